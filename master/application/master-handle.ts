@@ -1,0 +1,54 @@
+/** What the access layer may ask of the running master. Implemented by `application/engine.ts`. */
+import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
+import type { Event, NewTask } from '../domain/events.ts';
+import type { Executor } from '../domain/executor.ts';
+import type { StoredTask, TaskQuery } from './ports.ts';
+import type { Task } from '../domain/task.ts';
+import type { WaitingReason } from '../domain/explain.ts';
+
+/**
+ * `starting`: no term yet. `ready`: takes work. `recovering`: the store failed and the state is
+ * being rebuilt. `draining`: told to stop. `stopped`: over, for `MasterHandle.stopped` says why.
+ */
+export type MasterStatus = 'starting' | 'ready' | 'recovering' | 'draining' | 'stopped';
+
+export type Submission = Omit<NewTask, 'taken'>;
+
+/** The master cannot answer now; whether the request took effect is unknown. */
+export class Unavailable extends Error {
+  override readonly name = 'Unavailable';
+  readonly retryAfterSeconds: number;
+
+  constructor(message: string, retryAfterSeconds = 1) {
+    super(message);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+export interface MasterHandle {
+  readonly status: MasterStatus;
+  readonly term: number;
+
+  /** One outcome per task, in order, after the commit. @throws {Unavailable} */
+  submit(tasks: readonly Submission[]): Promise<readonly SubmitOutcome[]>;
+  /** Resolves once the wish is durable, not once the attempt has ended. @throws {Unavailable} */
+  cancel(taskId: string): Promise<CommandOutcome>;
+  /** Runs a terminal task again, under the same id, with fresh attempts. @throws {Unavailable} */
+  retry(taskId: string): Promise<CommandOutcome>;
+  /** Changes a waiting task. @throws {Unavailable} */
+  change(taskId: string, priority: number | null, runAt: number | null): Promise<CommandOutcome>;
+  /** Sends the callback of a terminal task again. @throws {Unavailable} */
+  redeliver(taskId: string): Promise<CommandOutcome>;
+  drainExecutor(executorId: string, timeoutMs: number | null): Promise<CommandOutcome>;
+  resumeExecutor(executorId: string): Promise<CommandOutcome>;
+
+  /** From memory where the task is live and known there, else from the store. */
+  find(taskId: string): Promise<StoredTask | null>;
+  list(query: TaskQuery): Promise<readonly Task[]>;
+  /** Why a waiting task does not run yet. */
+  explain(task: Task): WaitingReason;
+  executors(): readonly Executor[];
+
+  /** For the executor gateway. */
+  post(event: Event): void;
+}

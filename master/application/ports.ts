@@ -1,0 +1,158 @@
+/**
+ * What the application needs of the outside. Infrastructure and access implement these; nothing
+ * here names a library. Each port has an in-memory implementation, so that the whole master can
+ * run in a simulation.
+ */
+import type { ExecutorCommand, Observation } from '../domain/effects.ts';
+import type { AttemptRecord, Notification, Task, TaskState } from '../domain/task.ts';
+
+export interface Clock {
+  /** Epoch milliseconds. Never steps: a wall clock that is set does not fire timeouts. */
+  now(): number;
+  /** Calls once at or after `at`; returns how to call it off. */
+  wakeAt(at: number, call: () => void): () => void;
+}
+
+/** One transaction. Every list may be empty. */
+export interface Commit {
+  /** The commit fails with `TermLost` unless this is still the newest term. */
+  readonly term: number;
+  readonly now: number;
+  /** New rows, at `task.version` (1). */
+  readonly inserts: readonly Task[];
+  /** The stored row is at `task.version - 1` and is set to the task, checkpoint excepted. */
+  readonly updates: readonly Task[];
+  /** Tasks (also in `updates` or `inserts`) whose checkpoint is new. */
+  readonly checkpoints: readonly Task[];
+  /**
+   * Terminal tasks: the live row at `task.version - 1` goes (none is expected where `stored` is
+   * false: the task began and ended in this commit), a history row comes, with its notification.
+   */
+  readonly finishes: readonly {
+    readonly task: Task;
+    readonly stored: boolean;
+    readonly notification: Notification | null;
+  }[];
+  /** Tasks that run again: the history row in the segment of `finishedAt` goes, a live row comes. */
+  readonly reopens: readonly { readonly task: Task; readonly finishedAt: number }[];
+  readonly attempts: readonly AttemptRecord[];
+  readonly notifications: readonly Notification[];
+}
+
+export interface Position {
+  /** `orderTime`, `dueAt` or `nextTryAt`, as the query says. */
+  readonly time: number;
+  readonly seq: number;
+}
+
+export interface TaskQuery {
+  readonly state: TaskState | null;
+  readonly type: string | null;
+  readonly group: string | null;
+  readonly label: string | null;
+  /** Only tasks accepted before this one. */
+  readonly beforeSeq: number | null;
+  readonly limit: number;
+}
+
+export interface StoredTask {
+  readonly task: Task;
+  readonly notification: Notification | null;
+  /** Oldest first. */
+  readonly attempts: readonly AttemptRecord[];
+}
+
+export interface TaskStore {
+  /** Creates or migrates the schema, checks that commits are durable, then begins a new term. */
+  takeTerm(
+    owner: string,
+    now: number,
+  ): Promise<{ readonly term: number; readonly lastSeq: number }>;
+
+  /**
+   * All or nothing. Reads the tasks before it returns its promise: they may change afterwards.
+   * Repeats deadlocks and serialization failures by itself.
+   * @throws {TermLost} another master has begun a newer term; nothing was written.
+   * @throws {CommitConflict} a row was not at the expected version; nothing was written.
+   * @throws any other error: it is unknown whether the commit took place.
+   */
+  commit(commit: Commit): Promise<void>;
+
+  /** Offered and running tasks, all of them: there are no more than executors. */
+  loadActive(): Promise<Task[]>;
+  /** How many tasks wait in each lane. */
+  countLanes(): Promise<
+    {
+      readonly lane: string;
+      readonly type: string;
+      readonly requires: readonly string[];
+      readonly labels: readonly string[];
+      readonly count: number;
+    }[]
+  >;
+  /** Waiting tasks of a lane that are due, beyond `after`, by (orderTime, seq). */
+  loadLane(lane: string, after: Position | null, now: number, limit: number): Promise<Task[]>;
+  /** Waiting tasks with `dueAt` beyond `after` and up to `until`, by (dueAt, seq). */
+  loadDelayed(after: Position | null, until: number, limit: number): Promise<Task[]>;
+  /** Pending notifications with `nextTryAt` beyond `after` and up to `until`, by (nextTryAt, seq). */
+  loadNotifications(after: Position | null, until: number, limit: number): Promise<Notification[]>;
+
+  findTask(id: string): Promise<StoredTask | null>;
+  /** The request hashes of those ids that are live or retained. */
+  findIds(ids: readonly string[]): Promise<Map<string, string>>;
+  /** Newest first, by `seq`. Checkpoint, params and result may be left out (empty or null). */
+  listTasks(query: TaskQuery): Promise<Task[]>;
+
+  /** Makes sure that history has segments for now and the near future. */
+  prepareSegments(now: number): Promise<void>;
+  /** Drops every segment that ended before `before`; returns how many. */
+  dropSegments(before: number): Promise<number>;
+  /** Resolves if the store answers. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Another master has taken over: this one must not write again. */
+export class TermLost extends Error {
+  override readonly name = 'TermLost';
+}
+
+/** Memory and rows disagree: the state must be rebuilt from rows. */
+export class CommitConflict extends Error {
+  override readonly name = 'CommitConflict';
+}
+
+/** The store cannot be used as it is: not a passing fault. Says what to change. */
+export class StoreUnusable extends Error {
+  override readonly name = 'StoreUnusable';
+}
+
+/** The way to executors. Implemented by `access/executor-gateway.ts`. */
+export interface ExecutorLink {
+  send(sessionId: string, command: ExecutorCommand, term: number): void;
+  /** The frame is safely handled: it may be acknowledged. */
+  confirm(sessionId: string, frameSeq: number): void;
+  close(sessionId: string, reason: 'superseded' | 'silent'): void;
+  /** The state was rebuilt: every session ends, and executors come back saying what they run. */
+  reattachAll(): void;
+}
+
+/** Posts callbacks. Answers by an event, never by throwing. */
+export interface Notifier {
+  /** `task` is null when it must be read from history first. */
+  deliver(notification: Notification, task: Task | null): void;
+}
+
+export interface Log {
+  debug(message: string, fields?: Record<string, unknown>): void;
+  info(message: string, fields?: Record<string, unknown>): void;
+  warn(message: string, fields?: Record<string, unknown>): void;
+  error(message: string, fields?: Record<string, unknown>): void;
+}
+
+/** Sees what happened, after it is durable: for logs and metrics. */
+export interface Observer {
+  observe(observation: Observation): void;
+  /** One turn of the engine: events taken, and how long its commit took (0: nothing to write). */
+  turned(eventCount: number, commitMs: number): void;
+}

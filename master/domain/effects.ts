@@ -1,0 +1,94 @@
+/** What a step asks for: rows to write (`Change`) and, once they are durable, things to do (`Effect`). */
+import type { RequestId } from './events.ts';
+import type { AttemptRecord, CancelReason, Notification, Task } from './task.ts';
+
+/**
+ * A row to write. The engine folds the changes of a turn into one write per task and reads the
+ * rows off the tasks at that moment.
+ */
+export type Change =
+  | { readonly type: 'taskInserted'; readonly task: Task }
+  | { readonly type: 'taskUpdated'; readonly task: Task }
+  | { readonly type: 'checkpointSaved'; readonly task: Task }
+  | {
+      readonly type: 'taskFinished';
+      readonly task: Task;
+      readonly notification: Notification | null;
+    }
+  /** A terminal task runs again: its history row goes, a live row comes. */
+  | { readonly type: 'taskReopened'; readonly task: Task; readonly finishedAt: number }
+  | { readonly type: 'attemptRecorded'; readonly attempt: AttemptRecord }
+  | { readonly type: 'notificationChanged'; readonly notification: Notification };
+
+/** The answer to one submitted task. */
+export type SubmitOutcome =
+  | { readonly taskId: string; readonly code: 202 }
+  | { readonly taskId: string; readonly code: 409; readonly sameRequest: boolean }
+  | { readonly taskId: string; readonly code: 429 | 503; readonly message: string };
+
+/** The answer to a command on one task or executor. */
+export type CommandOutcome =
+  | { readonly code: 200 }
+  | { readonly code: 404 | 409; readonly message: string };
+
+export type Reply = readonly SubmitOutcome[] | CommandOutcome;
+
+/** What a master says to an executor, before the session numbers it. */
+export type ExecutorCommand =
+  | { readonly type: 'assign'; readonly task: Task }
+  | {
+      readonly type: 'cancel';
+      readonly taskId: string;
+      readonly attempt: number;
+      readonly reason: CancelReason | 'stale_attempt';
+      readonly graceMs: number;
+    }
+  | { readonly type: 'drain'; readonly draining: boolean };
+
+/** Something worth a log line or a counter; it changes nothing. */
+export type Observation =
+  | { readonly event: 'task_accepted'; readonly task: Task }
+  | { readonly event: 'task_started'; readonly task: Task; readonly waitedMs: number }
+  | { readonly event: 'attempt_ended'; readonly task: Task; readonly attempt: AttemptRecord }
+  | { readonly event: 'task_finished'; readonly task: Task }
+  | {
+      readonly event: 'stale_attempt';
+      readonly taskId: string;
+      readonly attempt: number;
+      readonly executorId: string;
+    }
+  | {
+      readonly event: 'executor_joined';
+      readonly executorId: string;
+      readonly types: readonly string[];
+    }
+  | { readonly event: 'executor_lost'; readonly executorId: string; readonly reason: string }
+  | {
+      readonly event: 'notification_tried';
+      readonly notification: Notification;
+      readonly outcome: 'delivered' | 'gone' | 'failed';
+    };
+
+/** Imperative. Performed in order, and only after the commit of the turn that asked for it. */
+export type Effect =
+  | { readonly type: 'reply'; readonly request: RequestId; readonly reply: Reply }
+  | { readonly type: 'confirmFrame'; readonly sessionId: string; readonly frameSeq: number }
+  | {
+      readonly type: 'sendToExecutor';
+      readonly sessionId: string;
+      readonly command: ExecutorCommand;
+    }
+  | {
+      readonly type: 'closeSession';
+      readonly sessionId: string;
+      readonly reason: 'superseded' | 'silent';
+    }
+  /** `task` is null when the notification outlived the task in memory: read it from history. */
+  | { readonly type: 'notify'; readonly notification: Notification; readonly task: Task | null }
+  | ({ readonly type: 'observe' } & Observation);
+
+/** Collects what one turn of the engine asks for. */
+export interface Output {
+  readonly changes: Change[];
+  readonly effects: Effect[];
+}

@@ -1,0 +1,166 @@
+/** Everything that can happen to the scheduler. Past tense; the engine's mailbox holds these. */
+import type { AttemptError, CancelReason, Notification, Task, User, RetryPolicy } from './task.ts';
+
+/** Tells the engine whom a `reply` effect is for. */
+export type RequestId = number;
+
+/** A task as submitted, validated and with its defaults filled in. */
+export interface NewTask {
+  readonly id: string;
+  readonly type: string;
+  readonly params: string;
+  readonly labels: readonly string[];
+  readonly requires: readonly string[];
+  readonly user: User;
+  readonly notifyUrl: string | null;
+  readonly requestHash: string;
+  readonly priority: number;
+  readonly runAt: number | null;
+  readonly retry: RetryPolicy;
+  readonly assignTimeoutMs: number | null;
+  readonly executionTimeoutMs: number | null;
+  readonly stallTimeoutMs: number | null;
+  readonly deadlineAt: number | null;
+  /** Hash of the task that already holds this id, as the store said just before. */
+  readonly taken: string | null;
+}
+
+export interface ReportedAttempt {
+  readonly taskId: string;
+  readonly attempt: number;
+  readonly state: 'running' | 'finished';
+}
+
+export interface AttemptResult {
+  readonly outcome: 'succeeded' | 'failed' | 'canceled' | 'returned';
+  /** JSON text. */
+  readonly result: string | null;
+  readonly error: AttemptError | null;
+  readonly retryable: boolean;
+  readonly retryAfterMs: number | null;
+}
+
+export interface ExecutorHello {
+  readonly executorId: string;
+  readonly incarnation: string;
+  readonly sessionId: string;
+  readonly types: readonly string[];
+  readonly labels: readonly string[];
+  readonly reserve: readonly string[];
+  readonly running: readonly ReportedAttempt[];
+  readonly host: string;
+  readonly pid: number;
+  readonly sdk: string;
+}
+
+/** A sequenced frame of an executor; the session confirms `seq` once it is safely handled. */
+interface FromExecutor {
+  readonly executorId: string;
+  readonly sessionId: string;
+  readonly frameSeq: number;
+  readonly taskId: string;
+  readonly attempt: number;
+}
+
+export type Event =
+  | {
+      readonly type: 'tasksSubmitted';
+      readonly request: RequestId;
+      readonly tasks: readonly NewTask[];
+    }
+  /** `task` is the stored row, read in a turn of its own; null where no such task is retained. */
+  | {
+      readonly type: 'cancelRequested';
+      readonly request: RequestId;
+      readonly taskId: string;
+      readonly task: Task | null;
+    }
+  | {
+      readonly type: 'retryRequested';
+      readonly request: RequestId;
+      readonly taskId: string;
+      readonly task: Task | null;
+    }
+  | {
+      readonly type: 'changeRequested';
+      readonly request: RequestId;
+      readonly taskId: string;
+      readonly task: Task | null;
+      readonly priority: number | null;
+      readonly runAt: number | null;
+    }
+  | {
+      readonly type: 'drainRequested';
+      readonly request: RequestId;
+      readonly executorId: string;
+      readonly timeoutMs: number | null;
+    }
+  | { readonly type: 'resumeRequested'; readonly request: RequestId; readonly executorId: string }
+  | {
+      readonly type: 'redeliverRequested';
+      readonly request: RequestId;
+      readonly taskId: string;
+      readonly notification: Notification | null;
+    }
+  | ({ readonly type: 'executorConnected' } & ExecutorHello)
+  | { readonly type: 'executorResumed'; readonly executorId: string; readonly sessionId: string }
+  | {
+      readonly type: 'executorDisconnected';
+      readonly executorId: string;
+      readonly sessionId: string;
+      readonly left: boolean;
+    }
+  | {
+      readonly type: 'heartbeatReceived';
+      readonly executorId: string;
+      readonly sessionId: string;
+      readonly draining: boolean;
+      readonly running: readonly ReportedAttempt[];
+      readonly loopLagMs: number | null;
+      readonly rssBytes: number | null;
+    }
+  | ({ readonly type: 'attemptAccepted' } & FromExecutor)
+  | ({
+      readonly type: 'attemptRejected';
+      readonly code: number;
+      readonly message: string;
+    } & FromExecutor)
+  | ({
+      readonly type: 'progressReported';
+      readonly percent: number | null;
+      /** JSON texts; undefined: not part of this report. */
+      readonly state: string | undefined;
+      readonly checkpoint: string | undefined;
+    } & FromExecutor)
+  | ({ readonly type: 'attemptEnded' } & FromExecutor & AttemptResult)
+  | {
+      readonly type: 'notificationTried';
+      readonly taskSeq: number;
+      readonly outcome: 'delivered' | 'gone' | 'failed';
+      readonly status: number | null;
+      readonly error: string | null;
+      readonly retryAfterMs: number | null;
+    }
+  /** Rows of one lane beyond its window, in order; `complete`: there are no more. */
+  | {
+      readonly type: 'laneLoaded';
+      readonly lane: string;
+      readonly tasks: readonly Task[];
+      readonly complete: boolean;
+    }
+  | {
+      readonly type: 'delayedLoaded';
+      readonly tasks: readonly Task[];
+      readonly until: number;
+      readonly complete: boolean;
+    }
+  | {
+      readonly type: 'notificationsLoaded';
+      readonly notifications: readonly Notification[];
+      readonly until: number;
+      readonly complete: boolean;
+    }
+  | { readonly type: 'drainStarted' }
+  | { readonly type: 'ticked' };
+
+export type { CancelReason };

@@ -1,0 +1,76 @@
+/** An executor as the master knows it, and the pool of those that are interchangeable. */
+import type { Task } from './task.ts';
+
+/**
+ * `connecting`: known from a row or a broken connection, may come back within its lease.
+ * `draining`: gets no new task, on its own wish or an operator's.
+ */
+export type ExecutorState = 'connecting' | 'idle' | 'offered' | 'busy' | 'draining' | 'gone';
+
+/** The attempt that occupies an executor until it reports, or its lease ends. */
+export interface Occupation {
+  readonly taskId: string;
+  readonly attempt: number;
+  readonly accepted: boolean;
+}
+
+export interface Executor {
+  readonly id: string;
+  incarnation: string;
+  /** Null while it is only known from a row. */
+  sessionId: string | null;
+  connected: boolean;
+  types: readonly string[];
+  labels: readonly string[];
+  reserve: readonly string[];
+  host: string;
+  pid: number;
+  sdk: string;
+  connectedAt: number | null;
+  lastSeenAt: number;
+  occupation: Occupation | null;
+  /** An operator asked for it. Survives reconnects, not a master restart. */
+  drainRequested: boolean;
+  drainDeadlineAt: number | null;
+  /** It says so itself: it is about to leave. */
+  leaving: boolean;
+  /** Tasks it rejected, and until when it is not offered them again. */
+  readonly coolDowns: Map<string, number>;
+  loopLagMs: number | null;
+  rssBytes: number | null;
+}
+
+/** Executors with the same types, labels and reservations: any of them will do. */
+export interface Pool {
+  readonly key: string;
+  readonly types: readonly string[];
+  readonly labels: readonly string[];
+  readonly reserve: readonly string[];
+  /** In the order they became idle: the longest idle is taken first. */
+  readonly idle: Set<Executor>;
+  memberCount: number;
+}
+
+export function stateOf(executor: Executor): ExecutorState {
+  if (executor.sessionId === null || !executor.connected) return 'connecting';
+  if (executor.drainRequested || executor.leaving) return 'draining';
+  if (executor.occupation === null) return 'idle';
+  return executor.occupation.accepted ? 'busy' : 'offered';
+}
+
+export function poolKeyOf(executor: Pick<Executor, 'types' | 'labels' | 'reserve'>): string {
+  const part = (list: readonly string[]) => [...list].sort().join(',');
+  return `${part(executor.types)}|${part(executor.labels)}|${part(executor.reserve)}`;
+}
+
+/** The three conditions under which a task may run on an executor of this kind. */
+export function mayRun(
+  executor: Pick<Executor, 'types' | 'labels' | 'reserve'>,
+  task: Pick<Task, 'type' | 'labels' | 'requires'>,
+): boolean {
+  return (
+    executor.types.includes(task.type) &&
+    task.requires.every((label) => executor.labels.includes(label)) &&
+    executor.reserve.every((label) => task.labels.includes(label))
+  );
+}

@@ -1,0 +1,166 @@
+/**
+ * A task, its attempts and its notification, and which state may follow which. Data only: the
+ * rules that move a task along stand in the files named after the steps (`submit.ts`,
+ * `assign.ts`, `result.ts`, `cancel.ts`). See `docs/state-machine.md`.
+ */
+
+export type LiveState = 'waiting' | 'offered' | 'running';
+export type TerminalState = 'succeeded' | 'failed' | 'canceled' | 'expired';
+export type TaskState = LiveState | TerminalState;
+
+/** Why a task is `failed` (or, with `deadline`, `expired`). */
+export type FailureReason = 'attempts_exhausted' | 'non_retryable' | 'crash_budget' | 'deadline';
+
+/** How an attempt ended. Only `failed` and `timed_out` use up an attempt; `lost` has its own budget. */
+export type AttemptOutcome =
+  | 'succeeded'
+  | 'failed'
+  | 'timed_out'
+  | 'lost'
+  | 'rejected'
+  | 'assign_timeout'
+  | 'canceled'
+  | 'returned';
+
+/** Why a running attempt was told to end. */
+export type CancelReason = 'canceled' | 'execution_timeout' | 'stalled' | 'deadline' | 'drain';
+
+export interface User {
+  readonly group: string;
+  readonly project: string | null;
+  readonly env: string | null;
+  readonly user: string | null;
+}
+
+export interface RetryPolicy {
+  /** Attempts that may be used up; 0 means until success. */
+  readonly maxAttempts: number;
+  /** Seconds; see `retry-policy.ts`. */
+  readonly interval: number | readonly number[];
+}
+
+export interface AttemptError {
+  readonly message: string;
+  readonly name?: string;
+  readonly details?: unknown;
+}
+
+/**
+ * One task from submit to its end. JSON the scheduler does not read (params, result, progress
+ * state, checkpoint) is kept as text. Instants are epoch milliseconds.
+ */
+export interface Task {
+  /** Accept order. Never leaves the master. */
+  readonly seq: number;
+  readonly id: string;
+  readonly type: string;
+  readonly params: string;
+  readonly labels: readonly string[];
+  readonly requires: readonly string[];
+  /** Tasks of one lane may run on the same executors: `laneOf(type, requires, labels)`. */
+  readonly lane: string;
+  readonly user: User;
+  readonly notifyUrl: string | null;
+  /** Digest of the request, to recognise its repetition; empty where the master chose the id. */
+  readonly requestHash: string;
+  readonly submittedAt: number;
+  readonly retry: RetryPolicy;
+  readonly assignTimeoutMs: number;
+  readonly executionTimeoutMs: number | null;
+  readonly stallTimeoutMs: number | null;
+  readonly deadlineAt: number | null;
+
+  state: TaskState;
+  /** The version of the stored row; every write of the row raises it by one. 0: not stored yet. */
+  version: number;
+  /** Seconds of head start. */
+  priority: number;
+  /** The sort key of a waiting task, before `seq`. */
+  orderTime: number;
+  /** A waiting task is not offered before this instant. */
+  dueAt: number;
+  /** Number of the newest attempt: the fencing number. 0 before the first offer. */
+  attempt: number;
+  /** Attempts used up, to be compared with `retry.maxAttempts`. */
+  attemptsUsed: number;
+  /** Executors lost under this task since its last new checkpoint. */
+  crashCount: number;
+  /** Of the newest attempt while offered or running, and of the last one when terminal. */
+  executorId: string | null;
+  offeredAt: number | null;
+  startedAt: number | null;
+  /** A wish that the running attempt ends; durable before the `cancel` frame goes out. */
+  cancelRequestedAt: number | null;
+  cancelReason: CancelReason | null;
+  progressPercent: number | null;
+  progressState: string | null;
+  progressAt: number | null;
+  checkpoint: string | null;
+  /** Of the newest attempt that failed. */
+  error: AttemptError | null;
+  /** How the newest attempt ended. */
+  lastOutcome: AttemptOutcome | null;
+  result: string | null;
+  finishedAt: number | null;
+  failureReason: FailureReason | null;
+}
+
+/** An attempt that ended without ending its task with success. */
+export interface AttemptRecord {
+  readonly taskSeq: number;
+  readonly attempt: number;
+  readonly executorId: string;
+  readonly outcome: AttemptOutcome;
+  readonly offeredAt: number;
+  readonly startedAt: number | null;
+  readonly endedAt: number;
+  readonly error: AttemptError | null;
+}
+
+export type NotificationState = 'pending' | 'delivered' | 'gave_up';
+
+/** The callback of a finished task. It lives in the history row, in the commit that ends the task. */
+export interface Notification {
+  readonly taskSeq: number;
+  readonly taskId: string;
+  readonly url: string;
+  /** Tells the store in which history segment the row is. */
+  readonly finishedAt: number;
+  state: NotificationState;
+  tries: number;
+  nextTryAt: number;
+  lastStatus: number | null;
+  lastError: string | null;
+  deliveredAt: number | null;
+}
+
+export function isTerminal(state: TaskState): state is TerminalState {
+  return state === 'succeeded' || state === 'failed' || state === 'canceled' || state === 'expired';
+}
+
+const followers: Record<TaskState, readonly TaskState[]> = {
+  waiting: ['offered', 'canceled', 'expired'],
+  offered: ['running', 'waiting', 'succeeded', 'failed', 'canceled', 'expired'],
+  running: ['waiting', 'succeeded', 'failed', 'canceled', 'expired'],
+  succeeded: [],
+  failed: [],
+  canceled: [],
+  expired: [],
+};
+
+/** The whole transition table. `retry` of a terminal task makes a new run: it is not a transition. */
+export function mayFollow(from: TaskState, to: TaskState): boolean {
+  return followers[from].includes(to);
+}
+
+/**
+ * The name of a task's lane. Labels count because an executor may be reserved for some of them.
+ * The parts are limited so that the name fits an index (`LANE_LENGTH_MAX`).
+ */
+export function laneOf(
+  type: string,
+  requires: readonly string[],
+  labels: readonly string[],
+): string {
+  return `${type}|${[...requires].sort().join(',')}|${[...labels].sort().join(',')}`;
+}

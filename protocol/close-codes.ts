@@ -1,0 +1,27 @@
+/** Why a session's socket was closed, and what the other side should do about it. */
+export const CloseCode = {
+  /** The executor leaves for good: it holds no task. The master forgets it at once. */
+  leaving: 4000,
+  /** A frame was not valid. The executor reconnects after its backoff. */
+  badFrame: 4400,
+  /** The token was refused after the upgrade (it was revoked). Do not reconnect. */
+  unauthorized: 4401,
+  /** No `hello` in time. */
+  handshakeTimeout: 4408,
+  /** The same executor id connected again: the newest connection wins. Do not reconnect. */
+  superseded: 4409,
+  /** A sequence number was skipped: resume the session from the last one received. */
+  gap: 4410,
+  /** The receiver is too slow: the send window is full. Reconnect and resume. */
+  overflow: 4429,
+  /** Nothing was heard for a lease. Reconnect and resume. */
+  silent: 4440,
+  /** The master has rebuilt its state: reconnect at once and say what is running. */
+  reattach: 4503,
+} as const;
+export type CloseCode = (typeof CloseCode)[keyof typeof CloseCode];
+
+/** After these an executor must not dial again by itself: the same answer would follow. */
+export function isFinalClose(code: number): boolean {
+  return code === CloseCode.unauthorized || code === CloseCode.superseded;
+}

@@ -1,0 +1,306 @@
+/**
+ * The bodies of the HTTP API: the master validates with these schemas and generates OpenAPI from
+ * them; clients take the types. Times of input may be ISO 8601 or epoch milliseconds; times of
+ * output are ISO 8601 in UTC. Durations are seconds, fractions allowed.
+ */
+import { z } from 'zod';
+import { HTTP_LIMITS, LABEL_PATTERN, TASK_ID_PATTERN, TASK_TYPE_PATTERN } from './limits.ts';
+
+const YEAR_SECONDS = 31_536_000;
+const text = (max: number) => z.string().min(1).max(max);
+const seconds = (max: number) => z.number().positive().max(max);
+
+const instant = z
+  .union([z.int().min(0).max(8_640_000_000_000_000), z.iso.datetime({ offset: true })])
+  .describe('An instant: ISO 8601 with a zone, or epoch milliseconds.');
+
+const label = z
+  .string()
+  .regex(LABEL_PATTERN, 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : = / -');
+const labelList = z.array(label).max(8);
+
+export const priorityNames = { low: -3600, normal: 0, high: 3600, urgent: YEAR_SECONDS } as const;
+
+const priority = z
+  .union([
+    z.int().min(-YEAR_SECONDS).max(YEAR_SECONDS),
+    z.enum(['low', 'normal', 'high', 'urgent']),
+  ])
+  .describe('Seconds of head start over tasks of the same age, or a name for them.');
+
+const retry = z
+  .strictObject({
+    max_attempts: z.int().min(0).max(10_000).optional().describe('0: until success. Default 10.'),
+    interval: z
+      .union([
+        z.number().min(-YEAR_SECONDS).max(YEAR_SECONDS),
+        z.array(z.number().min(0).max(YEAR_SECONDS)).min(1).max(32),
+      ])
+      .optional()
+      .describe(
+        'Seconds. Above 0: attempt n waits min(2^(n-1), interval). Below 0: always |interval|. ' +
+          'A list: that list, its last value repeated. Default 600.',
+      ),
+  })
+  .describe('When and how often a failed attempt is followed by another.');
+
+export const userInfo = z.strictObject({
+  group: text(64).describe('The project group that the usage is counted for.'),
+  project: text(64).optional(),
+  env: text(64).optional(),
+  user: text(64).optional().describe('A person or a machine.'),
+});
+
+const taskFields = {
+  id: z
+    .string()
+    .regex(TASK_ID_PATTERN, 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : -')
+    .optional()
+    .describe('Unique among live and retained tasks. A missing id becomes a UUIDv7.'),
+  type: z.string().regex(TASK_TYPE_PATTERN, 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : -'),
+  params: z.unknown().optional().describe('Any JSON; only the executor reads it.'),
+  notify_url: z
+    .url({ protocol: /^https?$/, error: 'expected an http or https URL' })
+    .max(HTTP_LIMITS.notifyUrlBytesMax)
+    .optional(),
+  priority: priority.optional(),
+  labels: labelList.optional(),
+  requires: labelList.optional().describe('Labels that the executor must have, all of them.'),
+  run_at: instant.optional().describe('Not before this instant.'),
+  retry: retry.optional(),
+  assign_timeout: seconds(3600).optional(),
+  execution_timeout: seconds(YEAR_SECONDS).optional().describe('For one attempt. Default: none.'),
+  stall_timeout: seconds(YEAR_SECONDS)
+    .optional()
+    .describe('An attempt that reports no progress for so long is ended. Default: none.'),
+  deadline: instant.optional().describe('The end of the task over all its attempts.'),
+} as const;
+
+export const taskInfo = z.strictObject({ ...taskFields, user: userInfo.optional() });
+
+export const submitRequest = z.strictObject({
+  task: taskInfo,
+  user: userInfo.optional().describe('Required here or inside `task`.'),
+});
+
+export const batchRequest = z.strictObject({
+  tasks: z.array(z.unknown()).min(1).max(HTTP_LIMITS.batchCountMax),
+});
+
+export const patchRequest = z
+  .strictObject({ priority: priority.optional(), run_at: instant.optional() })
+  .refine((body) => body.priority !== undefined || body.run_at !== undefined, {
+    error: 'expected `priority`, `run_at` or both',
+  });
+
+export const cancelRequest = z.strictObject({ reason: z.string().max(256).optional() });
+export const drainRequest = z.strictObject({
+  timeout: z
+    .number()
+    .min(0)
+    .max(YEAR_SECONDS)
+    .optional()
+    .describe('Seconds after which a task that still runs is given back. Default: never.'),
+});
+
+export const submitResponse = z.object({ task_id: z.string(), code: z.literal(202) });
+
+export const conflictResponse = z.object({
+  task_id: z.string(),
+  code: z.literal(409),
+  message: z.string(),
+  same_request: z.boolean().describe('True: this very request was accepted before.'),
+});
+
+const batchResult = z.object({
+  task_id: z.string().nullable(),
+  code: z.int(),
+  message: z.string().optional(),
+  same_request: z.boolean().optional(),
+});
+export const batchResponse = z.object({ results: z.array(batchResult) });
+
+export const taskStates = [
+  'waiting',
+  'offered',
+  'running',
+  'succeeded',
+  'failed',
+  'canceled',
+  'expired',
+] as const;
+export const taskState = z.enum(taskStates);
+
+const attemptOutcome = z.enum([
+  'succeeded',
+  'failed',
+  'timed_out',
+  'lost',
+  'rejected',
+  'assign_timeout',
+  'canceled',
+  'returned',
+]);
+
+const errorView = z.object({
+  message: z.string(),
+  name: z.string().optional(),
+  details: z.unknown().optional(),
+});
+
+const attemptView = z.object({
+  attempt: z.int(),
+  executor_id: z.string(),
+  outcome: attemptOutcome.nullable().describe('Null while it runs.'),
+  offered_at: z.string(),
+  started_at: z.string().nullable(),
+  ended_at: z.string().nullable(),
+  error: errorView.nullable(),
+});
+
+export const waitingReason = z.enum([
+  'not_due',
+  'no_executor',
+  'labels_unmatched',
+  'all_busy',
+  'draining',
+  'cooling_down',
+  'about_to_start',
+]);
+
+export const taskView = z.object({
+  task_id: z.string(),
+  type: z.string(),
+  state: taskState,
+  user: userInfo,
+  params: z.unknown(),
+  labels: z.array(z.string()),
+  requires: z.array(z.string()),
+  priority: z.int(),
+  attempt: z.int().describe('The number of the newest attempt; 0 before the first.'),
+  attempts_used: z.int().describe('Attempts that count against max_attempts.'),
+  executor_id: z.string().nullable(),
+  submitted_at: z.string(),
+  due_at: z.string(),
+  started_at: z.string().nullable(),
+  finished_at: z.string().nullable(),
+  deadline: z.string().nullable(),
+  cancel_requested_at: z.string().nullable(),
+  progress: z
+    .object({ percent: z.number().nullable(), state: z.unknown(), at: z.string() })
+    .nullable(),
+  checkpoint_bytes: z.int(),
+  result: z.unknown(),
+  error: errorView.nullable(),
+  failure_reason: z
+    .enum(['attempts_exhausted', 'non_retryable', 'crash_budget', 'deadline'])
+    .nullable(),
+  waiting: z
+    .object({ reason: waitingReason, message: z.string(), ahead: z.int().nullable() })
+    .nullable()
+    .describe('Why the task does not run yet; null unless it waits.'),
+  timeline: z.array(attemptView).describe('Every attempt, oldest first.'),
+  notification: z
+    .object({
+      url: z.string(),
+      state: z.enum(['pending', 'delivered', 'gave_up']).nullable().describe('Null until the end.'),
+      tries: z.int(),
+      last_status: z.int().nullable(),
+      last_error: z.string().nullable(),
+      next_try_at: z.string().nullable(),
+      delivered_at: z.string().nullable(),
+    })
+    .nullable(),
+});
+
+/** A row of the list: the task without what may be large. */
+export const taskSummary = taskView.omit({
+  params: true,
+  result: true,
+  timeline: true,
+  waiting: true,
+  notification: true,
+});
+
+export const taskList = z.object({
+  tasks: z.array(taskSummary),
+  next_cursor: z.string().nullable(),
+});
+
+export const listQuery = z.strictObject({
+  state: taskState.optional(),
+  type: z.string().regex(TASK_TYPE_PATTERN).optional(),
+  group: text(64).optional(),
+  label: label.optional(),
+  limit: z.coerce.number().int().min(1).max(HTTP_LIMITS.listCountMax).default(50),
+  cursor: z.string().max(256).optional(),
+});
+
+export const executorView = z.object({
+  executor_id: z.string(),
+  state: z.enum(['connecting', 'idle', 'offered', 'busy', 'draining', 'gone']),
+  connected: z.boolean(),
+  draining: z.boolean(),
+  types: z.array(z.string()),
+  labels: z.array(z.string()),
+  reserve: z.array(z.string()),
+  task_id: z.string().nullable(),
+  attempt: z.int().nullable(),
+  host: z.string(),
+  pid: z.int(),
+  sdk: z.string(),
+  connected_at: z.string().nullable(),
+  last_seen_at: z.string().nullable(),
+  loop_lag_ms: z.number().nullable(),
+  rss_bytes: z.number().nullable(),
+});
+export const executorList = z.object({ executors: z.array(executorView) });
+
+/** RFC 9457, `application/problem+json`. */
+export const problem = z.object({
+  type: z.string(),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string(),
+  code: z.int(),
+  task_id: z.string().optional(),
+  errors: z
+    .array(z.object({ field: z.string(), message: z.string() }))
+    .optional()
+    .describe('One entry for each field that was wrong, with what was expected.'),
+});
+
+/** What `notify_url` receives, signed as Standard Webhooks. */
+export const callbackBody = z.object({
+  task_id: z.string(),
+  type: z.string(),
+  code: z
+    .int()
+    .describe(
+      '200 succeeded, 500 failed, 501 executor lost, 408 timed out or expired, 499 canceled.',
+    ),
+  state: z.enum(['succeeded', 'failed', 'canceled', 'expired']),
+  result: z.unknown().optional(),
+  error: errorView.optional(),
+  attempts: z.int(),
+  user: userInfo,
+  submitted_at: z.string(),
+  finished_at: z.string(),
+});
+
+export type SubmitRequest = z.input<typeof submitRequest>;
+export type SubmitResponse = z.infer<typeof submitResponse>;
+export type ConflictResponse = z.infer<typeof conflictResponse>;
+export type BatchResponse = z.infer<typeof batchResponse>;
+export type BatchResult = z.infer<typeof batchResult>;
+export type PatchRequest = z.input<typeof patchRequest>;
+export type TaskInfo = z.infer<typeof taskInfo>;
+export type UserInfo = z.infer<typeof userInfo>;
+export type TaskView = z.infer<typeof taskView>;
+export type TaskSummary = z.infer<typeof taskSummary>;
+export type TaskList = z.infer<typeof taskList>;
+export type ListQuery = z.input<typeof listQuery>;
+export type ExecutorView = z.infer<typeof executorView>;
+export type ExecutorList = z.infer<typeof executorList>;
+export type Problem = z.infer<typeof problem>;
+export type CallbackBody = z.infer<typeof callbackBody>;

@@ -1,0 +1,214 @@
+/**
+ * Every frame of an executor session, as one schema per direction. `docs/protocol.md` is the
+ * specification; this file mirrors it. Unknown fields are dropped, so that either side may be
+ * one version ahead.
+ *
+ * `hello` and `welcome` open a connection. `heartbeat` and `ack` carry no `seq`: they are about
+ * this moment, and sending an old one again would be wrong. Every other frame is sequenced.
+ */
+import { z } from 'zod';
+import {
+  EXECUTOR_ID_PATTERN,
+  LABEL_PATTERN,
+  TASK_ID_PATTERN,
+  TASK_TYPE_PATTERN,
+} from './limits.ts';
+
+const seq = z.int().min(1);
+const ack = z.int().min(0);
+const attempt = z.int().min(1);
+const taskId = z.string().regex(TASK_ID_PATTERN);
+const labels = z.array(z.string().regex(LABEL_PATTERN)).max(32);
+
+/** Any JSON value. Frames are bounded in bytes before they are parsed. */
+const json = z.unknown();
+
+const runningAttempt = z.object({
+  task_id: taskId,
+  attempt,
+  /** `finished`: the handler has ended and its result is not acknowledged yet. */
+  state: z.enum(['running', 'finished']),
+});
+
+export const helloFrame = z.object({
+  type: z.literal('hello'),
+  executor_id: z.string().regex(EXECUTOR_ID_PATTERN),
+  /** New for every process, so that a restart under the same id is noticed at once. */
+  incarnation: z.string().min(1).max(64),
+  types: z.array(z.string().regex(TASK_TYPE_PATTERN)).min(1).max(64),
+  labels: labels.default([]),
+  reserve: labels.default([]),
+  slots: z.literal(1).default(1),
+  /** The session to resume, where there was one. */
+  session: z.string().max(64).optional(),
+  /** Highest sequence number received from the master in that session. */
+  received: ack.default(0),
+  running: z.array(runningAttempt).max(16).default([]),
+  sdk: z.string().max(64).default('unknown'),
+  host: z.string().max(255).default(''),
+  pid: z.int().min(0).default(0),
+});
+
+export const taskError = z.object({
+  message: z.string().max(8192),
+  name: z.string().max(128).optional(),
+  /** False: no further attempt, whatever the retry policy says. */
+  retryable: z.boolean().default(true),
+  /** Seconds to wait before the next attempt instead of what the retry policy says. */
+  retry_after: z.number().min(0).max(31_536_000).optional(),
+  details: json.optional(),
+});
+
+const acceptFrame = z.object({ type: z.literal('accept'), seq, ack, task_id: taskId, attempt });
+
+const rejectFrame = z.object({
+  type: z.literal('reject'),
+  seq,
+  ack,
+  task_id: taskId,
+  attempt,
+  /** 405: not a type of this executor; 406: it is busy or drains; 400: it does not want this one. */
+  code: z.int().min(400).max(599),
+  message: z.string().max(1024).default(''),
+});
+
+const progressFrame = z.object({
+  type: z.literal('progress'),
+  seq,
+  ack,
+  task_id: taskId,
+  attempt,
+  percent: z.number().min(0).max(100).optional(),
+  state: json.optional(),
+  /** Handed to the next attempt. Replaces the last one. */
+  checkpoint: json.optional(),
+});
+
+const resultFrame = z.object({
+  type: z.literal('result'),
+  seq,
+  ack,
+  task_id: taskId,
+  attempt,
+  /** `canceled`: ended because it was told to; `returned`: given back unfinished, at no cost. */
+  outcome: z.enum(['succeeded', 'failed', 'canceled', 'returned']),
+  result: json.optional(),
+  error: taskError.optional(),
+});
+
+const executorHeartbeat = z.object({
+  type: z.literal('heartbeat'),
+  /** Echoed by the master, so that the executor can tell from when its lease counts. */
+  n: z.int().min(0),
+  ack,
+  state: z.enum(['idle', 'busy', 'draining']),
+  running: z.array(runningAttempt).max(16),
+  loop_lag_ms: z.number().min(0).optional(),
+  rss_bytes: z.number().min(0).optional(),
+});
+
+const ackFrame = z.object({ type: z.literal('ack'), ack });
+
+/** What an executor may send after `hello`. */
+export const executorFrame = z.discriminatedUnion('type', [
+  acceptFrame,
+  rejectFrame,
+  progressFrame,
+  resultFrame,
+  executorHeartbeat,
+  ackFrame,
+]);
+
+const welcomeFrame = z.object({
+  type: z.literal('welcome'),
+  session: z.string(),
+  resumed: z.boolean(),
+  /** Highest sequence number received from the executor in this session. */
+  received: ack,
+  /** Grows with every master start or take-over. An executor refuses a lower one than it has seen. */
+  term: z.int().min(0),
+  heartbeat_ms: z.int().min(1),
+  lease_ms: z.int().min(1),
+  limits: z.object({
+    frame_bytes: z.int(),
+    result_bytes: z.int(),
+    checkpoint_bytes: z.int(),
+    progress_state_bytes: z.int(),
+    unacked_frames: z.int(),
+    unacked_bytes: z.int(),
+  }),
+});
+
+const assignedTask = z.object({
+  id: taskId,
+  type: z.string(),
+  params: json,
+  attempt,
+  term: z.int(),
+  labels: z.array(z.string()),
+  user: z.object({
+    group: z.string(),
+    project: z.string().optional(),
+    env: z.string().optional(),
+    user: z.string().optional(),
+  }),
+  submitted_at: z.number(),
+  /** What an earlier attempt saved, absent where none did. */
+  checkpoint: json.optional(),
+  execution_timeout_ms: z.number().optional(),
+  deadline_at: z.number().optional(),
+});
+
+const assignFrame = z.object({ type: z.literal('assign'), seq, ack, task: assignedTask });
+
+/** Why a running attempt is told to end. */
+export const cancelReason = z.enum([
+  'canceled',
+  'execution_timeout',
+  'stalled',
+  'deadline',
+  'drain',
+  'stale_attempt',
+]);
+
+const cancelFrame = z.object({
+  type: z.literal('cancel'),
+  seq,
+  ack,
+  task_id: taskId,
+  attempt,
+  reason: cancelReason,
+  /** After this the attempt is fenced: whatever it reports is refused. */
+  grace_ms: z.int().min(0),
+});
+
+/** `draining`: no new task will come until `false` follows. A running task goes on. */
+const drainFrame = z.object({ type: z.literal('drain'), seq, ack, draining: z.boolean() });
+
+const masterHeartbeat = z.object({ type: z.literal('heartbeat'), n: z.int().min(0), ack });
+
+/** What a master may send. */
+export const masterFrame = z.discriminatedUnion('type', [
+  welcomeFrame,
+  assignFrame,
+  cancelFrame,
+  drainFrame,
+  masterHeartbeat,
+  ackFrame,
+]);
+
+export type HelloFrame = z.infer<typeof helloFrame>;
+export type WelcomeFrame = z.infer<typeof welcomeFrame>;
+export type ExecutorFrame = z.infer<typeof executorFrame>;
+export type MasterFrame = z.infer<typeof masterFrame>;
+export type AssignedTask = z.infer<typeof assignedTask>;
+export type RunningAttempt = z.infer<typeof runningAttempt>;
+export type TaskError = z.infer<typeof taskError>;
+export type CancelReason = z.infer<typeof cancelReason>;
+export type ResultFrame = z.infer<typeof resultFrame>;
+export type ProgressFrame = z.infer<typeof progressFrame>;
+
+/** A sequenced frame before the session has numbered it. */
+export type Unsequenced<F> = F extends { seq: number } ? Omit<F, 'seq' | 'ack'> : never;
+export type ExecutorMessage = Unsequenced<ExecutorFrame>;
+export type MasterMessage = Unsequenced<MasterFrame>;
