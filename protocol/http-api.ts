@@ -7,11 +7,24 @@ import { z } from 'zod';
 import { HTTP_LIMITS, LABEL_PATTERN, TASK_ID_PATTERN, TASK_TYPE_PATTERN } from './limits.ts';
 
 const YEAR_SECONDS = 31_536_000;
-const text = (max: number) => z.string().min(1).max(max);
+/** The largest instant that a date can hold, in epoch milliseconds. */
+const INSTANT_MAX = 8_640_000_000_000_000;
+const INSTANT_EXPECTED =
+  'expected ISO 8601 with a zone (2030-01-31T12:00:00Z), or epoch milliseconds';
+/** Text that people chose: bounded, without control characters and half surrogate pairs. */
+const text = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'expected text without control characters');
 const seconds = (max: number) => z.number().positive().max(max);
 
 const instant = z
-  .union([z.int().min(0).max(8_640_000_000_000_000), z.iso.datetime({ offset: true })])
+  .union(
+    [z.int().min(0).max(INSTANT_MAX), z.iso.datetime({ offset: true, error: INSTANT_EXPECTED })],
+    { error: INSTANT_EXPECTED },
+  )
   .describe('An instant: ISO 8601 with a zone, or epoch milliseconds.');
 
 const label = z
@@ -22,20 +35,28 @@ const labelList = z.array(label).max(8);
 export const priorityNames = { low: -3600, normal: 0, high: 3600, urgent: YEAR_SECONDS } as const;
 
 const priority = z
-  .union([
-    z.int().min(-YEAR_SECONDS).max(YEAR_SECONDS),
-    z.enum(['low', 'normal', 'high', 'urgent']),
-  ])
+  .union(
+    [z.int().min(-YEAR_SECONDS).max(YEAR_SECONDS), z.enum(['low', 'normal', 'high', 'urgent'])],
+    {
+      error:
+        'expected whole seconds from -31536000 to 31536000, or one of low, normal, high, urgent',
+    },
+  )
   .describe('Seconds of head start over tasks of the same age, or a name for them.');
 
 const retry = z
   .strictObject({
     max_attempts: z.int().min(0).max(10_000).optional().describe('0: until success. Default 10.'),
     interval: z
-      .union([
-        z.number().min(-YEAR_SECONDS).max(YEAR_SECONDS),
-        z.array(z.number().min(0).max(YEAR_SECONDS)).min(1).max(32),
-      ])
+      .union(
+        [
+          z.number().min(-YEAR_SECONDS).max(YEAR_SECONDS),
+          z.array(z.number().min(0).max(YEAR_SECONDS)).min(1).max(32),
+        ],
+        {
+          error: 'expected seconds from -31536000 to 31536000, or a list of 1 to 32 from 0 upwards',
+        },
+      )
       .optional()
       .describe(
         'Seconds. Above 0: attempt n waits min(2^(n-1), interval). Below 0: always |interval|. ' +
@@ -58,10 +79,15 @@ const taskFields = {
     .optional()
     .describe('Unique among live and retained tasks. A missing id becomes a UUIDv7.'),
   type: z.string().regex(TASK_TYPE_PATTERN, 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : -'),
-  params: z.unknown().optional().describe('Any JSON; only the executor reads it.'),
+  params: z
+    .unknown()
+    .optional()
+    .describe('Any JSON; only the executor reads it. Numbers are IEEE 754 doubles.'),
   notify_url: z
     .url({ protocol: /^https?$/, error: 'expected an http or https URL' })
     .max(HTTP_LIMITS.notifyUrlBytesMax)
+    .regex(/^[!-~]*$/, 'expected ASCII: percent-encode the rest')
+    .regex(/^https?:\/\/[^/?#@\\]+([/?#]|$)/i, 'expected http(s)://host without a user name')
     .optional(),
   priority: priority.optional(),
   labels: labelList.optional(),
@@ -102,6 +128,11 @@ export const drainRequest = z.strictObject({
     .optional()
     .describe('Seconds after which a task that still runs is given back. Default: never.'),
 });
+
+/** The answer to cancel, retry, redeliver and change. */
+export const taskCommandResponse = z.object({ task_id: z.string(), code: z.literal(200) });
+/** The answer to drain and resume. */
+export const executorCommandResponse = z.object({ executor_id: z.string(), code: z.literal(200) });
 
 export const submitResponse = z.object({ task_id: z.string(), code: z.literal(202) });
 
@@ -289,6 +320,8 @@ export const callbackBody = z.object({
 });
 
 export type SubmitRequest = z.input<typeof submitRequest>;
+export type TaskCommandResponse = z.infer<typeof taskCommandResponse>;
+export type ExecutorCommandResponse = z.infer<typeof executorCommandResponse>;
 export type SubmitResponse = z.infer<typeof submitResponse>;
 export type ConflictResponse = z.infer<typeof conflictResponse>;
 export type BatchResponse = z.infer<typeof batchResponse>;
