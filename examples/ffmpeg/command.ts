@@ -1,0 +1,117 @@
+/**
+ * Turns a checked output into ffmpeg's argument list. Pure. No shell ever sees these arguments;
+ * file names are absolute and carry `file:`, so that none of them can be read as an option.
+ */
+import type { OutputSpec } from './params.ts';
+import type { Media } from './probe.ts';
+
+/**
+ * What every reader of an input gets: no protocol but `file`, and no format that can name other
+ * files (HLS, DASH, concat, image sequences). The lists also bind what a container embeds.
+ */
+export const GUARDED_INPUT: readonly string[] = [
+  '-protocol_whitelist',
+  'file',
+  '-format_whitelist',
+  'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mpegts,mpeg,flv,avi,wav,mp3,ogg,aac,flac',
+];
+
+const encoders = {
+  h264: 'libx264',
+  h265: 'libx265',
+  vp9: 'libvpx-vp9',
+  aac: 'aac',
+  mp3: 'libmp3lame',
+  opus: 'libopus',
+} as const;
+
+export interface TranscodeCommand {
+  readonly input: string;
+  readonly media: Media;
+  readonly output: OutputSpec;
+  /** Written instead of the target, which it replaces once it is complete. */
+  readonly temporary: string;
+  /** Ends up in the file's metadata and says from what and how it was made. */
+  readonly fingerprint: string;
+  /** For decoding and encoding each; null leaves it to ffmpeg. */
+  readonly threads: number | null;
+}
+
+export function transcodeArguments(command: TranscodeCommand): string[] {
+  const { media, output } = command;
+  const video = media.video === null ? false : output.video;
+  const audio = media.audio === null ? false : output.audio;
+  const threads = command.threads === null ? [] : ['-threads', String(command.threads)];
+  return [
+    ...['-nostdin', '-hide_banner', '-loglevel', 'warning', '-nostats', '-progress', 'pipe:1'],
+    ...['-y', ...threads, ...GUARDED_INPUT, '-i', `file:${command.input}`],
+    ...['-filter_complex', filterGraph(media, output)],
+    ...(video ? ['-map', '[v]', ...videoOptions(video)] : []),
+    ...(audio ? ['-map', '[a]', ...audioOptions(audio)] : []),
+    // While one stream of a concat waits for its turn, packets of the other pile up.
+    ...['-max_muxing_queue_size', '9999', ...threads],
+    ...['-metadata', `comment=${command.fingerprint}`, '-f', output.muxer],
+    `file:${command.temporary}`,
+  ];
+}
+
+/**
+ * Without padding: `[0:V:0] scale -> [v]` and `[0:a:0] -> [a]`. With padding, black and silence
+ * of that length are concatenated behind them. Sources inside the graph take the place of lavfi
+ * inputs, so that no input is ever opened without the guards above.
+ */
+function filterGraph(media: Media, output: OutputSpec): string {
+  const video = media.video === null ? false : output.video;
+  const audio = media.audio === null ? false : output.audio;
+  const pad = output.padSeconds;
+  const parts: string[] = [];
+  const size = (video && video.resolution) || evenSize(media);
+  if (video) {
+    const fps = video.frame_rate === undefined ? '' : `,fps=${video.frame_rate}`;
+    parts.push(`[0:V:0]scale=${size.replace('x', ':')}${fps}[${pad === undefined ? 'v' : 'v0'}]`);
+  }
+  if (audio) parts.push(`[0:a:0]anull[${pad === undefined ? 'a' : 'a0'}]`);
+  if (pad === undefined) return parts.join(';');
+
+  if (video) {
+    const rate = video.frame_rate ?? media.video?.frameRate ?? 25;
+    parts.push(`color=c=black:s=${size}:r=${rate}:d=${pad}[v1]`);
+  }
+  if (audio) {
+    const sampleRate = audio.sample_rate ?? media.audio?.sampleRate ?? 48_000;
+    parts.push(`anullsrc=r=${sampleRate}:cl=stereo,atrim=duration=${pad}[a1]`);
+  }
+  const segments = [0, 1].map((n) => `${video ? `[v${n}]` : ''}${audio ? `[a${n}]` : ''}`).join('');
+  const [v, a] = [video ? 1 : 0, audio ? 1 : 0];
+  // `unsafe` lets the two parts differ in pixel aspect ratio; their sizes are equal.
+  const concat = `concat=n=2:v=${v}:a=${a}:unsafe=1${video ? '[v]' : ''}${audio ? '[a]' : ''}`;
+  return [...parts, `${segments}${concat}`].join(';');
+}
+
+/** The encoders take even sides only. */
+function evenSize(media: Media): string {
+  const even = (side: number) => Math.max(2, side - (side % 2));
+  return `${even(media.video?.width ?? 2)}x${even(media.video?.height ?? 2)}`;
+}
+
+function videoOptions(video: Exclude<OutputSpec['video'], false>): string[] {
+  return [
+    ...['-c:v', encoders[video.codec], '-pix_fmt', 'yuv420p'],
+    ...option('-b:v', video.bitrate_kbps, 'k'),
+    ...option('-profile:v', video.profile),
+    ...option('-g', video.gop),
+  ];
+}
+
+function audioOptions(audio: Exclude<OutputSpec['audio'], false>): string[] {
+  return [
+    ...['-c:a', encoders[audio.codec]],
+    ...option('-b:a', audio.bitrate_kbps, 'k'),
+    ...option('-ar', audio.sample_rate),
+    ...option('-ac', audio.channels),
+  ];
+}
+
+function option(name: string, value: string | number | undefined, unit = ''): string[] {
+  return value === undefined ? [] : [name, `${value}${unit}`];
+}

@@ -1,0 +1,48 @@
+/**
+ * Says what went wrong in words that help, and whether another attempt can. What lies with the
+ * request or the input is not retried; what lies with the machine or is unknown is.
+ */
+import { NonRetryableError, RetryableError } from './sdk.ts';
+
+const DISK_FULL = 'there is no space left on the disk of the media root';
+const DISK_FULL_RETRY_AFTER_SECONDS = 60;
+
+export function isFsError(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
+
+export function describeFsError(error: unknown, what: string): unknown {
+  if (isFsError(error, 'EACCES') || isFsError(error, 'EPERM') || isFsError(error, 'EROFS')) {
+    return new NonRetryableError(`${what}: the executor has no permission for it`);
+  }
+  if (isFsError(error, 'ENOTDIR') || isFsError(error, 'ENAMETOOLONG')) {
+    return new NonRetryableError(`${what} is not a usable path`);
+  }
+  if (isFsError(error, 'ENOSPC') || isFsError(error, 'EDQUOT')) return diskFull(what);
+  return error;
+}
+
+/** `log` is the end of what ffmpeg wrote to stderr. */
+export function describeFfmpegFailure(what: string, exit: string, log: string): Error {
+  if (/No space left on device|Disk quota exceeded/.test(log)) return diskFull(what);
+  const lines = log.trim().split(/[\r\n]+/);
+  const reason = lines
+    .slice(-5)
+    .map((line) => line.slice(0, 300))
+    .join('\n');
+  const message = `${what}: ffmpeg ${exit}${reason === '' ? '' : `\n${reason}`}`;
+  if (/not on whitelist/i.test(log)) {
+    return new NonRetryableError(
+      `${what}: this kind of file is refused. Playlists and files that name other files are.`,
+    );
+  }
+  const hopeless =
+    /Unknown encoder|Invalid data found when processing input|moov atom not found|Permission denied/;
+  return hopeless.test(log) ? new NonRetryableError(message) : new RetryableError(message);
+}
+
+function diskFull(what: string): Error {
+  return new RetryableError(`${what}: ${DISK_FULL}`, {
+    retryAfterSeconds: DISK_FULL_RETRY_AFTER_SECONDS,
+  });
+}

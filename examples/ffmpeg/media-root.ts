@@ -1,0 +1,86 @@
+/**
+ * The one directory that a transcode may read and write. Symbolic links are followed before the
+ * check, so a link that leads outside is refused. It does not defend against a local user who
+ * swaps a directory for a link between the check and the use: who may do that owns the files.
+ */
+import { lstat, mkdir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { NonRetryableError } from './sdk.ts';
+import { describeFsError, isFsError } from './failures.ts';
+
+export class MediaRoot {
+  readonly #path: string;
+
+  private constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** @throws where the directory does not exist. */
+  static async open(path: string): Promise<MediaRoot> {
+    const real = await realpath(path);
+    if (!(await stat(real)).isDirectory()) throw new Error(`MEDIA_ROOT ${path} is not a directory`);
+    return new MediaRoot(real);
+  }
+
+  /** The real path of an existing regular file. @throws {NonRetryableError} */
+  async input(path: string): Promise<string> {
+    const wanted = resolve(this.#path, path);
+    // Checked before the file system is asked, so that nobody learns what exists outside.
+    this.#confine(wanted, path);
+    const real = await realpath(wanted).catch((error: unknown) => {
+      if (isFsError(error, 'ENOENT')) throw new NonRetryableError(`input ${path} does not exist`);
+      throw describeFsError(error, `input ${path}`);
+    });
+    this.#confine(real, path);
+    if (!(await stat(real)).isFile()) {
+      throw new NonRetryableError(`input ${path} is not a regular file`);
+    }
+    return real;
+  }
+
+  /** Where an output goes; its directory is created. @throws {NonRetryableError} */
+  async output(path: string): Promise<string> {
+    const wanted = resolve(this.#path, path);
+    this.#confine(wanted, path);
+    const directory = dirname(wanted);
+    try {
+      this.#confine(await realpathOfNearest(directory), path, true);
+      await mkdir(directory, { recursive: true });
+      const target = join(await realpath(directory), basename(wanted));
+      this.#confine(target, path);
+      const existing = await lstat(target).catch(ignoreMissing);
+      if (existing && !existing.isFile()) {
+        throw new NonRetryableError(`output ${path} exists and is not a regular file`);
+      }
+      return target;
+    } catch (error) {
+      throw describeFsError(error, `output ${path}`);
+    }
+  }
+
+  #confine(real: string, given: string, rootItself = false): void {
+    const inside = relative(this.#path, real);
+    if (inside === '' ? !rootItself : inside === '..' || inside.startsWith(`..${sep}`)) {
+      throw new NonRetryableError(`${given} is outside the media root`);
+    }
+  }
+}
+
+/** Links in the part of the path that exists already decide where the rest would be created. */
+async function realpathOfNearest(directory: string): Promise<string> {
+  try {
+    return await realpath(directory);
+  } catch (error) {
+    if (!isFsError(error, 'ENOENT')) throw error;
+    // A dangling link exists without a real path; what it points at must not be created.
+    if (await lstat(directory).catch(ignoreMissing)) {
+      throw new NonRetryableError(`${basename(directory)} is a link that leads nowhere`);
+    }
+    return join(await realpathOfNearest(dirname(directory)), basename(directory));
+  }
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (isFsError(error, 'ENOENT')) return undefined;
+  throw error;
+}

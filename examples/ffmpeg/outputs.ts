@@ -1,0 +1,95 @@
+/**
+ * The files of a transcode on disk: a temporary file beside the target while it is made, the
+ * target once it is complete and durable, and how a later attempt tells that one is done.
+ */
+import { createHash } from 'node:crypto';
+import { open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import type { OutputSpec } from './params.ts';
+
+/** A finished output, as the result of the task and the checkpoint list it. */
+export interface FinishedOutput {
+  /** As the parameters name it. */
+  readonly path: string;
+  readonly bytes: number;
+  readonly seconds: number | null;
+  readonly width: number | null;
+  readonly height: number | null;
+  /** Of the file, to notice that it was replaced. */
+  readonly modified_ms: number;
+}
+
+const checkpoint = z.object({
+  done: z.array(
+    z.object({
+      path: z.string(),
+      bytes: z.number(),
+      seconds: z.number().nullable(),
+      width: z.number().nullable(),
+      height: z.number().nullable(),
+      modified_ms: z.number(),
+    }),
+  ),
+});
+
+/** What an earlier attempt finished; nothing where the checkpoint is not one of ours. */
+export function finishedBefore(lastCheckpoint: unknown): readonly FinishedOutput[] {
+  const parsed = checkpoint.safeParse(lastCheckpoint);
+  return parsed.success ? parsed.data.done : [];
+}
+
+/** Whether the file is still the one that was finished. */
+export async function isUntouched(target: string, finished: FinishedOutput): Promise<boolean> {
+  const now = await stat(target).catch(() => null);
+  return now !== null && now.size === finished.bytes && now.mtimeMs === finished.modified_ms;
+}
+
+/** The same for the same input and the same wishes, and for nothing else. */
+export async function fingerprintOf(input: string, output: OutputSpec): Promise<string> {
+  const { size, mtimeMs } = await stat(input);
+  const { path: _, ...wishes } = output;
+  const made = JSON.stringify([input, size, mtimeMs, wishes]);
+  return `soda:${createHash('sha256').update(made).digest('hex').slice(0, 32)}`;
+}
+
+// Task ids contain no `~`, so the names of one task never begin like those of another.
+const temporaryPrefix = (taskId: string) => `.soda~${taskId}~`;
+
+export function temporaryFor(target: string, taskId: string, index: number, token: string): string {
+  const unique = createHash('sha256').update(token).digest('hex').slice(0, 16);
+  return join(dirname(target), `${temporaryPrefix(taskId)}${index}~${unique}`);
+}
+
+/**
+ * Removes what attempts of this task that did not end well have left beside these targets. An
+ * attempt that lost its lease and still writes finds its file gone, and cannot publish it.
+ */
+export async function removeLeftovers(targets: readonly string[], taskId: string): Promise<void> {
+  for (const directory of new Set(targets.map((target) => dirname(target)))) {
+    for (const name of await readdir(directory)) {
+      if (name.startsWith(temporaryPrefix(taskId))) await rm(join(directory, name));
+    }
+  }
+}
+
+/** Makes the target appear whole, and for good, or not at all. */
+export async function publish(temporary: string, target: string): Promise<void> {
+  await syncToDisk(temporary);
+  await rename(temporary, target);
+  await syncToDisk(dirname(target));
+}
+
+async function syncToDisk(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+export async function describeFile(target: string): Promise<{ bytes: number; modifiedMs: number }> {
+  const { size, mtimeMs } = await stat(target);
+  return { bytes: size, modifiedMs: mtimeMs };
+}

@@ -1,0 +1,124 @@
+/**
+ * What a task of type `ffmpeg.transcode` may ask for. Every value is a bounded number or comes
+ * from a list, so that nothing a client writes can reach ffmpeg as an option, a filter or a URL.
+ */
+import { NonRetryableError } from './sdk.ts';
+import { z } from 'zod';
+
+export const containers = {
+  '.mp4': { muxer: 'mp4', video: ['h264', 'h265'], audio: ['aac', 'mp3'] },
+  '.mov': { muxer: 'mov', video: ['h264', 'h265'], audio: ['aac', 'mp3'] },
+  '.ts': { muxer: 'mpegts', video: ['h264', 'h265'], audio: ['aac', 'mp3'] },
+  '.mkv': { muxer: 'matroska', video: ['h264', 'h265', 'vp9'], audio: ['aac', 'mp3', 'opus'] },
+  '.webm': { muxer: 'webm', video: ['vp9'], audio: ['opus'] },
+} as const;
+
+const profiles = { h264: ['baseline', 'main', 'high'], h265: ['main'], vp9: [] } as const;
+const opusSampleRates = [8000, 12000, 16000, 24000, 48000];
+
+/** Inside the media root; see `MediaRoot` for what is checked against the file system. */
+const mediaPath = z
+  .string()
+  .min(1)
+  .max(1024)
+  .refine((path) => !path.includes('\0'), { error: 'expected a path without a NUL character' })
+  .refine((path) => !/^[a-z][a-z0-9+.-]*:/i.test(path), {
+    error: 'expected a path, not a URL or an ffmpeg protocol',
+  });
+
+const resolution = z
+  .string()
+  .regex(/^\d{2,4}x\d{2,4}$/, 'expected WIDTHxHEIGHT, such as 854x480')
+  .refine((text) => text.split('x').every((side) => Number(side) % 2 === 0 && +side >= 16), {
+    error: 'expected an even width and height of at least 16',
+  });
+
+const video = z
+  .strictObject({
+    codec: z.enum(['h264', 'h265', 'vp9']).optional(),
+    resolution: resolution.optional(),
+    bitrate_kbps: z.int().min(16).max(200_000).optional(),
+    frame_rate: z.number().min(1).max(240).optional(),
+    profile: z.enum(['baseline', 'main', 'high']).optional(),
+    gop: z.int().min(1).max(1000).optional(),
+  })
+  .describe('What is not given is taken from the input.');
+
+const audio = z
+  .strictObject({
+    codec: z.enum(['aac', 'mp3', 'opus']).optional(),
+    bitrate_kbps: z.int().min(8).max(640).optional(),
+    sample_rate: z
+      .union([8000, 12000, 16000, 22050, 24000, 32000, 44100, 48000].map((rate) => z.literal(rate)))
+      .optional(),
+    channels: z.int().min(1).max(2).optional(),
+  })
+  .describe('What is not given is taken from the input.');
+
+const output = z
+  .strictObject({
+    path: mediaPath,
+    video: z.union([video, z.literal(false)]).default({}),
+    audio: z.union([audio, z.literal(false)]).default({}),
+    pad_seconds: z.number().positive().max(600).optional(),
+  })
+  .transform((given, context) => {
+    const extension = given.path.slice(given.path.lastIndexOf('.')).toLowerCase();
+    const container = containers[extension as keyof typeof containers] as
+      | (typeof containers)[keyof typeof containers]
+      | undefined;
+    const refuse = (path: string[], message: string) => {
+      context.addIssue({ code: 'custom', path, message });
+      return z.NEVER;
+    };
+    if (container === undefined) {
+      return refuse(['path'], `expected a name ending in ${Object.keys(containers).join(', ')}`);
+    }
+    if (given.video === false && given.audio === false) {
+      return refuse([], 'expected video, audio or both');
+    }
+    const video = given.video && { ...given.video, codec: given.video.codec ?? container.video[0] };
+    const audio = given.audio && { ...given.audio, codec: given.audio.codec ?? container.audio[0] };
+    if (video && !includes(container.video, video.codec)) {
+      return refuse(['video', 'codec'], `${extension} takes ${container.video.join(', ')}`);
+    }
+    if (audio && !includes(container.audio, audio.codec)) {
+      return refuse(['audio', 'codec'], `${extension} takes ${container.audio.join(', ')}`);
+    }
+    if (video && video.profile !== undefined && !includes(profiles[video.codec], video.profile)) {
+      const known = profiles[video.codec].join(', ') || 'no profile';
+      return refuse(['video', 'profile'], `${video.codec} takes ${known}`);
+    }
+    if (audio && audio.codec === 'opus' && !opusSampleRates.includes(audio.sample_rate ?? 48000)) {
+      return refuse(['audio', 'sample_rate'], `opus takes ${opusSampleRates.join(', ')}`);
+    }
+    return {
+      path: given.path,
+      muxer: container.muxer,
+      video,
+      audio,
+      padSeconds: given.pad_seconds,
+    };
+  });
+
+const transcodeParams = z.strictObject({
+  input: mediaPath,
+  outputs: z.array(output).min(1).max(16),
+});
+
+export type TranscodeParams = z.output<typeof transcodeParams>;
+export type OutputSpec = TranscodeParams['outputs'][number];
+
+/** @throws {NonRetryableError} that names each wrong field and what was expected. */
+export function parseParams(params: unknown): TranscodeParams {
+  const parsed = transcodeParams.safeParse(params);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(
+    (issue) => `${issue.path.join('.') || 'params'}: ${issue.message}`,
+  );
+  throw new NonRetryableError(`These parameters cannot be used: ${problems.join('; ')}`);
+}
+
+function includes(list: readonly string[], item: string): boolean {
+  return list.includes(item);
+}

@@ -1,0 +1,20 @@
+export class RetryableError extends Error {
+  readonly retryAfterSeconds: number | undefined;
+  constructor(message: string, options: { retryAfterSeconds?: number } = {}) {
+    super(message);
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}
+export class NonRetryableError extends Error {}
+export interface Task {
+  readonly id: string;
+  readonly params: unknown;
+}
+export interface TaskContext {
+  readonly signal: AbortSignal;
+  readonly lastCheckpoint: unknown;
+  readonly attempt: number;
+  readonly token: string;
+  progress(percent: number, state?: unknown): void;
+  checkpoint(value: unknown): void;
+}
