@@ -1,0 +1,103 @@
+/**
+ * `npm test`: installs what is missing, builds, and runs every test, as many files at a time as
+ * there are cores. Arguments go to mocha: `npm test -- -g pattern`, `npm test -- test/unit/x.test.ts`.
+ * `--check` runs `npm run check` before, as one more test.
+ *
+ * The last line is always `N passed, N failed` (and `, N skipped`), whatever happened before.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+/** A run that takes longer than this hangs. */
+const LIMIT_MS = 8 * 60_000;
+
+process.chdir(root);
+
+const args = process.argv.slice(2).filter((arg) => arg !== '--check');
+const checks = process.argv.includes('--check');
+const total = { passed: 0, failed: 0, skipped: 0 };
+
+function run(command, commandArgs) {
+  const { status } = spawnSync(command, commandArgs, { stdio: ['ignore', 'inherit', 'inherit'] });
+  return status === 0;
+}
+
+function build() {
+  if (!existsSync('node_modules/.package-lock.json') && !run('npm', ['ci'])) return false;
+  return run(process.execPath, ['node_modules/typescript/bin/tsc', '-b']);
+}
+
+function mochaArgs() {
+  const namesFiles = args.some((arg) => /^(\.\/)?test\/|\.test\.ts$/.test(arg));
+  return [
+    'node_modules/mocha/bin/mocha.js',
+    '--parallel',
+    `--jobs=${Math.max(2, availableParallelism())}`,
+    '--reporter=./scripts/count-reporter.mjs',
+    ...(process.env.CI ? ['--forbid-only'] : []),
+    ...args,
+    ...(namesFiles ? [] : ['test/**/*.test.ts']),
+  ];
+}
+
+/** Resolves to what mocha counted; a mocha that did not get to its end is one more failure. */
+async function test() {
+  const folder = mkdtempSync(join(tmpdir(), 'soda-test-'));
+  const countsFile = join(folder, 'counts.json');
+  // In a group of its own, so that what its tests started ends with it.
+  const mocha = spawn(process.execPath, mochaArgs(), {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, SODA_TEST_COUNTS: countsFile },
+    detached: true,
+  });
+  const stop = () => {
+    try {
+      process.kill(-mocha.pid, 'SIGKILL');
+    } catch {
+      // The group is gone: nothing of it is left to stop.
+    }
+  };
+  const watchdog = setTimeout(() => {
+    console.error(`\nThe tests did not end within ${LIMIT_MS / 60_000} minutes: stopped.`);
+    stop();
+  }, LIMIT_MS);
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stop);
+
+  const exitCode = await new Promise((resolve) => {
+    mocha.once('error', () => resolve(1));
+    mocha.once('close', (code) => resolve(code ?? 1));
+  });
+  clearTimeout(watchdog);
+  stop();
+
+  const none = { passed: 0, failed: 0, skipped: 0, ended: false };
+  const counts = existsSync(countsFile) ? JSON.parse(readFileSync(countsFile, 'utf8')) : none;
+  rmSync(folder, { recursive: true, force: true });
+  if (!counts.ended || (exitCode !== 0 && counts.failed === 0)) {
+    console.error(`\nMocha ended with code ${exitCode} before all tests had run.`);
+    counts.failed += 1;
+  }
+  return counts;
+}
+
+try {
+  if (!build()) {
+    console.error('\nThe build failed: no test was run.');
+    total.failed += 1;
+  } else {
+    if (checks) total[run(process.execPath, ['scripts/check.mjs']) ? 'passed' : 'failed'] += 1;
+    const counts = await test();
+    for (const key of Object.keys(total)) total[key] += counts[key];
+  }
+} catch (error) {
+  console.error(error);
+  total.failed += 1;
+}
+
+const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
+console.log(`${total.passed} passed, ${total.failed} failed${skipped}`);
+process.exitCode = total.failed > 0 ? 1 : 0;

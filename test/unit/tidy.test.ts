@@ -1,0 +1,102 @@
+/**
+ * The rules of style that no linter here can express: sizes of folders, names of files, header
+ * comments, links of the documents, and tests that were switched off and forgotten.
+ */
+import { expect } from 'chai';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const ignored = new Set(['node_modules', 'dist', '.git', '.soda', 'data', 'coverage', 'vendor']);
+
+const LINES_MAX = 400;
+const FILES_PER_FOLDER_MAX = 15;
+const BANNED_WORD = /(^|[-.])(utils?|helpers?|managers?|base|common|services?|impl|misc)([-.]|$)/;
+
+function filesUnder(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (ignored.has(entry.name)) return [];
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? filesUnder(path) : [relative(root, path)];
+  });
+}
+
+const files = filesUnder(root);
+const sources = files.filter((file) => /\.(ts|mjs)$/.test(file));
+const tests = sources.filter((file) => file.startsWith('test/'));
+const shipped = sources.filter((file) => !file.startsWith('test/'));
+const documents = files.filter((file) => file.endsWith('.md'));
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+
+/** Links to other files, without their anchors; those inside code do not count. */
+function linksOf(document: string): string[] {
+  const prose = read(document)
+    .replace(/^```[\s\S]*?^```/gm, '')
+    .replace(/`[^`\n]*`/g, '');
+  return [...prose.matchAll(/\]\(([^)\s#]+)[^)]*\)/g)]
+    .map((match) => match[1] ?? '')
+    .filter((target) => !/^[a-z]+:/.test(target));
+}
+
+describe('tidy', () => {
+  it('finds the sources and the documents', () => {
+    expect(shipped).to.include('master/domain/task.ts');
+    expect(tests).to.include('test/unit/tidy.test.ts');
+    expect(documents).to.include('docs/README.md');
+  });
+
+  it('keeps files short', () => {
+    const long = sources.filter((file) => read(file).split('\n').length - 1 > LINES_MAX);
+    expect(long).to.deep.equal([]);
+  });
+
+  it('keeps folders small', () => {
+    const counts = new Map<string, number>();
+    for (const file of shipped) {
+      counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+    }
+    const full = [...counts].filter(([, count]) => count > FILES_PER_FOLDER_MAX);
+    expect(full).to.deep.equal([]);
+  });
+
+  it('names files and folders for what they hold', () => {
+    const vague = sources
+      .map((file) => file.replace(/^test\/helpers\//, 'test/'))
+      .filter((file) => file.split('/').some((part) => BANNED_WORD.test(part)));
+    expect(vague).to.deep.equal([]);
+  });
+
+  it('names files in kebab-case', () => {
+    const odd = sources.filter((file) => !/^\.?[a-z0-9]+([-.][a-z0-9]+)*$/.test(basename(file)));
+    expect(odd).to.deep.equal([]);
+  });
+
+  it('begins every file with what it is responsible for', () => {
+    const mute = sources.filter((file) => !/^(#!.*\n)?\s*(\/\*\*|\/\/)/.test(read(file)));
+    expect(mute).to.deep.equal([]);
+  });
+
+  it('has no dead link in its documents', () => {
+    const dead = documents.flatMap((document) =>
+      linksOf(document)
+        .filter((target) => !existsSync(join(root, dirname(document), target)))
+        .map((target) => `${document}: ${target}`),
+    );
+    expect(dead).to.deep.equal([]);
+  });
+
+  it('lists every page of docs/ in its index', () => {
+    const linked = new Set(linksOf('docs/README.md').map((target) => join('docs', target)));
+    const lost = documents.filter(
+      (file) => file.startsWith('docs/') && file !== 'docs/README.md' && !linked.has(file),
+    );
+    expect(lost).to.deep.equal([]);
+  });
+
+  it('has no test that is switched off by name', () => {
+    // What depends on the machine calls `this.skip()` or chooses `describe.skip` by a condition.
+    const off = /\b(?:(?:it|describe|context)\.(?:skip|only)|x(?:it|describe))\(/;
+    expect(tests.filter((file) => off.test(read(file)))).to.deep.equal([]);
+  });
+});
