@@ -39,8 +39,8 @@ export interface TranscodeCommand {
 
 export function transcodeArguments(command: TranscodeCommand): string[] {
   const { media, output } = command;
-  const video = media.video === null ? false : output.video;
-  const audio = media.audio === null ? false : output.audio;
+  const video = media.video && output.video;
+  const audio = media.audio && output.audio;
   const threads = command.threads === null ? [] : ['-threads', String(command.threads)];
   return [
     ...['-nostdin', '-hide_banner', '-loglevel', 'warning', '-nostats', '-progress', 'pipe:1'],
@@ -61,11 +61,11 @@ export function transcodeArguments(command: TranscodeCommand): string[] {
  * inputs, so that no input is ever opened without the guards above.
  */
 function filterGraph(media: Media, output: OutputSpec): string {
-  const video = media.video === null ? false : output.video;
-  const audio = media.audio === null ? false : output.audio;
+  const video = media.video && output.video;
+  const audio = media.audio && output.audio;
   const pad = output.padSeconds;
   const parts: string[] = [];
-  const size = (video && video.resolution) || evenSize(media);
+  const size = video?.resolution ?? evenSize(media);
   if (video) {
     const fps = video.frame_rate === undefined ? '' : `,fps=${video.frame_rate}`;
     parts.push(`[0:V:0]scale=${size.replace('x', ':')}${fps}[${pad === undefined ? 'v' : 'v0'}]`);
@@ -94,7 +94,7 @@ function evenSize(media: Media): string {
   return `${even(media.video?.width ?? 2)}x${even(media.video?.height ?? 2)}`;
 }
 
-function videoOptions(video: Exclude<OutputSpec['video'], false>): string[] {
+function videoOptions(video: NonNullable<OutputSpec['video']>): string[] {
   return [
     ...['-c:v', encoders[video.codec], '-pix_fmt', 'yuv420p'],
     ...option('-b:v', video.bitrate_kbps, 'k'),
@@ -103,7 +103,7 @@ function videoOptions(video: Exclude<OutputSpec['video'], false>): string[] {
   ];
 }
 
-function audioOptions(audio: Exclude<OutputSpec['audio'], false>): string[] {
+function audioOptions(audio: NonNullable<OutputSpec['audio']>): string[] {
   return [
     ...['-c:a', encoders[audio.codec]],
     ...option('-b:a', audio.bitrate_kbps, 'k'),

@@ -42,7 +42,7 @@ const video = z
     profile: z.enum(['baseline', 'main', 'high']).optional(),
     gop: z.int().min(1).max(1000).optional(),
   })
-  .describe('What is not given is taken from the input.');
+  .describe('What is not given is taken from the input; null leaves it out.');
 
 const audio = z
   .strictObject({
@@ -53,13 +53,13 @@ const audio = z
       .optional(),
     channels: z.int().min(1).max(2).optional(),
   })
-  .describe('What is not given is taken from the input.');
+  .describe('What is not given is taken from the input; null leaves it out.');
 
 const output = z
   .strictObject({
     path: mediaPath,
-    video: z.union([video, z.literal(false)]).default({}),
-    audio: z.union([audio, z.literal(false)]).default({}),
+    video: video.nullable().default({}),
+    audio: audio.nullable().default({}),
     pad_seconds: z.number().positive().max(600).optional(),
   })
   .transform((given, context) => {
@@ -74,7 +74,7 @@ const output = z
     if (container === undefined) {
       return refuse(['path'], `expected a name ending in ${Object.keys(containers).join(', ')}`);
     }
-    if (given.video === false && given.audio === false) {
+    if (given.video === null && given.audio === null) {
       return refuse([], 'expected video, audio or both');
     }
     const video = given.video && { ...given.video, codec: given.video.codec ?? container.video[0] };

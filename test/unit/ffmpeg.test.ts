@@ -1,0 +1,174 @@
+/** The pure parts of the ffmpeg executor: parameters, arguments, and what ffmpeg says. */
+import { expect } from 'chai';
+import { transcodeArguments } from '../../examples/ffmpeg/command.ts';
+import { parseParams } from '../../examples/ffmpeg/params.ts';
+import { type Media, parseBanner, parseProbe } from '../../examples/ffmpeg/probe.ts';
+import { ProgressReader } from '../../examples/ffmpeg/progress.ts';
+
+const media: Media = {
+  seconds: 10,
+  comment: null,
+  video: { codec: 'h264', width: 1281, height: 720, frameRate: 25 },
+  audio: { codec: 'aac', sampleRate: 44_100 },
+};
+
+function argumentsOf(output: object, of: Media = media): string[] {
+  const params = parseParams({ input: 'in.mp4', outputs: [output] });
+  return transcodeArguments({
+    input: '/media/in.mp4',
+    media: of,
+    output: params.outputs[0] as (typeof params.outputs)[number],
+    temporary: '/media/.temporary',
+    fingerprint: 'soda:0',
+    threads: 4,
+  });
+}
+
+const valueOf = (args: string[], name: string) => args[args.indexOf(name) + 1];
+
+describe('ffmpeg parameters', () => {
+  const refused: [string, object, string][] = [
+    ['an unknown option', { path: 'a.mp4', options: '-f' }, 'outputs.0: Unrecognized key'],
+    ['a filter as resolution', { path: 'a.mp4', video: { resolution: '1x1,movie=x' } }, 'WIDTHx'],
+    ['an odd resolution', { path: 'a.mp4', video: { resolution: '853x480' } }, 'even width'],
+    ['an unknown codec', { path: 'a.mp4', video: { codec: 'copy' } }, 'outputs.0.video.codec'],
+    ['a bitrate with text', { path: 'a.mp4', video: { bitrate_kbps: '1M' } }, 'bitrate_kbps'],
+    ['a bitrate without bounds', { path: 'a.mp4', video: { bitrate_kbps: 1e9 } }, 'bitrate_kbps'],
+    ['a codec of another container', { path: 'a.webm', video: { codec: 'h264' } }, 'takes vp9'],
+    ['a profile of another codec', { path: 'a.webm', video: { profile: 'main' } }, 'no profile'],
+    ['an unknown container', { path: 'a.m3u8' }, 'a name ending in .mp4'],
+    ['a name without an ending', { path: 'mp4' }, 'a name ending in'],
+    ['neither video nor audio', { path: 'a.mp4', video: null, audio: null }, 'video, audio'],
+    ['a protocol', { path: 'pipe:1.mp4' }, 'not a URL'],
+    ['a URL', { path: 'http://example.org/a.mp4' }, 'not a URL'],
+    ['a NUL', { path: 'a\0.mp4' }, 'NUL'],
+    ['endless padding', { path: 'a.mp4', pad_seconds: 1e6 }, 'pad_seconds'],
+  ];
+  for (const [what, output, message] of refused) {
+    it(`refuse ${what}`, () => {
+      expect(() => parseParams({ input: 'in.mp4', outputs: [output] })).to.throw(message);
+    });
+  }
+
+  it('refuse a protocol as input and an empty list', () => {
+    expect(() => parseParams({ input: 'concat:a|b', outputs: [{ path: 'a.mp4' }] })).to.throw(
+      'input: expected a path',
+    );
+    expect(() => parseParams({ input: 'in.mp4', outputs: [] })).to.throw('outputs');
+    expect(() => parseParams(null)).to.throw('params: ');
+  });
+
+  it('fill in the codecs of the container', () => {
+    const { outputs } = parseParams({
+      input: 'a',
+      outputs: [{ path: 'a.mp4' }, { path: 'B.WEBM' }],
+    });
+    expect(outputs.map(({ video }) => video && video.codec)).to.deep.equal(['h264', 'vp9']);
+    expect(outputs.map(({ audio }) => audio && audio.codec)).to.deep.equal(['aac', 'opus']);
+  });
+});
+
+describe('ffmpeg arguments', () => {
+  it('guard the input and say every wish', () => {
+    const args = argumentsOf({
+      path: 'a.mp4',
+      video: {
+        resolution: '854x480',
+        bitrate_kbps: 1000,
+        frame_rate: 15,
+        profile: 'baseline',
+        gop: 50,
+      },
+      audio: { bitrate_kbps: 64, sample_rate: 48_000, channels: 1 },
+    });
+    expect(args.slice(args.indexOf('-protocol_whitelist'), args.indexOf('-i') + 2)).to.deep.equal([
+      '-protocol_whitelist',
+      'file',
+      '-format_whitelist',
+      'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mpegts,mpeg,flv,avi,wav,mp3,ogg,aac,flac',
+      '-i',
+      'file:/media/in.mp4',
+    ]);
+    expect(valueOf(args, '-filter_complex')).to.equal(
+      '[0:V:0]scale=854:480,fps=15[v];[0:a:0]anull[a]',
+    );
+    const wishes = { '-b:v': '1000k', '-profile:v': 'baseline', '-g': '50', '-b:a': '64k' };
+    for (const [name, value] of Object.entries({ ...wishes, '-ar': '48000', '-ac': '1' })) {
+      expect(valueOf(args, name), name).to.equal(value);
+    }
+    expect(args.at(-1)).to.equal('file:/media/.temporary');
+  });
+
+  it('append black and silence', () => {
+    expect(valueOf(argumentsOf({ path: 'a.mp4', pad_seconds: 1.5 }), '-filter_complex')).to.equal(
+      '[0:V:0]scale=1280:720[v0];[0:a:0]anull[a0];color=c=black:s=1280x720:r=25:d=1.5[v1];' +
+        'anullsrc=r=44100:cl=stereo,atrim=duration=1.5[a1];' +
+        '[v0][a0][v1][a1]concat=n=2:v=1:a=1:unsafe=1[v][a]',
+    );
+  });
+
+  it('leave out what the input has not', () => {
+    const args = argumentsOf({ path: 'a.mp4', pad_seconds: 1 }, { ...media, audio: null });
+    expect(valueOf(args, '-filter_complex')).to.match(
+      /\[v0\]\[v1\]concat=n=2:v=1:a=0:unsafe=1\[v\]$/,
+    );
+    expect(args).not.to.include('-c:a');
+  });
+});
+
+describe('ffmpeg reports', () => {
+  it('are read from pieces of any size', () => {
+    const text =
+      'frame=10\nfps=25.0\nout_time_us=N/A\nspeed=N/A\nprogress=continue\n' +
+      'frame=20\nfps=24.5\nout_time_us=800000\nspeed=1.5x\nprogress=continue\n' +
+      'frame=20\nfps=24.5\nout_time_us=800000\nspeed=1.4x\nprogress=end\n';
+    const reader = new ProgressReader();
+    const reports = [...text].flatMap((character) => reader.read(character));
+    expect(reports).to.deep.equal([
+      { seconds: null, fps: 25, speed: null, moved: true },
+      { seconds: 0.8, fps: 24.5, speed: 1.5, moved: true },
+      { seconds: 0.8, fps: 24.5, speed: 1.4, moved: false },
+    ]);
+  });
+
+  it('stay bounded without line ends', () => {
+    const reader = new ProgressReader();
+    for (let n = 0; n < 1000; n++) reader.read('x'.repeat(10_000));
+    expect(reader.read('\nframe=1\nprogress=end\n')).to.have.length(1);
+  });
+
+  it('describe a file as ffprobe and as ffmpeg do', () => {
+    const json = {
+      format: { duration: '10.000', tags: { COMMENT: 'soda:1' } },
+      streams: [
+        {
+          codec_type: 'video',
+          codec_name: 'mjpeg',
+          width: 9,
+          height: 9,
+          disposition: { attached_pic: 1 },
+        },
+        { codec_type: 'audio', codec_name: 'aac', sample_rate: '44100' },
+        {
+          codec_type: 'video',
+          codec_name: 'h264',
+          width: 1281,
+          height: 720,
+          avg_frame_rate: '25/1',
+        },
+      ],
+    };
+    const banner = `Input #0, mov,mp4,m4a,3gp,3g2,mj2, from 'file:in.mp4':
+  Metadata:
+    comment         : soda:1
+  Duration: 00:00:10.00, start: 0.000000, bitrate: 1037 kb/s
+  Stream #0:0: Video: mjpeg, yuvj420p(pc), 9x9, 90k tbr (attached pic)
+  Stream #0:1[0x1](und): Audio: aac (LC) (mp4a / 0x6134706D), 44100 Hz, mono, fltp, 69 kb/s
+  Stream #0:2[0x2](und): Video: h264 (High), yuv420p, 1281x720 [SAR 1:1 DAR 4:3], 25 fps, 25 tbr
+At least one output file must be specified`;
+    expect(parseProbe(JSON.stringify(json))).to.deep.equal({ ...media, comment: 'soda:1' });
+    expect(parseBanner(banner)).to.deep.equal({ ...media, comment: 'soda:1' });
+    expect(parseProbe('')).to.equal(null);
+    expect(parseBanner('file:in.mp4: Invalid data found when processing input')).to.equal(null);
+  });
+});
