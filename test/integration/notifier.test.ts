@@ -235,6 +235,12 @@ describe('HTTP notifier', () => {
     expect(ids.size).to.equal(1);
   });
 
+  it('refuses secrets that receivers could not use', () => {
+    for (const bad of ['secret', 'whsec_', 'whsec_c2hvcnQ=', `whsec_${'!'.repeat(40)}`]) {
+      expect(() => notifierWith({ secrets: [bad] }), bad).to.throw(/24 to 64 bytes/);
+    }
+  });
+
   it('tells why a task ended by code', async () => {
     const cases: [number, Partial<Task>][] = [
       [500, { state: 'failed', failureReason: 'attempts_exhausted', lastOutcome: 'failed' }],
