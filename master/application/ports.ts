@@ -4,6 +4,8 @@
  * run in a simulation.
  */
 import type { ExecutorCommand, Observation } from '../domain/effects.ts';
+import type { Position } from '../domain/queue/window.ts';
+import type { StoredLane } from '../domain/restore.ts';
 import type { AttemptRecord, Notification, Task, TaskState } from '../domain/task.ts';
 
 export interface Clock {
@@ -11,6 +13,8 @@ export interface Clock {
   now(): number;
   /** Calls once at or after `at`; returns how to call it off. */
   wakeAt(at: number, call: () => void): () => void;
+  /** Calls once, after what is going on now: whatever arrived together is then dealt with together. */
+  soon(call: () => void): void;
 }
 
 /** One transaction. Every list may be empty. */
@@ -39,11 +43,7 @@ export interface Commit {
   readonly notifications: readonly Notification[];
 }
 
-export interface Position {
-  /** `orderTime`, `dueAt` or `nextTryAt`, as the query says. */
-  readonly time: number;
-  readonly seq: number;
-}
+export type { Position, StoredLane };
 
 export interface TaskQuery {
   readonly state: TaskState | null;
@@ -81,15 +81,7 @@ export interface TaskStore {
   /** Offered and running tasks, all of them: there are no more than executors. */
   loadActive(): Promise<Task[]>;
   /** How many tasks wait in each lane. */
-  countLanes(): Promise<
-    {
-      readonly lane: string;
-      readonly type: string;
-      readonly requires: readonly string[];
-      readonly labels: readonly string[];
-      readonly count: number;
-    }[]
-  >;
+  countLanes(): Promise<StoredLane[]>;
   /** Waiting tasks of a lane that are due, beyond `after`, by (orderTime, seq). */
   loadLane(lane: string, after: Position | null, now: number, limit: number): Promise<Task[]>;
   /** Waiting tasks with `dueAt` beyond `after` and up to `until`, by (dueAt, seq). */

@@ -1,5 +1,6 @@
 /** What a step asks for: rows to write (`Change`) and, once they are durable, things to do (`Effect`). */
-import type { RequestId } from './events.ts';
+import type { Event, RequestId } from './events.ts';
+import type { Position } from './queue/window.ts';
 import type { AttemptRecord, CancelReason, Notification, Task } from './task.ts';
 
 /**
@@ -87,8 +88,28 @@ export type Effect =
   | { readonly type: 'notify'; readonly notification: Notification; readonly task: Task | null }
   | ({ readonly type: 'observe' } & Observation);
 
+/**
+ * Rows to read. The engine reads them when everything decided so far is committed and steps
+ * nothing meanwhile, so that rows and memory agree; the answer is the next event.
+ */
+export type Load =
+  /** The task of a command that is not in memory; the event comes again with its row. */
+  | {
+      readonly type: 'task';
+      readonly event: Extract<Event, { readonly taskId: string; readonly request: RequestId }>;
+    }
+  | { readonly type: 'lane'; readonly lane: string; readonly after: Position | null }
+  | { readonly type: 'delayed'; readonly after: Position | null }
+  | { readonly type: 'overdue' }
+  | { readonly type: 'notifications'; readonly after: Position | null };
+
 /** Collects what one turn of the engine asks for. */
 export interface Output {
   readonly changes: Change[];
   readonly effects: Effect[];
+  readonly loads: Load[];
+}
+
+export function createOutput(): Output {
+  return { changes: [], effects: [], loads: [] };
 }

@@ -68,24 +68,28 @@ export type Event =
       readonly request: RequestId;
       readonly tasks: readonly NewTask[];
     }
-  /** `task` is the stored row, read in a turn of its own; null where no such task is retained. */
+  /**
+   * `task` is absent at first. Where it is not in memory the step asks for the stored row, and
+   * the event comes again with it; null: no such task is retained.
+   */
   | {
       readonly type: 'cancelRequested';
       readonly request: RequestId;
       readonly taskId: string;
-      readonly task: Task | null;
+      readonly task?: Task | null;
     }
   | {
       readonly type: 'retryRequested';
       readonly request: RequestId;
       readonly taskId: string;
-      readonly task: Task | null;
+      readonly task?: Task | null;
+      readonly notification?: Notification | null;
     }
   | {
       readonly type: 'changeRequested';
       readonly request: RequestId;
       readonly taskId: string;
-      readonly task: Task | null;
+      readonly task?: Task | null;
       readonly priority: number | null;
       readonly runAt: number | null;
     }
@@ -100,7 +104,7 @@ export type Event =
       readonly type: 'redeliverRequested';
       readonly request: RequestId;
       readonly taskId: string;
-      readonly notification: Notification | null;
+      readonly notification?: Notification | null;
     }
   | ({ readonly type: 'executorConnected' } & ExecutorHello)
   | { readonly type: 'executorResumed'; readonly executorId: string; readonly sessionId: string }
@@ -136,6 +140,8 @@ export type Event =
   | {
       readonly type: 'notificationTried';
       readonly taskSeq: number;
+      /** Of the notification that was tried: a task that was retried since has another. */
+      readonly finishedAt: number;
       readonly outcome: 'delivered' | 'gone' | 'failed';
       readonly status: number | null;
       readonly error: string | null;
@@ -151,15 +157,15 @@ export type Event =
   | {
       readonly type: 'delayedLoaded';
       readonly tasks: readonly Task[];
-      readonly until: number;
       readonly complete: boolean;
     }
   | {
       readonly type: 'notificationsLoaded';
       readonly notifications: readonly Notification[];
-      readonly until: number;
       readonly complete: boolean;
     }
+  /** Waiting tasks whose deadline has passed. */
+  | { readonly type: 'overdueLoaded'; readonly tasks: readonly Task[] }
   | { readonly type: 'drainStarted' }
   | { readonly type: 'ticked' };
 

@@ -23,6 +23,8 @@ export interface Executor {
   types: readonly string[];
   labels: readonly string[];
   reserve: readonly string[];
+  /** `poolKeyOf` of the three above. */
+  poolKey: string;
   host: string;
   pid: number;
   sdk: string;
@@ -36,6 +38,11 @@ export interface Executor {
   leaving: boolean;
   /** Tasks it rejected, and until when it is not offered them again. */
   readonly coolDowns: Map<string, number>;
+  /** Offers in a row that it did not accept; from the third on it is left alone for a while. */
+  refusalCount: number;
+  restUntil: number;
+  /** Heartbeats in a row that did not mention the attempt it should be running. */
+  missedCount: number;
   loopLagMs: number | null;
   rssBytes: number | null;
 }

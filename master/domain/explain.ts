@@ -1,3 +1,9 @@
+/** Why a waiting task does not run yet: the question that every other scheduler leaves open. */
+import { mayRun } from './executor.ts';
+import { isBefore } from './queue/window.ts';
+import type { State } from './state.ts';
+import type { Task } from './task.ts';
+
 export interface WaitingReason {
   readonly reason:
     | 'not_due'
@@ -10,4 +16,66 @@ export interface WaitingReason {
   readonly message: string;
   /** Waiting tasks of the same lane that come first; null where that is not known from memory. */
   readonly ahead: number | null;
+}
+
+export function explain(state: State, task: Task, now: number): WaitingReason {
+  const ahead = countAhead(state, task);
+  const because = (reason: WaitingReason['reason'], message: string) => ({
+    reason,
+    message,
+    ahead,
+  });
+
+  if (task.dueAt > now) {
+    const why = task.attempt === 0 ? 'It is to run later' : 'It is retried later';
+    return because('not_due', `${why}: in ${Math.ceil((task.dueAt - now) / 1000)} s.`);
+  }
+  const online = [...state.executors.values()].filter((executor) => executor.connected);
+  const ofType = online.filter((executor) => executor.types.includes(task.type));
+  if (ofType.length === 0) {
+    return because('no_executor', `No executor of type ${task.type} is connected.`);
+  }
+  const fitting = ofType.filter((executor) => mayRun(executor, task));
+  if (fitting.length === 0) {
+    return because(
+      'labels_unmatched',
+      `${count(ofType, 'executor')} of type ${task.type}, but none has the labels it requires ` +
+        `(${task.requires.join(', ') || 'none'}) and is free for its labels ` +
+        `(${task.labels.join(', ') || 'none'}).`,
+    );
+  }
+  const serving = fitting.filter((executor) => !executor.drainRequested && !executor.leaving);
+  if (serving.length === 0) {
+    return because('draining', `${count(fitting, 'fitting executor')}, all draining.`);
+  }
+  const idle = serving.filter((executor) => executor.occupation === null);
+  if (idle.length === 0) {
+    const place = ahead === null ? '' : ` ${ahead} of its kind come first.`;
+    return because('all_busy', `${count(serving, 'fitting executor')}, all busy.${place}`);
+  }
+  if (
+    idle.every(
+      (executor) => executor.restUntil > now || (executor.coolDowns.get(task.id) ?? 0) > now,
+    )
+  ) {
+    return because('cooling_down', `${count(idle, 'idle executor')} refused it a moment ago.`);
+  }
+  return because('about_to_start', 'An executor is free: it is about to be offered.');
+}
+
+function countAhead(state: State, task: Task): number | null {
+  const lane = state.lanes.get(task.lane);
+  if (lane === undefined) return null;
+  const position = { time: task.orderTime, seq: task.seq };
+  if (!lane.ready.covers(position)) return null;
+  let ahead = 0;
+  for (const other of lane.ready) {
+    if (!isBefore({ time: other.orderTime, seq: other.seq }, position)) break;
+    ahead++;
+  }
+  return ahead;
+}
+
+function count(list: readonly unknown[], noun: string): string {
+  return `${list.length} ${noun}${list.length === 1 ? '' : 's'}`;
 }

@@ -1,0 +1,314 @@
+/**
+ * The one loop that owns the state. A turn takes what is in the mailbox, steps each event with
+ * the same `now`, writes all changes in one transaction, and only then performs the effects in
+ * order. Whatever arrives during a commit shares the next one: that is the group commit.
+ *
+ * Reads of rows are turns of their own: nothing is stepped while they run, so memory and rows
+ * agree by construction. A commit of unknown outcome throws the state away and rebuilds it.
+ * Never reads a clock, a socket or a database but through its ports.
+ */
+import {
+  createOutput,
+  type Effect,
+  type Load,
+  type Output,
+  type Reply,
+} from '../domain/effects.ts';
+import type { Event, RequestId } from '../domain/events.ts';
+import { restore } from '../domain/restore.ts';
+import { step } from '../domain/scheduler.ts';
+import { nextWakeAt, type Policy, type State } from '../domain/state.ts';
+import { fold } from './fold.ts';
+import { type MasterStatus, Unavailable } from './master-handle.ts';
+import {
+  type Clock,
+  type ExecutorLink,
+  type Log,
+  type Notifier,
+  type Observer,
+  StoreUnusable,
+  type TaskStore,
+  TermLost,
+} from './ports.ts';
+
+/** Events stepped in one turn: bounds both the transaction and the time without I/O. */
+const TURN_EVENT_COUNT_MAX = 1024;
+/** Events waiting for a turn; beyond it requests are refused. */
+const MAILBOX_COUNT_MAX = 20_000;
+const TICK_MS = 1_000;
+const REBUILD_DELAY_MIN_MS = 100;
+const REBUILD_DELAY_MAX_MS = 5_000;
+
+export interface EngineOptions {
+  readonly store: TaskStore;
+  readonly clock: Clock;
+  readonly link: ExecutorLink;
+  readonly notifier: Notifier;
+  readonly observer: Observer;
+  readonly log: Log;
+  readonly policy: Policy;
+  /** Names this process in the term row. */
+  readonly owner: string;
+  readonly seed: number;
+}
+
+interface Waiter {
+  readonly resolve: (reply: Reply) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class Engine {
+  readonly #options: EngineOptions;
+  #status: MasterStatus = 'starting';
+  #state: State | null = null;
+  #mailbox: Event[] = [];
+  #lastRequest: RequestId = 0;
+  readonly #waiters = new Map<RequestId, Waiter>();
+  #wake: (() => void) | null = null;
+  #loop: Promise<void> | null = null;
+  #stopping = false;
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+  }
+
+  get status(): MasterStatus {
+    return this.#status;
+  }
+
+  /** Null until the first term has begun. Read it; only the loop may change it. */
+  get state(): State | null {
+    return this.#state;
+  }
+
+  get term(): number {
+    return this.#state?.term ?? 0;
+  }
+
+  /**
+   * Begins a term and the loop. Rejects when the store cannot be used. `ended` resolves after
+   * `stop`, and rejects when this master was deposed.
+   */
+  async start(): Promise<{ readonly ended: Promise<void> }> {
+    await this.#rebuild();
+    this.#status = 'ready';
+    this.#loop = this.#run();
+    return { ended: this.#loop };
+  }
+
+  /** Writes what is known, tells the executors, answers what is waiting, and ends the loop. */
+  async stop(): Promise<void> {
+    if (this.#status === 'ready' || this.#status === 'recovering') this.#status = 'draining';
+    this.#stopping = true;
+    this.post({ type: 'drainStarted' });
+    await this.#loop?.catch(() => undefined);
+  }
+
+  post(event: Event): void {
+    this.#mailbox.push(event);
+    this.#wake?.();
+  }
+
+  /** Posts an event that is answered by a `reply` effect, once that is durable. */
+  request(make: (request: RequestId) => Event): Promise<Reply> {
+    if (this.#status !== 'ready') {
+      return Promise.reject(new Unavailable(`the master is ${this.#status}`, 2));
+    }
+    if (this.#mailbox.length >= MAILBOX_COUNT_MAX) {
+      return Promise.reject(new Unavailable('the master is busy: too many requests wait', 1));
+    }
+    const request = ++this.#lastRequest;
+    return new Promise((resolve, reject) => {
+      this.#waiters.set(request, { resolve, reject });
+      this.post(make(request));
+    });
+  }
+
+  async #run(): Promise<void> {
+    const { log } = this.#options;
+    for (;;) {
+      try {
+        await this.#sleep();
+        await this.#turn();
+        if (this.#stopping && this.#mailbox.length === 0) break;
+      } catch (error) {
+        if (error instanceof TermLost || error instanceof StoreUnusable) {
+          this.#end(error.message);
+          throw error;
+        }
+        log.error('the state is rebuilt from rows', { event: 'rebuild', error: String(error) });
+        await this.#recover();
+        if (this.#stopping) break;
+      }
+    }
+    this.#end('the master has stopped');
+  }
+
+  /** Until there is an event, or time for something; then a little, so that events gather. */
+  async #sleep(): Promise<void> {
+    const { clock } = this.#options;
+    if (this.#mailbox.length === 0 && this.#state !== null) {
+      const at = Math.min(nextWakeAt(this.#state), this.#state.lastTickAt + TICK_MS);
+      if (at > clock.now()) {
+        await new Promise<void>((resolve) => {
+          const cancel = clock.wakeAt(at, resolve);
+          this.#wake = () => {
+            cancel();
+            resolve();
+          };
+        });
+        this.#wake = null;
+      }
+    }
+    await new Promise<void>((resolve) => clock.soon(resolve));
+  }
+
+  async #turn(): Promise<void> {
+    const state = this.#state;
+    if (state === null) return;
+    const now = this.#options.clock.now();
+    const output = createOutput();
+    if (Math.min(nextWakeAt(state), state.lastTickAt + TICK_MS) <= now) {
+      step(state, { type: 'ticked' }, now, output);
+    }
+    const events = this.#mailbox.splice(0, TURN_EVENT_COUNT_MAX);
+    for (const event of events) step(state, event, now, output);
+    await this.#release(state, output, events.length, now);
+  }
+
+  /** Commits, performs, and reads the rows that were asked for. */
+  async #release(state: State, output: Output, eventCount: number, now: number): Promise<void> {
+    const { store, observer, clock } = this.#options;
+    let commitMs = 0;
+    if (output.changes.length > 0) {
+      const begun = clock.now();
+      await store.commit(fold(output.changes, state.term, now));
+      commitMs = clock.now() - begun;
+    }
+    for (const effect of output.effects) this.#perform(effect, state.term);
+    observer.turned(eventCount, commitMs);
+    for (const load of output.loads) await this.#load(state, load);
+  }
+
+  async #load(state: State, load: Load): Promise<void> {
+    const event = await this.#read(state, load);
+    const now = this.#options.clock.now();
+    const output = createOutput();
+    step(state, event, now, output);
+    await this.#release(state, output, 1, now);
+  }
+
+  async #read(state: State, load: Load): Promise<Event> {
+    const { store, clock } = this.#options;
+    const { pageCount } = state.policy;
+    switch (load.type) {
+      case 'task': {
+        const stored = await store.findTask(load.event.taskId);
+        const task = stored?.task ?? null;
+        const notification = stored?.notification ?? null;
+        return { ...load.event, task, notification } as Event;
+      }
+      case 'lane': {
+        const { lane, after } = load;
+        const tasks = await store.loadLane(lane, after, clock.now(), pageCount);
+        return { type: 'laneLoaded', lane, tasks, complete: tasks.length < pageCount };
+      }
+      case 'delayed': {
+        const tasks = await store.loadDelayed(load.after, pageCount);
+        return { type: 'delayedLoaded', tasks, complete: tasks.length < pageCount };
+      }
+      case 'overdue': {
+        return { type: 'overdueLoaded', tasks: await store.loadOverdue(clock.now(), pageCount) };
+      }
+      case 'notifications': {
+        const notifications = await store.loadNotifications(load.after, pageCount);
+        const complete = notifications.length < pageCount;
+        return { type: 'notificationsLoaded', notifications, complete };
+      }
+    }
+  }
+
+  #perform(effect: Effect, term: number): void {
+    const { link, notifier, observer } = this.#options;
+    switch (effect.type) {
+      case 'reply': {
+        const waiter = this.#waiters.get(effect.request);
+        this.#waiters.delete(effect.request);
+        waiter?.resolve(effect.reply);
+        return;
+      }
+      case 'confirmFrame':
+        return link.confirm(effect.sessionId, effect.frameSeq);
+      case 'sendToExecutor':
+        return link.send(effect.sessionId, effect.command, term);
+      case 'closeSession':
+        return link.close(effect.sessionId, effect.reason);
+      case 'notify':
+        return notifier.deliver(effect.notification, effect.task);
+      case 'observe':
+        return observer.observe(effect);
+    }
+  }
+
+  /** Tries to rebuild until the store answers. Meanwhile requests are refused. */
+  async #recover(): Promise<void> {
+    const { clock, log } = this.#options;
+    const wasReady = this.#status === 'ready';
+    if (wasReady) this.#status = 'recovering';
+    this.#rejectAll('the outcome is unknown: the store failed');
+    let delayMs = REBUILD_DELAY_MIN_MS;
+    while (!this.#stopping) {
+      try {
+        await this.#rebuild();
+        if (this.#status === 'recovering') this.#status = 'ready';
+        return;
+      } catch (error) {
+        if (error instanceof StoreUnusable) throw error;
+        log.warn('the store does not answer yet', { event: 'rebuild', error: String(error) });
+        const at = clock.now() + delayMs;
+        await new Promise<void>((resolve) => {
+          clock.wakeAt(at, resolve);
+        });
+        delayMs = Math.min(delayMs * 2, REBUILD_DELAY_MAX_MS);
+      }
+    }
+  }
+
+  async #rebuild(): Promise<void> {
+    const { store, clock, policy, owner, seed, link, log } = this.#options;
+    const begun = clock.now();
+    const { term, lastSeq } = await store.takeTerm(owner, begun);
+    const active = await store.loadActive();
+    const lanes = await store.countLanes();
+    const now = clock.now();
+    const first = this.#state === null;
+    const { state, output } = restore({ policy, term, lastSeq, now, seed, active, lanes });
+    this.#state = state;
+    // What executors said to the state before is said again: they come back and tell what they run.
+    this.#mailbox = this.#mailbox.filter(
+      (event) => 'request' in event || event.type === 'notificationTried',
+    );
+    if (!first) link.reattachAll();
+    log.info('a term has begun', {
+      event: 'term',
+      term,
+      waiting_count: state.waitingCount,
+      active_count: active.length,
+      took_ms: now - begun,
+    });
+    await this.#release(state, output, 0, now);
+  }
+
+  #end(reason: string): void {
+    this.#status = 'stopped';
+    this.#rejectAll(reason);
+  }
+
+  #rejectAll(reason: string): void {
+    const waiters = [...this.#waiters.values()];
+    this.#waiters.clear();
+    // Requests that were not stepped yet go with them: their clients may ask again.
+    this.#mailbox = this.#mailbox.filter((event) => !('request' in event));
+    for (const waiter of waiters) waiter.reject(new Unavailable(reason, 2));
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * Folds the changes of a turn into one transaction: one write per task, whatever happened to it.
+ * Raises each task's version to that of the row it will have.
+ */
+import type { Change } from '../domain/effects.ts';
+import type { Notification, Task } from '../domain/task.ts';
+import type { Commit } from './ports.ts';
+
+interface Write {
+  readonly task: Task;
+  inserted: boolean;
+  reopenedFrom: number | null;
+  checkpointed: boolean;
+  finished: boolean;
+  notification: Notification | null;
+}
+
+export function fold(changes: readonly Change[], term: number, now: number): Commit {
+  const writes = new Map<Task, Write>();
+  const attempts: Commit['attempts'][number][] = [];
+  const notifications = new Set<Notification>();
+
+  for (const change of changes) {
+    if (change.type === 'attemptRecorded') attempts.push(change.attempt);
+    else if (change.type === 'notificationChanged') notifications.add(change.notification);
+    else note(writeOf(writes, change.task), change);
+  }
+
+  const inserts: Task[] = [];
+  const updates: Task[] = [];
+  const checkpoints: Task[] = [];
+  const finishes: Commit['finishes'][number][] = [];
+  const reopens: Commit['reopens'][number][] = [];
+  for (const write of writes.values()) {
+    const { task, notification } = write;
+    task.version++;
+    if (write.finished) finishes.push({ task, stored: !write.inserted, notification });
+    else if (write.reopenedFrom !== null) reopens.push({ task, finishedAt: write.reopenedFrom });
+    else if (write.inserted) inserts.push(task);
+    else {
+      updates.push(task);
+      if (write.checkpointed) checkpoints.push(task);
+    }
+  }
+  return {
+    term,
+    now,
+    inserts,
+    updates,
+    checkpoints,
+    finishes,
+    reopens,
+    attempts,
+    notifications: [...notifications],
+  };
+}
+
+function writeOf(writes: Map<Task, Write>, task: Task): Write {
+  let write = writes.get(task);
+  if (write === undefined) {
+    write = {
+      task,
+      inserted: false,
+      reopenedFrom: null,
+      checkpointed: false,
+      finished: false,
+      notification: null,
+    };
+    writes.set(task, write);
+  }
+  return write;
+}
+
+function note(
+  write: Write,
+  change: Exclude<Change, { type: 'attemptRecorded' | 'notificationChanged' }>,
+): void {
+  switch (change.type) {
+    case 'taskInserted':
+      write.inserted = true;
+      return;
+    case 'taskReopened':
+      write.reopenedFrom = change.finishedAt;
+      return;
+    case 'checkpointSaved':
+      write.checkpointed = true;
+      return;
+    case 'taskFinished':
+      write.finished = true;
+      write.notification = change.notification;
+      return;
+    case 'taskUpdated':
+  }
+}

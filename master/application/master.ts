@@ -1,0 +1,125 @@
+/** What the access layer asks, put to the engine and the store. Holds no state of its own. */
+import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
+import type { Event } from '../domain/events.ts';
+import type { Executor } from '../domain/executor.ts';
+import { explain, type WaitingReason } from '../domain/explain.ts';
+import type { Task } from '../domain/task.ts';
+import type { Engine } from './engine.ts';
+import { IdRegister } from './id-register.ts';
+import {
+  type MasterHandle,
+  type MasterStatus,
+  type Submission,
+  Unavailable,
+} from './master-handle.ts';
+import type { Clock, StoredTask, TaskQuery, TaskStore } from './ports.ts';
+
+export class Master implements MasterHandle {
+  readonly #engine: Engine;
+  readonly #store: TaskStore;
+  readonly #clock: Clock;
+  readonly #ids: IdRegister;
+
+  constructor(engine: Engine, store: TaskStore, clock: Clock) {
+    this.#engine = engine;
+    this.#store = store;
+    this.#clock = clock;
+    this.#ids = new IdRegister(store);
+  }
+
+  get status(): MasterStatus {
+    return this.#engine.status;
+  }
+
+  get term(): number {
+    return this.#engine.term;
+  }
+
+  submit(tasks: readonly Submission[]): Promise<readonly SubmitOutcome[]> {
+    if (this.status !== 'ready') {
+      return Promise.reject(new Unavailable(`the master is ${this.status}`, 2));
+    }
+    // An id that the master made is free.
+    const chosen = tasks.filter((task) => task.requestHash !== '').map((task) => task.id);
+    if (chosen.length === 0) return this.#submit(tasks, new Map());
+    return this.#ids
+      .during([...new Set(chosen)], (taken) => this.#submit(tasks, taken))
+      .catch((error: unknown) => {
+        if (error instanceof Unavailable) throw error;
+        throw new Unavailable('the store does not answer');
+      });
+  }
+
+  async #submit(
+    tasks: readonly Submission[],
+    taken: ReadonlyMap<string, string>,
+  ): Promise<readonly SubmitOutcome[]> {
+    const reply = await this.#engine.request((request) => ({
+      type: 'tasksSubmitted',
+      request,
+      tasks: tasks.map((task) => ({ ...task, taken: taken.get(task.id) ?? null })),
+    }));
+    return reply as readonly SubmitOutcome[];
+  }
+
+  cancel(taskId: string): Promise<CommandOutcome> {
+    return this.#command((request) => ({ type: 'cancelRequested', request, taskId }));
+  }
+
+  retry(taskId: string): Promise<CommandOutcome> {
+    return this.#command((request) => ({ type: 'retryRequested', request, taskId }));
+  }
+
+  change(taskId: string, priority: number | null, runAt: number | null): Promise<CommandOutcome> {
+    return this.#command((request) => ({
+      type: 'changeRequested',
+      request,
+      taskId,
+      priority,
+      runAt,
+    }));
+  }
+
+  redeliver(taskId: string): Promise<CommandOutcome> {
+    return this.#command((request) => ({ type: 'redeliverRequested', request, taskId }));
+  }
+
+  drainExecutor(executorId: string, timeoutMs: number | null): Promise<CommandOutcome> {
+    return this.#command((request) => ({ type: 'drainRequested', request, executorId, timeoutMs }));
+  }
+
+  resumeExecutor(executorId: string): Promise<CommandOutcome> {
+    return this.#command((request) => ({ type: 'resumeRequested', request, executorId }));
+  }
+
+  async #command(make: (request: number) => Event): Promise<CommandOutcome> {
+    return (await this.#engine.request(make)) as CommandOutcome;
+  }
+
+  async find(taskId: string): Promise<StoredTask | null> {
+    const stored = await this.#store.findTask(taskId);
+    const live = this.#engine.state?.tasks.get(taskId);
+    // Memory is ahead of the row by what is written lazily: that it runs, and how far it is.
+    return stored !== null && live !== undefined ? { ...stored, task: live } : stored;
+  }
+
+  list(query: TaskQuery): Promise<readonly Task[]> {
+    return this.#store.listTasks(query);
+  }
+
+  explain(task: Task): WaitingReason {
+    const { state } = this.#engine;
+    if (state === null) {
+      return { reason: 'no_executor', message: 'The master is starting.', ahead: null };
+    }
+    return explain(state, task, this.#clock.now());
+  }
+
+  executors(): readonly Executor[] {
+    return [...(this.#engine.state?.executors.values() ?? [])];
+  }
+
+  post(event: Event): void {
+    this.#engine.post(event);
+  }
+}

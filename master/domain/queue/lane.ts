@@ -1,0 +1,88 @@
+/**
+ * Lanes and pools: which waiting tasks may go to which executors. Tasks of one lane have the same
+ * type, required labels and labels; executors of one pool have the same types, labels and
+ * reservations. So whether they fit is decided once for each pair of lane and pool, and a type
+ * without executors never delays another.
+ */
+import { type Executor, mayRun, type Pool } from '../executor.ts';
+import type { Task } from '../task.ts';
+import { Window } from './window.ts';
+
+export interface Lane {
+  readonly key: string;
+  readonly type: string;
+  readonly requires: readonly string[];
+  readonly labels: readonly string[];
+  /** Tasks that are due, in order. */
+  readonly ready: Window<Task>;
+  /** Every waiting task of the lane: due or not, in memory or only in the store. */
+  waitingCount: number;
+  /** A page has been asked for. */
+  loading: boolean;
+  /** Pools whose executors may run these tasks, the most reserved and most specific first. */
+  readonly pools: Pool[];
+}
+
+export function createLane(
+  kind: Pick<Lane, 'key' | 'type' | 'requires' | 'labels'>,
+  pools: Iterable<LanedPool>,
+): Lane {
+  const lane: Lane = {
+    key: kind.key,
+    type: kind.type,
+    requires: kind.requires,
+    labels: kind.labels,
+    ready: new Window<Task>((task) => ({ time: task.orderTime, seq: task.seq })),
+    waitingCount: 0,
+    loading: false,
+    pools: [],
+  };
+  for (const pool of pools) connect(lane, pool);
+  return lane;
+}
+
+/** A pool with the lanes that its executors may serve. */
+export interface LanedPool extends Pool {
+  readonly lanes: Set<Lane>;
+}
+
+export function createPool(
+  executor: Pick<Executor, 'types' | 'labels' | 'reserve'>,
+  key: string,
+  lanes: Iterable<Lane>,
+): LanedPool {
+  const pool: LanedPool = {
+    key,
+    types: executor.types,
+    labels: executor.labels,
+    reserve: executor.reserve,
+    idle: new Set(),
+    memberCount: 0,
+    lanes: new Set(),
+  };
+  for (const lane of lanes) connect(lane, pool);
+  return pool;
+}
+
+export function removePool(pool: LanedPool): void {
+  for (const lane of pool.lanes) lane.pools.splice(lane.pools.indexOf(pool), 1);
+}
+
+export function removeLane(lane: Lane): void {
+  for (const pool of lane.pools as LanedPool[]) pool.lanes.delete(lane);
+}
+
+function connect(lane: Lane, pool: LanedPool): void {
+  if (!mayRun(pool, lane)) return;
+  pool.lanes.add(lane);
+  lane.pools.push(pool);
+  // Reserved executors first, so that urgent work leaves the others free; then those that can do
+  // the least else.
+  lane.pools.sort(
+    (a, b) =>
+      b.reserve.length - a.reserve.length ||
+      a.labels.length - b.labels.length ||
+      a.types.length - b.types.length ||
+      (a.key < b.key ? -1 : 1),
+  );
+}

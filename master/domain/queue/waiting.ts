@@ -1,0 +1,100 @@
+/**
+ * Puts waiting tasks where they belong and takes them out: due ones into the window of their
+ * lane, later ones into the delayed window, and what is beyond a window only into the store.
+ */
+import type { State } from '../state.ts';
+import type { Task } from '../task.ts';
+import { createLane, type Lane, removeLane } from './lane.ts';
+
+/** A task begins to wait. It may end up in the store only: then it is in `state.tasks` no more. */
+export function enqueue(state: State, task: Task, now: number): void {
+  laneFor(state, task).waitingCount++;
+  state.waitingCount++;
+  place(state, task, now);
+}
+
+/** A task in memory stops waiting: it is offered, or it ends. */
+export function dequeue(state: State, task: Task): void {
+  const lane = laneFor(state, task);
+  lane.waitingCount--;
+  state.waitingCount--;
+  displace(state, task, lane);
+}
+
+/** A waiting task read from the store, or one whose order or due time has changed. */
+export function place(state: State, task: Task, now: number): void {
+  const lane = laneFor(state, task);
+  const due = task.dueAt <= now;
+  const window = due ? lane.ready : state.delayed;
+  if (!window.offer(task)) {
+    leaveToStore(state, task);
+    return;
+  }
+  state.tasks.set(task.id, task);
+  state.windowCount++;
+  state.windowBytes += task.params.length;
+  if (task.deadlineAt !== null) {
+    state.deadlines.push({ at: task.deadlineAt, kind: 'deadline', task });
+  }
+  if (due) state.roused.add(lane);
+  while (isTooFull(state, window.size)) {
+    const last = window.evictLast();
+    if (last === undefined) break;
+    state.windowCount--;
+    state.windowBytes -= last.params.length;
+    leaveToStore(state, last);
+  }
+}
+
+/** Takes a waiting task out of its window, to change its order or to put it elsewhere. */
+export function displace(state: State, task: Task, lane = laneFor(state, task)): void {
+  if (!lane.ready.remove(task) && !state.delayed.remove(task)) return;
+  state.windowCount--;
+  state.windowBytes -= task.params.length;
+}
+
+/** Tasks whose time has come move to their lanes. */
+export function releaseDue(state: State, now: number): void {
+  for (let task = state.delayed.first(); task !== undefined; task = state.delayed.first()) {
+    if (task.dueAt > now) return;
+    displace(state, task);
+    place(state, task, now);
+  }
+}
+
+/** Whether tasks of this kind may still be accepted; the number of lanes is bounded. */
+export function hasLaneFor(state: State, lane: string): boolean {
+  if (state.lanes.has(lane) || state.lanes.size < state.policy.laneCountMax) return true;
+  for (const other of state.lanes.values()) {
+    if (other.waitingCount > 0) continue;
+    removeLane(other);
+    state.lanes.delete(other.key);
+  }
+  return state.lanes.size < state.policy.laneCountMax;
+}
+
+export function laneFor(
+  state: State,
+  task: Pick<Task, 'lane' | 'type' | 'requires' | 'labels'>,
+): Lane {
+  let lane = state.lanes.get(task.lane);
+  if (lane === undefined) {
+    const { lane: key, type, requires, labels } = task;
+    lane = createLane({ key, type, requires, labels }, state.pools.values());
+    state.lanes.set(key, lane);
+  }
+  return lane;
+}
+
+function leaveToStore(state: State, task: Task): void {
+  state.tasks.delete(task.id);
+  if (task.deadlineAt !== null) state.overdueHidden = true;
+}
+
+/** A lane keeps a little whatever the total, so that none is shut out by the others. */
+function isTooFull(state: State, windowSize: number): boolean {
+  const { laneWindowCount, windowCountMax, windowBytesMax } = state.policy;
+  if (windowSize > laneWindowCount) return true;
+  const full = state.windowCount > windowCountMax || state.windowBytes > windowBytesMax;
+  return full && windowSize > 16;
+}

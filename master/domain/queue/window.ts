@@ -1,0 +1,129 @@
+/**
+ * The front of a long, sorted list of rows: as much of it as fits in memory, while the rest stays
+ * in the store. Sorted by (time, seq), where `time` is given by the owner and must not change
+ * while an item is inside.
+ *
+ * The one promise: every stored row whose position is before `until` is in here. What lies at or
+ * beyond `until` may only be in the store. `null` means that there is nothing beyond.
+ *
+ * A sorted array with binary insertion and a moving head; see `bench/` for its cost.
+ */
+
+export interface Position {
+  readonly time: number;
+  readonly seq: number;
+}
+
+export class Window<T extends object> {
+  /** Exclusive; `null`: the window holds everything there is. */
+  until: Position | null = null;
+  readonly #positionOf: (item: T) => Position;
+  #items: (T | undefined)[] = [];
+  #head = 0;
+
+  constructor(positionOf: (item: T) => Position) {
+    this.#positionOf = positionOf;
+  }
+
+  get size(): number {
+    return this.#items.length - this.#head;
+  }
+
+  get complete(): boolean {
+    return this.until === null;
+  }
+
+  first(): T | undefined {
+    return this.#items[this.#head];
+  }
+
+  /** In order, from the front. The window must not change meanwhile. */
+  *[Symbol.iterator](): Iterator<T> {
+    for (let i = this.#head; i < this.#items.length; i++) yield this.#items[i] as T;
+  }
+
+  /** Whether a row at this position would be held here. */
+  covers(position: Position): boolean {
+    return this.until === null || isBefore(position, this.until);
+  }
+
+  /** Takes the item in if it belongs here; false leaves it to the store. */
+  offer(item: T): boolean {
+    const position = this.#positionOf(item);
+    if (!this.covers(position)) return false;
+    const index = this.#lowerBound(position);
+    if (index === this.#items.length) this.#items.push(item);
+    else this.#items.splice(index, 0, item);
+    return true;
+  }
+
+  /** The item at the same position, be it this very object or another copy of its row. */
+  find(item: T): T | undefined {
+    const position = this.#positionOf(item);
+    const found = this.#items[this.#lowerBound(position)];
+    return found !== undefined && this.#positionOf(found).seq === position.seq ? found : undefined;
+  }
+
+  /** Takes out the item at the same position; false if there is none. */
+  remove(item: T): boolean {
+    if (this.find(item) === undefined) return false;
+    const index = this.#lowerBound(this.#positionOf(item));
+    if (index === this.#head) this.#dropHead();
+    else this.#items.splice(index, 1);
+    return true;
+  }
+
+  /** Gives up the last item: it and all that follows it are left to the store. */
+  evictLast(): T | undefined {
+    if (this.size === 0) return undefined;
+    const item = this.#items.pop() as T;
+    this.until = this.#positionOf(item);
+    return item;
+  }
+
+  /** Where the next page of rows begins: beyond this position, or from the start. */
+  get cursor(): Position | null {
+    if (this.until === null || this.until.time === Number.NEGATIVE_INFINITY) return null;
+    return { time: this.until.time, seq: this.until.seq - 1 };
+  }
+
+  /** A page that began at `cursor` is about to be offered; `complete`: nothing follows it. */
+  extend(page: readonly T[], complete: boolean): void {
+    const last = page.at(-1);
+    if (complete) this.until = null;
+    else if (last !== undefined) {
+      const { time, seq } = this.#positionOf(last);
+      this.until = { time, seq: seq + 1 };
+    }
+  }
+
+  #dropHead(): void {
+    this.#items[this.#head] = undefined;
+    this.#head++;
+    if (this.#head === this.#items.length || this.#head > 1024) {
+      this.#items.splice(0, this.#head);
+      this.#head = 0;
+    }
+  }
+
+  #lowerBound(position: Position): number {
+    let low = this.#head;
+    let high = this.#items.length;
+    // Most rows arrive in order: look at the end first.
+    const last = this.#items[high - 1];
+    if (high > low && last !== undefined && isBefore(this.#positionOf(last), position)) return high;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (isBefore(this.#positionOf(this.#items[middle] as T), position)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** Before every row: the `until` of a window that has not been loaded yet. */
+export const START: Position = { time: Number.NEGATIVE_INFINITY, seq: 0 };
+
+export function isBefore(a: Position, b: Position): boolean {
+  return a.time !== b.time ? a.time < b.time : a.seq < b.seq;
+}

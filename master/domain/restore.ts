@@ -1,0 +1,59 @@
+/** Builds the state from rows: at the start, and after a commit of unknown outcome. */
+import { createOutput, type Output } from './effects.ts';
+import { createState, type Policy, type State } from './state.ts';
+import { START } from './queue/window.ts';
+import { laneFor } from './queue/waiting.ts';
+import { watch } from './steps/attempt.ts';
+import { askForDelayed } from './steps/load.ts';
+import { sendDue } from './steps/notify.ts';
+import { createExecutor } from './steps/presence.ts';
+import type { Task } from './task.ts';
+
+export interface StoredLane {
+  readonly lane: string;
+  readonly type: string;
+  readonly requires: readonly string[];
+  readonly labels: readonly string[];
+  readonly count: number;
+}
+
+/**
+ * Windows begin empty and are filled as executors ask for them. An executor that was running
+ * something keeps it for one lease, in which it may come back and say so.
+ */
+export function restore(options: {
+  policy: Policy;
+  term: number;
+  lastSeq: number;
+  now: number;
+  seed: number;
+  active: readonly Task[];
+  lanes: readonly StoredLane[];
+}): { state: State; output: Output } {
+  const { now } = options;
+  const state = createState(options);
+  const output = createOutput();
+  for (const stored of options.lanes) {
+    const lane = laneFor(state, { ...stored });
+    lane.waitingCount = stored.count;
+    lane.ready.until = START;
+    state.waitingCount += stored.count;
+  }
+  state.delayed.until = { time: now + 1, seq: 0 };
+  state.notifications.until = START;
+  state.overdueHidden = state.waitingCount > 0;
+  for (const task of options.active) {
+    state.tasks.set(task.id, task);
+    const id = task.executorId ?? '';
+    const executor = state.executors.get(id) ?? createExecutor(state, id, now);
+    const accepted = task.state === 'running';
+    executor.occupation = { taskId: task.id, attempt: task.attempt, accepted };
+    if (accepted) watch(state, task, now);
+    if (task.deadlineAt !== null) {
+      state.deadlines.push({ at: task.deadlineAt, kind: 'deadline', task });
+    }
+  }
+  askForDelayed(state, output);
+  sendDue(state, now, output);
+  return { state, output };
+}

@@ -1,0 +1,94 @@
+/**
+ * `step`: what happens, to what is asked for. Deterministic: time, ids and the seed come in as
+ * arguments, nothing else is read, nothing is done. It changes the state in place; the engine
+ * throws the state away when what was asked for could not be committed.
+ */
+import type { Output } from './effects.ts';
+import type { Event } from './events.ts';
+import type { State } from './state.ts';
+import { assignRoused } from './steps/assign.ts';
+import {
+  attemptAccepted,
+  attemptEnded,
+  attemptRejected,
+  progressReported,
+} from './steps/attempt.ts';
+import { cancelRequested } from './steps/cancel.ts';
+import { changeRequested, drainRequested, onTask, retryRequested } from './steps/command.ts';
+import { delayedLoaded, laneLoaded, overdueLoaded } from './steps/load.ts';
+import { notificationsLoaded, notificationTried, redeliverRequested } from './steps/notify.ts';
+import {
+  executorConnected,
+  executorDisconnected,
+  executorResumed,
+  heartbeatReceived,
+  sendDrain,
+} from './steps/presence.ts';
+import { tasksSubmitted } from './steps/submit.ts';
+import { flush, ticked } from './steps/tick.ts';
+
+export function step(state: State, event: Event, now: number, out: Output): void {
+  apply(state, event, now, out);
+  assignRoused(state, now, out);
+}
+
+function apply(state: State, event: Event, now: number, out: Output): void {
+  switch (event.type) {
+    case 'tasksSubmitted':
+      return tasksSubmitted(state, event, now, out);
+    case 'cancelRequested':
+      return onTask(state, event, out, (task) => cancelRequested(state, task, now, out));
+    case 'retryRequested':
+      return onTask(state, event, out, (task) => retryRequested(state, event, task, now, out));
+    case 'changeRequested':
+      return onTask(state, event, out, (task) => changeRequested(state, event, task, now, out));
+    case 'redeliverRequested':
+      return redeliverRequested(state, event, now, out);
+    case 'drainRequested':
+    case 'resumeRequested': {
+      const reply = drainRequested(state, event, now, out);
+      out.effects.push({ type: 'reply', request: event.request, reply });
+      return;
+    }
+    case 'executorConnected':
+      return executorConnected(state, event, now, out);
+    case 'executorResumed':
+      return executorResumed(state, event, now);
+    case 'executorDisconnected':
+      return executorDisconnected(state, event, now, out);
+    case 'heartbeatReceived':
+      return heartbeatReceived(state, event, now, out);
+    case 'attemptAccepted':
+      return attemptAccepted(state, event, now, out);
+    case 'attemptRejected':
+      return attemptRejected(state, event, now, out);
+    case 'progressReported':
+      return progressReported(state, event, now, out);
+    case 'attemptEnded':
+      return attemptEnded(state, event, now, out);
+    case 'notificationTried':
+      return notificationTried(state, event, now, out);
+    case 'laneLoaded':
+      return laneLoaded(state, event, now);
+    case 'delayedLoaded':
+      return delayedLoaded(state, event, now, out);
+    case 'overdueLoaded':
+      return overdueLoaded(state, event, now, out);
+    case 'notificationsLoaded':
+      return notificationsLoaded(state, event, now, out);
+    case 'drainStarted':
+      return drainStarted(state, out);
+    case 'ticked':
+      return ticked(state, now, out);
+  }
+}
+
+/** The master is about to stop: nothing new is accepted or offered, and what is known is written. */
+function drainStarted(state: State, out: Output): void {
+  state.accepting = false;
+  flush(state, out);
+  for (const executor of state.executors.values()) {
+    executor.drainRequested = true;
+    sendDrain(executor, out);
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * Everything the scheduler knows, in memory. A mirror of rows: it may be thrown away and rebuilt
+ * at any moment (`restore.ts`). Only `step` and what it calls change it.
+ */
+import type { Executor } from './executor.ts';
+import { Deadlines } from './queue/deadlines.ts';
+import type { Lane, LanedPool } from './queue/lane.ts';
+import { Window } from './queue/window.ts';
+import type { Notification, Task } from './task.ts';
+
+/** The settings that decide what happens; all of them have a place in `docs/configuration.md`. */
+export interface Policy {
+  /** An executor not heard of for so long has lost what it ran. */
+  readonly leaseMs: number;
+  /** From the assign frame to its answer, where the task does not say. */
+  readonly assignTimeoutMs: number;
+  /** From the cancel frame to the end of the attempt. */
+  readonly cancelGraceMs: number;
+  /** How long a task is not offered again to an executor that rejected it. */
+  readonly coolDownMs: number;
+  /** Executors that a task may lose without a new checkpoint before it is given up. */
+  readonly crashBudget: number;
+  /** Waiting tasks held in memory: for one lane, in all, and the bytes of their params. */
+  readonly laneWindowCount: number;
+  readonly windowCountMax: number;
+  readonly windowBytesMax: number;
+  readonly laneCountMax: number;
+  /** Waiting tasks in all; beyond it submit is refused. */
+  readonly waitingCountMax: number;
+  /** Callbacks in flight or about to be. */
+  readonly notificationCountMax: number;
+  /** Rows read from the store in one go. */
+  readonly pageCount: number;
+}
+
+export const defaultPolicy: Policy = {
+  leaseMs: 15_000,
+  assignTimeoutMs: 5_000,
+  cancelGraceMs: 10_000,
+  coolDownMs: 10_000,
+  crashBudget: 3,
+  laneWindowCount: 10_000,
+  windowCountMax: 100_000,
+  windowBytesMax: 256 * 1024 * 1024,
+  laneCountMax: 10_000,
+  waitingCountMax: 10_000_000,
+  notificationCountMax: 10_000,
+  pageCount: 1_000,
+};
+
+export interface State {
+  readonly policy: Policy;
+  readonly term: number;
+  lastSeq: number;
+  /** False once the master drains: nothing is accepted or offered any more. */
+  accepting: boolean;
+  /** Offered and running tasks, all of them, and the waiting ones that are in a window. */
+  readonly tasks: Map<string, Task>;
+  readonly lanes: Map<string, Lane>;
+  /** Waiting tasks that are not due, by dueAt. */
+  readonly delayed: Window<Task>;
+  delayedLoading: boolean;
+  /** Waiting tasks held in memory, and the bytes of their params. */
+  windowCount: number;
+  windowBytes: number;
+  /** Waiting tasks in all, also those only in the store. */
+  waitingCount: number;
+  /** Some waiting task with a deadline is only in the store: look for overdue ones at times. */
+  overdueHidden: boolean;
+  overdueCheckAt: number;
+  readonly executors: Map<string, Executor>;
+  readonly pools: Map<string, LanedPool>;
+  readonly deadlines: Deadlines;
+  /** Pending callbacks that are not in flight, by nextTryAt. */
+  readonly notifications: Window<Notification>;
+  notificationsLoading: boolean;
+  /** Callbacks in flight, by task. */
+  readonly notifying: Map<number, Notification>;
+  /** Tasks whose row is behind what is known (started, progress); written within a second. */
+  readonly unwritten: Set<Task>;
+  flushAt: number;
+  /** Lanes that gained a due task, and executors that became free, in this step. */
+  readonly roused: Set<Lane>;
+  readonly freed: Set<Executor>;
+  lastTickAt: number;
+  /** Of the generator that spreads retries; see `random01`. */
+  randomState: number;
+}
+
+export function createState(options: {
+  policy: Policy;
+  term: number;
+  lastSeq: number;
+  now: number;
+  seed: number;
+}): State {
+  return {
+    policy: options.policy,
+    term: options.term,
+    lastSeq: options.lastSeq,
+    accepting: true,
+    tasks: new Map(),
+    lanes: new Map(),
+    delayed: new Window<Task>((task) => ({ time: task.dueAt, seq: task.seq })),
+    delayedLoading: false,
+    windowCount: 0,
+    windowBytes: 0,
+    waitingCount: 0,
+    overdueHidden: false,
+    overdueCheckAt: 0,
+    executors: new Map(),
+    pools: new Map(),
+    deadlines: new Deadlines(),
+    notifications: new Window<Notification>((n) => ({ time: n.nextTryAt, seq: n.taskSeq })),
+    notificationsLoading: false,
+    notifying: new Map(),
+    unwritten: new Set(),
+    flushAt: Number.POSITIVE_INFINITY,
+    roused: new Set(),
+    freed: new Set(),
+    lastTickAt: options.now,
+    randomState: options.seed >>> 0,
+  };
+}
+
+/** In [0, 1). Mulberry32 (Tommy Ettinger, public domain): small, and the same for the same seed. */
+export function random01(state: State): number {
+  state.randomState = (state.randomState + 0x6d2b79f5) >>> 0;
+  let t = state.randomState;
+  t = Math.imul(t ^ (t >>> 15), t | 1);
+  t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+  return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+}
+
+/** When something happens next by itself; the engine wakes then, at the latest. */
+export function nextWakeAt(state: State): number {
+  return Math.min(
+    state.deadlines.nextAt(),
+    state.delayed.first()?.dueAt ?? Number.POSITIVE_INFINITY,
+    state.notifying.size < state.policy.notificationCountMax
+      ? (state.notifications.first()?.nextTryAt ?? Number.POSITIVE_INFINITY)
+      : Number.POSITIVE_INFINITY,
+    state.flushAt,
+  );
+}

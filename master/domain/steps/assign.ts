@@ -1,0 +1,104 @@
+/**
+ * Brings waiting tasks and idle executors together. Runs at the end of every step, and only for
+ * what the step has changed: lanes that gained a task, executors that became free. That is
+ * enough, because before the step no waiting task fitted an idle executor (invariant I13).
+ */
+import type { Output } from '../effects.ts';
+import type { Executor } from '../executor.ts';
+import type { Lane } from '../queue/lane.ts';
+import { dequeue } from '../queue/waiting.ts';
+import { isBefore } from '../queue/window.ts';
+import type { State } from '../state.ts';
+import type { Task } from '../task.ts';
+
+/** Tasks looked at past the head of a lane when an executor may not have the first ones yet. */
+const SCAN_MAX = 64;
+
+export function assignRoused(state: State, now: number, out: Output): void {
+  if (state.accepting) {
+    for (const executor of state.freed) assignTo(state, executor, now, out);
+    for (const lane of state.roused) assignFrom(state, lane, now, out);
+  }
+  state.freed.clear();
+  state.roused.clear();
+}
+
+/** A free executor takes the first task, by (orderTime, seq), of all the lanes it may serve. */
+function assignTo(state: State, executor: Executor, now: number, out: Output): void {
+  const pool = state.pools.get(executor.poolKey);
+  if (pool === undefined || !pool.idle.has(executor) || executor.restUntil > now) return;
+  let best: Task | undefined;
+  for (const lane of pool.lanes) {
+    const task = firstFor(lane, executor, now);
+    if (task !== undefined && (best === undefined || comesFirst(task, best))) best = task;
+    askForMore(state, lane, out);
+  }
+  if (best !== undefined) offer(state, best, executor, now, out);
+}
+
+/** Tasks of a lane go to the executors that have been idle longest. */
+function assignFrom(state: State, lane: Lane, now: number, out: Output): void {
+  for (const pool of lane.pools) {
+    for (const executor of pool.idle) {
+      if (lane.ready.size === 0) return;
+      if (executor.restUntil > now) continue;
+      const task = firstFor(lane, executor, now);
+      if (task !== undefined) offer(state, task, executor, now, out);
+    }
+  }
+  askForMore(state, lane, out);
+}
+
+function firstFor(lane: Lane, executor: Executor, now: number): Task | undefined {
+  const head = lane.ready.first();
+  if (head === undefined || !isCooling(executor, head, now)) return head;
+  let scanned = 0;
+  for (const task of lane.ready) {
+    if (!isCooling(executor, task, now)) return task;
+    if (++scanned === SCAN_MAX) return undefined;
+  }
+  return undefined;
+}
+
+function isCooling(executor: Executor, task: Task, now: number): boolean {
+  return executor.coolDowns.size > 0 && (executor.coolDowns.get(task.id) ?? 0) > now;
+}
+
+function comesFirst(a: Task, b: Task): boolean {
+  return isBefore({ time: a.orderTime, seq: a.seq }, { time: b.orderTime, seq: b.seq });
+}
+
+function offer(state: State, task: Task, executor: Executor, now: number, out: Output): void {
+  dequeue(state, task);
+  task.state = 'offered';
+  task.attempt++;
+  task.executorId = executor.id;
+  task.offeredAt = now;
+  task.startedAt = null;
+  task.progressPercent = null;
+  executor.occupation = { taskId: task.id, attempt: task.attempt, accepted: false };
+  executor.missedCount = 0;
+  state.pools.get(executor.poolKey)?.idle.delete(executor);
+  state.deadlines.push({
+    at: now + task.assignTimeoutMs,
+    kind: 'assign',
+    task,
+    attempt: task.attempt,
+  });
+  out.changes.push({ type: 'taskUpdated', task });
+  if (executor.sessionId !== null) {
+    out.effects.push({
+      type: 'sendToExecutor',
+      sessionId: executor.sessionId,
+      command: { type: 'assign', task },
+    });
+  }
+}
+
+/** The window of a lane that executors wait for is running out, and the store has more. */
+export function askForMore(state: State, lane: Lane, out: Output): void {
+  if (lane.ready.complete || lane.loading || lane.pools.length === 0) return;
+  if (lane.ready.size >= Math.min(state.policy.pageCount, state.policy.laneWindowCount) / 2) return;
+  lane.loading = true;
+  out.loads.push({ type: 'lane', lane: lane.key, after: lane.ready.cursor });
+}

@@ -1,0 +1,178 @@
+/**
+ * What executors say about their attempts. Every such event names task and attempt; only the
+ * newest attempt of a live task may change it (P4). A stale one is refused, told to stop, and
+ * changes nothing.
+ */
+import type { Event } from '../events.ts';
+import type { Output } from '../effects.ts';
+import type { Executor } from '../executor.ts';
+import type { State } from '../state.ts';
+import type { Task } from '../task.ts';
+import { endAttempt, finish } from './finish.ts';
+import { currentTask, free, release, seen } from './occupation.ts';
+
+type About = {
+  executorId: string;
+  sessionId: string;
+  frameSeq: number;
+  taskId: string;
+  attempt: number;
+};
+
+export function attemptAccepted(
+  state: State,
+  event: Extract<Event, { type: 'attemptAccepted' }>,
+  now: number,
+  out: Output,
+): void {
+  const task = receive(state, event, now, out);
+  if (task === null) return refuseStale(state, event, out);
+  markRunning(state, task, now, out);
+}
+
+/** The executor runs it: from here on its time counts. Also when it comes back and says so. */
+export function markRunning(state: State, task: Task, now: number, out: Output): void {
+  const executor = state.executors.get(task.executorId ?? '');
+  if (executor !== undefined) {
+    executor.occupation = { taskId: task.id, attempt: task.attempt, accepted: true };
+    executor.refusalCount = 0;
+  }
+  if (task.state === 'running') return;
+  task.state = 'running';
+  task.startedAt = now;
+  writeSoon(state, task, now);
+  watch(state, task, now);
+  const waitedMs = now - Math.max(task.dueAt, task.submittedAt);
+  out.effects.push({ type: 'observe', event: 'task_started', task, waitedMs });
+}
+
+/** Sets the timers of a running attempt. */
+export function watch(state: State, task: Task, now: number): void {
+  const { attempt } = task;
+  const startedAt = task.startedAt ?? now;
+  if (task.executionTimeoutMs !== null) {
+    const at = startedAt + task.executionTimeoutMs;
+    state.deadlines.push({ at, kind: 'execution', task, attempt });
+  }
+  if (task.stallTimeoutMs !== null) {
+    const at = Math.max(task.progressAt ?? 0, startedAt) + task.stallTimeoutMs;
+    state.deadlines.push({ at, kind: 'stall', task, attempt });
+  }
+}
+
+export function attemptRejected(
+  state: State,
+  event: Extract<Event, { type: 'attemptRejected' }>,
+  now: number,
+  out: Output,
+): void {
+  const task = receive(state, event, now, out);
+  const executor = state.executors.get(event.executorId);
+  if (task === null) {
+    release(state, executor, event, now);
+    return;
+  }
+  const error = { message: event.message, details: { code: event.code } };
+  if (executor !== undefined) {
+    coolDown(state, executor, task, now);
+    free(state, executor, now);
+  }
+  endAttempt(state, task, { outcome: 'rejected', error }, now, out);
+}
+
+/**
+ * The pair is kept apart for a while, and an executor that keeps refusing is left alone for one
+ * that grows, so that neither a pair nor an executor can spin.
+ */
+export function coolDown(state: State, executor: Executor, task: Task, now: number): void {
+  const { coolDownMs } = state.policy;
+  for (const [taskId, until] of executor.coolDowns) {
+    if (until <= now) executor.coolDowns.delete(taskId);
+  }
+  executor.coolDowns.set(task.id, now + coolDownMs);
+  state.deadlines.push({ at: now + coolDownMs, kind: 'rested', executor });
+  executor.refusalCount++;
+  if (executor.refusalCount < 3) return;
+  const restMs = Math.min(100 * 2 ** Math.min(executor.refusalCount - 3, 16), coolDownMs);
+  executor.restUntil = now + restMs;
+  state.deadlines.push({ at: executor.restUntil, kind: 'rested', executor });
+}
+
+export function progressReported(
+  state: State,
+  event: Extract<Event, { type: 'progressReported' }>,
+  now: number,
+  out: Output,
+): void {
+  const task = receive(state, event, now, out);
+  if (task === null) return refuseStale(state, event, out);
+  if (event.percent !== null) task.progressPercent = event.percent;
+  if (event.state !== undefined) task.progressState = event.state;
+  task.progressAt = now;
+  if (event.checkpoint !== undefined && event.checkpoint !== task.checkpoint) {
+    task.checkpoint = event.checkpoint;
+    // It got further than before: what killed its executors is behind it.
+    task.crashCount = 0;
+    out.changes.push({ type: 'checkpointSaved', task });
+  }
+  writeSoon(state, task, now);
+}
+
+export function attemptEnded(
+  state: State,
+  event: Extract<Event, { type: 'attemptEnded' }>,
+  now: number,
+  out: Output,
+): void {
+  const task = receive(state, event, now, out);
+  const executor = state.executors.get(event.executorId);
+  release(state, executor, event, now);
+  if (task === null) {
+    // Already decided. The frame is confirmed, so that the executor forgets it.
+    observeStale(event, out);
+    return;
+  }
+  if (event.outcome === 'succeeded') {
+    task.result = event.result;
+    task.error = null;
+    task.lastOutcome = 'succeeded';
+    task.progressPercent = 100;
+    finish(state, task, 'succeeded', null, now, out);
+    return;
+  }
+  const { outcome, error, retryable, retryAfterMs } = event;
+  endAttempt(state, task, { outcome, error, retryable, retryAfterMs }, now, out);
+}
+
+/** The task, if the event is about its newest attempt and from the executor that has it. */
+function receive(state: State, event: About, now: number, out: Output): Task | null {
+  const { sessionId, frameSeq } = event;
+  out.effects.push({ type: 'confirmFrame', sessionId, frameSeq });
+  seen(state, event.executorId, now);
+  return currentTask(state, event.executorId, event.taskId, event.attempt);
+}
+
+function refuseStale(state: State, event: About, out: Output): void {
+  const { sessionId, taskId, attempt } = event;
+  observeStale(event, out);
+  out.effects.push({
+    type: 'sendToExecutor',
+    sessionId,
+    command: {
+      type: 'cancel',
+      taskId,
+      attempt,
+      reason: 'stale_attempt',
+      graceMs: state.policy.cancelGraceMs,
+    },
+  });
+}
+
+function observeStale({ taskId, attempt, executorId }: About, out: Output): void {
+  out.effects.push({ type: 'observe', event: 'stale_attempt', taskId, attempt, executorId });
+}
+
+function writeSoon(state: State, task: Task, now: number): void {
+  if (state.unwritten.size === 0) state.flushAt = now + 1000;
+  state.unwritten.add(task);
+}

@@ -1,0 +1,121 @@
+/** What operators and clients ask of one task or executor. */
+import type { Event, RequestId } from '../events.ts';
+import type { CommandOutcome, Output } from '../effects.ts';
+import { displace, enqueue, place } from '../queue/waiting.ts';
+import type { State } from '../state.ts';
+import { isTerminal, type Task } from '../task.ts';
+import { becomeIdle } from './occupation.ts';
+import { sendDrain } from './presence.ts';
+import { orderTimeOf } from './submit.ts';
+
+export const NO_TASK: CommandOutcome = { code: 404, message: 'no such task' };
+
+/**
+ * A command on a task: with the one in memory, else with its row, which is asked for first. Null
+ * while it is being read.
+ */
+export function onTask(
+  state: State,
+  event: Extract<Event, { readonly taskId: string; readonly request: RequestId }>,
+  out: Output,
+  act: (task: Task) => CommandOutcome,
+): void {
+  const held = state.tasks.get(event.taskId);
+  const stored = 'task' in event ? event.task : undefined;
+  if (held === undefined && stored === undefined) {
+    out.loads.push({ type: 'task', event });
+    return;
+  }
+  const task = held ?? stored ?? null;
+  const reply = task === null ? NO_TASK : act(task);
+  out.effects.push({ type: 'reply', request: event.request, reply });
+}
+
+/** Runs a terminal task again: a new run under the same id, with all its attempts. */
+export function retryRequested(
+  state: State,
+  event: Extract<Event, { type: 'retryRequested' }>,
+  task: Task,
+  now: number,
+  out: Output,
+): CommandOutcome {
+  if (!isTerminal(task.state) || task.finishedAt === null) {
+    return { code: 409, message: `the task is ${task.state}: only an ended task can be retried` };
+  }
+  const { finishedAt } = task;
+  if (task.deadlineAt !== null && task.deadlineAt <= now) {
+    return { code: 409, message: 'the deadline of the task has passed' };
+  }
+  // Its checkpoint stays: what an earlier run has finished need not be done again.
+  const again: Task = {
+    ...task,
+    state: 'waiting',
+    attemptsUsed: 0,
+    crashCount: 0,
+    executorId: null,
+    offeredAt: null,
+    startedAt: null,
+    cancelRequestedAt: null,
+    cancelReason: null,
+    progressPercent: null,
+    progressState: null,
+    progressAt: null,
+    lastOutcome: null,
+    result: null,
+    finishedAt: null,
+    failureReason: null,
+    dueAt: now,
+    orderTime: orderTimeOf(now, task.priority),
+  };
+  // Its callback goes with the history row; what is in flight is not waited for.
+  state.notifying.delete(task.seq);
+  if (event.notification) state.notifications.remove(event.notification);
+  out.changes.push({ type: 'taskReopened', task: again, finishedAt });
+  enqueue(state, again, now);
+  return { code: 200 };
+}
+
+export function changeRequested(
+  state: State,
+  event: Extract<Event, { type: 'changeRequested' }>,
+  task: Task,
+  now: number,
+  out: Output,
+): CommandOutcome {
+  if (task.state !== 'waiting') {
+    return { code: 409, message: `the task is ${task.state}: only a waiting task can be changed` };
+  }
+  displace(state, task);
+  if (event.priority !== null) task.priority = event.priority;
+  if (event.runAt !== null) task.dueAt = Math.max(event.runAt, now);
+  task.orderTime = orderTimeOf(
+    event.runAt ?? Math.max(task.submittedAt, task.dueAt),
+    task.priority,
+  );
+  out.changes.push({ type: 'taskUpdated', task });
+  place(state, task, now);
+  return { code: 200 };
+}
+
+export function drainRequested(
+  state: State,
+  event: Extract<Event, { type: 'drainRequested' | 'resumeRequested' }>,
+  now: number,
+  out: Output,
+): CommandOutcome {
+  const executor = state.executors.get(event.executorId);
+  if (executor === undefined) return { code: 404, message: 'no such executor' };
+  executor.drainRequested = event.type === 'drainRequested';
+  executor.drainDeadlineAt = null;
+  sendDrain(executor, out);
+  if (event.type === 'resumeRequested') {
+    becomeIdle(state, executor);
+    return { code: 200 };
+  }
+  state.pools.get(executor.poolKey)?.idle.delete(executor);
+  if (event.timeoutMs !== null) {
+    executor.drainDeadlineAt = now + event.timeoutMs;
+    state.deadlines.push({ at: executor.drainDeadlineAt, kind: 'drain', executor });
+  }
+  return { code: 200 };
+}

@@ -1,0 +1,150 @@
+/**
+ * How attempts and tasks end. Every end of an attempt, whatever its cause, passes through
+ * `endAttempt`; every end of a task through `finish`.
+ */
+import type { Output } from '../effects.ts';
+import { dequeue, enqueue } from '../queue/waiting.ts';
+import { backoffMs } from '../retry-policy.ts';
+import { random01, type State } from '../state.ts';
+import {
+  type AttemptError,
+  type AttemptOutcome,
+  type AttemptRecord,
+  type FailureReason,
+  type Notification,
+  type Task,
+  type TerminalState,
+} from '../task.ts';
+import { send } from './notify.ts';
+
+export interface AttemptEnd {
+  readonly outcome: Exclude<AttemptOutcome, 'succeeded'>;
+  readonly error: AttemptError | null;
+  /** False ends the task: the executor said that trying again is of no use. */
+  readonly retryable?: boolean;
+  readonly retryAfterMs?: number | null;
+}
+
+/** The newest attempt of an offered or running task ended without success: again, or no more? */
+export function endAttempt(
+  state: State,
+  task: Task,
+  end: AttemptEnd,
+  now: number,
+  out: Output,
+): void {
+  const outcome = outcomeOf(task, end.outcome);
+  recordAttempt(task, outcome, end.error, now, out);
+  task.lastOutcome = outcome;
+  if (end.error !== null) task.error = end.error;
+
+  // A wish to end the task itself wins over any way in which the attempt has ended.
+  if (task.cancelReason === 'canceled') return finish(state, task, 'canceled', null, now, out);
+  if (task.cancelReason === 'deadline' || (task.deadlineAt !== null && task.deadlineAt <= now)) {
+    return finish(state, task, 'expired', 'deadline', now, out);
+  }
+  if (outcome === 'failed' || outcome === 'timed_out') {
+    task.attemptsUsed++;
+    if (end.retryable === false) {
+      return finish(state, task, 'failed', 'non_retryable', now, out);
+    }
+    if (task.retry.maxAttempts > 0 && task.attemptsUsed >= task.retry.maxAttempts) {
+      return finish(state, task, 'failed', 'attempts_exhausted', now, out);
+    }
+    const delayMs = end.retryAfterMs ?? backoffMs(task.retry, task.attemptsUsed, random01(state));
+    // Priority is left out (A-20): a head start larger than the wait would cancel the wait.
+    task.orderTime = now + delayMs;
+    return requeue(state, task, now + delayMs, now, out);
+  }
+  if (outcome === 'lost' && ++task.crashCount >= state.policy.crashBudget) {
+    return finish(state, task, 'failed', 'crash_budget', now, out);
+  }
+  // No fault of the task: it keeps its place.
+  requeue(state, task, now, now, out);
+}
+
+/** What ended an attempt that was told to end is the reason why it was told. */
+function outcomeOf(task: Task, reported: AttemptEnd['outcome']): AttemptOutcome {
+  switch (task.cancelReason) {
+    case null:
+      // Nobody told it: the handler gave up by itself.
+      return reported === 'canceled' ? 'failed' : reported;
+    case 'canceled':
+      return 'canceled';
+    case 'execution_timeout':
+    case 'stalled':
+    case 'deadline':
+      return 'timed_out';
+    case 'drain':
+      return reported === 'lost' ? 'lost' : 'returned';
+  }
+}
+
+function recordAttempt(
+  task: Task,
+  outcome: AttemptOutcome,
+  error: AttemptError | null,
+  now: number,
+  out: Output,
+): void {
+  const attempt: AttemptRecord = {
+    taskSeq: task.seq,
+    attempt: task.attempt,
+    executorId: task.executorId ?? '',
+    outcome,
+    offeredAt: task.offeredAt ?? now,
+    startedAt: task.startedAt,
+    endedAt: now,
+    error,
+  };
+  out.changes.push({ type: 'attemptRecorded', attempt });
+  out.effects.push({ type: 'observe', event: 'attempt_ended', task, attempt });
+}
+
+function requeue(state: State, task: Task, dueAt: number, now: number, out: Output): void {
+  task.state = 'waiting';
+  task.dueAt = dueAt;
+  task.executorId = null;
+  task.offeredAt = null;
+  task.startedAt = null;
+  task.cancelRequestedAt = null;
+  task.cancelReason = null;
+  state.unwritten.delete(task);
+  out.changes.push({ type: 'taskUpdated', task });
+  enqueue(state, task, now);
+}
+
+/** The terminal transition: it happens once for each run of a task, and never from a terminal state. */
+export function finish(
+  state: State,
+  task: Task,
+  to: TerminalState,
+  reason: FailureReason | null,
+  now: number,
+  out: Output,
+): void {
+  if (task.state === 'waiting') dequeue(state, task);
+  state.tasks.delete(task.id);
+  state.unwritten.delete(task);
+  task.state = to;
+  task.finishedAt = now;
+  task.failureReason = reason;
+  const notification: Notification | null =
+    task.notifyUrl === null
+      ? null
+      : {
+          taskSeq: task.seq,
+          taskId: task.id,
+          url: task.notifyUrl,
+          finishedAt: now,
+          state: 'pending',
+          tries: 0,
+          nextTryAt: now,
+          lastStatus: null,
+          lastError: null,
+          deliveredAt: null,
+        };
+  out.changes.push({ type: 'taskFinished', task, notification });
+  out.effects.push({ type: 'observe', event: 'task_finished', task });
+  if (notification !== null) send(state, notification, task, out);
+}

@@ -1,0 +1,63 @@
+/**
+ * Rows arrive from the store. They were read while nothing was stepped and all was committed, so
+ * a row of a task that is in memory says nothing new, and any other is exact.
+ */
+import type { Event } from '../events.ts';
+import type { Output } from '../effects.ts';
+import { laneFor, place } from '../queue/waiting.ts';
+import type { State } from '../state.ts';
+import type { Task } from '../task.ts';
+import { finish } from './finish.ts';
+
+export function laneLoaded(
+  state: State,
+  event: Extract<Event, { type: 'laneLoaded' }>,
+  now: number,
+): void {
+  const lane = state.lanes.get(event.lane);
+  if (lane === undefined) return;
+  lane.loading = false;
+  lane.ready.extend(event.tasks, event.complete);
+  takeIn(state, event.tasks, now);
+  // Also when the page brought nothing: executors may have waited for it.
+  state.roused.add(lane);
+}
+
+export function delayedLoaded(
+  state: State,
+  event: Extract<Event, { type: 'delayedLoaded' }>,
+  now: number,
+  out: Output,
+): void {
+  state.delayedLoading = false;
+  state.delayed.extend(event.tasks, event.complete);
+  takeIn(state, event.tasks, now);
+  askForDelayed(state, out);
+}
+
+export function overdueLoaded(
+  state: State,
+  event: Extract<Event, { type: 'overdueLoaded' }>,
+  now: number,
+  out: Output,
+): void {
+  for (const task of event.tasks) {
+    if (state.tasks.has(task.id)) continue;
+    finish(state, task, 'expired', 'deadline', now, out);
+  }
+}
+
+export function askForDelayed(state: State, out: Output): void {
+  const { delayed, policy } = state;
+  if (delayed.complete || state.delayedLoading || delayed.size >= policy.pageCount / 2) return;
+  state.delayedLoading = true;
+  out.loads.push({ type: 'delayed', after: delayed.cursor });
+}
+
+function takeIn(state: State, tasks: readonly Task[], now: number): void {
+  for (const task of tasks) {
+    if (state.tasks.has(task.id)) continue;
+    laneFor(state, task);
+    place(state, task, now);
+  }
+}

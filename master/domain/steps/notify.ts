@@ -1,0 +1,138 @@
+/** Callbacks: which are tried when, and when they are given up. The outbox is the history row. */
+import type { Event } from '../events.ts';
+import type { Output } from '../effects.ts';
+import { random01, type State } from '../state.ts';
+import type { Notification, Task } from '../task.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** Waits between tries: about 24 hours in all. */
+export const NOTIFY_DELAYS_MS: readonly number[] = [
+  5 * SECOND,
+  30 * SECOND,
+  2 * MINUTE,
+  5 * MINUTE,
+  15 * MINUTE,
+  30 * MINUTE,
+  HOUR,
+  2 * HOUR,
+  4 * HOUR,
+  8 * HOUR,
+  8 * HOUR,
+];
+
+/** Tries a callback now, or keeps it for later when too many are in flight. */
+export function send(
+  state: State,
+  notification: Notification,
+  task: Task | null,
+  out: Output,
+): void {
+  if (state.notifying.size >= state.policy.notificationCountMax) {
+    keep(state, notification);
+    return;
+  }
+  state.notifying.set(notification.taskSeq, notification);
+  out.effects.push({ type: 'notify', notification, task });
+}
+
+/** Tries what is due, and asks the store for more when little is left. */
+export function sendDue(state: State, now: number, out: Output): void {
+  const { notifications, policy } = state;
+  while (state.notifying.size < policy.notificationCountMax) {
+    const next = notifications.first();
+    if (next === undefined || next.nextTryAt > now) break;
+    notifications.remove(next);
+    send(state, next, null, out);
+  }
+  if (notifications.complete || state.notificationsLoading) return;
+  if (notifications.size >= policy.pageCount / 2) return;
+  state.notificationsLoading = true;
+  out.loads.push({ type: 'notifications', after: notifications.cursor });
+}
+
+export function notificationTried(
+  state: State,
+  event: Extract<Event, { type: 'notificationTried' }>,
+  now: number,
+  out: Output,
+): void {
+  const notification = state.notifying.get(event.taskSeq);
+  // Tried on behalf of a state that has been rebuilt since: it will be tried again.
+  if (notification?.finishedAt !== event.finishedAt) return;
+  state.notifying.delete(event.taskSeq);
+  notification.tries++;
+  notification.lastStatus = event.status;
+  notification.lastError = event.error;
+  const delayMs = NOTIFY_DELAYS_MS[notification.tries - 1];
+  if (event.outcome === 'delivered') {
+    notification.state = 'delivered';
+    notification.deliveredAt = now;
+  } else if (event.outcome === 'gone' || delayMs === undefined) {
+    notification.state = 'gave_up';
+  } else {
+    const spreadMs = Math.round(delayMs * (1 + 0.1 * random01(state)));
+    notification.nextTryAt = now + Math.max(spreadMs, event.retryAfterMs ?? 0);
+    keep(state, notification);
+  }
+  out.changes.push({ type: 'notificationChanged', notification });
+  out.effects.push({
+    type: 'observe',
+    event: 'notification_tried',
+    notification,
+    outcome: event.outcome,
+  });
+  sendDue(state, now, out);
+}
+
+export function notificationsLoaded(
+  state: State,
+  event: Extract<Event, { type: 'notificationsLoaded' }>,
+  now: number,
+  out: Output,
+): void {
+  state.notificationsLoading = false;
+  const { notifications } = state;
+  notifications.extend(event.notifications, event.complete);
+  for (const notification of event.notifications) {
+    if (state.notifying.has(notification.taskSeq) || notifications.find(notification)) continue;
+    notifications.offer(notification);
+  }
+  sendDue(state, now, out);
+}
+
+/** Someone wants a finished task's callback once more, whatever became of the earlier tries. */
+export function redeliverRequested(
+  state: State,
+  event: Extract<Event, { type: 'redeliverRequested' }>,
+  now: number,
+  out: Output,
+): void {
+  const { request, notification } = event;
+  if (notification === undefined) {
+    out.loads.push({ type: 'task', event });
+    return;
+  }
+  if (notification === null) {
+    const message = 'no ended task with a notify_url has this id';
+    out.effects.push({ type: 'reply', request, reply: { code: 404, message } });
+    return;
+  }
+  out.effects.push({ type: 'reply', request, reply: { code: 200 } });
+  if (state.notifying.has(notification.taskSeq)) return;
+  state.notifications.remove(notification);
+  // The tries begin anew, so that it is not given up on at the first failure.
+  notification.state = 'pending';
+  notification.tries = 0;
+  notification.nextTryAt = now;
+  out.changes.push({ type: 'notificationChanged', notification });
+  send(state, notification, null, out);
+}
+
+function keep(state: State, notification: Notification): void {
+  const { notifications, policy } = state;
+  notifications.offer(notification);
+  if (notifications.size > policy.notificationCountMax) notifications.evictLast();
+}

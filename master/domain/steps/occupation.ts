@@ -1,0 +1,51 @@
+/** Which attempt an executor is occupied with, and when it is free for another. */
+import type { Executor } from '../executor.ts';
+import type { State } from '../state.ts';
+import type { Task } from '../task.ts';
+
+/** The task, if this is its newest attempt, still open, and this executor has it. */
+export function currentTask(
+  state: State,
+  executorId: string,
+  taskId: string,
+  attempt: number,
+): Task | null {
+  const task = state.tasks.get(taskId);
+  if (task === undefined || task.attempt !== attempt || task.executorId !== executorId) return null;
+  return task.state === 'offered' || task.state === 'running' ? task : null;
+}
+
+export function seen(state: State, executorId: string, now: number): void {
+  const executor = state.executors.get(executorId);
+  if (executor !== undefined) executor.lastSeenAt = now;
+}
+
+/** The executor is done with whatever occupied it. */
+export function free(state: State, executor: Executor, now: number): void {
+  executor.occupation = null;
+  executor.missedCount = 0;
+  executor.lastSeenAt = now;
+  becomeIdle(state, executor);
+}
+
+/** Joins the idle ones of its pool, if it may be given a task now. */
+export function becomeIdle(state: State, executor: Executor): void {
+  if (!executor.connected || executor.occupation !== null) return;
+  if (executor.drainRequested || executor.leaving) return;
+  const pool = state.pools.get(executor.poolKey);
+  if (pool === undefined || pool.idle.has(executor)) return;
+  pool.idle.add(executor);
+  state.freed.add(executor);
+}
+
+/** The executor is done with this attempt, whether it still counts or not. */
+export function release(
+  state: State,
+  executor: Executor | undefined,
+  event: { readonly taskId: string; readonly attempt: number },
+  now: number,
+): void {
+  const occupation = executor?.occupation;
+  if (executor === undefined || occupation?.taskId !== event.taskId) return;
+  if (occupation.attempt === event.attempt) free(state, executor, now);
+}

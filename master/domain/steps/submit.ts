@@ -1,0 +1,103 @@
+/** A submitted task is accepted or refused. */
+import type { Event, NewTask } from '../events.ts';
+import type { Output, SubmitOutcome } from '../effects.ts';
+import { enqueue, hasLaneFor } from '../queue/waiting.ts';
+import type { State } from '../state.ts';
+import { laneOf, type Task } from '../task.ts';
+
+export function tasksSubmitted(
+  state: State,
+  event: Extract<Event, { type: 'tasksSubmitted' }>,
+  now: number,
+  out: Output,
+): void {
+  // A task that is only in the store is not in `state.tasks`; an earlier one of this very batch
+  // may be such a task.
+  const accepted = new Map<string, string>();
+  const reply = event.tasks.map((task): SubmitOutcome => {
+    const outcome = submit(state, task, accepted, now, out);
+    if (outcome.code === 202) accepted.set(task.id, task.requestHash);
+    return outcome;
+  });
+  out.effects.push({ type: 'reply', request: event.request, reply });
+}
+
+function submit(
+  state: State,
+  request: NewTask,
+  accepted: ReadonlyMap<string, string>,
+  now: number,
+  out: Output,
+): SubmitOutcome {
+  const taskId = request.id;
+  const holder =
+    request.taken ?? accepted.get(taskId) ?? state.tasks.get(taskId)?.requestHash ?? null;
+  if (holder !== null) {
+    return { taskId, code: 409, sameRequest: holder !== '' && holder === request.requestHash };
+  }
+  if (!state.accepting) return { taskId, code: 503, message: 'the master is shutting down' };
+  if (state.waitingCount >= state.policy.waitingCountMax) {
+    return { taskId, code: 429, message: `${state.waitingCount} tasks wait already` };
+  }
+  const task = createTask(state, request, now);
+  if (!hasLaneFor(state, task.lane)) {
+    const message =
+      `tasks wait in ${state.policy.laneCountMax} different combinations of type, requires and ` +
+      'labels already; labels choose executors, they are not tags';
+    return { taskId, code: 429, message };
+  }
+  state.lastSeq = task.seq;
+  out.changes.push({ type: 'taskInserted', task });
+  out.effects.push({ type: 'observe', event: 'task_accepted', task });
+  enqueue(state, task, now);
+  return { taskId, code: 202 };
+}
+
+function createTask(state: State, request: NewTask, now: number): Task {
+  const dueAt = Math.max(request.runAt ?? now, now);
+  return {
+    seq: state.lastSeq + 1,
+    id: request.id,
+    type: request.type,
+    params: request.params,
+    labels: request.labels,
+    requires: request.requires,
+    lane: laneOf(request.type, request.requires, request.labels),
+    user: request.user,
+    notifyUrl: request.notifyUrl,
+    requestHash: request.requestHash,
+    submittedAt: now,
+    retry: request.retry,
+    assignTimeoutMs: request.assignTimeoutMs ?? state.policy.assignTimeoutMs,
+    executionTimeoutMs: request.executionTimeoutMs,
+    stallTimeoutMs: request.stallTimeoutMs,
+    deadlineAt: request.deadlineAt,
+    state: 'waiting',
+    version: 0,
+    priority: request.priority,
+    orderTime: orderTimeOf(dueAt, request.priority),
+    dueAt,
+    attempt: 0,
+    attemptsUsed: 0,
+    crashCount: 0,
+    executorId: null,
+    offeredAt: null,
+    startedAt: null,
+    cancelRequestedAt: null,
+    cancelReason: null,
+    progressPercent: null,
+    progressState: null,
+    progressAt: null,
+    checkpoint: null,
+    error: null,
+    lastOutcome: null,
+    result: null,
+    finishedAt: null,
+    failureReason: null,
+  };
+}
+
+/** Priority is seconds of head start (A-18, A-19): it moves a task ahead of those of its age. */
+export function orderTimeOf(since: number, priority: number): number {
+  return since - priority * 1000;
+}

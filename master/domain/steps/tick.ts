@@ -1,0 +1,132 @@
+/** Time passes: whatever is due happens. The only place where time alone changes something. */
+import type { Output } from '../effects.ts';
+import type { Executor } from '../executor.ts';
+import type { Deadline } from '../queue/deadlines.ts';
+import { releaseDue } from '../queue/waiting.ts';
+import type { State } from '../state.ts';
+import { type CancelReason, isTerminal, type Task } from '../task.ts';
+import { coolDown } from './attempt.ts';
+import { beginEnding, graceEnded } from './cancel.ts';
+import { endAttempt, finish } from './finish.ts';
+import { askForDelayed } from './load.ts';
+import { sendDue } from './notify.ts';
+import { currentTask } from './occupation.ts';
+import { leaseEnded } from './presence.ts';
+
+/** The engine ticks at least once a second; a longer gap means that this process stood still. */
+const STALL_MS = 3_000;
+const OVERDUE_CHECK_MS = 5_000;
+
+export function ticked(state: State, now: number, out: Output): void {
+  const stood = now - state.lastTickAt > STALL_MS;
+  state.lastTickAt = now;
+  if (stood) {
+    // Their heartbeats lie unread in the sockets: nobody is to blame for what was not read (I15).
+    for (const executor of state.executors.values()) executor.lastSeenAt = now;
+    return;
+  }
+  for (let due = state.deadlines.take(now); due !== undefined; due = state.deadlines.take(now)) {
+    fire(state, due, now, out);
+  }
+  if (state.deadlines.size > 4 * (state.tasks.size + state.executors.size) + 4096) {
+    state.deadlines.compact((deadline) => applies(state, deadline));
+  }
+  releaseDue(state, now);
+  askForDelayed(state, out);
+  sendDue(state, now, out);
+  if (state.flushAt <= now) flush(state, out);
+  if (state.overdueHidden && state.overdueCheckAt <= now) {
+    state.overdueCheckAt = now + OVERDUE_CHECK_MS;
+    out.loads.push({ type: 'overdue' });
+  }
+}
+
+/** Writes what was left for later: that attempts run, and how far they are. */
+export function flush(state: State, out: Output): void {
+  for (const task of state.unwritten) out.changes.push({ type: 'taskUpdated', task });
+  state.unwritten.clear();
+  state.flushAt = Number.POSITIVE_INFINITY;
+}
+
+function applies(state: State, deadline: Deadline): boolean {
+  switch (deadline.kind) {
+    case 'lease':
+    case 'drain':
+    case 'rested':
+      return state.executors.get(deadline.executor.id) === deadline.executor;
+    case 'deadline':
+      return state.tasks.get(deadline.task.id) === deadline.task;
+    case 'assign':
+    case 'execution':
+    case 'stall':
+    case 'grace':
+      return isOpen(state, deadline.task, deadline.attempt);
+  }
+}
+
+function isOpen(state: State, task: Task, attempt: number): boolean {
+  if (task.executorId === null) return false;
+  return currentTask(state, task.executorId, task.id, attempt) === task;
+}
+
+function fire(state: State, due: Deadline, now: number, out: Output): void {
+  if (!applies(state, due)) return;
+  switch (due.kind) {
+    case 'assign':
+      if (due.task.state === 'offered') assignTimedOut(state, due.task, now, out);
+      return;
+    case 'execution':
+      return beginEnding(state, due.task, 'execution_timeout', now, out);
+    case 'stall':
+      return checkStall(state, due.task, now, out);
+    case 'grace':
+      if (due.task.cancelReason !== null) graceEnded(state, due.task, now, out);
+      return;
+    case 'deadline':
+      return deadlinePassed(state, due.task, now, out);
+    case 'lease':
+      return leaseEnded(state, due.executor, now, out);
+    case 'drain':
+      if (due.executor.drainDeadlineAt === due.at)
+        endOccupation(state, due.executor, 'drain', now, out);
+      return;
+    case 'rested':
+      if (state.pools.get(due.executor.poolKey)?.idle.has(due.executor)) {
+        state.freed.add(due.executor);
+      }
+  }
+}
+
+/** No answer to the offer. The executor stays occupied until it says something about it. */
+function assignTimedOut(state: State, task: Task, now: number, out: Output): void {
+  const executor = state.executors.get(task.executorId ?? '');
+  if (executor !== undefined) coolDown(state, executor, task, now);
+  const error = { message: 'no answer to the assignment in time' };
+  endAttempt(state, task, { outcome: 'assign_timeout', error }, now, out);
+}
+
+function checkStall(state: State, task: Task, now: number, out: Output): void {
+  if (task.stallTimeoutMs === null || task.startedAt === null) return;
+  const at = Math.max(task.progressAt ?? 0, task.startedAt) + task.stallTimeoutMs;
+  if (at <= now) return beginEnding(state, task, 'stalled', now, out);
+  state.deadlines.push({ at, kind: 'stall', task, attempt: task.attempt });
+}
+
+export function deadlinePassed(state: State, task: Task, now: number, out: Output): void {
+  if (isTerminal(task.state)) return;
+  if (task.state === 'waiting') finish(state, task, 'expired', 'deadline', now, out);
+  else beginEnding(state, task, 'deadline', now, out);
+}
+
+function endOccupation(
+  state: State,
+  executor: Executor,
+  reason: CancelReason,
+  now: number,
+  out: Output,
+): void {
+  if (executor.occupation === null) return;
+  const { taskId, attempt } = executor.occupation;
+  const task = currentTask(state, executor.id, taskId, attempt);
+  if (task !== null) beginEnding(state, task, reason, now, out);
+}
