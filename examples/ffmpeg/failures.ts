@@ -5,17 +5,17 @@
 import { NonRetryableError, RetryableError } from './sdk.ts';
 
 const DISK_FULL = 'there is no space left on the disk of the media root';
-const DISK_FULL_RETRY_AFTER_SECONDS = 60;
+const DISK_FULL_RETRY_AFTER_MS = 60_000;
 
 export function isFsError(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
 }
 
 export function describeFsError(error: unknown, what: string): unknown {
-  if (isFsError(error, 'EACCES') || isFsError(error, 'EPERM') || isFsError(error, 'EROFS')) {
+  if (['EACCES', 'EPERM', 'EROFS'].some((code) => isFsError(error, code))) {
     return new NonRetryableError(`${what}: the executor has no permission for it`);
   }
-  if (isFsError(error, 'ENOTDIR') || isFsError(error, 'ENAMETOOLONG')) {
+  if (['ENOTDIR', 'EEXIST', 'ENAMETOOLONG', 'ELOOP'].some((code) => isFsError(error, code))) {
     return new NonRetryableError(`${what} is not a usable path`);
   }
   if (isFsError(error, 'ENOSPC') || isFsError(error, 'EDQUOT')) return diskFull(what);
@@ -43,6 +43,6 @@ export function describeFfmpegFailure(what: string, exit: string, log: string): 
 
 function diskFull(what: string): Error {
   return new RetryableError(`${what}: ${DISK_FULL}`, {
-    retryAfterSeconds: DISK_FULL_RETRY_AFTER_SECONDS,
+    retryAfterMs: DISK_FULL_RETRY_AFTER_MS,
   });
 }

@@ -1,8 +1,8 @@
 export class RetryableError extends Error {
-  readonly retryAfterSeconds: number | undefined;
-  constructor(message: string, options: { retryAfterSeconds?: number } = {}) {
+  readonly retryAfterMs: number | undefined;
+  constructor(message: string, options: { retryAfterMs?: number } = {}) {
     super(message);
-    this.retryAfterSeconds = options.retryAfterSeconds;
+    this.retryAfterMs = options.retryAfterMs;
   }
 }
 export class NonRetryableError extends Error {}

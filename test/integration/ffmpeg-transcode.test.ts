@@ -1,0 +1,260 @@
+/** The transcode handler with the real ffmpeg of this machine, and with some that misbehave. */
+import { expect } from 'chai';
+import { execFileSync } from 'node:child_process';
+import {
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findFfmpeg } from '../../examples/ffmpeg/binaries.ts';
+import { MediaRoot } from '../../examples/ffmpeg/media-root.ts';
+import { type Prober, probe } from '../../examples/ffmpeg/probe.ts';
+import { NonRetryableError, RetryableError } from '../../examples/ffmpeg/sdk.ts';
+import {
+  type TranscodeResult,
+  type TranscodeSettings,
+  transcodeHandler,
+} from '../../examples/ffmpeg/transcode.ts';
+
+const CLIP_SECONDS = 2;
+const SMALL = { resolution: '64x48', gop: 10 };
+
+interface Run {
+  readonly params: unknown;
+  readonly lastCheckpoint?: unknown;
+  readonly settings?: Partial<TranscodeSettings>;
+  readonly onProgress?: (state: { output: number }, abort: AbortController) => void;
+}
+
+describe('a transcode', function () {
+  this.timeout(20_000);
+  let prober: Prober;
+  let root: string;
+
+  before(async function () {
+    const found = await findFfmpeg(process.env).catch(() => null);
+    if (found === null) return this.skip();
+    prober = found;
+    root = mkdtempSync(join(tmpdir(), 'soda-transcode-'));
+    makeClip('clip.mp4', CLIP_SECONDS);
+  });
+  after(() => root && rmSync(root, { recursive: true }));
+
+  function makeClip(name: string, seconds: number): void {
+    const sources = ['-f', 'lavfi', '-i', `testsrc2=s=321x240:r=25:d=${seconds}`];
+    sources.push('-f', 'lavfi', '-i', `sine=d=${seconds}`, '-pix_fmt', 'yuv444p');
+    execFileSync(prober.ffmpeg, ['-loglevel', 'error', ...sources, '-y', join(root, name)]);
+  }
+
+  async function transcode(run: Run) {
+    const abort = new AbortController();
+    const seen: { percent: number; state: unknown }[] = [];
+    const checkpoints: unknown[] = [];
+    const mediaRoot = await MediaRoot.open(root);
+    const handler = transcodeHandler({ ...prober, mediaRoot, threads: 1, ...run.settings });
+    const outcome = await handler(
+      { id: 'task-1', params: run.params },
+      {
+        signal: abort.signal,
+        lastCheckpoint: run.lastCheckpoint,
+        attempt: 1,
+        token: `1.${seen.length}`,
+        checkpoint: (value) => checkpoints.push(value),
+        progress: (percent, state) => {
+          seen.push({ percent, state });
+          run.onProgress?.(state as { output: number }, abort);
+        },
+      },
+    ).then(
+      (result) => ({ result, error: null }),
+      (error: unknown) => ({ result: null, error: error as Error }),
+    );
+    return { ...outcome, seen, checkpoints };
+  }
+
+  function resultOf({ result, error }: { result: TranscodeResult | null; error: Error | null }) {
+    if (result === null) throw error;
+    return result.outputs;
+  }
+
+  const probeFile = (name: string, with_: Prober = prober) =>
+    probe(with_, join(root, name), name, {
+      signal: new AbortController().signal,
+      stallMs: 10_000,
+      killGraceMs: 1_000,
+    });
+  const temporaryFiles = () => readdirSync(root).filter((name) => name.startsWith('.soda'));
+
+  /** A program that does `script` in place of ffmpeg; it has the arguments in `args`. */
+  function fake(name: string, script: string): string {
+    const path = join(root, name);
+    const prelude = `#!${process.execPath}\nconst args = process.argv.slice(2);\n`;
+    writeFileSync(path, `${prelude}const fs = require('node:fs');\n${script}`, { mode: 0o755 });
+    return path;
+  }
+
+  it('makes what was asked for', async () => {
+    const video = { resolution: '160x120', frame_rate: 15, profile: 'baseline', bitrate_kbps: 200 };
+    const audio = { sample_rate: 48_000, channels: 1, bitrate_kbps: 64 };
+    const params = {
+      input: 'clip.mp4',
+      outputs: [
+        { path: 'made/one.mp4', video: { ...video, gop: 50 }, audio, pad_seconds: 1 },
+        { path: join(root, 'made/-two.mkv'), video: null, audio: { codec: 'mp3' } },
+        { path: 'made/three 100%d.webm', video: SMALL, audio: null },
+      ],
+    };
+    const { seen, checkpoints, ...outcome } = await transcode({ params });
+    expect(resultOf(outcome).map(({ skipped }) => skipped)).to.deep.equal([false, false, false]);
+
+    const one = await probeFile('made/one.mp4');
+    expect(one.video).to.deep.equal({ codec: 'h264', width: 160, height: 120, frameRate: 15 });
+    expect(one.audio).to.deep.equal({ codec: 'aac', sampleRate: 48_000 });
+    expect(one.seconds).to.be.closeTo(CLIP_SECONDS + 1, 0.2);
+    const two = await probeFile('made/-two.mkv');
+    expect([two.video, two.audio?.codec]).to.deep.equal([null, 'mp3']);
+    const three = await probeFile('made/three 100%d.webm');
+    expect([three.video?.codec, three.audio]).to.deep.equal(['vp9', null]);
+
+    const percents = seen.map(({ percent }) => percent);
+    expect(percents).to.deep.equal([...percents].sort((a, b) => a - b));
+    expect(percents.at(-1)).to.equal(100);
+    expect(seen.at(0)?.state).to.include({ output: 1, of: 3, path: 'made/one.mp4' });
+    expect(seen.at(-1)?.state).to.include({ output: 3, of: 3 });
+    expect(checkpoints).to.have.length(3);
+    expect(temporaryFiles()).to.deep.equal([]);
+  });
+
+  it('describes a file without ffprobe as with it', async () => {
+    const [withProbe, without] = await Promise.all([
+      probeFile('clip.mp4'),
+      probeFile('clip.mp4', { ...prober, ffprobe: null }),
+    ]);
+    expect(without).to.deep.equal(withProbe);
+  });
+
+  it('makes an output once, whoever asks, until the input changes', async () => {
+    const params = { input: 'clip.mp4', outputs: [{ path: 'once.mp4', video: SMALL }] };
+    const { result } = await transcode({ params });
+    const again = await transcode({ params });
+    expect(resultOf(again)).to.deep.equal([{ ...result?.outputs[0], skipped: true }]);
+
+    const other = { ...params, outputs: [{ path: 'once.mp4', video: { ...SMALL, gop: 11 } }] };
+    expect(resultOf(await transcode({ params: other }))[0]).to.include({ skipped: false });
+    expect(resultOf(await transcode({ params: other }))[0]).to.include({ skipped: true });
+    utimesSync(join(root, 'clip.mp4'), new Date(), new Date());
+    expect(resultOf(await transcode({ params: other }))[0]).to.include({ skipped: false });
+  });
+
+  it('goes on behind the outputs that an earlier attempt finished', async () => {
+    const outputs = ['first.ts', 'second.ts'].map((path) => ({ path, video: SMALL }));
+    const params = { input: 'clip.mp4', outputs };
+    writeFileSync(join(root, '.soda~task-1~1~0123'), 'left by an attempt that was killed');
+    writeFileSync(join(root, '.soda~task-10~1~0123'), 'of another task');
+    const first = await transcode({
+      params,
+      onProgress: ({ output }, abort) => output === 2 && abort.abort(new Error('canceled')),
+    });
+    expect(first.error?.message).to.equal('canceled');
+    expect(temporaryFiles()).to.deep.equal(['.soda~task-10~1~0123']);
+    rmSync(join(root, '.soda~task-10~1~0123'));
+
+    const lastCheckpoint = first.checkpoints.at(-1);
+    const second = resultOf(await transcode({ params, lastCheckpoint }));
+    expect(second.map(({ skipped }) => skipped)).to.deep.equal([true, false]);
+
+    writeFileSync(join(root, 'first.ts'), 'replaced by somebody');
+    const third = resultOf(await transcode({ params, lastCheckpoint }));
+    expect(third[0]).to.include({ skipped: false });
+  });
+
+  it('ends ffmpeg when it is told to', async () => {
+    makeClip('long.mp4', 20);
+    const { error } = await transcode({
+      params: { input: 'long.mp4', outputs: [{ path: 'canceled.mp4' }] },
+      onProgress: (_, abort) => abort.abort(new Error('canceled')),
+    });
+    expect(error?.message).to.equal('canceled');
+    expect(readdirSync(root)).not.to.include('canceled.mp4');
+    expect(temporaryFiles()).to.deep.equal([]);
+  });
+
+  const misbehaved: [string, string, RegExp][] = [
+    ['exits with success and no file', '', /reported success, but left no readable file/],
+    [
+      'exits with success and rubbish',
+      `fs.writeFileSync(args.at(-1).slice(5), 'x')`,
+      /no readable/,
+    ],
+    [
+      'exits with success and half of the file',
+      `require('node:child_process').execFileSync('ffmpeg', ['-loglevel', 'error', '-t', '0.5', ` +
+        `...args.slice(args.indexOf('-i'))])`,
+      /but it is 0\.\d+ s long instead of 2/,
+    ],
+    [
+      'fills the disk',
+      `process.stderr.write('av_interleaved_write_frame(): No space left on device'); process.exitCode = 1`,
+      /no space left on the disk/,
+    ],
+    ['fails', `console.error('reason'); process.exitCode = 9`, /exited with code 9\nreason$/],
+    ['crashes', `process.kill(process.pid, 'SIGSEGV')`, /was ended by SIGSEGV/],
+    [
+      'hangs',
+      `setInterval(() => console.log('frame=1\\nprogress=continue'), 20)`,
+      /no progress for/,
+    ],
+  ];
+  for (const [what, script, message] of misbehaved) {
+    it(`is tried again when ffmpeg ${what}`, async () => {
+      const ffmpeg = fake('fake-ffmpeg', script);
+      const { error } = await transcode({
+        params: { input: 'clip.mp4', outputs: [{ path: 'broken.mp4', video: SMALL }] },
+        settings: { ffmpeg, stallMs: 1_000 },
+      });
+      expect(error).to.be.instanceOf(RetryableError);
+      expect(error?.message)
+        .to.match(/^output broken\.mp4/)
+        .and.match(message);
+      expect(readdirSync(root)).not.to.include('broken.mp4');
+      expect(temporaryFiles()).to.deep.equal([]);
+    });
+  }
+
+  it('stays inside the media root', async () => {
+    const outside = mkdtempSync(join(tmpdir(), 'soda-outside-'));
+    try {
+      writeFileSync(join(outside, 'secret.mp4'), '');
+      symlinkSync(outside, join(root, 'way-out'));
+      symlinkSync(join(outside, 'new'), join(root, 'dangling'));
+      const refused: [string, string, RegExp][] = [
+        ['../secret.mp4', 'a.mp4', /outside the media root/],
+        ['/etc/passwd', 'a.mp4', /outside the media root/],
+        ['way-out/secret.mp4', 'a.mp4', /outside the media root/],
+        ['nothing.mp4', 'a.mp4', /input nothing.mp4 does not exist/],
+        ['made', 'a.mp4', /not a regular file/],
+        ['clip.mp4', '../a.mp4', /outside the media root/],
+        ['clip.mp4', 'way-out/a.mp4', /outside the media root/],
+        ['clip.mp4', 'way-out/deep/er/a.mp4', /outside the media root/],
+        ['clip.mp4', 'dangling/a.mp4', /leads nowhere/],
+        ['clip.mp4', 'clip.mp4/a.mp4', /not a usable path/],
+        ['clip.mp4', 'clip.mp4', /must be different files/],
+      ];
+      for (const [input, path, message] of refused) {
+        const { error } = await transcode({ params: { input, outputs: [{ path }] } });
+        expect(error, `${input} -> ${path}`).to.be.instanceOf(NonRetryableError);
+        expect(error?.message).to.match(message);
+      }
+      expect(readdirSync(outside)).to.deep.equal(['secret.mp4']);
+      expect(statSync(join(outside, 'secret.mp4')).size).to.equal(0);
+    } finally {
+      rmSync(outside, { recursive: true });
+    }
+  });
+});
