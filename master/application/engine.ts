@@ -65,6 +65,8 @@ export class Engine {
   #lastRequest: RequestId = 0;
   readonly #waiters = new Map<RequestId, Waiter>();
   #wake: (() => void) | null = null;
+  /** Ends the wait for a store that does not answer. */
+  #giveUp: (() => void) | null = null;
   #loop: Promise<void> | null = null;
   #stopping = false;
 
@@ -86,21 +88,24 @@ export class Engine {
   }
 
   /**
-   * Begins a term and the loop. Rejects when the store cannot be used. `ended` resolves after
-   * `stop`, and rejects when this master was deposed.
+   * Begins a term, as soon as the store answers, and the loop. `ended` resolves after `stop`, and
+   * rejects when this master was deposed.
+   * @throws {StoreUnusable} the store cannot be used as it is.
    */
   async start(): Promise<{ readonly ended: Promise<void> }> {
-    await this.#rebuild();
-    this.#status = 'ready';
+    await this.#recover();
     this.#loop = this.#run();
     return { ended: this.#loop };
   }
 
   /** Writes what is known, tells the executors, answers what is waiting, and ends the loop. */
   async stop(): Promise<void> {
-    if (this.#status === 'ready' || this.#status === 'recovering') this.#status = 'draining';
     this.#stopping = true;
-    this.post({ type: 'drainStarted' });
+    if (this.#status === 'ready') {
+      this.#status = 'draining';
+      this.post({ type: 'drainStarted' });
+    }
+    this.#giveUp?.();
     await this.#loop?.catch(() => undefined);
   }
 
@@ -126,19 +131,17 @@ export class Engine {
 
   async #run(): Promise<void> {
     const { log } = this.#options;
-    for (;;) {
+    while (!this.#stopping || this.#mailbox.some((event) => event.type === 'drainStarted')) {
       try {
         await this.#sleep();
         await this.#turn();
-        if (this.#stopping && this.#mailbox.length === 0) break;
       } catch (error) {
-        if (error instanceof TermLost || error instanceof StoreUnusable) {
+        if (error instanceof TermLost) {
           this.#end(error.message);
           throw error;
         }
         log.error('the state is rebuilt from rows', { event: 'rebuild', error: String(error) });
         await this.#recover();
-        if (this.#stopping) break;
       }
     }
     this.#end('the master has stopped');
@@ -253,22 +256,29 @@ export class Engine {
   /** Tries to rebuild until the store answers. Meanwhile requests are refused. */
   async #recover(): Promise<void> {
     const { clock, log } = this.#options;
-    const wasReady = this.#status === 'ready';
-    if (wasReady) this.#status = 'recovering';
+    if (this.#status === 'ready') this.#status = 'recovering';
     this.#rejectAll('the outcome is unknown: the store failed');
     let delayMs = REBUILD_DELAY_MIN_MS;
     while (!this.#stopping) {
       try {
         await this.#rebuild();
-        if (this.#status === 'recovering') this.#status = 'ready';
+        this.#status = 'ready';
         return;
       } catch (error) {
-        if (error instanceof StoreUnusable) throw error;
+        if (error instanceof StoreUnusable || error instanceof TermLost) {
+          this.#end(error.message);
+          throw error;
+        }
         log.warn('the store does not answer yet', { event: 'rebuild', error: String(error) });
         const at = clock.now() + delayMs;
         await new Promise<void>((resolve) => {
-          clock.wakeAt(at, resolve);
+          const cancel = clock.wakeAt(at, resolve);
+          this.#giveUp = () => {
+            cancel();
+            resolve();
+          };
         });
+        this.#giveUp = null;
         delayMs = Math.min(delayMs * 2, REBUILD_DELAY_MAX_MS);
       }
     }
@@ -286,7 +296,7 @@ export class Engine {
     this.#state = state;
     // What executors said to the state before is said again: they come back and tell what they run.
     this.#mailbox = this.#mailbox.filter(
-      (event) => 'request' in event || event.type === 'notificationTried',
+      (event) => event.type === 'notificationTried' || event.type === 'drainStarted',
     );
     if (!first) link.reattachAll();
     log.info('a term has begun', {

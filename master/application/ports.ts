@@ -84,10 +84,12 @@ export interface TaskStore {
   countLanes(): Promise<StoredLane[]>;
   /** Waiting tasks of a lane that are due, beyond `after`, by (orderTime, seq). */
   loadLane(lane: string, after: Position | null, now: number, limit: number): Promise<Task[]>;
-  /** Waiting tasks with `dueAt` beyond `after` and up to `until`, by (dueAt, seq). */
-  loadDelayed(after: Position | null, until: number, limit: number): Promise<Task[]>;
-  /** Pending notifications with `nextTryAt` beyond `after` and up to `until`, by (nextTryAt, seq). */
-  loadNotifications(after: Position | null, until: number, limit: number): Promise<Notification[]>;
+  /** Waiting tasks with `dueAt` beyond `after`, by (dueAt, seq). */
+  loadDelayed(after: Position | null, limit: number): Promise<Task[]>;
+  /** Waiting tasks whose deadline is not after `now`, in any order. */
+  loadOverdue(now: number, limit: number): Promise<Task[]>;
+  /** Pending notifications with `nextTryAt` beyond `after`, by (nextTryAt, seq). */
+  loadNotifications(after: Position | null, limit: number): Promise<Notification[]>;
 
   findTask(id: string): Promise<StoredTask | null>;
   /** The request hashes of those ids that are live or retained. */

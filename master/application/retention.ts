@@ -1,0 +1,39 @@
+/** Keeps history in bounds: makes the segments of the near future, drops those past retention. */
+import type { Clock, Log, TaskStore } from './ports.ts';
+
+const PERIOD_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+/** Runs every hour until the returned function is called. A failure is logged and tried again. */
+export function keepRetention(options: {
+  readonly store: TaskStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly retentionDays: number;
+}): () => void {
+  const { store, clock, log, retentionDays } = options;
+  let stopped = false;
+  let callOff: () => void = () => undefined;
+
+  const run = async (): Promise<void> => {
+    const now = clock.now();
+    try {
+      await store.prepareSegments(now);
+      const droppedCount = await store.dropSegments(now - retentionDays * DAY_MS);
+      if (droppedCount > 0) {
+        log.info('history past retention was dropped', {
+          event: 'retention',
+          segment_count: droppedCount,
+        });
+      }
+    } catch (error) {
+      log.error('retention failed', { event: 'retention', error: String(error) });
+    }
+    if (!stopped) callOff = clock.wakeAt(now + PERIOD_MS, () => void run());
+  };
+  callOff = clock.wakeAt(clock.now() + PERIOD_MS, () => void run());
+  return () => {
+    stopped = true;
+    callOff();
+  };
+}
