@@ -1,0 +1,251 @@
+/**
+ * The store of tasks in memory, with the same contract as the SQL store: for the simulation and
+ * for tests. It outlives the master that uses it, as a database does. Not for production: it
+ * keeps nothing when the process ends, and it sorts on every page.
+ */
+import type {
+  Commit,
+  Position,
+  StoredTask,
+  TaskQuery,
+  TaskStore,
+} from '../../application/ports.ts';
+import { CommitConflict, TermLost } from '../../application/ports.ts';
+import type { AttemptRecord, Notification, Task } from '../../domain/task.ts';
+
+const DAY_MS = 86_400_000;
+
+interface Finished {
+  readonly task: Task;
+  readonly notification: Notification | null;
+}
+
+const dayOf = (instant: number): number => Math.floor(instant / DAY_MS);
+
+export class MemoryStore implements TaskStore {
+  #term = 0;
+  readonly #live = new Map<number, Task>();
+  /** By the UTC day the task ended, then by `seq`. */
+  readonly #segments = new Map<number, Map<number, Finished>>();
+  /** By the `seq` of the task, then by attempt. */
+  readonly #attempts = new Map<number, Map<number, AttemptRecord>>();
+
+  async takeTerm(_owner: string, now: number): Promise<{ term: number; lastSeq: number }> {
+    await this.prepareSegments(now);
+    this.#term += 1;
+    let lastSeq = 0;
+    for (const { seq } of this.#all()) lastSeq = Math.max(lastSeq, seq);
+    return { term: this.#term, lastSeq };
+  }
+
+  /** Every check comes before the first write, so that a refused commit leaves no trace. */
+  async commit(commit: Commit): Promise<void> {
+    if (commit.term !== this.#term) {
+      throw new TermLost(`term ${commit.term} is over: the newest is ${this.#term}`);
+    }
+    this.#check(commit);
+    for (const { task, finishedAt } of commit.reopens) {
+      this.#segments.get(dayOf(finishedAt))?.delete(task.seq);
+      this.#live.set(task.seq, { ...task });
+    }
+    for (const task of commit.inserts) this.#live.set(task.seq, { ...task });
+    for (const task of commit.updates) {
+      const checkpoint = this.#live.get(task.seq)?.checkpoint ?? null;
+      this.#live.set(task.seq, { ...task, checkpoint });
+    }
+    for (const { seq, checkpoint } of commit.checkpoints) {
+      const task = this.#live.get(seq);
+      if (task !== undefined) task.checkpoint = checkpoint;
+    }
+    for (const { task, notification } of commit.finishes) {
+      this.#live.delete(task.seq);
+      this.#segment(dayOf(task.finishedAt ?? 0)).set(task.seq, {
+        task: { ...task },
+        notification: notification && { ...notification },
+      });
+    }
+    for (const attempt of commit.attempts) {
+      const attempts = this.#attempts.get(attempt.taskSeq) ?? new Map<number, AttemptRecord>();
+      this.#attempts.set(attempt.taskSeq, attempts.set(attempt.attempt, { ...attempt }));
+    }
+    for (const notification of commit.notifications) this.#note(notification);
+  }
+
+  async loadActive(): Promise<Task[]> {
+    return copies(this.#where((task) => task.state !== 'waiting'));
+  }
+
+  async countLanes(): Promise<StoredLane[]> {
+    const lanes = new Map<string, StoredLane>();
+    for (const { lane, type, requires, labels } of this.#where(isWaiting)) {
+      const count = (lanes.get(lane)?.count ?? 0) + 1;
+      lanes.set(lane, { lane, type, requires, labels, count });
+    }
+    return [...lanes.values()];
+  }
+
+  async loadLane(
+    lane: string,
+    after: Position | null,
+    now: number,
+    limit: number,
+  ): Promise<Task[]> {
+    const due = this.#where((task) => isWaiting(task) && task.lane === lane && task.dueAt <= now);
+    return copies(page(due, (task) => ({ time: task.orderTime, seq: task.seq }), after, limit));
+  }
+
+  async loadDelayed(after: Position | null, limit: number): Promise<Task[]> {
+    const waiting = this.#where(isWaiting);
+    return copies(page(waiting, (task) => ({ time: task.dueAt, seq: task.seq }), after, limit));
+  }
+
+  async loadOverdue(now: number, limit: number): Promise<Task[]> {
+    const overdue = this.#where(
+      (task) => isWaiting(task) && task.deadlineAt !== null && task.deadlineAt <= now,
+    );
+    return copies(overdue.slice(0, limit));
+  }
+
+  async loadNotifications(after: Position | null, limit: number): Promise<Notification[]> {
+    const pending: Notification[] = [];
+    for (const { notification } of this.#history()) {
+      if (notification?.state === 'pending') pending.push(notification);
+    }
+    const key = (item: Notification): Position => ({ time: item.nextTryAt, seq: item.taskSeq });
+    return page(pending, key, after, limit).map((notification) => ({ ...notification }));
+  }
+
+  async findTask(id: string): Promise<StoredTask | null> {
+    const task = [...this.#all()].find((one) => one.id === id);
+    if (task === undefined) return null;
+    const finished = this.#segments.get(dayOf(task.finishedAt ?? -1))?.get(task.seq);
+    const attempts = [...(this.#attempts.get(task.seq)?.values() ?? [])];
+    return {
+      task: { ...task },
+      notification: finished?.notification ? { ...finished.notification } : null,
+      attempts: attempts.sort((a, b) => a.attempt - b.attempt),
+    };
+  }
+
+  async findIds(ids: readonly string[]): Promise<Map<string, string>> {
+    const wanted = new Set(ids);
+    const found = new Map<string, string>();
+    for (const { id, requestHash } of this.#all()) {
+      if (wanted.has(id)) found.set(id, requestHash);
+    }
+    return found;
+  }
+
+  async listTasks(query: TaskQuery): Promise<Task[]> {
+    const { state, type, group, label, beforeSeq } = query;
+    const matching = [...this.#all()].filter(
+      (task) =>
+        (state === null || task.state === state) &&
+        (type === null || task.type === type) &&
+        (group === null || task.user.group === group) &&
+        (label === null || task.labels.includes(label)) &&
+        (beforeSeq === null || task.seq < beforeSeq),
+    );
+    return matching
+      .sort((a, b) => b.seq - a.seq)
+      .slice(0, query.limit)
+      .map((task) => ({ ...task, params: '', checkpoint: null, result: null }));
+  }
+
+  async prepareSegments(now: number): Promise<void> {
+    this.#segment(dayOf(now));
+    this.#segment(dayOf(now) + 1);
+  }
+
+  async dropSegments(before: number): Promise<number> {
+    const ended = [...this.#segments.keys()].filter((day) => (day + 1) * DAY_MS <= before);
+    for (const day of ended) {
+      for (const seq of this.#segment(day).keys()) this.#attempts.delete(seq);
+      this.#segments.delete(day);
+    }
+    return ended.length;
+  }
+
+  async ping(): Promise<void> {}
+
+  async close(): Promise<void> {}
+
+  #check(commit: Commit): void {
+    for (const { task, finishedAt } of commit.reopens) {
+      const stored = this.#segments.get(dayOf(finishedAt))?.get(task.seq)?.task;
+      expectVersion(stored, task);
+    }
+    const reopened = new Set(commit.reopens.map(({ task }) => task.seq));
+    const began = [
+      ...commit.inserts,
+      ...commit.finishes.filter(({ stored }) => !stored).map(({ task }) => task),
+    ];
+    const taken = new Set<string | number>();
+    if (began.length > 0) for (const { id, seq } of this.#all()) taken.add(id).add(seq);
+    for (const { id, seq } of began) {
+      if (taken.has(id) || taken.has(seq)) throw new CommitConflict(`task ${id} is there already`);
+      taken.add(id).add(seq);
+    }
+    const ended = commit.finishes.filter(({ stored }) => stored).map(({ task }) => task);
+    for (const task of [...commit.updates, ...ended]) {
+      if (!reopened.has(task.seq)) expectVersion(this.#live.get(task.seq), task);
+    }
+    for (const { taskSeq, attempt } of commit.attempts) {
+      if (this.#attempts.get(taskSeq)?.has(attempt)) {
+        throw new CommitConflict(`attempt ${attempt} of task ${taskSeq} is there already`);
+      }
+    }
+  }
+
+  /** The history row may have gone (retention, reopen): then there is nothing left to note. */
+  #note(notification: Notification): void {
+    const segment = this.#segments.get(dayOf(notification.finishedAt));
+    const finished = segment?.get(notification.taskSeq);
+    if (finished?.task.finishedAt !== notification.finishedAt) return;
+    segment?.set(notification.taskSeq, { ...finished, notification: { ...notification } });
+  }
+
+  #segment(day: number): Map<number, Finished> {
+    const segment = this.#segments.get(day) ?? new Map<number, Finished>();
+    this.#segments.set(day, segment);
+    return segment;
+  }
+
+  #where(matches: (task: Task) => boolean): Task[] {
+    return [...this.#live.values()].filter(matches);
+  }
+
+  *#history(): Generator<Finished> {
+    for (const segment of this.#segments.values()) yield* segment.values();
+  }
+
+  *#all(): Generator<Task> {
+    yield* this.#live.values();
+    for (const { task } of this.#history()) yield task;
+  }
+}
+
+const isWaiting = (task: Task): boolean => task.state === 'waiting';
+
+const copies = (tasks: readonly Task[]): Task[] => tasks.map((task) => ({ ...task }));
+
+function expectVersion(stored: Task | undefined, task: Task): void {
+  if (stored?.version !== task.version - 1) {
+    throw new CommitConflict(
+      `task ${task.id} is at version ${stored?.version ?? 'none'} instead of ${task.version - 1}`,
+    );
+  }
+}
+
+function page<T>(
+  list: readonly T[],
+  key: (item: T) => Position,
+  after: Position | null,
+  limit: number,
+): T[] {
+  const compare = (a: Position, b: Position): number => a.time - b.time || a.seq - b.seq;
+  return list
+    .filter((item) => after === null || compare(key(item), after) > 0)
+    .sort((a, b) => compare(key(a), key(b)))
+    .slice(0, limit);
+}

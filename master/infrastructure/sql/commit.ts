@@ -1,0 +1,141 @@
+/**
+ * Turns a commit into statements. It reads the tasks at once and keeps no reference to them, so
+ * that the domain may go on changing them while the statements are on their way.
+ */
+import type { Commit } from '../../application/ports.ts';
+import type { Notification, Task } from '../../domain/task.ts';
+import type { Dialect, Statement } from './dialect.ts';
+import { fitting, placeholders } from './dialect.ts';
+import type { Column, Value } from './rows.ts';
+import {
+  attemptColumns,
+  changingColumns,
+  historyColumns,
+  liveColumns,
+  notificationColumns,
+} from './rows.ts';
+import type { Segment } from './segments.ts';
+import { segmentAt } from './segments.ts';
+
+/** What a row is matched by: no write goes through unless all of these are as expected. */
+const versionMatch = [
+  { name: 'seq', kind: 'integer' },
+  { name: 'version', kind: 'integer' },
+] as const;
+const finishMatch = [
+  { name: 'seq', kind: 'integer' },
+  { name: 'finished_at', kind: 'integer' },
+] as const;
+
+export interface Plan {
+  readonly statements: readonly Statement[];
+  /** The segments the statements write to. */
+  readonly segments: readonly Segment[];
+}
+
+/** Order matters where one commit moves a task out of a table and another task in. */
+export function planCommit(dialect: Dialect, commit: Commit): Plan {
+  const segments = new Map<string, Segment>();
+  const bySegment = <T>(list: readonly T[], finishedAt: (item: T) => number): Map<string, T[]> => {
+    const groups = new Map<string, T[]>();
+    for (const item of list) {
+      const segment = segmentAt(finishedAt(item));
+      segments.set(segment.table, segment);
+      const group = groups.get(segment.table);
+      if (group === undefined) groups.set(segment.table, [item]);
+      else group.push(item);
+    }
+    return groups;
+  };
+
+  const statements: Statement[] = [];
+  for (const [table, reopens] of bySegment(commit.reopens, ({ finishedAt }) => finishedAt)) {
+    const tasks = reopens.map(({ task }) => task);
+    statements.push(...remove(dialect, table, tasks));
+  }
+  const stored = commit.finishes.filter((finish) => finish.stored);
+  statements.push(
+    ...remove(
+      dialect,
+      'task',
+      stored.map(({ task }) => task),
+    ),
+    ...insert('task', liveColumns, commit.inserts),
+    ...insert(
+      'task',
+      liveColumns,
+      commit.reopens.map(({ task }) => task),
+    ),
+    ...update(dialect, commit.updates),
+    ...commit.checkpoints.map(saveCheckpoint),
+  );
+  for (const [table, finishes] of bySegment(commit.finishes, ({ task }) => endOf(task))) {
+    statements.push(...insert(table, historyColumns, finishes));
+  }
+  statements.push(...insert('task_attempt', attemptColumns, commit.attempts));
+  for (const [table, changed] of bySegment(commit.notifications, (item) => item.finishedAt)) {
+    statements.push(...updateNotifications(dialect, table, changed));
+  }
+  return { statements, segments: [...segments.values()] };
+}
+
+function endOf(task: Task): number {
+  if (task.finishedAt === null) throw new TypeError(`task ${task.id} ends without finishedAt`);
+  return task.finishedAt;
+}
+
+/** Columns that no row has a value for are left out: they are half of a new task. */
+function insert<Source>(
+  table: string,
+  columns: readonly Column<Source>[],
+  sources: readonly Source[],
+): Statement[] {
+  if (sources.length === 0) return [];
+  const named = columns.filter(({ of }) => sources.some((source) => of(source) !== null));
+  const rows = sources.map((source) => named.map(({ of }) => of(source)));
+  const names = named.map(({ name }) => name).join(', ');
+  return fitting(rows).map((group) => ({
+    sql: `INSERT INTO ${table} (${names}) VALUES ${placeholders(group.length, named.length)}`,
+    values: group.flat(),
+    touches: group.length,
+  }));
+}
+
+function remove(dialect: Dialect, table: string, tasks: readonly Task[]): Statement[] {
+  const rows = tasks.map((task): Value[] => [task.seq, task.version - 1]);
+  return fitting(rows).map((group) => dialect.remove(table, versionMatch, group));
+}
+
+function update(dialect: Dialect, tasks: readonly Task[]): Statement[] {
+  const rows = tasks.map((task) => [
+    task.seq,
+    task.version - 1,
+    ...changingColumns.map(({ of }) => of(task)),
+  ]);
+  return fitting(rows).map((group) => dialect.update('task', versionMatch, changingColumns, group));
+}
+
+function saveCheckpoint(task: Task): Statement {
+  return {
+    sql: 'UPDATE task SET checkpoint = ? WHERE seq = ? AND version = ?',
+    values: [task.checkpoint, task.seq, task.version],
+    touches: 1,
+  };
+}
+
+/** The history row may have gone (retention, reopen): then there is nothing left to note. */
+function updateNotifications(
+  dialect: Dialect,
+  table: string,
+  notifications: readonly Notification[],
+): Statement[] {
+  const rows = notifications.map((notification) => [
+    notification.taskSeq,
+    notification.finishedAt,
+    ...notificationColumns.map(({ of }) => of(notification)),
+  ]);
+  return fitting(rows).map((group) => ({
+    ...dialect.update(table, finishMatch, notificationColumns, group),
+    touches: null,
+  }));
+}

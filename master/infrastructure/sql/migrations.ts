@@ -1,0 +1,131 @@
+/**
+ * The schema, as the steps that led to it. Forward only: a step, once released, is never edited.
+ * Each statement can be run again, because MySQL commits after every one of them. The result is
+ * described in `/schema.sql`; a test compares the two.
+ */
+import type { Knex } from 'knex';
+import { StoreUnusable } from '../../application/ports.ts';
+import type { Dialect, Types } from './dialect.ts';
+
+const liveTaskColumns = (t: Types): string => `
+  seq ${t.seq},
+  id ${t.key(64)} NOT NULL,
+  type ${t.key(64)} NOT NULL,
+  lane ${t.key(255)} NOT NULL,
+  state ${t.key(16)} NOT NULL,
+  version ${t.integer} NOT NULL,
+  priority ${t.integer} NOT NULL,
+  order_time ${t.instant} NOT NULL,
+  due_at ${t.instant} NOT NULL,
+  attempt ${t.integer} NOT NULL,
+  attempts_used ${t.integer} NOT NULL,
+  crash_count ${t.integer} NOT NULL,
+  executor_id ${t.key(64)} NULL,
+  offered_at ${t.instant} NULL,
+  started_at ${t.instant} NULL,
+  cancel_requested_at ${t.instant} NULL,
+  cancel_reason ${t.key(32)} NULL,
+  last_outcome ${t.key(32)} NULL,
+  progress_percent ${t.real} NULL,
+  progress_at ${t.instant} NULL,
+  submitted_at ${t.instant} NOT NULL,
+  max_attempts ${t.integer} NOT NULL,
+  retry_interval ${t.key(1024)} NOT NULL,
+  assign_timeout_ms ${t.instant} NOT NULL,
+  execution_timeout_ms ${t.instant} NULL,
+  stall_timeout_ms ${t.instant} NULL,
+  deadline_at ${t.instant} NULL,
+  request_hash ${t.key(64)} NOT NULL,
+  labels ${t.key(1024)} NOT NULL,
+  requires ${t.key(1024)} NOT NULL,
+  user_group ${t.name(64)} NOT NULL,
+  user_project ${t.name(64)} NULL,
+  user_env ${t.name(64)} NULL,
+  user_name ${t.name(64)} NULL,
+  notify_url ${t.text} NULL,
+  progress_state ${t.text} NULL,
+  error ${t.text} NULL,
+  checkpoint ${t.text} NULL,
+  params ${t.text} NOT NULL`;
+
+/** Makes one segment of history, where it is not there. */
+export function createSegment(dialect: Dialect, table: string): string[] {
+  const t = dialect.types;
+  const columns = `${liveTaskColumns(t)},
+  finished_at ${t.instant} NOT NULL,
+  failure_reason ${t.key(32)} NULL,
+  notify_state ${t.key(16)} NULL,
+  notify_tries ${t.integer} NULL,
+  notify_next_at ${t.instant} NULL,
+  notify_status ${t.integer} NULL,
+  notify_error ${t.text} NULL,
+  delivered_at ${t.instant} NULL,
+  result ${t.text} NULL`;
+  return dialect.createTable(table, columns, [
+    { name: 'id', columns: 'id', unique: true },
+    { name: 'state', columns: 'state, seq' },
+    { name: 'notify', columns: 'notify_state, notify_next_at, seq' },
+  ]);
+}
+
+const masterColumns = (t: Types): string => `
+  id ${t.integer} NOT NULL PRIMARY KEY,
+  term ${t.instant} NOT NULL,
+  owner ${t.name(255)} NOT NULL,
+  started_at ${t.instant} NOT NULL`;
+
+const attemptColumns = (t: Types): string => `
+  task_seq ${t.instant} NOT NULL,
+  attempt ${t.integer} NOT NULL,
+  executor_id ${t.key(64)} NOT NULL,
+  outcome ${t.key(32)} NOT NULL,
+  offered_at ${t.instant} NOT NULL,
+  started_at ${t.instant} NULL,
+  ended_at ${t.instant} NOT NULL,
+  error ${t.text} NULL,
+  PRIMARY KEY (task_seq, attempt)`;
+
+const versionColumns = (t: Types): string => `
+  id ${t.integer} NOT NULL PRIMARY KEY,
+  version ${t.integer} NOT NULL`;
+
+const steps: readonly ((dialect: Dialect) => string[])[] = [
+  (dialect) => [
+    ...dialect.createTable('master', masterColumns(dialect.types), []),
+    ...dialect.createTable('task', liveTaskColumns(dialect.types), [
+      { name: 'id', columns: 'id', unique: true },
+      { name: 'lane', columns: 'state, lane, order_time, seq, due_at' },
+      { name: 'due', columns: 'due_at, seq' },
+      { name: 'deadline', columns: 'deadline_at' },
+    ]),
+    ...dialect.createTable('task_attempt', attemptColumns(dialect.types), []),
+  ],
+];
+
+/**
+ * Brings the schema to this version. Masters that start together take turns.
+ * @throws {StoreUnusable} a newer version has been here: its rows may mean what this one ignores.
+ */
+export async function migrate(knex: Knex, dialect: Dialect): Promise<void> {
+  await dialect.exclusively(knex, async () => {
+    for (const sql of dialect.createTable('schema_version', versionColumns(dialect.types), [])) {
+      await knex.raw(sql);
+    }
+    const row = await knex('schema_version').where({ id: 1 }).first('version');
+    const version = (row as { version: number } | undefined)?.version ?? 0;
+    if (version > steps.length) {
+      throw new StoreUnusable(
+        `the database has schema version ${version}, this master knows ${steps.length}: ` +
+          'start the newer master again, or restore a backup from before the upgrade',
+      );
+    }
+    if (row === undefined) await knex('schema_version').insert({ id: 1, version: 0 });
+    for (const [index, step] of steps.entries()) {
+      if (index < version) continue;
+      for (const sql of step(dialect)) await knex.raw(sql);
+      await knex('schema_version')
+        .where({ id: 1 })
+        .update({ version: index + 1 });
+    }
+  });
+}

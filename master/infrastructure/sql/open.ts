@@ -1,0 +1,50 @@
+/** Opens the SQL store that a URL names. The only file of this folder that others import. */
+import knex from 'knex';
+import type { Log, TaskStore } from '../../application/ports.ts';
+import { StoreUnusable } from '../../application/ports.ts';
+import type { Dialect } from './dialect.ts';
+import { mysqlDialect } from './mysql.ts';
+import { sqliteDialect } from './sqlite.ts';
+import { SqlStore } from './task-store.ts';
+
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+/**
+ * Nothing is connected yet: `takeTerm` is the first to speak to the database.
+ * @param options.url `sqlite:<file>` or `mysql://user:password@host:port/database`.
+ * @param options.allowWeakDurability serve even if a power cut could lose accepted tasks.
+ * @throws {StoreUnusable} the URL is of neither form.
+ */
+export async function openSqlStore(options: {
+  readonly url: string;
+  readonly allowWeakDurability: boolean;
+  readonly log?: Log;
+}): Promise<TaskStore> {
+  const log = options.log ?? silent;
+  const dialect = dialectOf(options.url);
+  const client = knex({ ...dialect.knex, log: knexLog(log) });
+  return new SqlStore(client, dialect, { allowWeakDurability: options.allowWeakDurability, log });
+}
+
+function dialectOf(url: string): Dialect {
+  if (url.startsWith('sqlite:') && url.length > 'sqlite:'.length) {
+    return sqliteDialect(url.slice('sqlite:'.length));
+  }
+  if (URL.canParse(url) && /^(mysql|mariadb):$/.test(new URL(url).protocol)) {
+    return mysqlDialect(new URL(url));
+  }
+  throw new StoreUnusable(
+    'the store must be given as sqlite:<file> or mysql://user:password@host:port/database',
+  );
+}
+
+function knexLog(
+  log: Log,
+): Record<'debug' | 'warn' | 'error' | 'deprecate', (text: unknown) => void> {
+  return {
+    debug: (text) => log.debug(String(text)),
+    warn: (text) => log.warn(String(text)),
+    error: (text) => log.error(String(text)),
+    deprecate: (text) => log.debug(String(text)),
+  };
+}

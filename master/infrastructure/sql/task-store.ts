@@ -1,0 +1,229 @@
+/**
+ * The store of tasks in SQL: terms, commits and segments. What it reads is in `queries.ts`, what
+ * a commit writes in `commit.ts`, what differs between databases behind `dialect.ts`. It decides
+ * nothing about tasks.
+ */
+import type { Knex } from 'knex';
+import pRetry from 'p-retry';
+import type { Commit, Log, TaskStore } from '../../application/ports.ts';
+import { CommitConflict, StoreUnusable, TermLost } from '../../application/ports.ts';
+import { planCommit } from './commit.ts';
+import type { Connection, Dialect, Outcome, Statement } from './dialect.ts';
+import { createSegment, migrate } from './migrations.ts';
+import { Queries } from './queries.ts';
+import type { Segment } from './segments.ts';
+import { nextSegmentAt, segmentAt, Segments } from './segments.ts';
+
+/** A transaction that keeps losing to rivals has failed. */
+const COMMIT_REPEATS_MAX = 5;
+const REPEAT_DELAY_MS = 10;
+/** Attempts deleted at once when a segment is dropped: other commits go in between. */
+const PRUNE_COUNT = 5_000;
+
+const plain = (sql: string): Statement => ({ sql, values: [], touches: null });
+
+export class SqlStore extends Queries implements TaskStore {
+  readonly #knex: Knex;
+  readonly #dialect: Dialect;
+  readonly #segments: Segments;
+  readonly #allowWeakDurability: boolean;
+  readonly #log: Log;
+
+  constructor(
+    knex: Knex,
+    dialect: Dialect,
+    options: { readonly allowWeakDurability: boolean; readonly log: Log },
+  ) {
+    const segments = new Segments();
+    super(knex, dialect, segments);
+    this.#knex = knex;
+    this.#dialect = dialect;
+    this.#segments = segments;
+    this.#allowWeakDurability = options.allowWeakDurability;
+    this.#log = options.log;
+  }
+
+  async takeTerm(owner: string, now: number): Promise<{ term: number; lastSeq: number }> {
+    await this.#checkServer();
+    await migrate(this.#knex, this.#dialect);
+    this.#segments.replace(await this.#dialect.listTables(this.#knex, 'task_history_'));
+    await this.prepareSegments(now);
+    const term = await this.#beginTerm(owner, now);
+    return { term, lastSeq: await this.lastSeq() };
+  }
+
+  async commit(commit: Commit): Promise<void> {
+    const { statements, segments } = planCommit(this.#dialect, commit);
+    // Making a table would end the transaction: whatever is missing is made before it.
+    for (const segment of segments) {
+      if (!this.#segments.has(segment)) await this.#makeSegment(segment);
+    }
+    await this.#transaction(async (connection) => {
+      await this.#write(connection, commit.term, statements);
+    });
+  }
+
+  async prepareSegments(now: number): Promise<void> {
+    for (const segment of [segmentAt(now), nextSegmentAt(now)]) {
+      if (!this.#segments.has(segment)) await this.#makeSegment(segment);
+    }
+  }
+
+  async dropSegments(before: number): Promise<number> {
+    const ended = this.#segments.endedBefore(before);
+    for (const segment of ended) {
+      // Attempts first: were the segment gone, nothing would tell whose they are.
+      await this.#pruneAttempts(segment);
+      this.#segments.remove(segment);
+      await this.#knex.raw(`DROP TABLE IF EXISTS ${segment.table}`);
+    }
+    return ended.length;
+  }
+
+  async ping(): Promise<void> {
+    await this.#knex.raw('SELECT 1');
+  }
+
+  async close(): Promise<void> {
+    await this.#knex.destroy();
+  }
+
+  async #checkServer(): Promise<void> {
+    const fault = await this.#dialect.findFault(this.#knex);
+    if (fault !== null) throw new StoreUnusable(fault);
+    const weakness = await this.#dialect.findWeakness(this.#knex);
+    if (weakness === null) return;
+    const message = `a power cut could lose accepted tasks: ${weakness}`;
+    if (!this.#allowWeakDurability) throw new StoreUnusable(message);
+    this.#log.warn(message);
+  }
+
+  #beginTerm(owner: string, now: number): Promise<number> {
+    return this.#transaction(async (connection) => {
+      const [, read] = await this.#dialect.run(connection, this.#begin());
+      const last = termIn(read);
+      const term = last + 1;
+      const write: Statement =
+        last === 0
+          ? {
+              sql: 'INSERT INTO master (id, term, owner, started_at) VALUES (1, ?, ?, ?)',
+              values: [term, owner, now],
+              touches: 1,
+            }
+          : {
+              sql: 'UPDATE master SET term = ?, owner = ?, started_at = ? WHERE id = 1',
+              values: [term, owner, now],
+              touches: 1,
+            };
+      await this.#dialect.run(connection, [write]);
+      return term;
+    });
+  }
+
+  /** A transaction begins with the term, in the same round trip. */
+  #begin(): Statement[] {
+    return [plain(this.#dialect.begin), this.#readTerm()];
+  }
+
+  /** Locks the row, so that no newer term begins before this transaction has ended. */
+  #readTerm(): Statement {
+    return plain(`SELECT term FROM master WHERE id = 1${this.#dialect.lockRow}`);
+  }
+
+  async #write(
+    connection: Connection,
+    term: number,
+    statements: readonly Statement[],
+  ): Promise<void> {
+    let outcomes: Outcome[];
+    try {
+      outcomes = await this.#dialect.run(connection, [...this.#begin(), ...statements]);
+    } catch (error) {
+      if (!this.#dialect.isDuplicate(error)) throw error;
+      // A newer master may be why the row is there.
+      const [read] = await this.#dialect.run(connection, [this.#readTerm()]);
+      checkTerm(read, term);
+      throw new CommitConflict(String(error), { cause: error });
+    }
+    const [, read, ...written] = outcomes;
+    checkTerm(read, term);
+    for (const [index, { sql, touches }] of statements.entries()) {
+      const touched = written[index]?.touched;
+      if (touches !== null && touched !== touches) {
+        const head = sql.slice(0, sql.indexOf(' ', 12));
+        throw new CommitConflict(`${head}: ${touched} rows instead of ${touches}`);
+      }
+    }
+  }
+
+  /** Commits what the work began. Repeats it when a rival transaction had it rolled back, a few times. */
+  #transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    return pRetry(() => this.#transactionOnce(work), {
+      retries: COMMIT_REPEATS_MAX,
+      minTimeout: REPEAT_DELAY_MS,
+      randomize: true,
+      shouldRetry: ({ error }) => this.#dialect.isPassing(error),
+    });
+  }
+
+  async #transactionOnce<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const client = this.#knex.client as Knex.Client;
+    const connection: Connection = await client.acquireConnection();
+    try {
+      const value = await work(connection);
+      await this.#dialect.run(connection, [plain('COMMIT')]);
+      return value;
+    } catch (error) {
+      await this.#rollBack(connection, error as Error);
+      throw error;
+    } finally {
+      await client.releaseConnection(connection);
+    }
+  }
+
+  async #rollBack(connection: Connection, error: Error): Promise<void> {
+    const understood =
+      error instanceof TermLost ||
+      error instanceof CommitConflict ||
+      this.#dialect.isPassing(error);
+    try {
+      if (!understood) throw error;
+      await this.#dialect.run(connection, [plain('ROLLBACK')]);
+    } catch {
+      this.#dialect.discard(connection, error);
+    }
+  }
+
+  async #makeSegment(segment: Segment): Promise<void> {
+    for (const sql of createSegment(this.#dialect, segment.table)) await this.#knex.raw(sql);
+    this.#segments.add(segment);
+  }
+
+  async #pruneAttempts({ table }: Segment): Promise<void> {
+    let after = 0;
+    for (;;) {
+      const rows = this.#dialect.rowsOf(
+        await this.#knex.raw(
+          'SELECT task_seq FROM task_attempt WHERE task_seq > ? ORDER BY task_seq LIMIT ?',
+          [after, PRUNE_COUNT],
+        ),
+      ) as { task_seq: number }[];
+      const last = rows.at(-1)?.task_seq;
+      if (last === undefined) return;
+      await this.#knex.raw(
+        `DELETE FROM task_attempt WHERE task_seq > ? AND task_seq <= ? AND task_seq IN (SELECT seq FROM ${table})`,
+        [after, last],
+      );
+      after = last;
+    }
+  }
+}
+
+function termIn(outcome: Outcome | undefined): number {
+  return (outcome?.rows[0]?.['term'] as number | undefined) ?? 0;
+}
+
+function checkTerm(outcome: Outcome | undefined, term: number): void {
+  const newest = termIn(outcome);
+  if (newest !== term) throw new TermLost(`term ${term} is over: the newest is ${newest}`);
+}

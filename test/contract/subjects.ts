@@ -1,0 +1,90 @@
+/** The stores that must keep the contract, each ready to be opened on an empty database. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TaskStore } from '../../master/application/ports.ts';
+import { MemoryStore } from '../../master/infrastructure/memory/task-store.ts';
+import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
+import type { Mariadb } from '../helpers/mariadb.ts';
+import { MARIADB_MISSING, startMariadb } from '../helpers/mariadb.ts';
+
+export interface Subject {
+  readonly name: string;
+  /** Once, before the tests. Answers why the store cannot be had here, or null. */
+  prepare(): Promise<string | null>;
+  /** A store on a database of its own. */
+  open(): Promise<TaskStore>;
+  /** Once, after the tests; every store must be closed by then. */
+  clean(): Promise<void>;
+}
+
+const memory: Subject = {
+  name: 'memory',
+  prepare: async () => null,
+  open: async () => new MemoryStore(),
+  clean: async () => {},
+};
+
+function sqlite(): Subject {
+  let folder = '';
+  let count = 0;
+  return {
+    name: 'SQLite',
+    async prepare() {
+      folder = await mkdtemp(join(tmpdir(), 'soda-store-'));
+      return null;
+    },
+    open() {
+      count += 1;
+      const url = `sqlite:${join(folder, `${count}.db`)}`;
+      return openSqlStore({ url, allowWeakDurability: false });
+    },
+    clean: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+function mariadb(): Subject {
+  let server: Mariadb | null = null;
+  return {
+    name: 'MariaDB',
+    async prepare() {
+      server = await startMariadb();
+      return server === null ? MARIADB_MISSING : null;
+    },
+    async open() {
+      if (server === null) throw new Error(MARIADB_MISSING);
+      return openSqlStore({ url: await server.url(), allowWeakDurability: false });
+    },
+    async clean() {
+      await server?.stop();
+    },
+  };
+}
+
+/** A suite for each store; those that cannot be had are skipped by name, with the reason. */
+export function describeStores(
+  title: string,
+  tests: (open: () => Promise<TaskStore>) => void,
+): void {
+  for (const subject of [memory, sqlite(), mariadb()]) {
+    describe(`${title}: ${subject.name}`, function () {
+      this.timeout(60_000);
+      const opened: TaskStore[] = [];
+      before(async function () {
+        const reason = await subject.prepare();
+        if (reason === null) return;
+        console.log(`    skipped, ${subject.name}: ${reason}`);
+        this.skip();
+      });
+      afterEach(async () => {
+        for (const store of opened.splice(0)) await store.close();
+      });
+      after(() => subject.clean());
+      tests(async () => {
+        const store = await subject.open();
+        opened.push(store);
+        return store;
+      });
+    });
+  }
+}
