@@ -1,0 +1,104 @@
+/** For those who run the master: the fleet, the probes and the metrics. */
+import {
+  API_BASE,
+  drainRequest,
+  EXECUTOR_ID_PATTERN,
+  executorCommandResponse,
+  executorList,
+  HTTP_LIMITS,
+} from '@soda-scheduler/protocol';
+import { z } from 'zod';
+import type { MasterHandle } from '../application/master-handle.ts';
+import type { CommandOutcome } from '../domain/effects.ts';
+import { invalidFields, Problem, tryLater } from './problem.ts';
+import { validate } from './request-body.ts';
+import type { ApiRequest, HttpMetrics, Reply, Route } from './route.ts';
+import { executorView } from './views.ts';
+
+const statusResponse = z.object({ status: z.string() });
+
+export function executorRoutes(handle: MasterHandle): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: `${API_BASE}/executors`,
+      role: 'admin',
+      summary: 'The executors that the master knows, with what each is doing.',
+      replies: { 200: executorList },
+      handle: () => ({ status: 200, body: { executors: handle.executors().map(executorView) } }),
+    },
+    {
+      method: 'POST',
+      path: `${API_BASE}/executor/{executor_id}/drain`,
+      role: 'admin',
+      summary: 'Give an executor no new task. With a timeout, take back what it still runs then.',
+      body: { schema: drainRequest, bytesMax: HTTP_LIMITS.bodyBytesMax, optional: true },
+      replies: { 200: executorCommandResponse },
+      handle: (request) => {
+        const { timeout } = validate(drainRequest, request.body ?? {});
+        const timeoutMs = timeout === undefined ? null : Math.round(timeout * 1000);
+        return command(request, (executorId) => handle.drainExecutor(executorId, timeoutMs));
+      },
+    },
+    {
+      method: 'POST',
+      path: `${API_BASE}/executor/{executor_id}/resume`,
+      role: 'admin',
+      summary: 'Give a drained executor tasks again.',
+      replies: { 200: executorCommandResponse },
+      handle: (request) => command(request, (executorId) => handle.resumeExecutor(executorId)),
+    },
+  ];
+}
+
+export function probeRoutes(handle: MasterHandle, metrics: HttpMetrics): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/livez',
+      role: 'public',
+      summary: 'The process answers. Says nothing about the store, which it never touches.',
+      replies: { 200: statusResponse },
+      handle: () => ({ status: 200, body: { status: 'alive' } }),
+    },
+    {
+      method: 'GET',
+      path: '/readyz',
+      role: 'public',
+      summary: 'The master takes work; 503 while it starts, recovers or drains.',
+      replies: { 200: statusResponse },
+      handle: () => {
+        if (handle.status !== 'ready') throw tryLater(503, `The master is ${handle.status}.`, 1);
+        return { status: 200, body: { status: 'ready' } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/metrics',
+      role: 'admin',
+      summary: 'Metrics in the text format of Prometheus.',
+      replies: { 200: 'text/plain' },
+      handle: async () => {
+        const { contentType, text } = await metrics.render();
+        return { status: 200, body: text, contentType };
+      },
+    },
+  ];
+}
+
+function executorIdOf({ params }: ApiRequest): string {
+  const executorId = params['executor_id'] ?? '';
+  if (EXECUTOR_ID_PATTERN.test(executorId)) return executorId;
+  const message = 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : -';
+  throw invalidFields([{ field: 'executor_id', message }]);
+}
+
+async function command(
+  request: ApiRequest,
+  run: (executorId: string) => Promise<CommandOutcome>,
+): Promise<Reply> {
+  const executorId = executorIdOf(request);
+  const outcome = await run(executorId);
+  if (outcome.code !== 200) throw new Problem(outcome.code, outcome.message);
+  return { status: 200, body: { executor_id: executorId, code: 200 } };
+}

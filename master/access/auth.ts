@@ -1,0 +1,89 @@
+/**
+ * Who may call what. Three bearer tokens, one for each role; the admin token opens every door.
+ *
+ * Once any token is configured, every route but the public ones needs one, and a role whose token
+ * is missing is left to the admin. With no token at all (`config.ts` allows that on loopback
+ * only) programs of this machine may do everything, and web pages nothing: a page can reach
+ * loopback, but it cannot hide its `Origin`, nor, with a rebound name, its `Host`.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+
+/** `executor` is the role of the WebSocket upgrade alone. */
+export type Role = 'public' | 'submit' | 'executor' | 'admin';
+
+export interface Tokens {
+  readonly submitToken: string | null;
+  readonly executorToken: string | null;
+  readonly adminToken: string | null;
+}
+
+export interface Refusal {
+  readonly status: 401 | 403;
+  readonly message: string;
+}
+
+export interface Authorizer {
+  /** Null: go ahead. */
+  authorize(req: IncomingMessage, role: Role): Refusal | null;
+  /** For the WebSocket upgrade of an executor, before it is answered. */
+  authorizeExecutor(req: IncomingMessage): Refusal | null;
+}
+
+interface Holder {
+  readonly role: Role;
+  readonly digest: Buffer;
+}
+
+export function createAuthorizer(tokens: Tokens): Authorizer {
+  const holders: Holder[] = [];
+  const add = (role: Role, token: string | null) => {
+    if (token !== null) holders.push({ role, digest: digestOf(token) });
+  };
+  add('submit', tokens.submitToken);
+  add('executor', tokens.executorToken);
+  add('admin', tokens.adminToken);
+
+  function authorize(req: IncomingMessage, role: Role): Refusal | null {
+    if (role === 'public') return null;
+    if (holders.length === 0) return refuseWebPage(req);
+    const held = roleOf(req.headers.authorization, holders);
+    if (held === null) {
+      return { status: 401, message: 'A valid bearer token is required.' };
+    }
+    if (held === role || held === 'admin') return null;
+    return { status: 403, message: `The token of the ${held} role does not open this.` };
+  }
+
+  return { authorize, authorizeExecutor: (req) => authorize(req, 'executor') };
+}
+
+/** Digests have one length and an unforeseeable prefix, so that the comparison tells nothing. */
+function digestOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+function roleOf(authorization: string | undefined, holders: readonly Holder[]): Role | null {
+  const token = /^Bearer +([!-~]+)$/i.exec(authorization ?? '')?.[1];
+  if (token === undefined) return null;
+  const digest = digestOf(token);
+  let role: Role | null = null;
+  // No early end: the time must not tell which token was nearly right.
+  for (const holder of holders) if (timingSafeEqual(digest, holder.digest)) role = holder.role;
+  return role;
+}
+
+function refuseWebPage(req: IncomingMessage): Refusal | null {
+  const { host, origin } = req.headers;
+  if (host === undefined || !isLoopbackHost(host)) {
+    return { status: 403, message: 'Without tokens, only a loopback Host is served.' };
+  }
+  if (origin !== undefined && origin !== `http://${host}`) {
+    return { status: 403, message: 'Without tokens, other web origins are not served.' };
+  }
+  return null;
+}
+
+function isLoopbackHost(host: string): boolean {
+  return /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(:\d{1,5})?$/i.test(host);
+}

@@ -1,0 +1,209 @@
+/**
+ * The HTTP face of the master: one server, one table of routes. Express finds the route of most
+ * requests; the hot ones are found by their exact URL, because express alone costs several times
+ * what the master does for a submit. Holds no rule about tasks.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import express from 'express';
+import helmet from 'helmet';
+import type { MasterHandle } from '../application/master-handle.ts';
+import type { Log } from '../application/ports.ts';
+import { executorRoutes, probeRoutes } from './admin-route.ts';
+import type { Authorizer } from './auth.ts';
+import { openApiOf } from './openapi.ts';
+import { bodyOf, Problem } from './problem.ts';
+import { type HttpMetrics, type Route, sendError, serve, type Serving } from './route.ts';
+import { submitRoutes } from './submit-route.ts';
+import { taskRoutes } from './task-route.ts';
+
+const HEADERS_TIMEOUT_MS = 10_000;
+/** For the whole request, body included: a client that trickles does not hold a socket longer. */
+const REQUEST_TIMEOUT_MS = 15_000;
+const TIMEOUT_CHECK_MS = 1_000;
+/** Of a socket that neither sends nor takes anything, while an answer is due. */
+const SOCKET_TIMEOUT_MS = 60_000;
+/** Longer than the usual keep-alive of a proxy, which must be the side that hangs up. */
+const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+const CLOSE_GRACE_MS = 5_000;
+
+export interface HttpServerOptions {
+  readonly handle: MasterHandle;
+  readonly authorizer: Authorizer;
+  readonly metrics: HttpMetrics;
+  readonly log: Log;
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly version: string;
+  /** For tests of slow clients. */
+  readonly timeoutsMs?: { readonly headers: number; readonly request: number };
+}
+
+export interface HttpServer {
+  /** The executor gateway attaches to its `upgrade` event. */
+  readonly server: Server;
+  readonly routes: readonly Route[];
+  listen(): Promise<AddressInfo>;
+  /**
+   * Takes no more connections, lets requests that are under way end, and cuts off the rest after
+   * five seconds. Upgraded sockets are the gateway's: it must close them for this to resolve.
+   */
+  close(): Promise<void>;
+}
+
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { handle, authorizer, metrics, log, version } = options;
+  const routes = routeTable(handle, metrics, log, version);
+  const serving: Serving = { authorizer, metrics, log };
+  const hot = new Map(
+    routes.filter((route) => route.hot).map((route) => [`${route.method} ${route.path}`, route]),
+  );
+  const app = createApp(routes, serving);
+  let closing = false;
+
+  const server = createServer(
+    {
+      headersTimeout: options.timeoutsMs?.headers ?? HEADERS_TIMEOUT_MS,
+      requestTimeout: options.timeoutsMs?.request ?? REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: Math.min(
+        TIMEOUT_CHECK_MS,
+        options.timeoutsMs?.headers ?? TIMEOUT_CHECK_MS,
+      ),
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    },
+    (req, res) => {
+      if (closing) res.setHeader('Connection', 'close');
+      const route = hot.get(`${req.method} ${req.url}`);
+      if (route === undefined) app(req, res);
+      else void serve(serving, route, req, res, { params: {}, query: {} });
+    },
+  );
+  server.timeout = SOCKET_TIMEOUT_MS;
+  server.on('clientError', answerBrokenRequest);
+
+  return {
+    server,
+    routes,
+    listen: () => listen(server, options.host, options.port),
+    close: () => {
+      closing = true;
+      return close(server);
+    },
+  };
+}
+
+/** A route that is not in this table does not exist: the router and the document are made of it. */
+function routeTable(
+  handle: MasterHandle,
+  metrics: HttpMetrics,
+  log: Log,
+  version: string,
+): readonly Route[] {
+  let document: unknown;
+  const routes: Route[] = [
+    ...submitRoutes(handle),
+    ...taskRoutes(handle, log),
+    ...executorRoutes(handle),
+    ...probeRoutes(handle, metrics),
+    {
+      method: 'GET',
+      path: '/openapi.json',
+      role: 'public',
+      summary: 'This document.',
+      replies: { 200: 'application/json' },
+      handle: () => ({ status: 200, body: (document ??= openApiOf(routes, version)) }),
+    },
+  ];
+  return routes;
+}
+
+function createApp(routes: readonly Route[], serving: Serving): express.Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.enable('case sensitive routing');
+  app.enable('strict routing');
+  app.set('query parser', 'simple');
+  // Whoever ends TLS in front decides about it; the master speaks plain HTTP.
+  app.use(helmet({ strictTransportSecurity: false }));
+
+  const refuse = (req: IncomingMessage, res: ServerResponse, problem: unknown, path: string) =>
+    serving.metrics.answered(path, sendError(req, res, problem, serving.log), 0);
+
+  for (const [path, methods] of groupByPath(routes)) {
+    const there = app.route(path.replace(/\{(\w+)\}/g, ':$1'));
+    for (const route of methods) {
+      const verb = route.method.toLowerCase() as 'get' | 'post' | 'patch';
+      there[verb]((req: express.Request<Record<string, string>>, res) =>
+        serve(serving, route, req, res, req),
+      );
+    }
+    const allowed = methods.map(({ method }) => (method === 'GET' ? 'GET, HEAD' : method));
+    there.all((req, res) => {
+      const headers = { Allow: allowed.join(', ') };
+      refuse(req, res, new Problem(405, `Allowed here: ${headers.Allow}.`, { headers }), path);
+    });
+  }
+  app.use((req, res) => refuse(req, res, new Problem(404, 'There is no such route.'), 'unknown'));
+  app.use(
+    // Four parameters make it an error handler. What gets here is a path that cannot be decoded.
+    (error: unknown, req: express.Request, res: express.Response, _next: express.NextFunction) => {
+      const undecodable = error instanceof URIError;
+      const problem = undecodable ? new Problem(400, 'The path is not valid.') : error;
+      refuse(req, res, problem, 'unknown');
+    },
+  );
+  return app;
+}
+
+function groupByPath(routes: readonly Route[]): Map<string, Route[]> {
+  const groups = new Map<string, Route[]>();
+  for (const route of routes) {
+    const group = groups.get(route.path);
+    if (group === undefined) groups.set(route.path, [route]);
+    else group.push(route);
+  }
+  return groups;
+}
+
+/** The parser gave up on a request: it was not HTTP, too large in its head, or too slow. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const problem =
+    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? new Problem(408, 'The request took too long to arrive.')
+      : error.code === 'HPE_HEADER_OVERFLOW'
+        ? new Problem(431, 'The header fields are too large.')
+        : new Problem(400, 'The request is not valid HTTP.');
+  const body = bodyOf(problem);
+  const text = JSON.stringify(body);
+  socket.end(
+    `HTTP/1.1 ${body.status} ${body.title}\r\nContent-Type: application/problem+json\r\n` +
+      `Content-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
+    () => socket.destroy(),
+  );
+}
+
+function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      // A TCP server that listens has an address object; only pipes have a string.
+      resolve(server.address() as AddressInfo);
+    });
+  });
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const cutOff = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
+    server.close(() => {
+      clearTimeout(cutOff);
+      resolve();
+    });
+  });
+}

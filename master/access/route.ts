@@ -1,0 +1,168 @@
+/**
+ * What a route is, and how any of them is served: authorise, read, handle, answer. It needs
+ * nothing but `node:http`, so that the hot routes can be served without express in between.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { z } from 'zod';
+import { Unavailable } from '../application/master-handle.ts';
+import type { Log } from '../application/ports.ts';
+import type { Authorizer, Role } from './auth.ts';
+import { bodyOf, Problem, tryLater } from './problem.ts';
+import { ClientGone, readJson } from './request-body.ts';
+
+export interface ApiRequest {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly headers: IncomingMessage['headers'];
+  /** The parsed body, not validated; undefined where there is none. */
+  readonly body: unknown;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly body: unknown;
+  /** `text/plain` and the like: the body is a string to be sent as it is. Default: JSON. */
+  readonly contentType?: string;
+}
+
+/** One entry of the table that drives authorisation, the router, the metrics and the document. */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  /** As in OpenAPI: `/task/{task_id}`. */
+  readonly path: string;
+  readonly role: Role;
+  readonly summary: string;
+  /** Answered before express: see the note on its cost in `docs/decisions`. */
+  readonly hot?: boolean;
+  readonly query?: z.ZodObject;
+  readonly body?: {
+    readonly schema: z.ZodType;
+    readonly bytesMax: number;
+    readonly optional?: boolean;
+  };
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Status to what its JSON looks like; a string names another content type. */
+  readonly replies: Readonly<Record<number, z.ZodType | string>>;
+  handle(request: ApiRequest): Reply | Promise<Reply>;
+}
+
+/** Implemented by `infrastructure/metrics.ts`. */
+export interface HttpMetrics {
+  answered(route: string, status: number, seconds: number): void;
+  render(): Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+export interface Serving {
+  readonly authorizer: Authorizer;
+  readonly metrics: HttpMetrics;
+  readonly log: Log;
+}
+
+type Addressed = Pick<ApiRequest, 'params' | 'query'>;
+
+const CLIENT_GONE_STATUS = 499;
+
+/** Never throws and never rejects: whatever goes wrong becomes an answer, or a line in the log. */
+export async function serve(
+  { authorizer, metrics, log }: Serving,
+  route: Route,
+  req: IncomingMessage,
+  res: ServerResponse,
+  addressed: Addressed,
+): Promise<void> {
+  const beganAt = performance.now();
+  let status: number;
+  try {
+    const reply = await reach(authorizer, route, req, addressed);
+    sendReply(res, reply);
+    status = reply.status;
+  } catch (error) {
+    status = error instanceof ClientGone ? CLIENT_GONE_STATUS : sendError(req, res, error, log);
+  }
+  metrics.answered(route.path, status, (performance.now() - beganAt) / 1000);
+}
+
+async function reach(
+  authorizer: Authorizer,
+  route: Route,
+  req: IncomingMessage,
+  { params, query }: Addressed,
+): Promise<Reply> {
+  const refusal = authorizer.authorize(req, route.role);
+  if (refusal !== null) {
+    const headers: Record<string, string> =
+      refusal.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {};
+    throw new Problem(refusal.status, refusal.message, { headers });
+  }
+  checkAccept(req.headers.accept, route);
+  let body: unknown;
+  if (route.body !== undefined) {
+    body = await readJson(req, route.body.bytesMax);
+    if (body === undefined && route.body.optional !== true) {
+      throw new Problem(400, 'Expected a JSON body.');
+    }
+  }
+  return route.handle({ params, query, headers: req.headers, body });
+}
+
+/** Parameters of a media range but `q=0` are ignored: there is one representation to choose from. */
+function checkAccept(accept: string | undefined, route: Route): void {
+  if (accept === undefined || accept.includes('*/*')) return;
+  const other = Object.values(route.replies).find((reply) => typeof reply === 'string');
+  const offered = typeof other === 'string' ? other : 'application/json';
+  const wildcard = `${offered.split('/')[0]}/*`;
+  const accepted = accept.split(',').some((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    return (
+      (type === offered || type === wildcard) &&
+      !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
+    );
+  });
+  if (!accepted) throw new Problem(406, `This is served as ${offered} only.`);
+}
+
+function sendReply(res: ServerResponse, reply: Reply): void {
+  if (reply.contentType !== undefined) {
+    send(res, reply.status, reply.contentType, String(reply.body), {});
+  } else {
+    send(res, reply.status, 'application/json', JSON.stringify(reply.body), {});
+  }
+}
+
+/** Answers an error of any kind as a problem. Returns the status it was given. */
+export function sendError(
+  req: IncomingMessage,
+  res: ServerResponse,
+  error: unknown,
+  log: Log,
+): number {
+  const problem = problemOf(error);
+  if (problem.status === 500) log.error('request failed', { method: req.method, error });
+  const text = JSON.stringify(bodyOf(problem));
+  send(res, problem.status, 'application/problem+json', text, problem.headers);
+  return problem.status;
+}
+
+function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof Unavailable) return tryLater(503, error.message, error.retryAfterSeconds);
+  return new Problem(500, 'The request failed inside the master; its log says why.');
+}
+
+function send(
+  res: ServerResponse,
+  status: number,
+  contentType: string,
+  text: string,
+  headers: Readonly<Record<string, string>>,
+): void {
+  if (res.headersSent || res.destroyed) return;
+  res.writeHead(status, {
+    'Content-Type': contentType,
+    'Content-Length': Buffer.byteLength(text),
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    ...headers,
+  });
+  res.end(text);
+}

@@ -1,0 +1,151 @@
+/** What a submitter may do with tasks that are in: read, list, cancel, retry, change, redeliver. */
+import {
+  API_BASE,
+  cancelRequest,
+  HTTP_LIMITS,
+  listQuery,
+  patchRequest,
+  TASK_ID_PATTERN,
+  taskCommandResponse,
+  taskList,
+  taskView as taskViewSchema,
+} from '@soda-scheduler/protocol';
+import type { MasterHandle } from '../application/master-handle.ts';
+import type { Log } from '../application/ports.ts';
+import type { CommandOutcome } from '../domain/effects.ts';
+import { invalidFields, Problem } from './problem.ts';
+import { checkShape, validate } from './request-body.ts';
+import type { ApiRequest, Reply, Route } from './route.ts';
+import { instantOf, priorityOf } from './submission.ts';
+import { taskSummary, taskView } from './views.ts';
+
+const bytesMax = HTTP_LIMITS.bodyBytesMax;
+
+export function taskRoutes(handle: MasterHandle, log: Log): Route[] {
+  return [...readRoutes(handle), ...commandRoutes(handle, log)];
+}
+
+function readRoutes(handle: MasterHandle): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: `${API_BASE}/task/{task_id}`,
+      role: 'submit',
+      summary: 'A task: its state, progress, timeline, result or error, and its callback.',
+      replies: { 200: taskViewSchema },
+      handle: (request) => show(handle, taskIdOf(request)),
+    },
+    {
+      method: 'GET',
+      path: `${API_BASE}/tasks`,
+      role: 'submit',
+      summary: 'Tasks, newest first, without what may be large.',
+      query: listQuery,
+      replies: { 200: taskList },
+      handle: (request) => list(handle, request),
+    },
+  ];
+}
+
+function commandRoutes(handle: MasterHandle, log: Log): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: `${API_BASE}/task/{task_id}/cancel`,
+      role: 'submit',
+      summary: 'Cancel a task. A running attempt is told to end; the answer does not wait for it.',
+      body: { schema: cancelRequest, bytesMax, optional: true },
+      replies: { 200: taskCommandResponse },
+      handle: async (request) => {
+        const { reason } = validate(cancelRequest, request.body ?? {});
+        const reply = await command(request, (taskId) => handle.cancel(taskId));
+        log.info('cancel requested', { task_id: taskIdOf(request), reason });
+        return reply;
+      },
+    },
+    {
+      method: 'PATCH',
+      path: `${API_BASE}/task/{task_id}`,
+      role: 'submit',
+      summary: 'Change the priority or the due time of a waiting task.',
+      body: { schema: patchRequest, bytesMax },
+      replies: { 200: taskCommandResponse },
+      handle: (request) => {
+        const { priority, run_at } = validate(patchRequest, request.body);
+        const seconds = priority === undefined ? null : priorityOf(priority);
+        return command(request, (taskId) => handle.change(taskId, seconds, instantOf(run_at)));
+      },
+    },
+    {
+      method: 'POST',
+      path: `${API_BASE}/task/{task_id}/retry`,
+      role: 'submit',
+      summary: 'Run a terminal task again, under the same id, with fresh attempts.',
+      replies: { 200: taskCommandResponse },
+      handle: (request) => command(request, (taskId) => handle.retry(taskId)),
+    },
+    {
+      method: 'POST',
+      path: `${API_BASE}/task/{task_id}/redeliver`,
+      role: 'submit',
+      summary: 'Send the callback of a terminal task again.',
+      replies: { 200: taskCommandResponse },
+      handle: (request) => command(request, (taskId) => handle.redeliver(taskId)),
+    },
+  ];
+}
+
+async function command(
+  request: ApiRequest,
+  run: (taskId: string) => Promise<CommandOutcome>,
+): Promise<Reply> {
+  const taskId = taskIdOf(request);
+  const outcome = await run(taskId);
+  if (outcome.code !== 200) throw new Problem(outcome.code, outcome.message, { taskId });
+  return { status: 200, body: { task_id: taskId, code: 200 } };
+}
+
+async function show(handle: MasterHandle, taskId: string): Promise<Reply> {
+  const stored = await handle.find(taskId);
+  if (stored === null) throw new Problem(404, 'No such task is retained.', { taskId });
+  const waiting = stored.task.state === 'waiting' ? handle.explain(stored.task) : null;
+  return { status: 200, body: taskView(stored, waiting) };
+}
+
+async function list(handle: MasterHandle, request: ApiRequest): Promise<Reply> {
+  const query = checkShape(listQuery, request.query);
+  // One more than asked for tells whether there is a next page.
+  const found = await handle.list({
+    state: query.state ?? null,
+    type: query.type ?? null,
+    group: query.group ?? null,
+    label: query.label ?? null,
+    beforeSeq: query.cursor === undefined ? null : seqOfCursor(query.cursor),
+    limit: query.limit + 1,
+  });
+  const page = found.slice(0, query.limit);
+  const last = page.at(-1);
+  const more = found.length > page.length && last !== undefined;
+  return {
+    status: 200,
+    body: { tasks: page.map(taskSummary), next_cursor: more ? cursorOf(last.seq) : null },
+  };
+}
+
+/** Opaque to clients, so that what it holds may change. */
+function cursorOf(seq: number): string {
+  return Buffer.from(`before:${seq}`).toString('base64url');
+}
+
+function seqOfCursor(cursor: string): number {
+  const seq = Number(/^before:(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString())?.[1]);
+  if (Number.isSafeInteger(seq)) return seq;
+  throw invalidFields([{ field: 'cursor', message: 'expected the `next_cursor` of a page' }]);
+}
+
+function taskIdOf({ params }: ApiRequest): string {
+  const taskId = params['task_id'] ?? '';
+  if (TASK_ID_PATTERN.test(taskId)) return taskId;
+  const message = 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : -';
+  throw invalidFields([{ field: 'task_id', message }]);
+}

@@ -1,0 +1,140 @@
+/** Tasks and executors as the API shows them: names of the wire, ISO times, JSON texts parsed. */
+import type { ExecutorView, TaskSummary, TaskView } from '@soda-scheduler/protocol';
+import type { StoredTask } from '../application/ports.ts';
+import { type Executor, stateOf } from '../domain/executor.ts';
+import type { WaitingReason } from '../domain/explain.ts';
+import { type AttemptRecord, isTerminal, type Notification, type Task } from '../domain/task.ts';
+
+type AttemptView = TaskView['timeline'][number];
+
+export function taskView(stored: StoredTask, waiting: WaitingReason | null): TaskView {
+  const { task } = stored;
+  return {
+    ...taskSummary(task),
+    params: JSON.parse(task.params),
+    result: json(task.result),
+    waiting,
+    timeline: timelineOf(stored),
+    notification: notificationView(task, stored.notification),
+  };
+}
+
+export function taskSummary(task: Task): TaskSummary {
+  return {
+    task_id: task.id,
+    type: task.type,
+    state: task.state,
+    user: userView(task),
+    labels: [...task.labels],
+    requires: [...task.requires],
+    priority: task.priority,
+    attempt: task.attempt,
+    attempts_used: task.attemptsUsed,
+    executor_id: task.executorId,
+    submitted_at: iso(task.submittedAt),
+    due_at: iso(task.dueAt),
+    started_at: isoOrNull(task.startedAt),
+    finished_at: isoOrNull(task.finishedAt),
+    deadline: isoOrNull(task.deadlineAt),
+    cancel_requested_at: isoOrNull(task.cancelRequestedAt),
+    progress:
+      task.progressAt === null
+        ? null
+        : {
+            percent: task.progressPercent,
+            state: json(task.progressState),
+            at: iso(task.progressAt),
+          },
+    checkpoint_bytes: task.checkpoint === null ? 0 : Buffer.byteLength(task.checkpoint),
+    // The error of an earlier attempt is in the timeline; a success has none.
+    error: task.state === 'succeeded' ? null : task.error,
+    failure_reason: task.failureReason,
+  };
+}
+
+export function executorView(executor: Executor): ExecutorView {
+  return {
+    executor_id: executor.id,
+    state: stateOf(executor),
+    connected: executor.connected,
+    draining: executor.drainRequested || executor.leaving,
+    types: [...executor.types],
+    labels: [...executor.labels],
+    reserve: [...executor.reserve],
+    task_id: executor.occupation?.taskId ?? null,
+    attempt: executor.occupation?.attempt ?? null,
+    host: executor.host,
+    pid: executor.pid,
+    sdk: executor.sdk,
+    connected_at: isoOrNull(executor.connectedAt),
+    last_seen_at: iso(executor.lastSeenAt),
+    loop_lag_ms: executor.loopLagMs,
+    rss_bytes: executor.rssBytes,
+  };
+}
+
+function userView({ user }: Task): TaskView['user'] {
+  return {
+    group: user.group,
+    ...(user.project === null ? {} : { project: user.project }),
+    ...(user.env === null ? {} : { env: user.env }),
+    ...(user.user === null ? {} : { user: user.user }),
+  };
+}
+
+/** Records describe the attempts that ended before; the newest one may be told by the task itself. */
+function timelineOf({ task, attempts }: StoredTask): AttemptView[] {
+  const timeline = attempts.map(attemptView);
+  const recorded = attempts.some((record) => record.attempt === task.attempt);
+  if (recorded || task.state === 'waiting' || task.executorId === null || task.offeredAt === null) {
+    return timeline;
+  }
+  const ended = isTerminal(task.state);
+  timeline.push({
+    attempt: task.attempt,
+    executor_id: task.executorId,
+    outcome: ended ? task.lastOutcome : null,
+    offered_at: iso(task.offeredAt),
+    started_at: isoOrNull(task.startedAt),
+    ended_at: ended ? isoOrNull(task.finishedAt) : null,
+    error: ended && task.lastOutcome !== 'succeeded' ? task.error : null,
+  });
+  return timeline;
+}
+
+function attemptView(record: AttemptRecord): AttemptView {
+  return {
+    attempt: record.attempt,
+    executor_id: record.executorId,
+    outcome: record.outcome,
+    offered_at: iso(record.offeredAt),
+    started_at: isoOrNull(record.startedAt),
+    ended_at: iso(record.endedAt),
+    error: record.error,
+  };
+}
+
+function notificationView(task: Task, notification: Notification | null): TaskView['notification'] {
+  if (task.notifyUrl === null) return null;
+  return {
+    url: task.notifyUrl,
+    state: notification?.state ?? null,
+    tries: notification?.tries ?? 0,
+    last_status: notification?.lastStatus ?? null,
+    last_error: notification?.lastError ?? null,
+    next_try_at: notification?.state === 'pending' ? iso(notification.nextTryAt) : null,
+    delivered_at: isoOrNull(notification?.deliveredAt ?? null),
+  };
+}
+
+function json(text: string | null): unknown {
+  return text === null ? null : JSON.parse(text);
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}
+
+function isoOrNull(at: number | null): string | null {
+  return at === null ? null : iso(at);
+}

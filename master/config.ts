@@ -1,0 +1,360 @@
+/**
+ * Environment and flags to one frozen configuration. A single schema says what there is: the CLI
+ * makes its flags from it and `docs/configuration.md` its table. Reads secrets from files; prints
+ * nothing and never puts a secret into a message.
+ */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { DEFAULT_PORT } from '@soda-scheduler/protocol';
+import { z } from 'zod';
+import { AddressPolicy } from './infrastructure/address-policy.ts';
+import { CallbackSigner } from './infrastructure/callback-message.ts';
+
+export interface ConfigField {
+  /** The environment variable. `fromFile` fields have another one, with `_FILE` at its end. */
+  readonly env: string;
+  /** `--lease`. Of a secret: `--admin-token-file`, because a command line is no secret. */
+  readonly flag: string;
+  /** The flag as a property, as commander names it: `adminTokenFile`. */
+  readonly flagKey: string;
+  /** What the flag takes, `seconds`; null for a switch. */
+  readonly value: string | null;
+  readonly description: string;
+  /** Null: none. */
+  readonly default: string | null;
+  readonly secret: boolean;
+  readonly fromFile: boolean;
+}
+
+interface FieldMeta {
+  readonly env: string;
+  readonly value: string | null;
+  readonly default?: string;
+  readonly secret?: boolean;
+  readonly fromFile?: boolean;
+}
+
+const TOKEN_LENGTH_MIN = 16;
+const fieldMeta = z.registry<FieldMeta>();
+
+const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .refine((text) => /^\d{1,15}$/.test(text) && Number(text) >= min && Number(text) <= max, {
+      error: `expected a whole number from ${min} to ${max}`,
+    })
+    .transform(Number);
+
+/** Seconds, fractions allowed, to whole milliseconds. */
+const seconds = (min: number, max: number) =>
+  z
+    .string()
+    .refine(
+      (text) => /^\d{1,9}(\.\d{1,3})?$/.test(text) && Number(text) >= min && Number(text) <= max,
+      { error: `expected seconds from ${min} to ${max}` },
+    )
+    .transform((text) => Math.round(Number(text) * 1000));
+
+const switched = () =>
+  z
+    .enum(['true', 'false', '1', '0'], { error: 'expected true or false' })
+    .transform((text) => text === 'true' || text === '1');
+
+const token = () =>
+  z
+    .string()
+    .regex(/^[!-~]*$/, 'expected printable ASCII without spaces')
+    .min(TOKEN_LENGTH_MIN, `expected at least ${TOKEN_LENGTH_MIN} characters`)
+    .nullable();
+
+const commaList = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== ''),
+);
+
+const configSchema = z.object({
+  host: z
+    .string()
+    .min(1, 'expected an address')
+    .describe('Address to listen on. Beyond loopback all three tokens are required.')
+    .register(fieldMeta, { env: 'SODA_HOST', value: 'address', default: '127.0.0.1' }),
+  port: wholeNumber(0, 65_535)
+    .describe('Port to listen on, for HTTP and for executors. 0: any free one.')
+    .register(fieldMeta, { env: 'SODA_PORT', value: 'port', default: String(DEFAULT_PORT) }),
+  databaseUrl: z
+    .string()
+    .refine(isDatabaseUrl, {
+      error: 'expected sqlite:<path>, mysql://user:password@host:port/name or mariadb://...',
+    })
+    .nullable()
+    .describe('Where tasks are stored. Without one: `sqlite:<data dir>/soda.db`.')
+    .register(fieldMeta, { env: 'SODA_DATABASE_URL', value: 'url', fromFile: true }),
+  dataDir: z
+    .string()
+    .min(1, 'expected a directory')
+    .describe('Directory of the embedded database and of the callback secret.')
+    .register(fieldMeta, { env: 'SODA_DATA_DIR', value: 'directory', default: './data' }),
+  adminToken: token()
+    .describe('Opens everything: the API, the fleet, metrics, executor sessions.')
+    .register(fieldMeta, { env: 'SODA_ADMIN_TOKEN', value: 'file', secret: true }),
+  submitToken: token()
+    .describe('Opens submit, read, list, cancel, retry, change and redeliver.')
+    .register(fieldMeta, { env: 'SODA_SUBMIT_TOKEN', value: 'file', secret: true }),
+  executorToken: token()
+    .describe('Opens executor sessions, and nothing else.')
+    .register(fieldMeta, { env: 'SODA_EXECUTOR_TOKEN', value: 'file', secret: true }),
+  notifyAllow: commaList
+    .refine((list) => works(() => new AddressPolicy(list)), {
+      error: 'expected host names, addresses or CIDRs',
+    })
+    .describe(
+      'Comma list of host names, addresses or CIDRs that callbacks may reach although they are ' +
+        'loopback, private or link-local.',
+    )
+    .register(fieldMeta, { env: 'SODA_NOTIFY_ALLOW', value: 'list', default: '' }),
+  notifySecrets: commaList
+    .refine((list) => list.length <= 2 && works(() => new CallbackSigner(list)), {
+      error: 'expected one or two secrets, each `whsec_` and 24 to 64 bytes in base64',
+    })
+    .describe(
+      'Signs callbacks: one `whsec_` secret, or two with a comma while it is being rotated. ' +
+        'Without one the master makes one at its first start and keeps it in the data directory.',
+    )
+    .register(fieldMeta, { env: 'SODA_NOTIFY_SECRET', value: 'file', default: '', secret: true }),
+  leaseMs: seconds(1, 3600)
+    .describe('Seconds after which a silent executor has lost its task.')
+    .register(fieldMeta, { env: 'SODA_LEASE', value: 'seconds', default: '15' }),
+  assignTimeoutMs: seconds(0.1, 3600)
+    .describe('Seconds an executor has to accept a task, where the task does not say.')
+    .register(fieldMeta, { env: 'SODA_ASSIGN_TIMEOUT', value: 'seconds', default: '5' }),
+  cancelGraceMs: seconds(0, 3600)
+    .describe('Seconds an attempt has to end after it was told to.')
+    .register(fieldMeta, { env: 'SODA_CANCEL_GRACE', value: 'seconds', default: '10' }),
+  crashBudget: wholeNumber(1, 1000)
+    .describe('Executors that may be lost under a task, without a new checkpoint, before it fails.')
+    .register(fieldMeta, { env: 'SODA_CRASH_BUDGET', value: 'count', default: '3' }),
+  retentionDays: wholeNumber(1, 3650)
+    .describe('Days for which finished tasks, and their ids, are kept.')
+    .register(fieldMeta, { env: 'SODA_RETENTION_DAYS', value: 'days', default: '7' }),
+  laneWindow: wholeNumber(100, 1_000_000)
+    .describe('Waiting tasks of each lane that are held in memory.')
+    .register(fieldMeta, { env: 'SODA_LANE_WINDOW', value: 'count', default: '10000' }),
+  maxWaiting: wholeNumber(1, 1_000_000_000)
+    .describe('Waiting tasks beyond which submits are answered 429.')
+    .register(fieldMeta, { env: 'SODA_MAX_WAITING', value: 'count', default: '10000000' }),
+  logLevel: z
+    .enum(['debug', 'info', 'warn', 'error'], { error: 'expected debug, info, warn or error' })
+    .describe('Least level that is logged: debug, info, warn or error.')
+    .register(fieldMeta, { env: 'SODA_LOG_LEVEL', value: 'level', default: 'info' }),
+  allowWeakDurability: switched()
+    .describe(
+      'Start although the store may lose commits in a power cut. Breaks the promise of 202.',
+    )
+    .register(fieldMeta, { env: 'SODA_ALLOW_WEAK_DURABILITY', value: null, default: 'false' }),
+});
+
+type Parsed = z.output<typeof configSchema>;
+
+/** Names end in their unit. `notifySecrets` is empty where the master is to use its own. */
+export type Config = Readonly<Omit<Parsed, 'databaseUrl' | 'notifyAllow' | 'notifySecrets'>> & {
+  readonly databaseUrl: string;
+  readonly notifyAllow: readonly string[];
+  readonly notifySecrets: readonly string[];
+};
+
+type Name = keyof Parsed;
+const names = Object.keys(configSchema.shape) as Name[];
+
+/** In the order of the documentation. */
+export const configFields: readonly (ConfigField & { readonly name: Name })[] = names.map(
+  (name) => {
+    const schema = configSchema.shape[name];
+    const meta = fieldMeta.get(schema);
+    if (meta === undefined) throw new Error(`No variable is named for ${name}.`);
+    const secret = meta.secret ?? false;
+    const word = meta.env
+      .replace(/^SODA_/, '')
+      .toLowerCase()
+      .replaceAll('_', '-');
+    const flag = secret ? `${word}-file` : word;
+    return {
+      name,
+      env: meta.env,
+      flag: `--${flag}`,
+      flagKey: flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
+      value: meta.value,
+      description: schema.description ?? '',
+      default: meta.default ?? null,
+      secret,
+      fromFile: secret || (meta.fromFile ?? false),
+    };
+  },
+);
+
+export interface ConfigSources {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** By `flagKey`; keys that are not of this table are the caller's. */
+  readonly flags: Readonly<Record<string, string | boolean | undefined>>;
+}
+
+export type ConfigOutcome = { readonly config: Config } | { readonly problems: readonly string[] };
+
+/** A flag goes before the environment, that before the default. Tells all problems at once. */
+export function loadConfig({ env, flags }: ConfigSources): ConfigOutcome {
+  const problems = unknownVariables(env);
+  const raw = Object.fromEntries(
+    configFields.map((field) => [field.name, rawValue(field, env, flags, problems)]),
+  );
+  problems.push(...tokenProblems(raw));
+  const parsed = configSchema.safeParse(raw);
+  for (const issue of parsed.error?.issues ?? []) {
+    const field = configFields.find(({ name }) => name === issue.path[0]);
+    problems.push(`${field?.env}: ${issue.message}`);
+  }
+  if (!parsed.success || problems.length > 0) return { problems };
+  const { data } = parsed;
+  return {
+    config: Object.freeze({
+      ...data,
+      databaseUrl: data.databaseUrl ?? `sqlite:${path.join(data.dataDir, 'soda.db')}`,
+      notifyAllow: Object.freeze(data.notifyAllow),
+      notifySecrets: Object.freeze(data.notifySecrets),
+    }),
+  };
+}
+
+/** What `--print-config` shows: secrets only as being set or not. */
+export function redacted(config: Config): Readonly<Record<string, unknown>> {
+  const entries = configFields.map(({ name, secret }) => {
+    const value = config[name];
+    if (name === 'databaseUrl') return [name, withoutPassword(config.databaseUrl)];
+    return [name, secret ? (isSet(value) ? '(set)' : '(not set)') : value];
+  });
+  return Object.fromEntries(entries);
+}
+
+function isSet(secret: unknown): boolean {
+  return Array.isArray(secret) ? secret.length > 0 : secret !== null;
+}
+
+function rawValue(
+  field: ConfigField,
+  env: ConfigSources['env'],
+  flags: ConfigSources['flags'],
+  problems: string[],
+): string | null {
+  const flag = flags[field.flagKey];
+  const fileVariable = `${field.env}_FILE`;
+  if (flag !== undefined) {
+    return field.secret ? readSecret(field.flag, String(flag), problems) : String(flag);
+  }
+  // An empty variable counts as absent: that is how compose files and shells say "not set".
+  const direct = env[field.env] || null;
+  const file = field.fromFile ? env[fileVariable] || null : null;
+  if (direct !== null && file !== null) {
+    problems.push(`${field.env}: set, and ${fileVariable} too: keep one of them`);
+    return direct;
+  }
+  if (file !== null) return readSecret(fileVariable, file, problems);
+  return direct ?? field.default;
+}
+
+function readSecret(source: string, file: string, problems: string[]): string | null {
+  try {
+    const text = readFileSync(file, 'utf8').trim();
+    if (text !== '') return text;
+    problems.push(`${source}: the file is empty`);
+  } catch (error) {
+    problems.push(`${source}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+  return null;
+}
+
+/**
+ * All three tokens or none. With some of them, it would have to be guessed whether the others'
+ * doors are meant to be open or shut.
+ */
+function tokenProblems(raw: Readonly<Record<string, string | null>>): string[] {
+  const tokens = (['adminToken', 'submitToken', 'executorToken'] as const).map((name) => ({
+    env: `SODA_${name.replace('Token', '').toUpperCase()}_TOKEN`,
+    value: raw[name] ?? null,
+  }));
+  const missing = tokens.filter(({ value }) => value === null).map(({ env }) => env);
+  if (missing.length > 0) {
+    const host = raw['host'] ?? '';
+    if (!/^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1)$/i.test(host)) {
+      return [
+        `SODA_HOST: beyond loopback all three tokens are required; ${missing.join(', ')} not set`,
+      ];
+    }
+    if (missing.length < tokens.length) {
+      return [`${missing.join(', ')}: not set; set all three tokens, or none of them on loopback`];
+    }
+    return [];
+  }
+  const distinct = new Set(tokens.map(({ value }) => value)).size;
+  return distinct === tokens.length ? [] : ['SODA_*_TOKEN: two of the three tokens are the same'];
+}
+
+/** Variables of our other programs and of the tests, which may well be in the same environment. */
+const foreignVariables = /^SODA_(TEST_.*|URL|TOKEN)$/;
+
+function unknownVariables(env: ConfigSources['env']): string[] {
+  const known = configFields.flatMap((field) =>
+    field.fromFile ? [field.env, `${field.env}_FILE`] : [field.env],
+  );
+  return Object.keys(env)
+    .filter((name) => name.startsWith('SODA_') && !known.includes(name))
+    .filter((name) => !foreignVariables.test(name))
+    .map((name) => {
+      const nearest = known
+        .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
+        .reduce((best, next) => (next.distance < best.distance ? next : best));
+      const hint = nearest.distance <= 4 ? `; did you mean ${nearest.candidate}?` : '';
+      return `${name}: there is no such setting${hint}`;
+    });
+}
+
+/** Levenshtein's: single letters inserted, removed or replaced. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 0; i < a.length; i++) {
+    const next = [i + 1];
+    for (let j = 0; j < b.length; j++) {
+      const replaced = (row[j] ?? 0) + (a[i] === b[j] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
+
+function isDatabaseUrl(text: string): boolean {
+  if (text.startsWith('sqlite:')) return text.length > 'sqlite:'.length;
+  return /^(mysql|mariadb):$/.test(urlOf(text)?.protocol ?? '') && urlOf(text)?.hostname !== '';
+}
+
+function withoutPassword(text: string): string {
+  const url = text.startsWith('sqlite:') ? null : urlOf(text);
+  if (url === null) return text;
+  if (url.password !== '') url.password = '***';
+  for (const key of [...url.searchParams.keys()]) {
+    if (/pass|secret|key|token/i.test(key)) url.searchParams.set(key, '***');
+  }
+  return url.href;
+}
+
+function works(build: () => unknown): boolean {
+  try {
+    build();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function urlOf(text: string): URL | null {
+  return URL.canParse(text) ? new URL(text) : null;
+}

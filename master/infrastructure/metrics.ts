@@ -1,0 +1,179 @@
+/**
+ * Counters and histograms in the words of Prometheus. Labels never hold a task id, a user or a
+ * host; task types are the users' words, so that only so many of them get a label of their own.
+ */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Observer } from '../application/ports.ts';
+import type { Observation } from '../domain/effects.ts';
+import { type Executor, stateOf } from '../domain/executor.ts';
+import type { Task } from '../domain/task.ts';
+
+/** Distinct task types with a label of their own; those that come later share `other`. */
+const TYPE_LABELS_MAX = 200;
+
+const FAST_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
+const SLOW_SECONDS = [0.01, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14_400, 86_400];
+const executorStates = ['connecting', 'idle', 'offered', 'busy', 'draining'] as const;
+
+/** What is read at the moment of a scrape. */
+export interface Scraped {
+  readonly status: string;
+  readonly term: number;
+  executors(): readonly Executor[];
+}
+
+export interface Metrics extends Observer {
+  answered(route: string, status: number, seconds: number): void;
+  render(): Promise<{ readonly contentType: string; readonly text: string }>;
+  /** From now on scrapes read the fleet from here. Until then those gauges are empty. */
+  watch(scraped: Scraped): void;
+}
+
+export function createMetrics(version: string): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const meters = createMeters(registry);
+  const labelOf = boundedLabels(TYPE_LABELS_MAX);
+  meters.buildInfo.set({ version, node: process.version }, 1);
+
+  return {
+    observe: (observation) => count(meters, labelOf, observation),
+    turned: (eventCount, commitMs) => {
+      meters.turnEvents.observe(eventCount);
+      if (commitMs > 0) meters.dbSeconds.observe({ op: 'commit' }, commitMs / 1000);
+    },
+    answered: (route, status, seconds) => {
+      meters.httpRequests.inc({ route, status });
+      meters.httpSeconds.observe({ route }, seconds);
+    },
+    render: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+    watch: (scraped) => watchFleet(registry, scraped),
+  };
+}
+
+type Meters = ReturnType<typeof createMeters>;
+
+function createMeters(registry: Registry) {
+  const registers = [registry];
+  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
+    new Counter({ name: `scheduler_${name}`, help, labelNames: [...labelNames], registers });
+  const histogram = <L extends string>(
+    name: string,
+    help: string,
+    buckets: readonly number[],
+    labelNames: readonly L[] = [],
+  ) =>
+    new Histogram({
+      name: `scheduler_${name}`,
+      help,
+      buckets: [...buckets],
+      labelNames: [...labelNames],
+      registers,
+    });
+
+  return {
+    submitted: counter('tasks_submitted_total', 'Tasks accepted.', ['type']),
+    finished: counter('tasks_finished_total', 'Tasks that ended.', ['type', 'result']),
+    attempts: counter('task_attempts_total', 'Attempts that ended.', ['type', 'result']),
+    rejected: counter('dispatch_rejected_total', 'Offers not taken.', ['reason']),
+    leasesExpired: counter('leases_expired_total', 'Executors lost.'),
+    staleAttempts: counter('stale_attempts_total', 'Reports of ended attempts, refused.'),
+    callbacks: counter('callbacks_total', 'Tries to deliver a callback.', ['result']),
+    httpRequests: counter('http_requests_total', 'Requests answered.', ['route', 'status']),
+    waited: histogram('schedule_to_start_seconds', 'From due to started.', SLOW_SECONDS),
+    ran: histogram('task_duration_seconds', 'From the last start to the end.', SLOW_SECONDS),
+    dbSeconds: histogram('db_seconds', 'Time in the store.', FAST_SECONDS, ['op']),
+    httpSeconds: histogram('http_request_seconds', 'Time to answer.', FAST_SECONDS, ['route']),
+    turnEvents: histogram(
+      'turn_events',
+      'Events that one turn of the engine took.',
+      [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
+    ),
+    buildInfo: new Gauge({
+      name: 'scheduler_build_info',
+      help: 'Always 1; its labels tell what runs.',
+      labelNames: ['version', 'node'],
+      registers,
+    }),
+  };
+}
+
+function count(meters: Meters, labelOf: (type: string) => string, seen: Observation): void {
+  switch (seen.event) {
+    case 'task_accepted':
+      meters.submitted.inc({ type: labelOf(seen.task.type) });
+      break;
+    case 'task_started':
+      meters.waited.observe(seen.waitedMs / 1000);
+      break;
+    case 'attempt_ended': {
+      const { outcome } = seen.attempt;
+      meters.attempts.inc({ type: labelOf(seen.task.type), result: outcome });
+      if (outcome === 'rejected' || outcome === 'assign_timeout') {
+        meters.rejected.inc({ reason: outcome });
+      }
+      break;
+    }
+    case 'task_finished':
+      meters.finished.inc({ type: labelOf(seen.task.type), result: seen.task.state });
+      observeDuration(meters, seen.task);
+      break;
+    case 'executor_lost':
+      meters.leasesExpired.inc();
+      break;
+    case 'stale_attempt':
+      meters.staleAttempts.inc();
+      break;
+    case 'notification_tried':
+      meters.callbacks.inc({ result: seen.outcome });
+      break;
+    case 'executor_joined':
+      break;
+  }
+}
+
+function observeDuration(meters: Meters, { startedAt, finishedAt }: Task): void {
+  if (startedAt !== null && finishedAt !== null) {
+    meters.ran.observe((finishedAt - startedAt) / 1000);
+  }
+}
+
+function watchFleet(registry: Registry, scraped: Scraped): void {
+  const registers: Registry[] = [];
+  registry.registerMetric(
+    new Gauge({
+      name: 'scheduler_executors',
+      help: 'Executors the master knows, by state.',
+      labelNames: ['state'],
+      registers,
+      collect() {
+        for (const state of executorStates) this.set({ state }, 0);
+        for (const executor of scraped.executors()) this.inc({ state: stateOf(executor) });
+      },
+    }),
+  );
+  const gauge = (name: string, help: string, read: () => number) =>
+    registry.registerMetric(
+      new Gauge({
+        name: `scheduler_${name}`,
+        help,
+        registers,
+        collect() {
+          this.set(read());
+        },
+      }),
+    );
+  gauge('is_leader', '1 while this master takes work.', () => (scraped.status === 'ready' ? 1 : 0));
+  gauge('term', 'Grows with every start or take-over.', () => scraped.term);
+}
+
+/** The first so many names stay themselves: a label once given never changes its meaning. */
+function boundedLabels(countMax: number): (name: string) => string {
+  const known = new Set<string>();
+  return (name) => {
+    if (known.has(name)) return name;
+    if (known.size >= countMax) return 'other';
+    known.add(name);
+    return name;
+  };
+}

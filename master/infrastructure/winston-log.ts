@@ -1,0 +1,153 @@
+/**
+ * The log: one JSON object a line on standard output, with `ts`, `level`, `msg` and snake_case
+ * fields. Text that users chose is cut, and cannot break a line or reach a terminal's controls.
+ */
+import { createLogger, format, transports } from 'winston';
+import type { Log, Observer } from '../application/ports.ts';
+import type { Observation } from '../domain/effects.ts';
+import type { AttemptRecord, Task } from '../domain/task.ts';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+type Fields = Record<string, unknown>;
+
+const TEXT_LENGTH_MAX = 4_000;
+
+/** @param stream Where the lines go; for tests. */
+export function createLog(level: LogLevel, stream: NodeJS.WritableStream = process.stdout): Log {
+  const logger = createLogger({
+    level,
+    levels: { error: 0, warn: 1, info: 2, debug: 3 },
+    format: format.printf((entry) =>
+      lineOf(entry.level, String(entry.message), entry['fields'] as Fields | undefined),
+    ),
+    transports: [new transports.Stream({ stream, eol: '\n' })],
+  });
+  const writer = (severity: LogLevel) => (message: string, fields?: Fields) => {
+    // Nested, because winston would append a field named `message` to the message.
+    if (logger.isLevelEnabled(severity)) logger.log({ level: severity, message, fields });
+  };
+  return {
+    debug: writer('debug'),
+    info: writer('info'),
+    warn: writer('warn'),
+    error: writer('error'),
+  };
+}
+
+function lineOf(level: string, message: string, fields: Fields | undefined): string {
+  const head = { ts: new Date().toISOString(), level, msg: message };
+  // Twice: first for the place in the line, last so that no field replaces it.
+  const line = JSON.stringify({ ...head, ...fields, ...head }, (_key, value: unknown) => {
+    if (typeof value === 'string') return cut(value);
+    return value instanceof Error ? errorFields(value) : value;
+  });
+  // JSON leaves DEL, the C1 controls and two line separators as they are.
+  return line.replace(/[\u007f-\u009f\u2028\u2029]/g, (char) => {
+    return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+}
+
+function errorFields(error: Error): Fields {
+  return { name: error.name, message: error.message, stack: error.stack, cause: error.cause };
+}
+
+function cut(text: string): string {
+  return text.length <= TEXT_LENGTH_MAX ? text : `${text.slice(0, TEXT_LENGTH_MAX)}…`;
+}
+
+/** What an operator wants to read without asking is `info` and above; the rest is `debug`. */
+export function createLogObserver(log: Log): Observer {
+  return {
+    observe: (observation) => logObservation(log, observation),
+    turned: () => undefined,
+  };
+}
+
+function logObservation(log: Log, observation: Observation): void {
+  switch (observation.event) {
+    case 'attempt_ended': {
+      const level = attemptLevels[observation.attempt.outcome];
+      log[level]('attempt ended', attemptFields(observation.task, observation.attempt));
+      break;
+    }
+    case 'executor_joined':
+      log.info('executor joined', {
+        executor_id: observation.executorId,
+        types: observation.types,
+      });
+      break;
+    case 'executor_lost':
+      log.warn('executor lost', {
+        executor_id: observation.executorId,
+        reason: observation.reason,
+      });
+      break;
+    case 'stale_attempt':
+      log.warn('stale attempt refused', {
+        task_id: observation.taskId,
+        attempt: observation.attempt,
+        executor_id: observation.executorId,
+      });
+      break;
+    case 'notification_tried': {
+      const { notification, outcome } = observation;
+      log[outcome === 'delivered' ? 'debug' : 'warn']('callback tried', {
+        task_id: notification.taskId,
+        outcome,
+        state: notification.state,
+        tries: notification.tries,
+        status: notification.lastStatus,
+        error: notification.lastError,
+      });
+      break;
+    }
+    case 'task_accepted':
+      log.debug('task accepted', taskFields(observation.task));
+      break;
+    case 'task_started':
+      log.debug('task started', {
+        ...taskFields(observation.task),
+        waited_ms: observation.waitedMs,
+      });
+      break;
+    case 'task_finished':
+      log.debug('task finished', {
+        ...taskFields(observation.task),
+        state: observation.task.state,
+        failure_reason: observation.task.failureReason,
+      });
+      break;
+  }
+}
+
+const attemptLevels: Readonly<Record<AttemptRecord['outcome'], LogLevel>> = {
+  succeeded: 'debug',
+  canceled: 'info',
+  rejected: 'info',
+  returned: 'info',
+  failed: 'warn',
+  timed_out: 'warn',
+  lost: 'warn',
+  assign_timeout: 'warn',
+};
+
+function taskFields(task: Task): Fields {
+  return {
+    task_id: task.id,
+    type: task.type,
+    attempt: task.attempt,
+    executor_id: task.executorId,
+  };
+}
+
+function attemptFields(task: Task, attempt: AttemptRecord): Fields {
+  return {
+    task_id: task.id,
+    type: task.type,
+    attempt: attempt.attempt,
+    executor_id: attempt.executorId,
+    outcome: attempt.outcome,
+    next_state: task.state,
+    error: attempt.error?.message,
+  };
+}
