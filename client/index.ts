@@ -1,1 +1,17 @@
-export {};
+/** The public surface: submit tasks, follow and steer them, verify callbacks. */
+export type {
+  CallbackBody,
+  ExecutorView,
+  ListQuery,
+  PatchRequest,
+  Problem,
+  SubmitResponse,
+  TaskInfo,
+  TaskSummary,
+  TaskView,
+  UserInfo,
+} from '@soda-scheduler/protocol';
+export { CallbackRefused, verifyCallback } from './callback.ts';
+export { createClient } from './client.ts';
+export type { CallOptions, ClientOptions, SodaClient, WaitOptions } from './client.ts';
+export { SodaError } from './soda-error.ts';

@@ -1,0 +1,155 @@
+/** The client of a Soda Scheduler master. Holds no state but the submits under way. */
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  API_BASE,
+  type ExecutorList,
+  type ExecutorView,
+  type ListQuery,
+  type PatchRequest,
+  type SubmitResponse,
+  type TaskInfo,
+  type TaskList,
+  type TaskSummary,
+  type TaskView,
+  type UserInfo,
+} from '@soda-scheduler/protocol';
+import { ApiCaller, type Call } from './api-call.ts';
+import { SubmitQueue } from './submit-queue.ts';
+
+const RETRY_COUNT = 8;
+const POLL_MS_MIN = 100;
+const POLL_MS_MAX = 5_000;
+const POLL_GROWTH = 1.5;
+
+export interface ClientOptions {
+  /** Where the master is, such as `http://127.0.0.1:18890`. */
+  readonly url: string;
+  /** Sent as a bearer token. */
+  readonly token?: string | undefined;
+  /**
+   * How often a call is repeated after no answer, 429 or 5xx, with waits from 0.2 to 10 s and as
+   * long as `Retry-After` asks, up to a minute. Default 8, which is about a minute in all.
+   */
+  readonly retryCount?: number;
+}
+
+export interface CallOptions {
+  /** Ends the call, which rejects with the reason or an AbortError. What was sent may take effect. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface WaitOptions extends CallOptions {
+  /** Called with the task at first and whenever its state, attempt or progress has changed. */
+  readonly onProgress?: (task: TaskView) => void;
+}
+
+/**
+ * All methods reject with `SodaError`. Commands (`cancel`, `retry`, ...) are repeated after a lost
+ * answer like everything else; if the first one took effect, the repetition may say 409.
+ */
+export interface SodaClient {
+  /**
+   * Resolves once the task is stored: from then on it runs until it has ended. `user` may stand
+   * inside `task` instead. A task without an id gets one here, so that a repetition after a lost
+   * answer cannot submit it twice. Concurrent calls share requests and are sent in their order.
+   */
+  submit(task: TaskInfo, user?: UserInfo, options?: CallOptions): Promise<SubmitResponse>;
+  get(taskId: string, options?: CallOptions): Promise<TaskView>;
+  /**
+   * Newest first. Reads page by page while it is iterated; `limit` is the size of a page, and
+   * tasks submitted meanwhile are not seen.
+   */
+  list(query?: ListQuery, options?: CallOptions): AsyncIterableIterator<TaskSummary>;
+  /**
+   * Resolves with the task once it has ended, however it ended: look at `state`. Asks every
+   * 100 ms at first, then ever less often, at least every 5 s. Never gives up by itself.
+   */
+  wait(taskId: string, options?: WaitOptions): Promise<TaskView>;
+  /** Resolves once the wish is stored; a running attempt ends some time later. */
+  cancel(taskId: string, options?: CallOptions & { reason?: string }): Promise<void>;
+  /** Runs a task that has ended again, under its id, with fresh attempts. */
+  retry(taskId: string, options?: CallOptions): Promise<void>;
+  /** Changes the priority or the due time of a task that waits. */
+  change(taskId: string, change: PatchRequest, options?: CallOptions): Promise<void>;
+  /** Sends the callback of a task that has ended again. */
+  redeliver(taskId: string, options?: CallOptions): Promise<void>;
+  executors(options?: CallOptions): Promise<ExecutorView[]>;
+  /** The executor gets no new task; what still runs after `timeout` seconds is taken back. */
+  drainExecutor(executorId: string, options?: CallOptions & { timeout?: number }): Promise<void>;
+  resumeExecutor(executorId: string, options?: CallOptions): Promise<void>;
+}
+
+/** @throws {TypeError} if `url` is not an http or https URL. */
+export function createClient({ url, token, retryCount = RETRY_COUNT }: ClientOptions): SodaClient {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new TypeError(`expected the http or https URL of a master, got "${url}"`);
+  }
+  const api = new ApiCaller(url, token, retryCount);
+  const queue = new SubmitQueue(api);
+
+  async function call<T>(
+    method: Call['method'],
+    path: string,
+    more: Omit<Call, 'method' | 'path'> = {},
+  ): Promise<T> {
+    return (await api.call({ method, path: API_BASE + path, ...more })) as T;
+  }
+  const taskPath = (taskId: string, command = '') =>
+    `/task/${encodeURIComponent(taskId)}${command}`;
+  const executorPath = (id: string, command: string) =>
+    `/executor/${encodeURIComponent(id)}/${command}`;
+
+  const get = (taskId: string, options: CallOptions = {}) =>
+    call<TaskView>('GET', taskPath(taskId), { signal: options.signal });
+
+  return {
+    submit: (task, user, options = {}) => queue.submit(task, user, options.signal),
+    get,
+
+    async *list(query = {}, { signal } = {}) {
+      let cursor: string | null | undefined = query.cursor;
+      do {
+        const page: TaskList = await call('GET', '/tasks', { query: { ...query, cursor }, signal });
+        yield* page.tasks;
+        cursor = page.next_cursor;
+      } while (cursor !== null);
+    },
+
+    async wait(taskId, { signal, onProgress } = {}) {
+      let seen = '';
+      let waitMs = POLL_MS_MIN;
+      for (;;) {
+        const task = await get(taskId, { signal });
+        const now = JSON.stringify([task.state, task.attempt, task.progress]);
+        if (now !== seen) onProgress?.(task);
+        if (task.finished_at !== null) return task;
+        waitMs = now === seen ? Math.min(waitMs * POLL_GROWTH, POLL_MS_MAX) : POLL_MS_MIN;
+        seen = now;
+        await delay(waitMs, undefined, { signal });
+      }
+    },
+
+    async cancel(taskId, { signal, reason } = {}) {
+      await call('POST', taskPath(taskId, '/cancel'), { body: { reason }, signal });
+    },
+    async retry(taskId, { signal } = {}) {
+      await call('POST', taskPath(taskId, '/retry'), { signal });
+    },
+    async change(taskId, change, { signal } = {}) {
+      await call('PATCH', taskPath(taskId), { body: change, signal });
+    },
+    async redeliver(taskId, { signal } = {}) {
+      await call('POST', taskPath(taskId, '/redeliver'), { signal });
+    },
+
+    async executors({ signal } = {}) {
+      return (await call<ExecutorList>('GET', '/executors', { signal })).executors;
+    },
+    async drainExecutor(executorId, { signal, timeout } = {}) {
+      await call('POST', executorPath(executorId, 'drain'), { body: { timeout }, signal });
+    },
+    async resumeExecutor(executorId, { signal } = {}) {
+      await call('POST', executorPath(executorId, 'resume'), { signal });
+    },
+  };
+}

@@ -1,0 +1,141 @@
+/**
+ * Gathers concurrent submits into batches: a lone submit goes at once; those that come while a
+ * request is under way go together with the next one. There is no timer, so nothing waits for
+ * company. Every task has an id before it is sent, so an unknown outcome may be tried again.
+ */
+import {
+  API_BASE,
+  type BatchResponse,
+  type BatchResult,
+  HTTP_LIMITS,
+  type SubmitResponse,
+  type TaskInfo,
+  type UserInfo,
+} from '@soda-scheduler/protocol';
+import { v7 as uuidv7 } from 'uuid';
+import type { ApiCaller } from './api-call.ts';
+import { SodaError } from './soda-error.ts';
+
+interface Submit {
+  readonly taskId: string;
+  readonly json: string;
+  readonly bytes: number;
+  readonly resolve: (accepted: SubmitResponse) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const ENVELOPE_BYTES = Buffer.byteLength('{"tasks":[]}');
+
+export class SubmitQueue {
+  readonly #api: ApiCaller;
+  #waiting: Submit[] = [];
+  #sending = false;
+
+  constructor(api: ApiCaller) {
+    this.#api = api;
+  }
+
+  submit(task: TaskInfo, user?: UserInfo, signal?: AbortSignal): Promise<SubmitResponse> {
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      const taskId = task.id ?? uuidv7();
+      const json = JSON.stringify({ task: { ...task, id: taskId }, user });
+      const submit: Submit = {
+        taskId,
+        json,
+        bytes: Buffer.byteLength(json) + 1,
+        resolve: (accepted) => {
+          signal?.removeEventListener('abort', abandon);
+          resolve(accepted);
+        },
+        reject: (error) => {
+          signal?.removeEventListener('abort', abandon);
+          reject(error instanceof Error ? error : new Error(String(error)));
+        },
+      };
+      const abandon = () => {
+        this.#waiting = this.#waiting.filter((other) => other !== submit);
+        submit.reject(signal?.reason);
+      };
+      signal?.addEventListener('abort', abandon);
+      this.#waiting.push(submit);
+      void this.#send();
+    });
+  }
+
+  async #send(): Promise<void> {
+    if (this.#sending) return;
+    this.#sending = true;
+    // Calls made in one go, such as by Promise.all, travel together from the start.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) await this.#sendBatch(this.#takeBatch());
+    this.#sending = false;
+  }
+
+  #takeBatch(): Submit[] {
+    let count = 0;
+    let bytes = ENVELOPE_BYTES;
+    for (const submit of this.#waiting) {
+      bytes += submit.bytes;
+      if (count === HTTP_LIMITS.batchCountMax) break;
+      if (bytes > HTTP_LIMITS.batchBytesMax && count > 0) break;
+      count += 1;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  /** Settles every submit of the batch. Those the master put off are sent again, without the rest. */
+  async #sendBatch(batch: Submit[]): Promise<void> {
+    let left = batch;
+    try {
+      await this.#api.repeat(async () => {
+        const results = await this.#results(left);
+        const transient: [Submit, SodaError][] = [];
+        for (const [index, submit] of left.entries()) {
+          const result = results[index];
+          const error = result && errorOf(result);
+          if (error?.isTransient) transient.push([submit, error]);
+          else if (error) submit.reject(error);
+          else submit.resolve({ task_id: submit.taskId, code: 202 });
+        }
+        left = transient.map(([submit]) => submit);
+        const [first] = transient;
+        if (first) throw first[1];
+      });
+    } catch (error) {
+      for (const submit of left) submit.reject(error);
+    }
+  }
+
+  /** One result for each, in order. @throws {SodaError} if none of them has a result. */
+  async #results(batch: readonly Submit[]): Promise<readonly BatchResult[]> {
+    const [only, ...others] = batch;
+    if (only === undefined) return [];
+    if (others.length === 0) return [await this.#result(only)];
+    const body = `{"tasks":[${batch.map(({ json }) => json).join(',')}]}`;
+    const path = `${API_BASE}/task/submit-batch`;
+    const { results } = (await this.#api.tryOnce({ method: 'POST', path, body })) as BatchResponse;
+    if (results.length === batch.length) return results;
+    throw new SodaError('the answer does not fit the batch', { status: 502 });
+  }
+
+  async #result({ taskId, json }: Submit): Promise<BatchResult> {
+    try {
+      const path = `${API_BASE}/task/submit`;
+      await this.#api.tryOnce({ method: 'POST', path, body: json });
+      return { task_id: taskId, code: 202 };
+    } catch (error) {
+      const told = error instanceof SodaError && error.status === 409 ? error.problem : null;
+      if (told && 'same_request' in told && told.same_request === true) {
+        return { task_id: taskId, code: 409, same_request: true };
+      }
+      throw error;
+    }
+  }
+}
+
+/** Null where the task is in: accepted now, or by an earlier try whose answer was lost. */
+function errorOf({ code, message, same_request }: BatchResult): SodaError | null {
+  if (code === 202 || (code === 409 && same_request === true)) return null;
+  return new SodaError(message ?? `refused with code ${code}`, { status: 200, code });
+}

@@ -1,0 +1,257 @@
+/** The client package against a scripted master: batches, lost answers, refusals, waiting. */
+import { expect } from 'chai';
+import { createClient, type SodaClient, SodaError, type TaskView } from '@soda-scheduler/client';
+import { HTTP_LIMITS } from '@soda-scheduler/protocol';
+import { type Answer, FakeMaster, problem } from '../helpers/fake-master.ts';
+
+const user = { group: 'video' };
+const task = (id?: string) => ({ type: 'transcode', ...(id !== undefined && { id }) });
+
+async function errorOf(promise: Promise<unknown>): Promise<SodaError> {
+  const error = await promise.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  expect(error).to.be.instanceOf(SodaError);
+  return error as SodaError;
+}
+
+describe('client', () => {
+  let master: FakeMaster;
+  let client: SodaClient;
+
+  beforeEach(async () => {
+    master = new FakeMaster();
+    await master.start();
+    client = createClient({ url: `${master.url}/`, token: 'secret', retryCount: 2 });
+  });
+
+  afterEach(() => master.stop());
+
+  /** Answers the first request itself and the rest as usual. */
+  function answerFirst(answer: (usual: () => Answer) => Answer | Promise<Answer>): void {
+    let first = true;
+    master.intercept = (_request, usual) => {
+      if (!first) return undefined;
+      first = false;
+      return answer(usual);
+    };
+  }
+
+  describe('submit', () => {
+    it('sends a lone task by itself, with an id and the token', async () => {
+      const { task_id, code } = await client.submit(task(), user);
+      expect(code).to.equal(202);
+      expect(task_id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+      expect(master.paths()).to.deep.equal(['POST /task/submit']);
+      expect(master.received[0]?.headers.authorization).to.equal('Bearer secret');
+      expect(master.received[0]?.body).to.deep.equal({
+        task: { type: 'transcode', id: task_id },
+        user,
+      });
+    });
+
+    it('gathers what comes while a request is under way', async () => {
+      let others: Promise<unknown[]> = Promise.resolve([]);
+      answerFirst((usual) => {
+        others = Promise.all(['b', 'c', 'd'].map((id) => client.submit(task(id), user)));
+        return usual();
+      });
+      await client.submit(task('a'), user);
+      expect(await others).to.have.length(3);
+      expect(master.paths()).to.deep.equal(['POST /task/submit', 'POST /task/submit-batch']);
+      expect([...master.tasks.keys()], 'in order').to.deep.equal(['a', 'b', 'c', 'd']);
+    });
+
+    it('cuts batches by count and by bytes', async () => {
+      await Promise.all(Array.from({ length: 2500 }, () => client.submit(task(), user)));
+      expect(master.received.map(({ body }) => body.tasks.length)).to.deep.equal([1000, 1000, 500]);
+      master.received.length = 0;
+      const params = 'x'.repeat(200 * 1024);
+      await Promise.all(
+        Array.from({ length: 60 }, () => client.submit({ ...task(), params }, user)),
+      );
+      for (const { body } of master.received) {
+        expect(Buffer.byteLength(JSON.stringify(body))).to.be.at.most(HTTP_LIMITS.batchBytesMax);
+      }
+      expect(master.received.length).to.equal(2);
+      expect(master.tasks.size).to.equal(2560);
+    });
+
+    it('counts a task as accepted when only the answer was lost', async () => {
+      answerFirst((usual) => {
+        usual();
+        return 'drop';
+      });
+      expect(await client.submit(task(), user)).to.include({ code: 202 });
+      expect(master.tasks.size).to.equal(1);
+      answerFirst((usual) => {
+        usual();
+        return 'drop';
+      });
+      await Promise.all([client.submit(task(), user), client.submit(task(), user)]);
+      expect(master.tasks.size).to.equal(3);
+    });
+
+    it('refuses an id that another request holds', async () => {
+      await client.submit(task('taken'), user);
+      await client.submit(task('taken'), user);
+      const error = await errorOf(client.submit({ id: 'taken', type: 'other' }, user));
+      expect(error).to.include({ status: 409, code: 409, message: 'task id conflict: taken' });
+    });
+
+    it('settles each task of a batch by its own result and sends again what was put off', async () => {
+      answerFirst(() => [
+        200,
+        {
+          results: [
+            { task_id: 'a', code: 202 },
+            { task_id: 'b', code: 400, message: 'task.type: expected' },
+            { task_id: 'c', code: 429, message: 'the backlog is full' },
+          ],
+        },
+      ]);
+      const [a, b, c] = await Promise.allSettled(
+        ['a', 'b', 'c'].map((id) => client.submit(task(id), user)),
+      );
+      expect([a?.status, b?.status, c?.status]).to.deep.equal([
+        'fulfilled',
+        'rejected',
+        'fulfilled',
+      ]);
+      expect(b).to.have.nested.property('reason.code', 400);
+      expect(master.paths()).to.deep.equal(['POST /task/submit-batch', 'POST /task/submit']);
+      expect([...master.tasks.keys()]).to.deep.equal(['c']);
+    });
+
+    it('gives up after its retries, and on what is not transient at once', async () => {
+      master.intercept = () => problem(503, 'The master is recovering.');
+      expect(await errorOf(client.submit(task(), user))).to.include({ status: 503 });
+      expect(master.received).to.have.length(3);
+      master.intercept = () => problem(401, 'The token is not known.');
+      const both = ['a', 'b'].map((id) => errorOf(client.submit(task(id), user)));
+      for (const error of await Promise.all(both)) expect(error.code).to.equal(401);
+      expect(master.received).to.have.length(4);
+    });
+
+    it('leaves out what was aborted before it was sent', async () => {
+      const abort = new AbortController();
+      let queued: Promise<unknown> = Promise.resolve();
+      answerFirst((usual) => {
+        queued = client.submit(task('never'), user, { signal: abort.signal });
+        queued.catch(() => {});
+        abort.abort(new Error('changed my mind'));
+        return usual();
+      });
+      await client.submit(task('a'), user);
+      expect(await queued.catch((error: Error) => error.message)).to.equal('changed my mind');
+      await client.submit(task('b'), user);
+      expect([...master.tasks.keys()]).to.deep.equal(['a', 'b']);
+    });
+  });
+
+  it('waits as long as Retry-After says, unless told to stop', async () => {
+    const abort = new AbortController();
+    answerFirst(() => {
+      setImmediate(() => abort.abort(new Error('enough')));
+      return problem(429, 'Too many requests.', { 'retry-after': '30' });
+    });
+    const reason = await client.get('a', { signal: abort.signal }).catch((error: unknown) => error);
+    expect(String(reason)).to.match(/enough|aborted/);
+    expect(master.received).to.have.length(1);
+  });
+
+  it('says what was wrong in the words of the master', async () => {
+    expect(await errorOf(client.get('none'))).to.include({
+      status: 404,
+      message: 'No such task is retained.',
+    });
+    master.intercept = () => [
+      400,
+      {
+        detail: 'The request is not valid:',
+        errors: [{ field: 'task.type', message: 'expected' }],
+      },
+    ];
+    const error = await errorOf(client.submit({ type: '?' }, user));
+    expect(error.message).to.equal('The request is not valid: task.type: expected');
+    expect(error.problem?.errors).to.have.length(1);
+  });
+
+  it('says that no answer came', async () => {
+    const gone = new FakeMaster();
+    await gone.start();
+    const { url } = gone;
+    await gone.stop();
+    const error = await errorOf(createClient({ url, retryCount: 0 }).get('a'));
+    expect(error).to.include({ status: 0, code: 0 });
+    expect(error.message).to.match(/^no answer from http:\/\/127\.0\.0\.1:\d+: .*ECONNREFUSED/);
+    expect(() => createClient({ url: 'localhost:18890' })).to.throw(TypeError, /expected the http/);
+  });
+
+  it('lists page by page, and only the pages asked for', async () => {
+    for (const id of ['a', 'b', 'c', 'd', 'e']) await client.submit(task(id), user);
+    master.received.length = 0;
+    const seen: string[] = [];
+    for await (const { task_id } of client.list({ limit: 2 })) seen.push(task_id);
+    expect(seen).to.deep.equal(['e', 'd', 'c', 'b', 'a']);
+    expect(master.received).to.have.length(3);
+    for await (const { task_id } of client.list({ limit: 2, state: 'waiting' })) {
+      expect(task_id).to.equal('e');
+      break;
+    }
+    expect(master.received).to.have.length(4);
+  });
+
+  it('waits until a task has ended and tells of each change', async () => {
+    await client.submit(task('a'), user);
+    const steps: (() => void)[] = [
+      () => master.change('a', { state: 'running', attempt: 1 }),
+      () => master.change('a', { progress: { percent: 50, state: null, at: '' } }),
+      () => master.finish('a', 'succeeded', { frames: 3 }),
+    ];
+    const seen: unknown[] = [];
+    const ended = await client.wait('a', {
+      onProgress: ({ state, progress }: TaskView) => {
+        seen.push([state, progress?.percent]);
+        steps.shift()?.();
+      },
+    });
+    expect(ended.result).to.deep.equal({ frames: 3 });
+    expect(seen).to.deep.equal([
+      ['waiting', undefined],
+      ['running', undefined],
+      ['running', 50],
+      ['succeeded', 50],
+    ]);
+  });
+
+  it('stops waiting when told to', async () => {
+    await client.submit(task('a'), user);
+    const abort = new AbortController();
+    const waiting = client.wait('a', { signal: abort.signal, onProgress: () => abort.abort() });
+    expect(await waiting.catch((error: Error) => error.name)).to.equal('AbortError');
+  });
+
+  it('sends commands', async () => {
+    await client.submit(task('a:b'), user);
+    master.executors = [{ executor_id: 'e1' } as never];
+    master.received.length = 0;
+    await client.cancel('a:b', { reason: 'not needed' });
+    await client.retry('a:b');
+    await client.change('a:b', { priority: 'high' });
+    await client.redeliver('a:b');
+    await client.drainExecutor('e1', { timeout: 60 });
+    await client.resumeExecutor('e1');
+    expect((await client.executors())[0]?.executor_id).to.equal('e1');
+    expect(master.received.map(({ method, path, body }) => [method, path, body])).to.deep.equal([
+      ['POST', '/task/a%3Ab/cancel', { reason: 'not needed' }],
+      ['POST', '/task/a%3Ab/retry', undefined],
+      ['PATCH', '/task/a%3Ab', { priority: 'high' }],
+      ['POST', '/task/a%3Ab/redeliver', undefined],
+      ['POST', '/executor/e1/drain', { timeout: 60 }],
+      ['POST', '/executor/e1/resume', undefined],
+      ['GET', '/executors', undefined],
+    ]);
+  });
+});
