@@ -56,7 +56,7 @@ interface Answer {
   readonly timedOut: boolean;
 }
 
-type Tried = Omit<Extract<Event, { type: 'notificationTried' }>, 'type' | 'taskSeq'>;
+type Tried = Omit<Extract<Event, { type: 'notificationTried' }>, 'type' | 'taskSeq' | 'finishedAt'>;
 
 export class HttpNotifier implements Notifier {
   readonly #options: HttpNotifierOptions;
@@ -110,7 +110,7 @@ export class HttpNotifier implements Notifier {
     }
     const answer = await this.#exchange(delivery, json).catch((error: unknown) => noAnswer(error));
     if (this.#stopped) return;
-    this.#report(notification, triedOf(answer, this.#options.clock.now()));
+    this.#report(notification, triedOf(answer));
     const stillFailing = this.#queue.settle(origin, isHealthy(answer));
     if (stillFailing && answer.timedOut) this.#shed(origin);
   }
@@ -139,7 +139,8 @@ export class HttpNotifier implements Notifier {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(json),
       'user-agent': 'soda-scheduler/2',
-      ...this.#signer.headers(webhookId(notification), clock.now(), json),
+      // Wall time: receivers compare it with theirs, and the master's clock may have drifted.
+      ...this.#signer.headers(webhookId(notification), Date.now(), json),
     };
     const deadline = clock.now() + TRY_TIMEOUT_S * 1000;
     const answer = await this.#send(url, headers, json, deadline, true);
@@ -211,8 +212,8 @@ export class HttpNotifier implements Notifier {
     }
   }
 
-  #report({ taskSeq }: Notification, tried: Tried): void {
-    this.#options.post({ type: 'notificationTried', taskSeq, ...tried });
+  #report({ taskSeq, finishedAt }: Notification, tried: Tried): void {
+    this.#options.post({ type: 'notificationTried', taskSeq, finishedAt, ...tried });
   }
 }
 
@@ -221,14 +222,14 @@ function noAnswer(reason: unknown, timedOut = false): Answer {
   return { status: null, retryAfter: undefined, text, timedOut };
 }
 
-function triedOf({ status, text, retryAfter }: Answer, now: number): Tried {
+function triedOf({ status, text, retryAfter }: Answer): Tried {
   if (status === null) return failed(null, text);
   if (status >= 200 && status < 300) {
     return { outcome: 'delivered', status, error: null, retryAfterMs: null };
   }
   const error = text === '' ? `HTTP ${status}` : `HTTP ${status}: ${text}`;
   if (status === 410) return { ...failed(status, error), outcome: 'gone' };
-  return { ...failed(status, error), retryAfterMs: retryAfterMs(retryAfter, now) };
+  return { ...failed(status, error), retryAfterMs: retryAfterMs(retryAfter) };
 }
 
 function failed(status: number | null, error: string): Tried {
@@ -241,9 +242,9 @@ function isHealthy({ status, timedOut }: Answer): boolean {
 }
 
 /** Seconds or an HTTP date, as RFC 9110 has it. */
-function retryAfterMs(header: string | undefined, now: number): number | null {
+function retryAfterMs(header: string | undefined): number | null {
   if (header === undefined) return null;
-  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
   return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), RETRY_AFTER_MS_MAX);
 }
 
