@@ -1,1 +1,162 @@
-export {};
+/**
+ * The composition root: one configuration to one running master. The only file that sees every
+ * layer. Owns the order of start and stop, and nothing else.
+ */
+import { mkdirSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { createAuthorizer } from './access/auth.ts';
+import { ExecutorGateway } from './access/executor-gateway.ts';
+import { createHttpServer } from './access/http-server.ts';
+import { Engine } from './application/engine.ts';
+import { Master } from './application/master.ts';
+import type { Observer } from './application/ports.ts';
+import { keepRetention } from './application/retention.ts';
+import type { Config } from './config.ts';
+import { defaultPolicy, type Policy } from './domain/state.ts';
+import { HttpNotifier } from './infrastructure/http-notifier.ts';
+import { createMetrics } from './infrastructure/metrics.ts';
+import { keepNotifySecret } from './infrastructure/notify-secret.ts';
+import { openSqlStore } from './infrastructure/sql/open.ts';
+import { createClock } from './infrastructure/system.ts';
+import { createLog, createLogObserver } from './infrastructure/winston-log.ts';
+
+export { type Config, configFields, loadConfig, redacted } from './config.ts';
+export { StoreUnusable } from './application/ports.ts';
+
+/** Executors send a heartbeat this often within a lease. */
+const HEARTBEATS_PER_LEASE = 3;
+
+export interface RunningMaster {
+  /** `http://127.0.0.1:18890`: where it really listens. */
+  readonly url: string;
+  /** The secrets that callbacks are signed with, newest first. */
+  readonly notifySecrets: readonly string[];
+  /** Drains and stops; safe to call twice. Resolves within ten seconds. */
+  stop(): Promise<void>;
+  /** Resolves after `stop`; rejects when the master had to end by itself: it was deposed. */
+  readonly stopped: Promise<void>;
+}
+
+/**
+ * Starts a master and resolves when it takes work. While the database does not answer it listens
+ * already, says so on `/readyz`, and keeps trying.
+ * @throws {StoreUnusable} the database cannot be used as it is; the message says what to change.
+ */
+export async function runMaster(
+  config: Config,
+  options: { readonly logTo?: NodeJS.WritableStream } = {},
+): Promise<RunningMaster> {
+  mkdirSync(config.dataDir, { recursive: true });
+  const version = readVersion();
+  const log = createLog(config.logLevel, options.logTo);
+  const clock = createClock();
+  const metrics = createMetrics(version);
+  const notifySecrets =
+    config.notifySecrets.length > 0 ? config.notifySecrets : [keepNotifySecret(config.dataDir)];
+  const authorizer = createAuthorizer(config);
+  const store = await openSqlStore({
+    url: config.databaseUrl,
+    allowWeakDurability: config.allowWeakDurability,
+    log,
+  });
+
+  const gateway = new ExecutorGateway({
+    authorize: (request) => authorizer.authorizeExecutor(request),
+    clock,
+    log,
+    heartbeatMs: Math.floor(config.leaseMs / HEARTBEATS_PER_LEASE),
+    leaseMs: config.leaseMs,
+  });
+  const notifier = new HttpNotifier({
+    secrets: notifySecrets,
+    allow: config.notifyAllow,
+    post: (event) => engine.post(event),
+    findTask: (taskId) => store.findTask(taskId),
+    clock,
+    log,
+  });
+  const engine = new Engine({
+    store,
+    clock,
+    link: gateway,
+    notifier,
+    observer: both(metrics, createLogObserver(log)),
+    log,
+    policy: policyOf(config),
+    owner: `${hostname()}:${process.pid}`,
+    seed: clock.now(),
+  });
+  const master = new Master(engine, store, clock);
+  const http = createHttpServer({
+    handle: master,
+    authorizer,
+    metrics,
+    log,
+    host: config.host,
+    port: config.port,
+    version,
+  });
+  metrics.watch(master);
+  gateway.attach(http.server, master);
+
+  let stopRetention: () => void = () => undefined;
+  let stopping: Promise<void> | null = null;
+  const shutDown = async (): Promise<void> => {
+    stopRetention();
+    await engine.stop();
+    await gateway.shutdown();
+    await http.close();
+    await notifier.stop();
+    await store.close();
+    log.info('the master has stopped', { event: 'stopped' });
+  };
+  const stop = (): Promise<void> => (stopping ??= shutDown());
+
+  try {
+    const { port } = await http.listen();
+    const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+    log.info('the master listens', { event: 'listening', url, version });
+    const { ended } = await engine.start();
+    stopRetention = keepRetention({ store, clock, log, retentionDays: config.retentionDays });
+    // Deposed: nothing may be written any more, so that only the rest is shut down.
+    const stopped = ended.then(stop, async (error: unknown) => {
+      await stop();
+      throw error;
+    });
+    stopped.catch(() => undefined);
+    return { url, notifySecrets, stop, stopped };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function policyOf(config: Config): Policy {
+  return {
+    ...defaultPolicy,
+    leaseMs: config.leaseMs,
+    assignTimeoutMs: config.assignTimeoutMs,
+    cancelGraceMs: config.cancelGraceMs,
+    crashBudget: config.crashBudget,
+    laneWindowCount: config.laneWindow,
+    waitingCountMax: config.maxWaiting,
+  };
+}
+
+function both(first: Observer, second: Observer): Observer {
+  return {
+    observe: (observation) => {
+      first.observe(observation);
+      second.observe(observation);
+    },
+    turned: (eventCount, commitMs) => {
+      first.turned(eventCount, commitMs);
+      second.turned(eventCount, commitMs);
+    },
+  };
+}
+
+function readVersion(): string {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}

@@ -25,6 +25,20 @@ export class Unavailable extends Error {
   }
 }
 
+export interface Backlog {
+  readonly types: readonly {
+    readonly type: string;
+    readonly waitingCount: number;
+    readonly runningCount: number;
+    /** How long the first due task has waited, as far as memory knows. */
+    readonly oldestWaitingMs: number;
+  }[];
+  /** Waiting tasks held in memory. */
+  readonly cachedCount: number;
+  /** Callbacks in flight, and those in memory that wait for their next try. */
+  readonly pendingCallbackCount: number;
+}
+
 export interface MasterHandle {
   readonly status: MasterStatus;
   readonly term: number;
@@ -48,6 +62,8 @@ export interface MasterHandle {
   /** Why a waiting task does not run yet. */
   explain(task: Task): WaitingReason;
   executors(): readonly Executor[];
+  /** What waits and runs, from counters: cheap whatever the backlog. */
+  backlog(): Backlog;
 
   /** For the executor gateway. */
   post(event: Event): void;

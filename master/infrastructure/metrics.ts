@@ -3,6 +3,7 @@
  * host; task types are the users' words, so that only so many of them get a label of their own.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Backlog } from '../application/master-handle.ts';
 import type { Observer } from '../application/ports.ts';
 import type { Observation } from '../domain/effects.ts';
 import { type Executor, stateOf } from '../domain/executor.ts';
@@ -20,6 +21,7 @@ export interface Scraped {
   readonly status: string;
   readonly term: number;
   executors(): readonly Executor[];
+  backlog(): Backlog;
 }
 
 export interface Metrics extends Observer {
@@ -47,7 +49,10 @@ export function createMetrics(version: string): Metrics {
       meters.httpSeconds.observe({ route }, seconds);
     },
     render: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
-    watch: (scraped) => watchFleet(registry, scraped),
+    watch: (scraped) => {
+      watchFleet(registry, scraped);
+      watchBacklog(registry, labelOf, scraped);
+    },
   };
 }
 
@@ -165,6 +170,55 @@ function watchFleet(registry: Registry, scraped: Scraped): void {
     );
   gauge('is_leader', '1 while this master takes work.', () => (scraped.status === 'ready' ? 1 : 0));
   gauge('term', 'Grows with every start or take-over.', () => scraped.term);
+}
+
+function watchBacklog(
+  registry: Registry,
+  labelOf: (type: string) => string,
+  scraped: Scraped,
+): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'scheduler_tasks',
+    help: 'Tasks that wait or run.',
+    labelNames: ['type', 'state'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { type, waitingCount, runningCount } of scraped.backlog().types) {
+        this.inc({ type: labelOf(type), state: 'waiting' }, waitingCount);
+        this.inc({ type: labelOf(type), state: 'running' }, runningCount);
+      }
+    },
+  });
+  new Gauge({
+    name: 'scheduler_oldest_waiting_seconds',
+    help: 'How long the first task that is due has waited.',
+    labelNames: ['type'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { type, oldestWaitingMs } of scraped.backlog().types) {
+        this.set({ type: labelOf(type) }, oldestWaitingMs / 1000);
+      }
+    },
+  });
+  new Gauge({
+    name: 'scheduler_cache_entries',
+    help: 'Waiting tasks held in memory.',
+    registers,
+    collect() {
+      this.set(scraped.backlog().cachedCount);
+    },
+  });
+  new Gauge({
+    name: 'scheduler_callback_pending',
+    help: 'Callbacks in flight or waiting for their next try, as far as memory knows.',
+    registers,
+    collect() {
+      this.set(scraped.backlog().pendingCallbackCount);
+    },
+  });
 }
 
 /** The first so many names stay themselves: a label once given never changes its meaning. */
