@@ -1,0 +1,103 @@
+/** Starts the HTTP server of the master on a free port of loopback, and calls it. */
+import { request } from 'node:http';
+import { type HttpServer, createHttpServer } from '../../master/access/http-server.ts';
+import { createAuthorizer, type Tokens } from '../../master/access/auth.ts';
+import type { Log } from '../../master/application/ports.ts';
+import { createMetrics } from '../../master/infrastructure/metrics.ts';
+import { StandInHandle } from './stand-in-handle.ts';
+
+export const noTokens: Tokens = { submitToken: null, executorToken: null, adminToken: null };
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+  /** The body as JSON. */
+  json(): any; // biome-ignore lint: tests read what they assert
+}
+
+export interface Call {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A string or bytes are sent as they are, anything else as JSON. */
+  readonly body?: unknown;
+}
+
+export class HttpFace {
+  readonly master = new StandInHandle();
+  readonly logged: { readonly level: string; readonly message: string }[] = [];
+  readonly http: HttpServer;
+  port = 0;
+
+  constructor(tokens: Tokens = noTokens, timeoutsMs?: { headers: number; request: number }) {
+    const metrics = createMetrics('2.0.0-test');
+    metrics.watch(this.master);
+    this.http = createHttpServer({
+      handle: this.master,
+      authorizer: createAuthorizer(tokens),
+      metrics,
+      log: this.#log(),
+      host: '127.0.0.1',
+      port: 0,
+      version: '2.0.0-test',
+      ...(timeoutsMs === undefined ? {} : { timeoutsMs }),
+    });
+  }
+
+  async open(): Promise<this> {
+    this.port = (await this.http.listen()).port;
+    return this;
+  }
+
+  close(): Promise<void> {
+    return this.http.close();
+  }
+
+  post(path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) {
+    return this.call('POST', path, { body, headers });
+  }
+
+  get(path: string, headers: Readonly<Record<string, string>> = {}) {
+    return this.call('GET', path, { headers });
+  }
+
+  call(method: string, path: string, { headers = {}, body }: Call = {}): Promise<Answer> {
+    const payload =
+      body === undefined || typeof body === 'string' || Buffer.isBuffer(body)
+        ? body
+        : JSON.stringify(body);
+    const jsonHeaders = payload === undefined ? {} : { 'content-type': 'application/json' };
+    return new Promise((resolve, reject) => {
+      const req = request(
+        {
+          host: '127.0.0.1',
+          port: this.port,
+          method,
+          path,
+          agent: false,
+          headers: { ...jsonHeaders, ...headers },
+        },
+        (res) => {
+          let text = '';
+          res.setEncoding('utf8').on('data', (chunk: string) => {
+            text += chunk;
+          });
+          res.on('end', () =>
+            resolve({
+              status: res.statusCode ?? 0,
+              headers: res.headers,
+              text,
+              json: () => JSON.parse(text),
+            }),
+          );
+        },
+      );
+      req.on('error', reject);
+      req.end(payload);
+    });
+  }
+
+  #log(): Log {
+    const at = (level: string) => (message: string) => void this.logged.push({ level, message });
+    return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+  }
+}

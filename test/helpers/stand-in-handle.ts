@@ -1,0 +1,141 @@
+/**
+ * A master without an engine: it keeps what was submitted and answers as told. For tests of the
+ * access layer, which must not depend on how tasks are scheduled.
+ */
+import type {
+  MasterHandle,
+  MasterStatus,
+  Submission,
+} from '../../master/application/master-handle.ts';
+import type { StoredTask, TaskQuery } from '../../master/application/ports.ts';
+import type { CommandOutcome, SubmitOutcome } from '../../master/domain/effects.ts';
+import type { Executor } from '../../master/domain/executor.ts';
+import { laneOf, type Task } from '../../master/domain/task.ts';
+
+const NOW = Date.UTC(2026, 10, 20, 12);
+
+export class StandInHandle implements MasterHandle {
+  status: MasterStatus = 'ready';
+  readonly term = 1;
+  readonly stored = new Map<string, StoredTask>();
+  readonly submissions: Submission[] = [];
+  /** Every call but submits and reads, as `name argument argument`. */
+  readonly commands: string[] = [];
+  readonly queries: TaskQuery[] = [];
+  readonly fleet: Executor[] = [];
+  commandOutcome: CommandOutcome = { code: 200 };
+  /** Takes the place of acceptance: may throw. */
+  submitOverride: ((submission: Submission) => SubmitOutcome) | null = null;
+
+  async submit(submissions: readonly Submission[]): Promise<readonly SubmitOutcome[]> {
+    return submissions.map((submission) => {
+      this.submissions.push(submission);
+      if (this.submitOverride !== null) return this.submitOverride(submission);
+      const { id: taskId, requestHash } = submission;
+      const holder = this.stored.get(taskId);
+      if (holder === undefined) {
+        this.keep(waitingTask(submission, this.stored.size + 1));
+        return { taskId, code: 202 };
+      }
+      const sameRequest = requestHash !== '' && holder.task.requestHash === requestHash;
+      return { taskId, code: 409, sameRequest };
+    });
+  }
+
+  keep(task: Task, rest: Partial<StoredTask> = {}): void {
+    this.stored.set(task.id, { task, notification: null, attempts: [], ...rest });
+  }
+
+  cancel(taskId: string) {
+    return this.#command('cancel', taskId);
+  }
+  retry(taskId: string) {
+    return this.#command('retry', taskId);
+  }
+  change(taskId: string, priority: number | null, runAt: number | null) {
+    return this.#command('change', taskId, priority, runAt);
+  }
+  redeliver(taskId: string) {
+    return this.#command('redeliver', taskId);
+  }
+  drainExecutor(executorId: string, timeoutMs: number | null) {
+    return this.#command('drain', executorId, timeoutMs);
+  }
+  resumeExecutor(executorId: string) {
+    return this.#command('resume', executorId);
+  }
+
+  async find(taskId: string): Promise<StoredTask | null> {
+    return this.stored.get(taskId) ?? null;
+  }
+
+  async list(query: TaskQuery): Promise<readonly Task[]> {
+    this.queries.push(query);
+    return [...this.stored.values()]
+      .map(({ task }) => task)
+      .filter((task) => query.beforeSeq === null || task.seq < query.beforeSeq)
+      .sort((a, b) => b.seq - a.seq)
+      .slice(0, query.limit);
+  }
+
+  explain() {
+    return { reason: 'no_executor', message: 'No executor runs this type.', ahead: 0 } as const;
+  }
+
+  executors(): readonly Executor[] {
+    return this.fleet;
+  }
+
+  post(): void {
+    throw new Error('The access layer posts no events.');
+  }
+
+  async #command(...words: readonly (string | number | null)[]): Promise<CommandOutcome> {
+    this.commands.push(words.join(' '));
+    return this.commandOutcome;
+  }
+}
+
+export function waitingTask(submission: Submission, seq: number): Task {
+  const { id, type, params, labels, requires, user, notifyUrl, requestHash, retry } = submission;
+  return {
+    seq,
+    id,
+    type,
+    params,
+    labels,
+    requires,
+    lane: laneOf(type, requires, labels),
+    user,
+    notifyUrl,
+    requestHash,
+    submittedAt: NOW,
+    retry,
+    assignTimeoutMs: submission.assignTimeoutMs ?? 5000,
+    executionTimeoutMs: submission.executionTimeoutMs,
+    stallTimeoutMs: submission.stallTimeoutMs,
+    deadlineAt: submission.deadlineAt,
+    state: 'waiting',
+    version: 1,
+    priority: submission.priority,
+    orderTime: NOW - submission.priority * 1000,
+    dueAt: submission.runAt ?? NOW,
+    attempt: 0,
+    attemptsUsed: 0,
+    crashCount: 0,
+    executorId: null,
+    offeredAt: null,
+    startedAt: null,
+    cancelRequestedAt: null,
+    cancelReason: null,
+    progressPercent: null,
+    progressState: null,
+    progressAt: null,
+    checkpoint: null,
+    error: null,
+    lastOutcome: null,
+    result: null,
+    finishedAt: null,
+    failureReason: null,
+  };
+}

@@ -1,0 +1,331 @@
+/** Submitting over real HTTP: what is accepted, what becomes of it, and how refusals read. */
+import { expect } from 'chai';
+import { Unavailable } from '../../master/application/master-handle.ts';
+import { HttpFace } from '../helpers/http-face.ts';
+
+const SUBMIT = '/scheduler/v2/task/submit';
+const BATCH = '/scheduler/v2/task/submit-batch';
+const user = { group: 'video' };
+
+/** `path` is dotted; undefined removes the field. */
+function withField(path: string, value: unknown): unknown {
+  const body: Record<string, unknown> = { task: { type: 'transcode' }, user: { ...user } };
+  const keys = path.split('.');
+  const last = keys.pop() ?? '';
+  let at = body;
+  for (const key of keys) {
+    at[key] ??= {};
+    at = at[key] as Record<string, unknown>;
+  }
+  at[last] = value;
+  return body;
+}
+
+function nested(depth: number): unknown {
+  let value: unknown = 'leaf';
+  for (let level = 0; level < depth; level++) value = [value];
+  return value;
+}
+
+describe('submit over HTTP', () => {
+  let face: HttpFace;
+  beforeEach(async () => {
+    face = await new HttpFace().open();
+  });
+  afterEach(() => face.close());
+
+  it('fills in units and defaults', async () => {
+    const answer = await face.post(SUBMIT, { task: { type: 'transcode' }, user });
+    expect(answer.status).to.equal(202);
+    expect(answer.headers['content-type']).to.equal('application/json');
+    expect(answer.headers['x-content-type-options']).to.equal('nosniff');
+    const [submission] = face.master.submissions;
+    expect(answer.json()).to.deep.equal({ task_id: submission?.id, code: 202 });
+    expect(submission?.id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+    expect(submission).to.deep.include({
+      params: 'null',
+      labels: [],
+      requires: [],
+      user: { group: 'video', project: null, env: null, user: null },
+      notifyUrl: null,
+      requestHash: '',
+      priority: 0,
+      runAt: null,
+      retry: { maxAttempts: 10, interval: 600 },
+      assignTimeoutMs: null,
+      executionTimeoutMs: null,
+      stallTimeoutMs: null,
+      deadlineAt: null,
+    });
+  });
+
+  it('takes every field, and the user inside the task', async () => {
+    const task = {
+      id: 'job:1',
+      type: 'transcode',
+      params: { input: 'a.mp4', list: [1, null, 'ü'] },
+      notify_url: 'https://example.com/done?x=1',
+      priority: 'high',
+      labels: ['urgent', 'urgent'],
+      requires: ['gpu=a100'],
+      run_at: '2026-11-21T08:00:00+08:00',
+      retry: { max_attempts: 0, interval: [1, 2.5] },
+      assign_timeout: 0.5,
+      execution_timeout: 60,
+      stall_timeout: 30,
+      deadline: 1_800_000_000_000,
+      user: { group: 'video', project: 'p', env: 'e', user: 'u' },
+    };
+    expect((await face.post(SUBMIT, { task })).status).to.equal(202);
+    const [submission] = face.master.submissions;
+    expect(submission?.requestHash).to.match(/^[0-9a-f]{32}$/);
+    expect({ ...submission, requestHash: '' }).to.deep.equal({
+      id: 'job:1',
+      type: 'transcode',
+      params: JSON.stringify(task.params),
+      notifyUrl: task.notify_url,
+      priority: 3600,
+      labels: ['urgent'],
+      requires: ['gpu=a100'],
+      runAt: Date.UTC(2026, 10, 21),
+      retry: { maxAttempts: 0, interval: [1, 2.5] },
+      assignTimeoutMs: 500,
+      executionTimeoutMs: 60_000,
+      stallTimeoutMs: 30_000,
+      deadlineAt: 1_800_000_000_000,
+      user: task.user,
+      requestHash: '',
+    });
+  });
+
+  const wrong: readonly (readonly [path: string, value: unknown, field?: string])[] = [
+    ['task', 'text'],
+    ['task', null],
+    ['task', []],
+    ['task.type', undefined],
+    ['task.type', ''],
+    ['task.type', 7],
+    ['task.type', 'é'],
+    ['task.type', 'x'.repeat(65)],
+    ['task.id', ''],
+    ['task.id', 'a b'],
+    ['task.id', 'x'.repeat(65)],
+    ['task.id', null],
+    ['task.notify_url', 'ftp://example.com/'],
+    ['task.notify_url', 'not a url'],
+    ['task.notify_url', 'http://user:secret@example.com/'],
+    ['task.notify_url', 'http://example.com/ü'],
+    ['task.notify_url', `http://example.com/${'x'.repeat(2048)}`],
+    ['task.priority', 1.5],
+    ['task.priority', 'higher'],
+    ['task.priority', 31_536_001],
+    ['task.labels', 'gpu'],
+    ['task.labels', ['a', 'b c'], 'task.labels[1]'],
+    ['task.labels', Array(9).fill('a')],
+    ['task.requires', [1], 'task.requires[0]'],
+    ['task.requires', Array.from({ length: 8 }, (_, i) => `${i}${'x'.repeat(63)}`)],
+    ['task.run_at', 'tomorrow'],
+    ['task.run_at', '2026-02-30T00:00:00Z'],
+    ['task.run_at', '2026-11-20T10:00:00'],
+    ['task.run_at', -1],
+    ['task.retry', 3],
+    ['task.retry.interval', '1s'],
+    ['task.retry.interval', []],
+    ['task.retry.max_attempts', -1],
+    ['task.retry.max_attempts', 2.5],
+    ['task.retry.pause', 1],
+    ['task.assign_timeout', 0],
+    ['task.assign_timeout', 3601],
+    ['task.execution_timeout', '60'],
+    ['task.stall_timeout', -1],
+    ['task.deadline', true],
+    ['task.params', nested(33)],
+    ['task.unknown', 1],
+    ['task.user', { group: 'other' }, 'user'],
+    ['user', undefined],
+    ['user', 'me'],
+    ['user.group', undefined],
+    ['user.group', ''],
+    ['user.group', 'x'.repeat(65)],
+    ['user.group', 'a\u0000b'],
+    ['user.group', 'half \ud800 pair'],
+    ['user.project', 5],
+    ['user.role', 'admin'],
+    ['extra', 1],
+  ];
+  for (const [path, value, field = path] of wrong) {
+    const shown = (JSON.stringify(value) ?? 'missing').slice(0, 50);
+    it(`refuses ${path}: ${shown}`, async () => {
+      const answer = await face.post(SUBMIT, withField(path, value));
+      expect(answer.status).to.equal(400);
+      expect(answer.headers['content-type']).to.equal('application/problem+json');
+      const body = answer.json();
+      expect(body).to.include({ type: 'about:blank', status: 400, code: 400 });
+      expect(body.errors.map((error: { field: string }) => error.field)).to.include(field);
+      for (const { message } of body.errors) expect(message).to.match(/\w{3}/);
+      expect(face.master.submissions).to.deep.equal([]);
+    });
+  }
+
+  it('takes params at the depth limit', async () => {
+    const answer = await face.post(SUBMIT, withField('task.params', nested(32)));
+    expect(answer.status).to.equal(202);
+  });
+
+  it('refuses a deadline that is not after run_at', async () => {
+    const task = { type: 't', run_at: 2000, deadline: 2000 };
+    const answer = await face.post(SUBMIT, { task, user });
+    expect(answer.json().errors[0].field).to.equal('task.deadline');
+  });
+
+  it('names the task in a refusal where it can', async () => {
+    const answer = await face.post(SUBMIT, { task: { id: 'job-1', type: 7 }, user });
+    expect(answer.json().task_id).to.equal('job-1');
+  });
+
+  for (const key of ['__proto__', 'constructor', 'prototype']) {
+    it(`refuses a key ${key} anywhere, however it is spelt`, async () => {
+      const spelt = [key, key.replace('o', '\\u006f')];
+      for (const name of spelt) {
+        for (const body of [
+          `{"task":{"type":"t","params":{"a":[{"${name}":{"x":1}}]}},"user":{"group":"g"}}`,
+          `{"task":{"type":"t"},"user":{"group":"g","${name}":{"x":1}}}`,
+          `{"task":{"type":"t"},"user":{"group":"g"},"${name}":{}}`,
+        ]) {
+          const answer = await face.post(SUBMIT, body);
+          expect(answer.status, body).to.equal(400);
+          expect(answer.json().errors[0].field, body).to.match(new RegExp(`${key}$`));
+        }
+      }
+      expect(({} as Record<string, unknown>)['x']).to.equal(undefined);
+    });
+  }
+
+  it('refuses a number that would not survive being stored', async () => {
+    const body = '{"task":{"type":"t","params":{"n":1e999}},"user":{"group":"g"}}';
+    expect((await face.post(SUBMIT, body)).json().errors[0].field).to.equal('task.params.n');
+  });
+
+  describe('ids and repetitions', () => {
+    const task = { id: 'job-1', type: 't', params: { a: 1, b: [2] } };
+
+    it('answers 409 and whether it was the same request', async () => {
+      await face.post(SUBMIT, { task, user });
+      const reordered = { user, task: { params: { b: [2], a: 1 }, type: 't', id: 'job-1' } };
+      const same = await face.post(SUBMIT, reordered);
+      expect(same.status).to.equal(409);
+      expect(same.json()).to.deep.equal({
+        task_id: 'job-1',
+        code: 409,
+        message: 'task id conflict: job-1',
+        same_request: true,
+      });
+      const other = await face.post(SUBMIT, { task: { ...task, params: { a: 2 } }, user });
+      expect(other.json().same_request).to.equal(false);
+    });
+
+    it('replays under an Idempotency-Key, and refuses another body under it', async () => {
+      const key = { 'Idempotency-Key': 'order 7' };
+      const first = await face.post(SUBMIT, { task: { type: 't' }, user }, key);
+      const again = await face.post(SUBMIT, { task: { type: 't' }, user }, key);
+      expect([first.status, again.status]).to.deep.equal([202, 202]);
+      expect(first.json().task_id).to.match(/^idem-[0-9a-f]{40}$/);
+      expect(again.json()).to.deep.equal(first.json());
+
+      const other = await face.post(SUBMIT, { task: { type: 'u' }, user }, key);
+      expect(other.status).to.equal(422);
+      expect(other.json()).to.include({ code: 422, task_id: first.json().task_id });
+      const group = { group: 'other' };
+      const elsewhere = await face.post(SUBMIT, { task: { type: 't' }, user: group }, key);
+      expect(elsewhere.json().task_id).not.to.equal(first.json().task_id);
+    });
+
+    it('keeps the id of a request that has both', async () => {
+      const key = { 'Idempotency-Key': 'order 8' };
+      expect((await face.post(SUBMIT, { task, user }, key)).json().task_id).to.equal('job-1');
+      expect((await face.post(SUBMIT, { task, user }, key)).status).to.equal(202);
+      const other = await face.post(SUBMIT, { task: { ...task, type: 'u' }, user }, key);
+      expect(other.status).to.equal(422);
+    });
+
+    it('refuses a key that is not printable ASCII of 1 to 255 characters', async () => {
+      for (const bad of ['', 'ü', 'x'.repeat(256)]) {
+        const headers = { 'Idempotency-Key': bad };
+        const answer = await face.post(SUBMIT, { task: { type: 't' }, user }, headers);
+        expect(answer.json().errors[0].field).to.equal('Idempotency-Key');
+      }
+    });
+  });
+
+  it('passes on that it cannot take work now', async () => {
+    const submit = () => face.post(SUBMIT, { task: { id: 'a', type: 't' }, user });
+    face.master.submitOverride = ({ id }) => ({ taskId: id, code: 429, message: 'Full.' });
+    const full = await submit();
+    expect(full.status).to.equal(429);
+    expect(full.headers['retry-after']).to.match(/^\d+$/);
+    expect(full.json()).to.include({ code: 429, task_id: 'a', detail: 'Full.' });
+
+    face.master.submitOverride = () => {
+      throw new Unavailable('Recovering.', 3);
+    };
+    const away = await submit();
+    expect([away.status, away.headers['retry-after']]).to.deep.equal([503, '3']);
+  });
+
+  it('says nothing of an inner fault but that there was one', async () => {
+    face.master.submitOverride = () => {
+      throw new Error('password is hunter2');
+    };
+    const answer = await face.post(SUBMIT, { task: { type: 't' }, user });
+    expect(answer.status).to.equal(500);
+    expect(answer.text).not.to.include('hunter2');
+    expect(face.logged).to.deep.equal([{ level: 'error', message: 'request failed' }]);
+  });
+
+  describe('in batches', () => {
+    it('answers each item in its place; a bad one spoils no other', async () => {
+      const tasks = [
+        { task: { id: 'a', type: 't' }, user },
+        { task: { id: 'b', type: 7 }, user },
+        'nonsense',
+        { task: { id: 'c', type: 't', params: nested(40) }, user },
+        { task: { id: 'a', type: 't' }, user },
+        { task: { id: 'd', type: 't' }, user },
+      ];
+      const answer = await face.post(BATCH, { tasks });
+      expect(answer.status).to.equal(200);
+      const { results } = answer.json();
+      expect(results.map((result: { code: number }) => result.code)).to.deep.equal([
+        202, 400, 400, 400, 409, 202,
+      ]);
+      expect(results[1].task_id).to.equal('b');
+      expect(results[1].message).to.include('task.type');
+      expect(results[2].task_id).to.equal(null);
+      expect(results[3].message).to.include('task.params');
+      expect(results[4].same_request).to.equal(true);
+    });
+
+    it('takes a key that reaches for a prototype as the fault of its item', async () => {
+      const good = '{"task":{"type":"t"},"user":{"group":"g"}}';
+      const bad = '{"task":{"type":"t","params":{"__proto__":{}}},"user":{"group":"g"}}';
+      const { results } = (await face.post(BATCH, `{"tasks":[${bad},${good}]}`)).json();
+      expect(results.map((result: { code: number }) => result.code)).to.deep.equal([400, 202]);
+    });
+
+    it('refuses what is not a list of 1 to 1000 tasks', async () => {
+      const item = { task: { type: 't' }, user };
+      for (const body of [{}, { tasks: [] }, { tasks: Array(1001).fill(item) }, { tasks: 1 }]) {
+        expect((await face.post(BATCH, body)).json().errors[0].field).to.equal('tasks');
+      }
+      const unknown = await face.post(BATCH, { tasks: [item], priority: 1 });
+      expect(unknown.json().errors[0].field).to.equal('priority');
+      expect((await face.post(BATCH, { tasks: Array(1000).fill(item) })).status).to.equal(200);
+    });
+
+    it('refuses an Idempotency-Key, which could not name one of the tasks', async () => {
+      const body = { tasks: [{ task: { type: 't' }, user }] };
+      const answer = await face.post(BATCH, body, { 'Idempotency-Key': 'k' });
+      expect(answer.json().errors[0].field).to.equal('Idempotency-Key');
+    });
+  });
+});
