@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createClient, type SodaClient, SodaError, type TaskView } from '@soda-scheduler/client';
 import { HTTP_LIMITS } from '@soda-scheduler/protocol';
-import { type Answer, FakeMaster, problem } from '../helpers/fake-master.ts';
+import { type Answer, FakeHttpApi, problem } from '../helpers/fake-http-api.ts';
 
 const user = { group: 'video' };
 const task = (id?: string) => ({ type: 'transcode', ...(id !== undefined && { id }) });
@@ -17,11 +17,11 @@ async function errorOf(promise: Promise<unknown>): Promise<SodaError> {
 }
 
 describe('client', () => {
-  let master: FakeMaster;
+  let master: FakeHttpApi;
   let client: SodaClient;
 
   beforeEach(async () => {
-    master = new FakeMaster();
+    master = new FakeHttpApi();
     await master.start();
     client = createClient({ url: `${master.url}/`, token: 'secret', retryCount: 2 });
   });
@@ -179,7 +179,7 @@ describe('client', () => {
   });
 
   it('says that no answer came', async () => {
-    const gone = new FakeMaster();
+    const gone = new FakeHttpApi();
     await gone.start();
     const { url } = gone;
     await gone.stop();
