@@ -214,6 +214,7 @@ describe('HTTP notifier', () => {
     expect(await tries.take()).to.deep.equal({
       type: 'notificationTried',
       taskSeq: 1,
+      finishedAt: 1_700_000_060_000,
       outcome: 'delivered',
       status: 204,
       error: null,
