@@ -97,13 +97,13 @@ function childEnvironment(): NodeJS.ProcessEnv {
 }
 
 /**
- * ffmpeg does not end when the reader of its pipes dies (measured: it ignores SIGPIPE). So a
- * shell waits on a pipe that only this process holds: when this process is gone, even by
- * SIGKILL, the pipe ends and the shell kills the group.
+ * Ends the process group that `child` leads when this process is gone, even by SIGKILL: a shell
+ * waits on a pipe that only this process holds. It is needed for ffmpeg, which does not end when
+ * the readers of its pipes die (measured: it ignores SIGPIPE). To be killed once `child` ended.
  */
-function guardGroup(child: ChildProcess): ChildProcess {
+export function guardGroup(child: ChildProcess): ChildProcess {
   const script = 'read -r _; kill -s KILL -- "-$1"';
-  const guard = spawn('/bin/sh', ['-c', script, 'ffmpeg-guard', String(child.pid)], {
+  const guard = spawn('/bin/sh', ['-c', script, 'group-guard', String(child.pid)], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
     env: {},

@@ -2,7 +2,7 @@
  * Says what went wrong in words that help, and whether another attempt can. What lies with the
  * request or the input is not retried; what lies with the machine or is unknown is.
  */
-import { NonRetryableError, RetryableError } from './sdk.ts';
+import { NonRetryableError, RetryableError } from '@soda-scheduler/executor-sdk';
 
 const DISK_FULL = 'there is no space left on the disk of the media root';
 const DISK_FULL_RETRY_AFTER_MS = 60_000;

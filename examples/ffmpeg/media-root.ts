@@ -5,7 +5,7 @@
  */
 import { lstat, mkdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { NonRetryableError } from './sdk.ts';
+import { NonRetryableError } from '@soda-scheduler/executor-sdk';
 import { describeFsError, isFsError } from './failures.ts';
 
 export class MediaRoot {

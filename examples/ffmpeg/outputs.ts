@@ -88,8 +88,3 @@ async function syncToDisk(path: string): Promise<void> {
     await handle.close();
   }
 }
-
-export async function describeFile(target: string): Promise<{ bytes: number; modifiedMs: number }> {
-  const { size, mtimeMs } = await stat(target);
-  return { bytes: size, modifiedMs: mtimeMs };
-}

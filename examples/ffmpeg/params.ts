@@ -2,7 +2,7 @@
  * What a task of type `ffmpeg.transcode` may ask for. Every value is a bounded number or comes
  * from a list, so that nothing a client writes can reach ffmpeg as an option, a filter or a URL.
  */
-import { NonRetryableError } from './sdk.ts';
+import { NonRetryableError } from '@soda-scheduler/executor-sdk';
 import { z } from 'zod';
 
 export const containers = {
@@ -21,7 +21,7 @@ const mediaPath = z
   .string()
   .min(1)
   .max(1024)
-  .refine((path) => !path.includes('\0'), { error: 'expected a path without a NUL character' })
+  .refine((path) => !/\p{Cc}/u.test(path), { error: 'expected a path without control characters' })
   .refine((path) => !/^[a-z][a-z0-9+.-]*:/i.test(path), {
     error: 'expected a path, not a URL or an ffmpeg protocol',
   });

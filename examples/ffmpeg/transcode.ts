@@ -3,14 +3,19 @@
  * finished, and reports which one is being made. It leaves no ffmpeg process and no temporary
  * file behind, whichever way it ends. How a child is ended is in `child-process.ts`.
  */
-import { rm } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
+import {
+  NonRetryableError,
+  RetryableError,
+  type Task,
+  type TaskContext,
+} from '@soda-scheduler/executor-sdk';
 import { type RunOptions, describeExit, runChild } from './child-process.ts';
 import { transcodeArguments } from './command.ts';
 import { describeFfmpegFailure, describeFsError } from './failures.ts';
 import type { MediaRoot } from './media-root.ts';
 import {
   type FinishedOutput,
-  describeFile,
   fingerprintOf,
   finishedBefore,
   isUntouched,
@@ -21,8 +26,6 @@ import {
 import { type OutputSpec, parseParams } from './params.ts';
 import { type Media, type Prober, probe } from './probe.ts';
 import { ProgressReader } from './progress.ts';
-import { NonRetryableError, RetryableError } from './sdk.ts';
-import type { Task, TaskContext } from './sdk.ts';
 
 export interface TranscodeSettings extends Prober {
   readonly mediaRoot: MediaRoot;
@@ -39,6 +42,17 @@ export interface TranscodeResult {
     /** It was there already: made by an earlier attempt, or by another task with equal wishes. */
     readonly skipped: boolean;
   })[];
+}
+
+/** The state that goes with the percentage. */
+export interface TranscodeProgress {
+  /** The first is 1. */
+  readonly output: number;
+  readonly of: number;
+  readonly path: string;
+  /** Multiples of real time; absent while no ffmpeg runs, null while it is not known. */
+  readonly speed?: number | null;
+  readonly fps?: number | null;
 }
 
 /** An output may end this much early; containers and encoders round. */
@@ -90,11 +104,7 @@ class Transcode {
       const finished = await this.#findFinished(job, before);
       outputs.push({ ...(finished ?? (await this.#make(job))), skipped: finished !== null });
       this.#ctx.checkpoint({ done: outputs.map(({ skipped: _, ...rest }) => rest) });
-      this.#ctx.progress((100 * outputs.length) / job.of, {
-        output: index + 1,
-        of: job.of,
-        path: output.path,
-      });
+      this.#report(job, 1);
     }
     return { outputs };
   }
@@ -140,10 +150,7 @@ class Transcode {
         const last = reports.at(-1);
         if (last !== undefined) {
           const share = total && last.seconds !== null ? Math.min(1, last.seconds / total) : 0;
-          this.#ctx.progress((100 * (job.index + share)) / job.of, {
-            ...{ output: job.index + 1, of: job.of, path: output.path },
-            ...{ speed: last.speed, fps: media.video && last.fps },
-          });
+          this.#report(job, share, { speed: last.speed, fps: media.video && last.fps });
         }
         return reports.some((report) => report.moved);
       },
@@ -155,6 +162,12 @@ class Transcode {
       throw describeFfmpegFailure(what, hung, end.stderr);
     }
     if (end.code !== 0) throw describeFfmpegFailure(what, describeExit(end), end.stderr);
+  }
+
+  #report(job: Job, share: number, now: Pick<TranscodeProgress, 'speed' | 'fps'> = {}): void {
+    const { index, of, output } = job;
+    const state: TranscodeProgress = { output: index + 1, of, path: output.path, ...now };
+    this.#ctx.progress((100 * (index + share)) / of, state);
   }
 
   /** Null where it is missing or unreadable. */
@@ -169,14 +182,14 @@ class Transcode {
   }
 
   async #describe(job: Job, media: Media): Promise<FinishedOutput> {
-    const { bytes, modifiedMs } = await describeFile(job.target);
+    const { size, mtimeMs } = await stat(job.target);
     return {
       path: job.output.path,
-      bytes,
+      bytes: size,
       seconds: media.seconds,
       width: media.video?.width ?? null,
       height: media.video?.height ?? null,
-      modified_ms: modifiedMs,
+      modified_ms: mtimeMs,
     };
   }
 }

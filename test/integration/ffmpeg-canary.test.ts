@@ -14,8 +14,9 @@ import { findFfmpeg } from '../../examples/ffmpeg/binaries.ts';
 import { runChild } from '../../examples/ffmpeg/child-process.ts';
 import { MediaRoot } from '../../examples/ffmpeg/media-root.ts';
 import { type Prober, parseBanner, probe } from '../../examples/ffmpeg/probe.ts';
-import { NonRetryableError } from '../../examples/ffmpeg/sdk.ts';
+import { NonRetryableError } from '@soda-scheduler/executor-sdk';
 import { transcodeHandler } from '../../examples/ffmpeg/transcode.ts';
+import { runHandler } from '@soda-scheduler/executor-sdk/testing';
 
 const HARMLESS_SUBTITLE = '1\n00:00:00,000 --> 00:00:01,000\nharmless\n';
 
@@ -57,12 +58,13 @@ describe('a transcode of a hostile file', function () {
   });
 
   async function transcode(input: string): Promise<unknown> {
-    const mediaRoot = await MediaRoot.open(root);
-    const signal = new AbortController().signal;
-    return transcodeHandler({ ...prober, mediaRoot, threads: 1 })(
-      { id: 'task-1', params: { input, outputs: [{ path: 'made/out.mp4' }] } },
-      { signal, lastCheckpoint: null, attempt: 1, token: '1', checkpoint() {}, progress() {} },
-    ).catch((error: unknown) => error);
+    const handler = transcodeHandler({
+      ...prober,
+      mediaRoot: await MediaRoot.open(root),
+      threads: 1,
+    });
+    const params = { input, outputs: [{ path: 'made/out.mp4' }] };
+    return (await runHandler(handler, { params })).error;
   }
 
   it('is preceded by proof that the bait works without guards', async () => {

@@ -41,7 +41,7 @@ describe('ffmpeg parameters', () => {
     ['neither video nor audio', { path: 'a.mp4', video: null, audio: null }, 'video, audio'],
     ['a protocol', { path: 'pipe:1.mp4' }, 'not a URL'],
     ['a URL', { path: 'http://example.org/a.mp4' }, 'not a URL'],
-    ['a NUL', { path: 'a\0.mp4' }, 'NUL'],
+    ['a NUL', { path: 'a\0.mp4' }, 'control characters'],
     ['endless padding', { path: 'a.mp4', pad_seconds: 1e6 }, 'pad_seconds'],
   ];
   for (const [what, output, message] of refused) {

@@ -1,0 +1,59 @@
+#!/usr/bin/env node
+/** An executor for `ffmpeg.transcode` as a process: the environment in, an exit code out. */
+import { createExecutor } from '@soda-scheduler/executor-sdk';
+import { DEFAULT_PORT } from '@soda-scheduler/protocol';
+import { z } from 'zod';
+import { findFfmpeg } from './binaries.ts';
+import { MediaRoot } from './media-root.ts';
+import { transcodeHandler } from './transcode.ts';
+
+const HELP = `Runs tasks of type ffmpeg.transcode. Settings are environment variables:
+
+  MEDIA_ROOT           the one directory that is read and written (required)
+  SODA_URL             the master (http://127.0.0.1:${DEFAULT_PORT})
+  SODA_EXECUTOR_TOKEN  opens the session
+  FFMPEG, FFPROBE      the programs (from PATH)
+  FFMPEG_THREADS       for decoding and encoding each (ffmpeg decides)
+  STALL_SECONDS        an ffmpeg without headway for so long is ended (60)
+  DRAIN_SECONDS        how long a running task may go on after SIGTERM (10)`;
+
+const settings = z.object({
+  MEDIA_ROOT: z.string({ error: 'name the directory of the media files' }).min(1),
+  SODA_URL: z.url().default(`http://127.0.0.1:${DEFAULT_PORT}`),
+  SODA_EXECUTOR_TOKEN: z.string().optional(),
+  FFMPEG_THREADS: z.coerce.number().int().min(1).max(256).optional(),
+  STALL_SECONDS: z.coerce.number().min(1).max(86_400).default(60),
+  DRAIN_SECONDS: z.coerce.number().min(0).max(86_400).default(10),
+});
+
+async function main(): Promise<void> {
+  const env = settings.safeParse(process.env);
+  if (!env.success) {
+    const problems = env.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+    throw new Error(problems.join('\n'));
+  }
+  const handler = transcodeHandler({
+    ...(await findFfmpeg(process.env)),
+    mediaRoot: await MediaRoot.open(env.data.MEDIA_ROOT),
+    threads: env.data.FFMPEG_THREADS ?? null,
+    stallMs: env.data.STALL_SECONDS * 1000,
+  });
+  const token = env.data.SODA_EXECUTOR_TOKEN;
+  await createExecutor({
+    url: env.data.SODA_URL,
+    ...(token === undefined ? {} : { token }),
+    drainTimeoutMs: env.data.DRAIN_SECONDS * 1000,
+    onEvent: ({ message }) => console.error(`${new Date().toISOString()} ${message}`),
+  })
+    .handle('ffmpeg.transcode', handler)
+    .start();
+}
+
+if (process.argv.some((arg) => arg === '--help' || arg === '-h')) {
+  console.log(HELP);
+} else {
+  main().catch((error: unknown) => {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = 1;
+  });
+}
