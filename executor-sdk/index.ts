@@ -1,1 +1,31 @@
-export {};
+/**
+ * Run tasks of Soda Scheduler.
+ *
+ * ```ts
+ * import { createExecutor } from '@soda-scheduler/executor-sdk';
+ *
+ * await createExecutor({ url: 'http://127.0.0.1:18890' })
+ *   .handle('resize', async (task, ctx) => {
+ *     ctx.progress(50);
+ *     return { width: 640 };
+ *   })
+ *   .start();
+ * ```
+ *
+ * Tasks run at least once: an attempt whose executor is lost is followed by another. What a
+ * handler does must bear repetition; `ctx.token` and `ctx.lastCheckpoint` help with that.
+ */
+import { Executor } from './executor.ts';
+import type { ExecutorOptions } from './executor-options.ts';
+
+/** One executor runs one task at a time; start several processes for more. */
+export function createExecutor(options: ExecutorOptions): Executor {
+  return new Executor(options);
+}
+
+export { ExecutorRefused, NonRetryableError, RetryableError, TaskAborted } from './errors.ts';
+export type { AbortReason, HandlerErrorOptions } from './errors.ts';
+export type { Executor } from './executor.ts';
+export type { ExecutorOptions } from './executor-options.ts';
+export type { Handler, Task, TaskContext } from './task-context.ts';
+export type { ExecutorEvent } from './thread-messages.ts';

@@ -12,7 +12,9 @@ export const CloseCode = {
   superseded: 4409,
   /** A sequence number was skipped: resume the session from the last one received. */
   gap: 4410,
-  /** The receiver is too slow: the send window is full. Reconnect and resume. */
+  /** The master is a deposed one: its term is lower than one already seen. */
+  staleTerm: 4412,
+  /** The receiver is too slow: the send window is full. Reconnect; a new session begins. */
   overflow: 4429,
   /** Nothing was heard for a lease. Reconnect and resume. */
   silent: 4440,

@@ -208,6 +208,27 @@ export type CancelReason = z.infer<typeof cancelReason>;
 export type ResultFrame = z.infer<typeof resultFrame>;
 export type ProgressFrame = z.infer<typeof progressFrame>;
 
+/**
+ * Parses and validates the text of one frame. The second form says in a few words what was
+ * wrong, fit for a close reason.
+ */
+export function decodeFrame<Schema extends z.ZodType>(
+  schema: Schema,
+  text: string,
+): { readonly frame: z.output<Schema> } | { readonly problem: string } {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return { problem: 'not JSON' };
+  }
+  const parsed = schema.safeParse(json);
+  if (parsed.success) return { frame: parsed.data };
+  const [issue] = parsed.error.issues;
+  const where = issue?.path.join('.') || 'frame';
+  return { problem: `${where}: ${issue?.message ?? 'invalid'}`.slice(0, 120) };
+}
+
 /** A sequenced frame before the session has numbered it. */
 export type Unsequenced<F> = F extends { seq: number } ? Omit<F, 'seq' | 'ack'> : never;
 export type ExecutorMessage = Unsequenced<ExecutorFrame>;

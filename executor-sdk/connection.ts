@@ -1,0 +1,81 @@
+/** One WebSocket to the master, from dialling to its end. It knows nothing of what is said on it. */
+import { SESSION_LIMITS, SUBPROTOCOL, isFinalClose } from '@soda-scheduler/protocol';
+import { WebSocket } from 'ws';
+
+/** From dialling until the caller has called `established`. */
+const HANDSHAKE_TIMEOUT_MS = 10_000;
+const CLOSE_TIMEOUT_MS = 2_000;
+
+export interface Closed {
+  /** A close code, or 1006 where the socket just ended. */
+  readonly code: number;
+  readonly reason: string;
+  /** Dialling again would bring the same answer. */
+  readonly isFinal: boolean;
+}
+
+export interface ConnectionOptions {
+  readonly url: string;
+  readonly token: string | undefined;
+  readonly onOpen: () => void;
+  readonly onText: (text: string) => void;
+  /** Called once, whatever happened before. */
+  readonly onClosed: (closed: Closed) => void;
+}
+
+export class Connection {
+  readonly #socket: WebSocket;
+  readonly #handshakeTimer: NodeJS.Timeout;
+
+  constructor({ url, token, onOpen, onText, onClosed }: ConnectionOptions) {
+    const options = {
+      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+      closeTimeout: CLOSE_TIMEOUT_MS,
+      maxPayload: SESSION_LIMITS.frameBytesMax,
+      perMessageDeflate: false,
+    };
+    const socket = new WebSocket(url, SUBPROTOCOL, options);
+    this.#socket = socket;
+    this.#handshakeTimer = setTimeout(() => socket.terminate(), HANDSHAKE_TIMEOUT_MS);
+    let failure = '';
+    let status: number | undefined;
+    socket.on('open', onOpen);
+    socket.on('message', (data) => {
+      // What arrives behind our close frame is void. A message is one Buffer by default.
+      if (socket.readyState === socket.OPEN) onText((data as Buffer).toString());
+    });
+    socket.on('error', (error) => {
+      failure ||= error.message || String((error as NodeJS.ErrnoException).code);
+    });
+    socket.on('unexpected-response', (_request, response) => {
+      status = response.statusCode;
+      failure = `the master answered HTTP ${status} ${response.statusMessage ?? ''}`;
+      socket.terminate();
+    });
+    socket.on('close', (code, reason) => {
+      clearTimeout(this.#handshakeTimer);
+      onClosed({
+        code,
+        reason: reason.toString() || failure || `closed with code ${code}`,
+        isFinal: isFinalClose(code) || status === 401 || status === 403,
+      });
+    });
+  }
+
+  /** The master has answered: the handshake is over. */
+  established(): void {
+    clearTimeout(this.#handshakeTimer);
+  }
+
+  send(text: string): void {
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(text);
+  }
+
+  close(code: number, reason: string): void {
+    this.#socket.close(code, reason);
+  }
+
+  terminate(): void {
+    this.#socket.terminate();
+  }
+}

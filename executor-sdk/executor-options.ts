@@ -1,0 +1,88 @@
+/** What `createExecutor` takes, checked and completed. */
+import { hostname } from 'node:os';
+import { randomUUID } from 'node:crypto';
+import {
+  EXECUTOR_ID_PATTERN,
+  EXECUTOR_PATH,
+  LABEL_PATTERN,
+  TASK_TYPE_PATTERN,
+} from '@soda-scheduler/protocol';
+import type { ExecutorEvent, SessionSettings } from './thread-messages.ts';
+import type { Task } from './task-context.ts';
+
+export interface ExecutorOptions {
+  /** Of the master, as `http`, `https`, `ws` or `wss`. Its path may be left out. */
+  readonly url: string;
+  /** Not needed where the master listens on loopback only. */
+  readonly token?: string | undefined;
+  /**
+   * Unique among running executors: the newest connection under an id wins. 1 to 64 characters of
+   * `A-Z a-z 0-9 _ . : -`. Default: host name and process id.
+   */
+  readonly id?: string;
+  /** What this executor has (`gpu`, `zone:b`): tasks may require such labels. */
+  readonly labels?: readonly string[];
+  /** This executor takes only tasks that have all of these labels. */
+  readonly reserve?: readonly string[];
+  /**
+   * Asked before each task is accepted: `true` takes it, text says why not. The task goes to
+   * another executor, and is not offered to this one again for a while. Answer within seconds.
+   */
+  readonly canAccept?: (task: Task) => true | string | Promise<true | string>;
+  /** How long a running task may go on once the executor is stopping. Default 10,000. */
+  readonly drainTimeoutMs?: number;
+  /** Stop on SIGTERM and SIGINT, then exit. Default true. */
+  readonly handleSignals?: boolean;
+  /** Default: a line on stderr for each event but those of single tasks. */
+  readonly onEvent?: (event: ExecutorEvent) => void;
+}
+
+export const SDK_NAME = 'soda-node/2.0.0';
+
+/** @throws {TypeError} naming the option that is wrong. */
+export function sessionSettings(
+  options: ExecutorOptions,
+  types: readonly string[],
+): SessionSettings {
+  const { labels = [], reserve = [] } = options;
+  const executorId = options.id ?? defaultExecutorId();
+  expectMatch('id', [executorId], EXECUTOR_ID_PATTERN);
+  expectMatch('labels', labels, LABEL_PATTERN);
+  expectMatch('reserve', reserve, LABEL_PATTERN);
+  expectMatch('type', types, TASK_TYPE_PATTERN);
+  if (types.length === 0) throw new TypeError('An executor needs at least one handler.');
+  return {
+    url: sessionUrl(options.url),
+    token: options.token,
+    executorId,
+    incarnation: randomUUID(),
+    types,
+    labels,
+    reserve,
+    host: hostname().slice(0, 255),
+    sdk: SDK_NAME,
+  };
+}
+
+/** @throws {TypeError} */
+export function sessionUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^(?:https?|wss?):$/.test(url.protocol)) {
+    throw new TypeError(`url: expected http://host:port or ws://host:port, not ${text}`);
+  }
+  url.protocol = url.protocol.replace('http', 'ws');
+  if (url.pathname === '/') url.pathname = EXECUTOR_PATH;
+  url.hash = '';
+  return url.href;
+}
+
+export function defaultExecutorId(): string {
+  const suffix = `-${process.pid}`;
+  const host = hostname().replaceAll(/[^A-Za-z0-9_.-]/g, '-') || 'executor';
+  return host.slice(0, 64 - suffix.length) + suffix;
+}
+
+function expectMatch(option: string, values: readonly string[], pattern: RegExp): void {
+  const wrong = values.find((value) => !pattern.test(value));
+  if (wrong !== undefined) throw new TypeError(`${option}: "${wrong}" does not match ${pattern}`);
+}

@@ -1,0 +1,246 @@
+/**
+ * The handlers' side of an executor: runs one task at a time on this thread, while the session
+ * lives in a worker thread (`session-thread.ts`) whose heartbeats no handler can hold up. It
+ * says how attempts end; whether and when that is sent is the session's business.
+ */
+import { Worker } from 'node:worker_threads';
+import type { AssignedTask, ExecutorMessage } from '@soda-scheduler/protocol';
+import { ExecutorRefused, TaskAborted } from './errors.ts';
+import type { AbortReason } from './errors.ts';
+import { sessionSettings } from './executor-options.ts';
+import type { ExecutorOptions } from './executor-options.ts';
+import { outcomeOf, rejectBody } from './outcome.ts';
+import type { HandlerEnd, Refusal } from './outcome.ts';
+import { ProgressReport, fencingToken, taskOf } from './task-context.ts';
+import type { Handler, Task } from './task-context.ts';
+import type {
+  AttemptKey,
+  ExecutorEvent,
+  FromSession,
+  Limits,
+  ToSession,
+} from './thread-messages.ts';
+
+const DRAIN_TIMEOUT_MS = 10_000;
+/** How long an aborted handler may keep a process alive that was told to stop. */
+const ABORT_GRACE_MS = 10_000;
+
+interface RunningAttempt extends AttemptKey {
+  readonly abort: AbortController;
+  readonly ended: Promise<void>;
+}
+
+/** Made by `createExecutor`. */
+export class Executor {
+  readonly #options: ExecutorOptions;
+  readonly #handlers = new Map<string, Handler>();
+  #session: Worker | null = null;
+  #running: RunningAttempt | null = null;
+  #isStopping = false;
+  #stopped: Promise<void> = Promise.resolve();
+  #connected: () => void = () => undefined;
+
+  constructor(options: ExecutorOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Names the handler of a task type: one handler a type, and all of them before `start`.
+   * @throws {TypeError} there is one already, or the executor has been started.
+   */
+  handle<Params = unknown>(type: string, handler: Handler<Params>): this {
+    if (this.#session !== null) throw new TypeError('handle() comes before start().');
+    if (this.#handlers.has(type)) throw new TypeError(`There is a handler for ${type} already.`);
+    this.#handlers.set(type, handler as Handler);
+    return this;
+  }
+
+  /**
+   * Connects, and takes tasks from then on. Resolves once the master has answered for the first
+   * time, and keeps trying until it does. Once only.
+   * @throws {TypeError} an option is wrong.
+   * @throws {ExecutorRefused} the master refuses this executor, for example because of its token.
+   */
+  async start(): Promise<void> {
+    if (this.#session !== null) throw new TypeError('An executor starts once.');
+    const workerData = sessionSettings(this.#options, [...this.#handlers.keys()]);
+    // No listener for `error`: without its session this process cannot keep to its lease, and
+    // an uncaught exception is the right end for it.
+    const session = new Worker(new URL('./session-thread.js', import.meta.url), {
+      workerData,
+      execArgv: [],
+    });
+    this.#session = session;
+    const connected = new Promise<void>((resolve) => {
+      this.#connected = resolve;
+    });
+    this.#stopped = new Promise((resolve, reject) => {
+      session.on('message', (message: FromSession) => {
+        if (message.type !== 'ended') return this.#take(message);
+        this.#ended(message.refusal);
+        if (message.refusal === null) resolve();
+        else reject(new ExecutorRefused(message.refusal));
+      });
+    });
+    // Who neither waits in `start` nor calls `stop` learns of a refusal by the event.
+    this.#stopped.catch(() => undefined);
+    if (this.#handlesSignals) for (const name of SIGNALS) process.on(name, this.#onSignal);
+    await Promise.race([connected, this.#stopped]);
+  }
+
+  /**
+   * Takes no new task, lets a running one go on for `drainTimeoutMs`, then aborts it with reason
+   * `drain`, which gives it back at no cost. Resolves when the handler has ended, its result is
+   * acknowledged (or the master was out of reach for 10 s) and the session is closed.
+   * @throws {ExecutorRefused} the session had ended before, by a refusal.
+   */
+  async stop(): Promise<void> {
+    if (!this.#isStopping) {
+      this.#isStopping = true;
+      await this.#drain();
+      this.#tell({ type: 'leave' });
+    }
+    await this.#stopped;
+  }
+
+  get #handlesSignals(): boolean {
+    return this.#options.handleSignals ?? true;
+  }
+
+  async #drain(): Promise<void> {
+    this.#tell({ type: 'drain' });
+    const running = this.#running;
+    if (running === null) return;
+    const drainTimeoutMs = this.#options.drainTimeoutMs ?? DRAIN_TIMEOUT_MS;
+    const timer = setTimeout(() => this.#abort(running, 'drain'), drainTimeoutMs);
+    await running.ended;
+    clearTimeout(timer);
+  }
+
+  readonly #onSignal = (name: NodeJS.Signals): void => {
+    if (this.#isStopping) process.exit(1);
+    this.#event({ type: 'draining', message: `${name}: stopping; once more to exit at once` });
+    const drainTimeoutMs = this.#options.drainTimeoutMs ?? DRAIN_TIMEOUT_MS;
+    setTimeout(() => process.exit(1), drainTimeoutMs + 2 * ABORT_GRACE_MS).unref();
+    this.stop().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    );
+  };
+
+  #take(message: Exclude<FromSession, { type: 'ended' }>): void {
+    switch (message.type) {
+      case 'assigned':
+        return this.#begin(message.task, message.limits);
+      case 'abort':
+        if (this.#running?.taskId === message.taskId && this.#running.attempt === message.attempt) {
+          this.#abort(this.#running, message.reason);
+        }
+        return;
+      case 'ping':
+        return this.#tell({ type: 'pong' });
+      case 'event':
+        if (message.event.type === 'connected') this.#connected();
+        return this.#event(message.event);
+    }
+  }
+
+  #begin(assigned: AssignedTask, limits: Limits): void {
+    const key = { taskId: assigned.id, attempt: assigned.attempt };
+    const abort = new AbortController();
+    const ended = this.#run(assigned, limits, key, abort.signal).finally(() => {
+      this.#running = null;
+    });
+    this.#running = { ...key, abort, ended };
+  }
+
+  async #run(
+    assigned: AssignedTask,
+    limits: Limits,
+    key: AttemptKey,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const task = taskOf(assigned);
+    const { attempt } = key;
+    const refusal = await this.#refusal(task, signal);
+    if (refusal !== null) {
+      return this.#tell({ type: 'reject', ...key, body: rejectBody(key, refusal) });
+    }
+    const accept: ExecutorMessage = { type: 'accept', task_id: task.id, attempt };
+    this.#tell({ type: 'accept', ...key, body: JSON.stringify(accept) });
+    this.#event({ type: 'task_started', message: `started ${task.type} ${task.id}`, ...key });
+
+    const report = new ProgressReport(assigned, limits, (type, body) => {
+      this.#tell({ type, ...key, body });
+    });
+    const end = await this.#handlerEnd(task, {
+      signal,
+      attempt,
+      token: fencingToken(assigned.term, attempt),
+      lastCheckpoint: assigned.checkpoint,
+      progress: (percent, state) => report.progress(percent, state),
+      checkpoint: (value) => report.checkpoint(value),
+    });
+    report.close();
+    const aborted = signal.aborted ? (signal.reason as TaskAborted).reason : null;
+    const { outcome, body } = outcomeOf(key, end, aborted, limits.result_bytes);
+    this.#tell({ type: 'result', ...key, body });
+    this.#event({ type: 'task_ended', message: `${task.type} ${task.id} ${outcome}`, ...key });
+  }
+
+  async #handlerEnd(task: Task, context: Parameters<Handler>[1]): Promise<HandlerEnd> {
+    const handler = this.#handlers.get(task.type);
+    try {
+      return { value: await handler?.(task, context) };
+    } catch (error) {
+      return { error };
+    }
+  }
+
+  async #refusal(task: Task, signal: AbortSignal): Promise<Refusal | null> {
+    if (this.#isStopping) return { code: 406, message: 'stopping' };
+    let answer: true | string;
+    try {
+      answer = (await this.#options.canAccept?.(task)) ?? true;
+    } catch (error) {
+      answer = `canAccept failed: ${String(error)}`;
+    }
+    if (signal.aborted) return { code: 406, message: 'called off before it began' };
+    return answer === true ? null : { code: 400, message: answer.slice(0, 1024) };
+  }
+
+  #abort(running: RunningAttempt, reason: AbortReason): void {
+    if (running.abort.signal.aborted) return;
+    const { taskId, attempt } = running;
+    this.#event({
+      type: 'task_aborted',
+      message: `${taskId} has to end: ${reason}`,
+      taskId,
+      attempt,
+    });
+    running.abort.abort(new TaskAborted(reason));
+  }
+
+  #tell(message: ToSession): void {
+    this.#session?.postMessage(message);
+  }
+
+  #ended(refusal: string | null): void {
+    for (const name of SIGNALS) process.off(name, this.#onSignal);
+    if (refusal !== null && this.#handlesSignals) process.exitCode = 1;
+    this.#event({ type: 'stopped', message: refusal === null ? 'stopped' : `refused: ${refusal}` });
+  }
+
+  #event(event: ExecutorEvent): void {
+    const { onEvent = printEvent } = this.#options;
+    onEvent(event);
+  }
+}
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+
+function printEvent({ type, message, taskId }: ExecutorEvent): void {
+  if (taskId === undefined || type === 'result_dropped') {
+    process.stderr.write(`soda executor: ${message}\n`);
+  }
+}

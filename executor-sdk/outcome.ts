@@ -1,0 +1,83 @@
+/** What becomes of an offer or of a handler, as the body of a frame. Pure. */
+import type { ExecutorMessage, TaskError } from '@soda-scheduler/protocol';
+import { NonRetryableError, RetryableError } from './errors.ts';
+import type { AbortReason } from './errors.ts';
+import { checkedJson } from './task-context.ts';
+import type { AttemptKey } from './thread-messages.ts';
+
+type ResultMessage = Extract<ExecutorMessage, { type: 'result' }>;
+
+export type HandlerEnd = { readonly value: unknown } | { readonly error: unknown };
+
+export interface Outcome {
+  readonly outcome: ResultMessage['outcome'];
+  readonly body: string;
+}
+
+/** Why an offered task is not taken; see the codes of `reject` in `docs/protocol.md`. */
+export interface Refusal {
+  readonly code: number;
+  readonly message: string;
+}
+
+export function rejectBody({ taskId, attempt }: AttemptKey, { code, message }: Refusal): string {
+  const reject: ExecutorMessage = { type: 'reject', task_id: taskId, attempt, code, message };
+  return JSON.stringify(reject);
+}
+
+/** `aborted`: why the attempt was told to end, null if it was not. */
+export function outcomeOf(
+  { taskId, attempt }: AttemptKey,
+  end: HandlerEnd,
+  aborted: AbortReason | null,
+  resultBytesMax: number,
+): Outcome {
+  const finish = (fields: Pick<ResultMessage, 'outcome' | 'error'>, valueText?: string) => {
+    const message: ResultMessage = { type: 'result', task_id: taskId, attempt, ...fields };
+    const head = JSON.stringify(message);
+    const body = valueText === undefined ? head : `${head.slice(0, -1)},"result":${valueText}}`;
+    return { outcome: fields.outcome, body };
+  };
+  if ('value' in end) {
+    const result = resultText(end.value, resultBytesMax);
+    if ('text' in result) return finish({ outcome: 'succeeded' }, result.text);
+    const error = { name: 'ResultRefused', message: result.problem, retryable: false };
+    return finish({ outcome: 'failed', error });
+  }
+  if (aborted === 'drain') return finish({ outcome: 'returned' });
+  if (aborted !== null) return finish({ outcome: 'canceled' });
+  return finish({ outcome: 'failed', error: taskError(end.error, resultBytesMax) });
+}
+
+function taskError(thrown: unknown, detailsBytesMax: number): TaskError {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const details = detailsOf(error, detailsBytesMax);
+  return {
+    message: error.message.slice(0, 8192),
+    name: error.name.slice(0, 128),
+    retryable: !(error instanceof NonRetryableError),
+    ...(error instanceof RetryableError &&
+      error.retryAfterMs !== undefined && {
+        retry_after: Math.min(31_536_000, Math.max(0, error.retryAfterMs / 1000)),
+      }),
+    ...(details !== undefined && { details }),
+  };
+}
+
+/** Details that cannot be sent must not hide the error they belong to. */
+function detailsOf(error: Error, bytesMax: number): unknown {
+  if (!(error instanceof RetryableError || error instanceof NonRetryableError)) return undefined;
+  const details = resultText(error.details, bytesMax);
+  return 'text' in details ? error.details : { omitted: details.problem };
+}
+
+function resultText(
+  value: unknown,
+  bytesMax: number,
+): { readonly text: string | undefined } | { readonly problem: string } {
+  try {
+    return { text: checkedJson('result', value, bytesMax) };
+  } catch (error) {
+    return { problem: (error as Error).message.slice(0, 1024) };
+  }
+}

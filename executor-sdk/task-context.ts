@@ -1,0 +1,151 @@
+/** What a handler is given: its task, and the way to report while it runs. */
+import type { AssignedTask, ExecutorMessage } from '@soda-scheduler/protocol';
+import type { Limits } from './thread-messages.ts';
+
+const PROGRESS_INTERVAL_MS = 1_000;
+
+export interface Task<Params = unknown> {
+  readonly id: string;
+  readonly type: string;
+  readonly params: Params;
+  readonly labels: readonly string[];
+  readonly user: {
+    readonly group: string;
+    readonly project?: string | undefined;
+    readonly env?: string | undefined;
+    readonly user?: string | undefined;
+  };
+  /** Epoch milliseconds. */
+  readonly submittedAt: number;
+  /** Epoch milliseconds; the end of the task over all its attempts. */
+  readonly deadlineAt: number | null;
+  readonly executionTimeoutMs: number | null;
+}
+
+export interface TaskContext {
+  /**
+   * Aborts when the attempt has to end; `signal.reason` is a `TaskAborted` that says why. Stop
+   * what was started (child processes, uploads) and return or throw, within seconds. A process
+   * whose handler goes on without a lease is killed, since another executor may have the task.
+   */
+  readonly signal: AbortSignal;
+  /** 1 for the first try of the task. */
+  readonly attempt: number;
+  /**
+   * Differs for every attempt of a task, and grows within a term of the master: put it into the
+   * names of outputs, or into conditional writes, so that an attempt that was given up cannot
+   * overwrite what a newer one wrote.
+   */
+  readonly token: string;
+  /** What an earlier attempt saved with `checkpoint`; undefined where none did. */
+  readonly lastCheckpoint: unknown;
+
+  /**
+   * Reports how far the work is: `percent` from 0 to 100, and any small JSON as `state`. Cheap to
+   * call often: about one report a second is sent, the newest, and always the last before the
+   * result. A report may be lost with its connection.
+   * @throws {RangeError} `state` is larger than 4 KiB as JSON.
+   */
+  progress(percent: number, state?: unknown): void;
+
+  /**
+   * Saves what the next attempt needs in order to go on from here. Sent at once; replaces the
+   * last one; survives a lost connection, not the death of this process before it was sent.
+   * @throws {RangeError} larger than 64 KiB as JSON.
+   */
+  checkpoint(value: unknown): void;
+}
+
+/** Does the work of one attempt; what it resolves to becomes the result of the task, as JSON. */
+export type Handler<Params = unknown> = (task: Task<Params>, context: TaskContext) => unknown;
+
+export function taskOf(assigned: AssignedTask): Task {
+  return {
+    id: assigned.id,
+    type: assigned.type,
+    params: assigned.params,
+    labels: assigned.labels,
+    user: assigned.user,
+    submittedAt: assigned.submitted_at,
+    deadlineAt: assigned.deadline_at ?? null,
+    executionTimeoutMs: assigned.execution_timeout_ms ?? null,
+  };
+}
+
+/** The token of `TaskContext`: attempts are numbered within the task, terms within the master. */
+export function fencingToken(term: number, attempt: number): string {
+  return `${term}.${attempt}`;
+}
+
+/** Sends progress now and then, the newest only. Must be closed: it may hold a timer. */
+export class ProgressReport implements Pick<TaskContext, 'progress' | 'checkpoint'> {
+  readonly #task: AssignedTask;
+  readonly #limits: Pick<Limits, 'checkpoint_bytes' | 'progress_state_bytes'>;
+  readonly #send: (type: 'progress' | 'checkpoint', body: string) => void;
+  #newest: string | null = null;
+  #sentAt = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(
+    task: AssignedTask,
+    limits: Pick<Limits, 'checkpoint_bytes' | 'progress_state_bytes'>,
+    send: (type: 'progress' | 'checkpoint', body: string) => void,
+  ) {
+    this.#task = task;
+    this.#limits = limits;
+    this.#send = send;
+  }
+
+  progress(percent: number, state?: unknown): void {
+    if (this.#isClosed) return;
+    checkedJson('progress state', state, this.#limits.progress_state_bytes);
+    const inRange = Math.min(100, Math.max(0, percent));
+    this.#newest = this.#body({ ...(inRange >= 0 && { percent: inRange }), state });
+    const waitMs = this.#sentAt + PROGRESS_INTERVAL_MS - performance.now();
+    if (waitMs <= 0) this.#flush();
+    else this.#timer ??= setTimeout(() => this.#flush(), waitMs);
+  }
+
+  checkpoint(value: unknown): void {
+    if (this.#isClosed) return;
+    checkedJson('checkpoint', value, this.#limits.checkpoint_bytes);
+    this.#send('checkpoint', this.#body({ checkpoint: value ?? null }));
+  }
+
+  /** The last report goes out; whatever comes later is ignored. */
+  close(): void {
+    this.#flush();
+    this.#isClosed = true;
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#newest === null) return;
+    this.#send('progress', this.#newest);
+    this.#newest = null;
+    this.#sentAt = performance.now();
+  }
+
+  #body(fields: { percent?: number; state?: unknown; checkpoint?: unknown }): string {
+    const { id, attempt } = this.#task;
+    return JSON.stringify({
+      type: 'progress',
+      task_id: id,
+      attempt,
+      ...fields,
+    } satisfies ExecutorMessage);
+  }
+}
+
+/**
+ * @throws {RangeError} too large.
+ * @throws {TypeError} not JSON.
+ */
+export function checkedJson(what: string, value: unknown, bytesMax: number): string | undefined {
+  const text: string | undefined = JSON.stringify(value);
+  const bytes = Buffer.byteLength(text ?? '');
+  if (bytes <= bytesMax) return text;
+  throw new RangeError(`The ${what} is ${bytes} bytes of JSON, and ${bytesMax} are allowed.`);
+}

@@ -1,0 +1,76 @@
+/** Runs a handler without a master: for the unit tests of those who write handlers. */
+import { SESSION_LIMITS } from '@soda-scheduler/protocol';
+import { TaskAborted } from './errors.ts';
+import { checkedJson, fencingToken } from './task-context.ts';
+import type { Handler, Task } from './task-context.ts';
+
+export interface HandlerRun<Params> extends Partial<Omit<Task<Params>, 'params'>> {
+  readonly params: Params;
+  /** Becomes `ctx.lastCheckpoint`. */
+  readonly checkpoint?: unknown;
+  /** Default 1. */
+  readonly attempt?: number;
+  /** Aborting it aborts `ctx.signal`, with `canceled` unless its reason is a `TaskAborted`. */
+  readonly signal?: AbortSignal;
+}
+
+export interface HandlerReport {
+  /** As it would be stored: what JSON leaves of what the handler returned. */
+  readonly result?: unknown;
+  /** What the handler threw. */
+  readonly error?: unknown;
+  /** Every call, not only those that would have been sent. */
+  readonly progress: readonly { readonly percent: number; readonly state?: unknown }[];
+  readonly checkpoints: readonly unknown[];
+}
+
+/** Resolves when the handler has ended, however it did. Sizes are checked as in earnest. */
+export async function runHandler<Params>(
+  handler: Handler<Params>,
+  run: HandlerRun<Params>,
+): Promise<HandlerReport> {
+  const { params, checkpoint, attempt = 1, signal, ...fields } = run;
+  const abort = new AbortController();
+  const forward = (): void => {
+    const reason: unknown = signal?.reason;
+    abort.abort(reason instanceof TaskAborted ? reason : new TaskAborted('canceled'));
+  };
+  if (signal?.aborted) forward();
+  signal?.addEventListener('abort', forward, { once: true });
+
+  const progress: { percent: number; state?: unknown }[] = [];
+  const checkpoints: unknown[] = [];
+  const task: Task<Params> = {
+    id: 'test',
+    type: 'test',
+    labels: [],
+    user: { group: 'test' },
+    submittedAt: 0,
+    deadlineAt: null,
+    executionTimeoutMs: null,
+    ...fields,
+    params,
+  };
+  try {
+    const value = await handler(task, {
+      signal: abort.signal,
+      attempt,
+      token: fencingToken(1, attempt),
+      lastCheckpoint: checkpoint,
+      progress(percent, state) {
+        checkedJson('progress state', state, SESSION_LIMITS.progressStateBytesMax);
+        progress.push(state === undefined ? { percent } : { percent, state });
+      },
+      checkpoint(saved) {
+        checkedJson('checkpoint', saved, SESSION_LIMITS.checkpointBytesMax);
+        checkpoints.push(saved);
+      },
+    });
+    const text = checkedJson('result', value, SESSION_LIMITS.resultBytesMax);
+    return { result: text === undefined ? undefined : JSON.parse(text), progress, checkpoints };
+  } catch (error) {
+    return { error, progress, checkpoints };
+  } finally {
+    signal?.removeEventListener('abort', forward);
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * What the thread of the handlers and the thread of the session say to each other. Bodies of
+ * frames are JSON texts already: each value is turned into text once, where it came from.
+ */
+import type { AssignedTask, WelcomeFrame } from '@soda-scheduler/protocol';
+import type { AbortReason } from './errors.ts';
+
+/** What the session thread is started with. */
+export interface SessionSettings {
+  readonly url: string;
+  readonly token: string | undefined;
+  readonly executorId: string;
+  readonly incarnation: string;
+  readonly types: readonly string[];
+  readonly labels: readonly string[];
+  readonly reserve: readonly string[];
+  readonly host: string;
+  readonly sdk: string;
+}
+
+export interface AttemptKey {
+  readonly taskId: string;
+  readonly attempt: number;
+}
+
+export type Limits = WelcomeFrame['limits'];
+
+export type ToSession =
+  /** A frame about the attempt. `progress` and `checkpoint` give way to newer ones of their kind. */
+  | ({
+      readonly type: 'accept' | 'reject' | 'progress' | 'checkpoint' | 'result';
+      readonly body: string;
+    } & AttemptKey)
+  /** Answers `ping`. */
+  | { readonly type: 'pong' }
+  /** No new task; a running one goes on. */
+  | { readonly type: 'drain' }
+  /** No task is left: see the results acknowledged, then say goodbye. */
+  | { readonly type: 'leave' };
+
+export type FromSession =
+  | { readonly type: 'assigned'; readonly task: AssignedTask; readonly limits: Limits }
+  | ({ readonly type: 'abort'; readonly reason: AbortReason } & AttemptKey)
+  /** Asks how late this thread is. */
+  | { readonly type: 'ping' }
+  | { readonly type: 'event'; readonly event: ExecutorEvent }
+  /** The session is over. Null: as asked for. */
+  | { readonly type: 'ended'; readonly refusal: string | null };
+
+/** Something an operator of executors may want to know. `message` says it in one line. */
+export interface ExecutorEvent {
+  readonly type:
+    | 'connected'
+    | 'disconnected'
+    | 'unreachable'
+    | 'task_started'
+    | 'task_ended'
+    | 'task_aborted'
+    | 'result_dropped'
+    | 'draining'
+    | 'stopped';
+  readonly message: string;
+  readonly taskId?: string;
+  readonly attempt?: number;
+}

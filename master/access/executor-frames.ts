@@ -1,0 +1,183 @@
+/**
+ * Translates between the frames of an executor session and the words of the domain. Pure. What
+ * only executors and clients read (params, result, progress state, checkpoint) crosses as JSON
+ * text, and its size is checked here: a result that is too large ends its attempt with a message
+ * instead of ending the connection, which would only bring the same frame back.
+ */
+import { SESSION_LIMITS } from '@soda-scheduler/protocol';
+import type {
+  ExecutorFrame,
+  HelloFrame,
+  MasterMessage,
+  ProgressFrame,
+  ResultFrame,
+  RunningAttempt,
+} from '@soda-scheduler/protocol';
+import type { ExecutorCommand } from '../domain/effects.ts';
+import type { AttemptResult, Event, ExecutorHello, ReportedAttempt } from '../domain/events.ts';
+import type { Task } from '../domain/task.ts';
+
+type SequencedFrame = Extract<ExecutorFrame, { seq: number }>;
+type HeartbeatFrame = Extract<ExecutorFrame, { type: 'heartbeat' }>;
+type AssignedFields = Extract<MasterMessage, { type: 'assign' }>['task'];
+
+/** Where a frame came from. */
+interface Sender {
+  readonly executorId: string;
+  readonly sessionId: string;
+}
+
+export function connectedEvent(hello: HelloFrame, sessionId: string): Event {
+  const { incarnation, types, labels, reserve, host, pid, sdk } = hello;
+  const executor: ExecutorHello = {
+    executorId: hello.executor_id,
+    sessionId,
+    incarnation,
+    types,
+    labels,
+    reserve,
+    running: hello.running.map(reportedAttempt),
+    host,
+    pid,
+    sdk,
+  };
+  return { type: 'executorConnected', ...executor };
+}
+
+export function heartbeatEvent(frame: HeartbeatFrame, sender: Sender): Event {
+  return {
+    type: 'heartbeatReceived',
+    executorId: sender.executorId,
+    sessionId: sender.sessionId,
+    draining: frame.state === 'draining',
+    running: frame.running.map(reportedAttempt),
+    loopLagMs: frame.loop_lag_ms ?? null,
+    rssBytes: frame.rss_bytes ?? null,
+  };
+}
+
+export function frameEvent(frame: SequencedFrame, sender: Sender): Event {
+  const from = {
+    executorId: sender.executorId,
+    sessionId: sender.sessionId,
+    frameSeq: frame.seq,
+    taskId: frame.task_id,
+    attempt: frame.attempt,
+  };
+  switch (frame.type) {
+    case 'accept':
+      return { type: 'attemptAccepted', ...from };
+    case 'reject':
+      return { type: 'attemptRejected', code: frame.code, message: frame.message, ...from };
+    case 'progress':
+      return { type: 'progressReported', ...progressOf(frame), ...from };
+    case 'result':
+      return { type: 'attemptEnded', ...resultOf(frame), ...from };
+  }
+}
+
+/** The body of the frame, to be numbered by `encodeFrame`. */
+export function commandBody(command: ExecutorCommand, term: number): string {
+  switch (command.type) {
+    case 'assign':
+      return `{"type":"assign","task":${assignedTask(command.task, term)}}`;
+    case 'cancel':
+      return JSON.stringify({
+        type: 'cancel',
+        task_id: command.taskId,
+        attempt: command.attempt,
+        reason: command.reason,
+        grace_ms: command.graceMs,
+      } satisfies MasterMessage);
+    case 'drain':
+      return JSON.stringify({ type: 'drain', draining: command.draining } satisfies MasterMessage);
+  }
+}
+
+/** Params and checkpoint are spliced in as they are: they may be large, and are JSON already. */
+function assignedTask(task: Task, term: number): string {
+  const fields = {
+    id: task.id,
+    type: task.type,
+    attempt: task.attempt,
+    term,
+    labels: [...task.labels],
+    user: {
+      group: task.user.group,
+      ...(task.user.project !== null && { project: task.user.project }),
+      ...(task.user.env !== null && { env: task.user.env }),
+      ...(task.user.user !== null && { user: task.user.user }),
+    },
+    submitted_at: task.submittedAt,
+    ...(task.executionTimeoutMs !== null && { execution_timeout_ms: task.executionTimeoutMs }),
+    ...(task.deadlineAt !== null && { deadline_at: task.deadlineAt }),
+  } satisfies Omit<AssignedFields, 'params' | 'checkpoint'>;
+  const checkpoint = task.checkpoint === null ? '' : `,"checkpoint":${task.checkpoint}`;
+  return `${JSON.stringify(fields).slice(0, -1)},"params":${task.params}${checkpoint}}`;
+}
+
+function reportedAttempt(running: RunningAttempt): ReportedAttempt {
+  return { taskId: running.task_id, attempt: running.attempt, state: running.state };
+}
+
+/** What is too large is left out: progress is a courtesy, and must not end an attempt. */
+function progressOf(frame: ProgressFrame) {
+  const state = jsonText(frame.state, SESSION_LIMITS.progressStateBytesMax);
+  const checkpoint = jsonText(frame.checkpoint, SESSION_LIMITS.checkpointBytesMax);
+  return {
+    percent: frame.percent ?? null,
+    state: 'text' in state ? state.text : undefined,
+    checkpoint: 'text' in checkpoint ? checkpoint.text : undefined,
+  };
+}
+
+function resultOf(frame: ResultFrame): AttemptResult {
+  const result = jsonText(frame.result, SESSION_LIMITS.resultBytesMax);
+  if ('problem' in result) return refusedResult(`The result ${result.problem}`);
+  const details = jsonText(frame.error?.details, SESSION_LIMITS.resultBytesMax);
+  if ('problem' in details) return refusedResult(`The details of the error ${details.problem}`);
+
+  const { error } = frame;
+  const missing = frame.outcome === 'failed' ? { message: 'The executor gave no reason.' } : null;
+  return {
+    outcome: frame.outcome,
+    result: result.text ?? null,
+    error:
+      error === undefined
+        ? missing
+        : {
+            message: error.message,
+            ...(error.name !== undefined && { name: error.name }),
+            ...(error.details !== undefined && { details: error.details }),
+          },
+    retryable: error?.retryable ?? true,
+    retryAfterMs: error?.retry_after === undefined ? null : error.retry_after * 1000,
+  };
+}
+
+/** The work was done, but what it reports cannot be stored; another attempt would end the same. */
+function refusedResult(message: string): AttemptResult {
+  return {
+    outcome: 'failed',
+    result: null,
+    error: { name: 'ResultRefused', message },
+    retryable: false,
+    retryAfterMs: null,
+  };
+}
+
+function jsonText(
+  value: unknown,
+  bytesMax: number,
+): { readonly text: string | undefined } | { readonly problem: string } {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch {
+    // Parsing copes with any depth; writing does not.
+    return { problem: 'is nested too deeply.' };
+  }
+  const bytes = text === undefined ? 0 : Buffer.byteLength(text);
+  if (bytes <= bytesMax) return { text };
+  return { problem: `is too large: ${bytes} bytes of JSON, and ${bytesMax} are allowed.` };
+}

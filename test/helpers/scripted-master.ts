@@ -1,0 +1,149 @@
+/**
+ * The real executor gateway on a real server, with a scripted engine behind it: events are
+ * recorded and can be awaited; accepts, progress and results are confirmed at once unless told
+ * otherwise. It decides nothing, so a test says itself what the master answers.
+ */
+import { EventEmitter, once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ExecutorGateway } from '../../master/access/executor-gateway.ts';
+import type { GatewayOptions } from '../../master/access/executor-gateway.ts';
+import type { MasterStatus } from '../../master/application/master-handle.ts';
+import type { Log } from '../../master/application/ports.ts';
+import type { Event } from '../../master/domain/events.ts';
+import type { Task } from '../../master/domain/task.ts';
+import { createClock } from '../../master/infrastructure/system.ts';
+
+type EventOf<T extends Event['type']> = Extract<Event, { type: T }>;
+
+export const silentLog: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+export class ScriptedMaster {
+  status: MasterStatus = 'ready';
+  term = 1;
+  confirmsResults = true;
+  readonly events: Event[] = [];
+  readonly gateway: ExecutorGateway;
+  readonly server = createServer();
+  readonly #posted = new EventEmitter();
+
+  private constructor(options: Partial<GatewayOptions>) {
+    this.gateway = new ExecutorGateway({
+      authorize: () => null,
+      clock: createClock(),
+      log: silentLog,
+      heartbeatMs: 200,
+      leaseMs: 1_000,
+      ...options,
+    });
+    this.gateway.attach(this.server, this);
+  }
+
+  /** `port`: 0 for any free one. */
+  static async start(options: Partial<GatewayOptions> = {}, port = 0): Promise<ScriptedMaster> {
+    const master = new ScriptedMaster(options);
+    master.server.listen(port, '127.0.0.1');
+    await once(master.server, 'listening');
+    return master;
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  post(event: Event): void {
+    this.events.push(event);
+    if ('frameSeq' in event && (event.type !== 'attemptEnded' || this.confirmsResults)) {
+      this.gateway.confirm(event.sessionId, event.frameSeq);
+    }
+    this.#posted.emit('event');
+  }
+
+  of<T extends Event['type']>(type: T): EventOf<T>[] {
+    return this.events.filter((event): event is EventOf<T> => event.type === type);
+  }
+
+  /** The `count`-th event of this type, now or later. */
+  async nth<T extends Event['type']>(type: T, count = 1): Promise<EventOf<T>> {
+    for (;;) {
+      const event = this.of(type)[count - 1];
+      if (event !== undefined) return event;
+      await once(this.#posted, 'event');
+    }
+  }
+
+  /** The first event of this type that fits, now or later. */
+  async find<T extends Event['type']>(
+    type: T,
+    fits: (event: EventOf<T>) => boolean,
+  ): Promise<EventOf<T>> {
+    for (;;) {
+      const event = this.of(type).find(fits);
+      if (event !== undefined) return event;
+      await once(this.#posted, 'event');
+    }
+  }
+
+  assign(sessionId: string, fields: Partial<Task> & { id: string }): void {
+    this.gateway.send(sessionId, { type: 'assign', task: offeredTask(fields) }, this.term);
+  }
+
+  async close(): Promise<void> {
+    await this.gateway.shutdown();
+    this.server.close();
+    if (this.server.listening) await once(this.server, 'close');
+  }
+}
+
+/** A task as the engine hands it to the gateway. */
+export function offeredTask(fields: Partial<Task> & { id: string }): Task {
+  return {
+    seq: 1,
+    type: 'test',
+    params: 'null',
+    labels: [],
+    requires: [],
+    lane: 'test||',
+    user: { group: 'g', project: null, env: null, user: null },
+    notifyUrl: null,
+    requestHash: '',
+    submittedAt: 1_000,
+    retry: { maxAttempts: 10, interval: 600 },
+    assignTimeoutMs: 5_000,
+    executionTimeoutMs: null,
+    stallTimeoutMs: null,
+    deadlineAt: null,
+    state: 'offered',
+    version: 1,
+    priority: 0,
+    orderTime: 1_000,
+    dueAt: 1_000,
+    attempt: 1,
+    attemptsUsed: 0,
+    crashCount: 0,
+    executorId: 'e1',
+    offeredAt: 1_000,
+    startedAt: null,
+    cancelRequestedAt: null,
+    cancelReason: null,
+    progressPercent: null,
+    progressState: null,
+    progressAt: null,
+    checkpoint: null,
+    error: null,
+    lastOutcome: null,
+    result: null,
+    finishedAt: null,
+    failureReason: null,
+    ...fields,
+  };
+}

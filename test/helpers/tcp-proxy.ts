@@ -1,0 +1,171 @@
+/**
+ * A TCP proxy in front of a server of the test, with the faults of a network: delay, silence
+ * (packets vanish, nobody is told), cut, cut inside a frame, and a peer that stops reading.
+ * Faults hold for connections that are open and for those that come, until `heal()`.
+ */
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+
+/** `up`: from who connects to the server. `down`: the other way. */
+export type Direction = 'up' | 'down';
+
+interface Fault {
+  delayMs: number;
+  drop: boolean;
+  freeze: boolean;
+  /** Bytes that still pass; then both sockets are destroyed. */
+  cutAfter: number;
+}
+
+const noFault: Fault = {
+  delayMs: 0,
+  drop: false,
+  freeze: false,
+  cutAfter: Number.POSITIVE_INFINITY,
+};
+
+interface Pair {
+  readonly client: Socket;
+  readonly server: Socket;
+}
+
+export class TcpProxy {
+  readonly #server: Server;
+  readonly #targetPort: number;
+  readonly #pairs = new Set<Pair>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #faults: Record<Direction, Fault> = { up: { ...noFault }, down: { ...noFault } };
+  #refuses = false;
+  /** Bytes passed on since the start, to place a cut. */
+  readonly passed: Record<Direction, number> = { up: 0, down: 0 };
+  connectionCount = 0;
+
+  private constructor(targetPort: number) {
+    this.#targetPort = targetPort;
+    this.#server = createServer((client) => this.#accept(client));
+  }
+
+  static async start(targetPort: number): Promise<TcpProxy> {
+    const proxy = new TcpProxy(targetPort);
+    proxy.#server.listen(0, '127.0.0.1');
+    await once(proxy.#server, 'listening');
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get openCount(): number {
+    return this.#pairs.size;
+  }
+
+  /** Each chunk arrives so much later; order is kept. */
+  delay(ms: number, directions: readonly Direction[] = ['up', 'down']): void {
+    for (const direction of directions) this.#faults[direction].delayMs = ms;
+  }
+
+  /** What is sent vanishes; connections stay open. */
+  drop(directions: readonly Direction[] = ['up', 'down']): void {
+    for (const direction of directions) this.#faults[direction].drop = true;
+  }
+
+  /** Nothing is read: the sender's buffers fill up. */
+  freeze(directions: readonly Direction[] = ['up', 'down']): void {
+    for (const direction of directions) this.#faults[direction].freeze = true;
+    for (const pair of this.#pairs) this.#pauseOrResume(pair);
+  }
+
+  /** Destroys the connection once so many more bytes have passed, in the middle of a frame or not. */
+  cutAfter(bytes: number, direction: Direction): void {
+    this.#faults[direction].cutAfter = bytes;
+  }
+
+  /** Destroys what is open. New connections pass, unless `refuse()` was called. */
+  cut(): void {
+    for (const { client, server } of this.#pairs) {
+      client.destroy();
+      server.destroy();
+    }
+  }
+
+  /** New connections are closed at once. */
+  refuse(): void {
+    this.#refuses = true;
+  }
+
+  heal(): void {
+    this.#refuses = false;
+    Object.assign(this.#faults.up, noFault);
+    Object.assign(this.#faults.down, noFault);
+    for (const pair of this.#pairs) this.#pauseOrResume(pair);
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.cut();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  #accept(client: Socket): void {
+    if (this.#refuses) {
+      client.destroy();
+      return;
+    }
+    this.connectionCount += 1;
+    const server = connect(this.#targetPort, '127.0.0.1');
+    const pair = { client, server };
+    this.#pairs.add(pair);
+    this.#pipe(pair, 'up', client, server);
+    this.#pipe(pair, 'down', server, client);
+    this.#pauseOrResume(pair);
+  }
+
+  #pipe(pair: Pair, direction: Direction, from: Socket, to: Socket): void {
+    const fault = this.#faults[direction];
+    from.setNoDelay(true);
+    from.on('data', (chunk) => {
+      if (fault.drop) return;
+      this.#later(fault.delayMs, () => this.#pass(pair, direction, to, chunk));
+    });
+    from.on('error', () => undefined);
+    from.on('end', () => {
+      if (!fault.drop) this.#later(fault.delayMs, () => to.end());
+    });
+    from.on('close', () => {
+      this.#pairs.delete(pair);
+      if (!fault.drop) this.#later(fault.delayMs, () => to.destroy());
+    });
+  }
+
+  #pass(pair: Pair, direction: Direction, to: Socket, chunk: Buffer): void {
+    const fault = this.#faults[direction];
+    const part = chunk.subarray(0, fault.cutAfter);
+    this.passed[direction] += part.length;
+    to.write(part);
+    if (Number.isFinite(fault.cutAfter)) fault.cutAfter -= part.length;
+    if (fault.cutAfter > 0) return;
+    fault.cutAfter = Number.POSITIVE_INFINITY;
+    // What was passed on is flushed first: a cut inside a frame is a different fault from none.
+    pair.client.destroySoon();
+    pair.server.destroySoon();
+  }
+
+  #later(ms: number, call: () => void): void {
+    if (ms === 0) return call();
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      call();
+    }, ms);
+    this.#timers.add(timer);
+  }
+
+  #pauseOrResume({ client, server }: Pair): void {
+    if (this.#faults.up.freeze) client.pause();
+    else client.resume();
+    if (this.#faults.down.freeze) server.pause();
+    else server.resume();
+  }
+}
