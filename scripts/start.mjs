@@ -19,7 +19,7 @@ if (major < NODE_MIN[0] || (major === NODE_MIN[0] && minor < NODE_MIN[1])) {
 if (packagesAreMissing()) {
   await step('Installing packages', 'npm', ['ci', '--loglevel=error', '--no-audit', '--no-fund']);
 }
-await step('Building', process.execPath, ['node_modules/typescript/bin/tsc', '-b']);
+await step('Building', process.execPath, ['node_modules/typescript/bin/tsc', '-b', 'examples']);
 await import('../examples/dist/demo/main.js');
 
 /** npm writes the inner lockfile last, so it tells when the packages were installed. */

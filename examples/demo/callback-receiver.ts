@@ -17,16 +17,17 @@ export async function receiveCallbacks(
   onCallback: (body: CallbackBody) => void,
 ): Promise<CallbackReceiver> {
   const seen = new Set<unknown>();
-  const server = createServer(async (request, response) => {
-    try {
-      const body = verifyCallback(await readBody(request), request.headers, secret);
-      const id = request.headers['webhook-id'];
-      if (!seen.has(id)) onCallback(body);
-      seen.add(id);
-      response.writeHead(204).end();
-    } catch (error) {
-      response.writeHead(error instanceof CallbackRefused ? 401 : 400).end();
-    }
+  const take = async (request: IncomingMessage): Promise<number> => {
+    const body = verifyCallback(await readBody(request), request.headers, secret);
+    const id = request.headers['webhook-id'];
+    if (!seen.has(id)) onCallback(body);
+    seen.add(id);
+    return 204;
+  };
+  const server = createServer((request, response) => {
+    void take(request)
+      .catch((error: unknown) => (error instanceof CallbackRefused ? 401 : 400))
+      .then((status) => response.writeHead(status).end());
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

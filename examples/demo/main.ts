@@ -236,6 +236,7 @@ async function assertPortIsFree(port: number): Promise<void> {
     throw new Error(
       `Port ${port} is in use, perhaps by another npm start. Stop that, or choose another port:\n` +
         'SODA_PORT=18900 SODA_DATA_DIR=data-2 npm start',
+      { cause: error },
     );
   }
   server.close();

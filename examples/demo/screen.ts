@@ -1,7 +1,7 @@
 /** What the demo shows: aligned lines, and a bar on a terminal or plain lines elsewhere. */
 import { Presets, SingleBar } from 'cli-progress';
 
-const terminal = process.stdout.isTTY === true;
+const terminal = process.stdout.isTTY;
 const style = (code: string) => (text: string) => (terminal ? `\x1b[${code}m${text}\x1b[0m` : text);
 
 export const bold = style('1');

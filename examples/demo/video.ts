@@ -83,7 +83,7 @@ export async function provideClip(
     [
       ...['-nostdin', '-loglevel', 'error', '-y'],
       ...sources.flatMap((source) => ['-f', 'lavfi', '-i', source]),
-      ...['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-c:a', 'aac'],
+      ...['-c:v', 'libx264', '-preset', 'veryfast', '-pix_fmt', 'yuv420p', '-c:a', 'aac'],
       ...['-f', 'mp4', draft],
     ],
     signal,

@@ -2,19 +2,9 @@
  * Turns a checked output into ffmpeg's argument list. Pure. No shell ever sees these arguments;
  * file names are absolute and carry `file:`, so that none of them can be read as an option.
  */
+import { GUARDED_INPUT } from './input-guard.ts';
 import type { OutputSpec } from './params.ts';
 import type { Media } from './probe.ts';
-
-/**
- * What every reader of an input gets: no protocol but `file`, and no format that can name other
- * files (HLS, DASH, concat, image sequences). The lists also bind what a container embeds.
- */
-export const GUARDED_INPUT: readonly string[] = [
-  '-protocol_whitelist',
-  'file',
-  '-format_whitelist',
-  'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mpegts,mpeg,flv,avi,wav,mp3,ogg,aac,flac',
-];
 
 const encoders = {
   h264: 'libx264',

@@ -1,16 +1,17 @@
 #!/usr/bin/env node
 /** An executor for `ffmpeg.transcode` as a process: the environment in, an exit code out. */
 import { createExecutor } from '@soda-scheduler/executor-sdk';
-import { DEFAULT_PORT } from '@soda-scheduler/protocol';
 import { z } from 'zod';
 import { findFfmpeg } from './binaries.ts';
 import { MediaRoot } from './media-root.ts';
 import { transcodeHandler } from './transcode.ts';
 
+const DEFAULT_URL = 'http://127.0.0.1:18890';
+
 const HELP = `Runs tasks of type ffmpeg.transcode. Settings are environment variables:
 
   MEDIA_ROOT           the one directory that is read and written (required)
-  SODA_URL             the master (http://127.0.0.1:${DEFAULT_PORT})
+  SODA_URL             the master (${DEFAULT_URL})
   SODA_EXECUTOR_TOKEN  opens the session
   FFMPEG, FFPROBE      the programs (from PATH)
   FFMPEG_THREADS       for decoding and encoding each (ffmpeg decides)
@@ -19,7 +20,7 @@ const HELP = `Runs tasks of type ffmpeg.transcode. Settings are environment vari
 
 const settings = z.object({
   MEDIA_ROOT: z.string({ error: 'name the directory of the media files' }).min(1),
-  SODA_URL: z.url().default(`http://127.0.0.1:${DEFAULT_PORT}`),
+  SODA_URL: z.url().default(DEFAULT_URL),
   SODA_EXECUTOR_TOKEN: z.string().optional(),
   FFMPEG_THREADS: z.coerce.number().int().min(1).max(256).optional(),
   STALL_SECONDS: z.coerce.number().min(1).max(86_400).default(60),

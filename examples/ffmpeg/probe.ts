@@ -4,8 +4,8 @@
  */
 import { z } from 'zod';
 import { describeExit, type RunOptions, runChild } from './child-process.ts';
-import { GUARDED_INPUT } from './command.ts';
 import { describeFfmpegFailure } from './failures.ts';
+import { GUARDED_INPUT } from './input-guard.ts';
 
 export interface Media {
   /** Null where the file does not say. */

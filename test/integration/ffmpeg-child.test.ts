@@ -45,7 +45,7 @@ describe('an ffmpeg child process', () => {
     const abort = new AbortController();
     const { child, connected } = run(
       `process.on('SIGTERM', () => {}); process.stdout.write('deaf'); setInterval(() => {}, 1e6)`,
-      { signal: abort.signal, onStdout: () => Boolean(void abort.abort()) },
+      { signal: abort.signal, onStdout: () => (abort.abort(), false) },
     );
     const { gone } = await connected;
     const end = await child;

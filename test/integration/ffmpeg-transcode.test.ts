@@ -74,7 +74,7 @@ describe('a transcode', function () {
 
   async function outputsOf(run: Run): Promise<TranscodeResult['outputs']> {
     const { result, error } = await transcode(run);
-    if (result === undefined) throw error;
+    if (result === undefined) throw error ?? new Error('neither result nor error');
     return result.outputs;
   }
 
