@@ -3,7 +3,6 @@
  * host; task types are the users' words, so that only so many of them get a label of their own.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Backlog } from '../application/master-handle.ts';
 import type { Observer } from '../application/ports.ts';
 import type { Observation } from '../domain/effects.ts';
 import { type Executor, stateOf } from '../domain/executor.ts';
@@ -21,7 +20,16 @@ export interface Scraped {
   readonly status: string;
   readonly term: number;
   executors(): readonly Executor[];
-  backlog(): Backlog;
+  backlog(): {
+    readonly types: readonly {
+      readonly type: string;
+      readonly waitingCount: number;
+      readonly runningCount: number;
+      readonly oldestWaitingMs: number;
+    }[];
+    readonly cachedCount: number;
+    readonly pendingCallbackCount: number;
+  };
 }
 
 export interface Metrics extends Observer {
@@ -49,10 +57,7 @@ export function createMetrics(version: string): Metrics {
       meters.httpSeconds.observe({ route }, seconds);
     },
     render: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
-    watch: (scraped) => {
-      watchFleet(registry, scraped);
-      watchBacklog(registry, labelOf, scraped);
-    },
+    watch: (scraped) => watch(registry, labelOf, scraped),
   };
 }
 
@@ -143,82 +148,55 @@ function observeDuration(meters: Meters, { startedAt, finishedAt }: Task): void 
   }
 }
 
-function watchFleet(registry: Registry, scraped: Scraped): void {
-  const registers: Registry[] = [];
-  registry.registerMetric(
-    new Gauge({
-      name: 'scheduler_executors',
-      help: 'Executors the master knows, by state.',
-      labelNames: ['state'],
-      registers,
-      collect() {
-        for (const state of executorStates) this.set({ state }, 0);
-        for (const executor of scraped.executors()) this.inc({ state: stateOf(executor) });
-      },
-    }),
-  );
-  const gauge = (name: string, help: string, read: () => number) =>
+function watch(registry: Registry, labelOf: (type: string) => string, scraped: Scraped): void {
+  const gauge = <L extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly L[],
+    collect: (gauge: Gauge<L>) => void,
+  ) =>
     registry.registerMetric(
       new Gauge({
         name: `scheduler_${name}`,
         help,
-        registers,
+        labelNames: [...labelNames],
+        registers: [],
         collect() {
-          this.set(read());
+          this.reset();
+          collect(this);
         },
       }),
     );
-  gauge('is_leader', '1 while this master takes work.', () => (scraped.status === 'ready' ? 1 : 0));
-  gauge('term', 'Grows with every start or take-over.', () => scraped.term);
-}
 
-function watchBacklog(
-  registry: Registry,
-  labelOf: (type: string) => string,
-  scraped: Scraped,
-): void {
-  const registers = [registry];
-  new Gauge({
-    name: 'scheduler_tasks',
-    help: 'Tasks that wait or run.',
-    labelNames: ['type', 'state'],
-    registers,
-    collect() {
-      this.reset();
-      for (const { type, waitingCount, runningCount } of scraped.backlog().types) {
-        this.inc({ type: labelOf(type), state: 'waiting' }, waitingCount);
-        this.inc({ type: labelOf(type), state: 'running' }, runningCount);
-      }
-    },
+  gauge('executors', 'Executors the master knows, by state.', ['state'], (executors) => {
+    for (const state of executorStates) executors.set({ state }, 0);
+    for (const executor of scraped.executors()) executors.inc({ state: stateOf(executor) });
   });
-  new Gauge({
-    name: 'scheduler_oldest_waiting_seconds',
-    help: 'How long the first task that is due has waited.',
-    labelNames: ['type'],
-    registers,
-    collect() {
-      this.reset();
-      for (const { type, oldestWaitingMs } of scraped.backlog().types) {
-        this.set({ type: labelOf(type) }, oldestWaitingMs / 1000);
-      }
-    },
+  gauge('tasks', 'Tasks that wait or run.', ['type', 'state'], (tasks) => {
+    for (const { type, waitingCount, runningCount } of scraped.backlog().types) {
+      tasks.inc({ type: labelOf(type), state: 'waiting' }, waitingCount);
+      tasks.inc({ type: labelOf(type), state: 'running' }, runningCount);
+    }
   });
-  new Gauge({
-    name: 'scheduler_cache_entries',
-    help: 'Waiting tasks held in memory.',
-    registers,
-    collect() {
-      this.set(scraped.backlog().cachedCount);
-    },
+  gauge('oldest_waiting_seconds', 'How long the first due task has waited.', ['type'], (oldest) => {
+    // Where types share a label, the longest wait is the one that stays.
+    const types = [...scraped.backlog().types].sort(
+      (a, b) => a.oldestWaitingMs - b.oldestWaitingMs,
+    );
+    for (const { type, oldestWaitingMs } of types) {
+      oldest.set({ type: labelOf(type) }, oldestWaitingMs / 1000);
+    }
   });
-  new Gauge({
-    name: 'scheduler_callback_pending',
-    help: 'Callbacks in flight or waiting for their next try, as far as memory knows.',
-    registers,
-    collect() {
-      this.set(scraped.backlog().pendingCallbackCount);
-    },
-  });
+  gauge('cache_entries', 'Waiting tasks held in memory.', [], (entries) =>
+    entries.set(scraped.backlog().cachedCount),
+  );
+  gauge('callback_pending', 'Callbacks in flight or due again, as memory knows.', [], (pending) =>
+    pending.set(scraped.backlog().pendingCallbackCount),
+  );
+  gauge('is_leader', '1 while this master takes work.', [], (leader) =>
+    leader.set(scraped.status === 'ready' ? 1 : 0),
+  );
+  gauge('term', 'Grows with every start or take-over.', [], (term) => term.set(scraped.term));
 }
 
 /** The first so many names stay themselves: a label once given never changes its meaning. */

@@ -8,12 +8,27 @@ import { StandInHandle } from './stand-in-handle.ts';
 
 export const noTokens: Tokens = { submitToken: null, executorToken: null, adminToken: null };
 
+/** The fields that tests read, of whatever body it is; reading one that is not there fails. */
+export interface AnyBody {
+  readonly task_id: string;
+  readonly code: number;
+  readonly detail: string;
+  readonly same_request: boolean;
+  readonly errors: readonly { readonly field: string; readonly message: string }[];
+  readonly results: readonly {
+    readonly task_id: string | null;
+    readonly code: number;
+    readonly message: string;
+    readonly same_request: boolean;
+  }[];
+}
+
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  /** The body as JSON. */
-  json(): any; // biome-ignore lint: tests read what they assert
+  /** The body as JSON; `T` is what the test expects of it. */
+  json<T = AnyBody>(): T;
 }
 
 export interface Call {

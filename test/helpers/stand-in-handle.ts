@@ -86,6 +86,10 @@ export class StandInHandle implements MasterHandle {
     return this.fleet;
   }
 
+  backlog() {
+    return { types: [], cachedCount: this.stored.size, pendingCallbackCount: 0 };
+  }
+
   post(): void {
     throw new Error('The access layer posts no events.');
   }
