@@ -6,6 +6,7 @@
 import type {
   Commit,
   Position,
+  StoredLane,
   StoredTask,
   TaskQuery,
   TaskStore,

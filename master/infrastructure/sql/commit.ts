@@ -5,7 +5,6 @@
 import type { Commit } from '../../application/ports.ts';
 import type { Notification, Task } from '../../domain/task.ts';
 import type { Dialect, Statement } from './dialect.ts';
-import { fitting, placeholders } from './dialect.ts';
 import type { Column, Value } from './rows.ts';
 import {
   attemptColumns,
@@ -60,19 +59,20 @@ export function planCommit(dialect: Dialect, commit: Commit): Plan {
       'task',
       stored.map(({ task }) => task),
     ),
-    ...insert('task', liveColumns, commit.inserts),
+    ...insert(dialect, 'task', liveColumns, commit.inserts),
     ...insert(
+      dialect,
       'task',
       liveColumns,
       commit.reopens.map(({ task }) => task),
     ),
     ...update(dialect, commit.updates),
-    ...commit.checkpoints.map(saveCheckpoint),
+    ...saveCheckpoints(commit.checkpoints),
   );
   for (const [table, finishes] of bySegment(commit.finishes, ({ task }) => endOf(task))) {
-    statements.push(...insert(table, historyColumns, finishes));
+    statements.push(...insert(dialect, table, historyColumns, finishes));
   }
-  statements.push(...insert('task_attempt', attemptColumns, commit.attempts));
+  statements.push(...insert(dialect, 'task_attempt', attemptColumns, commit.attempts));
   for (const [table, changed] of bySegment(commit.notifications, (item) => item.finishedAt)) {
     statements.push(...updateNotifications(dialect, table, changed));
   }
@@ -86,6 +86,7 @@ function endOf(task: Task): number {
 
 /** Columns that no row has a value for are left out: they are half of a new task. */
 function insert<Source>(
+  dialect: Dialect,
   table: string,
   columns: readonly Column<Source>[],
   sources: readonly Source[],
@@ -93,34 +94,34 @@ function insert<Source>(
   if (sources.length === 0) return [];
   const named = columns.filter(({ of }) => sources.some((source) => of(source) !== null));
   const rows = sources.map((source) => named.map(({ of }) => of(source)));
-  const names = named.map(({ name }) => name).join(', ');
-  return fitting(rows).map((group) => ({
-    sql: `INSERT INTO ${table} (${names}) VALUES ${placeholders(group.length, named.length)}`,
-    values: group.flat(),
-    touches: group.length,
-  }));
+  return dialect.insert(table, named, rows);
 }
 
 function remove(dialect: Dialect, table: string, tasks: readonly Task[]): Statement[] {
+  if (tasks.length === 0) return [];
   const rows = tasks.map((task): Value[] => [task.seq, task.version - 1]);
-  return fitting(rows).map((group) => dialect.remove(table, versionMatch, group));
+  return dialect.remove(table, versionMatch, rows);
 }
 
 function update(dialect: Dialect, tasks: readonly Task[]): Statement[] {
+  if (tasks.length === 0) return [];
   const rows = tasks.map((task) => [
     task.seq,
     task.version - 1,
     ...changingColumns.map(({ of }) => of(task)),
   ]);
-  return fitting(rows).map((group) => dialect.update('task', versionMatch, changingColumns, group));
+  return dialect.update('task', versionMatch, changingColumns, rows);
 }
 
-function saveCheckpoint(task: Task): Statement {
-  return {
-    sql: 'UPDATE task SET checkpoint = ? WHERE seq = ? AND version = ?',
-    values: [task.checkpoint, task.seq, task.version],
-    touches: 1,
-  };
+function saveCheckpoints(tasks: readonly Task[]): Statement[] {
+  if (tasks.length === 0) return [];
+  return [
+    {
+      sql: 'UPDATE task SET checkpoint = ? WHERE seq = ? AND version = ?',
+      runs: tasks.map(({ checkpoint, seq, version }) => [checkpoint, seq, version]),
+      touches: tasks.length,
+    },
+  ];
 }
 
 /** The history row may have gone (retention, reopen): then there is nothing left to note. */
@@ -134,8 +135,7 @@ function updateNotifications(
     notification.finishedAt,
     ...notificationColumns.map(({ of }) => of(notification)),
   ]);
-  return fitting(rows).map((group) => ({
-    ...dialect.update(table, finishMatch, notificationColumns, group),
-    touches: null,
-  }));
+  return dialect
+    .update(table, finishMatch, notificationColumns, rows)
+    .map((statement) => ({ ...statement, touches: null }));
 }

@@ -7,8 +7,9 @@ import type { Column, Row, Value } from './rows.ts';
 
 export interface Statement {
   readonly sql: string;
-  readonly values: readonly Value[];
-  /** The rows it must touch, for the transaction to stand; null where any number will do. */
+  /** What it binds; it is run once for each. */
+  readonly runs: readonly (readonly Value[])[];
+  /** The rows all runs together must touch for the transaction to stand; null for any number. */
   readonly touches: number | null;
 }
 
@@ -50,7 +51,7 @@ export interface Dialect {
 
   /** Runs the statements in order and stops at the first that fails. */
   run(connection: Connection, statements: readonly Statement[]): Promise<Outcome[]>;
-  /** The connection is in an unknown state: it must not be used again. */
+  /** The transaction on it failed in an unknown way: it must not reach the next user. */
   discard(connection: Connection, error: Error): void;
   rowsOf(response: unknown): Row[];
 
@@ -58,9 +59,10 @@ export interface Dialect {
   createTable(table: string, columns: string, indexes: readonly Index[]): string[];
   /** One table whose rows are read by that index, whatever the planner thinks of it. */
   readBy(table: string, index: string): string;
+  insert(table: string, columns: Columns, rows: readonly Value[][]): Statement[];
   /** `rows` hold the matched columns first, then those to be set. */
-  update(table: string, matched: Columns, set: Columns, rows: readonly Value[][]): Statement;
-  remove(table: string, matched: Columns, rows: readonly Value[][]): Statement;
+  update(table: string, matched: Columns, set: Columns, rows: readonly Value[][]): Statement[];
+  remove(table: string, matched: Columns, rows: readonly Value[][]): Statement[];
 
   /** Nobody else migrates this database meanwhile. */
   exclusively<T>(knex: Knex, work: () => Promise<T>): Promise<T>;
@@ -76,40 +78,10 @@ export interface Dialect {
   isDuplicate(error: unknown): boolean;
 }
 
-type Columns = readonly Pick<Column<never>, 'name' | 'kind'>[];
+export type Columns = readonly Pick<Column<never>, 'name' | 'kind'>[];
 
-/** Below what one statement may bind (SQLite: 32,766 values; MySQL: `max_allowed_packet`). */
-const VALUES_MAX = 30_000;
-export const CHARACTERS_MAX = 1_000_000;
-
-export function sizeOf(values: readonly Value[]): number {
-  let size = 0;
-  for (const value of values) size += typeof value === 'string' ? value.length : 8;
-  return size;
-}
-
-/** Cuts rows into groups that fit one statement each. */
-export function fitting(rows: readonly Value[][]): Value[][][] {
-  const groups: Value[][][] = [];
-  let group: Value[][] = [];
-  let valueCount = 0;
-  let size = 0;
-  for (const row of rows) {
-    const rowSize = sizeOf(row);
-    const full = valueCount + row.length > VALUES_MAX || size + rowSize > CHARACTERS_MAX;
-    if (group.length > 0 && full) {
-      groups.push(group);
-      group = [];
-      valueCount = 0;
-      size = 0;
-    }
-    group.push(row);
-    valueCount += row.length;
-    size += rowSize;
-  }
-  if (group.length > 0) groups.push(group);
-  return groups;
-}
+/** A statement without values, such as `COMMIT`. */
+export const plain = (sql: string): Statement => ({ sql, runs: [[]], touches: null });
 
 /** `(?, ?), (?, ?)` */
 export function placeholders(rowCount: number, columnCount: number): string {

@@ -1,13 +1,13 @@
 /**
- * SQLite through libsql: one file, one connection, one master. The driver is synchronous, so a
- * commit holds the event loop while the disk flushes. The file stays locked as long as it is
+ * SQLite through libsql: one file, one connection, one master. The driver is synchronous: there
+ * are no round trips to save, and a commit holds the event loop while the disk flushes. The file stays locked as long as it is
  * open; see `docs/operations.md` for why that is wanted.
  */
 import { createRequire } from 'node:module';
 import type { Knex } from 'knex';
 import Libsql from 'libsql';
 import { StoreUnusable } from '../../application/ports.ts';
-import type { Connection, Dialect, Outcome, Statement, Types } from './dialect.ts';
+import type { Columns, Connection, Dialect, Outcome, Statement, Types } from './dialect.ts';
 import { placeholders } from './dialect.ts';
 import type { Row } from './rows.ts';
 
@@ -34,6 +34,10 @@ class LibsqlClient extends BetterSqlite3Client {
   override async acquireRawConnection(): Promise<Libsql.Database> {
     return openFile(this.connectionSettings.filename);
   }
+
+  override async destroyRawConnection(database: Libsql.Database): Promise<void> {
+    closeFile(database);
+  }
 }
 
 function openFile(file: string): Libsql.Database {
@@ -42,10 +46,9 @@ function openFile(file: string): Libsql.Database {
     database = new Libsql(file, { timeout: BUSY_TIMEOUT_MS });
     // Exclusive before WAL: then the index of the log lives in memory and no other process, not
     // even a second master of this version, can open the file.
-    for (const pragma of ['locking_mode=EXCLUSIVE', 'journal_mode=WAL', 'synchronous=FULL']) {
-      database.prepare(`PRAGMA ${pragma}`).all();
-    }
-    database.exec('BEGIN IMMEDIATE; COMMIT');
+    database.exec(
+      'PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; BEGIN IMMEDIATE; COMMIT',
+    );
     return database;
   } catch (error) {
     database?.close();
@@ -53,6 +56,21 @@ function openFile(file: string): Libsql.Database {
       throw new StoreUnusable(`another master owns this file: ${file}`, { cause: error });
     }
     throw new StoreUnusable(`${file} cannot be opened: ${String(error)}`, { cause: error });
+  }
+}
+
+/**
+ * The driver keeps a closed file open, and locked, until its last statement is garbage collected.
+ * So the lock is given back first; it is bound to the log, which is folded into the file.
+ */
+function closeFile(database: Libsql.Database): void {
+  try {
+    if (database.inTransaction) database.exec('ROLLBACK');
+    database.exec(
+      'PRAGMA journal_mode=DELETE; PRAGMA locking_mode=NORMAL; SELECT COUNT(*) FROM sqlite_master',
+    );
+  } finally {
+    database.close();
   }
 }
 
@@ -71,13 +89,35 @@ const types: Types = {
   text: 'TEXT',
 };
 
-function execute(database: Libsql.Database, { sql, values }: Statement): Outcome {
+/** Preparing costs as much as a few runs. Segments come and go, so the cache is emptied at times. */
+const PREPARED_COUNT_MAX = 200;
+
+const prepared = new WeakMap<Libsql.Database, Map<string, Libsql.Statement<unknown[]>>>();
+
+function prepare(database: Libsql.Database, sql: string): Libsql.Statement<unknown[]> {
+  const statements = prepared.get(database) ?? new Map<string, Libsql.Statement<unknown[]>>();
+  prepared.set(database, statements);
+  const known = statements.get(sql);
+  if (known !== undefined) return known;
+  if (statements.size >= PREPARED_COUNT_MAX) statements.clear();
   const statement = database.prepare(sql);
-  // The driver's type says that `reader` is missing; it is there, as in better-sqlite3.
-  if ((statement as unknown as { readonly reader: boolean }).reader) {
-    return { rows: statement.all(values) as Row[], touched: 0 };
+  statements.set(sql, statement);
+  return statement;
+}
+
+function execute(database: Libsql.Database, { sql, runs }: Statement): Outcome {
+  const statement = prepare(database, sql);
+  if (statement.reader) {
+    return { rows: runs.flatMap((values) => statement.all(values) as Row[]), touched: 0 };
   }
-  return { rows: [], touched: statement.run(values).changes };
+  let touched = 0;
+  for (const values of runs) touched += statement.run(values).changes;
+  return { rows: [], touched };
+}
+
+/** `seq = ?1 AND version = ?2`: values are bound by position, so that rows need no reordering. */
+function bound(columns: Columns, first: number, separator: string): string {
+  return columns.map(({ name }, index) => `${name} = ?${first + index}`).join(separator);
 }
 
 export function sqliteDialect(file: string): Dialect {
@@ -99,8 +139,14 @@ export function sqliteDialect(file: string): Dialect {
       }
       return outcomes;
     },
+    // What this connection did is known: it is here. One that cannot even roll back is replaced.
     discard(connection, error) {
-      (connection as { __knex__disposed?: Error }).__knex__disposed = error;
+      const database = connection as Libsql.Database & { __knex__disposed?: unknown };
+      try {
+        if (database.inTransaction) database.exec('ROLLBACK');
+      } catch {
+        database.__knex__disposed = error;
+      }
     },
     rowsOf: (response) => response as Row[],
 
@@ -112,24 +158,19 @@ export function sqliteDialect(file: string): Dialect {
       ),
     ],
     readBy: (table, index) => `${table} INDEXED BY ${index}`,
+    insert(table, columns, rows) {
+      const names = columns.map(({ name }) => name).join(', ');
+      const sql = `INSERT INTO ${table} (${names}) VALUES ${placeholders(1, columns.length)}`;
+      return [{ sql, runs: rows, touches: rows.length }];
+    },
     update(table, matched, set, rows) {
-      const match = matched.map(({ name }, at) => `${table}.${name} = v.column${at + 1}`);
-      const assign = set.map(({ name }, at) => `${name} = v.column${matched.length + at + 1}`);
-      const values = placeholders(rows.length, matched.length + set.length);
-      return {
-        sql: `UPDATE ${table} SET ${assign.join(', ')} FROM (VALUES ${values}) AS v WHERE ${match.join(' AND ')}`,
-        values: rows.flat(),
-        touches: rows.length,
-      };
+      const match = bound(matched, 1, ' AND ');
+      const sql = `UPDATE ${table} SET ${bound(set, matched.length + 1, ', ')} WHERE ${match}`;
+      return [{ sql, runs: rows, touches: rows.length }];
     },
     remove(table, matched, rows) {
-      const match = matched.map(({ name }, at) => `t.${name} = v.column${at + 1}`);
-      const values = placeholders(rows.length, matched.length);
-      return {
-        sql: `DELETE FROM ${table} WHERE seq IN (SELECT t.seq FROM (VALUES ${values}) AS v CROSS JOIN ${table} AS t ON ${match.join(' AND ')})`,
-        values: rows.flat(),
-        touches: rows.length,
-      };
+      const sql = `DELETE FROM ${table} WHERE ${bound(matched, 1, ' AND ')}`;
+      return [{ sql, runs: rows, touches: rows.length }];
     },
 
     // Whoever has the file open is alone with it.

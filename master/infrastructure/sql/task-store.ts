@@ -9,6 +9,7 @@ import type { Commit, Log, TaskStore } from '../../application/ports.ts';
 import { CommitConflict, StoreUnusable, TermLost } from '../../application/ports.ts';
 import { planCommit } from './commit.ts';
 import type { Connection, Dialect, Outcome, Statement } from './dialect.ts';
+import { plain } from './dialect.ts';
 import { createSegment, migrate } from './migrations.ts';
 import { Queries } from './queries.ts';
 import type { Segment } from './segments.ts';
@@ -19,8 +20,6 @@ const COMMIT_REPEATS_MAX = 5;
 const REPEAT_DELAY_MS = 10;
 /** Attempts deleted at once when a segment is dropped: other commits go in between. */
 const PRUNE_COUNT = 5_000;
-
-const plain = (sql: string): Statement => ({ sql, values: [], touches: null });
 
 export class SqlStore extends Queries implements TaskStore {
   readonly #knex: Knex;
@@ -107,12 +106,12 @@ export class SqlStore extends Queries implements TaskStore {
         last === 0
           ? {
               sql: 'INSERT INTO master (id, term, owner, started_at) VALUES (1, ?, ?, ?)',
-              values: [term, owner, now],
+              runs: [[term, owner, now]],
               touches: 1,
             }
           : {
               sql: 'UPDATE master SET term = ?, owner = ?, started_at = ? WHERE id = 1',
-              values: [term, owner, now],
+              runs: [[term, owner, now]],
               touches: 1,
             };
       await this.#dialect.run(connection, [write]);
