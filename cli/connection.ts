@@ -1,0 +1,56 @@
+/** How commands reach the master, and how they are interrupted. */
+import { createClient, type SodaClient } from '@soda-scheduler/client';
+import { DEFAULT_PORT } from '@soda-scheduler/protocol';
+import { Command, Option } from 'commander';
+import { ExitCode, Failure, Interrupted } from './exit-code.ts';
+import { Output } from './output.ts';
+
+/** A person waits: about three seconds for a master that does not answer. */
+const RETRY_COUNT = 3;
+
+export interface ConnectionOptions {
+  readonly url: string;
+  readonly token?: string;
+  readonly json?: boolean;
+}
+
+/** A command that talks to a master. */
+export function remoteCommand(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
+    .addOption(
+      new Option('--url <url>', 'where the master is')
+        .env('SODA_URL')
+        .default(`http://127.0.0.1:${DEFAULT_PORT}`),
+    )
+    .addOption(new Option('--token <token>', 'the token to show to the master').env('SODA_TOKEN'))
+    .option('--json', 'print JSON, one value a line');
+}
+
+export function connect({ url, token, json }: ConnectionOptions): {
+  readonly client: SodaClient;
+  readonly output: Output;
+} {
+  try {
+    return {
+      client: createClient({ url, token, retryCount: RETRY_COUNT }),
+      output: new Output(json),
+    };
+  } catch (error) {
+    throw new Failure(error instanceof Error ? error.message : String(error), ExitCode.usage);
+  }
+}
+
+/** @throws {Interrupted} if Ctrl-C comes while `call` runs; its signal is aborted then. */
+export async function interruptible<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const abort = new AbortController();
+  const interrupt = () => abort.abort(new Interrupted());
+  process.once('SIGINT', interrupt);
+  try {
+    return await call(abort.signal);
+  } catch (error) {
+    throw abort.signal.aborted ? new Interrupted() : error;
+  } finally {
+    process.off('SIGINT', interrupt);
+  }
+}

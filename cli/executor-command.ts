@@ -1,0 +1,85 @@
+/** `soda executor`: the fleet, and taking executors out of it and back. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ExecutorView, SodaClient } from '@soda-scheduler/client';
+import { Argument, Command, InvalidArgumentError } from 'commander';
+import { type ConnectionOptions, connect, interruptible, remoteCommand } from './connection.ts';
+
+const POLL_MS_MIN = 100;
+const POLL_MS_MAX = 2_000;
+
+export function executorCommand(): Command {
+  return new Command('executor')
+    .description('List executors, take them out of work and back.')
+    .addCommand(listCommand())
+    .addCommand(drainCommand())
+    .addCommand(resumeCommand());
+}
+
+function listCommand(): Command {
+  return remoteCommand('list', 'List the executors that the master knows.')
+    .addHelpText('after', '\nInto a pipe: the columns of the table, with tabs between.')
+    .action(async (options: ConnectionOptions) => {
+      const { client, output } = connect(options);
+      const head = ['executor', 'state', 'types', 'labels', 'task', 'host', 'last seen'];
+      await output.rows(await client.executors(), head, (executor: ExecutorView) => [
+        executor.executor_id,
+        executor.state,
+        executor.types.join(' '),
+        executor.labels.join(' '),
+        executor.task_id,
+        executor.host,
+        executor.last_seen_at,
+      ]);
+    });
+}
+
+function drainCommand(): Command {
+  return remoteCommand('drain', 'Give an executor no new task. What it runs goes on.')
+    .addArgument(new Argument('<id>', 'the id of the executor'))
+    .option('--timeout <seconds>', 'take back what it still runs after this long', seconds)
+    .option('--wait', 'until it runs nothing any more')
+    .addHelpText(
+      'after',
+      `
+An executor stays drained until "soda executor resume", or until the master is started again.
+
+Example, before a machine is taken down:
+  $ soda executor drain encoder-3 --timeout 3600 --wait && ssh encoder-3 sudo poweroff`,
+    )
+    .action(async (id: string, options: ConnectionOptions & { timeout?: number; wait?: true }) => {
+      const { client, output } = connect(options);
+      await client.drainExecutor(
+        id,
+        options.timeout === undefined ? {} : { timeout: options.timeout },
+      );
+      if (options.wait) await interruptible((signal) => untilFree(client, id, signal));
+      const done = options.wait ? 'drained' : 'draining';
+      output.say({ executor_id: id, code: 200 }, `${done}: ${id}`);
+    });
+}
+
+function resumeCommand(): Command {
+  return remoteCommand('resume', 'Give a drained executor tasks again.')
+    .addArgument(new Argument('<id>', 'the id of the executor'))
+    .action(async (id: string, options: ConnectionOptions) => {
+      const { client, output } = connect(options);
+      await client.resumeExecutor(id);
+      output.say({ executor_id: id, code: 200 }, `resumed: ${id}`);
+    });
+}
+
+/** Until the executor holds no task, or is not known any more. */
+async function untilFree(client: SodaClient, id: string, signal: AbortSignal): Promise<void> {
+  for (let waitMs = POLL_MS_MIN; ; waitMs = Math.min(waitMs * 1.5, POLL_MS_MAX)) {
+    const executors = await client.executors({ signal });
+    const executor = executors.find(({ executor_id }) => executor_id === id);
+    if (executor === undefined || executor.task_id === null) return;
+    await delay(waitMs, undefined, { signal });
+  }
+}
+
+function seconds(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !(value >= 0)) throw new InvalidArgumentError('Expected seconds.');
+  return value;
+}

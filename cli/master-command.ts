@@ -1,0 +1,114 @@
+/**
+ * `soda master` and `soda dev`: run a master in this process. Its flags come from the master's
+ * own table of settings, which is loaded only when one of these two commands is called.
+ */
+import type { Config } from '@soda-scheduler/master';
+import { Command, Option } from 'commander';
+import { ExitCode, Failure } from './exit-code.ts';
+import { Output } from './output.ts';
+
+type Flags = Record<string, string | boolean | undefined>;
+
+/** Callbacks to the same machine, which a master refuses otherwise. */
+const DEV_NOTIFY_ALLOW = 'localhost,127.0.0.0/8,::1';
+
+const loadMaster = () => import('@soda-scheduler/master');
+
+export function masterCommand(): Command {
+  return new Command('master')
+    .description('Run a master in this process until it is told to stop.')
+    .option('--print-config', 'print the settings it would run with, without secrets, and end')
+    .addHelpText(
+      'after',
+      `
+Every setting is also an environment variable; a flag goes before it. Secrets are read from files:
+a command line is visible to everybody on the machine.
+
+SIGINT or SIGTERM ends the master in order; a second one ends it at once. Executors keep their
+tasks and come back to the next master. Exit codes: 0 stopped, 1 failed, 2 settings.`,
+    )
+    .action(async (flags: Flags) => {
+      const config = await configOf(flags);
+      if (flags['printConfig'] === true) {
+        const { redacted } = await loadMaster();
+        process.stdout.write(`${JSON.stringify(redacted(config), null, 2)}\n`);
+        return;
+      }
+      await runUntilStopped(config, () => {});
+    });
+}
+
+export function devCommand(): Command {
+  return new Command('dev')
+    .description('Run a master to try things out: embedded store, callbacks to this machine.')
+    .option('--json', 'print the address as JSON')
+    .addHelpText(
+      'after',
+      `
+The same as "soda master", but callbacks may go to this machine and the log goes to stderr. Tasks
+are kept in the data directory: stop it and start it again, and they go on.`,
+    )
+    .action(async (flags: Flags) => {
+      const allow = flags['notifyAllow'] ?? process.env['SODA_NOTIFY_ALLOW'] ?? DEV_NOTIFY_ALLOW;
+      const config = await configOf({ ...flags, notifyAllow: allow });
+      const output = new Output(flags['json'] === true);
+      await runUntilStopped(
+        config,
+        (url) => {
+          output.say({ url }, `Soda Scheduler takes tasks at ${url}. Submit one with:`);
+          if (!output.json) process.stdout.write(`\n${curlLine(url, config)}\n\n`);
+        },
+        process.stderr,
+      );
+    });
+}
+
+function curlLine(url: string, config: Config): string {
+  const token = config.submitToken === null ? '' : " -H 'authorization: Bearer <token>'";
+  const body = '{"task":{"type":"hello","params":{"name":"Ada"}},"user":{"group":"dev"}}';
+  return `  curl -s ${url}/scheduler/v2/task/submit${token} \\
+    -H 'content-type: application/json' -d '${body}'`;
+}
+
+/** Gives the command a flag for each setting of a master. */
+export async function addSettings(command: Command): Promise<void> {
+  const { configFields } = await loadMaster();
+  for (const { flag, value, description, default: preset, env, secret } of configFields) {
+    const variable = secret ? `${env}, or ${env}_FILE` : env;
+    const details = [preset === null || preset === '' ? null : `default: ${preset}`, variable];
+    const text = `${description} (${details.filter((detail) => detail !== null).join('; ')})`;
+    command.addOption(new Option(value === null ? flag : `${flag} <${value}>`, text));
+  }
+}
+
+async function configOf(flags: Flags): Promise<Config> {
+  const { loadConfig } = await loadMaster();
+  const outcome = loadConfig({ env: process.env, flags });
+  if ('config' in outcome) return outcome.config;
+  throw new Failure(outcome.problems.join('\n'), ExitCode.usage);
+}
+
+/** Returns when the master was told to stop and has. @throws if it had to end by itself. */
+async function runUntilStopped(
+  config: Config,
+  onReady: (url: string) => void,
+  logTo: NodeJS.WritableStream = process.stdout,
+): Promise<void> {
+  const { runMaster } = await loadMaster();
+  const starting = runMaster(config, { logTo });
+  let told = false;
+  const end = () => {
+    // The second time nobody wants to wait; a master that is killed loses nothing.
+    if (told) process.exit(ExitCode.failed);
+    told = true;
+    starting.then((master) => master.stop()).catch(() => {});
+  };
+  process.on('SIGINT', end).on('SIGTERM', end);
+  try {
+    const master = await starting;
+    onReady(master.url);
+    await master.stopped;
+  } finally {
+    process.off('SIGINT', end).off('SIGTERM', end);
+  }
+}

@@ -1,0 +1,63 @@
+/** The options of `soda task submit`, as the request they stand for. The master checks values. */
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import type { TaskInfo, UserInfo } from '@soda-scheduler/client';
+import { ExitCode, Failure } from './exit-code.ts';
+
+export interface SubmitOptions {
+  readonly type: string;
+  readonly group: string;
+  readonly id?: string;
+  readonly project?: string;
+  readonly env?: string;
+  readonly user?: string;
+  readonly priority?: string;
+  readonly label?: string[];
+  readonly requires?: string[];
+  readonly runAt?: string;
+  readonly deadline?: string;
+  readonly maxAttempts?: number;
+  readonly retryInterval?: number;
+  readonly executionTimeout?: number;
+  readonly stallTimeout?: number;
+  readonly notifyUrl?: string;
+}
+
+export function submissionOf(
+  options: SubmitOptions,
+  params: unknown,
+): { readonly task: TaskInfo; readonly user: UserInfo } {
+  const { type, group, id, project, env, user, priority, label, requires } = options;
+  const { maxAttempts, retryInterval } = options;
+  const retry = { max_attempts: maxAttempts, interval: retryInterval };
+  const seconds = Number(priority);
+  return {
+    task: {
+      id,
+      type,
+      params,
+      priority: (Number.isNaN(seconds) ? priority : seconds) as TaskInfo['priority'],
+      labels: label,
+      requires,
+      run_at: options.runAt,
+      deadline: options.deadline,
+      retry: maxAttempts === undefined && retryInterval === undefined ? undefined : retry,
+      execution_timeout: options.executionTimeout,
+      stall_timeout: options.stallTimeout,
+      notify_url: options.notifyUrl,
+    },
+    user: { group, project, env, user },
+  };
+}
+
+/** JSON as it stands, or from a file after `@`, or from stdin for `-`. */
+export async function readJson(source: string): Promise<unknown> {
+  try {
+    if (source === '-') return JSON.parse(await text(process.stdin));
+    if (source.startsWith('@')) return JSON.parse(await readFile(source.slice(1), 'utf8'));
+    return JSON.parse(source);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Failure(`--params: ${reason}`, ExitCode.usage);
+  }
+}

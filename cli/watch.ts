@@ -1,0 +1,60 @@
+/** Follows a task: a progress bar on a terminal, a line for each change elsewhere. */
+import type { SodaClient, TaskView } from '@soda-scheduler/client';
+import { Presets, SingleBar } from 'cli-progress';
+import { interruptible } from './connection.ts';
+import { Failure, Interrupted } from './exit-code.ts';
+import { type Output, plain } from './output.ts';
+
+/** Returns when the task has succeeded. @throws {Failure} if it ended otherwise. */
+export async function watch(client: SodaClient, output: Output, taskId: string): Promise<void> {
+  const bar = output.isTerminal ? progressBar() : null;
+  let task: TaskView;
+  try {
+    task = await interruptible((signal) => {
+      const onProgress = (now: TaskView) => {
+        if (bar) bar.update(now.progress?.percent ?? 0, { state: stateLine(now) });
+        else output.say(now, stateLine(now));
+      };
+      return client.wait(taskId, { signal, onProgress });
+    });
+  } catch (error) {
+    bar?.stop();
+    if (error instanceof Interrupted) output.hint(`The task goes on: soda task watch ${taskId}`);
+    throw error;
+  }
+  if (task.state === 'succeeded') bar?.update(100);
+  bar?.stop();
+  if (task.state !== 'succeeded') throw new Failure(output.json ? '' : endLine(task));
+  if (task.result !== null && !output.json) output.say(null, JSON.stringify(task.result));
+}
+
+function progressBar(): SingleBar {
+  const bar = new SingleBar(
+    // Ctrl-C is dealt with by whoever waits; the bar must not end the process.
+    { format: '{bar} {percentage}% {state}', hideCursor: true, gracefulExit: false },
+    Presets.shades_classic,
+  );
+  bar.start(100, 0, { state: '' });
+  return bar;
+}
+
+function stateLine({ state, progress, attempt, executor_id, waiting }: TaskView): string {
+  const parts = [
+    state,
+    percentOf(progress),
+    attempt > 1 ? `attempt ${attempt}` : null,
+    state === 'running' && executor_id !== null ? `on ${executor_id}` : null,
+    waiting?.message ?? null,
+  ];
+  return plain(parts.filter((part) => part !== null).join(', '));
+}
+
+export function percentOf(progress: TaskView['progress']): string | null {
+  const percent = progress?.percent ?? null;
+  return percent === null ? null : `${percent} %`;
+}
+
+function endLine({ state, failure_reason, error }: TaskView): string {
+  const why = [failure_reason, error?.message].filter(Boolean).join(': ');
+  return why === '' ? `the task is ${state}` : `the task is ${state}: ${why}`;
+}
