@@ -73,7 +73,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     },
     (req, res) => {
-      if (closing) res.setHeader('Connection', 'close');
+      // A client that keeps its connection would otherwise hold up the end.
+      res.on('close', () => closing && server.closeIdleConnections());
       const route = hot.get(`${req.method} ${req.url}`);
       if (route === undefined) app(req, res);
       else void serve(serving, route, req, res, { params: {}, query: {} });

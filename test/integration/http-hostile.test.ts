@@ -1,0 +1,198 @@
+/** Requests that are broken below the level of fields: bytes, syntax, sizes, sockets. */
+import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { expect } from 'chai';
+import { HttpFace } from '../helpers/http-face.ts';
+
+const SUBMIT = '/scheduler/v2/task/submit';
+const BATCH = '/scheduler/v2/task/submit-batch';
+const good = '{"task":{"type":"t"},"user":{"group":"g"}}';
+
+/** A good body, with `params` filled up so that the whole has so many bytes. */
+function ofSize(byteCount: number): string {
+  const frame = '{"task":{"type":"t","params":""},"user":{"group":"g"}}';
+  return frame.replace('""', `"${'x'.repeat(byteCount - frame.length)}"`);
+}
+
+function head(contentLength: number | string): string {
+  return (
+    `POST ${SUBMIT} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
+    `Content-Length: ${contentLength}\r\n\r\n`
+  );
+}
+
+describe('hostile HTTP', () => {
+  let face: HttpFace;
+  const sockets: Socket[] = [];
+  beforeEach(async () => {
+    face = await new HttpFace(undefined, { headers: 150, request: 300 }).open();
+  });
+  afterEach(async () => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    await face.close();
+  });
+
+  async function dial(): Promise<Socket> {
+    const socket = connect(face.port, '127.0.0.1');
+    sockets.push(socket);
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    return socket;
+  }
+
+  /** All that comes until the server hangs up. */
+  async function everythingFrom(socket: Socket): Promise<string> {
+    let text = '';
+    socket.on('data', (chunk: Buffer) => {
+      text += chunk.toString('latin1');
+    });
+    await once(socket, 'close');
+    return text;
+  }
+
+  const broken: readonly (readonly [text: string, line: number, column: number])[] = [
+    ['{"task":', 1, 9],
+    ['{"task" 1}', 1, 9],
+    ['{"a":secret}', 1, 6],
+    ['{"a":"secret', 1, 13],
+    ['{"a":"sec\nret"}', 1, 10],
+    ['{"a":1,}', 1, 8],
+    ['[1,]', 1, 4],
+    ['{"a":1}\n\n  x', 3, 3],
+    ['{"a":01}', 1, 7],
+    ['{"a":"\\x"}', 1, 7],
+    ["{'a':1}", 1, 2],
+    ['[1}', 1, 3],
+    ['\ufeff{}', 1, 1],
+    ['[,1]', 1, 2],
+    ['{"a":+1}', 1, 6],
+    ['{1:2}', 1, 2],
+    [':', 1, 1],
+    ['"a" "b"', 1, 5],
+  ];
+  it('says where JSON is broken, and never what it holds', async () => {
+    for (const [text, line, column] of broken) {
+      const answer = await face.post(SUBMIT, text);
+      expect(answer.status, text).to.equal(400);
+      expect(answer.json().detail, text).to.include(`line ${line} column ${column}.`);
+      expect(answer.text, text).not.to.match(/sec|ret"/);
+    }
+  });
+
+  it('survives depth that a recursive reader would not', async () => {
+    for (const open of ['[', '{"a":']) {
+      const deep = open.repeat(20_000);
+      const close = (open === '[' ? ']' : '}').repeat(20_000);
+      const params = `{"task":{"type":"t","params":${deep}1${close}},"user":{"group":"g"}}`;
+      const answer = await face.post(SUBMIT, params);
+      expect(answer.json().errors[0]?.field).to.equal('task.params');
+      expect((await face.post(SUBMIT, deep)).json().detail).to.include('not valid JSON');
+    }
+  });
+
+  it('refuses what is not JSON by its own account', async () => {
+    for (const type of [
+      'text/plain',
+      'application/json; charset=utf-16',
+      'application/json, text/plain',
+      'application/jsonx',
+      'application/problem+json',
+      '',
+    ]) {
+      const answer = await face.post(SUBMIT, good, { 'content-type': type });
+      expect(answer.status, type).to.equal(415);
+    }
+    for (const type of ['application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"']) {
+      expect((await face.post(SUBMIT, good, { 'content-type': type })).status, type).to.equal(202);
+    }
+    const zipped = await face.post(SUBMIT, good, { 'content-encoding': 'gzip' });
+    expect(zipped.status).to.equal(415);
+    expect((await face.call('POST', SUBMIT)).status).to.equal(400);
+  });
+
+  it('refuses bytes that are not UTF-8', async () => {
+    for (const bytes of [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xe2, 0x82]]) {
+      const body = Buffer.concat([
+        Buffer.from('{"task":{"type":"t","params":"'),
+        Buffer.from(bytes),
+        Buffer.from('"},"user":{"group":"g"}}'),
+      ]);
+      const answer = await face.post(SUBMIT, body);
+      expect(answer.status).to.equal(400);
+      expect(answer.json().detail).to.include('UTF-8');
+    }
+  });
+
+  it('takes a body at its limit and none beyond', async () => {
+    const limit = 256 * 1024;
+    expect((await face.post(SUBMIT, ofSize(limit))).status).to.equal(202);
+    expect((await face.post(SUBMIT, ofSize(limit + 1))).status).to.equal(413);
+    const chunked = { 'transfer-encoding': 'chunked' };
+    expect((await face.post(SUBMIT, ofSize(limit * 4), chunked)).status).to.equal(413);
+    const batch = (size: number) => `{"tasks":[${ofSize(size - 12)}]}`;
+    expect((await face.post(BATCH, batch(8 * 1024 * 1024))).status).to.equal(200);
+    expect((await face.post(BATCH, batch(8 * 1024 * 1024 + 1))).status).to.equal(413);
+  });
+
+  it('ends a body that stops coming, and one that trickles', async () => {
+    const stopped = await dial();
+    stopped.write(`${head(1000)}{"task"`);
+    expect(await everythingFrom(stopped)).to.match(/^HTTP\/1\.1 408 /);
+
+    const trickling = await dial();
+    trickling.write(head(1000));
+    const drip = setInterval(() => trickling.write('x'), 20);
+    try {
+      expect(await everythingFrom(trickling)).to.match(/^HTTP\/1\.1 408 /);
+    } finally {
+      clearInterval(drip);
+    }
+    expect(face.master.submissions).to.deep.equal([]);
+  });
+
+  it('ends a head that never ends, and a socket that says nothing', async () => {
+    const slow = await dial();
+    slow.write(`POST ${SUBMIT} HTTP/1.1\r\nHost: localhost\r\n`);
+    const silent = await dial();
+    const [answer] = await Promise.all([everythingFrom(slow), everythingFrom(silent)]);
+    expect(answer).to.match(/^HTTP\/1\.1 408 [\s\S]*"code":408/);
+  });
+
+  it('does nothing for a client that leaves in the middle of its body', async () => {
+    const socket = await dial();
+    const request = once(face.http.server, 'request');
+    socket.write(`${head(good.length + 1)}${good}`);
+    await request;
+    socket.resetAndDestroy();
+    expect((await face.post(SUBMIT, good)).status).to.equal(202);
+    expect(face.master.submissions).to.have.length(1);
+    expect(face.logged).to.deep.equal([]);
+  });
+
+  it('answers what is not HTTP, and heads that are too large, with a problem', async () => {
+    const cases = [
+      ['nonsense\r\n\r\n', 400],
+      [`GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+      [head('5').replace('5', '5\r\nTransfer-Encoding: chunked'), 400],
+      [head('-1'), 400],
+    ] as const;
+    for (const [bytes, status] of cases) {
+      const socket = await dial();
+      const answer = everythingFrom(socket);
+      socket.write(bytes);
+      expect(await answer).to.match(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*"code":${status}`));
+    }
+  });
+
+  it('lets requests that are under way end when it closes', async () => {
+    const socket = await dial();
+    const request = once(face.http.server, 'request');
+    socket.write(`${head(good.length)}${good.slice(0, 10)}`);
+    await request;
+    const answer = everythingFrom(socket);
+    const closed = face.close();
+    socket.write(good.slice(10));
+    expect(await answer).to.match(/^HTTP\/1\.1 202 /);
+    await closed;
+  });
+});

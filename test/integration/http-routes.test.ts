@@ -1,0 +1,500 @@
+/** The table of routes from outside: who gets in, what each answers, and the document of it all. */
+import { expect } from 'chai';
+import type { Executor } from '../../master/domain/executor.ts';
+import type { Role } from '../../master/access/auth.ts';
+import { parseSubmission } from '../../master/access/submission.ts';
+import { HttpFace, noTokens } from '../helpers/http-face.ts';
+import { waitingTask } from '../helpers/stand-in-handle.ts';
+
+const BASE = '/scheduler/v2';
+const tokens = {
+  submitToken: 'submit-token-0123456789',
+  executorToken: 'executor-token-0123456789',
+  adminToken: 'admin-token-0123456789',
+};
+const AT = Date.UTC(2026, 10, 20, 12);
+
+/** A concrete URL of a route's path. */
+function urlOf(path: string): string {
+  return path.replace('{task_id}', 'job-1').replace('{executor_id}', 'gpu-1');
+}
+
+function aTask(id: string, seq = 1) {
+  const body = { task: { id, type: 'transcode', params: { a: 1 } }, user: { group: 'video' } };
+  return waitingTask(parseSubmission(body, null), seq);
+}
+
+const executor: Executor = {
+  id: 'gpu-1',
+  incarnation: 'i',
+  sessionId: 's',
+  connected: true,
+  types: ['transcode'],
+  labels: ['gpu'],
+  reserve: [],
+  poolKey: '',
+  host: 'h',
+  pid: 7,
+  sdk: 'soda/2',
+  connectedAt: AT,
+  lastSeenAt: AT + 1000,
+  occupation: { taskId: 'job-1', attempt: 2, accepted: true },
+  drainRequested: false,
+  drainDeadlineAt: null,
+  leaving: false,
+  coolDowns: new Map(),
+  refusalCount: 0,
+  restUntil: 0,
+  missedCount: 0,
+  loopLagMs: 1.5,
+  rssBytes: 1000,
+};
+
+describe('HTTP routes', () => {
+  describe('with tokens', () => {
+    let face: HttpFace;
+    before(async () => {
+      face = await new HttpFace(tokens).open();
+      face.master.keep(aTask('job-1'));
+    });
+    after(() => face.close());
+
+    const held: readonly (readonly [string, string | null, readonly Role[]])[] = [
+      ['no token', null, ['public']],
+      ['an unknown token', 'Bearer submit-token-012345678X', ['public']],
+      ['the password scheme', `Basic ${tokens.adminToken}`, ['public']],
+      ['the submit token', `Bearer ${tokens.submitToken}`, ['public', 'submit']],
+      ['the executor token', `Bearer ${tokens.executorToken}`, ['public', 'executor']],
+      ['the admin token', `bearer ${tokens.adminToken}`, ['public', 'submit', 'executor', 'admin']],
+    ];
+    for (const [name, authorization, opened] of held) {
+      it(`opens to ${name}: ${opened.join(', ')}`, async () => {
+        const known = authorization !== null && opened.length > 1;
+        const headers: Record<string, string> = authorization === null ? {} : { authorization };
+        for (const { method, path, role } of face.http.routes) {
+          const answer = await face.call(method, urlOf(path), { headers });
+          const label = `${method} ${path}`;
+          if (opened.includes(role)) {
+            expect([200, 400], label).to.include(answer.status);
+          } else {
+            expect(answer.status, label).to.equal(known ? 403 : 401);
+            expect(answer.headers['www-authenticate'], label).to.equal(
+              known ? undefined : 'Bearer',
+            );
+            expect(answer.headers['content-type'], label).to.equal('application/problem+json');
+          }
+        }
+      });
+    }
+
+    it('has routes of each role, so that the walk above says something', () => {
+      const roles = new Set(face.http.routes.map(({ role }) => role));
+      expect([...roles].sort()).to.deep.equal(['admin', 'public', 'submit']);
+      expect(face.http.routes).to.have.length(15);
+    });
+
+    it('tells a browser nothing that tokens do not', async () => {
+      const authorization = `Bearer ${tokens.submitToken}`;
+      const headers = { authorization, origin: 'http://evil.example' };
+      const answer = await face.get(`${BASE}/tasks`, headers);
+      expect(answer.status).to.equal(200);
+      expect(answer.headers['access-control-allow-origin']).to.equal(undefined);
+    });
+  });
+
+  it('leaves the role of a missing token to the admin', async () => {
+    const face = await new HttpFace({ ...tokens, submitToken: null }).open();
+    try {
+      const by = async (token: string) =>
+        (await face.get(`${BASE}/tasks`, { authorization: `Bearer ${token}` })).status;
+      expect((await face.get(`${BASE}/tasks`)).status).to.equal(401);
+      expect(await by(tokens.executorToken)).to.equal(403);
+      expect(await by(tokens.adminToken)).to.equal(200);
+    } finally {
+      await face.close();
+    }
+  });
+
+  describe('without tokens', () => {
+    let face: HttpFace;
+    before(async () => {
+      face = await new HttpFace(noTokens).open();
+    });
+    after(() => face.close());
+    const list = (headers: Record<string, string>) => face.get(`${BASE}/tasks`, headers);
+
+    it('serves local programs, by any name of loopback', async () => {
+      for (const host of ['localhost', `127.0.0.1:${face.port}`, '[::1]:18890', 'LOCALHOST:1']) {
+        expect((await list({ host })).status, host).to.equal(200);
+      }
+    });
+
+    it('refuses a rebound name', async () => {
+      for (const host of [
+        'evil.example',
+        'localhost.evil.example',
+        '127.0.0.1.evil.example',
+        '10.0.0.1',
+      ]) {
+        expect((await list({ host })).status, host).to.equal(403);
+      }
+    });
+
+    it('refuses web pages of other origins, and serves its own', async () => {
+      const host = `127.0.0.1:${face.port}`;
+      for (const origin of [
+        'http://evil.example',
+        'null',
+        `http://127.0.0.1:1`,
+        'http://localhost',
+      ]) {
+        expect((await list({ host, origin })).status, origin).to.equal(403);
+      }
+      expect((await list({ host, origin: `http://${host}` })).status).to.equal(200);
+    });
+
+    it('refuses what a page may send without asking: a form, or text', async () => {
+      const body = { task: { type: 't' }, user: { group: 'g' } };
+      for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
+        const answer = await face.post(`${BASE}/task/submit`, body, { 'content-type': type });
+        expect(answer.status, type).to.equal(415);
+      }
+    });
+
+    it('opens the probes and the document to anyone', async () => {
+      for (const path of ['/livez', '/readyz', '/openapi.json']) {
+        expect((await face.get(path, { host: 'evil.example' })).status, path).to.equal(200);
+      }
+    });
+  });
+
+  describe('answers', () => {
+    let face: HttpFace;
+    beforeEach(async () => {
+      face = await new HttpFace().open();
+    });
+    afterEach(() => face.close());
+
+    it('404 for what is not there, 405 with Allow for a wrong method', async () => {
+      for (const path of [
+        '/',
+        '/scheduler/v2',
+        `${BASE}/task/submit/`,
+        `${BASE}/TASKS`,
+        '/x?y=1',
+      ]) {
+        const answer = await face.get(path);
+        expect(answer.status, path).to.equal(404);
+        expect(answer.json(), path).to.include({ code: 404 });
+      }
+      const cases = [
+        ['DELETE', `${BASE}/task/job-1`, 'GET, HEAD, PATCH'],
+        ['GET', `${BASE}/task/job-1/cancel`, 'POST'],
+        ['POST', '/livez', 'GET, HEAD'],
+        ['PUT', `${BASE}/task/submit`, 'POST'],
+      ] as const;
+      for (const [method, path, allow] of cases) {
+        const answer = await face.call(method, path);
+        expect([answer.status, answer.headers['allow']], path).to.deep.equal([405, allow]);
+        expect(answer.headers['content-type'], path).to.equal('application/problem+json');
+      }
+      expect((await face.get(`${BASE}/task/%ff`)).status).to.equal(400);
+    });
+
+    it('HEAD like GET, without the body', async () => {
+      const answer = await face.call('HEAD', '/livez');
+      expect([answer.status, answer.text]).to.deep.equal([200, '']);
+      expect(Number(answer.headers['content-length'])).to.be.greaterThan(0);
+    });
+
+    it('406 for a kind of answer it does not have', async () => {
+      for (const accept of ['text/html', 'application/json;q=0', 'image/*, text/plain']) {
+        expect((await face.get(`${BASE}/tasks`, { accept })).status, accept).to.equal(406);
+      }
+      for (const accept of ['application/*', 'text/html, application/json;q=0.1', '*/*;q=0.1']) {
+        expect((await face.get(`${BASE}/tasks`, { accept })).status, accept).to.equal(200);
+      }
+      const prometheus =
+        'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5';
+      expect((await face.get('/metrics', { accept: prometheus })).status).to.equal(200);
+    });
+
+    it('a waiting task, and why it waits', async () => {
+      face.master.keep(aTask('job-1'));
+      const answer = await face.get(`${BASE}/task/job-1`);
+      expect(answer.json()).to.deep.include({
+        task_id: 'job-1',
+        state: 'waiting',
+        user: { group: 'video' },
+        params: { a: 1 },
+        result: null,
+        waiting: { reason: 'no_executor', message: 'No executor runs this type.', ahead: 0 },
+        timeline: [],
+        notification: null,
+        submitted_at: '2026-11-20T12:00:00.000Z',
+      });
+    });
+
+    it('a finished task: its attempts, its result and its callback', async () => {
+      const task = Object.assign(aTask('job-1'), {
+        notifyUrl: 'http://x/',
+        state: 'succeeded',
+        attempt: 2,
+        attemptsUsed: 1,
+        executorId: 'gpu-2',
+        offeredAt: AT + 10_000,
+        startedAt: AT + 11_000,
+        finishedAt: AT + 20_000,
+        lastOutcome: 'succeeded',
+        result: '{"ok":true}',
+        checkpoint: '"ü"',
+        error: { message: 'first try' },
+        progressPercent: 50,
+        progressState: '{"frame":9}',
+        progressAt: AT + 15_000,
+      } as const);
+      face.master.keep(task, {
+        attempts: [
+          {
+            taskSeq: 1,
+            attempt: 1,
+            executorId: 'gpu-1',
+            outcome: 'failed',
+            offeredAt: AT,
+            startedAt: AT + 1000,
+            endedAt: AT + 2000,
+            error: { message: 'first try' },
+          },
+        ],
+        notification: {
+          taskSeq: 1,
+          taskId: 'job-1',
+          url: 'http://x/',
+          finishedAt: AT + 20_000,
+          state: 'pending',
+          tries: 1,
+          nextTryAt: AT + 30_000,
+          lastStatus: 500,
+          lastError: 'HTTP 500',
+          deliveredAt: null,
+        },
+      });
+      const view = (await face.get(`${BASE}/task/job-1`)).json<Record<string, unknown>>();
+      expect(view).to.deep.include({
+        result: { ok: true },
+        error: null,
+        waiting: null,
+        checkpoint_bytes: 4,
+        progress: { percent: 50, state: { frame: 9 }, at: '2026-11-20T12:00:15.000Z' },
+      });
+      expect(view['timeline']).to.deep.equal([
+        {
+          attempt: 1,
+          executor_id: 'gpu-1',
+          outcome: 'failed',
+          offered_at: '2026-11-20T12:00:00.000Z',
+          started_at: '2026-11-20T12:00:01.000Z',
+          ended_at: '2026-11-20T12:00:02.000Z',
+          error: { message: 'first try' },
+        },
+        {
+          attempt: 2,
+          executor_id: 'gpu-2',
+          outcome: 'succeeded',
+          offered_at: '2026-11-20T12:00:10.000Z',
+          started_at: '2026-11-20T12:00:11.000Z',
+          ended_at: '2026-11-20T12:00:20.000Z',
+          error: null,
+        },
+      ]);
+      expect(view['notification']).to.deep.equal({
+        url: 'http://x/',
+        state: 'pending',
+        tries: 1,
+        last_status: 500,
+        last_error: 'HTTP 500',
+        next_try_at: '2026-11-20T12:00:30.000Z',
+        delivered_at: null,
+      });
+    });
+
+    it('the list page by page, with a cursor of its own making only', async () => {
+      for (const seq of [1, 2, 3, 4, 5]) face.master.keep(aTask(`job-${seq}`, seq));
+      interface Page {
+        readonly tasks: readonly { readonly task_id: string }[];
+        readonly next_cursor: string | null;
+      }
+      const seen: string[] = [];
+      let query = '?limit=2&state=waiting&type=transcode&group=video&label=gpu';
+      for (let page = 0; page < 3; page++) {
+        const { tasks, next_cursor } = (await face.get(`${BASE}/tasks${query}`)).json<Page>();
+        seen.push(...tasks.map((task) => task.task_id));
+        expect(next_cursor === null).to.equal(page === 2);
+        query = `?limit=2&cursor=${next_cursor}`;
+      }
+      expect(seen).to.deep.equal(['job-5', 'job-4', 'job-3', 'job-2', 'job-1']);
+      expect(face.master.queries[0]).to.deep.equal({
+        state: 'waiting',
+        type: 'transcode',
+        group: 'video',
+        label: 'gpu',
+        beforeSeq: null,
+        limit: 3,
+      });
+      for (const bad of [
+        'limit=0',
+        'limit=201',
+        'limit=x',
+        'state=done',
+        'cursor=MTIz',
+        'a=b',
+        'type=a&type=b',
+      ]) {
+        const answer = await face.get(`${BASE}/tasks?${bad}`);
+        expect(answer.status, bad).to.equal(400);
+        expect(answer.json().errors[0]?.field, bad).to.equal(bad.split('=')[0]);
+      }
+    });
+
+    it('commands on tasks and executors', async () => {
+      const task = `${BASE}/task/job-1`;
+      const commands = [
+        ['POST', `${task}/cancel`, undefined, 'cancel job-1'],
+        ['POST', `${task}/cancel`, { reason: 'no longer needed' }, 'cancel job-1'],
+        ['POST', `${task}/retry`, undefined, 'retry job-1'],
+        ['POST', `${task}/redeliver`, undefined, 'redeliver job-1'],
+        ['PATCH', task, { priority: 'urgent' }, 'change job-1 31536000 '],
+        ['PATCH', task, { run_at: 5000, priority: -1 }, 'change job-1 -1 5000'],
+        ['POST', `${BASE}/executor/gpu-1/drain`, { timeout: 1.5 }, 'drain gpu-1 1500'],
+        ['POST', `${BASE}/executor/gpu-1/drain`, undefined, 'drain gpu-1 '],
+        ['POST', `${BASE}/executor/gpu-1/resume`, undefined, 'resume gpu-1'],
+      ] as const;
+      for (const [method, path, body, command] of commands) {
+        const answer = await face.call(method, path, { body });
+        expect(answer.status, command).to.equal(200);
+        expect(answer.json(), command).to.include({ code: 200 });
+        expect(face.master.commands.at(-1)).to.equal(command);
+      }
+      face.master.commandOutcome = { code: 409, message: 'It has ended.' };
+      const refused = await face.call('POST', `${task}/cancel`);
+      expect(refused.status).to.equal(409);
+      expect(refused.json()).to.include({ task_id: 'job-1', detail: 'It has ended.', code: 409 });
+    });
+
+    it('400 for a command that is not right, and does nothing', async () => {
+      const cases = [
+        ['PATCH', `${BASE}/task/job-1`, {}],
+        ['PATCH', `${BASE}/task/job-1`, undefined],
+        ['PATCH', `${BASE}/task/job-1`, { priority: 'x' }],
+        ['POST', `${BASE}/task/job-1/cancel`, { reason: 5 }],
+        ['POST', `${BASE}/task/a%20b/cancel`, undefined],
+        ['POST', `${BASE}/executor/gpu-1/drain`, { timeout: -1 }],
+        ['POST', `${BASE}/executor/${'x'.repeat(65)}/drain`, undefined],
+      ] as const;
+      for (const [method, path, body] of cases) {
+        expect((await face.call(method, path, { body })).status, path).to.equal(400);
+      }
+      expect(face.master.commands).to.deep.equal([]);
+    });
+
+    it('the fleet', async () => {
+      face.master.fleet.push(executor);
+      const { executors } = (await face.get(`${BASE}/executors`)).json<{ executors: unknown[] }>();
+      expect(executors).to.deep.equal([
+        {
+          executor_id: 'gpu-1',
+          state: 'busy',
+          connected: true,
+          draining: false,
+          types: ['transcode'],
+          labels: ['gpu'],
+          reserve: [],
+          task_id: 'job-1',
+          attempt: 2,
+          host: 'h',
+          pid: 7,
+          sdk: 'soda/2',
+          connected_at: '2026-11-20T12:00:00.000Z',
+          last_seen_at: '2026-11-20T12:00:01.000Z',
+          loop_lag_ms: 1.5,
+          rss_bytes: 1000,
+        },
+      ]);
+    });
+
+    it('that it lives, and whether it is ready', async () => {
+      face.master.status = 'recovering';
+      expect((await face.get('/livez')).status).to.equal(200);
+      const answer = await face.get('/readyz');
+      expect(answer.status).to.equal(503);
+      expect(answer.headers['retry-after']).to.equal('1');
+      expect(answer.json().detail).to.include('recovering');
+    });
+
+    it('metrics, without words of users in labels beyond the task types', async () => {
+      face.master.fleet.push(executor);
+      await face.get(`${BASE}/task/job-1`);
+      const { text, headers } = await face.get('/metrics');
+      expect(headers['content-type']).to.match(/^text\/plain/);
+      expect(text).to.include('scheduler_executors{state="busy"} 1');
+      expect(text).to.include(`route="${BASE}/task/{task_id}",status="404"} 1`);
+      expect(text).not.to.include('job-1');
+    });
+  });
+
+  describe('as a document', () => {
+    interface Operation {
+      readonly operationId: string;
+      readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+      readonly security: readonly unknown[];
+      readonly responses: Readonly<Record<string, unknown>>;
+    }
+    interface Document {
+      readonly openapi: string;
+      readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+      readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
+    }
+    let face: HttpFace;
+    let document: Document;
+    before(async () => {
+      face = await new HttpFace().open();
+      document = (await face.get('/openapi.json')).json<Document>();
+    });
+    after(() => face.close());
+
+    it('lists every route, with its parameters and its answers', () => {
+      expect(document.openapi).to.equal('3.1.0');
+      const listed = Object.entries(document.paths).flatMap(([path, methods]) =>
+        Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+      );
+      const served = face.http.routes.map(({ method, path }) => `${method} ${path}`);
+      expect(listed.sort()).to.deep.equal(served.sort());
+
+      const operations = face.http.routes.map((route) => ({
+        route,
+        operation: document.paths[route.path]?.[route.method.toLowerCase()],
+      }));
+      for (const { route, operation } of operations) {
+        const inPath = operation?.parameters?.filter((parameter) => parameter.in === 'path') ?? [];
+        for (const { name } of inPath) expect(route.path).to.include(`{${name}}`);
+        expect(inPath.length).to.equal(route.path.split('{').length - 1);
+        expect(operation?.responses).to.include.keys('default', ...Object.keys(route.replies));
+        expect(operation?.security.length).to.equal(route.role === 'public' ? 0 : 1);
+      }
+      const ids = new Set(operations.map(({ operation }) => operation?.operationId));
+      expect(ids.size).to.equal(operations.length);
+    });
+
+    it('refers only to schemas that it holds', () => {
+      const text = JSON.stringify(document);
+      const references = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference]) => reference);
+      expect(references.length).to.be.greaterThan(15);
+      const known = Object.keys(document.components.schemas);
+      for (const reference of references) {
+        expect(known).to.include(reference?.replace('#/components/schemas/', ''));
+      }
+      for (const name of known) expect(references, name).to.include(`#/components/schemas/${name}`);
+      expect(text).not.to.match(/"\$(schema|id|defs)"/);
+    });
+  });
+});
