@@ -62,7 +62,7 @@ export class Session<Message> {
   }
 
   /**
-   * Numbers a message and keeps it until it is acknowledged. `bytes` is its size on the wire.
+   * Numbers a message and keeps it until it is acknowledged. `bytes` is the size of its body.
    * Null when the window is full: nothing was kept, and the message must not be sent.
    */
   send(message: Message, bytes: number): Numbered<Message> | null {
