@@ -1,0 +1,217 @@
+/** The configuration, and the page that documents it: one cannot change without the other. */
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect } from 'chai';
+import { configFields, loadConfig, redacted } from '../../master/config.ts';
+import { keepNotifySecret } from '../../master/infrastructure/notify-secret.ts';
+
+const tokens = {
+  SODA_ADMIN_TOKEN: 'admin-token-0123456789',
+  SODA_SUBMIT_TOKEN: 'submit-token-0123456789',
+  SODA_EXECUTOR_TOKEN: 'executor-token-0123456789',
+};
+const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+
+type Sources = Parameters<typeof loadConfig>[0];
+
+function configOf(env: Sources['env'], flags: Sources['flags'] = {}) {
+  const outcome = loadConfig({ env, flags });
+  if ('problems' in outcome) throw new Error(outcome.problems.join('\n'));
+  return outcome.config;
+}
+
+function problemsOf(env: Sources['env'], flags: Sources['flags'] = {}): readonly string[] {
+  const outcome = loadConfig({ env, flags });
+  return 'problems' in outcome ? outcome.problems : [];
+}
+
+describe('configuration', () => {
+  let directory: string;
+  beforeEach(() => {
+    directory = mkdtempSync(path.join(tmpdir(), 'soda-config-'));
+  });
+  afterEach(() => rmSync(directory, { recursive: true }));
+
+  it('needs nothing to be set', () => {
+    const config = configOf({ PATH: '/bin', SODA_TEST_MYSQL_URL: 'mysql://x' });
+    expect(config).to.deep.equal({
+      host: '127.0.0.1',
+      port: 18890,
+      databaseUrl: 'sqlite:data/soda.db',
+      dataDir: './data',
+      adminToken: null,
+      submitToken: null,
+      executorToken: null,
+      notifyAllow: [],
+      notifySecrets: [],
+      leaseMs: 15_000,
+      assignTimeoutMs: 5_000,
+      cancelGraceMs: 10_000,
+      crashBudget: 3,
+      retentionDays: 7,
+      laneWindow: 10_000,
+      maxWaiting: 10_000_000,
+      logLevel: 'info',
+      allowWeakDurability: false,
+    });
+    expect(Object.isFrozen(config) && Object.isFrozen(config.notifyAllow)).to.equal(true);
+  });
+
+  it('prefers a flag to the environment, and that to the default', () => {
+    const env = { SODA_PORT: '1', SODA_LEASE: '2.5', SODA_DATA_DIR: '/var/soda', SODA_HOST: '' };
+    const config = configOf(env, { port: '3', allowWeakDurability: true, printConfig: true });
+    expect(config).to.include({
+      port: 3,
+      leaseMs: 2500,
+      databaseUrl: 'sqlite:/var/soda/soda.db',
+      host: '127.0.0.1',
+      allowWeakDurability: true,
+    });
+  });
+
+  it('reads secrets and the database URL from files', () => {
+    const file = (name: string, text: string) => {
+      writeFileSync(path.join(directory, name), text);
+      return path.join(directory, name);
+    };
+    const env = {
+      SODA_ADMIN_TOKEN_FILE: file('admin', `${tokens.SODA_ADMIN_TOKEN}\n`),
+      SODA_SUBMIT_TOKEN: tokens.SODA_SUBMIT_TOKEN,
+      SODA_DATABASE_URL_FILE: file('url', 'mysql://soda:pw@db/soda'),
+      SODA_NOTIFY_SECRET_FILE: file('notify', `${secret},${secret}\n`),
+    };
+    const flags = { executorTokenFile: file('executor', tokens.SODA_EXECUTOR_TOKEN) };
+    expect(configOf(env, flags)).to.deep.include({
+      adminToken: tokens.SODA_ADMIN_TOKEN,
+      submitToken: tokens.SODA_SUBMIT_TOKEN,
+      executorToken: tokens.SODA_EXECUTOR_TOKEN,
+      databaseUrl: 'mysql://soda:pw@db/soda',
+      notifySecrets: [secret, secret],
+    });
+
+    const missing = path.join(directory, 'missing');
+    const problems = problemsOf({
+      SODA_DATABASE_URL_FILE: missing,
+      SODA_NOTIFY_SECRET_FILE: file('empty', '\n'),
+      SODA_ADMIN_TOKEN: 'x'.repeat(16),
+      SODA_ADMIN_TOKEN_FILE: missing,
+    });
+    expect(problems.join('\n')).to.match(/SODA_DATABASE_URL_FILE: .*ENOENT/);
+    expect(problems.join('\n')).to.match(/SODA_NOTIFY_SECRET_FILE: .*empty/);
+    expect(problems.join('\n')).to.match(/SODA_ADMIN_TOKEN: .*too/);
+  });
+
+  const wrong: readonly (readonly [name: string, ...values: string[]])[] = [
+    ['SODA_PORT', '65536', '-1', '1.5', 'http', '0x10'],
+    ['SODA_DATABASE_URL', 'postgres://db/x', 'sqlite:', 'soda.db', 'mysql://'],
+    ['SODA_NOTIFY_ALLOW', '10.0.0.0/33', 'http://host', 'a b', '::1/129'],
+    [
+      'SODA_NOTIFY_SECRET',
+      'plain-text-0123456789',
+      'whsec_c2hvcnQ=',
+      `${secret},${secret},${secret}`,
+    ],
+    ['SODA_LEASE', '0', '0.5', '1e3', 'fast'],
+    ['SODA_CRASH_BUDGET', '0'],
+    ['SODA_LOG_LEVEL', 'loud'],
+    ['SODA_ALLOW_WEAK_DURABILITY', 'yes'],
+    ['SODA_ADMIN_TOKEN', 'short', 'with a space in it'],
+  ];
+  for (const [name, ...values] of wrong) {
+    it(`refuses a wrong ${name}, without repeating it`, () => {
+      for (const value of values) {
+        const problems = problemsOf({ ...tokens, [name]: value });
+        expect(problems, value).to.have.length.greaterThan(0);
+        for (const problem of problems)
+          expect(problem, value).to.match(new RegExp(`^${name}: exp`));
+        if (name.endsWith('TOKEN') || name.endsWith('SECRET')) {
+          expect(problems.join(), value).not.to.include(value);
+        }
+      }
+    });
+  }
+
+  it('tells all problems at once', () => {
+    const problems = problemsOf({ SODA_PORT: 'x', SODA_LEASE: 'y', SODA_HOST: '0.0.0.0' });
+    expect(problems).to.have.length(3);
+  });
+
+  it('refuses unknown variables, and guesses what was meant', () => {
+    expect(
+      problemsOf({ SODA_PROT: '1', SODA_ADMIN_TOKEN_FLE: 'x', SODA_ZZZZZZZZZZZZ: '1' }),
+    ).to.deep.equal([
+      'SODA_PROT: there is no such setting; did you mean SODA_PORT?',
+      'SODA_ADMIN_TOKEN_FLE: there is no such setting; did you mean SODA_ADMIN_TOKEN_FILE?',
+      'SODA_ZZZZZZZZZZZZ: there is no such setting',
+    ]);
+  });
+
+  it('wants all three tokens beyond loopback, and all or none on it', () => {
+    for (const host of ['0.0.0.0', '::', '192.168.1.5', 'soda.example', '127.0.0.1.example']) {
+      expect(problemsOf({ SODA_HOST: host })[0], host).to.match(/^SODA_HOST: .*SODA_SUBMIT_TOKEN/);
+      expect(problemsOf({ ...tokens, SODA_HOST: host }), host).to.deep.equal([]);
+    }
+    for (const host of ['127.0.0.1', '127.9.9.9', '::1', 'localhost']) {
+      expect(problemsOf({ SODA_HOST: host }), host).to.deep.equal([]);
+    }
+    const { SODA_SUBMIT_TOKEN: _missing, ...two } = tokens;
+    expect(problemsOf(two)[0]).to.match(/^SODA_SUBMIT_TOKEN: not set/);
+    const alike = { ...tokens, SODA_SUBMIT_TOKEN: tokens.SODA_ADMIN_TOKEN };
+    expect(problemsOf(alike)[0]).to.include('the same');
+  });
+
+  it('shows itself without a secret', () => {
+    const url = 'mysql://soda:hunter2@db:3306/soda?ssl=true&sslKey=hunter3';
+    const config = configOf({ ...tokens, SODA_DATABASE_URL: url, SODA_NOTIFY_SECRET: secret });
+    const shown = redacted(config);
+    const text = JSON.stringify(shown);
+    for (const hidden of [...Object.values(tokens), secret, 'hunter2', 'hunter3']) {
+      expect(text).not.to.include(hidden);
+    }
+    expect(shown).to.include({
+      port: 18890,
+      adminToken: '(set)',
+      databaseUrl: 'mysql://soda:***@db:3306/soda?ssl=true&sslKey=***',
+    });
+    expect(redacted(configOf({}))).to.include({
+      adminToken: '(not set)',
+      notifySecrets: '(not set)',
+    });
+  });
+
+  it('makes a secret for callbacks once, readable by its owner only', () => {
+    const dataDir = path.join(directory, 'new', 'data');
+    const made = keepNotifySecret(dataDir);
+    expect(keepNotifySecret(dataDir)).to.equal(made);
+    expect(problemsOf({ SODA_NOTIFY_SECRET: made })).to.deep.equal([]);
+    const file = path.join(dataDir, 'notify-secret');
+    expect(statSync(file).mode & 0o777).to.equal(0o600);
+    writeFileSync(file, 'whsec_');
+    expect(() => keepNotifySecret(dataDir)).to.throw('notify-secret does not hold');
+  });
+
+  it('is documented, field by field', () => {
+    const page = new URL('../../docs/configuration.md', import.meta.url);
+    const text = readFileSync(page, 'utf8');
+    const written = /<!-- fields -->\n([\s\S]*?)<!-- \/fields -->/;
+    // `UPDATE_DOCS=1` writes the table instead of comparing it.
+    if (process.env['UPDATE_DOCS'] === '1') {
+      writeFileSync(page, text.replace(written, `<!-- fields -->\n${table()}<!-- /fields -->`));
+      return;
+    }
+    expect(written.exec(text)?.[1]).to.equal(table());
+  });
+});
+
+function table(): string {
+  const rows = configFields.map((field) => {
+    const variables = field.fromFile
+      ? `\`${field.env}\`, \`${field.env}_FILE\``
+      : `\`${field.env}\``;
+    const flag = field.value === null ? field.flag : `${field.flag} <${field.value}>`;
+    const fallback = field.default ? `\`${field.default}\`` : '';
+    return `| ${variables} | \`${flag}\` | ${fallback} | ${field.description} |\n`;
+  });
+  return `\n| Variable | Flag | Default | Meaning |\n| --- | --- | --- | --- |\n${rows.join('')}\n`;
+}

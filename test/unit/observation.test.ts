@@ -1,0 +1,129 @@
+/** How the master tells what it does: log lines, metrics, and the clock they go by. */
+import { Writable } from 'node:stream';
+import { expect } from 'chai';
+import { parseSubmission } from '../../master/access/submission.ts';
+import { createMetrics } from '../../master/infrastructure/metrics.ts';
+import { createClock } from '../../master/infrastructure/system.ts';
+import { createLog, createLogObserver } from '../../master/infrastructure/winston-log.ts';
+import { StandInHandle, waitingTask } from '../helpers/stand-in-handle.ts';
+
+type Line = Record<string, unknown>;
+
+/** A log, and the lines it has written. */
+function logWith(level: Parameters<typeof createLog>[0]) {
+  const written: string[] = [];
+  const stream = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      written.push(chunk.toString());
+      done();
+    },
+  });
+  const lines = () => written.map((text) => JSON.parse(text) as Line);
+  return { log: createLog(level, stream), written, lines };
+}
+
+function aTask(type = 'transcode') {
+  return waitingTask(
+    parseSubmission({ task: { id: 'job-1', type }, user: { group: 'g' } }, null),
+    1,
+  );
+}
+
+describe('log', () => {
+  it('writes one JSON object a line, and fields cannot replace its head', () => {
+    const { log, written, lines } = logWith('info');
+    log.debug('not shown');
+    log.info('first', { task_id: 'a', msg: 'forged', level: 'error', message: 'x' });
+    expect(written).to.have.length(1);
+    expect(written[0]).to.match(/^\{"ts":"\d{4}-[^\n]*\}\n$/);
+    const [line] = lines();
+    expect(line).to.include({ level: 'info', msg: 'first', task_id: 'a', message: 'x' });
+  });
+
+  it('lets no text of users break a line, reach a terminal, or grow without end', () => {
+    const { log, written, lines } = logWith('info');
+    const hostile = 'a\nb\u001b[2Jc\u009bd\u2028e\u007f';
+    log.warn(hostile, { reason: hostile, long: 'x'.repeat(10_000) });
+    expect(written[0]?.trimEnd()).to.match(/^[ -~…]*$/);
+    const [line] = lines();
+    expect(line?.['msg']).to.equal(hostile);
+    expect(String(line?.['long']).length).to.be.lessThan(5_000);
+  });
+
+  it('keeps what an error says', () => {
+    const { log, lines } = logWith('error');
+    log.error('failed', { error: new Error('outer', { cause: new Error('inner') }) });
+    const error = lines()[0]?.['error'] as Line;
+    expect(error).to.include({ name: 'Error', message: 'outer' });
+    expect(error['stack']).to.include('observation.test');
+    expect(error['cause']).to.include({ message: 'inner' });
+  });
+
+  it('warns of attempts that failed, and is quiet about those that went well', () => {
+    const { log, lines } = logWith('info');
+    const observer = createLogObserver(log);
+    const ended = {
+      taskSeq: 1,
+      attempt: 1,
+      executorId: 'gpu-1',
+      offeredAt: 0,
+      startedAt: 0,
+      endedAt: 1,
+      error: { message: 'no disk' },
+    };
+    observer.observe({ event: 'task_accepted', task: aTask() });
+    for (const outcome of ['succeeded', 'failed', 'rejected'] as const) {
+      observer.observe({ event: 'attempt_ended', task: aTask(), attempt: { ...ended, outcome } });
+    }
+    observer.observe({ event: 'executor_lost', executorId: 'gpu-1', reason: 'silent' });
+    expect(lines().map((line) => [line['level'], line['outcome'] ?? line['reason']])).to.deep.equal(
+      [
+        ['warn', 'failed'],
+        ['info', 'rejected'],
+        ['warn', 'silent'],
+      ],
+    );
+    expect(lines()[0]).to.include({ task_id: 'job-1', executor_id: 'gpu-1', error: 'no disk' });
+  });
+});
+
+describe('metrics', () => {
+  it('give only so many task types a label of their own', async () => {
+    const metrics = createMetrics('1');
+    for (let index = 0; index < 250; index++) {
+      metrics.observe({ event: 'task_accepted', task: aTask(`type-${index}`) });
+    }
+    const { text } = await metrics.render();
+    expect(text.match(/^scheduler_tasks_submitted_total\{/gm)).to.have.length(201);
+    expect(text).to.include('scheduler_tasks_submitted_total{type="other"} 50');
+    expect(text).to.include('scheduler_build_info{version="1"');
+  });
+
+  it('read the backlog and the fleet when they are scraped', async () => {
+    const metrics = createMetrics('1');
+    const handle = new StandInHandle();
+    metrics.watch(handle);
+    handle.keep(aTask());
+    expect((await metrics.render()).text).to.match(/^scheduler_cache_entries 1$/m);
+    handle.status = 'draining';
+    const { text } = await metrics.render();
+    expect(text).to.match(/^scheduler_is_leader 0$/m);
+    expect(text).to.include('scheduler_executors{state="idle"} 0');
+  });
+});
+
+describe('clock', () => {
+  it('wakes at the time or after it, and not at all when called off', async () => {
+    const clock = createClock();
+    const woken: number[] = [];
+    const callOff = clock.wakeAt(clock.now() + 1, () => woken.push(-1));
+    callOff();
+    clock.wakeAt(clock.now() + 2 ** 40, () => woken.push(-2))();
+    for (const delayMs of [-5, 0, 1, 5, 20]) {
+      const at = clock.now() + delayMs;
+      await new Promise<void>((resolve) => clock.wakeAt(at, resolve));
+      expect(clock.now()).to.be.at.least(at);
+    }
+    expect(woken).to.deep.equal([]);
+  });
+});
