@@ -410,6 +410,10 @@ describeStores('task store', (open) => {
       const late = ended.map((one) => notificationFor(one, { state: 'delivered' }));
       await store.commit(commit(term, { notifications: late.slice(0, 3) }));
       expect(await store.findTask('t-1')).to.equal(null);
+      expect(await store.dropSegments(NOW), 'no dropped segment is back').to.equal(0);
+      const reopen = { task: next(ended[0] as Task, {}), finishedAt: NOW - 3 * DAY_MS };
+      const refused = failureOf(store.commit(commit(term, { reopens: [reopen] })));
+      expect(await refused).to.be.instanceOf(CommitConflict);
       expect((await store.findTask('t-3'))?.notification).to.equal(null);
     });
 

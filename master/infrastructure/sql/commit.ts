@@ -3,6 +3,7 @@
  * that the domain may go on changing them while the statements are on their way.
  */
 import type { Commit } from '../../application/ports.ts';
+import { CommitConflict } from '../../application/ports.ts';
 import type { Notification, Task } from '../../domain/task.ts';
 import type { Dialect, Statement } from './dialect.ts';
 import type { Column, Value } from './rows.ts';
@@ -13,7 +14,7 @@ import {
   liveColumns,
   notificationColumns,
 } from './rows.ts';
-import type { Segment } from './segments.ts';
+import type { Segment, Segments } from './segments.ts';
 import { segmentAt } from './segments.ts';
 
 /** What a row is matched by: no write goes through unless all of these are as expected. */
@@ -28,55 +29,53 @@ const finishMatch = [
 
 export interface Plan {
   readonly statements: readonly Statement[];
-  /** The segments the statements write to. */
-  readonly segments: readonly Segment[];
+  /** Segments that the statements need and that have yet to be made. */
+  readonly missing: readonly Segment[];
 }
 
-/** Order matters where one commit moves a task out of a table and another task in. */
-export function planCommit(dialect: Dialect, commit: Commit): Plan {
-  const segments = new Map<string, Segment>();
-  const bySegment = <T>(list: readonly T[], finishedAt: (item: T) => number): Map<string, T[]> => {
-    const groups = new Map<string, T[]>();
-    for (const item of list) {
-      const segment = segmentAt(finishedAt(item));
-      segments.set(segment.table, segment);
-      const group = groups.get(segment.table);
-      if (group === undefined) groups.set(segment.table, [item]);
-      else group.push(item);
-    }
-    return groups;
-  };
-
+/**
+ * Order matters where one commit moves a task out of a table and another task in.
+ * @throws {CommitConflict} a task is to be taken out of a segment that has been dropped.
+ */
+export function planCommit(dialect: Dialect, segments: Segments, commit: Commit): Plan {
+  const missing: Segment[] = [];
   const statements: Statement[] = [];
-  for (const [table, reopens] of bySegment(commit.reopens, ({ finishedAt }) => finishedAt)) {
-    const tasks = reopens.map(({ task }) => task);
-    statements.push(...remove(dialect, table, tasks));
+  for (const [segment, reopens] of bySegment(commit.reopens, ({ finishedAt }) => finishedAt)) {
+    if (!segments.has(segment)) throw new CommitConflict(`${segment.table} has been dropped`);
+    statements.push(...remove(dialect, segment.table, tasksOf(reopens)));
   }
   const stored = commit.finishes.filter((finish) => finish.stored);
   statements.push(
-    ...remove(
-      dialect,
-      'task',
-      stored.map(({ task }) => task),
-    ),
+    ...remove(dialect, 'task', tasksOf(stored)),
     ...insert(dialect, 'task', liveColumns, commit.inserts),
-    ...insert(
-      dialect,
-      'task',
-      liveColumns,
-      commit.reopens.map(({ task }) => task),
-    ),
+    ...insert(dialect, 'task', liveColumns, tasksOf(commit.reopens)),
     ...update(dialect, commit.updates),
     ...saveCheckpoints(commit.checkpoints),
   );
-  for (const [table, finishes] of bySegment(commit.finishes, ({ task }) => endOf(task))) {
-    statements.push(...insert(dialect, table, historyColumns, finishes));
+  for (const [segment, finishes] of bySegment(commit.finishes, ({ task }) => endOf(task))) {
+    if (!segments.has(segment)) missing.push(segment);
+    statements.push(...insert(dialect, segment.table, historyColumns, finishes));
   }
   statements.push(...insert(dialect, 'task_attempt', attemptColumns, commit.attempts));
-  for (const [table, changed] of bySegment(commit.notifications, (item) => item.finishedAt)) {
-    statements.push(...updateNotifications(dialect, table, changed));
+  for (const [segment, changed] of bySegment(commit.notifications, (item) => item.finishedAt)) {
+    // A segment that has been dropped took its notifications along.
+    if (!segments.has(segment) && !missing.some(({ day }) => day === segment.day)) continue;
+    statements.push(...updateNotifications(dialect, segment.table, changed));
   }
-  return { statements, segments: [...segments.values()] };
+  return { statements, missing };
+}
+
+const tasksOf = (list: readonly { readonly task: Task }[]): Task[] => list.map(({ task }) => task);
+
+function bySegment<T>(items: readonly T[], finishedAt: (item: T) => number): [Segment, T[]][] {
+  const groups = new Map<number, [Segment, T[]]>();
+  for (const item of items) {
+    const segment = segmentAt(finishedAt(item));
+    const group = groups.get(segment.day);
+    if (group === undefined) groups.set(segment.day, [segment, [item]]);
+    else group[1].push(item);
+  }
+  return [...groups.values()];
 }
 
 function endOf(task: Task): number {

@@ -53,7 +53,6 @@ export interface Dialect {
   run(connection: Connection, statements: readonly Statement[]): Promise<Outcome[]>;
   /** The transaction on it failed in an unknown way: it must not reach the next user. */
   discard(connection: Connection, error: Error): void;
-  rowsOf(response: unknown): Row[];
 
   /** Makes a table with its indexes where it is not there; can be run again. */
   createTable(table: string, columns: string, indexes: readonly Index[]): string[];

@@ -92,6 +92,7 @@ const versionColumns = (t: Types): string => `
 const steps: readonly ((dialect: Dialect) => string[])[] = [
   (dialect) => [
     ...dialect.createTable('master', masterColumns(dialect.types), []),
+    `REPLACE INTO master (id, term, owner, started_at) VALUES (1, 0, '', 0)`,
     ...dialect.createTable('task', liveTaskColumns(dialect.types), [
       { name: 'id', columns: 'id', unique: true },
       { name: 'lane', columns: 'state, lane, order_time, seq, due_at' },

@@ -233,7 +233,6 @@ export function mysqlDialect(url: URL): Dialect {
       (connection as { __knex__disposed?: Error }).__knex__disposed = error;
       (connection as MysqlConnection).destroy();
     },
-    rowsOf: (response) => (response as [Row[]])[0],
 
     createTable(table, columns, indexes) {
       const keys = indexes.map(

@@ -2,6 +2,7 @@
 import knex from 'knex';
 import type { Log, TaskStore } from '../../application/ports.ts';
 import { StoreUnusable } from '../../application/ports.ts';
+import { Database } from './database.ts';
 import type { Dialect } from './dialect.ts';
 import { mysqlDialect } from './mysql.ts';
 import { sqliteDialect } from './sqlite.ts';
@@ -23,7 +24,10 @@ export async function openSqlStore(options: {
   const log = options.log ?? silent;
   const dialect = dialectOf(options.url);
   const client = knex({ ...dialect.knex, log: knexLog(log) });
-  return new SqlStore(client, dialect, { allowWeakDurability: options.allowWeakDurability, log });
+  return new SqlStore(new Database(client, dialect), {
+    allowWeakDurability: options.allowWeakDurability,
+    log,
+  });
 }
 
 function dialectOf(url: string): Dialect {

@@ -2,7 +2,6 @@
  * What the store reads. No query here sorts the backlog: each page comes in the order of an index
  * that is named, so that no planner can choose otherwise.
  */
-import type { Knex } from 'knex';
 import type {
   Position,
   StoredLane,
@@ -11,6 +10,7 @@ import type {
   TaskStore,
 } from '../../application/ports.ts';
 import type { Notification, Task } from '../../domain/task.ts';
+import type { Database } from './database.ts';
 import type { Dialect } from './dialect.ts';
 import { placeholders } from './dialect.ts';
 import type { Row, Value } from './rows.ts';
@@ -18,7 +18,7 @@ import { attemptOf, notificationOf, selectList, taskOf } from './rows.ts';
 import type { Segments } from './segments.ts';
 
 /** Ids looked up by one statement, in every segment at once. */
-const ID_COUNT = 200;
+const ID_COUNT = 256;
 
 const wholeLive = selectList('live', { withLarge: true });
 const wholeHistory = selectList('history', { withLarge: true });
@@ -42,18 +42,18 @@ type Reads = Pick<
 >;
 
 export class Queries implements Reads {
-  readonly #knex: Knex;
+  readonly #database: Database;
   readonly #dialect: Dialect;
   readonly #segments: Segments;
 
-  constructor(knex: Knex, dialect: Dialect, segments: Segments) {
-    this.#knex = knex;
-    this.#dialect = dialect;
+  constructor(database: Database, segments: Segments) {
+    this.#database = database;
+    this.#dialect = database.dialect;
     this.#segments = segments;
   }
 
   async loadActive(): Promise<Task[]> {
-    const rows = await this.#rows(
+    const rows = await this.#database.rows(
       `SELECT ${wholeLive} FROM ${this.#dialect.readBy('task', 'task_lane')}
        WHERE state IN ('offered', 'running')`,
       [],
@@ -63,7 +63,7 @@ export class Queries implements Reads {
 
   async countLanes(): Promise<StoredLane[]> {
     // The index alone gives lane, count and one task to read the rest from.
-    const rows = await this.#rows(
+    const rows = await this.#database.rows(
       `SELECT g.lane AS lane, g.task_count AS task_count, t.type AS type, t.requires AS requires,
          t.labels AS labels
        FROM (SELECT lane, COUNT(*) AS task_count, MIN(seq) AS seq
@@ -88,7 +88,7 @@ export class Queries implements Reads {
     limit: number,
   ): Promise<Task[]> {
     const [beyond, position] = isBeyond('order_time', after);
-    const rows = await this.#rows(
+    const rows = await this.#database.rows(
       `SELECT ${wholeLive} FROM ${this.#dialect.readBy('task', 'task_lane')}
        WHERE state = 'waiting' AND lane = ? AND due_at <= ?${beyond}
        ORDER BY order_time, seq LIMIT ?`,
@@ -99,7 +99,7 @@ export class Queries implements Reads {
 
   async loadDelayed(after: Position | null, limit: number): Promise<Task[]> {
     const [beyond, position] = isBeyond('due_at', after);
-    const rows = await this.#rows(
+    const rows = await this.#database.rows(
       `SELECT ${wholeLive} FROM ${this.#dialect.readBy('task', 'task_due')}
        WHERE state = 'waiting'${beyond}
        ORDER BY due_at, seq LIMIT ?`,
@@ -109,7 +109,7 @@ export class Queries implements Reads {
   }
 
   async loadOverdue(now: number, limit: number): Promise<Task[]> {
-    const rows = await this.#rows(
+    const rows = await this.#database.rows(
       `SELECT ${wholeLive} FROM ${this.#dialect.readBy('task', 'task_deadline')}
        WHERE deadline_at <= ? AND state = 'waiting' LIMIT ?`,
       [now, limit],
@@ -144,7 +144,7 @@ export class Queries implements Reads {
     ]);
     if (row === undefined) return null;
     const task = taskOf(row);
-    const attempts = await this.#rows(
+    const attempts = await this.#database.rows(
       'SELECT * FROM task_attempt WHERE task_seq = ? ORDER BY attempt',
       [task.seq],
     );
@@ -154,7 +154,7 @@ export class Queries implements Reads {
   async findIds(ids: readonly string[]): Promise<Map<string, string>> {
     const found = new Map<string, string>();
     for (let from = 0; from < ids.length; from += ID_COUNT) {
-      const some = ids.slice(from, from + ID_COUNT);
+      const some = padded(ids.slice(from, from + ID_COUNT));
       const where = `WHERE id IN ${placeholders(1, some.length)}`;
       const tables = ['task', ...this.#segments.newestFirst.map(({ table }) => table)];
       const rows = await this.#rowsOfAll(
@@ -201,22 +201,24 @@ export class Queries implements Reads {
     return Math.max(0, ...rows.map((row) => (row['seq'] as number | null) ?? 0));
   }
 
-  async #rows(sql: string, values: readonly Value[]): Promise<Row[]> {
-    return this.#dialect.rowsOf(await this.#knex.raw(sql, [...values]));
-  }
-
   /** One statement over several tables. */
   #rowsOfAll(
     selects: readonly { readonly sql: string; readonly values: readonly Value[] }[],
     page: { readonly sql: string; readonly values: readonly Value[] } = { sql: '', values: [] },
-  ): Promise<Row[]> {
+  ): Promise<readonly Row[]> {
     if (selects.length === 0) return Promise.resolve([]);
     const union = selects.map(({ sql }) => `SELECT * FROM (${sql}) AS part`).join(' UNION ALL ');
-    return this.#rows(`${union} ${page.sql}`, [
+    return this.#database.rows(`${union} ${page.sql}`, [
       ...selects.flatMap(({ values }) => values),
       ...page.values,
     ]);
   }
+}
+
+/** Up to a power of two, by repetition: few different statements are prepared again and again. */
+function padded(ids: readonly string[]): string[] {
+  const size = 2 ** Math.ceil(Math.log2(ids.length));
+  return Array.from({ length: size }, (_, index) => ids[Math.min(index, ids.length - 1)] ?? '');
 }
 
 /** Spelled so that both planners begin reading the index at the position. */

@@ -148,7 +148,6 @@ export function sqliteDialect(file: string): Dialect {
         database.__knex__disposed = error;
       }
     },
-    rowsOf: (response) => response as Row[],
 
     createTable: (table, columns, indexes) => [
       `CREATE TABLE IF NOT EXISTS ${table} (${columns}\n) STRICT`,

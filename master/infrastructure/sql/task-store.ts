@@ -4,10 +4,10 @@
  * nothing about tasks.
  */
 import type { Knex } from 'knex';
-import pRetry from 'p-retry';
 import type { Commit, Log, TaskStore } from '../../application/ports.ts';
 import { CommitConflict, StoreUnusable, TermLost } from '../../application/ports.ts';
 import { planCommit } from './commit.ts';
+import type { Database } from './database.ts';
 import type { Connection, Dialect, Outcome, Statement } from './dialect.ts';
 import { plain } from './dialect.ts';
 import { createSegment, migrate } from './migrations.ts';
@@ -15,13 +15,11 @@ import { Queries } from './queries.ts';
 import type { Segment } from './segments.ts';
 import { nextSegmentAt, segmentAt, Segments } from './segments.ts';
 
-/** A transaction that keeps losing to rivals has failed. */
-const COMMIT_REPEATS_MAX = 5;
-const REPEAT_DELAY_MS = 10;
 /** Attempts deleted at once when a segment is dropped: other commits go in between. */
 const PRUNE_COUNT = 5_000;
 
 export class SqlStore extends Queries implements TaskStore {
+  readonly #database: Database;
   readonly #knex: Knex;
   readonly #dialect: Dialect;
   readonly #segments: Segments;
@@ -29,14 +27,14 @@ export class SqlStore extends Queries implements TaskStore {
   readonly #log: Log;
 
   constructor(
-    knex: Knex,
-    dialect: Dialect,
+    database: Database,
     options: { readonly allowWeakDurability: boolean; readonly log: Log },
   ) {
     const segments = new Segments();
-    super(knex, dialect, segments);
-    this.#knex = knex;
-    this.#dialect = dialect;
+    super(database, segments);
+    this.#database = database;
+    this.#knex = database.knex;
+    this.#dialect = database.dialect;
     this.#segments = segments;
     this.#allowWeakDurability = options.allowWeakDurability;
     this.#log = options.log;
@@ -52,12 +50,10 @@ export class SqlStore extends Queries implements TaskStore {
   }
 
   async commit(commit: Commit): Promise<void> {
-    const { statements, segments } = planCommit(this.#dialect, commit);
-    // Making a table would end the transaction: whatever is missing is made before it.
-    for (const segment of segments) {
-      if (!this.#segments.has(segment)) await this.#makeSegment(segment);
-    }
-    await this.#transaction(async (connection) => {
+    const { statements, missing } = planCommit(this.#dialect, this.#segments, commit);
+    // Making a table would end the transaction, so it comes before.
+    for (const segment of missing) await this.#makeSegment(segment);
+    await this.#database.transaction(async (connection) => {
       await this.#write(connection, commit.term, statements);
     });
   }
@@ -80,7 +76,7 @@ export class SqlStore extends Queries implements TaskStore {
   }
 
   async ping(): Promise<void> {
-    await this.#knex.raw('SELECT 1');
+    await this.#database.rows('SELECT 1');
   }
 
   async close(): Promise<void> {
@@ -98,30 +94,15 @@ export class SqlStore extends Queries implements TaskStore {
   }
 
   #beginTerm(owner: string, now: number): Promise<number> {
-    return this.#transaction(async (connection) => {
-      const [, read] = await this.#dialect.run(connection, this.#begin());
-      const last = termIn(read);
-      const term = last + 1;
-      const write: Statement =
-        last === 0
-          ? {
-              sql: 'INSERT INTO master (id, term, owner, started_at) VALUES (1, ?, ?, ?)',
-              runs: [[term, owner, now]],
-              touches: 1,
-            }
-          : {
-              sql: 'UPDATE master SET term = ?, owner = ?, started_at = ? WHERE id = 1',
-              runs: [[term, owner, now]],
-              touches: 1,
-            };
-      await this.#dialect.run(connection, [write]);
-      return term;
+    const raise: Statement = {
+      sql: 'UPDATE master SET term = term + 1, owner = ?, started_at = ? WHERE id = 1',
+      runs: [[owner, now]],
+      touches: 1,
+    };
+    return this.#database.transaction(async (connection) => {
+      const statements = [plain(this.#dialect.begin), raise, this.#readTerm()];
+      return termIn((await this.#dialect.run(connection, statements))[2]);
     });
-  }
-
-  /** A transaction begins with the term, in the same round trip. */
-  #begin(): Statement[] {
-    return [plain(this.#dialect.begin), this.#readTerm()];
   }
 
   /** Locks the row, so that no newer term begins before this transaction has ended. */
@@ -136,7 +117,8 @@ export class SqlStore extends Queries implements TaskStore {
   ): Promise<void> {
     let outcomes: Outcome[];
     try {
-      outcomes = await this.#dialect.run(connection, [...this.#begin(), ...statements]);
+      const begin = [plain(this.#dialect.begin), this.#readTerm()];
+      outcomes = await this.#dialect.run(connection, [...begin, ...statements]);
     } catch (error) {
       if (!this.#dialect.isDuplicate(error)) throw error;
       // A newer master may be why the row is there.
@@ -155,44 +137,6 @@ export class SqlStore extends Queries implements TaskStore {
     }
   }
 
-  /** Commits what the work began. Repeats it when a rival transaction had it rolled back, a few times. */
-  #transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    return pRetry(() => this.#transactionOnce(work), {
-      retries: COMMIT_REPEATS_MAX,
-      minTimeout: REPEAT_DELAY_MS,
-      randomize: true,
-      shouldRetry: ({ error }) => this.#dialect.isPassing(error),
-    });
-  }
-
-  async #transactionOnce<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    const client = this.#knex.client as Knex.Client;
-    const connection: Connection = await client.acquireConnection();
-    try {
-      const value = await work(connection);
-      await this.#dialect.run(connection, [plain('COMMIT')]);
-      return value;
-    } catch (error) {
-      await this.#rollBack(connection, error as Error);
-      throw error;
-    } finally {
-      await client.releaseConnection(connection);
-    }
-  }
-
-  async #rollBack(connection: Connection, error: Error): Promise<void> {
-    const understood =
-      error instanceof TermLost ||
-      error instanceof CommitConflict ||
-      this.#dialect.isPassing(error);
-    try {
-      if (!understood) throw error;
-      await this.#dialect.run(connection, [plain('ROLLBACK')]);
-    } catch {
-      this.#dialect.discard(connection, error);
-    }
-  }
-
   async #makeSegment(segment: Segment): Promise<void> {
     for (const sql of createSegment(this.#dialect, segment.table)) await this.#knex.raw(sql);
     this.#segments.add(segment);
@@ -201,13 +145,11 @@ export class SqlStore extends Queries implements TaskStore {
   async #pruneAttempts({ table }: Segment): Promise<void> {
     let after = 0;
     for (;;) {
-      const rows = this.#dialect.rowsOf(
-        await this.#knex.raw(
-          'SELECT task_seq FROM task_attempt WHERE task_seq > ? ORDER BY task_seq LIMIT ?',
-          [after, PRUNE_COUNT],
-        ),
-      ) as { task_seq: number }[];
-      const last = rows.at(-1)?.task_seq;
+      const rows = await this.#database.rows(
+        'SELECT task_seq FROM task_attempt WHERE task_seq > ? ORDER BY task_seq LIMIT ?',
+        [after, PRUNE_COUNT],
+      );
+      const last = rows.at(-1)?.['task_seq'] as number | undefined;
       if (last === undefined) return;
       await this.#knex.raw(
         `DELETE FROM task_attempt WHERE task_seq > ? AND task_seq <= ? AND task_seq IN (SELECT seq FROM ${table})`,
@@ -219,7 +161,7 @@ export class SqlStore extends Queries implements TaskStore {
 }
 
 function termIn(outcome: Outcome | undefined): number {
-  return (outcome?.rows[0]?.['term'] as number | undefined) ?? 0;
+  return outcome?.rows[0]?.['term'] as number;
 }
 
 function checkTerm(outcome: Outcome | undefined, term: number): void {

@@ -1,0 +1,75 @@
+/**
+ * Reads and transactions on knex's pool. A connection that failed in a way that is not understood
+ * never goes back to the pool as it is. Knows nothing of tasks.
+ */
+import type { Knex } from 'knex';
+import pRetry from 'p-retry';
+import { CommitConflict, TermLost } from '../../application/ports.ts';
+import type { Connection, Dialect, Statement } from './dialect.ts';
+import { plain } from './dialect.ts';
+import type { Row, Value } from './rows.ts';
+
+/** A transaction that keeps losing to rivals has failed. */
+const REPEATS_MAX = 5;
+const REPEAT_DELAY_MS = 10;
+
+export class Database {
+  readonly knex: Knex;
+  readonly dialect: Dialect;
+
+  constructor(knex: Knex, dialect: Dialect) {
+    this.knex = knex;
+    this.dialect = dialect;
+  }
+
+  async rows(sql: string, values: readonly Value[] = []): Promise<readonly Row[]> {
+    const statement: Statement = { sql, runs: [values], touches: null };
+    return this.#connected(async (connection) => {
+      const [outcome] = await this.dialect.run(connection, [statement]);
+      return outcome?.rows ?? [];
+    });
+  }
+
+  /**
+   * Commits what the work began: `dialect.begin` is for the work to send, with its first
+   * statements. Repeats the work when a rival transaction had it rolled back, a few times.
+   */
+  transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const once = async (connection: Connection): Promise<T> => {
+      const value = await work(connection);
+      await this.dialect.run(connection, [plain('COMMIT')]);
+      return value;
+    };
+    return pRetry(() => this.#connected(once), {
+      retries: REPEATS_MAX,
+      minTimeout: REPEAT_DELAY_MS,
+      randomize: true,
+      shouldRetry: ({ error }) => this.dialect.isPassing(error),
+    });
+  }
+
+  async #connected<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const client = this.knex.client as Knex.Client;
+    const connection: Connection = await client.acquireConnection();
+    try {
+      return await work(connection);
+    } catch (error) {
+      await this.#restore(connection, error as Error);
+      throw error;
+    } finally {
+      await client.releaseConnection(connection);
+    }
+  }
+
+  async #restore(connection: Connection, error: Error): Promise<void> {
+    const understood =
+      error instanceof TermLost || error instanceof CommitConflict || this.dialect.isPassing(error);
+    try {
+      if (!understood) throw error;
+      // A lock wait that timed out undoes one statement only.
+      await this.dialect.run(connection, [plain('ROLLBACK')]);
+    } catch {
+      this.dialect.discard(connection, error);
+    }
+  }
+}
