@@ -1,0 +1,309 @@
+/**
+ * The whole system as real processes: a master on a store of its own, executors, and a receiver of
+ * callbacks. Whatever was started is killed by its id in the end, and nothing is left on disk.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  createClient,
+  type ExecutorView,
+  type SodaClient,
+  type TaskInfo,
+  type TaskView,
+} from '@soda-scheduler/client';
+import { MARIADB_MISSING, type Mariadb, startMariadb } from './mariadb.ts';
+import { Receiver } from './receiver.ts';
+import { type Line, SystemProcess } from './system-process.ts';
+import { eventually } from './wait.ts';
+
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+const scriptOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const MASTER = scriptOf('../system/processes/master.mjs');
+const EXECUTOR = scriptOf('../system/processes/executor.mjs');
+const FFMPEG_EXECUTOR = scriptOf('../../examples/dist/ffmpeg/executor.js');
+
+export const user = { group: 'tests' };
+/** Of every system unless it is told otherwise. */
+export const LEASE_MS = 2_000;
+
+/** What `processes/executor.mjs` does, in order; a list of lists is one for each attempt. */
+export type Step =
+  | { readonly hold: true }
+  | { readonly ignore: true }
+  | { readonly work: number }
+  | { readonly block: number }
+  | { readonly checkpoint: unknown }
+  | { readonly fail: { retryable?: boolean; retryAfterMs?: number; message?: string } }
+  | { readonly crash: true };
+
+export interface ExecutorSettings {
+  readonly id: string;
+  readonly types?: readonly string[];
+  readonly labels?: readonly string[];
+  readonly reserve?: readonly string[];
+  readonly accepts?: 'never' | 'silent' | 'late';
+  readonly drainTimeoutMs?: number;
+  /** Where it dials; the master unless told otherwise. */
+  readonly url?: string;
+}
+
+/** A handler began or ended, as its process told it. */
+export interface Mark {
+  readonly mark: 'start' | 'end' | 'offered';
+  readonly executor: string;
+  readonly task: string;
+  readonly attempt: number;
+  readonly at: number;
+  readonly checkpoint?: unknown;
+  readonly how?: 'done' | 'failed';
+  readonly aborted?: string | null;
+}
+
+export interface SystemOptions {
+  readonly databaseUrl: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export class System {
+  readonly receiver = new Receiver(SECRET);
+  readonly marks: Mark[] = [];
+  readonly processes: SystemProcess[] = [];
+  readonly folder: string;
+  readonly #options: SystemOptions;
+  #port = 0;
+  #masterCount = 0;
+  #master: SystemProcess | null = null;
+  #client: SodaClient | null = null;
+
+  private constructor(folder: string, options: SystemOptions) {
+    this.folder = folder;
+    this.#options = options;
+  }
+
+  static async start(options: SystemOptions): Promise<System> {
+    const system = new System(await mkdtemp(join(tmpdir(), 'soda-system-')), options);
+    try {
+      await system.receiver.listen();
+      await system.startMaster();
+    } catch (error) {
+      await system.stop();
+      throw error;
+    }
+    return system;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  /** The newest one. */
+  get master(): SystemProcess {
+    if (this.#master === null) throw new Error('no master was started');
+    return this.#master;
+  }
+
+  /** Does not repeat calls: a test sees what the master said. */
+  get client(): SodaClient {
+    if (this.#client === null) throw new Error('no master was started');
+    return this.#client;
+  }
+
+  /** On the store, and from the second time on the port, of this system. */
+  async startMaster(): Promise<SystemProcess> {
+    const master = this.spawnMaster({ SODA_PORT: String(this.#port) });
+    this.#master = master;
+    const ready = await master.said('that it is ready', ({ fields }) => fields['msg'] === 'ready');
+    this.#port = Number(new URL(String(ready.fields['url'])).port);
+    this.#client ??= createClient({ url: this.url, retryCount: 0 });
+    return master;
+  }
+
+  /** A master that may well fail to start. */
+  spawnMaster(env: Readonly<Record<string, string>>): SystemProcess {
+    this.#masterCount += 1;
+    return this.spawn(`master ${this.#masterCount}`, [MASTER], {
+      SODA_DATABASE_URL: this.#options.databaseUrl,
+      SODA_DATA_DIR: join(this.folder, 'data'),
+      SODA_LEASE: String(LEASE_MS / 1000),
+      SODA_ASSIGN_TIMEOUT: '1',
+      SODA_CANCEL_GRACE: '1.5',
+      SODA_NOTIFY_ALLOW: '127.0.0.1',
+      SODA_NOTIFY_SECRET: SECRET,
+      SODA_LOG_LEVEL: 'debug',
+      ...this.#options.env,
+      ...env,
+    });
+  }
+
+  spawn(
+    name: string,
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+    onLine?: (line: Line) => void,
+  ): SystemProcess {
+    const started = new SystemProcess({ name, args, env, ...(onLine && { onLine }) });
+    this.processes.push(started);
+    return started;
+  }
+
+  /** An executor with scripted handlers, connected and idle. */
+  async executor(settings: ExecutorSettings): Promise<SystemProcess> {
+    const options = { url: this.url, types: ['work'], ...settings };
+    const executor = this.spawn(
+      settings.id,
+      [EXECUTOR, JSON.stringify(options)],
+      {},
+      ({ fields }) => {
+        if ('mark' in fields) this.marks.push({ ...fields, executor: settings.id } as Mark);
+      },
+    );
+    await this.connected(executor);
+    return executor;
+  }
+
+  /** The executor of the ffmpeg example, in its own process, on a directory of media files. */
+  async ffmpegExecutor(name: string, mediaRoot: string): Promise<SystemProcess> {
+    const executor = this.spawn(name, [FFMPEG_EXECUTOR], {
+      SODA_URL: this.url,
+      MEDIA_ROOT: mediaRoot,
+      FFMPEG_THREADS: '1',
+      DRAIN_SECONDS: '0',
+    });
+    await this.connected(executor);
+    return executor;
+  }
+
+  /** Its process says so, and the master does: a task submitted now may be given to it. */
+  async connected(executor: SystemProcess): Promise<void> {
+    await eventually(`${executor.name} is known to the master`, async () => {
+      if (executor.exit !== null) throw new Error(executor.tail());
+      const known = await this.client.executors();
+      return known.some(({ pid, connected }) => pid === executor.pid && connected);
+    });
+  }
+
+  /** Submits a task whose attempts take these steps; resolves with its id once it is accepted. */
+  async submit(
+    attempts: readonly (readonly Step[])[] = [[]],
+    task: Partial<TaskInfo> = {},
+  ): Promise<string> {
+    const { task_id } = await this.client.submit(
+      { type: 'work', params: { attempts }, ...task },
+      user,
+    );
+    return task_id;
+  }
+
+  task(taskId: string): Promise<TaskView> {
+    return this.client.get(taskId);
+  }
+
+  /** The task once it has ended, however it ended. */
+  ended(taskId: string, withinMs?: number): Promise<TaskView> {
+    return eventually(
+      `task ${taskId} has ended`,
+      async () => {
+        const task = await this.task(taskId);
+        return task.finished_at !== null && task;
+      },
+      withinMs,
+    );
+  }
+
+  /** What the handlers of a task have said, oldest first. */
+  runs(taskId: string, mark: Mark['mark'] = 'start'): readonly Mark[] {
+    return this.marks.filter((other) => other.task === taskId && other.mark === mark);
+  }
+
+  /** The handler of an attempt has begun. */
+  started(taskId: string, attempt = 1): Promise<Mark> {
+    return eventually(`attempt ${attempt} of ${taskId} has started`, () =>
+      this.runs(taskId).find((mark) => mark.attempt === attempt),
+    );
+  }
+
+  /** The master knows the executor in this state. */
+  executorIs(id: string, state: ExecutorView['state']): Promise<ExecutorView> {
+    return eventually(`executor ${id} is ${state}`, async () =>
+      (await this.client.executors()).find(
+        (view) => view.executor_id === id && view.state === state,
+      ),
+    );
+  }
+
+  /** Everything that was said, for a test that failed. */
+  report(): string {
+    return this.processes.map((started) => started.tail()).join('\n');
+  }
+
+  async stop(): Promise<void> {
+    for (const started of this.processes) {
+      if (started.exit === null) await started.end('SIGKILL');
+    }
+    await this.receiver.close();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+export type StoreName = 'SQLite' | 'MariaDB';
+
+export interface SystemTests {
+  readonly store: StoreName;
+  /** A system on a fresh database; stopped after the test. */
+  start(env?: Readonly<Record<string, string>>): Promise<System>;
+  /** The private server, for tests that kill it; null on SQLite. */
+  mariadb(): Mariadb | null;
+}
+
+/** A suite for each store; where there is no MariaDB it is skipped by name, with the reason. */
+export function describeSystem(
+  title: string,
+  tests: (setup: SystemTests) => void,
+  stores: readonly StoreName[] = ['SQLite', 'MariaDB'],
+): void {
+  for (const store of stores) {
+    describe(`${title}: ${store}`, function () {
+      this.timeout(40_000);
+      this.slow(10_000);
+      const systems: System[] = [];
+      let mariadb: Mariadb | null = null;
+      let folder = '';
+      before(async function () {
+        folder = await mkdtemp(join(tmpdir(), 'soda-system-store-'));
+        if (store === 'SQLite') return;
+        mariadb = await startMariadb(['--innodb-log-file-size=8M', '--performance-schema=OFF']);
+        if (mariadb !== null) return;
+        console.log(`    skipped, MariaDB: ${MARIADB_MISSING}`);
+        this.skip();
+      });
+      afterEach(async function () {
+        if (this.currentTest?.state === 'failed') {
+          for (const system of systems) console.log(system.report());
+        }
+        for (const system of systems.splice(0)) await system.stop();
+      });
+      after(async () => {
+        await mariadb?.stop();
+        await rm(folder, { recursive: true, force: true });
+      });
+      let count = 0;
+      tests({
+        store,
+        mariadb: () => mariadb,
+        async start(env = {}) {
+          count += 1;
+          const databaseUrl = (await mariadb?.url()) ?? `sqlite:${join(folder, `${count}.db`)}`;
+          const system = await System.start({ databaseUrl, env });
+          systems.push(system);
+          return system;
+        },
+      });
+    });
+  }
+}

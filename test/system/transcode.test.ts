@@ -1,0 +1,115 @@
+/** Real transcodes on real executors that are killed, stopped and canceled. */
+import { expect } from 'chai';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describeSystem, type System } from '../helpers/system.ts';
+import { eventually } from '../helpers/wait.ts';
+
+const hasFfmpeg = ((): boolean => {
+  try {
+    execFileSync('ffmpeg', ['-version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+/** The command lines of all processes of this machine that name the folder. */
+function commandsAbout(folder: string): string[] {
+  return readdirSync('/proc').flatMap((pid) => {
+    if (!/^\d+$/.test(pid)) return [];
+    try {
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+      return command.includes(folder) ? [command] : [];
+    } catch {
+      return []; // It has just ended.
+    }
+  });
+}
+
+describeSystem('a transcode', ({ start }) => {
+  let media: string;
+
+  before(function () {
+    if (!hasFfmpeg) return this.skip();
+    media = mkdtempSync(join(tmpdir(), 'soda-system-media-'));
+    const sources = ['testsrc2=size=320x180:rate=25:duration=20', 'sine=duration=20'];
+    const inputs = sources.flatMap((source) => ['-f', 'lavfi', '-i', source]);
+    const made = ['-c:v', 'libx264', '-preset', 'ultrafast', join(media, 'in.mp4')];
+    execFileSync('ffmpeg', ['-nostdin', '-loglevel', 'error', ...inputs, ...made]);
+  });
+  after(() => {
+    if (media) rmSync(media, { recursive: true, force: true });
+  });
+
+  /** Two outputs in a directory of their own: a quick one and a slow one. */
+  async function submitTranscode(system: System, directory: string): Promise<string> {
+    mkdirSync(join(media, directory), { recursive: true });
+    const { task_id } = await system.client.submit({
+      type: 'ffmpeg.transcode',
+      params: {
+        input: 'in.mp4',
+        outputs: [
+          { path: `${directory}/first.mp4`, video: { resolution: '128x72' } },
+          { path: `${directory}/second.mp4`, video: { resolution: '640x360' } },
+        ],
+      },
+      notify_url: system.receiver.url(directory),
+      user: { group: 'tests' },
+    });
+    return task_id;
+  }
+
+  /** ffmpeg is making the second output. */
+  const secondBegun = (taskId: string) =>
+    eventually('the second output is being made', () =>
+      commandsAbout(media).some((command) => command.includes(`${taskId}~1~`)),
+    );
+
+  const noneLeft = () =>
+    eventually('no ffmpeg is left', () => commandsAbout(media).length === 0, 8_000);
+
+  it('is finished by another executor after kill -9, without doing the done part again', async () => {
+    const system = await start();
+    const executors = [await system.ffmpegExecutor('a', media)];
+    const taskId = await submitTranscode(system, 'killed');
+    await secondBegun(taskId);
+    executors.push(await system.ffmpegExecutor('b', media));
+    const first = join(media, 'killed/first.mp4');
+    const before = statSync(first);
+
+    await executors[0]?.end('SIGKILL');
+    const task = await system.ended(taskId, 30_000);
+
+    expect(task).to.include({ state: 'succeeded', attempt: 2, attempts_used: 0 });
+    expect(task.timeline.map(({ outcome }) => outcome)).to.deep.equal(['lost', 'succeeded']);
+    const after = statSync(first);
+    expect([after.ino, after.mtimeMs]).to.deep.equal([before.ino, before.mtimeMs]);
+    const { outputs } = task.result as { outputs: { skipped: boolean }[] };
+    expect(outputs.map(({ skipped }) => skipped)).to.deep.equal([true, false]);
+    await noneLeft();
+    expect(readdirSync(join(media, 'killed'))).to.have.members(['first.mp4', 'second.mp4']);
+  });
+
+  it('ends at once when it is canceled, and leaves no ffmpeg behind', async () => {
+    const system = await start();
+    await system.ffmpegExecutor('a', media);
+    const taskId = await submitTranscode(system, 'canceled');
+    await secondBegun(taskId);
+
+    await system.client.cancel(taskId);
+    const task = await system.ended(taskId);
+
+    expect(task).to.include({ state: 'canceled' });
+    expect(task.timeline.map(({ outcome }) => outcome)).to.deep.equal(['canceled']);
+    await noneLeft();
+    expect(readdirSync(join(media, 'canceled'))).to.deep.equal(['first.mp4']);
+    const [delivery] = await eventually('a callback', () => {
+      const all = system.receiver.at('canceled');
+      return all.length > 0 && all;
+    });
+    expect(delivery?.body).to.include({ task_id: taskId, code: 499, state: 'canceled' });
+  });
+});
