@@ -35,7 +35,7 @@ const RECONNECT_CAP_MS = 30_000;
 /** Progress frames without an ack; beyond that only the newest of each kind is kept. */
 const PROGRESS_UNACKED_MAX = 16;
 /** Of the heartbeat interval: how long its answer may take. */
-const ECHO_FRACTION = 0.5;
+const ECHO_FRACTION = 0.75;
 /** How long leaving may wait for results to be acknowledged. */
 const LEAVE_TIMEOUT_MS = 10_000;
 
