@@ -1,0 +1,326 @@
+/** The built `soda` command as a process: what it prints, and how it ends. */
+import { expect } from 'chai';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface, type Interface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { FakeHttpApi, problem } from '../helpers/fake-http-api.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const soda = path.join(root, 'cli/bin/soda.js');
+const receiver = path.join(root, 'examples/dist/callback-receiver/main.js');
+
+/** Without the variables of whoever runs the tests. */
+const cleanEnv = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !name.startsWith('SODA_')),
+);
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+describe('soda', function () {
+  this.timeout(30_000);
+  const children = new Set<ChildProcess>();
+  let api: FakeHttpApi;
+  let folder: string;
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'soda-cli-'));
+  });
+
+  beforeEach(async () => {
+    api = new FakeHttpApi();
+    await api.start();
+  });
+
+  afterEach(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    await api.stop();
+  });
+
+  after(() => rm(folder, { recursive: true }));
+
+  function start(args: readonly string[], env: Record<string, string> = {}, script = soda) {
+    const child = spawn(process.execPath, [script, ...args], {
+      env: { ...cleanEnv, SODA_URL: api.url, ...env },
+      cwd: folder,
+    });
+    children.add(child);
+    child.once('exit', () => children.delete(child));
+    return child;
+  }
+
+  async function run(args: readonly string[], env = {}, input = ''): Promise<Ended> {
+    const child = start(args, env);
+    child.stdin.end(input);
+    const [out, err, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close') as Promise<[number | null]>,
+    ]);
+    return { code, out, err };
+  }
+
+  const submit = (...more: string[]) =>
+    run(['task', 'submit', '--type', 'hello', '--group', 'dev', ...more]);
+
+  describe('help and usage', () => {
+    it('explains itself without a master', async () => {
+      const { code, out } = await run(['--help']);
+      expect(code).to.equal(0);
+      expect(out).to.include('SODA_URL').and.to.include('Exit codes:');
+      const commands = ['task submit', 'executor drain', 'doctor', 'master'];
+      const helps = commands.map(async (command) => {
+        const help = await run([...command.split(' '), '--help']);
+        expect(help.code, command).to.equal(0);
+        expect(help.out, command).to.include(`Usage: soda ${command}`);
+      });
+      await Promise.all(helps);
+      expect((await run(['--version'])).out).to.match(/^\d+\.\d+\.\d+\n$/);
+    });
+
+    it('ends with 2 on wrong usage and says what is wrong', async () => {
+      const wrong: [RegExp, string[]][] = [
+        [/unknown command 'tusk'/, ['tusk']],
+        [/required option '--type <type>'/, ['task', 'submit', '--group', 'dev']],
+        [/Allowed choices are waiting/, ['task', 'list', '--state', 'sleeping']],
+        [/Expected a number/, ['task', 'list', '--limit', 'many']],
+        [/expected the http or https URL/, ['task', 'list', '--url', 'localhost']],
+        [/--params: .*JSON/, ['task', 'submit', '--type', 't', '--group', 'g', '--params', '{']],
+        [/--params: ENOENT/, ['task', 'submit', '--type', 't', '--group', 'g', '--params', '@no']],
+        [/SODA_PORT: expected a whole number/, ['master', '--port', 'none', '--print-config']],
+      ];
+      const runs = wrong.map(async ([reason, args]) => {
+        const { code, err } = await run(args);
+        expect(err, args.join(' ')).to.match(reason);
+        expect(code, args.join(' ')).to.equal(2);
+      });
+      await Promise.all(runs);
+      expect(api.received).to.have.length(0);
+    });
+  });
+
+  describe('task', () => {
+    it('submits what the options say and prints the id', async () => {
+      await writeFile(path.join(folder, 'params.json'), '{"input":"a.mov"}');
+      const { code, out } = await submit(
+        ...['--id', 'a', '--params', '@params.json', '--priority', 'high', '--label', 'hd', 'eu'],
+        ...['--max-attempts', '3', '--deadline', '2027-01-01T00:00:00Z', '--project', 'films'],
+      );
+      expect({ code, out }).to.deep.equal({ code: 0, out: 'a\n' });
+      expect(api.received[0]?.body).to.deep.equal({
+        task: {
+          id: 'a',
+          type: 'hello',
+          params: { input: 'a.mov' },
+          priority: 'high',
+          labels: ['hd', 'eu'],
+          deadline: '2027-01-01T00:00:00Z',
+          retry: { max_attempts: 3 },
+        },
+        user: { group: 'dev', project: 'films' },
+      });
+      await run(
+        ['task', 'submit', '--type', 'hello', '--priority', '-60', '--params', '-'],
+        { SODA_GROUP: 'env', SODA_TOKEN: 'secret' },
+        '[1]',
+      );
+      expect(api.received[1]?.headers.authorization).to.equal('Bearer secret');
+      expect(api.received[1]?.body).to.deep.include({ user: { group: 'env' } });
+      expect(api.received[1]?.body.task).to.deep.include({ params: [1], priority: -60 });
+    });
+
+    it('lists with tabs into a pipe, and as a JSON value a line', async () => {
+      for (const id of ['a', 'b', 'c']) await submit('--id', id);
+      const { out } = await run(['task', 'list', '--limit', '2']);
+      const ids = out.split('\n').map((line) => line.split('\t')[0]);
+      expect(ids).to.deep.equal(['c', 'b', '']);
+      const lines = (await run(['task', 'list', '--json'])).out.trim().split('\n');
+      expect(lines.map((line) => JSON.parse(line).task_id)).to.deep.equal(['c', 'b', 'a']);
+    });
+
+    it('shows a task without the control characters in it', async () => {
+      await submit('--id', 'a');
+      api.finish('a', 'failed');
+      api.change('a', { error: { message: 'bad\u001b[31m codec\nsecond' } });
+      const { out } = await run(['task', 'get', 'a']);
+      expect(out)
+        .to.match(/^state: +failed$/m)
+        .and.to.match(/^error: +bad \[31m codec second$/m);
+      const shown = JSON.parse((await run(['task', 'get', 'a', '--json'])).out);
+      expect(shown).to.include({ task_id: 'a', state: 'failed' });
+    });
+
+    it('watches until the end, which decides how it ends', async () => {
+      await submit('--id', 'a');
+      const states = ['running', 'succeeded'];
+      api.intercept = (request) => {
+        if (request.method === 'GET' && states[0] === 'running')
+          api.change('a', { state: 'running' });
+        else if (request.method === 'GET') api.finish('a', 'succeeded', { frames: 3 });
+        states.shift();
+        return undefined;
+      };
+      const watched = await run(['task', 'watch', 'a']);
+      expect(watched.code).to.equal(0);
+      expect(watched.out).to.match(/^running.*\nsucceeded.*\n\{"frames":3\}\n$/);
+      api.intercept = () => undefined;
+      api.finish('a', 'failed');
+      api.change('a', { failure_reason: 'non_retryable', error: { message: 'no codec' } });
+      const failed = await run(['task', 'watch', 'a']);
+      expect(failed.code).to.equal(1);
+      expect(failed.err).to.equal('soda: the task is failed: non_retryable: no codec\n');
+    });
+
+    it('leaves the task alone when watching is interrupted', async () => {
+      await submit('--id', 'a');
+      const child = start(['task', 'watch', 'a']);
+      const lines = createInterface(child.stdout);
+      await once(lines, 'line');
+      const hint = text(child.stderr);
+      child.kill('SIGINT');
+      const [code, signal] = await once(child, 'exit');
+      expect({ code, signal }).to.deep.equal({ code: 130, signal: null });
+      expect(await hint).to.equal('The task goes on: soda task watch a\n');
+      expect(api.paths()).to.not.include('POST /task/a/cancel');
+    });
+
+    it('steers', async () => {
+      await submit('--id', 'a');
+      expect((await run(['task', 'cancel', 'a', '--reason', 'old'])).out).to.include(
+        'requested: a',
+      );
+      expect((await run(['task', 'retry', 'a', '--json'])).out).to.equal(
+        '{"task_id":"a","code":200}\n',
+      );
+      expect((await run(['task', 'redeliver', 'a'])).code).to.equal(0);
+      expect(api.paths().slice(1)).to.deep.equal([
+        'POST /task/a/cancel',
+        'POST /task/a/retry',
+        'POST /task/a/redeliver',
+      ]);
+    });
+
+    it('ends with a code that says what went wrong', async () => {
+      expect(await run(['task', 'get', 'none'])).to.include({
+        code: 3,
+        err: 'soda: No such task is retained.\n',
+      });
+      api.intercept = () => problem(409, 'the task is running');
+      expect((await run(['task', 'retry', 'a'])).code).to.equal(4);
+      api.intercept = () => problem(401, 'The token is not known.');
+      expect((await run(['task', 'get', 'a'])).code).to.equal(2);
+      api.intercept = () => problem(500, 'The master failed.');
+      const [failed, gone] = await Promise.all([
+        run(['task', 'get', 'a']),
+        run(['task', 'get', 'a', '--url', 'http://127.0.0.1:1']),
+      ]);
+      expect(failed.code).to.equal(1);
+      expect(gone.code).to.equal(5);
+      expect(gone.err).to.match(/^soda: no answer from http:\/\/127\.0\.0\.1:1: .*ECONNREFUSED/);
+    });
+  });
+
+  describe('executor', () => {
+    it('drains, waits until nothing runs, and resumes', async () => {
+      const executor = { executor_id: 'e1', state: 'busy', types: ['hello'], labels: [] };
+      api.executors = [{ ...executor, task_id: 'a', host: 'h', last_seen_at: null } as never];
+      expect((await run(['executor', 'list'])).out).to.equal('e1\tbusy\thello\t\ta\th\t\n');
+      let asked = 0;
+      api.intercept = ({ path: asksFor }) => {
+        if (asksFor === '/executors' && ++asked === 2)
+          api.executors = api.executors.map((one) => ({ ...one, task_id: null }));
+        return undefined;
+      };
+      const drained = await run(['executor', 'drain', 'e1', '--timeout', '5', '--wait']);
+      expect(drained).to.include({ code: 0, out: 'drained: e1\n' });
+      expect(asked).to.equal(2);
+      expect((await run(['executor', 'resume', 'e1'])).code).to.equal(0);
+      expect((await run(['executor', 'drain', 'e2'])).code).to.equal(3);
+    });
+  });
+
+  describe('doctor', () => {
+    const findings = ({ out }: Ended): Record<string, string> =>
+      Object.fromEntries(
+        out
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line))
+          .map(({ check, state }) => [check, state]),
+      );
+
+    it('finds what is wrong', async () => {
+      const well = await run(['doctor', '--json']);
+      expect(findings(well)).to.include({ node: 'ok', master: 'ok', clock: 'ok' });
+      expect(well.code).to.equal(0);
+      api.intercept = (_request, usual) => {
+        const [status, body] = usual() as [number, unknown];
+        return [status, body, { date: new Date(Date.now() - 120_000).toUTCString() }];
+      };
+      const ill = await run(['doctor', '--json'], {
+        SODA_DATABASE_URL: 'mysql://root:secret@127.0.0.1:1/soda',
+      });
+      expect(findings(ill)).to.include({ clock: 'failed', database: 'failed' });
+      expect(ill.code).to.equal(1);
+      expect(ill.out).to.not.include('secret');
+      const alone = await run(['doctor', '--json', '--url', 'http://127.0.0.1:1'], {
+        SODA_PORT: '0',
+      });
+      expect(findings(alone)).to.include({ master: 'failed', port: 'ok' });
+    });
+  });
+
+  describe('master and dev', () => {
+    it('prints the settings it would run with, secrets left out', async () => {
+      await writeFile(path.join(folder, 'token'), 'a-very-secret-token');
+      const { out } = await run(['master', '--print-config', '--lease', '30'], {
+        SODA_NOTIFY_SECRET: `whsec_${Buffer.alloc(32).toString('base64')}`,
+      });
+      expect(JSON.parse(out)).to.include({ leaseMs: 30_000, notifySecrets: '(set)' });
+      expect(out).to.not.include('whsec_');
+    });
+
+    it('takes a task, calls back with a signature, and stops when told to', async () => {
+      const dev = start(['dev', '--port', '0', '--data-dir', 'data', '--json']);
+      const url = JSON.parse(await firstLine(createInterface(dev.stdout))).url as string;
+      const secret = (await readFile(path.join(folder, 'data/notify-secret'), 'utf8')).trim();
+      const printed = start(['0'], { SODA_NOTIFY_SECRET: secret }, receiver);
+      const callbacks = createInterface(printed.stdout);
+      const received = firstLine(callbacks);
+      const at = /http:\S+/.exec(await firstLine(createInterface(printed.stderr)))?.[0] ?? '';
+
+      const env = { SODA_URL: url };
+      const ask = (...args: string[]) => run(args, env);
+      const { out } = await ask(
+        ...['task', 'submit', '--type', 'hello', '--group', 'dev', '--notify-url', `${at}done`],
+      );
+      const id = out.trim();
+      expect((await ask('task', 'cancel', id)).code).to.equal(0);
+      expect(JSON.parse(await received)).to.include({ task_id: id, code: 499, state: 'canceled' });
+      expect((await ask('task', 'watch', id)).code).to.equal(1);
+      expect((await ask('task', 'cancel', id)).code).to.equal(4);
+      expect((await ask('doctor')).out).to.match(/^master\tok\t.*ready, version \d/m);
+
+      const forged = await fetch(at, { method: 'POST', body: '{"task_id":"forged"}' });
+      expect(forged.status).to.equal(401);
+
+      dev.kill('SIGINT');
+      expect(await once(dev, 'exit')).to.deep.equal([0, null]);
+      printed.kill();
+      await once(printed, 'exit');
+    });
+  });
+});
+
+async function firstLine(lines: Interface): Promise<string> {
+  const [line] = (await once(lines, 'line')) as [string];
+  return line;
+}
