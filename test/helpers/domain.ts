@@ -1,0 +1,356 @@
+/**
+ * Drives the pure core in tests: holds a state and a clock that only moves when told, builds
+ * events with defaults, and reads what a step asked for. It decides nothing that the core decides.
+ */
+import {
+  createOutput,
+  type CommandOutcome,
+  type ExecutorCommand,
+  type Output,
+  type SubmitOutcome,
+} from '../../master/domain/effects.ts';
+import type {
+  AttemptResult,
+  Event,
+  ExecutorHello,
+  NewTask,
+  ReportedAttempt,
+} from '../../master/domain/events.ts';
+import type { Executor } from '../../master/domain/executor.ts';
+import { restore, type StoredLane } from '../../master/domain/restore.ts';
+import { step } from '../../master/domain/scheduler.ts';
+import {
+  createState,
+  defaultPolicy,
+  nextWakeAt,
+  type Policy,
+  type State,
+} from '../../master/domain/state.ts';
+import type { AttemptRecord, Notification, Task } from '../../master/domain/task.ts';
+
+/** When every test begins. */
+export const BEGIN = 1_800_000_000_000;
+export const SECOND = 1_000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+
+export function newTask(fields: Partial<NewTask> = {}): NewTask {
+  return {
+    id: 'a',
+    type: 'echo',
+    params: '{}',
+    labels: [],
+    requires: [],
+    user: { group: 'g', project: null, env: null, user: null },
+    notifyUrl: null,
+    requestHash: `hash of ${fields.id ?? 'a'}`,
+    priority: 0,
+    runAt: null,
+    retry: { maxAttempts: 10, interval: 600 },
+    assignTimeoutMs: null,
+    executionTimeoutMs: null,
+    stallTimeoutMs: null,
+    deadlineAt: null,
+    taken: null,
+    ...fields,
+  };
+}
+
+export function hello(fields: Partial<ExecutorHello> = {}): ExecutorHello {
+  const executorId = fields.executorId ?? 'x';
+  return {
+    executorId,
+    incarnation: '1',
+    sessionId: `${executorId}/1`,
+    types: ['echo'],
+    labels: [],
+    reserve: [],
+    running: [],
+    host: 'host',
+    pid: 1,
+    sdk: 'test',
+    ...fields,
+  };
+}
+
+type OfAttempt = Partial<{ taskId: string; attempt: number; sessionId: string }>;
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+type Command = DistributiveOmit<Extract<Event, { readonly request: number }>, 'request'>;
+
+export class Scheduler {
+  state: State;
+  now = BEGIN;
+  /** Executors that send heartbeats while time passes. */
+  readonly #beating = new Set<string>();
+  #lastFrame = 0;
+  #lastRequest = 0;
+
+  constructor(policy: Partial<Policy> = {}) {
+    this.state = createState({
+      policy: { ...defaultPolicy, ...policy },
+      term: 1,
+      lastSeq: 0,
+      now: this.now,
+      seed: 1,
+    });
+  }
+
+  /** As after a restart of the master; also returns what it asks for at once. */
+  static restored(
+    rows: { active?: readonly Task[]; lanes?: readonly StoredLane[] },
+    policy: Partial<Policy> = {},
+  ): { scheduler: Scheduler; output: Output } {
+    const scheduler = new Scheduler(policy);
+    const { state, output } = restore({
+      policy: scheduler.state.policy,
+      term: 2,
+      lastSeq: 1_000,
+      now: scheduler.now,
+      seed: 1,
+      active: rows.active ?? [],
+      lanes: rows.lanes ?? [],
+    });
+    scheduler.state = state;
+    return { scheduler, output };
+  }
+
+  send(event: Event): Output {
+    const out = createOutput();
+    step(this.state, event, this.now, out);
+    return out;
+  }
+
+  /** Steps a command; where the step asked for the row instead of answering, the code is null. */
+  command(event: Command): Output & { readonly reply: CommandOutcome | null } {
+    const out = this.send({ ...event, request: ++this.#lastRequest } as Event);
+    const effect = out.effects.find((effect) => effect.type === 'reply');
+    return { ...out, reply: (effect?.reply as CommandOutcome | undefined) ?? null };
+  }
+
+  submit(...tasks: Partial<NewTask>[]): Output & { readonly outcomes: readonly SubmitOutcome[] } {
+    const request = ++this.#lastRequest;
+    const out = this.send({ type: 'tasksSubmitted', request, tasks: tasks.map(newTask) });
+    const reply = out.effects.find((effect) => effect.type === 'reply');
+    return { ...out, outcomes: reply?.reply as readonly SubmitOutcome[] };
+  }
+
+  connect(executorId: string, fields: Partial<ExecutorHello> = {}): Output {
+    this.#beating.add(executorId);
+    return this.send({ type: 'executorConnected', ...hello({ executorId, ...fields }) });
+  }
+
+  /** The socket is gone; `left`: it said goodbye. */
+  disconnect(executorId: string, left = false): Output {
+    this.#beating.delete(executorId);
+    const { sessionId } = this.#session(executorId);
+    return this.send({ type: 'executorDisconnected', executorId, sessionId, left });
+  }
+
+  resume(executorId: string): Output {
+    this.#beating.add(executorId);
+    return this.send({ type: 'executorResumed', ...this.#session(executorId) });
+  }
+
+  /** Its socket stays open, but nothing comes any more. */
+  silence(executorId: string): void {
+    this.#beating.delete(executorId);
+  }
+
+  beat(
+    executorId: string,
+    running = this.#running(this.executor(executorId)),
+    draining = false,
+  ): Output {
+    return this.send({
+      type: 'heartbeatReceived',
+      ...this.#session(executorId),
+      draining,
+      running,
+      loopLagMs: 1,
+      rssBytes: 1,
+    });
+  }
+
+  accept(executorId: string, about: OfAttempt = {}): Output {
+    return this.send({ type: 'attemptAccepted', ...this.#about(executorId, about) });
+  }
+
+  reject(executorId: string, about: OfAttempt = {}): Output {
+    const refusal = { code: 409, message: 'not now' };
+    return this.send({ type: 'attemptRejected', ...refusal, ...this.#about(executorId, about) });
+  }
+
+  progress(
+    executorId: string,
+    fields: OfAttempt & Partial<{ percent: number; state: string; checkpoint: string }> = {},
+  ): Output {
+    const { percent = null, state, checkpoint } = fields;
+    const report = { percent, state, checkpoint };
+    return this.send({ type: 'progressReported', ...report, ...this.#about(executorId, fields) });
+  }
+
+  end(executorId: string, fields: OfAttempt & Partial<AttemptResult> = {}): Output {
+    const { outcome = 'succeeded' } = fields;
+    return this.send({
+      type: 'attemptEnded',
+      outcome,
+      result: outcome === 'succeeded' ? '"done"' : null,
+      error: outcome === 'failed' ? { message: 'it broke' } : null,
+      retryable: true,
+      retryAfterMs: null,
+      ...fields,
+      ...this.#about(executorId, fields),
+    });
+  }
+
+  /** The attempt that occupies the executor fails. */
+  fail(executorId: string, fields: Partial<AttemptResult> = {}): Output {
+    return this.end(executorId, { outcome: 'failed', ...fields });
+  }
+
+  /** A submitted task is offered to the executor and accepted by it. */
+  run(executorId: string, task: Partial<NewTask> = {}): Task {
+    this.submit(task);
+    this.accept(executorId);
+    return this.task(task.id ?? 'a');
+  }
+
+  notified(
+    notification: Notification,
+    outcome: 'delivered' | 'gone' | 'failed',
+    retryAfterMs: number | null = null,
+  ): Output {
+    return this.send({
+      type: 'notificationTried',
+      taskSeq: notification.taskSeq,
+      finishedAt: notification.finishedAt,
+      outcome,
+      status: outcome === 'delivered' ? 200 : 503,
+      error: null,
+      retryAfterMs,
+    });
+  }
+
+  /** Ticks as the engine does: when something is due, and at least once a second. */
+  pass(ms: number): Output {
+    const until = this.now + ms;
+    const all = createOutput();
+    let ticksAtOnce = 0;
+    for (;;) {
+      const at = Math.min(nextWakeAt(this.state), this.state.lastTickAt + SECOND);
+      if (at > until) break;
+      ticksAtOnce = at > this.now ? 0 : ticksAtOnce + 1;
+      if (ticksAtOnce > 10) throw new Error('the core asks to be woken again and again');
+      this.now = Math.max(this.now, at);
+      for (const id of this.#beating) append(all, this.beat(id));
+      append(all, this.send({ type: 'ticked' }));
+    }
+    this.now = until;
+    return all;
+  }
+
+  /** A task held in memory. */
+  task(id: string): Task {
+    const task = this.state.tasks.get(id);
+    if (task === undefined) throw new Error(`task ${id} is not in memory`);
+    return task;
+  }
+
+  executor(id: string): Executor {
+    const executor = this.state.executors.get(id);
+    if (executor === undefined) throw new Error(`executor ${id} is not known`);
+    return executor;
+  }
+
+  #session(executorId: string): { executorId: string; sessionId: string } {
+    return { executorId, sessionId: this.executor(executorId).sessionId ?? '' };
+  }
+
+  #running(executor: Executor): ReportedAttempt[] {
+    const { occupation } = executor;
+    if (occupation === null || !occupation.accepted) return [];
+    return [{ taskId: occupation.taskId, attempt: occupation.attempt, state: 'running' }];
+  }
+
+  #about(executorId: string, about: OfAttempt) {
+    const executor = this.state.executors.get(executorId);
+    return {
+      executorId,
+      sessionId: about.sessionId ?? executor?.sessionId ?? `${executorId}/1`,
+      frameSeq: ++this.#lastFrame,
+      taskId: about.taskId ?? executor?.occupation?.taskId ?? 'a',
+      attempt: about.attempt ?? executor?.occupation?.attempt ?? 1,
+    };
+  }
+}
+
+function append(all: Output, more: Output): void {
+  all.changes.push(...more.changes);
+  all.effects.push(...more.effects);
+  all.loads.push(...more.loads);
+}
+
+/** Frames for executors, in order. */
+export function sent<T extends ExecutorCommand['type']>(
+  out: Output,
+  type: T,
+): (Extract<ExecutorCommand, { type: T }> & { readonly sessionId: string })[] {
+  return out.effects.flatMap((effect) =>
+    effect.type === 'sendToExecutor' && effect.command.type === type
+      ? [
+          {
+            ...(effect.command as Extract<ExecutorCommand, { type: T }>),
+            sessionId: effect.sessionId,
+          },
+        ]
+      : [],
+  );
+}
+
+/** Assign frames as `task -> executor`, in order. */
+export function offers(out: Output): string[] {
+  return sent(out, 'assign').map(
+    ({ task, sessionId }) => `${task.id} -> ${sessionId.split('/')[0]}`,
+  );
+}
+
+/** Cancel frames as `task#attempt reason -> executor`, in order. */
+export function stops(out: Output): string[] {
+  return sent(out, 'cancel').map(
+    ({ taskId, attempt, reason, sessionId }) =>
+      `${taskId}#${attempt} ${reason} -> ${sessionId.split('/')[0]}`,
+  );
+}
+
+/** Attempts that ended without success, in order. */
+export function ended(out: Output): AttemptRecord[] {
+  return out.changes.flatMap((change) =>
+    change.type === 'attemptRecorded' ? [change.attempt] : [],
+  );
+}
+
+export function outcomes(out: Output): string[] {
+  return ended(out).map(({ outcome }) => outcome);
+}
+
+/** Tasks that became terminal, in order. */
+export function finished(out: Output): Task[] {
+  return out.changes.flatMap((change) => (change.type === 'taskFinished' ? [change.task] : []));
+}
+
+/** Callbacks to be tried now. */
+export function callbacks(out: Output): Notification[] {
+  return out.effects.flatMap((effect) => (effect.type === 'notify' ? [effect.notification] : []));
+}
+
+/** Names of what was observed, for logs and metrics. */
+export function observed(out: Output): string[] {
+  return out.effects.flatMap((effect) => (effect.type === 'observe' ? [effect.event] : []));
+}
+
+/** Sessions that are told to end, with the reason. */
+export function closed(out: Output): string[] {
+  return out.effects.flatMap((effect) =>
+    effect.type === 'closeSession' ? [`${effect.sessionId} ${effect.reason}`] : [],
+  );
+}

@@ -1,0 +1,125 @@
+/** Emptying an executor or the whole master without losing work. */
+import { expect } from 'chai';
+import { stateOf } from '../../../master/domain/executor.ts';
+import {
+  finished,
+  MINUTE,
+  offers,
+  outcomes,
+  Scheduler,
+  SECOND,
+  sent,
+  stops,
+} from '../../helpers/domain.ts';
+
+describe('drain', () => {
+  let scheduler: Scheduler;
+  const drain = (timeoutMs: number | null = null, executorId = 'x') =>
+    scheduler.command({ type: 'drainRequested', executorId, timeoutMs });
+  const resume = (executorId = 'x') => scheduler.command({ type: 'resumeRequested', executorId });
+  beforeEach(() => {
+    scheduler = new Scheduler();
+    scheduler.connect('x');
+  });
+
+  it('tells the executor and offers it nothing more', () => {
+    const out = drain();
+    expect(out.reply).to.deep.equal({ code: 200 });
+    expect(sent(out, 'drain').map(({ draining }) => draining)).to.deep.equal([true]);
+    expect(stateOf(scheduler.executor('x'))).to.equal('draining');
+    expect(offers(scheduler.submit({}))).to.deep.equal([]);
+    expect(offers(scheduler.pass(MINUTE))).to.deep.equal([]);
+  });
+
+  it('lets the running attempt end in its own time when no timeout is given', () => {
+    scheduler.run('x');
+    drain();
+    expect(stops(scheduler.pass(60 * MINUTE))).to.deep.equal([]);
+    expect(finished(scheduler.end('x'))[0]).to.include({ state: 'succeeded' });
+    expect(offers(scheduler.submit({ id: 'b' }))).to.deep.equal([]);
+  });
+
+  it('with a timeout returns the attempt at no cost', () => {
+    scheduler.run('x');
+    drain(MINUTE);
+    expect(stops(scheduler.pass(MINUTE - 1))).to.deep.equal([]);
+    expect(stops(scheduler.pass(1))).to.deep.equal(['a#1 drain -> x']);
+    scheduler.connect('y');
+    const out = scheduler.end('x', { outcome: 'returned' });
+    expect(outcomes(out)).to.deep.equal(['returned']);
+    expect(scheduler.task('a')).to.include({ attemptsUsed: 0, crashCount: 0 });
+    expect(offers(out)).to.deep.equal(['a -> y']);
+  });
+
+  it('returns it at no cost too when it then reports a failure, or nothing in the grace', () => {
+    for (const silent of [false, true]) {
+      scheduler = new Scheduler();
+      scheduler.connect('x');
+      scheduler.run('x');
+      drain(0);
+      const told = scheduler.pass(SECOND);
+      expect(stops(told)).to.deep.equal(['a#1 drain -> x']);
+      const out = silent ? scheduler.pass(10 * SECOND) : scheduler.fail('x');
+      expect(outcomes(out)).to.deep.equal(['returned']);
+      expect(scheduler.task('a').attemptsUsed).to.equal(0);
+    }
+  });
+
+  it('is over with resume, also for an attempt whose drain timeout is still to come', () => {
+    scheduler.run('x');
+    drain(MINUTE);
+    const out = resume();
+    expect(sent(out, 'drain').map(({ draining }) => draining)).to.deep.equal([false]);
+    expect(stops(scheduler.pass(2 * MINUTE))).to.deep.equal([]);
+    scheduler.end('x');
+    expect(offers(scheduler.submit({ id: 'b' }))).to.deep.equal(['b -> x']);
+  });
+
+  it('takes what waits as soon as it is resumed', () => {
+    drain();
+    scheduler.submit({});
+    expect(offers(resume())).to.deep.equal(['a -> x']);
+  });
+
+  it('survives a reconnect and is said again', () => {
+    drain();
+    const out = scheduler.connect('x', { sessionId: 'x/2', incarnation: '2' });
+    expect(sent(out, 'drain')).to.have.length(1);
+    expect(offers(scheduler.submit({}))).to.deep.equal([]);
+  });
+
+  it('of an executor that is not known is 404', () => {
+    expect(drain(null, 'nobody').reply).to.include({ code: 404 });
+    expect(resume('nobody').reply).to.include({ code: 404 });
+  });
+
+  it('can be the executor`s own wish, said in its heartbeats', () => {
+    scheduler.beat('x', [], true);
+    expect(stateOf(scheduler.executor('x'))).to.equal('draining');
+    expect(offers(scheduler.submit({}))).to.deep.equal([]);
+    expect(offers(scheduler.beat('x', [], false))).to.deep.equal(['a -> x']);
+  });
+});
+
+describe('a master that stops', () => {
+  it('accepts and offers nothing more, tells the executors, and writes what it knows', () => {
+    const scheduler = new Scheduler();
+    scheduler.connect('x');
+    scheduler.connect('y');
+    scheduler.run('x');
+    scheduler.submit({ id: 'later', runAt: scheduler.now + SECOND });
+    const out = scheduler.send({ type: 'drainStarted' });
+    expect(sent(out, 'drain').map(({ sessionId }) => sessionId)).to.deep.equal(['x/1', 'y/1']);
+    expect(out.changes).to.deep.equal([{ type: 'taskUpdated', task: scheduler.task('a') }]);
+    expect(scheduler.submit({ id: 'b' }).outcomes[0]).to.include({ code: 503 });
+    expect(offers(scheduler.pass(MINUTE))).to.deep.equal([]);
+  });
+
+  it('still takes the results of what runs', () => {
+    const scheduler = new Scheduler();
+    scheduler.connect('x');
+    scheduler.run('x');
+    scheduler.send({ type: 'drainStarted' });
+    expect(finished(scheduler.end('x'))[0]).to.include({ state: 'succeeded' });
+  });
+});

@@ -1,0 +1,188 @@
+/** Attempts and tasks that take too long: execution timeout, stall timeout, deadline. */
+import { expect } from 'chai';
+import {
+  BEGIN,
+  ended,
+  finished,
+  HOUR,
+  MINUTE,
+  offers,
+  outcomes,
+  Scheduler,
+  SECOND,
+  stops,
+} from '../../helpers/domain.ts';
+
+describe('timeouts', () => {
+  let scheduler: Scheduler;
+  beforeEach(() => {
+    scheduler = new Scheduler();
+    scheduler.connect('x');
+  });
+
+  describe('execution timeout', () => {
+    it('is none by default', () => {
+      scheduler.run('x');
+      expect(stops(scheduler.pass(48 * HOUR))).to.deep.equal([]);
+    });
+
+    it('counts from the acceptance and tells the executor to stop', () => {
+      scheduler.submit({ executionTimeoutMs: MINUTE });
+      scheduler.now += 3 * SECOND;
+      scheduler.accept('x');
+      expect(stops(scheduler.pass(MINUTE - 1))).to.deep.equal([]);
+      const out = scheduler.pass(1);
+      expect(stops(out)).to.deep.equal(['a#1 execution_timeout -> x']);
+      expect(scheduler.task('a')).to.include({
+        state: 'running',
+        cancelReason: 'execution_timeout',
+        cancelRequestedAt: scheduler.now,
+      });
+      expect(
+        out.changes.map(({ type }) => type),
+        'durable first',
+      ).to.include('taskUpdated');
+    });
+
+    it('uses up an attempt, whatever the executor reports', () => {
+      scheduler.run('x', { executionTimeoutMs: MINUTE });
+      scheduler.pass(MINUTE);
+      const out = scheduler.end('x', { outcome: 'canceled' });
+      expect(outcomes(out)).to.deep.equal(['timed_out']);
+      expect(scheduler.task('a')).to.include({
+        state: 'waiting',
+        attemptsUsed: 1,
+        lastOutcome: 'timed_out',
+        cancelReason: null,
+      });
+    });
+
+    it('begins anew with every attempt', () => {
+      scheduler.run('x', { executionTimeoutMs: MINUTE, retry: { maxAttempts: 5, interval: -1 } });
+      scheduler.pass(50 * SECOND);
+      scheduler.fail('x', { retryAfterMs: 0 });
+      scheduler.accept('x');
+      expect(stops(scheduler.pass(MINUTE - 1))).to.deep.equal([]);
+      expect(stops(scheduler.pass(1))).to.deep.equal(['a#2 execution_timeout -> x']);
+    });
+
+    it('loses against a result that was on its way', () => {
+      scheduler.run('x', { executionTimeoutMs: MINUTE });
+      scheduler.pass(MINUTE + SECOND);
+      expect(finished(scheduler.end('x'))[0]).to.include({ state: 'succeeded' });
+    });
+  });
+
+  describe('stall timeout', () => {
+    it('ends an attempt that shows no progress', () => {
+      scheduler.run('x', { stallTimeoutMs: MINUTE });
+      expect(stops(scheduler.pass(MINUTE - 1))).to.deep.equal([]);
+      expect(stops(scheduler.pass(1))).to.deep.equal(['a#1 stalled -> x']);
+      expect(outcomes(scheduler.end('x', { outcome: 'canceled' }))).to.deep.equal(['timed_out']);
+    });
+
+    it('is put off by each report of progress; heartbeats do not count', () => {
+      scheduler.run('x', { stallTimeoutMs: MINUTE });
+      for (let i = 0; i < 5; i++) {
+        expect(stops(scheduler.pass(MINUTE - 1))).to.deep.equal([]);
+        scheduler.progress('x', { percent: i });
+      }
+      expect(stops(scheduler.pass(MINUTE))).to.deep.equal(['a#1 stalled -> x']);
+    });
+
+    it('does not count the progress of an earlier attempt', () => {
+      scheduler.run('x', { stallTimeoutMs: MINUTE });
+      scheduler.pass(30 * SECOND);
+      scheduler.progress('x', { percent: 1 });
+      scheduler.fail('x', { retryAfterMs: 0 });
+      scheduler.pass(2 * SECOND);
+      scheduler.accept('x');
+      expect(stops(scheduler.pass(MINUTE - 1))).to.deep.equal([]);
+      expect(stops(scheduler.pass(1))).to.deep.equal(['a#2 stalled -> x']);
+    });
+  });
+
+  describe('deadline', () => {
+    const deadlineAt = BEGIN + MINUTE;
+
+    it('ends a waiting task as expired, though no attempt was made', () => {
+      scheduler.submit({ type: 'nobody', deadlineAt });
+      expect(finished(scheduler.pass(MINUTE - 1))).to.deep.equal([]);
+      const out = scheduler.pass(1);
+      expect(finished(out)[0]).to.include({
+        state: 'expired',
+        failureReason: 'deadline',
+        finishedAt: deadlineAt,
+      });
+      expect(outcomes(out)).to.deep.equal([]);
+    });
+
+    it('ends a task that waits for its next attempt', () => {
+      scheduler.run('x', { deadlineAt, retry: { maxAttempts: 0, interval: -3600 } });
+      scheduler.fail('x');
+      expect(finished(scheduler.pass(MINUTE))[0]).to.include({ state: 'expired', attemptsUsed: 1 });
+    });
+
+    it('tells a running attempt to stop; its report ends the task as expired', () => {
+      scheduler.run('x', { deadlineAt });
+      const out = scheduler.pass(MINUTE);
+      expect(stops(out)).to.deep.equal(['a#1 deadline -> x']);
+      expect(finished(out)).to.deep.equal([]);
+      const end = scheduler.end('x', { outcome: 'canceled' });
+      expect(outcomes(end)).to.deep.equal(['timed_out']);
+      expect(finished(end)[0]).to.include({ state: 'expired', failureReason: 'deadline' });
+    });
+
+    it('loses against a result that was on its way', () => {
+      scheduler.run('x', { deadlineAt });
+      scheduler.pass(MINUTE);
+      expect(finished(scheduler.end('x'))[0]).to.include({ state: 'succeeded' });
+    });
+
+    it('spans all attempts', () => {
+      scheduler.run('x', { deadlineAt });
+      scheduler.pass(50 * SECOND);
+      scheduler.fail('x', { retryAfterMs: 0 });
+      scheduler.accept('x');
+      expect(stops(scheduler.pass(10 * SECOND))).to.deep.equal(['a#2 deadline -> x']);
+    });
+
+    it('leaves no further attempt to a task that fails after it', () => {
+      scheduler.run('x', { deadlineAt });
+      scheduler.pass(MINUTE);
+      expect(finished(scheduler.fail('x'))[0]).to.include({ state: 'expired' });
+    });
+
+    it('of waiting tasks that are only in the store is looked for at times', () => {
+      const scheduler = new Scheduler({ laneWindowCount: 1 });
+      scheduler.submit({ id: 'a', deadlineAt }, { id: 'b', deadlineAt });
+      expect(scheduler.state.tasks.has('b')).to.equal(false);
+      const out = scheduler.pass(10 * SECOND);
+      expect(out.loads.filter(({ type }) => type === 'overdue')).to.have.length.within(1, 3);
+    });
+
+    it('ends the overdue rows that the store finds', () => {
+      const scheduler = new Scheduler({ laneWindowCount: 1 });
+      const out = scheduler.submit({ id: 'a' }, { id: 'b', deadlineAt });
+      const stored = out.changes.flatMap((change) =>
+        change.type === 'taskInserted' && change.task.id === 'b' ? [change.task] : [],
+      );
+      scheduler.now = deadlineAt;
+      const loaded = scheduler.send({ type: 'overdueLoaded', tasks: stored });
+      expect(finished(loaded)[0]).to.include({ id: 'b', state: 'expired' });
+      expect(scheduler.state.waitingCount).to.equal(1);
+    });
+  });
+
+  it('keeps no timer of attempts that ended', () => {
+    const submitted = 6_000;
+    for (let i = 0; i < submitted; i++) {
+      scheduler.run('x', { id: `t${i}`, executionTimeoutMs: HOUR, stallTimeoutMs: HOUR });
+      scheduler.end('x');
+    }
+    scheduler.pass(SECOND);
+    expect(scheduler.state.deadlines.size).to.be.lessThan(4_200);
+    expect(offers(scheduler.submit({ id: 'next' }))).to.deep.equal(['next -> x']);
+    expect(ended(scheduler.pass(SECOND))).to.deep.equal([]);
+  });
+});
