@@ -28,6 +28,7 @@ export interface Executor {
   host: string;
   pid: number;
   sdk: string;
+  /** When its present connection began. */
   connectedAt: number | null;
   lastSeenAt: number;
   occupation: Occupation | null;

@@ -64,11 +64,15 @@ export function sendCancel(state: State, task: Task, now: number, out: Output): 
 /** The grace is over and the executor has not reported. */
 export function graceEnded(state: State, task: Task, now: number, out: Output): void {
   const executor = state.executors.get(task.executorId ?? '');
-  if (executor !== undefined && !executor.connected) {
-    // It may never have heard of it: wait for its lease, or a second attempt would overlap (P5).
-    const { attempt } = task;
-    state.deadlines.push({ at: now + state.policy.leaseMs, kind: 'grace', task, attempt });
-    return;
+  if (executor !== undefined) {
+    // It hears of it when it is back, or loses its lease. To begin its grace earlier would let a
+    // second attempt overlap with one that was never told to end (P5).
+    const { cancelGraceMs, leaseMs } = state.policy;
+    const at = executor.connected ? (executor.connectedAt ?? 0) + cancelGraceMs : now + leaseMs;
+    if (at > now) {
+      state.deadlines.push({ at, kind: 'grace', task, attempt: task.attempt });
+      return;
+    }
   }
   const message = `told to end (${task.cancelReason}), did not report within the grace`;
   endAttempt(state, task, { outcome: 'canceled', error: { message } }, now, out);

@@ -128,6 +128,7 @@ export function executorResumed(
   const executor = bySession(state, event);
   if (executor === undefined) return;
   executor.connected = true;
+  executor.connectedAt = now;
   executor.lastSeenAt = now;
   becomeIdle(state, executor);
 }
