@@ -299,7 +299,7 @@ function tokenProblems(raw: Readonly<Record<string, string | null>>): string[] {
 }
 
 /** Variables of our other programs and of the tests, which may well be in the same environment. */
-const foreignVariables = /^SODA_(TEST_.*|URL|TOKEN)$/;
+const foreignVariables = /^SODA_(TEST_.*|SEED|URL|TOKEN|GROUP)$/;
 
 function unknownVariables(env: ConfigSources['env']): string[] {
   const known = configFields.flatMap((field) =>

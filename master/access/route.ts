@@ -32,7 +32,7 @@ export interface Route {
   readonly path: string;
   readonly role: Role;
   readonly summary: string;
-  /** Answered before express: see the note on its cost in `docs/decisions`. */
+  /** Answered before express, which costs more than all else that a submit does. */
   readonly hot?: boolean;
   readonly query?: z.ZodObject;
   readonly body?: {

@@ -3,6 +3,7 @@
  * a repetition is recognised.
  */
 import { hash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { LANE_LENGTH_MAX, priorityNames, submitRequest } from '@soda-scheduler/protocol';
 import { v7 as uuidv7 } from 'uuid';
 import type { z } from 'zod';
@@ -28,7 +29,11 @@ export function parseSubmission(body: unknown, idempotencyKey: string | null): S
   const fields = fieldsOf(task, user);
   const id = task.id ?? (idempotencyKey === null ? null : idOfKey(user.group, idempotencyKey));
   // A repetition can only meet its first try under the same id.
-  return { ...fields, id: id ?? uuidv7(), requestHash: id === null ? '' : digestOf(fields) };
+  return {
+    ...fields,
+    id: id ?? uuidv7(),
+    requestHash: id === null ? '' : digestOf(fields, task.params ?? null),
+  };
 }
 
 /** @throws {Problem} 400 */
@@ -52,7 +57,7 @@ export function instantOf(instant: string | number | undefined): number | null {
 }
 
 /** Whole milliseconds, at least one. */
-export function millisecondsOf(seconds: number | undefined): number | null {
+function millisecondsOf(seconds: number | undefined): number | null {
   return seconds === undefined ? null : Math.max(1, Math.round(seconds * 1000));
 }
 
@@ -69,7 +74,7 @@ function userOf(outer: UserFields | undefined, inner: UserFields | undefined): U
     throw invalidFields([{ field: 'user', message: 'required, here or inside `task`' }]);
   }
   const user = userFrom(given);
-  if (inner !== undefined && canonical(userFrom(inner)) !== canonical(user)) {
+  if (inner !== undefined && !isDeepStrictEqual(userFrom(inner), user)) {
     throw invalidFields([{ field: 'user', message: 'differs from `task.user`' }]);
   }
   return user;
@@ -127,21 +132,23 @@ function idOfKey(group: string, key: string): string {
 }
 
 /** 128 bits over what the request means: defaults filled in, key order and spelling aside. */
-function digestOf(fields: Omit<Submission, 'id' | 'requestHash'>): string {
+function digestOf(fields: Omit<Submission, 'id' | 'requestHash'>, params: unknown): string {
   const meaning = {
     ...fields,
-    params: JSON.parse(fields.params),
+    params: sortKeys(params),
     labels: [...fields.labels].sort(),
     requires: [...fields.requires].sort(),
   };
-  return hash('sha256', canonical(meaning)).slice(0, 32);
+  return hash('sha256', JSON.stringify(meaning)).slice(0, 32);
 }
 
-/** JSON with the keys of every object in order. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
+/** A copy with the keys of every object in order. The depth was checked: it may recurse. */
+function sortKeys(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sortKeys);
+  const sorted: Record<string, unknown> = {};
+  for (const [key, inner] of Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    sorted[key] = sortKeys(inner);
+  }
+  return sorted;
 }
