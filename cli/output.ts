@@ -65,7 +65,12 @@ export class Output {
       else process.stdout.write(`${cellsOf(item).map(textOf).join('\t')}\n`);
     }
     if (!this.isTerminal) return;
-    const table = new Table({ head: [...head], style: { head: [], border: [] } });
+    const table = new Table({
+      head: [...head],
+      style: { head: [], border: [] },
+      // No line between rows, but for the one under the heading.
+      chars: { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' },
+    });
     table.push(...cells);
     process.stdout.write(`${cells.length > 0 ? table.toString() : 'None.'}\n`);
   }

@@ -95,10 +95,10 @@ function errorOf({ status, statusText, data, headers }: AxiosResponse<unknown>):
   const told = (typeof data === 'object' && data !== null ? data : {}) as Partial<Problem> & {
     message?: string;
   };
-  const fields = told.errors?.map(({ field, message }) => `${field}: ${message}`).join('; ');
-  const said = told.detail ?? told.message ?? `HTTP ${status} ${statusText}`;
+  const wrongFields = told.errors?.map(({ field, message }) => `${field}: ${message}`).join('; ');
+  const said = wrongFields || told.detail || told.message || `HTTP ${status} ${statusText}`;
   const seconds = Number(headers['retry-after']);
-  return new SodaError(fields ? `${said} ${fields}` : said, {
+  return new SodaError(said, {
     status,
     problem: Object.keys(told).length > 0 ? (told as Problem) : null,
     retryAfterMs: Number.isFinite(seconds) ? seconds * 1000 : null,

@@ -174,7 +174,7 @@ describe('client', () => {
       },
     ];
     const error = await errorOf(client.submit({ type: '?' }, user));
-    expect(error.message).to.equal('The request is not valid: task.type: expected');
+    expect(error.message).to.equal('task.type: expected');
     expect(error.problem?.errors).to.have.length(1);
   });
 

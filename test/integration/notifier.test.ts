@@ -5,11 +5,12 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { callbackBody, type CallbackBody } from '@soda-scheduler/protocol';
-import type { Clock, Log, StoredTask } from '../../master/application/ports.ts';
+import type { Log, StoredTask } from '../../master/application/ports.ts';
 import type { Event } from '../../master/domain/events.ts';
 import type { Notification, Task } from '../../master/domain/task.ts';
 import { AddressPolicy } from '../../master/infrastructure/address-policy.ts';
 import { HttpNotifier } from '../../master/infrastructure/http-notifier.ts';
+import { ManualClock } from '../helpers/manual-clock.ts';
 
 type Tried = Extract<Event, { type: 'notificationTried' }>;
 interface Call {
@@ -21,35 +22,6 @@ interface Call {
 const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
 const olderSecret = `whsec_${Buffer.alloc(32, 2).toString('base64')}`;
 const quiet: Log = { debug() {}, info() {}, warn() {}, error() {} };
-
-/** Timeouts fire only when the test says so. */
-class TestClock implements Clock {
-  readonly #wakes = new Set<{ at: number; call: () => void }>();
-  #now = 0;
-
-  now(): number {
-    return this.#now;
-  }
-
-  wakeAt(at: number, call: () => void): () => void {
-    const wake = { at, call };
-    this.#wakes.add(wake);
-    return () => void this.#wakes.delete(wake);
-  }
-
-  soon(call: () => void): void {
-    setImmediate(call);
-  }
-
-  advance(ms: number): void {
-    this.#now += ms;
-    for (const wake of [...this.#wakes]) {
-      if (wake.at > this.#now) continue;
-      this.#wakes.delete(wake);
-      wake.call();
-    }
-  }
-}
 
 /** Hands out what was put in, in order, to whoever asks, now or later. */
 class Inbox<T> {
@@ -134,7 +106,7 @@ function notificationOf(task: Task, url: string): Notification {
 }
 
 describe('HTTP notifier', () => {
-  const clock = new TestClock();
+  const clock = new ManualClock();
   let calls: Inbox<Call>;
   let tries: Inbox<Tried>;
   let stored: Map<string, StoredTask>;

@@ -1,0 +1,83 @@
+/** The client package against a real master: that both mean the same by the same words. */
+import { expect } from 'chai';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { PassThrough } from 'node:stream';
+import { createClient, type SodaClient, SodaError } from '@soda-scheduler/client';
+import { loadConfig, runMaster } from '@soda-scheduler/master';
+
+const user = { group: 'video' };
+const codeOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => null,
+    (error: unknown) => (error instanceof SodaError ? error.code : error),
+  );
+
+describe('client and master', () => {
+  let folder: string;
+  let master: Awaited<ReturnType<typeof runMaster>>;
+  let client: SodaClient;
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'soda-client-'));
+    const outcome = loadConfig({ env: {}, flags: { port: '0', dataDir: folder } });
+    if (!('config' in outcome)) throw new Error(outcome.problems.join('; '));
+    master = await runMaster(outcome.config, { logTo: new PassThrough().resume() });
+    client = createClient({ url: master.url });
+  });
+
+  after(async () => {
+    await master.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  it('submits alone and in batches, each with its own outcome', async () => {
+    const results = await Promise.allSettled([
+      client.submit({ id: 'one', type: 'transcode' }, user),
+      client.submit({ id: 'not an id', type: 'transcode' }, user),
+      client.submit({ type: 'transcode', params: { input: 'a.mov' } }, user),
+    ]);
+    expect(results.map(({ status }) => status)).to.deep.equal([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+    expect(results[1]).to.have.nested.property('reason.code', 400);
+    expect(await client.submit({ id: 'one', type: 'transcode' }, user)).to.include({ code: 202 });
+    expect(await codeOf(client.submit({ id: 'one', type: 'other' }, user))).to.equal(409);
+    expect(await codeOf(client.submit({ type: 'transcode' }))).to.equal(400);
+  });
+
+  it('reads, lists and changes', async () => {
+    const { task_id } = await client.submit({ type: 'listed', params: [1] }, user);
+    await client.submit({ type: 'listed' }, user);
+    await client.change(task_id, { priority: 'high' });
+    expect(await client.get(task_id)).to.deep.include({
+      state: 'waiting',
+      priority: 3600,
+      params: [1],
+      user,
+    });
+    const listed: string[] = [];
+    for await (const task of client.list({ type: 'listed', limit: 1 })) listed.push(task.task_id);
+    expect(listed).to.have.length(2).and.to.include(task_id);
+    expect(await codeOf(client.get('none'))).to.equal(404);
+  });
+
+  it('cancels, waits, runs again', async () => {
+    const { task_id } = await client.submit({ type: 'steered' }, user);
+    await client.cancel(task_id, { reason: 'not needed' });
+    expect((await client.wait(task_id)).state).to.equal('canceled');
+    expect(await codeOf(client.redeliver(task_id)), 'it has no callback').to.equal(404);
+    await client.retry(task_id);
+    expect((await client.get(task_id)).state).to.equal('waiting');
+    expect(await codeOf(client.retry(task_id))).to.equal(409);
+  });
+
+  it('knows the fleet', async () => {
+    expect(await client.executors()).to.deep.equal([]);
+    expect(await codeOf(client.drainExecutor('none', { timeout: 1 }))).to.equal(404);
+    expect(await codeOf(client.resumeExecutor('none'))).to.equal(404);
+  });
+});
