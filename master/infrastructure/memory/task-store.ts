@@ -1,7 +1,8 @@
 /**
  * The store of tasks in memory, with the same contract as the SQL store: for the simulation and
  * for tests. It outlives the master that uses it, as a database does. Not for production: it
- * keeps nothing when the process ends, and it sorts on every page.
+ * keeps nothing when the process ends, and it sorts on every page. It also refuses a new task
+ * whose id is in history, which the SQL store leaves to the domain to find out.
  */
 import type {
   Commit,

@@ -1,0 +1,220 @@
+/** What only stores of SQL must do: outlive crashes, refuse rivals, old versions and weak settings. */
+import { expect } from 'chai';
+import knex from 'knex';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TaskStore } from '../../master/application/ports.ts';
+import { CommitConflict, StoreUnusable, TermLost } from '../../master/application/ports.ts';
+import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
+import type { Mariadb } from '../helpers/mariadb.ts';
+import { MARIADB_MISSING, startMariadb } from '../helpers/mariadb.ts';
+import { commit, finish, finished, next, NOW, task } from './sample.ts';
+
+async function failureOf(work: Promise<unknown>): Promise<Error> {
+  return work.then(
+    () => expect.fail('it succeeded'),
+    (error: Error) => error,
+  );
+}
+
+const opened: TaskStore[] = [];
+
+async function open(url: string, allowWeakDurability = false): Promise<TaskStore> {
+  const store = await openSqlStore({ url, allowWeakDurability });
+  opened.push(store);
+  return store;
+}
+
+afterEach(async () => {
+  for (const store of opened.splice(0)) await store.close();
+});
+
+describe('SQL store: URL', () => {
+  it('is refused unless it names a file or a server', async () => {
+    for (const url of ['', 'sqlite:', 'postgres://h/d', 'soda.db']) {
+      expect(await failureOf(openSqlStore({ url, allowWeakDurability: false }))).to.be.instanceOf(
+        StoreUnusable,
+      );
+    }
+  });
+});
+
+describe('SQL store: SQLite', function () {
+  this.timeout(30_000);
+  let folder: string;
+  let file: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'soda-sqlite-'));
+    file = join(folder, 'soda.db');
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  it('finds after a crash what was committed before it', async () => {
+    const store = await open(`sqlite:${file}`);
+    const { term } = await store.takeTerm('m-1', NOW);
+    await store.commit(commit(term, { inserts: [task(1), task(2)] }));
+    await store.commit(commit(term, { finishes: [finish(finished(task(2)))] }));
+    // What a killed process leaves behind: the file and its log, as they are now.
+    const copy = join(folder, 'copy.db');
+    await copyFile(file, copy);
+    await copyFile(`${file}-wal`, `${copy}-wal`);
+    const next = await open(`sqlite:${copy}`);
+    expect(await next.takeTerm('m-2', NOW)).to.deep.equal({ term: 2, lastSeq: 2 });
+    expect((await next.findTask('t-1'))?.task).to.deep.equal(task(1));
+    expect((await next.findTask('t-2'))?.task).to.deep.equal(finished(task(2)));
+  });
+
+  it('can be opened again once it is closed', async () => {
+    for (const term of [1, 2, 3]) {
+      const store = await openSqlStore({ url: `sqlite:${file}`, allowWeakDurability: false });
+      expect((await store.takeTerm('m', NOW)).term).to.equal(term);
+      await store.close();
+    }
+  });
+
+  it('refuses a second master for the same file', async () => {
+    const store = await open(`sqlite:${file}`);
+    await store.takeTerm('m-1', NOW);
+    const rival = await open(`sqlite:${file}`);
+    const failure = await failureOf(rival.takeTerm('m-2', NOW));
+    expect(failure).to.be.instanceOf(StoreUnusable);
+    expect(failure.message).to.equal(`another master owns this file: ${file}`);
+    await store.ping();
+  });
+
+  it('refuses a file that cannot be made, and one of a newer version', async () => {
+    const nowhere = await open(`sqlite:${join(folder, 'no', 'such', 'folder.db')}`);
+    expect(await failureOf(nowhere.takeTerm('m', NOW))).to.be.instanceOf(StoreUnusable);
+  });
+
+  it('goes on after a commit that failed for a reason of its own', async () => {
+    const store = await open(`sqlite:${file}`);
+    const { term } = await store.takeTerm('m-1', NOW);
+    const broken = task(1, { orderTime: 0.5 });
+    const failure = await failureOf(store.commit(commit(term, { inserts: [task(2), broken] })));
+    expect(failure).not.to.be.instanceOf(CommitConflict);
+    await store.commit(commit(term, { inserts: [task(3)] }));
+    expect([...(await store.findIds(['t-1', 't-2', 't-3'])).keys()]).to.deep.equal(['t-3']);
+  });
+});
+
+describe('SQL store: MariaDB', function () {
+  this.timeout(60_000);
+  let server: Mariadb;
+  let url: string;
+
+  before(async function () {
+    const started = await startMariadb();
+    if (started === null) {
+      console.log(`    skipped: ${MARIADB_MISSING}`);
+      this.skip();
+    }
+    server = started;
+  });
+  beforeEach(async () => {
+    url = await server.url();
+  });
+  after(() => server?.stop());
+
+  /** Another client of the same database. */
+  async function withKnex(work: (client: knex.Knex) => Promise<void>): Promise<void> {
+    const client = knex({ client: 'mysql2', connection: url, pool: { min: 0, max: 1 } });
+    try {
+      await work(client);
+    } finally {
+      await client.destroy();
+    }
+  }
+
+  it('lets masters that start at the same time migrate once, each with a term of its own', async () => {
+    const stores = await Promise.all([1, 2, 3].map(() => open(url)));
+    const taken = await Promise.all(
+      stores.map((store, index) => store.takeTerm(`m-${index}`, NOW)),
+    );
+    expect(taken.map(({ term }) => term).sort()).to.deep.equal([1, 2, 3]);
+  });
+
+  it('refuses the deposed master while the newer one writes', async () => {
+    const [older, newer] = [await open(url), await open(url)];
+    const first = await older.takeTerm('m-1', NOW);
+    const second = await newer.takeTerm('m-2', NOW);
+    await newer.commit(commit(second.term, { inserts: [task(1)] }));
+    const late = failureOf(older.commit(commit(first.term, { updates: [next(task(1), {})] })));
+    expect(await late).to.be.instanceOf(TermLost);
+    expect((await newer.findTask('t-1'))?.task).to.deep.equal(task(1));
+  });
+
+  it('refuses a database of a newer version', async () => {
+    const store = await open(url);
+    await store.takeTerm('m-1', NOW);
+    await withKnex((client) => client('schema_version').update({ version: 999 }));
+    const failure = await failureOf(store.takeTerm('m-1', NOW));
+    expect(failure).to.be.instanceOf(StoreUnusable);
+    expect(failure.message).to.match(/schema version 999/);
+  });
+
+  it('repeats a commit that lost a deadlock', async () => {
+    const store = await open(url);
+    const { term } = await store.takeTerm('m-1', NOW);
+    const tasks = Array.from({ length: 50 }, (_, index) => task(index + 1));
+    await store.commit(commit(term, { inserts: tasks }));
+    await withKnex(async (client) => {
+      const rival = await client.transaction();
+      // Much written: the server then picks the store as the victim.
+      await rival('task').update({ priority: 1 });
+      const waiting = store.commit(commit(term, { updates: [next(task(1), { attempt: 7 })] }));
+      await untilBlocked(rival);
+      await rival('master').forUpdate().select();
+      await rival.rollback();
+      await waiting;
+    });
+    expect((await store.findTask('t-1'))?.task.attempt).to.equal(7);
+  });
+
+  /** Until some transaction waits for a lock. */
+  async function untilBlocked(rival: knex.Knex.Transaction): Promise<void> {
+    for (;;) {
+      const [rows] = await rival.raw(`SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'`);
+      if (Number(rows[0].Value) > 0) return;
+    }
+  }
+
+  it('refuses settings that could lose a commit, unless it is told to bear them', async () => {
+    const lines: string[] = [];
+    await withKnex(async (client) => {
+      await client.raw('SET GLOBAL innodb_flush_log_at_trx_commit = 2');
+      try {
+        const strict = await open(url);
+        const failure = await failureOf(strict.takeTerm('m-1', NOW));
+        expect(failure).to.be.instanceOf(StoreUnusable);
+        expect(failure.message).to.match(/innodb_flush_log_at_trx_commit=1/);
+        const log = { debug() {}, info() {}, error() {}, warn: (line: string) => lines.push(line) };
+        const lax = await openSqlStore({ url, allowWeakDurability: true, log });
+        opened.push(lax);
+        expect((await lax.takeTerm('m-1', NOW)).term).to.equal(1);
+        expect(lines.join()).to.match(/innodb_flush_log_at_trx_commit=1/);
+      } finally {
+        await client.raw('SET GLOBAL innodb_flush_log_at_trx_commit = 1');
+      }
+    });
+  });
+
+  it('goes on when the server is back after a crash, with all that was committed', async function () {
+    const { kill, restart } = server;
+    if (kill === null || restart === null) this.skip();
+    const store = await open(url);
+    const { term } = await store.takeTerm('m-1', NOW);
+    await store.commit(commit(term, { inserts: [task(1)] }));
+    await kill();
+    const failure = await failureOf(store.commit(commit(term, { inserts: [task(2)] })));
+    expect(failure).not.to.be.instanceOf(TermLost);
+    expect(failure).not.to.be.instanceOf(CommitConflict);
+    expect(await failureOf(store.ping())).to.be.instanceOf(Error);
+    await restart();
+    await store.ping();
+    await store.commit(commit(term, { inserts: [task(3)] }));
+    expect([...(await store.findIds(['t-1', 't-2', 't-3'])).keys()]).to.deep.equal(['t-1', 't-3']);
+  });
+});
