@@ -212,19 +212,21 @@ export class Engine {
         return { ...load.event, task, notification } as Event;
       }
       case 'lane': {
-        const { lane, after } = load;
+        const { lane } = load;
+        const after = state.lanes.get(lane)?.ready.cursor ?? null;
         const tasks = await store.loadLane(lane, after, clock.now(), pageCount);
         return { type: 'laneLoaded', lane, tasks, complete: tasks.length < pageCount };
       }
       case 'delayed': {
-        const tasks = await store.loadDelayed(load.after, pageCount);
+        const tasks = await store.loadDelayed(state.delayed.cursor, pageCount);
         return { type: 'delayedLoaded', tasks, complete: tasks.length < pageCount };
       }
       case 'overdue': {
         return { type: 'overdueLoaded', tasks: await store.loadOverdue(clock.now(), pageCount) };
       }
       case 'notifications': {
-        const notifications = await store.loadNotifications(load.after, pageCount);
+        const after = state.notifications.cursor;
+        const notifications = await store.loadNotifications(after, pageCount);
         const complete = notifications.length < pageCount;
         return { type: 'notificationsLoaded', notifications, complete };
       }

@@ -1,6 +1,5 @@
 /** What a step asks for: rows to write (`Change`) and, once they are durable, things to do (`Effect`). */
 import type { Event, RequestId } from './events.ts';
-import type { Position } from './queue/window.ts';
 import type { AttemptRecord, CancelReason, Notification, Task } from './task.ts';
 
 /**
@@ -98,10 +97,14 @@ export type Load =
       readonly type: 'task';
       readonly event: Extract<Event, { readonly taskId: string; readonly request: RequestId }>;
     }
-  | { readonly type: 'lane'; readonly lane: string; readonly after: Position | null }
-  | { readonly type: 'delayed'; readonly after: Position | null }
-  | { readonly type: 'overdue' }
-  | { readonly type: 'notifications'; readonly after: Position | null };
+  /**
+   * The next page of a window, from its `cursor` at the moment of reading: later steps of the turn
+   * that asked may have moved it.
+   */
+  | { readonly type: 'lane'; readonly lane: string }
+  | { readonly type: 'delayed' }
+  | { readonly type: 'notifications' }
+  | { readonly type: 'overdue' };
 
 /** Collects what one turn of the engine asks for. */
 export interface Output {

@@ -158,7 +158,7 @@ export class Scheduler {
 
   beat(
     executorId: string,
-    running = this.#running(this.executor(executorId)),
+    running: readonly ReportedAttempt[] = this.#running(this.executor(executorId)),
     draining = false,
   ): Output {
     return this.send({
@@ -331,6 +331,11 @@ export function ended(out: Output): AttemptRecord[] {
 
 export function outcomes(out: Output): string[] {
   return ended(out).map(({ outcome }) => outcome);
+}
+
+/** Rows of newly accepted tasks, in order. */
+export function inserted(out: Output): Task[] {
+  return out.changes.flatMap((change) => (change.type === 'taskInserted' ? [change.task] : []));
 }
 
 /** Tasks that became terminal, in order. */

@@ -18,6 +18,8 @@ export class Window<T extends object> {
   /** Exclusive; `null`: the window holds everything there is. */
   until: Position | null = null;
   readonly #positionOf: (item: T) => Position;
+  /** What was left in when it last had to give an item up; infinite while nothing is known. */
+  #room = Number.POSITIVE_INFINITY;
   #items: (T | undefined)[] = [];
   #head = 0;
 
@@ -31,6 +33,14 @@ export class Window<T extends object> {
 
   get complete(): boolean {
     return this.until === null;
+  }
+
+  /**
+   * Whether to read the next page: less is in than half of what there is room for. Without regard
+   * to the room, a page would be given up as it comes in, and asked for again, without end.
+   */
+  runsLow(pageCount: number): boolean {
+    return !this.complete && this.size < Math.min(pageCount, this.#room) / 2;
   }
 
   first(): T | undefined {
@@ -78,6 +88,7 @@ export class Window<T extends object> {
     if (this.size === 0) return undefined;
     const item = this.#items.pop() as T;
     this.until = this.#positionOf(item);
+    this.#room = this.size;
     return item;
   }
 
@@ -89,6 +100,7 @@ export class Window<T extends object> {
 
   /** A page that began at `cursor` is about to be offered; `complete`: nothing follows it. */
   extend(page: readonly T[], complete: boolean): void {
+    this.#room = Number.POSITIVE_INFINITY;
     const last = page.at(-1);
     if (complete) this.until = null;
     else if (last !== undefined) {

@@ -36,8 +36,14 @@ function assignTo(state: State, executor: Executor, now: number, out: Output): v
   if (best !== undefined) offer(state, best, executor, now, out);
 }
 
-/** Tasks of a lane go to the executors that have been idle longest. */
 function assignFrom(state: State, lane: Lane, now: number, out: Output): void {
+  offerFrom(state, lane, now, out);
+  // Also when all of it went: more executors than it had tasks may be idle.
+  askForMore(state, lane, out);
+}
+
+/** Tasks of a lane go to the executors that have been idle longest. */
+function offerFrom(state: State, lane: Lane, now: number, out: Output): void {
   for (const pool of lane.pools) {
     for (const executor of pool.idle) {
       if (lane.ready.size === 0) return;
@@ -46,7 +52,6 @@ function assignFrom(state: State, lane: Lane, now: number, out: Output): void {
       if (task !== undefined) offer(state, task, executor, now, out);
     }
   }
-  askForMore(state, lane, out);
 }
 
 function firstFor(lane: Lane, executor: Executor, now: number): Task | undefined {
@@ -97,8 +102,8 @@ function offer(state: State, task: Task, executor: Executor, now: number, out: O
 
 /** The window of a lane that executors wait for is running out, and the store has more. */
 export function askForMore(state: State, lane: Lane, out: Output): void {
-  if (lane.ready.complete || lane.loading || lane.pools.length === 0) return;
-  if (lane.ready.size >= Math.min(state.policy.pageCount, state.policy.laneWindowCount) / 2) return;
+  if (lane.loading || lane.pools.length === 0) return;
+  if (!lane.ready.runsLow(state.policy.pageCount)) return;
   lane.loading = true;
-  out.loads.push({ type: 'lane', lane: lane.key, after: lane.ready.cursor });
+  out.loads.push({ type: 'lane', lane: lane.key });
 }

@@ -49,9 +49,9 @@ export function overdueLoaded(
 
 export function askForDelayed(state: State, out: Output): void {
   const { delayed, policy } = state;
-  if (delayed.complete || state.delayedLoading || delayed.size >= policy.pageCount / 2) return;
+  if (state.delayedLoading || !delayed.runsLow(policy.pageCount)) return;
   state.delayedLoading = true;
-  out.loads.push({ type: 'delayed', after: delayed.cursor });
+  out.loads.push({ type: 'delayed' });
 }
 
 function takeIn(state: State, tasks: readonly Task[], now: number): void {

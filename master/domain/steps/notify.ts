@@ -47,10 +47,9 @@ export function sendDue(state: State, now: number, out: Output): void {
     notifications.remove(next);
     send(state, next, null, out);
   }
-  if (notifications.complete || state.notificationsLoading) return;
-  if (notifications.size >= policy.pageCount / 2) return;
+  if (state.notificationsLoading || !notifications.runsLow(policy.pageCount)) return;
   state.notificationsLoading = true;
-  out.loads.push({ type: 'notifications', after: notifications.cursor });
+  out.loads.push({ type: 'notifications' });
 }
 
 export function notificationTried(

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import {
   ended,
   finished,
+  inserted,
   MINUTE,
   offers,
   outcomes,
@@ -36,17 +37,12 @@ describe('cancel', () => {
 
   it('reads the row of a task that is not in memory, and answers then', () => {
     scheduler = new Scheduler({ laneWindowCount: 1 });
-    const [, , row] = [
-      ...scheduler.submit({ id: 'a' }).changes,
-      null,
-      scheduler.submit({ id: 'b' }),
-    ];
+    const [, row] = inserted(scheduler.submit({ id: 'a' }, { id: 'b' }));
     const asked = cancel('b');
     expect(asked.reply).to.equal(null);
-    const [load] = asked.loads;
-    if (load?.type !== 'task' || row?.changes[0]?.type !== 'taskInserted')
-      throw new Error('no row');
-    const out = scheduler.send({ ...load.event, task: row.changes[0].task } as typeof load.event);
+    expect(asked.loads.map(({ type }) => type)).to.deep.equal(['task']);
+    const out = scheduler.command({ type: 'cancelRequested', taskId: 'b', task: row ?? null });
+    expect(out.reply).to.deep.equal({ code: 200 });
     expect(finished(out)[0]).to.include({ id: 'b', state: 'canceled' });
     expect(scheduler.state.waitingCount).to.equal(1);
   });

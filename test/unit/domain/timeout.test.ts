@@ -5,6 +5,7 @@ import {
   ended,
   finished,
   HOUR,
+  inserted,
   MINUTE,
   offers,
   outcomes,
@@ -163,10 +164,7 @@ describe('timeouts', () => {
 
     it('ends the overdue rows that the store finds', () => {
       const scheduler = new Scheduler({ laneWindowCount: 1 });
-      const out = scheduler.submit({ id: 'a' }, { id: 'b', deadlineAt });
-      const stored = out.changes.flatMap((change) =>
-        change.type === 'taskInserted' && change.task.id === 'b' ? [change.task] : [],
-      );
+      const stored = inserted(scheduler.submit({ id: 'a' }, { id: 'b', deadlineAt })).slice(1);
       scheduler.now = deadlineAt;
       const loaded = scheduler.send({ type: 'overdueLoaded', tasks: stored });
       expect(finished(loaded)[0]).to.include({ id: 'b', state: 'expired' });
