@@ -38,6 +38,7 @@ export function executorConnected(
   executor.connectedAt = now;
   executor.lastSeenAt = now;
   executor.leaving = false;
+  executor.missedCount = 0;
   joinPool(state, executor);
   reconcile(state, executor, event.running, now, out);
   if (executor.drainRequested) sendDrain(executor, out);
