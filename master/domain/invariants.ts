@@ -1,0 +1,158 @@
+/**
+ * What holds between two steps, numbered. Tests and the simulation check it after every turn;
+ * comments elsewhere cite the numbers. Pure. I1 to I15 speak of the whole system
+ * (`docs/testing.md`): those of them that show in the state are here, and S1 to S5 are about
+ * the state alone.
+ *
+ *   I4  a task in memory is live, and an open attempt has a number
+ *   I5  an open attempt occupies exactly the executor that its task names
+ *   I7  an idle executor is connected, free, and wanted
+ *   I13 no task waits that an idle executor might run
+ *   S1  a window is sorted and ends before its `until`
+ *   S2  a waiting task in memory is in exactly one window, the right one
+ *   S3  the counts are those of what is counted
+ *   S4  lanes and pools are linked if, and only if, they fit
+ *   S5  what is to be written later is open
+ */
+import { mayRun } from './executor.ts';
+import type { Lane } from './queue/lane.ts';
+import { isBefore, type Position, type Window } from './queue/window.ts';
+import type { State } from './state.ts';
+import type { Task } from './task.ts';
+
+export interface Violation {
+  readonly invariant: string;
+  readonly what: string;
+}
+
+/** Instants are compared with this much patience: what is due is done at the next tick. */
+const TICK_TOLERANCE_MS = 1_500;
+
+export function violations(state: State, now: number): Violation[] {
+  const found: Violation[] = [];
+  const expect = (holds: boolean, invariant: string, what: () => string): void => {
+    if (!holds) found.push({ invariant, what: what() });
+  };
+  checkTasks(state, expect);
+  checkExecutors(state, expect);
+  checkWindows(state, expect);
+  checkWakeUps(state, now, expect);
+  return found;
+}
+
+type Expect = (holds: boolean, invariant: string, what: () => string) => void;
+
+function checkTasks(state: State, expect: Expect): void {
+  for (const [id, task] of state.tasks) {
+    const what = () => `${id} is ${task.state} ${task.attempt} of ${task.executorId}`;
+    expect(task.id === id, 'S2', what);
+    if (task.state === 'waiting') {
+      const inLane = state.lanes.get(task.lane)?.ready.find(task) === task;
+      const inDelayed = state.delayed.find(task) === task;
+      expect(inLane !== inDelayed, 'S2', () => `${what()}; lane ${inLane}, delayed ${inDelayed}`);
+      expect(task.executorId === null && task.cancelReason === null, 'I4', what);
+      continue;
+    }
+    expect(task.state === 'offered' || task.state === 'running', 'I4', what);
+    expect(task.attempt > 0, 'I4', what);
+    const occupation = state.executors.get(task.executorId ?? '')?.occupation;
+    const isHeld = occupation?.taskId === id && occupation.attempt === task.attempt;
+    expect(isHeld, 'I5', () => `${what()}, which has ${JSON.stringify(occupation)}`);
+  }
+  for (const task of state.unwritten) {
+    const isOpen = state.tasks.get(task.id) === task && task.state === 'running';
+    expect(isOpen, 'S5', () => `${task.id} is ${task.state} and to be written`);
+  }
+}
+
+function checkExecutors(state: State, expect: Expect): void {
+  const members = new Map<string, number>();
+  for (const [id, executor] of state.executors) {
+    expect(executor.id === id, 'I7', () => `${id} is kept as ${executor.id}`);
+    const { poolKey } = executor;
+    if (poolKey !== '') members.set(poolKey, (members.get(poolKey) ?? 0) + 1);
+    const isFree = executor.connected && executor.occupation === null;
+    const isWanted = !executor.drainRequested && !executor.leaving;
+    const isIdle = state.pools.get(poolKey)?.idle.has(executor) ?? false;
+    expect(isIdle === (isFree && isWanted), 'I7', () => `${id} is idle: ${isIdle}`);
+  }
+  for (const [key, pool] of state.pools) {
+    expect(pool.memberCount === members.get(key), 'S3', () => `pool ${key}: ${pool.memberCount}`);
+    for (const executor of pool.idle) {
+      const isKnown = state.executors.get(executor.id) === executor && executor.poolKey === key;
+      expect(
+        isKnown,
+        'I7',
+        () => `${executor.id} is idle in pool ${key}, to which it is a stranger`,
+      );
+    }
+    for (const lane of state.lanes.values()) {
+      const fits = mayRun(pool, lane);
+      const isLinked = pool.lanes.has(lane) && lane.pools.includes(pool);
+      expect(fits === isLinked, 'S4', () => `pool ${key} and lane ${lane.key}: ${isLinked}`);
+    }
+  }
+}
+
+function checkWindows(state: State, expect: Expect): void {
+  let windowCount = state.delayed.size;
+  let windowBytes = 0;
+  let waitingCount = 0;
+  const inDelayed = (task: Task) => ({ time: task.dueAt, seq: task.seq });
+  checkSorted(state.delayed, inDelayed, 'delayed', expect);
+  for (const task of state.delayed) windowBytes += task.params.length;
+  for (const [key, lane] of state.lanes) {
+    checkSorted(lane.ready, inLane, key, expect);
+    windowCount += lane.ready.size;
+    waitingCount += lane.waitingCount;
+    for (const task of lane.ready) {
+      windowBytes += task.params.length;
+      const belongs = task.lane === key && task.state === 'waiting';
+      expect(belongs, 'S2', () => `${task.id}, ${task.state}, is in lane ${key}`);
+    }
+  }
+  const counted = `${windowCount}, ${windowBytes} bytes, ${waitingCount}`;
+  const kept = `${state.windowCount}, ${state.windowBytes} bytes, ${state.waitingCount}`;
+  expect(kept === counted, 'S3', () => `counts are ${kept} instead of ${counted}`);
+}
+
+const inLane = (task: Task): Position => ({ time: task.orderTime, seq: task.seq });
+
+function checkSorted<T extends object>(
+  window: Window<T>,
+  positionOf: (item: T) => Position,
+  name: string,
+  expect: Expect,
+): void {
+  let before: Position | null = null;
+  for (const item of window) {
+    const position = positionOf(item);
+    const isInOrder = before === null || isBefore(before, position);
+    expect(isInOrder && window.covers(position), 'S1', () => {
+      return `${name} has ${JSON.stringify(position)} after ${JSON.stringify(before)}`;
+    });
+    before = position;
+  }
+}
+
+function checkWakeUps(state: State, now: number, expect: Expect): void {
+  if (!state.accepting) return;
+  const earlier = now - TICK_TOLERANCE_MS;
+  for (const lane of state.lanes.values()) {
+    for (const pool of lane.pools) {
+      for (const executor of pool.idle) {
+        if (executor.restUntil > earlier) continue;
+        const isAllowed = (task: Task) => (executor.coolDowns.get(task.id) ?? 0) <= earlier;
+        const head = lane.ready.first();
+        const waits = head !== undefined && isAllowed(head);
+        expect(!waits, 'I13', () => `${head?.id} waits and ${executor.id} is idle`);
+        expect(!isStarved(lane), 'I13', () => `lane ${lane.key} is not read for ${executor.id}`);
+      }
+    }
+  }
+}
+
+/** Its tasks are in the store only, and nobody has asked for them. */
+function isStarved(lane: Lane): boolean {
+  return lane.ready.size === 0 && !lane.ready.complete && !lane.loading && lane.waitingCount > 0;
+}

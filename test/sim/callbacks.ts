@@ -1,0 +1,60 @@
+/** The receivers of callbacks, and the port that posts to them. */
+import type { Event } from '../../master/domain/events.ts';
+import type { Notifier } from '../../master/application/ports.ts';
+import type { Notification, Task } from '../../master/domain/task.ts';
+import type { Faults } from './faults.ts';
+import type { Ledger } from './ledger.ts';
+import type { Process } from './world.ts';
+
+type Tried = Extract<Event, { type: 'notificationTried' }>;
+
+export class SimNotifier implements Notifier {
+  readonly #process: Process;
+  readonly #ledger: Ledger;
+  readonly #faults: Faults;
+  #post: (event: Event) => void = () => undefined;
+
+  constructor(process: Process, ledger: Ledger, faults: Faults) {
+    this.#process = process;
+    this.#ledger = ledger;
+    this.#faults = faults;
+  }
+
+  attach(post: (event: Event) => void): void {
+    this.#post = post;
+  }
+
+  deliver(notification: Notification, task: Task | null): void {
+    const { taskId, taskSeq, finishedAt } = notification;
+    const what = `callback of ${taskId}`;
+    this.#ledger.effect(what, this.#ledger.hasEnded(taskSeq, finishedAt));
+    if (task !== null) this.#ledger.effect(what, task.finishedAt === finishedAt);
+    const { random } = this.#process.world;
+    const misbehaves = this.#faults.has('notify');
+    const answer = random.weighted({
+      ok: 60,
+      broken: misbehaves ? 20 : 0,
+      gone: misbehaves ? 2 : 0,
+      timeout: misbehaves ? 10 : 0,
+      answer_lost: misbehaves ? 10 : 0,
+    });
+    const base = { type: 'notificationTried', taskSeq, finishedAt, retryAfterMs: null } as const;
+    if (answer !== 'timeout') this.#ledger.received(taskSeq, finishedAt);
+    this.#process.after(random.between(1, misbehaves ? 15_000 : 200), () => {
+      this.#post({ ...base, ...outcomeOf(answer) });
+    });
+  }
+}
+
+function outcomeOf(answer: string): Pick<Tried, 'outcome' | 'status' | 'error'> {
+  switch (answer) {
+    case 'ok':
+      return { outcome: 'delivered', status: 200, error: null };
+    case 'gone':
+      return { outcome: 'gone', status: 410, error: null };
+    case 'broken':
+      return { outcome: 'failed', status: 500, error: null };
+    default:
+      return { outcome: 'failed', status: null, error: 'timeout' };
+  }
+}

@@ -1,0 +1,176 @@
+/** Clients: they submit, ask again when an answer is lost, and change their minds. */
+import type { CommandOutcome, SubmitOutcome } from '../../master/domain/effects.ts';
+import type { Submission } from '../../master/application/master-handle.ts';
+import type { Master } from '../../master/application/master.ts';
+import type { Faults, Settings } from './faults.ts';
+import type { Ledger } from './ledger.ts';
+import type { MasterProcess } from './master-process.ts';
+import type { Random } from './random.ts';
+import type { World } from './world.ts';
+
+const TIMEOUT_MS = 10_000;
+
+export class Clients {
+  readonly #world: World;
+  readonly #settings: Settings;
+  readonly #ledger: Ledger;
+  readonly #master: () => MasterProcess | null;
+  readonly #executorIds: () => readonly string[];
+  /** Tasks that were promised to run. */
+  readonly accepted = new Set<string>();
+  #ids: string[] = [];
+  #lastId = 0;
+  #pendingCount = 0;
+
+  constructor(options: {
+    world: World;
+    settings: Settings;
+    ledger: Ledger;
+    faults: Faults;
+    master: () => MasterProcess | null;
+    executorIds: () => readonly string[];
+  }) {
+    this.#world = options.world;
+    this.#settings = options.settings;
+    this.#ledger = options.ledger;
+    this.#master = options.master;
+    this.#executorIds = options.executorIds;
+  }
+
+  /** Requests that will still be tried again. */
+  get pendingCount(): number {
+    return this.#pendingCount;
+  }
+
+  start(): void {
+    const { random } = this.#world;
+    const { taskCount, stormMs, commandChance } = this.#settings;
+    let left = taskCount;
+    while (left > 0) {
+      const count = random.chance(0.2) ? Math.min(left, random.between(2, 12)) : 1;
+      left -= count;
+      this.#pendingCount++;
+      this.#world.after(random.between(0, stormMs), () => this.#submitSome(count));
+      for (let i = 0; i < count; i++) {
+        if (!random.chance(commandChance)) continue;
+        this.#world.after(random.between(100, stormMs), () => this.#command());
+      }
+    }
+  }
+
+  #submitSome(count: number): void {
+    const { random, now } = this.#world;
+    const tasks = Array.from({ length: count }, () => {
+      const isTaken = this.#ids.length > 0 && random.chance(0.05);
+      const id = isTaken ? (random.pick(this.#ids) as string) : `t${++this.#lastId}`;
+      return draw(random, now, id, isTaken || random.chance(0.8));
+    });
+    this.#submit(tasks, 0);
+  }
+
+  #submit(tasks: readonly Submission[], tries: number): void {
+    this.#call(
+      (master) => master.submit(tasks),
+      (outcomes) => this.#answered(tasks, outcomes, tries),
+    );
+  }
+
+  #answered(
+    tasks: readonly Submission[],
+    outcomes: readonly SubmitOutcome[] | null,
+    tries: number,
+  ): void {
+    const again: Submission[] = [];
+    tasks.forEach((task, index) => {
+      const outcome = outcomes?.[index];
+      if (outcome?.code === 202 || (outcome?.code === 409 && outcome.sameRequest)) {
+        if (outcome.code === 202) this.#world.log(`client: ${task.id} is accepted`);
+        this.#ledger.effect(`202 of ${task.id}`, this.#ledger.rowOf(task.id) !== undefined);
+        this.accepted.add(task.id);
+        this.#ids.push(task.id);
+      } else if (outcome?.code === 409) {
+        this.#world.log(`client: ${task.id} is taken`);
+      } else if (task.requestHash !== '' || outcome !== undefined) {
+        // Unknown, or refused for now. Without an id of its own it could begin twice.
+        again.push(task);
+      }
+    });
+    if (again.length === 0 || tries === 100) {
+      this.#pendingCount--;
+      return;
+    }
+    const waitMs = this.#world.random.between(100, 4_000);
+    this.#world.after(waitMs, () => this.#submit(again, tries + 1));
+  }
+
+  #command(): void {
+    const { random, now } = this.#world;
+    const id = random.pick(this.#ids);
+    const executorId = random.pick(this.#executorIds());
+    if (id === undefined || executorId === undefined) return;
+    const commands: Record<string, (master: Master) => Promise<CommandOutcome>> = {
+      cancel: (master) => master.cancel(id),
+      retry: (master) => master.retry(id),
+      change: (master) => master.change(id, random.between(-60, 60), null),
+      delay: (master) => master.change(id, null, now + random.between(0, 20_000)),
+      redeliver: (master) => master.redeliver(id),
+      drain: (master) =>
+        master.drainExecutor(executorId, random.chance(0.5) ? random.between(0, 5_000) : null),
+      resume: (master) => master.resumeExecutor(executorId),
+    };
+    const name = random.pick(Object.keys(commands)) as string;
+    const command = commands[name] as (typeof commands)[string];
+    const about = name === 'drain' || name === 'resume' ? executorId : id;
+    this.#world.log(`client: ${name} ${about}`);
+    this.#call(command, (outcome) => {
+      this.#world.log(`client: ${name} ${about}: ${outcome?.code ?? 'unknown'}`);
+    });
+  }
+
+  /** Over a network with a timeout. Null: the outcome is unknown. */
+  #call<T>(ask: (master: Master) => Promise<T>, answered: (outcome: T | null) => void): void {
+    const { random } = this.#world;
+    let isAnswered = false;
+    const answer = (outcome: T | null): void => {
+      if (isAnswered) return;
+      isAnswered = true;
+      answered(outcome);
+    };
+    this.#world.after(TIMEOUT_MS, () => answer(null));
+    const master = this.#master();
+    if (master === null) return;
+    this.#world.after(random.between(1, 20), () => {
+      master.process.deliver(() => {
+        ask(master.handle).then(
+          (outcome) => master.process.after(random.between(1, 20), () => answer(outcome)),
+          () => master.process.after(random.between(1, 20), () => answer(null)),
+        );
+      });
+    });
+  }
+}
+
+function draw(random: Random, now: number, id: string, isChosen: boolean): Submission {
+  const maybe = <T>(probability: number, value: () => T): T | null =>
+    random.chance(probability) ? value() : null;
+  return {
+    id,
+    type: random.pick(['a', 'b']),
+    params: `{"n":${random.between(1, 999)}}`,
+    labels: random.chance(0.2) ? ['gold'] : [],
+    requires: random.chance(0.2) ? ['gpu'] : [],
+    user: { group: 'g', project: null, env: null, user: null },
+    notifyUrl: maybe(0.6, () => 'http://receiver.test/done'),
+    requestHash: isChosen ? `hash of ${id} ${random.between(0, 1e9)}` : '',
+    priority: random.chance(0.3) ? random.between(-30, 30) : 0,
+    runAt: maybe(0.2, () => now + random.between(0, 30_000)),
+    retry: {
+      maxAttempts: random.pick([0, 1, 2, 3, 5]),
+      interval: random.pick<number | readonly number[]>([1, -1, 4, [1, 2, 3]]),
+    },
+    assignTimeoutMs: null,
+    executionTimeoutMs: maybe(0.3, () => random.between(1_000, 20_000)),
+    stallTimeoutMs: maybe(0.1, () => random.between(2_000, 10_000)),
+    deadlineAt: maybe(0.15, () => now + random.between(2_000, 90_000)),
+  };
+}

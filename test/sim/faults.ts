@@ -1,0 +1,103 @@
+/**
+ * What goes wrong in a run. Every run draws its own mixture (some classes of faults are off, so
+ * that the others are not hidden behind them), and all of it stops when the run heals.
+ */
+import type { Policy } from '../../master/domain/state.ts';
+import { defaultPolicy } from '../../master/domain/state.ts';
+import { Random } from './random.ts';
+
+export interface FaultClasses {
+  /** Connections break, stand still, or swallow what is sent. */
+  readonly network: boolean;
+  /** Commits fail before or after they took place, or take place late; reads fail; outages. */
+  readonly store: boolean;
+  /** The master ends without warning and is started again. */
+  readonly masterCrash: boolean;
+  /** The master is stopped for a while, and another may take over meanwhile. */
+  readonly masterPause: boolean;
+  /** Executors end without warning, or are stopped past their lease and go on. */
+  readonly executorCrash: boolean;
+  readonly executorPause: boolean;
+  /** Handlers reject, are late, hang, do not end when told to. */
+  readonly handlers: boolean;
+  /** Callbacks are refused, lost, or answered late. */
+  readonly notify: boolean;
+}
+
+export interface Settings {
+  readonly seed: number;
+  readonly faults: FaultClasses;
+  readonly policy: Policy;
+  readonly taskCount: number;
+  readonly executorCount: number;
+  /** How long faults go on. */
+  readonly stormMs: number;
+  readonly networkLatencyMsMax: number;
+  readonly storeLatencyMsMax: number;
+  /** How likely a client cancels, changes or retries a task, for each task submitted. */
+  readonly commandChance: number;
+}
+
+export const NO_FAULTS: FaultClasses = {
+  network: false,
+  store: false,
+  masterCrash: false,
+  masterPause: false,
+  executorCrash: false,
+  executorPause: false,
+  handlers: false,
+  notify: false,
+};
+
+/** The mixture that belongs to a seed. `faults` overrules it. */
+export function settingsFor(seed: number, faults?: FaultClasses): Settings {
+  const random = new Random(seed ^ 0x5eed);
+  const drawn = Object.fromEntries(
+    Object.keys(NO_FAULTS).map((name) => [name, random.chance(0.5)]),
+  ) as unknown as FaultClasses;
+  return {
+    seed,
+    faults: faults ?? drawn,
+    policy: {
+      ...defaultPolicy,
+      // Small windows and pages, so that tasks are evicted and read again all the time.
+      laneWindowCount: random.pick([4, 6, 10, 50]),
+      windowCountMax: random.pick([8, 20, 40, 500]),
+      laneCountMax: random.pick([6, 12, 100]),
+      pageCount: random.pick([2, 4, 7, 20]),
+      notificationCountMax: random.pick([1, 3, 10, 100]),
+      waitingCountMax: random.pick([40, 1000]),
+    },
+    taskCount: random.between(15, 60),
+    executorCount: random.between(1, 6),
+    stormMs: random.between(20, 120) * 1000,
+    networkLatencyMsMax: random.pick([2, 20, 200]),
+    storeLatencyMsMax: random.pick([1, 10, 100]),
+    commandChance: random.pick([0, 0.2, 0.6]),
+  };
+}
+
+/** The faults in force at this moment. */
+export class Faults {
+  readonly classes: FaultClasses;
+  isStorm = true;
+  /** The store answers nothing before. */
+  storeDownUntil = 0;
+
+  constructor(classes: FaultClasses) {
+    this.classes = classes;
+  }
+
+  has(name: keyof FaultClasses): boolean {
+    return this.isStorm && this.classes[name];
+  }
+
+  /** Whether anything was allowed to make a healthy executor look dead. */
+  get mayLoseExecutors(): boolean {
+    const { network, store, masterCrash, masterPause, executorCrash, executorPause, handlers } =
+      this.classes;
+    return (
+      network || store || masterCrash || masterPause || executorCrash || executorPause || handlers
+    );
+  }
+}

@@ -1,0 +1,110 @@
+/** The executors of a run: begun, replaced when they end, and disturbed. */
+import { SimExecutor, type ExecutorKind } from './executor.ts';
+import type { Faults } from './faults.ts';
+import type { Ledger } from './ledger.ts';
+import type { Network, Socket } from './network.ts';
+import { Process, type World } from './world.ts';
+
+export class Fleet {
+  readonly #world: World;
+  readonly #ledger: Ledger;
+  readonly #faults: Faults;
+  readonly #network: Network;
+  readonly #dial: (from: Process) => Socket | null;
+  readonly #executors = new Set<SimExecutor>();
+  #lastId = 0;
+  #lastIncarnation = 0;
+
+  constructor(options: {
+    world: World;
+    ledger: Ledger;
+    faults: Faults;
+    network: Network;
+    dial: (from: Process) => Socket | null;
+  }) {
+    this.#world = options.world;
+    this.#ledger = options.ledger;
+    this.#faults = options.faults;
+    this.#network = options.network;
+    this.#dial = options.dial;
+  }
+
+  get ids(): readonly string[] {
+    return [...this.#executors].map(({ kind }) => kind.id);
+  }
+
+  get size(): number {
+    return this.#executors.size;
+  }
+
+  /** `count` of mixed kinds. The first can do everything. */
+  start(count: number): void {
+    const { random } = this.#world;
+    this.#begin({ id: this.#newId(), types: ['a', 'b'], labels: ['gpu'], reserve: [] });
+    for (let i = 1; i < count; i++) {
+      this.#begin({
+        id: this.#newId(),
+        types: random.pick([['a'], ['b'], ['a', 'b']]),
+        labels: random.chance(0.4) ? ['gpu'] : [],
+        reserve: random.chance(0.2) ? ['gold'] : [],
+      });
+    }
+  }
+
+  crashOne(): void {
+    this.#pickRunning()?.kill('its process was killed');
+  }
+
+  pauseOne(forMs: number): void {
+    const executor = this.#pickRunning();
+    if (executor === undefined) return;
+    executor.process.pause();
+    this.#world.after(forMs, () => executor.process.resume());
+  }
+
+  drainOne(): void {
+    this.#pickRunning()?.leave();
+  }
+
+  /** Whoever is stuck is replaced; some well behaved ones join. */
+  heal(): void {
+    for (const executor of [...this.#executors]) {
+      if (executor.held?.handler.isStuck) executor.kill('replaced');
+    }
+    this.start(2);
+  }
+
+  #begin(kind: ExecutorKind): void {
+    const incarnation = `i${++this.#lastIncarnation}`;
+    const process = new Process(this.#world, `${kind.id}-${incarnation}`);
+    const executor: SimExecutor = new SimExecutor({
+      process,
+      kind,
+      incarnation,
+      ledger: this.#ledger,
+      faults: this.#faults,
+      network: this.#network,
+      dial: this.#dial,
+      onEnd: () => this.#ended(executor),
+    });
+    this.#executors.add(executor);
+    executor.start();
+  }
+
+  #ended(executor: SimExecutor): void {
+    this.#executors.delete(executor);
+    const { random } = this.#world;
+    const id = random.chance(0.7) ? executor.kind.id : this.#newId();
+    this.#world.after(random.between(0, 5_000), () => this.#begin({ ...executor.kind, id }));
+  }
+
+  #newId(): string {
+    return `x${++this.#lastId}`;
+  }
+
+  #pickRunning(): SimExecutor | undefined {
+    return this.#world.random.pick(
+      [...this.#executors].filter(({ process }) => process.isAlive && !process.isPaused),
+    );
+  }
+}

@@ -1,0 +1,157 @@
+/** What a handler does with the one task it was given, well behaved or not. */
+import type { CancelReason, TaskError } from '@soda-scheduler/protocol';
+import type { Held, SimExecutor } from './executor.ts';
+import type { Faults } from './faults.ts';
+import type { Child, Ledger } from './ledger.ts';
+import type { Random } from './random.ts';
+
+interface Plan {
+  /** From the offer to its answer; null: it never answers. */
+  readonly answerMs: number | null;
+  readonly end: 'succeed' | 'fail' | 'fail_for_good' | 'retry_after' | 'reject' | 'return' | 'hang';
+  readonly runMs: number;
+  readonly progressMs: number | null;
+  readonly savesCheckpoint: boolean;
+  /** From being told to end to the end; null: it does not listen. */
+  readonly abortMs: number | null;
+}
+
+export function drawPlan(random: Random, faults: Faults): Plan {
+  const misbehaves = faults.has('handlers');
+  const answers = random.weighted({
+    soon: 90,
+    late: misbehaves ? 6 : 0,
+    never: misbehaves ? 2 : 0,
+  });
+  const end = random.weighted({
+    succeed: 70,
+    fail: faults.isStorm ? 10 : 0,
+    fail_for_good: faults.isStorm ? 2 : 0,
+    retry_after: faults.isStorm ? 3 : 0,
+    reject: misbehaves ? 8 : 0,
+    return: misbehaves ? 3 : 0,
+    hang: misbehaves ? 5 : 0,
+  });
+  return {
+    answerMs:
+      answers === 'never'
+        ? null
+        : answers === 'late'
+          ? random.between(3_000, 40_000)
+          : random.between(0, 20),
+    end,
+    runMs: random.chance(0.2) ? random.between(5_000, 40_000) : random.between(1, 3_000),
+    progressMs: random.chance(0.3) ? random.between(100, 4_000) : null,
+    savesCheckpoint: random.chance(0.5),
+    abortMs: misbehaves && random.chance(0.2) ? null : random.between(0, 2_000),
+  };
+}
+
+export class Handler {
+  readonly #executor: SimExecutor;
+  readonly #ledger: Ledger;
+  readonly #plan: Plan;
+  #held: Held | null = null;
+  #child: Child | null = null;
+  #isAborted = false;
+  #isOver = false;
+  #progressCount = 0;
+
+  constructor(executor: SimExecutor, ledger: Ledger, plan: Plan) {
+    this.#executor = executor;
+    this.#ledger = ledger;
+    this.#plan = plan;
+  }
+
+  /** It may never end by itself. */
+  get isStuck(): boolean {
+    const { answerMs, end, abortMs } = this.#plan;
+    return answerMs === null || end === 'hang' || abortMs === null;
+  }
+
+  begin(held: Held): void {
+    this.#held = held;
+    const { answerMs } = this.#plan;
+    if (answerMs !== null) this.#executor.process.after(answerMs, () => this.#answer(held));
+  }
+
+  /** The offer was taken back before it was answered. */
+  forget(): void {
+    this.#isOver = true;
+  }
+
+  abort(reason: CancelReason | 'lease_lost'): void {
+    const { abortMs } = this.#plan;
+    if (this.#isAborted || this.#isOver) return;
+    if (abortMs === null) {
+      if (this.#child !== null) this.#child.isDeaf = true;
+      return;
+    }
+    this.#isAborted = true;
+    this.#executor.process.after(abortMs, () => {
+      this.#end(reason === 'drain' ? 'returned' : 'canceled');
+    });
+  }
+
+  kill(why: string): void {
+    this.#isOver = true;
+    if (this.#child !== null) this.#ledger.childEnded(this.#child, why);
+    this.#child = null;
+  }
+
+  #answer(held: Held): void {
+    if (this.#isOver) return;
+    const about = { task_id: held.taskId, attempt: held.attempt };
+    if (this.#plan.end === 'reject' || this.#isAborted) {
+      this.#isOver = true;
+      this.#executor.end(held, { type: 'reject', ...about, code: 400, message: 'not this one' });
+      return;
+    }
+    if (!this.#executor.accept(held)) {
+      this.#isOver = true;
+      return;
+    }
+    const { process } = this.#executor;
+    this.#child = this.#ledger.childStarted(process, held.taskId, held.attempt);
+    this.#reportProgress();
+    const { end, runMs } = this.#plan;
+    if (end !== 'hang') {
+      process.after(runMs, () => this.#end(end === 'succeed' ? 'succeeded' : end));
+    }
+  }
+
+  #reportProgress(): void {
+    const { progressMs, savesCheckpoint } = this.#plan;
+    if (progressMs === null || this.#isOver || this.#held === null) return;
+    const count = ++this.#progressCount;
+    this.#executor.progress(this.#held, {
+      percent: Math.min(count, 99),
+      ...(savesCheckpoint && { checkpoint: { count } }),
+    });
+    this.#executor.process.after(progressMs, () => this.#reportProgress());
+  }
+
+  #end(how: Plan['end'] | 'succeeded' | 'canceled' | 'returned'): void {
+    const held = this.#held;
+    if (this.#isOver || held === null) return;
+    this.#isOver = true;
+    if (this.#child !== null) this.#ledger.childEnded(this.#child, how);
+    this.#child = null;
+    const about = { task_id: held.taskId, attempt: held.attempt };
+    if (how === 'succeeded') {
+      const result = { by: this.#executor.process.name, attempt: held.attempt };
+      this.#ledger.succeeded(held.taskId, held.attempt, JSON.stringify(result));
+      this.#executor.end(held, { type: 'result', ...about, outcome: 'succeeded', result });
+    } else if (how === 'canceled' || how === 'returned' || how === 'return') {
+      const outcome = how === 'canceled' ? 'canceled' : 'returned';
+      this.#executor.end(held, { type: 'result', ...about, outcome });
+    } else {
+      const error: TaskError = {
+        message: how,
+        retryable: how !== 'fail_for_good',
+        ...(how === 'retry_after' && { retry_after: 2 }),
+      };
+      this.#executor.end(held, { type: 'result', ...about, outcome: 'failed', error });
+    }
+  }
+}

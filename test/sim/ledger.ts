@@ -1,0 +1,300 @@
+/**
+ * What really happened: the rows as every commit left them, what executors ran, and what was
+ * promised to whom. Each new fact is checked against those before it. The numbers are those of
+ * `master/domain/invariants.ts`; `docs/testing.md` lists them all.
+ */
+import type { Commit } from '../../master/application/ports.ts';
+import type { AttemptRecord, Notification, Task } from '../../master/domain/task.ts';
+import { isTerminal, mayFollow } from '../../master/domain/task.ts';
+import type { Faults } from './faults.ts';
+import type { Process, World } from './world.ts';
+
+interface Child {
+  readonly taskId: string;
+  readonly attempt: number;
+  readonly process: Process;
+  /** Told to end and does not: nobody but its own process can end it. */
+  isDeaf: boolean;
+}
+
+export class Ledger {
+  readonly live = new Map<number, Task>();
+  readonly history = new Map<number, Task>();
+  readonly notifications = new Map<number, Notification>();
+  readonly attempts = new Map<number, Map<number, AttemptRecord>>();
+  readonly #seqById = new Map<string, number>();
+  readonly #offers = new Set<string>();
+  #offered: Task[] = [];
+  readonly #writtenAt = new Map<number, number>();
+  readonly #lastEnded = new Map<number, number>();
+  readonly #children = new Set<Child>();
+  readonly #results = new Map<string, string>();
+  readonly #ends = new Set<string>();
+  readonly #received = new Set<string>();
+  #term = 0;
+  #commitCount = 0;
+  readonly #world: World;
+  readonly #faults: Faults;
+
+  constructor(world: World, faults: Faults) {
+    this.#world = world;
+    this.#faults = faults;
+  }
+
+  get term(): number {
+    return this.#term;
+  }
+
+  get commitCount(): number {
+    return this.#commitCount;
+  }
+
+  get childCount(): number {
+    return this.#children.size;
+  }
+
+  rowOf(taskId: string): Task | undefined {
+    const seq = this.#seqById.get(taskId);
+    return seq === undefined ? undefined : (this.live.get(seq) ?? this.history.get(seq));
+  }
+
+  /** From here on commits of earlier terms must be refused. */
+  termBegan(term: number): void {
+    this.#term = term;
+  }
+
+  /** Offers committed since the last call, as their rows were written. */
+  takeOffered(): Task[] {
+    return this.#offered.splice(0);
+  }
+
+  /** When the row was last written, so that it has its place since. */
+  visibleSince(task: Task): number {
+    return this.#writtenAt.get(task.seq) ?? this.#world.now;
+  }
+
+  /** The store has made this durable, whatever the master will hear of it. */
+  committed(commit: Commit): void {
+    this.#commitCount++;
+    if (commit.term !== this.#term) {
+      this.#world.violate('I6', `a commit of term ${commit.term} in term ${this.#term}`);
+    }
+    const ended = new Set<number>();
+    for (const attempt of commit.attempts) {
+      this.#attemptEnded(attempt);
+      ended.add(attempt.taskSeq);
+    }
+    for (const { task } of commit.reopens) this.#reopened(task);
+    for (const task of commit.inserts) this.#inserted(task);
+    for (const task of commit.updates) this.#updated(task);
+    for (const { task, stored, notification } of commit.finishes) {
+      if (!stored) this.#began(task);
+      this.#finished(task, notification);
+    }
+    for (const notification of commit.notifications) this.#noted(notification);
+    this.#checkOneTaskEach();
+  }
+
+  #attemptEnded(record: AttemptRecord): void {
+    const { taskSeq, attempt, outcome } = record;
+    const attempts = this.attempts.get(taskSeq) ?? new Map<number, AttemptRecord>();
+    this.attempts.set(taskSeq, attempts.set(attempt, record));
+    this.#endedInOrder(taskSeq, attempt);
+    const isUnexplained = outcome === 'lost' || outcome === 'assign_timeout';
+    if (isUnexplained && !this.#faults.mayLoseExecutors) {
+      this.#world.violate('I15', `attempt ${attempt} of #${taskSeq} is ${outcome} for no reason`);
+    }
+  }
+
+  #endedInOrder(taskSeq: number, attempt: number): void {
+    const last = this.#lastEnded.get(taskSeq) ?? 0;
+    if (attempt !== last + 1) {
+      this.#world.violate('I4', `attempt ${attempt} of #${taskSeq} ended after attempt ${last}`);
+    }
+    this.#lastEnded.set(taskSeq, attempt);
+  }
+
+  #began(task: Task): void {
+    const known = this.#seqById.get(task.id);
+    if (known !== undefined) this.#world.violate('I3', `${task.id} was accepted twice`);
+    if (this.live.has(task.seq) || this.history.has(task.seq)) {
+      this.#world.violate('I3', `#${task.seq} was given to two tasks`);
+    }
+    this.#seqById.set(task.id, task.seq);
+  }
+
+  #inserted(task: Task): void {
+    this.#began(task);
+    this.#write(task, undefined);
+  }
+
+  #reopened(task: Task): void {
+    const ended = this.history.get(task.seq);
+    if (ended === undefined) this.#world.violate('I3', `${task.id} runs again before its end`);
+    this.history.delete(task.seq);
+    this.notifications.delete(task.seq);
+    this.#write(task, ended && { ...ended, state: 'waiting' });
+  }
+
+  #updated(task: Task): void {
+    const before = this.live.get(task.seq);
+    if (before === undefined) {
+      return this.#world.violate('I3', `${task.id} changed after its end to ${task.state}`);
+    }
+    this.#write(task, before);
+  }
+
+  #write(task: Task, before: Task | undefined): void {
+    this.#checkTransition(task, before);
+    this.live.set(task.seq, task);
+    this.#writtenAt.set(task.seq, this.#world.now);
+    if (task.state !== 'waiting') this.#offers.add(`${task.id}/${task.attempt}`);
+    if (task.state === 'offered' && before?.attempt !== task.attempt) this.#offered.push(task);
+    this.#world.log(`row ${task.id} ${task.state} ${task.attempt} ${task.executorId ?? ''}`);
+  }
+
+  #checkTransition(task: Task, before: Task | undefined): void {
+    const was = before ?? { state: 'waiting', version: 0, attempt: 0 };
+    const from = `${was.state}/${was.attempt}`;
+    const to = `${task.state}/${task.attempt}`;
+    if (task.version !== was.version + 1) {
+      this.#world.violate('I4', `${task.id} went from version ${was.version} to ${task.version}`);
+    }
+    if (task.attempt < was.attempt) {
+      this.#world.violate('I4', `${task.id} went from ${from} to ${to}`);
+    } else if (task.attempt === was.attempt) {
+      if (task.state !== was.state && !mayFollow(was.state, task.state)) {
+        this.#world.violate('I4', `${task.id} went from ${from} to ${to}`);
+      }
+    }
+    // Every attempt but an open newest one has ended, and said how.
+    const open = task.state === 'offered' || task.state === 'running' ? 1 : 0;
+    const isSuccess = task.state === 'succeeded';
+    const ended = this.#lastEnded.get(task.seq) ?? 0;
+    if (!isSuccess && ended !== task.attempt - open) {
+      this.#world.violate('I5', `${task.id} became ${to} when attempt ${ended} had ended`);
+    }
+  }
+
+  #finished(task: Task, notification: Notification | null): void {
+    const before = this.live.get(task.seq);
+    if (this.history.has(task.seq)) this.#world.violate('I3', `${task.id} ended twice`);
+    if (!isTerminal(task.state)) this.#world.violate('I3', `${task.id} ended as ${task.state}`);
+    if (task.state === 'succeeded') this.#checkSuccess(task);
+    this.#checkTransition(task, before);
+    if ((task.notifyUrl === null) !== (notification === null)) {
+      this.#world.violate('I9', `${task.id} ended without its notification`);
+    }
+    this.live.delete(task.seq);
+    this.history.set(task.seq, task);
+    this.#ends.add(`${task.seq}/${task.finishedAt}`);
+    if (notification !== null) this.notifications.set(task.seq, notification);
+    const why = task.failureReason ?? '';
+    this.#world.log(`row ${task.id} ${task.state} ${task.attempt} ${why}`);
+  }
+
+  #checkSuccess(task: Task): void {
+    this.#endedInOrder(task.seq, task.attempt);
+    const told = this.#results.get(`${task.id}/${task.attempt}`);
+    if (told === undefined || told !== task.result) {
+      const what = `${task.id}/${task.attempt} succeeded with ${task.result}`;
+      this.#world.violate('I11', `${what}, its executor said ${told ?? 'nothing'}`);
+    }
+  }
+
+  #noted(notification: Notification): void {
+    const row = this.notifications.get(notification.taskSeq);
+    if (row?.finishedAt !== notification.finishedAt) return;
+    this.notifications.set(notification.taskSeq, notification);
+    this.#world.log(`callback ${notification.taskId} ${notification.state} ${notification.tries}`);
+  }
+
+  #checkOneTaskEach(): void {
+    const taskOf = new Map<string, string>();
+    for (const task of this.live.values()) {
+      if (task.state === 'waiting' || task.executorId === null) continue;
+      const other = taskOf.get(task.executorId);
+      if (other !== undefined) {
+        this.#world.violate('I7', `${task.executorId} has ${other} and ${task.id}`);
+      }
+      taskOf.set(task.executorId, task.id);
+    }
+  }
+
+  /** A master lets something out: it must be durable by then. */
+  effect(what: string, isDurable: boolean): void {
+    if (!isDurable) this.#world.violate('P1', `${what} before its commit`);
+  }
+
+  wasOffered(taskId: string, attempt: number): boolean {
+    return this.#offers.has(`${taskId}/${attempt}`);
+  }
+
+  /** Whether this end of the task was committed; it may run again since. */
+  hasEnded(taskSeq: number, finishedAt: number): boolean {
+    return this.#ends.has(`${taskSeq}/${finishedAt}`);
+  }
+
+  /** A callback has reached its receiver. */
+  received(taskSeq: number, finishedAt: number): void {
+    this.#received.add(`${taskSeq}/${finishedAt}`);
+  }
+
+  wasReceived(notification: Notification): boolean {
+    return this.#received.has(`${notification.taskSeq}/${notification.finishedAt}`);
+  }
+
+  isOpen(taskId: string, attempt: number): boolean {
+    const row = this.rowOf(taskId);
+    return (row?.state === 'offered' || row?.state === 'running') && row.attempt === attempt;
+  }
+
+  childStarted(process: Process, taskId: string, attempt: number): Child {
+    this.#world.log(`${process.name} starts ${taskId}/${attempt}`);
+    if (!this.wasOffered(taskId, attempt)) {
+      this.#world.violate('I12', `${process.name} starts ${taskId}/${attempt}, never offered`);
+    }
+    for (const other of this.#children) {
+      if (other.process === process) {
+        this.#world.violate('I7', `${process.name} runs ${other.taskId} and starts ${taskId}`);
+      }
+      if (other.taskId === taskId) this.#checkOverlap(other, process, attempt);
+    }
+    const child: Child = { taskId, attempt, process, isDeaf: false };
+    this.#children.add(child);
+    return child;
+  }
+
+  /**
+   * Two attempts of a task at one time (P5). The older one must have been given up by the master,
+   * and for a reason that lets it go on: a process that stands still cannot end itself; an end
+   * that was asked for is waited for one grace only; an answer that came too late is told to stop.
+   */
+  #checkOverlap(older: Child, process: Process, attempt: number): void {
+    const seq = this.#seqById.get(older.taskId) ?? 0;
+    const [first, second] =
+      older.attempt < attempt ? [older.attempt, attempt] : [attempt, older.attempt];
+    const record = this.attempts.get(seq)?.get(first);
+    const isPaused = older.process.isPaused || process.isPaused;
+    const endWasAsked = record?.outcome === 'timed_out' || record?.outcome === 'canceled';
+    const wasReturned = record?.outcome === 'returned' && older.isDeaf;
+    const isExcused =
+      isPaused || endWasAsked || wasReturned || record?.outcome === 'assign_timeout';
+    if (first === second || !isExcused) {
+      const who = `${older.process.name} runs ${older.taskId}/${older.attempt}`;
+      const why = record === undefined ? 'which has not ended' : `which is ${record.outcome}`;
+      this.#world.violate('P5', `${who}, ${why}, when ${process.name} starts attempt ${attempt}`);
+    }
+  }
+
+  childEnded(child: Child, how: string): void {
+    if (!this.#children.delete(child)) return;
+    this.#world.log(`${child.process.name} ends ${child.taskId}/${child.attempt}: ${how}`);
+  }
+
+  succeeded(taskId: string, attempt: number, result: string): void {
+    this.#results.set(`${taskId}/${attempt}`, result);
+  }
+}
+
+export type { Child };

@@ -1,0 +1,105 @@
+/** One master process: the real engine, master and id register between simulated ports. */
+import { Engine } from '../../master/application/engine.ts';
+import { Master } from '../../master/application/master.ts';
+import type { Log, TaskStore } from '../../master/application/ports.ts';
+import { SimNotifier } from './callbacks.ts';
+import { checkTurn } from './checks.ts';
+import type { Faults, Settings } from './faults.ts';
+import type { Ledger } from './ledger.ts';
+import { SimLink } from './link.ts';
+import type { Network } from './network.ts';
+import { SimStore } from './store.ts';
+import { Process, type World } from './world.ts';
+
+export interface MasterOptions {
+  readonly world: World;
+  readonly name: string;
+  readonly seed: number;
+  readonly settings: Settings;
+  readonly rows: TaskStore;
+  readonly ledger: Ledger;
+  readonly faults: Faults;
+  readonly network: Network;
+  /** The process is gone. */
+  readonly onEnd: (master: MasterProcess) => void;
+  /** Wraps a port, to inject a bug that the checks must find. */
+  readonly sabotage?: Sabotage;
+}
+
+/** Bugs come in here: `test/sim/mutants.ts`. */
+export interface Sabotage {
+  readonly engine?: (engine: Engine) => void;
+  readonly store?: (store: TaskStore, ledger: Ledger) => TaskStore;
+  readonly link?: (link: SimLink) => void;
+}
+
+export class MasterProcess {
+  readonly process: Process;
+  readonly engine: Engine;
+  readonly handle: Master;
+  readonly link: SimLink;
+  readonly #options: MasterOptions;
+
+  constructor(options: MasterOptions) {
+    const { world, name, settings, ledger, faults, sabotage } = options;
+    this.#options = options;
+    this.process = new Process(world, name);
+    const { process } = this;
+    const latencyMsMax = settings.storeLatencyMsMax;
+    const plain = new SimStore({ process, rows: options.rows, ledger, faults, latencyMsMax });
+    const store = sabotage?.store?.(plain, ledger) ?? plain;
+    this.link = new SimLink(process, ledger, settings.policy.leaseMs);
+    sabotage?.link?.(this.link);
+    const notifier = new SimNotifier(process, ledger, faults);
+    this.engine = new Engine({
+      store,
+      clock: process,
+      link: this.link,
+      notifier,
+      observer: { observe: () => undefined, turned: () => this.#turned() },
+      log: this.#log(),
+      policy: settings.policy,
+      owner: name,
+      seed: options.seed,
+    });
+    sabotage?.engine?.(this.engine);
+    this.handle = new Master(this.engine, store, process);
+    this.link.attach(this.handle);
+    notifier.attach((event) => this.handle.post(event));
+  }
+
+  /** Runs until it is deposed, stopped, or cannot begin. */
+  async run(): Promise<void> {
+    try {
+      const { ended } = await this.engine.start();
+      this.process.world.log(`${this.process.name} is ready, term ${this.engine.term}`);
+      await ended;
+    } catch (error) {
+      this.process.world.log(`${this.process.name}: ${String(error)}`);
+    }
+    this.kill();
+  }
+
+  kill(): void {
+    if (!this.process.isAlive) return;
+    this.process.kill();
+    this.#options.network.endAll(this.process);
+    this.#options.onEnd(this);
+  }
+
+  #turned(): void {
+    const { state } = this.engine;
+    if (state !== null) checkTurn(this.process.world, this.#options.ledger, state);
+  }
+
+  #log(): Log {
+    const ignore = () => undefined;
+    const error = (message: string, fields?: Record<string, unknown>) => {
+      const cause = String(fields?.['error']);
+      this.process.world.log(`${this.process.name}: ${message}: ${cause}`);
+      // Any other error comes from the code under test.
+      if (!cause.startsWith('StoreFault')) this.process.world.violate('M3', cause);
+    };
+    return { debug: ignore, info: ignore, warn: ignore, error };
+  }
+}

@@ -1,0 +1,40 @@
+/** `npm run sim -- --seeds N --from S [--trace]`: exit code 1 and the seeds that failed. */
+import { parseArgs } from 'node:util';
+import { settingsFor } from './faults.ts';
+import { simulate } from './simulation.ts';
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '1000' },
+    from: { type: 'string', default: '1' },
+    trace: { type: 'boolean', default: false },
+  },
+});
+const from = Number(values.from);
+const count = Number(values.seeds);
+const begun = performance.now();
+const failed: string[] = [];
+let stepCount = 0;
+let commitCount = 0;
+let taskCount = 0;
+
+for (let seed = from; seed < from + count; seed++) {
+  const outcome = await simulate(settingsFor(seed));
+  stepCount += outcome.stepCount;
+  commitCount += outcome.commitCount;
+  taskCount += outcome.taskCount;
+  if (values.trace) console.log(outcome.trace.join('\n'));
+  if (outcome.violation !== null) {
+    failed.push(`${seed} ${outcome.violation}`);
+    if (!values.trace) console.log(`\nseed ${seed}\n${outcome.trace.slice(-60).join('\n')}`);
+  }
+  const done = seed - from + 1;
+  if (process.stderr.isTTY || done % 100 === 0 || done === count) {
+    const perSecond = (done / ((performance.now() - begun) / 1000)).toFixed(1);
+    const figures = `${stepCount} steps, ${commitCount} commits, ${taskCount} tasks`;
+    process.stderr.write(`\r${done} seeds, ${failed.length} failed, ${perSecond}/s, ${figures} `);
+  }
+}
+process.stderr.write('\n');
+for (const line of failed) console.log(line.slice(0, 300));
+process.exitCode = failed.length > 0 ? 1 : 0;

@@ -1,0 +1,49 @@
+/**
+ * The simulation as a test: many short runs, each another mixture of faults. A seed that fails is
+ * printed with the end of its trace; `npm run sim -- --from <seed> --seeds 1 --trace` repeats it.
+ */
+import { expect } from 'chai';
+import { NO_FAULTS, type Settings, settingsFor } from './faults.ts';
+import { simulate } from './simulation.ts';
+
+const FIRST_SEED = 1;
+const SEED_COUNT = 200;
+const TRACE_LINES = 60;
+
+/** Seeds that once found something, and what it was. */
+const PINNED: readonly { readonly seed: number; readonly found: string }[] = [];
+
+async function run(settings: Settings): Promise<void> {
+  const { violation, trace } = await simulate(settings);
+  if (violation === null) return;
+  const tail = trace.slice(-TRACE_LINES).join('\n');
+  expect.fail(`${violation}\n${trace[0]}\n...\n${tail}`);
+}
+
+describe('simulation', function () {
+  this.timeout(60_000);
+
+  it('loses nothing, and nobody, when nothing goes wrong', async () => {
+    for (let seed = FIRST_SEED; seed < FIRST_SEED + 20; seed++) {
+      await run(settingsFor(seed, NO_FAULTS));
+    }
+  });
+
+  it('repeats a run byte for byte', async () => {
+    for (let seed = FIRST_SEED; seed < FIRST_SEED + 5; seed++) {
+      const first = await simulate(settingsFor(seed));
+      const second = await simulate(settingsFor(seed));
+      expect(second.trace.join('\n')).to.equal(first.trace.join('\n'));
+    }
+  });
+
+  it(`keeps its promises in ${SEED_COUNT} storms`, async () => {
+    for (let seed = FIRST_SEED; seed < FIRST_SEED + SEED_COUNT; seed++) {
+      await run(settingsFor(seed));
+    }
+  });
+
+  for (const { seed, found } of PINNED) {
+    it(`keeps its promises in storm ${seed}: ${found}`, () => run(settingsFor(seed)));
+  }
+});

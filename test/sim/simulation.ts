@@ -1,0 +1,237 @@
+/**
+ * One run: a master (or two), executors, clients and receivers in a storm of faults, then a calm
+ * in which everything that was accepted must come to its end. Returns what was found and the
+ * trace; the same settings give the same trace, byte for byte.
+ */
+import { MemoryStore } from '../../master/infrastructure/memory/task-store.ts';
+import { Clients } from './client.ts';
+import { type FaultClasses, Faults, type Settings } from './faults.ts';
+import { Fleet } from './fleet.ts';
+import { Ledger } from './ledger.ts';
+import { MasterProcess, type Sabotage } from './master-process.ts';
+import { Network, type Socket } from './network.ts';
+import { type Process, World } from './world.ts';
+
+/** Everything must have ended so long after the faults: retries, leases and callbacks included. */
+const CALM_MS_MAX = 30 * 60_000;
+/** Two leases: whatever was to follow has followed. */
+const QUIET_MS = 40_000;
+
+export interface Outcome {
+  /** Null: all invariants held. */
+  readonly violation: string | null;
+  readonly trace: readonly string[];
+  readonly stepCount: number;
+  readonly commitCount: number;
+  readonly taskCount: number;
+}
+
+export async function simulate(settings: Settings, sabotage?: Sabotage): Promise<Outcome> {
+  const run = new Run(settings, sabotage);
+  await run.storm();
+  await run.calm();
+  return run.outcome();
+}
+
+class Run {
+  readonly #settings: Settings;
+  readonly #sabotage: Sabotage | undefined;
+  readonly #world: World;
+  readonly #faults: Faults;
+  readonly #ledger: Ledger;
+  readonly #network: Network;
+  readonly #rows = new MemoryStore();
+  readonly #fleet: Fleet;
+  readonly #clients: Clients;
+  readonly #masters = new Set<MasterProcess>();
+  /** The one that the service address leads to. */
+  #master: MasterProcess | null = null;
+  #masterCount = 0;
+
+  constructor(settings: Settings, sabotage: Sabotage | undefined) {
+    this.#settings = settings;
+    this.#sabotage = sabotage;
+    this.#world = new World(settings.seed);
+    this.#world.log(`seed ${settings.seed} ${JSON.stringify(settings)}`);
+    const world = this.#world;
+    const faults = new Faults(settings.faults);
+    const ledger = new Ledger(world, faults);
+    const network = new Network(world, settings.networkLatencyMsMax);
+    this.#faults = faults;
+    this.#ledger = ledger;
+    this.#network = network;
+    const dial = (from: Process) => this.#dial(from);
+    this.#fleet = new Fleet({ world, ledger, faults, network, dial });
+    const master = () => (this.#master?.process.isAlive ? this.#master : null);
+    const executorIds = () => this.#fleet.ids;
+    this.#clients = new Clients({ world, settings, ledger, faults, master, executorIds });
+  }
+
+  async storm(): Promise<void> {
+    this.#startMaster();
+    this.#fleet.start(this.#settings.executorCount);
+    this.#clients.start();
+    this.#disturbLater();
+    await this.#world.run(this.#settings.stormMs, () => false);
+  }
+
+  async calm(): Promise<void> {
+    this.#world.log('calm');
+    this.#faults.isStorm = false;
+    this.#faults.storeDownUntil = 0;
+    for (const { process } of this.#masters) if (process.isPaused) process.resume();
+    this.#fleet.heal();
+    await this.#world.run(CALM_MS_MAX, () => this.#isSettled());
+    if (!this.#isSettled()) this.#violate('I2', this.#unsettled());
+    await this.#world.run(QUIET_MS, () => false);
+    this.#checkEnd();
+  }
+
+  outcome(): Outcome {
+    const { violation, trace, stepCount } = this.#world;
+    const { commitCount, history } = this.#ledger;
+    return { violation, trace, stepCount, commitCount, taskCount: history.size };
+  }
+
+  #startMaster(): void {
+    const count = ++this.#masterCount;
+    const master = new MasterProcess({
+      world: this.#world,
+      name: `m${count}`,
+      seed: this.#settings.seed + count,
+      settings: this.#settings,
+      rows: this.#rows,
+      ledger: this.#ledger,
+      faults: this.#faults,
+      network: this.#network,
+      onEnd: (ended) => this.#masterEnded(ended),
+      ...(this.#sabotage && { sabotage: this.#sabotage }),
+    });
+    this.#masters.add(master);
+    this.#master = master;
+    void master.run();
+  }
+
+  #masterEnded(ended: MasterProcess): void {
+    this.#masters.delete(ended);
+    if (this.#master !== ended) return;
+    this.#world.after(this.#world.random.between(100, 5_000), () => {
+      if (this.#master === ended) this.#startMaster();
+    });
+  }
+
+  #dial(from: Process): Socket | null {
+    const master = this.#master;
+    if (master === null || !master.process.isAlive) return null;
+    const { near, far } = this.#network.connect(from, master.process);
+    master.process.deliver(() => {
+      const { status } = master.handle;
+      if (status === 'ready' || status === 'recovering') master.link.open(far);
+      else far.terminate();
+    });
+    return near;
+  }
+
+  #disturbLater(): void {
+    this.#world.after(this.#world.random.between(200, 8_000), () => {
+      if (!this.#faults.isStorm) return;
+      this.#disturb();
+      this.#disturbLater();
+    });
+  }
+
+  #disturb(): void {
+    const { random } = this.#world;
+    const names = Object.keys(this.#faults.classes) as (keyof FaultClasses)[];
+    const fault = random.pick(names.filter((name) => this.#faults.has(name)));
+    switch (fault) {
+      case 'network':
+        if (random.chance(0.4)) return this.#network.breakOne();
+        if (random.chance(0.5)) return this.#network.swallowOne();
+        return this.#network.delayOne(random.between(100, 20_000));
+      case 'store':
+        this.#faults.storeDownUntil = this.#world.now + random.between(100, 20_000);
+        return this.#world.log('the store is down for a while');
+      case 'masterCrash':
+        if (random.chance(0.3)) return void this.#master?.engine.stop();
+        return this.#master?.kill();
+      case 'masterPause':
+        return this.#pauseMaster();
+      case 'executorCrash':
+        return random.chance(0.3) ? this.#fleet.drainOne() : this.#fleet.crashOne();
+      case 'executorPause':
+        return this.#fleet.pauseOne(random.between(500, 40_000));
+      case 'handlers':
+      case 'notify':
+      case undefined:
+    }
+  }
+
+  /** Another may take over while it stands still, or even while it runs. */
+  #pauseMaster(): void {
+    const master = this.#master;
+    const { random } = this.#world;
+    if (master === null || !master.process.isAlive || master.process.isPaused) return;
+    const takeOver = random.chance(0.5);
+    if (takeOver && random.chance(0.3)) return this.#startMaster();
+    master.process.pause();
+    this.#world.after(random.between(500, 40_000), () => {
+      if (master.process.isPaused) master.process.resume();
+    });
+    if (takeOver) {
+      this.#world.after(random.between(0, 3_000), () => {
+        if (this.#master === master) this.#startMaster();
+      });
+    }
+  }
+
+  #isSettled(): boolean {
+    if (this.#clients.pendingCount > 0 || this.#ledger.live.size > 0) return false;
+    for (const { state } of this.#ledger.notifications.values()) {
+      if (state === 'pending') return false;
+    }
+    return true;
+  }
+
+  #unsettled(): string {
+    const { live, notifications } = this.#ledger;
+    const tasks = [...live.values()].map(({ id, state, dueAt }) => `${id} ${state} due ${dueAt}`);
+    const callbacks = [...notifications.values()].filter(({ state }) => state === 'pending');
+    const waiting = callbacks.map(({ taskId, tries }) => `callback of ${taskId} after ${tries}`);
+    const all = [...tasks, ...waiting, `${this.#clients.pendingCount} requests`];
+    return `not ended ${CALM_MS_MAX / 60_000} minutes after the faults: ${all.join(', ')}`;
+  }
+
+  #checkEnd(): void {
+    for (const id of this.#clients.accepted) {
+      if (this.#ledger.rowOf(id) === undefined)
+        this.#violate('I1', `${id} was accepted and is lost`);
+    }
+    for (const notification of this.#ledger.notifications.values()) {
+      const { state, taskId } = notification;
+      if (state === 'delivered' && !this.#ledger.wasReceived(notification)) {
+        this.#violate('I9', `the callback of ${taskId} counts as delivered and was not received`);
+      }
+    }
+    if (this.#ledger.childCount > 0) this.#violate('I14', 'an attempt runs on after its task');
+    const state = this.#master?.engine.state;
+    if (state == null) return this.#violate('I2', 'there is no master at the end');
+    const leaked = {
+      tasks: state.tasks.size,
+      waiting: state.waitingCount,
+      windows: state.windowCount,
+      unwritten: state.unwritten.size,
+      notifying: state.notifying.size,
+      notifications: state.notifications.size,
+      occupied: [...state.executors.values()].filter(({ occupation }) => occupation).length,
+      strangers: Math.max(0, state.executors.size - this.#fleet.size),
+    };
+    if (Object.values(leaked).some((count) => count > 0)) {
+      this.#violate('M4', `left behind: ${JSON.stringify(leaked)}`);
+    }
+  }
+
+  #violate(invariant: string, what: string): void {
+    this.#world.violate(invariant, what);
+  }
+}

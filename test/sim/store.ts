@@ -1,0 +1,175 @@
+/**
+ * A master's connection to the store: the memory store behind latency and faults. What reaches
+ * the store takes place there whatever becomes of the master; the ledger hears of every commit.
+ */
+import type {
+  Commit,
+  Position,
+  StoredTask,
+  TaskQuery,
+  TaskStore,
+} from '../../master/application/ports.ts';
+import type { Notification, Task } from '../../master/domain/task.ts';
+import type { Faults } from './faults.ts';
+import type { Ledger } from './ledger.ts';
+import type { Process } from './world.ts';
+
+/** A fault of the simulation, to tell it from a fault of the code under test. */
+export class StoreFault extends Error {
+  override readonly name = 'StoreFault';
+}
+
+export type CommitFate = 'done' | 'refused' | 'answer_lost' | 'done_late';
+
+export class SimStore implements TaskStore {
+  readonly #process: Process;
+  readonly #rows: TaskStore;
+  readonly #ledger: Ledger;
+  readonly #faults: Faults;
+  readonly #latencyMsMax: number;
+
+  constructor(options: {
+    process: Process;
+    rows: TaskStore;
+    ledger: Ledger;
+    faults: Faults;
+    latencyMsMax: number;
+  }) {
+    this.#process = options.process;
+    this.#rows = options.rows;
+    this.#ledger = options.ledger;
+    this.#faults = options.faults;
+    this.#latencyMsMax = options.latencyMsMax;
+  }
+
+  commit(commit: Commit): Promise<void> {
+    const written = copyOf(commit);
+    const take = async () => {
+      await this.#rows.commit(written);
+      this.#ledger.committed(written);
+    };
+    const { random } = this.#process.world;
+    const fate: CommitFate = this.#faults.has('store')
+      ? random.weighted({ done: 60, refused: 1, answer_lost: 1, done_late: 1 })
+      : 'done';
+    if (fate !== 'done') this.#process.world.log(`${this.#process.name}: a commit is ${fate}`);
+    if (fate === 'refused') return this.#call(() => Promise.reject(new StoreFault('refused')));
+    if (fate === 'done_late') {
+      // The connection is gone, the server has not noticed yet.
+      this.#process.world.after(random.between(1, 3000), () => void take().catch(() => undefined));
+      return this.#call(() => Promise.reject(new StoreFault('connection lost')));
+    }
+    return this.#call(async () => {
+      await take();
+      if (fate === 'answer_lost') throw new StoreFault('connection lost after the commit');
+    });
+  }
+
+  takeTerm(owner: string, now: number): ReturnType<TaskStore['takeTerm']> {
+    return this.#read(async () => {
+      const begun = await this.#rows.takeTerm(owner, now);
+      this.#ledger.termBegan(begun.term);
+      return begun;
+    });
+  }
+
+  loadActive(): Promise<Task[]> {
+    return this.#read(() => this.#rows.loadActive());
+  }
+
+  countLanes(): ReturnType<TaskStore['countLanes']> {
+    return this.#read(() => this.#rows.countLanes());
+  }
+
+  loadLane(lane: string, after: Position | null, now: number, limit: number): Promise<Task[]> {
+    return this.#read(() => this.#rows.loadLane(lane, after, now, limit));
+  }
+
+  loadDelayed(after: Position | null, limit: number): Promise<Task[]> {
+    return this.#read(() => this.#rows.loadDelayed(after, limit));
+  }
+
+  loadOverdue(now: number, limit: number): Promise<Task[]> {
+    return this.#read(() => this.#rows.loadOverdue(now, limit));
+  }
+
+  loadNotifications(after: Position | null, limit: number): Promise<Notification[]> {
+    return this.#read(() => this.#rows.loadNotifications(after, limit));
+  }
+
+  findTask(id: string): Promise<StoredTask | null> {
+    return this.#read(() => this.#rows.findTask(id));
+  }
+
+  findIds(ids: readonly string[]): Promise<Map<string, string>> {
+    return this.#read(() => this.#rows.findIds(ids));
+  }
+
+  listTasks(query: TaskQuery): Promise<Task[]> {
+    return this.#read(() => this.#rows.listTasks(query));
+  }
+
+  prepareSegments(now: number): Promise<void> {
+    return this.#read(() => this.#rows.prepareSegments(now));
+  }
+
+  dropSegments(before: number): Promise<number> {
+    return this.#read(() => this.#rows.dropSegments(before));
+  }
+
+  ping(): Promise<void> {
+    return this.#read(() => this.#rows.ping());
+  }
+
+  async close(): Promise<void> {}
+
+  #read<T>(read: () => Promise<T>): Promise<T> {
+    const fails = this.#faults.has('store') && this.#process.world.random.chance(0.02);
+    return this.#call(() => (fails ? Promise.reject(new StoreFault('a read failed')) : read()));
+  }
+
+  /** There, the work, and back. */
+  #call<T>(work: () => Promise<T>): Promise<T> {
+    const { world } = this.#process;
+    return new Promise((resolve, reject) => {
+      world.after(this.#latencyMs(), () => {
+        const isDown = world.now < this.#faults.storeDownUntil;
+        const done = isDown ? Promise.reject(new StoreFault('the store is down')) : work();
+        const back = (answer: () => void) => this.#process.after(this.#latencyMs(), answer);
+        done.then(
+          (value) => back(() => resolve(value)),
+          (error: unknown) => back(() => reject(error as Error)),
+        );
+      });
+    });
+  }
+
+  #latencyMs(): number {
+    const { random } = this.#process.world;
+    const isSlow = this.#faults.has('store') && random.chance(0.01);
+    return isSlow ? random.between(500, 8_000) : random.between(0, this.#latencyMsMax);
+  }
+}
+
+/** The contract lets the tasks change as soon as the call has returned. */
+function copyOf(commit: Commit): Commit {
+  const tasks = new Map<Task, Task>();
+  const copy = (task: Task): Task => {
+    const known = tasks.get(task) ?? { ...task };
+    tasks.set(task, known);
+    return known;
+  };
+  return {
+    ...commit,
+    inserts: commit.inserts.map(copy),
+    updates: commit.updates.map(copy),
+    checkpoints: commit.checkpoints.map(copy),
+    reopens: commit.reopens.map(({ task, finishedAt }) => ({ task: copy(task), finishedAt })),
+    finishes: commit.finishes.map((finish) => ({
+      ...finish,
+      task: copy(finish.task),
+      notification: finish.notification && { ...finish.notification },
+    })),
+    notifications: commit.notifications.map((notification) => ({ ...notification })),
+  };
+}

@@ -1,0 +1,186 @@
+/**
+ * Virtual time. Everything that happens in a run is a call in one heap, ordered by time and, at
+ * one instant, by the order of scheduling. After each call all promise jobs run to their end, so
+ * that a run depends on its seed alone: no timer, no clock and no socket of the platform is used.
+ */
+import { setImmediate as promiseJobsDone } from 'node:timers/promises';
+import type { Clock } from '../../master/application/ports.ts';
+import { Random } from './random.ts';
+
+interface Call {
+  readonly at: number;
+  readonly sequence: number;
+  readonly call: () => void;
+}
+
+/** Instants of a run begin here: an ordinary date, so that segments by day are exercised too. */
+const EPOCH_MS = Date.UTC(2026, 0, 1, 23, 59);
+
+export class World {
+  readonly random: Random;
+  readonly trace: string[] = [];
+  #now = EPOCH_MS;
+  #sequence = 0;
+  #stepCount = 0;
+  #violation: string | null = null;
+  readonly #heap: Call[] = [];
+
+  constructor(seed: number) {
+    this.random = new Random(seed);
+  }
+
+  get now(): number {
+    return this.#now;
+  }
+
+  get stepCount(): number {
+    return this.#stepCount;
+  }
+
+  /** The first invariant that did not hold; the run ends there. */
+  get violation(): string | null {
+    return this.#violation;
+  }
+
+  log(line: string): void {
+    this.trace.push(`${((this.#now - EPOCH_MS) / 1000).toFixed(3)} ${line}`);
+  }
+
+  /** Reported, not thrown: an exception would be caught by the code under test. */
+  violate(invariant: string, what: string): void {
+    if (this.#violation !== null) return;
+    this.#violation = `${invariant}: ${what}`;
+    this.log(`VIOLATION ${this.#violation}`);
+  }
+
+  after(delayMs: number, call: () => void): void {
+    // Instants are whole milliseconds, as on the wire.
+    this.#push({
+      at: this.#now + Math.ceil(Math.max(0, delayMs)),
+      sequence: ++this.#sequence,
+      call,
+    });
+  }
+
+  /** Runs until `done`, a violation, or `limitMs` from now. */
+  async run(limitMs: number, done: () => boolean): Promise<void> {
+    const limitAt = this.#now + limitMs;
+    while (this.#violation === null && !done()) {
+      const next = this.#heap[0];
+      if (next === undefined || next.at > limitAt) {
+        this.#now = limitAt;
+        return;
+      }
+      this.#pop();
+      this.#now = next.at;
+      this.#stepCount++;
+      next.call();
+      // No other source of events exists: when this comes, every promise job has run.
+      await promiseJobsDone();
+    }
+  }
+
+  #push(call: Call): void {
+    const heap = this.#heap;
+    let index = heap.push(call) - 1;
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
+      if (!comesBefore(call, heap[parent] as Call)) break;
+      heap[index] = heap[parent] as Call;
+      index = parent;
+    }
+    heap[index] = call;
+  }
+
+  #pop(): void {
+    const heap = this.#heap;
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return;
+    let index = 0;
+    for (let child = 1; child < heap.length; child = 2 * index + 1) {
+      const right = heap[child + 1];
+      if (right !== undefined && comesBefore(right, heap[child] as Call)) child++;
+      if (!comesBefore(heap[child] as Call, last)) break;
+      heap[index] = heap[child] as Call;
+      index = child;
+    }
+    heap[index] = last;
+  }
+}
+
+function comesBefore(a: Call, b: Call): boolean {
+  return a.at !== b.at ? a.at < b.at : a.sequence < b.sequence;
+}
+
+/**
+ * A process of the simulated fleet. Nothing reaches it once it was killed, and what comes while
+ * it is stopped (as by SIGSTOP) is taken in order when it goes on.
+ */
+export class Process implements Clock {
+  readonly name: string;
+  readonly world: World;
+  #isAlive = true;
+  #held: (() => void)[] | null = null;
+
+  constructor(world: World, name: string) {
+    this.world = world;
+    this.name = name;
+  }
+
+  get isAlive(): boolean {
+    return this.#isAlive;
+  }
+
+  get isPaused(): boolean {
+    return this.#held !== null;
+  }
+
+  now(): number {
+    return this.world.now;
+  }
+
+  wakeAt(at: number, call: () => void): () => void {
+    return this.after(at - this.world.now, call);
+  }
+
+  soon(call: () => void): void {
+    this.after(0, call);
+  }
+
+  /** Returns how to call it off. */
+  after(delayMs: number, call: () => void): () => void {
+    let isOff = false;
+    this.world.after(delayMs, () =>
+      this.deliver(() => {
+        if (!isOff) call();
+      }),
+    );
+    return () => {
+      isOff = true;
+    };
+  }
+
+  deliver(call: () => void): void {
+    if (!this.#isAlive) return;
+    if (this.#held !== null) this.#held.push(call);
+    else call();
+  }
+
+  pause(): void {
+    this.#held ??= [];
+    this.world.log(`${this.name} stopped`);
+  }
+
+  resume(): void {
+    const held = this.#held ?? [];
+    this.#held = null;
+    this.world.log(`${this.name} goes on`);
+    // One by one: a call may pause the process again, or end it.
+    for (const call of held) this.world.after(0, () => this.deliver(call));
+  }
+
+  kill(): void {
+    this.#isAlive = false;
+    this.world.log(`${this.name} ended`);
+  }
+}
