@@ -6,14 +6,14 @@
 import { EventEmitter, once } from 'node:events';
 import { mkdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type CallbackBody, type TaskView, createClient } from '@soda-scheduler/client';
 import type { TranscodeProgress, TranscodeResult } from '../ffmpeg/transcode.ts';
 import { type CallbackReceiver, receiveCallbacks } from './callback-receiver.ts';
 import { DemoProcess } from './processes.ts';
-import { bold, complain, dim, done, megabytes, progressLine, say } from './screen.ts';
+import { bold, complain, dim, done, megabytes, progressLine, say, shown } from './screen.ts';
 import { type FoundFfmpeg, provideClip, provideFfmpeg } from './video.ts';
 
 const CLIP = 'demo.mp4';
@@ -95,7 +95,7 @@ class Demo {
       return response.ok;
     });
     const before = await this.#countTasks();
-    const found = before === 0 ? '' : `${before} tasks from before, `;
+    const found = before === 0 ? '' : `${before} ${before === 1 ? 'task' : 'tasks'} from before, `;
     done('master', this.#url, `${found}log: ${shown(logFile)}`);
   }
 
@@ -150,6 +150,7 @@ class Demo {
     await this.#client.submit(task, USER, { signal: this.#signal });
     say();
     say(`Task ${bold(id)}: ${CLIP} to ${RESOLUTIONS.join(' and ')}`);
+    say();
 
     const ended = await this.#follow(id);
     const took = ((Date.now() - submittedAt) / 1000).toFixed(1);
@@ -157,10 +158,11 @@ class Demo {
       throw new Error(`Task ${id} ${ended.state}: ${ended.error?.message ?? 'no reason given'}`);
     }
     const [callback] = (await this.#unlessEnded(calledBack)) as [CallbackBody];
-    done('done', `in ${took} s; callback received, signature verified`, `code ${callback.code}`);
+    done('task', `succeeded in ${took} s`);
+    done('callback', 'received, signature verified', `code ${callback.code}`);
     for (const output of (callback.result as TranscodeResult).outputs) {
-      const what = `${output.width}x${output.height}, ${output.seconds} s`;
-      say(`  ${this.#shown(output.path)}  ${dim(`${what}, ${megabytes(output.bytes)}`)}`);
+      const what = `${output.width}x${output.height}, ${output.seconds?.toFixed(1)} s`;
+      done('output', this.#shown(output.path), `${what}, ${megabytes(output.bytes)}`);
     }
   }
 
@@ -184,7 +186,7 @@ class Demo {
   }
 
   #invite(): void {
-    const outputs = [{ path: 'mine/320x180.webm', video: { resolution: '320x180' } }];
+    const outputs = [{ path: 'mine/320x180.mp4', video: { resolution: '320x180' } }];
     const params = { input: CLIP, outputs };
     const task = { type: 'ffmpeg.transcode', params, notify_url: this.#receiver?.url };
     say();
@@ -220,12 +222,6 @@ class Demo {
   }
 }
 
-/** As short as it can be copied from here. */
-function shown(path: string): string {
-  const short = relative(process.cwd(), path);
-  return short.startsWith('..') ? path : short;
-}
-
 async function assertPortIsFree(port: number): Promise<void> {
   const server = createServer();
   try {
@@ -257,5 +253,6 @@ try {
     process.exitCode = 1;
   }
 }
-if (stopping.signal.aborted) say('Stopping ...');
+if (process.exitCode === undefined) say('Stopping ...');
+stopping.abort();
 await demo.stop();

@@ -6,6 +6,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { guardGroup } from '../ffmpeg/child-process.ts';
+import { shown } from './screen.ts';
 
 const LOG_TAIL_LINES = 8;
 
@@ -46,7 +47,7 @@ export class DemoProcess {
         const how = signal === null ? `with code ${code}` : `by ${signal}`;
         const text = readFileSync(logFile).subarray(logged).toString().trim();
         const tail = text.split('\n').slice(-LOG_TAIL_LINES).join('\n');
-        reject(new Error(`The ${name} ended ${how}. The end of ${logFile}:\n\n${tail}`));
+        reject(new Error(`The ${name} ended ${how}. The end of ${shown(logFile)}:\n\n${tail}`));
       });
     });
     // Everyone who waits for something races with this promise; nobody may be waiting just now.

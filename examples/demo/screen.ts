@@ -1,4 +1,5 @@
 /** What the demo shows: aligned lines, and a bar on a terminal or plain lines elsewhere. */
+import { relative } from 'node:path';
 import { Presets, SingleBar } from 'cli-progress';
 
 const terminal = process.stdout.isTTY;
@@ -9,13 +10,16 @@ export const dim = style('2');
 const green = style('32');
 const red = style('31');
 
+const VALUE_WIDTH = 24;
+
 export function say(text = ''): void {
   process.stdout.write(text === '' ? '\n' : `  ${text}\n`);
 }
 
-/** One part of the demo that is up. */
+/** Something that is up, or came out well. */
 export function done(what: string, value: string, remark = ''): void {
-  say(`${green('✔')} ${what.padEnd(9)} ${value}${remark === '' ? '' : `  ${dim(remark)}`}`);
+  const line = remark === '' ? value : `${value.padEnd(VALUE_WIDTH)}  ${dim(remark)}`;
+  say(`${green('✔')} ${what.padEnd(9)} ${line}`);
 }
 
 export function complain(text: string): void {
@@ -24,6 +28,12 @@ export function complain(text: string): void {
 
 export function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+/** As short as it can be copied from here. */
+export function shown(path: string): string {
+  const short = relative(process.cwd(), path);
+  return short.startsWith('..') ? path : short;
 }
 
 export interface ProgressLine {
@@ -38,7 +48,10 @@ export function progressLine(): ProgressLine {
 function progressBar(): ProgressLine {
   const format = `  {bar} {percentage} %  ${dim('{note}')}`;
   const bar = new SingleBar(
-    { format, barsize: 30, hideCursor: true, clearOnComplete: true, fps: 20 },
+    {
+      ...{ format, stream: process.stdout, barsize: 30, fps: 20 },
+      ...{ hideCursor: true, clearOnComplete: true },
+    },
     Presets.rect,
   );
   bar.start(100, 0, { note: '' });

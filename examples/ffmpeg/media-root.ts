@@ -72,10 +72,13 @@ async function realpathOfNearest(directory: string): Promise<string> {
     return await realpath(directory);
   } catch (error) {
     if (!isFsError(error, 'ENOENT')) throw error;
-    // A dangling link exists without a real path; what it points at must not be created.
-    if (await lstat(directory).catch(ignoreMissing)) {
+    const entry = await lstat(directory).catch(ignoreMissing);
+    // What a dangling link points at must not be created.
+    if (entry?.isSymbolicLink()) {
       throw new NonRetryableError(`${basename(directory)} is a link that leads nowhere`);
     }
+    // Another task may have created the directory just now.
+    if (entry !== undefined) return realpath(directory);
     return join(await realpathOfNearest(dirname(directory)), basename(directory));
   }
 }

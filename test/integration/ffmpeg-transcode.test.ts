@@ -221,6 +221,13 @@ describe('a transcode', function () {
     });
   }
 
+  it('creates a directory for many outputs at once', async () => {
+    const mediaRoot = await MediaRoot.open(root);
+    const paths = Array.from({ length: 50 }, (_, n) => `new/deeper/${n}.mp4`);
+    const targets = await Promise.all(paths.map((path) => mediaRoot.output(path)));
+    expect(targets).to.deep.equal(paths.map((path) => join(root, path)));
+  });
+
   it('stays inside the media root', async () => {
     const outside = mkdtempSync(join(tmpdir(), 'soda-outside-'));
     try {

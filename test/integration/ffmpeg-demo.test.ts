@@ -1,0 +1,73 @@
+/** `npm start` as a user sees it, on a free port and with a folder of its own. */
+import { expect } from 'chai';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findFfmpeg } from '../../examples/ffmpeg/binaries.ts';
+
+const main = fileURLToPath(new URL('../../examples/dist/demo/main.js', import.meta.url));
+
+describe('the demo', function () {
+  this.timeout(60_000);
+  let dataDir: string;
+  let port: number;
+
+  before(async function () {
+    const found = await findFfmpeg(process.env).catch(() => null);
+    if (found === null) return this.skip();
+    dataDir = mkdtempSync(join(tmpdir(), 'soda-demo-'));
+    // The demo takes the clip that is there; this one is shorter than its own.
+    mkdirSync(join(dataDir, 'media'));
+    const source = ['-f', 'lavfi', '-i', 'testsrc2=s=320x180:d=6'];
+    execFileSync(found.ffmpeg, ['-loglevel', 'error', ...source, join(dataDir, 'media/demo.mp4')]);
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    ({ port } = server.address() as AddressInfo);
+    server.close();
+    await once(server, 'close');
+  });
+  after(() => dataDir && rmSync(dataDir, { recursive: true }));
+
+  /** Starts it, and tells it to stop once it has said `text`. */
+  async function runUntil(text: string): Promise<{ code: number | null; said: string }> {
+    const env = { ...process.env, SODA_PORT: String(port), SODA_DATA_DIR: dataDir };
+    const demo = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let said = '';
+    for (const stream of [demo.stdout, demo.stderr]) {
+      stream.setEncoding('utf8').on('data', (more: string) => {
+        said += more;
+        if (said.includes(text)) demo.kill('SIGTERM');
+      });
+    }
+    const [code] = (await once(demo, 'close')) as [number | null];
+    return { code, said };
+  }
+
+  it('stops in the middle of a transcode, and goes on from there at the next start', async () => {
+    const first = await runUntil('output 1 of 2');
+    expect(first.code, first.said).to.equal(0);
+    expect(first.said).to.match(/Stopping \.\.\.\n$/);
+
+    const second = await runUntil('Ctrl-C stops');
+    expect(second.code, second.said).to.equal(0);
+    expect(second.said).to.include('1 task from before').and.include('signature verified');
+    const outputs = readdirSync(join(dataDir, 'media'))
+      .filter((name) => name.startsWith('demo-'))
+      .map((name) => readdirSync(join(dataDir, 'media', name)).sort());
+    const both = ['640x360.mp4', '854x480.mp4'];
+    expect(outputs).to.deep.equal([both, both]);
+  });
+
+  it('says that a port is in use', async () => {
+    const server = createServer().listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    const { code, said } = await runUntil('never said');
+    server.close();
+    expect(code).to.equal(1);
+    expect(said).to.include(`Port ${port} is in use`);
+  });
+});
