@@ -14,13 +14,13 @@ import {
   type TaskView,
 } from '@soda-scheduler/client';
 import { MARIADB_MISSING, type Mariadb, startMariadb } from './mariadb.ts';
-import { Receiver } from './receiver.ts';
+import { type Delivery, Receiver } from './receiver.ts';
 import { type Line, SystemProcess } from './system-process.ts';
 import { eventually } from './wait.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const scriptOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const MASTER = scriptOf('../system/processes/master.mjs');
+const SODA = scriptOf('../../cli/bin/soda.js');
 const EXECUTOR = scriptOf('../system/processes/executor.mjs');
 const FFMPEG_EXECUTOR = scriptOf('../../examples/dist/ffmpeg/executor.js');
 
@@ -59,6 +59,12 @@ export interface Mark {
   readonly checkpoint?: unknown;
   readonly how?: 'done' | 'failed';
   readonly aborted?: string | null;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly retryAfter: string | null;
+  readonly body: Readonly<Record<string, unknown>>;
 }
 
 export interface SystemOptions {
@@ -118,16 +124,25 @@ export class System {
   async startMaster(): Promise<SystemProcess> {
     const master = this.spawnMaster({ SODA_PORT: String(this.#port) });
     this.#master = master;
-    const ready = await master.said('that it is ready', ({ fields }) => fields['msg'] === 'ready');
-    this.#port = Number(new URL(String(ready.fields['url'])).port);
+    const { fields } = await master.said('where it listens', (line) => 'url' in line.fields);
+    this.#port = Number(new URL(String(fields['url'])).port);
     this.#client ??= createClient({ url: this.url, retryCount: 0 });
+    await this.ready();
     return master;
+  }
+
+  /** The master takes work. */
+  async ready(): Promise<void> {
+    await eventually('the master is ready', async () => {
+      if (this.master.exit !== null) throw new Error(this.master.tail());
+      return (await fetch(`${this.url}/readyz`)).ok;
+    });
   }
 
   /** A master that may well fail to start. */
   spawnMaster(env: Readonly<Record<string, string>>): SystemProcess {
     this.#masterCount += 1;
-    return this.spawn(`master ${this.#masterCount}`, [MASTER], {
+    return this.spawn(`master ${this.#masterCount}`, [SODA, 'master'], {
       SODA_DATABASE_URL: this.#options.databaseUrl,
       SODA_DATA_DIR: join(this.folder, 'data'),
       SODA_LEASE: String(LEASE_MS / 1000),
@@ -152,19 +167,19 @@ export class System {
     return started;
   }
 
-  /** An executor with scripted handlers, connected and idle. */
+  /** An executor with scripted handlers, known to the master. */
   async executor(settings: ExecutorSettings): Promise<SystemProcess> {
-    const options = { url: this.url, types: ['work'], ...settings };
-    const executor = this.spawn(
-      settings.id,
-      [EXECUTOR, JSON.stringify(options)],
-      {},
-      ({ fields }) => {
-        if ('mark' in fields) this.marks.push({ ...fields, executor: settings.id } as Mark);
-      },
-    );
+    const executor = this.spawnExecutor(settings);
     await this.connected(executor);
     return executor;
+  }
+
+  /** An executor that may be gone before the master can say that it knew it. */
+  spawnExecutor(settings: ExecutorSettings): SystemProcess {
+    const options = { url: this.url, types: ['work'], ...settings };
+    return this.spawn(settings.id, [EXECUTOR, JSON.stringify(options)], {}, ({ fields }) => {
+      if ('mark' in fields) this.marks.push({ ...fields, executor: settings.id } as Mark);
+    });
   }
 
   /** The executor of the ffmpeg example, in its own process, on a directory of media files. */
@@ -198,6 +213,20 @@ export class System {
       user,
     );
     return task_id;
+  }
+
+  /** One HTTP exchange, without a client that repeats or gathers. */
+  async post(path: string, body: unknown, url = this.url): Promise<HttpAnswer> {
+    const response = await fetch(`${url}/scheduler/v2${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return {
+      status: response.status,
+      retryAfter: response.headers.get('retry-after'),
+      body: (await response.json()) as HttpAnswer['body'],
+    };
   }
 
   task(taskId: string): Promise<TaskView> {
@@ -237,6 +266,14 @@ export class System {
     );
   }
 
+  /** What the receiver got at this path, once there is something. */
+  delivered(path: string, count = 1): Promise<readonly Delivery[]> {
+    return eventually(`${count} callbacks at ${path}`, () => {
+      const deliveries = this.receiver.at(path);
+      return deliveries.length >= count && deliveries;
+    });
+  }
+
   /** Everything that was said, for a test that failed. */
   report(): string {
     return this.processes.map((started) => started.tail()).join('\n');
@@ -250,6 +287,8 @@ export class System {
     await rm(this.folder, { recursive: true, force: true });
   }
 }
+
+export const outcomesOf = (task: TaskView) => task.timeline.map(({ outcome }) => outcome);
 
 export type StoreName = 'SQLite' | 'MariaDB';
 

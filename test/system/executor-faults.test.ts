@@ -1,13 +1,10 @@
 /** Executors that die, stand still, refuse, answer late or never end: no task is lost or run on. */
 import { expect } from 'chai';
-import type { TaskView } from '@soda-scheduler/client';
-import { describeSystem } from '../helpers/system.ts';
+import { describeSystem, outcomesOf } from '../helpers/system.ts';
 import { eventually } from '../helpers/wait.ts';
 
-const outcomes = (task: TaskView) => task.timeline.map(({ outcome }) => outcome);
-
 describeSystem('an executor', ({ start }) => {
-  it('that stood still past its lease ends what it ran by itself, and its result is refused', async () => {
+  it('that stood still past its lease cannot change what another has taken over', async () => {
     const system = await start();
     const stopped = await system.executor({ id: 'a' });
     const taskId = await system.submit([[{ hold: true }]], {
@@ -29,13 +26,13 @@ describeSystem('an executor', ({ start }) => {
     const task = await system.ended(taskId);
     expect(task).to.include({ state: 'succeeded', attempt: 2, attempts_used: 0 });
     expect(task.result).to.include({ by: 'b', attempt: 2 });
-    expect(outcomes(task)).to.deep.equal(['lost', 'succeeded']);
+    expect(outcomesOf(task)).to.deep.equal(['lost', 'succeeded']);
     await eventually('the callback has come', () => system.receiver.at('stood').length > 0);
     expect(system.receiver.at('stood')).to.have.length(1);
     expect(system.runs(taskId).map(({ executor }) => executor)).to.deep.equal(['a', 'b']);
   });
 
-  it('that stood still past its lease aborts a handler that goes on', async () => {
+  it('that stood still past its lease ends by itself what it was running', async () => {
     const system = await start();
     const stopped = await system.executor({ id: 'a' });
     const taskId = await system.submit([[{ hold: true }], []]);
@@ -50,5 +47,166 @@ describeSystem('an executor', ({ start }) => {
     );
     expect(end).to.include({ how: 'failed', aborted: 'lease_lost' });
     await system.executorIs('a', 'idle');
+  });
+
+  it('whose handler blocks its thread for longer than the lease keeps its task', async () => {
+    const system = await start({ SODA_LEASE: '1.2' });
+    await system.executor({ id: 'a' });
+    await system.executor({ id: 'b' });
+    const taskId = await system.submit([[{ block: 3_000 }]]);
+    const task = await system.ended(taskId);
+    expect(task).to.include({ state: 'succeeded', attempt: 1 });
+    expect(system.runs(taskId)).to.have.length(1);
+  });
+
+  it('that rejects a task costs it nothing and is not asked again at once', async () => {
+    const system = await start();
+    await system.executor({ id: 'a', accepts: 'never' });
+    const taskId = await system.submit();
+    const waiting = await eventually('the task waits again', async () => {
+      const task = await system.task(taskId);
+      return task.state === 'waiting' && task.attempt === 1 && task;
+    });
+    expect(waiting.waiting).to.include({ reason: 'cooling_down' });
+    await system.executor({ id: 'b' });
+    const task = await system.ended(taskId);
+    expect(task).to.include({ state: 'succeeded', attempt: 2, attempts_used: 0 });
+    expect(outcomesOf(task)).to.deep.equal(['rejected', 'succeeded']);
+    expect(task.timeline[0]?.error).to.include({ message: 'not for me' });
+  });
+
+  it('that does not answer holds up neither the task nor the others', async () => {
+    const system = await start();
+    await system.executor({ id: 'a', accepts: 'silent' });
+    const taskId = await system.submit();
+    await system.executorIs('a', 'offered');
+    await system.executor({ id: 'b' });
+    const quick = await system.ended(await system.submit());
+    expect(quick).to.include({ state: 'succeeded', executor_id: 'b', attempt: 1 });
+    const task = await system.ended(taskId);
+    expect(task).to.include({ state: 'succeeded', executor_id: 'b', attempts_used: 0 });
+    expect(outcomesOf(task)).to.deep.equal(['assign_timeout', 'succeeded']);
+  });
+
+  it('that answers too late does not begin what another runs', async () => {
+    const system = await start();
+    const late = await system.executor({ id: 'a', accepts: 'late' });
+    const taskId = await system.submit([[{ hold: true }]]);
+    await eventually('a was asked', () => system.runs(taskId, 'offered').length === 1);
+    const other = await system.executor({ id: 'b' });
+    await system.started(taskId, 2);
+    late.write(`accept:${taskId}`);
+    // It is free for other work once its late answer has been dealt with.
+    const next = await system.submit([[]]);
+    await eventually('a was asked for the next', () => system.runs(next, 'offered').length === 1);
+    late.write(`accept:${next}`);
+    expect(await system.ended(next)).to.include({ state: 'succeeded', executor_id: 'a' });
+    other.write(taskId);
+    const task = await system.ended(taskId);
+    expect(outcomesOf(task)).to.deep.equal(['assign_timeout', 'succeeded']);
+    expect(system.runs(taskId).map(({ executor }) => executor)).to.deep.equal(['b']);
+  });
+
+  it('that runs past the execution timeout, or stalls, is told to end, at the cost of an attempt', async () => {
+    const system = await start();
+    await system.executor({ id: 'a' });
+    await system.executor({ id: 'b' });
+    await system.executor({ id: 'c' });
+    const retry = { interval: -0.1 };
+    const [slow, stalled, moving] = await Promise.all([
+      system.submit([[{ hold: true }], []], { execution_timeout: 0.5, retry }),
+      system.submit([[{ hold: true }], []], { stall_timeout: 0.5, retry }),
+      system.submit([[{ work: 3_000 }]], { stall_timeout: 2, retry }),
+    ]);
+    for (const [taskId, aborted] of [
+      [slow, 'execution_timeout'],
+      [stalled, 'stalled'],
+    ] as const) {
+      const task = await system.ended(taskId);
+      expect(task).to.include({ state: 'succeeded', attempt: 2, attempts_used: 1 });
+      expect(outcomesOf(task)).to.deep.equal(['timed_out', 'succeeded']);
+      expect(system.runs(taskId, 'end')[0]).to.include({ aborted });
+    }
+    expect(await system.ended(moving)).to.include({ state: 'succeeded', attempt: 1 });
+  });
+
+  it('whose handler does not end when told ends with its process, and another goes on', async () => {
+    const system = await start();
+    const deaf = await system.executor({ id: 'a' });
+    const retry = { interval: -0.1 };
+    const taskId = await system.submit([[{ ignore: true }], []], {
+      execution_timeout: 0.3,
+      retry,
+    });
+    await system.started(taskId);
+    await system.executor({ id: 'b' });
+    expect(await deaf.exited).to.include({ signal: 'SIGKILL' });
+    const task = await system.ended(taskId);
+    expect(task).to.include({ state: 'succeeded', executor_id: 'b', attempts_used: 1 });
+    expect(outcomesOf(task)).to.deep.equal(['timed_out', 'succeeded']);
+  });
+
+  it('that is told to stop gives its task back at no cost, and exits with 0', async () => {
+    const system = await start();
+    const leaving = await system.executor({ id: 'a', drainTimeoutMs: 0 });
+    const taskId = await system.submit([[{ checkpoint: 'half' }, { hold: true }], []]);
+    await system.started(taskId);
+    await system.executor({ id: 'b' });
+    expect(await leaving.end('SIGTERM')).to.deep.equal({ code: 0, signal: null });
+    const task = await system.ended(taskId);
+    expect(task).to.include({ state: 'succeeded', executor_id: 'b', attempts_used: 0 });
+    expect(outcomesOf(task)).to.deep.equal(['returned', 'succeeded']);
+    expect(task.result).to.include({ checkpoint: 'half' });
+  });
+
+  it('is not killed for ever by one poisonous task, and other tasks go on', async () => {
+    const system = await start();
+    const poison = await system.submit([[{ crash: true }]], {
+      notify_url: system.receiver.url('poison'),
+    });
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      // As a supervisor would: again, under the same id.
+      const victim = system.spawnExecutor({ id: 'a' });
+      expect(await victim.exited).to.include({ signal: 'SIGKILL' });
+    }
+    await system.executor({ id: 'a' });
+    const task = await system.ended(poison);
+    expect(task).to.include({
+      state: 'failed',
+      failure_reason: 'crash_budget',
+      attempt: 3,
+      attempts_used: 0,
+    });
+    expect(outcomesOf(task)).to.deep.equal(['lost', 'lost', 'lost']);
+    expect(await system.ended(await system.submit())).to.include({ state: 'succeeded' });
+    const [delivery] = await system.delivered('poison');
+    expect(delivery?.body).to.include({ code: 501, state: 'failed' });
+  });
+
+  it('hands the checkpoint to the next attempt, and what got further is no poison', async () => {
+    const system = await start();
+    const steps = [1, 2, 3, 4].map((at) => [
+      { checkpoint: 'x'.repeat(at) },
+      { hold: true } as const,
+    ]);
+    const taskId = await system.submit([...steps, []]);
+    for (const at of [1, 2, 3, 4]) {
+      const victim = system.spawnExecutor({ id: 'a' });
+      await eventually('the checkpoint is stored', async () => {
+        const { checkpoint_bytes } = await system.task(taskId);
+        return checkpoint_bytes === at + '""'.length;
+      });
+      await victim.end('SIGKILL');
+    }
+    await system.executor({ id: 'a' });
+    const task = await system.ended(taskId);
+    expect(task).to.include({ state: 'succeeded', attempt: 5, attempts_used: 0 });
+    expect(system.runs(taskId).map(({ checkpoint }) => checkpoint)).to.deep.equal([
+      undefined,
+      'x',
+      'xx',
+      'xxx',
+      'xxxx',
+    ]);
   });
 });

@@ -1,6 +1,7 @@
-/** What is promised of the order of work, with real processes and an idle fleet. */
+/** What is promised of when tasks run and in which order, with an idle or a busy fleet. */
 import { expect } from 'chai';
-import { describeSystem } from '../helpers/system.ts';
+import { describeSystem, outcomesOf } from '../helpers/system.ts';
+import { eventually } from '../helpers/wait.ts';
 
 describeSystem('scheduling', ({ start }) => {
   it('starts the one task of an empty store at once on an idle executor', async () => {
@@ -12,5 +13,121 @@ describeSystem('scheduling', ({ start }) => {
     expect(at - acceptedAt).to.be.below(1_000);
     const task = await system.ended(taskId);
     expect(task).to.include({ state: 'succeeded', attempt: 1, executor_id: 'a' });
+  });
+
+  it('never lets a type without executors hold up another', async () => {
+    const system = await start();
+    await system.executor({ id: 'a' });
+    const orphans = Array.from({ length: 50 }, () =>
+      system.submit([[]], { type: 'nobody', priority: 'urgent' }),
+    );
+    const [orphan = ''] = await Promise.all(orphans);
+    const task = await system.ended(await system.submit());
+    expect(task).to.include({ state: 'succeeded', attempt: 1 });
+    const waiting = await system.task(orphan);
+    expect(waiting).to.include({ state: 'waiting', attempt: 0 });
+    expect(waiting.waiting).to.include({ reason: 'no_executor' });
+  });
+
+  it('keeps reserved executors for the work they are reserved for', async () => {
+    const system = await start();
+    await system.executor({ id: 'reserved', labels: ['gpu'], reserve: ['vip'] });
+    const common = await system.submit();
+    const vip = await system.ended(await system.submit([[]], { labels: ['vip'] }));
+    expect(vip).to.include({ state: 'succeeded', executor_id: 'reserved' });
+    expect(await system.task(common)).to.include({ state: 'waiting', attempt: 0 });
+    await system.executor({ id: 'common' });
+    expect(await system.ended(common)).to.include({ executor_id: 'common' });
+    const picky = await system.submit([[]], { requires: ['gpu'] });
+    expect((await system.task(picky)).waiting).to.include({ reason: 'labels_unmatched' });
+  });
+
+  it('takes urgent tasks first, and the others in the order in which they were accepted', async () => {
+    const system = await start();
+    const executor = await system.executor({ id: 'a' });
+    const first = await system.submit([[{ hold: true }]]);
+    await system.started(first);
+    const waiting: string[] = [];
+    for (const priority of ['normal', 'normal', 'urgent', 'normal'] as const) {
+      waiting.push(await system.submit([[]], { priority }));
+    }
+    executor.write(first);
+    for (const taskId of waiting) await system.ended(taskId);
+    const order = system.marks.filter(({ mark }) => mark === 'start').map(({ task }) => task);
+    const [one, two, urgent, three] = waiting;
+    expect(order).to.deep.equal([first, urgent, one, two, three]);
+  });
+
+  it('starts a task at its time, and neither before nor long after', async () => {
+    const system = await start();
+    await system.executor({ id: 'a' });
+    const runAt = Date.now() + 1_500;
+    const taskId = await system.submit([[]], { run_at: runAt });
+    expect((await system.task(taskId)).waiting).to.include({ reason: 'not_due' });
+    const { at } = await system.started(taskId);
+    expect(at - runAt).to.be.within(-20, 1_500);
+  });
+
+  it('waits after a failure, counts it, and gives up when the attempts are used up', async () => {
+    const system = await start();
+    await system.executor({ id: 'a' });
+    await system.executor({ id: 'b' });
+    const [twice, fatal] = await Promise.all([
+      system.submit([[{ fail: { message: 'no luck' } }]], {
+        retry: { max_attempts: 2, interval: -1 },
+        notify_url: system.receiver.url('failed'),
+      }),
+      system.submit([[{ fail: { retryable: false } }]]),
+    ]);
+    const task = await system.ended(twice);
+    expect(task).to.include({
+      state: 'failed',
+      failure_reason: 'attempts_exhausted',
+      attempts_used: 2,
+    });
+    expect(task.error).to.include({ message: 'no luck' });
+    const [end] = system.runs(twice, 'end');
+    const [, again] = system.runs(twice);
+    expect((again?.at ?? 0) - (end?.at ?? 0)).to.be.within(980, 2_500);
+    const [delivery] = await system.delivered('failed');
+    expect(delivery?.body).to.include({ code: 500, attempts: 2 });
+    expect(await system.ended(fatal)).to.include({
+      failure_reason: 'non_retryable',
+      attempts_used: 1,
+    });
+  });
+
+  it('ends a running task at its deadline', async () => {
+    const system = await start();
+    await system.executor({ id: 'a' });
+    const taskId = await system.submit([[{ hold: true }]], {
+      deadline: Date.now() + 1_000,
+      notify_url: system.receiver.url('deadline'),
+    });
+    const task = await system.ended(taskId);
+    expect(task).to.include({ state: 'expired', failure_reason: 'deadline' });
+    expect(outcomesOf(task)).to.deep.equal(['timed_out']);
+    expect(system.runs(taskId, 'end')[0]).to.include({ aborted: 'deadline' });
+    const [delivery] = await system.delivered('deadline');
+    expect(delivery?.body).to.include({ code: 408, state: 'expired' });
+  });
+
+  it('ends a canceled task, waiting or running, and says so', async () => {
+    const system = await start();
+    await system.executor({ id: 'a' });
+    const running = await system.submit([[{ hold: true }]]);
+    await system.started(running);
+    const waiting = await system.submit([[]], { notify_url: system.receiver.url('canceled') });
+    await system.client.cancel(waiting);
+    await system.client.cancel(running);
+    expect(await system.ended(waiting)).to.include({ state: 'canceled', attempt: 0 });
+    expect(outcomesOf(await system.ended(running))).to.deep.equal(['canceled']);
+    const [delivery] = await system.delivered('canceled');
+    expect(delivery?.body).to.include({ code: 499, state: 'canceled', attempts: 0 });
+    await eventually('the executor is free', async () => {
+      const task = await system.ended(await system.submit());
+      return task.state === 'succeeded';
+    });
+    expect(system.runs(waiting)).to.deep.equal([]);
   });
 });

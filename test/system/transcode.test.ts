@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describeSystem, type System } from '../helpers/system.ts';
+import { describeSystem, outcomesOf, type System } from '../helpers/system.ts';
 import { eventually } from '../helpers/wait.ts';
 
 const hasFfmpeg = ((): boolean => {
@@ -35,7 +35,7 @@ describeSystem('a transcode', ({ start }) => {
   before(function () {
     if (!hasFfmpeg) return this.skip();
     media = mkdtempSync(join(tmpdir(), 'soda-system-media-'));
-    const sources = ['testsrc2=size=320x180:rate=25:duration=20', 'sine=duration=20'];
+    const sources = ['testsrc2=size=320x180:rate=25:duration=12', 'sine=duration=12'];
     const inputs = sources.flatMap((source) => ['-f', 'lavfi', '-i', source]);
     const made = ['-c:v', 'libx264', '-preset', 'ultrafast', join(media, 'in.mp4')];
     execFileSync('ffmpeg', ['-nostdin', '-loglevel', 'error', ...inputs, ...made]);
@@ -84,7 +84,7 @@ describeSystem('a transcode', ({ start }) => {
     const task = await system.ended(taskId, 30_000);
 
     expect(task).to.include({ state: 'succeeded', attempt: 2, attempts_used: 0 });
-    expect(task.timeline.map(({ outcome }) => outcome)).to.deep.equal(['lost', 'succeeded']);
+    expect(outcomesOf(task)).to.deep.equal(['lost', 'succeeded']);
     const after = statSync(first);
     expect([after.ino, after.mtimeMs]).to.deep.equal([before.ino, before.mtimeMs]);
     const { outputs } = task.result as { outputs: { skipped: boolean }[] };
@@ -103,13 +103,10 @@ describeSystem('a transcode', ({ start }) => {
     const task = await system.ended(taskId);
 
     expect(task).to.include({ state: 'canceled' });
-    expect(task.timeline.map(({ outcome }) => outcome)).to.deep.equal(['canceled']);
+    expect(outcomesOf(task)).to.deep.equal(['canceled']);
     await noneLeft();
     expect(readdirSync(join(media, 'canceled'))).to.deep.equal(['first.mp4']);
-    const [delivery] = await eventually('a callback', () => {
-      const all = system.receiver.at('canceled');
-      return all.length > 0 && all;
-    });
+    const [delivery] = await system.delivered('canceled');
     expect(delivery?.body).to.include({ task_id: taskId, code: 499, state: 'canceled' });
   });
 });
