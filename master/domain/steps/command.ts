@@ -88,10 +88,7 @@ export function changeRequested(
   displace(state, task);
   if (event.priority !== null) task.priority = event.priority;
   if (event.runAt !== null) task.dueAt = Math.max(event.runAt, now);
-  task.orderTime = orderTimeOf(
-    event.runAt ?? Math.max(task.submittedAt, task.dueAt),
-    task.priority,
-  );
+  task.orderTime = orderTimeOf(task.dueAt, task.priority);
   out.changes.push({ type: 'taskUpdated', task });
   place(state, task, now);
   return { code: 200 };

@@ -1,0 +1,216 @@
+/** Which submissions are accepted: ids, and the bounds on what waits. */
+import { expect } from 'chai';
+import { inserted, MINUTE, observed, offers, Scheduler } from '../../helpers/domain.ts';
+
+describe('submit', () => {
+  let scheduler: Scheduler;
+  beforeEach(() => {
+    scheduler = new Scheduler();
+  });
+
+  it('answers for each task of a batch, in order, and writes those it accepts', () => {
+    const out = scheduler.submit({ id: 'a' }, { id: 'b' }, { id: 'a' });
+    expect(out.outcomes.map(({ taskId, code }) => [taskId, code])).to.deep.equal([
+      ['a', 202],
+      ['b', 202],
+      ['a', 409],
+    ]);
+    expect(inserted(out).map(({ id, seq }) => [id, seq])).to.deep.equal([
+      ['a', 1],
+      ['b', 2],
+    ]);
+    expect(observed(out)).to.deep.equal(['task_accepted', 'task_accepted']);
+  });
+
+  it('uses no sequence number for a refused task', () => {
+    scheduler.submit({ id: 'a' }, { id: 'a' }, { id: 'b' });
+    expect(scheduler.state.lastSeq).to.equal(2);
+  });
+
+  it('fills in the assign timeout of the policy', () => {
+    expect(inserted(scheduler.submit({ assignTimeoutMs: null }))[0]?.assignTimeoutMs).to.equal(
+      5000,
+    );
+  });
+
+  it('is refused while the master stops', () => {
+    scheduler.send({ type: 'drainStarted' });
+    const out = scheduler.submit({});
+    expect(out.outcomes[0]).to.include({ code: 503 });
+    expect(out.changes).to.deep.equal([]);
+  });
+});
+
+describe('a task id in use', () => {
+  const refused = (sameRequest: boolean) => ({ taskId: 'a', code: 409, sameRequest });
+
+  it('by a task in memory is refused, and told whether it is the same request', () => {
+    const scheduler = new Scheduler();
+    scheduler.submit({ id: 'a', requestHash: 'h' });
+    expect(scheduler.submit({ id: 'a', requestHash: 'h' }).outcomes).to.deep.equal([refused(true)]);
+    expect(scheduler.submit({ id: 'a', requestHash: 'i' }).outcomes).to.deep.equal([
+      refused(false),
+    ]);
+    expect(scheduler.state.waitingCount).to.equal(1);
+  });
+
+  it('by an offered or a running task is refused alike', () => {
+    const scheduler = new Scheduler();
+    scheduler.connect('x');
+    scheduler.submit({ id: 'a' });
+    expect(scheduler.submit({ id: 'a' }).outcomes).to.deep.equal([refused(true)]);
+    scheduler.accept('x');
+    expect(scheduler.submit({ id: 'a' }).outcomes).to.deep.equal([refused(true)]);
+  });
+
+  it('by a row of the store, live or retained, is refused', () => {
+    const scheduler = new Scheduler();
+    const same = scheduler.submit({ id: 'a', requestHash: 'h', taken: 'h' });
+    expect(same.outcomes).to.deep.equal([refused(true)]);
+    const other = scheduler.submit({ id: 'a', requestHash: 'h', taken: 'i' });
+    expect(other.outcomes).to.deep.equal([refused(false)]);
+    expect([...same.changes, ...other.changes]).to.deep.equal([]);
+  });
+
+  it('within one batch is refused, also when the first went to the store only', () => {
+    const scheduler = new Scheduler({ laneWindowCount: 1 });
+    const hashed = { id: 'a', requestHash: 'h' };
+    const out = scheduler.submit({ id: 'z' }, hashed, hashed, { id: 'a', requestHash: 'i' });
+    expect(scheduler.state.tasks.has('a')).to.equal(false);
+    expect(out.outcomes.slice(2)).to.deep.equal([refused(true), refused(false)]);
+    expect(inserted(out)).to.have.length(2);
+  });
+
+  it('never counts as the same request where the master made the id', () => {
+    const scheduler = new Scheduler();
+    scheduler.submit({ id: 'a', requestHash: '' });
+    const out = scheduler.submit({ id: 'a', requestHash: '' });
+    expect(out.outcomes).to.deep.equal([refused(false)]);
+  });
+});
+
+describe('bounds', () => {
+  it('refuse more waiting tasks than may wait, in memory or not', () => {
+    const scheduler = new Scheduler({ waitingCountMax: 3, laneWindowCount: 1 });
+    const out = scheduler.submit({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' });
+    expect(out.outcomes.map(({ code }) => code)).to.deep.equal([202, 202, 202, 429]);
+    expect(out.outcomes[3]).to.include({ message: '3 tasks wait already' });
+  });
+
+  it('count only what waits', () => {
+    const scheduler = new Scheduler({ waitingCountMax: 1 });
+    scheduler.connect('x');
+    scheduler.run('x', { id: 'a' });
+    expect(scheduler.submit({ id: 'b' }).outcomes[0]).to.include({ code: 202 });
+    expect(scheduler.submit({ id: 'c' }).outcomes[0]).to.include({ code: 429 });
+    scheduler.end('x');
+    expect(scheduler.submit({ id: 'c' }).outcomes[0]).to.include({ code: 202 });
+  });
+
+  it('refuse more combinations of type and labels than there may be lanes', () => {
+    const scheduler = new Scheduler({ laneCountMax: 2 });
+    scheduler.submit({ id: 'a', labels: ['1'] }, { id: 'b', labels: ['2'] });
+    const out = scheduler.submit({ id: 'c', labels: ['3'] }, { id: 'd', labels: ['2'] });
+    expect(out.outcomes.map(({ code }) => code)).to.deep.equal([429, 202]);
+  });
+
+  it('reuse the lanes that are empty', () => {
+    const scheduler = new Scheduler({ laneCountMax: 2 });
+    scheduler.connect('x');
+    for (let i = 0; i < 20; i++) {
+      const out = scheduler.submit({ id: `t${i}`, labels: [`${i}`] });
+      expect(offers(out)).to.deep.equal([`t${i} -> x`]);
+      scheduler.accept('x');
+      scheduler.end('x');
+    }
+    expect(scheduler.state.lanes.size).to.be.at.most(2);
+  });
+
+  it('leave no trace of a lane that was reused in the pools', () => {
+    const scheduler = new Scheduler({ laneCountMax: 2 });
+    scheduler.connect('x');
+    for (let i = 0; i < 20; i++) {
+      scheduler.submit({ id: `t${i}`, labels: [`${i}`] });
+      scheduler.accept('x');
+      scheduler.end('x');
+    }
+    const [pool] = scheduler.state.pools.values();
+    expect(pool?.lanes.size).to.equal(scheduler.state.lanes.size);
+  });
+});
+
+describe('change of a waiting task', () => {
+  let scheduler: Scheduler;
+  beforeEach(() => {
+    scheduler = new Scheduler();
+  });
+  const change = (fields: { priority?: number; runAt?: number }, taskId = 'a') =>
+    scheduler.command({ type: 'changeRequested', taskId, priority: null, runAt: null, ...fields });
+
+  it('moves it by its new priority', () => {
+    scheduler.submit({ id: 'b' }, { id: 'a' });
+    const out = change({ priority: 10 });
+    expect(out.reply).to.deep.equal({ code: 200 });
+    expect(out.changes).to.deep.equal([{ type: 'taskUpdated', task: scheduler.task('a') }]);
+    expect(offers(scheduler.connect('x'))).to.deep.equal(['a -> x']);
+  });
+
+  it('keeps its age: the same priority again is the same place', () => {
+    scheduler.submit({ id: 'a' });
+    scheduler.now += MINUTE;
+    scheduler.submit({ id: 'b' });
+    change({ priority: 0 });
+    expect(offers(scheduler.connect('x'))).to.deep.equal(['a -> x']);
+  });
+
+  it('puts it off, and brings it forward again', () => {
+    scheduler.submit({});
+    change({ runAt: scheduler.now + MINUTE });
+    expect(offers(scheduler.connect('x'))).to.deep.equal([]);
+    expect(offers(change({ runAt: scheduler.now }))).to.deep.equal(['a -> x']);
+    expect(scheduler.state).to.include({ windowCount: 0, waitingCount: 0 });
+  });
+
+  it('gains nothing from a time in the past: that is what priority is for', () => {
+    scheduler.submit({ id: 'b' });
+    scheduler.now += 1;
+    scheduler.submit({ id: 'a' });
+    change({ runAt: 0 });
+    expect(scheduler.task('a')).to.include({ dueAt: scheduler.now, orderTime: scheduler.now });
+    expect(offers(scheduler.connect('x'))).to.deep.equal(['b -> x']);
+  });
+
+  it('brings a retry forward', () => {
+    scheduler.connect('x');
+    scheduler.run('x', { retry: { maxAttempts: 5, interval: -600 } });
+    scheduler.fail('x');
+    expect(offers(change({ runAt: scheduler.now }))).to.deep.equal(['a -> x']);
+  });
+
+  it('works on a task that is only in the store, which may then come into memory', () => {
+    scheduler = new Scheduler({ laneWindowCount: 1 });
+    const [, , row] = inserted(scheduler.submit({ id: '1' }, { id: '2' }, { id: 'a' }));
+    expect(change({ priority: 10 }).loads.map(({ type }) => type)).to.deep.equal(['task']);
+    const out = scheduler.command({
+      type: 'changeRequested',
+      taskId: 'a',
+      priority: 10,
+      runAt: null,
+      task: row ?? null,
+    });
+    expect(out.reply).to.deep.equal({ code: 200 });
+    expect(scheduler.state).to.include({ waitingCount: 3, windowCount: 1 });
+    expect(offers(scheduler.connect('x'))).to.deep.equal(['a -> x']);
+  });
+
+  it('is refused for a task that is offered, running or unknown', () => {
+    scheduler.connect('x');
+    scheduler.submit({});
+    expect(change({ priority: 1 }).reply).to.include({ code: 409 });
+    scheduler.accept('x');
+    expect(change({ priority: 1 }).reply).to.include({ code: 409 });
+    const unknown = { type: 'changeRequested', taskId: 'u', task: null } as const;
+    const out = scheduler.command({ ...unknown, priority: 1, runAt: null });
+    expect(out.reply).to.deep.equal({ code: 404, message: 'no such task' });
+  });
+});
