@@ -122,7 +122,7 @@ export class Scheduler {
 
   /** Steps a command; where the step asked for the row instead of answering, the code is null. */
   command(event: Command): Output & { readonly reply: CommandOutcome | null } {
-    const out = this.send({ ...event, request: ++this.#lastRequest } as Event);
+    const out = this.send({ ...event, request: ++this.#lastRequest });
     const effect = out.effects.find((effect) => effect.type === 'reply');
     return { ...out, reply: (effect?.reply as CommandOutcome | undefined) ?? null };
   }

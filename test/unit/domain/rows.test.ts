@@ -1,0 +1,188 @@
+/** What is written when, and how the state is built again from rows. */
+import { expect } from 'chai';
+import type { Output } from '../../../master/domain/effects.ts';
+import { stateOf } from '../../../master/domain/executor.ts';
+import { nextWakeAt } from '../../../master/domain/state.ts';
+import type { Task } from '../../../master/domain/task.ts';
+import {
+  BEGIN,
+  finished,
+  MINUTE,
+  offers,
+  outcomes,
+  Scheduler,
+  SECOND,
+  stops,
+} from '../../helpers/domain.ts';
+
+const kinds = (out: Output) => out.changes.map(({ type }) => type);
+
+describe('lazy writes', () => {
+  let scheduler: Scheduler;
+  beforeEach(() => {
+    scheduler = new Scheduler();
+    scheduler.connect('x');
+    scheduler.submit({});
+  });
+
+  it('write that a task runs within a second, not at once', () => {
+    expect(kinds(scheduler.accept('x'))).to.deep.equal([]);
+    expect(nextWakeAt(scheduler.state)).to.equal(BEGIN + SECOND);
+    expect(kinds(scheduler.pass(SECOND - 1))).to.deep.equal([]);
+    expect(kinds(scheduler.pass(1))).to.deep.equal(['taskUpdated']);
+    expect(kinds(scheduler.pass(MINUTE)), 'once').to.deep.equal([]);
+  });
+
+  it('write many reports of progress as one', () => {
+    scheduler.accept('x');
+    scheduler.pass(SECOND);
+    for (let percent = 1; percent <= 50; percent++) {
+      expect(kinds(scheduler.progress('x', { percent, state: `${percent}` }))).to.deep.equal([]);
+    }
+    expect(scheduler.task('a')).to.include({ progressPercent: 50, progressState: '50' });
+    expect(kinds(scheduler.pass(SECOND))).to.deep.equal(['taskUpdated']);
+  });
+
+  it('do not wait for a new checkpoint, and write the same one only once', () => {
+    scheduler.accept('x');
+    expect(kinds(scheduler.progress('x', { checkpoint: '1' }))).to.deep.equal(['checkpointSaved']);
+    expect(kinds(scheduler.progress('x', { checkpoint: '1' }))).to.deep.equal([]);
+    expect(kinds(scheduler.progress('x', { checkpoint: '2' }))).to.deep.equal(['checkpointSaved']);
+  });
+
+  it('are part of the end of the task, and nothing is written after it', () => {
+    scheduler.accept('x');
+    scheduler.progress('x', { percent: 30, state: '"s"' });
+    const out = scheduler.end('x');
+    expect(kinds(out)).to.deep.equal(['taskFinished']);
+    expect(finished(out)[0]).to.include({ startedAt: BEGIN, progressState: '"s"' });
+    expect(kinds(scheduler.pass(MINUTE))).to.deep.equal([]);
+  });
+
+  it('are part of the row of a task that goes back to wait', () => {
+    scheduler.accept('x');
+    scheduler.progress('x', { percent: 30, state: '"s"' });
+    expect(kinds(scheduler.fail('x'))).to.deep.equal(['attemptRecorded', 'taskUpdated']);
+    expect(scheduler.task('a').progressState).to.equal('"s"');
+    expect(kinds(scheduler.pass(SECOND)), 'nothing but the next offer').to.deep.equal([]);
+  });
+
+  it('keep the clock of the first: a stream of reports does not put the write off', () => {
+    scheduler.accept('x');
+    const written: string[] = [];
+    for (let i = 0; i < 10; i++) {
+      scheduler.progress('x', { percent: i });
+      written.push(...kinds(scheduler.pass(SECOND / 4)));
+    }
+    expect(written).to.have.length(2);
+  });
+});
+
+describe('restore', () => {
+  const copyOf = (scheduler: Scheduler, id = 'a'): Task => ({ ...scheduler.task(id) });
+  const lane = { lane: 'echo||', type: 'echo', requires: [], labels: [], count: 2 };
+
+  /** The row of a task that runs on x since the beginning. */
+  function runningRow(fields: Parameters<Scheduler['run']>[1] = {}): Task {
+    const before = new Scheduler();
+    before.connect('x');
+    before.run('x', fields);
+    return copyOf(before);
+  }
+
+  function offeredRow(): Task {
+    const before = new Scheduler();
+    before.connect('x');
+    before.submit({});
+    return copyOf(before);
+  }
+
+  it('keeps running tasks on their executors for one lease', () => {
+    const { scheduler, output } = Scheduler.restored({ active: [runningRow()] });
+    expect(output.changes).to.deep.equal([]);
+    expect(stateOf(scheduler.executor('x'))).to.equal('connecting');
+    scheduler.connect('y');
+    expect(outcomes(scheduler.pass(15 * SECOND - 1))).to.deep.equal([]);
+    const out = scheduler.pass(1);
+    expect(outcomes(out)).to.deep.equal(['lost']);
+    expect(offers(out)).to.deep.equal(['a -> y']);
+  });
+
+  it('adopts what an executor that comes back in time says it runs', () => {
+    const { scheduler } = Scheduler.restored({ active: [runningRow()] });
+    scheduler.pass(14 * SECOND);
+    scheduler.connect('x', { running: [{ taskId: 'a', attempt: 1, state: 'running' }] });
+    expect(outcomes(scheduler.pass(MINUTE))).to.deep.equal([]);
+    expect(finished(scheduler.end('x'))[0]).to.include({ state: 'succeeded', attempt: 1 });
+  });
+
+  it('takes back at once an offer that never arrived, and at no cost', () => {
+    const { scheduler } = Scheduler.restored({ active: [offeredRow()] });
+    const out = scheduler.connect('x');
+    expect(outcomes(out)).to.deep.equal(['returned']);
+    expect(offers(out)).to.deep.equal(['a -> x']);
+  });
+
+  it('adopts an offer that was accepted while the master was away', () => {
+    const { scheduler } = Scheduler.restored({ active: [offeredRow()] });
+    scheduler.connect('x', { running: [{ taskId: 'a', attempt: 1, state: 'running' }] });
+    expect(scheduler.task('a')).to.include({ state: 'running', attempt: 1 });
+  });
+
+  it('takes an offer back with the lease when its executor stays away', () => {
+    const { scheduler } = Scheduler.restored({ active: [offeredRow()] });
+    expect(outcomes(scheduler.pass(15 * SECOND))).to.deep.equal(['assign_timeout']);
+    expect(scheduler.task('a')).to.include({ state: 'waiting', crashCount: 0 });
+  });
+
+  it('keeps execution timeouts: their time went on', () => {
+    const row = runningRow({ executionTimeoutMs: MINUTE });
+    const { scheduler } = Scheduler.restored({ active: [{ ...row, startedAt: BEGIN - MINUTE }] });
+    scheduler.connect('x', { running: [{ taskId: 'a', attempt: 1, state: 'running' }] });
+    expect(stops(scheduler.pass(1))).to.deep.equal(['a#1 execution_timeout -> x']);
+  });
+
+  it('keeps deadlines', () => {
+    const { scheduler } = Scheduler.restored({
+      active: [runningRow({ deadlineAt: BEGIN + 5 * SECOND })],
+    });
+    scheduler.connect('x', { running: [{ taskId: 'a', attempt: 1, state: 'running' }] });
+    expect(stops(scheduler.pass(5 * SECOND))).to.deep.equal(['a#1 deadline -> x']);
+  });
+
+  it('keeps a wish to cancel: it is said again, or the lease decides', () => {
+    const row = runningRow();
+    const wished = { cancelReason: 'canceled', cancelRequestedAt: BEGIN } as const;
+    const told = Scheduler.restored({ active: [{ ...row, ...wished }] }).scheduler;
+    const out = told.connect('x', { running: [{ taskId: 'a', attempt: 1, state: 'running' }] });
+    expect(stops(out)).to.deep.equal(['a#1 canceled -> x']);
+    const gone = Scheduler.restored({ active: [{ ...row, ...wished }] }).scheduler;
+    expect(finished(gone.pass(15 * SECOND))[0]).to.include({ state: 'canceled' });
+  });
+
+  it('begins with empty windows and knows how much waits', () => {
+    const { scheduler, output } = Scheduler.restored({ lanes: [lane] });
+    expect(scheduler.state).to.include({ waitingCount: 2, windowCount: 0, lastSeq: 1000 });
+    expect(output.loads.map(({ type }) => type)).to.deep.equal(['delayed', 'notifications']);
+    const out = scheduler.connect('x');
+    expect(out.loads).to.deep.equal([{ type: 'lane', lane: 'echo||' }]);
+  });
+
+  it('lets no newcomer overtake the rows that were not read yet', () => {
+    const before = new Scheduler();
+    before.submit({ id: 'old' });
+    const old = copyOf(before, 'old');
+    const { scheduler } = Scheduler.restored({ lanes: [{ ...lane, count: 1 }] });
+    scheduler.now += 1;
+    scheduler.connect('x');
+    expect(offers(scheduler.submit({ id: 'new' }))).to.deep.equal([]);
+    const page = { type: 'laneLoaded', lane: 'echo||', tasks: [old], complete: true } as const;
+    expect(offers(scheduler.send(page))).to.deep.equal(['old -> x']);
+  });
+
+  it('tells executors nothing that was not there before: the sequence goes on', () => {
+    const { scheduler } = Scheduler.restored({});
+    scheduler.submit({});
+    expect(scheduler.task('a').seq).to.equal(1001);
+  });
+});

@@ -1,0 +1,113 @@
+/** Why a waiting task does not run yet, in words. */
+import { expect } from 'chai';
+import { explain } from '../../master/domain/explain.ts';
+import type { NewTask } from '../../master/domain/events.ts';
+import { inserted, MINUTE, Scheduler } from '../helpers/domain.ts';
+
+describe('explain', () => {
+  let scheduler: Scheduler;
+  beforeEach(() => {
+    scheduler = new Scheduler();
+  });
+
+  function why(fields: Partial<NewTask> = {}) {
+    const [task] = inserted(scheduler.submit({ id: 'asked', ...fields }));
+    if (task === undefined) throw new Error('refused');
+    return explain(scheduler.state, task, scheduler.now);
+  }
+
+  it('not_due: it was submitted for later', () => {
+    scheduler.connect('x');
+    expect(why({ runAt: scheduler.now + MINUTE })).to.include({
+      reason: 'not_due',
+      message: 'It is to run later: in 60 s.',
+    });
+  });
+
+  it('not_due: it failed and is retried later', () => {
+    scheduler.connect('x');
+    const task = scheduler.run('x');
+    scheduler.fail('x', { retryAfterMs: 1_500 });
+    expect(explain(scheduler.state, task, scheduler.now)).to.include({
+      reason: 'not_due',
+      message: 'It is retried later: in 2 s.',
+    });
+  });
+
+  it('no_executor: nobody of its type is connected', () => {
+    scheduler.connect('x', { types: ['other'] });
+    expect(why()).to.include({
+      reason: 'no_executor',
+      message: 'No executor of type echo is connected.',
+    });
+    scheduler.connect('y');
+    scheduler.disconnect('y');
+    expect(why({ id: 'b' })).to.include({ reason: 'no_executor' });
+  });
+
+  it('labels_unmatched: it requires what nobody has', () => {
+    scheduler.connect('x', { labels: ['cpu'] });
+    const { reason, message } = why({ requires: ['gpu'] });
+    expect(reason).to.equal('labels_unmatched');
+    expect(message).to.include('1 executor of type echo').and.include('gpu');
+  });
+
+  it('labels_unmatched: all are reserved for others', () => {
+    scheduler.connect('x', { reserve: ['vip'] });
+    scheduler.connect('y', { reserve: ['vip'] });
+    const { reason, message } = why();
+    expect(reason).to.equal('labels_unmatched');
+    expect(message).to.include('2 executors');
+  });
+
+  it('draining: those that fit take nothing new', () => {
+    scheduler.connect('x');
+    scheduler.connect('y');
+    scheduler.command({ type: 'drainRequested', executorId: 'x', timeoutMs: null });
+    scheduler.beat('y', [], true);
+    expect(why()).to.include({
+      reason: 'draining',
+      message: '2 fitting executors, all draining.',
+    });
+  });
+
+  it('all_busy: and how many of its kind come first', () => {
+    scheduler.connect('x');
+    scheduler.run('x', { id: 'running' });
+    scheduler.submit({ id: '1' }, { id: '2' }, { id: 'other lane', labels: ['l'] });
+    expect(why()).to.deep.equal({
+      reason: 'all_busy',
+      message: '1 fitting executor, all busy. 2 of its kind come first.',
+      ahead: 2,
+    });
+  });
+
+  it('all_busy: its place is not known when it is only in the store', () => {
+    scheduler = new Scheduler({ laneWindowCount: 1 });
+    scheduler.connect('x');
+    scheduler.run('x', { id: 'running' });
+    scheduler.submit({ id: '1' });
+    expect(why()).to.deep.equal({
+      reason: 'all_busy',
+      message: '1 fitting executor, all busy.',
+      ahead: null,
+    });
+  });
+
+  it('cooling_down: the only idle executor has just refused it', () => {
+    scheduler.connect('x');
+    scheduler.submit({});
+    scheduler.reject('x');
+    expect(explain(scheduler.state, scheduler.task('a'), scheduler.now)).to.include({
+      reason: 'cooling_down',
+      message: '1 idle executor refused it a moment ago.',
+    });
+  });
+
+  it('about_to_start: an executor is free and its row is being read', () => {
+    const lane = { lane: 'echo||', type: 'echo', requires: [], labels: [], count: 1 };
+    scheduler = Scheduler.restored({ lanes: [lane] }).scheduler;
+    scheduler.connect('x');
+    expect(why()).to.include({ reason: 'about_to_start' });
+  });
+});
