@@ -71,7 +71,7 @@ export class Window<T extends object> {
   find(item: T): T | undefined {
     const position = this.#positionOf(item);
     const found = this.#items[this.#lowerBound(position)];
-    return found !== undefined && this.#positionOf(found).seq === position.seq ? found : undefined;
+    return found !== undefined && !isBefore(position, this.#positionOf(found)) ? found : undefined;
   }
 
   /** Takes out the item at the same position; false if there is none. */

@@ -1,0 +1,77 @@
+/** The heap of instants, against a sorted array. */
+import { expect } from 'chai';
+import { array, assert, constant, integer, oneof, property, record } from 'fast-check';
+import type { Task } from '../../master/domain/task.ts';
+import { type Deadline, Deadlines } from '../../master/domain/queue/deadlines.ts';
+
+const task = {} as Task;
+const due = (at: number): Deadline => ({ at, kind: 'deadline', task });
+
+function takeAll(deadlines: Deadlines, now: number): number[] {
+  const taken: number[] = [];
+  for (let next = deadlines.take(now); next !== undefined; next = deadlines.take(now)) {
+    taken.push(next.at);
+  }
+  return taken;
+}
+
+describe('Deadlines', () => {
+  it('are never next while there is none', () => {
+    const deadlines = new Deadlines();
+    expect(deadlines.nextAt()).to.equal(Number.POSITIVE_INFINITY);
+    expect(deadlines.take(Number.MAX_SAFE_INTEGER)).to.equal(undefined);
+  });
+
+  it('come out at their instant, not before', () => {
+    const deadlines = new Deadlines();
+    const entry = due(10);
+    deadlines.push(entry);
+    expect(deadlines.nextAt()).to.equal(10);
+    expect(deadlines.take(9)).to.equal(undefined);
+    expect(deadlines.take(10)).to.equal(entry);
+    expect(deadlines.size).to.equal(0);
+  });
+
+  it('come out in order of their instants', () => {
+    assert(
+      property(array(integer({ min: 0, max: 50 })), (instants) => {
+        const deadlines = new Deadlines();
+        for (const at of instants) deadlines.push(due(at));
+        const sorted = [...instants].sort((a, b) => a - b);
+        expect(takeAll(deadlines, 25)).to.deep.equal(sorted.filter((at) => at <= 25));
+        expect(takeAll(deadlines, 50)).to.deep.equal(sorted.filter((at) => at > 25));
+      }),
+    );
+  });
+
+  it('are as a sorted array, whatever is done to them', () => {
+    const at = integer({ min: 0, max: 30 });
+    const operation = oneof(
+      { weight: 4, arbitrary: record({ type: constant('push' as const), at }) },
+      { weight: 3, arbitrary: record({ type: constant('take' as const), at }) },
+      { weight: 1, arbitrary: record({ type: constant('compact' as const), at }) },
+    );
+    assert(
+      property(array(operation, { maxLength: 80 }), (operations) => {
+        const deadlines = new Deadlines();
+        let model: number[] = [];
+        for (const { type, at } of operations) {
+          if (type === 'push') {
+            deadlines.push(due(at));
+            model.push(at);
+            model.sort((a, b) => a - b);
+          } else if (type === 'take') {
+            const expected = model[0] !== undefined && model[0] <= at ? model.shift() : undefined;
+            expect(deadlines.take(at)?.at).to.equal(expected);
+          } else {
+            deadlines.compact((deadline) => deadline.at % 3 !== at % 3);
+            model = model.filter((instant) => instant % 3 !== at % 3);
+          }
+          expect(deadlines.size).to.equal(model.length);
+          expect(deadlines.nextAt()).to.equal(model[0] ?? Number.POSITIVE_INFINITY);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
