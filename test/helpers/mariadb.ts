@@ -59,6 +59,8 @@ async function privateServer(binary: string, flags: readonly string[]): Promise<
       [
         '--no-defaults',
         ...data,
+        // A server that starts removes the temporary tables it finds: never another one's.
+        `--tmpdir=${folder}`,
         `--socket=${socketPath}`,
         `--pid-file=${join(folder, 'pid')}`,
         `--port=${port}`,
