@@ -13,7 +13,7 @@ export function isFsError(error: unknown, code: string): boolean {
 
 export function describeFsError(error: unknown, what: string): unknown {
   if (['EACCES', 'EPERM', 'EROFS'].some((code) => isFsError(error, code))) {
-    return new NonRetryableError(`${what}: the executor has no permission for it`);
+    return notPermitted(what);
   }
   if (['ENOTDIR', 'EEXIST', 'ENAMETOOLONG', 'ELOOP'].some((code) => isFsError(error, code))) {
     return new NonRetryableError(`${what} is not a usable path`);
@@ -25,6 +25,7 @@ export function describeFsError(error: unknown, what: string): unknown {
 /** `log` is the end of what ffmpeg wrote to stderr. */
 export function describeFfmpegFailure(what: string, exit: string, log: string): Error {
   if (/No space left on device|Disk quota exceeded/.test(log)) return diskFull(what);
+  if (/Permission denied/.test(log)) return notPermitted(what);
   const lines = log.trim().split(/[\r\n]+/);
   const reason = lines
     .slice(-5)
@@ -36,9 +37,12 @@ export function describeFfmpegFailure(what: string, exit: string, log: string): 
       `${what}: this kind of file is refused. Playlists and files that name other files are.`,
     );
   }
-  const hopeless =
-    /Unknown encoder|Invalid data found when processing input|moov atom not found|Permission denied/;
+  const hopeless = /Unknown encoder|Invalid data found when processing input|moov atom not found/;
   return hopeless.test(log) ? new NonRetryableError(message) : new RetryableError(message);
+}
+
+function notPermitted(what: string): Error {
+  return new NonRetryableError(`${what}: the executor has no permission for it`);
 }
 
 function diskFull(what: string): Error {

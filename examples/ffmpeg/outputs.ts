@@ -68,7 +68,8 @@ export function temporaryFor(target: string, taskId: string, index: number, toke
 export async function removeLeftovers(targets: readonly string[], taskId: string): Promise<void> {
   for (const directory of new Set(targets.map((target) => dirname(target)))) {
     for (const name of await readdir(directory)) {
-      if (name.startsWith(temporaryPrefix(taskId))) await rm(join(directory, name));
+      if (name.startsWith(temporaryPrefix(taskId)))
+        await rm(join(directory, name), { force: true });
     }
   }
 }

@@ -42,7 +42,7 @@ const video = z
     profile: z.enum(['baseline', 'main', 'high']).optional(),
     gop: z.int().min(1).max(1000).optional(),
   })
-  .describe('What is not given is taken from the input; null leaves it out.');
+  .describe('What is not given stays as in the input, or is up to the encoder; null: none.');
 
 const audio = z
   .strictObject({
@@ -53,7 +53,7 @@ const audio = z
       .optional(),
     channels: z.int().min(1).max(2).optional(),
   })
-  .describe('What is not given is taken from the input; null leaves it out.');
+  .describe('What is not given stays as in the input, or is up to the encoder; null: none.');
 
 const output = z
   .strictObject({

@@ -123,9 +123,9 @@ class Transcode {
     const { output, target } = job;
     const temporary = temporaryFor(target, this.#task.id, job.index, this.#ctx.token);
     try {
-      await this.#encode(job, temporary);
+      const log = await this.#encode(job, temporary);
       const media = await this.#probeOutput(job, temporary);
-      assertComplete(job, media);
+      assertComplete(job, media, log);
       this.#ctx.signal.throwIfAborted();
       await publish(temporary, target);
       return await this.#describe(job, media);
@@ -136,7 +136,8 @@ class Transcode {
     }
   }
 
-  async #encode(job: Job, temporary: string): Promise<void> {
+  /** Resolves to the end of ffmpeg's log. */
+  async #encode(job: Job, temporary: string): Promise<string> {
     const { ffmpeg, threads } = this.#settings;
     const { media, output } = job;
     const fingerprint = await fingerprintOf(job.input, output);
@@ -162,6 +163,7 @@ class Transcode {
       throw describeFfmpegFailure(what, hung, end.stderr);
     }
     if (end.code !== 0) throw describeFfmpegFailure(what, describeExit(end), end.stderr);
+    return end.stderr;
   }
 
   #report(job: Job, share: number, now: Pick<TranscodeProgress, 'speed' | 'fps'> = {}): void {
@@ -213,11 +215,11 @@ function assertSomethingToKeep({ media, output }: Job): void {
   throw new NonRetryableError(`output ${output.path}: the input has nothing of what it keeps`);
 }
 
-/** An exit code of 0 proves nothing. */
-function assertComplete(job: Job, made: Media | null): asserts made is Media {
+/** An exit code of 0 proves nothing: ffmpeg also has it after a full disk, for one. */
+function assertComplete(job: Job, made: Media | null, log: string): asserts made is Media {
   const { media, output } = job;
   const fail = (defect: string) => {
-    throw new RetryableError(`output ${output.path}: ffmpeg reported success, but ${defect}`);
+    throw describeFfmpegFailure(`output ${output.path}`, `reported success, but ${defect}`, log);
   };
   if (made === null) return fail('left no readable file');
   if (output.video && media.video && !made.video) fail('there is no video in it');

@@ -197,6 +197,11 @@ describe('a transcode', function () {
       `process.stderr.write('av_interleaved_write_frame(): No space left on device'); process.exitCode = 1`,
       /no space left on the disk/,
     ],
+    [
+      'fills the disk and does not mind',
+      `process.stderr.write('No space left on device')`,
+      /no space left on the disk/,
+    ],
     ['fails', `console.error('reason'); process.exitCode = 9`, /exited with code 9\nreason$/],
     ['crashes', `process.kill(process.pid, 'SIGSEGV')`, /was ended by SIGSEGV/],
     [
