@@ -23,6 +23,7 @@ import { createLog, createLogObserver } from './infrastructure/winston-log.ts';
 export { type Config, configFields, loadConfig, redacted } from './config.ts';
 export { StoreUnusable } from './application/ports.ts';
 
+const VERSION = readVersion();
 /** Executors send a heartbeat this often within a lease. */
 const HEARTBEATS_PER_LEASE = 3;
 
@@ -46,26 +47,59 @@ export async function runMaster(
   config: Config,
   options: { readonly logTo?: NodeJS.WritableStream } = {},
 ): Promise<RunningMaster> {
+  const { log, clock, store, gateway, notifier, engine, http, notifySecrets } = await assemble(
+    config,
+    options.logTo,
+  );
+  let stopRetention: () => void = () => undefined;
+  let stopping: Promise<void> | null = null;
+  const shutDown = async (): Promise<void> => {
+    stopRetention();
+    await engine.stop();
+    await gateway.shutdown();
+    await http.close();
+    notifier.stop();
+    await store.close();
+    log.info('the master has stopped', { event: 'stopped' });
+  };
+  const stop = (): Promise<void> => (stopping ??= shutDown());
+
+  try {
+    const { port } = await http.listen();
+    const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+    log.info('the master listens', { event: 'listening', url, version: VERSION });
+    const { ended } = await engine.start();
+    stopRetention = keepRetention({ store, clock, log, retentionDays: config.retentionDays });
+    // Deposed: nothing may be written any more, so that only the rest is shut down.
+    const stopped = ended.then(stop, async (error: unknown) => {
+      await stop();
+      throw error;
+    });
+    stopped.catch(() => undefined);
+    return { url, notifySecrets, stop, stopped };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Every part, each given what it needs; nothing has begun yet. */
+async function assemble(config: Config, logTo: NodeJS.WritableStream | undefined) {
   mkdirSync(config.dataDir, { recursive: true });
-  const version = readVersion();
-  const log = createLog(config.logLevel, options.logTo);
+  const { databaseUrl, allowWeakDurability, leaseMs, host, port } = config;
+  const log = createLog(config.logLevel, logTo);
   const clock = createClock();
-  const metrics = createMetrics(version);
+  const metrics = createMetrics(VERSION);
   const notifySecrets =
     config.notifySecrets.length > 0 ? config.notifySecrets : [keepNotifySecret(config.dataDir)];
   const authorizer = createAuthorizer(config);
-  const store = await openSqlStore({
-    url: config.databaseUrl,
-    allowWeakDurability: config.allowWeakDurability,
-    log,
-  });
-
+  const store = await openSqlStore({ url: databaseUrl, allowWeakDurability, log });
   const gateway = new ExecutorGateway({
     authorize: (request) => authorizer.authorizeExecutor(request),
     clock,
     log,
-    heartbeatMs: Math.floor(config.leaseMs / HEARTBEATS_PER_LEASE),
-    leaseMs: config.leaseMs,
+    heartbeatMs: Math.floor(leaseMs / HEARTBEATS_PER_LEASE),
+    leaseMs,
   });
   const notifier = new HttpNotifier({
     secrets: notifySecrets,
@@ -86,49 +120,11 @@ export async function runMaster(
     owner: `${hostname()}:${process.pid}`,
     seed: clock.now(),
   });
-  const master = new Master(engine, store, clock);
-  const http = createHttpServer({
-    handle: master,
-    authorizer,
-    metrics,
-    log,
-    host: config.host,
-    port: config.port,
-    version,
-  });
-  metrics.watch(master);
-  gateway.attach(http.server, master);
-
-  let stopRetention: () => void = () => undefined;
-  let stopping: Promise<void> | null = null;
-  const shutDown = async (): Promise<void> => {
-    stopRetention();
-    await engine.stop();
-    await gateway.shutdown();
-    await http.close();
-    await notifier.stop();
-    await store.close();
-    log.info('the master has stopped', { event: 'stopped' });
-  };
-  const stop = (): Promise<void> => (stopping ??= shutDown());
-
-  try {
-    const { port } = await http.listen();
-    const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
-    log.info('the master listens', { event: 'listening', url, version });
-    const { ended } = await engine.start();
-    stopRetention = keepRetention({ store, clock, log, retentionDays: config.retentionDays });
-    // Deposed: nothing may be written any more, so that only the rest is shut down.
-    const stopped = ended.then(stop, async (error: unknown) => {
-      await stop();
-      throw error;
-    });
-    stopped.catch(() => undefined);
-    return { url, notifySecrets, stop, stopped };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  const handle = new Master(engine, store, clock);
+  const http = createHttpServer({ handle, authorizer, metrics, log, host, port, version: VERSION });
+  metrics.watch(handle);
+  gateway.attach(http.server, handle);
+  return { log, clock, store, gateway, notifier, engine, http, notifySecrets };
 }
 
 function policyOf(config: Config): Policy {

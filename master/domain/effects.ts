@@ -62,6 +62,8 @@ export type Observation =
       readonly executorId: string;
       readonly types: readonly string[];
     }
+  /** Taken leave of in order, holding nothing. */
+  | { readonly event: 'executor_left'; readonly executorId: string }
   | { readonly event: 'executor_lost'; readonly executorId: string; readonly reason: string }
   | {
       readonly event: 'notification_tried';

@@ -138,6 +138,7 @@ function count(meters: Meters, labelOf: (type: string) => string, seen: Observat
       meters.callbacks.inc({ result: seen.outcome });
       break;
     case 'executor_joined':
+    case 'executor_left':
       break;
   }
 }

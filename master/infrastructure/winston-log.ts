@@ -76,6 +76,9 @@ function logObservation(log: Log, observation: Observation): void {
         types: observation.types,
       });
       break;
+    case 'executor_left':
+      log.info('executor left', { executor_id: observation.executorId });
+      break;
     case 'executor_lost':
       log.warn('executor lost', {
         executor_id: observation.executorId,

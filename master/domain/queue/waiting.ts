@@ -51,6 +51,8 @@ export function displace(state: State, task: Task, lane = laneFor(state, task)):
   if (!lane.ready.remove(task) && !state.delayed.remove(task)) return;
   state.windowCount--;
   state.windowBytes -= task.params.length;
+  // An idle executor that may not have the last task yet waits for those in the store.
+  if (lane.ready.size === 0) state.roused.add(lane);
 }
 
 /** Tasks whose time has come move to their lanes. */

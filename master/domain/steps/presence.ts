@@ -144,7 +144,12 @@ export function executorDisconnected(
   if (executor === undefined) return;
   executor.connected = false;
   state.pools.get(executor.poolKey)?.idle.delete(executor);
-  if (event.left) loseExecutor(state, executor, 'it left', now, out);
+  if (!event.left) return;
+  const { id } = executor;
+  if (executor.occupation !== null) return loseExecutor(state, executor, 'it left', now, out);
+  leavePool(state, executor);
+  state.executors.delete(id);
+  out.effects.push({ type: 'observe', event: 'executor_left', executorId: id });
 }
 
 export function heartbeatReceived(

@@ -1,0 +1,12 @@
+/** A master in a process of its own, as it is in production; prints its URL and stops on SIGTERM. */
+import { loadConfig, runMaster } from '@soda-scheduler/master';
+
+const loaded = loadConfig({ env: process.env, flags: {} });
+if ('problems' in loaded) throw new Error(loaded.problems.join('\n'));
+const master = await runMaster(loaded.config, { logTo: process.stderr });
+process.send?.({ url: master.url });
+process.on('message', () => {
+  const { user, system } = process.cpuUsage();
+  process.send?.({ cpuUs: user + system });
+});
+process.once('SIGTERM', () => void master.stop().then(() => process.exit(0)));

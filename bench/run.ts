@@ -1,0 +1,178 @@
+/**
+ * `npm run bench`: how fast the whole system is on this machine, embedded store and MariaDB side
+ * by side in one run. Client, master, executors and database share its cores.
+ * `--quick` runs each scenario once with a tenth of the tasks.
+ */
+import { Agent } from 'node:http';
+import os from 'node:os';
+import { API_BASE } from '@soda-scheduler/protocol';
+import Table from 'cli-table3';
+import { MARIADB_MISSING, startMariadb } from '../test/helpers/mariadb.ts';
+import { load, post } from './load.ts';
+import { start, startMaster, startSink } from './system.ts';
+
+const quick = process.argv.includes('--quick');
+const scale = quick ? 0.1 : 1;
+const roundCount = quick ? 1 : 3;
+
+interface Throughput {
+  readonly name: string;
+  readonly taskCount: number;
+  readonly clientCount: number;
+  readonly batchCount: number;
+  readonly callback: boolean;
+}
+
+const throughputs: readonly Throughput[] = [
+  {
+    name: 'one by one, 64 clients, callback',
+    taskCount: 15_000,
+    clientCount: 64,
+    batchCount: 1,
+    callback: true,
+  },
+  {
+    name: 'batches of 100, callback',
+    taskCount: 30_000,
+    clientCount: 8,
+    batchCount: 100,
+    callback: true,
+  },
+  {
+    name: 'batches of 100, no callback',
+    taskCount: 30_000,
+    clientCount: 8,
+    batchCount: 100,
+    callback: false,
+  },
+];
+const EXECUTOR_COUNT = 10;
+const LATENCY_PER_SECOND = 50;
+const LATENCY_SECONDS = quick ? 2 : 10;
+
+interface Measured {
+  /** From the first submit to the last callback (or the last result). */
+  readonly tasksPerSecond: number;
+  /** Processor time of the master for one task, in microseconds. */
+  readonly cpuUs: number;
+}
+
+async function measureThroughput(
+  databaseUrl: string | null,
+  wanted: Throughput,
+): Promise<Measured> {
+  const master = await startMaster(databaseUrl);
+  const sink = await startSink();
+  const fleet = start('./fleet.ts', [master.url, String(EXECUTOR_COUNT)]);
+  await fleet.message();
+  const run = async (taskCount: number): Promise<Measured> => {
+    const before = await master.ask<{ cpuUs: number }>();
+    const { finishedCount } = await fleet.ask<{ finishedCount: number }>();
+    const received = wanted.callback ? sink.count(taskCount) : null;
+    const begun = performance.now();
+    await load({
+      url: master.url,
+      type: 'noop',
+      taskCount,
+      clientCount: wanted.clientCount,
+      batchCount: wanted.batchCount,
+      notifyUrl: wanted.callback ? sink.url : null,
+    });
+    if (received !== null) await received;
+    else
+      while (
+        (await fleet.ask<{ finishedCount: number }>()).finishedCount <
+        finishedCount + taskCount
+      );
+    const tasksPerSecond = taskCount / ((performance.now() - begun) / 1000);
+    const after = await master.ask<{ cpuUs: number }>();
+    return { tasksPerSecond, cpuUs: (after.cpuUs - before.cpuUs) / taskCount };
+  };
+  await run(Math.ceil((wanted.taskCount * scale) / 10));
+  const measured = await run(Math.ceil(wanted.taskCount * scale));
+  await fleet.stop();
+  sink.close();
+  await master.stop();
+  return measured;
+}
+
+/** Milliseconds from the submit call to the first line of the handler, sorted. */
+async function measureLatency(databaseUrl: string | null): Promise<number[]> {
+  const master = await startMaster(databaseUrl);
+  const executor = start('./handler.ts', [master.url]);
+  const agent = new Agent({ keepAlive: true });
+  const count = LATENCY_PER_SECOND * LATENCY_SECONDS;
+  for (let sent = 0; sent < count; sent++) {
+    const sentAt = performance.timeOrigin + performance.now();
+    const task = { type: 'timed', params: { sentAt } };
+    const body = JSON.stringify({ task, user: { group: 'bench' } });
+    await post(agent, master.url, `${API_BASE}/task/submit`, body);
+    await new Promise((resolve) => setTimeout(resolve, 1000 / LATENCY_PER_SECOND));
+  }
+  const { waitedMs } = await executor.ask<{ waitedMs: number[] }>();
+  agent.destroy();
+  await executor.stop();
+  await master.stop();
+  // The first tasks find an executor that is still connecting.
+  return waitedMs.slice(LATENCY_PER_SECOND).sort((a, b) => a - b);
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
+
+function percentile(sorted: readonly number[], share: number): string {
+  return (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1);
+}
+
+const mariadb = await startMariadb();
+const stores: { name: string; url: () => Promise<string | null> }[] = [
+  { name: 'embedded (SQLite)', url: async () => null },
+  ...(mariadb === null ? [] : [{ name: 'MariaDB', url: () => mariadb.url() }]),
+];
+if (mariadb === null) console.log(`MariaDB is left out: ${MARIADB_MISSING}`);
+console.log(
+  `${os.cpus().length} cores (${os.cpus()[0]?.model ?? 'unknown'}), Node ${process.version}, ` +
+    `${roundCount} round${roundCount === 1 ? '' : 's'}: median (min to max)`,
+);
+
+const table = new Table({
+  head: ['', ...stores.map(({ name }) => name), 'ratio'],
+  style: { head: [], border: [] },
+});
+for (const wanted of throughputs) {
+  const medians: number[] = [];
+  const cells: string[] = [];
+  for (const store of stores) {
+    const rates: number[] = [];
+    const cpu: number[] = [];
+    for (let round = 0; round < roundCount; round++) {
+      const { tasksPerSecond, cpuUs } = await measureThroughput(await store.url(), wanted);
+      rates.push(tasksPerSecond);
+      cpu.push(cpuUs);
+    }
+    medians.push(median(rates));
+    const [low, high] = [Math.min(...rates), Math.max(...rates)].map(Math.round);
+    cells.push(
+      `${Math.round(median(rates))}/s (${low} to ${high})\n${Math.round(median(cpu))} µs of CPU a task`,
+    );
+    process.stderr.write('.');
+  }
+  table.push([
+    wanted.name,
+    ...cells,
+    medians.length < 2 ? '' : ((medians[0] ?? 0) / (medians[1] ?? 1)).toFixed(2),
+  ]);
+}
+const latencyCells: string[] = [];
+for (const store of stores) {
+  const sorted = await measureLatency(await store.url());
+  latencyCells.push(
+    `p50 ${percentile(sorted, 0.5)}  p95 ${percentile(sorted, 0.95)}  p99 ${percentile(sorted, 0.99)} ms`,
+  );
+  process.stderr.write('.');
+}
+table.push([`submit to handler start, ${LATENCY_PER_SECOND}/s`, ...latencyCells, '']);
+process.stderr.write('\n');
+console.log(table.toString());
+await mariadb?.stop();

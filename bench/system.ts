@@ -1,0 +1,111 @@
+/** Starts what a scenario needs, each in its own process, and ends it again. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+export interface Child {
+  /** The next message of the process. */
+  message<T>(): Promise<T>;
+  ask<T>(): Promise<T>;
+  stop(): Promise<void>;
+}
+
+export interface BenchMaster extends Child {
+  readonly url: string;
+}
+
+export function start(script: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Child {
+  const child = fork(new URL(script, import.meta.url), [...args], {
+    execArgv: ['--import', 'tsx'],
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const message = async <T>(): Promise<T> => (await nextMessage(child)) as T;
+  return {
+    message,
+    ask: <T>() => {
+      const answer = message<T>();
+      child.send('report');
+      return answer;
+    },
+    stop: async () => {
+      if (child.exitCode !== null) return;
+      const exited = once(child, 'exit');
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+async function nextMessage(child: ChildProcess): Promise<unknown> {
+  const done = new AbortController();
+  const ended = once(child, 'exit', done).then(([code]) => {
+    throw new Error(`a process of the benchmark ended with ${String(code)}`);
+  });
+  const [message] = (await Promise.race([once(child, 'message', done), ended])) as [unknown];
+  ended.catch(() => undefined);
+  done.abort();
+  return message;
+}
+
+/** `databaseUrl` null: the embedded store, in a folder of its own that `stop` removes. */
+export async function startMaster(databaseUrl: string | null): Promise<BenchMaster> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'soda-bench-'));
+  const child = start('./master.ts', [], {
+    SODA_PORT: '0',
+    SODA_DATA_DIR: folder,
+    SODA_NOTIFY_ALLOW: '127.0.0.1',
+    SODA_LOG_LEVEL: 'warn',
+    ...(databaseUrl === null ? {} : { SODA_DATABASE_URL: databaseUrl }),
+  });
+  const { url } = await child.message<{ url: string }>();
+  return {
+    ...child,
+    url,
+    stop: async () => {
+      await child.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Answers every callback 200 and counts them. */
+export interface Sink {
+  readonly url: string;
+  /** Resolves when so many callbacks have come since the last call. */
+  count(wanted: number): Promise<void>;
+  close(): void;
+}
+
+export async function startSink(): Promise<Sink> {
+  let received = 0;
+  let wanted = Number.POSITIVE_INFINITY;
+  let done: () => void = () => undefined;
+  const server: Server = createServer((request, response) => {
+    request.resume();
+    request.on('end', () => {
+      response.end();
+      if (++received >= wanted) done();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/done`,
+    count: (countWanted) => {
+      received = 0;
+      wanted = countWanted;
+      return new Promise((resolve) => {
+        done = resolve;
+      });
+    },
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
