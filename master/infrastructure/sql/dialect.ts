@@ -58,6 +58,8 @@ export interface Dialect {
   createTable(table: string, columns: string, indexes: readonly Index[]): string[];
   /** One table whose rows are read by that index, whatever the planner thinks of it. */
   readBy(table: string, index: string): string;
+  /** The same in the order of its primary key. */
+  readByKey(table: string): string;
   insert(table: string, columns: Columns, rows: readonly Value[][]): Statement[];
   /** `rows` hold the matched columns first, then those to be set. */
   update(table: string, matched: Columns, set: Columns, rows: readonly Value[][]): Statement[];

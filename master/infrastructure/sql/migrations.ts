@@ -35,7 +35,7 @@ const liveTaskColumns = (t: Types): string => `
   execution_timeout_ms ${t.instant} NULL,
   stall_timeout_ms ${t.instant} NULL,
   deadline_at ${t.instant} NULL,
-  request_hash ${t.key(64)} NOT NULL,
+  request_hash ${t.key(128)} NOT NULL,
   labels ${t.key(1024)} NOT NULL,
   requires ${t.key(1024)} NOT NULL,
   user_group ${t.name(64)} NOT NULL,
@@ -48,7 +48,10 @@ const liveTaskColumns = (t: Types): string => `
   checkpoint ${t.text} NULL,
   params ${t.text} NOT NULL`;
 
-/** Makes one segment of history, where it is not there. */
+/**
+ * Makes one segment of history, where it is not there. A step that changes the columns of tasks
+ * must also alter the segments that exist.
+ */
 export function createSegment(dialect: Dialect, table: string): string[] {
   const t = dialect.types;
   const columns = `${liveTaskColumns(t)},

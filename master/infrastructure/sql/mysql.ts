@@ -242,6 +242,7 @@ export function mysqlDialect(url: URL): Dialect {
       return [`CREATE TABLE IF NOT EXISTS ${table} (${columns}${keys.join('')}\n)${TABLE_OPTIONS}`];
     },
     readBy: (table, index) => `${table} FORCE INDEX (${index})`,
+    readByKey: (table) => `${table} FORCE INDEX (PRIMARY)`,
     insert(table, columns, rows) {
       const names = columns.map(({ name }) => name).join(', ');
       return fitting(rows).map((group) => ({

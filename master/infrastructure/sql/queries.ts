@@ -9,7 +9,8 @@ import type {
   TaskQuery,
   TaskStore,
 } from '../../application/ports.ts';
-import type { Notification, Task } from '../../domain/task.ts';
+import type { Notification, Task, TaskState } from '../../domain/task.ts';
+import { isTerminal } from '../../domain/task.ts';
 import type { Database } from './database.ts';
 import type { Dialect } from './dialect.ts';
 import { placeholders } from './dialect.ts';
@@ -181,16 +182,30 @@ export class Queries implements Reads {
     const page = { sql: 'ORDER BY seq DESC LIMIT ?', values: [query.limit] };
     const values = [...conditions.map(([, value]) => value), query.limit];
     const rows = await this.#rowsOfAll(
-      [
-        { sql: `SELECT ${lightLive} FROM task ${where} ${page.sql}`, values },
-        ...this.#segments.newestFirst.map(({ table }) => ({
-          sql: `SELECT ${lightHistory} FROM ${table} ${where} ${page.sql}`,
-          values,
-        })),
-      ],
+      this.#listed(query.state).map(([columns, table]) => ({
+        sql: `SELECT ${columns} FROM ${table} ${where} ${page.sql}`,
+        values,
+      })),
       page,
     );
     return rows.map(taskOf);
+  }
+
+  /** The tables that can hold tasks of the state, each read newest first without sorting. */
+  #listed(state: TaskState | null): [columns: string, table: string][] {
+    const live: [string, string] =
+      // There are many waiting tasks, and few others.
+      state === null || state === 'waiting'
+        ? [lightLive, this.#dialect.readByKey('task')]
+        : [lightLive, this.#dialect.readBy('task', 'task_lane')];
+    const history = this.#segments.newestFirst.map(({ table }): [string, string] => [
+      lightHistory,
+      state === null
+        ? this.#dialect.readByKey(table)
+        : this.#dialect.readBy(table, `${table}_state`),
+    ]);
+    if (state === null) return [live, ...history];
+    return isTerminal(state) ? history : [live];
   }
 
   protected async lastSeq(): Promise<number> {

@@ -1,0 +1,252 @@
+-- The whole schema of Soda Scheduler, as it is now. The master makes and migrates it by itself
+-- (master/infrastructure/sql/migrations.ts); this file is for reading, and a test compares the two.
+--
+-- MySQL 8 and MariaDB. SQLite has the same tables, columns and indexes with other words for types:
+-- INTEGER for INT and BIGINT, REAL for DOUBLE, TEXT for the rest, in STRICT tables; text is
+-- compared byte by byte there anyway, and indexes are statements of their own.
+--
+-- Every instant (`..._at`, `order_time`) is UTC in epoch milliseconds. JSON is text: the database
+-- never looks into it.
+
+-- One row: how far this database has been migrated. A newer version is never touched by an older master.
+CREATE TABLE schema_version (
+  -- Always 1.
+  id INT NOT NULL PRIMARY KEY,
+  -- Migrations done; see master/infrastructure/sql/migrations.ts.
+  version INT NOT NULL
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+-- One row: who may write. Every commit locks it and compares its term.
+CREATE TABLE master (
+  -- Always 1.
+  id INT NOT NULL PRIMARY KEY,
+  -- Grows with every master that takes over. A commit of an older term is refused.
+  term BIGINT NOT NULL,
+  -- Which process holds the term, for people.
+  owner VARCHAR(255) NOT NULL,
+  -- When the term began.
+  started_at BIGINT NOT NULL
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+-- Live tasks only: waiting, offered or running. A task leaves with the commit that ends it, so this
+-- table is as large as the backlog, whatever has been.
+CREATE TABLE task (
+  -- Accept order, given by the master: the tie-break of every order. Never leaves the master.
+  seq BIGINT NOT NULL PRIMARY KEY,
+  -- The name of the task, chosen by the client or a UUIDv7.
+  id VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- Which handler runs it.
+  type VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- "type|requires|labels": tasks of one lane may run on the same executors.
+  lane VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- waiting, offered or running; in history succeeded, failed, canceled or expired.
+  state VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- Raised by one with every write of the row, which names the version it expects.
+  version INT NOT NULL,
+  -- Seconds of head start; already part of order_time.
+  priority INT NOT NULL,
+  -- Sort key of a waiting task, before seq.
+  order_time BIGINT NOT NULL,
+  -- A waiting task is not offered before this instant.
+  due_at BIGINT NOT NULL,
+  -- Number of the newest attempt, which fences older ones; 0 before the first offer.
+  attempt INT NOT NULL,
+  -- Attempts that count against max_attempts.
+  attempts_used INT NOT NULL,
+  -- Executors lost under this task since its last new checkpoint.
+  crash_count INT NOT NULL,
+  -- Who has the newest attempt, or had the last one.
+  executor_id VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  -- When the newest attempt was offered.
+  offered_at BIGINT NULL,
+  -- When the executor accepted it.
+  started_at BIGINT NULL,
+  -- When the running attempt was told to end; NULL if it was not.
+  cancel_requested_at BIGINT NULL,
+  -- Why: canceled, execution_timeout, stalled, deadline or drain.
+  cancel_reason VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  -- How the newest ended attempt ended; see task_attempt.outcome.
+  last_outcome VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  -- 0 to 100, as last reported.
+  progress_percent DOUBLE NULL,
+  -- When progress was last reported.
+  progress_at BIGINT NULL,
+  -- When the task was accepted.
+  submitted_at BIGINT NOT NULL,
+  -- Attempts that may be used up; 0 means until success.
+  max_attempts INT NOT NULL,
+  -- JSON: seconds between attempts, a number or a list.
+  retry_interval VARCHAR(1024) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- How long an executor may take to accept an offer.
+  assign_timeout_ms BIGINT NOT NULL,
+  -- How long one attempt may run; NULL means without limit.
+  execution_timeout_ms BIGINT NULL,
+  -- How long it may run without progress; NULL means without limit.
+  stall_timeout_ms BIGINT NULL,
+  -- The end of the task over all attempts; NULL means none.
+  deadline_at BIGINT NULL,
+  -- Digest of the request, to recognise its repetition; empty where the master chose the id.
+  request_hash VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- JSON array: what the task is, for reserved executors and for listing.
+  labels VARCHAR(1024) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- JSON array: labels that an executor must have.
+  requires VARCHAR(1024) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- The project group that the usage is counted for.
+  user_group VARCHAR(64) NOT NULL,
+  -- The project, as the client says.
+  user_project VARCHAR(64) NULL,
+  -- The environment, as the client says.
+  user_env VARCHAR(64) NULL,
+  -- The user, as the client says.
+  user_name VARCHAR(64) NULL,
+  -- Where the callback goes; NULL means that none is wanted.
+  notify_url MEDIUMTEXT NULL,
+  -- JSON of the executor, as last reported.
+  progress_state MEDIUMTEXT NULL,
+  -- JSON { message, name?, details? } of the newest attempt that failed.
+  error MEDIUMTEXT NULL,
+  -- JSON that the next attempt starts from.
+  checkpoint MEDIUMTEXT NULL,
+  -- JSON for the handler. The master never reads it.
+  params MEDIUMTEXT NOT NULL,
+  -- No id is live twice.
+  UNIQUE KEY task_id (id),
+  -- Pages of a lane in order, counts of lanes, and the few active tasks, from the index alone.
+  KEY task_lane (state, lane, order_time, seq, due_at),
+  -- Delayed tasks by due time.
+  KEY task_due (due_at, seq),
+  -- Waiting tasks whose deadline has come.
+  KEY task_deadline (deadline_at)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+-- Attempts that ended without success, of live tasks and of tasks in history; the attempt that
+-- succeeded is described by its task. Rows go when the segment of their task is dropped: a few
+-- thousand at a time, found by joining the segment.
+CREATE TABLE task_attempt (
+  -- seq of the task.
+  task_seq BIGINT NOT NULL,
+  -- Number of the attempt, from 1.
+  attempt INT NOT NULL,
+  -- Who had it.
+  executor_id VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- failed, timed_out, lost, rejected, assign_timeout, canceled or returned.
+  outcome VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- When it was offered.
+  offered_at BIGINT NOT NULL,
+  -- When the executor accepted it; NULL if it never did.
+  started_at BIGINT NULL,
+  -- When it ended.
+  ended_at BIGINT NOT NULL,
+  -- JSON { message, name?, details? }.
+  error MEDIUMTEXT NULL,
+  -- Attempts of a task, oldest first.
+  PRIMARY KEY (task_seq, attempt)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+-- Tasks that ended on that day (UTC), one table a day, made ahead; retention drops whole tables.
+-- The row is also the outbox row of the callback, so that both come with one commit. The columns
+-- up to `params` are those of `task` at its end.
+CREATE TABLE task_history_YYYYMMDD (
+  -- Accept order, given by the master: the tie-break of every order. Never leaves the master.
+  seq BIGINT NOT NULL PRIMARY KEY,
+  -- The name of the task, chosen by the client or a UUIDv7.
+  id VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- Which handler runs it.
+  type VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- "type|requires|labels": tasks of one lane may run on the same executors.
+  lane VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- waiting, offered or running; in history succeeded, failed, canceled or expired.
+  state VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- Raised by one with every write of the row, which names the version it expects.
+  version INT NOT NULL,
+  -- Seconds of head start; already part of order_time.
+  priority INT NOT NULL,
+  -- Sort key of a waiting task, before seq.
+  order_time BIGINT NOT NULL,
+  -- A waiting task is not offered before this instant.
+  due_at BIGINT NOT NULL,
+  -- Number of the newest attempt, which fences older ones; 0 before the first offer.
+  attempt INT NOT NULL,
+  -- Attempts that count against max_attempts.
+  attempts_used INT NOT NULL,
+  -- Executors lost under this task since its last new checkpoint.
+  crash_count INT NOT NULL,
+  -- Who has the newest attempt, or had the last one.
+  executor_id VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  -- When the newest attempt was offered.
+  offered_at BIGINT NULL,
+  -- When the executor accepted it.
+  started_at BIGINT NULL,
+  -- When the running attempt was told to end; NULL if it was not.
+  cancel_requested_at BIGINT NULL,
+  -- Why: canceled, execution_timeout, stalled, deadline or drain.
+  cancel_reason VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  -- How the newest ended attempt ended; see task_attempt.outcome.
+  last_outcome VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  -- 0 to 100, as last reported.
+  progress_percent DOUBLE NULL,
+  -- When progress was last reported.
+  progress_at BIGINT NULL,
+  -- When the task was accepted.
+  submitted_at BIGINT NOT NULL,
+  -- Attempts that may be used up; 0 means until success.
+  max_attempts INT NOT NULL,
+  -- JSON: seconds between attempts, a number or a list.
+  retry_interval VARCHAR(1024) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- How long an executor may take to accept an offer.
+  assign_timeout_ms BIGINT NOT NULL,
+  -- How long one attempt may run; NULL means without limit.
+  execution_timeout_ms BIGINT NULL,
+  -- How long it may run without progress; NULL means without limit.
+  stall_timeout_ms BIGINT NULL,
+  -- The end of the task over all attempts; NULL means none.
+  deadline_at BIGINT NULL,
+  -- Digest of the request, to recognise its repetition; empty where the master chose the id.
+  request_hash VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- JSON array: what the task is, for reserved executors and for listing.
+  labels VARCHAR(1024) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- JSON array: labels that an executor must have.
+  requires VARCHAR(1024) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- The project group that the usage is counted for.
+  user_group VARCHAR(64) NOT NULL,
+  -- The project, as the client says.
+  user_project VARCHAR(64) NULL,
+  -- The environment, as the client says.
+  user_env VARCHAR(64) NULL,
+  -- The user, as the client says.
+  user_name VARCHAR(64) NULL,
+  -- Where the callback goes; NULL means that none is wanted.
+  notify_url MEDIUMTEXT NULL,
+  -- JSON of the executor, as last reported.
+  progress_state MEDIUMTEXT NULL,
+  -- JSON { message, name?, details? } of the newest attempt that failed.
+  error MEDIUMTEXT NULL,
+  -- JSON that the next attempt starts from.
+  checkpoint MEDIUMTEXT NULL,
+  -- JSON for the handler. The master never reads it.
+  params MEDIUMTEXT NOT NULL,
+  -- When the task ended; its UTC day names the table.
+  finished_at BIGINT NOT NULL,
+  -- attempts_exhausted, non_retryable, crash_budget or deadline.
+  failure_reason VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  -- pending, delivered or gave_up; NULL where no callback is wanted.
+  notify_state VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  -- Deliveries tried.
+  notify_tries INT NULL,
+  -- When the next try is due.
+  notify_next_at BIGINT NULL,
+  -- HTTP status of the last try; NULL where there was no answer.
+  notify_status INT NULL,
+  -- Why the last try failed.
+  notify_error MEDIUMTEXT NULL,
+  -- When the callback was answered with 2xx.
+  delivered_at BIGINT NULL,
+  -- JSON that the handler returned.
+  result MEDIUMTEXT NULL,
+  -- An id is taken as long as its task is retained.
+  UNIQUE KEY task_history_YYYYMMDD_id (id),
+  -- Listing by state, newest first.
+  KEY task_history_YYYYMMDD_state (state, seq),
+  -- The outbox: callbacks that are due.
+  KEY task_history_YYYYMMDD_notify (notify_state, notify_next_at, seq)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;

@@ -1,0 +1,121 @@
+/** `schema.sql` says what the migrations make: on MariaDB to the letter, on SQLite by name. */
+import { expect } from 'chai';
+import knex from 'knex';
+import Libsql from 'libsql';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
+import type { Mariadb } from '../helpers/mariadb.ts';
+import { MARIADB_MISSING, startMariadb } from '../helpers/mariadb.ts';
+import { NOW } from './sample.ts';
+
+const file = new URL('../../schema.sql', import.meta.url);
+const SEGMENT = 'task_history_20261120';
+
+/** The text of `schema.sql` for the segment that the test looks at. */
+async function schema(): Promise<string> {
+  return (await readFile(file, 'utf8')).replaceAll('task_history_YYYYMMDD', SEGMENT);
+}
+
+async function migrated(url: string): Promise<void> {
+  const store = await openSqlStore({ url, allowWeakDurability: false });
+  await store.takeTerm('m-1', NOW);
+  await store.close();
+}
+
+/** Column names by table, in order, and the lines of each table. */
+function tablesIn(text: string): Map<string, { columns: string[]; lines: string[] }> {
+  const tables = new Map<string, { columns: string[]; lines: string[] }>();
+  for (const [, name, body] of text.matchAll(/^CREATE TABLE (\w+) \(\n(.*?)\n\) ENGINE/gms)) {
+    const lines = (body ?? '').split('\n');
+    const columns = lines
+      .map((line) => /^ {2}([a-z_]+) /.exec(line)?.[1])
+      .filter((column) => column !== undefined);
+    tables.set(name ?? '', { columns, lines });
+  }
+  return tables;
+}
+
+describe('schema.sql', function () {
+  this.timeout(60_000);
+
+  it('explains every column and index', async () => {
+    const tables = tablesIn(await schema());
+    expect([...tables.keys()]).to.deep.equal([
+      'schema_version',
+      'master',
+      'task',
+      'task_attempt',
+      SEGMENT,
+    ]);
+    for (const [name, { lines }] of tables) {
+      expect(lines.length % 2, name).to.equal(0);
+      for (const [index, line] of lines.entries()) {
+        const isComment = line.startsWith('  -- ');
+        expect(isComment, `${name}: ${line}`).to.equal(index % 2 === 0);
+      }
+    }
+  });
+
+  it('names the tables and columns that the migrations make on SQLite', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'soda-schema-'));
+    try {
+      const path = join(folder, 'soda.db');
+      await migrated(`sqlite:${path}`);
+      const database = new Libsql(path);
+      for (const [table, { columns }] of tablesIn(await schema())) {
+        const rows = database.prepare(`PRAGMA table_info(${table})`).all() as { name: string }[];
+        expect(
+          rows.map(({ name }) => name),
+          table,
+        ).to.deep.equal(columns);
+      }
+      database.close();
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('is what the migrations make on MariaDB', async function () {
+    const server: Mariadb | null = await startMariadb();
+    if (server === null) {
+      console.log(`    skipped: ${MARIADB_MISSING}`);
+      return this.skip();
+    }
+    try {
+      const [described, made] = [await server.url(), await server.url()];
+      await migrated(made);
+      expect(await structure(described, await schema())).to.deep.equal(await structure(made));
+    } finally {
+      await server.stop();
+    }
+  });
+});
+
+/** Tables, columns and indexes as the server sees them, after running the script. */
+async function structure(url: string, script?: string): Promise<unknown> {
+  const client = knex({ client: 'mysql2', connection: `${url}?multipleStatements=true` });
+  try {
+    if (script !== undefined) await client.raw(script);
+    const ours = (column: string): string =>
+      `${column} = DATABASE() AND (TABLE_NAME NOT LIKE 'task_history_%' OR TABLE_NAME = '${SEGMENT}')`;
+    const [tables] = await client.raw(
+      `SELECT TABLE_NAME, ENGINE, ROW_FORMAT, TABLE_COLLATION FROM information_schema.TABLES
+       WHERE ${ours('TABLE_SCHEMA')} ORDER BY TABLE_NAME`,
+    );
+    const [columns] = await client.raw(
+      `SELECT TABLE_NAME, COLUMN_NAME, COLUMN_DEFAULT, IS_NULLABLE, COLUMN_TYPE, COLLATION_NAME
+       FROM information_schema.COLUMNS WHERE ${ours('TABLE_SCHEMA')} ORDER BY TABLE_NAME, ORDINAL_POSITION`,
+    );
+    const [indexes] = await client.raw(
+      `SELECT TABLE_NAME, INDEX_NAME, NON_UNIQUE, SEQ_IN_INDEX, COLUMN_NAME
+       FROM information_schema.STATISTICS WHERE ${ours('TABLE_SCHEMA')}
+       ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`,
+    );
+    expect(columns).not.to.be.empty;
+    return { tables, columns, indexes };
+  } finally {
+    await client.destroy();
+  }
+}
