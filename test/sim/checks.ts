@@ -16,7 +16,7 @@ const HIDDEN_TOLERANCE_MS = 3_000;
 export function checkTurn(world: World, ledger: Ledger, state: State): void {
   // A deposed master may believe what it likes; its commits are refused.
   if (ledger.term !== state.term) return;
-  for (const { invariant, what } of violations(state, world.now)) world.violate(invariant, what);
+  for (const { invariant, what } of violations(state)) world.violate(invariant, what);
   checkMirror(world, ledger, state);
   checkCounts(world, ledger, state);
   checkOrder(world, ledger, state);
@@ -59,7 +59,8 @@ function isMirror(task: Task, row: Task, isAhead: boolean): boolean {
 /** Beyond the end of the window it belongs to. */
 function mayBeHidden(state: State, row: Task, now: number): boolean {
   if (!state.delayed.covers({ time: row.dueAt, seq: row.seq })) {
-    return row.dueAt > now - HIDDEN_TOLERANCE_MS || state.delayedLoading || !laneCovers(state, row);
+    const isNew = row.dueAt > state.lastTickAt - HIDDEN_TOLERANCE_MS;
+    return isNew || state.delayedLoading || !laneCovers(state, row);
   }
   // It was due before its lane was read, or the tick that moves it there is yet to come.
   return row.dueAt <= now && !laneCovers(state, row);

@@ -23,7 +23,6 @@ export class Ledger {
   readonly notifications = new Map<number, Notification>();
   readonly attempts = new Map<number, Map<number, AttemptRecord>>();
   readonly #seqById = new Map<string, number>();
-  readonly #offers = new Set<string>();
   #offered: Task[] = [];
   readonly #writtenAt = new Map<number, number>();
   readonly #lastEnded = new Map<number, number>();
@@ -148,7 +147,6 @@ export class Ledger {
     this.#checkTransition(task, before);
     this.live.set(task.seq, task);
     this.#writtenAt.set(task.seq, this.#world.now);
-    if (task.state !== 'waiting') this.#offers.add(`${task.id}/${task.attempt}`);
     if (task.state === 'offered' && before?.attempt !== task.attempt) this.#offered.push(task);
     this.#world.log(`row ${task.id} ${task.state} ${task.attempt} ${task.executorId ?? ''}`);
   }
@@ -227,7 +225,7 @@ export class Ledger {
   }
 
   wasOffered(taskId: string, attempt: number): boolean {
-    return this.#offers.has(`${taskId}/${attempt}`);
+    return attempt <= (this.rowOf(taskId)?.attempt ?? 0);
   }
 
   /** Whether this end of the task was committed; it may run again since. */
