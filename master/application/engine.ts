@@ -141,6 +141,8 @@ export class Engine {
           throw error;
         }
         log.error('the state is rebuilt from rows', { event: 'rebuild', error: String(error) });
+        // The state may not be stepped any more, and a master that stops needs no other.
+        if (this.#stopping) break;
         await this.#recover();
       }
     }
