@@ -1,7 +1,7 @@
 /** A real process of the system under test: what it says, line by line, and how it ended. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { eventually } from './wait.ts';
+import { eventually, Hopeless } from './wait.ts';
 
 export interface Exit {
   readonly code: number | null;
@@ -65,10 +65,15 @@ export class SystemProcess {
   said(what: string, fits: (line: Line) => boolean, withinMs?: number): Promise<Line> {
     const probe = (): Line | undefined => {
       const line = this.lines.find(fits);
-      if (line === undefined && this.exit !== null) throw new Error(`it ended: ${this.tail()}`);
+      if (line === undefined) this.expectAlive();
       return line;
     };
     return eventually(`${this.name} says ${what}`, probe, withinMs);
+  }
+
+  /** For what waits for something that only a living process can bring about. */
+  expectAlive(): void {
+    if (this.exit !== null) throw new Hopeless(`${this.name} has ended:\n${this.tail()}`);
   }
 
   write(line: string): void {

@@ -18,7 +18,8 @@ import { type Delivery, Receiver } from './receiver.ts';
 import { type Line, SystemProcess } from './system-process.ts';
 import { eventually } from './wait.ts';
 
-const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+/** Signs the callbacks of every master here. */
+export const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const scriptOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const SODA = scriptOf('../../cli/bin/soda.js');
 const EXECUTOR = scriptOf('../system/processes/executor.mjs');
@@ -45,6 +46,7 @@ export interface ExecutorSettings {
   readonly reserve?: readonly string[];
   readonly accepts?: 'never' | 'silent' | 'late';
   readonly drainTimeoutMs?: number;
+  readonly token?: string;
   /** Where it dials; the master unless told otherwise. */
   readonly url?: string;
 }
@@ -134,7 +136,7 @@ export class System {
   /** The master takes work. */
   async ready(): Promise<void> {
     await eventually('the master is ready', async () => {
-      if (this.master.exit !== null) throw new Error(this.master.tail());
+      this.master.expectAlive();
       return (await fetch(`${this.url}/readyz`)).ok;
     });
   }
@@ -197,7 +199,7 @@ export class System {
   /** Its process says so, and the master does: a task submitted now may be given to it. */
   async connected(executor: SystemProcess): Promise<void> {
     await eventually(`${executor.name} is known to the master`, async () => {
-      if (executor.exit !== null) throw new Error(executor.tail());
+      executor.expectAlive();
       const known = await this.client.executors();
       return known.some(({ pid, connected }) => pid === executor.pid && connected);
     });

@@ -7,6 +7,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 const POLL_MS = 20;
 const WITHIN_MS = 15_000;
 
+/** Thrown by a probe: there is nothing left to wait for. */
+export class Hopeless extends Error {}
+
 type Answer<T> = T | undefined | null | false;
 
 /** The first answer of `probe` that is not empty. A probe that throws has no answer yet. */
@@ -23,6 +26,7 @@ export async function eventually<T>(
       if (answer !== undefined && answer !== null && answer !== false) return answer;
       trouble = undefined;
     } catch (error) {
+      if (error instanceof Hopeless) throw error;
       trouble = error;
     }
     if (performance.now() > deadline) {

@@ -35,7 +35,10 @@ describeSystem('a master', ({ start, store }) => {
     await system.startMaster();
 
     expect(await system.ended(meanwhile)).to.include({ state: 'succeeded', attempt: 1 });
-    expect(await system.task(after)).to.include({ state: 'running', attempt: 1 });
+    await eventually('the other one is known to run', async () => {
+      const { state, attempt } = await system.task(after);
+      return state === 'running' && attempt === 1;
+    });
     for (const taskId of taskIds) for (const executor of executors) executor.write(taskId);
     for (const taskId of taskIds) {
       expect(await system.ended(taskId)).to.include({ state: 'succeeded', attempt: 1 });

@@ -1,0 +1,62 @@
+/** A database that crashes under load, and a master that another one has deposed. */
+import { expect } from 'chai';
+import { describeSystem } from '../helpers/system.ts';
+import { submitAllTheTime } from '../helpers/system-load.ts';
+import { eventually } from '../helpers/wait.ts';
+
+describeSystem(
+  'a database',
+  ({ start, mariadb }) => {
+    it('that is killed under load loses no accepted task and no attempt, and the master goes on', async function () {
+      const server = mariadb();
+      if (server?.kill === null || server?.restart === null || server === null) return this.skip();
+      const system = await start({ SODA_LEASE: '1.2' });
+      const executor = await system.executor({ id: 'a' });
+      const running = await system.submit([[{ hold: true }]]);
+      await system.started(running);
+      const load = submitAllTheTime(system, { type: 'nobody' });
+      await eventually('a hundred tasks', () => load.accepted.length >= 100);
+
+      await server.kill();
+      const killedAt = Date.now();
+      await eventually('submits are refused', () => load.refused.length > 0);
+      await eventually('the outage outlasts the lease', () => Date.now() - killedAt > 1_500);
+      expect((await fetch(`${system.url}/livez`)).status).to.equal(200);
+      await server.restart();
+      const count = load.accepted.length;
+      await eventually('submits are accepted again', () => load.accepted.length > count + 50);
+      await load.stop();
+
+      expect(new Set(load.refused.map(({ status }) => status))).to.deep.equal(new Set([503]));
+      expect(load.refused.every(({ retryAfter }) => Number(retryAfter) >= 1)).to.equal(true);
+      expect(load.unanswered).to.deep.equal([]);
+      const stored = new Set<string>();
+      for await (const { task_id } of system.client.list({ limit: 200 })) stored.add(task_id);
+      expect(load.accepted.filter((taskId) => !stored.has(taskId))).to.deep.equal([]);
+      executor.write(running);
+      expect(await system.ended(running)).to.include({ state: 'succeeded', attempt: 1 });
+      expect(system.runs(running)).to.have.length(1);
+    });
+
+    it('that another master has taken over is not written by the deposed one, which ends', async () => {
+      const system = await start();
+      await system.submit([[]], { id: 'before', type: 'nobody' });
+      const deposed = system.master;
+      const { url } = system;
+      const second = system.spawnMaster({ SODA_PORT: '0' });
+      const { fields } = await second.said('its term', (line) => line.fields['event'] === 'term');
+      expect(fields).to.include({ term: 2, waiting_count: 1 });
+
+      const late = { task: { id: 'late', type: 'nobody' }, user: { group: 'tests' } };
+      expect((await system.post('/task/submit', late, url)).status).to.equal(503);
+      expect((await deposed.exited).code).to.equal(1);
+      expect(deposed.tail()).to.match(/term/);
+
+      const at = second.lines.find((line) => 'url' in line.fields)?.fields['url'];
+      const answer = await fetch(`${String(at)}/scheduler/v2/tasks`);
+      const { tasks } = (await answer.json()) as { tasks: { task_id: string }[] };
+      expect(tasks.map(({ task_id }) => task_id)).to.deep.equal(['before']);
+    });
+  },
+  ['MariaDB'],
+);
