@@ -23,6 +23,7 @@ const START_TIMEOUT_MS = 20_000;
 /** For the executor, which may have an ffmpeg to end, then for the master: below 10 s in all. */
 const STOP_GRACE_MS = { executor: 6_000, master: 3_500 };
 const COUNT_MAX = 1000;
+const PARENT_CHECK_MS = 500;
 
 const distFile = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
@@ -242,6 +243,11 @@ async function assertPortIsFree(port: number): Promise<void> {
 const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => stopping.abort());
+}
+if (process.env['npm_lifecycle_event'] === 'start') {
+  // npm passes SIGTERM to the shell in between, which ends without passing it on.
+  const parent = process.ppid;
+  setInterval(() => process.ppid !== parent && stopping.abort(), PARENT_CHECK_MS).unref();
 }
 const demo = new Demo(stopping.signal);
 try {

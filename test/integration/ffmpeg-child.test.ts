@@ -63,7 +63,7 @@ describe('an ffmpeg child process', () => {
 
   it('ends one that says nothing, or nothing new', async () => {
     const { child, connected } = run(`setInterval(() => process.stdout.write('same'), 5)`, {
-      stallMs: 200,
+      stallMs: 2_000,
       onStdout: () => false,
     });
     const { gone } = await connected;
