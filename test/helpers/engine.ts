@@ -1,0 +1,160 @@
+/**
+ * The engine with everything around it held by the test: a clock that moves when told, a store in
+ * memory whose answers can be held back or made to fail, and recorders for what goes out.
+ */
+import type { ExecutorCommand } from '../../master/domain/effects.ts';
+import { defaultPolicy, type Policy } from '../../master/domain/state.ts';
+import type { Notification } from '../../master/domain/task.ts';
+import { Engine } from '../../master/application/engine.ts';
+import { Master } from '../../master/application/master.ts';
+import type {
+  Clock,
+  Commit,
+  ExecutorLink,
+  Log,
+  Notifier,
+  Observer,
+} from '../../master/application/ports.ts';
+import { MemoryStore } from '../../master/infrastructure/memory/task-store.ts';
+import { BEGIN } from './domain.ts';
+
+/** Everything that can go on without an answer from the test has gone on. */
+export async function settled(): Promise<void> {
+  for (let i = 0; i < 20; i++) await new Promise<void>((resolve) => void setImmediate(resolve));
+}
+
+export class ManualClock implements Clock {
+  #now = BEGIN;
+  readonly #alarms = new Set<{ readonly at: number; readonly call: () => void }>();
+
+  now(): number {
+    return this.#now;
+  }
+
+  /** When the engine wants to be woken; infinite while it waits for something else. */
+  get nextAlarmAt(): number {
+    return Math.min(Number.POSITIVE_INFINITY, ...[...this.#alarms].map(({ at }) => at));
+  }
+
+  wakeAt(at: number, call: () => void): () => void {
+    const alarm = { at, call };
+    this.#alarms.add(alarm);
+    return () => this.#alarms.delete(alarm);
+  }
+
+  soon(call: () => void): void {
+    setImmediate(call);
+  }
+
+  /** Moves on alarm by alarm, and lets each have its consequences. */
+  async pass(ms: number): Promise<void> {
+    const until = this.#now + ms;
+    await settled();
+    while (this.nextAlarmAt <= until) {
+      this.#now = Math.max(this.#now, this.nextAlarmAt);
+      for (const alarm of [...this.#alarms]) {
+        if (alarm.at > this.#now) continue;
+        this.#alarms.delete(alarm);
+        alarm.call();
+      }
+      await settled();
+    }
+    this.#now = until;
+  }
+}
+
+type Call = 'takeTerm' | 'commit' | 'findTask' | 'loadLane';
+
+export class HeldStore extends MemoryStore {
+  readonly commits: Commit[] = [];
+  /** Calls of these kinds wait for `release`. */
+  readonly held = new Set<Call>();
+  /** The next call of this kind fails; `after`: it takes effect, and only its answer is lost. */
+  readonly failing = new Map<Call, { readonly error: Error; readonly after?: boolean }>();
+  #waiting: (() => void)[] = [];
+
+  release(): void {
+    this.held.clear();
+    for (const go of this.#waiting.splice(0)) go();
+  }
+
+  override takeTerm(...args: Parameters<MemoryStore['takeTerm']>) {
+    return this.#through('takeTerm', () => super.takeTerm(...args));
+  }
+
+  override commit(commit: Commit): Promise<void> {
+    this.commits.push(commit);
+    // The tasks are read now: they may change while the commit is held back.
+    const copy = structuredClone(commit);
+    return this.#through('commit', () => super.commit(copy));
+  }
+
+  override findTask(id: string) {
+    return this.#through('findTask', () => super.findTask(id));
+  }
+
+  override loadLane(...args: Parameters<MemoryStore['loadLane']>) {
+    return this.#through('loadLane', () => super.loadLane(...args));
+  }
+
+  async #through<T>(call: Call, go: () => Promise<T>): Promise<T> {
+    if (this.held.has(call)) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    const failure = this.failing.get(call);
+    this.failing.delete(call);
+    if (failure !== undefined && !failure.after) throw failure.error;
+    const answer = await go();
+    if (failure !== undefined) throw failure.error;
+    return answer;
+  }
+}
+
+export class Recorder implements ExecutorLink, Notifier, Observer {
+  readonly sent: { sessionId: string; command: ExecutorCommand; term: number }[] = [];
+  readonly confirmed: number[] = [];
+  readonly delivered: Notification[] = [];
+  readonly turns: number[] = [];
+  reattachCount = 0;
+
+  send(sessionId: string, command: ExecutorCommand, term: number): void {
+    this.sent.push({ sessionId, command, term });
+  }
+
+  confirm(_sessionId: string, frameSeq: number): void {
+    this.confirmed.push(frameSeq);
+  }
+
+  close(): void {}
+
+  reattachAll(): void {
+    this.reattachCount++;
+  }
+
+  deliver(notification: Notification): void {
+    this.delivered.push(notification);
+  }
+
+  observe(): void {}
+
+  turned(eventCount: number): void {
+    this.turns.push(eventCount);
+  }
+}
+
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+export function createEngine(policy: Partial<Policy> = {}, store = new HeldStore()) {
+  const clock = new ManualClock();
+  const recorder = new Recorder();
+  const engine = new Engine({
+    store,
+    clock,
+    link: recorder,
+    notifier: recorder,
+    observer: recorder,
+    log: silent,
+    policy: { ...defaultPolicy, ...policy },
+    owner: 'test',
+    seed: 1,
+  });
+  return { engine, store, clock, recorder, master: new Master(engine, store, clock) };
+}
