@@ -133,7 +133,7 @@ describe('SQL store: MariaDB', function () {
     const taken = await Promise.all(
       stores.map((store, index) => store.takeTerm(`m-${index}`, NOW)),
     );
-    expect(taken.map(({ term }) => term).sort()).to.deep.equal([1, 2, 3]);
+    expect(taken.map(({ term }) => term).sort((a, b) => a - b)).to.deep.equal([1, 2, 3]);
   });
 
   it('refuses the deposed master while the newer one writes', async () => {

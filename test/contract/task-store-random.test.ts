@@ -3,7 +3,7 @@
  * side: both must answer alike. The seed is printed when they do not; set `SODA_SEED` to repeat.
  */
 import { expect } from 'chai';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { Commit, TaskStore } from '../../master/application/ports.ts';
 import type { Notification, Task } from '../../master/domain/task.ts';
 import { MemoryStore } from '../../master/infrastructure/memory/task-store.ts';
@@ -159,7 +159,7 @@ async function answers(store: TaskStore) {
     notifications: await store.loadNotifications({ time: NOW - DAY_MS, seq: 3 }, 5),
     listed: await store.listTasks({ ...query, state: null, label: 'a' }),
     waiting: await store.listTasks({ ...query, state: 'waiting', label: null }),
-    ids: [...(await store.findIds(ids))].sort(),
+    ids: await store.findIds(ids),
     tasks: await Promise.all(ids.map((id) => store.findTask(id))),
   };
 }
@@ -214,6 +214,10 @@ describeStores('random commits', (open) => {
         await store.close();
       }
     });
-    await fc.assert(property, { seed, numRuns: RUNS, interruptAfterTimeLimit: TIME_LIMIT_MS });
+    await fc.assert(property, {
+      seed,
+      numRuns: RUNS,
+      plugins: [fc.interruptAfterTimeLimit(TIME_LIMIT_MS)],
+    });
   });
 });

@@ -262,7 +262,7 @@ describeStores('task store', (open) => {
         task(4, { deadlineAt: NOW - 1, state: 'running' }),
       );
       const overdue = async (now: number): Promise<number[]> =>
-        (await store.loadOverdue(now, 9)).map(({ seq }) => seq).sort();
+        (await store.loadOverdue(now, 9)).map(({ seq }) => seq).sort((a, b) => a - b);
       expect(await overdue(NOW - 1)).to.deep.equal([]);
       expect(await overdue(NOW)).to.deep.equal([3]);
       expect(await overdue(NOW + 1)).to.deep.equal([2, 3]);

@@ -198,32 +198,36 @@ const sessionSql = [
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
 ].join('; ');
 
-export function mysqlDialect(url: URL): Dialect {
+function poolOf(url: URL): Knex.Config {
   return {
-    knex: {
-      client: 'mysql2',
-      connection: {
-        host: url.hostname,
-        port: url.port === '' ? 3306 : Number(url.port),
-        user: decodeURIComponent(url.username),
-        password: decodeURIComponent(url.password),
-        database: decodeURIComponent(url.pathname.slice(1)),
-        charset: 'utf8mb4_bin',
-        connectTimeout: CONNECT_TIMEOUT_MS,
-        multipleStatements: true,
-      },
-      acquireConnectionTimeout: STATEMENT_TIMEOUT_MS,
-      pool: {
-        min: 0,
-        max: 4,
-        afterCreate: (connection: Connection, done: (error: unknown, c: Connection) => void) => {
-          query(connection, sessionSql, []).then(
-            () => done(null, connection),
-            (error: unknown) => done(error, connection),
-          );
-        },
+    client: 'mysql2',
+    connection: {
+      host: url.hostname,
+      port: url.port === '' ? 3306 : Number(url.port),
+      user: decodeURIComponent(url.username),
+      password: decodeURIComponent(url.password),
+      database: decodeURIComponent(url.pathname.slice(1)),
+      charset: 'utf8mb4_bin',
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      multipleStatements: true,
+    },
+    acquireConnectionTimeout: STATEMENT_TIMEOUT_MS,
+    pool: {
+      min: 0,
+      max: 4,
+      afterCreate: (connection: Connection, done: (error: unknown, c: Connection) => void) => {
+        query(connection, sessionSql, []).then(
+          () => done(null, connection),
+          (error: unknown) => done(error, connection),
+        );
       },
     },
+  };
+}
+
+export function mysqlDialect(url: URL): Dialect {
+  return {
+    knex: poolOf(url),
     types,
     begin: 'START TRANSACTION',
     lockRow: ' FOR UPDATE',

@@ -97,10 +97,10 @@ const types: Types = {
 /** Preparing costs as much as a few runs. Segments come and go, so the cache is emptied at times. */
 const PREPARED_COUNT_MAX = 200;
 
-const prepared = new WeakMap<Libsql.Database, Map<string, Libsql.Statement<unknown[]>>>();
+const prepared = new WeakMap<Libsql.Database, Map<string, Libsql.Statement>>();
 
-function prepare(database: Libsql.Database, sql: string): Libsql.Statement<unknown[]> {
-  const statements = prepared.get(database) ?? new Map<string, Libsql.Statement<unknown[]>>();
+function prepare(database: Libsql.Database, sql: string): Libsql.Statement {
+  const statements = prepared.get(database) ?? new Map<string, Libsql.Statement>();
   prepared.set(database, statements);
   const known = statements.get(sql);
   if (known !== undefined) return known;
