@@ -1,3 +1,4 @@
+/** The wire contract of Soda Scheduler: HTTP bodies, session frames, and the session machine. */
 export * from './close-codes.ts';
 export * from './http-api.ts';
 export * from './limits.ts';
