@@ -1,6 +1,7 @@
 /**
  * Drives the pure core in tests: holds a state and a clock that only moves when told, builds
- * events with defaults, and reads what a step asked for. It decides nothing that the core decides.
+ * events with defaults, checks the invariants after every step, and reads what it asked for. It
+ * decides nothing that the core decides.
  */
 import {
   createOutput,
@@ -17,6 +18,7 @@ import type {
   ReportedAttempt,
 } from '../../master/domain/events.ts';
 import type { Executor } from '../../master/domain/executor.ts';
+import { violations } from '../../master/domain/invariants.ts';
 import { restore, type StoredLane } from '../../master/domain/restore.ts';
 import { step } from '../../master/domain/scheduler.ts';
 import {
@@ -117,6 +119,8 @@ export class Scheduler {
   send(event: Event): Output {
     const out = createOutput();
     step(this.state, event, this.now, out);
+    const broken = violations(this.state).map(({ invariant, what }) => `${invariant}: ${what}`);
+    if (broken.length > 0) throw new Error(`after ${event.type}: ${broken.join('; ')}`);
     return out;
   }
 

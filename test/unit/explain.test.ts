@@ -104,6 +104,13 @@ describe('explain', () => {
     });
   });
 
+  it('cooling_down: the only idle executor is left alone because it refuses everything', () => {
+    scheduler.connect('x');
+    scheduler.submit({ id: '1' }, { id: '2' }, { id: '3' });
+    for (let i = 0; i < 3; i++) scheduler.reject('x');
+    expect(why()).to.include({ reason: 'cooling_down' });
+  });
+
   it('about_to_start: an executor is free and its row is being read', () => {
     const lane = { lane: 'echo||', type: 'echo', requires: [], labels: [], count: 1 };
     scheduler = Scheduler.restored({ lanes: [lane] }).scheduler;

@@ -100,6 +100,8 @@ export class Window<T extends object> {
 
   /** A page that began at `cursor` is about to be offered; `complete`: nothing follows it. */
   extend(page: readonly T[], complete: boolean): void {
+    // A page that was asked for on behalf of an earlier window says nothing new.
+    if (this.complete) return;
     this.#room = Number.POSITIVE_INFINITY;
     const last = page.at(-1);
     if (complete) this.until = null;

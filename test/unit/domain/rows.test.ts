@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { Output } from '../../../master/domain/effects.ts';
 import { stateOf } from '../../../master/domain/executor.ts';
+import { isBefore } from '../../../master/domain/queue/window.ts';
 import { nextWakeAt } from '../../../master/domain/state.ts';
 import type { Task } from '../../../master/domain/task.ts';
 import {
@@ -158,6 +159,33 @@ describe('restore', () => {
     expect(stops(out)).to.deep.equal(['a#1 canceled -> x']);
     const gone = Scheduler.restored({ active: [{ ...row, ...wished }] }).scheduler;
     expect(finished(gone.pass(15 * SECOND))[0]).to.include({ state: 'canceled' });
+  });
+
+  it('waits for the whole lease of an executor that cannot hear of a new wish to cancel', () => {
+    const { scheduler } = Scheduler.restored({ active: [runningRow()] });
+    scheduler.command({ type: 'cancelRequested', taskId: 'a' });
+    expect(finished(scheduler.pass(15 * SECOND - 1))).to.deep.equal([]);
+    expect(finished(scheduler.pass(1))[0]).to.include({ state: 'canceled' });
+  });
+
+  it('asks for what is due later, and for callbacks, once', () => {
+    const { scheduler } = Scheduler.restored({ lanes: [lane] });
+    const again = scheduler.pass(4 * SECOND).loads.map(({ type }) => type);
+    expect(again).to.not.include('delayed').and.not.include('notifications');
+  });
+
+  it('leaves what is due already to the lanes, and takes what is due a moment later', () => {
+    const before = new Scheduler();
+    before.submit({ id: 'due', runAt: BEGIN }, { id: 'soon', runAt: BEGIN + 1 });
+    const rows = ['due', 'soon'].map((id) => copyOf(before, id));
+    const { scheduler } = Scheduler.restored({ lanes: [lane] });
+    const { cursor } = scheduler.state.delayed;
+    const beyond = rows.filter(({ dueAt, seq }) => {
+      return cursor !== null && isBefore(cursor, { time: dueAt, seq });
+    });
+    expect(beyond.map(({ id }) => id)).to.deep.equal(['soon']);
+    scheduler.send({ type: 'delayedLoaded', tasks: beyond, complete: true });
+    expect([...scheduler.state.tasks.keys()]).to.deep.equal(['soon']);
   });
 
   it('begins with empty windows and knows how much waits', () => {
