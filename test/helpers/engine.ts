@@ -66,6 +66,7 @@ export class ManualClock implements Clock {
 type Call = 'takeTerm' | 'commit' | 'findTask' | 'loadLane';
 
 export class HeldStore extends MemoryStore {
+  /** Those that write something; the others only ask whether the term still stands. */
   readonly commits: Commit[] = [];
   /** Calls of these kinds wait for `release`. */
   readonly held = new Set<Call>();
@@ -83,6 +84,7 @@ export class HeldStore extends MemoryStore {
   }
 
   override commit(commit: Commit): Promise<void> {
+    if (!writes(commit)) return super.commit(commit);
     this.commits.push(commit);
     // The tasks are read now: they may change while the commit is held back.
     const copy = structuredClone(commit);
@@ -106,6 +108,10 @@ export class HeldStore extends MemoryStore {
     if (failure !== undefined) throw failure.error;
     return answer;
   }
+}
+
+function writes(commit: Commit): boolean {
+  return Object.values(commit).some((list) => Array.isArray(list) && list.length > 0);
 }
 
 export class Recorder implements ExecutorLink, Notifier, Observer {
