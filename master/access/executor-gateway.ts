@@ -73,7 +73,7 @@ export class ExecutorGateway implements ExecutorLink {
   /** Sessions whose peer may have to be told of a newer ack at the end of this turn of the loop. */
   readonly #ackQueue = new Set<ExecutorSession>();
   #callOffSweep: (() => void) | null = null;
-  #detach: (() => void) | null = null;
+  #isShutDown = false;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
@@ -102,13 +102,12 @@ export class ExecutorGateway implements ExecutorLink {
   /** Begins to take upgrades, and to post what executors say to `master`. Once only. */
   attach(server: Server, master: Master): void {
     this.#master = master;
-    const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-      const refusal = refusalOf(request, this.#options.authorize, master.status);
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      const status = this.#isShutDown ? 'stopped' : master.status;
+      const refusal = refusalOf(request, this.#options.authorize, status);
       if (refusal !== null) return refuseUpgrade(socket, refusal);
       this.#sockets.handleUpgrade(request, socket, head, (ws) => this.#open(ws));
-    };
-    server.on('upgrade', onUpgrade);
-    this.#detach = () => server.off('upgrade', onUpgrade);
+    });
     this.#scheduleSweep();
   }
 
@@ -143,9 +142,9 @@ export class ExecutorGateway implements ExecutorLink {
     }
   }
 
-  /** Sends every executor away, to come back at once; resolves when no socket is left. */
+  /** Sends every executor away and takes no new one; resolves when no socket is left. */
   async shutdown(): Promise<void> {
-    this.#detach?.();
+    this.#isShutDown = true;
     this.#callOffSweep?.();
     const closed = [...this.#connections].map(
       ({ socket }) => new Promise((resolve) => socket.once('close', resolve)),
