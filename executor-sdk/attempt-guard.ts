@@ -9,10 +9,11 @@ import { Lease } from './lease.ts';
 import type { AttemptKey } from './thread-messages.ts';
 
 /**
- * `offered`: the handlers' thread has not answered yet. `running`: accepted. `fenced`: the lease
- * was lost under it, so that nothing it reports may be sent.
+ * `offered`: the handlers' thread has not answered yet. `accepted`: it has, and the master has yet
+ * to say that this came in time. `running`: it has. `fenced`: the lease was lost under it, so that
+ * nothing it reports may be sent.
  */
-type HeldState = 'offered' | 'running' | 'fenced';
+type HeldState = 'offered' | 'accepted' | 'running' | 'fenced';
 
 interface HeldAttempt extends AttemptKey {
   state: HeldState;
@@ -64,8 +65,13 @@ export class AttemptGuard {
   /** False: the offer was taken back in the meantime, or the lease was lost. */
   accept(key: AttemptKey): boolean {
     if (!this.holds(key) || this.#held?.state !== 'offered') return false;
-    this.#held.state = 'running';
+    this.#held.state = 'accepted';
     return true;
+  }
+
+  /** The master has acknowledged that the attempt was accepted. */
+  begin(): void {
+    if (this.#held?.state === 'accepted') this.#held.state = 'running';
   }
 
   /** The attempt has ended. Returns whether its result may be sent. */

@@ -27,6 +27,8 @@ const ABORT_GRACE_MS = 10_000;
 
 interface RunningAttempt extends AttemptKey {
   readonly abort: AbortController;
+  /** Lets the handler begin. */
+  readonly begin: () => void;
   readonly ended: Promise<void>;
 }
 
@@ -132,6 +134,11 @@ export class Executor {
     switch (message.type) {
       case 'assigned':
         return this.#begin(message.task, message.limits);
+      case 'begin':
+        if (this.#running?.taskId === message.taskId && this.#running.attempt === message.attempt) {
+          this.#running.begin();
+        }
+        return;
       case 'abort':
         if (this.#running?.taskId === message.taskId && this.#running.attempt === message.attempt) {
           this.#abort(this.#running, message.reason);
@@ -148,10 +155,15 @@ export class Executor {
   #begin(assigned: AssignedTask, limits: Limits): void {
     const key = { taskId: assigned.id, attempt: assigned.attempt };
     const abort = new AbortController();
-    const ended = this.#run(assigned, limits, key, abort.signal).finally(() => {
+    let begin = (): void => undefined;
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    abort.signal.addEventListener('abort', begin);
+    const ended = this.#run(assigned, limits, key, abort.signal, begun).finally(() => {
       this.#running = null;
     });
-    this.#running = { ...key, abort, ended };
+    this.#running = { ...key, abort, begin, ended };
   }
 
   async #run(
@@ -159,6 +171,7 @@ export class Executor {
     limits: Limits,
     key: AttemptKey,
     signal: AbortSignal,
+    begun: Promise<void>,
   ): Promise<void> {
     const task = taskOf(assigned);
     const { attempt } = key;
@@ -168,7 +181,10 @@ export class Executor {
     }
     const accept: ExecutorMessage = { type: 'accept', task_id: task.id, attempt };
     this.#tell({ type: 'accept', ...key, body: JSON.stringify(accept) });
-    this.#event({ type: 'task_started', message: `started ${task.type} ${task.id}`, ...key });
+    await begun;
+    if (!signal.aborted) {
+      this.#event({ type: 'task_started', message: `started ${task.type} ${task.id}`, ...key });
+    }
 
     const report = new ProgressReport(assigned, limits, (type, body) => {
       this.#tell({ type, ...key, body });
@@ -191,6 +207,7 @@ export class Executor {
   async #handlerEnd(task: Task, context: Parameters<Handler>[1]): Promise<HandlerEnd> {
     const handler = this.#handlers.get(task.type);
     try {
+      context.signal.throwIfAborted();
       return { value: await handler?.(task, context) };
     } catch (error) {
       return { error };

@@ -243,7 +243,8 @@ export class SessionClient {
     this.#sessionId = sessionId;
     this.#guard.dropOffer();
     for (const message of kept) {
-      if (message.type === 'result' || message === checkpoint) this.#send(message);
+      const isAccept = message.type === 'accept' && this.#guard.holds(message);
+      if (message.type === 'result' || isAccept || message === checkpoint) this.#send(message);
     }
   }
 
@@ -266,7 +267,18 @@ export class SessionClient {
       const key = { taskId: frame.task_id, attempt: frame.attempt };
       this.#guard.abort(key, frame.reason, frame.grace_ms);
     } else if (frame.draining) this.#event('draining', 'the master sends no new task for now');
+    // After the frame itself: it may call off the very attempt whose acceptance it acknowledges.
+    this.#beginOnceAcknowledged();
     this.#sendWaiting(PROGRESS_UNACKED_MAX);
+  }
+
+  /** Until then another executor may have the task: the answer may have come too late. */
+  #beginOnceAcknowledged(): void {
+    const { held } = this.#guard;
+    if (held?.state !== 'accepted') return;
+    if (this.#session.unacked().some(({ type }) => type === 'accept')) return;
+    this.#guard.begin();
+    this.#options.tell({ type: 'begin', ...keyOf(held) });
   }
 
   #offer(task: AssignedTask, { limits }: WelcomeFrame): void {
@@ -353,7 +365,9 @@ export class SessionClient {
     const { held } = this.#guard;
     const finished = this.#session.unacked().filter(({ type }) => type === 'result');
     return [
-      ...(held?.state === 'running' ? [runningAttempt(held, 'running')] : []),
+      ...(held?.state === 'accepted' || held?.state === 'running'
+        ? [runningAttempt(held, 'running')]
+        : []),
       ...finished.map((message) => runningAttempt(message, 'finished')),
     ];
   }
@@ -362,6 +376,7 @@ export class SessionClient {
     if (!this.#session.acknowledged(ack)) {
       return this.#close(CloseCode.badFrame, 'ack: beyond what was sent');
     }
+    this.#beginOnceAcknowledged();
     this.#sendWaiting(PROGRESS_UNACKED_MAX);
     this.#leaveOnceAcknowledged();
   }

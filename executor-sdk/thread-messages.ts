@@ -40,6 +40,8 @@ export type ToSession =
 
 export type FromSession =
   | { readonly type: 'assigned'; readonly task: AssignedTask; readonly limits: Limits }
+  /** The master knows that the attempt was accepted: only now the handler may begin. */
+  | ({ readonly type: 'begin' } & AttemptKey)
   | ({ readonly type: 'abort'; readonly reason: AbortReason } & AttemptKey)
   /** Asks how late this thread is. */
   | { readonly type: 'ping' }

@@ -59,6 +59,10 @@ export const taskError = z.object({
   details: json.optional(),
 });
 
+/**
+ * The handler begins once this is acknowledged, and not before: an answer that came too late is
+ * refused, and an executor that dies of the task at once has been known to run it.
+ */
 const acceptFrame = z.object({ type: z.literal('accept'), seq, ack, task_id: taskId, attempt });
 
 const rejectFrame = z.object({

@@ -23,11 +23,15 @@ async function runOneTask(url: string, id: string): Promise<void> {
   });
   function answer(message: FromSession): void {
     if (message.type === 'ping') return client.take({ type: 'pong' });
-    if (message.type !== 'assigned') return;
-    const key = { taskId: message.task.id, attempt: message.task.attempt };
+    if (message.type !== 'assigned' && message.type !== 'begin') return;
+    const { id: taskId, attempt } =
+      message.type === 'begin' ? { ...message, id: message.taskId } : message.task;
+    const key = { taskId, attempt };
     const about = { task_id: key.taskId, attempt: key.attempt };
     const body = (fields: object) => JSON.stringify({ ...fields, ...about });
-    client.take({ type: 'accept', ...key, body: body({ type: 'accept' }) });
+    if (message.type === 'assigned') {
+      return client.take({ type: 'accept', ...key, body: body({ type: 'accept' }) });
+    }
     for (const percent of PERCENTS) {
       const text = body({ type: 'progress', percent, checkpoint: percent });
       client.take({ type: 'checkpoint', ...key, body: text });
