@@ -433,5 +433,17 @@ describeStores('task store', (open) => {
     });
   });
 
+  it('finds what is rare, however far back', async () => {
+    const rare = [1, 19_999, 20_000, 20_001, 1_000_000].map((seq) => task(seq, { type: 'rare' }));
+    await insert(...rare, task(40_000), task(3_000_000));
+    await store.commit(commit(term, { finishes: [finish(finished(rare[2] as Task))] }));
+    const list = async (query: object): Promise<number[]> =>
+      (await store.listTasks({ ...everything, type: 'rare', ...query })).map(({ seq }) => seq);
+    expect(await list({})).to.deep.equal([1_000_000, 20_001, 20_000, 19_999, 1]);
+    expect(await list({ limit: 2 })).to.deep.equal([1_000_000, 20_001]);
+    expect(await list({ limit: 2, beforeSeq: 20_001 })).to.deep.equal([20_000, 19_999]);
+    expect(await list({ state: 'waiting', beforeSeq: 20_001 })).to.deep.equal([19_999, 1]);
+  });
+
   it('answers a ping', () => store.ping());
 });

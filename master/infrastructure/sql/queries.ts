@@ -9,11 +9,11 @@ import type {
   TaskQuery,
   TaskStore,
 } from '../../application/ports.ts';
-import type { Notification, Task, TaskState } from '../../domain/task.ts';
-import { isTerminal } from '../../domain/task.ts';
+import type { Notification, Task } from '../../domain/task.ts';
 import type { Database } from './database.ts';
 import type { Dialect } from './dialect.ts';
 import { placeholders } from './dialect.ts';
+import { listTasks } from './listing.ts';
 import type { Row, Value } from './rows.ts';
 import { attemptOf, notificationOf, selectList, taskOf } from './rows.ts';
 import type { Segments } from './segments.ts';
@@ -23,11 +23,6 @@ const ID_COUNT = 256;
 
 const wholeLive = selectList('live', { withLarge: true });
 const wholeHistory = selectList('history', { withLarge: true });
-const lightLive = selectList('live', { withLarge: false });
-const lightHistory = selectList('history', { withLarge: false });
-
-/** A filter of a listing, and what it binds. */
-type Condition = readonly [sql: string, value: Value];
 
 type Reads = Pick<
   TaskStore,
@@ -169,43 +164,8 @@ export class Queries implements Reads {
     return found;
   }
 
-  async listTasks(query: TaskQuery): Promise<Task[]> {
-    const conditions: Condition[] = [];
-    if (query.beforeSeq !== null) conditions.push(['seq < ?', query.beforeSeq]);
-    if (query.state !== null) conditions.push(['state = ?', query.state]);
-    if (query.type !== null) conditions.push(['type = ?', query.type]);
-    if (query.group !== null) conditions.push(['user_group = ?', query.group]);
-    // Labels are kept as a JSON array; their alphabet has no quote.
-    if (query.label !== null) conditions.push(['INSTR(labels, ?) > 0', `"${query.label}"`]);
-    const where =
-      conditions.length === 0 ? '' : `WHERE ${conditions.map(([sql]) => sql).join(' AND ')}`;
-    const page = { sql: 'ORDER BY seq DESC LIMIT ?', values: [query.limit] };
-    const values = [...conditions.map(([, value]) => value), query.limit];
-    const rows = await this.#rowsOfAll(
-      this.#listed(query.state).map(([columns, table]) => ({
-        sql: `SELECT ${columns} FROM ${table} ${where} ${page.sql}`,
-        values,
-      })),
-      page,
-    );
-    return rows.map(taskOf);
-  }
-
-  /** The tables that can hold tasks of the state, each read newest first without sorting. */
-  #listed(state: TaskState | null): [columns: string, table: string][] {
-    const live: [string, string] =
-      // There are many waiting tasks, and few others.
-      state === null || state === 'waiting'
-        ? [lightLive, this.#dialect.readByKey('task')]
-        : [lightLive, this.#dialect.readBy('task', 'task_lane')];
-    const history = this.#segments.newestFirst.map(({ table }): [string, string] => [
-      lightHistory,
-      state === null
-        ? this.#dialect.readByKey(table)
-        : this.#dialect.readBy(table, `${table}_state`),
-    ]);
-    if (state === null) return [live, ...history];
-    return isTerminal(state) ? history : [live];
+  listTasks(query: TaskQuery): Promise<Task[]> {
+    return listTasks(this.#database, this.#segments, query);
   }
 
   protected async lastSeq(): Promise<number> {
