@@ -36,6 +36,8 @@ const TURN_EVENT_COUNT_MAX = 1024;
 /** Events waiting for a turn; beyond it requests are refused. */
 const MAILBOX_COUNT_MAX = 20_000;
 const TICK_MS = 1_000;
+/** How long a master with nothing to write may believe that its term still stands. */
+const TERM_CHECK_MS = 1_000;
 const REBUILD_DELAY_MIN_MS = 100;
 const REBUILD_DELAY_MAX_MS = 5_000;
 
@@ -69,6 +71,8 @@ export class Engine {
   #giveUp: (() => void) | null = null;
   #loop: Promise<void> | null = null;
   #stopping = false;
+  /** When a commit was begun that showed the term to be the newest. */
+  #confirmedAt = 0;
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -185,14 +189,31 @@ export class Engine {
   async #release(state: State, output: Output, eventCount: number, now: number): Promise<void> {
     const { store, observer, clock } = this.#options;
     let commitMs = 0;
+    const begun = clock.now();
     if (output.changes.length > 0) {
-      const begun = clock.now();
       await store.commit(fold(output.changes, state.term, now));
       commitMs = clock.now() - begun;
+      this.#confirmedAt = begun;
+    } else if (begun - this.#confirmedAt >= TERM_CHECK_MS) {
+      await this.#confirmTerm(state.term, begun);
     }
     for (const effect of output.effects) this.#perform(effect, state.term);
     observer.turned(eventCount, commitMs);
     for (const load of output.loads) await this.#load(state, load);
+  }
+
+  /**
+   * One that was deposed and writes nothing would go on to renew the leases of its executors, while
+   * the new master takes them for lost and gives their tasks to others (P5).
+   */
+  async #confirmTerm(term: number, now: number): Promise<void> {
+    try {
+      await this.#options.store.commit(fold([], term, now));
+      this.#confirmedAt = now;
+    } catch (error) {
+      // Nothing was to be written, so that any other failure leaves nothing in doubt.
+      if (error instanceof TermLost) throw error;
+    }
   }
 
   async #load(state: State, load: Load): Promise<void> {
