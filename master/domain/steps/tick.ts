@@ -23,10 +23,8 @@ export function ticked(state: State, now: number, out: Output): void {
   if (stood) {
     // Their heartbeats lie unread in the sockets: nobody is to blame for what was not read (I15).
     for (const executor of state.executors.values()) executor.lastSeenAt = now;
-    return;
-  }
-  for (let due = state.deadlines.take(now); due !== undefined; due = state.deadlines.take(now)) {
-    fire(state, due, now, out);
+  } else {
+    fireDue(state, now, out);
   }
   if (state.deadlines.size > 4 * (state.tasks.size + state.executors.size) + 4096) {
     state.deadlines.compact((deadline) => applies(state, deadline));
@@ -38,6 +36,12 @@ export function ticked(state: State, now: number, out: Output): void {
   if (state.overdueHidden && state.overdueCheckAt <= now) {
     state.overdueCheckAt = now + OVERDUE_CHECK_MS;
     out.loads.push({ type: 'overdue' });
+  }
+}
+
+function fireDue(state: State, now: number, out: Output): void {
+  for (let due = state.deadlines.take(now); due !== undefined; due = state.deadlines.take(now)) {
+    fire(state, due, now, out);
   }
 }
 
