@@ -17,7 +17,9 @@ const SCAN_MAX = 64;
 export function assignRoused(state: State, now: number, out: Output): void {
   if (state.accepting) {
     for (const executor of state.freed) assignTo(state, executor, now, out);
-    for (const lane of state.roused) assignFrom(state, lane, now, out);
+    assignFrom(state, state.roused, now, out);
+    // Also of those that are empty now: more executors than they had tasks may be idle.
+    for (const lane of state.roused) askForMore(state, lane, out);
   }
   state.freed.clear();
   state.roused.clear();
@@ -36,22 +38,38 @@ function assignTo(state: State, executor: Executor, now: number, out: Output): v
   if (best !== undefined) offer(state, best, executor, now, out);
 }
 
-function assignFrom(state: State, lane: Lane, now: number, out: Output): void {
-  offerFrom(state, lane, now, out);
-  // Also when all of it went: more executors than it had tasks may be idle.
-  askForMore(state, lane, out);
+/** Tasks of several lanes go to executors one by one, as they come first in all of them (P6). */
+function assignFrom(state: State, lanes: Iterable<Lane>, now: number, out: Output): void {
+  const open = new Set(lanes);
+  for (;;) {
+    let first: Lane | undefined;
+    let firstTask: Task | undefined;
+    for (const lane of open) {
+      const task = lane.ready.first();
+      if (task === undefined || lane.pools.every((pool) => pool.idle.size === 0)) {
+        open.delete(lane);
+      } else if (firstTask === undefined || comesFirst(task, firstTask)) {
+        first = lane;
+        firstTask = task;
+      }
+    }
+    if (first === undefined) return;
+    if (!offerOne(state, first, now, out)) open.delete(first);
+  }
 }
 
-/** Tasks of a lane go to the executors that have been idle longest. */
-function offerFrom(state: State, lane: Lane, now: number, out: Output): void {
+/** To the executor that has been idle longest; false if none may have a task of this lane now. */
+function offerOne(state: State, lane: Lane, now: number, out: Output): boolean {
   for (const pool of lane.pools) {
     for (const executor of pool.idle) {
-      if (lane.ready.size === 0) return;
       if (executor.restUntil > now) continue;
       const task = firstFor(lane, executor, now);
-      if (task !== undefined) offer(state, task, executor, now, out);
+      if (task === undefined) continue;
+      offer(state, task, executor, now, out);
+      return true;
     }
   }
+  return false;
 }
 
 function firstFor(lane: Lane, executor: Executor, now: number): Task | undefined {
