@@ -10,16 +10,45 @@ import type { Task } from '../../master/domain/task.ts';
 import type { Ledger } from './ledger.ts';
 import type { World } from './world.ts';
 
-/** A task that is due may be found this late where it was not in memory. */
-const HIDDEN_TOLERANCE_MS = 3_000;
+/** Ticks in which a task that became due in the store only must have been found. */
+const HIDDEN_TICK_COUNT_MAX = 4;
 
-export function checkTurn(world: World, ledger: Ledger, state: State): void {
-  // A deposed master may believe what it likes; its commits are refused.
-  if (ledger.term !== state.term) return;
-  for (const { invariant, what } of violations(state)) world.violate(invariant, what);
-  checkMirror(world, ledger, state);
-  checkCounts(world, ledger, state);
-  checkOrder(world, ledger, state);
+export class TurnCheck {
+  readonly #world: World;
+  readonly #ledger: Ledger;
+  #lastTickAt = 0;
+  /** Ticks since which a task is due, covered by its lane, and not in memory. */
+  #hiddenTickCounts = new Map<number, number>();
+
+  constructor(world: World, ledger: Ledger) {
+    this.#world = world;
+    this.#ledger = ledger;
+  }
+
+  check(state: State): void {
+    // A deposed master may believe what it likes; its commits are refused.
+    if (this.#ledger.term !== state.term) return;
+    for (const { invariant, what } of violations(state)) this.#world.violate(invariant, what);
+    checkMirror(this.#world, this.#ledger, state);
+    checkCounts(this.#world, this.#ledger, state);
+    checkOrder(this.#world, this.#ledger, state);
+    if (state.lastTickAt !== this.#lastTickAt) this.#checkHidden(state);
+    this.#lastTickAt = state.lastTickAt;
+  }
+
+  #checkHidden(state: State): void {
+    const counts = new Map<number, number>();
+    for (const row of this.#ledger.live.values()) {
+      if (row.state !== 'waiting' || row.dueAt > state.lastTickAt) continue;
+      if (state.tasks.has(row.id) || !laneCovers(state, row)) continue;
+      const count = (this.#hiddenTickCounts.get(row.seq) ?? 0) + 1;
+      counts.set(row.seq, count);
+      if (count > HIDDEN_TICK_COUNT_MAX) {
+        this.#world.violate('M2', `${row.id} is due, comes before others, and is not in memory`);
+      }
+    }
+    this.#hiddenTickCounts = counts;
+  }
 }
 
 function checkMirror(world: World, ledger: Ledger, state: State): void {
@@ -58,10 +87,7 @@ function isMirror(task: Task, row: Task, isAhead: boolean): boolean {
 
 /** Beyond the end of the window it belongs to. */
 function mayBeHidden(state: State, row: Task, now: number): boolean {
-  if (!state.delayed.covers({ time: row.dueAt, seq: row.seq })) {
-    const isNew = row.dueAt > state.lastTickAt - HIDDEN_TOLERANCE_MS;
-    return isNew || state.delayedLoading || !laneCovers(state, row);
-  }
+  if (!state.delayed.covers({ time: row.dueAt, seq: row.seq })) return true;
   // It was due before its lane was read, or the tick that moves it there is yet to come.
   return row.dueAt <= now && !laneCovers(state, row);
 }

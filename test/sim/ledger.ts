@@ -9,6 +9,9 @@ import { isTerminal, mayFollow } from '../../master/domain/task.ts';
 import type { Faults } from './faults.ts';
 import type { Process, World } from './world.ts';
 
+/** A fifth of the lease: how long an executor may take to end what it has lost. */
+const LEASE_GRACE_MS = 3_000;
+
 interface Child {
   readonly taskId: string;
   readonly attempt: number;
@@ -273,11 +276,12 @@ export class Ledger {
     const [first, second] =
       older.attempt < attempt ? [older.attempt, attempt] : [attempt, older.attempt];
     const record = this.attempts.get(seq)?.get(first);
-    const isPaused = older.process.isPaused || process.isPaused;
+    // It ends what it runs as soon as it goes on, within the grace of a lost lease.
+    const { isPaused, resumedAt } = older.process;
+    const stood = isPaused || this.#world.now - resumedAt <= LEASE_GRACE_MS;
     const endWasAsked = record?.outcome === 'timed_out' || record?.outcome === 'canceled';
     const wasReturned = record?.outcome === 'returned' && older.isDeaf;
-    const isExcused =
-      isPaused || endWasAsked || wasReturned || record?.outcome === 'assign_timeout';
+    const isExcused = stood || endWasAsked || wasReturned || record?.outcome === 'assign_timeout';
     if (first === second || !isExcused) {
       const who = `${older.process.name} runs ${older.taskId}/${older.attempt}`;
       const why = record === undefined ? 'which has not ended' : `which is ${record.outcome}`;

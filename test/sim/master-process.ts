@@ -3,7 +3,7 @@ import { Engine } from '../../master/application/engine.ts';
 import { Master } from '../../master/application/master.ts';
 import type { Log, TaskStore } from '../../master/application/ports.ts';
 import { SimNotifier } from './callbacks.ts';
-import { checkTurn } from './checks.ts';
+import { TurnCheck } from './checks.ts';
 import type { Faults, Settings } from './faults.ts';
 import type { Ledger } from './ledger.ts';
 import { SimLink } from './link.ts';
@@ -39,11 +39,13 @@ export class MasterProcess {
   readonly handle: Master;
   readonly link: SimLink;
   readonly #options: MasterOptions;
+  readonly #check: TurnCheck;
 
   constructor(options: MasterOptions) {
     const { world, name, settings, ledger, faults, sabotage } = options;
     this.#options = options;
     this.process = new Process(world, name);
+    this.#check = new TurnCheck(world, ledger);
     const { process } = this;
     const latencyMsMax = settings.storeLatencyMsMax;
     const plain = new SimStore({ process, rows: options.rows, ledger, faults, latencyMsMax });
@@ -89,7 +91,7 @@ export class MasterProcess {
 
   #turned(): void {
     const { state } = this.engine;
-    if (state !== null) checkTurn(this.process.world, this.#options.ledger, state);
+    if (state !== null) this.#check.check(state);
   }
 
   #log(): Log {

@@ -121,6 +121,7 @@ export class Process implements Clock {
   readonly world: World;
   #isAlive = true;
   #held: (() => void)[] | null = null;
+  #resumedAt = Number.NEGATIVE_INFINITY;
 
   constructor(world: World, name: string) {
     this.world = world;
@@ -133,6 +134,11 @@ export class Process implements Clock {
 
   get isPaused(): boolean {
     return this.#held !== null;
+  }
+
+  /** When it last went on after a stop. */
+  get resumedAt(): number {
+    return this.#resumedAt;
   }
 
   now(): number {
@@ -174,6 +180,7 @@ export class Process implements Clock {
   resume(): void {
     const held = this.#held ?? [];
     this.#held = null;
+    this.#resumedAt = this.now();
     this.world.log(`${this.name} goes on`);
     // One by one: a call may pause the process again, or end it.
     for (const call of held) this.world.after(0, () => this.deliver(call));
