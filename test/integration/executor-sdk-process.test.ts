@@ -1,0 +1,108 @@
+/** The SDK in a process of its own: a blocked thread, a deaf handler, a stopped process, signals. */
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { ScriptedMaster } from '../helpers/scripted-master.ts';
+import { SystemProcess } from '../helpers/system-process.ts';
+import { TcpProxy } from '../helpers/tcp-proxy.ts';
+
+const SCRIPT = fileURLToPath(new URL('../helpers/executor-process.ts', import.meta.url));
+
+describe('executor process', function () {
+  this.timeout(20_000);
+  const closing: (() => Promise<unknown>)[] = [];
+
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+
+  /** An executor that runs one task in this mode, its master, and the network between them. */
+  async function running(
+    params: { mode: string; ms?: number },
+    { leaseMs = 3_000, drainTimeoutMs = 10_000 } = {},
+  ) {
+    const master = await ScriptedMaster.start({ heartbeatMs: 300, leaseMs });
+    closing.push(() => master.close());
+    const proxy = await TcpProxy.start(master.port);
+    closing.push(() => proxy.close());
+    const url = `http://127.0.0.1:${proxy.port}`;
+    const child = new SystemProcess({
+      name: 'executor',
+      args: ['--import=tsx', SCRIPT, url, 'e1', String(drainTimeoutMs)],
+    });
+    closing.push(() => child.end());
+    const { sessionId } = await master.nth('executorConnected');
+    master.assign(sessionId, { id: 't1', params: JSON.stringify(params) });
+    await child.said('that the task started', ({ fields }) => fields['type'] === 'task_started');
+    return { master, proxy, child, sessionId };
+  }
+
+  it('keeps its lease while a handler blocks its thread for longer than that', async () => {
+    const { master } = await running({ mode: 'block', ms: 2_500 }, { leaseMs: 2_000 });
+    expect((await master.nth('attemptEnded')).result).to.equal('"unblocked"');
+    expect(master.of('executorConnected').length + master.of('executorResumed').length).to.equal(1);
+    const lags = master.of('heartbeatReceived').map(({ loopLagMs }) => loopLagMs ?? 0);
+    expect(Math.max(...lags), 'and says how late that thread is').to.be.above(1_000);
+  });
+
+  for (const mode of ['deaf', 'block']) {
+    it(`is killed when a handler goes on without a lease: ${mode}`, async () => {
+      const { master, proxy, child } = await running({ mode, ms: 60_000 });
+      proxy.drop();
+      expect(await child.exited).to.deep.equal({ code: null, signal: 'SIGKILL' });
+      expect(child.tail()).to.contain('killing this process: attempt 1 of task t1');
+      expect(master.of('attemptEnded')).to.deep.equal([]);
+    });
+  }
+
+  it('is killed when a handler does not end after its time, but not after a cancel', async () => {
+    const { master, child, sessionId } = await running({ mode: 'deaf' });
+    const cancel = { type: 'cancel', taskId: 't1', attempt: 1, graceMs: 100 } as const;
+    master.gateway.send(sessionId, { ...cancel, reason: 'canceled' }, 1);
+    await master.nth('heartbeatReceived', master.of('heartbeatReceived').length + 3);
+    expect(child.exit).to.equal(null);
+    master.gateway.send(sessionId, { ...cancel, reason: 'execution_timeout' }, 1);
+    expect((await child.exited).signal).to.equal('SIGKILL');
+  });
+
+  it('notices on waking that its lease is over, and says nothing of its attempt', async () => {
+    const { master, child } = await running({ mode: 'late' }, { leaseMs: 1_500 });
+    child.signal('SIGSTOP');
+    // The master gives up on the socket after a lease.
+    await master.nth('executorDisconnected');
+    child.signal('SIGCONT');
+    await child.said('that it dropped the result', ({ fields }) => {
+      return fields['type'] === 'result_dropped';
+    });
+    const again = await master.nth('executorConnected', 2);
+    expect(again.running).to.deep.equal([]);
+    expect(master.of('attemptEnded')).to.deep.equal([]);
+  });
+
+  it('drains on SIGTERM: the running task may finish, and none is begun', async () => {
+    const { master, child, sessionId } = await running({ mode: 'release' });
+    child.signal('SIGTERM');
+    await master.find('heartbeatReceived', ({ draining }) => draining);
+    master.assign(sessionId, { id: 't2' });
+    expect(await master.nth('attemptRejected')).to.deep.include({ taskId: 't2', code: 406 });
+    child.write('go');
+    expect((await master.nth('attemptEnded')).result).to.equal('"released"');
+    expect((await master.nth('executorDisconnected')).left).to.equal(true);
+    expect(await child.exited).to.deep.equal({ code: 0, signal: null });
+  });
+
+  it('gives its task back on SIGTERM when that does not end in time', async () => {
+    const { master, child } = await running({ mode: 'obey' }, { drainTimeoutMs: 50 });
+    child.signal('SIGTERM');
+    expect((await master.nth('attemptEnded')).outcome).to.equal('returned');
+    expect(await child.exited).to.deep.equal({ code: 0, signal: null });
+  });
+
+  it('exits at once on a second signal', async () => {
+    const { master, child } = await running({ mode: 'release' });
+    child.signal('SIGINT');
+    await master.find('heartbeatReceived', ({ draining }) => draining);
+    child.signal('SIGINT');
+    expect(await child.exited).to.deep.equal({ code: 1, signal: null });
+    expect((await master.nth('executorDisconnected')).left).to.equal(false);
+  });
+});
