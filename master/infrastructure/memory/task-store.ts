@@ -17,7 +17,8 @@ import type { AttemptRecord, Notification, Task } from '../../domain/task.ts';
 
 const DAY_MS = 86_400_000;
 
-interface Finished {
+/** A live task has no notification yet. */
+interface Stored {
   readonly task: Task;
   readonly notification: Notification | null;
 }
@@ -27,8 +28,10 @@ const dayOf = (instant: number): number => Math.floor(instant / DAY_MS);
 export class MemoryStore implements TaskStore {
   #term = 0;
   readonly #live = new Map<number, Task>();
+  /** The `seq` of every id, live or in history. */
+  readonly #seqs = new Map<string, number>();
   /** By the UTC day the task ended, then by `seq`. */
-  readonly #segments = new Map<number, Map<number, Finished>>();
+  readonly #segments = new Map<number, Map<number, Stored>>();
   /** By the `seq` of the task, then by attempt. */
   readonly #attempts = new Map<number, Map<number, AttemptRecord>>();
 
@@ -50,7 +53,10 @@ export class MemoryStore implements TaskStore {
       this.#segments.get(dayOf(finishedAt))?.delete(task.seq);
       this.#live.set(task.seq, { ...task });
     }
-    for (const task of commit.inserts) this.#live.set(task.seq, { ...task });
+    for (const task of commit.inserts) {
+      this.#live.set(task.seq, { ...task });
+      this.#seqs.set(task.id, task.seq);
+    }
     for (const task of commit.updates) {
       const checkpoint = this.#live.get(task.seq)?.checkpoint ?? null;
       this.#live.set(task.seq, { ...task, checkpoint });
@@ -61,6 +67,7 @@ export class MemoryStore implements TaskStore {
     }
     for (const { task, notification } of commit.finishes) {
       this.#live.delete(task.seq);
+      this.#seqs.set(task.id, task.seq);
       this.#segment(dayOf(task.finishedAt ?? 0)).set(task.seq, {
         task: { ...task },
         notification: notification && { ...notification },
@@ -118,22 +125,22 @@ export class MemoryStore implements TaskStore {
   }
 
   async findTask(id: string): Promise<StoredTask | null> {
-    const task = [...this.#all()].find((one) => one.id === id);
-    if (task === undefined) return null;
-    const finished = this.#segments.get(dayOf(task.finishedAt ?? -1))?.get(task.seq);
+    const found = this.#find(this.#seqs.get(id) ?? 0);
+    if (found === undefined) return null;
+    const { task, notification } = found;
     const attempts = [...(this.#attempts.get(task.seq)?.values() ?? [])];
     return {
       task: { ...task },
-      notification: finished?.notification ? { ...finished.notification } : null,
+      notification: notification && { ...notification },
       attempts: attempts.sort((a, b) => a.attempt - b.attempt),
     };
   }
 
   async findIds(ids: readonly string[]): Promise<Map<string, string>> {
-    const wanted = new Set(ids);
     const found = new Map<string, string>();
-    for (const { id, requestHash } of this.#all()) {
-      if (wanted.has(id)) found.set(id, requestHash);
+    for (const id of ids) {
+      const task = this.#find(this.#seqs.get(id) ?? 0)?.task;
+      if (task !== undefined) found.set(id, task.requestHash);
     }
     return found;
   }
@@ -162,7 +169,10 @@ export class MemoryStore implements TaskStore {
   async dropSegments(before: number): Promise<number> {
     const ended = [...this.#segments.keys()].filter((day) => (day + 1) * DAY_MS <= before);
     for (const day of ended) {
-      for (const seq of this.#segment(day).keys()) this.#attempts.delete(seq);
+      for (const { task } of this.#segment(day).values()) {
+        this.#attempts.delete(task.seq);
+        this.#seqs.delete(task.id);
+      }
       this.#segments.delete(day);
     }
     return ended.length;
@@ -182,11 +192,12 @@ export class MemoryStore implements TaskStore {
       ...commit.inserts,
       ...commit.finishes.filter(({ stored }) => !stored).map(({ task }) => task),
     ];
-    const taken = new Set<string | number>();
-    if (began.length > 0) for (const { id, seq } of this.#all()) taken.add(id).add(seq);
+    const ids = new Set<string>();
     for (const { id, seq } of began) {
-      if (taken.has(id) || taken.has(seq)) throw new CommitConflict(`task ${id} is there already`);
-      taken.add(id).add(seq);
+      if (this.#seqs.has(id) || ids.has(id) || this.#find(seq) !== undefined) {
+        throw new CommitConflict(`task ${id} is there already`);
+      }
+      ids.add(id);
     }
     const ended = commit.finishes.filter(({ stored }) => stored).map(({ task }) => task);
     for (const task of [...commit.updates, ...ended]) {
@@ -207,17 +218,27 @@ export class MemoryStore implements TaskStore {
     segment?.set(notification.taskSeq, { ...finished, notification: { ...notification } });
   }
 
-  #segment(day: number): Map<number, Finished> {
-    const segment = this.#segments.get(day) ?? new Map<number, Finished>();
+  #segment(day: number): Map<number, Stored> {
+    const segment = this.#segments.get(day) ?? new Map<number, Stored>();
     this.#segments.set(day, segment);
     return segment;
+  }
+
+  #find(seq: number): Stored | undefined {
+    const task = this.#live.get(seq);
+    if (task !== undefined) return { task, notification: null };
+    for (const segment of this.#segments.values()) {
+      const finished = segment.get(seq);
+      if (finished !== undefined) return finished;
+    }
+    return undefined;
   }
 
   #where(matches: (task: Task) => boolean): Task[] {
     return [...this.#live.values()].filter(matches);
   }
 
-  *#history(): Generator<Finished> {
+  *#history(): Generator<Stored> {
     for (const segment of this.#segments.values()) yield* segment.values();
   }
 
