@@ -2,8 +2,6 @@
 import { SESSION_LIMITS, SUBPROTOCOL, isFinalClose } from '@soda-scheduler/protocol';
 import { WebSocket } from 'ws';
 
-/** From dialling until the caller has called `established`. */
-const HANDSHAKE_TIMEOUT_MS = 10_000;
 const CLOSE_TIMEOUT_MS = 2_000;
 
 export interface Closed {
@@ -17,6 +15,8 @@ export interface Closed {
 export interface ConnectionOptions {
   readonly url: string;
   readonly token: string | undefined;
+  /** From dialling until the caller has called `established`. */
+  readonly handshakeTimeoutMs: number;
   readonly onOpen: () => void;
   readonly onText: (text: string) => void;
   /** Called once, whatever happened before. */
@@ -27,16 +27,17 @@ export class Connection {
   readonly #socket: WebSocket;
   readonly #handshakeTimer: NodeJS.Timeout;
 
-  constructor({ url, token, onOpen, onText, onClosed }: ConnectionOptions) {
-    const options = {
+  constructor(options: ConnectionOptions) {
+    const { url, token, onOpen, onText, onClosed } = options;
+    const wsOptions = {
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
       closeTimeout: CLOSE_TIMEOUT_MS,
       maxPayload: SESSION_LIMITS.frameBytesMax,
       perMessageDeflate: false,
     };
-    const socket = new WebSocket(url, SUBPROTOCOL, options);
+    const socket = new WebSocket(url, SUBPROTOCOL, wsOptions);
     this.#socket = socket;
-    this.#handshakeTimer = setTimeout(() => socket.terminate(), HANDSHAKE_TIMEOUT_MS);
+    this.#handshakeTimer = setTimeout(() => socket.terminate(), options.handshakeTimeoutMs);
     let failure = '';
     let status: number | undefined;
     socket.on('open', onOpen);

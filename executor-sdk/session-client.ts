@@ -3,13 +3,7 @@
  * It knows what the master was told and what it has confirmed; it never runs a handler, and sits
  * in a thread that no handler can block. `docs/protocol.md` is what it implements.
  */
-import {
-  CloseCode,
-  Session,
-  decodeFrame,
-  encodeFrame,
-  masterFrame,
-} from '@soda-scheduler/protocol';
+import { CloseCode, decodeFrame, encodeFrame, masterFrame } from '@soda-scheduler/protocol';
 import type {
   AssignedTask,
   ExecutorFrame,
@@ -20,6 +14,8 @@ import type {
 } from '@soda-scheduler/protocol';
 import { AttemptGuard, keyOf } from './attempt-guard.ts';
 import { Connection } from './connection.ts';
+import { Outbox } from './outbox.ts';
+import type { Outgoing } from './outbox.ts';
 import { rejectBody } from './outcome.ts';
 import type { Refusal } from './outcome.ts';
 import { disconnection, keepConnecting } from './reconnect.ts';
@@ -31,9 +27,8 @@ import type {
   ToSession,
 } from './thread-messages.ts';
 
-const RECONNECT_CAP_MS = 30_000;
-/** Progress frames without an ack; beyond that only the newest of each kind is kept. */
-const PROGRESS_UNACKED_MAX = 16;
+const RECONNECT_WAIT_MS_MAX = 30_000;
+const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** Of the heartbeat interval: how long its answer may take. */
 const ECHO_FRACTION = 0.75;
 /** How long leaving may wait for results to be acknowledged. */
@@ -48,14 +43,11 @@ export interface SessionClientOptions {
   readonly now: () => number;
 }
 
-/** A frame about an attempt, as the session keeps it until it is acknowledged. */
-type Outgoing = Extract<ToSession, { body: string }>;
-
 export class SessionClient {
   readonly #options: SessionClientOptions;
   readonly #guard: AttemptGuard;
   readonly #over = new AbortController();
-  #session = new Session<Outgoing>();
+  readonly #outbox = new Outbox((seq, message) => this.#write(seq, message));
   /** Undefined: the next `hello` begins a new session. */
   #sessionId: string | undefined;
   #connection: Connection | null = null;
@@ -71,8 +63,6 @@ export class SessionClient {
   #isDraining = false;
   #isLeaving = false;
   #leaveTimer: NodeJS.Timeout | undefined;
-  /** Progress that waits for room among the unacknowledged: the newest of each kind. */
-  readonly #waiting = new Map<Outgoing['type'], Outgoing>();
   #pingedAt: number | null = null;
   #loopLagMs = 0;
 
@@ -96,8 +86,7 @@ export class SessionClient {
     try {
       await keepConnecting(() => this.#connect(), {
         signal: this.#over.signal,
-        // With a task to keep there is only the lease to find the master again.
-        waitMsMax: () => (this.#guard.held === null ? RECONNECT_CAP_MS : this.#guard.graceMs),
+        waitMsMax: () => this.#patienceMs(RECONNECT_WAIT_MS_MAX),
         onFailure: (error, wasHealthy) => this.#tellFailure(error, wasHealthy),
       });
     } catch (error) {
@@ -125,7 +114,7 @@ export class SessionClient {
         this.#leaveTimer = setTimeout(() => this.#leave(), LEAVE_TIMEOUT_MS);
         return this.#leaveOnceAcknowledged();
       case 'accept':
-        if (this.#guard.accept(message)) return this.#send(message);
+        if (this.#guard.accept(message)) return this.#outbox.send(message);
         return this.#options.tell({ ...keyOf(message), type: 'abort', reason: 'stale_attempt' });
       case 'reject':
       case 'result':
@@ -133,8 +122,7 @@ export class SessionClient {
       case 'progress':
       case 'checkpoint':
         if (this.#guard.held?.state !== 'running') return;
-        this.#waiting.set(message.type, message);
-        return this.#sendWaiting(PROGRESS_UNACKED_MAX);
+        return this.#outbox.report(message);
     }
   }
 
@@ -146,6 +134,7 @@ export class SessionClient {
       this.#connection = new Connection({
         url,
         token,
+        handshakeTimeoutMs: this.#patienceMs(HANDSHAKE_TIMEOUT_MS),
         onOpen: () => this.#sayHello(),
         onText: (text) => this.#receive(text),
         onClosed: (closed) => {
@@ -162,6 +151,11 @@ export class SessionClient {
     });
   }
 
+  /** With a task to keep there is only the lease to find the master again. */
+  #patienceMs(otherwiseMs: number): number {
+    return this.#guard.held === null ? otherwiseMs : this.#guard.graceMs;
+  }
+
   #sayHello(): void {
     this.#guard.noticeLostLease();
     const { settings, now } = this.#options;
@@ -175,7 +169,7 @@ export class SessionClient {
       reserve: [...settings.reserve],
       slots: 1,
       ...(this.#sessionId !== undefined && { session: this.#sessionId }),
-      received: this.#sessionId === undefined ? 0 : this.#session.received,
+      received: this.#sessionId === undefined ? 0 : this.#outbox.session.received,
       running: this.#running(),
       sdk: settings.sdk,
       host: settings.host,
@@ -216,7 +210,7 @@ export class SessionClient {
     if (welcome.resumed && welcome.session !== this.#sessionId) {
       return this.#close(CloseCode.badFrame, 'resumed another session than asked for');
     }
-    const resend = welcome.resumed ? this.#session.resume(welcome.received) : [];
+    const resend = welcome.resumed ? this.#outbox.session.resume(welcome.received) : [];
     if (resend === null) {
       this.#sessionId = undefined;
       return this.#close(CloseCode.gap, `received ${welcome.received} was never sent`);
@@ -226,41 +220,30 @@ export class SessionClient {
     this.#connection?.established();
     this.#guard.renewLease(this.#helloSentAt, welcome.lease_ms);
     for (const { seq, message } of resend) this.#write(seq, message);
-    if (!welcome.resumed) this.#startSession(welcome.session);
+    if (!welcome.resumed) {
+      this.#sessionId = welcome.session;
+      this.#guard.dropOffer();
+      this.#outbox.moveToNewSession((key) => this.#guard.holds(key));
+    }
     this.#beat();
     this.#heartbeatTimer = setInterval(() => this.#beat(), welcome.heartbeat_ms);
     const how = welcome.resumed ? 'resumed' : 'new';
     this.#event('connected', `connected to the master (${how} session, term ${welcome.term})`);
   }
 
-  /** What the master has yet to acknowledge moves to the new session; what is only news does not. */
-  #startSession(sessionId: string): void {
-    const kept = this.#session.unacked();
-    const checkpoint = kept.findLast(
-      (message) => message.type === 'checkpoint' && this.#guard.holds(message),
-    );
-    this.#session = new Session();
-    this.#sessionId = sessionId;
-    this.#guard.dropOffer();
-    for (const message of kept) {
-      const isAccept = message.type === 'accept' && this.#guard.holds(message);
-      if (message.type === 'result' || isAccept || message === checkpoint) this.#send(message);
-    }
-  }
-
   #deliver(frame: Extract<MasterFrame, { seq: number }>, welcome: WelcomeFrame): void {
-    switch (this.#session.receive(frame.seq, frame.ack)) {
+    switch (this.#outbox.session.receive(frame.seq, frame.ack)) {
       case 'duplicate':
         return;
       case 'gap':
-        return this.#close(CloseCode.gap, `expected ${this.#session.received + 1}`);
+        return this.#close(CloseCode.gap, `expected ${this.#outbox.session.received + 1}`);
       case 'overflow':
         return this.#close(CloseCode.overflow, 'too many frames without an ack');
       case 'invalid':
         return this.#close(CloseCode.badFrame, 'ack: beyond what was sent');
       case 'deliver':
         // It is in memory, and so is all that depends on it: nothing more durable would help.
-        this.#session.confirm(frame.seq);
+        this.#outbox.session.confirm(frame.seq);
     }
     if (frame.type === 'assign') this.#offer(frame.task, welcome);
     else if (frame.type === 'cancel') {
@@ -269,14 +252,14 @@ export class SessionClient {
     } else if (frame.draining) this.#event('draining', 'the master sends no new task for now');
     // After the frame itself: it may call off the very attempt whose acceptance it acknowledges.
     this.#beginOnceAcknowledged();
-    this.#sendWaiting(PROGRESS_UNACKED_MAX);
+    this.#outbox.sendReports();
   }
 
   /** Until then another executor may have the task: the answer may have come too late. */
   #beginOnceAcknowledged(): void {
     const { held } = this.#guard;
     if (held?.state !== 'accepted') return;
-    if (this.#session.unacked().some(({ type }) => type === 'accept')) return;
+    if (this.#outbox.unacked('accept').length > 0) return;
     this.#guard.begin();
     this.#options.tell({ type: 'begin', ...keyOf(held) });
   }
@@ -288,7 +271,7 @@ export class SessionClient {
       this.#guard.hold(key);
       return this.#options.tell({ type: 'assigned', task, limits });
     }
-    this.#send({ type: 'reject', ...key, body: rejectBody(key, refusal) });
+    this.#outbox.send({ type: 'reject', ...key, body: rejectBody(key, refusal) });
   }
 
   #refusal(type: string): Refusal | null {
@@ -301,34 +284,16 @@ export class SessionClient {
   /** The attempt is over, or was never begun. */
   #end(message: Outgoing): void {
     if (this.#guard.release(message)) {
-      this.#sendWaiting(Number.POSITIVE_INFINITY);
-      return this.#send(message);
+      return this.#outbox.conclude(message);
     }
-    this.#waiting.clear();
+    this.#outbox.dropReports();
     this.#event('result_dropped', 'the lease was lost before the attempt ended', message);
-  }
-
-  #send(message: Outgoing): void {
-    const frame = this.#session.send(message, Buffer.byteLength(message.body));
-    // One attempt at a time and little progress each: only a master that never acknowledges and
-    // still assigns can fill the window.
-    if (frame === null) throw new Error('the master does not acknowledge results');
-    this.#write(frame.seq, message);
-  }
-
-  #sendWaiting(unackedMax: number): void {
-    for (const [type, message] of this.#waiting) {
-      const isProgress = ({ type }: Outgoing) => type === 'progress' || type === 'checkpoint';
-      if (this.#session.unacked().filter(isProgress).length >= unackedMax) return;
-      this.#waiting.delete(type);
-      this.#send(message);
-    }
   }
 
   /** Without a connection the frame waits in the session, which sends it on resuming. */
   #write(seq: number, message: Outgoing): void {
     if (this.#welcome === null) return;
-    this.#connection?.send(encodeFrame(seq, this.#session.announceAck(), message.body));
+    this.#connection?.send(encodeFrame(seq, this.#outbox.session.announceAck(), message.body));
   }
 
   /** The number of a heartbeat is the time it was sent: its echo renews the lease from then. */
@@ -342,7 +307,7 @@ export class SessionClient {
     const heartbeat: ExecutorFrame = {
       type: 'heartbeat',
       n: Math.floor(now),
-      ack: this.#session.announceAck(),
+      ack: this.#outbox.session.announceAck(),
       state: this.#isDraining ? 'draining' : busy,
       running: this.#running(),
       loop_lag_ms: Math.round(lagMs),
@@ -363,7 +328,7 @@ export class SessionClient {
 
   #running(): RunningAttempt[] {
     const { held } = this.#guard;
-    const finished = this.#session.unacked().filter(({ type }) => type === 'result');
+    const finished = this.#outbox.unacked('result');
     return [
       ...(held?.state === 'accepted' || held?.state === 'running'
         ? [runningAttempt(held, 'running')]
@@ -373,17 +338,16 @@ export class SessionClient {
   }
 
   #acknowledged(ack: number): void {
-    if (!this.#session.acknowledged(ack)) {
+    if (!this.#outbox.session.acknowledged(ack)) {
       return this.#close(CloseCode.badFrame, 'ack: beyond what was sent');
     }
     this.#beginOnceAcknowledged();
-    this.#sendWaiting(PROGRESS_UNACKED_MAX);
+    this.#outbox.sendReports();
     this.#leaveOnceAcknowledged();
   }
 
   #leaveOnceAcknowledged(): void {
-    const waits = this.#session.unacked().some(({ type }) => type === 'result');
-    if (this.#isLeaving && !waits) this.#leave();
+    if (this.#isLeaving && this.#outbox.unacked('result').length === 0) this.#leave();
   }
 
   #leave(): void {

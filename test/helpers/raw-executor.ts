@@ -14,8 +14,9 @@ export class RawExecutor {
   private constructor(port: number) {
     this.socket = new WebSocket(`ws://127.0.0.1:${port}${EXECUTOR_PATH}`, SUBPROTOCOL);
     this.socket.on('message', (data) => {
-      this.texts.push(String(data));
-      this.frames.push(JSON.parse(String(data)) as MasterFrame);
+      const text = (data as Buffer).toString();
+      this.texts.push(text);
+      this.frames.push(JSON.parse(text) as MasterFrame);
     });
     this.socket.on('error', () => undefined);
     this.closed = new Promise((resolve) => {
@@ -36,7 +37,7 @@ export class RawExecutor {
   ): Promise<RawExecutor & { readonly welcome: WelcomeFrame }> {
     const raw = await RawExecutor.dial(port);
     raw.hello(hello);
-    const welcome = (await raw.next('welcome')) as WelcomeFrame;
+    const welcome = await raw.next('welcome');
     return Object.assign(raw, { welcome });
   }
 

@@ -34,6 +34,8 @@ export class TcpProxy {
   readonly #server: Server;
   readonly #targetPort: number;
   readonly #pairs = new Set<Pair>();
+  /** Those included whose other half is gone without their knowledge. */
+  readonly #sockets = new Set<Socket>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #faults: Record<Direction, Fault> = { up: { ...noFault }, down: { ...noFault } };
   #refuses = false;
@@ -84,10 +86,7 @@ export class TcpProxy {
 
   /** Destroys what is open. New connections pass, unless `refuse()` was called. */
   cut(): void {
-    for (const { client, server } of this.#pairs) {
-      client.destroy();
-      server.destroy();
-    }
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   /** New connections are closed at once. */
@@ -125,6 +124,7 @@ export class TcpProxy {
 
   #pipe(pair: Pair, direction: Direction, from: Socket, to: Socket): void {
     const fault = this.#faults[direction];
+    this.#sockets.add(from);
     from.setNoDelay(true);
     from.on('data', (chunk) => {
       if (fault.drop) return;
@@ -135,6 +135,7 @@ export class TcpProxy {
       if (!fault.drop) this.#later(fault.delayMs, () => to.end());
     });
     from.on('close', () => {
+      this.#sockets.delete(from);
       this.#pairs.delete(pair);
       if (!fault.drop) this.#later(fault.delayMs, () => to.destroy());
     });

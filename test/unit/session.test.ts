@@ -1,7 +1,7 @@
 /** The session machine against a network that loses, repeats and swaps; W1 to W10 where they apply. */
 import { SESSION_LIMITS, Session, encodeFrame } from '@soda-scheduler/protocol';
 import { expect } from 'chai';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 
 interface Wire {
   readonly seq: number;
