@@ -13,14 +13,22 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** A frozen server gives no error: a statement that takes longer has failed. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 const LOCK_WAIT_SECONDS = 10;
-const MIGRATION_LOCK = `CONCAT('soda_scheduler:', DATABASE())`;
-const MIGRATION_WAIT_SECONDS = 60;
+/** One for each database of the server; at most 64 characters. */
+const MIGRATION_LOCK = `CONCAT('soda_scheduler:', MD5(DATABASE()))`;
+/** Less than a statement may take. */
+const MIGRATION_WAIT_SECONDS = 20;
 /** Rows in one statement: more gain nothing. */
 const ROW_COUNT_MAX = 500;
 /** In one packet, unless a single row has more: the largest row has less than this again. */
 const CHARACTERS_MAX = 1_000_000;
 /** Three bytes a character at most, escaped or not, for twice that many. */
 const PACKET_BYTES_MIN = 8 * 1024 * 1024;
+
+const DUPLICATE_KEY = 1062;
+const SYNTAX_ERROR = 1064;
+const LOCK_WAIT_TIMEOUT = 1205;
+/** Also Galera's way to refuse a transaction at its end. */
+const DEADLOCK = 1213;
 
 const types: Types = {
   seq: 'BIGINT NOT NULL PRIMARY KEY',
@@ -170,9 +178,16 @@ async function findWeakness(knex: Knex): Promise<string | null> {
 
 async function findFault(knex: Knex): Promise<string | null> {
   const value = await variables(knex, ['max_allowed_packet']);
-  return Number(value.get('max_allowed_packet')) >= PACKET_BYTES_MIN
-    ? null
-    : `max_allowed_packet must be at least ${PACKET_BYTES_MIN}`;
+  if (Number(value.get('max_allowed_packet')) < PACKET_BYTES_MIN) {
+    return `max_allowed_packet must be at least ${PACKET_BYTES_MIN}`;
+  }
+  try {
+    await knex.raw(`SELECT 1 FROM JSON_TABLE('[]', '$[*]' COLUMNS (v INT PATH '$')) AS v`);
+    return null;
+  } catch (error) {
+    if (codeOf(error) !== SYNTAX_ERROR) throw error;
+    return 'the server is too old: MySQL 8.0 or MariaDB 10.6 is needed';
+  }
 }
 
 /** The lock belongs to its own connection and goes with it, however the master ends. */
@@ -284,8 +299,7 @@ export function mysqlDialect(url: URL): Dialect {
     findWeakness,
     findFault,
 
-    // 1213: deadlock, also Galera's way to refuse a transaction at its end. 1205: lock wait.
-    isPassing: (error) => codeOf(error) === 1213 || codeOf(error) === 1205,
-    isDuplicate: (error) => codeOf(error) === 1062,
+    isPassing: (error) => codeOf(error) === DEADLOCK || codeOf(error) === LOCK_WAIT_TIMEOUT,
+    isDuplicate: (error) => codeOf(error) === DUPLICATE_KEY,
   };
 }
