@@ -312,7 +312,7 @@ export class Engine {
   async #rebuild(): Promise<void> {
     const { store, clock, policy, owner, seed, link, log } = this.#options;
     const begun = clock.now();
-    const { term, lastSeq } = await store.takeTerm(owner, begun);
+    const { term, lastSeq } = await store.takeTerm(owner, begun, this.#state?.term);
     const active = await store.loadActive();
     const lanes = await store.countLanes();
     const now = clock.now();

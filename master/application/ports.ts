@@ -63,10 +63,16 @@ export interface StoredTask {
 }
 
 export interface TaskStore {
-  /** Creates or migrates the schema, checks that commits are durable, then begins a new term. */
+  /**
+   * Creates or migrates the schema, checks that commits are durable, then begins a new term.
+   * `held` is the term this owner had until now; it has none at its start.
+   * @throws {TermLost} another owner has begun a term since `held`.
+   * @throws {StoreUnusable}
+   */
   takeTerm(
     owner: string,
     now: number,
+    held?: number,
   ): Promise<{ readonly term: number; readonly lastSeq: number }>;
 
   /**

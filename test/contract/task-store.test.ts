@@ -78,6 +78,13 @@ describeStores('task store', (open) => {
       expect(await listed()).to.deep.equal([]);
     });
 
+    it('gives no further term to an owner that another one has deposed', async () => {
+      expect((await store.takeTerm('m-1', NOW, term)).term).to.equal(2);
+      await store.takeTerm('m-2', NOW);
+      expect(await failureOf(store.takeTerm('m-1', NOW, 2))).to.be.instanceOf(TermLost);
+      expect((await store.takeTerm('m-3', NOW)).term).to.equal(4);
+    });
+
     it('says that the term is lost even where the rows have changed as well', async () => {
       await insert(task(1));
       await store.takeTerm('m-2', NOW);

@@ -65,9 +65,9 @@ export class SimStore implements TaskStore {
     });
   }
 
-  takeTerm(owner: string, now: number): ReturnType<TaskStore['takeTerm']> {
+  takeTerm(owner: string, now: number, held: number | null): ReturnType<TaskStore['takeTerm']> {
     return this.#read(async () => {
-      const begun = await this.#rows.takeTerm(owner, now);
+      const begun = await this.#rows.takeTerm(owner, now, held);
       this.#ledger.termBegan(begun.term);
       return begun;
     });

@@ -27,6 +27,7 @@ const dayOf = (instant: number): number => Math.floor(instant / DAY_MS);
 
 export class MemoryStore implements TaskStore {
   #term = 0;
+  #owner = '';
   readonly #live = new Map<number, Task>();
   /** The `seq` of every id, live or in history. */
   readonly #seqs = new Map<string, number>();
@@ -35,9 +36,15 @@ export class MemoryStore implements TaskStore {
   /** By the `seq` of the task, then by attempt. */
   readonly #attempts = new Map<number, Map<number, AttemptRecord>>();
 
-  async takeTerm(_owner: string, now: number): Promise<{ term: number; lastSeq: number }> {
+  async takeTerm(
+    owner: string,
+    now: number,
+    held?: number,
+  ): Promise<{ term: number; lastSeq: number }> {
     await this.prepareSegments(now);
+    if (held !== undefined && this.#owner !== owner) throw new TermLost(`term ${held} is over`);
     this.#term += 1;
+    this.#owner = owner;
     let lastSeq = 0;
     for (const { seq } of this.#all()) lastSeq = Math.max(lastSeq, seq);
     return { term: this.#term, lastSeq };

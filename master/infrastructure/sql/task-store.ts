@@ -40,12 +40,16 @@ export class SqlStore extends Queries implements TaskStore {
     this.#log = options.log;
   }
 
-  async takeTerm(owner: string, now: number): Promise<{ term: number; lastSeq: number }> {
+  async takeTerm(
+    owner: string,
+    now: number,
+    held?: number,
+  ): Promise<{ term: number; lastSeq: number }> {
     await this.#checkServer();
     await migrate(this.#knex, this.#dialect);
     this.#segments.replace(await this.#dialect.listTables(this.#knex, 'task_history_'));
     await this.prepareSegments(now);
-    const term = await this.#beginTerm(owner, now);
+    const term = await this.#beginTerm(owner, now, held);
     return { term, lastSeq: await this.lastSeq() };
   }
 
@@ -93,21 +97,27 @@ export class SqlStore extends Queries implements TaskStore {
     this.#log.warn(message);
   }
 
-  #beginTerm(owner: string, now: number): Promise<number> {
+  #beginTerm(owner: string, now: number, held: number | undefined): Promise<number> {
     const raise: Statement = {
       sql: 'UPDATE master SET term = term + 1, owner = ?, started_at = ? WHERE id = 1',
       runs: [[owner, now]],
       touches: 1,
     };
     return this.#database.transaction(async (connection) => {
-      const statements = [plain(this.#dialect.begin), raise, this.#readTerm()];
-      return termIn((await this.#dialect.run(connection, statements))[2]);
+      const begin = [plain(this.#dialect.begin), this.#readTerm()];
+      const [, before] = await this.#dialect.run(connection, begin);
+      // A term of our own may have begun without our hearing of it.
+      if (held !== undefined && before?.rows[0]?.['owner'] !== owner) {
+        throw new TermLost(`term ${held} is over: another master has begun one`);
+      }
+      const [, after] = await this.#dialect.run(connection, [raise, this.#readTerm()]);
+      return termIn(after);
     });
   }
 
   /** Locks the row, so that no newer term begins before this transaction has ended. */
   #readTerm(): Statement {
-    return plain(`SELECT term FROM master WHERE id = 1${this.#dialect.lockRow}`);
+    return plain(`SELECT term, owner FROM master WHERE id = 1${this.#dialect.lockRow}`);
   }
 
   async #write(
