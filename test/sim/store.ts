@@ -65,7 +65,7 @@ export class SimStore implements TaskStore {
     });
   }
 
-  takeTerm(owner: string, now: number, held: number | null): ReturnType<TaskStore['takeTerm']> {
+  takeTerm(owner: string, now: number, held?: number): ReturnType<TaskStore['takeTerm']> {
     return this.#read(async () => {
       const begun = await this.#rows.takeTerm(owner, now, held);
       this.#ledger.termBegan(begun.term);
