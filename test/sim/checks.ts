@@ -114,10 +114,15 @@ function checkCounts(world: World, ledger: Ledger, state: State): void {
 
 /** I10: what was offered in this turn came first among what its executor might have had. */
 function checkOrder(world: World, ledger: Ledger, state: State): void {
-  for (const offered of ledger.takeOffered()) {
+  const allOffered = ledger.takeOffered();
+  // After the process stood still, some executors are roused by the next tick only.
+  if (state.deadlines.nextAt() <= state.lastTickAt) return;
+  for (const offered of allOffered) {
     const executor = state.executors.get(offered.executorId ?? '');
     const row = ledger.live.get(offered.seq);
     if (executor === undefined || row?.attempt !== offered.attempt) continue;
+    // It may be given what a step brings before the tick that ends its rest lets it choose.
+    if (executor.restUntil > state.lastTickAt) continue;
     const offeredAt = offered.offeredAt ?? world.now;
     for (const lane of state.lanes.values()) {
       if (executor.poolKey === '' || !mayRun(executor, lane)) continue;
@@ -126,7 +131,7 @@ function checkOrder(world: World, ledger: Ledger, state: State): void {
         const sinceAt = Math.max(ledger.visibleSince(other), other.dueAt);
         // What became visible together may be told apart by chance.
         if (sinceAt + 200 > offeredAt) continue;
-        if ((executor.coolDowns.get(other.id) ?? 0) > offeredAt) continue;
+        if ((executor.coolDowns.get(other.id) ?? 0) > state.lastTickAt) continue;
         const what = `${offered.id} went to ${executor.id} before ${other.id}`;
         world.violate('I10', `${what}, which was there since ${sinceAt}`);
       }

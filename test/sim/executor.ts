@@ -37,7 +37,7 @@ export interface ExecutorKind {
 export interface Held {
   readonly taskId: string;
   readonly attempt: number;
-  state: 'offered' | 'running' | 'fenced';
+  state: 'offered' | 'accepted' | 'running' | 'fenced';
   readonly handler: Handler;
 }
 
@@ -111,7 +111,7 @@ export class SimExecutor {
   accept(held: Held): boolean {
     this.#noticeLostLease();
     if (this.#held !== held || held.state !== 'offered') return false;
-    held.state = 'running';
+    held.state = 'accepted';
     this.#send({ type: 'accept', task_id: held.taskId, attempt: held.attempt });
     return true;
   }
@@ -236,7 +236,12 @@ export class SimExecutor {
   }
 
   #startSession(sessionId: string): void {
-    const kept = this.#session.unacked().filter((message) => message.type === 'result');
+    const { taskId, attempt } = this.#held ?? {};
+    const kept = this.#session.unacked().filter((message) => {
+      if (message.type === 'result') return true;
+      const isHeld = message.task_id === taskId && message.attempt === attempt;
+      return message.type === 'accept' && isHeld;
+    });
     this.#session = new Session();
     this.#sessionId = sessionId;
     if (this.#held?.state === 'offered') {
@@ -259,6 +264,17 @@ export class SimExecutor {
         this.#abort(frame.reason, frame.grace_ms);
       }
     }
+    // After the frame itself: it may call off the very attempt whose acceptance it acknowledges.
+    this.#beginOnceAcknowledged();
+  }
+
+  /** Until then another executor may have the task: the answer may have come too late. */
+  #beginOnceAcknowledged(): void {
+    const held = this.#held;
+    if (held?.state !== 'accepted') return;
+    if (this.#session.unacked().some(({ type }) => type === 'accept')) return;
+    held.state = 'running';
+    held.handler.run();
   }
 
   #offer(task: AssignedTask): void {
@@ -343,7 +359,7 @@ export class SimExecutor {
   #running(): RunningAttempt[] {
     const held = this.#held;
     const running: RunningAttempt[] =
-      held?.state === 'running'
+      held?.state === 'accepted' || held?.state === 'running'
         ? [{ task_id: held.taskId, attempt: held.attempt, state: 'running' }]
         : [];
     for (const message of this.#session.unacked()) {
@@ -366,6 +382,7 @@ export class SimExecutor {
 
   #acknowledged(ack: number): void {
     if (!this.#session.acknowledged(ack)) this.#bad('ack: beyond what was sent');
+    this.#beginOnceAcknowledged();
     this.#leaveOnceDone();
   }
 

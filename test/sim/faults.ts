@@ -30,8 +30,9 @@ export interface Settings {
   readonly policy: Policy;
   readonly taskCount: number;
   readonly executorCount: number;
-  /** How long faults go on. */
+  /** How long faults go on, and the longest time from one to the next. */
   readonly stormMs: number;
+  readonly disturbMsMax: number;
   readonly networkLatencyMsMax: number;
   readonly storeLatencyMsMax: number;
   /** How likely a client cancels, changes or retries a task, for each task submitted. */
@@ -71,6 +72,7 @@ export function settingsFor(seed: number, faults?: FaultClasses): Settings {
     taskCount: random.between(15, 60),
     executorCount: random.between(1, 6),
     stormMs: random.between(20, 120) * 1000,
+    disturbMsMax: random.pick([600, 3_000, 8_000]),
     networkLatencyMsMax: random.pick([2, 20, 200]),
     storeLatencyMsMax: random.pick([1, 10, 100]),
     commandChance: random.pick([0, 0.2, 0.6]),

@@ -38,7 +38,7 @@ export function drawPlan(random: Random, faults: Faults): Plan {
         ? null
         : answers === 'late'
           ? random.between(3_000, 40_000)
-          : random.between(0, 20),
+          : random.between(0, random.chance(0.8) ? 20 : 1_000),
     end,
     runMs: random.chance(0.2) ? random.between(5_000, 40_000) : random.between(1, 3_000),
     progressMs: random.chance(0.3) ? random.between(100, 4_000) : null,
@@ -83,12 +83,13 @@ export class Handler {
   abort(reason: CancelReason | 'lease_lost'): void {
     const { abortMs } = this.#plan;
     if (this.#isAborted || this.#isOver) return;
-    if (abortMs === null) {
-      if (this.#child !== null) this.#child.isDeaf = true;
+    // Only what has begun may be deaf to it.
+    if (abortMs === null && this.#child !== null) {
+      this.#child.isDeaf = true;
       return;
     }
     this.#isAborted = true;
-    this.#executor.process.after(abortMs, () => {
+    this.#executor.process.after(abortMs ?? 0, () => {
       this.#end(reason === 'drain' ? 'returned' : 'canceled');
     });
   }
@@ -107,10 +108,13 @@ export class Handler {
       this.#executor.end(held, { type: 'reject', ...about, code: 400, message: 'not this one' });
       return;
     }
-    if (!this.#executor.accept(held)) {
-      this.#isOver = true;
-      return;
-    }
+    if (!this.#executor.accept(held)) this.#isOver = true;
+  }
+
+  /** The master knows that the attempt was accepted. */
+  run(): void {
+    const held = this.#held;
+    if (this.#isOver || this.#isAborted || held === null) return;
     const { process } = this.#executor;
     this.#child = this.#ledger.childStarted(process, held.taskId, held.attempt);
     this.#reportProgress();

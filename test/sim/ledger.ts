@@ -268,8 +268,8 @@ export class Ledger {
 
   /**
    * Two attempts of a task at one time (P5). The older one must have been given up by the master,
-   * and for a reason that lets it go on: a process that stands still cannot end itself; an end
-   * that was asked for is waited for one grace only; an answer that came too late is told to stop.
+   * and for a reason that lets it go on: a process that stands still cannot end itself, and an end
+   * that was asked for is waited for one grace only.
    */
   #checkOverlap(older: Child, process: Process, attempt: number): void {
     const seq = this.#seqById.get(older.taskId) ?? 0;
@@ -281,7 +281,7 @@ export class Ledger {
     const stood = isPaused || this.#world.now - resumedAt <= LEASE_GRACE_MS;
     const endWasAsked = record?.outcome === 'timed_out' || record?.outcome === 'canceled';
     const wasReturned = record?.outcome === 'returned' && older.isDeaf;
-    const isExcused = stood || endWasAsked || wasReturned || record?.outcome === 'assign_timeout';
+    const isExcused = stood || endWasAsked || wasReturned;
     if (first === second || !isExcused) {
       const who = `${older.process.name} runs ${older.taskId}/${older.attempt}`;
       const why = record === undefined ? 'which has not ended' : `which is ${record.outcome}`;

@@ -133,7 +133,7 @@ class Run {
   }
 
   #disturbLater(): void {
-    this.#world.after(this.#world.random.between(200, 8_000), () => {
+    this.#world.after(this.#world.random.between(100, this.#settings.disturbMsMax), () => {
       if (!this.#faults.isStorm) return;
       this.#disturb();
       this.#disturbLater();
