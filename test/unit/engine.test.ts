@@ -216,6 +216,23 @@ describe('Engine', () => {
     expect(await refusalOf(submit(own('c')))).to.be.instanceOf(Unavailable);
   });
 
+  it('finds out within two seconds that it was deposed, with nothing to write', async () => {
+    await harness.store.takeTerm('another master', harness.clock.now());
+    await harness.clock.pass(2 * SECOND);
+    expect(await refusalOf(ended)).to.be.instanceOf(TermLost);
+  });
+
+  it('does not depose its successor when it comes back from a failure', async () => {
+    harness.store.failing.set('commit', { error: new Error('down') });
+    harness.store.failing.set('takeTerm', { error: new Error('down') });
+    await refusalOf(submit(own('a')));
+    await settled();
+    expect(harness.engine.status).to.equal('recovering');
+    await harness.store.takeTerm('another master', harness.clock.now());
+    await harness.clock.pass(SECOND);
+    expect(await refusalOf(ended)).to.be.instanceOf(TermLost);
+  });
+
   it('refuses requests when too many wait', async () => {
     harness.store.held.add('commit');
     const first = submit(own('a'));

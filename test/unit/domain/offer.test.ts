@@ -1,6 +1,7 @@
 /** Offering a task to an executor: accepted, rejected, or not answered. */
 import { expect } from 'chai';
 import {
+  BEGIN,
   ended,
   observed,
   offers,
@@ -140,13 +141,16 @@ describe('rejection', () => {
     const scheduler = new Scheduler();
     scheduler.connect('x');
     scheduler.submit({});
+    scheduler.now += 7;
     const out = scheduler.reject('x');
     expect(ended(out)).to.have.length(1);
     expect(ended(out)[0]).to.deep.include({
       outcome: 'rejected',
       executorId: 'x',
       attempt: 1,
+      offeredAt: BEGIN,
       startedAt: null,
+      endedAt: BEGIN + 7,
       error: { message: 'not now', details: { code: 409 } },
     });
     expect(scheduler.task('a')).to.include({ state: 'waiting', attemptsUsed: 0, crashCount: 0 });

@@ -78,6 +78,20 @@ describe('order of waiting tasks', () => {
   });
 });
 
+describe('order of one batch', () => {
+  it('holds over all its types for the executors that are idle', () => {
+    const scheduler = new Scheduler();
+    scheduler.connect('x', { types: ['cut', 'mix'] });
+    scheduler.connect('y', { types: ['cut', 'mix'] });
+    const out = scheduler.submit(
+      { id: 'late', type: 'cut' },
+      { id: 'second', type: 'mix', priority: 1 },
+      { id: 'first', type: 'cut', priority: 2 },
+    );
+    expect(offers(out)).to.deep.equal(['first -> x', 'second -> y']);
+  });
+});
+
 describe('run_at', () => {
   it('is not offered before, and at once when the instant has come', () => {
     const scheduler = new Scheduler();

@@ -85,6 +85,12 @@ describe('lease', () => {
     expect(outcomes(scheduler.pass(1))).to.deep.equal(['lost']);
   });
 
+  it('of others does not keep a master that stood still from offering what is due', () => {
+    scheduler.submit({ runAt: scheduler.now + SECOND });
+    scheduler.now += 60 * MINUTE;
+    expect(offers(scheduler.send({ type: 'ticked' }))).to.deep.equal(['a -> x']);
+  });
+
   it('is not mixed up with that of a newer connection: an old socket that closes is nothing', () => {
     scheduler.connect('x', { sessionId: 'x/2' });
     scheduler.send({

@@ -68,6 +68,13 @@ describe('timeouts', () => {
       expect(stops(scheduler.pass(1))).to.deep.equal(['a#2 execution_timeout -> x']);
     });
 
+    it('stands when the attempt then stalls as well: the first reason counts', () => {
+      scheduler.run('x', { executionTimeoutMs: MINUTE, stallTimeoutMs: MINUTE + SECOND });
+      expect(stops(scheduler.pass(MINUTE + 2 * SECOND))).to.deep.equal([
+        'a#1 execution_timeout -> x',
+      ]);
+    });
+
     it('loses against a result that was on its way', () => {
       scheduler.run('x', { executionTimeoutMs: MINUTE });
       scheduler.pass(MINUTE + SECOND);
@@ -147,6 +154,15 @@ describe('timeouts', () => {
       scheduler.fail('x', { retryAfterMs: 0 });
       scheduler.accept('x');
       expect(stops(scheduler.pass(10 * SECOND))).to.deep.equal(['a#2 deadline -> x']);
+    });
+
+    it('replaces a milder reason: the timed out attempt is not retried then', () => {
+      scheduler.run('x', { deadlineAt, executionTimeoutMs: MINUTE - 5 * SECOND });
+      const out = scheduler.pass(MINUTE);
+      expect(stops(out)).to.deep.equal(['a#1 execution_timeout -> x', 'a#1 deadline -> x']);
+      expect(finished(scheduler.end('x', { outcome: 'canceled' }))[0]).to.include({
+        state: 'expired',
+      });
     });
 
     it('leaves no further attempt to a task that fails after it', () => {
