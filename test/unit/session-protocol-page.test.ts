@@ -100,8 +100,8 @@ describe('docs/protocol.md', () => {
       frameCount += 1;
 
       if (frame!.type === 'hello' || frame!.type === 'welcome') {
-        expect(from.received, `received in ${line}`).to.equal(frame!.received);
-        expect(to.resume(frame!.received), `nothing to resend: ${line}`).to.deep.equal([]);
+        expect(from.received, `received in ${line}`).to.equal(frame.received);
+        expect(to.resume(frame.received), `nothing to resend: ${line}`).to.deep.equal([]);
       } else if ('seq' in frame!) {
         expect(from.send(text, text.length)?.seq, line).to.equal(frame.seq);
         // Everything is handled at once but what the transcript has not acknowledged yet.

@@ -1,0 +1,192 @@
+/** The parts of the executor SDK that need no master. */
+import { NonRetryableError, RetryableError, TaskAborted } from '@soda-scheduler/executor-sdk';
+import { runHandler } from '@soda-scheduler/executor-sdk/testing';
+import { EXECUTOR_ID_PATTERN, executorFrame } from '@soda-scheduler/protocol';
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import * as errors from '../../executor-sdk/errors.ts';
+import { sessionSettings, sessionUrl } from '../../executor-sdk/executor-options.ts';
+import { Lease } from '../../executor-sdk/lease.ts';
+import { outcomeOf } from '../../executor-sdk/outcome.ts';
+import { reconnectDelayMs } from '../../executor-sdk/reconnect.ts';
+
+describe('executor lease', () => {
+  it('ends before that of the master, however late answers arrive', () => {
+    const trips = fc.array(fc.record({ every: fc.nat(20_000), trip: fc.nat(20_000) }));
+    fc.assert(
+      fc.property(trips, (heartbeats) => {
+        const leaseMs = 15_000;
+        const lease = new Lease();
+        let sentAt = 0;
+        let arrivedAt = 0;
+        for (const { every, trip } of heartbeats) {
+          sentAt += every;
+          arrivedAt = Math.max(arrivedAt, sentAt + trip / 2);
+          lease.renew(sentAt, leaseMs);
+        }
+        if (heartbeats.length > 0) {
+          expect(lease.endsAt + lease.graceMs).to.be.below(arrivedAt + leaseMs);
+        }
+      }),
+    );
+  });
+
+  it('is lost before it was ever granted, and is not renewed by an old answer', () => {
+    const lease = new Lease();
+    expect(lease.isLost(0)).to.equal(true);
+    lease.renew(1_000, 1_000);
+    lease.renew(500, 1_000);
+    expect([lease.isLost(1_749), lease.isLost(1_750)]).to.deep.equal([false, true]);
+  });
+
+  it('waits between tries at random, up to a cap that doubles and then stays', () => {
+    const caps = [0, 1, 2, 6, 40].map((failures) => reconnectDelayMs(failures, 30_000, 1));
+    expect(caps).to.deep.equal([500, 1_000, 2_000, 30_000, 30_000]);
+    expect(reconnectDelayMs(6, 30_000, 0)).to.equal(0);
+    expect(reconnectDelayMs(6, 3_000, 0.5)).to.equal(1_500);
+  });
+});
+
+describe('executor options', () => {
+  it('turns the address of a master into that of its sessions', () => {
+    const path = '/scheduler/v2/executor';
+    expect(sessionUrl('http://10.0.0.1:18890')).to.equal(`ws://10.0.0.1:18890${path}`);
+    expect(sessionUrl('https://master.example/')).to.equal(`wss://master.example${path}`);
+    expect(sessionUrl('ws://master/behind/a/proxy')).to.equal('ws://master/behind/a/proxy');
+    for (const wrong of ['', 'master:18890', 'ftp://master', '/scheduler']) {
+      expect(() => sessionUrl(wrong), wrong).to.throw(TypeError, 'url: expected');
+    }
+  });
+
+  it('names what is wrong, and makes an id where none is given', () => {
+    const url = 'http://127.0.0.1:1';
+    expect(sessionSettings({ url }, ['a']).executorId).to.match(EXECUTOR_ID_PATTERN);
+    expect(() => sessionSettings({ url }, [])).to.throw('at least one handler');
+    expect(() => sessionSettings({ url, id: 'a b' }, ['a'])).to.throw('id: "a b"');
+    expect(() => sessionSettings({ url, labels: ['a|b'] }, ['a'])).to.throw('labels: "a|b"');
+    expect(() => sessionSettings({ url }, ['a b'])).to.throw('type: "a b"');
+  });
+});
+
+describe('outcome of a handler', () => {
+  const key = { taskId: 't1', attempt: 2 };
+  const cyclic: Record<string, unknown> = {};
+  cyclic['self'] = cyclic;
+
+  function frameOf(...args: [Parameters<typeof outcomeOf>[1], errors.AbortReason?, number?]) {
+    const [end, aborted = null, bytesMax = 1_000] = args;
+    const { body } = outcomeOf(key, end, aborted, bytesMax);
+    // What the master's schema leaves of it.
+    const {
+      seq: _seq,
+      ack: _ack,
+      type: _type,
+      ...rest
+    } = executorFrame.parse({
+      seq: 1,
+      ack: 0,
+      ...JSON.parse(body),
+    }) as Record<string, unknown>;
+    return rest;
+  }
+
+  const about = { task_id: 't1', attempt: 2 };
+
+  it('is what it returned, or failed with what it threw', () => {
+    expect(frameOf({ value: { a: [1] } })).to.deep.equal({
+      ...about,
+      outcome: 'succeeded',
+      result: { a: [1] },
+    });
+    expect(frameOf({ value: undefined })).to.deep.equal({ ...about, outcome: 'succeeded' });
+    const cases: [unknown, object][] = [
+      [new TypeError('m'), { name: 'TypeError', message: 'm', retryable: true }],
+      ['text', { name: 'Error', message: 'text', retryable: true }],
+      [new errors.NonRetryableError('m'), { name: 'NonRetryableError', retryable: false }],
+      [new errors.RetryableError('m', { retryAfterMs: 1_500 }), { retry_after: 1.5 }],
+      [new errors.RetryableError('m', { details: { a: 1 } }), { details: { a: 1 } }],
+    ];
+    for (const [error, expected] of cases) {
+      const frame = frameOf({ error });
+      expect(frame['outcome']).to.equal('failed');
+      expect(frame['error']).to.deep.include(expected);
+    }
+  });
+
+  it('is not retried when the result cannot be sent, and says why', () => {
+    for (const [value, why] of [
+      ['x'.repeat(1_000), 'The result is 1002 bytes of JSON, and 1000 are allowed.'],
+      [cyclic, 'circular'],
+      [10n, 'BigInt'],
+    ] as const) {
+      const { outcome, error } = frameOf({ value });
+      expect(outcome).to.equal('failed');
+      expect(error).to.deep.include({ name: 'ResultRefused', retryable: false });
+      expect((error as Error).message).to.contain(why);
+    }
+  });
+
+  it('keeps an error whose details cannot be sent', () => {
+    const error = new errors.NonRetryableError('the cause', { details: cyclic });
+    expect(frameOf({ error })['error']).to.deep.include({ message: 'the cause', retryable: false });
+    const long = frameOf({ error: new Error('x'.repeat(100_000)) })['error'] as Error;
+    expect(long.message.length).to.equal(8192);
+  });
+
+  it('depends on why it was told to end, and only if it did not finish', () => {
+    const error = new Error('interrupted');
+    expect(frameOf({ error }, 'drain')).to.deep.equal({ ...about, outcome: 'returned' });
+    expect(frameOf({ error }, 'execution_timeout')).to.deep.equal({
+      ...about,
+      outcome: 'canceled',
+    });
+    expect(frameOf({ value: 1 }, 'canceled')).to.include({ outcome: 'succeeded' });
+  });
+});
+
+describe('runHandler', () => {
+  it('reports what a handler did', async () => {
+    const report = await runHandler<{ n: number }>(
+      (task, ctx) => {
+        ctx.progress(50, { at: task.id });
+        ctx.progress(100);
+        ctx.checkpoint([ctx.lastCheckpoint, ctx.attempt, ctx.token]);
+        return { n: task.params.n, gone: undefined, when: new Date(0) };
+      },
+      { params: { n: 1 }, checkpoint: 'before', attempt: 3 },
+    );
+    expect(report).to.deep.equal({
+      result: { n: 1, when: '1970-01-01T00:00:00.000Z' },
+      progress: [{ percent: 50, state: { at: 'test' } }, { percent: 100 }],
+      checkpoints: [['before', 3, '1.3']],
+    });
+  });
+
+  it('reports what it threw, and checks sizes', async () => {
+    const thrown = await runHandler(
+      () => {
+        throw new NonRetryableError('no such file');
+      },
+      { params: null },
+    );
+    expect(thrown.error).to.be.instanceOf(NonRetryableError);
+    const tooLarge = await runHandler((_task, ctx) => ctx.checkpoint('x'.repeat(65_537)), {
+      params: null,
+    });
+    expect(tooLarge.error).to.be.instanceOf(RangeError);
+    expect(new RetryableError('m', { retryAfterMs: 5 }).retryAfterMs).to.equal(5);
+  });
+
+  it('aborts the handler with the reason a master would give', async () => {
+    const abort = new AbortController();
+    const running = runHandler(
+      (_task, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason as Error));
+        }),
+      { params: null, signal: abort.signal },
+    );
+    abort.abort(new TaskAborted('stalled'));
+    expect((await running).error).to.deep.include({ reason: 'stalled' });
+  });
+});
