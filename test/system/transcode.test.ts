@@ -93,6 +93,28 @@ describeSystem('a transcode', ({ start }) => {
     expect(readdirSync(join(media, 'killed'))).to.have.members(['first.mp4', 'second.mp4']);
   });
 
+  it('whose executor stood still is made by another one, and nothing of the first is left', async () => {
+    const system = await start();
+    const stopped = await system.ffmpegExecutor('a', media);
+    const taskId = await submitTranscode(system, 'stood');
+    await secondBegun(taskId);
+    await system.ffmpegExecutor('b', media);
+
+    stopped.signal('SIGSTOP');
+    const task = await system.ended(taskId, 30_000);
+    expect(task).to.include({ state: 'succeeded', attempt: 2 });
+    const second = join(media, 'stood/second.mp4');
+    const before = statSync(second);
+
+    stopped.signal('SIGCONT');
+    await stopped.said('that it gave up', ({ text }) => text.includes('the lease was lost'));
+    await noneLeft();
+    const after = statSync(second);
+    expect([after.ino, after.mtimeMs]).to.deep.equal([before.ino, before.mtimeMs]);
+    expect(readdirSync(join(media, 'stood'))).to.have.members(['first.mp4', 'second.mp4']);
+    expect(stopped.exit).to.equal(null);
+  });
+
   it('ends at once when it is canceled, and leaves no ffmpeg behind', async () => {
     const system = await start();
     await system.ffmpegExecutor('a', media);
