@@ -184,6 +184,15 @@ describe('hello', () => {
     expect(offers(report)).to.deep.equal(['b -> x']);
   });
 
+  it('and heartbeats tell what is shown of an executor', () => {
+    scheduler.now += 5;
+    const process = { incarnation: '2', host: 'other', pid: 77, sdk: 'new' };
+    scheduler.connect('x', { sessionId: 'x/2', ...process });
+    scheduler.beat('x');
+    const shown = { ...process, connectedAt: scheduler.now, loopLagMs: 1, rssBytes: 1 };
+    expect(scheduler.executor('x')).to.include(shown);
+  });
+
   it('may change what the executor can run', () => {
     scheduler.submit({ type: 'cut' });
     expect(offers(back())).to.deep.equal([]);
