@@ -37,7 +37,7 @@ export interface ExecutorOptions {
   readonly onEvent?: (event: ExecutorEvent) => void;
 }
 
-export const SDK_NAME = 'soda-node/2.0.0';
+const SDK_NAME = 'soda-node/2.0.0';
 
 /** @throws {TypeError} naming the option that is wrong. */
 export function sessionSettings(
@@ -76,7 +76,7 @@ export function sessionUrl(text: string): string {
   return url.href;
 }
 
-export function defaultExecutorId(): string {
+function defaultExecutorId(): string {
   const suffix = `-${process.pid}`;
   const host = hostname().replaceAll(/[^A-Za-z0-9_.-]/g, '-') || 'executor';
   return host.slice(0, 64 - suffix.length) + suffix;

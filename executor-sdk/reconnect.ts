@@ -12,7 +12,7 @@ import { ExecutorRefused } from './errors.ts';
 const FIRST_WAIT_MS_MAX = 500;
 
 /** Why `connect` failed. `wasHealthy`: heartbeats were answered on the connection before. */
-export class Disconnected extends Error {
+class Disconnected extends Error {
   readonly code: number;
   readonly wasHealthy: boolean;
 
@@ -50,6 +50,7 @@ export async function keepConnecting(
     minTimeout: 0,
     signal,
     onFailedAttempt: async ({ error }) => {
+      if (signal.aborted) return;
       const wasHealthy = error instanceof Disconnected && error.wasHealthy;
       onFailure(error, wasHealthy);
       if (wasHealthy) failureCount = 0;

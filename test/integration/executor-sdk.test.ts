@@ -360,10 +360,17 @@ describe('executor SDK', () => {
     await sdk.start();
     const { sessionId } = await master.nth('executorConnected');
     master.assign(sessionId, { id: 't1' });
-    await master.nth('attemptAccepted');
+    await sdk.told('task_started');
     await sdk.stop();
     expect((await master.nth('attemptEnded')).outcome).to.equal('returned');
     expect(master.of('heartbeatReceived').some(({ draining }) => draining)).to.equal(true);
     expect((await master.nth('executorDisconnected')).left).to.equal(true);
+    expect(sdk.events.map(({ type }) => type)).to.deep.equal([
+      'connected',
+      'task_started',
+      'task_aborted',
+      'task_ended',
+      'stopped',
+    ]);
   });
 });
