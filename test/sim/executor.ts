@@ -32,6 +32,8 @@ export interface ExecutorKind {
   readonly types: readonly string[];
   readonly labels: readonly string[];
   readonly reserve: readonly string[];
+  /** Written without regard to the protocol: it knows no lease, and ends nothing it is told to. */
+  readonly isRogue: boolean;
 }
 
 export interface Held {
@@ -284,7 +286,7 @@ export class SimExecutor {
       return this.#send({ type: 'reject', ...about, code: 406, message: refusal });
     }
     const { ledger, faults } = this.#options;
-    const plan = drawPlan(this.process.world.random, faults);
+    const plan = drawPlan(this.process.world.random, faults, this.kind.isRogue);
     const handler = new Handler(this, ledger, plan);
     const held: Held = { taskId: task.id, attempt: task.attempt, state: 'offered', handler };
     this.#held = held;
@@ -302,7 +304,7 @@ export class SimExecutor {
 
   #abort(reason: CancelReason | 'lease_lost', graceMs: number): void {
     this.#held?.handler.abort(reason);
-    if (reason === 'canceled' || reason === 'deadline') return;
+    if (reason === 'canceled' || reason === 'deadline' || this.kind.isRogue) return;
     this.#stopGrace();
     this.#stopGrace = this.process.after(graceMs, () => {
       this.process.world.log(`${this.process.name}: the attempt did not end (${reason})`);
@@ -326,7 +328,8 @@ export class SimExecutor {
   /** To be called before anything is sent or believed: the process may have been stopped. */
   #noticeLostLease(): void {
     const held = this.#held;
-    if (held === null || held.state === 'fenced' || !this.#lease.isLost(this.process.now())) return;
+    if (held === null || held.state === 'fenced' || this.kind.isRogue) return;
+    if (!this.#lease.isLost(this.process.now())) return;
     held.state = 'fenced';
     this.#sessionId = undefined;
     this.#socket?.terminate();

@@ -40,13 +40,20 @@ export class Fleet {
   /** `count` of mixed kinds. The first can do everything. */
   start(count: number): void {
     const { random } = this.#world;
-    this.#begin({ id: this.#newId(), types: ['a', 'b'], labels: ['gpu'], reserve: [] });
+    this.#begin({
+      id: this.#newId(),
+      types: ['a', 'b'],
+      labels: ['gpu'],
+      reserve: [],
+      isRogue: false,
+    });
     for (let i = 1; i < count; i++) {
       this.#begin({
         id: this.#newId(),
         types: random.pick([['a'], ['b'], ['a', 'b']]),
         labels: random.chance(0.4) ? ['gpu'] : [],
         reserve: random.chance(0.2) ? ['gold'] : [],
+        isRogue: this.#faults.has('handlers') && random.chance(0.25),
       });
     }
   }
@@ -69,7 +76,7 @@ export class Fleet {
   /** Whoever is stuck is replaced; some well behaved ones join. */
   heal(): void {
     for (const executor of [...this.#executors]) {
-      if (executor.held?.handler.isStuck) executor.kill('replaced');
+      if (executor.kind.isRogue || executor.held?.handler.isStuck) executor.kill('replaced');
     }
     this.start(2);
   }
@@ -95,7 +102,9 @@ export class Fleet {
     this.#executors.delete(executor);
     const { random } = this.#world;
     const id = random.chance(0.7) ? executor.kind.id : this.#newId();
-    this.#world.after(random.between(0, 5_000), () => this.#begin({ ...executor.kind, id }));
+    const isRogue = executor.kind.isRogue && this.#faults.isStorm;
+    const kind = { ...executor.kind, id, isRogue };
+    this.#world.after(random.between(0, 5_000), () => this.#begin(kind));
   }
 
   #newId(): string {

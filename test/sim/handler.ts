@@ -16,7 +16,7 @@ interface Plan {
   readonly abortMs: number | null;
 }
 
-export function drawPlan(random: Random, faults: Faults): Plan {
+export function drawPlan(random: Random, faults: Faults, isDeaf: boolean): Plan {
   const misbehaves = faults.has('handlers');
   const answers = random.weighted({
     soon: 90,
@@ -43,7 +43,7 @@ export function drawPlan(random: Random, faults: Faults): Plan {
     runMs: random.chance(0.2) ? random.between(5_000, 40_000) : random.between(1, 3_000),
     progressMs: random.chance(0.3) ? random.between(100, 4_000) : null,
     savesCheckpoint: random.chance(0.5),
-    abortMs: misbehaves && random.chance(0.2) ? null : random.between(0, 2_000),
+    abortMs: isDeaf || (misbehaves && random.chance(0.2)) ? null : random.between(0, 2_000),
   };
 }
 
@@ -116,7 +116,8 @@ export class Handler {
     const held = this.#held;
     if (this.#isOver || this.#isAborted || held === null) return;
     const { process } = this.#executor;
-    this.#child = this.#ledger.childStarted(process, held.taskId, held.attempt);
+    const { isRogue } = this.#executor.kind;
+    this.#child = this.#ledger.childStarted(process, held.taskId, held.attempt, isRogue);
     this.#reportProgress();
     const { end, runMs } = this.#plan;
     if (end !== 'hang') {

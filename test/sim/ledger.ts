@@ -18,6 +18,7 @@ interface Child {
   readonly process: Process;
   /** Told to end and does not: nobody but its own process can end it. */
   isDeaf: boolean;
+  readonly isRogue: boolean;
 }
 
 export class Ledger {
@@ -250,7 +251,7 @@ export class Ledger {
     return (row?.state === 'offered' || row?.state === 'running') && row.attempt === attempt;
   }
 
-  childStarted(process: Process, taskId: string, attempt: number): Child {
+  childStarted(process: Process, taskId: string, attempt: number, isRogue: boolean): Child {
     this.#world.log(`${process.name} starts ${taskId}/${attempt}`);
     if (!this.wasOffered(taskId, attempt)) {
       this.#world.violate('I12', `${process.name} starts ${taskId}/${attempt}, never offered`);
@@ -259,9 +260,10 @@ export class Ledger {
       if (other.process === process) {
         this.#world.violate('I7', `${process.name} runs ${other.taskId} and starts ${taskId}`);
       }
-      if (other.taskId === taskId) this.#checkOverlap(other, process, attempt);
+      if (other.taskId === taskId && !other.isRogue && !isRogue)
+        this.#checkOverlap(other, process, attempt);
     }
-    const child: Child = { taskId, attempt, process, isDeaf: false };
+    const child: Child = { taskId, attempt, process, isDeaf: false, isRogue };
     this.#children.add(child);
     return child;
   }

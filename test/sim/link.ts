@@ -52,6 +52,8 @@ export class SimLink implements ExecutorLink {
   readonly #ledger: Ledger;
   readonly #leaseMs: number;
   #master: Pick<MasterHandle, 'term' | 'post'> | null = null;
+  /** A bug to be found: see `mutants.ts`. */
+  acknowledgesAtOnce = false;
   #lastSession = 0;
   readonly #connections = new Set<Connection>();
   readonly #sessions = new Map<string, MasterSession>();
@@ -146,6 +148,7 @@ export class SimLink implements ExecutorLink {
     if (frame.type === 'result') {
       session.results.set(frame.seq, { taskId: frame.task_id, attempt: frame.attempt });
     }
+    if (this.acknowledgesAtOnce) this.confirm(session.sessionId, frame.seq);
     this.#master?.post(frameEvent(frame, session));
   }
 

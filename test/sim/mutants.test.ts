@@ -1,0 +1,21 @@
+/** Every bug of `mutants.ts` must be found within a few seeds. */
+import { expect } from 'chai';
+import { settingsFor } from './faults.ts';
+import { MUTANT_NAMES, mutant } from './mutants.ts';
+import { simulate } from './simulation.ts';
+
+const SEED_COUNT_MAX = 60;
+
+describe('the simulation finds a master that', function () {
+  this.timeout(60_000);
+
+  for (const name of MUTANT_NAMES) {
+    it(name, async () => {
+      for (let seed = 1; seed <= SEED_COUNT_MAX; seed++) {
+        const { violation } = await simulate(settingsFor(seed), mutant(name));
+        if (violation !== null) return;
+      }
+      expect.fail(`not found in ${SEED_COUNT_MAX} seeds`);
+    });
+  }
+});

@@ -1,0 +1,54 @@
+/** Faults that the simulation has found, as small as they could be made. */
+import { expect } from 'chai';
+import type { Task } from '../../master/domain/task.ts';
+import { newTask, offers, Scheduler, SECOND } from '../helpers/domain.ts';
+import { createEngine, settled } from '../helpers/engine.ts';
+
+/** A row as the store would give it. */
+function row(id: string, seq: number): Task {
+  const scheduler = new Scheduler();
+  scheduler.submit({ id });
+  return { ...scheduler.task(id), seq, version: 1 };
+}
+
+describe('regressions', () => {
+  it('an executor that may not have the last task in memory waits for those in the store', () => {
+    const { lane, type, requires, labels } = row('a', 1);
+    const { scheduler } = Scheduler.restored(
+      { lanes: [{ lane, type, requires, labels, count: 3 }] },
+      { pageCount: 2 },
+    );
+    scheduler.connect('x');
+    const tasks = [row('a', 1), row('b', 2)];
+    scheduler.send({ type: 'laneLoaded', lane, tasks, complete: false });
+    scheduler.reject('x');
+    scheduler.reject('x');
+    // Neither may go to x again for a while; the third is only in the store.
+    scheduler.command({ type: 'cancelRequested', taskId: 'a' });
+    const { loads } = scheduler.command({ type: 'cancelRequested', taskId: 'b' });
+    expect(loads).to.deep.equal([{ type: 'lane', lane }]);
+  });
+
+  it('a task that became due while the process stood still is offered by the first tick', () => {
+    const scheduler = new Scheduler();
+    scheduler.connect('x');
+    scheduler.submit({ id: 'a', runAt: scheduler.now + 10 * SECOND });
+    scheduler.now += 60 * SECOND;
+    expect(offers(scheduler.send({ type: 'ticked' }))).to.deep.equal(['a -> x']);
+  });
+
+  it('a master that is told to stop while a commit fails steps its state no more', async () => {
+    const { engine, master, store } = createEngine();
+    const { ended } = await engine.start();
+    store.held.add('commit');
+    store.failing.set('commit', { error: new Error('connection lost'), after: false });
+    const answer = master.submit([newTask({ id: 'a', requestHash: '' })]).catch(() => undefined);
+    await settled();
+    const turnCount = engine.state?.lastTickAt;
+    const stopped = engine.stop();
+    store.release();
+    await Promise.all([stopped, ended, answer]);
+    expect(engine.state?.accepting, 'the event of the stop was not stepped').to.equal(true);
+    expect(engine.state?.lastTickAt).to.equal(turnCount);
+  });
+});
