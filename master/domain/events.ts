@@ -1,5 +1,5 @@
 /** Everything that can happen to the scheduler. Past tense; the engine's mailbox holds these. */
-import type { AttemptError, CancelReason, Notification, Task, User, RetryPolicy } from './task.ts';
+import type { AttemptError, Notification, Task, User, RetryPolicy } from './task.ts';
 
 /** Tells the engine whom a `reply` effect is for. */
 export type RequestId = number;
@@ -168,5 +168,3 @@ export type Event =
   | { readonly type: 'overdueLoaded'; readonly tasks: readonly Task[] }
   | { readonly type: 'drainStarted' }
   | { readonly type: 'ticked' };
-
-export type { CancelReason };

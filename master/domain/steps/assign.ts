@@ -119,7 +119,7 @@ function offer(state: State, task: Task, executor: Executor, now: number, out: O
 }
 
 /** The window of a lane that executors wait for is running out, and the store has more. */
-export function askForMore(state: State, lane: Lane, out: Output): void {
+function askForMore(state: State, lane: Lane, out: Output): void {
   if (lane.loading || lane.pools.length === 0) return;
   if (!lane.ready.runsLow(state.policy.pageCount)) return;
   lane.loading = true;

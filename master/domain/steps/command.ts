@@ -8,7 +8,7 @@ import { becomeIdle } from './occupation.ts';
 import { sendDrain } from './presence.ts';
 import { orderTimeOf } from './submit.ts';
 
-export const NO_TASK: CommandOutcome = { code: 404, message: 'no such task' };
+const NO_TASK: CommandOutcome = { code: 404, message: 'no such task' };
 
 /**
  * A command on a task: with the one in memory, else with its row, which is asked for first. Null

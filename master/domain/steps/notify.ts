@@ -9,7 +9,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
 /** Waits between tries: about 24 hours in all. */
-export const NOTIFY_DELAYS_MS: readonly number[] = [
+const NOTIFY_DELAYS_MS: readonly number[] = [
   5 * SECOND,
   30 * SECOND,
   2 * MINUTE,

@@ -116,7 +116,7 @@ function checkStall(state: State, task: Task, now: number, out: Output): void {
   state.deadlines.push({ at, kind: 'stall', task, attempt: task.attempt });
 }
 
-export function deadlinePassed(state: State, task: Task, now: number, out: Output): void {
+function deadlinePassed(state: State, task: Task, now: number, out: Output): void {
   if (isTerminal(task.state)) return;
   if (task.state === 'waiting') finish(state, task, 'expired', 'deadline', now, out);
   else beginEnding(state, task, 'deadline', now, out);
