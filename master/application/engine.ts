@@ -15,6 +15,7 @@ import {
   type Reply,
 } from '../domain/effects.ts';
 import type { Event, RequestId } from '../domain/events.ts';
+import { roomFor } from '../domain/queue/waiting.ts';
 import { restore } from '../domain/restore.ts';
 import { step } from '../domain/scheduler.ts';
 import { nextWakeAt, type Policy, type State } from '../domain/state.ts';
@@ -237,8 +238,9 @@ export class Engine {
       case 'lane': {
         const { lane } = load;
         const after = state.lanes.get(lane)?.ready.cursor ?? null;
-        const tasks = await store.loadLane(lane, after, clock.now(), pageCount);
-        return { type: 'laneLoaded', lane, tasks, complete: tasks.length < pageCount };
+        const limit = roomFor(state);
+        const tasks = await store.loadLane(lane, after, clock.now(), limit);
+        return { type: 'laneLoaded', lane, tasks, complete: tasks.length < limit };
       }
       case 'delayed': {
         const tasks = await store.loadDelayed(state.delayed.cursor, pageCount);

@@ -6,6 +6,9 @@ import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
 import { createLane, type Lane, removeLane } from './lane.ts';
 
+/** A lane keeps a little whatever the total, so that none is shut out by the others. */
+const LANE_COUNT_MIN = 16;
+
 /** A task begins to wait. It may end up in the store only: then it is in `state.tasks` no more. */
 export function enqueue(state: State, task: Task, now: number): void {
   laneFor(state, task).waitingCount++;
@@ -93,10 +96,16 @@ function leaveToStore(state: State, task: Task): void {
   if (task.deadlineAt !== null) state.overdueHidden = true;
 }
 
-/** A lane keeps a little whatever the total, so that none is shut out by the others. */
 function isTooFull(state: State, windowSize: number): boolean {
   const { laneWindowCount, windowCountMax, windowBytesMax } = state.policy;
   if (windowSize > laneWindowCount) return true;
   const full = state.windowCount > windowCountMax || state.windowBytes > windowBytesMax;
-  return full && windowSize > 16;
+  return full && windowSize > LANE_COUNT_MIN;
+}
+
+/** Rows to read for a lane: a page, or what there is room for, so that none is read in vain. */
+export function roomFor(state: State): number {
+  const { pageCount, windowCountMax, windowBytesMax } = state.policy;
+  const room = state.windowBytes < windowBytesMax ? windowCountMax - state.windowCount : 0;
+  return Math.min(pageCount, Math.max(room, LANE_COUNT_MIN));
 }
