@@ -38,7 +38,7 @@ export class ScriptedMaster {
       clock: createClock(),
       log: silentLog,
       heartbeatMs: 200,
-      leaseMs: 1_000,
+      leaseMs: 6_000,
       ...options,
     });
     this.gateway.attach(this.server, this);

@@ -180,7 +180,7 @@ describe('executor SDK', () => {
   });
 
   it('ends its attempt by itself when the master is out of reach, and starts afresh', async () => {
-    const master = await startMaster();
+    const master = await startMaster({ leaseMs: 1_000 });
     const proxy = await startProxy(master);
     const reasons: unknown[] = [];
     const sdk = executor(`http://127.0.0.1:${proxy.port}`).handle<string>(
