@@ -50,6 +50,7 @@ interface ExecutorOptions {
   readonly ledger: Ledger;
   readonly faults: Faults;
   readonly network: Network;
+  readonly longRunChance: number;
   /** A socket to the master that is to be dialled now; null: nobody answers. */
   readonly dial: (from: Process) => Socket | null;
   /** The process is gone, by its own doing. */
@@ -285,8 +286,9 @@ export class SimExecutor {
     if (refusal !== null) {
       return this.#send({ type: 'reject', ...about, code: 406, message: refusal });
     }
-    const { ledger, faults } = this.#options;
-    const plan = drawPlan(this.process.world.random, faults, this.kind.isRogue);
+    const { ledger, faults, longRunChance } = this.#options;
+    const { random } = this.process.world;
+    const plan = drawPlan(random, faults, longRunChance, this.kind.isRogue);
     const handler = new Handler(this, ledger, plan);
     const held: Held = { taskId: task.id, attempt: task.attempt, state: 'offered', handler };
     this.#held = held;

@@ -33,6 +33,8 @@ export interface Settings {
   /** How long faults go on, and the longest time from one to the next. */
   readonly stormMs: number;
   readonly disturbMsMax: number;
+  /** How many of the attempts run for up to a minute; the others take seconds. */
+  readonly longRunChance: number;
   readonly networkLatencyMsMax: number;
   readonly storeLatencyMsMax: number;
   /** How likely a client cancels, changes or retries a task, for each task submitted. */
@@ -73,6 +75,7 @@ export function settingsFor(seed: number, faults?: FaultClasses): Settings {
     executorCount: random.between(1, 6),
     stormMs: random.between(20, 120) * 1000,
     disturbMsMax: random.pick([600, 3_000, 8_000]),
+    longRunChance: random.pick([0, 0.2, 0.6]),
     networkLatencyMsMax: random.pick([2, 20, 200]),
     storeLatencyMsMax: random.pick([1, 10, 100]),
     commandChance: random.pick([0, 0.2, 0.6]),

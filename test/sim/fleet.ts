@@ -10,6 +10,7 @@ export class Fleet {
   readonly #ledger: Ledger;
   readonly #faults: Faults;
   readonly #network: Network;
+  readonly #longRunChance: number;
   readonly #dial: (from: Process) => Socket | null;
   readonly #executors = new Set<SimExecutor>();
   #lastId = 0;
@@ -20,12 +21,14 @@ export class Fleet {
     ledger: Ledger;
     faults: Faults;
     network: Network;
+    longRunChance: number;
     dial: (from: Process) => Socket | null;
   }) {
     this.#world = options.world;
     this.#ledger = options.ledger;
     this.#faults = options.faults;
     this.#network = options.network;
+    this.#longRunChance = options.longRunChance;
     this.#dial = options.dial;
   }
 
@@ -91,6 +94,7 @@ export class Fleet {
       ledger: this.#ledger,
       faults: this.#faults,
       network: this.#network,
+      longRunChance: this.#longRunChance,
       dial: this.#dial,
       onEnd: () => this.#ended(executor),
     });

@@ -16,7 +16,12 @@ interface Plan {
   readonly abortMs: number | null;
 }
 
-export function drawPlan(random: Random, faults: Faults, isDeaf: boolean): Plan {
+export function drawPlan(
+  random: Random,
+  faults: Faults,
+  longRunChance: number,
+  isDeaf: boolean,
+): Plan {
   const misbehaves = faults.has('handlers');
   const answers = random.weighted({
     soon: 90,
@@ -40,11 +45,17 @@ export function drawPlan(random: Random, faults: Faults, isDeaf: boolean): Plan 
           ? random.between(3_000, 40_000)
           : random.between(0, random.chance(0.8) ? 20 : 1_000),
     end,
-    runMs: random.chance(0.2) ? random.between(5_000, 40_000) : random.between(1, 3_000),
+    runMs: drawRunMs(random, faults, longRunChance),
     progressMs: random.chance(0.3) ? random.between(100, 4_000) : null,
     savesCheckpoint: random.chance(0.5),
     abortMs: isDeaf || (misbehaves && random.chance(0.2)) ? null : random.between(0, 2_000),
   };
+}
+
+/** In the calm, shorter than any execution timeout. */
+function drawRunMs(random: Random, faults: Faults, longRunChance: number): number {
+  if (!faults.isStorm) return random.between(1, 800);
+  return random.chance(longRunChance) ? random.between(5_000, 60_000) : random.between(1, 3_000);
 }
 
 export class Handler {

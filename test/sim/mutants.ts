@@ -7,12 +7,17 @@ import type { Commit, TaskStore } from '../../master/application/ports.ts';
 import { TermLost } from '../../master/application/ports.ts';
 import type { Event } from '../../master/domain/events.ts';
 import type { State } from '../../master/domain/state.ts';
+import { type FaultClasses, NO_FAULTS, type Settings, settingsFor } from './faults.ts';
 import type { Ledger } from './ledger.ts';
 import type { SimLink } from './link.ts';
 import type { Sabotage } from './master-process.ts';
+import { simulate } from './simulation.ts';
 
 interface Mutant extends Sabotage {
   readonly name: string;
+  /** Where the usual mixture rarely brings about what the bug needs. */
+  readonly faults?: Partial<FaultClasses>;
+  readonly settings?: Partial<Settings>;
 }
 
 /** Before each event reaches the mailbox; null drops it. */
@@ -49,6 +54,14 @@ function onStore(replace: (store: TaskStore, ledger: Ledger) => Partial<TaskStor
 
 function onLink(change: (link: SimLink) => void): Sabotage {
   return { link: change };
+}
+
+/** Changes the state itself, before each event. */
+function onState(change: (state: State) => void): Sabotage {
+  return onEvent((event, state) => {
+    if (state !== null) change(state);
+    return event;
+  });
 }
 
 /** Counts calls, so that a bug strikes now and then and not at the first step. */
@@ -98,6 +111,7 @@ function mutantList(): Mutant[] {
     },
     {
       name: 'takes the result of any attempt for that of the newest',
+      faults: { handlers: true, network: true, executorPause: true },
       ...onEvent((event, state) => {
         if (event.type !== 'attemptEnded') return event;
         const task = state?.tasks.get(event.taskId);
@@ -117,6 +131,7 @@ function mutantList(): Mutant[] {
     },
     {
       name: 'takes an executor for lost when its socket breaks',
+      faults: { network: true },
       ...onEvent((event) =>
         event.type === 'executorDisconnected' ? { ...event, left: true } : event,
       ),
@@ -166,6 +181,20 @@ function mutantList(): Mutant[] {
       ...onStore(() => ({ findIds: () => Promise.resolve(new Map<string, string>()) })),
     },
     {
+      name: 'does not ask whether it was deposed when it has nothing to write',
+      faults: { masterPause: true },
+      settings: {
+        taskCount: 8,
+        executorCount: 1,
+        stormMs: 20_000,
+        disturbMsMax: 20_000,
+        longRunChance: 1,
+      },
+      ...onStore((store) => ({
+        commit: (commit) => (isEmpty(commit) ? Promise.resolve() : store.commit(commit)),
+      })),
+    },
+    {
       name: 'goes on with a term that was taken over',
       ...onStore((store, ledger) => ({
         commit: (commit) => store.commit({ ...commit, term: ledger.term }),
@@ -173,6 +202,7 @@ function mutantList(): Mutant[] {
     },
     {
       name: 'loses an assign frame',
+      faults: {},
       ...onLink((link) => {
         const send = link.send.bind(link);
         link.send = (sessionId, command, term) => {
@@ -182,11 +212,55 @@ function mutantList(): Mutant[] {
     },
     {
       name: 'never tells an executor to stop',
+      faults: { handlers: true, network: true },
       ...onLink((link) => {
         const send = link.send.bind(link);
         link.send = (sessionId, command, term) => {
           if (command.type !== 'cancel') send(sessionId, command, term);
         };
+      }),
+    },
+    {
+      name: 'loses single frames of a session',
+      ...onLink((link) => {
+        const open = link.open.bind(link);
+        link.open = (socket) => {
+          const send = socket.send.bind(socket);
+          socket.send = (text) => (text.includes('"seq"') && now() ? undefined : send(text));
+          open(socket);
+        };
+      }),
+    },
+    {
+      name: 'finds no work for an executor that became free',
+      ...onState(({ freed }) => {
+        freed.add = () => freed;
+      }),
+    },
+    {
+      name: 'offers tasks to executors that are busy',
+      ...onState(({ pools }) => {
+        for (const { idle } of pools.values()) idle.delete = () => true;
+      }),
+    },
+    {
+      name: 'offers the second task of a lane before the first',
+      ...onState(({ lanes }) => {
+        for (const { ready } of lanes.values()) {
+          ready.first = () => [...ready].slice(0, 2).at(-1);
+        }
+      }),
+    },
+    {
+      name: 'loses count of what waits',
+      ...onState((state) => {
+        if (now()) state.waitingCount++;
+      }),
+    },
+    {
+      name: 'keeps a window open over what it gave up',
+      ...onState(({ lanes }) => {
+        for (const { ready } of lanes.values()) ready.until = null;
       }),
     },
     {
@@ -198,11 +272,18 @@ function mutantList(): Mutant[] {
   ];
 }
 
-/** Fresh for every run: some of them count. */
-export function mutant(name: string): Sabotage {
+function isEmpty(commit: Commit): boolean {
+  return Object.values(commit).every((part) => !Array.isArray(part) || part.length === 0);
+}
+
+/** Runs a seed with a mutant; what the checks said, or null if they were satisfied. */
+export async function runMutant(name: string, seed: number): Promise<string | null> {
+  // Fresh for every run: some of them count.
   const found = mutantList().find((one) => one.name === name);
   if (found === undefined) throw new Error(`no mutant ${name}`);
-  return found;
+  const { faults, settings, ...sabotage } = found;
+  const drawn = settingsFor(seed, faults && { ...NO_FAULTS, ...faults });
+  return (await simulate({ ...drawn, ...settings }, sabotage)).violation;
 }
 
 export const MUTANT_NAMES: readonly string[] = mutantList().map(({ name }) => name);

@@ -61,7 +61,8 @@ class Run {
     this.#ledger = ledger;
     this.#network = network;
     const dial = (from: Process) => this.#dial(from);
-    this.#fleet = new Fleet({ world, ledger, faults, network, dial });
+    const { longRunChance } = settings;
+    this.#fleet = new Fleet({ world, ledger, faults, network, longRunChance, dial });
     const master = () => (this.#master?.process.isAlive ? this.#master : null);
     const executorIds = () => this.#fleet.ids;
     this.#clients = new Clients({ world, settings, ledger, faults, master, executorIds });
@@ -172,8 +173,8 @@ class Run {
     const master = this.#master;
     const { random } = this.#world;
     if (master === null || !master.process.isAlive || master.process.isPaused) return;
-    const takeOver = random.chance(0.5);
-    if (takeOver && random.chance(0.3)) return this.#startMaster();
+    const takeOver = random.chance(0.6);
+    if (takeOver && random.chance(0.4)) return this.#startMaster();
     master.process.pause();
     this.#world.after(random.between(500, 40_000), () => {
       if (master.process.isPaused) master.process.resume();
