@@ -20,8 +20,9 @@ import {
   type WelcomeFrame,
 } from '@soda-scheduler/protocol';
 import type { Faults } from './faults.ts';
-import { drawPlan, Handler } from './handler.ts';
+import { drawPlan, Handler, type Held } from './handler.ts';
 import type { Ledger } from './ledger.ts';
+import { nameOf } from './link.ts';
 import type { Network, Socket } from './network.ts';
 import type { Process } from './world.ts';
 
@@ -34,13 +35,6 @@ export interface ExecutorKind {
   readonly reserve: readonly string[];
   /** Written without regard to the protocol: it knows no lease, and ends nothing it is told to. */
   readonly isRogue: boolean;
-}
-
-export interface Held {
-  readonly taskId: string;
-  readonly attempt: number;
-  state: 'offered' | 'accepted' | 'running' | 'fenced';
-  readonly handler: Handler;
 }
 
 interface ExecutorOptions {
@@ -109,8 +103,6 @@ export class SimExecutor {
     this.#options.onEnd();
   }
 
-  // What the handler says.
-
   accept(held: Held): boolean {
     this.#noticeLostLease();
     if (this.#held !== held || held.state !== 'offered') return false;
@@ -137,8 +129,6 @@ export class SimExecutor {
     else this.#connect();
     this.#leaveOnceDone();
   }
-
-  // The connection.
 
   #connect(): void {
     // An attempt whose lease was lost must end before anything is said to a master.
@@ -260,6 +250,8 @@ export class SimExecutor {
     if (receipt === 'duplicate') return;
     if (receipt !== 'deliver') return this.#bad(receipt);
     this.#session.confirm(frame.seq);
+    const stream = `${this.#sessionId} out`;
+    this.#options.ledger.frameDelivered(stream, frame.seq, nameOf(frame));
     if (frame.type === 'assign') this.#offer(frame.task);
     else if (frame.type === 'cancel') {
       const { taskId, attempt } = this.#held ?? {};
@@ -302,8 +294,6 @@ export class SimExecutor {
     return this.#lease.isLost(this.process.now()) ? 'no lease' : null;
   }
 
-  // The lease and the end of attempts.
-
   #abort(reason: CancelReason | 'lease_lost', graceMs: number): void {
     this.#held?.handler.abort(reason);
     if (reason === 'canceled' || reason === 'deadline' || this.kind.isRogue) return;
@@ -339,8 +329,6 @@ export class SimExecutor {
     this.#abort('lease_lost', this.#lease.graceMs);
   }
 
-  // Frames to the master.
-
   #beat(): void {
     this.#stopBeat();
     this.#noticeLostLease();
@@ -355,7 +343,7 @@ export class SimExecutor {
       running: this.#running(),
     };
     this.#socket.send(JSON.stringify(heartbeat));
-    const { socket } = { socket: this.#socket };
+    const socket = this.#socket;
     this.#stopEcho();
     this.#stopEcho = this.process.after(heartbeatMs / 2, () => socket.terminate());
     this.#stopBeat = this.process.after(heartbeatMs, () => this.#beat());
@@ -377,6 +365,8 @@ export class SimExecutor {
   #send(message: ExecutorMessage): void {
     const frame = this.#session.send(message, 100);
     if (frame === null) return this.kill('the master does not acknowledge');
+    const stream = `${this.#sessionId} in`;
+    this.#options.ledger.frameSent(stream, frame.seq, nameOf(message));
     this.#write(frame.seq, message);
   }
 

@@ -66,6 +66,7 @@ export function settingsFor(seed: number, faults?: FaultClasses): Settings {
       // Small windows and pages, so that tasks are evicted and read again all the time.
       laneWindowCount: random.pick([4, 6, 10, 50]),
       windowCountMax: random.pick([8, 20, 40, 500]),
+      windowBytesMax: random.pick([40, 200, 1_000_000]),
       laneCountMax: random.pick([6, 12, 100]),
       pageCount: random.pick([2, 4, 7, 20]),
       notificationCountMax: random.pick([1, 3, 10, 100]),
@@ -95,6 +96,12 @@ export class Faults {
 
   has(name: keyof FaultClasses): boolean {
     return this.isStorm && this.classes[name];
+  }
+
+  /** Whether a frame may arrive long after it was sent. */
+  get mayDelayFrames(): boolean {
+    const { network, masterPause, executorPause } = this.classes;
+    return network || masterPause || executorPause;
   }
 
   /** Whether anything was allowed to make a healthy executor look dead. */

@@ -1,9 +1,27 @@
 /** What a handler does with the one task it was given, well behaved or not. */
-import type { CancelReason, TaskError } from '@soda-scheduler/protocol';
-import type { Held, SimExecutor } from './executor.ts';
+import type { CancelReason, ExecutorMessage, TaskError } from '@soda-scheduler/protocol';
 import type { Faults } from './faults.ts';
 import type { Child, Ledger } from './ledger.ts';
 import type { Random } from './random.ts';
+import type { Process } from './world.ts';
+
+/** The attempt an executor holds. `accepted`: not acknowledged yet; `fenced`: its lease was lost. */
+export interface Held {
+  readonly taskId: string;
+  readonly attempt: number;
+  state: 'offered' | 'accepted' | 'running' | 'fenced';
+  readonly handler: Handler;
+}
+
+/** The executor, as its handlers see it. */
+interface Host {
+  readonly process: Process;
+  readonly kind: { readonly isRogue: boolean };
+  /** False: the offer was taken back in the meantime. */
+  accept(held: Held): boolean;
+  progress(held: Held, news: { percent?: number; checkpoint?: unknown }): void;
+  end(held: Held, message: Extract<ExecutorMessage, { type: 'result' | 'reject' }>): void;
+}
 
 interface Plan {
   /** From the offer to its answer; null: it never answers. */
@@ -59,7 +77,7 @@ function drawRunMs(random: Random, faults: Faults, longRunChance: number): numbe
 }
 
 export class Handler {
-  readonly #executor: SimExecutor;
+  readonly #executor: Host;
   readonly #ledger: Ledger;
   readonly #plan: Plan;
   #held: Held | null = null;
@@ -68,7 +86,7 @@ export class Handler {
   #isOver = false;
   #progressCount = 0;
 
-  constructor(executor: SimExecutor, ledger: Ledger, plan: Plan) {
+  constructor(executor: Host, ledger: Ledger, plan: Plan) {
     this.#executor = executor;
     this.#ledger = ledger;
     this.#plan = plan;

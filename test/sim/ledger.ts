@@ -12,6 +12,9 @@ import type { Process, World } from './world.ts';
 /** A fifth of the lease: how long an executor may take to end what it has lost. */
 const LEASE_GRACE_MS = 3_000;
 
+/** A frame that was on its way when an attempt ended has arrived after this, without faults. */
+const START_DELAY_MS_MAX = 1_000;
+
 interface Child {
   readonly taskId: string;
   readonly attempt: number;
@@ -33,6 +36,10 @@ export class Ledger {
   readonly #children = new Set<Child>();
   readonly #results = new Map<string, string>();
   readonly #ends = new Set<string>();
+  /** When an attempt was closed in the rows, however it ended. */
+  readonly #endedAt = new Map<string, number>();
+  readonly #frames = new Map<string, string>();
+  readonly #delivered = new Map<string, number>();
   readonly #received = new Set<string>();
   #term = 0;
   #commitCount = 0;
@@ -151,6 +158,7 @@ export class Ledger {
     this.#checkTransition(task, before);
     this.live.set(task.seq, task);
     this.#writtenAt.set(task.seq, this.#world.now);
+    if (task.state === 'waiting') this.#endedAt.set(`${task.id}/${task.attempt}`, this.#world.now);
     if (task.state === 'offered' && before?.attempt !== task.attempt) this.#offered.push(task);
     this.#world.log(`row ${task.id} ${task.state} ${task.attempt} ${task.executorId ?? ''}`);
   }
@@ -187,6 +195,7 @@ export class Ledger {
     if ((task.notifyUrl === null) !== (notification === null)) {
       this.#world.violate('I9', `${task.id} ended without its notification`);
     }
+    this.#endedAt.set(`${task.id}/${task.attempt}`, this.#world.now);
     this.live.delete(task.seq);
     this.history.set(task.seq, task);
     this.#ends.add(`${task.seq}/${task.finishedAt}`);
@@ -251,10 +260,29 @@ export class Ledger {
     return (row?.state === 'offered' || row?.state === 'running') && row.attempt === attempt;
   }
 
+  /** A sequenced frame was numbered; `what` tells it from others. */
+  frameSent(stream: string, seq: number, what: string): void {
+    this.#frames.set(`${stream} ${seq}`, what);
+  }
+
+  /** A session has let a frame through: the next one, and as it was sent. */
+  frameDelivered(stream: string, seq: number, what: string): void {
+    const expected = (this.#delivered.get(stream) ?? 0) + 1;
+    this.#delivered.set(stream, seq);
+    const sent = this.#frames.get(`${stream} ${seq}`);
+    if (seq === expected && sent === what) return;
+    this.#world.violate('I8', `${stream}: ${seq} ${what} after ${expected - 1}, sent was ${sent}`);
+  }
+
   childStarted(process: Process, taskId: string, attempt: number, isRogue: boolean): Child {
     this.#world.log(`${process.name} starts ${taskId}/${attempt}`);
     if (!this.wasOffered(taskId, attempt)) {
       this.#world.violate('I12', `${process.name} starts ${taskId}/${attempt}, never offered`);
+    }
+    const endedAt = this.#endedAt.get(`${taskId}/${attempt}`);
+    const isLate = endedAt !== undefined && this.#world.now - endedAt > START_DELAY_MS_MAX;
+    if (isLate && !this.#faults.mayDelayFrames) {
+      this.#world.violate('I14', `${process.name} starts ${taskId}/${attempt} after its end`);
     }
     for (const other of this.#children) {
       if (other.process === process) {

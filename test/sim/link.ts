@@ -28,7 +28,7 @@ import type { Socket } from './network.ts';
 import type { Process } from './world.ts';
 
 const SWEEP_MS = 1_000;
-export const HEARTBEAT_MS = 5_000;
+const HEARTBEAT_MS = 5_000;
 
 interface Connection {
   readonly socket: Socket;
@@ -93,6 +93,7 @@ export class SimLink implements ExecutorLink {
     const body = commandBody(command, term);
     const frame = session.frames.send(body, body.length);
     if (frame === null) return this.#forget(session, CloseCode.overflow);
+    this.#ledger.frameSent(`${sessionId} out`, frame.seq, nameOf(JSON.parse(body) as Named));
     session.connection?.socket.send(encodeFrame(frame.seq, session.frames.announceAck(), body));
   }
 
@@ -145,6 +146,7 @@ export class SimLink implements ExecutorLink {
     const receipt = session.frames.receive(frame.seq, frame.ack);
     if (receipt === 'duplicate') return;
     if (receipt !== 'deliver') return this.#bad(connection, receipt);
+    this.#ledger.frameDelivered(`${session.sessionId} in`, frame.seq, nameOf(frame));
     if (frame.type === 'result') {
       session.results.set(frame.seq, { taskId: frame.task_id, attempt: frame.attempt });
     }
@@ -257,6 +259,18 @@ export class SimLink implements ExecutorLink {
     }
     this.#process.after(SWEEP_MS, () => this.#sweep());
   }
+}
+
+interface Named {
+  readonly type: string;
+  readonly task_id?: string;
+  readonly attempt?: number;
+  readonly task?: { readonly id: string; readonly attempt: number };
+}
+
+/** Tells a sequenced frame from others of its session. */
+export function nameOf({ type, task_id, attempt, task }: Named): string {
+  return `${type} ${task_id ?? task?.id ?? ''} ${attempt ?? task?.attempt ?? ''}`;
 }
 
 function write(socket: Socket, frame: MasterFrame): void {

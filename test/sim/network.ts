@@ -6,7 +6,7 @@ import type { Process, World } from './world.ts';
 
 const CLOSE_TIMEOUT_MS = 2_000;
 /** What the platform reports when a socket just ends. */
-export const ABNORMAL_CLOSE = 1006;
+const ABNORMAL_CLOSE = 1006;
 
 interface SocketEvents {
   readonly onText: (text: string) => void;

@@ -15,11 +15,11 @@ import type { Ledger } from './ledger.ts';
 import type { Process } from './world.ts';
 
 /** A fault of the simulation, to tell it from a fault of the code under test. */
-export class StoreFault extends Error {
+class StoreFault extends Error {
   override readonly name = 'StoreFault';
 }
 
-export type CommitFate = 'done' | 'refused' | 'answer_lost' | 'done_late';
+type CommitFate = 'done' | 'refused' | 'answer_lost' | 'done_late';
 
 export class SimStore implements TaskStore {
   readonly #process: Process;
@@ -138,7 +138,7 @@ export class SimStore implements TaskStore {
         const back = (answer: () => void) => this.#process.after(this.#latencyMs(), answer);
         done.then(
           (value) => back(() => resolve(value)),
-          (error: unknown) => back(() => reject(error as Error)),
+          (error: unknown) => back(() => reject(error)),
         );
       });
     });
