@@ -1,7 +1,7 @@
 /**
  * Holds the one attempt this executor may run, and sees that it ends when it must: when the lease
- * is lost, or when it was told to end and another attempt may follow. An attempt that does not end
- * within its grace is ended together with the process, because nothing else is certain to stop it.
+ * is lost, or when it was told to end. An attempt that does not end within its grace is ended
+ * together with the process, because nothing else is certain to stop it.
  * It never decides when a lease is renewed; `session-client.ts` does.
  */
 import type { AbortReason } from './errors.ts';
@@ -124,13 +124,11 @@ export class AttemptGuard {
 
   #abort(key: AttemptKey, reason: AbortReason, graceMs: number): void {
     this.#options.abort(keyOf(key), reason);
-    // After these two the task is over: an attempt that goes on harms nobody but this executor.
-    if (reason === 'canceled' || reason === 'deadline') return;
     clearTimeout(this.#graceTimer);
     this.#graceTimer = setTimeout(() => {
       this.#options.endProcess(
-        `attempt ${key.attempt} of task ${key.taskId} had to end (${reason}) and did not ` +
-          `within ${Math.round(graceMs)} ms; another attempt may run elsewhere`,
+        `attempt ${key.attempt} of task ${key.taskId} was told to end (${reason}) and did not ` +
+          `within ${Math.round(graceMs)} ms`,
       );
     }, graceMs);
   }
