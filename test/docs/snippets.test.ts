@@ -1,0 +1,118 @@
+/**
+ * What the pages tell readers to type, typed: against a real `soda dev`, in the order of the page.
+ * What cannot be run is held against the types, or parsed.
+ */
+import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { eventually } from '../helpers/wait.ts';
+import { type Block, blocksOf, root } from './document.ts';
+import { Reader } from './reader.ts';
+
+const followed = [
+  'README.md',
+  'docs/tutorial.md',
+  'docs/how-to/write-an-executor.md',
+  'docs/http-api.md',
+];
+const checked = [...followed, 'docs/operations.md', 'docs/why.md'];
+const CODE = /^(sh|bash|ts|js)$/;
+
+describe('the pages', function () {
+  this.timeout(180_000);
+
+  it('have no code that is neither run nor checked', () => {
+    const unmarked = followed
+      .flatMap(blocksOf)
+      .filter(({ language, mark }) => language === '' || (CODE.test(language) && mark === null));
+    expect(unmarked.map(({ place }) => place)).to.deep.equal([]);
+  });
+
+  it('parse', () => {
+    const broken = checked.flatMap(blocksOf).filter((block) => problemOf(block) !== null);
+    expect(broken.map((block) => `${block.place}: ${problemOf(block)}`)).to.deep.equal([]);
+  });
+
+  it('have the types they show', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'soda-types-'));
+    await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+    const blocks = checked.flatMap(blocksOf).filter(({ language }) => language === 'ts');
+    for (const [index, { code, place }] of blocks.entries()) {
+      await writeFile(join(folder, `block-${index}.mts`), `${code}\nexport {}; // ${place}\n`);
+    }
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig));
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const { stdout } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' });
+    await rm(folder, { recursive: true });
+    expect(blocks).to.not.deep.equal([]);
+    expect(stdout).to.equal('');
+  });
+
+  it('say the same code in both languages of the README', () => {
+    const codeOf = (page: string) =>
+      blocksOf(page)
+        .filter(({ language }) => CODE.test(language))
+        .map(({ code }) => code);
+    expect(codeOf('README.zh-CN.md')).to.deep.equal(codeOf('README.md'));
+  });
+
+  for (const page of followed) {
+    it(`work as written: ${page}`, async () => {
+      const reader = await Reader.arrive();
+      try {
+        for (const block of blocksOf(page)) await reader.follow(block);
+        if (page === 'docs/http-api.md') await expectAllRoutes(page, reader);
+      } finally {
+        await reader.leave();
+      }
+    });
+  }
+});
+
+const tsconfig = {
+  compilerOptions: {
+    strict: true,
+    noEmit: true,
+    target: 'es2023',
+    module: 'nodenext',
+    types: ['node'],
+    allowImportingTsExtensions: true,
+  },
+};
+
+/** Routes are headings of the page, such as `POST /scheduler/v2/task/submit`. */
+async function expectAllRoutes(page: string, { env }: Reader): Promise<void> {
+  const document = await eventually('the master answers', async () => {
+    const answer = await fetch(`${env['SODA_URL']}/openapi.json`);
+    return (await answer.json()) as { paths: Record<string, Record<string, unknown>> };
+  });
+  const served = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const text = readFileSync(join(root, page), 'utf8');
+  const told = [...text.matchAll(/^#+ `((?:GET|POST|PATCH) [^`]+)`$/gm)].map(([, route]) => route);
+  expect(told).to.have.members(served);
+}
+
+function problemOf({ language, code, mark, argument }: Block): string | null {
+  if (mark === 'elsewhere') return existsSync(join(root, argument)) ? null : `no ${argument}`;
+  if (mark === 'settings' && !/^(export (SODA_URL|HOOK_PORT|API)=\S+\n)+$/.test(code)) {
+    return 'sets something else';
+  }
+  try {
+    if (language === 'json') JSON.parse(code);
+    if (language === 'yaml') {
+      const errors = parseAllDocuments(code).flatMap((document) => document.errors);
+      return errors[0]?.message ?? null;
+    }
+    if (language !== 'sh') return null;
+    const { status, stderr } = spawnSync('bash', ['-n'], { input: code, encoding: 'utf8' });
+    return status === 0 ? null : stderr;
+  } catch (error) {
+    return String(error);
+  }
+}
