@@ -138,7 +138,7 @@ export class SimStore implements TaskStore {
         const back = (answer: () => void) => this.#process.after(this.#latencyMs(), answer);
         done.then(
           (value) => back(() => resolve(value)),
-          (error: unknown) => back(() => reject(error)),
+          (error: Error) => back(() => reject(error)),
         );
       });
     });
