@@ -12,7 +12,7 @@
  *   S2  a waiting task in memory is in exactly one window, the right one
  *   S3  the counts are those of what is counted
  *   S4  lanes and pools are linked if, and only if, they fit
- *   S5  what is to be written later is open
+ *   S5  what is to be written later is open, and will be
  */
 import { mayRun } from './executor.ts';
 import type { Lane } from './queue/lane.ts';
@@ -57,6 +57,8 @@ function checkTasks(state: State, expect: Expect): void {
     const isHeld = occupation?.taskId === id && occupation.attempt === task.attempt;
     expect(isHeld, 'I5', () => `${what()}, which has ${JSON.stringify(occupation)}`);
   }
+  const isTimed = state.unwritten.size === 0 || Number.isFinite(state.flushAt);
+  expect(isTimed, 'S5', () => `${state.unwritten.size} tasks are never written`);
   for (const task of state.unwritten) {
     const isOpen = state.tasks.get(task.id) === task && task.state === 'running';
     expect(isOpen, 'S5', () => `${task.id} is ${task.state} and to be written`);

@@ -32,6 +32,7 @@ export class TurnCheck {
     checkMirror(this.#world, this.#ledger, state);
     checkCounts(this.#world, this.#ledger, state);
     checkOrder(this.#world, this.#ledger, state);
+    checkTimely(this.#world, state);
     if (state.lastTickAt !== this.#lastTickAt) this.#checkHidden(state);
     this.#lastTickAt = state.lastTickAt;
   }
@@ -135,6 +136,32 @@ function checkOrder(world: World, ledger: Ledger, state: State): void {
         const what = `${offered.id} went to ${executor.id} before ${other.id}`;
         world.violate('I10', `${what}, which was there since ${sinceAt}`);
       }
+    }
+  }
+}
+
+/** T1: nothing outlives its time in memory: a timer that was lost shows here, not hours later. */
+function checkTimely(world: World, state: State): void {
+  const { deadlines, lastTickAt, policy } = state;
+  if (deadlines.nextAt() <= lastTickAt) return;
+  for (const task of state.tasks.values()) {
+    const executor = state.executors.get(task.executorId ?? '');
+    const isOver = (since: number | null, ms: number | null) =>
+      since !== null && ms !== null && since + ms <= lastTickAt;
+    const what = (limit: string) => `${task.id} is ${task.state} after its ${limit}`;
+    // An offer of an earlier term has no timer: its executor comes back or loses its lease.
+    const isOfThisTerm = executor !== undefined && executor.sessionId !== null;
+    if (task.state === 'offered' && isOfThisTerm && isOver(task.offeredAt, task.assignTimeoutMs)) {
+      world.violate('T1', what('assign timeout'));
+    }
+    if (task.cancelReason === null) {
+      if (task.state === 'running' && isOver(task.startedAt, task.executionTimeoutMs)) {
+        world.violate('T1', what('execution timeout'));
+      }
+      if (isOver(task.deadlineAt, 0)) world.violate('T1', what('deadline'));
+    } else if (executor?.connected) {
+      const toldAt = Math.max(task.cancelRequestedAt ?? 0, executor.connectedAt ?? 0);
+      if (isOver(toldAt, policy.cancelGraceMs)) world.violate('T1', what('grace'));
     }
   }
 }

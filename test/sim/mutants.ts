@@ -258,6 +258,23 @@ function mutantList(): Mutant[] {
       }),
     },
     {
+      name: 'sets no timers for attempts',
+      ...onState(({ deadlines }) => {
+        const push = deadlines.push.bind(deadlines);
+        deadlines.push = (deadline) => ('attempt' in deadline ? undefined : push(deadline));
+      }),
+    },
+    {
+      name: 'never writes what was left for later',
+      ...onState((state) => {
+        state.flushAt = Number.POSITIVE_INFINITY;
+      }),
+    },
+    {
+      name: 'loses checkpoints',
+      ...onCommit((commit) => ({ ...commit, checkpoints: [] })),
+    },
+    {
       name: 'keeps a window open over what it gave up',
       ...onState(({ lanes }) => {
         for (const { ready } of lanes.values()) ready.until = null;
