@@ -13,6 +13,13 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** A frozen server gives no error: a statement that takes longer has failed. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 const LOCK_WAIT_SECONDS = 10;
+/**
+ * The server ends a connection that says nothing for so long. Without it, a transaction of a
+ * master whose network has gone silent keeps its locks for hours: no master can take the term.
+ */
+const SERVER_IDLE_SECONDS = 20;
+/** Less than that, so that no connection of the pool is one that the server has ended. */
+const POOL_IDLE_MS = 10_000;
 /** One for each database of the server; at most 64 characters. */
 const MIGRATION_LOCK = `CONCAT('soda_scheduler:', MD5(DATABASE()))`;
 /** Less than a statement may take. */
@@ -209,6 +216,7 @@ async function exclusively<T>(knex: Knex, work: () => Promise<T>): Promise<T> {
 const sessionSql = [
   `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'`,
   `SET SESSION innodb_lock_wait_timeout = ${LOCK_WAIT_SECONDS}`,
+  `SET SESSION wait_timeout = ${SERVER_IDLE_SECONDS}`,
   // Rows are matched by key and version: gaps need no locks, and fewer locks mean fewer deadlocks.
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
 ].join('; ');
@@ -230,6 +238,7 @@ function poolOf(url: URL): Knex.Config {
     pool: {
       min: 0,
       max: 4,
+      idleTimeoutMillis: POOL_IDLE_MS,
       afterCreate: (connection: Connection, done: (error: unknown, c: Connection) => void) => {
         query(connection, sessionSql, []).then(
           () => done(null, connection),
