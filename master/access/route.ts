@@ -138,6 +138,9 @@ export function sendError(
 ): number {
   const problem = problemOf(error);
   if (problem.status === 500) log.error('request failed', { method: req.method, error });
+  else if (error instanceof Unavailable && error.cause !== undefined) {
+    log.warn('request put off', { method: req.method, error });
+  }
   const text = JSON.stringify(bodyOf(problem));
   send(res, problem.status, 'application/problem+json', text, problem.headers);
   return problem.status;

@@ -19,8 +19,9 @@ export class Unavailable extends Error {
   override readonly name = 'Unavailable';
   readonly retryAfterSeconds: number;
 
-  constructor(message: string, retryAfterSeconds = 1) {
-    super(message);
+  /** @param options.cause What failed, for the log. */
+  constructor(message: string, retryAfterSeconds = 1, options?: ErrorOptions) {
+    super(message, options);
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }

@@ -48,7 +48,7 @@ export class Master implements MasterHandle {
       .during([...new Set(chosen)], (taken) => this.#submit(tasks, taken))
       .catch((error: unknown) => {
         if (error instanceof Unavailable) throw error;
-        throw new Unavailable('the store does not answer');
+        throw unanswered(error);
       });
   }
 
@@ -99,14 +99,18 @@ export class Master implements MasterHandle {
   }
 
   async find(taskId: string): Promise<StoredTask | null> {
-    const stored = await this.#store.findTask(taskId);
+    const stored = await this.#store.findTask(taskId).catch((error: unknown) => {
+      throw unanswered(error);
+    });
     const live = this.#engine.state?.tasks.get(taskId);
     // Memory is ahead of the row by what is written lazily: that it runs, and how far it is.
     return stored !== null && live !== undefined ? { ...stored, task: live } : stored;
   }
 
   list(query: TaskQuery): Promise<readonly Task[]> {
-    return this.#store.listTasks(query);
+    return this.#store.listTasks(query).catch((error: unknown) => {
+      throw unanswered(error);
+    });
   }
 
   explain(task: Task): WaitingReason {
@@ -129,6 +133,10 @@ export class Master implements MasterHandle {
   post(event: Event): void {
     this.#engine.post(event);
   }
+}
+
+function unanswered(cause: unknown): Unavailable {
+  return new Unavailable('the store does not answer', 2, { cause });
 }
 
 const NOTHING: Backlog = { types: [], cachedCount: 0, pendingCallbackCount: 0 };
