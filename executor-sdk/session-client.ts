@@ -151,9 +151,10 @@ export class SessionClient {
     });
   }
 
-  /** With a task to keep there is only the lease to find the master again. */
+  /** With a task to keep or a result to bring there is only the lease to find the master again. */
   #patienceMs(otherwiseMs: number): number {
-    return this.#guard.held === null ? otherwiseMs : this.#guard.graceMs;
+    const isAwaited = this.#guard.held !== null || this.#running().length > 0;
+    return isAwaited ? this.#guard.graceMs : otherwiseMs;
   }
 
   #sayHello(): void {
