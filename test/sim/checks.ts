@@ -129,7 +129,9 @@ function checkOrder(world: World, ledger: Ledger, state: State): void {
       if (executor.poolKey === '' || !mayRun(executor, lane)) continue;
       for (const other of lane.ready) {
         if (!isBefore(positionOf(other), positionOf(offered))) break;
-        const sinceAt = Math.max(ledger.visibleSince(other), other.dueAt);
+        const writtenAt = ledger.visibleSince(other);
+        const wasDueFirst = other.dueAt <= offered.dueAt;
+        const sinceAt = wasDueFirst ? writtenAt : Math.max(writtenAt, other.dueAt);
         // What became visible together may be told apart by chance.
         if (sinceAt + 200 > offeredAt) continue;
         if ((executor.coolDowns.get(other.id) ?? 0) > state.lastTickAt) continue;
@@ -160,8 +162,10 @@ function checkTimely(world: World, state: State): void {
       }
       if (isOver(task.deadlineAt, 0)) world.violate('T1', what('deadline'));
     } else if (executor?.connected) {
+      // While it was away its grace was put off by a lease.
       const toldAt = Math.max(task.cancelRequestedAt ?? 0, executor.connectedAt ?? 0);
-      if (isOver(toldAt, policy.cancelGraceMs)) world.violate('T1', what('grace'));
+      const graceMs = policy.cancelGraceMs + policy.leaseMs;
+      if (isOver(toldAt, graceMs)) world.violate('T1', what('grace'));
     }
   }
 }

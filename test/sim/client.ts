@@ -163,7 +163,8 @@ function draw(random: Random, now: number, id: string, isChosen: boolean): Submi
     notifyUrl: maybe(0.6, () => 'http://receiver.test/done'),
     requestHash: isChosen ? `hash of ${id} ${random.between(0, 1e9)}` : '',
     priority: random.chance(0.3) ? random.between(-30, 30) : 0,
-    runAt: maybe(0.2, () => now + random.between(0, 30_000)),
+    // On the second, so that several become due at once.
+    runAt: maybe(0.25, () => 2_000 * Math.ceil((now + random.between(0, 20_000)) / 2_000)),
     retry: {
       maxAttempts: random.pick([0, 1, 2, 3, 5]),
       interval: random.pick<number | readonly number[]>([1, -1, 4, [1, 2, 3]]),

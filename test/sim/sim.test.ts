@@ -10,9 +10,6 @@ const FIRST_SEED = 1;
 const SEED_COUNT = 200;
 const TRACE_LINES = 60;
 
-/** Seeds that once found something, and what it was. */
-const PINNED: readonly { readonly seed: number; readonly found: string }[] = [];
-
 async function run(settings: Settings): Promise<void> {
   const { violation, trace } = await simulate(settings);
   if (violation === null) return;
@@ -42,8 +39,4 @@ describe('simulation', function () {
       await run(settingsFor(seed));
     }
   });
-
-  for (const { seed, found } of PINNED) {
-    it(`keeps its promises in storm ${seed}: ${found}`, () => run(settingsFor(seed)));
-  }
 });

@@ -29,6 +29,17 @@ describe('regressions', () => {
     expect(loads).to.deep.equal([{ type: 'lane', lane }]);
   });
 
+  it('an executor that may not have the head of one lane takes that of another before the rest', () => {
+    const scheduler = new Scheduler();
+    scheduler.connect('x', { types: ['echo', 'copy'] });
+    scheduler.submit({ id: 'head' });
+    scheduler.reject('x');
+    scheduler.pass(6 * SECOND);
+    // Older than `later` by its head start, and younger than `head`.
+    const out = scheduler.submit({ id: 'later' }, { id: 'middle', type: 'copy', priority: 5 });
+    expect(offers(out)).to.deep.equal(['middle -> x']);
+  });
+
   it('a task that became due while the process stood still is offered by the first tick', () => {
     const scheduler = new Scheduler();
     scheduler.connect('x');

@@ -5,7 +5,7 @@
  */
 import type { Output } from '../effects.ts';
 import type { Executor } from '../executor.ts';
-import type { Lane } from '../queue/lane.ts';
+import type { Lane, LanedPool } from '../queue/lane.ts';
 import { dequeue } from '../queue/waiting.ts';
 import { isBefore } from '../queue/window.ts';
 import type { State } from '../state.ts';
@@ -29,13 +29,19 @@ export function assignRoused(state: State, now: number, out: Output): void {
 function assignTo(state: State, executor: Executor, now: number, out: Output): void {
   const pool = state.pools.get(executor.poolKey);
   if (pool === undefined || !pool.idle.has(executor) || executor.restUntil > now) return;
+  for (const lane of pool.lanes) askForMore(state, lane, out);
+  const best = bestFor(pool, executor, now);
+  if (best !== undefined) offer(state, best, executor, now, out);
+}
+
+/** The first task, by (orderTime, seq), of all the lanes the executor may serve. */
+function bestFor(pool: LanedPool, executor: Executor, now: number): Task | undefined {
   let best: Task | undefined;
   for (const lane of pool.lanes) {
     const task = firstFor(lane, executor, now);
     if (task !== undefined && (best === undefined || comesFirst(task, best))) best = task;
-    askForMore(state, lane, out);
   }
-  if (best !== undefined) offer(state, best, executor, now, out);
+  return best;
 }
 
 /** Tasks of several lanes go to executors one by one, as they come first in all of them (P6). */
@@ -65,7 +71,10 @@ function offerOne(state: State, lane: Lane, now: number, out: Output): boolean {
       if (executor.restUntil > now) continue;
       const task = firstFor(lane, executor, now);
       if (task === undefined) continue;
-      offer(state, task, executor, now, out);
+      // If it may not have the head of this lane yet, that of another may come before the rest.
+      const isHead = task === lane.ready.first();
+      const best = isHead ? task : bestFor(pool as LanedPool, executor, now);
+      offer(state, best ?? task, executor, now, out);
       return true;
     }
   }
