@@ -23,7 +23,7 @@ export function submitAllTheTime(
   const unanswered: unknown[] = [];
   let stopped = false;
   const client = async (): Promise<void> => {
-    while (!stopped) {
+    while (!stopped && !system.isOver) {
       try {
         const answer = await system.post('/task/submit', { task, user: { group: 'load' } });
         if (answer.status === 202) accepted.push(String(answer.body['task_id']));

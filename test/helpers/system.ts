@@ -79,6 +79,8 @@ export class System {
   readonly marks: Mark[] = [];
   readonly processes: SystemProcess[] = [];
   readonly folder: string;
+  /** Set once it is stopped: what a test that has failed left going on ends by it. */
+  isOver = false;
   readonly #options: SystemOptions;
   #port = 0;
   #masterCount = 0;
@@ -282,6 +284,7 @@ export class System {
   }
 
   async stop(): Promise<void> {
+    this.isOver = true;
     for (const started of this.processes) {
       if (started.exit === null) await started.end('SIGKILL');
     }

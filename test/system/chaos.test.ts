@@ -8,10 +8,10 @@ import { createClient, type TaskView } from '@soda-scheduler/client';
 import { describeSystem, type Mark, type System, user } from '../helpers/system.ts';
 import { eventually } from '../helpers/wait.ts';
 
-const TASK_COUNT = 200;
-const FAULT_COUNT = 8;
+const TASK_COUNT = 120;
+const FAULT_COUNT = 6;
 /** Tasks that end between one fault and the next. */
-const PACE_COUNT = 12;
+const PACE_COUNT = 8;
 const EXECUTORS = ['a', 'b', 'c'];
 
 /** A small generator (mulberry32): equal seeds choose equal faults. */
@@ -30,11 +30,10 @@ function supervise(system: System): { kill(id: string): void; stop(): void } {
   const running = new Map<string, ReturnType<System['spawnExecutor']>>();
   let over = false;
   const start = (id: string): void => {
+    if (over || system.isOver) return;
     const executor = system.spawnExecutor({ id });
     running.set(id, executor);
-    void executor.exited.then(() => {
-      if (!over) start(id);
-    });
+    void executor.exited.then(() => start(id));
   };
   for (const id of EXECUTORS) start(id);
   return {

@@ -21,7 +21,10 @@ describeSystem(
       const killedAt = Date.now();
       await eventually('submits are refused', () => load.refused.length > 0);
       await eventually('the outage outlasts the lease', () => Date.now() - killedAt > 1_500);
-      expect((await fetch(`${system.url}/livez`)).status).to.equal(200);
+      const statusOf = async (path: string) => (await fetch(system.url + path)).status;
+      expect(await statusOf('/livez')).to.equal(200);
+      expect(await statusOf(`/scheduler/v2/task/${running}`)).to.equal(503);
+      expect(await statusOf('/scheduler/v2/tasks')).to.equal(503);
       await server.restart();
       const count = load.accepted.length;
       await eventually('submits are accepted again', () => load.accepted.length > count + 50);

@@ -83,6 +83,22 @@ describeSystem('a network', ({ start }) => {
     });
   }
 
+  it('that is cut does not undo a cancel, not even over a restart of the master', async () => {
+    const { system, proxy, taskId } = await split();
+    proxy.refuse();
+    proxy.cut();
+    await isConnected(system, 'a', false);
+    await system.client.cancel(taskId);
+    await system.master.end('SIGKILL');
+    await system.startMaster();
+    const task = await system.ended(taskId);
+    expect(task).to.include({ state: 'canceled', attempt: 1 });
+    expect(outcomesOf(task)).to.deep.equal(['canceled']);
+    const end = await eventually('its handler has ended', () => system.runs(taskId, 'end')[0]);
+    expect(end).to.include({ how: 'failed', aborted: 'lease_lost' });
+    expect(system.runs(taskId)).to.have.length(1);
+  });
+
   it('that swallows the answer to a submit does not make two tasks of it', async () => {
     const system = await start();
     const between = await TcpProxy.start(system.port);
