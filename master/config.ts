@@ -80,7 +80,15 @@ const configSchema = z.object({
     .min(1, 'expected an address')
     .describe('Address to listen on. Beyond loopback all three tokens are required.')
     .register(fieldMeta, { env: 'SODA_HOST', value: 'address', default: '127.0.0.1' }),
-  port: wholeNumber(0, 65_535)
+  port: z
+    .string()
+    .refine((text) => !isServiceLink(text), {
+      error:
+        'Kubernetes has set it for a Service named `soda`: set `enableServiceLinks: false` in the ' +
+        'spec of the pod, or rename the Service',
+      abort: true,
+    })
+    .pipe(wholeNumber(0, 65_535))
     .describe('Port to listen on, for HTTP and for executors. 0: any free one.')
     .register(fieldMeta, { env: 'SODA_PORT', value: 'port', default: String(DEFAULT_PORT) }),
   databaseUrl: z
@@ -301,13 +309,25 @@ function tokenProblems(raw: Readonly<Record<string, string | null>>): string[] {
 /** Variables of our other programs and of the tests, which may well be in the same environment. */
 const foreignVariables = /^SODA_(TEST_.*|SEED|URL|TOKEN|GROUP)$/;
 
+/** What Kubernetes sets in every pod for a Service of the namespace that is named `soda-...`. */
+function isOfKubernetes(name: string, value: string): boolean {
+  if (/_SERVICE_(HOST|PORT(_.+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name)) {
+    return true;
+  }
+  return name.endsWith('_PORT') && isServiceLink(value);
+}
+
+function isServiceLink(text: string): boolean {
+  return /^(tcp|udp|sctp):\/\//.test(text);
+}
+
 function unknownVariables(env: ConfigSources['env']): string[] {
   const known = configFields.flatMap((field) =>
     field.fromFile ? [field.env, `${field.env}_FILE`] : [field.env],
   );
   return Object.keys(env)
     .filter((name) => name.startsWith('SODA_') && !known.includes(name))
-    .filter((name) => !foreignVariables.test(name))
+    .filter((name) => !foreignVariables.test(name) && !isOfKubernetes(name, env[name] ?? ''))
     .map((name) => {
       const nearest = known
         .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))

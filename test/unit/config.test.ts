@@ -161,6 +161,26 @@ describe('configuration', () => {
     expect(problemsOf(alike)[0]).to.include('the same');
   });
 
+  it('bears what Kubernetes sets for Services named soda-...', () => {
+    const links = {
+      SODA_MASTER_SERVICE_HOST: '10.0.0.7',
+      SODA_MASTER_SERVICE_PORT: '18890',
+      SODA_MASTER_SERVICE_PORT_HTTP: '18890',
+      SODA_MASTER_PORT: 'tcp://10.0.0.7:18890',
+      SODA_MASTER_PORT_18890_TCP: 'tcp://10.0.0.7:18890',
+      SODA_MASTER_PORT_18890_TCP_PROTO: 'tcp',
+      SODA_MASTER_PORT_18890_TCP_PORT: '18890',
+      SODA_MASTER_PORT_18890_TCP_ADDR: '10.0.0.7',
+      SODA_SERVICE_HOST: '10.0.0.8',
+      SODA_PORT_18890_TCP_ADDR: '10.0.0.8',
+    };
+    expect(problemsOf(links)).to.deep.equal([]);
+    expect(problemsOf({ SODA_MASTER_PORT: '18890' })).to.have.length(1);
+    const [clash, ...more] = problemsOf({ ...links, SODA_PORT: 'tcp://10.0.0.8:18890' });
+    expect(clash).to.match(/^SODA_PORT: .*enableServiceLinks: false/);
+    expect(more).to.deep.equal([]);
+  });
+
   it('shows itself without a secret', () => {
     const url = 'mysql://soda:hunter2@db:3306/soda?ssl=true&sslKey=hunter3';
     const config = configOf({ ...tokens, SODA_DATABASE_URL: url, SODA_NOTIFY_SECRET: secret });
