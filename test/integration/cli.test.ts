@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
@@ -72,6 +72,17 @@ describe('soda', function () {
     run(['task', 'submit', '--type', 'hello', '--group', 'dev', ...more]);
 
   describe('help and usage', () => {
+    it('says in one line that it has not been built', async () => {
+      await mkdir(path.join(folder, 'bin'));
+      const unbuilt = path.join(folder, 'bin/soda.mjs');
+      await copyFile(soda, unbuilt);
+      const child = start(['--help'], {}, unbuilt);
+      expect(await text(child.stderr)).to.equal(
+        'soda: not built yet; run this first: npm run build\n',
+      );
+      expect(child.exitCode ?? (await once(child, 'close'))[0]).to.equal(1);
+    });
+
     it('explains itself without a master', async () => {
       const { code, out } = await run(['--help']);
       expect(code).to.equal(0);
