@@ -46,7 +46,7 @@ const throughputs: readonly Throughput[] = [
     callback: false,
   },
 ];
-const EXECUTOR_COUNT = 10;
+const EXECUTOR_COUNT = 64;
 const LATENCY_PER_SECOND = 50;
 const LATENCY_SECONDS = quick ? 2 : 10;
 
@@ -133,6 +133,7 @@ const stores: { name: string; url: () => Promise<string | null> }[] = [
 if (mariadb === null) console.log(`MariaDB is left out: ${MARIADB_MISSING}`);
 console.log(
   `${os.cpus().length} cores (${os.cpus()[0]?.model ?? 'unknown'}), Node ${process.version}, ` +
+    `${EXECUTOR_COUNT} executors, ` +
     `${roundCount} round${roundCount === 1 ? '' : 's'}: median (min to max)`,
 );
 
