@@ -17,7 +17,6 @@ const styleOfState: Readonly<Record<string, Style>> = {
   busy: 'cyan',
   failed: 'red',
   expired: 'red',
-  gone: 'red',
   canceled: 'yellow',
   draining: 'yellow',
   warning: 'yellow',

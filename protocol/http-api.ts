@@ -269,7 +269,7 @@ export const listQuery = z.strictObject({
 
 export const executorView = z.object({
   executor_id: z.string(),
-  state: z.enum(['connecting', 'idle', 'offered', 'busy', 'draining', 'gone']),
+  state: z.enum(['connecting', 'idle', 'offered', 'busy', 'draining']),
   connected: z.boolean(),
   draining: z.boolean(),
   types: z.array(z.string()),

@@ -5,7 +5,7 @@ import type { Task } from './task.ts';
  * `connecting`: known from a row or a broken connection, may come back within its lease.
  * `draining`: gets no new task, on its own wish or an operator's.
  */
-export type ExecutorState = 'connecting' | 'idle' | 'offered' | 'busy' | 'draining' | 'gone';
+export type ExecutorState = 'connecting' | 'idle' | 'offered' | 'busy' | 'draining';
 
 /** The attempt that occupies an executor until it reports, or its lease ends. */
 export interface Occupation {
