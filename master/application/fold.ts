@@ -1,6 +1,7 @@
 /**
  * Folds the changes of a turn into one transaction: one write per task, whatever happened to it.
  * Raises each task's version to that of the row it will have.
+ * Throws rather than drop a change that it has no write for.
  */
 import type { Change } from '../domain/effects.ts';
 import type { Notification, Task } from '../domain/task.ts';
@@ -34,6 +35,10 @@ export function fold(changes: readonly Change[], term: number, now: number): Com
   for (const write of writes.values()) {
     const { task, notification } = write;
     task.version++;
+    // A task is reopened in a turn of its own: its row must be read first, and nothing else is due.
+    if (write.finished && write.reopenedFrom !== null) {
+      throw new Error(`task ${task.id} was reopened and finished in one turn`);
+    }
     if (write.finished) finishes.push({ task, stored: !write.inserted, notification });
     else if (write.reopenedFrom !== null) reopens.push({ task, finishedAt: write.reopenedFrom });
     else if (write.inserted) inserts.push(task);

@@ -88,6 +88,10 @@ describe('fold', () => {
     });
   }
 
+  it('refuses a task that was reopened and ended in one turn: no single write does both', () => {
+    expect(() => fold([reopen(), finish()], 1, NOW)).to.throw('reopened and finished in one turn');
+  });
+
   it('carries the term and the instant', () => {
     expect(fold([], 7, NOW)).to.include({ term: 7, now: NOW });
     expect(written(fold([], 7, NOW))).to.deep.equal({});
