@@ -30,6 +30,9 @@ export function explain(state: State, task: Task, now: number): WaitingReason {
     const why = task.attempt === 0 ? 'It is to run later' : 'It is retried later';
     return because('not_due', `${why}: in ${Math.ceil((task.dueAt - now) / 1000)} s.`);
   }
+  if (!state.accepting) {
+    return because('draining', 'The master is shutting down: the next one takes it up.');
+  }
   const online = [...state.executors.values()].filter((executor) => executor.connected);
   const ofType = online.filter((executor) => executor.types.includes(task.type));
   if (ofType.length === 0) {

@@ -9,7 +9,7 @@ import type { Executor } from '../executor.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
 import { endAttempt, finish } from './finish.ts';
-import { currentTask, free, release, seen } from './occupation.ts';
+import { currentTask, free, observeStale, refuseStale, release, seen } from './occupation.ts';
 
 type About = {
   executorId: string;
@@ -150,26 +150,6 @@ function receive(state: State, event: About, now: number, out: Output): Task | n
   out.effects.push({ type: 'confirmFrame', sessionId, frameSeq });
   seen(state, event.executorId, now);
   return currentTask(state, event.executorId, event.taskId, event.attempt);
-}
-
-function refuseStale(state: State, event: About, out: Output): void {
-  const { sessionId, taskId, attempt } = event;
-  observeStale(event, out);
-  out.effects.push({
-    type: 'sendToExecutor',
-    sessionId,
-    command: {
-      type: 'cancel',
-      taskId,
-      attempt,
-      reason: 'stale_attempt',
-      graceMs: state.policy.cancelGraceMs,
-    },
-  });
-}
-
-function observeStale({ taskId, attempt, executorId }: About, out: Output): void {
-  out.effects.push({ type: 'observe', event: 'stale_attempt', taskId, attempt, executorId });
 }
 
 function writeSoon(state: State, task: Task, now: number): void {

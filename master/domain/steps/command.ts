@@ -6,7 +6,7 @@ import type { State } from '../state.ts';
 import { isTerminal, type Task } from '../task.ts';
 import { becomeIdle } from './occupation.ts';
 import { sendDrain } from './presence.ts';
-import { orderTimeOf } from './submit.ts';
+import { newRun, orderTimeOf } from './submit.ts';
 
 const NO_TASK: CommandOutcome = { code: 404, message: 'no such task' };
 
@@ -47,26 +47,7 @@ export function retryRequested(
     return { code: 409, message: 'the deadline of the task has passed' };
   }
   // Its checkpoint stays: what an earlier run has finished need not be done again.
-  const again: Task = {
-    ...task,
-    state: 'waiting',
-    attemptsUsed: 0,
-    crashCount: 0,
-    executorId: null,
-    offeredAt: null,
-    startedAt: null,
-    cancelRequestedAt: null,
-    cancelReason: null,
-    progressPercent: null,
-    progressState: null,
-    progressAt: null,
-    lastOutcome: null,
-    result: null,
-    finishedAt: null,
-    failureReason: null,
-    dueAt: now,
-    orderTime: orderTimeOf(now, task.priority),
-  };
+  const again: Task = { ...task, ...newRun(now, task.priority) };
   // Its callback goes with the history row; what is in flight is not waited for.
   state.notifying.delete(task.seq);
   if (event.notification) state.notifications.remove(event.notification);
@@ -86,12 +67,22 @@ export function changeRequested(
     return { code: 409, message: `the task is ${task.state}: only a waiting task can be changed` };
   }
   displace(state, task);
+  let since = waitsSince(task);
+  if (event.runAt !== null) since = task.dueAt = Math.max(event.runAt, now);
   if (event.priority !== null) task.priority = event.priority;
-  if (event.runAt !== null) task.dueAt = Math.max(event.runAt, now);
-  task.orderTime = orderTimeOf(task.dueAt, task.priority);
+  task.orderTime = orderTimeOf(since, task.priority);
   out.changes.push({ type: 'taskUpdated', task });
   place(state, task, now);
   return { code: 200 };
+}
+
+/**
+ * From when on its head start counts. After a rejection or a loss `dueAt` is newer than its place
+ * in the queue, which it has kept; after a failure `orderTime` is without the head start.
+ */
+function waitsSince(task: Task): number {
+  const { submittedAt, dueAt, orderTime, priority } = task;
+  return Math.max(submittedAt, Math.min(dueAt, orderTime + priority * 1000));
 }
 
 export function drainRequested(

@@ -1,4 +1,5 @@
 /** Which attempt an executor is occupied with, and when it is free for another. */
+import type { Output } from '../effects.ts';
 import type { Executor } from '../executor.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
@@ -48,4 +49,25 @@ export function release(
   const occupation = executor?.occupation;
   if (executor === undefined || occupation?.taskId !== event.taskId) return;
   if (occupation.attempt === event.attempt) free(state, executor, now);
+}
+
+interface Stale {
+  readonly executorId: string;
+  readonly sessionId: string | null;
+  readonly taskId: string;
+  readonly attempt: number;
+}
+
+/** An executor goes on with an attempt that is no longer its own: it is told to stop. */
+export function refuseStale(state: State, stale: Stale, out: Output): void {
+  observeStale(stale, out);
+  const { sessionId, taskId, attempt } = stale;
+  if (sessionId === null) return;
+  const graceMs = state.policy.cancelGraceMs;
+  const command = { type: 'cancel', taskId, attempt, reason: 'stale_attempt', graceMs } as const;
+  out.effects.push({ type: 'sendToExecutor', sessionId, command });
+}
+
+export function observeStale({ taskId, attempt, executorId }: Stale, out: Output): void {
+  out.effects.push({ type: 'observe', event: 'stale_attempt', taskId, attempt, executorId });
 }

@@ -11,7 +11,7 @@ import type { Task } from '../task.ts';
 import { markRunning } from './attempt.ts';
 import { sendCancel } from './cancel.ts';
 import { endAttempt } from './finish.ts';
-import { becomeIdle, currentTask } from './occupation.ts';
+import { becomeIdle, currentTask, refuseStale } from './occupation.ts';
 
 export function executorConnected(
   state: State,
@@ -97,14 +97,8 @@ function reconcile(
     } else if (reported === 'running') {
       // Not its any more. It stays occupied until it reports the end of it.
       executor.occupation ??= { taskId, attempt, accepted: true };
-      out.effects.push({
-        type: 'observe',
-        event: 'stale_attempt',
-        taskId,
-        attempt,
-        executorId: executor.id,
-      });
-      sendStop(state, executor, taskId, attempt, out);
+      const { id: executorId, sessionId } = executor;
+      refuseStale(state, { executorId, sessionId, taskId, attempt }, out);
     }
   }
   if (occupation === null) return;
@@ -232,27 +226,6 @@ export function sendDrain(executor: Executor, out: Output): void {
     type: 'sendToExecutor',
     sessionId: executor.sessionId,
     command: { type: 'drain', draining: executor.drainRequested },
-  });
-}
-
-function sendStop(
-  state: State,
-  executor: Executor,
-  taskId: string,
-  attempt: number,
-  out: Output,
-): void {
-  if (executor.sessionId === null) return;
-  out.effects.push({
-    type: 'sendToExecutor',
-    sessionId: executor.sessionId,
-    command: {
-      type: 'cancel',
-      taskId,
-      attempt,
-      reason: 'stale_attempt',
-      graceMs: state.policy.cancelGraceMs,
-    },
   });
 }
 

@@ -72,12 +72,20 @@ function createTask(state: State, request: NewTask, now: number): Task {
     executionTimeoutMs: request.executionTimeoutMs,
     stallTimeoutMs: request.stallTimeoutMs,
     deadlineAt: request.deadlineAt,
-    state: 'waiting',
     version: 0,
-    priority: request.priority,
-    orderTime: orderTimeOf(dueAt, request.priority),
-    dueAt,
     attempt: 0,
+    checkpoint: null,
+    priority: request.priority,
+    ...newRun(dueAt, request.priority),
+  };
+}
+
+/** What is the same at the beginning of every run of a task, its first and any later one. */
+export function newRun(dueAt: number, priority: number) {
+  return {
+    state: 'waiting',
+    orderTime: orderTimeOf(dueAt, priority),
+    dueAt,
     attemptsUsed: 0,
     crashCount: 0,
     executorId: null,
@@ -88,13 +96,12 @@ function createTask(state: State, request: NewTask, now: number): Task {
     progressPercent: null,
     progressState: null,
     progressAt: null,
-    checkpoint: null,
     error: null,
     lastOutcome: null,
     result: null,
     finishedAt: null,
     failureReason: null,
-  };
+  } as const;
 }
 
 /** Priority is seconds of head start: it moves a task ahead of those of its age. */
