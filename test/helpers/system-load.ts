@@ -21,9 +21,10 @@ export function submitAllTheTime(
   const accepted: string[] = [];
   const refused: HttpAnswer[] = [];
   const unanswered: unknown[] = [];
-  let stopped = false;
+  const stop = new AbortController();
+  const isOver = () => stop.signal.aborted || system.isOver;
   const client = async (): Promise<void> => {
-    while (!stopped && !system.isOver) {
+    while (!isOver()) {
       try {
         const answer = await system.post('/task/submit', { task, user: { group: 'load' } });
         if (answer.status === 202) accepted.push(String(answer.body['task_id']));
@@ -41,7 +42,7 @@ export function submitAllTheTime(
     refused,
     unanswered,
     async stop() {
-      stopped = true;
+      stop.abort();
       await clients;
     },
   };

@@ -76,7 +76,7 @@ describeSystem('a system in which everything is killed', ({ start, mariadb }) =>
 
     const endCount = () => system.marks.filter(({ mark }) => mark === 'end').length;
     const faults = [
-      () => supervisor.kill(EXECUTORS[Math.floor(random() * EXECUTORS.length)] ?? ''),
+      async () => supervisor.kill(EXECUTORS[Math.floor(random() * EXECUTORS.length)] ?? ''),
       async () => {
         await system.master.end('SIGKILL');
         await system.startMaster();
