@@ -1,6 +1,6 @@
 /** Which submissions are accepted: ids, and the bounds on what waits. */
 import { expect } from 'chai';
-import { inserted, MINUTE, observed, offers, Scheduler } from '../../helpers/domain.ts';
+import { BEGIN, inserted, MINUTE, observed, offers, Scheduler } from '../../helpers/domain.ts';
 
 describe('submit', () => {
   let scheduler: Scheduler;
@@ -161,6 +161,29 @@ describe('change of a waiting task', () => {
     scheduler.submit({ id: 'b' });
     change({ priority: 0 });
     expect(offers(scheduler.connect('x'))).to.deep.equal(['a -> x']);
+  });
+
+  it('counts the head start from its place in the queue, also after a rejection', () => {
+    scheduler.connect('x');
+    scheduler.submit({ id: 'a', priority: 7 });
+    scheduler.now += MINUTE;
+    scheduler.reject('x');
+    change({ priority: 10 });
+    expect(scheduler.task('a').orderTime).to.equal(BEGIN - 10_000);
+    change({ priority: 7 });
+    expect(scheduler.task('a').orderTime).to.equal(BEGIN - 7_000);
+  });
+
+  it('counts it from the time of the retry after a failure, but never from before submit', () => {
+    scheduler.connect('x');
+    for (const priority of [3600, -3600]) {
+      scheduler.run('x', { id: `${priority}`, priority });
+      scheduler.fail('x', { retryAfterMs: MINUTE });
+    }
+    change({ priority: 10 }, '3600');
+    expect(scheduler.task('3600').orderTime).to.equal(BEGIN + MINUTE - 10_000);
+    change({ priority: 10 }, '-3600');
+    expect(scheduler.task('-3600').orderTime).to.equal(BEGIN - 10_000);
   });
 
   it('puts it off, and brings it forward again', () => {
