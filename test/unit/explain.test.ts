@@ -71,6 +71,18 @@ describe('explain', () => {
     });
   });
 
+  it('draining: the master itself gives out nothing any more', () => {
+    scheduler.connect('x');
+    scheduler.run('x', { id: 'running' });
+    const [task] = inserted(scheduler.submit({ id: 'asked' }));
+    scheduler.send({ type: 'drainStarted' });
+    scheduler.end('x');
+    expect(task && explain(scheduler.state, task, scheduler.now)).to.include({
+      reason: 'draining',
+      message: 'The master is shutting down: the next one takes it up.',
+    });
+  });
+
   it('all_busy: and how many of its kind come first', () => {
     scheduler.connect('x');
     scheduler.run('x', { id: 'running' });
