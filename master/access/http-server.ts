@@ -13,7 +13,7 @@ import { executorRoutes, probeRoutes } from './admin-route.ts';
 import type { Authorizer } from './auth.ts';
 import { openApiOf } from './openapi.ts';
 import { bodyOf, Problem } from './problem.ts';
-import { type HttpMetrics, type Route, sendError, serve, type Serving } from './route.ts';
+import { type HttpMetrics, jsonLine, type Route, sendError, serve, type Serving } from './route.ts';
 import { submitRoutes } from './submit-route.ts';
 import { taskRoutes } from './task-route.ts';
 
@@ -180,7 +180,7 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void
         ? new Problem(431, 'The header fields are too large.')
         : new Problem(400, 'The request is not valid HTTP.');
   const body = bodyOf(problem);
-  const text = JSON.stringify(body);
+  const text = jsonLine(body);
   socket.end(
     `HTTP/1.1 ${body.status} ${body.title}\r\nContent-Type: application/problem+json\r\n` +
       `Content-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,

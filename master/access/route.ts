@@ -125,7 +125,7 @@ function sendReply(res: ServerResponse, reply: Reply): void {
   if (reply.contentType !== undefined) {
     send(res, reply.status, reply.contentType, String(reply.body), {});
   } else {
-    send(res, reply.status, 'application/json', JSON.stringify(reply.body), {});
+    send(res, reply.status, 'application/json', jsonLine(reply.body), {});
   }
 }
 
@@ -141,9 +141,14 @@ export function sendError(
   else if (error instanceof Unavailable && error.cause !== undefined) {
     log.warn('request put off', { method: req.method, error });
   }
-  const text = JSON.stringify(bodyOf(problem));
+  const text = jsonLine(bodyOf(problem));
   send(res, problem.status, 'application/problem+json', text, problem.headers);
   return problem.status;
+}
+
+/** It ends its line: a person with `curl` finds the prompt on the next one. */
+export function jsonLine(body: unknown): string {
+  return `${JSON.stringify(body)}\n`;
 }
 
 function problemOf(error: unknown): Problem {

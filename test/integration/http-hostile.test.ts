@@ -180,7 +180,9 @@ describe('hostile HTTP', () => {
       const socket = await dial();
       const answer = everythingFrom(socket);
       socket.write(bytes);
-      expect(await answer).to.match(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*"code":${status}`));
+      expect(await answer).to.match(
+        new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*"code":${status}}\\n$`),
+      );
     }
   });
 

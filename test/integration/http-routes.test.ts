@@ -73,6 +73,14 @@ describe('HTTP routes', () => {
       expect((await face.get(`${BASE}/task/%ff`)).status).to.equal(400);
     });
 
+    it('with whole lines, problems too, for those who read them in a terminal', async () => {
+      for (const path of ['/livez', `${BASE}/tasks`, `${BASE}/task/none`, '/openapi.json', '/x']) {
+        const { text, headers } = await face.get(path);
+        expect(text.endsWith('}\n'), path).to.equal(true);
+        expect(headers['content-length'], path).to.equal(String(Buffer.byteLength(text)));
+      }
+    });
+
     it('HEAD like GET, without the body', async () => {
       const answer = await face.call('HEAD', '/livez');
       expect([answer.status, answer.text]).to.deep.equal([200, '']);
