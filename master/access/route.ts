@@ -139,7 +139,7 @@ export function sendError(
   const problem = problemOf(error);
   if (problem.status === 500) log.error('request failed', { method: req.method, error });
   else if (error instanceof Unavailable && error.cause !== undefined) {
-    log.warn('request put off', { method: req.method, error });
+    log.warn('request put off', { method: req.method, error: String(error.cause) });
   }
   const text = jsonLine(bodyOf(problem));
   send(res, problem.status, 'application/problem+json', text, problem.headers);

@@ -57,8 +57,9 @@ export interface MasterHandle {
   drainExecutor(executorId: string, timeoutMs: number | null): Promise<CommandOutcome>;
   resumeExecutor(executorId: string): Promise<CommandOutcome>;
 
-  /** From memory where the task is live and known there, else from the store. */
+  /** From memory where the task is live and known there, else from the store. @throws {Unavailable} */
   find(taskId: string): Promise<StoredTask | null>;
+  /** @throws {Unavailable} */
   list(query: TaskQuery): Promise<readonly Task[]>;
   /** Why a waiting task does not run yet. */
   explain(task: Task): WaitingReason;

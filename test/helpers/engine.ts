@@ -63,7 +63,7 @@ export class ManualClock implements Clock {
   }
 }
 
-type Call = 'takeTerm' | 'commit' | 'findTask' | 'loadLane';
+type Call = 'takeTerm' | 'commit' | 'confirm' | 'findTask' | 'listTasks' | 'loadLane';
 
 export class HeldStore extends MemoryStore {
   /** Those that write something; the others only ask whether the term still stands. */
@@ -84,7 +84,7 @@ export class HeldStore extends MemoryStore {
   }
 
   override commit(commit: Commit): Promise<void> {
-    if (!writes(commit)) return super.commit(commit);
+    if (!writes(commit)) return this.#through('confirm', () => super.commit(commit));
     this.commits.push(commit);
     // The tasks are read now: they may change while the commit is held back.
     const copy = structuredClone(commit);
@@ -93,6 +93,10 @@ export class HeldStore extends MemoryStore {
 
   override findTask(id: string) {
     return this.#through('findTask', () => super.findTask(id));
+  }
+
+  override listTasks(...args: Parameters<MemoryStore['listTasks']>) {
+    return this.#through('listTasks', () => super.listTasks(...args));
   }
 
   override loadLane(...args: Parameters<MemoryStore['loadLane']>) {

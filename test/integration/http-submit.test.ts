@@ -270,6 +270,18 @@ describe('submit over HTTP', () => {
     };
     const away = await submit();
     expect([away.status, away.headers['retry-after']]).to.deep.equal([503, '3']);
+    expect(face.logged).to.deep.equal([]);
+  });
+
+  it('says in the log alone why the store did not answer', async () => {
+    face.master.submitOverride = () => {
+      throw new Unavailable('the store does not answer', 1, { cause: new Error('at db:3306') });
+    };
+    const answer = await face.post(SUBMIT, { task: { id: 'a', type: 't' }, user });
+    expect([answer.status, answer.headers['retry-after']]).to.deep.equal([503, '1']);
+    expect(answer.headers['content-type']).to.equal('application/problem+json');
+    expect(answer.text).not.to.include('db:3306');
+    expect(face.logged).to.deep.equal([{ level: 'warn', message: 'request put off' }]);
   });
 
   it('says nothing of an inner fault but that there was one', async () => {

@@ -312,6 +312,17 @@ describe('Engine', () => {
       expect((await harness.store.findTask('a'))?.task.state).to.equal('running');
     });
 
+    it('says of a read that fails that the store does not answer, and why', async () => {
+      const down = new Error('down');
+      harness.store.failing.set('findTask', { error: down }).set('listTasks', { error: down });
+      const query = { state: null, type: null, group: null, label: null, beforeSeq: null };
+      for (const read of [harness.master.find('a'), harness.master.list({ ...query, limit: 1 })]) {
+        const refusal = await refusalOf(read);
+        expect(refusal).to.be.instanceOf(Unavailable);
+        expect(refusal).to.include({ message: 'the store does not answer', cause: down });
+      }
+    });
+
     it('runs an ended task again, and once more refuses while it is live', async () => {
       await codes(submit(own('a')));
       expect(await harness.master.cancel('a')).to.deep.equal({ code: 200 });
