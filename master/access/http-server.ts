@@ -5,6 +5,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import express from 'express';
 import helmet from 'helmet';
 import type { MasterHandle } from '../application/master-handle.ts';
@@ -26,6 +27,8 @@ const SOCKET_TIMEOUT_MS = 60_000;
 /** Longer than the usual keep-alive of a proxy, which must be the side that hangs up. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 const CLOSE_GRACE_MS = 5_000;
+/** How long clients that keep their connection may learn by an answer that they should not. */
+const FAREWELL_MS = 100;
 
 export interface HttpServerOptions {
   readonly handle: MasterHandle;
@@ -73,6 +76,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     },
     (req, res) => {
+      // The next request on this connection would be met by a reset, and nobody knows what became
+      // of it.
+      if (handle.status === 'draining' || handle.status === 'stopped') res.shouldKeepAlive = false;
       // A client that keeps its connection would otherwise hold up the end.
       res.on('close', () => closing && server.closeIdleConnections());
       const route = hot.get(`${req.method} ${req.url}`);
@@ -87,9 +93,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     server,
     routes,
     listen: () => listen(server, options.host, options.port),
-    close: () => {
+    async close() {
+      if (server.listening) await delay(FAREWELL_MS);
       closing = true;
-      return close(server);
+      await close(server);
     },
   };
 }
