@@ -74,6 +74,7 @@ describeSystem('a master', ({ start, store }) => {
 
     await system.startMaster();
     await load.stop();
+    expect(load.refused).not.to.deep.equal([]);
     for (const { status, retryAfter } of load.refused) {
       expect(status).to.equal(503);
       expect(Number(retryAfter)).to.be.at.least(1);
