@@ -74,13 +74,15 @@ export class Engine {
   #stopping = false;
   /** When a commit was begun that showed the term to be the newest. */
   #confirmedAt = 0;
+  /** False from a confirmation that failed until the store has answered again. */
+  #storeAnswers = true;
 
   constructor(options: EngineOptions) {
     this.#options = options;
   }
 
   get status(): MasterStatus {
-    return this.#status;
+    return this.#status === 'ready' && !this.#storeAnswers ? 'recovering' : this.#status;
   }
 
   /** Null until the first term has begun. Read it; only the loop may change it. */
@@ -121,8 +123,8 @@ export class Engine {
 
   /** Posts an event that is answered by a `reply` effect, once that is durable. */
   request(make: (request: RequestId) => Event): Promise<Reply> {
-    if (this.#status !== 'ready') {
-      return Promise.reject(new Unavailable(`the master is ${this.#status}`, 2));
+    if (this.status !== 'ready') {
+      return Promise.reject(new Unavailable(`the master is ${this.status}`, 2));
     }
     if (this.#mailbox.length >= MAILBOX_COUNT_MAX) {
       return Promise.reject(new Unavailable('the master is busy: too many requests wait', 1));
@@ -194,7 +196,7 @@ export class Engine {
     if (output.changes.length > 0) {
       await store.commit(fold(output.changes, state.term, now));
       commitMs = clock.now() - begun;
-      this.#confirmedAt = begun;
+      this.#heardOfStore(begun);
     } else if (begun - this.#confirmedAt >= TERM_CHECK_MS) {
       await this.#confirmTerm(state.term, begun);
     }
@@ -208,13 +210,25 @@ export class Engine {
    * the new master takes them for lost and gives their tasks to others (P5).
    */
   async #confirmTerm(term: number, now: number): Promise<void> {
+    const { store, log } = this.#options;
     try {
-      await this.#options.store.commit(fold([], term, now));
-      this.#confirmedAt = now;
+      await store.commit(fold([], term, now));
+      this.#heardOfStore(now);
     } catch (error) {
-      // Nothing was to be written, so that any other failure leaves nothing in doubt.
       if (error instanceof TermLost) throw error;
+      // Nothing was to be written, so that nothing is in doubt: the state stays, and the leases.
+      if (this.#storeAnswers) {
+        log.warn('the store does not answer', { event: 'store', error: String(error) });
+      }
+      this.#storeAnswers = false;
     }
+  }
+
+  /** A commit that was begun then has succeeded. */
+  #heardOfStore(at: number): void {
+    this.#confirmedAt = at;
+    if (!this.#storeAnswers) this.#options.log.info('the store answers again', { event: 'store' });
+    this.#storeAnswers = true;
   }
 
   async #load(state: State, load: Load): Promise<void> {
@@ -289,6 +303,7 @@ export class Engine {
     while (!this.#stopping) {
       try {
         await this.#rebuild();
+        this.#storeAnswers = true;
         this.#status = 'ready';
         return;
       } catch (error) {

@@ -7,8 +7,9 @@ import type { Task } from '../domain/task.ts';
 import type { WaitingReason } from '../domain/explain.ts';
 
 /**
- * `starting`: no term yet. `ready`: takes work. `recovering`: the store failed and the state is
- * being rebuilt. `draining`: told to stop. `stopped`: over, for `MasterHandle.stopped` says why.
+ * `starting`: no term yet. `ready`: takes work. `recovering`: the store does not answer, or the
+ * state is being rebuilt from it. `draining`: told to stop. `stopped`: over, for
+ * `MasterHandle.stopped` says why.
  */
 export type MasterStatus = 'starting' | 'ready' | 'recovering' | 'draining' | 'stopped';
 

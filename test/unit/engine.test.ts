@@ -222,6 +222,21 @@ describe('Engine', () => {
     expect(await refusalOf(ended)).to.be.instanceOf(TermLost);
   });
 
+  it('is not ready while the store is away, but keeps its state until it answers again', async () => {
+    connect();
+    await codes(submit(own('a')));
+    harness.store.failing.set('confirm', { error: new Error('down') });
+    await harness.clock.pass(SECOND);
+    expect(harness.engine.status).to.equal('recovering');
+    expect(await refusalOf(submit(own('b')))).to.be.instanceOf(Unavailable);
+    expect(await refusalOf(harness.master.cancel('a'))).to.be.instanceOf(Unavailable);
+    await harness.clock.pass(SECOND);
+    expect(harness.engine).to.include({ status: 'ready', term: 1 });
+    expect(harness.recorder.reattachCount).to.equal(0);
+    expect(harness.engine.state?.executors.size).to.equal(1);
+    expect(await codes(submit(own('b')))).to.deep.equal([202]);
+  });
+
   it('does not depose its successor when it comes back from a failure', async () => {
     harness.store.failing.set('commit', { error: new Error('down') });
     harness.store.failing.set('takeTerm', { error: new Error('down') });
