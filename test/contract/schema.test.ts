@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
 import type { Mariadb } from '../helpers/mariadb.ts';
 import { MARIADB_MISSING, startMariadb } from '../helpers/mariadb.ts';
-import { NOW } from './sample.ts';
+import { NOW } from '../helpers/task.ts';
 
 const file = new URL('../../schema.sql', import.meta.url);
 const SEGMENT = 'task_history_20261120';

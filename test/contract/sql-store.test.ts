@@ -9,7 +9,8 @@ import { CommitConflict, StoreUnusable, TermLost } from '../../master/applicatio
 import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
 import type { Mariadb } from '../helpers/mariadb.ts';
 import { MARIADB_MISSING, startMariadb } from '../helpers/mariadb.ts';
-import { commit, finish, finished, next, NOW, task } from './sample.ts';
+import { NOW } from '../helpers/task.ts';
+import { commit, finish, finished, next, task } from './sample.ts';
 
 async function failureOf(work: Promise<unknown>): Promise<Error> {
   return work.then(

@@ -7,17 +7,8 @@ import * as fc from 'fast-check';
 import type { Commit, TaskStore } from '../../master/application/ports.ts';
 import type { Notification, Task } from '../../master/domain/task.ts';
 import { MemoryStore } from '../../master/infrastructure/memory/task-store.ts';
-import {
-  attemptOf,
-  commit,
-  DAY_MS,
-  finish,
-  finished,
-  next,
-  notificationFor,
-  NOW,
-  task,
-} from './sample.ts';
+import { NOW, notificationOf } from '../helpers/task.ts';
+import { attemptOf, commit, DAY_MS, finish, finished, next, task } from './sample.ts';
 import { describeStores } from './subjects.ts';
 
 const IDS = 12;
@@ -119,7 +110,7 @@ function wanted(
         result: text,
         finishedAt: NOW + day * DAY_MS,
       });
-      const fresh = time > 0 ? notificationFor(done) : null;
+      const fresh = time > 0 ? notificationOf(done) : null;
       lists.finishes.push(finish(done, fresh));
       after.set(seq, { task: done, notification: fresh });
     }

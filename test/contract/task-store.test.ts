@@ -3,17 +3,8 @@ import { expect } from 'chai';
 import type { Position, TaskStore } from '../../master/application/ports.ts';
 import { CommitConflict, TermLost } from '../../master/application/ports.ts';
 import type { Notification, Task } from '../../master/domain/task.ts';
-import {
-  attemptOf,
-  commit,
-  DAY_MS,
-  finish,
-  finished,
-  next,
-  notificationFor,
-  NOW,
-  task,
-} from './sample.ts';
+import { NOW, notificationOf } from '../helpers/task.ts';
+import { attemptOf, commit, DAY_MS, finish, finished, next, task } from './sample.ts';
 import { describeStores } from './subjects.ts';
 
 const everything = {
@@ -312,7 +303,7 @@ describeStores('task store', (open) => {
       const records = [2, 1].map((attempt) => attemptOf(one, { attempt }));
       await store.commit(commit(term, { attempts: records }));
       const ended = finished(one, { state: 'failed', failureReason: 'non_retryable' });
-      const notification = notificationFor(ended);
+      const notification = notificationOf(ended);
       const last = attemptOf(one, { attempt: 3, startedAt: null, error: null });
       await store.commit(
         commit(term, { finishes: [finish(ended, notification)], attempts: [last] }),
@@ -361,7 +352,7 @@ describeStores('task store', (open) => {
       await insert(...days.map((_, index) => task(index + 1)), task(5, { labels: ['a_b'] }));
       await store.commit(
         commit(term, {
-          finishes: ended.map((one) => finish(one, notificationFor(one))),
+          finishes: ended.map((one) => finish(one, notificationOf(one))),
           attempts: [...ended, task(5)].map((one) => attemptOf(one)),
         }),
       );
@@ -387,7 +378,7 @@ describeStores('task store', (open) => {
     });
 
     it('gives pending notifications by next try, over all segments', async () => {
-      const [a, b, c, d] = ended.map((one) => notificationFor(one)) as [
+      const [a, b, c, d] = ended.map((one) => notificationOf(one)) as [
         Notification,
         Notification,
         Notification,
@@ -414,7 +405,7 @@ describeStores('task store', (open) => {
       const reopens = [{ task: again, finishedAt: NOW }];
       await store.commit(commit(term, { reopens }));
       await store.dropSegments(NOW);
-      const late = ended.map((one) => notificationFor(one, { state: 'delivered' }));
+      const late = ended.map((one) => notificationOf(one, { state: 'delivered' }));
       await store.commit(commit(term, { notifications: late.slice(0, 3) }));
       expect(await store.findTask('t-1')).to.equal(null);
       expect(await store.dropSegments(NOW), 'no dropped segment is back').to.equal(0);

@@ -13,15 +13,11 @@ import type { Log } from '../../master/application/ports.ts';
 import type { Event } from '../../master/domain/events.ts';
 import type { Task } from '../../master/domain/task.ts';
 import { createClock } from '../../master/infrastructure/system.ts';
+import { NOW, sampleTask } from './task.ts';
 
 type EventOf<T extends Event['type']> = Extract<Event, { type: T }>;
 
-export const silentLog: Log = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
+const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 export class ScriptedMaster {
   status: MasterStatus = 'ready';
@@ -94,7 +90,17 @@ export class ScriptedMaster {
   }
 
   assign(sessionId: string, fields: Partial<Task> & { id: string }): void {
-    this.gateway.send(sessionId, { type: 'assign', task: offeredTask(fields) }, this.term);
+    const task = sampleTask({
+      type: 'test',
+      params: 'null',
+      user: { group: 'g', project: null, env: null, user: null },
+      state: 'offered',
+      attempt: 1,
+      executorId: 'e1',
+      offeredAt: NOW,
+      ...fields,
+    });
+    this.gateway.send(sessionId, { type: 'assign', task }, this.term);
   }
 
   async close(): Promise<void> {
@@ -102,48 +108,4 @@ export class ScriptedMaster {
     this.server.close();
     if (this.server.listening) await once(this.server, 'close');
   }
-}
-
-/** A task as the engine hands it to the gateway. */
-export function offeredTask(fields: Partial<Task> & { id: string }): Task {
-  return {
-    seq: 1,
-    type: 'test',
-    params: 'null',
-    labels: [],
-    requires: [],
-    lane: 'test||',
-    user: { group: 'g', project: null, env: null, user: null },
-    notifyUrl: null,
-    requestHash: '',
-    submittedAt: 1_000,
-    retry: { maxAttempts: 10, interval: 600 },
-    assignTimeoutMs: 5_000,
-    executionTimeoutMs: null,
-    stallTimeoutMs: null,
-    deadlineAt: null,
-    state: 'offered',
-    version: 1,
-    priority: 0,
-    orderTime: 1_000,
-    dueAt: 1_000,
-    attempt: 1,
-    attemptsUsed: 0,
-    crashCount: 0,
-    executorId: 'e1',
-    offeredAt: 1_000,
-    startedAt: null,
-    cancelRequestedAt: null,
-    cancelReason: null,
-    progressPercent: null,
-    progressState: null,
-    progressAt: null,
-    checkpoint: null,
-    error: null,
-    lastOutcome: null,
-    result: null,
-    finishedAt: null,
-    failureReason: null,
-    ...fields,
-  };
 }

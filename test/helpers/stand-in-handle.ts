@@ -10,9 +10,8 @@ import type {
 import type { StoredTask, TaskQuery } from '../../master/application/ports.ts';
 import type { CommandOutcome, SubmitOutcome } from '../../master/domain/effects.ts';
 import type { Executor } from '../../master/domain/executor.ts';
-import { laneOf, type Task } from '../../master/domain/task.ts';
-
-const NOW = Date.UTC(2026, 10, 20, 12);
+import type { Task } from '../../master/domain/task.ts';
+import { NOW, sampleTask } from './task.ts';
 
 export class StandInHandle implements MasterHandle {
   status: MasterStatus = 'ready';
@@ -101,45 +100,12 @@ export class StandInHandle implements MasterHandle {
 }
 
 export function waitingTask(submission: Submission, seq: number): Task {
-  const { id, type, params, labels, requires, user, notifyUrl, requestHash, retry } = submission;
-  return {
+  const { runAt, assignTimeoutMs, ...fields } = submission;
+  return sampleTask({
+    ...fields,
     seq,
-    id,
-    type,
-    params,
-    labels,
-    requires,
-    lane: laneOf(type, requires, labels),
-    user,
-    notifyUrl,
-    requestHash,
-    submittedAt: NOW,
-    retry,
-    assignTimeoutMs: submission.assignTimeoutMs ?? 5000,
-    executionTimeoutMs: submission.executionTimeoutMs,
-    stallTimeoutMs: submission.stallTimeoutMs,
-    deadlineAt: submission.deadlineAt,
-    state: 'waiting',
-    version: 1,
-    priority: submission.priority,
-    orderTime: NOW - submission.priority * 1000,
-    dueAt: submission.runAt ?? NOW,
-    attempt: 0,
-    attemptsUsed: 0,
-    crashCount: 0,
-    executorId: null,
-    offeredAt: null,
-    startedAt: null,
-    cancelRequestedAt: null,
-    cancelReason: null,
-    progressPercent: null,
-    progressState: null,
-    progressAt: null,
-    checkpoint: null,
-    error: null,
-    lastOutcome: null,
-    result: null,
-    finishedAt: null,
-    failureReason: null,
-  };
+    assignTimeoutMs: assignTimeoutMs ?? 5_000,
+    orderTime: NOW - fields.priority * 1_000,
+    dueAt: runAt ?? NOW,
+  });
 }

@@ -7,10 +7,11 @@ import { Webhook } from 'standardwebhooks';
 import { callbackBody, type CallbackBody } from '@soda-scheduler/protocol';
 import type { Log, StoredTask } from '../../master/application/ports.ts';
 import type { Event } from '../../master/domain/events.ts';
-import type { Notification, Task } from '../../master/domain/task.ts';
+import type { Task } from '../../master/domain/task.ts';
 import { AddressPolicy } from '../../master/infrastructure/address-policy.ts';
 import { HttpNotifier } from '../../master/infrastructure/http-notifier.ts';
 import { ManualClock } from '../helpers/manual-clock.ts';
+import { notificationOf, sampleTask } from '../helpers/task.ts';
 
 type Tried = Extract<Event, { type: 'notificationTried' }>;
 interface Call {
@@ -47,62 +48,20 @@ class Inbox<T> {
 }
 
 function taskOf(id: string, change: Partial<Task> = {}): Task {
-  return {
-    seq: 1,
+  return sampleTask({
     id,
     type: 'transcode',
-    params: '{}',
-    labels: [],
-    requires: [],
-    lane: 'transcode||',
     user: { group: 'video', project: null, env: 'test', user: null },
-    notifyUrl: null,
-    requestHash: '',
     submittedAt: 1_700_000_000_000,
-    retry: { maxAttempts: 10, interval: 600 },
-    assignTimeoutMs: 5000,
-    executionTimeoutMs: null,
-    stallTimeoutMs: null,
-    deadlineAt: null,
     state: 'succeeded',
-    version: 3,
-    priority: 0,
-    orderTime: 0,
-    dueAt: 0,
     attempt: 2,
     attemptsUsed: 1,
-    crashCount: 0,
     executorId: 'e1',
-    offeredAt: null,
-    startedAt: null,
-    cancelRequestedAt: null,
-    cancelReason: null,
-    progressPercent: null,
-    progressState: null,
-    progressAt: null,
-    checkpoint: null,
-    error: null,
     lastOutcome: 'succeeded',
     result: '{"frames":9007199254740993}',
     finishedAt: 1_700_000_060_000,
-    failureReason: null,
     ...change,
-  };
-}
-
-function notificationOf(task: Task, url: string): Notification {
-  return {
-    taskSeq: task.seq,
-    taskId: task.id,
-    url,
-    finishedAt: task.finishedAt ?? 0,
-    state: 'pending',
-    tries: 0,
-    nextTryAt: 0,
-    lastStatus: null,
-    lastError: null,
-    deliveredAt: null,
-  };
+  });
 }
 
 describe('HTTP notifier', () => {
@@ -152,7 +111,7 @@ describe('HTTP notifier', () => {
   });
 
   function deliver(task: Task, path = '/done'): void {
-    notifier.deliver(notificationOf(task, base + path), task);
+    notifier.deliver(notificationOf(task, { url: base + path }), task);
   }
 
   async function answered(status: number, headers = {}, body = ''): Promise<Tried> {
@@ -266,15 +225,15 @@ describe('HTTP notifier', () => {
   it('reads the task from the store where it is not at hand', async () => {
     const task = taskOf('stored');
     stored.set(task.id, { task, notification: null, attempts: [] });
-    notifier.deliver(notificationOf(task, base), null);
+    notifier.deliver(notificationOf(task, { url: base }), null);
     expect(await answered(200)).to.include({ outcome: 'delivered' });
-    notifier.deliver(notificationOf(taskOf('dropped'), base), null);
+    notifier.deliver(notificationOf(taskOf('dropped'), { url: base }), null);
     expect(await tries.take()).to.include({ outcome: 'gone', error: 'the task is not retained' });
   });
 
   it('says nothing about a run that was replaced by another', async () => {
     const task = taskOf('again');
-    const notification = notificationOf(task, base);
+    const notification = notificationOf(task, { url: base });
     notifier.deliver(notification, { ...task, state: 'waiting', finishedAt: null });
     deliver(taskOf('next', { seq: 2 }));
     expect(await answered(200)).to.include({ taskSeq: 2 });
@@ -289,13 +248,13 @@ describe('HTTP notifier', () => {
     notifier = notifierWith({ policy });
     const { port } = server.address() as AddressInfo;
     for (const url of [`${base}/x`, `http://[::1]:${port}/`, `http://rebound.example:${port}/`]) {
-      notifier.deliver(notificationOf(taskOf('t'), url), taskOf('t'));
+      notifier.deliver(notificationOf(taskOf('t'), { url }), taskOf('t'));
       const { outcome, status, error } = await tries.take();
       expect({ outcome, status }, url).to.deep.equal({ outcome: 'failed', status: null });
       expect(error, url).to.match(/is a loopback address; .*SODA_NOTIFY_ALLOW/);
     }
     expect(calls.count).to.equal(0);
-    notifier.deliver(notificationOf(taskOf('t'), 'not a url'), taskOf('t'));
+    notifier.deliver(notificationOf(taskOf('t'), { url: 'not a url' }), taskOf('t'));
     expect((await tries.take()).error).to.equal('refused: not a URL');
   });
 
@@ -342,7 +301,10 @@ describe('HTTP notifier', () => {
     for (let i = 0; i < 40; i += 1) deliver(taskOf(`t${i}`, { seq: i }));
     const first = await atOnce(32);
     const { port } = server.address() as AddressInfo;
-    notifier.deliver(notificationOf(taskOf('other'), `http://localhost:${port}/`), taskOf('other'));
+    notifier.deliver(
+      notificationOf(taskOf('other'), { url: `http://localhost:${port}/` }),
+      taskOf('other'),
+    );
     const other = await calls.take();
     expect(other.request.headers.host, 'the 33rd waits, another origin does not').to.equal(
       `localhost:${port}`,
