@@ -8,7 +8,6 @@ import type { Notification } from '../../master/domain/task.ts';
 import { Engine } from '../../master/application/engine.ts';
 import { Master } from '../../master/application/master.ts';
 import type {
-  Clock,
   Commit,
   ExecutorLink,
   Log,
@@ -16,52 +15,7 @@ import type {
   Observer,
 } from '../../master/application/ports.ts';
 import { MemoryStore } from '../../master/infrastructure/memory/task-store.ts';
-import { BEGIN } from './domain.ts';
-
-/** Everything that can go on without an answer from the test has gone on. */
-export async function settled(): Promise<void> {
-  for (let i = 0; i < 20; i++) await new Promise<void>((resolve) => void setImmediate(resolve));
-}
-
-export class ManualClock implements Clock {
-  #now = BEGIN;
-  readonly #alarms = new Set<{ readonly at: number; readonly call: () => void }>();
-
-  now(): number {
-    return this.#now;
-  }
-
-  /** When the engine wants to be woken; infinite while it waits for something else. */
-  get nextAlarmAt(): number {
-    return Math.min(Number.POSITIVE_INFINITY, ...[...this.#alarms].map(({ at }) => at));
-  }
-
-  wakeAt(at: number, call: () => void): () => void {
-    const alarm = { at, call };
-    this.#alarms.add(alarm);
-    return () => this.#alarms.delete(alarm);
-  }
-
-  soon(call: () => void): void {
-    setImmediate(call);
-  }
-
-  /** Moves on alarm by alarm, and lets each have its consequences. */
-  async pass(ms: number): Promise<void> {
-    const until = this.#now + ms;
-    await settled();
-    while (this.nextAlarmAt <= until) {
-      this.#now = Math.max(this.#now, this.nextAlarmAt);
-      for (const alarm of [...this.#alarms]) {
-        if (alarm.at > this.#now) continue;
-        this.#alarms.delete(alarm);
-        alarm.call();
-      }
-      await settled();
-    }
-    this.#now = until;
-  }
-}
+import { ManualClock } from './manual-clock.ts';
 
 type Call = 'takeTerm' | 'commit' | 'confirm' | 'findTask' | 'listTasks' | 'loadLane';
 

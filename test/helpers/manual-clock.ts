@@ -1,16 +1,22 @@
 /** A clock that stands still until it is moved: timeouts happen when the test says so. */
 import type { Clock } from '../../master/application/ports.ts';
 
-export class ManualClock implements Clock {
-  #now: number;
-  readonly #alarms = new Set<{ readonly at: number; readonly call: () => void }>();
+/** Everything that can go on without an answer from the test has gone on. */
+export async function settled(): Promise<void> {
+  for (let i = 0; i < 20; i++) await new Promise<void>((resolve) => void setImmediate(resolve));
+}
 
-  constructor(startAt = 1_000_000) {
-    this.#now = startAt;
-  }
+export class ManualClock implements Clock {
+  #now = 1_800_000_000_000;
+  readonly #alarms = new Set<{ readonly at: number; readonly call: () => void }>();
 
   now(): number {
     return this.#now;
+  }
+
+  /** When someone wants to be woken; infinite while nobody does. */
+  get nextAlarmAt(): number {
+    return Math.min(Number.POSITIVE_INFINITY, ...[...this.#alarms].map(({ at }) => at));
   }
 
   wakeAt(at: number, call: () => void): () => void {
@@ -32,6 +38,17 @@ export class ManualClock implements Clock {
       this.#alarms.delete(next);
       this.#now = Math.max(this.#now, next.at);
       next.call();
+    }
+    this.#now = until;
+  }
+
+  /** As `advance`, but each alarm has its consequences before the next. */
+  async pass(ms: number): Promise<void> {
+    const until = this.#now + ms;
+    await settled();
+    while (this.nextAlarmAt <= until) {
+      this.advance(Math.max(0, this.nextAlarmAt - this.#now));
+      await settled();
     }
     this.#now = until;
   }

@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import type { Task } from '../../master/domain/task.ts';
 import { newTask, offers, Scheduler, SECOND } from '../helpers/domain.ts';
-import { createEngine, settled } from '../helpers/engine.ts';
+import { createEngine } from '../helpers/engine.ts';
+import { settled } from '../helpers/manual-clock.ts';
 
 /** A row as the store would give it. */
 function row(id: string, seq: number): Task {
