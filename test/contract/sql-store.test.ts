@@ -4,7 +4,7 @@ import knex from 'knex';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TaskStore } from '../../master/application/ports.ts';
+import type { Log, TaskStore } from '../../master/application/ports.ts';
 import { CommitConflict, StoreUnusable, TermLost } from '../../master/application/ports.ts';
 import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
 import type { Mariadb } from '../helpers/mariadb.ts';
@@ -21,10 +21,26 @@ async function failureOf(work: Promise<unknown>): Promise<Error> {
 
 const opened: TaskStore[] = [];
 
-async function open(url: string, allowWeakDurability = false): Promise<TaskStore> {
-  const store = await openSqlStore({ url, allowWeakDurability });
+async function open(
+  url: string,
+  options: { readonly allowWeakDurability?: boolean; readonly log?: Log } = {},
+): Promise<TaskStore> {
+  const store = await openSqlStore({ url, allowWeakDurability: false, ...options });
   opened.push(store);
   return store;
+}
+
+/** Keeps what an operator would read. */
+class Lines implements Log {
+  readonly lines: string[] = [];
+  debug(): void {}
+  info(): void {}
+  warn(line: string): void {
+    this.lines.push(line);
+  }
+  error(line: string): void {
+    this.lines.push(line);
+  }
 }
 
 afterEach(async () => {
@@ -78,10 +94,12 @@ describe('SQL store: SQLite', function () {
   it('refuses a second master for the same file', async () => {
     const store = await open(`sqlite:${file}`);
     await store.takeTerm('m-1', NOW);
-    const rival = await open(`sqlite:${file}`);
+    const log = new Lines();
+    const rival = await open(`sqlite:${file}`, { log });
     const failure = await failureOf(rival.takeTerm('m-2', NOW));
     expect(failure).to.be.instanceOf(StoreUnusable);
     expect(failure.message).to.equal(`another master owns this file: ${file}`);
+    expect(log.lines, 'whoever asked says it').to.deep.equal([]);
     await store.ping();
   });
 
@@ -183,7 +201,7 @@ describe('SQL store: MariaDB', function () {
   }
 
   it('refuses settings that could lose a commit, unless it is told to bear them', async () => {
-    const lines: string[] = [];
+    const log = new Lines();
     await withKnex(async (client) => {
       await client.raw('SET GLOBAL innodb_flush_log_at_trx_commit = 2');
       try {
@@ -191,11 +209,9 @@ describe('SQL store: MariaDB', function () {
         const failure = await failureOf(strict.takeTerm('m-1', NOW));
         expect(failure).to.be.instanceOf(StoreUnusable);
         expect(failure.message).to.match(/innodb_flush_log_at_trx_commit=1/);
-        const log = { debug() {}, info() {}, error() {}, warn: (line: string) => lines.push(line) };
-        const lax = await openSqlStore({ url, allowWeakDurability: true, log });
-        opened.push(lax);
+        const lax = await open(url, { allowWeakDurability: true, log });
         expect((await lax.takeTerm('m-1', NOW)).term).to.equal(1);
-        expect(lines.join()).to.match(/innodb_flush_log_at_trx_commit=1/);
+        expect(log.lines.join()).to.match(/innodb_flush_log_at_trx_commit=1/);
       } finally {
         await client.raw('SET GLOBAL innodb_flush_log_at_trx_commit = 1');
       }

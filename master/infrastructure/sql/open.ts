@@ -47,7 +47,8 @@ function knexLog(
 ): Record<'debug' | 'warn' | 'error' | 'deprecate', (text: unknown) => void> {
   return {
     debug: (text) => log.debug(String(text)),
-    warn: (text) => log.warn(String(text)),
+    // With a stack, of errors that whoever asked is told of as well.
+    warn: (text) => log.debug(String(text)),
     error: (text) => log.error(String(text)),
     deprecate: (text) => log.debug(String(text)),
   };
