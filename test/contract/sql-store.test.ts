@@ -125,7 +125,7 @@ describe('SQL store: MariaDB', function () {
   let url: string;
 
   before(async function () {
-    const started = await startMariadb();
+    const started = await startMariadb(['--log-bin', '--sync-binlog=1']);
     if (started === null) {
       console.log(`    skipped: ${MARIADB_MISSING}`);
       this.skip();
@@ -218,6 +218,62 @@ describe('SQL store: MariaDB', function () {
     });
   });
 
+  it('refuses a binary log that cannot hold what it writes', async function () {
+    await withKnex(async (client) => {
+      const [[row]] = await client.raw('SELECT @@log_bin AS log_bin, @@binlog_format AS format');
+      if (row.log_bin !== 1) this.skip();
+      await client.raw(`SET GLOBAL binlog_format = 'STATEMENT'`);
+      try {
+        const failure = await failureOf((await open(url)).takeTerm('m-1', NOW));
+        expect(failure).to.be.instanceOf(StoreUnusable);
+        expect(failure.message).to.match(/binlog_format=STATEMENT.*ROW or MIXED/);
+      } finally {
+        await client.raw('SET GLOBAL binlog_format = ?', [row.format]);
+      }
+    });
+  });
+
+  it('says what the server refuses it at its start; later it waits to be let in again', async () => {
+    const reader = `reader_${url.slice(-8)}`;
+    const as = (user: string, password: string, database = '') => {
+      const other = Object.assign(new URL(url), { username: user, password });
+      other.pathname += database;
+      return other.href;
+    };
+    await withKnex(async (client) => {
+      await client.raw(`CREATE USER ${reader}@'%' IDENTIFIED BY 'reader'`);
+      try {
+        await client.raw(`GRANT SELECT ON ${new URL(url).pathname.slice(1)}.* TO ${reader}@'%'`);
+        const refusals = [
+          [as(reader, 'wrong'), /Access denied for user/],
+          [as(reader, 'reader', '_none'), /(Access denied for user|Unknown database)/],
+          [as(new URL(url).username, new URL(url).password, '_none'), /Unknown database/],
+          [as(reader, 'reader'), /command denied to user/],
+        ] as const;
+        for (const [other, message] of refusals) {
+          const log = new Lines();
+          const failure = await failureOf((await open(other, { log })).takeTerm('m-1', NOW));
+          expect(failure).to.be.instanceOf(StoreUnusable);
+          expect(failure.message).to.match(message);
+          expect(log.lines).to.deep.equal([]);
+          const later = await failureOf((await open(other)).takeTerm('m-1', NOW, 1));
+          expect(later).not.to.be.instanceOf(StoreUnusable);
+        }
+      } finally {
+        await client.raw(`DROP USER ${reader}@'%'`);
+      }
+    });
+  });
+
+  it('does not speak to a server without TLS where the URL asks for it', async function () {
+    await withKnex(async (client) => {
+      const [[row]] = await client.raw(`SHOW VARIABLES LIKE 'have_ssl'`);
+      if (row?.Value !== 'DISABLED') this.skip();
+    });
+    const store = await open(`${url}?ssl=true`);
+    expect((await failureOf(store.takeTerm('m-1', NOW))).message).to.match(/secure connection/);
+  });
+
   it('goes on when the server is back after a crash, with all that was committed', async function () {
     const { kill, restart } = server;
     if (kill === null || restart === null) this.skip();
@@ -225,6 +281,8 @@ describe('SQL store: MariaDB', function () {
     const { term } = await store.takeTerm('m-1', NOW);
     await store.commit(commit(term, { inserts: [task(1)] }));
     await kill();
+    const unstarted = await failureOf((await open(url)).takeTerm('m-2', NOW));
+    expect(unstarted, 'it may come').not.to.be.instanceOf(StoreUnusable);
     const failure = await failureOf(store.commit(commit(term, { inserts: [task(2)] })));
     expect(failure).not.to.be.instanceOf(TermLost);
     expect(failure).not.to.be.instanceOf(CommitConflict);

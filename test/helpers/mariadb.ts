@@ -85,7 +85,7 @@ async function privateServer(binary: string, flags: readonly string[]): Promise<
   const root = { socketPath, user: 'root', multipleStatements: true };
   const admin = await mysql.createConnection(root);
   await admin.query(
-    `CREATE USER soda@'127.0.0.1' IDENTIFIED BY 'soda'; GRANT ALL ON *.* TO soda@'127.0.0.1'`,
+    `CREATE USER soda@'127.0.0.1' IDENTIFIED BY 'soda'; GRANT ALL ON *.* TO soda@'127.0.0.1' WITH GRANT OPTION`,
   );
   await admin.end();
 

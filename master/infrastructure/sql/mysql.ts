@@ -36,6 +36,8 @@ const SYNTAX_ERROR = 1064;
 const LOCK_WAIT_TIMEOUT = 1205;
 /** Also Galera's way to refuse a transaction at its end. */
 const DEADLOCK = 1213;
+/** No such user, password or database; no right to the database, the table or the command. */
+const REFUSALS: readonly number[] = [1044, 1045, 1049, 1130, 1142, 1227, 1698];
 
 const types: Types = {
   seq: 'BIGINT NOT NULL PRIMARY KEY',
@@ -184,9 +186,13 @@ async function findWeakness(knex: Knex): Promise<string | null> {
 }
 
 async function findFault(knex: Knex): Promise<string | null> {
-  const value = await variables(knex, ['max_allowed_packet']);
+  const value = await variables(knex, ['max_allowed_packet', 'log_bin', 'binlog_format']);
   if (Number(value.get('max_allowed_packet')) < PACKET_BYTES_MIN) {
     return `max_allowed_packet must be at least ${PACKET_BYTES_MIN}`;
+  }
+  // InnoDB then refuses every write under READ COMMITTED.
+  if (value.get('log_bin') === 'ON' && value.get('binlog_format') === 'STATEMENT') {
+    return 'the server has binlog_format=STATEMENT: it must run with ROW or MIXED, or with log_bin off';
   }
   try {
     await knex.raw(`SELECT 1 FROM JSON_TABLE('[]', '$[*]' COLUMNS (v INT PATH '$')) AS v`);
@@ -308,6 +314,8 @@ export function mysqlDialect(url: URL): Dialect {
     findWeakness,
     findFault,
 
+    refusalOf: (error) =>
+      REFUSALS.includes(codeOf(error)) ? (error as { sqlMessage: string }).sqlMessage : null,
     isPassing: (error) => codeOf(error) === DEADLOCK || codeOf(error) === LOCK_WAIT_TIMEOUT,
     isDuplicate: (error) => codeOf(error) === DUPLICATE_KEY,
   };

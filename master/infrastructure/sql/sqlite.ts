@@ -193,6 +193,7 @@ export function sqliteDialect(file: string): Dialect {
     },
     findFault: async () => null,
 
+    refusalOf: () => null,
     isPassing: (error) => codeOf(error).startsWith('SQLITE_BUSY'),
     isDuplicate: (error) =>
       codeOf(error) === 'SQLITE_CONSTRAINT_UNIQUE' ||

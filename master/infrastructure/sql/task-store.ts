@@ -45,12 +45,19 @@ export class SqlStore extends Queries implements TaskStore {
     now: number,
     held?: number,
   ): Promise<{ term: number; lastSeq: number }> {
-    await this.#checkServer();
-    await migrate(this.#knex, this.#dialect);
-    this.#segments.replace(await this.#dialect.listTables(this.#knex, 'task_history_'));
-    await this.prepareSegments(now);
-    const term = await this.#beginTerm(owner, now, held);
-    return { term, lastSeq: await this.lastSeq() };
+    try {
+      await this.#checkServer();
+      await migrate(this.#knex, this.#dialect);
+      this.#segments.replace(await this.#dialect.listTables(this.#knex, 'task_history_'));
+      await this.prepareSegments(now);
+      const term = await this.#beginTerm(owner, now, held);
+      return { term, lastSeq: await this.lastSeq() };
+    } catch (error) {
+      const refusal = this.#dialect.refusalOf(error);
+      // One that has served before keeps its executors, and waits to be let in again.
+      if (refusal === null || held !== undefined) throw error;
+      throw new StoreUnusable(`the database server refuses: ${refusal}`, { cause: error });
+    }
   }
 
   async commit(commit: Commit): Promise<void> {
