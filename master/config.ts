@@ -97,7 +97,10 @@ const configSchema = z.object({
       error: 'expected sqlite:<path>, mysql://user:password@host:port/name or mariadb://...',
     })
     .nullable()
-    .describe('Where tasks are stored. Without one: `sqlite:<data dir>/soda.db`.')
+    .describe(
+      'Where tasks are stored. Without one: `sqlite:<data dir>/soda.db`. `?ssl=true` or ' +
+        '`?ssl=<CA file>` after a mysql URL: over TLS.',
+    )
     .register(fieldMeta, { env: 'SODA_DATABASE_URL', value: 'url', fromFile: true }),
   dataDir: z
     .string()

@@ -55,6 +55,19 @@ describe('SQL store: URL', () => {
       );
     }
   });
+
+  it('is refused with parameters that mean nothing, or name no certificates', async () => {
+    const refusals = [
+      ['timeout=5&ssl=true&tz=UTC', /unknown parameters: timeout, tz$/],
+      ['ssl=/no/such/ca.pem', /certificates of CAs: .*ENOENT/],
+    ] as const;
+    for (const [query, message] of refusals) {
+      const url = `mysql://u:secret@h/d?${query}`;
+      const failure = await failureOf(openSqlStore({ url, allowWeakDurability: false }));
+      expect(failure).to.be.instanceOf(StoreUnusable);
+      expect(failure.message).to.match(message).and.not.include('secret');
+    }
+  });
 });
 
 describe('SQL store: SQLite', function () {

@@ -3,8 +3,15 @@
  * carries, so the statements of a transaction travel together. Values are always bound: the
  * driver escapes them, which is only sound under the `sql_mode` set here.
  */
+import { readFileSync } from 'node:fs';
 import type { Knex } from 'knex';
-import type { Connection as MysqlConnection, ResultSetHeader, RowDataPacket } from 'mysql2';
+import type {
+  Connection as MysqlConnection,
+  ConnectionOptions,
+  ResultSetHeader,
+  RowDataPacket,
+} from 'mysql2';
+import { StoreUnusable } from '../../application/ports.ts';
 import type { Columns, Connection, Dialect, Outcome, Statement, Types } from './dialect.ts';
 import { placeholders, plain } from './dialect.ts';
 import type { Row, Value } from './rows.ts';
@@ -227,6 +234,23 @@ const sessionSql = [
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
 ].join('; ');
 
+/** `?ssl=true`: TLS to a server that a CA known to Node vouches for; `?ssl=<file>`: a CA in there. */
+function tlsOf({ searchParams }: URL): Pick<ConnectionOptions, 'ssl'> {
+  const unknown = [...searchParams.keys()].filter((name) => name !== 'ssl');
+  if (unknown.length > 0) {
+    throw new StoreUnusable(`the database URL has unknown parameters: ${unknown.join(', ')}`);
+  }
+  const ssl = searchParams.get('ssl');
+  if (ssl === null) return {};
+  if (ssl === 'true') return { ssl: { verifyIdentity: true } };
+  try {
+    return { ssl: { verifyIdentity: true, ca: readFileSync(ssl, 'utf8') } };
+  } catch (cause) {
+    const message = 'ssl in the database URL must be true, or a file with certificates of CAs';
+    throw new StoreUnusable(`${message}: ${String(cause)}`, { cause });
+  }
+}
+
 function poolOf(url: URL): Knex.Config {
   return {
     client: 'mysql2',
@@ -237,6 +261,7 @@ function poolOf(url: URL): Knex.Config {
       password: decodeURIComponent(url.password),
       database: decodeURIComponent(url.pathname.slice(1)),
       charset: 'utf8mb4_bin',
+      ...tlsOf(url),
       connectTimeout: CONNECT_TIMEOUT_MS,
       multipleStatements: true,
     },

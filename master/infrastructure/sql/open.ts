@@ -12,9 +12,10 @@ const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
  * Nothing is connected yet: `takeTerm` is the first to speak to the database.
- * @param options.url `sqlite:<file>` or `mysql://user:password@host:port/database`.
+ * @param options.url `sqlite:<file>` or `mysql://user:password@host:port/database`, over TLS with
+ *   `?ssl=true` or `?ssl=<CA file>`.
  * @param options.allowWeakDurability serve even if a power cut could lose accepted tasks.
- * @throws {StoreUnusable} the URL is of neither form.
+ * @throws {StoreUnusable} the URL is of neither form, or has other parameters.
  */
 export async function openSqlStore(options: {
   readonly url: string;
