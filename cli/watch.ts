@@ -9,11 +9,15 @@ import { type Output, plain } from './output.ts';
 export async function watch(client: SodaClient, output: Output, taskId: string): Promise<void> {
   const bar = output.isTerminal ? progressBar() : null;
   let task: TaskView;
+  let said = '';
   try {
     task = await interruptible((signal) => {
       const onProgress = (now: TaskView) => {
-        if (bar) bar.update(now.progress?.percent ?? 0, { state: stateLine(now) });
-        else output.say(now, stateLine(now));
+        const line = stateLine(now);
+        if (bar) bar.update(now.progress?.percent ?? 0, { state: line });
+        // A report may change what the line leaves out.
+        else if (output.json || line !== said) output.say(now, line);
+        said = line;
       };
       return client.wait(taskId, { signal, onProgress });
     });

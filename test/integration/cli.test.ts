@@ -190,6 +190,22 @@ describe('soda', function () {
       expect(failed.err).to.equal('soda: the task is failed: non_retryable: no codec\n');
     });
 
+    it('says nothing twice when only the time of the progress changes', async () => {
+      await submit('--id', 'a');
+      let asked = 0;
+      api.intercept = ({ method }) => {
+        if (method !== 'GET') return undefined;
+        asked += 1;
+        const progress = { percent: 50, state: null, at: new Date(asked).toISOString() };
+        if (asked < 4) api.change('a', { state: 'running', progress, waiting: null });
+        else api.finish('a', 'succeeded');
+        return undefined;
+      };
+      const { out } = await run(['task', 'watch', 'a']);
+      const lines = out.trim().split('\n');
+      expect(lines.filter((line) => line.startsWith('running'))).to.deep.equal(['running, 50 %']);
+    });
+
     it('leaves the task alone when watching is interrupted', async () => {
       await submit('--id', 'a');
       const child = start(['task', 'watch', 'a']);
