@@ -146,6 +146,21 @@ describeSystem('an executor', ({ start }) => {
     expect(outcomesOf(task)).to.deep.equal(['timed_out', 'succeeded']);
   });
 
+  it('whose id another process takes gives way, and ends what it ran', async () => {
+    const system = await start();
+    const old = await system.executor({ id: 'a' });
+    const taskId = await system.submit([[{ hold: true }]]);
+    await system.started(taskId);
+    const young = system.spawnExecutor({ id: 'a' });
+    expect(await old.exited).to.deep.equal({ code: 1, signal: null });
+    expect(system.runs(taskId, 'end')[0]).to.include({ attempt: 1, aborted: 'lease_lost' });
+    await system.started(taskId, 2);
+    young.write(taskId);
+    const task = await system.ended(taskId);
+    expect(task).to.include({ state: 'succeeded', attempts_used: 0 });
+    expect(outcomesOf(task)).to.deep.equal(['lost', 'succeeded']);
+  });
+
   it('that is told to stop gives its task back at no cost, and exits with 0', async () => {
     const system = await start();
     const leaving = await system.executor({ id: 'a', drainTimeoutMs: 0 });

@@ -23,6 +23,8 @@ createInterface({ input: process.stdin })
     releases.dispatchEvent(new Event(taskId));
   })
   .once('close', () => process.exit(9));
+// An executor that was refused ends by itself: this must not be what keeps it.
+process.stdin.unref();
 
 const say = (line) => process.stdout.write(`${JSON.stringify({ at: Date.now(), ...line })}\n`);
 
