@@ -53,6 +53,7 @@ describe('the packages', function () {
         expect(paths).to.include(entry.types.slice(2));
         expect(paths).to.include(entry.default.slice(2));
       }
+      expect(paths).to.include('LICENSE');
       const junk = paths.filter(
         (path) => !/^(package\.json|README\.md|LICENSE|dist\/.*(\.js|\.d\.ts))$/.test(path),
       );
@@ -60,6 +61,14 @@ describe('the packages', function () {
       expect(paths.filter((path) => path.includes('.test.'))).to.deep.equal([]);
     });
   }
+
+  // npm packs a copy only if it lies in the folder of the package; it leaves links out.
+  it('all have the licence of the whole', async () => {
+    const licence = await readFile(join(root, 'LICENSE'), 'utf8');
+    for (const name of [...PACKAGES, 'master', 'cli']) {
+      expect(await readFile(join(root, name, 'LICENSE'), 'utf8'), name).to.equal(licence);
+    }
+  });
 
   for (const name of ['executor-sdk', 'client'] as const) {
     it(`${name} installs and loads without the master`, async function () {
