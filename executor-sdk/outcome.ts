@@ -50,18 +50,27 @@ export function outcomeOf(
 }
 
 function taskError(thrown: unknown, detailsBytesMax: number): TaskError {
-  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const error = thrown instanceof Error ? thrown : new Error(textOf(thrown));
   const details = detailsOf(error, detailsBytesMax);
   return {
-    message: error.message.slice(0, 8192),
-    name: error.name.slice(0, 128),
+    message: textOf(error.message).slice(0, 8192),
+    name: textOf(error.name).slice(0, 128),
     retryable: !(error instanceof NonRetryableError),
     ...(error instanceof RetryableError &&
-      error.retryAfterMs !== undefined && {
-        retry_after: Math.min(31_536_000, Math.max(0, error.retryAfterMs / 1000)),
+      Number.isFinite(error.retryAfterMs) && {
+        retry_after: Math.min(31_536_000, Math.max(0, Number(error.retryAfterMs) / 1000)),
       }),
     ...(details !== undefined && { details }),
   };
+}
+
+/** Anything may be thrown, and an error's fields may hold anything. */
+function textOf(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return 'The handler threw a value that cannot be shown.';
+  }
 }
 
 /** Details that cannot be sent must not hide the error they belong to. */

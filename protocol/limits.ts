@@ -17,6 +17,8 @@ export const HTTP_LIMITS = {
   batchBytesMax: 8 * 1024 * 1024,
   batchCountMax: 1000,
   paramsDepthMax: 32,
+  /** As JSON, the way executors get it: an assign frame carries it beside the checkpoint. */
+  paramsBytesMax: 256 * 1024,
   notifyUrlBytesMax: 2048,
   listCountMax: 200,
 } as const;

@@ -151,7 +151,7 @@ function resultOf(frame: ResultFrame): AttemptResult {
             ...(error.details !== undefined && { details: error.details }),
           },
     retryable: error?.retryable ?? true,
-    retryAfterMs: error?.retry_after === undefined ? null : error.retry_after * 1000,
+    retryAfterMs: error?.retry_after === undefined ? null : Math.round(error.retry_after * 1000),
   };
 }
 

@@ -4,12 +4,17 @@
  */
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { LANE_LENGTH_MAX, priorityNames, submitRequest } from '@soda-scheduler/protocol';
+import {
+  HTTP_LIMITS,
+  LANE_LENGTH_MAX,
+  priorityNames,
+  submitRequest,
+} from '@soda-scheduler/protocol';
 import { v7 as uuidv7 } from 'uuid';
 import type { z } from 'zod';
 import type { Submission } from '../application/master-handle.ts';
 import { laneOf, type RetryPolicy, type User } from '../domain/task.ts';
-import { invalidFields } from './problem.ts';
+import { invalidFields, Problem } from './problem.ts';
 import { validate } from './request-body.ts';
 
 type TaskFields = z.output<typeof submitRequest>['task'];
@@ -21,7 +26,7 @@ const RETRY_INTERVAL_DEFAULT_SECONDS = 600;
 /**
  * With an idempotency key and no id the id is derived from the key, so that the key is remembered
  * as durably, and for as long, as the task.
- * @throws {Problem} 400, with an entry for each field that is wrong.
+ * @throws {Problem} 400, with an entry for each field that is wrong; 413 where params are too large.
  */
 export function parseSubmission(body: unknown, idempotencyKey: string | null): Submission {
   const { task, user: outerUser } = validate(submitRequest, body);
@@ -105,7 +110,7 @@ function fieldsOf(task: TaskFields, user: User): Omit<Submission, 'id' | 'reques
   }
   return {
     type: task.type,
-    params: JSON.stringify(task.params ?? null),
+    params: paramsOf(task.params),
     labels,
     requires,
     user,
@@ -118,6 +123,17 @@ function fieldsOf(task: TaskFields, user: User): Omit<Submission, 'id' | 'reques
     stallTimeoutMs: millisecondsOf(task.stall_timeout),
     deadlineAt,
   };
+}
+
+/** Written out anew, `1e20` takes five times the bytes; and an item of a batch is bounded here only. */
+function paramsOf(params: unknown): string {
+  const text = JSON.stringify(params ?? null);
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= HTTP_LIMITS.paramsBytesMax) return text;
+  throw new Problem(
+    413,
+    `The params are ${bytes} bytes of JSON, and ${HTTP_LIMITS.paramsBytesMax} are allowed.`,
+  );
 }
 
 function retryOf(retry: TaskFields['retry']): RetryPolicy {

@@ -24,6 +24,8 @@ const TRY_TIMEOUT_S = 15;
 const ANSWER_BYTES_MAX = 64 * 1024;
 const RETRY_AFTER_MS_MAX = 3_600_000;
 const ERROR_LENGTH_MAX = 256;
+/** What a cut may leave at the end; MySQL takes no JSON that has one. */
+const HALF_CHARACTER = /\p{Cs}$/u;
 /** An idle connection is closed after this. */
 const KEEP_ALIVE_MS = 30_000;
 const ORIGIN_LIMITS = { inFlightMax: 256, inFlightPerOriginMax: 32, failingOriginsMax: 1000 };
@@ -252,7 +254,8 @@ function oneLine(text: string): string {
   return text
     .replace(/[\p{C}\p{Z}]+/gu, ' ')
     .trim()
-    .slice(0, ERROR_LENGTH_MAX);
+    .slice(0, ERROR_LENGTH_MAX)
+    .replace(HALF_CHARACTER, '');
 }
 
 function messageOf(error: unknown): string {

@@ -1,5 +1,6 @@
 /** Submitting over real HTTP: what is accepted, what becomes of it, and how refusals read. */
 import { expect } from 'chai';
+import { HTTP_LIMITS } from '@soda-scheduler/protocol';
 import { Unavailable } from '../../master/application/master-handle.ts';
 import { HttpFace } from '../helpers/http-face.ts';
 
@@ -201,6 +202,16 @@ describe('submit over HTTP', () => {
     });
   }
 
+  it('refuses params that grow beyond the limit when they are written out', async () => {
+    const numbers = Array(20_000).fill('1e20').join(',');
+    const answer = await face.post(
+      SUBMIT,
+      `{"task":{"type":"t","params":[${numbers}]},"user":{"group":"g"}}`,
+    );
+    expect(answer.status).to.equal(413);
+    expect(face.master.submissions).to.deep.equal([]);
+  });
+
   it('refuses a number that would not survive being stored', async () => {
     const body = '{"task":{"type":"t","params":{"n":1e999}},"user":{"group":"g"}}';
     expect((await face.post(SUBMIT, body)).json().errors[0]?.field).to.equal('task.params.n');
@@ -313,6 +324,18 @@ describe('submit over HTTP', () => {
       expect(results[2]?.task_id).to.equal(null);
       expect(results[3]?.message).to.include('task.params');
       expect(results[4]?.same_request).to.equal(true);
+    });
+
+    it('lets no params be larger than an assign frame can carry', async () => {
+      const sized = (id: string, bytes: number) => ({
+        task: { id, type: 't', params: 'x'.repeat(bytes - 2) },
+        user,
+      });
+      const max = HTTP_LIMITS.paramsBytesMax;
+      const tasks = [sized('a', max), sized('b', max + 1), sized('c', 4 * max)];
+      const { results } = (await face.post(BATCH, { tasks })).json();
+      expect(results.map((result) => result.code)).to.deep.equal([202, 413, 413]);
+      expect(results[1]?.message).to.include(`${max + 1} bytes`);
     });
 
     it('takes a key that reaches for a prototype as the fault of its item', async () => {

@@ -222,6 +222,14 @@ describe('HTTP notifier', () => {
     expect(retryAfterMs).to.be.within(55_000, 60_000);
   });
 
+  it('cuts what the receiver said between characters: databases refuse half a one', async () => {
+    for (const fill of ['x'.repeat(244), 'x'.repeat(245)]) {
+      deliver(taskOf('t'));
+      const { error } = await answered(500, {}, `${fill}\u{1f600}\u{1f600}`);
+      expect(error).to.match(/^HTTP 500: [^\p{Cs}]*$/u);
+    }
+  });
+
   it('reads the task from the store where it is not at hand', async () => {
     const task = taskOf('stored');
     stored.set(task.id, { task, notification: null, attempts: [] });

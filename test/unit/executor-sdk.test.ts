@@ -105,11 +105,20 @@ describe('outcome of a handler', () => {
       [new errors.NonRetryableError('m'), { name: 'NonRetryableError', retryable: false }],
       [new errors.RetryableError('m', { retryAfterMs: 1_500 }), { retry_after: 1.5 }],
       [new errors.RetryableError('m', { details: { a: 1 } }), { details: { a: 1 } }],
+      [Object.create(null), { name: 'Error', retryable: true }],
+      [Object.assign(new Error('m'), { name: undefined, message: 7 }), { message: '7' }],
     ];
     for (const [error, expected] of cases) {
       const frame = frameOf({ error });
       expect(frame['outcome']).to.equal('failed');
       expect(frame['error']).to.deep.include(expected);
+    }
+  });
+
+  it('leaves out a wait that is no number, which the master would not read', () => {
+    for (const retryAfterMs of [Number.NaN, Number.POSITIVE_INFINITY]) {
+      const error = frameOf({ error: new errors.RetryableError('m', { retryAfterMs }) })['error'];
+      expect(error).to.not.have.property('retry_after');
     }
   });
 
