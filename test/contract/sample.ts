@@ -1,5 +1,6 @@
-/** Tasks, attempts and commits for the tests of stores. */
-import type { Commit } from '../../master/application/ports.ts';
+/** What the tests of stores put in, and how they ask for it. */
+import { expect } from 'chai';
+import type { Commit, Position } from '../../master/application/ports.ts';
 import type { AttemptRecord, Notification, Task } from '../../master/domain/task.ts';
 import { NOW, sampleTask } from '../helpers/task.ts';
 
@@ -62,3 +63,34 @@ export const finish = (
   notification: Notification | null = null,
   stored = true,
 ): Commit['finishes'][number] => ({ task: ended, stored, notification });
+
+/** The query for all tasks that fit a page. */
+export const everything = {
+  state: null,
+  type: null,
+  group: null,
+  label: null,
+  beforeSeq: null,
+  limit: 200,
+} as const;
+
+/** Reads to the end, page by page. */
+export async function pages<T>(
+  read: (after: Position | null, limit: number) => Promise<T[]>,
+  position: (item: T) => Position,
+): Promise<T[]> {
+  const all: T[] = [];
+  for (;;) {
+    const last = all.at(-1);
+    const page = await read(last === undefined ? null : position(last), 3);
+    all.push(...page);
+    if (page.length < 3) return all;
+  }
+}
+
+export async function failureOf(work: Promise<unknown>): Promise<Error> {
+  return work.then(
+    () => expect.fail('it succeeded'),
+    (error: Error) => error,
+  );
+}

@@ -4,20 +4,13 @@ import knex from 'knex';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Log, TaskStore } from '../../master/application/ports.ts';
+import type { Log, Position, TaskStore } from '../../master/application/ports.ts';
 import { CommitConflict, StoreUnusable, TermLost } from '../../master/application/ports.ts';
 import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
 import type { Mariadb } from '../helpers/mariadb.ts';
 import { MARIADB_MISSING, startMariadb } from '../helpers/mariadb.ts';
-import { NOW } from '../helpers/task.ts';
-import { commit, finish, finished, next, task } from './sample.ts';
-
-async function failureOf(work: Promise<unknown>): Promise<Error> {
-  return work.then(
-    () => expect.fail('it succeeded'),
-    (error: Error) => error,
-  );
-}
+import { NOW, notificationOf } from '../helpers/task.ts';
+import { commit, DAY_MS, failureOf, finish, finished, next, task } from './sample.ts';
 
 const opened: TaskStore[] = [];
 
@@ -119,6 +112,28 @@ describe('SQL store: SQLite', function () {
   it('refuses a file that cannot be made, and one of a newer version', async () => {
     const nowhere = await open(`sqlite:${join(folder, 'no', 'such', 'folder.db')}`);
     expect(await failureOf(nowhere.takeTerm('m', NOW))).to.be.instanceOf(StoreUnusable);
+  });
+
+  it('reads years of history, of which one statement may not name all', async () => {
+    const store = await open(`sqlite:${file}`);
+    const { term } = await store.takeTerm('m-1', NOW);
+    const last = 600;
+    for (let day = 1; day <= last; day++) await store.prepareSegments(NOW - day * DAY_MS);
+    const ended = [0, last].map((day, index) =>
+      finished(task(index + 1, { notifyUrl: 'http://a.example/' }), {
+        finishedAt: NOW - day * DAY_MS,
+      }),
+    );
+    const finishes = ended.map((one) => finish(one, notificationOf(one), false));
+    await store.commit(commit(term, { finishes }));
+    const ids = Array.from({ length: 1000 }, (_, index) => `t-${index + 1}`);
+    expect([...(await store.findIds(ids)).keys()].sort()).to.deep.equal(['t-1', 't-2']);
+    expect((await store.findTask('t-2'))?.task).to.deep.equal(ended[1]);
+    const due = async (after: Position | null, limit: number) =>
+      (await store.loadNotifications(after, limit)).map(({ taskId }) => taskId);
+    expect(await due(null, 10)).to.deep.equal(['t-2', 't-1']);
+    expect(await due(null, 1)).to.deep.equal(['t-2']);
+    expect((await store.takeTerm('m-2', NOW)).lastSeq).to.equal(2);
   });
 
   it('goes on after a commit that failed for a reason of its own', async () => {

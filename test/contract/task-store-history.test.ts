@@ -1,0 +1,181 @@
+/** What every store must do with ended tasks: keep, find, list, run again, and drop them. */
+import { expect } from 'chai';
+import type { TaskStore } from '../../master/application/ports.ts';
+import { CommitConflict } from '../../master/application/ports.ts';
+import type { Notification, Task } from '../../master/domain/task.ts';
+import { NOW, notificationOf } from '../helpers/task.ts';
+import {
+  attemptOf,
+  commit,
+  DAY_MS,
+  everything,
+  failureOf,
+  finish,
+  finished,
+  next,
+  pages,
+  task,
+} from './sample.ts';
+import { describeStores } from './subjects.ts';
+
+describeStores('task store, history', (open) => {
+  let store: TaskStore;
+  let term: number;
+
+  beforeEach(async () => {
+    store = await open();
+    ({ term } = await store.takeTerm('m-1', NOW));
+  });
+
+  const insert = (...inserts: Task[]): Promise<void> => store.commit(commit(term, { inserts }));
+  const stored = async (id: string): Promise<Task | undefined> => (await store.findTask(id))?.task;
+  const listed = async (): Promise<string[]> =>
+    (await store.listTasks(everything)).map(({ id }) => id);
+
+  describe('an ended task', () => {
+    it('moves to history with its result, attempts and notification', async () => {
+      const one = task(1, { notifyUrl: 'https://example.com/' });
+      await insert(one);
+      const records = [2, 1].map((attempt) => attemptOf(one, { attempt }));
+      await store.commit(commit(term, { attempts: records }));
+      const ended = finished(one, { state: 'failed', failureReason: 'non_retryable' });
+      const notification = notificationOf(ended);
+      const last = attemptOf(one, { attempt: 3, startedAt: null, error: null });
+      await store.commit(
+        commit(term, { finishes: [finish(ended, notification)], attempts: [last] }),
+      );
+      expect(await store.findTask('t-1')).to.deep.equal({
+        task: ended,
+        notification,
+        attempts: [records[1], records[0], last],
+      });
+      expect(await store.countLanes()).to.deep.equal([]);
+      expect(await store.findIds(['t-1', 't-2'])).to.deep.equal(new Map([['t-1', 'hash-1']]));
+    });
+
+    it('may have begun in the same commit', async () => {
+      const ended = finished(task(1), { version: 1 });
+      await store.commit(commit(term, { finishes: [finish(ended, null, false)] }));
+      expect(await stored('t-1')).to.deep.equal(ended);
+    });
+
+    it('runs again as a live task, once', async () => {
+      const one = task(1);
+      const ended = finished(one);
+      await insert(one);
+      await store.commit(commit(term, { finishes: [finish(ended)] }));
+      const again = next(ended, { state: 'waiting', result: null, finishedAt: null });
+      const reopens = [{ task: again, finishedAt: NOW + 2 }];
+      await store.commit(commit(term, { reopens }));
+      expect(await stored('t-1')).to.deep.equal(again);
+      expect(await listed()).to.deep.equal(['t-1']);
+      const twice = failureOf(store.commit(commit(term, { reopens })));
+      expect(await twice).to.be.instanceOf(CommitConflict);
+      await store.commit(commit(term, { finishes: [finish(finished(again))] }));
+      expect((await stored('t-1'))?.state).to.equal('succeeded');
+    });
+  });
+
+  describe('history', () => {
+    const days = [-3, -2, 0, 1];
+    const ended = days.map((day, index) =>
+      finished(task(index + 1, { notifyUrl: 'https://example.com/' }), {
+        finishedAt: NOW + day * DAY_MS,
+      }),
+    );
+
+    beforeEach(async () => {
+      await insert(...days.map((_, index) => task(index + 1)), task(5, { labels: ['a_b'] }));
+      await store.commit(
+        commit(term, {
+          finishes: ended.map((one) => finish(one, notificationOf(one))),
+          attempts: [...ended, task(5)].map((one) => attemptOf(one)),
+        }),
+      );
+    });
+
+    it('is dropped by whole days, with the attempts and ids of its tasks', async () => {
+      expect(await store.dropSegments(NOW - DAY_MS)).to.equal(2);
+      expect(await store.dropSegments(NOW - DAY_MS)).to.equal(0);
+      expect(await listed()).to.deep.equal(['t-5', 't-4', 't-3']);
+      const ids = ['t-1', 't-2', 't-3', 't-4', 't-5'];
+      expect([...(await store.findIds(ids)).keys()].sort()).to.deep.equal(ids.slice(2));
+      for (const id of ids.slice(2)) {
+        expect((await store.findTask(id))?.attempts, id).to.have.length(1);
+      }
+      await insert(task(6, { id: 't-1' }));
+      expect((await store.findTask('t-1'))?.attempts).to.deep.equal([]);
+      expect(await store.takeTerm('m-2', NOW)).to.deep.equal({ term: 2, lastSeq: 6 });
+    });
+
+    it('is there for the next master', async () => {
+      await store.takeTerm('m-2', NOW + 40 * DAY_MS);
+      expect(await listed()).to.deep.equal(['t-5', 't-4', 't-3', 't-2', 't-1']);
+    });
+
+    it('gives pending notifications by next try, over all segments', async () => {
+      const [a, b, c, d] = ended.map((one) => notificationOf(one)) as [
+        Notification,
+        Notification,
+        Notification,
+        Notification,
+      ];
+      const changed: Notification[] = [
+        { ...a, tries: 2, nextTryAt: NOW + 5, lastStatus: 503, lastError: 'HTTP 503 \u{1F600}' },
+        { ...b, state: 'delivered', tries: 1, lastStatus: 204, deliveredAt: NOW + 3 },
+        { ...c, tries: 1, nextTryAt: NOW + 5, lastError: 'timeout' },
+      ];
+      await store.commit(commit(term, { notifications: changed }));
+      const read = await pages(
+        (after) => store.loadNotifications(after, 3),
+        ({ nextTryAt, taskSeq }) => ({ time: nextTryAt, seq: taskSeq }),
+      );
+      expect(read).to.deep.equal([changed[0], changed[2], d]);
+      const some = await store.loadNotifications({ time: NOW + 5, seq: 1 }, 1);
+      expect(some).to.deep.equal([changed[2]]);
+      expect((await store.findTask('t-2'))?.notification).to.deep.equal(changed[1]);
+    });
+
+    it('takes no note of a delivery whose task has gone or runs again', async () => {
+      const again = next(ended[2] as Task, { state: 'waiting', result: null, finishedAt: null });
+      const reopens = [{ task: again, finishedAt: NOW }];
+      await store.commit(commit(term, { reopens }));
+      await store.dropSegments(NOW);
+      const late = ended.map((one) => notificationOf(one, { state: 'delivered' }));
+      await store.commit(commit(term, { notifications: late.slice(0, 3) }));
+      expect(await store.findTask('t-1')).to.equal(null);
+      expect(await store.dropSegments(NOW), 'no dropped segment is back').to.equal(0);
+      const reopen = { task: next(ended[0] as Task, {}), finishedAt: NOW - 3 * DAY_MS };
+      const refused = failureOf(store.commit(commit(term, { reopens: [reopen] })));
+      expect(await refused).to.be.instanceOf(CommitConflict);
+      expect((await store.findTask('t-3'))?.notification).to.equal(null);
+    });
+
+    it('is listed with live tasks, newest first, filtered and page by page', async () => {
+      const list = async (query: object): Promise<string[]> =>
+        (await store.listTasks({ ...everything, ...query })).map(({ id }) => id);
+      expect(await list({ limit: 2 })).to.deep.equal(['t-5', 't-4']);
+      expect(await list({ limit: 2, beforeSeq: 4 })).to.deep.equal(['t-3', 't-2']);
+      expect(await list({ state: 'waiting' })).to.deep.equal(['t-5']);
+      expect(await list({ state: 'succeeded', beforeSeq: 3 })).to.deep.equal(['t-2', 't-1']);
+      expect(await list({ label: 'a_b' })).to.deep.equal(['t-5']);
+      expect(await list({ label: 'a.b' })).to.deep.equal([]);
+      expect(await list({ label: 'a' })).to.deep.equal([]);
+      expect(await list({ type: 'Video.push' })).to.deep.equal([]);
+      expect(await list({ group: 'media', type: 'video.push', limit: 1 })).to.deep.equal(['t-5']);
+      expect(await list({ group: 'Media' })).to.deep.equal([]);
+    });
+  });
+
+  it('finds what is rare, however far back', async () => {
+    const rare = [1, 19_999, 20_000, 20_001, 1_000_000].map((seq) => task(seq, { type: 'rare' }));
+    await insert(...rare, task(40_000), task(3_000_000));
+    await store.commit(commit(term, { finishes: [finish(finished(rare[2] as Task))] }));
+    const list = async (query: object): Promise<number[]> =>
+      (await store.listTasks({ ...everything, type: 'rare', ...query })).map(({ seq }) => seq);
+    expect(await list({})).to.deep.equal([1_000_000, 20_001, 20_000, 19_999, 1]);
+    expect(await list({ limit: 2 })).to.deep.equal([1_000_000, 20_001]);
+    expect(await list({ limit: 2, beforeSeq: 20_001 })).to.deep.equal([20_000, 19_999]);
+    expect(await list({ state: 'waiting', beforeSeq: 20_001 })).to.deep.equal([19_999, 1]);
+  });
+});
