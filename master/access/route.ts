@@ -139,7 +139,8 @@ export function sendError(
   const problem = problemOf(error);
   if (problem.status === 500) log.error('request failed', { method: req.method, error });
   else if (error instanceof Unavailable && error.cause !== undefined) {
-    log.warn('request put off', { method: req.method, error: String(error.cause) });
+    const why = error.cause instanceof Error ? error.cause.message : error.cause;
+    log.warn('request put off', { method: req.method, error: why });
   }
   const text = jsonLine(bodyOf(problem));
   send(res, problem.status, 'application/problem+json', text, problem.headers);
