@@ -2,10 +2,12 @@
  * The composition root: one configuration to one running master. The only file that sees every
  * layer. Owns the order of start and stop, and nothing else.
  */
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { createAuthorizer } from './access/auth.ts';
 import { ExecutorGateway } from './access/executor-gateway.ts';
+import { ExecutorSessions } from './access/executor-sessions.ts';
 import { createHttpServer } from './access/http-server.ts';
 import { Engine } from './application/engine.ts';
 import { Master } from './application/master.ts';
@@ -94,12 +96,17 @@ async function assemble(config: Config, logTo: NodeJS.WritableStream | undefined
     config.notifySecrets.length > 0 ? config.notifySecrets : [keepNotifySecret(config.dataDir)];
   const authorizer = createAuthorizer(config);
   const store = await openSqlStore({ url: databaseUrl, allowWeakDurability, log });
-  const gateway = new ExecutorGateway({
-    authorize: (request) => authorizer.authorizeExecutor(request),
+  const sessions = new ExecutorSessions({
     clock,
     log,
     heartbeatMs: Math.floor(leaseMs / HEARTBEATS_PER_LEASE),
     leaseMs,
+    createId: randomUUID,
+  });
+  const gateway = new ExecutorGateway({
+    authorize: (request) => authorizer.authorizeExecutor(request),
+    sessions,
+    log,
   });
   const notifier = new HttpNotifier({
     secrets: notifySecrets,
@@ -112,7 +119,7 @@ async function assemble(config: Config, logTo: NodeJS.WritableStream | undefined
   const engine = new Engine({
     store,
     clock,
-    link: gateway,
+    link: sessions,
     notifier,
     observer: both(metrics, createLogObserver(log)),
     log,

@@ -58,9 +58,12 @@ export interface TaskQuery {
 export interface StoredTask {
   readonly task: Task;
   readonly notification: Notification | null;
-  /** Oldest first. */
+  /** Oldest first; of more than `ATTEMPT_COUNT_MAX` only the newest. */
   readonly attempts: readonly AttemptRecord[];
 }
+
+/** A task that is tried until it succeeds may have any number of attempts. */
+export const ATTEMPT_COUNT_MAX = 200;
 
 export interface TaskStore {
   /**
@@ -127,7 +130,7 @@ export class StoreUnusable extends Error {
   override readonly name = 'StoreUnusable';
 }
 
-/** The way to executors. Implemented by `access/executor-gateway.ts`. */
+/** The way to executors. Implemented by `access/executor-sessions.ts`. */
 export interface ExecutorLink {
   send(sessionId: string, command: ExecutorCommand, term: number): void;
   /** The frame is safely handled: it may be acknowledged. */

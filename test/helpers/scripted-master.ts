@@ -3,17 +3,22 @@
  * recorded and can be awaited; accepts, progress and results are confirmed at once unless told
  * otherwise. It decides nothing, so a test says itself what the master answers.
  */
+import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ExecutorGateway } from '../../master/access/executor-gateway.ts';
 import type { GatewayOptions } from '../../master/access/executor-gateway.ts';
+import { ExecutorSessions } from '../../master/access/executor-sessions.ts';
+import type { SessionsOptions } from '../../master/access/executor-sessions.ts';
 import type { MasterStatus } from '../../master/application/master-handle.ts';
 import type { Log } from '../../master/application/ports.ts';
 import type { Event } from '../../master/domain/events.ts';
 import type { Task } from '../../master/domain/task.ts';
 import { createClock } from '../../master/infrastructure/system.ts';
 import { NOW, sampleTask } from './task.ts';
+
+export type LinkOptions = Partial<SessionsOptions & Pick<GatewayOptions, 'authorize'>>;
 
 type EventOf<T extends Event['type']> = Extract<Event, { type: T }>;
 
@@ -24,24 +29,27 @@ export class ScriptedMaster {
   term = 1;
   confirmsResults = true;
   readonly events: Event[] = [];
-  readonly gateway: ExecutorGateway;
+  readonly sessions: ExecutorSessions;
+  readonly #gateway: ExecutorGateway;
   readonly server = createServer();
   readonly #posted = new EventEmitter();
 
-  private constructor(options: Partial<GatewayOptions>) {
-    this.gateway = new ExecutorGateway({
-      authorize: () => null,
+  private constructor({ authorize = () => null, ...options }: LinkOptions) {
+    const log = silentLog;
+    this.sessions = new ExecutorSessions({
       clock: createClock(),
-      log: silentLog,
+      log,
       heartbeatMs: 200,
       leaseMs: 6_000,
+      createId: randomUUID,
       ...options,
     });
-    this.gateway.attach(this.server, this);
+    this.#gateway = new ExecutorGateway({ authorize, sessions: this.sessions, log });
+    this.#gateway.attach(this.server, this);
   }
 
   /** `port`: 0 for any free one. */
-  static async start(options: Partial<GatewayOptions> = {}, port = 0): Promise<ScriptedMaster> {
+  static async start(options: LinkOptions = {}, port = 0): Promise<ScriptedMaster> {
     const master = new ScriptedMaster(options);
     master.server.listen(port, '127.0.0.1');
     await once(master.server, 'listening');
@@ -59,7 +67,7 @@ export class ScriptedMaster {
   post(event: Event): void {
     this.events.push(event);
     if ('frameSeq' in event && (event.type !== 'attemptEnded' || this.confirmsResults)) {
-      this.gateway.confirm(event.sessionId, event.frameSeq);
+      this.sessions.confirm(event.sessionId, event.frameSeq);
     }
     this.#posted.emit('event');
   }
@@ -100,11 +108,11 @@ export class ScriptedMaster {
       offeredAt: NOW,
       ...fields,
     });
-    this.gateway.send(sessionId, { type: 'assign', task }, this.term);
+    this.sessions.send(sessionId, { type: 'assign', task }, this.term);
   }
 
   async close(): Promise<void> {
-    await this.gateway.shutdown();
+    await this.#gateway.shutdown();
     this.server.close();
     if (this.server.listening) await once(this.server, 'close');
   }

@@ -58,7 +58,7 @@ describe('executor process', function () {
     it(`is killed when a handler does not end although it was told to: ${reason}`, async () => {
       const { master, child, sessionId } = await running({ mode: 'deaf' });
       const cancel = { type: 'cancel', taskId: 't1', attempt: 1, graceMs: 100, reason } as const;
-      master.gateway.send(sessionId, cancel, 1);
+      master.sessions.send(sessionId, cancel, 1);
       expect((await child.exited).signal).to.equal('SIGKILL');
     });
   }

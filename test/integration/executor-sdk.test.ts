@@ -3,8 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { ExecutorRefused, createExecutor } from '@soda-scheduler/executor-sdk';
 import type { ExecutorEvent, ExecutorOptions, TaskAborted } from '@soda-scheduler/executor-sdk';
 import { expect } from 'chai';
-import type { GatewayOptions } from '../../master/access/executor-gateway.ts';
-import { ScriptedMaster } from '../helpers/scripted-master.ts';
+import { type LinkOptions, ScriptedMaster } from '../helpers/scripted-master.ts';
 import { TcpProxy } from '../helpers/tcp-proxy.ts';
 import { eventually } from '../helpers/wait.ts';
 
@@ -23,7 +22,7 @@ describe('executor SDK', () => {
     for (const close of closing.splice(0).reverse()) await close();
   });
 
-  async function startMaster(options: Partial<GatewayOptions> = {}, port = 0, term = 1) {
+  async function startMaster(options: LinkOptions = {}, port = 0, term = 1) {
     const master = await ScriptedMaster.start(options, port);
     master.term = term;
     closing.push(() => master.close());
@@ -126,7 +125,7 @@ describe('executor SDK', () => {
     const beat = await master.find('heartbeatReceived', ({ running }) => running.length > 0);
     expect(beat.running).to.deep.equal([{ taskId: 't1', attempt: 1, state: 'finished' }]);
 
-    master.gateway.confirm(sessionId, frameSeq);
+    master.sessions.confirm(sessionId, frameSeq);
     const count = master.of('heartbeatReceived').length;
     const later = await master.nth('heartbeatReceived', count + 3);
     expect(later.running, 'acknowledged, so forgotten').to.deep.equal([]);
@@ -262,8 +261,8 @@ describe('executor SDK', () => {
       master.assign(sessionId, { id: 't1', params, attempt });
       await master.nth('attemptAccepted', attempt);
       const cancel = { type: 'cancel', taskId: 't1', graceMs: 5_000, reason } as const;
-      master.gateway.send(sessionId, { ...cancel, attempt: attempt + 1 }, 1);
-      master.gateway.send(sessionId, { ...cancel, attempt }, 1);
+      master.sessions.send(sessionId, { ...cancel, attempt: attempt + 1 }, 1);
+      master.sessions.send(sessionId, { ...cancel, attempt }, 1);
       const ended = await master.nth('attemptEnded', attempt);
       expect([ended.attempt, ended.outcome], `${params} ${reason}`).to.deep.equal([
         attempt,

@@ -139,7 +139,7 @@ describe('executor gateway', () => {
     await executor.settled();
     const before = executor.texts.length;
 
-    master.gateway.confirm(sessionId, frameSeq);
+    master.sessions.confirm(sessionId, frameSeq);
     expect(await executor.next('ack')).to.deep.equal({ type: 'ack', ack: 7 });
     expect(executor.texts.length - before).to.equal(1);
     const acks = executor.texts.filter((text) => text.includes('"type":"ack"'));
@@ -199,7 +199,7 @@ describe('executor gateway', () => {
     await first.closed;
     await second.settled();
     expect(master.of('executorDisconnected')).to.deep.equal([]);
-    expect(master.gateway.connectedCount).to.equal(1);
+    expect(master.sessions.connectionCount).to.equal(1);
   });
 
   it('keeps a session without a socket for one lease', async () => {
@@ -213,7 +213,7 @@ describe('executor gateway', () => {
     second.socket.terminate();
     await master.nth('executorDisconnected', 2);
     clock.advance(15_000 + SWEEP_MS);
-    expect(master.gateway.sessionCount).to.equal(0);
+    expect(master.sessions.count).to.equal(0);
     const third = await RawExecutor.join(master.port, { session });
     expect(third.welcome.resumed).to.equal(false);
   });
@@ -275,10 +275,10 @@ describe('executor gateway', () => {
     const executor = await RawExecutor.join(master.port);
     const { session } = executor.welcome;
     for (let count = 0; count <= SESSION_LIMITS.unackedFramesMax; count += 1) {
-      master.gateway.send(session, { type: 'drain', draining: true }, 1);
+      master.sessions.send(session, { type: 'drain', draining: true }, 1);
     }
     expect((await executor.closed).code).to.equal(CloseCode.overflow);
-    expect(master.gateway.sessionCount).to.equal(0);
+    expect(master.sessions.count).to.equal(0);
     await master.nth('executorDisconnected');
   });
 
@@ -286,14 +286,14 @@ describe('executor gateway', () => {
     const leaving = await RawExecutor.join(master.port);
     leaving.socket.close(CloseCode.leaving);
     expect((await master.nth('executorDisconnected')).left).to.equal(true);
-    expect(master.gateway.sessionCount).to.equal(0);
+    expect(master.sessions.count).to.equal(0);
   });
 
   it('sends everyone away to come back when the state was rebuilt', async () => {
     const executors = await Promise.all(
       ['a', 'b'].map((id) => RawExecutor.join(master.port, { executor_id: id })),
     );
-    master.gateway.reattachAll();
+    master.sessions.reattachAll();
     for (const executor of executors) {
       expect((await executor.closed).code).to.equal(CloseCode.reattach);
       const { session } = executor.welcome;
@@ -304,9 +304,9 @@ describe('executor gateway', () => {
 
   it('closes one session when the engine says so', async () => {
     const executor = await RawExecutor.join(master.port);
-    master.gateway.close(executor.welcome.session, 'silent');
+    master.sessions.close(executor.welcome.session, 'silent');
     expect((await executor.closed).code).to.equal(CloseCode.silent);
-    master.gateway.send(executor.welcome.session, { type: 'drain', draining: true }, 1);
-    expect(master.gateway.sessionCount).to.equal(0);
+    master.sessions.send(executor.welcome.session, { type: 'drain', draining: true }, 1);
+    expect(master.sessions.count).to.equal(0);
   });
 });

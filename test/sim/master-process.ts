@@ -50,7 +50,8 @@ export class MasterProcess {
     const latencyMsMax = settings.storeLatencyMsMax;
     const plain = new SimStore({ process, rows: options.rows, ledger, faults, latencyMsMax });
     const store = sabotage?.store?.(plain, ledger) ?? plain;
-    this.link = new SimLink(process, ledger, settings.policy.leaseMs);
+    const log = this.#log();
+    this.link = new SimLink(process, ledger, settings.policy.leaseMs, log);
     sabotage?.link?.(this.link);
     const notifier = new SimNotifier(process, ledger, faults);
     this.engine = new Engine({
@@ -59,7 +60,7 @@ export class MasterProcess {
       link: this.link,
       notifier,
       observer: { observe: () => undefined, turned: () => this.#turned() },
-      log: this.#log(),
+      log,
       policy: settings.policy,
       owner: name,
       seed: options.seed,
