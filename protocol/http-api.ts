@@ -230,7 +230,7 @@ export const taskView = z.object({
     .object({ reason: waitingReason, message: z.string(), ahead: z.int().nullable() })
     .nullable()
     .describe('Why the task does not run yet; null unless it waits.'),
-  timeline: z.array(attemptView).describe('Every attempt, oldest first.'),
+  timeline: z.array(attemptView).describe('The newest 200 attempts, oldest first.'),
   notification: z
     .object({
       url: z.string(),

@@ -1,7 +1,7 @@
 /** What every store must do with live tasks, whatever it is made of: terms, writes, what waits. */
 import { expect } from 'chai';
 import type { TaskStore } from '../../master/application/ports.ts';
-import { CommitConflict, TermLost } from '../../master/application/ports.ts';
+import { ATTEMPT_COUNT_MAX, CommitConflict, TermLost } from '../../master/application/ports.ts';
 import type { Task } from '../../master/domain/task.ts';
 import { NOW } from '../helpers/task.ts';
 import {
@@ -164,6 +164,16 @@ describeStores('task store', (open) => {
       await store.commit(commit(term, { finishes: ended.map((one) => finish(one)) }));
       for (const one of ended) expect(await stored(one.id)).to.deep.equal(one);
     });
+  });
+
+  it('gives the newest attempts of a task that has had many, oldest first', async () => {
+    await insert(task(1));
+    const attempts = Array.from({ length: ATTEMPT_COUNT_MAX + 5 }, (_, index) =>
+      attemptOf(task(1), { attempt: index + 1 }),
+    );
+    await store.commit(commit(term, { attempts }));
+    const found = (await store.findTask('t-1'))?.attempts.map(({ attempt }) => attempt);
+    expect(found).to.deep.equal(attempts.slice(5).map(({ attempt }) => attempt));
   });
 
   describe('conflicts', () => {

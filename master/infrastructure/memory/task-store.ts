@@ -12,7 +12,7 @@ import type {
   TaskQuery,
   TaskStore,
 } from '../../application/ports.ts';
-import { CommitConflict, TermLost } from '../../application/ports.ts';
+import { ATTEMPT_COUNT_MAX, CommitConflict, TermLost } from '../../application/ports.ts';
 import type { AttemptRecord, Notification, Task } from '../../domain/task.ts';
 
 const DAY_MS = 86_400_000;
@@ -139,7 +139,7 @@ export class MemoryStore implements TaskStore {
     return {
       task: { ...task },
       notification: notification && { ...notification },
-      attempts: attempts.sort((a, b) => a.attempt - b.attempt),
+      attempts: attempts.sort((a, b) => a.attempt - b.attempt).slice(-ATTEMPT_COUNT_MAX),
     };
   }
 

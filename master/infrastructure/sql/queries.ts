@@ -9,6 +9,7 @@ import type {
   TaskQuery,
   TaskStore,
 } from '../../application/ports.ts';
+import { ATTEMPT_COUNT_MAX } from '../../application/ports.ts';
 import type { Notification, Task } from '../../domain/task.ts';
 import type { Database } from './database.ts';
 import type { Dialect } from './dialect.ts';
@@ -18,8 +19,10 @@ import type { Row, Value } from './rows.ts';
 import { attemptOf, notificationOf, selectList, taskOf } from './rows.ts';
 import type { Segments } from './segments.ts';
 
-/** Ids looked up by one statement, in every segment at once. */
+/** Ids looked up by one statement, in many segments at once. */
 const ID_COUNT = 256;
+/** Tables read by one statement: SQLite takes 500, with 32,766 values in all. */
+const TABLE_COUNT = 100;
 
 const wholeLive = selectList('live', { withLarge: true });
 const wholeHistory = selectList('history', { withLarge: true });
@@ -126,7 +129,11 @@ export class Queries implements Reads {
       })),
       { sql: 'ORDER BY notify_next_at, seq LIMIT ?', values: [limit] },
     );
-    return rows.map(notificationOf).filter((notification) => notification !== null);
+    return rows
+      .map(notificationOf)
+      .filter((notification) => notification !== null)
+      .sort((a, b) => a.nextTryAt - b.nextTryAt || a.taskSeq - b.taskSeq)
+      .slice(0, limit);
   }
 
   async findTask(id: string): Promise<StoredTask | null> {
@@ -141,10 +148,10 @@ export class Queries implements Reads {
     if (row === undefined) return null;
     const task = taskOf(row);
     const attempts = await this.#database.rows(
-      'SELECT * FROM task_attempt WHERE task_seq = ? ORDER BY attempt',
-      [task.seq],
+      'SELECT * FROM task_attempt WHERE task_seq = ? ORDER BY attempt DESC LIMIT ?',
+      [task.seq, ATTEMPT_COUNT_MAX],
     );
-    return { task, notification: notificationOf(row), attempts: attempts.map(attemptOf) };
+    return { task, notification: notificationOf(row), attempts: attempts.map(attemptOf).reverse() };
   }
 
   async findIds(ids: readonly string[]): Promise<Map<string, string>> {
@@ -176,17 +183,19 @@ export class Queries implements Reads {
     return Math.max(0, ...rows.map((row) => (row['seq'] as number | null) ?? 0));
   }
 
-  /** One statement over several tables. */
-  #rowsOfAll(
+  /** One statement over many tables; `page` is what each statement gives of its rows. */
+  async #rowsOfAll(
     selects: readonly { readonly sql: string; readonly values: readonly Value[] }[],
     page: { readonly sql: string; readonly values: readonly Value[] } = { sql: '', values: [] },
   ): Promise<readonly Row[]> {
-    if (selects.length === 0) return Promise.resolve([]);
-    const union = selects.map(({ sql }) => `SELECT * FROM (${sql}) AS part`).join(' UNION ALL ');
-    return this.#database.rows(`${union} ${page.sql}`, [
-      ...selects.flatMap(({ values }) => values),
-      ...page.values,
-    ]);
+    const rows: Row[] = [];
+    for (let from = 0; from < selects.length; from += TABLE_COUNT) {
+      const some = selects.slice(from, from + TABLE_COUNT);
+      const union = some.map(({ sql }) => `SELECT * FROM (${sql}) AS part`).join(' UNION ALL ');
+      const values = [...some.flatMap((select) => select.values), ...page.values];
+      rows.push(...(await this.#database.rows(`${union} ${page.sql}`, values)));
+    }
+    return rows;
   }
 }
 
