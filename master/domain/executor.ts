@@ -1,4 +1,4 @@
-/** An executor as the master knows it, and the pool of those that are interchangeable. */
+/** An executor as the master knows it, and which tasks it may run. */
 import type { Task } from './task.ts';
 
 /**
@@ -48,17 +48,7 @@ export interface Executor {
   rssBytes: number | null;
 }
 
-/** Executors with the same types, labels and reservations: any of them will do. */
-export interface Pool {
-  readonly key: string;
-  readonly types: readonly string[];
-  readonly labels: readonly string[];
-  readonly reserve: readonly string[];
-  /** In the order they became idle: the longest idle is taken first. */
-  readonly idle: Set<Executor>;
-  memberCount: number;
-}
-
+/** What it looks like from outside. */
 export function stateOf(executor: Executor): ExecutorState {
   if (executor.sessionId === null || !executor.connected) return 'connecting';
   if (executor.drainRequested || executor.leaving) return 'draining';
@@ -66,6 +56,7 @@ export function stateOf(executor: Executor): ExecutorState {
   return executor.occupation.accepted ? 'busy' : 'offered';
 }
 
+/** The name of its pool: equal for executors that may run the same tasks. */
 export function poolKeyOf(executor: Pick<Executor, 'types' | 'labels' | 'reserve'>): string {
   const part = (list: readonly string[]) => [...list].sort().join(',');
   return `${part(executor.types)}|${part(executor.labels)}|${part(executor.reserve)}`;

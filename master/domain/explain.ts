@@ -1,6 +1,6 @@
 /** Why a waiting task does not run yet: the question that every other scheduler leaves open. */
 import { mayRun } from './executor.ts';
-import { isBefore } from './queue/window.ts';
+import { comesFirst, positionOf } from './queue/lane.ts';
 import type { State } from './state.ts';
 import type { Task } from './task.ts';
 
@@ -69,11 +69,10 @@ export function explain(state: State, task: Task, now: number): WaitingReason {
 function countAhead(state: State, task: Task): number | null {
   const lane = state.lanes.get(task.lane);
   if (lane === undefined) return null;
-  const position = { time: task.orderTime, seq: task.seq };
-  if (!lane.ready.covers(position)) return null;
+  if (!lane.ready.covers(positionOf(task))) return null;
   let ahead = 0;
   for (const other of lane.ready) {
-    if (!isBefore({ time: other.orderTime, seq: other.seq }, position)) break;
+    if (!comesFirst(other, task)) break;
     ahead++;
   }
   return ahead;

@@ -4,7 +4,7 @@
  */
 import type { Executor } from './executor.ts';
 import { Deadlines } from './queue/deadlines.ts';
-import type { Lane, LanedPool } from './queue/lane.ts';
+import type { Lane, Pool } from './queue/lane.ts';
 import { Window } from './queue/window.ts';
 import type { Notification, Task } from './task.ts';
 
@@ -69,7 +69,7 @@ export interface State {
   overdueHidden: boolean;
   overdueCheckAt: number;
   readonly executors: Map<string, Executor>;
-  readonly pools: Map<string, LanedPool>;
+  readonly pools: Map<string, Pool>;
   readonly deadlines: Deadlines;
   /** Pending callbacks that are not in flight, by nextTryAt. */
   readonly notifications: Window<Notification>;

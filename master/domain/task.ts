@@ -1,7 +1,6 @@
 /**
  * A task, its attempts and its notification, and which state may follow which. Data only: the
- * rules that move a task along stand in the files named after the steps (`submit.ts`,
- * `assign.ts`, `result.ts`, `cancel.ts`). See `docs/state-machine.md`.
+ * rules that move a task along stand in `steps/`. See `docs/state-machine.md`.
  */
 
 export type LiveState = 'waiting' | 'offered' | 'running';

@@ -1,7 +1,7 @@
 /** The table of states, the names of lanes, and which executors serve which lane first. */
 import { expect } from 'chai';
 import { type Executor, mayRun, poolKeyOf } from '../../master/domain/executor.ts';
-import { createLane, createPool, type LanedPool } from '../../master/domain/queue/lane.ts';
+import { createLane, createPool, type Pool } from '../../master/domain/queue/lane.ts';
 import { isTerminal, laneOf, mayFollow, type TaskState } from '../../master/domain/task.ts';
 
 const states: readonly TaskState[] = [
@@ -88,7 +88,7 @@ describe('mayRun', () => {
 });
 
 describe('pools', () => {
-  const pool = (fields: Partial<Pick<Executor, 'types' | 'labels' | 'reserve'>>): LanedPool => {
+  const pool = (fields: Partial<Pick<Executor, 'types' | 'labels' | 'reserve'>>): Pool => {
     const kind = { types: ['t'], labels: [], reserve: [], ...fields };
     return createPool(kind, poolKeyOf(kind), []);
   };

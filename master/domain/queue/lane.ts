@@ -4,9 +4,9 @@
  * reservations. So whether they fit is decided once for each pair of lane and pool, and a type
  * without executors never delays another.
  */
-import { type Executor, mayRun, type Pool } from '../executor.ts';
+import { type Executor, mayRun } from '../executor.ts';
 import type { Task } from '../task.ts';
-import { Window } from './window.ts';
+import { isBefore, type Position, Window } from './window.ts';
 
 export interface Lane {
   readonly key: string;
@@ -23,16 +23,39 @@ export interface Lane {
   readonly pools: Pool[];
 }
 
+/** Executors with the same types, labels and reservations: any of them will do. */
+export interface Pool {
+  readonly key: string;
+  readonly types: readonly string[];
+  readonly labels: readonly string[];
+  readonly reserve: readonly string[];
+  /** In the order they became idle: the longest idle is taken first. */
+  readonly idle: Set<Executor>;
+  memberCount: number;
+  /** Those that its executors may serve. */
+  readonly lanes: Set<Lane>;
+}
+
+/** The place of a task among those of its lane, and of other lanes (P6). */
+export function positionOf(task: Pick<Task, 'orderTime' | 'seq'>): Position {
+  return { time: task.orderTime, seq: task.seq };
+}
+
+export function comesFirst(a: Task, b: Task): boolean {
+  return isBefore(positionOf(a), positionOf(b));
+}
+
+/** A lane without tasks, linked to those of `pools` that may serve it. */
 export function createLane(
   kind: Pick<Lane, 'key' | 'type' | 'requires' | 'labels'>,
-  pools: Iterable<LanedPool>,
+  pools: Iterable<Pool>,
 ): Lane {
   const lane: Lane = {
     key: kind.key,
     type: kind.type,
     requires: kind.requires,
     labels: kind.labels,
-    ready: new Window<Task>((task) => ({ time: task.orderTime, seq: task.seq })),
+    ready: new Window<Task>(positionOf),
     waitingCount: 0,
     loading: false,
     pools: [],
@@ -41,17 +64,13 @@ export function createLane(
   return lane;
 }
 
-/** A pool with the lanes that its executors may serve. */
-export interface LanedPool extends Pool {
-  readonly lanes: Set<Lane>;
-}
-
+/** A pool without members, linked to those of `lanes` that it may serve. */
 export function createPool(
   executor: Pick<Executor, 'types' | 'labels' | 'reserve'>,
   key: string,
   lanes: Iterable<Lane>,
-): LanedPool {
-  const pool: LanedPool = {
+): Pool {
+  const pool: Pool = {
     key,
     types: executor.types,
     labels: executor.labels,
@@ -64,15 +83,15 @@ export function createPool(
   return pool;
 }
 
-export function removePool(pool: LanedPool): void {
+export function removePool(pool: Pool): void {
   for (const lane of pool.lanes) lane.pools.splice(lane.pools.indexOf(pool), 1);
 }
 
 export function removeLane(lane: Lane): void {
-  for (const pool of lane.pools as LanedPool[]) pool.lanes.delete(lane);
+  for (const pool of lane.pools) pool.lanes.delete(lane);
 }
 
-function connect(lane: Lane, pool: LanedPool): void {
+function connect(lane: Lane, pool: Pool): void {
   if (!mayRun(pool, lane)) return;
   pool.lanes.add(lane);
   lane.pools.push(pool);

@@ -5,9 +5,8 @@
  */
 import type { Output } from '../effects.ts';
 import type { Executor } from '../executor.ts';
-import type { Lane, LanedPool } from '../queue/lane.ts';
+import { comesFirst, type Lane, type Pool } from '../queue/lane.ts';
 import { dequeue } from '../queue/waiting.ts';
-import { isBefore } from '../queue/window.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
 
@@ -35,7 +34,7 @@ function assignTo(state: State, executor: Executor, now: number, out: Output): v
 }
 
 /** The first task, by (orderTime, seq), of all the lanes the executor may serve. */
-function bestFor(pool: LanedPool, executor: Executor, now: number): Task | undefined {
+function bestFor(pool: Pool, executor: Executor, now: number): Task | undefined {
   let best: Task | undefined;
   for (const lane of pool.lanes) {
     const task = firstFor(lane, executor, now);
@@ -73,7 +72,7 @@ function offerOne(state: State, lane: Lane, now: number, out: Output): boolean {
       if (task === undefined) continue;
       // If it may not have the head of this lane yet, that of another may come before the rest.
       const isHead = task === lane.ready.first();
-      const best = isHead ? task : bestFor(pool as LanedPool, executor, now);
+      const best = isHead ? task : bestFor(pool, executor, now);
       offer(state, best ?? task, executor, now, out);
       return true;
     }
@@ -94,10 +93,6 @@ function firstFor(lane: Lane, executor: Executor, now: number): Task | undefined
 
 function isCooling(executor: Executor, task: Task, now: number): boolean {
   return executor.coolDowns.size > 0 && (executor.coolDowns.get(task.id) ?? 0) > now;
-}
-
-function comesFirst(a: Task, b: Task): boolean {
-  return isBefore({ time: a.orderTime, seq: a.seq }, { time: b.orderTime, seq: b.seq });
 }
 
 function offer(state: State, task: Task, executor: Executor, now: number, out: Output): void {

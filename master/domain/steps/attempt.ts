@@ -11,13 +11,7 @@ import type { Task } from '../task.ts';
 import { endAttempt, finish } from './finish.ts';
 import { currentTask, free, observeStale, refuseStale, release, seen } from './occupation.ts';
 
-type About = {
-  executorId: string;
-  sessionId: string;
-  frameSeq: number;
-  taskId: string;
-  attempt: number;
-};
+type About = Extract<Event, { readonly frameSeq: number }>;
 
 export function attemptAccepted(
   state: State,
@@ -149,7 +143,7 @@ function receive(state: State, event: About, now: number, out: Output): Task | n
   const { sessionId, frameSeq } = event;
   out.effects.push({ type: 'confirmFrame', sessionId, frameSeq });
   seen(state, event.executorId, now);
-  return currentTask(state, event.executorId, event.taskId, event.attempt);
+  return currentTask(state, event.executorId, event);
 }
 
 function writeSoon(state: State, task: Task, now: number): void {

@@ -11,8 +11,8 @@ import { newRun, orderTimeOf } from './submit.ts';
 const NO_TASK: CommandOutcome = { code: 404, message: 'no such task' };
 
 /**
- * A command on a task: with the one in memory, else with its row, which is asked for first. Null
- * while it is being read.
+ * A command on a task: with the one in memory, else with its row, which is asked for first; then
+ * the answer comes when the event does so again.
  */
 export function onTask(
   state: State,

@@ -4,12 +4,16 @@ import type { Executor } from '../executor.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
 
+interface AttemptKey {
+  readonly taskId: string;
+  readonly attempt: number;
+}
+
 /** The task, if this is its newest attempt, still open, and this executor has it. */
 export function currentTask(
   state: State,
   executorId: string,
-  taskId: string,
-  attempt: number,
+  { taskId, attempt }: AttemptKey,
 ): Task | null {
   const task = state.tasks.get(taskId);
   if (task === undefined || task.attempt !== attempt || task.executorId !== executorId) return null;
@@ -43,19 +47,17 @@ export function becomeIdle(state: State, executor: Executor): void {
 export function release(
   state: State,
   executor: Executor | undefined,
-  event: { readonly taskId: string; readonly attempt: number },
+  ended: AttemptKey,
   now: number,
 ): void {
   const occupation = executor?.occupation;
-  if (executor === undefined || occupation?.taskId !== event.taskId) return;
-  if (occupation.attempt === event.attempt) free(state, executor, now);
+  if (executor === undefined || occupation?.taskId !== ended.taskId) return;
+  if (occupation.attempt === ended.attempt) free(state, executor, now);
 }
 
-interface Stale {
+interface Stale extends AttemptKey {
   readonly executorId: string;
   readonly sessionId: string | null;
-  readonly taskId: string;
-  readonly attempt: number;
 }
 
 /** An executor goes on with an attempt that is no longer its own: it is told to stop. */

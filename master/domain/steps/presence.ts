@@ -4,7 +4,7 @@
  */
 import type { Event, ReportedAttempt } from '../events.ts';
 import type { Output } from '../effects.ts';
-import { type Executor, poolKeyOf } from '../executor.ts';
+import { type Executor, type Occupation, poolKeyOf } from '../executor.ts';
 import { createPool, removePool } from '../queue/lane.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
@@ -87,10 +87,10 @@ function reconcile(
   now: number,
   out: Output,
 ): void {
-  const occupation = executor.occupation;
+  const { occupation } = executor;
   executor.occupation = null;
   for (const { taskId, attempt, state: reported } of running) {
-    const task = currentTask(state, executor.id, taskId, attempt);
+    const task = currentTask(state, executor.id, { taskId, attempt });
     if (task !== null) {
       markRunning(state, task, now, out);
       if (task.cancelReason !== null) sendCancel(state, task, now, out);
@@ -101,11 +101,13 @@ function reconcile(
       refuseStale(state, { executorId, sessionId, taskId, attempt }, out);
     }
   }
-  if (occupation === null) return;
-  const { taskId, attempt } = occupation;
-  if (running.some((other) => other.taskId === taskId && other.attempt === attempt)) return;
-  const task = currentTask(state, executor.id, taskId, attempt);
+  if (occupation === null || mentions(running, occupation)) return;
+  const task = currentTask(state, executor.id, occupation);
   if (task !== null) endUnreported(state, task, 'it came back without it', now, out);
+}
+
+function mentions(running: readonly ReportedAttempt[], { taskId, attempt }: Occupation): boolean {
+  return running.some((other) => other.taskId === taskId && other.attempt === attempt);
 }
 
 /** An offer that never arrived costs nothing; an attempt that had begun is lost. */
@@ -174,14 +176,13 @@ function checkOccupation(
   now: number,
   out: Output,
 ): void {
-  const occupation = executor.occupation;
+  const { occupation } = executor;
   if (occupation === null) return;
-  const { taskId, attempt } = occupation;
-  if (running.some((other) => other.taskId === taskId && other.attempt === attempt)) {
+  if (mentions(running, occupation)) {
     executor.missedCount = 0;
     return;
   }
-  const task = currentTask(state, executor.id, taskId, attempt);
+  const task = currentTask(state, executor.id, occupation);
   // An offer on its way is the business of its assign timeout.
   if (task?.state === 'offered') return;
   if (++executor.missedCount < 2) return;
@@ -212,8 +213,7 @@ function loseExecutor(
   }
   out.effects.push({ type: 'observe', event: 'executor_lost', executorId: executor.id, reason });
   if (executor.occupation === null) return;
-  const { taskId, attempt } = executor.occupation;
-  const task = currentTask(state, executor.id, taskId, attempt);
+  const task = currentTask(state, executor.id, executor.occupation);
   if (task === null) return;
   const outcome = task.state === 'offered' ? 'assign_timeout' : 'lost';
   const error = { message: `executor ${executor.id}: ${reason}` };

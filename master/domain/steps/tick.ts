@@ -70,7 +70,7 @@ function applies(state: State, deadline: Deadline): boolean {
 
 function isOpen(state: State, task: Task, attempt: number): boolean {
   if (task.executorId === null) return false;
-  return currentTask(state, task.executorId, task.id, attempt) === task;
+  return currentTask(state, task.executorId, { taskId: task.id, attempt }) === task;
 }
 
 function fire(state: State, due: Deadline, now: number, out: Output): void {
@@ -130,7 +130,6 @@ function endOccupation(
   out: Output,
 ): void {
   if (executor.occupation === null) return;
-  const { taskId, attempt } = executor.occupation;
-  const task = currentTask(state, executor.id, taskId, attempt);
+  const task = currentTask(state, executor.id, executor.occupation);
   if (task !== null) beginEnding(state, task, reason, now, out);
 }
