@@ -1,4 +1,5 @@
-/** What the access layer may ask of the running master. Implemented by `application/engine.ts`. */
+/** What the access layer may ask of the running master. Implemented by `master.ts`. */
+import type { Backlog } from '../domain/backlog.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type { Event, NewTask } from '../domain/events.ts';
 import type { Executor } from '../domain/executor.ts';
@@ -8,11 +9,12 @@ import type { WaitingReason } from '../domain/explain.ts';
 
 /**
  * `starting`: no term yet. `ready`: takes work. `recovering`: the store does not answer, or the
- * state is being rebuilt from it. `draining`: told to stop. `stopped`: over, for
- * `MasterHandle.stopped` says why.
+ * state is being rebuilt from it. `draining`: told to stop. `stopped`: over, as
+ * told or because it was deposed.
  */
 export type MasterStatus = 'starting' | 'ready' | 'recovering' | 'draining' | 'stopped';
 
+/** A task as submitted, validated; whether its id is free is found out later. */
 export type Submission = Omit<NewTask, 'taken'>;
 
 /** The master cannot answer now; whether the request took effect is unknown. */
@@ -27,22 +29,9 @@ export class Unavailable extends Error {
   }
 }
 
-export interface Backlog {
-  readonly types: readonly {
-    readonly type: string;
-    readonly waitingCount: number;
-    readonly runningCount: number;
-    /** How long the first due task has waited, as far as memory knows. */
-    readonly oldestWaitingMs: number;
-  }[];
-  /** Waiting tasks held in memory. */
-  readonly cachedCount: number;
-  /** Callbacks in flight, and those in memory that wait for their next try. */
-  readonly pendingCallbackCount: number;
-}
-
 export interface MasterHandle {
   readonly status: MasterStatus;
+  /** 0 before the first has begun. */
   readonly term: number;
 
   /** One outcome per task, in order, after the commit. @throws {Unavailable} */
@@ -55,12 +44,15 @@ export interface MasterHandle {
   change(taskId: string, priority: number | null, runAt: number | null): Promise<CommandOutcome>;
   /** Sends the callback of a terminal task again. @throws {Unavailable} */
   redeliver(taskId: string): Promise<CommandOutcome>;
+  /** Gives it no new task; what still runs after `timeoutMs` is taken back. @throws {Unavailable} */
   drainExecutor(executorId: string, timeoutMs: number | null): Promise<CommandOutcome>;
+  /** Gives a drained executor tasks again. @throws {Unavailable} */
   resumeExecutor(executorId: string): Promise<CommandOutcome>;
 
   /** From memory where the task is live and known there, else from the store. @throws {Unavailable} */
   find(taskId: string): Promise<StoredTask | null>;
   /** @throws {Unavailable} */
+  /** Newest first, as stored. @throws {Unavailable} */
   list(query: TaskQuery): Promise<readonly Task[]>;
   /** Why a waiting task does not run yet. */
   explain(task: Task): WaitingReason;

@@ -1,14 +1,13 @@
 /** What the access layer asks, put to the engine and the store. Holds no state of its own. */
+import { type Backlog, backlogOf } from '../domain/backlog.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type { Event } from '../domain/events.ts';
 import type { Executor } from '../domain/executor.ts';
 import { explain, type WaitingReason } from '../domain/explain.ts';
-import type { State } from '../domain/state.ts';
 import type { Task } from '../domain/task.ts';
 import type { Engine } from './engine.ts';
 import { IdRegister } from './id-register.ts';
 import {
-  type Backlog,
   type MasterHandle,
   type MasterStatus,
   type Submission,
@@ -140,33 +139,3 @@ function unanswered(cause: unknown): Unavailable {
 }
 
 const NOTHING: Backlog = { types: [], cachedCount: 0, pendingCallbackCount: 0 };
-
-function backlogOf(state: State, now: number): Backlog {
-  const types = new Map<string, { waitingCount: number; runningCount: number; dueAt: number }>();
-  const of = (type: string) => {
-    const known = types.get(type);
-    if (known !== undefined) return known;
-    const added = { waitingCount: 0, runningCount: 0, dueAt: now };
-    types.set(type, added);
-    return added;
-  };
-  for (const lane of state.lanes.values()) {
-    const counts = of(lane.type);
-    counts.waitingCount += lane.waitingCount;
-    counts.dueAt = Math.min(counts.dueAt, lane.ready.first()?.dueAt ?? now);
-  }
-  for (const executor of state.executors.values()) {
-    const task = state.tasks.get(executor.occupation?.taskId ?? '');
-    if (task?.executorId === executor.id) of(task.type).runningCount++;
-  }
-  return {
-    types: [...types].map(([type, { waitingCount, runningCount, dueAt }]) => ({
-      type,
-      waitingCount,
-      runningCount,
-      oldestWaitingMs: now - dueAt,
-    })),
-    cachedCount: state.windowCount,
-    pendingCallbackCount: state.notifying.size + state.notifications.size,
-  };
-}

@@ -4,6 +4,7 @@
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Observer } from '../application/ports.ts';
+import type { Backlog } from '../domain/backlog.ts';
 import type { Observation } from '../domain/effects.ts';
 import { type Executor, stateOf } from '../domain/executor.ts';
 import type { Task } from '../domain/task.ts';
@@ -20,16 +21,7 @@ export interface Scraped {
   readonly status: string;
   readonly term: number;
   executors(): readonly Executor[];
-  backlog(): {
-    readonly types: readonly {
-      readonly type: string;
-      readonly waitingCount: number;
-      readonly runningCount: number;
-      readonly oldestWaitingMs: number;
-    }[];
-    readonly cachedCount: number;
-    readonly pendingCallbackCount: number;
-  };
+  backlog(): Backlog;
 }
 
 export interface Metrics extends Observer {
