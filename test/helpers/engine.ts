@@ -19,7 +19,7 @@ import { ManualClock } from './manual-clock.ts';
 
 type Call = 'takeTerm' | 'commit' | 'confirm' | 'findTask' | 'listTasks' | 'loadLane';
 
-export class HeldStore extends MemoryStore {
+class HeldStore extends MemoryStore {
   /** Those that write something; the others only ask whether the term still stands. */
   readonly commits: Commit[] = [];
   /** Calls of these kinds wait for `release`. */
@@ -72,7 +72,7 @@ function writes(commit: Commit): boolean {
   return Object.values(commit).some((list) => Array.isArray(list) && list.length > 0);
 }
 
-export class Recorder implements ExecutorLink, Notifier, Observer {
+class Recorder implements ExecutorLink, Notifier, Observer {
   readonly sent: { sessionId: string; command: ExecutorCommand; term: number }[] = [];
   readonly confirmed: number[] = [];
   readonly delivered: Notification[] = [];
