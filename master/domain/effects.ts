@@ -31,6 +31,7 @@ export type CommandOutcome =
   | { readonly code: 200 }
   | { readonly code: 404 | 409; readonly message: string };
 
+/** The answer to a request; which of the two follows from the event that asked. */
 export type Reply = readonly SubmitOutcome[] | CommandOutcome;
 
 /** What a master says to an executor, before the session numbers it. */
@@ -115,6 +116,7 @@ export interface Output {
   readonly loads: Load[];
 }
 
+/** Empty: to be filled by one or more steps. */
 export function createOutput(): Output {
   return { changes: [], effects: [], loads: [] };
 }

@@ -25,12 +25,14 @@ export interface NewTask {
   readonly taken: string | null;
 }
 
+/** An attempt that an executor says it has; `finished`: its result is still on the way. */
 export interface ReportedAttempt {
   readonly taskId: string;
   readonly attempt: number;
   readonly state: 'running' | 'finished';
 }
 
+/** What an executor says of the end of an attempt. */
 export interface AttemptResult {
   readonly outcome: 'succeeded' | 'failed' | 'canceled' | 'returned';
   /** JSON text. */
@@ -40,6 +42,7 @@ export interface AttemptResult {
   readonly retryAfterMs: number | null;
 }
 
+/** What an executor says of itself when it begins a session. */
 export interface ExecutorHello {
   readonly executorId: string;
   readonly incarnation: string;

@@ -18,6 +18,7 @@ export interface WaitingReason {
   readonly ahead: number | null;
 }
 
+/** Of a waiting task; the first reason that applies, in words for people. */
 export function explain(state: State, task: Task, now: number): WaitingReason {
   const ahead = countAhead(state, task);
   const because = (reason: WaitingReason['reason'], message: string) => ({

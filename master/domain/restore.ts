@@ -9,6 +9,7 @@ import { sendDue } from './steps/notify.ts';
 import { createExecutor } from './steps/presence.ts';
 import type { Task } from './task.ts';
 
+/** A lane as the rows of waiting tasks give it. */
 export interface StoredLane {
   readonly lane: string;
   readonly type: string;

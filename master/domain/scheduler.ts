@@ -27,6 +27,7 @@ import {
 import { tasksSubmitted } from './steps/submit.ts';
 import { flush, ticked } from './steps/tick.ts';
 
+/** Appends to `out` what the event asks for. `now` must not be before that of an earlier step. */
 export function step(state: State, event: Event, now: number, out: Output): void {
   apply(state, event, now, out);
   assignRoused(state, now, out);

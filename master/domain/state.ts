@@ -33,6 +33,7 @@ export interface Policy {
   readonly pageCount: number;
 }
 
+/** What `docs/configuration.md` gives as defaults, and what cannot be set. */
 export const defaultPolicy: Policy = {
   leaseMs: 15_000,
   assignTimeoutMs: 5_000,
@@ -87,6 +88,7 @@ export interface State {
   randomState: number;
 }
 
+/** Nothing is known yet: as of a store without tasks. */
 export function createState(options: {
   policy: Policy;
   term: number;

@@ -41,6 +41,7 @@ export function positionOf(task: Pick<Task, 'orderTime' | 'seq'>): Position {
   return { time: task.orderTime, seq: task.seq };
 }
 
+/** Whether `a` is to be offered before `b`. */
 export function comesFirst(a: Task, b: Task): boolean {
   return isBefore(positionOf(a), positionOf(b));
 }
@@ -83,10 +84,12 @@ export function createPool(
   return pool;
 }
 
+/** Its last member has gone. */
 export function removePool(pool: Pool): void {
   for (const lane of pool.lanes) lane.pools.splice(lane.pools.indexOf(pool), 1);
 }
 
+/** No task of it waits any more. */
 export function removeLane(lane: Lane): void {
   for (const pool of lane.pools) pool.lanes.delete(lane);
 }

@@ -78,6 +78,7 @@ export function hasLaneFor(state: State, lane: string): boolean {
   return state.lanes.size < state.policy.laneCountMax;
 }
 
+/** The lane of a task, made where there is none yet. */
 export function laneFor(
   state: State,
   task: Pick<Task, 'lane' | 'type' | 'requires' | 'labels'>,

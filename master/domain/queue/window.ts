@@ -138,6 +138,7 @@ export class Window<T extends object> {
 /** Before every row: the `until` of a window that has not been loaded yet. */
 export const START: Position = { time: Number.NEGATIVE_INFINITY, seq: 0 };
 
+/** By time, then by seq. */
 export function isBefore(a: Position, b: Position): boolean {
   return a.time !== b.time ? a.time < b.time : a.seq < b.seq;
 }

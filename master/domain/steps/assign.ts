@@ -13,6 +13,7 @@ import type { Task } from '../task.ts';
 /** Tasks looked at past the head of a lane when an executor may not have the first ones yet. */
 const SCAN_MAX = 64;
 
+/** Offers what may be offered now, and asks for rows where a window runs out. */
 export function assignRoused(state: State, now: number, out: Output): void {
   if (state.accepting) {
     for (const executor of state.freed) assignTo(state, executor, now, out);

@@ -13,6 +13,7 @@ import { currentTask, free, observeStale, refuseStale, release, seen } from './o
 
 type About = Extract<Event, { readonly frameSeq: number }>;
 
+/** From now on its time counts. */
 export function attemptAccepted(
   state: State,
   event: Extract<Event, { type: 'attemptAccepted' }>,
@@ -54,6 +55,7 @@ export function watch(state: State, task: Task, now: number): void {
   }
 }
 
+/** The task goes back to its place, to be offered to another; no attempt is used up. */
 export function attemptRejected(
   state: State,
   event: Extract<Event, { type: 'attemptRejected' }>,
@@ -92,6 +94,7 @@ export function coolDown(state: State, executor: Executor, task: Task, now: numb
   state.deadlines.push({ at: executor.restUntil, kind: 'rested', executor });
 }
 
+/** Kept at once, written within a second; a new checkpoint is written at once. */
 export function progressReported(
   state: State,
   event: Extract<Event, { type: 'progressReported' }>,
@@ -112,6 +115,7 @@ export function progressReported(
   writeSoon(state, task, now);
 }
 
+/** The executor is free again, whether or not its word still counts. */
 export function attemptEnded(
   state: State,
   event: Extract<Event, { type: 'attemptEnded' }>,

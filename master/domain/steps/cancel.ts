@@ -8,6 +8,7 @@ import type { State } from '../state.ts';
 import { type CancelReason, isTerminal, type Task } from '../task.ts';
 import { endAttempt, finish } from './finish.ts';
 
+/** A waiting task ends at once; a running one is told to, and the wish is what is answered. */
 export function cancelRequested(
   state: State,
   task: Task,

@@ -56,6 +56,7 @@ export function retryRequested(
   return { code: 200 };
 }
 
+/** A new priority, a new due time, or both; null leaves one as it is. */
 export function changeRequested(
   state: State,
   event: Extract<Event, { type: 'changeRequested' }>,
@@ -85,6 +86,7 @@ function waitsSince(task: Task): number {
   return Math.max(submittedAt, Math.min(dueAt, orderTime + priority * 1000));
 }
 
+/** Takes an executor out of work, or gives it work again. */
 export function drainRequested(
   state: State,
   event: Extract<Event, { type: 'drainRequested' | 'resumeRequested' }>,

@@ -17,6 +17,7 @@ import {
 } from '../task.ts';
 import { send } from './notify.ts';
 
+/** An end without success, as it was reported or found out. */
 export interface AttemptEnd {
   readonly outcome: Exclude<AttemptOutcome, 'succeeded'>;
   readonly error: AttemptError | null;

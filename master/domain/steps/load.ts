@@ -9,6 +9,7 @@ import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
 import { finish } from './finish.ts';
 
+/** A page of the tasks that are due. */
 export function laneLoaded(
   state: State,
   event: Extract<Event, { type: 'laneLoaded' }>,
@@ -23,6 +24,7 @@ export function laneLoaded(
   state.roused.add(lane);
 }
 
+/** A page of the tasks that are not due yet. */
 export function delayedLoaded(
   state: State,
   event: Extract<Event, { type: 'delayedLoaded' }>,
@@ -35,6 +37,7 @@ export function delayedLoaded(
   askForDelayed(state, out);
 }
 
+/** Tasks that are in the store only and whose deadline has passed: they expire. */
 export function overdueLoaded(
   state: State,
   event: Extract<Event, { type: 'overdueLoaded' }>,
@@ -47,6 +50,7 @@ export function overdueLoaded(
   }
 }
 
+/** Asks for the next page when little is left. */
 export function askForDelayed(state: State, out: Output): void {
   const { delayed, policy } = state;
   if (state.delayedLoading || !delayed.runsLow(policy.pageCount)) return;

@@ -52,6 +52,7 @@ export function sendDue(state: State, now: number, out: Output): void {
   out.loads.push({ type: 'notifications' });
 }
 
+/** It was taken, refused for good, or is tried again after a wait that grows. */
 export function notificationTried(
   state: State,
   event: Extract<Event, { type: 'notificationTried' }>,
@@ -86,6 +87,7 @@ export function notificationTried(
   sendDue(state, now, out);
 }
 
+/** A page of the outbox; what is in flight or known already is passed over. */
 export function notificationsLoaded(
   state: State,
   event: Extract<Event, { type: 'notificationsLoaded' }>,

@@ -20,6 +20,7 @@ export function currentTask(
   return task.state === 'offered' || task.state === 'running' ? task : null;
 }
 
+/** Any frame of an executor renews its lease. */
 export function seen(state: State, executorId: string, now: number): void {
   const executor = state.executors.get(executorId);
   if (executor !== undefined) executor.lastSeenAt = now;
@@ -70,6 +71,7 @@ export function refuseStale(state: State, stale: Stale, out: Output): void {
   out.effects.push({ type: 'sendToExecutor', sessionId, command });
 }
 
+/** Says so in the log and the metrics. */
 export function observeStale({ taskId, attempt, executorId }: Stale, out: Output): void {
   out.effects.push({ type: 'observe', event: 'stale_attempt', taskId, attempt, executorId });
 }

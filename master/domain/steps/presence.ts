@@ -13,6 +13,7 @@ import { sendCancel } from './cancel.ts';
 import { endAttempt } from './finish.ts';
 import { becomeIdle, currentTask, refuseStale } from './occupation.ts';
 
+/** A new session, of an executor that is new, has come back, or takes the place of another. */
 export function executorConnected(
   state: State,
   event: Extract<Event, { type: 'executorConnected' }>,
@@ -117,6 +118,7 @@ function endUnreported(state: State, task: Task, what: string, now: number, out:
   endAttempt(state, task, { outcome, error: outcome === 'lost' ? { message } : null }, now, out);
 }
 
+/** The same session on another socket: nothing was missed. */
 export function executorResumed(
   state: State,
   event: Extract<Event, { type: 'executorResumed' }>,
@@ -130,6 +132,7 @@ export function executorResumed(
   becomeIdle(state, executor);
 }
 
+/** It may come back within its lease, unless it `left`. */
 export function executorDisconnected(
   state: State,
   event: Extract<Event, { type: 'executorDisconnected' }>,
@@ -148,6 +151,7 @@ export function executorDisconnected(
   out.effects.push({ type: 'observe', event: 'executor_left', executorId: id });
 }
 
+/** Renews the lease, and tells whether it still runs what it should. */
 export function heartbeatReceived(
   state: State,
   event: Extract<Event, { type: 'heartbeatReceived' }>,
@@ -220,6 +224,7 @@ function loseExecutor(
   endAttempt(state, task, { outcome, error }, now, out);
 }
 
+/** Tells an executor whether it is to be given tasks. */
 export function sendDrain(executor: Executor, out: Output): void {
   if (executor.sessionId === null) return;
   out.effects.push({

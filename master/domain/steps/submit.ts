@@ -5,6 +5,7 @@ import { enqueue, hasLaneFor } from '../queue/waiting.ts';
 import type { State } from '../state.ts';
 import { laneOf, type Task } from '../task.ts';
 
+/** One outcome for each task, in order: of two with one id the first is accepted. */
 export function tasksSubmitted(
   state: State,
   event: Extract<Event, { type: 'tasksSubmitted' }>,

@@ -17,6 +17,7 @@ import { leaseEnded } from './presence.ts';
 const STALL_MS = 3_000;
 const OVERDUE_CHECK_MS = 5_000;
 
+/** Everything that is due by `now`, in the order in which it became due. */
 export function ticked(state: State, now: number, out: Output): void {
   const stood = now - state.lastTickAt > STALL_MS;
   state.lastTickAt = now;
