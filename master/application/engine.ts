@@ -15,11 +15,11 @@ import {
   type Reply,
 } from '../domain/effects.ts';
 import type { Event, RequestId } from '../domain/events.ts';
-import { roomFor } from '../domain/queue/waiting.ts';
 import { restore } from '../domain/restore.ts';
 import { step } from '../domain/scheduler.ts';
 import { nextWakeAt, type Policy, type State } from '../domain/state.ts';
 import { fold } from './fold.ts';
+import { read } from './read.ts';
 import { type MasterStatus, Unavailable } from './master-handle.ts';
 import {
   type Clock,
@@ -32,7 +32,10 @@ import {
   TermLost,
 } from './ports.ts';
 
-/** Events stepped in one turn: bounds both the transaction and the time without I/O. */
+/**
+ * Events stepped in one turn, a batch counted by its tasks, the last one whole: bounds both the
+ * transaction and the time without I/O.
+ */
 const TURN_EVENT_COUNT_MAX = 1024;
 /** Events waiting for a turn; beyond it requests are refused. */
 const MAILBOX_COUNT_MAX = 20_000;
@@ -41,6 +44,8 @@ const TICK_MS = 1_000;
 const TERM_CHECK_MS = 1_000;
 const REBUILD_DELAY_MIN_MS = 100;
 const REBUILD_DELAY_MAX_MS = 5_000;
+/** A failure so soon after a rebuild may follow every rebuild. */
+const STEADY_MS = 5_000;
 
 export interface EngineOptions {
   readonly store: TaskStore;
@@ -65,11 +70,15 @@ export class Engine {
   #status: MasterStatus = 'starting';
   #state: State | null = null;
   #mailbox: Event[] = [];
+  /** Rows that the state waits for; those asked for by rows are read after the next turn. */
+  #loads: Load[] = [];
   #lastRequest: RequestId = 0;
   readonly #waiters = new Map<RequestId, Waiter>();
   #wake: (() => void) | null = null;
   /** Ends the wait for a store that does not answer. */
   #giveUp: (() => void) | null = null;
+  #rebuildDelayMs = REBUILD_DELAY_MIN_MS;
+  #rebuiltAt = Number.NEGATIVE_INFINITY;
   #loop: Promise<void> | null = null;
   #stopping = false;
   /** When a commit was begun that showed the term to be the newest. */
@@ -159,7 +168,7 @@ export class Engine {
   /** Until there is an event, or time for something; then a little, so that events gather. */
   async #sleep(): Promise<void> {
     const { clock } = this.#options;
-    if (this.#mailbox.length === 0 && this.#state !== null) {
+    if (this.#mailbox.length + this.#loads.length === 0 && this.#state !== null) {
       const at = Math.min(nextWakeAt(this.#state), this.#state.lastTickAt + TICK_MS);
       if (at > clock.now()) {
         await new Promise<void>((resolve) => {
@@ -183,12 +192,13 @@ export class Engine {
     if (Math.min(nextWakeAt(state), state.lastTickAt + TICK_MS) <= now) {
       step(state, { type: 'ticked' }, now, output);
     }
-    const events = this.#mailbox.splice(0, TURN_EVENT_COUNT_MAX);
+    const events = this.#mailbox.splice(0, countOfTurn(this.#mailbox));
     for (const event of events) step(state, event, now, output);
     await this.#release(state, output, events.length, now);
+    for (const load of this.#loads.splice(0)) await this.#load(state, load);
   }
 
-  /** Commits, performs, and reads the rows that were asked for. */
+  /** Commits, then performs; notes which rows were asked for. */
   async #release(state: State, output: Output, eventCount: number, now: number): Promise<void> {
     const { store, observer, clock } = this.#options;
     let commitMs = 0;
@@ -200,9 +210,9 @@ export class Engine {
     } else if (begun - this.#confirmedAt >= TERM_CHECK_MS) {
       await this.#confirmTerm(state.term, begun);
     }
-    for (const effect of output.effects) this.#perform(effect, state.term);
+    for (const effect of output.effects) this.#tryPerform(effect, state.term);
     observer.turned(eventCount, commitMs);
-    for (const load of output.loads) await this.#load(state, load);
+    this.#loads.push(...output.loads);
   }
 
   /**
@@ -232,43 +242,21 @@ export class Engine {
   }
 
   async #load(state: State, load: Load): Promise<void> {
-    const event = await this.#read(state, load);
-    const now = this.#options.clock.now();
+    const { store, clock } = this.#options;
+    const event = await read(store, state, load, clock.now());
+    const now = clock.now();
     const output = createOutput();
     step(state, event, now, output);
     await this.#release(state, output, 1, now);
   }
 
-  async #read(state: State, load: Load): Promise<Event> {
-    const { store, clock } = this.#options;
-    const { pageCount } = state.policy;
-    switch (load.type) {
-      case 'task': {
-        const stored = await store.findTask(load.event.taskId);
-        const task = stored?.task ?? null;
-        const notification = stored?.notification ?? null;
-        return { ...load.event, task, notification } as Event;
-      }
-      case 'lane': {
-        const { lane } = load;
-        const after = state.lanes.get(lane)?.ready.cursor ?? null;
-        const limit = roomFor(state);
-        const tasks = await store.loadLane(lane, after, clock.now(), limit);
-        return { type: 'laneLoaded', lane, tasks, complete: tasks.length < limit };
-      }
-      case 'delayed': {
-        const tasks = await store.loadDelayed(state.delayed.cursor, pageCount);
-        return { type: 'delayedLoaded', tasks, complete: tasks.length < pageCount };
-      }
-      case 'overdue': {
-        return { type: 'overdueLoaded', tasks: await store.loadOverdue(clock.now(), pageCount) };
-      }
-      case 'notifications': {
-        const after = state.notifications.cursor;
-        const notifications = await store.loadNotifications(after, pageCount);
-        const complete = notifications.length < pageCount;
-        return { type: 'notificationsLoaded', notifications, complete };
-      }
+  /** What fails here is no failure of the store: it must not take the state, nor the rest, along. */
+  #tryPerform(effect: Effect, term: number): void {
+    try {
+      this.#perform(effect, term);
+    } catch (error) {
+      const { log } = this.#options;
+      log.error('an effect failed', { event: 'effect', type: effect.type, error: String(error) });
     }
   }
 
@@ -299,10 +287,12 @@ export class Engine {
     const { clock, log } = this.#options;
     if (this.#status === 'ready') this.#status = 'recovering';
     this.#rejectAll('the outcome is unknown: the store failed');
-    let delayMs = REBUILD_DELAY_MIN_MS;
+    if (clock.now() - this.#rebuiltAt < STEADY_MS) await this.#pause();
+    else this.#rebuildDelayMs = REBUILD_DELAY_MIN_MS;
     while (!this.#stopping) {
       try {
         await this.#rebuild();
+        if (this.#status === 'recovering') this.#rebuiltAt = clock.now();
         this.#storeAnswers = true;
         this.#status = 'ready';
         return;
@@ -312,18 +302,25 @@ export class Engine {
           throw error;
         }
         log.warn('the store does not answer yet', { event: 'rebuild', error: String(error) });
-        const at = clock.now() + delayMs;
-        await new Promise<void>((resolve) => {
-          const cancel = clock.wakeAt(at, resolve);
-          this.#giveUp = () => {
-            cancel();
-            resolve();
-          };
-        });
-        this.#giveUp = null;
-        delayMs = Math.min(delayMs * 2, REBUILD_DELAY_MAX_MS);
+        await this.#pause();
       }
     }
+  }
+
+  /** Before the next rebuild, twice as long every time. */
+  async #pause(): Promise<void> {
+    if (this.#stopping) return;
+    const { clock } = this.#options;
+    const at = clock.now() + this.#rebuildDelayMs;
+    this.#rebuildDelayMs = Math.min(this.#rebuildDelayMs * 2, REBUILD_DELAY_MAX_MS);
+    await new Promise<void>((resolve) => {
+      const cancel = clock.wakeAt(at, resolve);
+      this.#giveUp = () => {
+        cancel();
+        resolve();
+      };
+    });
+    this.#giveUp = null;
   }
 
   async #rebuild(): Promise<void> {
@@ -336,6 +333,7 @@ export class Engine {
     const first = this.#state === null;
     const { state, output } = restore({ policy, term, lastSeq, now, seed, active, lanes });
     this.#state = state;
+    this.#loads = [];
     // What executors said to the state before is said again: they come back and tell what they run.
     this.#mailbox = this.#mailbox.filter(
       (event) => event.type === 'notificationTried' || event.type === 'drainStarted',
@@ -363,4 +361,15 @@ export class Engine {
     this.#mailbox = this.#mailbox.filter((event) => !('request' in event));
     for (const waiter of waiters) waiter.reject(new Unavailable(reason, 2));
   }
+}
+
+/** How many events of the mailbox make a turn. */
+function countOfTurn(mailbox: readonly Event[]): number {
+  let weight = 0;
+  const end = mailbox.findIndex((event) => {
+    if (weight >= TURN_EVENT_COUNT_MAX) return true;
+    weight += event.type === 'tasksSubmitted' ? event.tasks.length : 1;
+    return false;
+  });
+  return end === -1 ? mailbox.length : end;
 }
