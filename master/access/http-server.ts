@@ -3,7 +3,7 @@
  * requests; the hot ones are found by their exact URL, because express alone costs several times
  * what the master does for a submit. Holds no rule about tasks.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import express from 'express';
@@ -74,6 +74,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
         options.timeoutsMs?.headers ?? TIMEOUT_CHECK_MS,
       ),
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      IncomingMessage: Request,
     },
     (req, res) => {
       // The next request on this connection would be met by a reset, and nobody knows what became
@@ -99,6 +100,24 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       await close(server);
     },
   };
+}
+
+/**
+ * Java's client and others offer HTTP/2 with every request (`Upgrade: h2c`), which a server may
+ * ignore. But where anything listens to `upgrade`, Node hands over all that ask for one.
+ */
+class Request extends IncomingMessage {
+  declare isUpgrade: boolean | null;
+
+  get upgrade(): boolean {
+    if (this.isUpgrade !== true) return false;
+    return this.method === 'CONNECT' || /\bwebsocket\b/i.test(this.headers.upgrade ?? '');
+  }
+
+  /** Node's parser sets it, before it adds the headers. */
+  set upgrade(isUpgrade: boolean | null) {
+    this.isUpgrade = isUpgrade;
+  }
 }
 
 /** A route that is not in this table does not exist: the router and the document are made of it. */

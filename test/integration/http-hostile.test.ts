@@ -186,6 +186,28 @@ describe('hostile HTTP', () => {
     }
   });
 
+  it('answers clients that offer HTTP/2, as Java does, and hands over WebSockets alone', async () => {
+    const taken: string[] = [];
+    face.http.server.on('upgrade', (request, socket) => {
+      taken.push(request.headers.upgrade ?? '');
+      socket.end('HTTP/1.1 426 -\r\n\r\n');
+    });
+    const ask = async (start: string, protocol: string, body = '') => {
+      const socket = await dial();
+      socket.write(
+        `${start} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\n` +
+          `Upgrade: ${protocol}\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n` +
+          `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      );
+      const [chunk] = (await once(socket, 'data')) as [Buffer];
+      return chunk.toString().split(' ')[1];
+    };
+    expect(await ask(`POST ${SUBMIT}`, 'h2c', good)).to.equal('202');
+    expect(await ask('GET /livez', 'h2c')).to.equal('200');
+    expect(await ask('GET /scheduler/v2/executor', 'WebSocket')).to.equal('426');
+    expect(taken).to.deep.equal(['WebSocket']);
+  });
+
   it('lets requests that are under way end when it closes', async () => {
     const socket = await dial();
     const request = once(face.http.server, 'request');
