@@ -163,3 +163,14 @@ export function laneOf(
 ): string {
   return `${type}|${[...requires].sort().join(',')}|${[...labels].sort().join(',')}`;
 }
+
+/** What `laneOf` was given, in the order of the name: labels are sets. */
+export function kindOfLane(lane: string): {
+  readonly type: string;
+  readonly requires: readonly string[];
+  readonly labels: readonly string[];
+} {
+  const [type = '', requires = '', labels = ''] = lane.split('|');
+  const listed = (part: string) => (part === '' ? [] : part.split(','));
+  return { type, requires: listed(requires), labels: listed(labels) };
+}

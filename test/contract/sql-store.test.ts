@@ -1,6 +1,7 @@
 /** What only stores of SQL must do: outlive crashes, refuse rivals, old versions and weak settings. */
 import { expect } from 'chai';
 import knex from 'knex';
+import Libsql from 'libsql';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -112,6 +113,38 @@ describe('SQL store: SQLite', function () {
   it('refuses a file that cannot be made, and one of a newer version', async () => {
     const nowhere = await open(`sqlite:${join(folder, 'no', 'such', 'folder.db')}`);
     expect(await failureOf(nowhere.takeTerm('m', NOW))).to.be.instanceOf(StoreUnusable);
+  });
+
+  it('leaves out rows that someone has spoilt, names them, and reads all others', async () => {
+    const first = await open(`sqlite:${file}`);
+    const { term } = await first.takeTerm('m-1', NOW);
+    const active = task(6, { state: 'running', executorId: 'x', attempt: 1 });
+    const inserts = [1, 2, 3, 4, 5].map((seq) => task(seq));
+    await first.commit(commit(term, { inserts: [...inserts, active] }));
+    await opened.pop()?.close();
+    const database = new Libsql(file);
+    const spoil = ['labels', 'retry_interval', 'params', 'error'];
+    for (const [index, column] of spoil.entries()) {
+      database.exec(`UPDATE task SET ${column} = '{"a' WHERE seq = ${index === 3 ? 6 : index + 1}`);
+    }
+    database.close();
+
+    const log = new Lines();
+    const store = await open(`sqlite:${file}`, { log });
+    await store.takeTerm('m-1', NOW);
+    expect(await store.loadActive()).to.deep.equal([]);
+    expect((await store.countLanes()).map(({ count }) => count)).to.deep.equal([5]);
+    const { lane } = task(1);
+    const page = async (limit: number) =>
+      (await store.loadLane(lane, null, NOW, limit)).map(({ seq }) => seq);
+    expect(await page(1), 'a short page would be the last').to.deep.equal([4]);
+    expect(await page(9)).to.deep.equal([4, 5]);
+    expect((await store.loadDelayed(null, 1)).map(({ seq }) => seq)).to.deep.equal([4]);
+    expect(await store.findTask('t-3')).to.equal(null);
+    const all = { state: null, type: null, group: null, label: null, beforeSeq: null, limit: 9 };
+    const listed = (await store.listTasks(all)).map(({ seq }) => seq);
+    expect(listed, 'a list has no params').to.deep.equal([5, 4, 3]);
+    expect(log.lines).to.include('the row of a task cannot be read');
   });
 
   it('reads years of history, of which one statement may not name all', async () => {

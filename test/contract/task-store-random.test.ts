@@ -74,7 +74,7 @@ function wanted(
       // the domain to find out: only the memory store would notice.
       if (now !== undefined && now.task.finishedAt !== null) continue;
       const fresh = task(seq, {
-        params: text,
+        params: JSON.stringify(text),
         notifyUrl: 'https://example.com/',
         labels: [label],
         orderTime: NOW + time,
@@ -97,9 +97,9 @@ function wanted(
       const changed = next(current, {
         state: time % 2 === 0 ? 'waiting' : 'offered',
         attempt: current.attempt + 1,
-        progressState: text,
+        progressState: JSON.stringify(text),
         orderTime: NOW - time,
-        checkpoint: time === 3 ? text : current.checkpoint,
+        checkpoint: time === 3 ? JSON.stringify(text) : current.checkpoint,
       });
       lists.updates.push(changed);
       if (time === 3) lists.checkpoints.push(changed);
@@ -107,7 +107,7 @@ function wanted(
     }
     if (what === 'finish' && !ended) {
       const done = finished(current, {
-        result: text,
+        result: JSON.stringify(text),
         finishedAt: NOW + day * DAY_MS,
       });
       const fresh = time > 0 ? notificationOf(done) : null;

@@ -273,7 +273,7 @@ describeStores('task store', (open) => {
           lane: 'video.push|gpu|a,b',
           type: 'video.push',
           requires: ['gpu'],
-          labels: ['b', 'a'],
+          labels: ['a', 'b'],
           count: 1,
         },
       ]);

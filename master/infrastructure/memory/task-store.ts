@@ -14,6 +14,7 @@ import type {
 } from '../../application/ports.ts';
 import { ATTEMPT_COUNT_MAX, CommitConflict, TermLost } from '../../application/ports.ts';
 import type { AttemptRecord, Notification, Task } from '../../domain/task.ts';
+import { kindOfLane } from '../../domain/task.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -93,9 +94,9 @@ export class MemoryStore implements TaskStore {
 
   async countLanes(): Promise<StoredLane[]> {
     const lanes = new Map<string, StoredLane>();
-    for (const { lane, type, requires, labels } of this.#where(isWaiting)) {
+    for (const { lane } of this.#where(isWaiting)) {
       const count = (lanes.get(lane)?.count ?? 0) + 1;
-      lanes.set(lane, { lane, type, requires, labels, count });
+      lanes.set(lane, { lane, ...kindOfLane(lane), count });
     }
     return [...lanes.values()];
   }

@@ -4,12 +4,12 @@
  * from outside holds up the commits, however little it finds.
  */
 import type { TaskQuery } from '../../application/ports.ts';
-import type { Task, TaskState } from '../../domain/task.ts';
+import type { TaskState } from '../../domain/task.ts';
 import { isTerminal } from '../../domain/task.ts';
 import type { Database } from './database.ts';
 import type { Dialect } from './dialect.ts';
 import type { Row, Value } from './rows.ts';
-import { selectList, taskOf } from './rows.ts';
+import { selectList } from './rows.ts';
 import type { Segments } from './segments.ts';
 
 /** Rows that one statement looks at while it searches: some 20 ms of SQLite. */
@@ -22,11 +22,11 @@ interface Source {
   readonly columns: string;
 }
 
-export async function listTasks(
+export async function listRows(
   database: Database,
   segments: Segments,
   query: TaskQuery,
-): Promise<Task[]> {
+): Promise<Row[]> {
   let newest: Row[] = [];
   for (const source of sourcesOf(database.dialect, segments, query.state)) {
     // A full page leaves room only for what is newer than its last.
@@ -38,7 +38,7 @@ export async function listTasks(
       .sort((a, b) => seqOf(b) - seqOf(a))
       .slice(0, query.limit);
   }
-  return newest.map(taskOf);
+  return newest;
 }
 
 const light = { withLarge: false } as const;

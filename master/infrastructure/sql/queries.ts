@@ -3,6 +3,7 @@
  * that is named, so that no planner can choose otherwise.
  */
 import type {
+  Log,
   Position,
   StoredLane,
   StoredTask,
@@ -11,10 +12,11 @@ import type {
 } from '../../application/ports.ts';
 import { ATTEMPT_COUNT_MAX } from '../../application/ports.ts';
 import type { Notification, Task } from '../../domain/task.ts';
+import { kindOfLane } from '../../domain/task.ts';
 import type { Database } from './database.ts';
 import type { Dialect } from './dialect.ts';
 import { placeholders } from './dialect.ts';
-import { listTasks } from './listing.ts';
+import { listRows } from './listing.ts';
 import type { Row, Value } from './rows.ts';
 import { attemptOf, notificationOf, selectList, taskOf } from './rows.ts';
 import type { Segments } from './segments.ts';
@@ -40,15 +42,23 @@ type Reads = Pick<
   | 'listTasks'
 >;
 
+/** Of a statement, with what it binds. */
+interface Part {
+  readonly sql: string;
+  readonly values: readonly Value[];
+}
+
 export class Queries implements Reads {
   readonly #database: Database;
   readonly #dialect: Dialect;
   readonly #segments: Segments;
+  readonly #log: Log;
 
-  constructor(database: Database, segments: Segments) {
+  constructor(database: Database, segments: Segments, log: Log) {
     this.#database = database;
     this.#dialect = database.dialect;
     this.#segments = segments;
+    this.#log = log;
   }
 
   async loadActive(): Promise<Task[]> {
@@ -57,54 +67,54 @@ export class Queries implements Reads {
        WHERE state IN ('offered', 'running')`,
       [],
     );
-    return rows.map(taskOf);
+    return this.#readable(rows);
   }
 
   async countLanes(): Promise<StoredLane[]> {
-    // The index alone gives lane, count and one task to read the rest from.
+    // The index alone gives them.
     const rows = await this.#database.rows(
-      `SELECT g.lane AS lane, g.task_count AS task_count, t.type AS type, t.requires AS requires,
-         t.labels AS labels
-       FROM (SELECT lane, COUNT(*) AS task_count, MIN(seq) AS seq
-             FROM ${this.#dialect.readBy('task', 'task_lane')}
-             WHERE state = 'waiting' GROUP BY lane) AS g
-       JOIN task AS t ON t.seq = g.seq`,
-      [],
+      `SELECT lane, COUNT(*) AS task_count FROM ${this.#dialect.readBy('task', 'task_lane')}
+       WHERE state = 'waiting' GROUP BY lane`,
     );
-    return rows.map((row) => ({
-      lane: row['lane'] as string,
-      type: row['type'] as string,
-      requires: JSON.parse(row['requires'] as string) as string[],
-      labels: JSON.parse(row['labels'] as string) as string[],
-      count: row['task_count'] as number,
-    }));
+    return rows.map((row) => {
+      const lane = row['lane'] as string;
+      return { lane, ...kindOfLane(lane), count: row['task_count'] as number };
+    });
   }
 
-  async loadLane(
-    lane: string,
+  loadLane(lane: string, after: Position | null, now: number, limit: number): Promise<Task[]> {
+    const where = { sql: ' AND lane = ? AND due_at <= ?', values: [lane, now] };
+    return this.#page('task_lane', 'order_time', where, after, limit);
+  }
+
+  loadDelayed(after: Position | null, limit: number): Promise<Task[]> {
+    return this.#page('task_due', 'due_at', { sql: '', values: [] }, after, limit);
+  }
+
+  /** Waiting tasks in the order of an index: as many as asked for, unless there are no more. */
+  async #page(
+    index: 'task_lane' | 'task_due',
+    order: 'order_time' | 'due_at',
+    where: Part,
     after: Position | null,
-    now: number,
     limit: number,
   ): Promise<Task[]> {
-    const [beyond, position] = isBeyond('order_time', after);
-    const rows = await this.#database.rows(
-      `SELECT ${wholeLive} FROM ${this.#dialect.readBy('task', 'task_lane')}
-       WHERE state = 'waiting' AND lane = ? AND due_at <= ?${beyond}
-       ORDER BY order_time, seq LIMIT ?`,
-      [lane, now, ...position, limit],
-    );
-    return rows.map(taskOf);
-  }
-
-  async loadDelayed(after: Position | null, limit: number): Promise<Task[]> {
-    const [beyond, position] = isBeyond('due_at', after);
-    const rows = await this.#database.rows(
-      `SELECT ${wholeLive} FROM ${this.#dialect.readBy('task', 'task_due')}
-       WHERE state = 'waiting'${beyond}
-       ORDER BY due_at, seq LIMIT ?`,
-      [...position, limit],
-    );
-    return rows.map(taskOf);
+    const tasks: Task[] = [];
+    const from = this.#dialect.readBy('task', index);
+    for (let beyond = after; ; ) {
+      const count = limit - tasks.length;
+      const { sql, values } = isBeyond(order, beyond);
+      const rows = await this.#database.rows(
+        `SELECT ${wholeLive} FROM ${from} WHERE state = 'waiting'${where.sql}${sql}
+         ORDER BY ${order}, seq LIMIT ?`,
+        [...where.values, ...values, count],
+      );
+      tasks.push(...this.#readable(rows));
+      const last = rows.at(-1);
+      // Rows may have been left out: who asks takes a short page for the last one.
+      if (last === undefined || rows.length < count || tasks.length === limit) return tasks;
+      beyond = { time: last[order] as number, seq: last['seq'] as number };
+    }
   }
 
   async loadOverdue(now: number, limit: number): Promise<Task[]> {
@@ -113,19 +123,19 @@ export class Queries implements Reads {
        WHERE deadline_at <= ? AND state = 'waiting' LIMIT ?`,
       [now, limit],
     );
-    return rows.map(taskOf);
+    return this.#readable(rows);
   }
 
   async loadNotifications(after: Position | null, limit: number): Promise<Notification[]> {
-    const [beyond, position] = isBeyond('notify_next_at', after);
+    const beyond = isBeyond('notify_next_at', after);
     const columns =
       'seq, id, notify_url, finished_at, notify_state, notify_tries, notify_next_at, notify_status, notify_error, delivered_at';
     const rows = await this.#rowsOfAll(
       this.#segments.newestFirst.map(({ table }) => ({
         sql: `SELECT ${columns} FROM ${this.#dialect.readBy(table, `${table}_notify`)}
-              WHERE notify_state = 'pending'${beyond}
+              WHERE notify_state = 'pending'${beyond.sql}
               ORDER BY notify_next_at, seq LIMIT ?`,
-        values: [...position, limit],
+        values: [...beyond.values, limit],
       })),
       { sql: 'ORDER BY notify_next_at, seq LIMIT ?', values: [limit] },
     );
@@ -138,15 +148,16 @@ export class Queries implements Reads {
 
   async findTask(id: string): Promise<StoredTask | null> {
     const where = { sql: 'WHERE id = ?', values: [id] };
-    const [row] = await this.#rowsOfAll([
+    const rows = await this.#rowsOfAll([
       { sql: `SELECT ${wholeLive} FROM task ${where.sql}`, values: where.values },
       ...this.#segments.newestFirst.map(({ table }) => ({
         sql: `SELECT ${wholeHistory} FROM ${table} ${where.sql}`,
         values: where.values,
       })),
     ]);
-    if (row === undefined) return null;
-    const task = taskOf(row);
+    const [row] = rows;
+    const [task] = this.#readable(rows);
+    if (row === undefined || task === undefined) return null;
     const attempts = await this.#database.rows(
       'SELECT * FROM task_attempt WHERE task_seq = ? ORDER BY attempt DESC LIMIT ?',
       [task.seq, ATTEMPT_COUNT_MAX],
@@ -171,8 +182,8 @@ export class Queries implements Reads {
     return found;
   }
 
-  listTasks(query: TaskQuery): Promise<Task[]> {
-    return listTasks(this.#database, this.#segments, query);
+  async listTasks(query: TaskQuery): Promise<Task[]> {
+    return this.#readable(await listRows(this.#database, this.#segments, query));
   }
 
   protected async lastSeq(): Promise<number> {
@@ -183,10 +194,23 @@ export class Queries implements Reads {
     return Math.max(0, ...rows.map((row) => (row['seq'] as number | null) ?? 0));
   }
 
+  /** A row that someone has spoilt must not keep the master from reading all others. */
+  #readable(rows: readonly Row[]): Task[] {
+    return rows.flatMap((row) => {
+      try {
+        return [taskOf(row)];
+      } catch (error) {
+        const about = { event: 'row', task_id: row['id'], error: String(error) };
+        this.#log.error('the row of a task cannot be read', about);
+        return [];
+      }
+    });
+  }
+
   /** One statement over many tables; `page` is what each statement gives of its rows. */
   async #rowsOfAll(
-    selects: readonly { readonly sql: string; readonly values: readonly Value[] }[],
-    page: { readonly sql: string; readonly values: readonly Value[] } = { sql: '', values: [] },
+    selects: readonly Part[],
+    page: Part = { sql: '', values: [] },
   ): Promise<readonly Row[]> {
     const rows: Row[] = [];
     for (let from = 0; from < selects.length; from += TABLE_COUNT) {
@@ -206,10 +230,10 @@ function padded(ids: readonly string[]): string[] {
 }
 
 /** Spelled so that both planners begin reading the index at the position. */
-function isBeyond(column: string, after: Position | null): [sql: string, values: Value[]] {
-  if (after === null) return ['', []];
-  return [
-    ` AND ${column} >= ? AND (${column} > ? OR seq > ?)`,
-    [after.time, after.time, after.seq],
-  ];
+function isBeyond(column: string, after: Position | null): Part {
+  if (after === null) return { sql: '', values: [] };
+  return {
+    sql: ` AND ${column} >= ? AND (${column} > ? OR seq > ?)`,
+    values: [after.time, after.time, after.seq],
+  };
 }

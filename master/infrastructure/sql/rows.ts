@@ -140,15 +140,22 @@ export function selectList(source: 'live' | 'history', options: { withLarge: boo
     .join(', ');
 }
 
+/** Kept as it is, for it is JSON: a frame or a body that holds it would not be, otherwise. */
+function json(text: unknown): string | null {
+  if (text !== null) JSON.parse(text as string);
+  return text as string | null;
+}
+
 const parsed = <T>(text: unknown): T | null => (text === null ? null : JSON.parse(text as string));
 
+/** @throws {SyntaxError} one of its texts is not JSON. */
 export function taskOf(row: Row): Task {
   const get = <T>(name: string): T => row[name] as T;
   return {
     seq: get('seq'),
     id: get('id'),
     type: get('type'),
-    params: get<string | null>('params') ?? '',
+    params: json(get('params')) ?? '',
     labels: JSON.parse(get('labels')) as string[],
     requires: JSON.parse(get('requires')) as string[],
     lane: get('lane'),
@@ -183,12 +190,12 @@ export function taskOf(row: Row): Task {
     cancelRequestedAt: get('cancel_requested_at'),
     cancelReason: get('cancel_reason'),
     progressPercent: get('progress_percent'),
-    progressState: get('progress_state'),
+    progressState: json(get('progress_state')),
     progressAt: get('progress_at'),
-    checkpoint: get('checkpoint'),
+    checkpoint: json(get('checkpoint')),
     error: parsed<AttemptError>(get('error')),
     lastOutcome: get('last_outcome'),
-    result: get('result'),
+    result: json(get('result')),
     finishedAt: get('finished_at'),
     failureReason: get('failure_reason'),
   };

@@ -31,7 +31,7 @@ export class SqlStore extends Queries implements TaskStore {
     options: { readonly allowWeakDurability: boolean; readonly log: Log },
   ) {
     const segments = new Segments();
-    super(database, segments);
+    super(database, segments, options.log);
     this.#database = database;
     this.#knex = database.knex;
     this.#dialect = database.dialect;
