@@ -14,7 +14,15 @@ import { executorRoutes, probeRoutes } from './admin-route.ts';
 import type { Authorizer } from './auth.ts';
 import { openApiOf } from './openapi.ts';
 import { bodyOf, Problem } from './problem.ts';
-import { type HttpMetrics, jsonLine, type Route, sendError, serve, type Serving } from './route.ts';
+import {
+  Bodies,
+  type HttpMetrics,
+  jsonLine,
+  type Route,
+  sendError,
+  serve,
+  type Serving,
+} from './route.ts';
 import { submitRoutes } from './submit-route.ts';
 import { taskRoutes } from './task-route.ts';
 
@@ -58,7 +66,7 @@ export interface HttpServer {
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { handle, authorizer, metrics, log, version } = options;
   const routes = routeTable(handle, metrics, log, version);
-  const serving: Serving = { authorizer, metrics, log };
+  const serving: Serving = { authorizer, metrics, log, bodies: new Bodies() };
   const hot = new Map(
     routes.filter((route) => route.hot).map((route) => [`${route.method} ${route.path}`, route]),
   );

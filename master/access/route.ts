@@ -56,15 +56,37 @@ export interface Serving {
   readonly authorizer: Authorizer;
   readonly metrics: HttpMetrics;
   readonly log: Log;
+  readonly bodies: Bodies;
 }
 
 type Addressed = Pick<ApiRequest, 'params' | 'query'>;
 
 const CLIENT_GONE_STATUS = 499;
+/** Of all bodies whose requests are under way; beyond it requests are put off. */
+const BODIES_BYTES_MAX = 128 * 1024 * 1024;
+
+/** The bytes of strangers that the master holds at a time, whoever and however many they are. */
+export class Bodies {
+  #bytes = 0;
+
+  /** Counts what the request says that it brings, at most `bytesMax`, until `work` has ended. */
+  async during<T>(req: IncomingMessage, bytesMax: number, work: () => Promise<T>): Promise<T> {
+    const bytes = Math.min(Number(req.headers['content-length'] ?? bytesMax), bytesMax);
+    if (this.#bytes + bytes > BODIES_BYTES_MAX) {
+      throw tryLater(503, 'The master is busy: requests under way are too large together.', 1);
+    }
+    this.#bytes += bytes;
+    try {
+      return await work();
+    } finally {
+      this.#bytes -= bytes;
+    }
+  }
+}
 
 /** Never throws and never rejects: whatever goes wrong becomes an answer, or a line in the log. */
 export async function serve(
-  { authorizer, metrics, log }: Serving,
+  { authorizer, metrics, log, bodies }: Serving,
   route: Route,
   req: IncomingMessage,
   res: ServerResponse,
@@ -73,7 +95,7 @@ export async function serve(
   const beganAt = performance.now();
   let status: number;
   try {
-    const reply = await reach(authorizer, route, req, addressed);
+    const reply = await reach(authorizer, bodies, route, req, addressed);
     sendReply(res, reply);
     status = reply.status;
   } catch (error) {
@@ -84,6 +106,7 @@ export async function serve(
 
 async function reach(
   authorizer: Authorizer,
+  bodies: Bodies,
   route: Route,
   req: IncomingMessage,
   { params, query }: Addressed,
@@ -95,14 +118,16 @@ async function reach(
     throw new Problem(refusal.status, refusal.message, { headers });
   }
   checkAccept(req.headers.accept, route);
-  let body: unknown;
-  if (route.body !== undefined) {
-    body = await readJson(req, route.body.bytesMax);
-    if (body === undefined && route.body.optional !== true) {
+  const { body: expected } = route;
+  const { headers } = req;
+  if (expected === undefined) return route.handle({ params, query, headers, body: undefined });
+  return bodies.during(req, expected.bytesMax, async () => {
+    const body = await readJson(req, expected.bytesMax);
+    if (body === undefined && expected.optional !== true) {
       throw new Problem(400, 'Expected a JSON body.');
     }
-  }
-  return route.handle({ params, query, headers: req.headers, body });
+    return route.handle({ params, query, headers, body });
+  });
 }
 
 /** Parameters of a media range but `q=0` are ignored: there is one representation to choose from. */

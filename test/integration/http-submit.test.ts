@@ -338,6 +338,28 @@ describe('submit over HTTP', () => {
       expect(results[1]?.message).to.include(`${max + 1} bytes`);
     });
 
+    it('puts off what would be too much to hold at once, and takes it when there is room', async () => {
+      let release = (): void => undefined;
+      const held = new Promise<void>((resolve) => (release = resolve));
+      const submit = face.master.submit.bind(face.master);
+      face.master.submit = (submissions) => held.then(() => submit(submissions));
+      const bodyOf = (bytes: number) => {
+        const frame = '{"tasks":[{"task":{"type":"t","params":"x"},"user":{"group":"g"}}]}';
+        return frame + ' '.repeat(bytes - frame.length);
+      };
+      const large = bodyOf(8 * 1024 * 1024);
+      let putOffCount = 0;
+      const answers = Array.from({ length: 20 }, async () => {
+        const { status, headers } = await face.post(BATCH, large);
+        if (status === 503 && ++putOffCount === 4) release();
+        return { status, retryAfter: headers['retry-after'] };
+      });
+      const all = await Promise.all(answers);
+      expect(all.filter(({ status }) => status === 200)).to.have.length(16);
+      expect(all).to.deep.include({ status: 503, retryAfter: '1' });
+      expect((await face.post(BATCH, large)).status).to.equal(200);
+    });
+
     it('takes a key that reaches for a prototype as the fault of its item', async () => {
       const good = '{"task":{"type":"t"},"user":{"group":"g"}}';
       const bad = '{"task":{"type":"t","params":{"__proto__":{}}},"user":{"group":"g"}}';
