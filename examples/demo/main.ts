@@ -10,8 +10,8 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type CallbackBody, type TaskView, createClient } from '@soda-scheduler/client';
+import { type Receiver, receiveCallbacks } from '../callback-receiver/receiver.ts';
 import type { TranscodeProgress, TranscodeResult } from '../ffmpeg/transcode.ts';
-import { type CallbackReceiver, receiveCallbacks } from './callback-receiver.ts';
 import { DemoProcess } from './processes.ts';
 import { bold, complain, dim, done, megabytes, progressLine, say, shown } from './screen.ts';
 import { type FoundFfmpeg, provideClip, provideFfmpeg } from './video.ts';
@@ -37,7 +37,7 @@ class Demo {
   /** In the order in which they are stopped. */
   readonly #processes: DemoProcess[] = [];
   readonly #callbacks = new EventEmitter();
-  #receiver: CallbackReceiver | null = null;
+  #receiver: Receiver | null = null;
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;
@@ -134,9 +134,13 @@ class Demo {
 
   async #transcode(): Promise<void> {
     const secret = (await readFile(join(this.#dataDir, 'notify-secret'), 'utf8')).trim();
-    this.#receiver = await receiveCallbacks(secret, (body) => {
-      this.#callbacks.emit('callback', body);
-      this.#callbacks.emit(body.task_id, body);
+    this.#receiver = await receiveCallbacks({
+      port: 0,
+      secrets: [secret],
+      onCallback: (body) => {
+        this.#callbacks.emit('callback', body);
+        this.#callbacks.emit(body.task_id, body);
+      },
     });
     const id = `demo-${new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14)}`;
     const outputs = RESOLUTIONS.map((resolution) => ({

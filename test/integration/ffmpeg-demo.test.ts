@@ -1,6 +1,6 @@
 /** `npm start` as a user sees it, on a free port and with a folder of its own. */
 import { expect } from 'chai';
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -15,6 +15,7 @@ describe('the demo', function () {
   this.timeout(60_000);
   let dataDir: string;
   let port: number;
+  let running: ChildProcess | null = null;
 
   before(async function () {
     const found = await findFfmpeg(process.env).catch(() => null);
@@ -30,17 +31,20 @@ describe('the demo', function () {
     server.close();
     await once(server, 'close');
   });
+  // One that a failed test has left running would keep this process alive.
+  afterEach(() => running?.kill('SIGTERM'));
   after(() => dataDir && rmSync(dataDir, { recursive: true }));
 
-  /** Starts it, and tells it to stop once it has said `text`. */
-  async function runUntil(text: string): Promise<{ code: number | null; said: string }> {
+  /** Starts it, and tells it to stop once it has said this. */
+  async function runUntil(sign: RegExp): Promise<{ code: number | null; said: string }> {
     const env = { ...process.env, SODA_PORT: String(port), SODA_DATA_DIR: dataDir };
     const demo = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    running = demo;
     let said = '';
     for (const stream of [demo.stdout, demo.stderr]) {
       stream.setEncoding('utf8').on('data', (more: string) => {
         said += more;
-        if (said.includes(text)) demo.kill('SIGTERM');
+        if (sign.test(said)) demo.kill('SIGTERM');
       });
     }
     const [code] = (await once(demo, 'close')) as [number | null];
@@ -48,11 +52,11 @@ describe('the demo', function () {
   }
 
   it('stops in the middle of a transcode, and goes on from there at the next start', async () => {
-    const first = await runUntil('output 1 of 2');
+    const first = await runUntil(/output \d of 2/);
     expect(first.code, first.said).to.equal(0);
     expect(first.said).to.match(/Stopping \.\.\.\n$/);
 
-    const second = await runUntil('Ctrl-C stops');
+    const second = await runUntil(/Ctrl-C stops/);
     expect(second.code, second.said).to.equal(0);
     expect(second.said).to.include('1 task from before').and.include('signature verified');
     const outputs = readdirSync(join(dataDir, 'media'))
@@ -65,7 +69,7 @@ describe('the demo', function () {
   it('says that a port is in use', async () => {
     const server = createServer().listen(port, '127.0.0.1');
     await once(server, 'listening');
-    const { code, said } = await runUntil('never said');
+    const { code, said } = await runUntil(/never said/);
     server.close();
     expect(code).to.equal(1);
     expect(said).to.include(`Port ${port} is in use`);
