@@ -95,18 +95,16 @@ async function runUntilStopped(
   logTo: NodeJS.WritableStream = process.stdout,
 ): Promise<void> {
   const { runMaster } = await loadMaster();
-  const starting = runMaster(config, { logTo });
-  let told = false;
+  const told = new AbortController();
   const end = () => {
     // The second time nobody wants to wait; a master that is killed loses nothing.
-    if (told) process.exit(ExitCode.failed);
-    told = true;
-    starting.then((master) => master.stop()).catch(() => {});
+    if (told.signal.aborted) process.exit(ExitCode.failed);
+    told.abort();
   };
   process.on('SIGINT', end).on('SIGTERM', end);
   try {
-    const master = await starting;
-    onReady(master.url);
+    const master = await runMaster(config, { logTo, signal: told.signal });
+    if (!told.signal.aborted) onReady(master.url);
     await master.stopped;
   } finally {
     process.off('SIGINT', end).off('SIGTERM', end);

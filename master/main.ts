@@ -42,12 +42,13 @@ export interface RunningMaster {
 
 /**
  * Starts a master and resolves when it takes work. While the database does not answer it listens
- * already, says so on `/readyz`, and keeps trying.
+ * already, says so on `/readyz`, and keeps trying until `signal` aborts; that also stops a master
+ * that runs.
  * @throws {StoreUnusable} the database cannot be used as it is; the message says what to change.
  */
 export async function runMaster(
   config: Config,
-  options: { readonly logTo?: NodeJS.WritableStream } = {},
+  options: { readonly logTo?: NodeJS.WritableStream; readonly signal?: AbortSignal } = {},
 ): Promise<RunningMaster> {
   const { log, clock, store, gateway, notifier, engine, http, notifySecrets } = await assemble(
     config,
@@ -65,13 +66,16 @@ export async function runMaster(
     log.info('the master has stopped', { event: 'stopped' });
   };
   const stop = (): Promise<void> => (stopping ??= shutDown());
+  options.signal?.addEventListener('abort', () => void stop());
 
   try {
     const { port } = await http.listen();
     const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
     log.info('the master listens', { event: 'listening', url, version: VERSION });
     const { ended } = await engine.start();
-    stopRetention = keepRetention({ store, clock, log, retentionDays: config.retentionDays });
+    if (options.signal?.aborted !== true) {
+      stopRetention = keepRetention({ store, clock, log, retentionDays: config.retentionDays });
+    }
     // Deposed: nothing may be written any more, so that only the rest is shut down.
     const stopped = ended.then(stop, async (error: unknown) => {
       await stop();

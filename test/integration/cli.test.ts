@@ -68,6 +68,18 @@ describe('soda', function () {
     return { code, out, err };
   }
 
+  it('stops a master that still waits for its database when it is told to', async () => {
+    const child = start(['master'], {
+      SODA_DATABASE_URL: 'mysql://nobody:none@127.0.0.1:1/none',
+      SODA_DATA_DIR: folder,
+      SODA_PORT: '0',
+    });
+    for await (const line of createInterface(child.stdout)) {
+      if (line.includes('the store does not answer yet')) child.kill('SIGTERM');
+    }
+    expect(child.exitCode ?? (await once(child, 'close'))[0]).to.equal(0);
+  });
+
   const submit = (...more: string[]) =>
     run(['task', 'submit', '--type', 'hello', '--group', 'dev', ...more]);
 
