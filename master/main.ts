@@ -128,7 +128,8 @@ async function assemble(config: Config, logTo: NodeJS.WritableStream | undefined
     observer: both(metrics, createLogObserver(log)),
     log,
     policy: policyOf(config),
-    owner: `${hostname()}:${process.pid}`,
+    // A container that takes the place of another has its name, and is process 1 as well.
+    owner: `${hostname()}:${process.pid}:${randomUUID()}`,
     seed: clock.now(),
   });
   const handle = new Master(engine, store, clock);
