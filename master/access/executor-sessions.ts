@@ -24,6 +24,8 @@ import { commandBody, connectedEvent, frameEvent, heartbeatEvent } from './execu
 
 /** Deadlines are looked at this often; they may be noticed so much late. */
 const SWEEP_MS = 1_000;
+/** Of one connection between two sweeps: they need no ack, so that nothing else bounds them. */
+const HEARTBEAT_COUNT_MAX = 256;
 
 export interface SessionsOptions {
   readonly clock: Clock;
@@ -46,6 +48,8 @@ export interface Connection {
   readonly socket: FrameSocket;
   readonly openedAt: number;
   lastHeardAt: number;
+  /** Since the last sweep. */
+  heartbeatCount: number;
   /** Null until a valid `hello`. */
   session: ExecutorSession | null;
 }
@@ -94,7 +98,13 @@ export class ExecutorSessions implements ExecutorLink {
   /** A new connection. Its owner tells what it receives, and once, when nothing more can come. */
   open(socket: FrameSocket): Connection {
     const now = this.#options.clock.now();
-    const connection: Connection = { socket, openedAt: now, lastHeardAt: now, session: null };
+    const connection: Connection = {
+      socket,
+      openedAt: now,
+      lastHeardAt: now,
+      heartbeatCount: 0,
+      session: null,
+    };
     this.#connections.add(connection);
     return connection;
   }
@@ -179,6 +189,9 @@ export class ExecutorSessions implements ExecutorLink {
         return this.badFrame(connection, 'ack: beyond what was sent');
       }
       if (frame.type === 'heartbeat') {
+        if (++connection.heartbeatCount > HEARTBEAT_COUNT_MAX) {
+          return socket.close(CloseCode.overflow, 'too many heartbeats');
+        }
         write(socket, { type: 'heartbeat', n: frame.n, ack: session.frames.announceAck() });
         this.#master.post(heartbeatEvent(frame, session));
       }
@@ -298,7 +311,9 @@ export class ExecutorSessions implements ExecutorLink {
   /** One timer for all sessions. */
   #sweep(now: number): void {
     const { leaseMs } = this.#options;
-    for (const { socket, session, openedAt, lastHeardAt } of this.#connections) {
+    for (const connection of this.#connections) {
+      const { socket, session, openedAt, lastHeardAt } = connection;
+      connection.heartbeatCount = 0;
       if (session === null) {
         if (now - openedAt >= SESSION_LIMITS.handshakeTimeoutMs) {
           socket.close(CloseCode.handshakeTimeout, 'no hello in time');

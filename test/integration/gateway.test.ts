@@ -88,6 +88,15 @@ describe('executor gateway', () => {
     });
   });
 
+  it('drops an executor that sends nothing but heartbeats', async () => {
+    const executor = await RawExecutor.join(master.port);
+    for (let n = 0; n < 5_000; n += 1) {
+      executor.send({ type: 'heartbeat', n, ack: 0, state: 'idle', running: [] });
+    }
+    expect((await executor.closed).code).to.equal(CloseCode.overflow);
+    expect(master.of('heartbeatReceived').length).to.be.below(5_000);
+  });
+
   it('closes what is not a frame, and nobody else', async () => {
     const bystander = await RawExecutor.join(master.port, { executor_id: 'bystander' });
     const cases: [string, unknown, number][] = [
