@@ -88,6 +88,9 @@ async function configOf(flags: Flags): Promise<Config> {
   throw new Failure(outcome.problems.join('\n'), ExitCode.usage);
 }
 
+/** A statement that was sent to a database that is frozen would be waited for longer than that. */
+const STOP_MS_MAX = 9_000;
+
 /** Returns when the master was told to stop and has. @throws if it had to end by itself. */
 async function runUntilStopped(
   config: Config,
@@ -100,6 +103,10 @@ async function runUntilStopped(
     // The second time nobody wants to wait; a master that is killed loses nothing.
     if (told.signal.aborted) process.exit(ExitCode.failed);
     told.abort();
+    setTimeout(() => {
+      process.stderr.write('soda: the database does not answer: stopped without it\n');
+      process.exit(ExitCode.failed);
+    }, STOP_MS_MAX).unref();
   };
   process.on('SIGINT', end).on('SIGTERM', end);
   try {

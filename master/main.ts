@@ -34,7 +34,7 @@ export interface RunningMaster {
   readonly url: string;
   /** The secrets that callbacks are signed with, newest first. */
   readonly notifySecrets: readonly string[];
-  /** Drains and stops; safe to call twice. Resolves within ten seconds. */
+  /** Drains and stops; safe to call twice. Takes seconds; longer while a database is frozen. */
   stop(): Promise<void>;
   /** Resolves after `stop`; rejects when the master had to end by itself: it was deposed. */
   readonly stopped: Promise<void>;
