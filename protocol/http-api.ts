@@ -75,7 +75,7 @@ export const userInfo = z.strictObject({
 const taskFields = {
   id: z
     .string()
-    .regex(TASK_ID_PATTERN, 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : -')
+    .regex(TASK_ID_PATTERN, 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : -, not . or ..')
     .optional()
     .describe('Unique among live and retained tasks. A missing id becomes a UUIDv7.'),
   type: z.string().regex(TASK_TYPE_PATTERN, 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : -'),

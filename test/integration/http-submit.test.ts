@@ -110,6 +110,7 @@ describe('submit over HTTP', () => {
     ['task.type', 'x'.repeat(65)],
     ['task.id', ''],
     ['task.id', 'a b'],
+    ['task.id', '..'],
     ['task.id', 'x'.repeat(65)],
     ['task.id', null],
     ['task.notify_url', 'ftp://example.com/'],
