@@ -146,8 +146,11 @@ const configSchema = z.object({
   crashBudget: wholeNumber(1, 1000)
     .describe('Executors that may be lost under a task, without a new checkpoint, before it fails.')
     .register(fieldMeta, { env: 'SODA_CRASH_BUDGET', value: 'count', default: '3' }),
-  retentionDays: wholeNumber(1, 3650)
-    .describe('Days for which finished tasks, and their ids, are kept.')
+  retentionDays: wholeNumber(2, 3650)
+    .describe(
+      'Days for which finished tasks, and their ids, are kept. At least two: callbacks are tried ' +
+        'for about one.',
+    )
     .register(fieldMeta, { env: 'SODA_RETENTION_DAYS', value: 'days', default: '7' }),
   laneWindow: wholeNumber(100, 1_000_000)
     .describe('Waiting tasks of each lane that are held in memory.')

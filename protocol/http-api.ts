@@ -244,10 +244,11 @@ export const taskView = z.object({
     .nullable(),
 });
 
-/** A row of the list: the task without what may be large. */
+/** A row of the list: the task without what may be large, such as the details of its error. */
 export const taskSummary = taskView.omit({
   params: true,
   result: true,
+  checkpoint_bytes: true,
   timeline: true,
   waiting: true,
   notification: true,

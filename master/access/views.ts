@@ -13,6 +13,8 @@ export function taskView(stored: StoredTask, waiting: WaitingReason | null): Tas
     ...taskSummary(task),
     params: JSON.parse(task.params),
     result: json(task.result),
+    error: errorOf(task),
+    checkpoint_bytes: task.checkpoint === null ? 0 : Buffer.byteLength(task.checkpoint),
     waiting,
     timeline: timelineOf(stored),
     notification: notificationView(task, stored.notification),
@@ -45,9 +47,7 @@ export function taskSummary(task: Task): TaskSummary {
             state: json(task.progressState),
             at: iso(task.progressAt),
           },
-    checkpoint_bytes: task.checkpoint === null ? 0 : Buffer.byteLength(task.checkpoint),
-    // The error of an earlier attempt is in the timeline; a success has none.
-    error: task.state === 'succeeded' ? null : task.error,
+    error: withoutDetails(errorOf(task)),
     failure_reason: task.failureReason,
   };
 }
@@ -71,6 +71,17 @@ export function executorView(executor: Executor): ExecutorView {
     loop_lag_ms: executor.loopLagMs,
     rss_bytes: executor.rssBytes,
   };
+}
+
+/** The error of an earlier attempt is in the timeline; a success has none. */
+function errorOf({ state, error }: Task): Task['error'] {
+  return state === 'succeeded' ? null : error;
+}
+
+function withoutDetails(error: Task['error']): Task['error'] {
+  if (error === null) return null;
+  const { message, name } = error;
+  return name === undefined ? { message } : { message, name };
 }
 
 function userView({ user }: Task): TaskView['user'] {
