@@ -9,7 +9,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually, Hopeless } from '../helpers/wait.ts';
+import { eventually, Hopeless } from '../helpers/system/wait.ts';
 import { type Block, missingLine, root } from './document.ts';
 
 const BLOCK_WITHIN_MS = 60_000;

@@ -9,7 +9,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { eventually } from '../helpers/wait.ts';
+import { eventually } from '../helpers/system/wait.ts';
 import { type Block, blocksOf, root } from './document.ts';
 import { Reader } from './reader.ts';
 

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { ScriptedMaster } from '../helpers/scripted-master.ts';
-import { SystemProcess } from '../helpers/system-process.ts';
+import { SystemProcess } from '../helpers/system/process.ts';
 import { TcpProxy } from '../helpers/tcp-proxy.ts';
 
 const SCRIPT = fileURLToPath(new URL('../helpers/executor-process.ts', import.meta.url));

@@ -5,7 +5,7 @@ import type { ExecutorEvent, ExecutorOptions, TaskAborted } from '@soda-schedule
 import { expect } from 'chai';
 import { type LinkOptions, ScriptedMaster } from '../helpers/scripted-master.ts';
 import { TcpProxy } from '../helpers/tcp-proxy.ts';
-import { eventually } from '../helpers/wait.ts';
+import { eventually } from '../helpers/system/wait.ts';
 
 function deferred() {
   let resolve: () => void = () => undefined;

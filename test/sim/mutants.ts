@@ -10,7 +10,7 @@ import type { State } from '../../master/domain/state.ts';
 import { type FaultClasses, NO_FAULTS, type Settings, settingsFor } from './faults.ts';
 import type { Ledger } from './ledger.ts';
 import type { SimLink } from './link.ts';
-import type { Sabotage } from './master-process.ts';
+import type { Sabotage } from './actors/master-process.ts';
 import { simulate } from './simulation.ts';
 
 interface Mutant extends Sabotage {

@@ -4,11 +4,11 @@
  * trace; the same settings give the same trace, byte for byte.
  */
 import { MemoryStore } from '../../master/infrastructure/memory/task-store.ts';
-import { Clients } from './client.ts';
+import { Clients } from './actors/client.ts';
 import { type FaultClasses, Faults, type Settings } from './faults.ts';
-import { Fleet } from './fleet.ts';
+import { Fleet } from './actors/fleet.ts';
 import { Ledger } from './ledger.ts';
-import { MasterProcess, type Sabotage } from './master-process.ts';
+import { MasterProcess, type Sabotage } from './actors/master-process.ts';
 import { Network, type Socket } from './network.ts';
 import { type Process, World } from './world.ts';
 

@@ -1,8 +1,8 @@
 /** Callbacks to receivers that are down, slow, broken, gone, or point elsewhere. */
 import { expect } from 'chai';
-import { answerWith } from '../helpers/receiver.ts';
-import { describeSystem, type System } from '../helpers/system.ts';
-import { eventually } from '../helpers/wait.ts';
+import { answerWith } from '../helpers/system/receiver.ts';
+import { describeSystem, type System } from '../helpers/system/system.ts';
+import { eventually } from '../helpers/system/wait.ts';
 
 /** The callback of the task was tried so often, and this is what became of it. */
 function tried(system: System, taskId: string, tries: number) {

@@ -5,8 +5,8 @@
 import { expect } from 'chai';
 import { randomInt } from 'node:crypto';
 import { createClient, type TaskView } from '@soda-scheduler/client';
-import { describeSystem, type Mark, type System, user } from '../helpers/system.ts';
-import { eventually } from '../helpers/wait.ts';
+import { describeSystem, type Mark, type System, user } from '../helpers/system/system.ts';
+import { eventually } from '../helpers/system/wait.ts';
 
 const TASK_COUNT = 120;
 const FAULT_COUNT = 6;

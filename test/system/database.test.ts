@@ -1,8 +1,8 @@
 /** A database that crashes under load, and a master that another one has deposed. */
 import { expect } from 'chai';
-import { describeSystem } from '../helpers/system.ts';
-import { submitAllTheTime } from '../helpers/system-load.ts';
-import { eventually } from '../helpers/wait.ts';
+import { describeSystem } from '../helpers/system/system.ts';
+import { submitAllTheTime } from '../helpers/system/load.ts';
+import { eventually } from '../helpers/system/wait.ts';
 
 describeSystem(
   'a database',

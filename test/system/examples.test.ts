@@ -1,7 +1,7 @@
 /** The examples run as their pages say. */
 import { expect } from 'chai';
 import { fileURLToPath } from 'node:url';
-import { describeSystem, SECRET, user } from '../helpers/system.ts';
+import { describeSystem, SECRET, user } from '../helpers/system/system.ts';
 
 const example = (path: string) =>
   fileURLToPath(new URL(`../../examples/dist/${path}`, import.meta.url));

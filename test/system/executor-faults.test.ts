@@ -1,7 +1,7 @@
 /** Executors that die, stand still, refuse, answer late or never end: no task is lost or run on. */
 import { expect } from 'chai';
-import { describeSystem, outcomesOf } from '../helpers/system.ts';
-import { eventually } from '../helpers/wait.ts';
+import { describeSystem, outcomesOf } from '../helpers/system/system.ts';
+import { eventually } from '../helpers/system/wait.ts';
 
 describeSystem('an executor', ({ start }) => {
   it('that stood still past its lease cannot change what another has taken over', async () => {

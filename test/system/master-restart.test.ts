@@ -1,8 +1,8 @@
 /** Masters that are killed, stopped and doubled: what was accepted stays, what runs goes on. */
 import { expect } from 'chai';
-import { describeSystem, type System } from '../helpers/system.ts';
-import { submitAllTheTime } from '../helpers/system-load.ts';
-import { eventually } from '../helpers/wait.ts';
+import { describeSystem, type System } from '../helpers/system/system.ts';
+import { submitAllTheTime } from '../helpers/system/load.ts';
+import { eventually } from '../helpers/system/wait.ts';
 
 /** Long enough for a master to be started again within it on a busy machine. */
 const PATIENT = { SODA_LEASE: '8' };

@@ -1,10 +1,10 @@
 /** Networks that cut, swallow and lie, between executors, clients and the master. */
 import { expect } from 'chai';
 import { createClient } from '@soda-scheduler/client';
-import { describeSystem, outcomesOf, type System } from '../helpers/system.ts';
-import type { SystemProcess } from '../helpers/system-process.ts';
+import { describeSystem, outcomesOf, type System } from '../helpers/system/system.ts';
+import type { SystemProcess } from '../helpers/system/process.ts';
 import { TcpProxy } from '../helpers/tcp-proxy.ts';
-import { eventually } from '../helpers/wait.ts';
+import { eventually } from '../helpers/system/wait.ts';
 
 describeSystem('a network', ({ start }) => {
   let proxy: TcpProxy | null = null;

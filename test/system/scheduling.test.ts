@@ -1,7 +1,7 @@
 /** What is promised of when tasks run and in which order, with an idle or a busy fleet. */
 import { expect } from 'chai';
-import { describeSystem, outcomesOf } from '../helpers/system.ts';
-import { eventually } from '../helpers/wait.ts';
+import { describeSystem, outcomesOf } from '../helpers/system/system.ts';
+import { eventually } from '../helpers/system/wait.ts';
 
 describeSystem('scheduling', ({ start }) => {
   it('starts the one task of an empty store at once on an idle executor', async () => {

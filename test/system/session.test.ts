@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import { EXECUTOR_PATH, SESSION_LIMITS, SUBPROTOCOL } from '@soda-scheduler/protocol';
 import { WebSocket } from 'ws';
-import { describeSystem, type System } from '../helpers/system.ts';
+import { describeSystem, type System } from '../helpers/system/system.ts';
 
 const TOKEN = 'the-token-of-the-executors';
 const tokens = {

@@ -4,8 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describeSystem, outcomesOf, type System } from '../helpers/system.ts';
-import { eventually } from '../helpers/wait.ts';
+import { describeSystem, outcomesOf, type System } from '../helpers/system/system.ts';
+import { eventually } from '../helpers/system/wait.ts';
 
 const hasFfmpeg = ((): boolean => {
   try {

@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { expect } from 'chai';
-import { HttpFace } from '../helpers/http-face.ts';
+import { HttpFace } from '../../helpers/http-face.ts';
 
 const SUBMIT = '/scheduler/v2/task/submit';
 const BATCH = '/scheduler/v2/task/submit-batch';

@@ -1,11 +1,11 @@
 /** The loop that owns the state: turns, commits, loads, rebuilds, and how it ends. */
 import { expect } from 'chai';
-import type { Event, NewTask } from '../../master/domain/events.ts';
-import { Unavailable } from '../../master/application/master-handle.ts';
-import { CommitConflict, StoreUnusable, TermLost } from '../../master/application/ports.ts';
-import { hello, newTask, SECOND } from '../helpers/domain.ts';
-import { createEngine } from '../helpers/engine.ts';
-import { settled } from '../helpers/manual-clock.ts';
+import type { Event, NewTask } from '../../../master/domain/events.ts';
+import { Unavailable } from '../../../master/application/master-handle.ts';
+import { CommitConflict, StoreUnusable, TermLost } from '../../../master/application/ports.ts';
+import { hello, newTask, SECOND } from '../../helpers/domain.ts';
+import { createEngine } from '../../helpers/engine.ts';
+import { settled } from '../../helpers/manual-clock.ts';
 
 describe('Engine', () => {
   let harness: ReturnType<typeof createEngine>;

@@ -1,9 +1,9 @@
 /** What may come in masses, or again and again, must not keep the engine from everything else. */
 import { expect } from 'chai';
-import type { NewTask } from '../../master/domain/events.ts';
-import { hello, newTask, SECOND } from '../helpers/domain.ts';
-import { createEngine } from '../helpers/engine.ts';
-import { settled } from '../helpers/manual-clock.ts';
+import type { NewTask } from '../../../master/domain/events.ts';
+import { hello, newTask, SECOND } from '../../helpers/domain.ts';
+import { createEngine } from '../../helpers/engine.ts';
+import { settled } from '../../helpers/manual-clock.ts';
 
 describe('Engine under load', () => {
   let harness: ReturnType<typeof createEngine>;

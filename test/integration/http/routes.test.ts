@@ -1,9 +1,9 @@
 /** The routes from outside: what each answers, and the document of them all. */
 import { expect } from 'chai';
-import type { Executor } from '../../master/domain/executor.ts';
-import { parseSubmission } from '../../master/access/submission.ts';
-import { HttpFace } from '../helpers/http-face.ts';
-import { waitingTask } from '../helpers/stand-in-handle.ts';
+import type { Executor } from '../../../master/domain/executor.ts';
+import { parseSubmission } from '../../../master/access/submission.ts';
+import { HttpFace } from '../../helpers/http-face.ts';
+import { waitingTask } from '../../helpers/stand-in-handle.ts';
 
 const BASE = '/scheduler/v2';
 const AT = Date.UTC(2026, 10, 20, 12);

@@ -1,8 +1,8 @@
 /** Submitting over real HTTP: what is accepted, what becomes of it, and how refusals read. */
 import { expect } from 'chai';
 import { HTTP_LIMITS } from '@soda-scheduler/protocol';
-import { Unavailable } from '../../master/application/master-handle.ts';
-import { HttpFace } from '../helpers/http-face.ts';
+import { Unavailable } from '../../../master/application/master-handle.ts';
+import { HttpFace } from '../../helpers/http-face.ts';
 
 const SUBMIT = '/scheduler/v2/task/submit';
 const BATCH = '/scheduler/v2/task/submit-batch';

@@ -1,8 +1,8 @@
 /** Why a waiting task does not run yet, in words. */
 import { expect } from 'chai';
-import { explain } from '../../master/domain/explain.ts';
-import type { NewTask } from '../../master/domain/events.ts';
-import { inserted, MINUTE, Scheduler } from '../helpers/domain.ts';
+import { explain } from '../../../master/domain/explain.ts';
+import type { NewTask } from '../../../master/domain/events.ts';
+import { inserted, MINUTE, Scheduler } from '../../helpers/domain.ts';
 
 describe('explain', () => {
   let scheduler: Scheduler;

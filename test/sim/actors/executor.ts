@@ -3,7 +3,7 @@
  * `attempt-guard.ts`, which are bound to sockets and timers of the platform) with the same
  * `Session`, the same `Lease` and the same schemas. What its handlers do stands in `handler.ts`.
  */
-import { Lease } from '../../executor-sdk/lease.ts';
+import { Lease } from '../../../executor-sdk/lease.ts';
 import {
   type AssignedTask,
   type CancelReason,
@@ -19,12 +19,12 @@ import {
   Session,
   type WelcomeFrame,
 } from '@soda-scheduler/protocol';
-import type { Faults } from './faults.ts';
+import type { Faults } from '../faults.ts';
 import { drawPlan, Handler, type Held } from './handler.ts';
-import type { Ledger } from './ledger.ts';
-import { nameOf } from './link.ts';
-import type { Network, Socket } from './network.ts';
-import type { Process } from './world.ts';
+import type { Ledger } from '../ledger.ts';
+import { nameOf } from '../link.ts';
+import type { Network, Socket } from '../network.ts';
+import type { Process } from '../world.ts';
 
 const RECONNECT_CAP_MS = 30_000;
 

@@ -1,9 +1,9 @@
 /** The executors of a run: begun, replaced when they end, and disturbed. */
 import { SimExecutor, type ExecutorKind } from './executor.ts';
-import type { Faults } from './faults.ts';
-import type { Ledger } from './ledger.ts';
-import type { Network, Socket } from './network.ts';
-import { Process, type World } from './world.ts';
+import type { Faults } from '../faults.ts';
+import type { Ledger } from '../ledger.ts';
+import type { Network, Socket } from '../network.ts';
+import { Process, type World } from '../world.ts';
 
 export class Fleet {
   readonly #world: World;

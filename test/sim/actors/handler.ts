@@ -1,9 +1,9 @@
 /** What a handler does with the one task it was given, well behaved or not. */
 import type { CancelReason, ExecutorMessage, TaskError } from '@soda-scheduler/protocol';
-import type { Faults } from './faults.ts';
-import type { Child, Ledger } from './ledger.ts';
-import type { Random } from './random.ts';
-import type { Process } from './world.ts';
+import type { Faults } from '../faults.ts';
+import type { Child, Ledger } from '../ledger.ts';
+import type { Random } from '../random.ts';
+import type { Process } from '../world.ts';
 
 /** The attempt an executor holds. `accepted`: not acknowledged yet; `fenced`: its lease was lost. */
 export interface Held {

@@ -1,10 +1,10 @@
 /** What becomes of the changes of one turn: one write per task, whatever happened to it. */
 import { expect } from 'chai';
-import type { Change } from '../../master/domain/effects.ts';
-import type { AttemptRecord, Notification, Task } from '../../master/domain/task.ts';
-import { fold } from '../../master/application/fold.ts';
-import type { Commit } from '../../master/application/ports.ts';
-import { inserted, Scheduler } from '../helpers/domain.ts';
+import type { Change } from '../../../master/domain/effects.ts';
+import type { AttemptRecord, Notification, Task } from '../../../master/domain/task.ts';
+import { fold } from '../../../master/application/fold.ts';
+import type { Commit } from '../../../master/application/ports.ts';
+import { inserted, Scheduler } from '../../helpers/domain.ts';
 
 const NOW = 1_800_000_000_000;
 

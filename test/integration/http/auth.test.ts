@@ -1,9 +1,9 @@
 /** Who gets in: every route with every token, and the rules of a master without tokens. */
 import { expect } from 'chai';
-import type { Role } from '../../master/access/auth.ts';
-import { parseSubmission } from '../../master/access/submission.ts';
-import { HttpFace, noTokens } from '../helpers/http-face.ts';
-import { waitingTask } from '../helpers/stand-in-handle.ts';
+import type { Role } from '../../../master/access/auth.ts';
+import { parseSubmission } from '../../../master/access/submission.ts';
+import { HttpFace, noTokens } from '../../helpers/http-face.ts';
+import { waitingTask } from '../../helpers/stand-in-handle.ts';
 
 const BASE = '/scheduler/v2';
 const tokens = {

@@ -1,8 +1,8 @@
 /** The heap of instants, against a sorted array. */
 import { expect } from 'chai';
 import { array, assert, constant, integer, oneof, property, record } from 'fast-check';
-import type { Task } from '../../master/domain/task.ts';
-import { type Deadline, Deadlines } from '../../master/domain/queue/deadlines.ts';
+import type { Task } from '../../../master/domain/task.ts';
+import { type Deadline, Deadlines } from '../../../master/domain/queue/deadlines.ts';
 
 const task = {} as Task;
 const due = (at: number): Deadline => ({ at, kind: 'deadline', task });

@@ -1,12 +1,12 @@
 /** Clients: they submit, ask again when an answer is lost, and change their minds. */
-import type { CommandOutcome, SubmitOutcome } from '../../master/domain/effects.ts';
-import type { Submission } from '../../master/application/master-handle.ts';
-import type { Master } from '../../master/application/master.ts';
-import type { Faults, Settings } from './faults.ts';
-import type { Ledger } from './ledger.ts';
+import type { CommandOutcome, SubmitOutcome } from '../../../master/domain/effects.ts';
+import type { Submission } from '../../../master/application/master-handle.ts';
+import type { Master } from '../../../master/application/master.ts';
+import type { Faults, Settings } from '../faults.ts';
+import type { Ledger } from '../ledger.ts';
 import type { MasterProcess } from './master-process.ts';
-import type { Random } from './random.ts';
-import type { World } from './world.ts';
+import type { Random } from '../random.ts';
+import type { World } from '../world.ts';
 
 const TIMEOUT_MS = 10_000;
 

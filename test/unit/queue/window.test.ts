@@ -1,7 +1,7 @@
 /** The window in memory over a sorted list of rows in a store, against a model of both. */
 import { expect } from 'chai';
 import { array, assert, boolean, constant, integer, oneof, property, record } from 'fast-check';
-import { isBefore, type Position, START, Window } from '../../master/domain/queue/window.ts';
+import { isBefore, type Position, START, Window } from '../../../master/domain/queue/window.ts';
 
 interface Row extends Position {
   readonly name?: string;

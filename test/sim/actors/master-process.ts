@@ -1,15 +1,15 @@
 /** One master process: the real engine, master and id register between simulated ports. */
-import { Engine } from '../../master/application/engine.ts';
-import { Master } from '../../master/application/master.ts';
-import type { Log, TaskStore } from '../../master/application/ports.ts';
+import { Engine } from '../../../master/application/engine.ts';
+import { Master } from '../../../master/application/master.ts';
+import type { Log, TaskStore } from '../../../master/application/ports.ts';
 import { SimNotifier } from './callbacks.ts';
-import { TurnCheck } from './checks.ts';
-import type { Faults, Settings } from './faults.ts';
-import type { Ledger } from './ledger.ts';
-import { SimLink } from './link.ts';
-import type { Network } from './network.ts';
-import { SimStore } from './store.ts';
-import { Process, type World } from './world.ts';
+import { TurnCheck } from '../checks.ts';
+import type { Faults, Settings } from '../faults.ts';
+import type { Ledger } from '../ledger.ts';
+import { SimLink } from '../link.ts';
+import type { Network } from '../network.ts';
+import { SimStore } from '../store.ts';
+import { Process, type World } from '../world.ts';
 
 export interface MasterOptions {
   readonly world: World;

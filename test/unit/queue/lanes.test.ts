@@ -1,8 +1,8 @@
 /** The table of states, the names of lanes, and which executors serve which lane first. */
 import { expect } from 'chai';
-import { type Executor, mayRun, poolKeyOf } from '../../master/domain/executor.ts';
-import { createLane, createPool, type Pool } from '../../master/domain/queue/lane.ts';
-import { isTerminal, laneOf, mayFollow, type TaskState } from '../../master/domain/task.ts';
+import { type Executor, mayRun, poolKeyOf } from '../../../master/domain/executor.ts';
+import { createLane, createPool, type Pool } from '../../../master/domain/queue/lane.ts';
+import { isTerminal, laneOf, mayFollow, type TaskState } from '../../../master/domain/task.ts';
 
 const states: readonly TaskState[] = [
   'waiting',

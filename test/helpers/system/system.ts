@@ -13,17 +13,17 @@ import {
   type TaskInfo,
   type TaskView,
 } from '@soda-scheduler/client';
-import { MARIADB_MISSING, type Mariadb, startMariadb } from './mariadb.ts';
+import { MARIADB_MISSING, type Mariadb, startMariadb } from '../mariadb.ts';
 import { type Delivery, Receiver } from './receiver.ts';
-import { type Line, SystemProcess } from './system-process.ts';
+import { type Line, SystemProcess } from './process.ts';
 import { eventually } from './wait.ts';
 
 /** Signs the callbacks of every master here. */
 export const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const scriptOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const SODA = scriptOf('../../cli/bin/soda.js');
-const EXECUTOR = scriptOf('../system/processes/executor.mjs');
-const FFMPEG_EXECUTOR = scriptOf('../../examples/dist/ffmpeg/executor.js');
+const SODA = scriptOf('../../../cli/bin/soda.js');
+const EXECUTOR = scriptOf('../../system/processes/executor.mjs');
+const FFMPEG_EXECUTOR = scriptOf('../../../examples/dist/ffmpeg/executor.js');
 
 export const user = { group: 'tests' };
 /** Of every system unless it is told otherwise. */
