@@ -53,7 +53,7 @@ describe('tidy', () => {
 
   it('keeps folders small', () => {
     const counts = new Map<string, number>();
-    for (const file of shipped) {
+    for (const file of sources) {
       counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
     }
     const full = [...counts].filter(([, count]) => count > FILES_PER_FOLDER_MAX);
