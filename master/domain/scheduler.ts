@@ -14,7 +14,13 @@ import {
   progressReported,
 } from './steps/attempt.ts';
 import { cancelRequested } from './steps/cancel.ts';
-import { changeRequested, drainRequested, onTask, retryRequested } from './steps/command.ts';
+import {
+  changeRequested,
+  drainRequested,
+  onTask,
+  resumeRequested,
+  retryRequested,
+} from './steps/command.ts';
 import { delayedLoaded, laneLoaded, overdueLoaded } from './steps/load.ts';
 import { notificationsLoaded, notificationTried, redeliverRequested } from './steps/notify.ts';
 import {
@@ -45,9 +51,13 @@ function apply(state: State, event: Event, now: number, out: Output): void {
       return onTask(state, event, out, (task) => changeRequested(state, event, task, now, out));
     case 'redeliverRequested':
       return redeliverRequested(state, event, now, out);
-    case 'drainRequested':
-    case 'resumeRequested': {
+    case 'drainRequested': {
       const reply = drainRequested(state, event, now, out);
+      out.effects.push({ type: 'reply', request: event.request, reply });
+      return;
+    }
+    case 'resumeRequested': {
+      const reply = resumeRequested(state, event, out);
       out.effects.push({ type: 'reply', request: event.request, reply });
       return;
     }

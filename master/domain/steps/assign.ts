@@ -9,6 +9,7 @@ import { comesFirst, type Lane, type Pool } from '../queue/lane.ts';
 import { dequeue } from '../queue/waiting.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
+import { leaveIdle } from './occupation.ts';
 
 /** Tasks looked at past the head of a lane when an executor may not have the first ones yet. */
 const SCAN_MAX = 64;
@@ -106,7 +107,7 @@ function offer(state: State, task: Task, executor: Executor, now: number, out: O
   task.progressPercent = null;
   executor.occupation = { taskId: task.id, attempt: task.attempt, accepted: false };
   executor.missedCount = 0;
-  state.pools.get(executor.poolKey)?.idle.delete(executor);
+  leaveIdle(state, executor);
   state.deadlines.push({
     at: now + task.assignTimeoutMs,
     kind: 'assign',

@@ -1,14 +1,16 @@
 /** What operators and clients ask of one task or executor. */
 import type { Event, RequestId } from '../events.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
+import type { Executor } from '../executor.ts';
 import { displace, enqueue, place } from '../queue/waiting.ts';
 import type { State } from '../state.ts';
 import { isTerminal, type Task } from '../task.ts';
-import { becomeIdle } from './occupation.ts';
+import { becomeIdle, leaveIdle } from './occupation.ts';
 import { sendDrain } from './presence.ts';
 import { newRun, orderTimeOf } from './submit.ts';
 
 const NO_TASK: CommandOutcome = { code: 404, message: 'no such task' };
+const NO_EXECUTOR: CommandOutcome = { code: 404, message: 'no such executor' };
 
 /**
  * A command on a task: with the one in memory, else with its row, which is asked for first; then
@@ -86,26 +88,39 @@ function waitsSince(task: Task): number {
   return Math.max(submittedAt, Math.min(dueAt, orderTime + priority * 1000));
 }
 
-/** Takes an executor out of work, or gives it work again. */
+/** Takes an executor out of work; what it still runs after the timeout is given back. */
 export function drainRequested(
   state: State,
-  event: Extract<Event, { type: 'drainRequested' | 'resumeRequested' }>,
+  event: Extract<Event, { type: 'drainRequested' }>,
   now: number,
   out: Output,
 ): CommandOutcome {
   const executor = state.executors.get(event.executorId);
-  if (executor === undefined) return { code: 404, message: 'no such executor' };
-  executor.drainRequested = event.type === 'drainRequested';
-  executor.drainDeadlineAt = null;
-  sendDrain(executor, out);
-  if (event.type === 'resumeRequested') {
-    becomeIdle(state, executor);
-    return { code: 200 };
-  }
-  state.pools.get(executor.poolKey)?.idle.delete(executor);
+  if (executor === undefined) return NO_EXECUTOR;
+  setDrain(executor, true, out);
+  leaveIdle(state, executor);
   if (event.timeoutMs !== null) {
     executor.drainDeadlineAt = now + event.timeoutMs;
     state.deadlines.push({ at: executor.drainDeadlineAt, kind: 'drain', executor });
   }
   return { code: 200 };
+}
+
+/** Gives an executor work again. */
+export function resumeRequested(
+  state: State,
+  event: Extract<Event, { type: 'resumeRequested' }>,
+  out: Output,
+): CommandOutcome {
+  const executor = state.executors.get(event.executorId);
+  if (executor === undefined) return NO_EXECUTOR;
+  setDrain(executor, false, out);
+  becomeIdle(state, executor);
+  return { code: 200 };
+}
+
+function setDrain(executor: Executor, draining: boolean, out: Output): void {
+  executor.drainRequested = draining;
+  executor.drainDeadlineAt = null;
+  sendDrain(executor, out);
 }

@@ -44,6 +44,11 @@ export function becomeIdle(state: State, executor: Executor): void {
   state.freed.add(executor);
 }
 
+/** It is given no task until it becomes idle again. */
+export function leaveIdle(state: State, executor: Executor): void {
+  state.pools.get(executor.poolKey)?.idle.delete(executor);
+}
+
 /** The executor is done with this attempt, whether it still counts or not. */
 export function release(
   state: State,

@@ -11,7 +11,7 @@ import type { Task } from '../task.ts';
 import { markRunning } from './attempt.ts';
 import { sendCancel } from './cancel.ts';
 import { endAttempt } from './finish.ts';
-import { becomeIdle, currentTask, refuseStale } from './occupation.ts';
+import { becomeIdle, currentTask, leaveIdle, refuseStale } from './occupation.ts';
 
 /** A new session, of an executor that is new, has come back, or takes the place of another. */
 export function executorConnected(
@@ -142,13 +142,11 @@ export function executorDisconnected(
   const executor = bySession(state, event);
   if (executor === undefined) return;
   executor.connected = false;
-  state.pools.get(executor.poolKey)?.idle.delete(executor);
+  leaveIdle(state, executor);
   if (!event.left) return;
-  const { id } = executor;
   if (executor.occupation !== null) return loseExecutor(state, executor, 'it left', now, out);
-  leavePool(state, executor);
-  state.executors.delete(id);
-  out.effects.push({ type: 'observe', event: 'executor_left', executorId: id });
+  forget(state, executor);
+  out.effects.push({ type: 'observe', event: 'executor_left', executorId: executor.id });
 }
 
 /** Renews the lease, and tells whether it still runs what it should. */
@@ -166,7 +164,7 @@ export function heartbeatReceived(
   executor.rssBytes = event.rssBytes;
   if (event.draining !== executor.leaving) {
     executor.leaving = event.draining;
-    if (event.draining) state.pools.get(executor.poolKey)?.idle.delete(executor);
+    if (event.draining) leaveIdle(state, executor);
   }
   checkOccupation(state, executor, event.running, now, out);
   becomeIdle(state, executor);
@@ -209,8 +207,7 @@ function loseExecutor(
   now: number,
   out: Output,
 ): void {
-  leavePool(state, executor);
-  state.executors.delete(executor.id);
+  forget(state, executor);
   if (executor.sessionId !== null) {
     const { sessionId } = executor;
     out.effects.push({ type: 'closeSession', sessionId, reason: 'silent' });
@@ -222,6 +219,11 @@ function loseExecutor(
   const outcome = task.state === 'offered' ? 'assign_timeout' : 'lost';
   const error = { message: `executor ${executor.id}: ${reason}` };
   endAttempt(state, task, { outcome, error }, now, out);
+}
+
+function forget(state: State, executor: Executor): void {
+  leavePool(state, executor);
+  state.executors.delete(executor.id);
 }
 
 /** Tells an executor whether it is to be given tasks. */
