@@ -28,11 +28,10 @@ interface Sender {
 }
 
 export function connectedEvent(hello: HelloFrame, sessionId: string): Event {
-  const { incarnation, types, labels, reserve, host, pid, sdk } = hello;
+  const { types, labels, reserve, host, pid, sdk } = hello;
   const executor: ExecutorHello = {
     executorId: hello.executor_id,
     sessionId,
-    incarnation,
     types,
     labels,
     reserve,

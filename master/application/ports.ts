@@ -110,8 +110,6 @@ export interface TaskStore {
   prepareSegments(now: number): Promise<void>;
   /** Drops every segment that ended before `before`; returns how many. */
   dropSegments(before: number): Promise<number>;
-  /** Resolves if the store answers. */
-  ping(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -45,7 +45,6 @@ export interface AttemptResult {
 /** What an executor says of itself when it begins a session. */
 export interface ExecutorHello {
   readonly executorId: string;
-  readonly incarnation: string;
   readonly sessionId: string;
   readonly types: readonly string[];
   readonly labels: readonly string[];

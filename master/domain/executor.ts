@@ -16,7 +16,6 @@ export interface Occupation {
 
 export interface Executor {
   readonly id: string;
-  incarnation: string;
   /** Null while it is only known from a row. */
   sessionId: string | null;
   connected: boolean;

@@ -107,7 +107,7 @@ describe('SQL store: SQLite', function () {
     expect(failure).to.be.instanceOf(StoreUnusable);
     expect(failure.message).to.equal(`another master owns this file: ${file}`);
     expect(log.lines, 'whoever asked says it').to.deep.equal([]);
-    await store.ping();
+    await store.loadActive();
   });
 
   it('refuses a file that cannot be made, and one of a newer version', async () => {
@@ -347,9 +347,9 @@ describe('SQL store: MariaDB', function () {
     const failure = await failureOf(store.commit(commit(term, { inserts: [task(2)] })));
     expect(failure).not.to.be.instanceOf(TermLost);
     expect(failure).not.to.be.instanceOf(CommitConflict);
-    expect(await failureOf(store.ping())).to.be.instanceOf(Error);
+    expect(await failureOf(store.loadActive())).to.be.instanceOf(Error);
     await restart();
-    await store.ping();
+    await store.loadActive();
     await store.commit(commit(term, { inserts: [task(3)] }));
     expect([...(await store.findIds(['t-1', 't-2', 't-3'])).keys()]).to.deep.equal(['t-1', 't-3']);
   });

@@ -286,6 +286,4 @@ describeStores('task store', (open) => {
       ]);
     });
   });
-
-  it('answers a ping', () => store.ping());
 });

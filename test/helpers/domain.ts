@@ -62,7 +62,6 @@ export function hello(fields: Partial<ExecutorHello> = {}): ExecutorHello {
   const executorId = fields.executorId ?? 'x';
   return {
     executorId,
-    incarnation: '1',
     sessionId: `${executorId}/1`,
     types: ['echo'],
     labels: [],

@@ -117,10 +117,6 @@ export class SimStore implements TaskStore {
     return this.#read(() => this.#rows.dropSegments(before));
   }
 
-  ping(): Promise<void> {
-    return this.#read(() => this.#rows.ping());
-  }
-
   async close(): Promise<void> {}
 
   #read<T>(read: () => Promise<T>): Promise<T> {

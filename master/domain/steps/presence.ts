@@ -27,7 +27,6 @@ export function executorConnected(
     out.effects.push({ type: 'closeSession', sessionId: known.sessionId, reason: 'superseded' });
   }
   leavePool(state, executor);
-  executor.incarnation = event.incarnation;
   executor.sessionId = event.sessionId;
   executor.connected = true;
   executor.types = event.types;
@@ -52,7 +51,6 @@ export function executorConnected(
 export function createExecutor(state: State, id: string, now: number): Executor {
   const executor: Executor = {
     id,
-    incarnation: '',
     sessionId: null,
     connected: false,
     types: [],

@@ -186,8 +186,6 @@ export class MemoryStore implements TaskStore {
     return ended.length;
   }
 
-  async ping(): Promise<void> {}
-
   async close(): Promise<void> {}
 
   #check(commit: Commit): void {

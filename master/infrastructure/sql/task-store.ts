@@ -86,10 +86,6 @@ export class SqlStore extends Queries implements TaskStore {
     return ended.length;
   }
 
-  async ping(): Promise<void> {
-    await this.#database.rows('SELECT 1');
-  }
-
   async close(): Promise<void> {
     await this.#knex.destroy();
   }

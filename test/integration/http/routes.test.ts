@@ -15,7 +15,6 @@ function aTask(id: string, seq = 1) {
 
 const executor: Executor = {
   id: 'gpu-1',
-  incarnation: 'i',
   sessionId: 's',
   connected: true,
   types: ['transcode'],

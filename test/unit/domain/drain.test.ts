@@ -83,7 +83,7 @@ describe('drain', () => {
 
   it('survives a reconnect and is said again', () => {
     drain();
-    const out = scheduler.connect('x', { sessionId: 'x/2', incarnation: '2' });
+    const out = scheduler.connect('x', { sessionId: 'x/2' });
     expect(sent(out, 'drain')).to.have.length(1);
     expect(offers(scheduler.submit({}))).to.deep.equal([]);
   });

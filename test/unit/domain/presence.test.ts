@@ -110,7 +110,7 @@ describe('hello', () => {
     scheduler.connect('x');
   });
   const back = (reported: readonly ReportedAttempt[] = []) =>
-    scheduler.connect('x', { sessionId: 'x/2', incarnation: '2', running: reported });
+    scheduler.connect('x', { sessionId: 'x/2', running: reported });
 
   it('of an id that is connected already ends the older session', () => {
     const out = back();
@@ -186,7 +186,7 @@ describe('hello', () => {
 
   it('and heartbeats tell what is shown of an executor', () => {
     scheduler.now += 5;
-    const process = { incarnation: '2', host: 'other', pid: 77, sdk: 'new' };
+    const process = { host: 'other', pid: 77, sdk: 'new' };
     scheduler.connect('x', { sessionId: 'x/2', ...process });
     scheduler.beat('x');
     const shown = { ...process, connectedAt: scheduler.now, loopLagMs: 1, rssBytes: 1 };
