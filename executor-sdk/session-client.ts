@@ -7,7 +7,7 @@ import { CloseCode, decodeFrame, encodeFrame, masterFrame } from '@soda-schedule
 import type {
   AssignedTask,
   ExecutorFrame,
-  HelloFrame,
+  SentHello,
   MasterFrame,
   RunningAttempt,
   WelcomeFrame,
@@ -161,7 +161,7 @@ export class SessionClient {
     this.#guard.noticeLostLease();
     const { settings, now } = this.#options;
     this.#helloSentAt = now();
-    const hello: HelloFrame = {
+    const hello: SentHello = {
       type: 'hello',
       executor_id: settings.executorId,
       incarnation: settings.incarnation,

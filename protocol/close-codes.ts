@@ -8,17 +8,30 @@ export const CloseCode = {
   unauthorized: 4401,
   /** No `hello` in time. */
   handshakeTimeout: 4408,
-  /** The same executor id connected again: the newest connection wins. Do not reconnect. */
+  /**
+   * Another process has taken over this executor id, after this one had been silent. Never sent to
+   * a connection of the process that took over. Do not reconnect.
+   */
   superseded: 4409,
   /** A sequence number was skipped: resume the session from the last one received. */
   gap: 4410,
   /** The master is a deposed one: its term is lower than one already seen. */
   staleTerm: 4412,
+  /**
+   * A sequenced frame can never be taken; the reason names task and field. The session is over and
+   * the attempt has failed, once. Reconnect; a new session begins, without that frame.
+   */
+  frameRefused: 4422,
+  /** Another living process uses this executor id. Reconnect after the backoff: it may end. */
+  idInUse: 4423,
   /** The receiver is too slow: the send window is full. Reconnect; a new session begins. */
   overflow: 4429,
   /** Nothing was heard for a lease. Reconnect and resume. */
   silent: 4440,
-  /** The master has rebuilt its state: reconnect at once and say what is running. */
+  /**
+   * The master has rebuilt its state, or this connection was replaced by a newer one of the same
+   * process: reconnect at once and say what is running, unless there is that newer one.
+   */
   reattach: 4503,
 } as const;
 export type CloseCode = (typeof CloseCode)[keyof typeof CloseCode];

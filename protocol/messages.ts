@@ -19,6 +19,12 @@ const ack = z.int().min(0);
 const attempt = z.int().min(1);
 const taskId = z.string().regex(TASK_ID_PATTERN);
 const labels = z.array(z.string().regex(LABEL_PATTERN)).max(32);
+/** Of an attempt, as `assign` gave it: the executor hands it back and never looks into it. */
+const mac = z.string().min(1).max(64);
+/** How long the handler has run, by the executor's monotonic clock. */
+const ranMs = z.int().min(0);
+/** What a side understands beyond 2.0.0. A side sends what is new only to one that names it. */
+const features = z.array(z.string().min(1).max(32)).max(16);
 
 /** Any JSON value. Frames are bounded in bytes before they are parsed. */
 const json = z.unknown();
@@ -28,6 +34,8 @@ const runningAttempt = z.object({
   attempt,
   /** `finished`: the handler has ended and its result is not acknowledged yet. */
   state: z.enum(['running', 'finished']),
+  mac: mac.optional(),
+  ran_ms: ranMs.optional(),
 });
 
 export const helloFrame = z.object({
@@ -47,6 +55,20 @@ export const helloFrame = z.object({
   sdk: z.string().max(64).default('unknown'),
   host: z.string().max(255).default(''),
   pid: z.int().min(0).default(0),
+  features: features.default([]),
+  /** Of the host, and of the space its process ids are from. Empty where it is not known. */
+  boot_id: z.string().max(64).default(''),
+  /** A shorter lease is wanted. `welcome` says what counts. */
+  lease_ms: z.int().min(1).optional(),
+  /** Incarnations of this executor id that have ended for certain: seen by it on its own host. */
+  died: z.array(z.string().min(1).max(64)).max(16).default([]),
+  /** Attempts that this process has ended by itself because it had lost its lease. */
+  fenced: z
+    .array(z.object({ task_id: taskId, attempt }))
+    .max(16)
+    .default([]),
+  /** False: the id was made up for this process and means nothing after it. */
+  lasting_id: z.boolean().default(true),
 });
 
 export const taskError = z.object({
@@ -63,7 +85,14 @@ export const taskError = z.object({
  * The handler begins once this is acknowledged, and not before: an answer that came too late is
  * refused, and an executor that dies of the task at once has been known to run it.
  */
-const acceptFrame = z.object({ type: z.literal('accept'), seq, ack, task_id: taskId, attempt });
+const acceptFrame = z.object({
+  type: z.literal('accept'),
+  seq,
+  ack,
+  task_id: taskId,
+  attempt,
+  mac: mac.optional(),
+});
 
 const rejectFrame = z.object({
   type: z.literal('reject'),
@@ -74,6 +103,7 @@ const rejectFrame = z.object({
   /** 405: not a type of this executor; 406: it is busy or drains; 400: it does not want this one. */
   code: z.int().min(400).max(599),
   message: z.string().max(1024).default(''),
+  mac: mac.optional(),
 });
 
 const progressFrame = z.object({
@@ -86,6 +116,7 @@ const progressFrame = z.object({
   state: json.optional(),
   /** Handed to the next attempt. Replaces the last one. */
   checkpoint: json.optional(),
+  mac: mac.optional(),
 });
 
 const resultFrame = z.object({
@@ -94,10 +125,17 @@ const resultFrame = z.object({
   ack,
   task_id: taskId,
   attempt,
-  /** `canceled`: ended because it was told to; `returned`: given back unfinished, at no cost. */
-  outcome: z.enum(['succeeded', 'failed', 'canceled', 'returned']),
+  /**
+   * `canceled`: ended because it was told to; `returned`: given back unfinished, at no cost;
+   * `timed_out`: the executor ended it by its own clock, for `reason`. Only to a master whose
+   * `welcome` names the feature `timeouts`.
+   */
+  outcome: z.enum(['succeeded', 'failed', 'canceled', 'returned', 'timed_out']),
+  reason: z.enum(['execution_timeout', 'stalled']).optional(),
   result: json.optional(),
   error: taskError.optional(),
+  mac: mac.optional(),
+  ran_ms: ranMs.optional(),
 });
 
 const executorHeartbeat = z.object({
@@ -141,6 +179,7 @@ const welcomeFrame = z.object({
     unacked_frames: z.int(),
     unacked_bytes: z.int(),
   }),
+  features: features.default([]),
 });
 
 const assignedTask = z.object({
@@ -160,7 +199,9 @@ const assignedTask = z.object({
   /** What an earlier attempt saved, absent where none did. */
   checkpoint: json.optional(),
   execution_timeout_ms: z.number().optional(),
+  stall_timeout_ms: z.number().optional(),
   deadline_at: z.number().optional(),
+  mac: mac.optional(),
 });
 
 const assignFrame = z.object({ type: z.literal('assign'), seq, ack, task: assignedTask });
@@ -202,6 +243,8 @@ export const masterFrame = z.discriminatedUnion('type', [
 ]);
 
 export type HelloFrame = z.infer<typeof helloFrame>;
+/** As an executor may say it: what has a default may be left out. */
+export type SentHello = z.input<typeof helloFrame>;
 export type WelcomeFrame = z.infer<typeof welcomeFrame>;
 export type ExecutorFrame = z.infer<typeof executorFrame>;
 export type MasterFrame = z.infer<typeof masterFrame>;

@@ -109,6 +109,7 @@ function assignedTask(task: Task, term: number): string {
     },
     submitted_at: task.submittedAt,
     ...(task.executionTimeoutMs !== null && { execution_timeout_ms: task.executionTimeoutMs }),
+    ...(task.stallTimeoutMs !== null && { stall_timeout_ms: task.stallTimeoutMs }),
     ...(task.deadlineAt !== null && { deadline_at: task.deadlineAt }),
   } satisfies Omit<AssignedFields, 'params' | 'checkpoint'>;
   const checkpoint = task.checkpoint === null ? '' : `,"checkpoint":${task.checkpoint}`;
@@ -139,7 +140,8 @@ function resultOf(frame: ResultFrame): AttemptResult {
   const { error } = frame;
   const missing = frame.outcome === 'failed' ? { message: 'The executor gave no reason.' } : null;
   return {
-    outcome: frame.outcome,
+    // `welcome` does not name the feature `timeouts`: whoever says so all the same has failed.
+    outcome: frame.outcome === 'timed_out' ? 'failed' : frame.outcome,
     result: result.text ?? null,
     error:
       error === undefined

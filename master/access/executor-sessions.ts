@@ -272,6 +272,7 @@ export class ExecutorSessions implements ExecutorLink {
         unacked_frames: SESSION_LIMITS.unackedFramesMax,
         unacked_bytes: SESSION_LIMITS.unackedBytesMax,
       },
+      features: [],
     });
   }
 

@@ -47,6 +47,13 @@ describe('docs/protocol.md', () => {
         const omitted = isShared ? ['type'] : ['type', 'seq', 'ack'];
         const expected = Object.keys(schema.shape).filter((field) => !omitted.includes(field));
         expect(fields(text)).to.have.members(expected);
+        for (const field of expected) {
+          const row = new RegExp(`^\\| \`${field}\` \\|.*$`, 'm').exec(text)![0];
+          const schemaOf: Record<string, { safeParse: (value: unknown) => { success: boolean } }> =
+            schema.shape;
+          const mayBeLeftOut = schemaOf[field]!.safeParse(undefined).success;
+          expect(row.includes('optional'), row).to.equal(mayBeLeftOut);
+        }
       });
     }
   }

@@ -11,7 +11,7 @@ import {
   decodeFrame,
   encodeFrame,
   type ExecutorMessage,
-  type HelloFrame,
+  type SentHello,
   isFinalClose,
   type MasterFrame,
   masterFrame,
@@ -175,7 +175,7 @@ export class SimExecutor {
     if (this.#socket !== socket) return;
     this.#helloSentAt = this.process.now();
     const { id, types, labels, reserve } = this.kind;
-    const hello: HelloFrame = {
+    const hello: SentHello = {
       type: 'hello',
       executor_id: id,
       incarnation: this.#options.incarnation,
@@ -186,9 +186,6 @@ export class SimExecutor {
       ...(this.#sessionId !== undefined && { session: this.#sessionId }),
       received: this.#sessionId === undefined ? 0 : this.#session.received,
       running: this.#running(),
-      sdk: 'sim',
-      host: '',
-      pid: 0,
     };
     socket.send(JSON.stringify(hello));
   }
