@@ -90,6 +90,7 @@ async function configOf(flags: Flags): Promise<Config> {
 
 /** A statement that was sent to a database that is frozen would be waited for longer than that. */
 const STOP_MS_MAX = 9_000;
+const LINGER_MS_MAX = 1_000;
 
 /** Returns when the master was told to stop and has. @throws if it had to end by itself. */
 async function runUntilStopped(
@@ -99,14 +100,15 @@ async function runUntilStopped(
 ): Promise<void> {
   const { runMaster } = await loadMaster();
   const told = new AbortController();
+  let lastResort: NodeJS.Timeout | undefined;
   const end = () => {
     // The second time nobody wants to wait; a master that is killed loses nothing.
     if (told.signal.aborted) process.exit(ExitCode.failed);
     told.abort();
-    setTimeout(() => {
+    lastResort = setTimeout(() => {
       process.stderr.write('soda: the database does not answer: stopped without it\n');
       process.exit(ExitCode.failed);
-    }, STOP_MS_MAX).unref();
+    }, STOP_MS_MAX);
   };
   process.on('SIGINT', end).on('SIGTERM', end);
   try {
@@ -114,6 +116,9 @@ async function runUntilStopped(
     if (!told.signal.aborted) onReady(master.url);
     await master.stopped;
   } finally {
+    clearTimeout(lastResort);
+    // What a library has left open does not keep a master that has stopped.
+    setTimeout(() => process.exit(), LINGER_MS_MAX).unref();
     process.off('SIGINT', end).off('SIGTERM', end);
   }
 }

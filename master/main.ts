@@ -67,6 +67,12 @@ export async function runMaster(
   };
   const stop = (): Promise<void> => (stopping ??= shutDown());
   options.signal?.addEventListener('abort', () => void stop());
+  const endFor = async (error: unknown): Promise<never> => {
+    const reason = error instanceof Error ? error.message : String(error);
+    log.error('the master has to end', { event: 'ended', reason });
+    await stop();
+    throw error;
+  };
 
   try {
     const { port } = await http.listen();
@@ -77,15 +83,11 @@ export async function runMaster(
       stopRetention = keepRetention({ store, clock, log, retentionDays: config.retentionDays });
     }
     // Deposed: nothing may be written any more, so that only the rest is shut down.
-    const stopped = ended.then(stop, async (error: unknown) => {
-      await stop();
-      throw error;
-    });
+    const stopped = ended.then(stop, endFor);
     stopped.catch(() => undefined);
     return { url, notifySecrets, stop, stopped };
   } catch (error) {
-    await stop();
-    throw error;
+    return await endFor(error);
   }
 }
 

@@ -41,6 +41,24 @@ describeSystem(
       expect(system.runs(running)).to.have.length(1);
     });
 
+    it('that was away does not keep a master from stopping in order', async function () {
+      const server = mariadb();
+      if (server?.kill === null || server?.restart === null || server === null) return this.skip();
+      const system = await start();
+      const load = submitAllTheTime(system, { type: 'nobody' });
+      await eventually('a hundred tasks', () => load.accepted.length >= 100);
+      await server.kill();
+      await eventually('submits are refused', () => load.refused.length > 0);
+      await server.restart();
+      const count = load.accepted.length;
+      await eventually('submits are accepted again', () => load.accepted.length > count);
+      await load.stop();
+
+      const { master } = system;
+      expect((await master.end('SIGTERM')).code).to.equal(0);
+      expect(master.tail()).not.to.include('stopped without it');
+    });
+
     it('that another master has taken over is not written by the deposed one, which ends', async () => {
       const system = await start();
       await system.submit([[]], { id: 'before', type: 'nobody' });
@@ -53,7 +71,10 @@ describeSystem(
       const late = { task: { id: 'late', type: 'nobody' }, user: { group: 'tests' } };
       expect((await system.post('/task/submit', late, url)).status).to.equal(503);
       expect((await deposed.exited).code).to.equal(1);
-      expect(deposed.tail()).to.match(/term/);
+      const end = deposed.lines.find((line) => line.fields['event'] === 'ended');
+      expect(end?.fields).to.include({ level: 'error' });
+      expect(end?.fields['reason']).to.match(/^term 1 is over/);
+      expect(deposed.tail()).to.match(/soda: term 1 is over/);
 
       const at = second.lines.find((line) => 'url' in line.fields)?.fields['url'];
       const answer = await fetch(`${String(at)}/scheduler/v2/tasks`);

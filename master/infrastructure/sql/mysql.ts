@@ -4,6 +4,8 @@
  * driver escapes them, which is only sound under the `sql_mode` set here.
  */
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Duplex } from 'node:stream';
 import type { Knex } from 'knex';
 import type {
   Connection as MysqlConnection,
@@ -19,6 +21,8 @@ import type { Row, Value } from './rows.ts';
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A frozen server gives no error: a statement that takes longer has failed. */
 const STATEMENT_TIMEOUT_MS = 30_000;
+/** For a server to end a connection that is no longer wanted. */
+const LEAVE_MS_MAX = 500;
 const LOCK_WAIT_SECONDS = 10;
 /**
  * The server ends a connection that says nothing for so long. Without it, a transaction of a
@@ -67,13 +71,58 @@ const jsonTypes = {
 
 type Result = ResultSetHeader | RowDataPacket[];
 
+/**
+ * Bounds the wait for an answer, and gives up the connection that did not give it. The driver's
+ * own timeout is of no use: it goes on counting, and keeps the process alive, after the connection
+ * has died under the statement.
+ */
+async function answered<T>(connection: Connection, answer: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      abandon(connection);
+      reject(new Error(`the database has not answered for ${STATEMENT_TIMEOUT_MS / 1000} s`));
+    }, STATEMENT_TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([answer, silence]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Without waiting for the server to agree, as the driver alone would. */
+function abandon(connection: Connection): void {
+  const mysql = connection as MysqlConnection & { readonly stream: Duplex };
+  mysql.destroy();
+  mysql.stream.destroy();
+}
+
 function query(connection: Connection, sql: string, values: readonly Value[]): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    (connection as MysqlConnection).query(
-      { sql, values: [...values], timeout: STATEMENT_TIMEOUT_MS },
-      (error, result) => (error === null ? resolve(result) : reject(error)),
+  const answer = new Promise((resolve, reject) => {
+    (connection as MysqlConnection).query(sql, [...values], (error, result) =>
+      error === null ? resolve(result) : reject(error),
     );
   });
+  return answered(connection, answer);
+}
+
+// Knex exposes its dialects only by this path; the version is pinned.
+const Mysql2Client = createRequire(import.meta.url)('knex/lib/dialects/mysql2/index.js') as new (
+  config: Knex.Config,
+) => Knex.Client & { _query(connection: Connection, query: object): Promise<unknown> };
+
+/** Knex's mysql2 dialect, whose own statements are bounded too. */
+class BoundedClient extends Mysql2Client {
+  override _query(connection: Connection, statement: object): Promise<unknown> {
+    return answered(connection, super._query(connection, statement));
+  }
+
+  /** Takes leave of the server, but does not wait for one that is away. */
+  override async destroyRawConnection(connection: Connection): Promise<void> {
+    const timer = setTimeout(() => abandon(connection), LEAVE_MS_MAX);
+    await super.destroyRawConnection(connection).finally(() => clearTimeout(timer));
+  }
 }
 
 interface Call {
@@ -253,7 +302,7 @@ function tlsOf({ searchParams }: URL): Pick<ConnectionOptions, 'ssl'> {
 
 function poolOf(url: URL): Knex.Config {
   return {
-    client: 'mysql2',
+    client: BoundedClient as unknown as typeof Knex.Client,
     connection: {
       host: url.hostname,
       port: url.port === '' ? 3306 : Number(url.port),
@@ -290,7 +339,7 @@ export function mysqlDialect(url: URL): Dialect {
     run,
     discard(connection, error) {
       (connection as { __knex__disposed?: Error }).__knex__disposed = error;
-      (connection as MysqlConnection).destroy();
+      abandon(connection);
     },
 
     createTable(table, columns, indexes) {
