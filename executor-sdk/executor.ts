@@ -1,6 +1,6 @@
 /**
  * The handlers' side of an executor: runs one task at a time on this thread, while the session
- * lives in a worker thread (`session-thread.ts`) whose heartbeats no handler can hold up. It
+ * lives in a worker thread (`session/session-thread.ts`) whose heartbeats no handler can hold up. It
  * says how attempts end; whether and when that is sent is the session's business.
  */
 import { Worker } from 'node:worker_threads';
@@ -68,7 +68,7 @@ export class Executor {
     const workerData = sessionSettings(this.#options, [...this.#handlers.keys()]);
     // No listener for `error`: without its session this process cannot keep to its lease, and
     // an uncaught exception is the right end for it.
-    const session = new Worker(new URL('./session-thread.js', import.meta.url), {
+    const session = new Worker(new URL('./session/session-thread.js', import.meta.url), {
       workerData,
       execArgv: [],
     });

@@ -3,7 +3,7 @@
  * them, the handshake included. However it is cut, the master sees one clean conversation.
  */
 import { expect } from 'chai';
-import { SessionClient } from '../../executor-sdk/session-client.ts';
+import { SessionClient } from '../../executor-sdk/session/session-client.ts';
 import type { FromSession } from '../../executor-sdk/thread-messages.ts';
 import { sessionSettings } from '../../executor-sdk/executor-options.ts';
 import { ScriptedMaster } from '../helpers/scripted-master.ts';

@@ -6,9 +6,9 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import * as errors from '../../executor-sdk/errors.ts';
 import { sessionSettings, sessionUrl } from '../../executor-sdk/executor-options.ts';
-import { Lease } from '../../executor-sdk/lease.ts';
+import { Lease } from '../../executor-sdk/session/lease.ts';
 import { outcomeOf } from '../../executor-sdk/outcome.ts';
-import { reconnectDelayMs } from '../../executor-sdk/reconnect.ts';
+import { reconnectDelayMs } from '../../executor-sdk/session/reconnect.ts';
 
 describe('executor lease', () => {
   it('ends before that of the master, however late answers arrive', () => {

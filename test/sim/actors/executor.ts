@@ -3,7 +3,7 @@
  * `attempt-guard.ts`, which are bound to sockets and timers of the platform) with the same
  * `Session`, the same `Lease` and the same schemas. What its handlers do stands in `handler.ts`.
  */
-import { Lease } from '../../../executor-sdk/lease.ts';
+import { Lease } from '../../../executor-sdk/session/lease.ts';
 import {
   type AssignedTask,
   type CancelReason,

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CloseCode } from '@soda-scheduler/protocol';
 import pRetry, { AbortError } from 'p-retry';
 import type { Closed } from './connection.ts';
-import { ExecutorRefused } from './errors.ts';
+import { ExecutorRefused } from '../errors.ts';
 
 const FIRST_WAIT_MS_MAX = 500;
 

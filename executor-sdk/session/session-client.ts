@@ -16,8 +16,8 @@ import { AttemptGuard, keyOf } from './attempt-guard.ts';
 import { Connection } from './connection.ts';
 import { Outbox } from './outbox.ts';
 import type { Outgoing } from './outbox.ts';
-import { rejectBody } from './outcome.ts';
-import type { Refusal } from './outcome.ts';
+import { rejectBody } from '../outcome.ts';
+import type { Refusal } from '../outcome.ts';
 import { disconnection, keepConnecting } from './reconnect.ts';
 import type {
   AttemptKey,
@@ -25,7 +25,7 @@ import type {
   FromSession,
   SessionSettings,
   ToSession,
-} from './thread-messages.ts';
+} from '../thread-messages.ts';
 
 const RECONNECT_WAIT_MS_MAX = 30_000;
 const HANDSHAKE_TIMEOUT_MS = 10_000;

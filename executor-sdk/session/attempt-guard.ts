@@ -4,9 +4,9 @@
  * together with the process, because nothing else is certain to stop it.
  * It never decides when a lease is renewed; `session-client.ts` does.
  */
-import type { AbortReason } from './errors.ts';
+import type { AbortReason } from '../errors.ts';
 import { Lease } from './lease.ts';
-import type { AttemptKey } from './thread-messages.ts';
+import type { AttemptKey } from '../thread-messages.ts';
 
 /**
  * `offered`: the handlers' thread has not answered yet. `accepted`: it has, and the master has yet

@@ -4,7 +4,7 @@
  * newer progress, so that a master that is slow to acknowledge does not fill the window.
  */
 import { Session } from '@soda-scheduler/protocol';
-import type { AttemptKey, ToSession } from './thread-messages.ts';
+import type { AttemptKey, ToSession } from '../thread-messages.ts';
 
 /** Reports without an ack; beyond that only the newest of each kind is kept. */
 const REPORTS_UNACKED_MAX = 16;

@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { SessionClient } from './session-client.ts';
-import type { SessionSettings, ToSession } from './thread-messages.ts';
+import type { SessionSettings, ToSession } from '../thread-messages.ts';
 
 const STDERR = 2;
 
