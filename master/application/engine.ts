@@ -324,7 +324,7 @@ export class Engine {
   }
 
   async #rebuild(): Promise<void> {
-    const { store, clock, policy, owner, seed, link, log } = this.#options;
+    const { store, clock, policy, owner, seed, link, notifier, log } = this.#options;
     const begun = clock.now();
     const { term, lastSeq } = await store.takeTerm(owner, begun, this.#state?.term);
     const active = await store.loadActive();
@@ -339,6 +339,7 @@ export class Engine {
       (event) => event.type === 'notificationTried' || event.type === 'drainStarted',
     );
     if (!first) link.reattachAll();
+    notifier.forgetAll();
     log.info('a term has begun', {
       event: 'term',
       term,

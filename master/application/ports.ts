@@ -6,7 +6,7 @@
 import type { ExecutorCommand, Observation } from '../domain/effects.ts';
 import type { Position } from '../domain/queue/window.ts';
 import type { StoredLane } from '../domain/restore.ts';
-import type { AttemptRecord, Notification, Task, TaskState } from '../domain/task.ts';
+import type { AttemptRecord, EndedTask, Notification, Task, TaskState } from '../domain/task.ts';
 
 export interface Clock {
   /** Epoch milliseconds. Never steps: a wall clock that is set does not fire timeouts. */
@@ -140,8 +140,16 @@ export interface ExecutorLink {
 
 /** Posts callbacks. Answers by an event, never by throwing. */
 export interface Notifier {
-  /** `task` is null when it must be read from history first. */
-  deliver(notification: Notification, task: Task | null): void;
+  /**
+   * `task` is null when it must be read from history first. A callback that is in flight already is
+   * not sent twice: its outcome answers for both.
+   */
+  deliver(notification: Notification, task: EndedTask | null): void;
+  /**
+   * The state was rebuilt: drops whatever waits here for its turn, and will be given what is
+   * pending again. What is in flight goes on.
+   */
+  forgetAll(): void;
 }
 
 export interface Log {

@@ -1,6 +1,6 @@
 /** What a step asks for: rows to write (`Change`) and, once they are durable, things to do (`Effect`). */
 import type { Event, RequestId } from './events.ts';
-import type { AttemptRecord, CancelReason, Notification, Task } from './task.ts';
+import type { AttemptRecord, CancelReason, EndedTask, Notification, Task } from './task.ts';
 
 /**
  * A row to write. The engine folds the changes of a turn into one write per task and reads the
@@ -86,8 +86,12 @@ export type Effect =
       readonly sessionId: string;
       readonly reason: 'superseded' | 'silent';
     }
-  /** `task` is null when the notification outlived the task in memory: read it from history. */
-  | { readonly type: 'notify'; readonly notification: Notification; readonly task: Task | null }
+  /** `task` is null when it is not, or must not be, held in memory: read it from history. */
+  | {
+      readonly type: 'notify';
+      readonly notification: Notification;
+      readonly task: EndedTask | null;
+    }
   | ({ readonly type: 'observe' } & Observation);
 
 /**

@@ -4,6 +4,7 @@
  */
 import type { Executor } from './executor.ts';
 import { Deadlines } from './queue/deadlines.ts';
+import { InFlight } from './queue/in-flight.ts';
 import type { Lane, Pool } from './queue/lane.ts';
 import { Window } from './queue/window.ts';
 import type { Notification, Task } from './task.ts';
@@ -76,7 +77,7 @@ export interface State {
   readonly notifications: Window<Notification>;
   notificationsLoading: boolean;
   /** Callbacks in flight, by task. */
-  readonly notifying: Map<number, Notification>;
+  readonly notifying: InFlight;
   /** Tasks whose row is behind what is known (started, progress); written within a second. */
   readonly unwritten: Set<Task>;
   flushAt: number;
@@ -115,7 +116,7 @@ export function createState(options: {
     deadlines: new Deadlines(),
     notifications: new Window<Notification>((n) => ({ time: n.nextTryAt, seq: n.taskSeq })),
     notificationsLoading: false,
-    notifying: new Map(),
+    notifying: new InFlight(),
     unwritten: new Set(),
     flushAt: Number.POSITIVE_INFINITY,
     roused: new Set(),

@@ -133,6 +133,41 @@ export interface Notification {
   deliveredAt: number | null;
 }
 
+/** What is kept of an ended task for its callback. */
+export type EndedTask = Pick<
+  Task,
+  | 'id'
+  | 'type'
+  | 'state'
+  | 'user'
+  | 'attempt'
+  | 'submittedAt'
+  | 'finishedAt'
+  | 'error'
+  | 'result'
+  | 'failureReason'
+  | 'lastOutcome'
+>;
+
+/** A copy: whoever holds it does not hold the params and the checkpoint. */
+export function endedTask(task: Task): EndedTask {
+  const { id, type, state, user, attempt, submittedAt, finishedAt } = task;
+  const { error, result, failureReason, lastOutcome } = task;
+  return {
+    id,
+    type,
+    state,
+    user,
+    attempt,
+    submittedAt,
+    finishedAt,
+    error,
+    result,
+    failureReason,
+    lastOutcome,
+  };
+}
+
 export function isTerminal(state: TaskState): state is TerminalState {
   return state === 'succeeded' || state === 'failed' || state === 'canceled' || state === 'expired';
 }

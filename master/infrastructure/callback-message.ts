@@ -4,18 +4,18 @@
  */
 import { createHmac } from 'node:crypto';
 import type { CallbackBody } from '@soda-scheduler/protocol';
-import type { Notification, Task } from '../domain/task.ts';
+import type { EndedTask, Notification } from '../domain/task.ts';
 import { isTerminal } from '../domain/task.ts';
 
 type Headers = Record<string, string | number>;
 
 /** True while the task is still the finished run that the notification is about. */
-export function isAbout(notification: Notification, task: Task): boolean {
+export function isAbout(notification: Notification, task: EndedTask): boolean {
   return isTerminal(task.state) && task.finishedAt === notification.finishedAt;
 }
 
 /** The JSON text of the body. The result goes in as the text it is kept as: no number loses digits. */
-export function callbackJson(task: Task): string {
+export function callbackJson(task: EndedTask): string {
   const { state, finishedAt } = task;
   if (!isTerminal(state) || finishedAt === null) throw new Error(`task ${task.id} has not ended`);
   const { group, project, env, user } = task.user;
@@ -39,7 +39,7 @@ export function callbackJson(task: Task): string {
   return task.result === null ? json : `${json.slice(0, -1)},"result":${task.result}}`;
 }
 
-function callbackCode(task: Task): number {
+function callbackCode(task: EndedTask): number {
   if (task.state === 'succeeded') return 200;
   if (task.state === 'canceled') return 499;
   if (task.failureReason === 'crash_budget' || task.lastOutcome === 'lost') return 501;

@@ -14,7 +14,7 @@ import http, {
 import https from 'node:https';
 import type { Clock, Log, Notifier, StoredTask } from '../application/ports.ts';
 import type { Event } from '../domain/events.ts';
-import type { Notification, Task } from '../domain/task.ts';
+import type { EndedTask, Notification } from '../domain/task.ts';
 import { AddressPolicy } from './address-policy.ts';
 import { CallbackSigner, callbackJson, isAbout, webhookId } from './callback-message.ts';
 import { OriginQueue } from './origin-queue.ts';
@@ -46,7 +46,7 @@ export interface HttpNotifierOptions {
 interface Delivery {
   readonly notification: Notification;
   readonly url: URL;
-  task: Task | null;
+  task: EndedTask | null;
 }
 
 /** What one HTTP exchange came to. */
@@ -66,6 +66,8 @@ export class HttpNotifier implements Notifier {
   readonly #signer: CallbackSigner;
   readonly #queue: OriginQueue<Delivery>;
   readonly #inFlight = new Set<ClientRequest>();
+  /** Webhook ids of what is being tried: after a rebuild it is handed over once more. */
+  readonly #trying = new Set<string>();
   readonly #http: http.Agent;
   readonly #https: https.Agent;
   #stopped = false;
@@ -81,14 +83,18 @@ export class HttpNotifier implements Notifier {
     this.#https = new https.Agent(agentOptions);
   }
 
-  deliver(notification: Notification, task: Task | null): void {
-    if (this.#stopped) return;
+  deliver(notification: Notification, task: EndedTask | null): void {
+    if (this.#stopped || this.#trying.has(webhookId(notification))) return;
     if (!URL.canParse(notification.url)) {
       this.#report(notification, failed(null, 'refused: not a URL'));
       return;
     }
     const url = new URL(notification.url);
     this.#queue.add(url.origin, { notification, url, task });
+  }
+
+  forgetAll(): void {
+    this.#queue.clearWaiting();
   }
 
   /** Ends what is in flight. Its outcome is unknown, so nothing is reported. Safe to repeat. */
@@ -103,15 +109,19 @@ export class HttpNotifier implements Notifier {
   async #try(delivery: Delivery): Promise<void> {
     const { notification, url } = delivery;
     const { origin } = url;
+    const id = webhookId(notification);
+    this.#trying.add(id);
     const json = await this.#body(delivery);
     if (this.#stopped) return;
     if (typeof json !== 'string') {
+      this.#trying.delete(id);
       this.#queue.settle(origin, null);
       if (json !== null) this.#report(notification, json);
       return;
     }
     const answer = await this.#exchange(delivery, json).catch((error: unknown) => noAnswer(error));
     if (this.#stopped) return;
+    this.#trying.delete(id);
     this.#report(notification, triedOf(answer));
     const stillFailing = this.#queue.settle(origin, isHealthy(answer));
     if (stillFailing && answer.timedOut) this.#shed(origin);

@@ -68,6 +68,15 @@ export class OriginQueue<T> {
     return origin.waiting.splice(0);
   }
 
+  /** What is in flight goes on, and is to be settled. */
+  clearWaiting(): void {
+    this.#ready.clear();
+    for (const origin of this.#origins.values()) {
+      origin.waiting.length = 0;
+      this.#forgetIfIdle(origin);
+    }
+  }
+
   clear(): void {
     this.#origins.clear();
     this.#ready.clear();

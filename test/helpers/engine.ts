@@ -78,6 +78,8 @@ class Recorder implements ExecutorLink, Notifier, Observer {
   readonly delivered: Notification[] = [];
   readonly turns: number[] = [];
   reattachCount = 0;
+  /** The beginning of the first term included. */
+  forgetCount = 0;
 
   send(sessionId: string, command: ExecutorCommand, term: number): void {
     this.sent.push({ sessionId, command, term });
@@ -95,6 +97,10 @@ class Recorder implements ExecutorLink, Notifier, Observer {
 
   deliver(notification: Notification): void {
     this.delivered.push(notification);
+  }
+
+  forgetAll(): void {
+    this.forgetCount++;
   }
 
   observe(): void {}

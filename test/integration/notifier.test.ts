@@ -335,6 +335,26 @@ describe('HTTP notifier', () => {
     for (let i = 0; i < 3; i += 1) expect((await tries.take()).outcome).to.equal('delivered');
   });
 
+  it('forgets what waits for its turn, and sends what is in flight once', async () => {
+    const all = Array.from({ length: 40 }, (_, i) => taskOf(`t${i}`, { seq: i }));
+    for (const task of all) deliver(task);
+    const first = await Promise.all(Array.from({ length: 32 }, () => calls.take()));
+    // The state was rebuilt, and hands everything over again.
+    notifier.forgetAll();
+    for (const task of all) deliver(task);
+    for (const { response } of first) response.end();
+    const rest = await Promise.all(Array.from({ length: 8 }, () => calls.take()));
+    for (const { response } of rest) response.end();
+    const tried = await Promise.all(Array.from({ length: 40 }, () => tries.take()));
+    const ids = [...first, ...rest].map(({ request }) => request.headers['webhook-id']);
+    expect(new Set(ids).size, 'each of them once').to.equal(40);
+    expect(new Set(tried.map(({ taskSeq }) => taskSeq)).size).to.equal(40);
+    deliver(taskOf('after'));
+    (await calls.take()).response.end();
+    expect(await tries.take()).to.include({ outcome: 'delivered' });
+    expect([calls.count, tries.count]).to.deep.equal([0, 0]);
+  });
+
   it('never reports after stop', async () => {
     deliver(taskOf('t'));
     const { response } = await calls.take();

@@ -281,6 +281,13 @@ function mutantList(): Mutant[] {
       }),
     },
     {
+      name: 'hands callbacks over again after a rebuild and leaves the old ones where they are',
+      faults: { store: true, notify: true },
+      notifier: (notifier) => {
+        notifier.forgetAll = () => undefined;
+      },
+    },
+    {
       name: 'acknowledges frames when they arrive',
       ...onLink((link) => {
         link.acknowledgesAtOnce = true;

@@ -1,8 +1,10 @@
 /** Callbacks: which are tried when, and when they are given up. The outbox is the history row. */
+import { NOTIFYING_BYTES_MAX } from '../bounds.ts';
 import type { Event } from '../events.ts';
 import type { Output } from '../effects.ts';
+import { endedBytes } from '../held-bytes.ts';
 import { random01, type State } from '../state.ts';
-import type { Notification, Task } from '../task.ts';
+import { endedTask, type Notification, type Task } from '../task.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -34,8 +36,10 @@ export function send(
     keep(state, notification);
     return;
   }
-  state.notifying.set(notification.taskSeq, notification);
-  out.effects.push({ type: 'notify', notification, task });
+  const bytes = task === null ? 0 : endedBytes(task);
+  const goesAlong = task !== null && state.notifying.bytes + bytes <= NOTIFYING_BYTES_MAX;
+  state.notifying.add(notification, goesAlong ? bytes : 0);
+  out.effects.push({ type: 'notify', notification, task: goesAlong ? endedTask(task) : null });
 }
 
 /** Tries what is due, and asks the store for more when little is left. */

@@ -1,34 +1,67 @@
 /** The receivers of callbacks, and the port that posts to them. */
 import type { Event } from '../../../master/domain/events.ts';
 import type { Notifier } from '../../../master/application/ports.ts';
-import type { Notification, Task } from '../../../master/domain/task.ts';
+import type { EndedTask, Notification } from '../../../master/domain/task.ts';
 import type { Faults } from '../faults.ts';
 import type { Ledger } from '../ledger.ts';
 import type { Process } from '../world.ts';
 
 type Tried = Extract<Event, { type: 'notificationTried' }>;
 
+interface Delivery {
+  readonly key: string;
+  readonly taskSeq: number;
+  readonly finishedAt: number;
+}
+
 export class SimNotifier implements Notifier {
   readonly #process: Process;
   readonly #ledger: Ledger;
   readonly #faults: Faults;
+  /** The bound that the master promises: callbacks handed over and not reported. */
+  readonly #countMax: number;
+  #waiting: Delivery[] = [];
+  /** One at a time; the others wait for their turn. */
+  #inFlight: string | null = null;
   #post: (event: Event) => void = () => undefined;
 
-  constructor(process: Process, ledger: Ledger, faults: Faults) {
+  constructor(process: Process, ledger: Ledger, faults: Faults, countMax: number) {
     this.#process = process;
     this.#ledger = ledger;
     this.#faults = faults;
+    this.#countMax = countMax;
   }
 
   attach(post: (event: Event) => void): void {
     this.#post = post;
   }
 
-  deliver(notification: Notification, task: Task | null): void {
-    const { taskId, taskSeq, finishedAt } = notification;
+  forgetAll(): void {
+    this.#waiting = [];
+  }
+
+  deliver({ taskId, taskSeq, finishedAt }: Notification, task: EndedTask | null): void {
     const what = `callback of ${taskId}`;
     this.#ledger.effect(what, this.#ledger.hasEnded(taskSeq, finishedAt));
     if (task !== null) this.#ledger.effect(what, task.finishedAt === finishedAt);
+    const key = `${taskSeq}/${finishedAt}`;
+    if (this.#inFlight === key) return;
+    this.#waiting.push({ key, taskSeq, finishedAt });
+    if (this.#waiting.length > this.#countMax) {
+      const count = `${this.#waiting.length} callbacks of ${this.#countMax}`;
+      this.#process.world.violate('B1', `${count} wait in the notifier`);
+    }
+    this.#tryNext();
+  }
+
+  #tryNext(): void {
+    if (this.#inFlight !== null) return;
+    const next = this.#waiting.shift();
+    if (next !== undefined) this.#try(next);
+  }
+
+  #try({ key, taskSeq, finishedAt }: Delivery): void {
+    this.#inFlight = key;
     const { random } = this.#process.world;
     const misbehaves = this.#faults.has('notify');
     const answer = random.weighted({
@@ -41,7 +74,9 @@ export class SimNotifier implements Notifier {
     const base = { type: 'notificationTried', taskSeq, finishedAt, retryAfterMs: null } as const;
     if (answer !== 'timeout') this.#ledger.received(taskSeq, finishedAt);
     this.#process.after(random.between(1, misbehaves ? 15_000 : 200), () => {
+      this.#inFlight = null;
       this.#post({ ...base, ...outcomeOf(answer) });
+      this.#tryNext();
     });
   }
 }

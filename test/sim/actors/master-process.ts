@@ -1,7 +1,7 @@
 /** One master process: the real engine, master and id register between simulated ports. */
 import { Engine } from '../../../master/application/engine.ts';
 import { Master } from '../../../master/application/master.ts';
-import type { Log, TaskStore } from '../../../master/application/ports.ts';
+import type { Log, Notifier, TaskStore } from '../../../master/application/ports.ts';
 import { SimNotifier } from './callbacks.ts';
 import { TurnCheck } from '../checks.ts';
 import type { Faults, Settings } from '../faults.ts';
@@ -31,6 +31,7 @@ export interface Sabotage {
   readonly engine?: (engine: Engine) => void;
   readonly store?: (store: TaskStore, ledger: Ledger) => TaskStore;
   readonly link?: (link: SimLink) => void;
+  readonly notifier?: (notifier: Notifier) => void;
 }
 
 export class MasterProcess {
@@ -53,7 +54,9 @@ export class MasterProcess {
     const log = this.#log();
     this.link = new SimLink(process, ledger, settings.policy.leaseMs, log);
     sabotage?.link?.(this.link);
-    const notifier = new SimNotifier(process, ledger, faults);
+    const { notificationCountMax } = settings.policy;
+    const notifier = new SimNotifier(process, ledger, faults, notificationCountMax);
+    sabotage?.notifier?.(notifier);
     this.engine = new Engine({
       store,
       clock: process,

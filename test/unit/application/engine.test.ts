@@ -150,7 +150,7 @@ describe('Engine', () => {
       expect(refusal).to.be.instanceOf(Unavailable);
       await settled();
       expect(harness.engine).to.include({ status: 'ready', term: 2 });
-      expect(harness.recorder).to.include({ reattachCount: 1 });
+      expect(harness.recorder).to.include({ reattachCount: 1, forgetCount: 2 });
       expect(harness.engine.state?.tasks.size, 'it was not written').to.equal(0);
       expect(await codes(submit(own('a')))).to.deep.equal([202]);
     });

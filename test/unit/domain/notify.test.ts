@@ -36,6 +36,28 @@ describe('callback', () => {
     expect(out.changes).to.deep.equal([{ type: 'taskFinished', task, notification }]);
   });
 
+  it('holds of its task neither params nor checkpoint, and of all results a bounded part', () => {
+    scheduler.connect('x');
+    const MiB = 1024 * 1024;
+    const result = JSON.stringify('r'.repeat(MiB));
+    let held = 0;
+    let count = 0;
+    for (let i = 0; i < 40; i++) {
+      const id = `t${i}`;
+      scheduler.run('x', { id, notifyUrl, params: JSON.stringify('p'.repeat(1000)) });
+      const out = scheduler.end('x', { result });
+      for (const effect of out.effects) {
+        if (effect.type !== 'notify') continue;
+        count++;
+        if (effect.task === null) continue;
+        expect(effect.task).not.to.have.any.keys('params', 'checkpoint', 'progressState');
+        held += effect.task.result?.length ?? 0;
+      }
+    }
+    expect(count, 'the others are read when their turn comes').to.equal(40);
+    expect(held).to.be.within(30 * MiB, 32 * MiB);
+  });
+
   it('is none for a task without a notify_url', () => {
     scheduler.connect('x');
     scheduler.run('x');
