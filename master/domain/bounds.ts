@@ -7,3 +7,10 @@
 
 /** Bytes of ended tasks that go along with callbacks in flight; the rest is read when its turn comes. */
 export const NOTIFYING_BYTES_MAX = 32 * 1024 * 1024;
+
+/**
+ * Tasks that a lane keeps in memory whatever the total, so that none is shut out by the others; up to
+ * so many times `windowBytesMax`. Beyond, it keeps one for an idle executor, or none.
+ */
+export const LANE_COUNT_MIN = 16;
+export const WINDOW_BYTES_FACTOR = 2;

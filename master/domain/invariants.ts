@@ -15,6 +15,7 @@
  *   S5  what is to be written later is open, and will be
  */
 import { mayRun } from './executor.ts';
+import { heldBytes } from './held-bytes.ts';
 import type { Lane } from './queue/lane.ts';
 import { isBefore, type Position, type Window } from './queue/window.ts';
 import type { State } from './state.ts';
@@ -102,13 +103,13 @@ function checkWindows(state: State, expect: Expect): void {
   let waitingCount = 0;
   const inDelayed = (task: Task) => ({ time: task.dueAt, seq: task.seq });
   checkSorted(state.delayed, inDelayed, 'delayed', expect);
-  for (const task of state.delayed) windowBytes += task.params.length;
+  for (const task of state.delayed) windowBytes += heldBytes(task);
   for (const [key, lane] of state.lanes) {
     checkSorted(lane.ready, inLane, key, expect);
     windowCount += lane.ready.size;
     waitingCount += lane.waitingCount;
     for (const task of lane.ready) {
-      windowBytes += task.params.length;
+      windowBytes += heldBytes(task);
       const belongs = task.lane === key && task.state === 'waiting';
       expect(belongs, 'S2', () => `${task.id}, ${task.state}, is in lane ${key}`);
     }

@@ -21,7 +21,7 @@ export interface Policy {
   readonly coolDownMs: number;
   /** Executors that a task may lose without a new checkpoint before it is given up. */
   readonly crashBudget: number;
-  /** Waiting tasks held in memory: for one lane, in all, and the bytes of their params. */
+  /** Waiting tasks held in memory: for one lane, in all, and the bytes of what they hold. */
   readonly laneWindowCount: number;
   readonly windowCountMax: number;
   readonly windowBytesMax: number;
@@ -62,7 +62,7 @@ export interface State {
   /** Waiting tasks that are not due, by dueAt. */
   readonly delayed: Window<Task>;
   delayedLoading: boolean;
-  /** Waiting tasks held in memory, and the bytes of their params. */
+  /** Waiting tasks held in memory, and the bytes of what they hold (`heldBytes`). */
   windowCount: number;
   windowBytes: number;
   /** Waiting tasks in all, also those only in the store. */

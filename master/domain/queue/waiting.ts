@@ -2,12 +2,11 @@
  * Puts waiting tasks where they belong and takes them out: due ones into the window of their
  * lane, later ones into the delayed window, and what is beyond a window only into the store.
  */
+import { LANE_COUNT_MIN, WINDOW_BYTES_FACTOR } from '../bounds.ts';
+import { heldBytes } from '../held-bytes.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
 import { createLane, type Lane, removeLane } from './lane.ts';
-
-/** A lane keeps a little whatever the total, so that none is shut out by the others. */
-const LANE_COUNT_MIN = 16;
 
 /** A task begins to wait. It may end up in the store only: then it is in `state.tasks` no more. */
 export function enqueue(state: State, task: Task, now: number): void {
@@ -35,16 +34,16 @@ export function place(state: State, task: Task, now: number): void {
   }
   state.tasks.set(task.id, task);
   state.windowCount++;
-  state.windowBytes += task.params.length;
+  state.windowBytes += heldBytes(task);
   if (task.deadlineAt !== null) {
     state.deadlines.push({ at: task.deadlineAt, kind: 'deadline', task });
   }
   if (due) state.roused.add(lane);
-  while (isTooFull(state, window.size)) {
+  while (isTooFull(state, window.size, due ? lane : null)) {
     const last = window.evictLast();
     if (last === undefined) break;
     state.windowCount--;
-    state.windowBytes -= last.params.length;
+    state.windowBytes -= heldBytes(last);
     leaveToStore(state, last);
   }
 }
@@ -53,7 +52,7 @@ export function place(state: State, task: Task, now: number): void {
 export function displace(state: State, task: Task, lane = laneFor(state, task)): void {
   if (!lane.ready.remove(task) && !state.delayed.remove(task)) return;
   state.windowCount--;
-  state.windowBytes -= task.params.length;
+  state.windowBytes -= heldBytes(task);
   // An idle executor that may not have the last task yet waits for those in the store.
   if (lane.ready.size === 0) state.roused.add(lane);
 }
@@ -97,16 +96,36 @@ function leaveToStore(state: State, task: Task): void {
   if (task.deadlineAt !== null) state.overdueHidden = true;
 }
 
-function isTooFull(state: State, windowSize: number): boolean {
+/** `lane`: null for the tasks that are not due. */
+function isTooFull(state: State, windowSize: number, lane: Lane | null): boolean {
   const { laneWindowCount, windowCountMax, windowBytesMax } = state.policy;
   if (windowSize > laneWindowCount) return true;
-  const full = state.windowCount > windowCountMax || state.windowBytes > windowBytesMax;
-  return full && windowSize > LANE_COUNT_MIN;
+  if (state.windowCount <= windowCountMax && state.windowBytes <= windowBytesMax) return false;
+  return windowSize > (lane !== null && isOverfull(state) ? spareCount(lane) : LANE_COUNT_MIN);
+}
+
+/** What lanes keep whatever the total has come to too much: 16 tasks of each of 10,000 lanes. */
+function isOverfull({ policy, windowBytes }: State): boolean {
+  return windowBytes > policy.windowBytesMax * WINDOW_BYTES_FACTOR;
+}
+
+/** One, where an executor is idle that may have it; none where it would only lie there. */
+function spareCount(lane: Lane): number {
+  return lane.pools.some((pool) => pool.idle.size > 0) ? 1 : 0;
 }
 
 /** Rows to read for a lane: a page, or what there is room for, so that none is read in vain. */
 export function roomFor(state: State): number {
   const { pageCount, windowCountMax, windowBytesMax } = state.policy;
+  if (isOverfull(state)) return 1;
   const room = state.windowBytes < windowBytesMax ? windowCountMax - state.windowCount : 0;
   return Math.min(pageCount, Math.max(room, LANE_COUNT_MIN));
+}
+
+/** Whether the next page of a lane is to be read: not where it would be given up as it comes in. */
+export function wantsMore(state: State, lane: Lane): boolean {
+  if (lane.loading || lane.pools.length === 0) return false;
+  const isFull = state.windowBytes > state.policy.windowBytesMax;
+  if (isFull && lane.ready.size === 0 && spareCount(lane) === 0) return false;
+  return lane.ready.runsLow(state.policy.pageCount);
 }

@@ -40,7 +40,7 @@ export class Window<T extends object> {
    * to the room, a page would be given up as it comes in, and asked for again, without end.
    */
   runsLow(pageCount: number): boolean {
-    return !this.complete && this.size < Math.min(pageCount, this.#room) / 2;
+    return !this.complete && this.size < Math.max(Math.min(pageCount, this.#room), 1) / 2;
   }
 
   first(): T | undefined {

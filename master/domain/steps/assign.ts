@@ -6,7 +6,7 @@
 import type { Output } from '../effects.ts';
 import type { Executor } from '../executor.ts';
 import { comesFirst, type Lane, type Pool } from '../queue/lane.ts';
-import { dequeue } from '../queue/waiting.ts';
+import { dequeue, wantsMore } from '../queue/waiting.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
 import { leaveIdle } from './occupation.ts';
@@ -126,8 +126,7 @@ function offer(state: State, task: Task, executor: Executor, now: number, out: O
 
 /** The window of a lane that executors wait for is running out, and the store has more. */
 function askForMore(state: State, lane: Lane, out: Output): void {
-  if (lane.loading || lane.pools.length === 0) return;
-  if (!lane.ready.runsLow(state.policy.pageCount)) return;
+  if (!wantsMore(state, lane)) return;
   lane.loading = true;
   out.loads.push({ type: 'lane', lane: lane.key });
 }

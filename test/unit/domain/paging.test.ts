@@ -128,6 +128,40 @@ describe('a full window', () => {
     expect(scheduler.state).to.include({ windowCount: 0, windowBytes: 0, waitingCount: 30 });
   });
 
+  it('counts what an attempt has left behind, not only the params', () => {
+    const { scheduler } = begin({});
+    scheduler.connect('x');
+    scheduler.submit(...numbered(20));
+    const details = 'd'.repeat(10_000);
+    for (let i = 0; i < 20; i++) {
+      scheduler.accept('x');
+      scheduler.progress('x', { checkpoint: 'c'.repeat(1_000), state: 's'.repeat(100) });
+      scheduler.fail('x', { error: { message: 'm', details } });
+    }
+    // 2 of params, 1,000, 100, 1 of the message, and the details with their quotes.
+    expect(scheduler.state.windowBytes).to.equal(20 * (2 + 1_000 + 100 + 1 + 10_002));
+  });
+
+  it('has a limit of bytes that holds for many lanes, and keeps them going', () => {
+    const windowBytesMax = 20_000;
+    const { scheduler, rows } = begin({ windowBytesMax, pageCount: 4 });
+    const types = Array.from({ length: 40 }, (_, i) => `type${i}`);
+    for (const type of types) {
+      for (let i = 0; i < 10; i++) {
+        rows.settle(scheduler.submit({ id: `${type}-${i}`, type, params: 'p'.repeat(1_000) }));
+        expect(scheduler.state.windowBytes).to.be.at.most(2 * windowBytesMax + 1_000);
+      }
+    }
+    rows.settle(scheduler.connect('x', { types }));
+    for (let i = 0; i < 400; i++) {
+      expect(scheduler.executor('x').occupation, `after ${i} tasks`).not.to.equal(null);
+      rows.settle(scheduler.accept('x'));
+      rows.settle(scheduler.end('x'));
+      expect(scheduler.state.windowBytes).to.be.at.most(2 * windowBytesMax + 1_000);
+    }
+    expect(scheduler.state).to.include({ waitingCount: 0, windowBytes: 0 });
+  });
+
   it('is no reason for another order: all run, each once, by the one key', () => {
     for (const policy of [
       { laneWindowCount: 3, pageCount: 2 },
