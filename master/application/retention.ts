@@ -15,10 +15,19 @@ export function keepRetention(options: {
   let stopped = false;
   let callOff: () => void = () => undefined;
 
+  const attempt = async (what: string, work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      log.error(`${what} failed`, { event: 'retention', error: String(error) });
+    }
+  };
+
   const run = async (): Promise<void> => {
     const now = clock.now();
-    try {
-      await store.prepareSegments(now);
+    await attempt('making the next segment of history', () => store.prepareSegments(now));
+    // Also where there was no room for the new one: this makes some.
+    await attempt('dropping history past retention', async () => {
       const droppedCount = await store.dropSegments(now - retentionDays * DAY_MS);
       if (droppedCount > 0) {
         log.info('history past retention was dropped', {
@@ -26,9 +35,7 @@ export function keepRetention(options: {
           segment_count: droppedCount,
         });
       }
-    } catch (error) {
-      log.error('retention failed', { event: 'retention', error: String(error) });
-    }
+    });
     if (!stopped) callOff = clock.wakeAt(now + PERIOD_MS, () => void run());
   };
   callOff = clock.wakeAt(clock.now() + PERIOD_MS, () => void run());
