@@ -48,6 +48,21 @@ export class Database {
     });
   }
 
+  /**
+   * Runs statements that change the schema: all or none of them where the database can. Where it
+   * commits after each, the process may end between any two: each must bear to be run again.
+   */
+  async changeSchema(statements: readonly string[]): Promise<void> {
+    if (this.dialect.schemaInTransactions) {
+      await this.transaction(async (connection) => {
+        await this.dialect.run(connection, [this.dialect.begin, ...statements].map(plain));
+      });
+      return;
+    }
+    // One by one, and for as long as it takes: a table may be large.
+    for (const sql of statements) await this.knex.raw(sql);
+  }
+
   async #connected<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const client = this.knex.client as Knex.Client;
     const connection: Connection = await client.acquireConnection();

@@ -54,7 +54,7 @@ export interface Dialect {
   /** The transaction on it failed in an unknown way: it must not reach the next user. */
   discard(connection: Connection, error: Error): void;
 
-  /** Makes a table with its indexes where it is not there; can be run again. */
+  /** Makes a table with its indexes, what of them is not there; can be run again. */
   createTable(table: string, columns: string, indexes: readonly Index[]): string[];
   /** One table whose rows are read by that index, whatever the planner thinks of it. */
   readBy(table: string, index: string): string;
@@ -67,7 +67,14 @@ export interface Dialect {
 
   /** Nobody else migrates this database meanwhile. */
   exclusively<T>(knex: Knex, work: () => Promise<T>): Promise<T>;
+  /** Whether a transaction holds changes of the schema too; where not, each commits by itself. */
+  readonly schemaInTransactions: boolean;
   listTables(knex: Knex, prefix: string): Promise<string[]>;
+  /**
+   * Tables with that prefix that were left without one of these indexes. None where a statement
+   * makes a table together with its indexes.
+   */
+  findHalfMade(knex: Knex, prefix: string, indexes: readonly Index[]): Promise<string[]>;
   /** What must be changed for a commit to survive a power cut; null where nothing must. */
   findWeakness(knex: Knex): Promise<string | null>;
   /** What makes the database unusable as it is; null where nothing does. */

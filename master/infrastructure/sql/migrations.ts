@@ -1,11 +1,12 @@
 /**
  * The schema, as the steps that led to it. Forward only: a step, once released, is never edited.
- * Each statement can be run again, because MySQL commits after every one of them. The result is
- * described in `/schema.sql`; a test compares the two.
+ * A step takes place as a whole on SQLite; each of its statements can be run again, because MySQL
+ * commits after every one of them. The result is described in `/schema.sql`; a test compares the
+ * two.
  */
-import type { Knex } from 'knex';
 import { StoreUnusable } from '../../application/ports.ts';
-import type { Dialect, Types } from './dialect.ts';
+import type { Database } from './database.ts';
+import type { Dialect, Index, Types } from './dialect.ts';
 
 const liveTaskColumns = (t: Types): string => `
   seq ${t.seq},
@@ -48,8 +49,14 @@ const liveTaskColumns = (t: Types): string => `
   checkpoint ${t.text} NULL,
   params ${t.text} NOT NULL`;
 
+export const segmentIndexes: readonly Index[] = [
+  { name: 'id', columns: 'id', unique: true },
+  { name: 'state', columns: 'state, seq' },
+  { name: 'notify', columns: 'notify_state, notify_next_at, seq' },
+];
+
 /**
- * Makes one segment of history, where it is not there. A step that changes the columns of tasks
+ * Makes one segment of history, what of it is not there. A step that changes the columns of tasks
  * must also alter the segments that exist.
  */
 export function createSegment(dialect: Dialect, table: string): string[] {
@@ -64,11 +71,7 @@ export function createSegment(dialect: Dialect, table: string): string[] {
   notify_error ${t.text} NULL,
   delivered_at ${t.instant} NULL,
   result ${t.text} NULL`;
-  return dialect.createTable(table, columns, [
-    { name: 'id', columns: 'id', unique: true },
-    { name: 'state', columns: 'state, seq' },
-    { name: 'notify', columns: 'notify_state, notify_next_at, seq' },
-  ]);
+  return dialect.createTable(table, columns, segmentIndexes);
 }
 
 const masterColumns = (t: Types): string => `
@@ -106,30 +109,51 @@ const steps: readonly ((dialect: Dialect) => string[])[] = [
   ],
 ];
 
+/** What a step may have made; so far it has told of it in `schema_version`. */
+const OURS = /^(master|task|task_attempt|task_history_\d{8})$/;
+
 /**
  * Brings the schema to this version. Masters that start together take turns.
- * @throws {StoreUnusable} a newer version has been here: its rows may mean what this one ignores.
+ * @throws {StoreUnusable} a newer version has been here: its rows may mean what this one ignores;
+ *   or nothing says which version has.
  */
-export async function migrate(knex: Knex, dialect: Dialect): Promise<void> {
+export async function migrate(database: Database): Promise<void> {
+  const { knex, dialect } = database;
   await dialect.exclusively(knex, async () => {
-    for (const sql of dialect.createTable('schema_version', versionColumns(dialect.types), [])) {
-      await knex.raw(sql);
-    }
-    const row = await knex('schema_version').where({ id: 1 }).first('version');
-    const version = (row as { version: number } | undefined)?.version ?? 0;
+    const version = await readVersion(database);
     if (version > steps.length) {
       throw new StoreUnusable(
         `the database has schema version ${version}, this master knows ${steps.length}: ` +
           'start the newer master again, or restore a backup from before the upgrade',
       );
     }
-    if (row === undefined) await knex('schema_version').insert({ id: 1, version: 0 });
     for (const [index, step] of steps.entries()) {
       if (index < version) continue;
-      for (const sql of step(dialect)) await knex.raw(sql);
-      await knex('schema_version')
-        .where({ id: 1 })
-        .update({ version: index + 1 });
+      const raise = `UPDATE schema_version SET version = ${index + 1} WHERE id = 1`;
+      await database.changeSchema([...step(dialect), raise]);
     }
   });
+}
+
+/** 0 for a database without tables. */
+async function readVersion(database: Database): Promise<number> {
+  const { knex, dialect } = database;
+  const tables = await dialect.listTables(knex, '');
+  if (tables.includes('schema_version')) {
+    const row: unknown = await knex('schema_version').where({ id: 1 }).first('version');
+    if (row !== undefined) return (row as { version: number }).version;
+  }
+  const ours = tables.filter((table) => OURS.test(table)).sort();
+  // The first step would adopt them as they are, and begin the count of terms again.
+  if (ours.length > 0) {
+    throw new StoreUnusable(
+      `the database has ${ours.join(', ')}, and no row in schema_version that says what made them: ` +
+        'restore a backup, or use a database without tables of these names',
+    );
+  }
+  await database.changeSchema([
+    ...dialect.createTable('schema_version', versionColumns(dialect.types), []),
+    'INSERT INTO schema_version (id, version) VALUES (1, 0)',
+  ]);
+  return 0;
 }

@@ -378,6 +378,8 @@ export function mysqlDialect(url: URL): Dialect {
       })),
 
     exclusively,
+    schemaInTransactions: false,
+    findHalfMade: async () => [],
     async listTables(knex, prefix) {
       const [rows] = (await knex.raw(
         'SELECT TABLE_NAME AS name FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND LEFT(TABLE_NAME, ?) = ?',

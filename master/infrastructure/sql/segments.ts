@@ -4,7 +4,8 @@
  * which exist; it makes none.
  */
 const DAY_MS = 86_400_000;
-const PREFIX = 'task_history_';
+/** How the names of all segments begin, and of no other table. */
+export const SEGMENT_PREFIX = 'task_history_';
 
 export interface Segment {
   /** Days since the epoch, UTC. */
@@ -15,14 +16,15 @@ export interface Segment {
 export function segmentAt(instant: number): Segment {
   const day = Math.floor(instant / DAY_MS);
   const date = new Date(day * DAY_MS).toISOString().slice(0, 10);
-  return { day, table: PREFIX + date.replaceAll('-', '') };
+  return { day, table: SEGMENT_PREFIX + date.replaceAll('-', '') };
 }
 
 export function nextSegmentAt(instant: number): Segment {
   return segmentAt(instant + DAY_MS);
 }
 
-function segmentNamed(table: string): Segment | null {
+/** Null for a table of another kind. */
+export function segmentNamed(table: string): Segment | null {
   const match = /^task_history_(\d{4})(\d\d)(\d\d)$/.exec(table);
   if (match === null) return null;
   return segmentAt(Date.parse(`${match[1]}-${match[2]}-${match[3]}T00:00:00Z`));
@@ -37,7 +39,14 @@ export class Segments {
   }
 
   replace(tables: readonly string[]): void {
-    this.#set(tables.map(segmentNamed).filter((segment) => segment !== null));
+    this.#newestFirst = [];
+    this.addTables(tables);
+  }
+
+  addTables(tables: readonly string[]): void {
+    const found = tables.map(segmentNamed).filter((segment) => segment !== null);
+    const missing = found.filter((segment) => !this.has(segment));
+    this.#set([...this.#newestFirst, ...missing]);
   }
 
   has({ day }: Segment): boolean {

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import type { Knex } from 'knex';
 import Libsql from 'libsql';
 import { StoreUnusable } from '../../application/ports.ts';
-import type { Columns, Connection, Dialect, Outcome, Statement, Types } from './dialect.ts';
+import type { Columns, Connection, Dialect, Index, Outcome, Statement, Types } from './dialect.ts';
 import { placeholders } from './dialect.ts';
 import type { Row } from './rows.ts';
 
@@ -125,6 +125,35 @@ function bound(columns: Columns, first: number, separator: string): string {
   return columns.map(({ name }, index) => `${name} = ?${first + index}`).join(separator);
 }
 
+async function listTables(knex: Knex, prefix: string): Promise<string[]> {
+  const rows = await listSchema(knex, prefix);
+  return rows.filter(({ type }) => type === 'table').map(({ name }) => name);
+}
+
+/** Compares names only: years of history are a thousand tables, and their indexes. */
+async function findHalfMade(
+  knex: Knex,
+  prefix: string,
+  indexes: readonly Index[],
+): Promise<string[]> {
+  const rows = await listSchema(knex, prefix);
+  const names = new Set(rows.map(({ name }) => name));
+  return rows
+    .filter(({ type }) => type === 'table')
+    .filter(({ name: table }) => indexes.some(({ name }) => !names.has(`${table}_${name}`)))
+    .map(({ name }) => name);
+}
+
+function listSchema(
+  knex: Knex,
+  prefix: string,
+): PromiseLike<{ readonly type: string; readonly name: string }[]> {
+  return knex.raw('SELECT type, name FROM sqlite_master WHERE substr(name, 1, ?) = ?', [
+    prefix.length,
+    prefix,
+  ]);
+}
+
 export function sqliteDialect(file: string): Dialect {
   return {
     knex: {
@@ -180,13 +209,9 @@ export function sqliteDialect(file: string): Dialect {
 
     // Whoever has the file open is alone with it.
     exclusively: (_knex, work) => work(),
-    async listTables(knex, prefix) {
-      const rows: { name: string }[] = await knex.raw(
-        `SELECT name FROM sqlite_master WHERE type = 'table' AND substr(name, 1, ?) = ?`,
-        [prefix.length, prefix],
-      );
-      return rows.map(({ name }) => name);
-    },
+    schemaInTransactions: true,
+    listTables,
+    findHalfMade,
     async findWeakness(knex) {
       const [row]: { synchronous?: number }[] = await knex.raw('PRAGMA synchronous');
       return (row?.synchronous ?? 0) >= 2 ? null : 'PRAGMA synchronous is below FULL';

@@ -10,10 +10,10 @@ import { planCommit } from './commit.ts';
 import type { Database } from './database.ts';
 import type { Connection, Dialect, Outcome, Statement } from './dialect.ts';
 import { plain } from './dialect.ts';
-import { createSegment, migrate } from './migrations.ts';
+import { createSegment, migrate, segmentIndexes } from './migrations.ts';
 import { Queries } from './queries.ts';
 import type { Segment } from './segments.ts';
-import { nextSegmentAt, segmentAt, Segments } from './segments.ts';
+import { nextSegmentAt, SEGMENT_PREFIX, segmentAt, segmentNamed, Segments } from './segments.ts';
 
 /** Attempts deleted at once when a segment is dropped: other commits go in between. */
 const PRUNE_COUNT = 5_000;
@@ -47,8 +47,8 @@ export class SqlStore extends Queries implements TaskStore {
   ): Promise<{ term: number; lastSeq: number }> {
     try {
       await this.#checkServer();
-      await migrate(this.#knex, this.#dialect);
-      this.#segments.replace(await this.#dialect.listTables(this.#knex, 'task_history_'));
+      await migrate(this.#database);
+      await this.#findSegments();
       await this.prepareSegments(now);
       const term = await this.#beginTerm(owner, now, held);
       return { term, lastSeq: await this.lastSeq() };
@@ -76,6 +76,8 @@ export class SqlStore extends Queries implements TaskStore {
   }
 
   async dropSegments(before: number): Promise<number> {
+    // Those included that could not be dropped before: nobody reads them any more.
+    this.#segments.addTables(await this.#dialect.listTables(this.#knex, SEGMENT_PREFIX));
     const ended = this.#segments.endedBefore(before);
     for (const segment of ended) {
       // Attempts first: were the segment gone, nothing would tell whose they are.
@@ -150,8 +152,18 @@ export class SqlStore extends Queries implements TaskStore {
     }
   }
 
+  /** Those that lack an index are completed: reads name the index they go by. */
+  async #findSegments(): Promise<void> {
+    const dialect = this.#dialect;
+    for (const table of await dialect.findHalfMade(this.#knex, SEGMENT_PREFIX, segmentIndexes)) {
+      const segment = segmentNamed(table);
+      if (segment !== null) await this.#makeSegment(segment);
+    }
+    this.#segments.replace(await dialect.listTables(this.#knex, SEGMENT_PREFIX));
+  }
+
   async #makeSegment(segment: Segment): Promise<void> {
-    for (const sql of createSegment(this.#dialect, segment.table)) await this.#knex.raw(sql);
+    await this.#database.changeSchema(createSegment(this.#dialect, segment.table));
     this.#segments.add(segment);
   }
 

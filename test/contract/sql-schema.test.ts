@@ -1,0 +1,200 @@
+/**
+ * How a schema comes to be: as a whole, again from wherever an earlier start was cut off, and never
+ * upon tables of which nothing says what made them.
+ */
+import { expect } from 'chai';
+import knex from 'knex';
+import Libsql from 'libsql';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { StoreUnusable, type TaskStore } from '../../master/application/ports.ts';
+import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
+import { type Mariadb, MARIADB_MISSING, startMariadb } from '../helpers/mariadb.ts';
+import { NOW, notificationOf } from '../helpers/task.ts';
+import { commit, DAY_MS, failureOf, finish, finished, task } from './sample.ts';
+
+const TODAY = 'task_history_20261120';
+const TOMORROW = 'task_history_20261121';
+const INDEXES = ['id', 'state', 'notify'];
+
+describe('SQL schema: SQLite', function () {
+  this.timeout(30_000);
+  let folder: string;
+  let file: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'soda-schema-'));
+    file = join(folder, 'soda.db');
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  /** A master's time on the file. */
+  async function withStore<T>(work: (store: TaskStore) => Promise<T>): Promise<T> {
+    const store = await openSqlStore({ url: `sqlite:${file}`, allowWeakDurability: false });
+    try {
+      return await work(store);
+    } finally {
+      await store.close();
+    }
+  }
+
+  /** The file in other hands, between two masters. */
+  function withFile<T>(work: (database: Libsql.Database) => T): T {
+    const database = new Libsql(file);
+    try {
+      return work(database);
+    } finally {
+      database.close();
+    }
+  }
+
+  /** Tables and indexes whose names begin so. */
+  const names = (prefix: string) =>
+    withFile((database) =>
+      (
+        database
+          .prepare('SELECT name FROM sqlite_master WHERE substr(name, 1, ?) = ? ORDER BY name')
+          .all([prefix.length, prefix]) as { name: string }[]
+      ).map(({ name }) => name),
+    );
+  const whole = (table: string) => [table, ...INDEXES.map((index) => `${table}_${index}`)].sort();
+
+  it('completes segments that a version before left without some of their indexes', async () => {
+    const ended = finished(task(1, { notifyUrl: 'http://a.example/' }));
+    await withStore(async (store) => {
+      const { term } = await store.takeTerm('m-1', NOW);
+      await store.prepareSegments(NOW - 9 * DAY_MS);
+      await store.commit(commit(term, { finishes: [finish(ended, notificationOf(ended), false)] }));
+    });
+    // As it was left by a process that ended after the table, and after each of the indexes.
+    const lost = [
+      ['task_history_20261112', ['notify']],
+      [TODAY, ['state', 'notify']],
+      [TOMORROW, INDEXES],
+    ] as const;
+    for (const [table, indexes] of lost) {
+      withFile((database) => {
+        for (const index of indexes) database.exec(`DROP INDEX ${table}_${index}`);
+      });
+    }
+    await withStore(async (store) => {
+      expect((await store.takeTerm('m-2', NOW)).term).to.equal(2);
+      expect((await store.loadNotifications(null, 9)).map(({ taskId }) => taskId)).to.deep.equal([
+        't-1',
+      ]);
+    });
+    for (const [table] of lost) expect(names(table)).to.deep.equal(whole(table));
+  });
+
+  it('makes a segment as a whole or not at all, and makes it later', async () => {
+    await withStore((store) => store.takeTerm('m-1', NOW));
+    const day = 'task_history_20261130';
+    // Of the name of its last index: making that fails, as it would on a full disk.
+    withFile((database) => database.exec(`CREATE TABLE ${day}_notify (a)`));
+    const then = NOW + 10 * DAY_MS;
+    await withStore(async (store) => {
+      const failure = await failureOf(store.prepareSegments(then));
+      expect(failure.message).to.match(/already a table/);
+      await store.takeTerm('m-2', NOW);
+      expect(await store.loadNotifications(null, 9)).to.deep.equal([]);
+    });
+    expect(names(day)).to.deep.equal([`${day}_notify`]);
+    withFile((database) => database.exec(`DROP TABLE ${day}_notify`));
+    await withStore((store) => store.prepareSegments(then));
+    expect(names(day)).to.deep.equal(whole(day));
+  });
+
+  it('makes nothing at a start where nothing is missing, however long the history', async () => {
+    await withStore(async (store) => {
+      await store.takeTerm('m-1', NOW);
+      for (let day = 1; day <= 1_000; day++) await store.prepareSegments(NOW - day * DAY_MS);
+    });
+    // The file counts the changes of its schema.
+    const changes = () => withFile((database) => database.pragma('schema_version'));
+    const before = changes();
+    await withStore((store) => store.takeTerm('m-2', NOW));
+    expect(changes()).to.deep.equal(before);
+  });
+
+  it('takes no step of the schema by halves', async () => {
+    // Of the name of an index that the first step makes last but one.
+    withFile((database) => database.exec('CREATE TABLE task_deadline (a)'));
+    await withStore(async (store) => {
+      const failure = await failureOf(store.takeTerm('m-1', NOW));
+      expect(failure.message).to.match(/already a table/);
+    });
+    expect(names('task')).to.deep.equal(['task_deadline']);
+    withFile((database) => database.exec('DROP TABLE task_deadline'));
+    await withStore(async (store) => {
+      expect((await store.takeTerm('m-1', NOW)).term).to.equal(1);
+    });
+  });
+
+  it('refuses tables of which nothing says what version made them', async () => {
+    await withStore((store) => store.takeTerm('m-1', NOW));
+    for (const loss of ['DELETE FROM schema_version', 'DROP TABLE schema_version']) {
+      withFile((database) => database.exec(loss));
+      await withStore(async (store) => {
+        const failure = await failureOf(store.takeTerm('m-2', NOW));
+        expect(failure).to.be.instanceOf(StoreUnusable);
+        expect(failure.message).to.match(/has master, task, .*no row in schema_version.*backup/);
+      });
+      const [master] = withFile((database) =>
+        database.prepare('SELECT term, owner FROM master').all([]),
+      );
+      expect(master).to.deep.equal({ term: 1, owner: 'm-1' });
+    }
+  });
+});
+
+describe('SQL schema: MariaDB', function () {
+  this.timeout(60_000);
+  let server: Mariadb;
+  before(async function () {
+    const started = await startMariadb();
+    if (started === null) {
+      console.log(`    skipped: ${MARIADB_MISSING}`);
+      this.skip();
+    }
+    server = started;
+  });
+  after(() => server?.stop());
+
+  /** A master, and another client of its database. */
+  async function withBoth(work: (store: TaskStore, client: knex.Knex) => Promise<void>) {
+    const url = await server.url();
+    const client = knex({ client: 'mysql2', connection: url, pool: { min: 0, max: 1 } });
+    const store = await openSqlStore({ url, allowWeakDurability: false });
+    try {
+      await work(store, client);
+    } finally {
+      await store.close();
+      await client.destroy();
+    }
+  }
+
+  it('refuses tables of which nothing says what version made them', () =>
+    withBoth(async (store, client) => {
+      await store.takeTerm('m-1', NOW);
+      await client('schema_version').delete();
+      const failure = await failureOf(store.takeTerm('m-2', NOW));
+      expect(failure).to.be.instanceOf(StoreUnusable);
+      expect(failure.message).to.match(/has master, task, .*no row in schema_version.*backup/);
+      expect(await client('master').first('term')).to.deep.equal({ term: 1 });
+    }));
+
+  it('drops at its next try what could not be dropped at first', () =>
+    withBoth(async (store, client) => {
+      await store.takeTerm('m-1', NOW);
+      await client.raw(
+        `CREATE TABLE holder (seq BIGINT, FOREIGN KEY (seq) REFERENCES ${TODAY} (seq))`,
+      );
+      const later = NOW + 9 * DAY_MS;
+      expect((await failureOf(store.dropSegments(later))).message).to.match(/foreign key/);
+      expect((await store.findIds(['t-1'])).size, 'it can be read without').to.equal(0);
+      await client.raw('DROP TABLE holder');
+      expect(await store.dropSegments(later)).to.be.at.least(1);
+      expect(await store.dropSegments(later)).to.equal(0);
+    }));
+});
