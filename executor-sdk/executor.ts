@@ -135,21 +135,24 @@ export class Executor {
       case 'assigned':
         return this.#begin(message.task, message.limits);
       case 'begin':
-        if (this.#running?.taskId === message.taskId && this.#running.attempt === message.attempt) {
-          this.#running.begin();
-        }
+        return this.#runningOf(message)?.begin();
+      case 'abort': {
+        const running = this.#runningOf(message);
+        if (running !== null) this.#abort(running, message.reason);
         return;
-      case 'abort':
-        if (this.#running?.taskId === message.taskId && this.#running.attempt === message.attempt) {
-          this.#abort(this.#running, message.reason);
-        }
-        return;
+      }
       case 'ping':
         return this.#tell({ type: 'pong' });
       case 'event':
         if (message.event.type === 'connected') this.#connected();
         return this.#event(message.event);
     }
+  }
+
+  /** An order may come late: it is about one attempt, and no other. */
+  #runningOf({ taskId, attempt }: AttemptKey): RunningAttempt | null {
+    const running = this.#running;
+    return running?.taskId === taskId && running.attempt === attempt ? running : null;
   }
 
   #begin(assigned: AssignedTask, limits: Limits): void {
@@ -161,9 +164,11 @@ export class Executor {
     });
     abort.signal.addEventListener('abort', begin);
     const ended = this.#run(assigned, limits, key, abort.signal, begun).finally(() => {
-      this.#running = null;
+      // An offer of a session that is over may be answered after the next one has come.
+      if (this.#running === running) this.#running = null;
     });
-    this.#running = { ...key, abort, begin, ended };
+    const running = { ...key, abort, begin, ended };
+    this.#running = running;
   }
 
   async #run(
@@ -216,14 +221,16 @@ export class Executor {
 
   async #refusal(task: Task, signal: AbortSignal): Promise<Refusal | null> {
     if (this.#isStopping) return { code: 406, message: 'stopping' };
-    let answer: true | string;
+    let answer: unknown;
     try {
-      answer = (await this.#options.canAccept?.(task)) ?? true;
+      answer = await Promise.race([this.#options.canAccept?.(task), onceAborted(signal)]);
     } catch (error) {
       answer = `canAccept failed: ${String(error)}`;
     }
     if (signal.aborted) return { code: 406, message: 'called off before it began' };
-    return answer === true ? null : { code: 400, message: answer.slice(0, 1024) };
+    if (answer === true || answer === undefined) return null;
+    const message = typeof answer === 'string' ? answer : `canAccept answered ${typeof answer}`;
+    return { code: 400, message: message.slice(0, 1024) };
   }
 
   #abort(running: RunningAttempt, reason: AbortReason): void {
@@ -252,6 +259,12 @@ export class Executor {
     const { onEvent = printEvent } = this.#options;
     onEvent(event);
   }
+}
+
+function onceAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;

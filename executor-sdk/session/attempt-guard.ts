@@ -85,9 +85,12 @@ export class AttemptGuard {
     return counts;
   }
 
-  /** An offer that belongs to a session that is over. */
+  /** An offer that belongs to a session that is over: its answer would mean nothing any more. */
   dropOffer(): void {
-    if (this.#held?.state === 'offered') this.release(this.#held);
+    const held = this.#held;
+    if (held?.state !== 'offered') return;
+    this.release(held);
+    this.#options.abort(keyOf(held), 'stale_attempt');
   }
 
   /** Resolves at once unless a fenced attempt has still to end. */

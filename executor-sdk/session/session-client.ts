@@ -287,6 +287,8 @@ export class SessionClient {
     if (this.#guard.release(message)) {
       return this.#outbox.conclude(message);
     }
+    // The offer was taken back before it was answered: nobody waits for that.
+    if (message.type === 'reject') return;
     this.#outbox.dropReports();
     this.#event('result_dropped', 'the lease was lost before the attempt ended', message);
   }

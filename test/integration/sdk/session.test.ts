@@ -1,19 +1,12 @@
 /** The SDK, with its worker thread, against the real gateway; through a proxy where a fault is due. */
-import { EventEmitter, once } from 'node:events';
-import { ExecutorRefused, createExecutor } from '@soda-scheduler/executor-sdk';
-import type { ExecutorEvent, ExecutorOptions, TaskAborted } from '@soda-scheduler/executor-sdk';
+import { once } from 'node:events';
+import { ExecutorRefused } from '@soda-scheduler/executor-sdk';
+import type { ExecutorOptions, TaskAborted } from '@soda-scheduler/executor-sdk';
 import { expect } from 'chai';
-import { type LinkOptions, ScriptedMaster } from '../helpers/scripted-master.ts';
-import { TcpProxy } from '../helpers/tcp-proxy.ts';
-import { eventually } from '../helpers/system/wait.ts';
-
-function deferred() {
-  let resolve: () => void = () => undefined;
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
-}
+import { type LinkOptions, ScriptedMaster } from '../../helpers/scripted-master.ts';
+import { TcpProxy } from '../../helpers/tcp-proxy.ts';
+import { eventually } from '../../helpers/system/wait.ts';
+import { deferred, watchedExecutor } from '../../helpers/watched-executor.ts';
 
 describe('executor SDK', () => {
   const closing: (() => Promise<unknown>)[] = [];
@@ -36,28 +29,9 @@ describe('executor SDK', () => {
   }
 
   function executor(url: string, options: Partial<ExecutorOptions> = {}) {
-    const events: ExecutorEvent[] = [];
-    const happened = new EventEmitter();
-    const made = createExecutor({
-      url,
-      id: 'e1',
-      handleSignals: false,
-      onEvent: (event) => {
-        events.push(event);
-        happened.emit('event');
-      },
-      ...options,
-    });
+    const made = watchedExecutor(url, options);
     closing.push(() => made.stop().catch(() => undefined));
-    /** The first event of this type, now or later. */
-    async function told(type: ExecutorEvent['type']): Promise<ExecutorEvent> {
-      for (;;) {
-        const event = events.find((one) => one.type === type);
-        if (event !== undefined) return event;
-        await once(happened, 'event');
-      }
-    }
-    return Object.assign(made, { events, told });
+    return made;
   }
 
   it('runs a task and reports progress, checkpoint and result in order', async () => {

@@ -1,11 +1,11 @@
 /** The SDK in a process of its own: a blocked thread, a deaf handler, a stopped process, signals. */
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { ScriptedMaster } from '../helpers/scripted-master.ts';
-import { SystemProcess } from '../helpers/system/process.ts';
-import { TcpProxy } from '../helpers/tcp-proxy.ts';
+import { ScriptedMaster } from '../../helpers/scripted-master.ts';
+import { SystemProcess } from '../../helpers/system/process.ts';
+import { TcpProxy } from '../../helpers/tcp-proxy.ts';
 
-const SCRIPT = fileURLToPath(new URL('../helpers/executor-process.ts', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('../../helpers/executor-process.ts', import.meta.url));
 
 describe('executor process', function () {
   this.timeout(20_000);

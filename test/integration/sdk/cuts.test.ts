@@ -3,12 +3,12 @@
  * them, the handshake included. However it is cut, the master sees one clean conversation.
  */
 import { expect } from 'chai';
-import { SessionClient } from '../../executor-sdk/session/session-client.ts';
-import type { FromSession } from '../../executor-sdk/thread-messages.ts';
-import { sessionSettings } from '../../executor-sdk/executor-options.ts';
-import { ScriptedMaster } from '../helpers/scripted-master.ts';
-import { TcpProxy } from '../helpers/tcp-proxy.ts';
-import type { Direction } from '../helpers/tcp-proxy.ts';
+import { SessionClient } from '../../../executor-sdk/session/session-client.ts';
+import type { FromSession } from '../../../executor-sdk/thread-messages.ts';
+import { sessionSettings } from '../../../executor-sdk/executor-options.ts';
+import { ScriptedMaster } from '../../helpers/scripted-master.ts';
+import { TcpProxy } from '../../helpers/tcp-proxy.ts';
+import type { Direction } from '../../helpers/tcp-proxy.ts';
 
 const STEP_BYTES = 7;
 const PERCENTS = [10, 20, 30];
