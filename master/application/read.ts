@@ -31,7 +31,8 @@ export async function read(
       return { type: 'delayedLoaded', tasks, complete: tasks.length < pageCount };
     }
     case 'overdue': {
-      return { type: 'overdueLoaded', tasks: await store.loadOverdue(now, pageCount) };
+      const tasks = await store.loadOverdue(now, pageCount);
+      return { type: 'overdueLoaded', tasks, complete: tasks.length < pageCount };
     }
     case 'notifications': {
       const after = state.notifications.cursor;

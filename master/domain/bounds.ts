@@ -14,3 +14,9 @@ export const NOTIFYING_BYTES_MAX = 32 * 1024 * 1024;
  */
 export const LANE_COUNT_MIN = 16;
 export const WINDOW_BYTES_FACTOR = 2;
+
+/** Deadlines that one tick fires, and waiting tasks that one look at a lane expires: a turn each. */
+export const FIRE_COUNT_MAX = 1_000;
+
+/** Times that a task may be given back unasked, since its last new checkpoint, before that is a failure. */
+export const RETURN_COUNT_MAX = 3;

@@ -166,7 +166,11 @@ export type Event =
       readonly notifications: readonly Notification[];
       readonly complete: boolean;
     }
-  /** Waiting tasks whose deadline has passed. */
-  | { readonly type: 'overdueLoaded'; readonly tasks: readonly Task[] }
+  /** Waiting tasks whose deadline has passed; `complete`: there are no more. */
+  | {
+      readonly type: 'overdueLoaded';
+      readonly tasks: readonly Task[];
+      readonly complete: boolean;
+    }
   | { readonly type: 'drainStarted' }
   | { readonly type: 'ticked' };

@@ -38,7 +38,7 @@ export interface Executor {
   leaving: boolean;
   /** Tasks it rejected, and until when it is not offered them again. */
   readonly coolDowns: Map<string, number>;
-  /** Offers in a row that it did not accept; from the third on it is left alone for a while. */
+  /** Offers in a row that came to nothing; from the third on it is left alone for a while. */
   refusalCount: number;
   restUntil: number;
   /** Heartbeats in a row that did not mention the attempt it should be running. */

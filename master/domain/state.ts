@@ -78,6 +78,8 @@ export interface State {
   notificationsLoading: boolean;
   /** Callbacks in flight, by task. */
   readonly notifying: InFlight;
+  /** How often tasks in memory (by seq) were given back unasked since their last new checkpoint. */
+  readonly givenBack: Map<number, number>;
   /** Tasks whose row is behind what is known (started, progress); written within a second. */
   readonly unwritten: Set<Task>;
   flushAt: number;
@@ -117,6 +119,7 @@ export function createState(options: {
     notifications: new Window<Notification>((n) => ({ time: n.nextTryAt, seq: n.taskSeq })),
     notificationsLoading: false,
     notifying: new InFlight(),
+    givenBack: new Map(),
     unwritten: new Set(),
     flushAt: Number.POSITIVE_INFINITY,
     roused: new Set(),

@@ -15,6 +15,9 @@ const LEASE_GRACE_MS = 3_000;
 /** A frame that was on its way when an attempt ended has arrived after this, without faults. */
 const START_DELAY_MS_MAX = 1_000;
 
+/** To one executor within a second: what ends an attempt so fast is answered with a wait. */
+const OFFER_COUNT_MAX = 10;
+
 interface Child {
   readonly taskId: string;
   readonly attempt: number;
@@ -31,6 +34,8 @@ export class Ledger {
   readonly attempts = new Map<number, Map<number, AttemptRecord>>();
   readonly #seqById = new Map<string, number>();
   #offered: Task[] = [];
+  /** Instants of late at which a task was offered to an executor. */
+  readonly #offersOf = new Map<string, number[]>();
   readonly #writtenAt = new Map<number, number>();
   readonly #lastEnded = new Map<number, number>();
   readonly #children = new Set<Child>();
@@ -159,8 +164,28 @@ export class Ledger {
     this.live.set(task.seq, task);
     this.#writtenAt.set(task.seq, this.#world.now);
     if (task.state === 'waiting') this.#endedAt.set(`${task.id}/${task.attempt}`, this.#world.now);
-    if (task.state === 'offered' && before?.attempt !== task.attempt) this.#offered.push(task);
+    if (task.state === 'offered' && before?.attempt !== task.attempt)
+      this.#wasOffered(task, before);
     this.#world.log(`row ${task.id} ${task.state} ${task.attempt} ${task.executorId ?? ''}`);
+  }
+
+  #wasOffered(task: Task, before: Task | undefined): void {
+    this.#offered.push(task);
+    const { id, offeredAt, executorId } = task;
+    // Of the row as it was: what the master makes of it is another matter.
+    const deadlineAt = before?.deadlineAt ?? null;
+    if (deadlineAt !== null && deadlineAt <= (offeredAt ?? 0)) {
+      this.#world.violate('T2', `${id} is offered at ${offeredAt}, past its deadline`);
+    }
+    const pair = `${id} ${executorId}`;
+    const recent = (this.#offersOf.get(pair) ?? []).filter((at) => at > this.#world.now - 1_000);
+    this.#offersOf.set(pair, [...recent, this.#world.now]);
+    if (recent.length >= OFFER_COUNT_MAX) {
+      this.#world.violate(
+        'T3',
+        `${id} was offered to ${executorId} ${recent.length} times a second`,
+      );
+    }
   }
 
   #checkTransition(task: Task, before: Task | undefined): void {

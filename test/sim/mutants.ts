@@ -288,6 +288,28 @@ function mutantList(): Mutant[] {
       },
     },
     {
+      name: 'offers what a page brought although its deadline has passed',
+      faults: { masterCrash: true, executorPause: true },
+      ...onStore((store) => ({
+        loadLane: async (...args) => {
+          const page = await store.loadLane(...args);
+          return page.map((task) => ({ ...task, deadlineAt: null }));
+        },
+      })),
+    },
+    {
+      name: 'offers a task again and again to an executor that gives it back',
+      faults: { handlers: true },
+      settings: { networkLatencyMsMax: 2, storeLatencyMsMax: 1 },
+      ...onState(({ executors, givenBack }) => {
+        givenBack.clear();
+        for (const executor of executors.values()) {
+          executor.coolDowns.clear();
+          executor.refusalCount = 0;
+        }
+      }),
+    },
+    {
       name: 'acknowledges frames when they arrive',
       ...onLink((link) => {
         link.acknowledgesAtOnce = true;

@@ -93,6 +93,7 @@ export function laneFor(
 
 function leaveToStore(state: State, task: Task): void {
   state.tasks.delete(task.id);
+  state.givenBack.delete(task.seq);
   if (task.deadlineAt !== null) state.overdueHidden = true;
 }
 

@@ -3,12 +3,14 @@
  * what the step has changed: lanes that gained a task, executors that became free. That is
  * enough, because before the step no waiting task fitted an idle executor (invariant I13).
  */
+import { FIRE_COUNT_MAX } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import type { Executor } from '../executor.ts';
 import { comesFirst, type Lane, type Pool } from '../queue/lane.ts';
 import { dequeue, wantsMore } from '../queue/waiting.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
+import { expire } from './finish.ts';
 import { leaveIdle } from './occupation.ts';
 
 /** Tasks looked at past the head of a lane when an executor may not have the first ones yet. */
@@ -31,15 +33,21 @@ function assignTo(state: State, executor: Executor, now: number, out: Output): v
   const pool = state.pools.get(executor.poolKey);
   if (pool === undefined || !pool.idle.has(executor) || executor.restUntil > now) return;
   for (const lane of pool.lanes) askForMore(state, lane, out);
-  const best = bestFor(pool, executor, now);
+  const best = bestFor(state, pool, executor, now, out);
   if (best !== undefined) offer(state, best, executor, now, out);
 }
 
 /** The first task, by (orderTime, seq), of all the lanes the executor may serve. */
-function bestFor(pool: Pool, executor: Executor, now: number): Task | undefined {
+function bestFor(
+  state: State,
+  pool: Pool,
+  executor: Executor,
+  now: number,
+  out: Output,
+): Task | undefined {
   let best: Task | undefined;
   for (const lane of pool.lanes) {
-    const task = firstFor(lane, executor, now);
+    const task = firstFor(state, lane, executor, now, out);
     if (task !== undefined && (best === undefined || comesFirst(task, best))) best = task;
   }
   return best;
@@ -52,8 +60,9 @@ function assignFrom(state: State, lanes: Iterable<Lane>, now: number, out: Outpu
     let first: Lane | undefined;
     let firstTask: Task | undefined;
     for (const lane of open) {
-      const task = lane.ready.first();
-      if (task === undefined || lane.pools.every((pool) => pool.idle.size === 0)) {
+      const isWanted = lane.pools.some((pool) => pool.idle.size > 0);
+      const task = isWanted ? headOf(state, lane, now, out) : undefined;
+      if (task === undefined) {
         open.delete(lane);
       } else if (firstTask === undefined || comesFirst(task, firstTask)) {
         first = lane;
@@ -70,11 +79,11 @@ function offerOne(state: State, lane: Lane, now: number, out: Output): boolean {
   for (const pool of lane.pools) {
     for (const executor of pool.idle) {
       if (executor.restUntil > now) continue;
-      const task = firstFor(lane, executor, now);
+      const task = firstFor(state, lane, executor, now, out);
       if (task === undefined) continue;
       // If it may not have the head of this lane yet, that of another may come before the rest.
       const isHead = task === lane.ready.first();
-      const best = isHead ? task : bestFor(pool, executor, now);
+      const best = isHead ? task : bestFor(state, pool, executor, now, out);
       offer(state, best ?? task, executor, now, out);
       return true;
     }
@@ -82,15 +91,39 @@ function offerOne(state: State, lane: Lane, now: number, out: Output): boolean {
   return false;
 }
 
-function firstFor(lane: Lane, executor: Executor, now: number): Task | undefined {
-  const head = lane.ready.first();
+function firstFor(
+  state: State,
+  lane: Lane,
+  executor: Executor,
+  now: number,
+  out: Output,
+): Task | undefined {
+  const head = headOf(state, lane, now, out);
   if (head === undefined || !isCooling(executor, head, now)) return head;
   let scanned = 0;
   for (const task of lane.ready) {
-    if (!isCooling(executor, task, now)) return task;
+    if (!isCooling(executor, task, now) && !isOverdue(task, now)) return task;
     if (++scanned === SCAN_MAX) return undefined;
   }
   return undefined;
+}
+
+/**
+ * The first task of the lane. Those before it whose deadline has passed end here: nothing is offered
+ * past its deadline, be it that a page brought it or that the tick that ends it is yet to come. Where
+ * there are too many for one turn, the ticks that follow end the rest.
+ */
+function headOf(state: State, lane: Lane, now: number, out: Output): Task | undefined {
+  for (let count = 0; count < FIRE_COUNT_MAX; count++) {
+    const head = lane.ready.first();
+    if (head === undefined || !isOverdue(head, now)) return head;
+    expire(state, head, now, out);
+  }
+  return undefined;
+}
+
+function isOverdue(task: Task, now: number): boolean {
+  return task.deadlineAt !== null && task.deadlineAt <= now;
 }
 
 function isCooling(executor: Executor, task: Task, now: number): boolean {

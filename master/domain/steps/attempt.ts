@@ -3,6 +3,7 @@
  * newest attempt of a live task may change it (P4). A stale one is refused, told to stop, and
  * changes nothing.
  */
+import { RETURN_COUNT_MAX } from '../bounds.ts';
 import type { Event } from '../events.ts';
 import type { Output } from '../effects.ts';
 import type { Executor } from '../executor.ts';
@@ -30,7 +31,6 @@ export function markRunning(state: State, task: Task, now: number, out: Output):
   const executor = state.executors.get(task.executorId ?? '');
   if (executor !== undefined) {
     executor.occupation = { taskId: task.id, attempt: task.attempt, accepted: true };
-    executor.refusalCount = 0;
   }
   if (task.state === 'running') return;
   task.state = 'running';
@@ -87,8 +87,14 @@ export function coolDown(state: State, executor: Executor, task: Task, now: numb
   }
   executor.coolDowns.set(task.id, now + coolDownMs);
   state.deadlines.push({ at: now + coolDownMs, kind: 'rested', executor });
+  rest(state, executor, now);
+}
+
+/** From the third offer in a row that came to nothing. */
+export function rest(state: State, executor: Executor, now: number): void {
   executor.refusalCount++;
   if (executor.refusalCount < 3) return;
+  const { coolDownMs } = state.policy;
   const restMs = Math.min(100 * 2 ** Math.min(executor.refusalCount - 3, 16), coolDownMs);
   executor.restUntil = now + restMs;
   state.deadlines.push({ at: executor.restUntil, kind: 'rested', executor });
@@ -110,6 +116,7 @@ export function progressReported(
     task.checkpoint = event.checkpoint;
     // It got further than before: what killed its executors is behind it.
     task.crashCount = 0;
+    state.givenBack.delete(task.seq);
     out.changes.push({ type: 'checkpointSaved', task });
   }
   writeSoon(state, task, now);
@@ -124,6 +131,7 @@ export function attemptEnded(
 ): void {
   const task = receive(state, event, now, out);
   const executor = state.executors.get(event.executorId);
+  if (executor !== undefined && event.outcome !== 'returned') executor.refusalCount = 0;
   release(state, executor, event, now);
   if (task === null) {
     // Already decided. The frame is confirmed, so that the executor forgets it.
@@ -139,7 +147,26 @@ export function attemptEnded(
     return;
   }
   const { outcome, error, retryable, retryAfterMs } = event;
+  const isAsked = task.cancelReason !== null || executor?.leaving || executor?.drainRequested;
+  if (outcome === 'returned' && executor !== undefined && !isAsked) {
+    return givenBack(state, task, executor, now, out);
+  }
   endAttempt(state, task, { outcome, error, retryable, retryAfterMs }, now, out);
+}
+
+/**
+ * Given back although nobody asked for it. It costs nothing a few times, so that another executor may
+ * do better; then it is a failure like any other, or the task would go round for ever.
+ */
+function givenBack(state: State, task: Task, executor: Executor, now: number, out: Output): void {
+  const count = (state.givenBack.get(task.seq) ?? 0) + 1;
+  state.givenBack.set(task.seq, count);
+  coolDown(state, executor, task, now);
+  if (count <= RETURN_COUNT_MAX) {
+    return endAttempt(state, task, { outcome: 'returned', error: null }, now, out);
+  }
+  const message = `given back ${count} times, and nobody had asked for it`;
+  endAttempt(state, task, { outcome: 'failed', error: { message } }, now, out);
 }
 
 /** The task, if the event is about its newest attempt and from the executor that has it. */

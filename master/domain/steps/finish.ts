@@ -115,6 +115,13 @@ function requeue(state: State, task: Task, dueAt: number, now: number, out: Outp
   enqueue(state, task, now);
 }
 
+/** The deadline of a waiting task has passed. What came after it in its lane may be next. */
+export function expire(state: State, task: Task, now: number, out: Output): void {
+  finish(state, task, 'expired', 'deadline', now, out);
+  const lane = state.lanes.get(task.lane);
+  if (lane !== undefined) state.roused.add(lane);
+}
+
 /** The terminal transition: it happens once for each run of a task, and never from a terminal state. */
 export function finish(
   state: State,
@@ -126,6 +133,7 @@ export function finish(
 ): void {
   if (task.state === 'waiting') dequeue(state, task);
   state.tasks.delete(task.id);
+  state.givenBack.delete(task.seq);
   state.unwritten.delete(task);
   task.state = to;
   task.finishedAt = now;

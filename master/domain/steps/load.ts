@@ -7,7 +7,7 @@ import type { Output } from '../effects.ts';
 import { laneFor, place } from '../queue/waiting.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
-import { finish } from './finish.ts';
+import { expire } from './finish.ts';
 
 /** A page of the tasks that are due. */
 export function laneLoaded(
@@ -37,7 +37,7 @@ export function delayedLoaded(
   askForDelayed(state, out);
 }
 
-/** Tasks that are in the store only and whose deadline has passed: they expire. */
+/** A page of waiting tasks whose deadline has passed: they expire. */
 export function overdueLoaded(
   state: State,
   event: Extract<Event, { type: 'overdueLoaded' }>,
@@ -45,9 +45,11 @@ export function overdueLoaded(
   out: Output,
 ): void {
   for (const task of event.tasks) {
-    if (state.tasks.has(task.id)) continue;
-    finish(state, task, 'expired', 'deadline', now, out);
+    const held = state.tasks.get(task.id) ?? task;
+    if (held.state === 'waiting') expire(state, held, now, out);
   }
+  // A turn of its own: what has come meanwhile is stepped in between.
+  if (!event.complete) out.loads.push({ type: 'overdue' });
 }
 
 /** Asks for the next page when little is left. */

@@ -8,7 +8,7 @@ import { type Executor, type Occupation, poolKeyOf } from '../executor.ts';
 import { createPool, removePool } from '../queue/lane.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
-import { markRunning } from './attempt.ts';
+import { markRunning, rest } from './attempt.ts';
 import { sendCancel } from './cancel.ts';
 import { endAttempt } from './finish.ts';
 import { becomeIdle, currentTask, leaveIdle, refuseStale } from './occupation.ts';
@@ -102,7 +102,10 @@ function reconcile(
   }
   if (occupation === null || mentions(running, occupation)) return;
   const task = currentTask(state, executor.id, occupation);
-  if (task !== null) endUnreported(state, task, 'it came back without it', now, out);
+  if (task === null) return;
+  // It may come back like this again and again: each time costs nothing but this.
+  if (task.state === 'offered') rest(state, executor, now);
+  endUnreported(state, task, 'it came back without it', now, out);
 }
 
 function mentions(running: readonly ReportedAttempt[], { taskId, attempt }: Occupation): boolean {

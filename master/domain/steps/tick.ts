@@ -1,13 +1,14 @@
 /** Time passes: whatever is due happens. The only place where time alone changes something. */
 import type { Output } from '../effects.ts';
 import type { Executor } from '../executor.ts';
-import type { Deadline } from '../queue/deadlines.ts';
+import { FIRE_COUNT_MAX } from '../bounds.ts';
+import type { Deadline, Entry } from '../queue/deadlines.ts';
 import { releaseDue } from '../queue/waiting.ts';
 import type { State } from '../state.ts';
 import { type CancelReason, isTerminal, type Task } from '../task.ts';
 import { coolDown } from './attempt.ts';
 import { beginEnding, graceEnded } from './cancel.ts';
-import { endAttempt, finish } from './finish.ts';
+import { endAttempt, expire } from './finish.ts';
 import { askForDelayed } from './load.ts';
 import { sendDue } from './notify.ts';
 import { currentTask } from './occupation.ts';
@@ -27,9 +28,7 @@ export function ticked(state: State, now: number, out: Output): void {
   } else {
     fireDue(state, now, out);
   }
-  if (state.deadlines.size > 4 * (state.tasks.size + state.executors.size) + 4096) {
-    state.deadlines.compact((deadline) => applies(state, deadline));
-  }
+  state.deadlines.compact((entry) => live(state, entry) !== null);
   releaseDue(state, now);
   askForDelayed(state, out);
   sendDue(state, now, out);
@@ -40,8 +39,11 @@ export function ticked(state: State, now: number, out: Output): void {
   }
 }
 
+/** What is left over is due at once: the engine steps what else has come, and ticks again. */
 function fireDue(state: State, now: number, out: Output): void {
-  for (let due = state.deadlines.take(now); due !== undefined; due = state.deadlines.take(now)) {
+  for (let count = 0; count < FIRE_COUNT_MAX; count++) {
+    const due = state.deadlines.take(now);
+    if (due === undefined) return;
     fire(state, due, now, out);
   }
 }
@@ -53,20 +55,19 @@ export function flush(state: State, out: Output): void {
   state.flushAt = Number.POSITIVE_INFINITY;
 }
 
-function applies(state: State, deadline: Deadline): boolean {
-  switch (deadline.kind) {
-    case 'lease':
-    case 'drain':
-    case 'rested':
-      return state.executors.get(deadline.executor.id) === deadline.executor;
-    case 'deadline':
-      return state.tasks.get(deadline.task.id) === deadline.task;
-    case 'assign':
-    case 'execution':
-    case 'stall':
-    case 'grace':
-      return isOpen(state, deadline.task, deadline.attempt);
+/** With its task, or null if it can no longer apply. */
+function live(state: State, entry: Entry): Deadline | null {
+  if ('executor' in entry) {
+    const { executor, kind, at } = entry;
+    if (kind === 'drain' && executor.drainDeadlineAt !== at) return null;
+    return state.executors.get(executor.id) === executor ? entry : null;
   }
+  const task = state.tasks.get(entry.taskId);
+  if (task === undefined || task.seq !== entry.taskSeq) return null;
+  const { at, kind } = entry;
+  if (kind === 'deadline') return task.deadlineAt === at ? { at, kind, task } : null;
+  const { attempt } = entry;
+  return isOpen(state, task, attempt) ? { at, kind, task, attempt } : null;
 }
 
 function isOpen(state: State, task: Task, attempt: number): boolean {
@@ -74,8 +75,9 @@ function isOpen(state: State, task: Task, attempt: number): boolean {
   return currentTask(state, task.executorId, { taskId: task.id, attempt }) === task;
 }
 
-function fire(state: State, due: Deadline, now: number, out: Output): void {
-  if (!applies(state, due)) return;
+function fire(state: State, entry: Entry, now: number, out: Output): void {
+  const due = live(state, entry);
+  if (due === null) return;
   switch (due.kind) {
     case 'assign':
       if (due.task.state === 'offered') assignTimedOut(state, due.task, now, out);
@@ -92,9 +94,7 @@ function fire(state: State, due: Deadline, now: number, out: Output): void {
     case 'lease':
       return leaseEnded(state, due.executor, now, out);
     case 'drain':
-      if (due.executor.drainDeadlineAt === due.at)
-        endOccupation(state, due.executor, 'drain', now, out);
-      return;
+      return endOccupation(state, due.executor, 'drain', now, out);
     case 'rested':
       if (state.pools.get(due.executor.poolKey)?.idle.has(due.executor)) {
         state.freed.add(due.executor);
@@ -119,7 +119,7 @@ function checkStall(state: State, task: Task, now: number, out: Output): void {
 
 function deadlinePassed(state: State, task: Task, now: number, out: Output): void {
   if (isTerminal(task.state)) return;
-  if (task.state === 'waiting') finish(state, task, 'expired', 'deadline', now, out);
+  if (task.state === 'waiting') expire(state, task, now, out);
   else beginEnding(state, task, 'deadline', now, out);
 }
 

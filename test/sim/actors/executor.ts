@@ -35,6 +35,8 @@ export interface ExecutorKind {
   readonly reserve: readonly string[];
   /** Written without regard to the protocol: it knows no lease, and ends nothing it is told to. */
   readonly isRogue: boolean;
+  /** Gives back whatever it is offered, while the storm lasts. */
+  readonly givesBack: boolean;
 }
 
 interface ExecutorOptions {
@@ -277,7 +279,7 @@ export class SimExecutor {
     }
     const { ledger, faults, longRunChance } = this.#options;
     const { random } = this.process.world;
-    const plan = drawPlan(random, faults, longRunChance, this.kind.isRogue);
+    const plan = drawPlan(random, faults, longRunChance, this.kind);
     const handler = new Handler(this, ledger, plan);
     const held: Held = { taskId: task.id, attempt: task.attempt, state: 'offered', handler };
     this.#held = held;

@@ -49,6 +49,7 @@ export class Fleet {
       labels: ['gpu'],
       reserve: [],
       isRogue: false,
+      givesBack: false,
     });
     for (let i = 1; i < count; i++) {
       this.#begin({
@@ -57,6 +58,7 @@ export class Fleet {
         labels: random.chance(0.4) ? ['gpu'] : [],
         reserve: random.chance(0.2) ? ['gold'] : [],
         isRogue: this.#faults.has('handlers') && random.chance(0.25),
+        givesBack: this.#faults.has('handlers') && random.chance(0.1),
       });
     }
   }

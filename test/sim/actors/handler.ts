@@ -34,12 +34,23 @@ interface Plan {
   readonly abortMs: number | null;
 }
 
+/** Takes whatever it is offered, and gives it back at once: it means well, and is of no use. */
+const GIVE_BACK: Plan = {
+  answerMs: 0,
+  end: 'return',
+  runMs: 1,
+  progressMs: null,
+  savesCheckpoint: false,
+  abortMs: 0,
+};
+
 export function drawPlan(
   random: Random,
   faults: Faults,
   longRunChance: number,
-  isDeaf: boolean,
+  kind: { readonly isRogue: boolean; readonly givesBack: boolean },
 ): Plan {
+  if (kind.givesBack && faults.isStorm) return GIVE_BACK;
   const misbehaves = faults.has('handlers');
   const answers = random.weighted({
     soon: 90,
@@ -66,7 +77,7 @@ export function drawPlan(
     runMs: drawRunMs(random, faults, longRunChance),
     progressMs: random.chance(0.3) ? random.between(100, 4_000) : null,
     savesCheckpoint: random.chance(0.5),
-    abortMs: isDeaf || (misbehaves && random.chance(0.2)) ? null : random.between(0, 2_000),
+    abortMs: kind.isRogue || (misbehaves && random.chance(0.2)) ? null : random.between(0, 2_000),
   };
 }
 

@@ -132,12 +132,43 @@ describe('a failed attempt', () => {
     expect(scheduler.task('a').attemptsUsed).to.equal(1);
   });
 
-  it('that the executor gives back costs nothing and is offered again at once', () => {
+  it('that the executor gives back costs nothing, and goes to another', () => {
+    scheduler.connect('y');
     scheduler.run('x');
     const out = scheduler.end('x', { outcome: 'returned' });
     expect(outcomes(out)).to.deep.equal(['returned']);
-    expect(offers(out)).to.deep.equal(['a -> x']);
+    expect(offers(out), 'not to the same again for the cool-down').to.deep.equal(['a -> y']);
     expect(scheduler.task('a')).to.include({ attemptsUsed: 0, crashCount: 0 });
+  });
+
+  it('that is given back more than three times unasked is a failure', () => {
+    scheduler.run('x', { retry: { maxAttempts: 2, interval: -1 } });
+    const giveBack = () => {
+      const out = scheduler.end('x', { outcome: 'returned' });
+      scheduler.pass(10 * SECOND);
+      scheduler.accept('x');
+      return outcomes(out);
+    };
+    for (let i = 0; i < 3; i++) expect(giveBack()).to.deep.equal(['returned']);
+    scheduler.progress('x', { checkpoint: '{"at":1}' });
+    for (let i = 0; i < 3; i++)
+      expect(giveBack(), 'it had got further').to.deep.equal(['returned']);
+    expect(giveBack()).to.deep.equal(['failed']);
+    const out = scheduler.end('x', { outcome: 'returned' });
+    expect(finished(out)[0]).to.include({ state: 'failed', failureReason: 'attempts_exhausted' });
+    const message = 'given back 5 times, and nobody had asked for it';
+    expect(finished(out)[0]?.error).to.deep.equal({ message });
+  });
+
+  it('that an executor gives back which is about to leave costs nothing, however often', () => {
+    scheduler.run('x');
+    for (let i = 0; i < 10; i++) {
+      scheduler.beat('x', undefined, true);
+      expect(outcomes(scheduler.end('x', { outcome: 'returned' }))).to.deep.equal(['returned']);
+      scheduler.connect('x', { sessionId: `x/${i + 2}` });
+      scheduler.accept('x');
+    }
+    expect(scheduler.task('a')).to.include({ attempt: 11, attemptsUsed: 0 });
   });
 
   it('waits the same in every run with the same seed', () => {

@@ -1,5 +1,7 @@
 /** Attempts and tasks that take too long: execution timeout, stall timeout, deadline. */
 import { expect } from 'chai';
+import { nextWakeAt } from '../../../master/domain/state.ts';
+import type { Task } from '../../../master/domain/task.ts';
 import {
   BEGIN,
   ended,
@@ -179,14 +181,85 @@ describe('timeouts', () => {
       expect(out.loads.filter(({ type }) => type === 'overdue')).to.have.length.within(1, 3);
     });
 
+    it('keeps tasks from being offered that a page brings too late', () => {
+      const overdue = inserted(new Scheduler().submit({ deadlineAt }, { id: 'b' }));
+      const { lane, type, requires, labels } = overdue[0] as Task;
+      const stored = { lane, type, requires, labels, count: 2 };
+      const { scheduler } = Scheduler.restored({ lanes: [stored] });
+      scheduler.now = scheduler.state.lastTickAt = deadlineAt + HOUR;
+      scheduler.connect('x');
+      const out = scheduler.send({ type: 'laneLoaded', lane, tasks: overdue, complete: true });
+      expect(finished(out)[0]).to.include({ id: 'a', state: 'expired', attempt: 0 });
+      expect(offers(out)).to.deep.equal(['b -> x']);
+    });
+
+    it('keeps tasks from being offered also where the tick that ends them is yet to come', () => {
+      const scheduler = new Scheduler();
+      scheduler.submit({ id: 'a', deadlineAt }, { id: 'b' });
+      scheduler.now = deadlineAt;
+      const out = scheduler.connect('x');
+      expect(finished(out)[0]).to.include({ id: 'a', state: 'expired' });
+      expect(offers(out)).to.deep.equal(['b -> x']);
+    });
+
+    it('of many tasks at once ends a bounded number of them in one tick, and goes on at once', () => {
+      const scheduler = new Scheduler();
+      const ids = Array.from({ length: 2_500 }, (_, i) => ({ id: `t${i}`, deadlineAt }));
+      scheduler.submit(...ids);
+      scheduler.now = deadlineAt;
+      scheduler.state.lastTickAt = deadlineAt;
+      const counts: number[] = [];
+      while (nextWakeAt(scheduler.state) <= scheduler.now) {
+        counts.push(finished(scheduler.send({ type: 'ticked' })).length);
+      }
+      expect(counts).to.deep.equal([1_000, 1_000, 500]);
+    });
+
+    it('of rows is looked for again at once while there are more', () => {
+      const scheduler = new Scheduler({ laneWindowCount: 1 });
+      const stored = inserted(scheduler.submit({ id: 'a' }, { id: 'b', deadlineAt })).slice(1);
+      scheduler.now = deadlineAt;
+      const out = scheduler.send({ type: 'overdueLoaded', tasks: stored, complete: false });
+      expect(out.loads).to.deep.equal([{ type: 'overdue' }]);
+    });
+
+    it('that is found in the rows of tasks in memory ends these', () => {
+      const scheduler = new Scheduler();
+      const stored = inserted(scheduler.submit({ id: 'a', deadlineAt })).map((row) => ({ ...row }));
+      scheduler.now = deadlineAt;
+      const out = scheduler.send({ type: 'overdueLoaded', tasks: stored, complete: true });
+      expect(finished(out)[0]).to.include({ id: 'a', state: 'expired' });
+      expect(scheduler.state.waitingCount).to.equal(0);
+    });
+
     it('ends the overdue rows that the store finds', () => {
       const scheduler = new Scheduler({ laneWindowCount: 1 });
       const stored = inserted(scheduler.submit({ id: 'a' }, { id: 'b', deadlineAt })).slice(1);
       scheduler.now = deadlineAt;
-      const loaded = scheduler.send({ type: 'overdueLoaded', tasks: stored });
+      const loaded = scheduler.send({ type: 'overdueLoaded', tasks: stored, complete: true });
       expect(finished(loaded)[0]).to.include({ id: 'b', state: 'expired' });
       expect(scheduler.state.waitingCount).to.equal(1);
     });
+  });
+
+  it('keeps one timer for the deadline of a task, however often it is tried or changed', () => {
+    const deadlineAt = scheduler.now + 30 * 24 * HOUR;
+    scheduler.submit({ id: 'a', deadlineAt, retry: { maxAttempts: 0, interval: -1 } });
+    for (let i = 0; i < 5_000; i++) {
+      scheduler.accept('x');
+      scheduler.fail('x');
+      scheduler.pass(1_200);
+    }
+    expect(scheduler.task('a').attempt).to.equal(5_001);
+    // Of this executor and this attempt, and what may be left until it is worth looking.
+    expect(scheduler.state.deadlines.size).to.be.lessThan(4_200);
+    scheduler.submit({ id: 'b', deadlineAt, runAt: scheduler.now + HOUR });
+    const before = scheduler.state.deadlines.size;
+    for (let i = 0; i < 10_000; i++) {
+      const change = { priority: i % 7, runAt: null };
+      scheduler.command({ type: 'changeRequested', taskId: 'b', ...change });
+    }
+    expect(scheduler.state.deadlines.size).to.equal(before);
   });
 
   it('keeps no timer of attempts that ended', () => {

@@ -1,11 +1,12 @@
 /** The heap of instants, against a sorted array. */
 import { expect } from 'chai';
 import { array, assert, constant, integer, oneof, property, record } from 'fast-check';
-import type { Task } from '../../../master/domain/task.ts';
+import type { Executor } from '../../../master/domain/executor.ts';
 import { type Deadline, Deadlines } from '../../../master/domain/queue/deadlines.ts';
+import { sampleTask } from '../../helpers/task.ts';
 
-const task = {} as Task;
-const due = (at: number): Deadline => ({ at, kind: 'deadline', task });
+const executor = {} as Executor;
+const due = (at: number): Deadline => ({ at, kind: 'rested', executor });
 
 function takeAll(deadlines: Deadlines, now: number): number[] {
   const taken: number[] = [];
@@ -53,8 +54,9 @@ describe('Deadlines', () => {
     );
     assert(
       property(array(operation, { maxLength: 80 }), (operations) => {
-        const deadlines = new Deadlines();
+        const deadlines = new Deadlines(0);
         let model: number[] = [];
+        let compactAt = 0;
         for (const { type, at } of operations) {
           if (type === 'push') {
             deadlines.push(due(at));
@@ -65,7 +67,9 @@ describe('Deadlines', () => {
             expect(deadlines.take(at)?.at).to.equal(expected);
           } else {
             deadlines.compact((deadline) => deadline.at % 3 !== at % 3);
+            if (model.length <= compactAt) continue;
             model = model.filter((instant) => instant % 3 !== at % 3);
+            compactAt = 2 * model.length;
           }
           expect(deadlines.size).to.equal(model.length);
           expect(deadlines.nextAt()).to.equal(model[0] ?? Number.POSITIVE_INFINITY);
@@ -73,5 +77,16 @@ describe('Deadlines', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('hold one entry for the deadline of a task, and none of the task itself', () => {
+    const deadlines = new Deadlines();
+    const timed = sampleTask({ params: 'large' });
+    for (let i = 0; i < 100; i++) deadlines.push({ at: 10, kind: 'deadline', task: timed });
+    expect(deadlines.size).to.equal(1);
+    const named = { at: 10, kind: 'deadline', taskId: timed.id, taskSeq: timed.seq };
+    expect(deadlines.take(10)).to.deep.equal(named);
+    deadlines.push({ at: 10, kind: 'deadline', task: timed });
+    expect(deadlines.size, 'once it was taken out it may come again').to.equal(1);
   });
 });
