@@ -17,6 +17,7 @@ export interface RunOptions {
   readonly killGraceMs: number;
   /** Returns true where the text shows that the child moved forward. */
   readonly onStdout?: (text: string) => boolean;
+  readonly onStderr?: (text: string) => void;
 }
 
 export interface ChildEnd {
@@ -63,6 +64,7 @@ export async function runChild(
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-STDERR_TAIL_LENGTH);
+    options.onStderr?.(text);
   });
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     if (options.onStdout?.(text)) stallTimer.refresh();

@@ -4,7 +4,8 @@
  */
 import { GUARDED_INPUT } from './input-guard.ts';
 import type { OutputSpec } from './params.ts';
-import type { Media } from './probe.ts';
+import type { Picture } from './picture.ts';
+import type { Media } from './media.ts';
 
 const encoders = {
   h264: 'libx264',
@@ -19,6 +20,8 @@ export interface TranscodeCommand {
   readonly input: string;
   readonly media: Media;
   readonly output: OutputSpec;
+  /** Null where the output has no video. */
+  readonly picture: Picture | null;
   /** Written instead of the target, which it replaces once it is complete. */
   readonly temporary: string;
   /** Ends up in the file's metadata and says from what and how it was made. */
@@ -28,15 +31,14 @@ export interface TranscodeCommand {
 }
 
 export function transcodeArguments(command: TranscodeCommand): string[] {
-  const { media, output } = command;
-  const video = media.video && output.video;
+  const { media, output, picture } = command;
   const audio = media.audio && output.audio;
   const threads = command.threads === null ? [] : ['-threads', String(command.threads)];
   return [
     ...['-nostdin', '-hide_banner', '-loglevel', 'warning', '-nostats', '-progress', 'pipe:1'],
     ...['-y', ...threads, ...GUARDED_INPUT, '-i', `file:${command.input}`],
-    ...['-filter_complex', filterGraph(media, output)],
-    ...(video ? ['-map', '[v]', ...videoOptions(video)] : []),
+    ...['-filter_complex', filterGraph(command)],
+    ...(picture && output.video ? ['-map', '[v]', ...videoOptions(output.video, picture)] : []),
     ...(audio ? ['-map', '[a]', ...audioOptions(audio)] : []),
     // While one stream of a concat waits for its turn, packets of the other pile up.
     ...['-max_muxing_queue_size', '9999', ...threads],
@@ -46,51 +48,51 @@ export function transcodeArguments(command: TranscodeCommand): string[] {
 }
 
 /**
- * Without padding: `[0:V:0] scale -> [v]` and `[0:a:0] -> [a]`. With padding, black and silence
+ * Without padding: `[0:V:0] filters -> [v]` and `[0:a:0] -> [a]`. With padding, black and silence
  * of that length are concatenated behind them. Sources inside the graph take the place of lavfi
  * inputs, so that no input is ever opened without the guards above.
  */
-function filterGraph(media: Media, output: OutputSpec): string {
-  const video = media.video && output.video;
+function filterGraph({ media, output, picture }: TranscodeCommand): string {
   const audio = media.audio && output.audio;
   const pad = output.padSeconds;
   const parts: string[] = [];
-  const size = video?.resolution ?? evenSize(media);
-  if (video) {
-    const fps = video.frame_rate === undefined ? '' : `,fps=${video.frame_rate}`;
-    parts.push(`[0:V:0]scale=${size.replace('x', ':')}${fps}[${pad === undefined ? 'v' : 'v0'}]`);
-  }
+  if (picture) parts.push(`[0:V:0]${picture.filters.join(',')}[${pad === undefined ? 'v' : 'v0'}]`);
   if (audio) parts.push(`[0:a:0]anull[${pad === undefined ? 'a' : 'a0'}]`);
   if (pad === undefined) return parts.join(';');
 
-  if (video) {
-    const rate = video.frame_rate ?? media.video?.frameRate ?? 25;
+  if (picture) {
+    const rate = output.video?.frame_rate ?? media.video?.frameRate ?? 25;
+    const size = `${picture.width}x${picture.height}`;
     parts.push(`color=c=black:s=${size}:r=${rate}:d=${pad}[v1]`);
   }
   if (audio) {
     const sampleRate = audio.sample_rate ?? media.audio?.sampleRate ?? 48_000;
     parts.push(`anullsrc=r=${sampleRate}:cl=stereo,atrim=duration=${pad}[a1]`);
   }
-  const segments = [0, 1].map((n) => `${video ? `[v${n}]` : ''}${audio ? `[a${n}]` : ''}`).join('');
-  const [v, a] = [video ? 1 : 0, audio ? 1 : 0];
-  // `unsafe` lets the two parts differ in pixel aspect ratio; their sizes are equal.
-  const concat = `concat=n=2:v=${v}:a=${a}:unsafe=1${video ? '[v]' : ''}${audio ? '[a]' : ''}`;
+  const segments = [0, 1]
+    .map((n) => `${picture ? `[v${n}]` : ''}${audio ? `[a${n}]` : ''}`)
+    .join('');
+  const [v, a] = [picture ? 1 : 0, audio ? 1 : 0];
+  // `unsafe` lets the two parts differ in frame rate; their sizes are equal.
+  const concat = `concat=n=2:v=${v}:a=${a}:unsafe=1${picture ? '[v]' : ''}${audio ? '[a]' : ''}`;
   return [...parts, `${segments}${concat}`].join(';');
 }
 
-/** The encoders take even sides only. */
-function evenSize(media: Media): string {
-  const even = (side: number) => Math.max(2, side - (side % 2));
-  return `${even(media.video?.width ?? 2)}x${even(media.video?.height ?? 2)}`;
-}
-
-function videoOptions(video: NonNullable<OutputSpec['video']>): string[] {
+function videoOptions(video: NonNullable<OutputSpec['video']>, picture: Picture): string[] {
   return [
-    ...['-c:v', encoders[video.codec], '-pix_fmt', 'yuv420p'],
+    ...['-c:v', encoders[video.codec], '-pix_fmt', picture.pixelFormat, ...colours(picture)],
     ...option('-b:v', video.bitrate_kbps, 'k'),
     ...option('-profile:v', video.profile),
     ...option('-g', video.gop),
   ];
+}
+
+/** Where they matter they are written into the file: players guess the rest by the size. */
+function colours({ transfer, toneMapped }: Picture): string[] {
+  if (transfer === null && !toneMapped) return [];
+  const [primaries, curve, matrix] =
+    transfer === null ? ['bt709', 'bt709', 'bt709'] : ['bt2020', transfer, 'bt2020nc'];
+  return ['-color_primaries', primaries, '-color_trc', curve, '-colorspace', matrix] as string[];
 }
 
 function audioOptions(audio: NonNullable<OutputSpec['audio']>): string[] {

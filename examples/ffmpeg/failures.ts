@@ -3,6 +3,7 @@
  * request or the input is not retried; what lies with the machine or is unknown is.
  */
 import { NonRetryableError, RetryableError } from '@soda-scheduler/executor-sdk';
+import { TAKEN_CONTAINERS } from './input-guard.ts';
 
 const DISK_FULL = 'there is no space left on the disk of the media root';
 const DISK_FULL_RETRY_AFTER_MS = 60_000;
@@ -26,7 +27,11 @@ export function describeFsError(error: unknown, what: string): unknown {
 export function describeFfmpegFailure(what: string, exit: string, log: string): Error {
   if (/No space left on device|Disk quota exceeded/.test(log)) return diskFull(what);
   if (/Permission denied/.test(log)) return notPermitted(what);
-  const lines = log.trim().split(/[\r\n]+/);
+  // Addresses differ from run to run: without them equal failures read the same.
+  const lines = log
+    .replaceAll(/ @ 0x[0-9a-f]+/g, '')
+    .trim()
+    .split(/[\r\n]+/);
   const reason = lines
     .slice(-5)
     .map((line) => line.slice(0, 300))
@@ -34,7 +39,8 @@ export function describeFfmpegFailure(what: string, exit: string, log: string): 
   const message = `${what}: ffmpeg ${exit}${reason === '' ? '' : `\n${reason}`}`;
   if (/not on whitelist/i.test(log)) {
     return new NonRetryableError(
-      `${what}: this kind of file is refused. Playlists and files that name other files are.`,
+      `${what}: this kind of file is refused. Taken are video and sound in ${TAKEN_CONTAINERS}; ` +
+        'not stills, playlists or files that name other files.',
     );
   }
   const hopeless = /Unknown encoder|Invalid data found when processing input|moov atom not found/;

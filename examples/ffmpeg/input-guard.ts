@@ -1,10 +1,20 @@
 /**
- * What every reader of an input gets: no protocol but `file`, and no format that can name other
- * files (HLS, DASH, concat, image sequences). The lists also bind what a container embeds.
+ * What every reader of an input gets: no protocol but `file`, no format that can name other files
+ * (HLS, DASH, concat, image sequences), and no picture that alone takes gigabytes to decode. The
+ * lists also bind what a container embeds.
  */
+
+/** 8K DCI: a frame of 10 bits takes 106 MB, and a decoder holds some twenty. */
+export const PIXELS_MAX = 8192 * 4320;
+
 export const GUARDED_INPUT: readonly string[] = [
   '-protocol_whitelist',
   'file',
   '-format_whitelist',
   'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mpegts,mpeg,flv,avi,wav,mp3,ogg,aac,flac',
+  '-max_pixels',
+  String(PIXELS_MAX),
 ];
+
+export const TAKEN_CONTAINERS =
+  'mp4, mov, mkv, webm, ts, mpeg, flv, avi, wav, mp3, ogg, aac and flac';

@@ -7,6 +7,7 @@ import { lstat, mkdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { NonRetryableError } from '@soda-scheduler/executor-sdk';
 import { describeFsError, isFsError } from './failures.ts';
+import { TEMPORARY_MARK } from './outputs.ts';
 
 export class MediaRoot {
   readonly #path: string;
@@ -32,9 +33,9 @@ export class MediaRoot {
       throw describeFsError(error, `input ${path}`);
     });
     this.#confine(real, path);
-    if (!(await stat(real)).isFile()) {
-      throw new NonRetryableError(`input ${path} is not a regular file`);
-    }
+    const file = await stat(real);
+    if (!file.isFile()) throw new NonRetryableError(`input ${path} is not a regular file`);
+    if (file.size === 0) throw new NonRetryableError(`input ${path} is empty`);
     return real;
   }
 
@@ -42,6 +43,11 @@ export class MediaRoot {
   async output(path: string): Promise<string> {
     const wanted = resolve(this.#path, path);
     this.#confine(wanted, path);
+    if (basename(wanted).startsWith(TEMPORARY_MARK)) {
+      throw new NonRetryableError(
+        `output ${path}: names of ${TEMPORARY_MARK}… are temporary files`,
+      );
+    }
     const directory = dirname(wanted);
     try {
       this.#confine(await realpathOfNearest(directory), path, true);

@@ -16,6 +16,19 @@ export interface FinishedOutput {
   readonly seconds: number | null;
   readonly width: number | null;
   readonly height: number | null;
+  /** What the probe found in the file before it was published; null: none of it. */
+  readonly video: {
+    readonly codec: string;
+    readonly frame_rate: number | null;
+    readonly pixel_format: string | null;
+  } | null;
+  readonly audio: {
+    readonly codec: string;
+    readonly sample_rate: number | null;
+    readonly channels: number | null;
+  } | null;
+  /** Lines in which ffmpeg complained of damage in the input; null where it was made before. */
+  readonly decode_errors: number | null;
   /** Of the file, to notice that it was replaced. */
   readonly modified_ms: number;
 }
@@ -28,6 +41,21 @@ const checkpoint = z.object({
       seconds: z.number().nullable(),
       width: z.number().nullable(),
       height: z.number().nullable(),
+      video: z
+        .object({
+          codec: z.string(),
+          frame_rate: z.number().nullable(),
+          pixel_format: z.string().nullable(),
+        })
+        .nullable(),
+      audio: z
+        .object({
+          codec: z.string(),
+          sample_rate: z.number().nullable(),
+          channels: z.number().nullable(),
+        })
+        .nullable(),
+      decode_errors: z.number().nullable(),
       modified_ms: z.number(),
     }),
   ),
@@ -45,16 +73,22 @@ export async function isUntouched(target: string, finished: FinishedOutput): Pro
   return now !== null && now.size === finished.bytes && now.mtimeMs === finished.modified_ms;
 }
 
-/** The same for the same input and the same wishes, and for nothing else. */
+/** Raised when equal wishes are met in another way, so that what was made before is made anew. */
+const RECIPE = 2;
+
+/** The same for the same input, wishes and recipe, and for nothing else. */
 export async function fingerprintOf(input: string, output: OutputSpec): Promise<string> {
   const { size, mtimeMs } = await stat(input);
   const { path: _, ...wishes } = output;
-  const made = JSON.stringify([input, size, mtimeMs, wishes]);
+  const made = JSON.stringify([RECIPE, input, size, mtimeMs, wishes]);
   return `soda:${createHash('sha256').update(made).digest('hex').slice(0, 32)}`;
 }
 
+/** What temporary files begin with; no output may. */
+export const TEMPORARY_MARK = '.soda~';
+
 // Task ids contain no `~`, so the names of one task never begin like those of another.
-const temporaryPrefix = (taskId: string) => `.soda~${taskId}~`;
+const temporaryPrefix = (taskId: string) => `${TEMPORARY_MARK}${taskId}~`;
 
 export function temporaryFor(target: string, taskId: string, index: number, token: string): string {
   const unique = createHash('sha256').update(token).digest('hex').slice(0, 16);

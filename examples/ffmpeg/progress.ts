@@ -54,6 +54,25 @@ export class ProgressReader {
   }
 }
 
+/** Counts the lines in which ffmpeg says that it decodes something damaged. */
+export class DamageCounter {
+  #rest = '';
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  read(text: string): void {
+    const lines = (this.#rest + text).split(/[\r\n]+/);
+    this.#rest = (lines.pop() ?? '').slice(-LINE_LENGTH_MAX);
+    for (const line of lines) if (DAMAGE.test(line)) this.#count++;
+  }
+}
+
+const DAMAGE =
+  /error while decoding|concealing \d+ |corrupt|invalid (?:data|nal|band|element)|missing (?:picture|reference)|out of range|decode_slice|header damaged|truncated|partial file|non[- ]existing|channel element .* not allocated|reserved bit set/i;
+
 function number(text: string | undefined): number | null {
   const value = Number.parseFloat(text ?? '');
   return Number.isFinite(value) ? value : null;

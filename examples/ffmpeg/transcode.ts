@@ -23,9 +23,13 @@ import {
   removeLeftovers,
   temporaryFor,
 } from './outputs.ts';
-import { type OutputSpec, parseParams } from './params.ts';
-import { type Media, type Prober, probe } from './probe.ts';
-import { ProgressReader } from './progress.ts';
+import { PIXELS_MAX } from './input-guard.ts';
+import { parseParams } from './params.ts';
+import { planPicture } from './picture.ts';
+import type { Media } from './media.ts';
+import { type Prober, probe } from './probe.ts';
+import { DamageCounter, ProgressReader } from './progress.ts';
+import { type Wanted, expectedSeconds, findDefect } from './verify.ts';
 
 export interface TranscodeSettings extends Prober {
   readonly mediaRoot: MediaRoot;
@@ -55,10 +59,6 @@ export interface TranscodeProgress {
   readonly fps?: number | null;
 }
 
-/** An output may end this much early; containers and encoders round. */
-const SHORTFALL_SECONDS = 1;
-const SHORTFALL_SHARE = 0.05;
-
 export function transcodeHandler(settings: TranscodeSettings) {
   return (task: Task, ctx: TaskContext): Promise<TranscodeResult> =>
     new Transcode(settings, task, ctx).run();
@@ -83,6 +83,20 @@ class Transcode {
   }
 
   async run(): Promise<TranscodeResult> {
+    const jobs = await this.#plan();
+    const before = finishedBefore(this.#ctx.lastCheckpoint);
+    const outputs: TranscodeResult['outputs'][number][] = [];
+    for (const job of jobs) {
+      const finished = await this.#findFinished(job, before);
+      outputs.push({ ...(finished ?? (await this.#make(job))), skipped: finished !== null });
+      this.#ctx.checkpoint({ done: outputs.map(({ skipped: _, ...rest }) => rest) });
+      this.#report(job, 1);
+    }
+    return { outputs };
+  }
+
+  /** Refuses whatever cannot end well before the first output costs hours. */
+  async #plan(): Promise<readonly Job[]> {
     const params = parseParams(this.#task.params);
     const { mediaRoot } = this.#settings;
     const input = await mediaRoot.input(params.input);
@@ -94,19 +108,32 @@ class Transcode {
     }
     await removeLeftovers(targets, this.#task.id);
     const media = await probe(this.#settings, input, `input ${params.input}`, this.#limits);
-
-    const before = finishedBefore(this.#ctx.lastCheckpoint);
-    const outputs: TranscodeResult['outputs'][number][] = [];
-    for (const [index, output] of params.outputs.entries()) {
+    assertTakeable(media, params.input);
+    const jobs = params.outputs.map((output, index): Job => {
+      const picture = media.video && output.video && planPicture(media.video, output.video);
       const target = targets[index] as string;
-      const job: Job = { index, of: targets.length, input, media, output, target };
-      assertSomethingToKeep(job);
-      const finished = await this.#findFinished(job, before);
-      outputs.push({ ...(finished ?? (await this.#make(job))), skipped: finished !== null });
-      this.#ctx.checkpoint({ done: outputs.map(({ skipped: _, ...rest }) => rest) });
-      this.#report(job, 1);
-    }
-    return { outputs };
+      return { index, of: targets.length, input, media, output, target, picture };
+    });
+    for (const job of jobs) assertSomethingToKeep(job);
+    if (jobs.some(({ picture }) => picture?.toneMapped)) await this.#assertToneMapping();
+    return jobs;
+  }
+
+  /** Not every build of ffmpeg has what brings HDR to an ordinary screen. */
+  async #assertToneMapping(): Promise<void> {
+    let filters = '';
+    const onStdout = (text: string) => {
+      filters += text;
+      return true;
+    };
+    const { ffmpeg } = this.#settings;
+    const end = await runChild(ffmpeg, ['-hide_banner', '-filters'], { ...this.#limits, onStdout });
+    if (end.why === 'aborted') throw this.#ctx.signal.reason;
+    if (/ zscale /.test(filters) && / tonemap /.test(filters)) return;
+    throw new NonRetryableError(
+      'the input is HDR and an output is to have 8 bits: this ffmpeg cannot map its colours ' +
+        '(it was built without zscale or tonemap). Ask for h265 or vp9, which keep them.',
+    );
   }
 
   /** The output, if it is there and is what is wished for. */
@@ -116,19 +143,20 @@ class Transcode {
     if (known && (await isUntouched(target, known))) return known;
     const media = await this.#probeOutput(job, target);
     if (media?.comment !== (await fingerprintOf(job.input, output))) return null;
-    return media && this.#describe(job, media);
+    return media && this.#describe(job, media, null);
   }
 
   async #make(job: Job): Promise<FinishedOutput> {
     const { output, target } = job;
     const temporary = temporaryFor(target, this.#task.id, job.index, this.#ctx.token);
     try {
-      const log = await this.#encode(job, temporary);
+      const { log, damageCount } = await this.#encode(job, temporary);
       const media = await this.#probeOutput(job, temporary);
-      assertComplete(job, media, log);
+      const defect = findDefect(job, media);
+      if (media === null || defect !== null) throw unusable(job, `${defect}`, log, damageCount);
       this.#ctx.signal.throwIfAborted();
       await publish(temporary, target);
-      return await this.#describe(job, media);
+      return await this.#describe(job, media, damageCount);
     } catch (error) {
       throw describeFsError(error, `output ${output.path}`);
     } finally {
@@ -136,16 +164,18 @@ class Transcode {
     }
   }
 
-  /** Resolves to the end of ffmpeg's log. */
-  async #encode(job: Job, temporary: string): Promise<string> {
+  /** Resolves to the end of ffmpeg's log, and how often it complained of the input. */
+  async #encode(job: Job, temporary: string): Promise<{ log: string; damageCount: number }> {
     const { ffmpeg, threads } = this.#settings;
     const { media, output } = job;
     const fingerprint = await fingerprintOf(job.input, output);
     const args = transcodeArguments({ ...job, temporary, fingerprint, threads });
     const reader = new ProgressReader();
+    const damage = new DamageCounter();
     const total = expectedSeconds(job);
     const end = await runChild(ffmpeg, args, {
       ...this.#limits,
+      onStderr: (text) => damage.read(text),
       onStdout: (text) => {
         const reports = reader.read(text);
         const last = reports.at(-1);
@@ -163,7 +193,7 @@ class Transcode {
       throw describeFfmpegFailure(what, hung, end.stderr);
     }
     if (end.code !== 0) throw describeFfmpegFailure(what, describeExit(end), end.stderr);
-    return end.stderr;
+    return { log: end.stderr, damageCount: damage.count };
   }
 
   #report(job: Job, share: number, now: Pick<TranscodeProgress, 'speed' | 'fps'> = {}): void {
@@ -183,50 +213,59 @@ class Transcode {
     }
   }
 
-  async #describe(job: Job, media: Media): Promise<FinishedOutput> {
+  async #describe(job: Job, media: Media, damageCount: number | null): Promise<FinishedOutput> {
     const { size, mtimeMs } = await stat(job.target);
+    const { video, audio } = media;
     return {
       path: job.output.path,
       bytes: size,
       seconds: media.seconds,
-      width: media.video?.width ?? null,
-      height: media.video?.height ?? null,
+      width: video?.width ?? null,
+      height: video?.height ?? null,
+      video: video && {
+        codec: video.codec,
+        frame_rate: video.frameRate,
+        pixel_format: video.pixelFormat,
+      },
+      audio: audio && {
+        codec: audio.codec,
+        sample_rate: audio.sampleRate,
+        channels: audio.channels,
+      },
+      decode_errors: damageCount,
       modified_ms: mtimeMs,
     };
   }
 }
 
-interface Job {
+interface Job extends Wanted {
   readonly index: number;
   readonly of: number;
   readonly input: string;
-  /** Of the input. */
-  readonly media: Media;
-  readonly output: OutputSpec;
   readonly target: string;
 }
 
-function expectedSeconds({ media, output }: Job): number | null {
-  return media.seconds && media.seconds + (output.padSeconds ?? 0);
+function assertTakeable({ video }: Media, input: string): void {
+  if (video === null || (video.width > 0 && video.height > 0)) return;
+  // The guard makes ffprobe and ffmpeg forget the size of a picture that is beyond it.
+  throw new NonRetryableError(
+    `input ${input}: its picture is too large, or does not say its size: ` +
+      `up to ${PIXELS_MAX} pixels (8192x4320) are taken`,
+  );
 }
 
-function assertSomethingToKeep({ media, output }: Job): void {
-  if ((output.video && media.video) || (output.audio && media.audio)) return;
+function assertSomethingToKeep({ media, output, picture }: Job): void {
+  if (picture || (output.audio && media.audio)) return;
   throw new NonRetryableError(`output ${output.path}: the input has nothing of what it keeps`);
 }
 
-/** An exit code of 0 proves nothing: ffmpeg also has it after a full disk, for one. */
-function assertComplete(job: Job, made: Media | null, log: string): asserts made is Media {
-  const { media, output } = job;
-  const fail = (defect: string) => {
-    throw describeFfmpegFailure(`output ${output.path}`, `reported success, but ${defect}`, log);
-  };
-  if (made === null) return fail('left no readable file');
-  if (output.video && media.video && !made.video) fail('there is no video in it');
-  if (output.audio && media.audio && !made.audio) fail('there is no audio in it');
-  const expected = expectedSeconds(job);
-  const shortfall = (expected ?? 0) - (made.seconds ?? 0);
-  if (expected && shortfall > Math.max(SHORTFALL_SECONDS, expected * SHORTFALL_SHARE)) {
-    fail(`it is ${made.seconds ?? 0} s long instead of ${expected} s`);
-  }
+/** Of an input that is damaged another attempt would make no more. */
+function unusable(job: Job, defect: string, log: string, damageCount: number): Error {
+  const error = describeFfmpegFailure(
+    `output ${job.output.path}`,
+    `reported success, but ${defect}`,
+    log,
+  );
+  if (damageCount === 0) return error;
+  return new NonRetryableError(`${error.message}\nThe input is damaged.`);
 }

@@ -109,8 +109,8 @@ describe('a transcode', function () {
     expect(result?.outputs.map(({ skipped }) => skipped)).to.deep.equal([false, false, false]);
 
     const one = await probeFile('made/one.mp4');
-    expect(one.video).to.deep.equal({ codec: 'h264', width: 160, height: 120, frameRate: 15 });
-    expect(one.audio).to.deep.equal({ codec: 'aac', sampleRate: 48_000 });
+    expect(one.video).to.include({ codec: 'h264', width: 160, height: 120, frameRate: 15 });
+    expect(one.audio).to.include({ codec: 'aac', sampleRate: 48_000, channels: 1 });
     expect(one.seconds).to.be.closeTo(CLIP_SECONDS + 1, 0.2);
     const two = await probeFile('made/-two.mkv');
     expect([two.video, two.audio?.codec]).to.deep.equal([null, 'mp3']);
@@ -127,17 +127,23 @@ describe('a transcode', function () {
   });
 
   it('describes a file without ffprobe as with it', async () => {
+    makeClip('clip.mkv', CLIP_SECONDS);
     const [withProbe, without] = await Promise.all([
-      probeFile('clip.mp4'),
-      probeFile('clip.mp4', { ...prober, ffprobe: null }),
+      probeFile('clip.mkv'),
+      probeFile('clip.mkv', { ...prober, ffprobe: null }),
     ]);
-    expect(without).to.deep.equal(withProbe);
+    // The banner rounds to hundredths.
+    expect(without.seconds).to.be.closeTo(withProbe.seconds ?? 0, 0.01);
+    expect({ ...without, seconds: withProbe.seconds }).to.deep.equal(withProbe);
   });
 
   it('makes an output once, whoever asks, until the input changes', async () => {
     const params = { input: 'clip.mp4', outputs: [{ path: 'once.mp4', video: SMALL }] };
     const { result } = await transcode({ params });
-    expect(await outputsOf({ params })).to.deep.equal([{ ...result?.outputs[0], skipped: true }]);
+    expect(result?.outputs[0]).to.include({ skipped: false, decode_errors: 0 });
+    // Whoever finds a file does not know what its maker saw of the input.
+    const found = { ...result?.outputs[0], skipped: true, decode_errors: null };
+    expect(await outputsOf({ params })).to.deep.equal([found]);
 
     const other = { ...params, outputs: [{ path: 'once.mp4', video: { ...SMALL, gop: 11 } }] };
     expect((await outputsOf({ params: other }))[0]).to.include({ skipped: false });
@@ -190,7 +196,7 @@ describe('a transcode', function () {
       'exits with success and half of the file',
       `require('node:child_process').execFileSync('ffmpeg', ['-loglevel', 'error', '-t', '0.5', ` +
         `...args.slice(args.indexOf('-i'))])`,
-      /but it is 0\.\d+ s long instead of 2/,
+      /but its video is 0\.\d+ s long instead of 2 s/,
     ],
     [
       'fills the disk',
@@ -249,6 +255,7 @@ describe('a transcode', function () {
         ['clip.mp4', 'way-out/a.mp4', /outside the media root/],
         ['clip.mp4', 'way-out/deep/er/a.mp4', /outside the media root/],
         ['clip.mp4', 'dangling/a.mp4', /leads nowhere/],
+        ['clip.mp4', '.soda~task-1~a.mp4', /are temporary files/],
         ['clip.mp4', 'clip.mp4/a.mp4', /not a usable path/],
         ['clip.mp4', 'clip.mp4', /must be different files/],
       ];

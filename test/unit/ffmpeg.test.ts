@@ -2,22 +2,44 @@
 import { expect } from 'chai';
 import { transcodeArguments } from '../../examples/ffmpeg/command.ts';
 import { parseParams } from '../../examples/ffmpeg/params.ts';
-import { type Media, parseBanner, parseProbe } from '../../examples/ffmpeg/probe.ts';
+import {
+  type Media,
+  type VideoStream,
+  parseBanner,
+  parseProbe,
+} from '../../examples/ffmpeg/media.ts';
+import { planPicture } from '../../examples/ffmpeg/picture.ts';
 import { ProgressReader } from '../../examples/ffmpeg/progress.ts';
+
+const video: VideoStream = {
+  codec: 'h264',
+  width: 1281,
+  height: 720,
+  frameRate: 25,
+  rotation: 0,
+  pixelAspect: 1,
+  pixelFormat: 'yuv420p',
+  transfer: null,
+  interlaced: false,
+  seconds: null,
+};
 
 const media: Media = {
   seconds: 10,
+  secondsAreGuessed: false,
   comment: null,
-  video: { codec: 'h264', width: 1281, height: 720, frameRate: 25 },
-  audio: { codec: 'aac', sampleRate: 44_100 },
+  video,
+  audio: { codec: 'aac', sampleRate: 44_100, channels: 1, seconds: null },
 };
 
 function argumentsOf(output: object, of: Media = media): string[] {
   const params = parseParams({ input: 'in.mp4', outputs: [output] });
+  const wished = params.outputs[0] as (typeof params.outputs)[number];
   return transcodeArguments({
     input: '/media/in.mp4',
     media: of,
-    output: params.outputs[0] as (typeof params.outputs)[number],
+    output: wished,
+    picture: of.video && wished.video && planPicture(of.video, wished.video),
     temporary: '/media/.temporary',
     fingerprint: 'soda:0',
     threads: 4,
@@ -86,11 +108,13 @@ describe('ffmpeg arguments', () => {
       'file',
       '-format_whitelist',
       'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mpegts,mpeg,flv,avi,wav,mp3,ogg,aac,flac',
+      '-max_pixels',
+      '35389440',
       '-i',
       'file:/media/in.mp4',
     ]);
     expect(valueOf(args, '-filter_complex')).to.equal(
-      '[0:V:0]scale=854:480,fps=15[v];[0:a:0]anull[a]',
+      '[0:V:0]scale=854:480,setsar=1,fps=15[v];[0:a:0]anull[a]',
     );
     const wishes = { '-b:v': '1000k', '-profile:v': 'baseline', '-g': '50', '-b:a': '64k' };
     for (const [name, value] of Object.entries({ ...wishes, '-ar': '48000', '-ac': '1' })) {
@@ -101,7 +125,7 @@ describe('ffmpeg arguments', () => {
 
   it('append black and silence', () => {
     expect(valueOf(argumentsOf({ path: 'a.mp4', pad_seconds: 1.5 }), '-filter_complex')).to.equal(
-      '[0:V:0]scale=1280:720[v0];[0:a:0]anull[a0];color=c=black:s=1280x720:r=25:d=1.5[v1];' +
+      '[0:V:0]scale=1280:720,setsar=1[v0];[0:a:0]anull[a0];color=c=black:s=1280x720:r=25:d=1.5[v1];' +
         'anullsrc=r=44100:cl=stereo,atrim=duration=1.5[a1];' +
         '[v0][a0][v1][a1]concat=n=2:v=1:a=1:unsafe=1[v][a]',
     );
@@ -113,6 +137,55 @@ describe('ffmpeg arguments', () => {
       /\[v0\]\[v1\]concat=n=2:v=1:a=0:unsafe=1\[v\]$/,
     );
     expect(args).not.to.include('-c:a');
+  });
+});
+
+describe('the picture of an output', () => {
+  const plan = (input: Partial<VideoStream>, wishes: object = {}) => {
+    const { outputs } = parseParams({ input: 'a', outputs: [{ path: 'a.mp4', video: wishes }] });
+    return planPicture({ ...video, ...input }, outputs[0]?.video ?? { codec: 'h264' });
+  };
+  const sizeOf = ({ width, height }: { width: number; height: number }) => `${width}x${height}`;
+
+  it('has the shape that players show', () => {
+    expect(sizeOf(plan({ width: 640, height: 360 }))).to.equal('640x360');
+    expect(sizeOf(plan({ width: 640, height: 360, rotation: 90 }))).to.equal('360x640');
+    expect(sizeOf(plan({ width: 640, height: 360, rotation: 270 }))).to.equal('360x640');
+    expect(sizeOf(plan({ width: 640, height: 360, rotation: 180 }))).to.equal('640x360');
+    expect(sizeOf(plan({ width: 720, height: 576, pixelAspect: 64 / 45 }))).to.equal('1024x576');
+    expect(sizeOf(plan({ width: 720, height: 576, pixelAspect: 64 / 45, rotation: 90 }))).to.equal(
+      '576x1024',
+    );
+  });
+
+  it('is fitted whole into the size that is wished for', () => {
+    const tall = plan({ width: 640, height: 360, rotation: 90 }, { resolution: '320x180' });
+    expect(tall.filters.slice(0, 2)).to.deep.equal(['scale=100:180', 'pad=320:180:110:0']);
+    const wide = plan({ width: 2400, height: 1000 }, { resolution: '1280x720' });
+    expect(wide.filters.slice(0, 2)).to.deep.equal(['scale=1280:532', 'pad=1280:720:0:94']);
+    const near = plan({ width: 1280, height: 720 }, { resolution: '854x480' });
+    expect(near.filters).to.deep.equal(['scale=854:480', 'setsar=1']);
+  });
+
+  it('keeps depth and HDR where the codec is played with them', () => {
+    const hdr = { pixelFormat: 'yuv420p10le', transfer: 'smpte2084' };
+    expect(plan(hdr, { codec: 'h265' })).to.include({
+      pixelFormat: 'yuv420p10le',
+      transfer: 'smpte2084',
+      toneMapped: false,
+    });
+    for (const wishes of [{}, { codec: 'h265', profile: 'main' }]) {
+      const mapped = plan(hdr, wishes);
+      expect(mapped).to.include({ pixelFormat: 'yuv420p', transfer: null, toneMapped: true });
+      expect(mapped.filters[0]).to.include('tonemap');
+    }
+    expect(plan({ pixelFormat: 'yuv420p10le' })).to.include({ toneMapped: false });
+    expect(plan({ pixelFormat: 'p010le' }, { codec: 'h265' }).pixelFormat).to.equal('yuv420p10le');
+    expect(plan({ pixelFormat: 'yuv444p' }, { codec: 'h265' }).pixelFormat).to.equal('yuv420p');
+  });
+
+  it('is deinterlaced', () => {
+    expect(plan({ interlaced: true }).filters[0]).to.include('bwdif');
   });
 });
 
@@ -148,13 +221,14 @@ describe('ffmpeg reports', () => {
           height: 9,
           disposition: { attached_pic: 1 },
         },
-        { codec_type: 'audio', codec_name: 'aac', sample_rate: '44100' },
+        { codec_type: 'audio', codec_name: 'aac', sample_rate: '44100', channels: 1 },
         {
           codec_type: 'video',
           codec_name: 'h264',
           width: 1281,
           height: 720,
           avg_frame_rate: '25/1',
+          pix_fmt: 'yuv420p',
         },
       ],
     };

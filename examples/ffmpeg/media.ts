@@ -1,0 +1,207 @@
+/**
+ * What is in a media file, as ffprobe's JSON says it, or, where there is no ffprobe, the banner of
+ * `ffmpeg -i`. Pure.
+ */
+import { z } from 'zod';
+
+export interface Media {
+  /** Null where the file does not say. */
+  readonly seconds: number | null;
+  /** The length is a guess from the bitrate: the container has none. */
+  readonly secondsAreGuessed: boolean;
+  /** The `comment` of the metadata. */
+  readonly comment: string | null;
+  /** The first stream that is not a cover picture. */
+  readonly video: VideoStream | null;
+  readonly audio: AudioStream | null;
+}
+
+export interface VideoStream {
+  readonly codec: string;
+  /** Stored pixels, before rotation and pixel aspect. */
+  readonly width: number;
+  readonly height: number;
+  readonly frameRate: number | null;
+  /** By how much players turn it: 0, 90, 180 or 270 degrees, in either direction. */
+  readonly rotation: number;
+  /** Width of a pixel by its height; 1 where the file does not say. */
+  readonly pixelAspect: number;
+  readonly pixelFormat: string | null;
+  /** The transfer function, where the file names it: `smpte2084` and `arib-std-b67` are HDR. */
+  readonly transfer: string | null;
+  readonly interlaced: boolean;
+  readonly seconds: number | null;
+}
+
+export interface AudioStream {
+  readonly codec: string;
+  readonly sampleRate: number | null;
+  readonly channels: number | null;
+  readonly seconds: number | null;
+}
+
+/** The entries of a file that `parseProbe` reads. */
+export const PROBE_ENTRIES =
+  'format=format_name,duration:format_tags=comment:stream=codec_type,codec_name,width,height,' +
+  'avg_frame_rate,sample_aspect_ratio,pix_fmt,color_transfer,field_order,sample_rate,channels,' +
+  'duration:stream_disposition=attached_pic:stream_tags=DURATION,rotate:stream_side_data=rotation';
+
+/** Of these the length is not stored: ffprobe divides the size by the bitrate of the beginning. */
+const GUESSED = ['aac', 'mp3', 'mpeg'];
+
+const numeric = z.coerce.number().positive().nullable().catch(null);
+
+const probeOutput = z.object({
+  format: z.object({
+    format_name: z.string().default(''),
+    duration: numeric,
+    tags: z.record(z.string(), z.string()).optional(),
+  }),
+  streams: z.array(
+    z.object({
+      codec_type: z.string().optional(),
+      codec_name: z.string().default('unknown'),
+      width: z.number().default(0),
+      height: z.number().default(0),
+      avg_frame_rate: z.string().default(''),
+      sample_aspect_ratio: z.string().default(''),
+      pix_fmt: z.string().nullable().default(null),
+      color_transfer: z.string().nullable().default(null),
+      field_order: z.string().default(''),
+      sample_rate: numeric,
+      channels: numeric,
+      duration: numeric,
+      disposition: z.object({ attached_pic: z.number().default(0) }).optional(),
+      tags: z.record(z.string(), z.string()).default({}),
+      side_data_list: z.array(z.object({ rotation: z.number().optional() })).default([]),
+    }),
+  ),
+});
+
+type Stream = z.output<typeof probeOutput>['streams'][number];
+
+/** The JSON of ffprobe; null where it is not what was asked for. */
+export function parseProbe(text: string): Media | null {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  const parsed = probeOutput.safeParse(json);
+  if (!parsed.success) return null;
+  const { format, streams } = parsed.data;
+  const video = streams.find((s) => s.codec_type === 'video' && !s.disposition?.attached_pic);
+  const audio = streams.find((s) => s.codec_type === 'audio');
+  const tags = Object.entries(format.tags ?? {});
+  return {
+    seconds: format.duration,
+    secondsAreGuessed: GUESSED.includes(format.format_name),
+    comment: tags.find(([name]) => name.toLowerCase() === 'comment')?.[1] ?? null,
+    video: video ? videoOf(video) : null,
+    audio: audio
+      ? {
+          codec: audio.codec_name,
+          sampleRate: audio.sample_rate,
+          channels: audio.channels,
+          seconds: secondsOf(audio),
+        }
+      : null,
+  };
+}
+
+function videoOf(stream: Stream): VideoStream {
+  const turned = stream.side_data_list.find(({ rotation }) => rotation !== undefined)?.rotation;
+  return {
+    codec: stream.codec_name,
+    width: stream.width,
+    height: stream.height,
+    frameRate: parseRatio(stream.avg_frame_rate),
+    rotation: quarterTurns(turned ?? Number(stream.tags['rotate'] ?? 0)),
+    pixelAspect: parseRatio(stream.sample_aspect_ratio.replace(':', '/')) ?? 1,
+    pixelFormat: stream.pix_fmt,
+    transfer: stream.color_transfer,
+    interlaced: ['tt', 'bb', 'tb', 'bt'].includes(stream.field_order),
+    seconds: secondsOf(stream),
+  };
+}
+
+/** Matroska keeps the length of a stream in a tag. */
+function secondsOf({ duration, tags }: Stream): number | null {
+  if (duration !== null) return duration;
+  const clock = /^(\d+):(\d\d):(\d\d(?:\.\d+)?)/.exec(tags['DURATION'] ?? '');
+  return clock && Number(clock[1]) * 3600 + Number(clock[2]) * 60 + Number(clock[3]);
+}
+
+/** To 0, 90, 180 or 270. What is no quarter turn is left as ffmpeg leaves it: not turned. */
+function quarterTurns(degrees: number): number {
+  const turns = (((Math.round(degrees) % 360) + 360) % 360) / 90;
+  return Number.isInteger(turns) ? turns * 90 : 0;
+}
+
+function parseRatio(text: string): number | null {
+  const [above, below] = text.split('/').map(Number);
+  const ratio = (above ?? 0) / (below ?? 1);
+  return Number.isFinite(ratio) && ratio > 0 ? ratio : null;
+}
+
+/** Null where ffmpeg did not open the file. Lengths of single streams are known of Matroska only. */
+export function parseBanner(text: string): Media | null {
+  const format = /^Input #0, (\S+), from/m.exec(text)?.[1];
+  if (format === undefined) return null;
+  const streams = text
+    .split(/^\s*(?=Stream #0:\d+)/m)
+    .slice(1)
+    .map((part) => ({ line: part.split('\n', 1)[0] ?? '', part }));
+  const video = streams.find(
+    ({ line }) => / Video: /.test(line) && !line.includes('(attached pic)'),
+  );
+  const audio = streams.find(({ line }) => / Audio: /.test(line));
+  return {
+    seconds: secondsIn(/Duration: (\d+):(\d\d):(\d\d(?:\.\d+)?)/.exec(text)),
+    secondsAreGuessed: /Estimating duration from bitrate/.test(text) || /^(aac|mp3)$/.test(format),
+    comment: /^\s*comment\s*: (.*)$/im.exec(text)?.[1]?.trim() ?? null,
+    video: video === undefined ? null : videoIn(video.line, video.part),
+    audio: audio === undefined ? null : audioIn(audio.line, audio.part),
+  };
+}
+
+function videoIn(line: string, part: string): VideoStream {
+  const size = /[, ](\d{2,5})x(\d{2,5})[, ]/.exec(`${line} `);
+  const aspect = /\[SAR (\d+):(\d+) /.exec(line);
+  // `yuv420p10le(tv, bt2020nc/bt2020/smpte2084, top first)`: the third name is the transfer.
+  const format = /Video: [^,]*?(?:\([^)]*\)[^,]*)*, (\w+)(?:\(([^)]*)\))?/.exec(line);
+  const turned = /displaymatrix: rotation of (-?[\d.]+) degrees/.exec(part)?.[1];
+  return {
+    codec: / Video: (\w+)/.exec(line)?.[1] ?? 'unknown',
+    width: Number(size?.[1] ?? 0),
+    height: Number(size?.[2] ?? 0),
+    frameRate: Number(/([\d.]+) fps/.exec(line)?.[1]) || null,
+    rotation: quarterTurns(Number(turned ?? /^\s*rotate\s*: (-?\d+)$/m.exec(part)?.[1] ?? 0)),
+    pixelAspect: (aspect && Number(aspect[1]) / Number(aspect[2])) || 1,
+    pixelFormat: format?.[1] ?? null,
+    transfer: /\w+\/\w+\/([\w-]+)/.exec(format?.[2] ?? '')?.[1] ?? null,
+    interlaced: /top first|bottom first|top coded first|bottom coded first/.test(format?.[2] ?? ''),
+    seconds: taggedSeconds(part),
+  };
+}
+
+function audioIn(line: string, part: string): AudioStream {
+  const layouts: Record<string, number> = { mono: 1, stereo: 2, '5.1': 6, '7.1': 8 };
+  const layout = /\d+ Hz, ([\w.]+)(?: channels)?/.exec(line)?.[1] ?? '';
+  return {
+    codec: / Audio: (\w+)/.exec(line)?.[1] ?? 'unknown',
+    sampleRate: Number(/(\d+) Hz/.exec(line)?.[1]) || null,
+    channels: layouts[layout] ?? (/^\d+$/.test(layout) ? Number(layout) : null),
+    seconds: taggedSeconds(part),
+  };
+}
+
+function taggedSeconds(part: string): number | null {
+  return secondsIn(/^\s*DURATION\s*: (\d+):(\d\d):(\d\d(?:\.\d+)?)/m.exec(part));
+}
+
+function secondsIn(clock: RegExpExecArray | null): number | null {
+  if (clock === null) return null;
+  return Number(clock[1]) * 3600 + Number(clock[2]) * 60 + Number(clock[3]) || null;
+}
