@@ -21,6 +21,7 @@ import { nextWakeAt, type Policy, type State } from '../domain/state.ts';
 import { fold } from './fold.ts';
 import { read } from './read.ts';
 import { type MasterStatus, Unavailable } from './master-handle.ts';
+import { StoreWatch, UNKNOWN } from './store-watch.ts';
 import {
   type Clock,
   type ExecutorLink,
@@ -81,17 +82,22 @@ export class Engine {
   #rebuiltAt = Number.NEGATIVE_INFINITY;
   #loop: Promise<void> | null = null;
   #stopping = false;
-  /** When a commit was begun that showed the term to be the newest. */
-  #confirmedAt = 0;
-  /** False from a confirmation that failed until the store has answered again. */
-  #storeAnswers = true;
+  /** When a commit was last begun: each asks whether the term still stands. */
+  #askedAt = 0;
+  readonly #watch: StoreWatch;
 
   constructor(options: EngineOptions) {
     this.#options = options;
+    this.#watch = new StoreWatch(options.clock, options.log);
   }
 
   get status(): MasterStatus {
-    return this.#status === 'ready' && !this.#storeAnswers ? 'recovering' : this.#status;
+    return this.#status === 'ready' && !this.#watch.answers ? 'recovering' : this.#status;
+  }
+
+  /** @see StoreWatch.whileItAnswers */
+  whileStoreAnswers<T>(work: Promise<T>, withinMs?: number): Promise<T> {
+    return this.#watch.whileItAnswers(work, withinMs);
   }
 
   /** Null until the first term has begun. Read it; only the loop may change it. */
@@ -169,7 +175,8 @@ export class Engine {
   async #sleep(): Promise<void> {
     const { clock } = this.#options;
     if (this.#mailbox.length + this.#loads.length === 0 && this.#state !== null) {
-      const at = Math.min(nextWakeAt(this.#state), this.#state.lastTickAt + TICK_MS);
+      const tickAt = Math.min(nextWakeAt(this.#state), this.#state.lastTickAt + TICK_MS);
+      const at = Math.min(tickAt, this.#askedAt + TERM_CHECK_MS);
       if (at > clock.now()) {
         await new Promise<void>((resolve) => {
           const cancel = clock.wakeAt(at, resolve);
@@ -204,10 +211,12 @@ export class Engine {
     let commitMs = 0;
     const begun = clock.now();
     if (output.changes.length > 0) {
-      await store.commit(fold(output.changes, state.term, now));
+      this.#askedAt = begun;
+      const commit = fold(output.changes, state.term, now);
+      await this.#watch.ask(() => store.commit(commit));
       commitMs = clock.now() - begun;
-      this.#heardOfStore(begun);
-    } else if (begun - this.#confirmedAt >= TERM_CHECK_MS) {
+    } else if (begun - this.#askedAt >= TERM_CHECK_MS) {
+      this.#askedAt = begun;
       await this.#confirmTerm(state.term, begun);
     }
     for (const effect of output.effects) this.#tryPerform(effect, state.term);
@@ -220,30 +229,19 @@ export class Engine {
    * the new master takes them for lost and gives their tasks to others (P5).
    */
   async #confirmTerm(term: number, now: number): Promise<void> {
-    const { store, log } = this.#options;
+    const { store } = this.#options;
     try {
-      await store.commit(fold([], term, now));
-      this.#heardOfStore(now);
+      await this.#watch.ask(() => store.commit(fold([], term, now)));
     } catch (error) {
       if (error instanceof TermLost) throw error;
       // Nothing was to be written, so that nothing is in doubt: the state stays, and the leases.
-      if (this.#storeAnswers) {
-        log.warn('the store does not answer', { event: 'store', error: String(error) });
-      }
-      this.#storeAnswers = false;
+      this.#watch.failed(error);
     }
-  }
-
-  /** A commit that was begun then has succeeded. */
-  #heardOfStore(at: number): void {
-    this.#confirmedAt = at;
-    if (!this.#storeAnswers) this.#options.log.info('the store answers again', { event: 'store' });
-    this.#storeAnswers = true;
   }
 
   async #load(state: State, load: Load): Promise<void> {
     const { store, clock } = this.#options;
-    const event = await read(store, state, load, clock.now());
+    const event = await this.#watch.ask(() => read(store, state, load, clock.now()));
     const now = clock.now();
     const output = createOutput();
     step(state, event, now, output);
@@ -286,14 +284,13 @@ export class Engine {
   async #recover(): Promise<void> {
     const { clock, log } = this.#options;
     if (this.#status === 'ready') this.#status = 'recovering';
-    this.#rejectAll('the outcome is unknown: the store failed');
+    this.#rejectAll(UNKNOWN);
     if (clock.now() - this.#rebuiltAt < STEADY_MS) await this.#pause();
     else this.#rebuildDelayMs = REBUILD_DELAY_MIN_MS;
     while (!this.#stopping) {
       try {
         await this.#rebuild();
         if (this.#status === 'recovering') this.#rebuiltAt = clock.now();
-        this.#storeAnswers = true;
         this.#status = 'ready';
         return;
       } catch (error) {
@@ -326,9 +323,10 @@ export class Engine {
   async #rebuild(): Promise<void> {
     const { store, clock, policy, owner, seed, link, notifier, log } = this.#options;
     const begun = clock.now();
-    const { term, lastSeq } = await store.takeTerm(owner, begun, this.#state?.term);
-    const active = await store.loadActive();
-    const lanes = await store.countLanes();
+    const held = this.#state?.term;
+    const { term, lastSeq } = await this.#watch.ask(() => store.takeTerm(owner, begun, held));
+    const active = await this.#watch.ask(() => store.loadActive());
+    const lanes = await this.#watch.ask(() => store.countLanes());
     const now = clock.now();
     const first = this.#state === null;
     const { state, output } = restore({ policy, term, lastSeq, now, seed, active, lanes });

@@ -15,6 +15,11 @@ import {
 } from './master-handle.ts';
 import type { Clock, StoredTask, TaskQuery, TaskStore } from './ports.ts';
 
+/** A task or some ids. */
+const READ_MS_MAX = 4_000;
+/** A page may have to look at many rows. */
+const LIST_MS_MAX = 10_000;
+
 export class Master implements MasterHandle {
   readonly #engine: Engine;
   readonly #store: TaskStore;
@@ -25,7 +30,7 @@ export class Master implements MasterHandle {
     this.#engine = engine;
     this.#store = store;
     this.#clock = clock;
-    this.#ids = new IdRegister(store);
+    this.#ids = new IdRegister({ findIds: (ids) => this.#read(store.findIds(ids)) });
   }
 
   get status(): MasterStatus {
@@ -40,6 +45,11 @@ export class Master implements MasterHandle {
     if (this.status !== 'ready') {
       return Promise.reject(new Unavailable(`the master is ${this.status}`, 2));
     }
+    // An id stays held until its commit is decided, also when nobody waits for that any more.
+    return this.#engine.whileStoreAnswers(this.#submitHeld(tasks));
+  }
+
+  #submitHeld(tasks: readonly Submission[]): Promise<readonly SubmitOutcome[]> {
     // An id that the master made is free.
     const chosen = tasks.filter((task) => task.requestHash !== '').map((task) => task.id);
     if (chosen.length === 0) return this.#submit(tasks, new Map());
@@ -94,21 +104,24 @@ export class Master implements MasterHandle {
   }
 
   async #command(make: (request: number) => Event): Promise<CommandOutcome> {
-    return (await this.#engine.request(make)) as CommandOutcome;
+    const answer = this.#engine.request(make);
+    return (await this.#engine.whileStoreAnswers(answer)) as CommandOutcome;
   }
 
   async find(taskId: string): Promise<StoredTask | null> {
-    const stored = await this.#store.findTask(taskId).catch((error: unknown) => {
-      throw unanswered(error);
-    });
+    const stored = await this.#read(this.#store.findTask(taskId));
     const live = this.#engine.state?.tasks.get(taskId);
     // Memory is ahead of the row by what is written lazily: that it runs, and how far it is.
     return stored !== null && live !== undefined ? { ...stored, task: live } : stored;
   }
 
   list(query: TaskQuery): Promise<readonly Task[]> {
-    return this.#store.listTasks(query).catch((error: unknown) => {
-      throw unanswered(error);
+    return this.#read(this.#store.listTasks(query), LIST_MS_MAX);
+  }
+
+  #read<T>(work: Promise<T>, withinMs = READ_MS_MAX): Promise<T> {
+    return this.#engine.whileStoreAnswers(work, withinMs).catch((error: unknown) => {
+      throw unanswered(error instanceof Unavailable ? undefined : error);
     });
   }
 
@@ -134,8 +147,10 @@ export class Master implements MasterHandle {
   }
 }
 
+/** What asked for no change has no outcome that could be unknown. */
 function unanswered(cause: unknown): Unavailable {
-  return new Unavailable('the store does not answer', 2, { cause });
+  const options = cause === undefined ? undefined : { cause };
+  return new Unavailable('the store does not answer', 2, options);
 }
 
 const NOTHING: Backlog = { types: [], cachedCount: 0, pendingCallbackCount: 0 };

@@ -23,6 +23,9 @@ export interface Mariadb {
   readonly kill: (() => Promise<void>) | null;
   /** Starts the server again on the same port and files, after `kill`. */
   readonly restart: (() => Promise<void>) | null;
+  /** SIGSTOP and SIGCONT: connections stay open, and nothing is answered in between. */
+  readonly freeze: (() => void) | null;
+  readonly thaw: (() => void) | null;
   /** Ends the server and removes its files; on a server that is not ours, drops our databases. */
   stop(): Promise<void>;
 }
@@ -100,6 +103,8 @@ async function privateServer(binary: string, flags: readonly string[]): Promise<
     async restart() {
       server = await start();
     },
+    freeze: () => void server.kill('SIGSTOP'),
+    thaw: () => void server.kill('SIGCONT'),
     async stop() {
       await end('SIGKILL');
       process.off('exit', endWithUs);
@@ -125,6 +130,8 @@ function borrowed(server: URL): Mariadb {
     },
     kill: null,
     restart: null,
+    freeze: null,
+    thaw: null,
     async stop() {
       for (const database of made) await run(`DROP DATABASE IF EXISTS ${database}`);
     },

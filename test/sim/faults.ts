@@ -89,6 +89,8 @@ export class Faults {
   isStorm = true;
   /** The store answers nothing before. */
   storeDownUntil = 0;
+  /** It answers nothing before, and then everything that it was asked. */
+  storeFrozenUntil = 0;
 
   constructor(classes: FaultClasses) {
     this.classes = classes;

@@ -195,6 +195,13 @@ function mutantList(): Mutant[] {
       })),
     },
     {
+      name: 'lets those who wait wait on while the store is frozen',
+      faults: { store: true },
+      engine: (engine) => {
+        engine.whileStoreAnswers = (work) => work;
+      },
+    },
+    {
       name: 'goes on with a term that was taken over',
       ...onStore((store, ledger) => ({
         commit: (commit) => store.commit({ ...commit, term: ledger.term }),

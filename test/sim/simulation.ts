@@ -80,6 +80,7 @@ class Run {
     this.#world.log('calm');
     this.#faults.isStorm = false;
     this.#faults.storeDownUntil = 0;
+    this.#faults.storeFrozenUntil = 0;
     for (const { process } of this.#masters) if (process.isPaused) process.resume();
     this.#fleet.heal();
     await this.#world.run(CALM_MS_MAX, () => this.#isSettled());
@@ -159,6 +160,10 @@ class Run {
         if (random.chance(0.5)) return this.#network.swallowOne();
         return this.#network.delayOne(random.between(100, 20_000));
       case 'store':
+        if (random.chance(0.3)) {
+          this.#faults.storeFrozenUntil = this.#world.now + random.between(100, 30_000);
+          return this.#world.log('the store is frozen for a while');
+        }
         this.#faults.storeDownUntil = this.#world.now + random.between(100, 20_000);
         return this.#world.log('the store is down for a while');
       case 'masterCrash':

@@ -128,7 +128,8 @@ export class SimStore implements TaskStore {
   #call<T>(work: () => Promise<T>): Promise<T> {
     const { world } = this.#process;
     return new Promise((resolve, reject) => {
-      world.after(this.#latencyMs(), () => {
+      const frozenMs = Math.max(0, this.#faults.storeFrozenUntil - world.now);
+      world.after(this.#latencyMs() + frozenMs, () => {
         const isDown = world.now < this.#faults.storeDownUntil;
         const done = isDown ? Promise.reject(new StoreFault('the store is down')) : work();
         const back = (answer: () => void) => this.#process.after(this.#latencyMs(), answer);

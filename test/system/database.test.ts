@@ -41,6 +41,45 @@ describeSystem(
       expect(system.runs(running)).to.have.length(1);
     });
 
+    it('that is frozen is noticed, and everything goes on by itself once it answers', async function () {
+      const { freeze, thaw } = mariadb() ?? {};
+      if (!freeze || !thaw) return this.skip();
+      const system = await start();
+      const executor = await system.executor({ id: 'a' });
+      const running = await system.submit([[{ hold: true }]]);
+      await system.started(running);
+      const load = submitAllTheTime(system, { type: 'nobody' });
+      await eventually('a hundred tasks', () => load.accepted.length >= 100);
+
+      freeze();
+      try {
+        await eventually('it is not ready', async () => {
+          return (await fetch(`${system.url}/readyz`)).status === 503;
+        });
+        const unknown = await eventually('a submit is answered', () =>
+          load.refused.find(({ body }) => String(body['detail']).includes('unknown')),
+        );
+        expect(unknown.status).to.equal(503);
+        expect(unknown.body['detail']).to.include('with the same id');
+        const read = await fetch(`${system.url}/scheduler/v2/task/${running}`);
+        expect(read.status).to.equal(503);
+      } finally {
+        thaw();
+      }
+      const count = load.accepted.length;
+      await eventually('submits are accepted again', () => load.accepted.length > count + 50);
+      await load.stop();
+
+      const stored = new Set<string>();
+      for await (const { task_id } of system.client.list({ limit: 200 })) stored.add(task_id);
+      expect(load.accepted.filter((taskId) => !stored.has(taskId))).to.deep.equal([]);
+      expect(load.unanswered).to.deep.equal([]);
+      const rebuilt = system.master.lines.filter(({ fields }) => fields['event'] === 'rebuild');
+      expect(rebuilt, 'its commit was waited for').to.deep.equal([]);
+      executor.write(running);
+      expect(await system.ended(running)).to.include({ state: 'succeeded', attempt: 1 });
+    });
+
     it('that was away does not keep a master from stopping in order', async function () {
       const server = mariadb();
       if (server?.kill === null || server?.restart === null || server === null) return this.skip();

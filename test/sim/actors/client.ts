@@ -136,8 +136,14 @@ export class Clients {
       isAnswered = true;
       answered(outcome);
     };
-    this.#world.after(TIMEOUT_MS, () => answer(null));
+    const askedAt = this.#world.now;
     const master = this.#master();
+    this.#world.after(TIMEOUT_MS, () => {
+      const { process } = master ?? {};
+      const ran = process?.isAlive && !process.isPaused && process.resumedAt < askedAt;
+      if (!isAnswered && ran) this.#world.violate('T4', `a request of ${askedAt} has no answer`);
+      answer(null);
+    });
     if (master === null) return;
     this.#world.after(random.between(1, 20), () => {
       master.process.deliver(() => {

@@ -1,0 +1,91 @@
+/**
+ * Whether the store answers, as those who wait for it are to know it. A question that stays open
+ * is not given up here: it may be a slow disk, and a commit that is given up costs a rebuild. But
+ * nobody is let in to wait behind it, and those who wait are told that the outcome is unknown.
+ * Decides nothing about the state.
+ */
+import { Unavailable } from './master-handle.ts';
+import type { Clock, Log } from './ports.ts';
+
+/** An open question of this age: the store does not answer. */
+const SILENT_MS = 1_500;
+/** Nobody waits longer for a store that does not answer; looked at again and again. */
+const PATIENCE_MS = 3_500;
+const LOOK_AGAIN_MS = 1_000;
+
+export class StoreWatch {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  #answers = true;
+  /** How to tell those who wait. */
+  readonly #waiting = new Set<(error: Error) => void>();
+
+  constructor(clock: Clock, log: Log) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** False from a question that failed or stays open until one is answered. */
+  get answers(): boolean {
+    return this.#answers;
+  }
+
+  /** Puts one question, and waits for its answer however long it takes. */
+  async ask<T>(question: () => Promise<T>): Promise<T> {
+    const begun = this.#clock.now();
+    let callOff = this.#clock.wakeAt(begun + SILENT_MS, () => {
+      this.failed(`no answer for ${SILENT_MS} ms`);
+      callOff = this.#clock.wakeAt(begun + PATIENCE_MS, endPatience);
+    });
+    const endPatience = (): void => {
+      this.#tellAll();
+      callOff = this.#clock.wakeAt(this.#clock.now() + LOOK_AGAIN_MS, endPatience);
+    };
+    try {
+      const answer = await question();
+      this.#heard();
+      return answer;
+    } finally {
+      callOff();
+    }
+  }
+
+  /** A question was answered by an error, from which nothing follows but that. */
+  failed(error: unknown): void {
+    if (!this.#answers) return;
+    this.#answers = false;
+    this.#log.warn('the store does not answer', { event: 'store', error: String(error) });
+  }
+
+  /**
+   * What `work` comes to, unless an open question ends the patience with it; `work` goes on.
+   * @param withinMs how long the work itself may take.
+   * @throws {Unavailable}
+   */
+  whileItAnswers<T>(work: Promise<T>, withinMs = Number.POSITIVE_INFINITY): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(reject);
+      const callOff = Number.isFinite(withinMs)
+        ? this.#clock.wakeAt(this.#clock.now() + withinMs, () => reject(new Unavailable(UNKNOWN)))
+        : () => undefined;
+      work.then(resolve, reject).finally(() => {
+        callOff();
+        this.#waiting.delete(reject);
+      });
+    });
+  }
+
+  #heard(): void {
+    if (!this.#answers) this.#log.info('the store answers again', { event: 'store' });
+    this.#answers = true;
+  }
+
+  #tellAll(): void {
+    for (const tell of this.#waiting) tell(new Unavailable(UNKNOWN, 2));
+    this.#waiting.clear();
+  }
+}
+
+/** For whoever asked for a change: it may or may not have been made. */
+export const UNKNOWN =
+  'the store does not answer, and the outcome is unknown: ask again, with the same id';

@@ -1,0 +1,103 @@
+/** A store that keeps its connections and says nothing: who is told what, and what goes on. */
+import { expect } from 'chai';
+import type { NewTask } from '../../../master/domain/events.ts';
+import { Unavailable } from '../../../master/application/master-handle.ts';
+import { newTask, SECOND } from '../../helpers/domain.ts';
+import { createEngine } from '../../helpers/engine.ts';
+import { settled } from '../../helpers/manual-clock.ts';
+
+describe('Engine on a store that is silent', () => {
+  let harness: ReturnType<typeof createEngine>;
+
+  async function begin(...options: Parameters<typeof createEngine>): Promise<void> {
+    harness = createEngine(...options);
+    await harness.engine.start();
+  }
+
+  beforeEach(() => begin());
+  afterEach(async () => {
+    harness.store.release();
+    await harness.engine.stop();
+    expect(harness.clock.nextAlarmAt, 'no alarm is left').to.equal(Number.POSITIVE_INFINITY);
+  });
+
+  const submit = (...tasks: Partial<NewTask>[]) => harness.master.submit(tasks.map(newTask));
+  /** An id chosen by the master needs no lookup. */
+  const own = (id: string): Partial<NewTask> => ({ id, requestHash: '' });
+  const refusalOf = (answer: Promise<unknown>) =>
+    answer.then(
+      () => null,
+      (error: unknown) => error,
+    );
+
+  it('notices it also when there is nothing to write', async () => {
+    harness.store.held.add('confirm');
+    await harness.clock.pass(2_500);
+    expect(harness.engine.status).to.equal('recovering');
+    harness.store.release();
+    await settled();
+    expect(harness.engine).to.include({ status: 'ready', term: 1 });
+  });
+
+  it('lets nobody wait, and does not give the commit up', async () => {
+    harness.store.held.add('commit');
+    const unknown = refusalOf(submit({ id: 'a' }));
+    await harness.clock.pass(1_499);
+    expect(harness.engine.status).to.equal('ready');
+    await harness.clock.pass(1);
+    expect(harness.engine.status).to.equal('recovering');
+    expect(await refusalOf(submit({ id: 'b' })), 'it is not let in').to.be.instanceOf(Unavailable);
+    await harness.clock.pass(2_000);
+    expect(((await unknown) as Error).message).to.match(/outcome is unknown.*same id/);
+
+    await harness.clock.pass(20 * SECOND);
+    harness.store.release();
+    await settled();
+    expect(harness.engine).to.include({ status: 'ready', term: 1 });
+    expect(harness.recorder.reattachCount).to.equal(0);
+    expect(harness.engine.state?.waitingCount).to.equal(1);
+    expect(await submit({ id: 'a' })).to.deep.equal([
+      { taskId: 'a', code: 409, sameRequest: true },
+    ]);
+  });
+
+  it('keeps an id that nobody waits for any more until its commit is decided', async () => {
+    await harness.engine.stop();
+    await begin({ laneWindowCount: 1 });
+    await submit(own('first in the window'));
+    harness.store.held.add('commit');
+    const answers = [refusalOf(submit({ id: 'a' }))];
+    await settled();
+    // From now on a lookup sees the rows as they are before the commit.
+    const findIds = harness.store.findIds.bind(harness.store);
+    let answer: () => void = () => undefined;
+    const answering = new Promise<void>((resolve) => (answer = resolve));
+    harness.store.findIds = async (ids) => {
+      const found = await findIds(ids);
+      await answering;
+      return found;
+    };
+    answers.push(refusalOf(submit({ id: 'a' })));
+    await harness.clock.pass(4 * SECOND);
+    for (const refused of answers) expect(await refused).to.be.instanceOf(Unavailable);
+    harness.store.release();
+    await settled();
+    answer();
+    await settled();
+    expect(harness.engine).to.include({ status: 'ready', term: 1 });
+    expect(harness.engine.state?.waitingCount).to.equal(2);
+  });
+
+  it('refuses commands and reads that it leaves without an answer', async () => {
+    await submit(own('a'));
+    harness.store.held.add('commit').add('findTask');
+    const cancel = refusalOf(harness.master.cancel('a'));
+    const read = refusalOf(harness.master.find('a'));
+    await harness.clock.pass(3_500);
+    expect(((await cancel) as Error).message).to.match(/outcome is unknown/);
+    expect(((await read) as Error).message).to.equal('the store does not answer');
+    const late = refusalOf(harness.master.find('a'));
+    await harness.clock.pass(SECOND);
+    expect(await late).to.be.instanceOf(Unavailable);
+  });
+});
