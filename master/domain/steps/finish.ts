@@ -17,6 +17,9 @@ import {
 } from '../task.ts';
 import { send } from './notify.ts';
 
+/** A task that fails at once, and is to be tried again at once, would write rows without end. */
+const RETRY_DELAY_MS_MIN = 100;
+
 /** An end without success, as it was reported or found out. */
 export interface AttemptEnd {
   readonly outcome: Exclude<AttemptOutcome, 'succeeded'>;
@@ -52,7 +55,8 @@ export function endAttempt(
     if (task.retry.maxAttempts > 0 && task.attemptsUsed >= task.retry.maxAttempts) {
       return finish(state, task, 'failed', 'attempts_exhausted', now, out);
     }
-    const delayMs = end.retryAfterMs ?? backoffMs(task.retry, task.attemptsUsed, random01(state));
+    const wanted = end.retryAfterMs ?? backoffMs(task.retry, task.attemptsUsed, random01(state));
+    const delayMs = Math.max(wanted, RETRY_DELAY_MS_MIN);
     // Priority is left out: a head start larger than the wait would cancel the wait.
     task.orderTime = now + delayMs;
     return requeue(state, task, now + delayMs, now, out);

@@ -75,7 +75,17 @@ describe('a failed attempt', () => {
     scheduler.pass(90 * SECOND);
     scheduler.accept('x');
     scheduler.fail('x', { retryAfterMs: 0 });
-    expect(scheduler.task('a').dueAt, 'zero is an answer too').to.equal(scheduler.now);
+    expect(scheduler.task('a').dueAt, 'at once').to.equal(scheduler.now + 100);
+  });
+
+  it('waits a little even where it is to be tried again at once: nothing may spin', () => {
+    scheduler.run('x', { retry: { maxAttempts: 0, interval: [0] } });
+    for (let attempt = 1; attempt < 5; attempt++) {
+      scheduler.fail('x');
+      expect(scheduler.task('a').dueAt).to.equal(scheduler.now + 100);
+      scheduler.pass(100);
+      scheduler.accept('x');
+    }
   });
 
   it('ends the task when the executor says that trying again is of no use', () => {

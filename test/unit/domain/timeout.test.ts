@@ -64,7 +64,8 @@ describe('timeouts', () => {
     it('begins anew with every attempt', () => {
       scheduler.run('x', { executionTimeoutMs: MINUTE, retry: { maxAttempts: 5, interval: -1 } });
       scheduler.pass(50 * SECOND);
-      scheduler.fail('x', { retryAfterMs: 0 });
+      scheduler.fail('x', { retryAfterMs: SECOND });
+      scheduler.pass(SECOND);
       scheduler.accept('x');
       expect(stops(scheduler.pass(MINUTE - 1))).to.deep.equal([]);
       expect(stops(scheduler.pass(1))).to.deep.equal(['a#2 execution_timeout -> x']);
@@ -153,9 +154,10 @@ describe('timeouts', () => {
     it('spans all attempts', () => {
       scheduler.run('x', { deadlineAt });
       scheduler.pass(50 * SECOND);
-      scheduler.fail('x', { retryAfterMs: 0 });
+      scheduler.fail('x', { retryAfterMs: SECOND });
+      scheduler.pass(SECOND);
       scheduler.accept('x');
-      expect(stops(scheduler.pass(10 * SECOND))).to.deep.equal(['a#2 deadline -> x']);
+      expect(stops(scheduler.pass(9 * SECOND))).to.deep.equal(['a#2 deadline -> x']);
     });
 
     it('replaces a milder reason: the timed out attempt is not retried then', () => {
