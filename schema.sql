@@ -120,8 +120,9 @@ CREATE TABLE task (
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 -- Attempts that ended without success, of live tasks and of tasks in history; the attempt that
--- succeeded is described by its task. Rows go when the segment of their task is dropped: a few
--- thousand at a time, found by joining the segment.
+-- succeeded is described by its task. Of a task the newest 200 are kept: each new row takes the place
+-- of an old one. Rows go when the segment of their task is dropped, those of a few hundred tasks at
+-- a time.
 CREATE TABLE task_attempt (
   -- seq of the task.
   task_seq BIGINT NOT NULL,

@@ -51,19 +51,27 @@ export class Output {
     }
   }
 
-  /** Many things alike. Rows go out as they come, except into a table. */
+  /** Many things alike. Rows go out as they come, except into a table; also those before a failure. */
   async rows<T>(
     items: Iterable<T> | AsyncIterable<T>,
     head: readonly string[],
     cellsOf: (item: T) => readonly Cell[],
   ): Promise<void> {
     const cells: string[][] = [];
-    for await (const item of items) {
-      if (this.json) this.say(item, '');
-      else if (this.isTerminal) cells.push(cellsOf(item).map((cell) => this.#shown(cell)));
-      else process.stdout.write(`${cellsOf(item).map(textOf).join('\t')}\n`);
+    let isComplete = false;
+    try {
+      for await (const item of items) {
+        if (this.json) this.say(item, '');
+        else if (this.isTerminal) cells.push(cellsOf(item).map((cell) => this.#shown(cell)));
+        else process.stdout.write(`${cellsOf(item).map(textOf).join('\t')}\n`);
+      }
+      isComplete = true;
+    } finally {
+      if (this.isTerminal && (isComplete || cells.length > 0)) this.#table(head, cells);
     }
-    if (!this.isTerminal) return;
+  }
+
+  #table(head: readonly string[], cells: readonly string[][]): void {
     const table = new Table({
       head: [...head],
       style: { head: [], border: [] },

@@ -1,11 +1,15 @@
 /** `soda task`: submit, look at, follow and steer tasks. */
-import type { SodaClient, TaskSummary, TaskView } from '@soda-scheduler/client';
-import { priorityNames, taskStates } from '@soda-scheduler/protocol';
+import type { AttemptView, SodaClient, TaskSummary, TaskView } from '@soda-scheduler/client';
+import { HTTP_LIMITS, priorityNames, taskStates } from '@soda-scheduler/protocol';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
-import { type ConnectionOptions, connect, remoteCommand } from './connection.ts';
+import { type ConnectionOptions, connect, interruptible, remoteCommand } from './connection.ts';
+import { Failure } from './exit-code.ts';
 import type { Output } from './output.ts';
 import { readJson, submissionOf, type SubmitOptions } from './submission.ts';
 import { percentOf, watch } from './watch.ts';
+
+/** Each looks at tens of thousands of tasks. */
+const EMPTY_PAGE_COUNT_MAX = 1000;
 
 export function taskCommand(): Command {
   return new Command('task')
@@ -86,12 +90,14 @@ Examples:
 }
 
 function getCommand(): Command {
-  return steerCommand('get', 'Show a task: state, progress, attempts, result, callback.').action(
-    async (id: string, options: ConnectionOptions) => {
+  return steerCommand('get', 'Show a task: state, progress, attempts, result, callback.')
+    .option('--attempt <number>', 'this attempt only, with all the details of its error', number)
+    .action(async (id: string, options: ConnectionOptions & { attempt?: number }) => {
       const { client, output } = connect(options);
-      showTask(output, await client.get(id));
-    },
-  );
+      const { attempt } = options;
+      if (attempt === undefined) showTask(output, await client.get(id));
+      else showAttempt(output, await client.attempt(id, attempt));
+    });
 }
 
 function listCommand(): Command {
@@ -104,7 +110,8 @@ function listCommand(): Command {
     .addHelpText(
       'after',
       `
-Into a pipe: id, state, type, group, percent, attempt and submit time, with tabs between.
+Into a pipe: id, state, type, group, percent, attempt and submit time, with tabs between. What is
+rare among many tasks takes a while to find; Ctrl-C ends the search with 130.
 
 Examples:
   $ soda task list --state failed --limit 1000
@@ -113,15 +120,17 @@ Examples:
     .action(async (options: ConnectionOptions & ListOptions) => {
       const { client, output } = connect(options);
       const head = ['task', 'state', 'type', 'group', '%', 'attempt', 'submitted'];
-      await output.rows(listed(client, options), head, (task) => [
-        task.task_id,
-        task.state,
-        task.type,
-        task.user.group,
-        task.progress?.percent ?? null,
-        task.attempt,
-        task.submitted_at,
-      ]);
+      await interruptible((signal) =>
+        output.rows(listed(client, options, signal), head, (task) => [
+          task.task_id,
+          task.state,
+          task.type,
+          task.user.group,
+          task.progress?.percent ?? null,
+          task.attempt,
+          task.submitted_at,
+        ]),
+      );
     });
 }
 
@@ -131,19 +140,26 @@ type ListOptions = Pick<NonNullable<Parameters<SodaClient['list']>[0]>, 'state' 
   readonly limit: number;
 };
 
-async function* listed(client: SodaClient, options: ListOptions): AsyncGenerator<TaskSummary> {
-  const { state, type, group, label, limit } = options;
+/** @throws {Failure} so many pages in a row have brought nothing that it gives up. */
+async function* listed(
+  client: SodaClient,
+  { state, type, group, label, limit }: ListOptions,
+  signal: AbortSignal,
+): AsyncGenerator<TaskSummary> {
   let left = limit;
-  for await (const task of client.list({
-    state,
-    type,
-    group,
-    label,
-    limit: Math.min(limit, 200),
-  })) {
-    yield task;
-    left -= 1;
-    if (left === 0) return;
+  let emptyCount = 0;
+  for (let cursor: string | undefined; ; ) {
+    const size = Math.min(left, HTTP_LIMITS.listCountMax);
+    const query = { state, type, group, label, limit: size, cursor };
+    const { tasks, next_cursor } = await client.page(query, { signal });
+    yield* tasks;
+    left -= tasks.length;
+    if (left <= 0 || next_cursor === null) return;
+    cursor = next_cursor;
+    emptyCount = tasks.length === 0 ? emptyCount + 1 : 0;
+    if (emptyCount === EMPTY_PAGE_COUNT_MAX) {
+      throw new Failure('no more found among the last millions of tasks: --state makes them fewer');
+    }
   }
 }
 
@@ -203,6 +219,22 @@ function showTask(output: Output, task: TaskView): void {
     const parts = [`attempt ${attempt}`, executor_id, outcome ?? 'runs', reason?.message ?? ''];
     output.say(null, `  ${parts.filter((part) => part !== '').join('  ')}`);
   }
+  const large = timeline.findLast(({ error: reason }) => reason?.details_bytes !== undefined);
+  if (large) output.hint(`Details: soda task get ${task.task_id} --attempt ${large.attempt}`);
+}
+
+function showAttempt(output: Output, attempt: AttemptView): void {
+  const { error } = attempt;
+  output.fields(attempt, [
+    ['attempt', attempt.attempt],
+    ['executor', attempt.executor_id],
+    ['outcome', attempt.outcome ?? 'runs'],
+    ['offered', attempt.offered_at],
+    ['started', attempt.started_at],
+    ['ended', attempt.ended_at],
+    ['error', error?.message ?? null],
+    ['details', error?.details === undefined ? null : JSON.stringify(error.details)],
+  ]);
 }
 
 function number(text: string): number {

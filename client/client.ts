@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   API_BASE,
+  type AttemptView,
   type ExecutorList,
   type ExecutorView,
   type ListQuery,
@@ -55,11 +56,19 @@ export interface SodaClient {
    */
   submit(task: TaskInfo, user?: UserInfo, options?: CallOptions): Promise<SubmitResponse>;
   get(taskId: string, options?: CallOptions): Promise<TaskView>;
+  /** One attempt with all the details of its error, which `get` leaves out where they are large. */
+  attempt(taskId: string, attempt: number, options?: CallOptions): Promise<AttemptView>;
   /**
    * Newest first. Reads page by page while it is iterated; `limit` is the size of a page, and
-   * tasks submitted meanwhile are not seen.
+   * tasks submitted meanwhile are not seen. What is rare among many tasks takes many pages, most
+   * of them empty, before it comes: the signal ends the search.
    */
   list(query?: ListQuery, options?: CallOptions): AsyncIterableIterator<TaskSummary>;
+  /**
+   * One page. It may be short, or empty, before the end: there is more unless `next_cursor`, the
+   * `cursor` of the next page, is null.
+   */
+  page(query?: ListQuery, options?: CallOptions): Promise<TaskList>;
   /**
    * Resolves with the task once it has ended, however it ended: look at `state`. Asks every
    * 100 ms at first, then ever less often, at least every 5 s. Never gives up by itself.
@@ -102,18 +111,17 @@ export function createClient({ url, token, retryCount = RETRY_COUNT }: ClientOpt
   const get = (taskId: string, options: CallOptions = {}) =>
     call<TaskView>('GET', taskPath(taskId), { signal: options.signal });
 
+  const page = (query: ListQuery = {}, { signal }: CallOptions = {}) =>
+    call<TaskList>('GET', '/tasks', { query, signal });
+
   return {
     submit: (task, user, options = {}) => queue.submit(task, user, options.signal),
     get,
+    attempt: (taskId, attempt, { signal } = {}) =>
+      call('GET', taskPath(taskId, `/attempt/${attempt}`), { signal }),
+    page,
 
-    async *list(query = {}, { signal } = {}) {
-      let cursor: string | null | undefined = query.cursor;
-      do {
-        const page: TaskList = await call('GET', '/tasks', { query: { ...query, cursor }, signal });
-        yield* page.tasks;
-        cursor = page.next_cursor;
-      } while (cursor !== null);
-    },
+    list: (query = {}, options = {}) => listAll(page, query, options),
 
     async wait(taskId, { signal, onProgress } = {}) {
       let seen = '';
@@ -152,4 +160,18 @@ export function createClient({ url, token, retryCount = RETRY_COUNT }: ClientOpt
       await call('POST', executorPath(executorId, 'resume'), { signal });
     },
   };
+}
+
+async function* listAll(
+  page: SodaClient['page'],
+  query: ListQuery,
+  options: CallOptions,
+): AsyncIterableIterator<TaskSummary> {
+  let { cursor } = query;
+  for (;;) {
+    const { tasks, next_cursor } = await page({ ...query, cursor }, options);
+    yield* tasks;
+    if (next_cursor === null) return;
+    cursor = next_cursor;
+  }
 }

@@ -1,5 +1,6 @@
 /** The public surface: submit tasks, follow and steer them, verify callbacks. */
 export type {
+  AttemptView,
   CallbackBody,
   ExecutorView,
   ListQuery,
@@ -7,6 +8,7 @@ export type {
   Problem,
   SubmitResponse,
   TaskInfo,
+  TaskList,
   TaskSummary,
   TaskView,
   UserInfo,

@@ -118,7 +118,7 @@ async function assemble(config: Config, logTo: NodeJS.WritableStream | undefined
     secrets: notifySecrets,
     allow: config.notifyAllow,
     post: (event) => engine.post(event),
-    findTask: (taskId) => store.findTask(taskId),
+    findTask: (taskId) => store.readTask(taskId),
     clock,
     log,
   });

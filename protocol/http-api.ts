@@ -179,7 +179,14 @@ const errorView = z.object({
   details: z.unknown().optional(),
 });
 
-const attemptView = z.object({
+/** One of many: its attempt, asked for alone, has all of it. */
+const briefErrorView = errorView.extend({
+  message: z.string().describe('Cut at 1,024 characters, with … at the end.'),
+  details: z.unknown().optional().describe('Left out where its JSON has more than 1 KiB.'),
+  details_bytes: z.int().optional().describe('The size of details that were left out.'),
+});
+
+export const attemptView = z.object({
   attempt: z.int(),
   executor_id: z.string(),
   outcome: attemptOutcome.nullable().describe('Null while it runs.'),
@@ -230,7 +237,9 @@ export const taskView = z.object({
     .object({ reason: waitingReason, message: z.string(), ahead: z.int().nullable() })
     .nullable()
     .describe('Why the task does not run yet; null unless it waits.'),
-  timeline: z.array(attemptView).describe('The newest 200 attempts, oldest first.'),
+  timeline: z
+    .array(attemptView.extend({ error: briefErrorView.nullable() }))
+    .describe('The newest 200 attempts, oldest first, without what may be large.'),
   notification: z
     .object({
       url: z.string(),
@@ -255,8 +264,11 @@ export const taskSummary = taskView.omit({
 });
 
 export const taskList = z.object({
-  tasks: z.array(taskSummary),
-  next_cursor: z.string().nullable(),
+  tasks: z.array(taskSummary).describe('May be fewer than the limit, or none, before the end.'),
+  next_cursor: z
+    .string()
+    .nullable()
+    .describe('Where the next page begins. Null: this is the last.'),
 });
 
 export const listQuery = z.strictObject({
@@ -331,6 +343,7 @@ export type PatchRequest = z.input<typeof patchRequest>;
 export type TaskInfo = z.infer<typeof taskInfo>;
 export type UserInfo = z.infer<typeof userInfo>;
 export type TaskView = z.infer<typeof taskView>;
+export type AttemptView = z.infer<typeof attemptView>;
 export type TaskSummary = z.infer<typeof taskSummary>;
 export type TaskList = z.infer<typeof taskList>;
 export type ListQuery = z.input<typeof listQuery>;

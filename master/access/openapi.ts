@@ -18,6 +18,7 @@ const named = {
   DrainRequest: protocol.drainRequest,
   TaskCommandResponse: protocol.taskCommandResponse,
   ExecutorCommandResponse: protocol.executorCommandResponse,
+  AttemptView: protocol.attemptView,
   TaskView: protocol.taskView,
   TaskList: protocol.taskList,
   ExecutorList: protocol.executorList,

@@ -1,6 +1,7 @@
 /** What a submitter may do with tasks that are in: read, list, cancel, retry, change, redeliver. */
 import {
   API_BASE,
+  attemptView as attemptViewSchema,
   cancelRequest,
   HTTP_LIMITS,
   listQuery,
@@ -17,7 +18,7 @@ import { invalidFields, Problem } from './problem.ts';
 import { checkShape, validate } from './request-body.ts';
 import type { ApiRequest, Reply, Route } from './route.ts';
 import { instantOf, priorityOf } from './submission.ts';
-import { taskSummary, taskView } from './views.ts';
+import { attemptView, taskSummary, taskView } from './views.ts';
 
 const bytesMax = HTTP_LIMITS.bodyBytesMax;
 
@@ -37,9 +38,19 @@ function readRoutes(handle: MasterHandle): Route[] {
     },
     {
       method: 'GET',
+      path: `${API_BASE}/task/{task_id}/attempt/{attempt}`,
+      role: 'submit',
+      summary: 'One attempt of a task, with all the details of its error.',
+      replies: { 200: attemptViewSchema },
+      handle: (request) => showAttempt(handle, taskIdOf(request), attemptOf(request)),
+    },
+    {
+      method: 'GET',
       path: `${API_BASE}/tasks`,
       role: 'submit',
-      summary: 'Tasks, newest first, without what may be large.',
+      summary:
+        'Tasks, newest first, without what may be large. A page looks at so many tasks: it may ' +
+        'be short, or empty, and the next one goes on where it ended.',
       query: listQuery,
       replies: { 200: taskList },
       handle: (request) => list(handle, request),
@@ -106,29 +117,35 @@ async function command(
 }
 
 async function show(handle: MasterHandle, taskId: string): Promise<Reply> {
-  const stored = await handle.find(taskId);
-  if (stored === null) throw new Problem(404, 'No such task is retained.', { taskId });
-  const waiting = stored.task.state === 'waiting' ? handle.explain(stored.task) : null;
-  return { status: 200, body: taskView(stored, waiting) };
+  const shown = await handle.find(taskId, 'all');
+  if (shown === null) throw new Problem(404, 'No such task is retained.', { taskId });
+  const waiting = shown.task.state === 'waiting' ? handle.explain(shown.task) : null;
+  return { status: 200, body: taskView(shown, waiting) };
+}
+
+async function showAttempt(handle: MasterHandle, taskId: string, attempt: number): Promise<Reply> {
+  const shown = await handle.find(taskId, attempt);
+  const body = shown && attemptView(shown, attempt);
+  if (body === null) throw new Problem(404, 'No such attempt is retained.', { taskId });
+  return { status: 200, body };
 }
 
 async function list(handle: MasterHandle, request: ApiRequest): Promise<Reply> {
   const query = checkShape(listQuery, request.query);
-  // One more than asked for tells whether there is a next page.
-  const found = await handle.list({
+  const { tasks, beforeSeq } = await handle.list({
     state: query.state ?? null,
     type: query.type ?? null,
     group: query.group ?? null,
     label: query.label ?? null,
     beforeSeq: query.cursor === undefined ? null : seqOfCursor(query.cursor),
-    limit: query.limit + 1,
+    limit: query.limit,
   });
-  const page = found.slice(0, query.limit);
-  const last = page.at(-1);
-  const more = found.length > page.length && last !== undefined;
   return {
     status: 200,
-    body: { tasks: page.map(taskSummary), next_cursor: more ? cursorOf(last.seq) : null },
+    body: {
+      tasks: tasks.map(taskSummary),
+      next_cursor: beforeSeq === null ? null : cursorOf(beforeSeq),
+    },
   };
 }
 
@@ -141,6 +158,12 @@ function seqOfCursor(cursor: string): number {
   const seq = Number(/^before:(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString())?.[1]);
   if (Number.isSafeInteger(seq)) return seq;
   throw invalidFields([{ field: 'cursor', message: 'expected the `next_cursor` of a page' }]);
+}
+
+function attemptOf({ params }: ApiRequest): number {
+  const { attempt = '' } = params;
+  if (/^[1-9]\d{0,8}$/.test(attempt)) return Number(attempt);
+  throw invalidFields([{ field: 'attempt', message: 'expected the number of an attempt, from 1' }]);
 }
 
 function taskIdOf({ params }: ApiRequest): string {

@@ -1,14 +1,20 @@
 /** Tasks and executors as the API shows them: names of the wire, ISO times, JSON texts parsed. */
 import type { ExecutorView, TaskSummary, TaskView } from '@soda-scheduler/protocol';
-import type { StoredTask } from '../application/ports.ts';
+import type { ListedAttempt, ShownTask } from '../application/ports.ts';
 import { type Executor, stateOf } from '../domain/executor.ts';
 import type { WaitingReason } from '../domain/explain.ts';
-import { type AttemptRecord, isTerminal, type Notification, type Task } from '../domain/task.ts';
+import { type AttemptError, isTerminal, type Notification, type Task } from '../domain/task.ts';
 
 type AttemptView = TaskView['timeline'][number];
+type ErrorView = NonNullable<AttemptView['error']>;
 
-export function taskView(stored: StoredTask, waiting: WaitingReason | null): TaskView {
-  const { task } = stored;
+/** Of an attempt in the timeline: there may be two hundred of them. */
+const MESSAGE_LENGTH_MAX = 1024;
+const DETAILS_BYTES_MAX = 1024;
+const HALF_CHARACTER = /[\ud800-\udbff]$/;
+
+export function taskView(shown: ShownTask, waiting: WaitingReason | null): TaskView {
+  const { task, attempts, notification } = shown;
   return {
     ...taskSummary(task),
     params: JSON.parse(task.params),
@@ -16,9 +22,18 @@ export function taskView(stored: StoredTask, waiting: WaitingReason | null): Tas
     error: errorOf(task),
     checkpoint_bytes: task.checkpoint === null ? 0 : Buffer.byteLength(task.checkpoint),
     waiting,
-    timeline: timelineOf(stored),
-    notification: notificationView(task, stored.notification),
+    timeline: timelineOf(task, attempts).map((attempt) => ({
+      ...attempt.view,
+      error: brief(attempt.error, attempt.detailsBytes),
+    })),
+    notification: notificationView(task, notification),
   };
+}
+
+/** One attempt with all that is known of it; null where it is not. */
+export function attemptView({ task, attempts }: ShownTask, attempt: number): AttemptView | null {
+  const found = timelineOf(task, attempts).find(({ view }) => view.attempt === attempt);
+  return found === undefined ? null : { ...found.view, error: found.error };
 }
 
 export function taskSummary(task: Task): TaskSummary {
@@ -93,36 +108,61 @@ function userView({ user }: Task): TaskView['user'] {
   };
 }
 
+interface TimelineEntry {
+  readonly view: Omit<AttemptView, 'error'>;
+  readonly error: AttemptError | null;
+  readonly detailsBytes: number;
+}
+
 /** Records describe the attempts that ended before; the newest one may be told by the task itself. */
-function timelineOf({ task, attempts }: StoredTask): AttemptView[] {
-  const timeline = attempts.map(attemptView);
+function timelineOf(task: Task, attempts: readonly ListedAttempt[]): TimelineEntry[] {
+  const timeline = attempts.map(timelineEntry);
   const recorded = attempts.some((record) => record.attempt === task.attempt);
   if (recorded || task.state === 'waiting' || task.executorId === null || task.offeredAt === null) {
     return timeline;
   }
   const ended = isTerminal(task.state);
   timeline.push({
-    attempt: task.attempt,
-    executor_id: task.executorId,
-    outcome: ended ? task.lastOutcome : null,
-    offered_at: iso(task.offeredAt),
-    started_at: isoOrNull(task.startedAt),
-    ended_at: ended ? isoOrNull(task.finishedAt) : null,
+    view: {
+      attempt: task.attempt,
+      executor_id: task.executorId,
+      outcome: ended ? task.lastOutcome : null,
+      offered_at: iso(task.offeredAt),
+      started_at: isoOrNull(task.startedAt),
+      ended_at: ended ? isoOrNull(task.finishedAt) : null,
+    },
     error: ended && task.lastOutcome !== 'succeeded' ? task.error : null,
+    detailsBytes: 0,
   });
   return timeline;
 }
 
-function attemptView(record: AttemptRecord): AttemptView {
+function timelineEntry(record: ListedAttempt): TimelineEntry {
   return {
-    attempt: record.attempt,
-    executor_id: record.executorId,
-    outcome: record.outcome,
-    offered_at: iso(record.offeredAt),
-    started_at: isoOrNull(record.startedAt),
-    ended_at: iso(record.endedAt),
+    view: {
+      attempt: record.attempt,
+      executor_id: record.executorId,
+      outcome: record.outcome,
+      offered_at: iso(record.offeredAt),
+      started_at: isoOrNull(record.startedAt),
+      ended_at: iso(record.endedAt),
+    },
     error: record.error,
+    detailsBytes: record.detailsBytes,
   };
+}
+
+/** The error of one of many: its attempt, asked for alone, has all of it. */
+function brief(error: AttemptError | null, detailsBytes: number): ErrorView | null {
+  if (error === null) return null;
+  const { details, ...rest } = error;
+  const bytes = details === undefined ? detailsBytes : Buffer.byteLength(JSON.stringify(details));
+  const message =
+    rest.message.length > MESSAGE_LENGTH_MAX
+      ? `${rest.message.slice(0, MESSAGE_LENGTH_MAX).replace(HALF_CHARACTER, '')}…`
+      : rest.message;
+  if (bytes > DETAILS_BYTES_MAX) return { ...rest, message, details_bytes: bytes };
+  return details === undefined ? { ...rest, message } : { ...rest, message, details };
 }
 
 function notificationView(task: Task, notification: Notification | null): TaskView['notification'] {

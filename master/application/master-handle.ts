@@ -3,7 +3,7 @@ import type { Backlog } from '../domain/backlog.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type { Event, NewTask } from '../domain/events.ts';
 import type { Executor } from '../domain/executor.ts';
-import type { StoredTask, TaskQuery } from './ports.ts';
+import type { ShownTask, TaskPage, TaskQuery } from './ports.ts';
 import type { Task } from '../domain/task.ts';
 import type { WaitingReason } from '../domain/explain.ts';
 
@@ -13,6 +13,8 @@ import type { WaitingReason } from '../domain/explain.ts';
  * told or because it was deposed.
  */
 export type MasterStatus = 'starting' | 'ready' | 'recovering' | 'draining' | 'stopped';
+
+export type ListQuery = Omit<TaskQuery, 'lookCount'>;
 
 /** A task as submitted, validated; whether its id is free is found out later. */
 export type Submission = Omit<NewTask, 'taken'>;
@@ -49,11 +51,16 @@ export interface MasterHandle {
   /** Gives a drained executor tasks again. @throws {Unavailable} */
   resumeExecutor(executorId: string): Promise<CommandOutcome>;
 
-  /** From memory where the task is live and known there, else from the store. @throws {Unavailable} */
-  find(taskId: string): Promise<StoredTask | null>;
-  /** @throws {Unavailable} */
-  /** Newest first, as stored. @throws {Unavailable} */
-  list(query: TaskQuery): Promise<readonly Task[]>;
+  /**
+   * From memory where the task is live and known there, else from the store. With all attempts
+   * that are kept, large details left out; or with one attempt, whole. @throws {Unavailable}
+   */
+  find(taskId: string, attempt: 'all' | number): Promise<ShownTask | null>;
+  /**
+   * Newest first, as stored. A page may be short, or empty, and yet not be the last.
+   * @throws {Unavailable} also where too many ask.
+   */
+  list(query: ListQuery): Promise<TaskPage>;
   /** Why a waiting task does not run yet. */
   explain(task: Task): WaitingReason;
   executors(): readonly Executor[];

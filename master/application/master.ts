@@ -8,12 +8,19 @@ import type { Task } from '../domain/task.ts';
 import type { Engine } from './engine.ts';
 import { IdRegister } from './id-register.ts';
 import {
+  type ListQuery,
   type MasterHandle,
   type MasterStatus,
   type Submission,
   Unavailable,
 } from './master-handle.ts';
-import type { Clock, StoredTask, TaskQuery, TaskStore } from './ports.ts';
+import type { Clock, ShownTask, TaskPage, TaskStore } from './ports.ts';
+import { TooMany, Turnstile } from './turnstile.ts';
+
+/** Rows that a page may look at for what it brings: some 50 ms of work, in pieces. */
+const LOOK_COUNT = 50_000;
+/** Lists under way, and others that wait: to be refused comes sooner than an answer. */
+const LISTS = { countMax: 2, waitingMax: 100 };
 
 /** A task or some ids. */
 const READ_MS_MAX = 4_000;
@@ -25,6 +32,7 @@ export class Master implements MasterHandle {
   readonly #store: TaskStore;
   readonly #clock: Clock;
   readonly #ids: IdRegister;
+  readonly #lists = new Turnstile(LISTS);
 
   constructor(engine: Engine, store: TaskStore, clock: Clock) {
     this.#engine = engine;
@@ -108,19 +116,23 @@ export class Master implements MasterHandle {
     return (await this.#engine.whileStoreAnswers(answer)) as CommandOutcome;
   }
 
-  async find(taskId: string): Promise<StoredTask | null> {
-    const stored = await this.#read(this.#store.findTask(taskId));
+  async find(taskId: string, attempt: 'all' | number): Promise<ShownTask | null> {
+    const stored = await this.#read(this.#store.showTask(taskId, attempt));
     const live = this.#engine.state?.tasks.get(taskId);
     // Memory is ahead of the row by what is written lazily: that it runs, and how far it is.
     return stored !== null && live !== undefined ? { ...stored, task: live } : stored;
   }
 
-  list(query: TaskQuery): Promise<readonly Task[]> {
-    return this.#read(this.#store.listTasks(query), LIST_MS_MAX);
+  list(query: ListQuery): Promise<TaskPage> {
+    const page = this.#lists.during(() =>
+      this.#store.listTasks({ ...query, lookCount: LOOK_COUNT }),
+    );
+    return this.#read(page, LIST_MS_MAX);
   }
 
   #read<T>(work: Promise<T>, withinMs = READ_MS_MAX): Promise<T> {
     return this.#engine.whileStoreAnswers(work, withinMs).catch((error: unknown) => {
+      if (error instanceof TooMany) throw error;
       throw unanswered(error instanceof Unavailable ? undefined : error);
     });
   }

@@ -53,16 +53,37 @@ export interface TaskQuery {
   /** Only tasks accepted before this one. */
   readonly beforeSeq: number | null;
   readonly limit: number;
+  /** Rows to look at, about: type, group and label have no index. */
+  readonly lookCount: number;
+}
+
+export interface TaskPage {
+  /** Newest first, by `seq`; fewer than asked for, or none, where too many were looked at. */
+  readonly tasks: readonly Task[];
+  /** Where the next page begins, as `TaskQuery.beforeSeq`; null: this is the last. */
+  readonly beforeSeq: number | null;
 }
 
 export interface StoredTask {
   readonly task: Task;
   readonly notification: Notification | null;
-  /** Oldest first; of more than `ATTEMPT_COUNT_MAX` only the newest. */
-  readonly attempts: readonly AttemptRecord[];
 }
 
-/** A task that is tried until it succeeds may have any number of attempts. */
+export interface ListedAttempt extends AttemptRecord {
+  /** Of `error.details`, where these are left out for their size; else 0. */
+  readonly detailsBytes: number;
+}
+
+/** For people. */
+export interface ShownTask extends StoredTask {
+  /** Oldest first. */
+  readonly attempts: readonly ListedAttempt[];
+}
+
+/**
+ * A task that is tried until it succeeds may have any number of attempts: its newest are kept,
+ * and each new one takes the place of its oldest.
+ */
 export const ATTEMPT_COUNT_MAX = 200;
 
 export interface TaskStore {
@@ -101,10 +122,20 @@ export interface TaskStore {
   loadNotifications(after: Position | null, limit: number): Promise<Notification[]>;
 
   findTask(id: string): Promise<StoredTask | null>;
+
+  // What follows is asked for by others than the engine: it must not stand in its way.
+
+  /** With all attempts that are kept, large details left out; or with one attempt, whole. */
+  showTask(id: string, attempt: 'all' | number): Promise<ShownTask | null>;
+  /** The same without attempts. */
+  readTask(id: string): Promise<StoredTask | null>;
   /** The request hashes of those ids that are live or retained. */
   findIds(ids: readonly string[]): Promise<Map<string, string>>;
-  /** Newest first, by `seq`. Checkpoint, params and result may be left out (empty or null). */
-  listTasks(query: TaskQuery): Promise<Task[]>;
+  /**
+   * Checkpoint, params and result may be left out (empty or null), and errors cut. Asked again
+   * with the `beforeSeq` that it answered, it comes to the end.
+   */
+  listTasks(query: TaskQuery): Promise<TaskPage>;
 
   /** Makes sure that history has segments for now and the near future. */
   prepareSegments(now: number): Promise<void>;

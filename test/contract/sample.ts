@@ -72,6 +72,7 @@ export const everything = {
   label: null,
   beforeSeq: null,
   limit: 200,
+  lookCount: 1_000_000,
 } as const;
 
 /** Reads to the end, page by page. */

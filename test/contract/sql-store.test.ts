@@ -11,7 +11,7 @@ import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
 import type { Mariadb } from '../helpers/mariadb.ts';
 import { MARIADB_MISSING, startMariadb } from '../helpers/mariadb.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
-import { commit, DAY_MS, failureOf, finish, finished, next, task } from './sample.ts';
+import { commit, DAY_MS, everything, failureOf, finish, finished, next, task } from './sample.ts';
 
 const opened: TaskStore[] = [];
 
@@ -141,8 +141,7 @@ describe('SQL store: SQLite', function () {
     expect(await page(9)).to.deep.equal([4, 5]);
     expect((await store.loadDelayed(null, 1)).map(({ seq }) => seq)).to.deep.equal([4]);
     expect(await store.findTask('t-3')).to.equal(null);
-    const all = { state: null, type: null, group: null, label: null, beforeSeq: null, limit: 9 };
-    const listed = (await store.listTasks(all)).map(({ seq }) => seq);
+    const listed = (await store.listTasks(everything)).tasks.map(({ seq }) => seq);
     expect(listed, 'a list has no params').to.deep.equal([5, 4, 3]);
     expect(log.lines).to.include('the row of a task cannot be read');
   });

@@ -30,7 +30,7 @@ describeStores('task store, history', (open) => {
   const insert = (...inserts: Task[]): Promise<void> => store.commit(commit(term, { inserts }));
   const stored = async (id: string): Promise<Task | undefined> => (await store.findTask(id))?.task;
   const listed = async (): Promise<string[]> =>
-    (await store.listTasks(everything)).map(({ id }) => id);
+    (await store.listTasks(everything)).tasks.map(({ id }) => id);
 
   describe('an ended task', () => {
     it('moves to history with its result, attempts and notification', async () => {
@@ -44,11 +44,13 @@ describeStores('task store, history', (open) => {
       await store.commit(
         commit(term, { finishes: [finish(ended, notification)], attempts: [last] }),
       );
-      expect(await store.findTask('t-1')).to.deep.equal({
-        task: ended,
-        notification,
-        attempts: [records[1], records[0], last],
-      });
+      const stored = { task: ended, notification };
+      expect(await store.findTask('t-1')).to.deep.equal(stored);
+      expect(await store.readTask('t-1')).to.deep.equal(stored);
+      const attempts = [records[1], records[0], last].map((one) => ({ ...one, detailsBytes: 0 }));
+      expect(await store.showTask('t-1', 'all')).to.deep.equal({ ...stored, attempts });
+      expect((await store.showTask('t-1', 2))?.attempts).to.deep.equal([attempts[1]]);
+      expect((await store.showTask('t-1', 4))?.attempts).to.deep.equal([]);
       expect(await store.countLanes()).to.deep.equal([]);
       expect(await store.findIds(['t-1', 't-2'])).to.deep.equal(new Map([['t-1', 'hash-1']]));
     });
@@ -101,10 +103,10 @@ describeStores('task store, history', (open) => {
       const ids = ['t-1', 't-2', 't-3', 't-4', 't-5'];
       expect([...(await store.findIds(ids)).keys()].sort()).to.deep.equal(ids.slice(2));
       for (const id of ids.slice(2)) {
-        expect((await store.findTask(id))?.attempts, id).to.have.length(1);
+        expect((await store.showTask(id, 'all'))?.attempts, id).to.have.length(1);
       }
       await insert(task(6, { id: 't-1' }));
-      expect((await store.findTask('t-1'))?.attempts).to.deep.equal([]);
+      expect((await store.showTask('t-1', 'all'))?.attempts).to.deep.equal([]);
       expect(await store.takeTerm('m-2', NOW)).to.deep.equal({ term: 2, lastSeq: 6 });
     });
 
@@ -153,7 +155,7 @@ describeStores('task store, history', (open) => {
 
     it('is listed with live tasks, newest first, filtered and page by page', async () => {
       const list = async (query: object): Promise<string[]> =>
-        (await store.listTasks({ ...everything, ...query })).map(({ id }) => id);
+        (await store.listTasks({ ...everything, ...query })).tasks.map(({ id }) => id);
       expect(await list({ limit: 2 })).to.deep.equal(['t-5', 't-4']);
       expect(await list({ limit: 2, beforeSeq: 4 })).to.deep.equal(['t-3', 't-2']);
       expect(await list({ state: 'waiting' })).to.deep.equal(['t-5']);
@@ -172,7 +174,9 @@ describeStores('task store, history', (open) => {
     await insert(...rare, task(40_000), task(3_000_000));
     await store.commit(commit(term, { finishes: [finish(finished(rare[2] as Task))] }));
     const list = async (query: object): Promise<number[]> =>
-      (await store.listTasks({ ...everything, type: 'rare', ...query })).map(({ seq }) => seq);
+      (await store.listTasks({ ...everything, type: 'rare', ...query })).tasks.map(
+        ({ seq }) => seq,
+      );
     expect(await list({})).to.deep.equal([1_000_000, 20_001, 20_000, 19_999, 1]);
     expect(await list({ limit: 2 })).to.deep.equal([1_000_000, 20_001]);
     expect(await list({ limit: 2, beforeSeq: 20_001 })).to.deep.equal([20_000, 19_999]);

@@ -140,7 +140,7 @@ async function answers(store: TaskStore) {
     [...list].sort((a, b) => a.seq - b.seq);
   const lanes = await store.countLanes();
   lanes.sort((a, b) => (a.lane < b.lane ? -1 : 1));
-  const query = { type: null, group: null, beforeSeq: 9, limit: 5 };
+  const query = { type: null, group: null, beforeSeq: 9, limit: 5, lookCount: 1_000_000 };
   const ids = Array.from({ length: IDS }, (_, index) => `t-${index + 1}`);
   return {
     lanes,
@@ -153,6 +153,7 @@ async function answers(store: TaskStore) {
     waiting: await store.listTasks({ ...query, state: 'waiting', label: null }),
     ids: await store.findIds(ids),
     tasks: await Promise.all(ids.map((id) => store.findTask(id))),
+    shown: await Promise.all(ids.map((id) => store.showTask(id, 'all'))),
   };
 }
 

@@ -17,7 +17,7 @@ import type {
 import { MemoryStore } from '../../master/infrastructure/memory/task-store.ts';
 import { ManualClock } from './manual-clock.ts';
 
-type Call = 'takeTerm' | 'commit' | 'confirm' | 'findTask' | 'listTasks' | 'loadLane';
+type Call = 'takeTerm' | 'commit' | 'confirm' | 'findTask' | 'showTask' | 'listTasks' | 'loadLane';
 
 class HeldStore extends MemoryStore {
   /** Those that write something; the others only ask whether the term still stands. */
@@ -47,6 +47,10 @@ class HeldStore extends MemoryStore {
 
   override findTask(id: string) {
     return this.#through('findTask', () => super.findTask(id));
+  }
+
+  override showTask(...args: Parameters<MemoryStore['showTask']>) {
+    return this.#through('showTask', () => super.showTask(...args));
   }
 
   override listTasks(...args: Parameters<MemoryStore['listTasks']>) {

@@ -3,11 +3,12 @@
  * access layer, which must not depend on how tasks are scheduled.
  */
 import type {
+  ListQuery,
   MasterHandle,
   MasterStatus,
   Submission,
 } from '../../master/application/master-handle.ts';
-import type { StoredTask, TaskQuery } from '../../master/application/ports.ts';
+import type { ShownTask, TaskPage } from '../../master/application/ports.ts';
 import type { CommandOutcome, SubmitOutcome } from '../../master/domain/effects.ts';
 import type { Executor } from '../../master/domain/executor.ts';
 import type { Task } from '../../master/domain/task.ts';
@@ -16,11 +17,11 @@ import { NOW, sampleTask } from './task.ts';
 export class StandInHandle implements MasterHandle {
   status: MasterStatus = 'ready';
   readonly term = 1;
-  readonly stored = new Map<string, StoredTask>();
+  readonly stored = new Map<string, ShownTask>();
   readonly submissions: Submission[] = [];
   /** Every call but submits and reads, as `name argument argument`. */
   readonly commands: string[] = [];
-  readonly queries: TaskQuery[] = [];
+  readonly queries: ListQuery[] = [];
   readonly fleet: Executor[] = [];
   commandOutcome: CommandOutcome = { code: 200 };
   /** Takes the place of acceptance: may throw. */
@@ -41,7 +42,7 @@ export class StandInHandle implements MasterHandle {
     });
   }
 
-  keep(task: Task, rest: Partial<StoredTask> = {}): void {
+  keep(task: Task, rest: Partial<ShownTask> = {}): void {
     this.stored.set(task.id, { task, notification: null, attempts: [], ...rest });
   }
 
@@ -64,17 +65,18 @@ export class StandInHandle implements MasterHandle {
     return this.#command('resume', executorId);
   }
 
-  async find(taskId: string): Promise<StoredTask | null> {
+  async find(taskId: string): Promise<ShownTask | null> {
     return this.stored.get(taskId) ?? null;
   }
 
-  async list(query: TaskQuery): Promise<readonly Task[]> {
+  async list(query: ListQuery): Promise<TaskPage> {
     this.queries.push(query);
-    return [...this.stored.values()]
+    const found = [...this.stored.values()]
       .map(({ task }) => task)
       .filter((task) => query.beforeSeq === null || task.seq < query.beforeSeq)
-      .sort((a, b) => b.seq - a.seq)
-      .slice(0, query.limit);
+      .sort((a, b) => b.seq - a.seq);
+    const tasks = found.slice(0, query.limit);
+    return { tasks, beforeSeq: found.length > tasks.length ? (tasks.at(-1)?.seq ?? null) : null };
   }
 
   explain() {

@@ -203,6 +203,21 @@ describe('client', () => {
     expect(master.received).to.have.length(4);
   });
 
+  it('goes on over pages that are empty, and brings single ones to whoever asks', async () => {
+    for (const id of ['a', 'b']) await client.submit(task(id), user);
+    let emptyCount = 3;
+    master.intercept = ({ path }) =>
+      path === '/tasks' && emptyCount-- > 0 ? [200, { tasks: [], next_cursor: '0' }] : undefined;
+    const seen: string[] = [];
+    for await (const { task_id } of client.list({ type: 'rare' })) seen.push(task_id);
+    expect(seen).to.deep.equal(['b', 'a']);
+    emptyCount = 1;
+    expect(await client.page({ limit: 1 })).to.deep.equal({ tasks: [], next_cursor: '0' });
+    const page = await client.page({ limit: 1, cursor: '0' });
+    expect(page.tasks.map(({ task_id }) => task_id)).to.deep.equal(['b']);
+    expect(page.next_cursor).to.equal('1');
+  });
+
   it('waits until a task has ended and tells of each change', async () => {
     await client.submit(task('a'), user);
     const steps: (() => void)[] = [

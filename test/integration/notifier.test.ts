@@ -232,7 +232,7 @@ describe('HTTP notifier', () => {
 
   it('reads the task from the store where it is not at hand', async () => {
     const task = taskOf('stored');
-    stored.set(task.id, { task, notification: null, attempts: [] });
+    stored.set(task.id, { task, notification: null });
     notifier.deliver(notificationOf(task, { url: base }), null);
     expect(await answered(200)).to.include({ outcome: 'delivered' });
     notifier.deliver(notificationOf(taskOf('dropped'), { url: base }), null);

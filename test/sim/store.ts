@@ -5,7 +5,9 @@
 import type {
   Commit,
   Position,
+  ShownTask,
   StoredTask,
+  TaskPage,
   TaskQuery,
   TaskStore,
 } from '../../master/application/ports.ts';
@@ -101,11 +103,19 @@ export class SimStore implements TaskStore {
     return this.#read(() => this.#rows.findTask(id));
   }
 
+  readTask(id: string): Promise<StoredTask | null> {
+    return this.#read(() => this.#rows.readTask(id));
+  }
+
+  showTask(id: string, attempt: 'all' | number): Promise<ShownTask | null> {
+    return this.#read(() => this.#rows.showTask(id, attempt));
+  }
+
   findIds(ids: readonly string[]): Promise<Map<string, string>> {
     return this.#read(() => this.#rows.findIds(ids));
   }
 
-  listTasks(query: TaskQuery): Promise<Task[]> {
+  listTasks(query: TaskQuery): Promise<TaskPage> {
     return this.#read(() => this.#rows.listTasks(query));
   }
 

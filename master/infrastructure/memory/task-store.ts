@@ -8,7 +8,9 @@ import type {
   Commit,
   Position,
   StoredLane,
+  ShownTask,
   StoredTask,
+  TaskPage,
   TaskQuery,
   TaskStore,
 } from '../../application/ports.ts';
@@ -84,6 +86,7 @@ export class MemoryStore implements TaskStore {
     for (const attempt of commit.attempts) {
       const attempts = this.#attempts.get(attempt.taskSeq) ?? new Map<number, AttemptRecord>();
       this.#attempts.set(attempt.taskSeq, attempts.set(attempt.attempt, { ...attempt }));
+      attempts.delete(attempt.attempt - ATTEMPT_COUNT_MAX);
     }
     for (const notification of commit.notifications) this.#note(notification);
   }
@@ -136,12 +139,21 @@ export class MemoryStore implements TaskStore {
     const found = this.#find(this.#seqs.get(id) ?? 0);
     if (found === undefined) return null;
     const { task, notification } = found;
-    const attempts = [...(this.#attempts.get(task.seq)?.values() ?? [])];
-    return {
-      task: { ...task },
-      notification: notification && { ...notification },
-      attempts: attempts.sort((a, b) => a.attempt - b.attempt).slice(-ATTEMPT_COUNT_MAX),
-    };
+    return { task: { ...task }, notification: notification && { ...notification } };
+  }
+
+  readTask(id: string): Promise<StoredTask | null> {
+    return this.findTask(id);
+  }
+
+  async showTask(id: string, attempt: 'all' | number): Promise<ShownTask | null> {
+    const stored = await this.readTask(id);
+    if (stored === null) return null;
+    const attempts = [...(this.#attempts.get(stored.task.seq)?.values() ?? [])]
+      .filter((record) => attempt === 'all' || record.attempt === attempt)
+      .sort((a, b) => a.attempt - b.attempt)
+      .map((record) => ({ ...record, detailsBytes: 0 }));
+    return { ...stored, attempts };
   }
 
   async findIds(ids: readonly string[]): Promise<Map<string, string>> {
@@ -153,20 +165,25 @@ export class MemoryStore implements TaskStore {
     return found;
   }
 
-  async listTasks(query: TaskQuery): Promise<Task[]> {
-    const { state, type, group, label, beforeSeq } = query;
-    const matching = [...this.#all()].filter(
+  async listTasks(query: TaskQuery): Promise<TaskPage> {
+    const { state, type, group, label, beforeSeq, limit, lookCount } = query;
+    const older = [...this.#all()]
+      .filter(({ seq }) => beforeSeq === null || seq < beforeSeq)
+      .sort((a, b) => b.seq - a.seq);
+    const looked = older.slice(0, lookCount);
+    const matching = looked.filter(
       (task) =>
         (state === null || task.state === state) &&
         (type === null || task.type === type) &&
         (group === null || task.user.group === group) &&
-        (label === null || task.labels.includes(label)) &&
-        (beforeSeq === null || task.seq < beforeSeq),
+        (label === null || task.labels.includes(label)),
     );
-    return matching
-      .sort((a, b) => b.seq - a.seq)
-      .slice(0, query.limit)
+    const tasks = matching
+      .slice(0, limit)
       .map((task) => ({ ...task, params: '', checkpoint: null, result: null }));
+    const last = (matching.length > limit ? tasks : looked).at(-1);
+    const isLast = matching.length <= limit && looked.length === older.length;
+    return { tasks, beforeSeq: isLast ? null : (last?.seq ?? null) };
   }
 
   async prepareSegments(now: number): Promise<void> {

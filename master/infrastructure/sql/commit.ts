@@ -3,8 +3,8 @@
  * that the domain may go on changing them while the statements are on their way.
  */
 import type { Commit } from '../../application/ports.ts';
-import { CommitConflict } from '../../application/ports.ts';
-import type { Notification, Task } from '../../domain/task.ts';
+import { ATTEMPT_COUNT_MAX, CommitConflict } from '../../application/ports.ts';
+import type { AttemptRecord, Notification, Task } from '../../domain/task.ts';
 import type { Dialect, Statement } from './dialect.ts';
 import type { Column, Value } from './rows.ts';
 import {
@@ -25,6 +25,11 @@ const versionMatch = [
 const finishMatch = [
   { name: 'seq', kind: 'integer' },
   { name: 'finished_at', kind: 'integer' },
+] as const;
+
+const attemptMatch = [
+  { name: 'task_seq', kind: 'integer' },
+  { name: 'attempt', kind: 'integer' },
 ] as const;
 
 export interface Plan {
@@ -56,7 +61,10 @@ export function planCommit(dialect: Dialect, segments: Segments, commit: Commit)
     if (!segments.has(segment)) missing.push(segment);
     statements.push(...insert(dialect, segment.table, historyColumns, finishes));
   }
-  statements.push(...insert(dialect, 'task_attempt', attemptColumns, commit.attempts));
+  statements.push(
+    ...insert(dialect, 'task_attempt', attemptColumns, commit.attempts),
+    ...forgetAttempts(dialect, commit.attempts),
+  );
   for (const [segment, changed] of bySegment(commit.notifications, (item) => item.finishedAt)) {
     // A segment that has been dropped took its notifications along.
     if (!segments.has(segment) && !missing.some(({ day }) => day === segment.day)) continue;
@@ -121,6 +129,17 @@ function saveCheckpoints(tasks: readonly Task[]): Statement[] {
       touches: tasks.length,
     },
   ];
+}
+
+/** Each takes the place of the one that is now too old; there is none for most. */
+function forgetAttempts(dialect: Dialect, attempts: readonly AttemptRecord[]): Statement[] {
+  const rows = attempts
+    .filter(({ attempt }) => attempt > ATTEMPT_COUNT_MAX)
+    .map(({ taskSeq, attempt }): Value[] => [taskSeq, attempt - ATTEMPT_COUNT_MAX]);
+  if (rows.length === 0) return [];
+  return dialect
+    .remove('task_attempt', attemptMatch, rows)
+    .map((statement) => ({ ...statement, touches: null }));
 }
 
 /** The history row may have gone (retention, reopen): then there is nothing left to note. */

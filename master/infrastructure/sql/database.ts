@@ -7,6 +7,7 @@ import pRetry from 'p-retry';
 import { CommitConflict, TermLost } from '../../application/ports.ts';
 import type { Connection, Dialect, Statement } from './dialect.ts';
 import { plain } from './dialect.ts';
+import type { Pace } from './pace.ts';
 import type { Row, Value } from './rows.ts';
 
 /** A transaction that keeps losing to rivals has failed. */
@@ -16,10 +17,13 @@ const REPEAT_DELAY_MS = 10;
 export class Database {
   readonly knex: Knex;
   readonly dialect: Dialect;
+  /** For work on what was read: rows may be large, whichever database they come from. */
+  readonly pace: Pace;
 
-  constructor(knex: Knex, dialect: Dialect) {
+  constructor(knex: Knex, dialect: Dialect, pace: Pace) {
     this.knex = knex;
     this.dialect = dialect;
+    this.pace = pace;
   }
 
   async rows(sql: string, values: readonly Value[] = []): Promise<readonly Row[]> {

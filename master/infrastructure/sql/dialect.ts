@@ -43,7 +43,10 @@ export interface Index {
 }
 
 export interface Dialect {
+  /** The pool of whoever commits and loads: one at a time, so that it never waits for others. */
   readonly knex: Knex.Config;
+  /** The pool for all other reads, and for retention; null where there is but one connection. */
+  readonly readers: Knex.Config | null;
   readonly types: Types;
   readonly begin: string;
   /** Ends a `SELECT` that locks the row it reads. */

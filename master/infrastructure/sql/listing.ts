@@ -1,7 +1,7 @@
 /**
  * Lists tasks newest first, over the live table and every segment of history. Type, group and
- * label have no index: such a search goes through the tables piece by piece, so that no question
- * from outside holds up the commits, however little it finds.
+ * label have no index: whoever asks by them has rows looked at, piece by piece and only so many,
+ * and is told where to go on. Knows nothing of rows but their `seq`.
  */
 import type { TaskQuery } from '../../application/ports.ts';
 import type { TaskState } from '../../domain/task.ts';
@@ -12,36 +12,71 @@ import type { Row, Value } from './rows.ts';
 import { selectList } from './rows.ts';
 import type { Segments } from './segments.ts';
 
-/** Rows that one statement looks at while it searches: some 20 ms of SQLite. */
-const SEARCH_COUNT = 20_000;
+/** Rows that one statement looks at while it searches: a millisecond or two of SQLite. */
+const PIECE_COUNT = 2_000;
+/** Rows that one statement brings. */
+const FOUND_COUNT = 64;
+/** What a piece costs before it has looked at a row, in rows. */
+const PIECE_COST = 50;
+/** Tables asked by one statement. */
+const TABLE_COUNT = 100;
+/** A database whose disk is slow is not searched for longer by one request. */
+const SEARCH_MS_MAX = 500;
 
+export interface ListedRows {
+  readonly rows: readonly Row[];
+  /** Every row from here on was looked at; null: there are no others. */
+  readonly beforeSeq: number | null;
+}
+
+/** One table on its way down. */
 interface Source {
   readonly table: string;
   /** The table in the order that it is to be read in: by `seq` within what `state` asks for. */
   readonly reading: string;
   readonly columns: string;
+  readonly isLive: boolean;
+  /** The next row to look at; 0: there are no more. */
+  top: number;
 }
 
+/**
+ * Always goes on where the newest row is that was not looked at, so that what is above is complete
+ * and in order. Live tasks come before history of the same age: whoever ends meanwhile is found.
+ */
 export async function listRows(
   database: Database,
   segments: Segments,
   query: TaskQuery,
-): Promise<Row[]> {
-  let newest: Row[] = [];
-  for (const source of sourcesOf(database.dialect, segments, query.state)) {
-    // A full page leaves room only for what is newer than its last.
-    const above = newest.length < query.limit ? 0 : seqOf(newest.at(-1));
-    const found = await search(database, source, query, above);
+): Promise<ListedRows> {
+  const sources = sourcesOf(database.dialect, segments, query.state);
+  const until = database.pace.now() + SEARCH_MS_MAX;
+  await findTops(database, sources, query.state, (query.beforeSeq ?? Number.MAX_SAFE_INTEGER) - 1);
+  const found = new Map<number, Row>();
+  // One more than asked for tells whether there is another page.
+  const wanted = query.limit + 1;
+  let left = query.lookCount;
+  for (;;) {
+    const source = highest(sources);
+    const frontier = source?.top ?? 0;
+    const rows = [...found.values()]
+      .filter((row) => seqOf(row) > frontier)
+      .sort((a, b) => seqOf(b) - seqOf(a));
+    if (rows.length >= wanted) {
+      const page = rows.slice(0, query.limit);
+      return { rows: page, beforeSeq: seqOf(page.at(-1)) };
+    }
+    if (source === null) return { rows, beforeSeq: null };
+    const spent = left <= 0 || (left < query.lookCount && database.pace.now() >= until);
+    if (spent) return { rows, beforeSeq: frontier + 1 };
+    const live = source.isLive ? undefined : sources.find(({ isLive }) => isLive);
+    const step = { floor: (live?.top ?? 0) + 1, wanted: wanted - rows.length, left };
+    const piece = await look(database, source, query, step);
     // A task that ended meanwhile is found twice; the later look is right.
-    const again = new Set(found.map(seqOf));
-    newest = [...newest.filter((row) => !again.has(seqOf(row))), ...found]
-      .sort((a, b) => seqOf(b) - seqOf(a))
-      .slice(0, query.limit);
+    for (const row of piece.rows) found.set(seqOf(row), row);
+    left -= piece.lookedCount + PIECE_COST;
   }
-  return newest;
 }
-
-const light = { withLarge: false } as const;
 
 function sourcesOf(dialect: Dialect, segments: Segments, state: TaskState | null): Source[] {
   const sources: Source[] = [];
@@ -49,43 +84,97 @@ function sourcesOf(dialect: Dialect, segments: Segments, state: TaskState | null
     // Most live tasks wait; the index would bring them in the order of their lanes.
     const few = state === 'offered' || state === 'running';
     const reading = few ? dialect.readBy('task', 'task_lane') : dialect.readByKey('task');
-    sources.push({ table: 'task', reading, columns: selectList('live', light) });
+    const columns = selectList('live', 'light');
+    sources.push({ table: 'task', reading, columns, isLive: true, top: 0 });
   }
   if (state === null || isTerminal(state)) {
+    const columns = selectList('history', 'light');
     for (const { table } of segments.newestFirst) {
       const reading =
         state === null ? dialect.readByKey(table) : dialect.readBy(table, `${table}_state`);
-      sources.push({ table, reading, columns: selectList('history', light) });
+      sources.push({ table, reading, columns, isLive: false, top: 0 });
     }
   }
   return sources;
 }
 
-/** The newest tasks of one table that match, as many as a page holds. */
-async function search(
+/** Moves each table to its newest row, from `top` down, that may be asked for. */
+async function findTops(
   database: Database,
-  { table, reading, columns }: Source,
-  query: TaskQuery,
-  above: number,
-): Promise<Row[]> {
-  const [sql, values] = conditionsOf(query);
-  const indexed = query.type === null && query.group === null && query.label === null;
-  const width = indexed ? Number.MAX_SAFE_INTEGER : SEARCH_COUNT;
-  const ends = indexed ? null : await endsOf(database, table);
-  const bottom = Math.max(above + 1, ends?.first ?? 0);
-  let top = Math.min((query.beforeSeq ?? Number.MAX_SAFE_INTEGER) - 1, ends?.last ?? Infinity);
-
-  const found: Row[] = [];
-  while (top >= bottom && found.length < query.limit) {
-    const from = Math.max(bottom, top - width + 1);
-    const rows = await database.rows(
-      `SELECT ${columns} FROM ${reading} WHERE seq BETWEEN ? AND ?${sql} ORDER BY seq DESC LIMIT ?`,
-      [from, top, ...values, query.limit - found.length],
-    );
-    found.push(...rows);
-    top = from - 1;
+  sources: readonly Source[],
+  state: TaskState | null,
+  top: number,
+): Promise<void> {
+  for (let from = 0; from < sources.length; from += TABLE_COUNT) {
+    const some = sources.slice(from, from + TABLE_COUNT);
+    // The live table has no index by state and age.
+    const selects = some.map(({ table, isLive }, index) => {
+      const inState = state === null || isLive ? '' : ' AND state = ?';
+      return `SELECT ${index} AS source, MAX(seq) AS top FROM ${table} WHERE seq <= ?${inState}`;
+    });
+    const values = some.flatMap(({ isLive }) => (state === null || isLive ? [top] : [top, state]));
+    for (const row of await database.rows(selects.join(' UNION ALL '), values)) {
+      const source = some[row['source'] as number];
+      if (source !== undefined) source.top = (row['top'] as number | null) ?? 0;
+    }
   }
-  return found;
+}
+
+/** The table whose next row is the newest of all; null when all are at their end. */
+function highest(sources: readonly Source[]): Source | null {
+  let best: Source | null = null;
+  for (const source of sources) {
+    // The live table stands first, so that it wins where both may have the row.
+    if (source.top > (best?.top ?? 0)) best = source;
+  }
+  return best;
+}
+
+/** Looks at the next rows of one table, not below `floor`, and moves it on. */
+async function look(
+  database: Database,
+  source: Source,
+  query: TaskQuery,
+  { floor, wanted, left }: { floor: number; wanted: number; left: number },
+): Promise<{ readonly rows: readonly Row[]; readonly lookedCount: number }> {
+  const { reading, columns, top } = source;
+  const limit = Math.min(FOUND_COUNT, wanted);
+  const piece = isSearch(source, query)
+    ? await cutPiece(database, source, query, floor, Math.min(PIECE_COUNT, left))
+    : { bottom: floor, lookedCount: limit };
+  const [sql, values] = conditionsOf(query);
+  const rows = await database.rows(
+    `SELECT ${columns} FROM ${reading} WHERE seq BETWEEN ? AND ?${sql} ORDER BY seq DESC LIMIT ?`,
+    [piece.bottom, top, ...values, limit],
+  );
+  const bottom = rows.length < limit ? piece.bottom : seqOf(rows.at(-1));
+  await findTops(database, [source], query.state, bottom - 1);
+  return { rows, lookedCount: piece.lookedCount };
+}
+
+/** Whether rows are looked at that may not be asked for. */
+function isSearch({ isLive }: Source, { state, type, group, label }: TaskQuery): boolean {
+  return type !== null || group !== null || label !== null || (isLive && state === 'waiting');
+}
+
+/** By rows, not by `seq`: a table may have few rows that are far apart. */
+async function cutPiece(
+  database: Database,
+  { reading, isLive, top }: Source,
+  { state }: TaskQuery,
+  floor: number,
+  count: number,
+): Promise<{ readonly bottom: number; readonly lookedCount: number }> {
+  const inState = state === null || (isLive && state === 'waiting') ? null : state;
+  const [row] = await database.rows(
+    `SELECT COUNT(*) AS row_count, MIN(seq) AS bottom FROM
+     (SELECT seq FROM ${reading} WHERE seq BETWEEN ? AND ?${inState === null ? '' : ' AND state = ?'}
+      ORDER BY seq DESC LIMIT ?) AS piece`,
+    [floor, top, ...(inState === null ? [] : [inState]), count],
+  );
+  const lookedCount = (row?.['row_count'] as number | undefined) ?? 0;
+  const bottom = lookedCount < count ? floor : (row?.['bottom'] as number);
+  return { bottom, lookedCount };
 }
 
 function conditionsOf(query: TaskQuery): [sql: string, values: Value[]] {
@@ -98,18 +187,6 @@ function conditionsOf(query: TaskQuery): [sql: string, values: Value[]] {
   ];
   const asked = conditions.filter(([, value]) => value !== null);
   return [asked.map(([sql]) => sql).join(''), asked.map(([, value]) => value)];
-}
-
-async function endsOf(
-  database: Database,
-  table: string,
-): Promise<{ readonly first: number; readonly last: number }> {
-  // Two questions in one: asked together, `MIN` and `MAX` would read the whole table.
-  const [row] = await database.rows(
-    `SELECT (SELECT MIN(seq) FROM ${table}) AS first_seq, (SELECT MAX(seq) FROM ${table}) AS last_seq`,
-  );
-  const last = (row?.['last_seq'] as number | null | undefined) ?? 0;
-  return { first: (row?.['first_seq'] as number | null | undefined) ?? 1, last };
 }
 
 const seqOf = (row: Row | undefined): number => (row?.['seq'] as number | undefined) ?? 0;

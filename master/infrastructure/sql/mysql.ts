@@ -31,6 +31,11 @@ const LOCK_WAIT_SECONDS = 10;
 const SERVER_IDLE_SECONDS = 20;
 /** Less than that, so that no connection of the pool is one that the server has ended. */
 const POOL_IDLE_MS = 10_000;
+/**
+ * For people, ids, callbacks and retention. Lists take two of them at most, which leaves one for
+ * reads that are short.
+ */
+const READER_COUNT = 3;
 /** One for each database of the server; at most 64 characters. */
 const MIGRATION_LOCK = `CONCAT('soda_scheduler:', MD5(DATABASE()))`;
 /** Less than a statement may take. */
@@ -300,7 +305,7 @@ function tlsOf({ searchParams }: URL): Pick<ConnectionOptions, 'ssl'> {
   }
 }
 
-function poolOf(url: URL): Knex.Config {
+function poolOf(url: URL, max: number): Knex.Config {
   return {
     client: BoundedClient as unknown as typeof Knex.Client,
     connection: {
@@ -317,7 +322,7 @@ function poolOf(url: URL): Knex.Config {
     acquireConnectionTimeout: STATEMENT_TIMEOUT_MS,
     pool: {
       min: 0,
-      max: 4,
+      max,
       idleTimeoutMillis: POOL_IDLE_MS,
       afterCreate: (connection: Connection, done: (error: unknown, c: Connection) => void) => {
         query(connection, sessionSql, []).then(
@@ -331,7 +336,9 @@ function poolOf(url: URL): Knex.Config {
 
 export function mysqlDialect(url: URL): Dialect {
   return {
-    knex: poolOf(url),
+    // The engine does one thing at a time.
+    knex: poolOf(url, 1),
+    readers: poolOf(url, READER_COUNT),
     types,
     begin: 'START TRANSACTION',
     lockRow: ' FOR UPDATE',

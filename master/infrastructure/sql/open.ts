@@ -1,10 +1,11 @@
 /** Opens the SQL store that a URL names. The only file of this folder that others import. */
-import knex from 'knex';
+import knex, { type Knex } from 'knex';
 import type { Log, TaskStore } from '../../application/ports.ts';
 import { StoreUnusable } from '../../application/ports.ts';
 import { Database } from './database.ts';
 import type { Dialect } from './dialect.ts';
 import { mysqlDialect } from './mysql.ts';
+import { Pace } from './pace.ts';
 import { sqliteDialect } from './sqlite.ts';
 import { SqlStore } from './task-store.ts';
 
@@ -21,19 +22,25 @@ export async function openSqlStore(options: {
   readonly url: string;
   readonly allowWeakDurability: boolean;
   readonly log?: Log;
+  /** How the event loop is shared; by the real clock unless given. */
+  readonly pace?: Pace;
 }): Promise<TaskStore> {
   const log = options.log ?? silent;
-  const dialect = dialectOf(options.url);
-  const client = knex({ ...dialect.knex, log: knexLog(log) });
-  return new SqlStore(new Database(client, dialect), {
-    allowWeakDurability: options.allowWeakDurability,
-    log,
-  });
+  const pace = options.pace ?? new Pace();
+  const dialect = dialectOf(options.url, pace);
+  const open = (pool: Knex.Config): Database =>
+    new Database(knex({ ...pool, log: knexLog(log) }), dialect, pace);
+  const engine = open(dialect.knex);
+  const readers = dialect.readers === null ? engine : open(dialect.readers);
+  return new SqlStore(
+    { engine, readers },
+    { allowWeakDurability: options.allowWeakDurability, log },
+  );
 }
 
-function dialectOf(url: string): Dialect {
+function dialectOf(url: string, pace: Pace): Dialect {
   if (url.startsWith('sqlite:') && url.length > 'sqlite:'.length) {
-    return sqliteDialect(url.slice('sqlite:'.length));
+    return sqliteDialect(url.slice('sqlite:'.length), pace);
   }
   if (URL.canParse(url) && /^(mysql|mariadb):$/.test(new URL(url).protocol)) {
     return mysqlDialect(new URL(url));

@@ -7,6 +7,8 @@ import type {
   Position,
   StoredLane,
   StoredTask,
+  ShownTask,
+  TaskPage,
   TaskQuery,
   TaskStore,
 } from '../../application/ports.ts';
@@ -18,16 +20,18 @@ import type { Dialect } from './dialect.ts';
 import { placeholders } from './dialect.ts';
 import { listRows } from './listing.ts';
 import type { Row, Value } from './rows.ts';
-import { attemptOf, notificationOf, selectList, taskOf } from './rows.ts';
+import { attemptList, attemptOf, notificationOf, selectList, taskOf } from './rows.ts';
 import type { Segments } from './segments.ts';
 
 /** Ids looked up by one statement, in many segments at once. */
 const ID_COUNT = 256;
 /** Tables read by one statement: SQLite takes 500, with 32,766 values in all. */
 const TABLE_COUNT = 100;
+/** Attempts read by one statement: their errors may be large. */
+const ATTEMPT_COUNT = 50;
 
-const wholeLive = selectList('live', { withLarge: true });
-const wholeHistory = selectList('history', { withLarge: true });
+const wholeLive = selectList('live', 'whole');
+const wholeHistory = selectList('history', 'whole');
 
 type Reads = Pick<
   TaskStore,
@@ -38,6 +42,8 @@ type Reads = Pick<
   | 'loadOverdue'
   | 'loadNotifications'
   | 'findTask'
+  | 'readTask'
+  | 'showTask'
   | 'findIds'
   | 'listTasks'
 >;
@@ -48,21 +54,31 @@ interface Part {
   readonly values: readonly Value[];
 }
 
+/** The same database twice, by two pools. */
+export interface Databases {
+  /** Of the engine alone. */
+  readonly engine: Database;
+  /** Of whoever else asks: nothing that they ask for stands in front of a commit. */
+  readonly readers: Database;
+}
+
 export class Queries implements Reads {
-  readonly #database: Database;
+  readonly #engine: Database;
+  readonly #readers: Database;
   readonly #dialect: Dialect;
   readonly #segments: Segments;
   readonly #log: Log;
 
-  constructor(database: Database, segments: Segments, log: Log) {
-    this.#database = database;
-    this.#dialect = database.dialect;
+  constructor({ engine, readers }: Databases, segments: Segments, log: Log) {
+    this.#engine = engine;
+    this.#readers = readers;
+    this.#dialect = engine.dialect;
     this.#segments = segments;
     this.#log = log;
   }
 
   async loadActive(): Promise<Task[]> {
-    const rows = await this.#database.rows(
+    const rows = await this.#engine.rows(
       `SELECT ${wholeLive} FROM ${this.#dialect.readBy('task', 'task_lane')}
        WHERE state IN ('offered', 'running')`,
       [],
@@ -72,7 +88,7 @@ export class Queries implements Reads {
 
   async countLanes(): Promise<StoredLane[]> {
     // The index alone gives them.
-    const rows = await this.#database.rows(
+    const rows = await this.#engine.rows(
       `SELECT lane, COUNT(*) AS task_count FROM ${this.#dialect.readBy('task', 'task_lane')}
        WHERE state = 'waiting' GROUP BY lane`,
     );
@@ -104,12 +120,12 @@ export class Queries implements Reads {
     for (let beyond = after; ; ) {
       const count = limit - tasks.length;
       const { sql, values } = isBeyond(order, beyond);
-      const rows = await this.#database.rows(
+      const rows = await this.#engine.rows(
         `SELECT ${wholeLive} FROM ${from} WHERE state = 'waiting'${where.sql}${sql}
          ORDER BY ${order}, seq LIMIT ?`,
         [...where.values, ...values, count],
       );
-      tasks.push(...this.#readable(rows));
+      tasks.push(...(await this.#readable(rows)));
       const last = rows.at(-1);
       // Rows may have been left out: who asks takes a short page for the last one.
       if (last === undefined || rows.length < count || tasks.length === limit) return tasks;
@@ -118,7 +134,7 @@ export class Queries implements Reads {
   }
 
   async loadOverdue(now: number, limit: number): Promise<Task[]> {
-    const rows = await this.#database.rows(
+    const rows = await this.#engine.rows(
       `SELECT ${wholeLive} FROM ${this.#dialect.readBy('task', 'task_deadline')}
        WHERE deadline_at <= ? AND state = 'waiting' LIMIT ?`,
       [now, limit],
@@ -131,6 +147,7 @@ export class Queries implements Reads {
     const columns =
       'seq, id, notify_url, finished_at, notify_state, notify_tries, notify_next_at, notify_status, notify_error, delivered_at';
     const rows = await this.#rowsOfAll(
+      this.#engine,
       this.#segments.newestFirst.map(({ table }) => ({
         sql: `SELECT ${columns} FROM ${this.#dialect.readBy(table, `${table}_notify`)}
               WHERE notify_state = 'pending'${beyond.sql}
@@ -146,9 +163,47 @@ export class Queries implements Reads {
       .slice(0, limit);
   }
 
-  async findTask(id: string): Promise<StoredTask | null> {
+  findTask(id: string): Promise<StoredTask | null> {
+    return this.#find(this.#engine, id);
+  }
+
+  readTask(id: string): Promise<StoredTask | null> {
+    return this.#find(this.#readers, id);
+  }
+
+  async showTask(id: string, attempt: 'all' | number): Promise<ShownTask | null> {
+    const stored = await this.#find(this.#readers, id);
+    if (stored === null) return null;
+    const { seq } = stored.task;
+    const attempts =
+      attempt === 'all'
+        ? await this.#attempts(seq)
+        : await this.#readers.rows(
+            'SELECT * FROM task_attempt WHERE task_seq = ? AND attempt = ?',
+            [seq, attempt],
+          );
+    return { ...stored, attempts: attempts.map(attemptOf) };
+  }
+
+  /** Oldest first. */
+  async #attempts(seq: number): Promise<Row[]> {
+    const rows: Row[] = [];
+    while (rows.length < ATTEMPT_COUNT_MAX) {
+      // Even what is cut off a large error is read.
+      const some = await this.#readers.rows(
+        `SELECT ${attemptList} FROM task_attempt WHERE task_seq = ? AND attempt < ?
+         ORDER BY attempt DESC LIMIT ?`,
+        [seq, (rows.at(-1)?.['attempt'] as number | undefined) ?? 2_147_483_647, ATTEMPT_COUNT],
+      );
+      rows.push(...some);
+      if (some.length < ATTEMPT_COUNT) break;
+    }
+    return rows.slice(0, ATTEMPT_COUNT_MAX).reverse();
+  }
+
+  async #find(database: Database, id: string): Promise<StoredTask | null> {
     const where = { sql: 'WHERE id = ?', values: [id] };
-    const rows = await this.#rowsOfAll([
+    const rows = await this.#rowsOfAll(database, [
       { sql: `SELECT ${wholeLive} FROM task ${where.sql}`, values: where.values },
       ...this.#segments.newestFirst.map(({ table }) => ({
         sql: `SELECT ${wholeHistory} FROM ${table} ${where.sql}`,
@@ -156,13 +211,9 @@ export class Queries implements Reads {
       })),
     ]);
     const [row] = rows;
-    const [task] = this.#readable(rows);
+    const [task] = await this.#readable(rows);
     if (row === undefined || task === undefined) return null;
-    const attempts = await this.#database.rows(
-      'SELECT * FROM task_attempt WHERE task_seq = ? ORDER BY attempt DESC LIMIT ?',
-      [task.seq, ATTEMPT_COUNT_MAX],
-    );
-    return { task, notification: notificationOf(row), attempts: attempts.map(attemptOf).reverse() };
+    return { task, notification: notificationOf(row) };
   }
 
   async findIds(ids: readonly string[]): Promise<Map<string, string>> {
@@ -172,6 +223,7 @@ export class Queries implements Reads {
       const where = `WHERE id IN ${placeholders(1, some.length)}`;
       const tables = ['task', ...this.#segments.newestFirst.map(({ table }) => table)];
       const rows = await this.#rowsOfAll(
+        this.#readers,
         tables.map((table) => ({
           sql: `SELECT id, request_hash FROM ${table} ${where}`,
           values: some,
@@ -182,33 +234,39 @@ export class Queries implements Reads {
     return found;
   }
 
-  async listTasks(query: TaskQuery): Promise<Task[]> {
-    return this.#readable(await listRows(this.#database, this.#segments, query));
+  async listTasks(query: TaskQuery): Promise<TaskPage> {
+    const { rows, beforeSeq } = await listRows(this.#readers, this.#segments, query);
+    return { tasks: await this.#readable(rows), beforeSeq };
   }
 
   protected async lastSeq(): Promise<number> {
     const tables = ['task', ...this.#segments.newestFirst.map(({ table }) => table)];
     const rows = await this.#rowsOfAll(
+      this.#engine,
       tables.map((table) => ({ sql: `SELECT MAX(seq) AS seq FROM ${table}`, values: [] })),
     );
     return Math.max(0, ...rows.map((row) => (row['seq'] as number | null) ?? 0));
   }
 
   /** A row that someone has spoilt must not keep the master from reading all others. */
-  #readable(rows: readonly Row[]): Task[] {
-    return rows.flatMap((row) => {
+  async #readable(rows: readonly Row[]): Promise<Task[]> {
+    const { pace } = this.#engine;
+    const tasks: Task[] = [];
+    for (const row of rows) {
+      if (pace.isOver) await pace.pause();
       try {
-        return [taskOf(row)];
+        tasks.push(taskOf(row));
       } catch (error) {
         const about = { event: 'row', task_id: row['id'], error: String(error) };
         this.#log.error('the row of a task cannot be read', about);
-        return [];
       }
-    });
+    }
+    return tasks;
   }
 
   /** One statement over many tables; `page` is what each statement gives of its rows. */
   async #rowsOfAll(
+    database: Database,
     selects: readonly Part[],
     page: Part = { sql: '', values: [] },
   ): Promise<readonly Row[]> {
@@ -217,7 +275,7 @@ export class Queries implements Reads {
       const some = selects.slice(from, from + TABLE_COUNT);
       const union = some.map(({ sql }) => `SELECT * FROM (${sql}) AS part`).join(' UNION ALL ');
       const values = [...some.flatMap((select) => select.values), ...page.values];
-      rows.push(...(await this.#database.rows(`${union} ${page.sql}`, values)));
+      rows.push(...(await database.rows(`${union} ${page.sql}`, values)));
     }
     return rows;
   }

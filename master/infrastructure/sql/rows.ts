@@ -3,6 +3,7 @@
  * which columns a statement names; `migrations.ts` makes them and `schema.sql` explains them.
  * Nothing here talks to a database.
  */
+import type { ListedAttempt } from '../../application/ports.ts';
 import type {
   AttemptError,
   AttemptRecord,
@@ -31,8 +32,6 @@ type Column3<Source> = readonly [
 function columns<Source>(...list: Column3<Source>[]): readonly Column<Source>[] {
   return list.map(([name, kind, of]) => ({ name, kind, of }));
 }
-
-const jsonOf = (value: unknown): string | null => (value === null ? null : JSON.stringify(value));
 
 /** Set once, when the task is accepted. */
 const fixedColumns = columns<Task>(
@@ -77,7 +76,7 @@ export const changingColumns = columns<Task>(
   ['progress_percent', 'real', (task) => task.progressPercent],
   ['progress_at', 'integer', (task) => task.progressAt],
   ['progress_state', 'text', (task) => task.progressState],
-  ['error', 'text', (task) => jsonOf(task.error)],
+  ['error', 'text', (task) => errorText(task.error)],
 );
 
 const checkpointColumn = columns<Task>(['checkpoint', 'text', (task) => task.checkpoint]);
@@ -124,20 +123,60 @@ export const attemptColumns = columns<AttemptRecord>(
   ['offered_at', 'integer', (attempt) => attempt.offeredAt],
   ['started_at', 'integer', (attempt) => attempt.startedAt],
   ['ended_at', 'integer', (attempt) => attempt.endedAt],
-  ['error', 'text', (attempt) => jsonOf(attempt.error)],
+  ['error', 'text', (attempt) => errorText(attempt.error)],
 );
 
 const onlyInHistory = new Set([...endColumns, ...notificationColumns].map(({ name }) => name));
 const large = new Set(['params', 'checkpoint', 'result']);
 
-/** The columns of a task as a select list, NULL where the table has no such column. */
-export function selectList(source: 'live' | 'history', options: { withLarge: boolean }): string {
+/**
+ * The columns of a task as a select list, NULL where the table has no such column. `light`:
+ * without what may be large, and with the beginning of a large error.
+ */
+export function selectList(source: 'live' | 'history', size: 'whole' | 'light'): string {
   return historyColumns
     .map(({ name }) => {
       if (source === 'live' && onlyInHistory.has(name)) return `NULL AS ${name}`;
-      return large.has(name) && !options.withLarge ? `NULL AS ${name}` : name;
+      if (size === 'whole') return name;
+      if (name === 'error') return lightError;
+      return large.has(name) ? `NULL AS ${name}` : name;
     })
     .join(', ');
+}
+
+/** Beyond it an error is large. */
+const ERROR_BYTES_MAX = 4_096;
+/** `message`, its end perhaps cut off, and `name`. */
+const LARGE_ERROR =
+  /^\{"message":("(?:[^"\\]|\\u[0-9a-f]{4}|\\[^u])*)"?(?:,"name":("(?:[^"\\]|\\u[0-9a-f]{4}|\\[^u])*"))?(?:,"details":)?/;
+/** Tells a cut error from a whole one: the database is to send no more than it must. */
+const lightError = `CASE WHEN OCTET_LENGTH(error) > ${ERROR_BYTES_MAX}
+  THEN SUBSTR(error, 1, ${ERROR_BYTES_MAX}) ELSE error END AS error, OCTET_LENGTH(error) AS error_bytes`;
+
+/** The columns of an attempt, with the beginning of a large error. */
+export const attemptList = attemptColumns
+  .map(({ name }) => (name === 'error' ? lightError : name))
+  .join(', ');
+
+const errorText = (error: AttemptError | null): string | null => {
+  if (error === null) return null;
+  // In this order: the beginning of a large one is read without its end.
+  const { message, name, details } = error;
+  return JSON.stringify({ message, name, details });
+};
+
+/** What is there of it: of a large one that was cut, all but the details. */
+function errorOf(row: Row): Pick<ListedAttempt, 'error' | 'detailsBytes'> {
+  const text = row['error'] as string | null;
+  const bytes = (row['error_bytes'] as number | null | undefined) ?? 0;
+  if (text === null || bytes <= ERROR_BYTES_MAX) {
+    return { error: parsed<AttemptError>(text), detailsBytes: 0 };
+  }
+  const begun = LARGE_ERROR.exec(text);
+  const message = begun?.[1] === undefined ? '' : (JSON.parse(`${begun[1]}"`) as string);
+  const name = begun?.[2] === undefined ? {} : { name: JSON.parse(begun[2]) as string };
+  const detailsBytes = bytes - Buffer.byteLength(begun?.[0] ?? '') - 1;
+  return { error: { message, ...name }, detailsBytes };
 }
 
 /** Kept as it is, for it is JSON: a frame or a body that holds it would not be, otherwise. */
@@ -193,7 +232,7 @@ export function taskOf(row: Row): Task {
     progressState: json(get('progress_state')),
     progressAt: get('progress_at'),
     checkpoint: json(get('checkpoint')),
-    error: parsed<AttemptError>(get('error')),
+    error: errorOf(row).error,
     lastOutcome: get('last_outcome'),
     result: json(get('result')),
     finishedAt: get('finished_at'),
@@ -219,7 +258,7 @@ export function notificationOf(row: Row): Notification | null {
   };
 }
 
-export function attemptOf(row: Row): AttemptRecord {
+export function attemptOf(row: Row): ListedAttempt {
   const get = <T>(name: string): T => row[name] as T;
   return {
     taskSeq: get('task_seq'),
@@ -229,6 +268,6 @@ export function attemptOf(row: Row): AttemptRecord {
     offeredAt: get('offered_at'),
     startedAt: get('started_at'),
     endedAt: get('ended_at'),
-    error: parsed<AttemptError>(get('error')),
+    ...errorOf(row),
   };
 }

@@ -1,7 +1,8 @@
 /**
  * SQLite through libsql: one file, one connection, one master. The driver is synchronous: there
- * are no round trips to save, and a commit holds the event loop while the disk flushes. The file stays locked as long as it is
- * open; see `docs/operations.md` for why that is wanted.
+ * are no round trips to save, and a commit holds the event loop while the disk flushes; all else
+ * is cut into pieces by `pace.ts`. The file stays locked as long as it is open; see
+ * `docs/operations.md` for why that is wanted.
  */
 import { createRequire } from 'node:module';
 import type { Knex } from 'knex';
@@ -9,6 +10,7 @@ import Libsql from 'libsql';
 import { StoreUnusable } from '../../application/ports.ts';
 import type { Columns, Connection, Dialect, Index, Outcome, Statement, Types } from './dialect.ts';
 import { placeholders } from './dialect.ts';
+import type { Pace } from './pace.ts';
 import type { Row } from './rows.ts';
 
 /** How long to wait for a predecessor that is just letting go of the file. */
@@ -110,14 +112,27 @@ function prepare(database: Libsql.Database, sql: string): Libsql.Statement {
   return statement;
 }
 
-function execute(database: Libsql.Database, { sql, runs }: Statement): Outcome {
+/** Whoever holds the connection is alone with it: rows may be read, and written, with pauses. */
+async function execute(
+  database: Libsql.Database,
+  { sql, runs }: Statement,
+  pace: Pace,
+): Promise<Outcome> {
   const statement = prepare(database, sql);
-  if (statement.reader) {
-    return { rows: runs.flatMap((values) => statement.all(values) as Row[]), touched: 0 };
-  }
+  const rows: Row[] = [];
   let touched = 0;
-  for (const values of runs) touched += statement.run(values).changes;
-  return { rows: [], touched };
+  for (const values of runs) {
+    if (pace.isOver) await pace.pause();
+    if (!statement.reader) {
+      touched += statement.run(values).changes;
+      continue;
+    }
+    for (const row of statement.iterate(values)) {
+      rows.push(row as Row);
+      if (pace.isOver) await pace.pause();
+    }
+  }
+  return { rows, touched };
 }
 
 /** `seq = ?1 AND version = ?2`: values are bound by position, so that rows need no reordering. */
@@ -154,7 +169,7 @@ function listSchema(
   ]);
 }
 
-export function sqliteDialect(file: string): Dialect {
+export function sqliteDialect(file: string, pace: Pace): Dialect {
   return {
     knex: {
       client: LibsqlClient as unknown as typeof Knex.Client,
@@ -162,6 +177,7 @@ export function sqliteDialect(file: string): Dialect {
       useNullAsDefault: true,
       pool: { min: 1, max: 1 },
     },
+    readers: null,
     types,
     begin: 'BEGIN IMMEDIATE',
     lockRow: '',
@@ -169,7 +185,7 @@ export function sqliteDialect(file: string): Dialect {
     async run(connection: Connection, statements) {
       const outcomes: Outcome[] = [];
       for (const statement of statements) {
-        outcomes.push(execute(connection as Libsql.Database, statement));
+        outcomes.push(await execute(connection as Libsql.Database, statement, pace));
       }
       return outcomes;
     },

@@ -3,7 +3,6 @@
  * a commit writes in `commit.ts`, what differs between databases behind `dialect.ts`. It decides
  * nothing about tasks.
  */
-import type { Knex } from 'knex';
 import type { Commit, Log, TaskStore } from '../../application/ports.ts';
 import { CommitConflict, StoreUnusable, TermLost } from '../../application/ports.ts';
 import { planCommit } from './commit.ts';
@@ -11,30 +10,30 @@ import type { Database } from './database.ts';
 import type { Connection, Dialect, Outcome, Statement } from './dialect.ts';
 import { plain } from './dialect.ts';
 import { createSegment, migrate, segmentIndexes } from './migrations.ts';
-import { Queries } from './queries.ts';
+import { type Databases, Queries } from './queries.ts';
 import type { Segment } from './segments.ts';
 import { nextSegmentAt, SEGMENT_PREFIX, segmentAt, segmentNamed, Segments } from './segments.ts';
 
-/** Attempts deleted at once when a segment is dropped: other commits go in between. */
-const PRUNE_COUNT = 5_000;
+/** Tasks whose attempts are deleted at once when a segment is dropped: other commits go in between. */
+const PRUNE_COUNT = 200;
 
 export class SqlStore extends Queries implements TaskStore {
-  readonly #database: Database;
-  readonly #knex: Knex;
+  readonly #engine: Database;
+  readonly #readers: Database;
   readonly #dialect: Dialect;
   readonly #segments: Segments;
   readonly #allowWeakDurability: boolean;
   readonly #log: Log;
 
   constructor(
-    database: Database,
+    databases: Databases,
     options: { readonly allowWeakDurability: boolean; readonly log: Log },
   ) {
     const segments = new Segments();
-    super(database, segments, options.log);
-    this.#database = database;
-    this.#knex = database.knex;
-    this.#dialect = database.dialect;
+    super(databases, segments, options.log);
+    this.#engine = databases.engine;
+    this.#readers = databases.readers;
+    this.#dialect = databases.engine.dialect;
     this.#segments = segments;
     this.#allowWeakDurability = options.allowWeakDurability;
     this.#log = options.log;
@@ -47,7 +46,7 @@ export class SqlStore extends Queries implements TaskStore {
   ): Promise<{ term: number; lastSeq: number }> {
     try {
       await this.#checkServer();
-      await migrate(this.#database);
+      await migrate(this.#readers);
       await this.#findSegments();
       await this.prepareSegments(now);
       const term = await this.#beginTerm(owner, now, held);
@@ -63,39 +62,41 @@ export class SqlStore extends Queries implements TaskStore {
   async commit(commit: Commit): Promise<void> {
     const { statements, missing } = planCommit(this.#dialect, this.#segments, commit);
     // Making a table would end the transaction, so it comes before.
-    for (const segment of missing) await this.#makeSegment(segment);
-    await this.#database.transaction(async (connection) => {
+    for (const segment of missing) await this.#makeSegment(this.#engine, segment);
+    await this.#engine.transaction(async (connection) => {
       await this.#write(connection, commit.term, statements);
     });
   }
 
   async prepareSegments(now: number): Promise<void> {
     for (const segment of [segmentAt(now), nextSegmentAt(now)]) {
-      if (!this.#segments.has(segment)) await this.#makeSegment(segment);
+      if (!this.#segments.has(segment)) await this.#makeSegment(this.#readers, segment);
     }
   }
 
   async dropSegments(before: number): Promise<number> {
     // Those included that could not be dropped before: nobody reads them any more.
-    this.#segments.addTables(await this.#dialect.listTables(this.#knex, SEGMENT_PREFIX));
+    this.#segments.addTables(await this.#dialect.listTables(this.#readers.knex, SEGMENT_PREFIX));
     const ended = this.#segments.endedBefore(before);
     for (const segment of ended) {
-      // Attempts first: were the segment gone, nothing would tell whose they are.
-      await this.#pruneAttempts(segment);
+      // From here on nobody is shown what is half gone.
       this.#segments.remove(segment);
-      await this.#knex.raw(`DROP TABLE IF EXISTS ${segment.table}`);
+      await this.#emptySegment(segment);
+      await this.#readers.knex.raw(`DROP TABLE IF EXISTS ${segment.table}`);
     }
     return ended.length;
   }
 
   async close(): Promise<void> {
-    await this.#knex.destroy();
+    await Promise.all(
+      [...new Set([this.#engine, this.#readers])].map(({ knex }) => knex.destroy()),
+    );
   }
 
   async #checkServer(): Promise<void> {
-    const fault = await this.#dialect.findFault(this.#knex);
+    const fault = await this.#dialect.findFault(this.#readers.knex);
     if (fault !== null) throw new StoreUnusable(fault);
-    const weakness = await this.#dialect.findWeakness(this.#knex);
+    const weakness = await this.#dialect.findWeakness(this.#readers.knex);
     if (weakness === null) return;
     const message = `a power cut could lose accepted tasks: ${weakness}`;
     if (!this.#allowWeakDurability) throw new StoreUnusable(message);
@@ -108,7 +109,7 @@ export class SqlStore extends Queries implements TaskStore {
       runs: [[owner, now]],
       touches: 1,
     };
-    return this.#database.transaction(async (connection) => {
+    return this.#engine.transaction(async (connection) => {
       const begin = [plain(this.#dialect.begin), this.#readTerm()];
       const [, before] = await this.#dialect.run(connection, begin);
       // A term of our own may have begun without our hearing of it.
@@ -155,32 +156,51 @@ export class SqlStore extends Queries implements TaskStore {
   /** Those that lack an index are completed: reads name the index they go by. */
   async #findSegments(): Promise<void> {
     const dialect = this.#dialect;
-    for (const table of await dialect.findHalfMade(this.#knex, SEGMENT_PREFIX, segmentIndexes)) {
+    for (const table of await dialect.findHalfMade(
+      this.#readers.knex,
+      SEGMENT_PREFIX,
+      segmentIndexes,
+    )) {
       const segment = segmentNamed(table);
-      if (segment !== null) await this.#makeSegment(segment);
+      if (segment !== null) await this.#makeSegment(this.#readers, segment);
     }
-    this.#segments.replace(await dialect.listTables(this.#knex, SEGMENT_PREFIX));
+    this.#segments.replace(await dialect.listTables(this.#readers.knex, SEGMENT_PREFIX));
   }
 
-  async #makeSegment(segment: Segment): Promise<void> {
-    await this.#database.changeSchema(createSegment(this.#dialect, segment.table));
+  async #makeSegment(database: Database, segment: Segment): Promise<void> {
+    await database.changeSchema(createSegment(this.#dialect, segment.table));
     this.#segments.add(segment);
   }
 
-  async #pruneAttempts({ table }: Segment): Promise<void> {
-    let after = 0;
-    for (;;) {
-      const rows = await this.#database.rows(
-        'SELECT task_seq FROM task_attempt WHERE task_seq > ? ORDER BY task_seq LIMIT ?',
-        [after, PRUNE_COUNT],
-      );
-      const last = rows.at(-1)?.['task_seq'] as number | undefined;
-      if (last === undefined) return;
-      await this.#knex.raw(
-        `DELETE FROM task_attempt WHERE task_seq > ? AND task_seq <= ? AND task_seq IN (SELECT seq FROM ${table})`,
-        [after, last],
-      );
-      after = last;
+  /**
+   * Attempts first: were the segment gone, nothing would tell whose they are. Whoever is
+   * interrupted begins again, and finds less to do.
+   */
+  async #emptySegment({ table }: Segment): Promise<void> {
+    const dialect = this.#dialect;
+    const bySeq = [{ name: 'seq', kind: 'integer' }] as const;
+    const byTask = [{ name: 'task_seq', kind: 'integer' }] as const;
+    for (let after = 0; ; ) {
+      const seqs = await this.#readers.transaction(async (connection) => {
+        const page: Statement = {
+          sql: `SELECT seq FROM ${dialect.readByKey(table)} WHERE seq > ? ORDER BY seq LIMIT ?`,
+          runs: [[after, PRUNE_COUNT]],
+          touches: null,
+        };
+        const [, read] = await dialect.run(connection, [plain(dialect.begin), page]);
+        const found = (read?.rows ?? []).map((row) => row['seq'] as number);
+        const rows = found.map((seq) => [seq]);
+        await dialect.run(connection, [
+          ...(found.length === 0 ? [] : dialect.remove('task_attempt', byTask, rows)),
+          // Dropped whole, a table is read from end to end, and with SQLite that is in this process.
+          ...(found.length === 0 || dialect.readers !== null
+            ? []
+            : dialect.remove(table, bySeq, rows)),
+        ]);
+        return found;
+      });
+      if (seqs.length < PRUNE_COUNT) return;
+      after = seqs.at(-1) ?? after;
     }
   }
 }

@@ -143,6 +143,7 @@ describe('HTTP routes', () => {
             startedAt: AT + 1000,
             endedAt: AT + 2000,
             error: { message: 'first try' },
+            detailsBytes: 0,
           },
         ],
         notification: {
@@ -218,7 +219,7 @@ describe('HTTP routes', () => {
         group: 'video',
         label: 'gpu',
         beforeSeq: null,
-        limit: 3,
+        limit: 2,
       });
       for (const bad of [
         'limit=0',

@@ -90,13 +90,13 @@ describe('Engine on a store that is silent', () => {
 
   it('refuses commands and reads that it leaves without an answer', async () => {
     await submit(own('a'));
-    harness.store.held.add('commit').add('findTask');
+    harness.store.held.add('commit').add('showTask');
     const cancel = refusalOf(harness.master.cancel('a'));
-    const read = refusalOf(harness.master.find('a'));
+    const read = refusalOf(harness.master.find('a', 'all'));
     await harness.clock.pass(3_500);
     expect(((await cancel) as Error).message).to.match(/outcome is unknown/);
     expect(((await read) as Error).message).to.equal('the store does not answer');
-    const late = refusalOf(harness.master.find('a'));
+    const late = refusalOf(harness.master.find('a', 'all'));
     await harness.clock.pass(SECOND);
     expect(await late).to.be.instanceOf(Unavailable);
   });

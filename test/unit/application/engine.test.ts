@@ -122,7 +122,7 @@ describe('Engine', () => {
       await codes(submit(own('a'), own('b')));
       expect(harness.engine.state?.tasks.has('b')).to.equal(false);
       expect(await harness.master.cancel('b')).to.deep.equal({ code: 200 });
-      expect((await harness.master.find('b'))?.task.state).to.equal('canceled');
+      expect((await harness.master.find('b', 'all'))?.task.state).to.equal('canceled');
       expect(await harness.master.cancel('b'), 'it is over').to.include({ code: 409 });
     });
 
@@ -323,16 +323,17 @@ describe('Engine', () => {
       harness.engine.post({ type: 'attemptAccepted', ...about });
       await settled();
       expect((await harness.store.findTask('a'))?.task.state).to.equal('offered');
-      expect((await harness.master.find('a'))?.task.state).to.equal('running');
+      expect((await harness.master.find('a', 'all'))?.task.state).to.equal('running');
       await harness.clock.pass(SECOND);
       expect((await harness.store.findTask('a'))?.task.state).to.equal('running');
     });
 
     it('says of a read that fails that the store does not answer, and why', async () => {
       const down = new Error('down');
-      harness.store.failing.set('findTask', { error: down }).set('listTasks', { error: down });
+      harness.store.failing.set('showTask', { error: down }).set('listTasks', { error: down });
       const query = { state: null, type: null, group: null, label: null, beforeSeq: null };
-      for (const read of [harness.master.find('a'), harness.master.list({ ...query, limit: 1 })]) {
+      const { master } = harness;
+      for (const read of [master.find('a', 'all'), master.list({ ...query, limit: 1 })]) {
         const refusal = await refusalOf(read);
         expect(refusal).to.be.instanceOf(Unavailable);
         expect(refusal).to.include({ message: 'the store does not answer', cause: down });

@@ -1,0 +1,41 @@
+/**
+ * Lets so many through at a time, in the order they came. For what costs much and is asked for
+ * by people: however many ask, the rest of the master has its share.
+ */
+import { Unavailable } from './master-handle.ts';
+
+/** As many wait already as there may be. */
+export class TooMany extends Unavailable {}
+
+export class Turnstile {
+  readonly #countMax: number;
+  readonly #waitingMax: number;
+  #count = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(limits: { readonly countMax: number; readonly waitingMax: number }) {
+    this.#countMax = limits.countMax;
+    this.#waitingMax = limits.waitingMax;
+  }
+
+  /** @throws {TooMany} */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#count < this.#countMax) this.#count += 1;
+    else await this.#place();
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      // The place goes from hand to hand: whoever comes meanwhile stands behind.
+      if (next === undefined) this.#count -= 1;
+      else next();
+    }
+  }
+
+  #place(): Promise<void> {
+    if (this.#waiting.length >= this.#waitingMax) {
+      return Promise.reject(new TooMany('the master is busy: too many lists are asked for', 1));
+    }
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+}

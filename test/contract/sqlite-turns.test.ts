@@ -1,0 +1,110 @@
+/**
+ * SQLite's driver is synchronous. Whatever the store is asked for, others have their turn of the
+ * event loop in between: counted here in pieces of work, without a look at any real clock.
+ */
+import { expect } from 'chai';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TaskStore } from '../../master/application/ports.ts';
+import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
+import { Pace } from '../../master/infrastructure/sql/pace.ts';
+import { NOW } from '../helpers/task.ts';
+import { attemptOf, commit, DAY_MS, everything, finish, finished, next, task } from './sample.ts';
+
+const COUNT = 1000;
+/** A turn's share is 5 ms, and each piece takes one by the clock below; the rest is slack. */
+const PIECES_MAX = 8;
+
+describe('SQLite and the event loop', function () {
+  this.timeout(30_000);
+  let folder: string;
+  let store: TaskStore;
+  let term: number;
+  /** Pieces of work in all, and in this turn of the event loop; the most in one. */
+  let pieces = 0;
+  let inTurn = 0;
+  let most = 0;
+
+  const pace = new Pace(() => {
+    pieces += 1;
+    inTurn += 1;
+    most = Math.max(most, inTurn);
+    return pieces;
+  });
+
+  /** What `work` did, by turns of the event loop. */
+  async function watched(work: () => Promise<unknown>): Promise<{ pieces: number; most: number }> {
+    let turning = true;
+    const turn = (): void => {
+      inTurn = 0;
+      if (turning) setImmediate(turn);
+    };
+    await new Promise<void>((resolve) => void setImmediate(resolve));
+    [pieces, inTurn, most] = [0, 0, 0];
+    setImmediate(turn);
+    await work();
+    turning = false;
+    return { pieces, most };
+  }
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'soda-turns-'));
+    const url = `sqlite:${join(folder, 'soda.db')}`;
+    store = await openSqlStore({ url, allowWeakDurability: false, pace });
+    ({ term } = await store.takeTerm('m-1', NOW));
+    await store.commit(commit(term, { inserts: all }));
+  });
+  afterEach(async () => {
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const all = Array.from({ length: COUNT }, (_, index) => task(index + 1));
+  const ended = all.map((one) => finished(one, { finishedAt: NOW - 3 * DAY_MS }));
+
+  const works: Record<string, () => Promise<unknown>> = {
+    'a commit of many rows': () =>
+      store.commit(commit(term, { updates: all.map((one) => next(one, {})) })),
+    'a page of rows that is loaded': () => store.loadLane('video.push||', null, NOW, COUNT),
+    'many tasks read one by one': async () => {
+      for (const { id } of all) await store.findTask(id);
+    },
+    'many tasks asked for at once': () =>
+      Promise.all(all.map(({ id }) => store.showTask(id, 'all'))),
+    'many commits, one after another': async () => {
+      for (const one of all.slice(0, 100)) {
+        await store.commit(commit(term, { updates: [next(one, {})] }));
+      }
+    },
+    'a list of all': () => store.listTasks({ ...everything, limit: COUNT }),
+    'a segment that is dropped': async () => {
+      const attempts = ended.map((one) => attemptOf(one));
+      await store.commit(commit(term, { finishes: ended.map((one) => finish(one)), attempts }));
+      await store.dropSegments(NOW);
+    },
+  };
+  for (const [name, work] of Object.entries(works)) {
+    it(`${name}: no turn has more than its share`, async () => {
+      const seen = await watched(work);
+      expect(seen.pieces).to.be.at.least(100);
+      expect(seen.most).to.be.at.most(PIECES_MAX);
+    });
+  }
+
+  it('a lone commit is not cut', async () => {
+    const turns = await watched(() => store.commit(commit(term, { updates: [next(all[0]!, {})] })));
+    expect(turns.pieces).to.be.at.most(PIECES_MAX);
+  });
+
+  it('a search is cut into pieces, each of so many rows', async () => {
+    const later = Array.from({ length: 12 }, (_, part) =>
+      Array.from({ length: 1000 }, (__, index) => task(COUNT + part * 1000 + index + 1)),
+    );
+    for (const inserts of later) await store.commit(commit(term, { inserts }));
+    const seen = await watched(() => store.listTasks({ ...everything, type: 'none' }));
+    // Three statements for each two thousand rows.
+    expect(seen.pieces).to.be.at.least(3 * 6);
+    expect(seen.most).to.be.at.most(PIECES_MAX);
+  });
+});

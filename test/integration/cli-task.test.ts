@@ -1,0 +1,105 @@
+/** `soda task list` and `soda task get`: searches that take many pages, and attempts by themselves. */
+import { expect } from 'chai';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { createClient } from '@soda-scheduler/client';
+import { FakeHttpApi } from '../helpers/fake-http-api.ts';
+
+const soda = fileURLToPath(new URL('../../cli/bin/soda.js', import.meta.url));
+
+describe('soda task', function () {
+  this.timeout(30_000);
+  const children = new Set<ChildProcess>();
+  let api: FakeHttpApi;
+
+  beforeEach(async () => {
+    api = new FakeHttpApi();
+    await api.start();
+  });
+
+  afterEach(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    await api.stop();
+  });
+
+  function start(args: readonly string[]) {
+    const child = spawn(process.execPath, [soda, ...args], {
+      env: { PATH: process.env['PATH'], SODA_URL: api.url },
+    });
+    children.add(child);
+    child.once('exit', () => children.delete(child));
+    return child;
+  }
+
+  async function run(args: readonly string[]) {
+    const child = start(args);
+    let [out, err] = ['', ''];
+    child.stdout.on('data', (chunk) => (out += chunk));
+    child.stderr.on('data', (chunk) => (err += chunk));
+    const [code] = await once(child, 'close');
+    return { code: code as number | null, out, err };
+  }
+
+  const submit = (id: string) =>
+    createClient({ url: api.url }).submit({ id, type: 'hello' }, { group: 'dev' });
+
+  it('lists on over empty pages until it has what was asked for, but not for ever', async () => {
+    for (const id of ['a', 'b', 'c']) await submit(id);
+    let emptyCount = 3;
+    api.intercept = ({ path: asked }) =>
+      asked === '/tasks' && emptyCount-- > 0 ? [200, { tasks: [], next_cursor: '0' }] : undefined;
+    const found = await run(['task', 'list', '--type', 'rare', '--limit', '2']);
+    expect(found.out.split('\n').map((line) => line.split('\t')[0])).to.deep.equal(['c', 'b', '']);
+    expect(found.code).to.equal(0);
+    emptyCount = Number.POSITIVE_INFINITY;
+    api.received.length = 0;
+    const none = await run(['task', 'list', '--type', 'rare']);
+    expect(none.code).to.equal(1);
+    expect(none.err).to.match(/no more found among the last millions/);
+    expect(api.received).to.have.length(1000);
+  });
+
+  it('ends a search with Ctrl-C, after what it has found', async () => {
+    await submit('a');
+    let isAsked = (): void => {};
+    const asked = new Promise<void>((resolve) => (isAsked = resolve));
+    api.intercept = ({ path: route, query }, usual) => {
+      if (route !== '/tasks') return undefined;
+      if (!query.has('cursor')) {
+        const [, page] = usual() as [number, object];
+        return [200, { ...page, next_cursor: '9' }];
+      }
+      isAsked();
+      return new Promise(() => {});
+    };
+    const child = start(['task', 'list', '--type', 'rare']);
+    let out = '';
+    child.stdout.on('data', (chunk) => (out += chunk));
+    await asked;
+    child.kill('SIGINT');
+    const [code] = await once(child, 'close');
+    expect({ code, id: out.split('\t')[0] }).to.deep.equal({ code: 130, id: 'a' });
+  });
+
+  it('shows one attempt with all its details', async () => {
+    await submit('a');
+    const attempt = {
+      attempt: 3,
+      executor_id: 'x-1',
+      outcome: 'failed',
+      offered_at: '2026-11-20T12:00:00.000Z',
+      started_at: null,
+      ended_at: '2026-11-20T12:00:01.000Z',
+      error: { message: 'no such file', details: { path: '/a' } },
+    };
+    api.intercept = ({ path: asked }) =>
+      asked === '/task/a/attempt/3' ? [200, attempt] : undefined;
+    const { out } = await run(['task', 'get', 'a', '--attempt', '3']);
+    expect(out)
+      .to.match(/^error: +no such file$/m)
+      .and.to.match(/^details: +\{"path":"\/a"\}$/m);
+    const json = await run(['task', 'get', 'a', '--attempt', '3', '--json']);
+    expect(JSON.parse(json.out)).to.deep.equal(attempt);
+  });
+});

@@ -1,0 +1,36 @@
+/** How many lists are made at a time, and who is refused. */
+import { expect } from 'chai';
+import { Unavailable } from '../../../master/application/master-handle.ts';
+import { Turnstile } from '../../../master/application/turnstile.ts';
+
+describe('turnstile', () => {
+  const settled = () => new Promise<void>((resolve) => void setImmediate(resolve));
+
+  it('lets so many through at a time, in their order, and refuses those that cannot wait', async () => {
+    const turnstile = new Turnstile({ countMax: 2, waitingMax: 2 });
+    const begun: string[] = [];
+    const ends = new Map<string, (failure?: Error) => void>();
+    const enter = (name: string) =>
+      turnstile.during(() => {
+        begun.push(name);
+        return new Promise<void>((resolve, reject) => {
+          ends.set(name, (failure) => (failure === undefined ? resolve() : reject(failure)));
+        });
+      });
+    const [a, , c] = [enter('a'), enter('b'), enter('c'), enter('d')];
+    expect(begun).to.deep.equal(['a', 'b']);
+    const refusal = await enter('e').catch((error: unknown) => error);
+    expect(refusal).to.be.instanceOf(Unavailable).and.to.include({ retryAfterSeconds: 1 });
+    ends.get('a')?.();
+    await a;
+    expect(begun).to.deep.equal(['a', 'b', 'c']);
+    ends.get('c')?.(new Error('disk'));
+    expect(await c?.catch((error: Error) => error.message)).to.equal('disk');
+    expect(begun, 'a failure gives its place away too').to.deep.equal(['a', 'b', 'c', 'd']);
+    for (const name of ['b', 'd']) ends.get(name)?.();
+    await settled();
+    void enter('f');
+    void enter('g');
+    expect(begun.slice(4)).to.deep.equal(['f', 'g']);
+  });
+});
