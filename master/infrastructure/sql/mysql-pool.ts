@@ -1,0 +1,140 @@
+/**
+ * Connections to MySQL and MariaDB: how they are made, what holds on each, and for how long one is
+ * waited for. Knows no statement of the store.
+ */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Duplex } from 'node:stream';
+import type { Knex } from 'knex';
+import type { Connection as MysqlConnection, ConnectionOptions } from 'mysql2';
+import { StoreUnusable } from '../../application/ports.ts';
+import type { Connection } from './dialect.ts';
+import type { Value } from './rows.ts';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+/** A frozen server gives no error: a statement that takes longer has failed. */
+const STATEMENT_TIMEOUT_MS = 30_000;
+/** For a server to end a connection that is no longer wanted. */
+const LEAVE_MS_MAX = 500;
+const LOCK_WAIT_SECONDS = 10;
+/**
+ * The server ends a connection that says nothing for so long. Without it, a transaction of a
+ * master whose network has gone silent keeps its locks for hours: no master can take the term.
+ */
+const SERVER_IDLE_SECONDS = 20;
+/** Less than that, so that no connection of the pool is one that the server has ended. */
+const POOL_IDLE_MS = 10_000;
+
+/**
+ * Bounds the wait for an answer, and gives up the connection that did not give it. The driver's
+ * own timeout is of no use: it goes on counting, and keeps the process alive, after the connection
+ * has died under the statement.
+ */
+async function answered<T>(connection: Connection, answer: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      abandon(connection);
+      reject(new Error(`the database has not answered for ${STATEMENT_TIMEOUT_MS / 1000} s`));
+    }, STATEMENT_TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([answer, silence]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Without waiting for the server to agree, as the driver alone would. */
+export function abandon(connection: Connection): void {
+  const mysql = connection as MysqlConnection & { readonly stream: Duplex };
+  mysql.destroy();
+  mysql.stream.destroy();
+}
+
+export function query(
+  connection: Connection,
+  sql: string,
+  values: readonly Value[],
+): Promise<unknown> {
+  const answer = new Promise((resolve, reject) => {
+    (connection as MysqlConnection).query(sql, [...values], (error, result) =>
+      error === null ? resolve(result) : reject(error),
+    );
+  });
+  return answered(connection, answer);
+}
+
+// Knex exposes its dialects only by this path; the version is pinned.
+const Mysql2Client = createRequire(import.meta.url)('knex/lib/dialects/mysql2/index.js') as new (
+  config: Knex.Config,
+) => Knex.Client & { _query(connection: Connection, query: object): Promise<unknown> };
+
+/** Knex's mysql2 dialect, whose own statements are bounded too. */
+class BoundedClient extends Mysql2Client {
+  override _query(connection: Connection, statement: object): Promise<unknown> {
+    return answered(connection, super._query(connection, statement));
+  }
+
+  /** Takes leave of the server, but does not wait for one that is away. */
+  override async destroyRawConnection(connection: Connection): Promise<void> {
+    const timer = setTimeout(() => abandon(connection), LEAVE_MS_MAX);
+    await super.destroyRawConnection(connection).finally(() => clearTimeout(timer));
+  }
+}
+
+/** Settings that the store depends on, on every new connection. */
+const sessionSql = [
+  `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'`,
+  `SET SESSION innodb_lock_wait_timeout = ${LOCK_WAIT_SECONDS}`,
+  `SET SESSION wait_timeout = ${SERVER_IDLE_SECONDS}`,
+  // Rows are matched by key and version: gaps need no locks, and fewer locks mean fewer deadlocks.
+  'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
+].join('; ');
+
+/** `?ssl=true`: TLS to a server that a CA known to Node vouches for; `?ssl=<file>`: a CA in there. */
+function tlsOf({ searchParams }: URL): Pick<ConnectionOptions, 'ssl'> {
+  const unknown = [...searchParams.keys()].filter((name) => name !== 'ssl');
+  if (unknown.length > 0) {
+    throw new StoreUnusable(`the database URL has unknown parameters: ${unknown.join(', ')}`);
+  }
+  const ssl = searchParams.get('ssl');
+  if (ssl === null) return {};
+  if (ssl === 'true') return { ssl: { verifyIdentity: true } };
+  try {
+    return { ssl: { verifyIdentity: true, ca: readFileSync(ssl, 'utf8') } };
+  } catch (cause) {
+    const message = 'ssl in the database URL must be true, or a file with certificates of CAs';
+    throw new StoreUnusable(`${message}: ${String(cause)}`, { cause });
+  }
+}
+
+/** @param max connections at most. */
+export function poolOf(url: URL, max: number): Knex.Config {
+  return {
+    client: BoundedClient as unknown as typeof Knex.Client,
+    connection: {
+      host: url.hostname,
+      port: url.port === '' ? 3306 : Number(url.port),
+      user: decodeURIComponent(url.username),
+      password: decodeURIComponent(url.password),
+      database: decodeURIComponent(url.pathname.slice(1)),
+      charset: 'utf8mb4_bin',
+      ...tlsOf(url),
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      multipleStatements: true,
+    },
+    acquireConnectionTimeout: STATEMENT_TIMEOUT_MS,
+    pool: {
+      min: 0,
+      max,
+      idleTimeoutMillis: POOL_IDLE_MS,
+      afterCreate: (connection: Connection, done: (error: unknown, c: Connection) => void) => {
+        query(connection, sessionSql, []).then(
+          () => done(null, connection),
+          (error: unknown) => done(error, connection),
+        );
+      },
+    },
+  };
+}
