@@ -28,6 +28,18 @@ CREATE TABLE master (
   started_at BIGINT NOT NULL
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
+-- What operators have decided about executors, present or not: one row where there is something.
+CREATE TABLE executor (
+  -- The id that it gives itself.
+  id VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY,
+  -- 0: the id was made up for one process, and means nothing after it.
+  lasting INT NOT NULL,
+  -- Since when it is given no task; NULL: it is given tasks.
+  drained_at BIGINT NULL,
+  -- When what it still runs is taken back; NULL: it may end it in its own time.
+  drain_deadline_at BIGINT NULL
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
 -- Live tasks only: waiting, offered or running. A task leaves with the commit that ends it, so this
 -- table is as large as the backlog, whatever has been.
 CREATE TABLE task (

@@ -41,20 +41,21 @@ function drainCommand(): Command {
     .addHelpText(
       'after',
       `
-An executor stays drained until "soda executor resume", or until the master is started again.
+An executor stays drained until "soda executor resume", through restarts of it and of the master.
 
 Example, before a machine is taken down:
   $ soda executor drain encoder-3 --timeout 3600 --wait && ssh encoder-3 sudo poweroff`,
     )
     .action(async (id: string, options: ConnectionOptions & { timeout?: number; wait?: true }) => {
       const { client, output } = connect(options);
-      await client.drainExecutor(
+      const { lasting } = await client.drainExecutor(
         id,
         options.timeout === undefined ? {} : { timeout: options.timeout },
       );
       if (options.wait) await interruptible((signal) => untilFree(client, id, signal));
       const done = options.wait ? 'drained' : 'draining';
-      output.say({ executor_id: id, code: 200 }, `${done}: ${id}`);
+      const until = lasting === false ? ' (until its process ends: its id was made up for it)' : '';
+      output.say({ executor_id: id, code: 200, lasting }, `${done}: ${id}${until}`);
     });
 }
 

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   API_BASE,
   type AttemptView,
+  type ExecutorCommandResponse,
   type ExecutorList,
   type ExecutorView,
   type ListQuery,
@@ -83,8 +84,15 @@ export interface SodaClient {
   /** Sends the callback of a task that has ended again. */
   redeliver(taskId: string, options?: CallOptions): Promise<void>;
   executors(options?: CallOptions): Promise<ExecutorView[]>;
-  /** The executor gets no new task; what still runs after `timeout` seconds is taken back. */
-  drainExecutor(executorId: string, options?: CallOptions & { timeout?: number }): Promise<void>;
+  /**
+   * The executor gets no new task; what still runs after `timeout` seconds is taken back. `lasting`:
+   * it stays so until it is resumed, and not only until its process ends; a
+   * master of 2.0.0 does not say.
+   */
+  drainExecutor(
+    executorId: string,
+    options?: CallOptions & { timeout?: number },
+  ): Promise<{ lasting?: boolean }>;
   resumeExecutor(executorId: string, options?: CallOptions): Promise<void>;
 }
 
@@ -154,7 +162,12 @@ export function createClient({ url, token, retryCount = RETRY_COUNT }: ClientOpt
       return (await call<ExecutorList>('GET', '/executors', { signal })).executors;
     },
     async drainExecutor(executorId, { signal, timeout } = {}) {
-      await call('POST', executorPath(executorId, 'drain'), { body: { timeout }, signal });
+      const path = executorPath(executorId, 'drain');
+      const answer = await call<ExecutorCommandResponse>('POST', path, {
+        body: { timeout },
+        signal,
+      });
+      return answer.lasting === undefined ? {} : { lasting: answer.lasting };
     },
     async resumeExecutor(executorId, { signal } = {}) {
       await call('POST', executorPath(executorId, 'resume'), { signal });

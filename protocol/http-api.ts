@@ -132,7 +132,14 @@ export const drainRequest = z.strictObject({
 /** The answer to cancel, retry, redeliver and change. */
 export const taskCommandResponse = z.object({ task_id: z.string(), code: z.literal(200) });
 /** The answer to drain and resume. */
-export const executorCommandResponse = z.object({ executor_id: z.string(), code: z.literal(200) });
+export const executorCommandResponse = z.object({
+  executor_id: z.string(),
+  code: z.literal(200),
+  lasting: z
+    .boolean()
+    .optional()
+    .describe('Of a drain: whether it outlives the process of the executor.'),
+});
 
 export const submitResponse = z.object({ task_id: z.string(), code: z.literal(202) });
 
@@ -282,9 +289,10 @@ export const listQuery = z.strictObject({
 
 export const executorView = z.object({
   executor_id: z.string(),
-  state: z.enum(['connecting', 'idle', 'offered', 'busy', 'draining']),
+  state: z.enum(['connecting', 'idle', 'offered', 'busy', 'draining', 'gone']),
   connected: z.boolean(),
   draining: z.boolean(),
+  lasting: z.boolean(),
   types: z.array(z.string()),
   labels: z.array(z.string()),
   reserve: z.array(z.string()),

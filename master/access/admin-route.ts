@@ -13,7 +13,7 @@ import type { CommandOutcome } from '../domain/effects.ts';
 import { invalidFields, Problem, tryLater } from './problem.ts';
 import { validate } from './request-body.ts';
 import type { ApiRequest, HttpMetrics, Reply, Route } from './route.ts';
-import { executorView } from './views.ts';
+import { executorView, goneExecutorView } from './views.ts';
 
 const statusResponse = z.object({ status: z.string() });
 
@@ -23,9 +23,14 @@ export function executorRoutes(handle: MasterHandle): Route[] {
       method: 'GET',
       path: `${API_BASE}/executors`,
       role: 'admin',
-      summary: 'The executors that the master knows, with what each is doing.',
+      summary:
+        'The executors that the master knows, with what each is doing; and the drained ones.',
       replies: { 200: executorList },
-      handle: () => ({ status: 200, body: { executors: handle.executors().map(executorView) } }),
+      handle: () => {
+        const present = handle.executors().map(executorView);
+        const gone = handle.goneExecutors().map(goneExecutorView);
+        return { status: 200, body: { executors: [...present, ...gone] } };
+      },
     },
     {
       method: 'POST',
@@ -100,5 +105,7 @@ async function command(
   const executorId = executorIdOf(request);
   const outcome = await run(executorId);
   if (outcome.code !== 200) throw new Problem(outcome.code, outcome.message);
-  return { status: 200, body: { executor_id: executorId, code: 200 } };
+  const { lasting } = outcome;
+  const body = { executor_id: executorId, code: 200, ...(lasting !== undefined && { lasting }) };
+  return { status: 200, body };
 }

@@ -39,6 +39,8 @@ export function connectedEvent(hello: HelloFrame, sessionId: string): Event {
     host,
     pid,
     sdk,
+    // The default id of 2.0.0, which does not say so.
+    lasting: hello.lasting_id && hello.executor_id !== `${host}-${pid}`,
   };
   return { type: 'executorConnected', ...executor };
 }

@@ -1,7 +1,7 @@
 /** Tasks and executors as the API shows them: names of the wire, ISO times, JSON texts parsed. */
 import type { ExecutorView, TaskSummary, TaskView } from '@soda-scheduler/protocol';
 import type { ListedAttempt, ShownTask } from '../application/ports.ts';
-import { type Executor, stateOf } from '../domain/executor.ts';
+import { type Executor, type ExecutorRecord, stateOf } from '../domain/executor.ts';
 import type { WaitingReason } from '../domain/explain.ts';
 import { type AttemptError, isTerminal, type Notification, type Task } from '../domain/task.ts';
 
@@ -73,6 +73,7 @@ export function executorView(executor: Executor): ExecutorView {
     state: stateOf(executor),
     connected: executor.connected,
     draining: executor.drainRequested || executor.leaving,
+    lasting: executor.lasting,
     types: [...executor.types],
     labels: [...executor.labels],
     reserve: [...executor.reserve],
@@ -85,6 +86,29 @@ export function executorView(executor: Executor): ExecutorView {
     last_seen_at: iso(executor.lastSeenAt),
     loop_lag_ms: executor.loopLagMs,
     rss_bytes: executor.rssBytes,
+  };
+}
+
+/** One that is not here, and of which something is to be remembered: it was drained. */
+export function goneExecutorView(record: ExecutorRecord): ExecutorView {
+  return {
+    executor_id: record.executorId,
+    state: 'gone',
+    connected: false,
+    draining: record.drainedAt !== null,
+    lasting: record.lasting,
+    types: [],
+    labels: [],
+    reserve: [],
+    task_id: null,
+    attempt: null,
+    host: '',
+    pid: 0,
+    sdk: '',
+    connected_at: null,
+    last_seen_at: null,
+    loop_lag_ms: null,
+    rss_bytes: null,
   };
 }
 

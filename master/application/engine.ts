@@ -327,9 +327,19 @@ export class Engine {
     const { term, lastSeq } = await this.#watch.ask(() => store.takeTerm(owner, begun, held));
     const active = await this.#watch.ask(() => store.loadActive());
     const lanes = await this.#watch.ask(() => store.countLanes());
+    const executors = await this.#watch.ask(() => store.loadExecutors());
     const now = clock.now();
     const first = this.#state === null;
-    const { state, output } = restore({ policy, term, lastSeq, now, seed, active, lanes });
+    const { state, output } = restore({
+      policy,
+      term,
+      lastSeq,
+      now,
+      seed,
+      active,
+      lanes,
+      executors,
+    });
     this.#state = state;
     this.#loads = [];
     // What executors said to the state before is said again: they come back and tell what they run.

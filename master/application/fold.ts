@@ -4,6 +4,7 @@
  * Throws rather than drop a change that it has no write for.
  */
 import type { Change } from '../domain/effects.ts';
+import type { ExecutorRecord } from '../domain/executor.ts';
 import type { Notification, Task } from '../domain/task.ts';
 import type { Commit } from './ports.ts';
 
@@ -20,10 +21,12 @@ export function fold(changes: readonly Change[], term: number, now: number): Com
   const writes = new Map<Task, Write>();
   const attempts: Commit['attempts'][number][] = [];
   const notifications = new Set<Notification>();
+  const executors = new Map<string, ExecutorRecord | null>();
 
   for (const change of changes) {
     if (change.type === 'attemptRecorded') attempts.push(change.attempt);
     else if (change.type === 'notificationChanged') notifications.add(change.notification);
+    else if (change.type === 'executorChanged') executors.set(change.executorId, change.record);
     else note(writeOf(writes, change.task), change);
   }
 
@@ -57,6 +60,7 @@ export function fold(changes: readonly Change[], term: number, now: number): Com
     reopens,
     attempts,
     notifications: [...notifications],
+    executors: [...executors].map(([executorId, record]) => ({ executorId, record })),
   };
 }
 
@@ -76,10 +80,7 @@ function writeOf(writes: Map<Task, Write>, task: Task): Write {
   return write;
 }
 
-function note(
-  write: Write,
-  change: Exclude<Change, { type: 'attemptRecorded' | 'notificationChanged' }>,
-): void {
+function note(write: Write, change: Extract<Change, { readonly task: Task }>): void {
   switch (change.type) {
     case 'taskInserted':
       write.inserted = true;

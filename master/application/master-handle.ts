@@ -2,7 +2,7 @@
 import type { Backlog } from '../domain/backlog.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type { Event, NewTask } from '../domain/events.ts';
-import type { Executor } from '../domain/executor.ts';
+import type { Executor, ExecutorRecord } from '../domain/executor.ts';
 import type { ShownTask, TaskPage, TaskQuery } from './ports.ts';
 import type { Task } from '../domain/task.ts';
 import type { WaitingReason } from '../domain/explain.ts';
@@ -64,6 +64,8 @@ export interface MasterHandle {
   /** Why a waiting task does not run yet. */
   explain(task: Task): WaitingReason;
   executors(): readonly Executor[];
+  /** Of those that are not here: what is remembered of them. */
+  goneExecutors(): readonly ExecutorRecord[];
   /** What waits and runs, from counters: cheap whatever the backlog. */
   backlog(): Backlog;
 

@@ -2,7 +2,7 @@
 import { type Backlog, backlogOf } from '../domain/backlog.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type { Event } from '../domain/events.ts';
-import type { Executor } from '../domain/executor.ts';
+import type { Executor, ExecutorRecord } from '../domain/executor.ts';
 import { explain, type WaitingReason } from '../domain/explain.ts';
 import type { Task } from '../domain/task.ts';
 import type { Engine } from './engine.ts';
@@ -147,6 +147,14 @@ export class Master implements MasterHandle {
 
   executors(): readonly Executor[] {
     return [...(this.#engine.state?.executors.values() ?? [])];
+  }
+
+  goneExecutors(): readonly ExecutorRecord[] {
+    const { state } = this.#engine;
+    if (state === null) return [];
+    return [...state.executorRecords.values()].filter(
+      ({ executorId }) => !state.executors.has(executorId),
+    );
   }
 
   backlog(): Backlog {

@@ -4,6 +4,7 @@
  * run in a simulation.
  */
 import type { ExecutorCommand, Observation } from '../domain/effects.ts';
+import type { ExecutorRecord } from '../domain/executor.ts';
 import type { Position } from '../domain/queue/window.ts';
 import type { StoredLane } from '../domain/restore.ts';
 import type { AttemptRecord, EndedTask, Notification, Task, TaskState } from '../domain/task.ts';
@@ -41,6 +42,11 @@ export interface Commit {
   readonly reopens: readonly { readonly task: Task; readonly finishedAt: number }[];
   readonly attempts: readonly AttemptRecord[];
   readonly notifications: readonly Notification[];
+  /** Rows of executors as they are to be; null: there is to be none. Each id once. */
+  readonly executors: readonly {
+    readonly executorId: string;
+    readonly record: ExecutorRecord | null;
+  }[];
 }
 
 export type { Position, StoredLane };
@@ -110,6 +116,8 @@ export interface TaskStore {
 
   /** Offered and running tasks, all of them: there are no more than executors. */
   loadActive(): Promise<Task[]>;
+  /** What operators have decided about executors. */
+  loadExecutors(): Promise<ExecutorRecord[]>;
   /** How many tasks wait in each lane. */
   countLanes(): Promise<StoredLane[]>;
   /** Waiting tasks of a lane that are due, beyond `after`, by (orderTime, seq). */

@@ -1,5 +1,6 @@
 /** What a step asks for: rows to write (`Change`) and, once they are durable, things to do (`Effect`). */
 import type { Event, RequestId } from './events.ts';
+import type { ExecutorRecord } from './executor.ts';
 import type { AttemptRecord, CancelReason, EndedTask, Notification, Task } from './task.ts';
 
 /**
@@ -18,7 +19,13 @@ export type Change =
   /** A terminal task runs again: its history row goes, a live row comes. */
   | { readonly type: 'taskReopened'; readonly task: Task; readonly finishedAt: number }
   | { readonly type: 'attemptRecorded'; readonly attempt: AttemptRecord }
-  | { readonly type: 'notificationChanged'; readonly notification: Notification };
+  | { readonly type: 'notificationChanged'; readonly notification: Notification }
+  /** `record` is null where nothing is left to be kept of the executor. */
+  | {
+      readonly type: 'executorChanged';
+      readonly executorId: string;
+      readonly record: ExecutorRecord | null;
+    };
 
 /** The answer to one submitted task. */
 export type SubmitOutcome =
@@ -28,7 +35,8 @@ export type SubmitOutcome =
 
 /** The answer to a command on one task or executor. */
 export type CommandOutcome =
-  | { readonly code: 200 }
+  /** `lasting`: of a drain, whether it outlives the process of the executor. */
+  | { readonly code: 200; readonly lasting?: boolean }
   | { readonly code: 404 | 409; readonly message: string };
 
 /** The answer to a request; which of the two follows from the event that asked. */

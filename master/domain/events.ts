@@ -53,6 +53,8 @@ export interface ExecutorHello {
   readonly host: string;
   readonly pid: number;
   readonly sdk: string;
+  /** False: the id was made up for this process. */
+  readonly lasting: boolean;
 }
 
 /** A sequenced frame of an executor; the session confirms `seq` once it is safely handled. */

@@ -7,6 +7,17 @@ import type { Task } from './task.ts';
  */
 export type ExecutorState = 'connecting' | 'idle' | 'offered' | 'busy' | 'draining';
 
+/** What an operator has decided about an executor: a row, which lasts until it is taken back. */
+export interface ExecutorRecord {
+  readonly executorId: string;
+  /** False: the id means nothing once its process has ended. */
+  readonly lasting: boolean;
+  /** When it was taken out of work; null: it is not. */
+  readonly drainedAt: number | null;
+  /** When what it still runs is taken back. */
+  readonly drainDeadlineAt: number | null;
+}
+
 /** The attempt that occupies an executor until it reports, or its lease ends. */
 export interface Occupation {
   readonly taskId: string;
@@ -31,7 +42,9 @@ export interface Executor {
   connectedAt: number | null;
   lastSeenAt: number;
   occupation: Occupation | null;
-  /** An operator asked for it. Survives reconnects, not a master restart. */
+  /** Whether another process may come back under this id. */
+  lasting: boolean;
+  /** An operator asked for it (`ExecutorRecord`), or this master is about to stop. */
   drainRequested: boolean;
   drainDeadlineAt: number | null;
   /** It says so itself: it is about to leave. */

@@ -1,5 +1,6 @@
 /** Builds the state from rows: at the start, and after a commit of unknown outcome. */
 import { createOutput, type Output } from './effects.ts';
+import type { ExecutorRecord } from './executor.ts';
 import { createState, type Policy, type State } from './state.ts';
 import { START } from './queue/window.ts';
 import { laneFor } from './queue/waiting.ts';
@@ -30,10 +31,12 @@ export function restore(options: {
   seed: number;
   active: readonly Task[];
   lanes: readonly StoredLane[];
+  executors: readonly ExecutorRecord[];
 }): { state: State; output: Output } {
   const { now } = options;
   const state = createState(options);
   const output = createOutput();
+  for (const record of options.executors) state.executorRecords.set(record.executorId, record);
   for (const stored of options.lanes) {
     const lane = laneFor(state, { ...stored });
     lane.waitingCount = stored.count;

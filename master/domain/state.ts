@@ -2,7 +2,7 @@
  * Everything the scheduler knows, in memory. A mirror of rows: it may be thrown away and rebuilt
  * at any moment (`restore.ts`). Only `step` and what it calls change it.
  */
-import type { Executor } from './executor.ts';
+import type { Executor, ExecutorRecord } from './executor.ts';
 import { Deadlines } from './queue/deadlines.ts';
 import { InFlight } from './queue/in-flight.ts';
 import type { Lane, Pool } from './queue/lane.ts';
@@ -71,6 +71,8 @@ export interface State {
   overdueHidden: boolean;
   overdueCheckAt: number;
   readonly executors: Map<string, Executor>;
+  /** What operators have decided, also of executors that are not here. */
+  readonly executorRecords: Map<string, ExecutorRecord>;
   readonly pools: Map<string, Pool>;
   readonly deadlines: Deadlines;
   /** Pending callbacks that are not in flight, by nextTryAt. */
@@ -114,6 +116,7 @@ export function createState(options: {
     overdueHidden: false,
     overdueCheckAt: 0,
     executors: new Map(),
+    executorRecords: new Map(),
     pools: new Map(),
     deadlines: new Deadlines(),
     notifications: new Window<Notification>((n) => ({ time: n.nextTryAt, seq: n.taskSeq })),

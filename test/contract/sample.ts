@@ -54,6 +54,7 @@ export function commit(term: number, change: Partial<Commit>): Commit {
     reopens: [],
     attempts: [],
     notifications: [],
+    executors: [],
     ...change,
   };
 }

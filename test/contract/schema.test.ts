@@ -45,6 +45,7 @@ describe('schema.sql', function () {
     expect([...tables.keys()]).to.deep.equal([
       'schema_version',
       'master',
+      'executor',
       'task',
       'task_attempt',
       SEGMENT,

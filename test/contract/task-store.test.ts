@@ -1,7 +1,8 @@
 /** What every store must do with live tasks, whatever it is made of: terms, writes, what waits. */
 import { expect } from 'chai';
-import type { TaskStore } from '../../master/application/ports.ts';
+import type { Commit, TaskStore } from '../../master/application/ports.ts';
 import { ATTEMPT_COUNT_MAX, CommitConflict, TermLost } from '../../master/application/ports.ts';
+import type { ExecutorRecord } from '../../master/domain/executor.ts';
 import type { Task } from '../../master/domain/task.ts';
 import { NOW } from '../helpers/task.ts';
 import {
@@ -31,6 +32,28 @@ describeStores('task store', (open) => {
   const stored = async (id: string): Promise<Task | undefined> => (await store.findTask(id))?.task;
   const listed = async (): Promise<string[]> =>
     (await store.listTasks(everything)).tasks.map(({ id }) => id);
+
+  it('keeps what operators have decided about executors, until it is taken back', async () => {
+    const record = (executorId: string, change: Partial<ExecutorRecord> = {}): ExecutorRecord => ({
+      executorId,
+      lasting: true,
+      drainedAt: NOW,
+      drainDeadlineAt: null,
+      ...change,
+    });
+    const save = (...executors: Commit['executors']) => store.commit(commit(term, { executors }));
+    const [a, b] = [record('a'), record('b', { lasting: false, drainDeadlineAt: NOW + 5 })];
+    await save({ executorId: 'a', record: a }, { executorId: 'b', record: b });
+    ({ term } = await store.takeTerm('m-1', NOW, term));
+    expect(await store.loadExecutors()).to.have.deep.members([a, b]);
+    const changed = record('a', { drainDeadlineAt: NOW + 7 });
+    await save({ executorId: 'a', record: changed }, { executorId: 'b', record: null });
+    await save({ executorId: 'nobody', record: null });
+    expect(await store.loadExecutors()).to.deep.equal([changed]);
+    await store.takeTerm('m-2', NOW);
+    expect(await failureOf(save({ executorId: 'a', record: null }))).to.be.instanceOf(TermLost);
+    expect(await store.loadExecutors()).to.deep.equal([changed]);
+  });
 
   describe('terms', () => {
     it('begins the first term of an empty store with no task accepted', async () => {

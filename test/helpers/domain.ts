@@ -17,7 +17,7 @@ import type {
   NewTask,
   ReportedAttempt,
 } from '../../master/domain/events.ts';
-import type { Executor } from '../../master/domain/executor.ts';
+import type { Executor, ExecutorRecord } from '../../master/domain/executor.ts';
 import { violations } from '../../master/domain/invariants.ts';
 import { restore, type StoredLane } from '../../master/domain/restore.ts';
 import { step } from '../../master/domain/scheduler.ts';
@@ -70,6 +70,7 @@ export function hello(fields: Partial<ExecutorHello> = {}): ExecutorHello {
     host: 'host',
     pid: 1,
     sdk: 'test',
+    lasting: true,
     ...fields,
   };
 }
@@ -98,7 +99,11 @@ export class Scheduler {
 
   /** As after a restart of the master; also returns what it asks for at once. */
   static restored(
-    rows: { active?: readonly Task[]; lanes?: readonly StoredLane[] },
+    rows: {
+      active?: readonly Task[];
+      lanes?: readonly StoredLane[];
+      executors?: readonly ExecutorRecord[];
+    },
     policy: Partial<Policy> = {},
   ): { scheduler: Scheduler; output: Output } {
     const scheduler = new Scheduler(policy);
@@ -110,6 +115,7 @@ export class Scheduler {
       seed: 1,
       active: rows.active ?? [],
       lanes: rows.lanes ?? [],
+      executors: rows.executors ?? [],
     });
     scheduler.state = state;
     return { scheduler, output };

@@ -138,7 +138,8 @@ export class FakeHttpApi {
     const executor = this.executors.find(({ executor_id }) => executor_id === id);
     if (executor === undefined) return problem(404, 'no such executor');
     executor.draining = command === 'drain';
-    return [200, { executor_id: id, code: 200 }];
+    const { lasting } = executor;
+    return [200, { executor_id: id, code: 200, ...(command === 'drain' && { lasting }) }];
   }
 }
 

@@ -10,7 +10,7 @@ import type {
 } from '../../master/application/master-handle.ts';
 import type { ShownTask, TaskPage } from '../../master/application/ports.ts';
 import type { CommandOutcome, SubmitOutcome } from '../../master/domain/effects.ts';
-import type { Executor } from '../../master/domain/executor.ts';
+import type { Executor, ExecutorRecord } from '../../master/domain/executor.ts';
 import type { Task } from '../../master/domain/task.ts';
 import { NOW, sampleTask } from './task.ts';
 
@@ -23,6 +23,7 @@ export class StandInHandle implements MasterHandle {
   readonly commands: string[] = [];
   readonly queries: ListQuery[] = [];
   readonly fleet: Executor[] = [];
+  readonly gone: ExecutorRecord[] = [];
   commandOutcome: CommandOutcome = { code: 200 };
   /** Takes the place of acceptance: may throw. */
   submitOverride: ((submission: Submission) => SubmitOutcome) | null = null;
@@ -85,6 +86,10 @@ export class StandInHandle implements MasterHandle {
 
   executors(): readonly Executor[] {
     return this.fleet;
+  }
+
+  goneExecutors(): readonly ExecutorRecord[] {
+    return this.gone;
   }
 
   backlog() {

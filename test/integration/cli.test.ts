@@ -283,6 +283,9 @@ describe('soda', function () {
       expect(asked).to.equal(2);
       expect((await run(['executor', 'resume', 'e1'])).code).to.equal(0);
       expect((await run(['executor', 'drain', 'e2'])).code).to.equal(3);
+      api.executors = api.executors.map((one) => ({ ...one, lasting: false }));
+      const passing = 'draining: e1 (until its process ends: its id was made up for it)\n';
+      expect((await run(['executor', 'drain', 'e1'])).out).to.equal(passing);
     });
   });
 

@@ -7,6 +7,7 @@ import type { Commit } from '../../master/application/ports.ts';
 import type { AttemptRecord, Notification, Task } from '../../master/domain/task.ts';
 import { isTerminal, mayFollow } from '../../master/domain/task.ts';
 import type { Faults } from './faults.ts';
+import { OfferChecks } from './offers.ts';
 import type { Process, World } from './world.ts';
 
 /** A fifth of the lease: how long an executor may take to end what it has lost. */
@@ -14,9 +15,6 @@ const LEASE_GRACE_MS = 3_000;
 
 /** A frame that was on its way when an attempt ended has arrived after this, without faults. */
 const START_DELAY_MS_MAX = 1_000;
-
-/** To one executor within a second: what ends an attempt so fast is answered with a wait. */
-const OFFER_COUNT_MAX = 10;
 
 interface Child {
   readonly taskId: string;
@@ -34,8 +32,7 @@ export class Ledger {
   readonly attempts = new Map<number, Map<number, AttemptRecord>>();
   readonly #seqById = new Map<string, number>();
   #offered: Task[] = [];
-  /** Instants of late at which a task was offered to an executor. */
-  readonly #offersOf = new Map<string, number[]>();
+  readonly #offerChecks: OfferChecks;
   readonly #writtenAt = new Map<number, number>();
   readonly #lastEnded = new Map<number, number>();
   readonly #children = new Set<Child>();
@@ -54,6 +51,7 @@ export class Ledger {
   constructor(world: World, faults: Faults) {
     this.#world = world;
     this.#faults = faults;
+    this.#offerChecks = new OfferChecks(world);
   }
 
   get term(): number {
@@ -94,6 +92,7 @@ export class Ledger {
     if (commit.term !== this.#term) {
       this.#world.violate('I6', `a commit of term ${commit.term} in term ${this.#term}`);
     }
+    this.#offerChecks.begin(commit);
     const ended = new Set<number>();
     for (const attempt of commit.attempts) {
       this.#attemptEnded(attempt);
@@ -171,21 +170,7 @@ export class Ledger {
 
   #wasOffered(task: Task, before: Task | undefined): void {
     this.#offered.push(task);
-    const { id, offeredAt, executorId } = task;
-    // Of the row as it was: what the master makes of it is another matter.
-    const deadlineAt = before?.deadlineAt ?? null;
-    if (deadlineAt !== null && deadlineAt <= (offeredAt ?? 0)) {
-      this.#world.violate('T2', `${id} is offered at ${offeredAt}, past its deadline`);
-    }
-    const pair = `${id} ${executorId}`;
-    const recent = (this.#offersOf.get(pair) ?? []).filter((at) => at > this.#world.now - 1_000);
-    this.#offersOf.set(pair, [...recent, this.#world.now]);
-    if (recent.length >= OFFER_COUNT_MAX) {
-      this.#world.violate(
-        'T3',
-        `${id} was offered to ${executorId} ${recent.length} times a second`,
-      );
-    }
+    this.#offerChecks.check(task, before);
   }
 
   #checkTransition(task: Task, before: Task | undefined): void {

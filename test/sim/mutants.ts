@@ -305,6 +305,11 @@ function mutantList(): Mutant[] {
       })),
     },
     {
+      name: 'forgets at its start which executors are drained',
+      settings: { commandChance: 0.6 },
+      ...onStore(() => ({ loadExecutors: () => Promise.resolve([]) })),
+    },
+    {
       name: 'offers a task again and again to an executor that gives it back',
       faults: { handlers: true },
       settings: { networkLatencyMsMax: 2, storeLatencyMsMax: 1 },

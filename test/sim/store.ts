@@ -79,6 +79,10 @@ export class SimStore implements TaskStore {
     return this.#read(() => this.#rows.loadActive());
   }
 
+  loadExecutors(): ReturnType<TaskStore['loadExecutors']> {
+    return this.#read(() => this.#rows.loadExecutors());
+  }
+
   countLanes(): ReturnType<TaskStore['countLanes']> {
     return this.#read(() => this.#rows.countLanes());
   }

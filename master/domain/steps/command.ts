@@ -1,12 +1,12 @@
 /** What operators and clients ask of one task or executor. */
 import type { Event, RequestId } from '../events.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
-import type { Executor } from '../executor.ts';
+import type { Executor, ExecutorRecord } from '../executor.ts';
 import { displace, enqueue, place } from '../queue/waiting.ts';
 import type { State } from '../state.ts';
 import { isTerminal, type Task } from '../task.ts';
 import { becomeIdle, leaveIdle } from './occupation.ts';
-import { sendDrain } from './presence.ts';
+import { forgetRecord, sendDrain, watchDrain } from './presence.ts';
 import { newRun, orderTimeOf } from './submit.ts';
 
 const NO_TASK: CommandOutcome = { code: 404, message: 'no such task' };
@@ -88,39 +88,55 @@ function waitsSince(task: Task): number {
   return Math.max(submittedAt, Math.min(dueAt, orderTime + priority * 1000));
 }
 
-/** Takes an executor out of work; what it still runs after the timeout is given back. */
+/**
+ * Takes an executor out of work until it is resumed, whatever becomes of its connections, its process
+ * and the master; what it still runs after the timeout is given back.
+ */
 export function drainRequested(
   state: State,
   event: Extract<Event, { type: 'drainRequested' }>,
   now: number,
   out: Output,
 ): CommandOutcome {
-  const executor = state.executors.get(event.executorId);
-  if (executor === undefined) return NO_EXECUTOR;
-  setDrain(executor, true, out);
-  leaveIdle(state, executor);
-  if (event.timeoutMs !== null) {
-    executor.drainDeadlineAt = now + event.timeoutMs;
-    state.deadlines.push({ at: executor.drainDeadlineAt, kind: 'drain', executor });
+  const { executorId, timeoutMs } = event;
+  const executor = state.executors.get(executorId);
+  const known = state.executorRecords.get(executorId);
+  if (executor === undefined && known === undefined) return NO_EXECUTOR;
+  const record: ExecutorRecord = {
+    executorId,
+    lasting: executor?.lasting ?? known?.lasting ?? true,
+    drainedAt: known?.drainedAt ?? now,
+    drainDeadlineAt: timeoutMs === null ? null : now + timeoutMs,
+  };
+  state.executorRecords.set(executorId, record);
+  out.changes.push({ type: 'executorChanged', executorId, record });
+  if (executor !== undefined) {
+    setDrain(executor, record, out);
+    leaveIdle(state, executor);
+    watchDrain(state, executor);
   }
-  return { code: 200 };
+  return { code: 200, lasting: record.lasting };
 }
 
-/** Gives an executor work again. */
+/** Gives an executor work again, also one that is to come back. */
 export function resumeRequested(
   state: State,
   event: Extract<Event, { type: 'resumeRequested' }>,
   out: Output,
 ): CommandOutcome {
-  const executor = state.executors.get(event.executorId);
-  if (executor === undefined) return NO_EXECUTOR;
-  setDrain(executor, false, out);
-  becomeIdle(state, executor);
+  const { executorId } = event;
+  const executor = state.executors.get(executorId);
+  if (executor === undefined && !state.executorRecords.has(executorId)) return NO_EXECUTOR;
+  forgetRecord(state, executorId, out);
+  if (executor !== undefined) {
+    setDrain(executor, null, out);
+    becomeIdle(state, executor);
+  }
   return { code: 200 };
 }
 
-function setDrain(executor: Executor, draining: boolean, out: Output): void {
-  executor.drainRequested = draining;
-  executor.drainDeadlineAt = null;
+function setDrain(executor: Executor, record: ExecutorRecord | null, out: Output): void {
+  executor.drainRequested = record !== null;
+  executor.drainDeadlineAt = record?.drainDeadlineAt ?? null;
   sendDrain(executor, out);
 }

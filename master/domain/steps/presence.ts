@@ -35,6 +35,7 @@ export function executorConnected(
   executor.host = event.host;
   executor.pid = event.pid;
   executor.sdk = event.sdk;
+  executor.lasting = event.lasting;
   executor.connectedAt = now;
   executor.lastSeenAt = now;
   executor.leaving = false;
@@ -49,6 +50,7 @@ export function executorConnected(
 
 /** An executor known only from the row of a task it was running when the master stopped. */
 export function createExecutor(state: State, id: string, now: number): Executor {
+  const record = state.executorRecords.get(id);
   const executor: Executor = {
     id,
     sessionId: null,
@@ -63,8 +65,9 @@ export function createExecutor(state: State, id: string, now: number): Executor 
     connectedAt: null,
     lastSeenAt: now,
     occupation: null,
-    drainRequested: false,
-    drainDeadlineAt: null,
+    lasting: true,
+    drainRequested: (record?.drainedAt ?? null) !== null,
+    drainDeadlineAt: record?.drainDeadlineAt ?? null,
     leaving: false,
     coolDowns: new Map(),
     refusalCount: 0,
@@ -75,6 +78,7 @@ export function createExecutor(state: State, id: string, now: number): Executor 
   };
   state.executors.set(id, executor);
   state.deadlines.push({ at: now + state.policy.leaseMs, kind: 'lease', executor });
+  watchDrain(state, executor);
   return executor;
 }
 
@@ -145,6 +149,7 @@ export function executorDisconnected(
   executor.connected = false;
   leaveIdle(state, executor);
   if (!event.left) return;
+  if (!executor.lasting) forgetRecord(state, executor.id, out);
   if (executor.occupation !== null) return loseExecutor(state, executor, 'it left', now, out);
   forget(state, executor);
   out.effects.push({ type: 'observe', event: 'executor_left', executorId: executor.id });
@@ -225,6 +230,18 @@ function loseExecutor(
 function forget(state: State, executor: Executor): void {
   leavePool(state, executor);
   state.executors.delete(executor.id);
+}
+
+/** What an operator has decided about it is no more. */
+export function forgetRecord(state: State, executorId: string, out: Output): void {
+  if (!state.executorRecords.delete(executorId)) return;
+  out.changes.push({ type: 'executorChanged', executorId, record: null });
+}
+
+/** What it still runs is taken back then. */
+export function watchDrain(state: State, executor: Executor): void {
+  const { drainDeadlineAt: at } = executor;
+  if (at !== null) state.deadlines.push({ at, kind: 'drain', executor });
 }
 
 /** Tells an executor whether it is to be given tasks. */

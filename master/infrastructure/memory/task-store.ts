@@ -15,6 +15,7 @@ import type {
   TaskStore,
 } from '../../application/ports.ts';
 import { ATTEMPT_COUNT_MAX, CommitConflict, TermLost } from '../../application/ports.ts';
+import type { ExecutorRecord } from '../../domain/executor.ts';
 import type { AttemptRecord, Notification, Task } from '../../domain/task.ts';
 import { kindOfLane } from '../../domain/task.ts';
 
@@ -32,6 +33,7 @@ export class MemoryStore implements TaskStore {
   #term = 0;
   #owner = '';
   readonly #live = new Map<number, Task>();
+  readonly #executors = new Map<string, ExecutorRecord>();
   /** The `seq` of every id, live or in history. */
   readonly #seqs = new Map<string, number>();
   /** By the UTC day the task ended, then by `seq`. */
@@ -89,6 +91,14 @@ export class MemoryStore implements TaskStore {
       attempts.delete(attempt.attempt - ATTEMPT_COUNT_MAX);
     }
     for (const notification of commit.notifications) this.#note(notification);
+    for (const { executorId, record } of commit.executors) {
+      if (record === null) this.#executors.delete(executorId);
+      else this.#executors.set(executorId, record);
+    }
+  }
+
+  async loadExecutors(): Promise<ExecutorRecord[]> {
+    return [...this.#executors.values()];
   }
 
   async loadActive(): Promise<Task[]> {

@@ -10,6 +10,7 @@ import type { Column, Value } from './rows.ts';
 import {
   attemptColumns,
   changingColumns,
+  executorColumns,
   historyColumns,
   liveColumns,
   notificationColumns,
@@ -22,6 +23,7 @@ const versionMatch = [
   { name: 'seq', kind: 'integer' },
   { name: 'version', kind: 'integer' },
 ] as const;
+const executorMatch = [{ name: 'id', kind: 'text' }] as const;
 const finishMatch = [
   { name: 'seq', kind: 'integer' },
   { name: 'finished_at', kind: 'integer' },
@@ -70,6 +72,7 @@ export function planCommit(dialect: Dialect, segments: Segments, commit: Commit)
     if (!segments.has(segment) && !missing.some(({ day }) => day === segment.day)) continue;
     statements.push(...updateNotifications(dialect, segment.table, changed));
   }
+  statements.push(...saveExecutors(dialect, commit.executors));
   return { statements, missing };
 }
 
@@ -140,6 +143,18 @@ function forgetAttempts(dialect: Dialect, attempts: readonly AttemptRecord[]): S
   return dialect
     .remove('task_attempt', attemptMatch, rows)
     .map((statement) => ({ ...statement, touches: null }));
+}
+
+/** Few, and seldom: each row is replaced as a whole. */
+function saveExecutors(dialect: Dialect, executors: Commit['executors']): Statement[] {
+  const records = executors.flatMap(({ record }) => (record === null ? [] : [record]));
+  const ids = executors.map(({ executorId }): Value[] => [executorId]);
+  if (ids.length === 0) return [];
+  const removed = dialect.remove('executor', executorMatch, ids);
+  return [
+    ...removed.map((statement) => ({ ...statement, touches: null })),
+    ...insert(dialect, 'executor', executorColumns, records),
+  ];
 }
 
 /** The history row may have gone (retention, reopen): then there is nothing left to note. */

@@ -91,6 +91,12 @@ const attemptColumns = (t: Types): string => `
   error ${t.text} NULL,
   PRIMARY KEY (task_seq, attempt)`;
 
+const executorColumns = (t: Types): string => `
+  id ${t.key(64)} NOT NULL PRIMARY KEY,
+  lasting ${t.integer} NOT NULL,
+  drained_at ${t.instant} NULL,
+  drain_deadline_at ${t.instant} NULL`;
+
 const versionColumns = (t: Types): string => `
   id ${t.integer} NOT NULL PRIMARY KEY,
   version ${t.integer} NOT NULL`;
@@ -107,10 +113,11 @@ const steps: readonly ((dialect: Dialect) => string[])[] = [
     ]),
     ...dialect.createTable('task_attempt', attemptColumns(dialect.types), []),
   ],
+  (dialect) => dialect.createTable('executor', executorColumns(dialect.types), []),
 ];
 
 /** What a step may have made; so far it has told of it in `schema_version`. */
-const OURS = /^(master|task|task_attempt|task_history_\d{8})$/;
+const OURS = /^(master|executor|task|task_attempt|task_history_\d{8})$/;
 
 /**
  * Brings the schema to this version. Masters that start together take turns.

@@ -13,6 +13,7 @@ import type {
   TaskStore,
 } from '../../application/ports.ts';
 import { ATTEMPT_COUNT_MAX } from '../../application/ports.ts';
+import type { ExecutorRecord } from '../../domain/executor.ts';
 import type { Notification, Task } from '../../domain/task.ts';
 import { kindOfLane } from '../../domain/task.ts';
 import type { Database } from './database.ts';
@@ -20,7 +21,15 @@ import type { Dialect } from './dialect.ts';
 import { placeholders } from './dialect.ts';
 import { listRows } from './listing.ts';
 import type { Row, Value } from './rows.ts';
-import { attemptList, attemptOf, notificationOf, selectList, taskOf } from './rows.ts';
+import {
+  attemptList,
+  attemptOf,
+  executorColumns,
+  executorOf,
+  notificationOf,
+  selectList,
+  taskOf,
+} from './rows.ts';
 import type { Segments } from './segments.ts';
 
 /** Ids looked up by one statement, in many segments at once. */
@@ -30,12 +39,14 @@ const TABLE_COUNT = 100;
 /** Attempts read by one statement: their errors may be large. */
 const ATTEMPT_COUNT = 50;
 
+const EXECUTOR_LIST = executorColumns.map(({ name }) => name).join(', ');
 const wholeLive = selectList('live', 'whole');
 const wholeHistory = selectList('history', 'whole');
 
 type Reads = Pick<
   TaskStore,
   | 'loadActive'
+  | 'loadExecutors'
   | 'countLanes'
   | 'loadLane'
   | 'loadDelayed'
@@ -84,6 +95,11 @@ export class Queries implements Reads {
       [],
     );
     return this.#readable(rows);
+  }
+
+  async loadExecutors(): Promise<ExecutorRecord[]> {
+    const rows = await this.#engine.rows(`SELECT ${EXECUTOR_LIST} FROM executor`);
+    return rows.map(executorOf);
   }
 
   async countLanes(): Promise<StoredLane[]> {

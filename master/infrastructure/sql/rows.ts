@@ -4,6 +4,7 @@
  * Nothing here talks to a database.
  */
 import type { ListedAttempt } from '../../application/ports.ts';
+import type { ExecutorRecord } from '../../domain/executor.ts';
 import type {
   AttemptError,
   AttemptRecord,
@@ -255,6 +256,23 @@ export function notificationOf(row: Row): Notification | null {
     lastStatus: get('notify_status'),
     lastError: get('notify_error'),
     deliveredAt: get('delivered_at'),
+  };
+}
+
+export const executorColumns = columns<ExecutorRecord>(
+  ['id', 'text', (record) => record.executorId],
+  ['lasting', 'integer', (record) => (record.lasting ? 1 : 0)],
+  ['drained_at', 'integer', (record) => record.drainedAt],
+  ['drain_deadline_at', 'integer', (record) => record.drainDeadlineAt],
+);
+
+export function executorOf(row: Row): ExecutorRecord {
+  const get = <T>(name: string): T => row[name] as T;
+  return {
+    executorId: get('id'),
+    lasting: get('lasting') === 1,
+    drainedAt: get('drained_at'),
+    drainDeadlineAt: get('drain_deadline_at'),
   };
 }
 

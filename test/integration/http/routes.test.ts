@@ -27,6 +27,7 @@ const executor: Executor = {
   connectedAt: AT,
   lastSeenAt: AT + 1000,
   occupation: { taskId: 'job-1', attempt: 2, accepted: true },
+  lasting: true,
   drainRequested: false,
   drainDeadlineAt: null,
   leaving: false,
@@ -286,6 +287,7 @@ describe('HTTP routes', () => {
           state: 'busy',
           connected: true,
           draining: false,
+          lasting: true,
           types: ['transcode'],
           labels: ['gpu'],
           reserve: [],
@@ -300,6 +302,21 @@ describe('HTTP routes', () => {
           rss_bytes: 1000,
         },
       ]);
+    });
+
+    it('also of those that are drained and gone', async () => {
+      const drained = { lasting: true, drainedAt: AT, drainDeadlineAt: null };
+      face.master.gone.push({ executorId: 'gpu-2', ...drained });
+      const { executors } = (await face.get(`${BASE}/executors`)).json<{ executors: unknown[] }>();
+      expect(executors).to.have.length(1);
+      expect(executors[0]).to.include({ executor_id: 'gpu-2', state: 'gone', draining: true });
+    });
+
+    it('whether a drain outlives the process of the executor', async () => {
+      face.master.commandOutcome = { code: 200, lasting: false };
+      const answer = await face.call('POST', `${BASE}/executor/host-ab12cd/drain`);
+      const expected = { executor_id: 'host-ab12cd', code: 200, lasting: false };
+      expect(answer.json()).to.deep.equal(expected);
     });
 
     it('that it lives, and whether it is ready', async () => {

@@ -92,6 +92,17 @@ describe('fold', () => {
     expect(() => fold([reopen(), finish()], 1, NOW)).to.throw('reopened and finished in one turn');
   });
 
+  it('writes the row of an executor once, as it is to be at the end', () => {
+    const record = { executorId: 'x', lasting: true, drainedAt: NOW, drainDeadlineAt: null };
+    const change = (kept: typeof record | null): Change => ({
+      type: 'executorChanged',
+      executorId: 'x',
+      record: kept,
+    });
+    const { executors } = fold([change(record), change(null), change(record)], 1, NOW);
+    expect(executors).to.deep.equal([{ executorId: 'x', record }]);
+  });
+
   it('carries the term and the instant', () => {
     expect(fold([], 7, NOW)).to.include({ term: 7, now: NOW });
     expect(written(fold([], 7, NOW))).to.deep.equal({});

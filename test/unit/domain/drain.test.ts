@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { stateOf } from '../../../master/domain/executor.ts';
 import {
+  BEGIN,
   finished,
   MINUTE,
   offers,
@@ -24,7 +25,9 @@ describe('drain', () => {
 
   it('tells the executor and offers it nothing more', () => {
     const out = drain();
-    expect(out.reply).to.deep.equal({ code: 200 });
+    expect(out.reply).to.deep.equal({ code: 200, lasting: true });
+    const record = { executorId: 'x', lasting: true, drainedAt: BEGIN, drainDeadlineAt: null };
+    expect(out.changes).to.deep.equal([{ type: 'executorChanged', executorId: 'x', record }]);
     expect(sent(out, 'drain').map(({ draining }) => draining)).to.deep.equal([true]);
     expect(stateOf(scheduler.executor('x'))).to.equal('draining');
     expect(offers(scheduler.submit({}))).to.deep.equal([]);
@@ -86,6 +89,60 @@ describe('drain', () => {
     const out = scheduler.connect('x', { sessionId: 'x/2' });
     expect(sent(out, 'drain')).to.have.length(1);
     expect(offers(scheduler.submit({}))).to.deep.equal([]);
+  });
+
+  it('lasts through a lost lease and a new process of the same id', () => {
+    drain();
+    scheduler.disconnect('x');
+    scheduler.pass(MINUTE);
+    expect(scheduler.state.executors.has('x')).to.equal(false);
+    expect(sent(scheduler.connect('x', { sessionId: 'x/2' }), 'drain')).to.have.length(1);
+    scheduler.disconnect('x', true);
+    expect(sent(scheduler.connect('x', { sessionId: 'x/3' }), 'drain')).to.have.length(1);
+    expect(offers(scheduler.submit({}))).to.deep.equal([]);
+    expect(offers(resume())).to.deep.equal(['a -> x']);
+  });
+
+  it('lasts through a restart of the master, its time limit too', () => {
+    const task = { ...scheduler.run('x') };
+    const record = {
+      executorId: 'x',
+      lasting: true,
+      drainedAt: BEGIN,
+      drainDeadlineAt: BEGIN + MINUTE,
+    };
+    ({ scheduler } = Scheduler.restored({ active: [task], executors: [record] }));
+    const running = [{ taskId: 'a', attempt: 1, state: 'running' as const }];
+    const out = scheduler.connect('x', { sessionId: 'x/2', running });
+    expect(sent(out, 'drain').map(({ draining }) => draining)).to.deep.equal([true]);
+    expect(stops(scheduler.pass(MINUTE - 1))).to.deep.equal([]);
+    expect(stops(scheduler.pass(1))).to.deep.equal(['a#1 drain -> x']);
+  });
+
+  it('of an executor that has gone can be changed and ended', () => {
+    drain();
+    scheduler.disconnect('x', true);
+    expect(drain(MINUTE).reply).to.include({ code: 200 });
+    expect(scheduler.state.executorRecords.get('x')).to.include({
+      drainedAt: BEGIN,
+      drainDeadlineAt: BEGIN + MINUTE,
+    });
+    const out = resume();
+    expect(out.reply).to.include({ code: 200 });
+    expect(out.changes).to.deep.equal([{ type: 'executorChanged', executorId: 'x', record: null }]);
+    expect(resume().reply, 'nothing is left of it').to.include({ code: 404 });
+    scheduler.connect('x', { sessionId: 'x/2' });
+    expect(offers(scheduler.submit({}))).to.deep.equal(['a -> x']);
+  });
+
+  it('of an id that was made up for one process ends when that process has left', () => {
+    scheduler.connect('y', { lasting: false });
+    expect(drain(null, 'y').reply).to.deep.equal({ code: 200, lasting: false });
+    scheduler.disconnect('y');
+    scheduler.resume('y');
+    expect(stateOf(scheduler.executor('y'))).to.equal('draining');
+    const out = scheduler.disconnect('y', true);
+    expect(out.changes).to.deep.equal([{ type: 'executorChanged', executorId: 'y', record: null }]);
   });
 
   it('of an executor that is not known is 404', () => {

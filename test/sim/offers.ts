@@ -1,0 +1,53 @@
+/** What holds of every offer, by the rows as they were before it was made. */
+import type { Commit } from '../../master/application/ports.ts';
+import type { Task } from '../../master/domain/task.ts';
+import type { World } from './world.ts';
+
+/** To one executor within a second: what ends an attempt so fast is answered with a wait. */
+const OFFER_COUNT_MAX = 10;
+
+export class OfferChecks {
+  readonly #world: World;
+  /** Instants of late at which a task was offered to an executor. */
+  readonly #offersOf = new Map<string, number[]>();
+  /** Since when executors are drained. */
+  readonly #drained = new Map<string, number>();
+  /** Those that were drained before this commit, and still are after it. */
+  #outOfWork = new Set<string>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** Before the tasks of the commit. */
+  begin({ executors }: Commit): void {
+    const before = new Map(this.#drained);
+    for (const { executorId, record } of executors) {
+      if (record === null || record.drainedAt === null) this.#drained.delete(executorId);
+      else this.#drained.set(executorId, record.drainedAt);
+    }
+    const same = [...before].filter(([id, drainedAt]) => this.#drained.get(id) === drainedAt);
+    this.#outOfWork = new Set(same.map(([id]) => id));
+  }
+
+  check({ id, offeredAt, executorId }: Task, before: Task | undefined): void {
+    const { now } = this.#world;
+    // What the master makes of the deadline is another matter.
+    const deadlineAt = before?.deadlineAt ?? null;
+    if (deadlineAt !== null && deadlineAt <= (offeredAt ?? 0)) {
+      this.#world.violate('T2', `${id} is offered at ${offeredAt}, past its deadline`);
+    }
+    const pair = `${id} ${executorId}`;
+    const recent = (this.#offersOf.get(pair) ?? []).filter((at) => at > now - 1_000);
+    this.#offersOf.set(pair, [...recent, now]);
+    if (recent.length >= OFFER_COUNT_MAX) {
+      this.#world.violate(
+        'T3',
+        `${id} was offered to ${executorId} ${recent.length} times a second`,
+      );
+    }
+    if (this.#outOfWork.has(executorId ?? '')) {
+      this.#world.violate('I16', `${id} is offered to ${executorId}, which is drained`);
+    }
+  }
+}
