@@ -54,7 +54,7 @@ function readIfThere(file: string): string | null {
 function writeDurably(file: string, text: string): void {
   const descriptor = openSync(file, 'wx', 0o600);
   try {
-    writeSync(descriptor, text);
+    writeSync(descriptor, text, 0);
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);

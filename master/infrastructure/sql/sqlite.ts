@@ -59,7 +59,10 @@ function openFile(file: string): Libsql.Database {
     return database;
   } catch (error) {
     database?.close();
-    if (codeOf(error).startsWith('SQLITE_BUSY')) {
+    const code = codeOf(error);
+    // The disk may have room again, or answer, at the next try.
+    if (code.startsWith('SQLITE_FULL') || code.startsWith('SQLITE_IOERR')) throw error;
+    if (code.startsWith('SQLITE_BUSY')) {
       throw new StoreUnusable(`another master owns this file: ${file}`, { cause: error });
     }
     throw new StoreUnusable(`${file} cannot be opened: ${String(error)}`, { cause: error });

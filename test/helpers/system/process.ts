@@ -18,6 +18,8 @@ export interface ProcessOptions {
   readonly name: string;
   /** The script and its arguments. */
   readonly args: readonly string[];
+  /** A program and its arguments that runs the script, and becomes it. */
+  readonly under?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly onLine?: (line: Line) => void;
 }
@@ -29,9 +31,10 @@ export class SystemProcess {
   exit: Exit | null = null;
   readonly #child: ChildProcess;
 
-  constructor({ name, args, env = {}, onLine }: ProcessOptions) {
+  constructor({ name, args, under = [], env = {}, onLine }: ProcessOptions) {
     this.name = name;
-    const child = spawn(process.execPath, args, {
+    const [program = '', ...rest] = [...under, process.execPath, ...args];
+    const child = spawn(program, rest, {
       stdio: ['pipe', 'pipe', 'pipe'],
       env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
     });
