@@ -14,6 +14,9 @@ import type { Value } from './rows.ts';
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A frozen server gives no error: a statement that takes longer has failed. */
 const STATEMENT_TIMEOUT_MS = 30_000;
+/** A large table may have to be written anew. */
+const SCHEMA_TIMEOUT_MS = 3_600_000;
+const SCHEMA = /^\s*(ALTER|CREATE|DROP) /i;
 /** For a server to end a connection that is no longer wanted. */
 const LEAVE_MS_MAX = 500;
 const LOCK_WAIT_SECONDS = 10;
@@ -30,13 +33,17 @@ const POOL_IDLE_MS = 10_000;
  * own timeout is of no use: it goes on counting, and keeps the process alive, after the connection
  * has died under the statement.
  */
-async function answered<T>(connection: Connection, answer: Promise<T>): Promise<T> {
+async function answered<T>(
+  connection: Connection,
+  answer: Promise<T>,
+  withinMs = STATEMENT_TIMEOUT_MS,
+): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const silence = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       abandon(connection);
-      reject(new Error(`the database has not answered for ${STATEMENT_TIMEOUT_MS / 1000} s`));
-    }, STATEMENT_TIMEOUT_MS);
+      reject(new Error(`the database has not answered for ${withinMs / 1000} s`));
+    }, withinMs);
   });
   try {
     return await Promise.race([answer, silence]);
@@ -68,12 +75,15 @@ export function query(
 // Knex exposes its dialects only by this path; the version is pinned.
 const Mysql2Client = createRequire(import.meta.url)('knex/lib/dialects/mysql2/index.js') as new (
   config: Knex.Config,
-) => Knex.Client & { _query(connection: Connection, query: object): Promise<unknown> };
+) => Knex.Client & {
+  _query(connection: Connection, statement: { sql: string }): Promise<unknown>;
+};
 
 /** Knex's mysql2 dialect, whose own statements are bounded too. */
 class BoundedClient extends Mysql2Client {
-  override _query(connection: Connection, statement: object): Promise<unknown> {
-    return answered(connection, super._query(connection, statement));
+  override _query(connection: Connection, statement: { sql: string }): Promise<unknown> {
+    const withinMs = SCHEMA.test(statement.sql) ? SCHEMA_TIMEOUT_MS : STATEMENT_TIMEOUT_MS;
+    return answered(connection, super._query(connection, statement), withinMs);
   }
 
   /** Takes leave of the server, but does not wait for one that is away. */
