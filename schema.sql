@@ -25,7 +25,11 @@ CREATE TABLE master (
   -- Which process holds the term, for people.
   owner VARCHAR(255) NOT NULL,
   -- When the term began.
-  started_at BIGINT NOT NULL
+  started_at BIGINT NOT NULL,
+  -- When the newest commit was made, by the clock of its master; null until the first.
+  alive_at BIGINT NULL,
+  -- The connection that wrote this row, for a master that takes over from one that stands still.
+  writer BIGINT NULL
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 -- What operators have decided about executors, present or not: one row where there is something.

@@ -225,6 +225,22 @@ describe('SQL store: MariaDB', function () {
     expect((await newer.findTask('t-1'))?.task).to.deep.equal(task(1));
   });
 
+  it('begins a term although a master stands still in a transaction', async () => {
+    const [older, newer] = [await open(url), await open(url)];
+    const { term } = await older.takeTerm('m-1', NOW);
+    await older.commit(commit(term, { inserts: [task(1)] }));
+    await withKnex(async (client) => {
+      // As a commit begins; then its process is stopped.
+      const frozen = await client.transaction();
+      await frozen('master').forUpdate().select();
+      await frozen('master').update({ writer: client.raw('CONNECTION_ID()') });
+      await frozen('task').update({ priority: 7 });
+      expect((await newer.takeTerm('m-2', NOW)).term).to.equal(term + 1);
+      await frozen.commit().catch(() => undefined);
+      expect((await newer.findTask('t-1'))?.task.priority).to.equal(task(1).priority);
+    });
+  });
+
   it('refuses a database of a newer version', async () => {
     const store = await open(url);
     await store.takeTerm('m-1', NOW);

@@ -51,6 +51,14 @@ export interface Dialect {
   readonly begin: string;
   /** Ends a `SELECT` that locks the row it reads. */
   readonly lockRow: string;
+  /** What the server calls this connection: a value. */
+  readonly connectionId: string;
+  /**
+   * Ends the connection of the `writer` in the row of `master` if it has said nothing for seconds:
+   * in the middle of a transaction, it would keep the row. Answers whether it did; needs no right
+   * beyond those over one's own connections. Null where nobody else can hold the row.
+   */
+  readonly endSilentWriter: ((knex: Knex) => Promise<boolean>) | null;
 
   /** Runs the statements in order and stops at the first that fails. */
   run(connection: Connection, statements: readonly Statement[]): Promise<Outcome[]>;
@@ -73,6 +81,8 @@ export interface Dialect {
   /** Whether a transaction holds changes of the schema too; where not, each commits by itself. */
   readonly schemaInTransactions: boolean;
   listTables(knex: Knex, prefix: string): Promise<string[]>;
+  /** Gives the `table_name` and `column_name` of every column. */
+  readonly selectColumns: string;
   /**
    * Tables with that prefix that were left without one of these indexes. None where a statement
    * makes a table together with its indexes.

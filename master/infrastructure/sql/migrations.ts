@@ -80,6 +80,11 @@ const masterColumns = (t: Types): string => `
   owner ${t.name(255)} NOT NULL,
   started_at ${t.instant} NOT NULL`;
 
+const addedMasterColumns = (t: Types): Columns => [
+  ['alive_at', `${t.instant} NULL`],
+  ['writer', `${t.instant} NULL`],
+];
+
 const attemptColumns = (t: Types): string => `
   task_seq ${t.instant} NOT NULL,
   attempt ${t.integer} NOT NULL,
@@ -101,7 +106,19 @@ const versionColumns = (t: Types): string => `
   id ${t.integer} NOT NULL PRIMARY KEY,
   version ${t.integer} NOT NULL`;
 
-const steps: readonly ((dialect: Dialect) => string[])[] = [
+/** Names and types. */
+type Columns = readonly (readonly [string, string])[];
+
+/** The tables that are there when a step begins, perhaps for the second time. */
+type Existing = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** Behind the others, so that no row is written again; those that are there already are left out. */
+function addColumns(existing: Existing, table: string, columns: Columns): string[] {
+  const missing = columns.filter(([name]) => existing.get(table)?.has(name) !== true);
+  return missing.map(([name, type]) => `ALTER TABLE ${table} ADD COLUMN ${name} ${type}`);
+}
+
+const steps: readonly ((dialect: Dialect, existing: Existing) => string[])[] = [
   (dialect) => [
     ...dialect.createTable('master', masterColumns(dialect.types), []),
     `REPLACE INTO master (id, term, owner, started_at) VALUES (1, 0, '', 0)`,
@@ -113,7 +130,10 @@ const steps: readonly ((dialect: Dialect) => string[])[] = [
     ]),
     ...dialect.createTable('task_attempt', attemptColumns(dialect.types), []),
   ],
-  (dialect) => dialect.createTable('executor', executorColumns(dialect.types), []),
+  (dialect, existing) => [
+    ...addColumns(existing, 'master', addedMasterColumns(dialect.types)),
+    ...dialect.createTable('executor', executorColumns(dialect.types), []),
+  ],
 ];
 
 /** What a step may have made; so far it has told of it in `schema_version`. */
@@ -137,9 +157,20 @@ export async function migrate(database: Database): Promise<void> {
     for (const [index, step] of steps.entries()) {
       if (index < version) continue;
       const raise = `UPDATE schema_version SET version = ${index + 1} WHERE id = 1`;
-      await database.changeSchema([...step(dialect), raise]);
+      const statements = step(dialect, await readColumns(database));
+      await database.changeSchema([...statements, raise]);
     }
   });
+}
+
+async function readColumns(database: Database): Promise<Existing> {
+  const tables = new Map<string, Set<string>>();
+  for (const row of await database.rows(database.dialect.selectColumns)) {
+    const table = row['table_name'] as string;
+    const columns = tables.get(table) ?? new Set<string>();
+    tables.set(table, columns.add(row['column_name'] as string));
+  }
+  return tables;
 }
 
 /** 0 for a database without tables. */

@@ -26,6 +26,9 @@ const CHARACTERS_MAX = 1_000_000;
 /** Three bytes a character at most, escaped or not, for twice that many. */
 const PACKET_BYTES_MIN = 8 * 1024 * 1024;
 
+/** Between the statements of a transaction a master that lives is silent for milliseconds. */
+const SILENT_SECONDS = 2;
+
 const DUPLICATE_KEY = 1062;
 const SYNTAX_ERROR = 1064;
 const LOCK_WAIT_TIMEOUT = 1205;
@@ -189,6 +192,20 @@ async function findFault(knex: Knex): Promise<string | null> {
   }
 }
 
+/** A transaction that has not been committed has written who it is. */
+async function endSilentWriter(knex: Knex): Promise<boolean> {
+  const [[, rows]] = (await knex.raw(
+    `SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED;
+     SELECT process.ID AS id FROM master JOIN information_schema.PROCESSLIST AS process
+     ON process.ID = master.writer AND process.DB = DATABASE()
+     WHERE process.COMMAND = 'Sleep' AND process.TIME >= ${SILENT_SECONDS}`,
+  )) as [[unknown, { id: number }[]]];
+  const [writer] = rows;
+  if (writer === undefined) return false;
+  await knex.raw(`KILL CONNECTION ${writer.id}`);
+  return true;
+}
+
 /** The lock belongs to its own connection and goes with it, however the master ends. */
 async function exclusively<T>(knex: Knex, work: () => Promise<T>): Promise<T> {
   const connection = await (knex.client as Knex.Client).acquireConnection();
@@ -212,6 +229,8 @@ export function mysqlDialect(url: URL): Dialect {
     types,
     begin: 'START TRANSACTION',
     lockRow: ' FOR UPDATE',
+    connectionId: 'CONNECTION_ID()',
+    endSilentWriter,
 
     run,
     discard(connection, error) {
@@ -264,6 +283,8 @@ export function mysqlDialect(url: URL): Dialect {
       )) as [{ name: string }[]];
       return rows.map(({ name }) => name);
     },
+    selectColumns:
+      'SELECT TABLE_NAME AS table_name, COLUMN_NAME AS column_name FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()',
     findWeakness,
     findFault,
 

@@ -184,6 +184,9 @@ export function sqliteDialect(file: string, pace: Pace): Dialect {
     types,
     begin: 'BEGIN IMMEDIATE',
     lockRow: '',
+    connectionId: 'NULL',
+    // Whoever has the file open is alone with it.
+    endSilentWriter: null,
 
     async run(connection: Connection, statements) {
       const outcomes: Outcome[] = [];
@@ -230,6 +233,8 @@ export function sqliteDialect(file: string, pace: Pace): Dialect {
     exclusively: (_knex, work) => work(),
     schemaInTransactions: true,
     listTables,
+    selectColumns: `SELECT made.name AS table_name, info.name AS column_name
+      FROM sqlite_master AS made JOIN pragma_table_info(made.name) AS info WHERE made.type = 'table'`,
     findHalfMade,
     async findWeakness(knex) {
       const [row]: { synchronous?: number }[] = await knex.raw('PRAGMA synchronous');

@@ -14,6 +14,8 @@ import { type Databases, Queries } from './queries.ts';
 import type { Segment } from './segments.ts';
 import { nextSegmentAt, SEGMENT_PREFIX, segmentAt, segmentNamed, Segments } from './segments.ts';
 
+/** How often to look for what keeps a term from beginning. */
+const WRITER_CHECK_MS = 500;
 /** Tasks whose attempts are deleted at once when a segment is dropped: other commits go in between. */
 const PRUNE_COUNT = 200;
 
@@ -61,10 +63,11 @@ export class SqlStore extends Queries implements TaskStore {
 
   async commit(commit: Commit): Promise<void> {
     const { statements, missing } = planCommit(this.#dialect, this.#segments, commit);
+    const signed = this.#sign(statements.length === 0 ? null : commit.now);
     // Making a table would end the transaction, so it comes before.
     for (const segment of missing) await this.#makeSegment(this.#engine, segment);
     await this.#engine.transaction(async (connection) => {
-      await this.#write(connection, commit.term, statements);
+      await this.#write(connection, commit.term, [signed, ...statements]);
     });
   }
 
@@ -103,9 +106,46 @@ export class SqlStore extends Queries implements TaskStore {
     this.#log.warn(message);
   }
 
-  #beginTerm(owner: string, now: number, held: number | undefined): Promise<number> {
+  async #beginTerm(owner: string, now: number, held: number | undefined): Promise<number> {
+    const stop = this.#endSilentWriters();
+    try {
+      return await this.#raiseTerm(owner, now, held);
+    } finally {
+      stop();
+    }
+  }
+
+  /**
+   * A master that stands still in a transaction keeps the row of the term, until the server ends
+   * its connection or somebody else does. What it has not committed it cannot have promised.
+   */
+  #endSilentWriters(): () => void {
+    const { endSilentWriter } = this.#dialect;
+    if (endSilentWriter === null) return () => undefined;
+    let isLooking = false;
+    const look = async (): Promise<void> => {
+      if (isLooking) return;
+      isLooking = true;
+      try {
+        if (await endSilentWriter(this.#readers.knex)) {
+          this.#log.warn('the connection of a master that stands still was ended', {
+            event: 'term',
+          });
+        }
+      } catch (error) {
+        // Then the server ends it, later.
+        this.#log.debug('a connection was not ended', { event: 'term', error: String(error) });
+      }
+      isLooking = false;
+    };
+    const timer = setInterval(() => void look(), WRITER_CHECK_MS);
+    return () => clearInterval(timer);
+  }
+
+  #raiseTerm(owner: string, now: number, held: number | undefined): Promise<number> {
+    const set = `term = term + 1, owner = ?, started_at = ?, writer = ${this.#dialect.connectionId}`;
     const raise: Statement = {
-      sql: 'UPDATE master SET term = term + 1, owner = ?, started_at = ? WHERE id = 1',
+      sql: `UPDATE master SET ${set} WHERE id = 1`,
       runs: [[owner, now]],
       touches: 1,
     };
@@ -119,6 +159,16 @@ export class SqlStore extends Queries implements TaskStore {
       const [, after] = await this.#dialect.run(connection, [raise, this.#readTerm()]);
       return termIn(after);
     });
+  }
+
+  /** Says who holds the row. One that only asks whether its term still stands writes seldom. */
+  #sign(now: number | null): Statement {
+    const writer = this.#dialect.connectionId;
+    const change =
+      now === null
+        ? `UPDATE master SET writer = ${writer} WHERE id = 1 AND writer <> ${writer}`
+        : `UPDATE master SET writer = ${writer}, alive_at = ? WHERE id = 1`;
+    return { sql: change, runs: [now === null ? [] : [now]], touches: null };
   }
 
   /** Locks the row, so that no newer term begins before this transaction has ended. */
