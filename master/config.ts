@@ -7,8 +7,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { DEFAULT_PORT } from '@soda-scheduler/protocol';
 import { z } from 'zod';
-import { AddressPolicy } from './infrastructure/address-policy.ts';
-import { CallbackSigner } from './infrastructure/callback-message.ts';
+import { AddressPolicy } from './infrastructure/callbacks/address-policy.ts';
+import { CallbackSigner } from './infrastructure/callbacks/callback-message.ts';
 
 export interface ConfigField {
   /** The environment variable. `fromFile` fields have another one, with `_FILE` at its end. */

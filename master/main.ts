@@ -15,8 +15,10 @@ import type { Observer } from './application/ports.ts';
 import { keepRetention } from './application/retention.ts';
 import type { Config } from './config.ts';
 import { defaultPolicy, type Policy } from './domain/state.ts';
-import { HttpNotifier } from './infrastructure/http-notifier.ts';
+import { AddressPolicy } from './infrastructure/callbacks/address-policy.ts';
+import { HttpNotifier } from './infrastructure/callbacks/http-notifier.ts';
 import { createMetrics } from './infrastructure/metrics.ts';
+import { NameResolver } from './infrastructure/callbacks/name-resolver.ts';
 import { keepNotifySecret } from './infrastructure/notify-secret.ts';
 import { openSqlStore } from './infrastructure/sql/open.ts';
 import { createClock } from './infrastructure/system.ts';
@@ -50,10 +52,8 @@ export async function runMaster(
   config: Config,
   options: { readonly logTo?: NodeJS.WritableStream; readonly signal?: AbortSignal } = {},
 ): Promise<RunningMaster> {
-  const { log, clock, store, gateway, notifier, engine, http, notifySecrets } = await assemble(
-    config,
-    options.logTo,
-  );
+  const parts = await assemble(config, options.logTo);
+  const { log, clock, store, gateway, notifier, resolver, engine, http, notifySecrets } = parts;
   let stopRetention: () => void = () => undefined;
   let stopping: Promise<void> | null = null;
   const shutDown = async (): Promise<void> => {
@@ -62,6 +62,7 @@ export async function runMaster(
     await gateway.shutdown();
     await http.close();
     notifier.stop();
+    resolver.stop();
     await store.close();
     log.info('the master has stopped', { event: 'stopped' });
   };
@@ -114,9 +115,12 @@ async function assemble(config: Config, logTo: NodeJS.WritableStream | undefined
     sessions,
     log,
   });
+  const policy = new AddressPolicy(config.notifyAllow);
+  const resolver = new NameResolver(clock);
   const notifier = new HttpNotifier({
     secrets: notifySecrets,
-    allow: config.notifyAllow,
+    policy,
+    resolve: (host) => resolver.resolve(host),
     post: (event) => engine.post(event),
     findTask: (taskId) => store.readTask(taskId),
     clock,
@@ -138,7 +142,7 @@ async function assemble(config: Config, logTo: NodeJS.WritableStream | undefined
   const http = createHttpServer({ handle, authorizer, metrics, log, host, port, version: VERSION });
   metrics.watch(handle);
   gateway.attach(http.server, handle);
-  return { log, clock, store, gateway, notifier, engine, http, notifySecrets };
+  return { log, clock, store, gateway, notifier, resolver, engine, http, notifySecrets };
 }
 
 function policyOf(config: Config): Policy {

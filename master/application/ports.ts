@@ -177,7 +177,10 @@ export interface ExecutorLink {
   reattachAll(): void;
 }
 
-/** Posts callbacks. Answers by an event, never by throwing. */
+/**
+ * Posts callbacks. Answers by an event, never by throwing: each that was delivered here is tried
+ * some time, or put off.
+ */
 export interface Notifier {
   /**
    * `task` is null when it must be read from history first. A callback that is in flight already is

@@ -150,6 +150,15 @@ export type Event =
       readonly status: number | null;
       readonly error: string | null;
       readonly retryAfterMs: number | null;
+      /** How often the receiver may have seen it: more than once where a connection broke. */
+      readonly tryCount: number;
+    }
+  /** Handed back without having been sent: its receiver answers nobody. */
+  | {
+      readonly type: 'notificationPutOff';
+      readonly taskSeq: number;
+      readonly finishedAt: number;
+      readonly error: string;
     }
   /** Rows of one lane beyond its window, in order; `complete`: there are no more. */
   | {

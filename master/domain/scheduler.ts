@@ -22,7 +22,12 @@ import {
   retryRequested,
 } from './steps/command.ts';
 import { delayedLoaded, laneLoaded, overdueLoaded } from './steps/load.ts';
-import { notificationsLoaded, notificationTried, redeliverRequested } from './steps/notify.ts';
+import {
+  notificationPutOff,
+  notificationsLoaded,
+  notificationTried,
+  redeliverRequested,
+} from './steps/notify.ts';
 import {
   executorConnected,
   executorDisconnected,
@@ -79,6 +84,8 @@ function apply(state: State, event: Event, now: number, out: Output): void {
       return attemptEnded(state, event, now, out);
     case 'notificationTried':
       return notificationTried(state, event, now, out);
+    case 'notificationPutOff':
+      return notificationPutOff(state, event, now, out);
     case 'laneLoaded':
       return laneLoaded(state, event, now);
     case 'delayedLoaded':

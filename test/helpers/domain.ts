@@ -228,9 +228,11 @@ export class Scheduler {
     notification: Notification,
     outcome: 'delivered' | 'gone' | 'failed',
     retryAfterMs: number | null = null,
+    tryCount = 1,
   ): Output {
     return this.send({
       type: 'notificationTried',
+      tryCount,
       taskSeq: notification.taskSeq,
       finishedAt: notification.finishedAt,
       outcome,
@@ -238,6 +240,10 @@ export class Scheduler {
       error: null,
       retryAfterMs,
     });
+  }
+
+  putOff({ taskSeq, finishedAt }: Notification): Output {
+    return this.send({ type: 'notificationPutOff', taskSeq, finishedAt, error: 'not sent' });
   }
 
   /** Ticks as the engine does: when something is due, and at least once a second. */

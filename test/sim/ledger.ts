@@ -43,6 +43,8 @@ export class Ledger {
   readonly #frames = new Map<string, string>();
   readonly #delivered = new Map<string, number>();
   readonly #received = new Set<string>();
+  /** How often each callback was sent. */
+  readonly #tries = new Map<string, number>();
   #term = 0;
   #commitCount = 0;
   readonly #world: World;
@@ -227,7 +229,12 @@ export class Ledger {
     const row = this.notifications.get(notification.taskSeq);
     if (row?.finishedAt !== notification.finishedAt) return;
     this.notifications.set(notification.taskSeq, notification);
-    this.#world.log(`callback ${notification.taskId} ${notification.state} ${notification.tries}`);
+    const { taskId, state, tries } = notification;
+    this.#world.log(`callback ${taskId} ${state} ${tries}`);
+    const tried = this.#tries.get(keyOf(notification)) ?? 0;
+    if (tries > tried || (state === 'gave_up' && tried === 0)) {
+      this.#world.violate('I9', `${taskId} is ${state} after ${tries} tries, it was sent ${tried}`);
+    }
   }
 
   #checkOneTaskEach(): void {
@@ -258,11 +265,17 @@ export class Ledger {
 
   /** A callback has reached its receiver. */
   received(taskSeq: number, finishedAt: number): void {
-    this.#received.add(`${taskSeq}/${finishedAt}`);
+    this.#received.add(keyOf({ taskSeq, finishedAt }));
+  }
+
+  /** It was sent, whatever came of it. */
+  tried(taskSeq: number, finishedAt: number): void {
+    const key = keyOf({ taskSeq, finishedAt });
+    this.#tries.set(key, (this.#tries.get(key) ?? 0) + 1);
   }
 
   wasReceived(notification: Notification): boolean {
-    return this.#received.has(`${notification.taskSeq}/${notification.finishedAt}`);
+    return this.#received.has(keyOf(notification));
   }
 
   isOpen(taskId: string, attempt: number): boolean {
@@ -337,6 +350,12 @@ export class Ledger {
   succeeded(taskId: string, attempt: number, result: string): void {
     this.#results.set(`${taskId}/${attempt}`, result);
   }
+}
+
+type Callback = Pick<Notification, 'taskSeq' | 'finishedAt'>;
+
+function keyOf({ taskSeq, finishedAt }: Callback): string {
+  return `${taskSeq}/${finishedAt}`;
 }
 
 export type { Child };

@@ -151,6 +151,27 @@ function mutantList(): Mutant[] {
       ),
     },
     {
+      name: 'counts a callback that was put off as a try',
+      faults: { notify: true },
+      ...onEvent((event) =>
+        event.type === 'notificationPutOff'
+          ? {
+              ...event,
+              type: 'notificationTried',
+              outcome: 'failed',
+              status: null,
+              retryAfterMs: null,
+              tryCount: 1,
+            }
+          : event,
+      ),
+    },
+    {
+      name: 'forgets a callback that was put off',
+      faults: { notify: true },
+      ...onEvent((event) => (event.type === 'notificationPutOff' ? null : event)),
+    },
+    {
       name: 'believes that a lane has no more rows in the store',
       ...onStore((store) => ({
         loadLane: async (lane, after, at, limit) => {

@@ -1,7 +1,11 @@
 /** Whom a callback may be sent to, by every spelling of an address that URLs and resolvers allow. */
 import { expect } from 'chai';
 import type { LookupAddress } from 'node:dns';
-import { AddressPolicy, AddressRefused } from '../../master/infrastructure/address-policy.ts';
+import {
+  AddressPolicy,
+  AddressRefused,
+  checkedLookup,
+} from '../../master/infrastructure/callbacks/address-policy.ts';
 
 const refusedHosts: Record<string, readonly string[]> = {
   loopback: [
@@ -72,7 +76,14 @@ const refusedHosts: Record<string, readonly string[]> = {
     '[64:ff9b::8.8.8.8]',
     '[64:ff9b:1::a00:1]',
   ],
-  tunnel: ['[2002:7f00:1::]', '[2002:a00:1::1]', '[2001:0:7f00:1::]', '192.88.99.1'],
+  tunnel: [
+    '[2002:7f00:1::]',
+    '[2002:a00:1::1]',
+    '[2001:0:7f00:1::]',
+    '192.88.99.1',
+    '[2a00:1450::5efe:127.0.0.1]',
+    '[2a00:1450:1:2:200:5efe:a00:1]',
+  ],
   reserved: [
     '192.0.0.8',
     '192.0.2.1',
@@ -110,9 +121,9 @@ function lookUp(addresses: readonly string[], host: string, allow: readonly stri
   const answer = addresses.map(
     (address): LookupAddress => ({ address, family: address.includes(':') ? 6 : 4 }),
   );
-  const policy = new AddressPolicy(allow, (_host, done) => done(null, answer));
+  const lookup = checkedLookup(new AddressPolicy(allow), async () => answer);
   return new Promise<string[]>((resolve, reject) =>
-    policy.lookup(host, { all: true }, (error, found) => {
+    lookup(host, { all: true }, (error, found) => {
       if (error) reject(error);
       else resolve((found as LookupAddress[]).map(({ address }) => address));
     }),
@@ -166,7 +177,9 @@ describe('address policy', () => {
       'loopback',
     );
     expect(await messageOf(lookUp(['64:ff9b::a9fe:a9fe'], 'nat64.example'))).to.include('IPv4 in');
-    expect(await messageOf(lookUp([], 'nothing.example'))).to.equal('no address');
+    expect(await messageOf(lookUp([], 'nothing.example'))).to.equal(
+      'nothing.example has no address',
+    );
   });
 
   it('names the host but not the address it resolved to', async () => {
@@ -176,12 +189,12 @@ describe('address policy', () => {
   it('resolves anew for each connection and yields only what it checked', async () => {
     const answers = ['93.184.216.34', '127.0.0.1'];
     let asked = 0;
-    const policy = new AddressPolicy([], (_host, done) =>
-      done(null, [{ address: answers[asked++] ?? '', family: 4 }]),
-    );
+    const lookup = checkedLookup(new AddressPolicy([]), async () => [
+      { address: answers[asked++] ?? '', family: 4 },
+    ]);
     const connectTo = () =>
       new Promise((resolve) =>
-        policy.lookup('rebind.example', {}, (error, address) => resolve(error ?? address)),
+        lookup('rebind.example', {}, (error, address) => resolve(error ?? address)),
       );
     expect(await connectTo()).to.equal('93.184.216.34');
     expect(asked).to.equal(1);
@@ -203,8 +216,54 @@ describe('address policy', () => {
     expect(check(new AddressPolicy(['0.0.0.0/0', '::/0']), 'http://[fe80::1]/')).to.equal(null);
   });
 
+  it('allows each family for itself', () => {
+    const ipv6 = new AddressPolicy(['::/0']);
+    expect(check(ipv6, 'http://[::1]/')).to.equal(null);
+    for (const host of ['127.0.0.1', '10.0.0.1', '169.254.169.254', '[::ffff:127.0.0.1]']) {
+      expect(check(ipv6, `http://${host}/`), host).to.be.instanceOf(AddressRefused);
+    }
+    const ipv4 = new AddressPolicy(['0.0.0.0/0']);
+    expect(check(ipv4, 'http://[::ffff:127.0.0.1]/'), 'which is an IPv4 address').to.equal(null);
+    expect(check(ipv4, 'http://[::1]/')).to.be.instanceOf(AddressRefused);
+  });
+
+  it('allows loopback and private ranges by one word, and no metadata service', () => {
+    const policy = new AddressPolicy(['private']);
+    for (const rule of ['loopback', 'private']) {
+      for (const host of refusedHosts[rule] ?? []) {
+        expect(check(policy, `http://${host}/`), host).to.equal(null);
+      }
+    }
+    for (const [rule, hosts] of Object.entries(refusedHosts)) {
+      if (rule === 'loopback' || rule === 'private') continue;
+      for (const host of hosts) {
+        expect(check(policy, `http://${host}/`)?.message, host).to.include(`a ${rule} address`);
+      }
+    }
+    expect(check(policy, 'http://localhost:8080/')).to.equal(null);
+  });
+
+  it('knows without resolving where localhost is', () => {
+    for (const host of ['localhost', 'LOCALHOST.', 'hooks.localhost']) {
+      const refusal = check(new AddressPolicy([]), `http://${host}:8080/done`);
+      expect(refusal?.message, host).to.include('a loopback address');
+    }
+    for (const allow of ['localhost', '127.0.0.0/8', '::1']) {
+      expect(check(new AddressPolicy([allow]), 'http://localhost/'), allow).to.equal(null);
+    }
+    expect(check(new AddressPolicy([]), 'http://notlocalhost/')).to.equal(null);
+  });
+
   it('refuses an allow list it cannot read', () => {
-    for (const entry of ['10.0.0.0/33', '10.0.0.0/8/8', 'http://x', '*.example.com', '', '::1/x']) {
+    for (const entry of [
+      '10.0.0.0/33',
+      '10.0.0.0/8/8',
+      'http://x',
+      '*.example.com',
+      '',
+      '::1/x',
+      '::ffff:a00:1',
+    ]) {
       expect(() => new AddressPolicy([entry]), entry).to.throw(/expected a host name/);
     }
   });

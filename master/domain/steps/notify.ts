@@ -25,6 +25,11 @@ const NOTIFY_DELAYS_MS: readonly number[] = [
   8 * HOUR,
 ];
 
+/** For one that could not be sent, because its receiver answers nobody. */
+const PUT_OFF_MS = MINUTE;
+/** About as long as the tries take in all; one that was sent is not put off for longer. */
+const PUT_OFF_AGE_MAX_MS = 26 * HOUR;
+
 /** Tries a callback now, or keeps it for later when too many are in flight. */
 export function send(
   state: State,
@@ -63,11 +68,9 @@ export function notificationTried(
   now: number,
   out: Output,
 ): void {
-  const notification = state.notifying.get(event.taskSeq);
-  // Tried on behalf of a state that has been rebuilt since: it will be tried again.
-  if (notification?.finishedAt !== event.finishedAt) return;
-  state.notifying.delete(event.taskSeq);
-  notification.tries++;
+  const notification = takeBack(state, event);
+  if (notification === null) return;
+  notification.tries += event.tryCount;
   notification.lastStatus = event.status;
   notification.lastError = event.error;
   const delayMs = NOTIFY_DELAYS_MS[notification.tries - 1];
@@ -77,8 +80,7 @@ export function notificationTried(
   } else if (event.outcome === 'gone' || delayMs === undefined) {
     notification.state = 'gave_up';
   } else {
-    const spreadMs = Math.round(delayMs * (1 + 0.1 * random01(state)));
-    notification.nextTryAt = now + Math.max(spreadMs, event.retryAfterMs ?? 0);
+    notification.nextTryAt = now + Math.max(spread(state, delayMs), event.retryAfterMs ?? 0);
     keep(state, notification);
   }
   out.changes.push({ type: 'notificationChanged', notification });
@@ -89,6 +91,44 @@ export function notificationTried(
     outcome: event.outcome,
   });
   sendDue(state, now, out);
+}
+
+/**
+ * It comes back later, at no cost: only what was sent is a try. It is never given up unsent; and who
+ * puts off (`Notifier`) prefers what was tried least, so that each gets its try.
+ */
+export function notificationPutOff(
+  state: State,
+  event: Extract<Event, { type: 'notificationPutOff' }>,
+  now: number,
+  out: Output,
+): void {
+  const notification = takeBack(state, event);
+  if (notification === null) return;
+  notification.lastError = event.error;
+  if (notification.tries > 0 && now - notification.finishedAt > PUT_OFF_AGE_MAX_MS) {
+    notification.state = 'gave_up';
+  } else {
+    notification.nextTryAt = now + spread(state, PUT_OFF_MS);
+    keep(state, notification);
+  }
+  out.changes.push({ type: 'notificationChanged', notification });
+  sendDue(state, now, out);
+}
+
+/** Null: sent on behalf of a state that has been rebuilt since; it will be tried again. */
+function takeBack(
+  state: State,
+  { taskSeq, finishedAt }: { readonly taskSeq: number; readonly finishedAt: number },
+): Notification | null {
+  const notification = state.notifying.get(taskSeq);
+  if (notification?.finishedAt !== finishedAt) return null;
+  state.notifying.delete(taskSeq);
+  return notification;
+}
+
+function spread(state: State, delayMs: number): number {
+  return Math.round(delayMs * (1 + 0.1 * random01(state)));
 }
 
 /** A page of the outbox; what is in flight or known already is passed over. */

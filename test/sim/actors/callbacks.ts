@@ -70,26 +70,33 @@ export class SimNotifier implements Notifier {
       gone: misbehaves ? 2 : 0,
       timeout: misbehaves ? 10 : 0,
       answer_lost: misbehaves ? 10 : 0,
+      put_off: misbehaves ? 10 : 0,
     });
-    const base = { type: 'notificationTried', taskSeq, finishedAt, retryAfterMs: null } as const;
-    if (answer !== 'timeout') this.#ledger.received(taskSeq, finishedAt);
+    const wasSent = answer !== 'put_off';
+    if (wasSent && answer !== 'timeout') this.#ledger.received(taskSeq, finishedAt);
     this.#process.after(random.between(1, misbehaves ? 15_000 : 200), () => {
       this.#inFlight = null;
-      this.#post({ ...base, ...outcomeOf(answer) });
+      if (wasSent) this.#ledger.tried(taskSeq, finishedAt);
+      this.#post(
+        wasSent
+          ? { type: 'notificationTried', taskSeq, finishedAt, ...outcomeOf(answer) }
+          : { type: 'notificationPutOff', taskSeq, finishedAt, error: 'put off' },
+      );
       this.#tryNext();
     });
   }
 }
 
-function outcomeOf(answer: string): Pick<Tried, 'outcome' | 'status' | 'error'> {
+function outcomeOf(answer: string): Omit<Tried, 'type' | 'taskSeq' | 'finishedAt'> {
+  const rest = { retryAfterMs: null, tryCount: 1 };
   switch (answer) {
     case 'ok':
-      return { outcome: 'delivered', status: 200, error: null };
+      return { outcome: 'delivered', status: 200, error: null, ...rest };
     case 'gone':
-      return { outcome: 'gone', status: 410, error: null };
+      return { outcome: 'gone', status: 410, error: null, ...rest };
     case 'broken':
-      return { outcome: 'failed', status: 500, error: null };
+      return { outcome: 'failed', status: 500, error: null, ...rest };
     default:
-      return { outcome: 'failed', status: null, error: 'timeout' };
+      return { outcome: 'failed', status: null, error: 'timeout', ...rest };
   }
 }

@@ -145,6 +145,45 @@ describe('callback', () => {
     expect(notification.state).to.equal('pending');
   });
 
+  it('counts each time that the receiver may have seen it', () => {
+    const notification = begun(scheduler);
+    scheduler.notified(notification, 'failed', null, 2);
+    expect(notification.tries).to.equal(2);
+    expect(notification.nextTryAt).to.be.within(BEGIN + 30 * SECOND, BEGIN + 33 * SECOND);
+  });
+
+  it('that was put off has cost no try, and comes back', () => {
+    const notification = begun(scheduler);
+    for (let i = 1; i <= 40; i++) {
+      const out = scheduler.putOff(notification);
+      expect(out.changes).to.deep.equal([{ type: 'notificationChanged', notification }]);
+      expect(notification).to.include({ state: 'pending', tries: 0, lastError: 'not sent' });
+      const waitMs = notification.nextTryAt - scheduler.now;
+      expect(waitMs).to.be.within(MINUTE, 1.1 * MINUTE);
+      expect(callbacks(scheduler.pass(waitMs))).to.deep.equal([notification]);
+    }
+    scheduler.notified(notification, 'delivered');
+    expect(notification).to.include({ state: 'delivered', tries: 1 });
+  });
+
+  it('is not put off for longer than it would be tried, but never given up unsent', () => {
+    const notification = begun(scheduler);
+    scheduler.now += 48 * HOUR;
+    scheduler.putOff(notification);
+    expect(notification.state).to.equal('pending');
+    scheduler.pass(2 * MINUTE);
+    scheduler.notified(notification, 'failed');
+    scheduler.pass(MINUTE);
+    scheduler.putOff(notification);
+    expect(notification).to.include({ state: 'gave_up', tries: 1 });
+  });
+
+  it('ignores what is said of an earlier run: that it was put off', () => {
+    const notification = begun(scheduler);
+    expect(scheduler.putOff({ ...notification, finishedAt: 1 }).changes).to.deep.equal([]);
+    expect(notification.nextTryAt).to.equal(BEGIN);
+  });
+
   it('ignores an answer that comes twice', () => {
     const notification = begun(scheduler);
     scheduler.notified(notification, 'failed');

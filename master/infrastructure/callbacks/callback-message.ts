@@ -4,8 +4,8 @@
  */
 import { createHmac } from 'node:crypto';
 import type { CallbackBody } from '@soda-scheduler/protocol';
-import type { EndedTask, Notification } from '../domain/task.ts';
-import { isTerminal } from '../domain/task.ts';
+import type { EndedTask, Notification } from '../../domain/task.ts';
+import { isTerminal } from '../../domain/task.ts';
 
 type Headers = Record<string, string | number>;
 

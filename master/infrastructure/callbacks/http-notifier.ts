@@ -1,0 +1,219 @@
+/**
+ * Posts the callbacks of finished tasks and reports how each try went, as an event. When to try
+ * again is the domain's business (`domain/notify.ts`), whom to call at all the address policy's,
+ * and whose turn it is the queue's. Never throws.
+ */
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { Clock, Log, Notifier, StoredTask } from '../../application/ports.ts';
+import type { Event } from '../../domain/events.ts';
+import type { EndedTask, Notification } from '../../domain/task.ts';
+import { type AddressPolicy, checkedLookup, plainHost, type Resolve } from './address-policy.ts';
+import { CallbackSigner, callbackJson, isAbout, webhookId } from './callback-message.ts';
+import { type Answer, CallbackRequests } from './callback-request.ts';
+import { ReceiverQueue, type Turn, type Verdict } from './receiver-queue.ts';
+
+const RETRY_AFTER_MS_MAX = 3_600_000;
+const ERROR_LENGTH_MAX = 256;
+/** What a cut may leave at the end; MySQL takes no JSON that has one. */
+const HALF_CHARACTER = /\p{Cs}$/u;
+/** How long a try may keep others from beginning. */
+const TURN_MS = 500;
+const LOGGED_ORIGINS_MAX = 5;
+const MiB = 1024 * 1024;
+
+/**
+ * 32 that begin and leave within half a second: 64 hosts a second, and at the 15 s that each may
+ * hang no more than 960 at a time.
+ */
+const LIMITS = {
+  proven: { begunMax: 224, inFlightMax: 1024, asideBytesMax: 64 * MiB },
+  unproven: { begunMax: 32, inFlightMax: 1024, asideBytesMax: 64 * MiB },
+  inFlightPerOriginMax: 32,
+  unprovenWaitingMax: 4_000,
+  failingHostWaitingMax: 100,
+  knownOriginsMax: 10_000,
+};
+
+export interface HttpNotifierOptions {
+  /** Standard Webhooks secrets (`whsec_...`), newest first; every callback is signed with each. */
+  readonly secrets: readonly string[];
+  readonly policy: AddressPolicy;
+  readonly resolve: Resolve;
+  readonly post: (event: Event) => void;
+  readonly findTask: (taskId: string) => Promise<StoredTask | null>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+interface Delivery {
+  readonly notification: Notification;
+  readonly url: URL;
+  task: EndedTask | null;
+}
+
+type Tried = Omit<Extract<Event, { type: 'notificationTried' }>, 'type' | 'taskSeq' | 'finishedAt'>;
+
+export class HttpNotifier implements Notifier {
+  readonly #options: HttpNotifierOptions;
+  readonly #signer: CallbackSigner;
+  readonly #queue: ReceiverQueue<Delivery>;
+  readonly #requests: CallbackRequests;
+  /** Webhook ids of what is being tried: after a rebuild it is handed over once more. */
+  readonly #trying = new Set<string>();
+  /** Of the callbacks that were put off, since this was logged last. */
+  #putOffOrigins: string[] = [];
+  #stopped = false;
+
+  /** @throws if a secret is malformed. */
+  constructor(options: HttpNotifierOptions) {
+    this.#options = options;
+    this.#signer = new CallbackSigner(options.secrets);
+    this.#requests = new CallbackRequests(
+      options.clock,
+      checkedLookup(options.policy, options.resolve),
+    );
+    this.#queue = new ReceiverQueue({
+      limits: LIMITS,
+      start: (turn) => void this.#try(turn),
+      putOff: (delivery) => this.#putOff(delivery),
+      compare: (a, b) => order(a.notification, b.notification),
+    });
+  }
+
+  deliver(notification: Notification, task: EndedTask | null): void {
+    if (this.#stopped || this.#trying.has(webhookId(notification))) return;
+    if (!URL.canParse(notification.url)) {
+      this.#report(notification, failed(null, 'refused: not a URL'));
+      return;
+    }
+    const url = new URL(notification.url);
+    this.#queue.add(url.origin, plainHost(url.hostname), { notification, url, task });
+  }
+
+  forgetAll(): void {
+    this.#queue.clearWaiting();
+  }
+
+  /** Ends what is in flight. Its outcome is unknown, so nothing is reported. Safe to repeat. */
+  stop(): void {
+    this.#stopped = true;
+    this.#queue.clearWaiting();
+    this.#requests.stop();
+  }
+
+  async #try(turn: Turn<Delivery>): Promise<void> {
+    const { notification } = turn.item;
+    const { clock } = this.#options;
+    const id = webhookId(notification);
+    this.#trying.add(id);
+    let bytes = 0;
+    const callOff = clock.wakeAt(clock.now() + TURN_MS, () => this.#queue.setAside(turn, bytes));
+    const json = await this.#body(turn.item);
+    let verdict: Verdict = 'unknown';
+    let tried: Tried | null = null;
+    if (typeof json !== 'string') tried = json;
+    else if (!this.#stopped) {
+      bytes = json.length;
+      const answer = await this.#requests.post(turn.item.url, json, () =>
+        this.#headers(notification, json),
+      );
+      verdict = verdictOf(answer);
+      tried = triedOf(answer);
+    }
+    callOff();
+    if (this.#stopped) return;
+    this.#trying.delete(id);
+    if (tried !== null) this.#report(notification, tried);
+    this.#queue.settle(turn, verdict);
+  }
+
+  /** The body; or how the try ends without one; or null where there is nothing to report. */
+  async #body(delivery: Delivery): Promise<string | Tried | null> {
+    const { notification, url } = delivery;
+    const refusal = this.#options.policy.checkUrl(url);
+    if (refusal !== null) return failed(null, refusal.message);
+    try {
+      if (delivery.task === null) {
+        const found = await this.#options.findTask(notification.taskId);
+        if (found === null) return { ...failed(null, 'the task is not retained'), outcome: 'gone' };
+        delivery.task = found.task;
+      }
+      // The task was run again since: its new run brings a notification of its own.
+      return isAbout(notification, delivery.task) ? callbackJson(delivery.task) : null;
+    } catch (error) {
+      return failed(null, `the task could not be read: ${messageOf(error)}`);
+    }
+  }
+
+  #headers(notification: Notification, json: string): OutgoingHttpHeaders {
+    return {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(json),
+      'user-agent': 'soda-scheduler/2',
+      // Wall time: receivers compare it with theirs, and the master's clock may have drifted.
+      ...this.#signer.headers(webhookId(notification), Date.now(), json),
+    };
+  }
+
+  /** A receiver that answers nothing must not hold the places in which others wait. */
+  #putOff({ notification, url }: Delivery): void {
+    const { taskSeq, finishedAt } = notification;
+    const error = oneLine(`not sent: ${url.origin} answers no callback in time`);
+    this.#options.post({ type: 'notificationPutOff', taskSeq, finishedAt, error });
+    if (this.#putOffOrigins.push(url.origin) > 1) return;
+    this.#options.clock.soon(() => {
+      const put_off = this.#putOffOrigins.length;
+      const origins = [...new Set(this.#putOffOrigins)].slice(0, LOGGED_ORIGINS_MAX);
+      this.#putOffOrigins = [];
+      this.#options.log.warn('callback receivers do not answer', { put_off, origins });
+    });
+  }
+
+  #report({ taskSeq, finishedAt }: Notification, tried: Tried): void {
+    this.#options.post({ type: 'notificationTried', taskSeq, finishedAt, ...tried });
+  }
+}
+
+/** Whatever was tried least goes first, and of those what ended first: so each gets its turn. */
+function order(a: Notification, b: Notification): number {
+  return a.tries - b.tries || a.finishedAt - b.finishedAt || a.taskSeq - b.taskSeq;
+}
+
+function triedOf({ status, text, retryAfter, tryCount }: Answer): Tried {
+  if (status === null) return { ...failed(null, text), tryCount };
+  if (status >= 200 && status < 300) {
+    return { outcome: 'delivered', status, error: null, retryAfterMs: null, tryCount };
+  }
+  const error = text === '' ? `HTTP ${status}` : `HTTP ${status}: ${text}`;
+  if (status === 410) return { ...failed(status, error), outcome: 'gone', tryCount };
+  return { ...failed(status, error), retryAfterMs: retryAfterMs(retryAfter), tryCount };
+}
+
+function failed(status: number | null, error: string): Tried {
+  return { outcome: 'failed', status, error: oneLine(error), retryAfterMs: null, tryCount: 1 };
+}
+
+/** A receiver that answers at all, if only to refuse this callback, is fit for the next one. */
+function verdictOf({ status, timedOut }: Answer): Verdict {
+  if (status === null) return timedOut ? 'silent' : 'absent';
+  return status < 500 && status !== 429 ? 'well' : 'unwell';
+}
+
+/** Seconds or an HTTP date, as RFC 9110 has it. */
+function retryAfterMs(header: string | undefined): number | null {
+  if (header === undefined) return null;
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
+  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), RETRY_AFTER_MS_MAX);
+}
+
+function oneLine(text: string): string {
+  return text
+    .replace(/[\p{C}\p{Z}]+/gu, ' ')
+    .trim()
+    .slice(0, ERROR_LENGTH_MAX)
+    .replace(HALF_CHARACTER, '');
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

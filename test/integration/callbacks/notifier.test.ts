@@ -1,0 +1,234 @@
+/** Callbacks over real sockets: what receivers get, and what the domain is told about each try. */
+import { expect } from 'chai';
+import { once } from 'node:events';
+import { Webhook } from 'standardwebhooks';
+import { callbackBody, type CallbackBody } from '@soda-scheduler/protocol';
+import type { Task } from '../../../master/domain/task.ts';
+import { AddressPolicy } from '../../../master/infrastructure/callbacks/address-policy.ts';
+import {
+  NotifierBench,
+  secret,
+  taskOf,
+  type Tried,
+} from '../../helpers/callbacks/notifier-bench.ts';
+import { settled } from '../../helpers/manual-clock.ts';
+import { notificationOf } from '../../helpers/task.ts';
+
+const olderSecret = `whsec_${Buffer.alloc(32, 2).toString('base64')}`;
+
+describe('HTTP notifier', () => {
+  let bench: NotifierBench;
+  beforeEach(async () => {
+    bench = await new NotifierBench().open();
+  });
+  afterEach(() => bench.close());
+
+  it('posts a signed body that any Standard Webhooks library accepts', async () => {
+    bench.deliver(taskOf('a.b:c'));
+    const { request, body, response } = await bench.calls.take();
+    response.writeHead(204).end();
+    expect(request.method).to.equal('POST');
+    expect(request.headers['content-type']).to.equal('application/json');
+    expect(request.headers['webhook-id']).to.equal('msg_a~b:c_1700000060000');
+    const verified = new Webhook(secret).verify(body, request.headers as Record<string, string>);
+    expect(callbackBody.parse(verified)).to.deep.include({
+      task_id: 'a.b:c',
+      type: 'transcode',
+      code: 200,
+      state: 'succeeded',
+      attempts: 2,
+      user: { group: 'video', env: 'test' },
+      submitted_at: '2023-11-14T22:13:20.000Z',
+      finished_at: '2023-11-14T22:14:20.000Z',
+    });
+    expect(body, 'numbers keep their digits').to.include('9007199254740993');
+    expect(() =>
+      new Webhook(olderSecret).verify(body, request.headers as Record<string, string>),
+    ).to.throw(/signature/);
+    expect(await bench.tries.take()).to.deep.equal({
+      type: 'notificationTried',
+      taskSeq: 1,
+      finishedAt: 1_700_000_060_000,
+      outcome: 'delivered',
+      status: 204,
+      error: null,
+      retryAfterMs: null,
+      tryCount: 1,
+    });
+  });
+
+  it('signs with every secret during a rotation, and keeps the id over tries', async () => {
+    bench.replace({ secrets: [secret, olderSecret] });
+    const ids = new Set<unknown>();
+    for (const status of [500, 200]) {
+      bench.deliver(taskOf('rotated'));
+      const { request, body, response } = await bench.calls.take();
+      response.writeHead(status).end();
+      await bench.tries.take();
+      ids.add(request.headers['webhook-id']);
+      for (const key of [secret, olderSecret]) {
+        new Webhook(key).verify(body, request.headers as Record<string, string>);
+      }
+    }
+    expect(ids.size).to.equal(1);
+  });
+
+  it('refuses secrets that receivers could not use', () => {
+    for (const bad of ['secret', 'whsec_', 'whsec_c2hvcnQ=', `whsec_${'!'.repeat(40)}`]) {
+      expect(() => bench.notifierWith({ secrets: [bad] }), bad).to.throw(/24 to 64 bytes/);
+    }
+  });
+
+  it('tells why a task ended by code', async () => {
+    const cases: [number, Partial<Task>][] = [
+      [500, { state: 'failed', failureReason: 'attempts_exhausted', lastOutcome: 'failed' }],
+      [501, { state: 'failed', failureReason: 'crash_budget', lastOutcome: 'lost' }],
+      [408, { state: 'failed', failureReason: 'attempts_exhausted', lastOutcome: 'timed_out' }],
+      [408, { state: 'expired', failureReason: 'deadline', lastOutcome: null }],
+      [499, { state: 'canceled', lastOutcome: 'canceled' }],
+    ];
+    for (const [code, change] of cases) {
+      bench.deliver(taskOf('ended', { result: null, error: { message: 'no codec' }, ...change }));
+      const { body, response } = await bench.calls.take();
+      response.end();
+      const parsed = JSON.parse(body) as CallbackBody;
+      expect(parsed).to.include({ code, state: change.state });
+      expect(parsed.error).to.deep.equal({ message: 'no codec' });
+      expect(parsed).to.not.have.property('result');
+      await bench.tries.take();
+    }
+  });
+
+  it('reports what the receiver said', async () => {
+    bench.deliver(taskOf('t'));
+    expect(await bench.answered(410)).to.include({ outcome: 'gone', status: 410 });
+    bench.deliver(taskOf('t'));
+    expect(await bench.answered(302, { location: `${bench.base}/elsewhere` })).to.include({
+      outcome: 'failed',
+      status: 302,
+    });
+    expect(bench.calls.count, 'redirects are not followed').to.equal(0);
+    bench.deliver(taskOf('t'));
+    expect(await bench.answered(500, {}, `line one\nline\u0007 two ${'x'.repeat(500)}`)).to.satisfy(
+      ({ error }: Tried) =>
+        error?.startsWith('HTTP 500: line one line two xxx') && error.length === 256,
+    );
+    bench.deliver(taskOf('t'));
+    expect(await bench.answered(503, { 'retry-after': '120' })).to.include({
+      retryAfterMs: 120_000,
+    });
+    bench.deliver(taskOf('t'));
+    expect(await bench.answered(429, { 'retry-after': '999999' })).to.include({
+      retryAfterMs: 3_600_000,
+    });
+    bench.deliver(taskOf('t'));
+    const date = new Date(Date.now() + 60_000).toUTCString();
+    const { retryAfterMs } = await bench.answered(503, { 'retry-after': date });
+    expect(retryAfterMs).to.be.within(55_000, 60_000);
+  });
+
+  it('cuts what the receiver said between characters: databases refuse half a one', async () => {
+    for (const fill of ['x'.repeat(244), 'x'.repeat(245)]) {
+      bench.deliver(taskOf('t'));
+      const { error } = await bench.answered(500, {}, `${fill}\u{1f600}\u{1f600}`);
+      expect(error).to.match(/^HTTP 500: [^\p{Cs}]*$/u);
+    }
+  });
+
+  it('reads the task from the store where it is not at hand', async () => {
+    const task = taskOf('stored');
+    bench.stored.set(task.id, { task, notification: null });
+    bench.notifier.deliver(notificationOf(task, { url: bench.base }), null);
+    expect(await bench.answered(200)).to.include({ outcome: 'delivered' });
+    bench.notifier.deliver(notificationOf(taskOf('dropped'), { url: bench.base }), null);
+    expect(await bench.tries.take()).to.include({
+      outcome: 'gone',
+      error: 'the task is not retained',
+    });
+  });
+
+  it('says nothing about a run that was replaced by another', async () => {
+    const task = taskOf('again');
+    const notification = notificationOf(task, { url: bench.base });
+    bench.notifier.deliver(notification, { ...task, state: 'waiting', finishedAt: null });
+    bench.deliver(taskOf('next', { seq: 2 }));
+    expect(await bench.answered(200)).to.include({ taskSeq: 2 });
+    expect(bench.tries.count).to.equal(0);
+  });
+
+  it('refuses addresses by policy, whichever way they are reached', async () => {
+    bench.replace({ policy: new AddressPolicy([]) });
+    const { port } = bench;
+    for (const url of [
+      `${bench.base}/x`,
+      `http://[::1]:${port}/`,
+      `http://rebound.example:${port}/`,
+    ]) {
+      bench.notifier.deliver(notificationOf(taskOf('t'), { url }), taskOf('t'));
+      const { outcome, status, error } = await bench.tries.take();
+      expect({ outcome, status }, url).to.deep.equal({ outcome: 'failed', status: null });
+      expect(error, url).to.match(/is a loopback address; .*SODA_NOTIFY_ALLOW/);
+    }
+    expect(bench.calls.count).to.equal(0);
+    bench.notifier.deliver(notificationOf(taskOf('t'), { url: 'not a url' }), taskOf('t'));
+    expect((await bench.tries.take()).error).to.equal('refused: not a URL');
+  });
+
+  it('gives up on silence, slow bodies and unreachable hosts, and caps endless bodies', async () => {
+    bench.deliver(taskOf('silent'));
+    await bench.calls.take();
+    bench.clock.advance(15_000);
+    expect(await bench.tries.take()).to.include({ status: null, error: 'no answer within 15 s' });
+
+    bench.deliver(taskOf('endless'));
+    const endless = await bench.calls.take();
+    const cut = once(endless.response, 'close');
+    endless.response.writeHead(200);
+    const chunk = Buffer.alloc(16 * 1024, 'x');
+    while (endless.response.write(chunk)) {}
+    endless.response.on('drain', () => endless.response.write(chunk));
+    await cut;
+    expect(await bench.tries.take()).to.include({ outcome: 'delivered', status: 200 });
+
+    bench.deliver(taskOf('slow'));
+    const slow = await bench.calls.take();
+    slow.response.write('a byte now and then');
+    const ended = once(slow.response, 'close');
+    bench.clock.advance(500);
+    while (bench.clock.nextAlarmAt > bench.clock.now() + 1_000) await settled();
+    bench.clock.advance(1_000);
+    await ended;
+    expect(await bench.tries.take(), 'the status says it all').to.include({
+      outcome: 'delivered',
+      status: 200,
+    });
+    bench.deliver(taskOf('next'));
+    expect(await bench.answered(200), 'the receiver is in no trouble').to.include({ status: 200 });
+  });
+
+  it('sends again at once when a kept connection turns out to be closed', async () => {
+    bench.deliver(taskOf('first'));
+    expect(await bench.answered(200)).to.include({ outcome: 'delivered' });
+    bench.deliver(taskOf('second'));
+    const { request } = await bench.calls.take();
+    request.socket.resetAndDestroy();
+    expect(await bench.answered(200), 'and says that it was sent twice').to.include({
+      outcome: 'delivered',
+      tryCount: 2,
+    });
+    bench.deliver(taskOf('third'));
+    (await bench.calls.take()).request.socket.resetAndDestroy(); // This connection was new: no excuse.
+    expect(await bench.tries.take()).to.include({ outcome: 'failed', status: null });
+  });
+
+  it('never reports after stop', async () => {
+    bench.deliver(taskOf('t'));
+    const { response } = await bench.calls.take();
+    const closed = once(response, 'close');
+    bench.notifier.stop();
+    await closed;
+    bench.deliver(taskOf('t'));
+    expect(bench.tries.count).to.equal(0);
+    expect(bench.calls.count).to.equal(0);
+  });
+});
