@@ -35,6 +35,8 @@ interface FieldMeta {
 }
 
 const TOKEN_LENGTH_MIN = 16;
+/** Without tokens the master is for the programs of this machine, which reach these anyway. */
+const LOOPBACK = ['127.0.0.0/8', '::1'];
 const fieldMeta = z.registry<FieldMeta>();
 
 const wholeNumber = (min: number, max: number) =>
@@ -122,7 +124,8 @@ const configSchema = z.object({
     })
     .describe(
       'Comma list of host names, addresses or CIDRs that callbacks may reach although they are ' +
-        'loopback, private or link-local.',
+        'not public. `private` among them: loopback and private ranges. Without tokens loopback ' +
+        'is always allowed.',
     )
     .register(fieldMeta, { env: 'SODA_NOTIFY_ALLOW', value: 'list', default: '' }),
   notifySecrets: commaList
@@ -233,7 +236,9 @@ export function loadConfig({ env, flags }: ConfigSources): ConfigOutcome {
     config: Object.freeze({
       ...data,
       databaseUrl: data.databaseUrl ?? `sqlite:${path.join(data.dataDir, 'soda.db')}`,
-      notifyAllow: Object.freeze(data.notifyAllow),
+      notifyAllow: Object.freeze(
+        data.adminToken === null ? [...data.notifyAllow, ...LOOPBACK] : data.notifyAllow,
+      ),
       notifySecrets: Object.freeze(data.notifySecrets),
     }),
   };

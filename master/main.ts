@@ -139,7 +139,16 @@ async function assemble(config: Config, logTo: NodeJS.WritableStream | undefined
     seed: clock.now(),
   });
   const handle = new Master(engine, store, clock);
-  const http = createHttpServer({ handle, authorizer, metrics, log, host, port, version: VERSION });
+  const http = createHttpServer({
+    handle,
+    authorizer,
+    metrics,
+    log,
+    host,
+    port,
+    version: VERSION,
+    refusalOfReceiver: (url) => policy.checkUrl(new URL(url))?.message ?? null,
+  });
   metrics.watch(handle);
   gateway.attach(http.server, handle);
   return { log, clock, store, gateway, notifier, resolver, engine, http, notifySecrets };

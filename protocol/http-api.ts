@@ -83,11 +83,13 @@ const taskFields = {
     .unknown()
     .optional()
     .describe('Any JSON; only the executor reads it. Numbers are IEEE 754 doubles.'),
+  // What a URL parser would drop or change is refused before it sees it.
   notify_url: z
-    .url({ protocol: /^https?$/, error: 'expected an http or https URL' })
+    .string()
     .max(HTTP_LIMITS.notifyUrlBytesMax)
-    .regex(/^[!-~]*$/, 'expected ASCII: percent-encode the rest')
+    .regex(/^[!-~]*$/, 'expected ASCII without white space: percent-encode the rest')
     .regex(/^https?:\/\/[^/?#@\\]+([/?#]|$)/i, 'expected http(s)://host without a user name')
+    .pipe(z.url({ protocol: /^https?$/, error: 'expected an http or https URL' }))
     .optional(),
   priority: priority.optional(),
   labels: labelList.optional(),

@@ -47,6 +47,8 @@ export interface HttpServerOptions {
   /** 0: any free port. */
   readonly port: number;
   readonly version: string;
+  /** Why a `notify_url` will not be called, as far as it can be told before; null: it may be. */
+  readonly refusalOfReceiver: (url: string) => string | null;
   /** For tests of slow clients. */
   readonly timeoutsMs?: { readonly headers: number; readonly request: number };
 }
@@ -64,8 +66,8 @@ export interface HttpServer {
 }
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { handle, authorizer, metrics, log, version } = options;
-  const routes = routeTable(handle, metrics, log, version);
+  const { handle, authorizer, metrics, log } = options;
+  const routes = routeTable(options);
   const serving: Serving = { authorizer, metrics, log, bodies: new Bodies() };
   const hot = new Map(
     routes.filter((route) => route.hot).map((route) => [`${route.method} ${route.path}`, route]),
@@ -129,15 +131,11 @@ class Request extends IncomingMessage {
 }
 
 /** A route that is not in this table does not exist: the router and the document are made of it. */
-function routeTable(
-  handle: MasterHandle,
-  metrics: HttpMetrics,
-  log: Log,
-  version: string,
-): readonly Route[] {
+function routeTable(options: HttpServerOptions): readonly Route[] {
+  const { handle, metrics, log, version } = options;
   let document: unknown;
   const routes: Route[] = [
-    ...submitRoutes(handle),
+    ...submitRoutes(handle, options.refusalOfReceiver),
     ...taskRoutes(handle, log),
     ...executorRoutes(handle),
     ...probeRoutes(handle, metrics),

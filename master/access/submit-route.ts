@@ -19,7 +19,10 @@ import { claimedIdOf, idempotencyKeyOf, parseSubmission } from './submission.ts'
 /** The backlog is full: it will not be empty in a second. */
 const BACKLOG_RETRY_SECONDS = 10;
 
-export function submitRoutes(handle: MasterHandle): Route[] {
+type RefusalOf = (url: string) => string | null;
+
+/** @param refusalOf Why the receiver of a callback would be refused, if that is known already. */
+export function submitRoutes(handle: MasterHandle, refusalOf: RefusalOf): Route[] {
   return [
     {
       method: 'POST',
@@ -34,7 +37,7 @@ export function submitRoutes(handle: MasterHandle): Route[] {
       },
       body: { schema: submitRequest, bytesMax: HTTP_LIMITS.bodyBytesMax },
       replies: { 202: submitResponse, 409: conflictResponse },
-      handle: (request) => submitOne(handle, request),
+      handle: (request) => submitOne(handle, refusalOf, request),
     },
     {
       method: 'POST',
@@ -44,14 +47,18 @@ export function submitRoutes(handle: MasterHandle): Route[] {
       summary: 'Submit up to 1000 tasks. Each has its own result; a bad one spoils no other.',
       body: { schema: batchRequest, bytesMax: HTTP_LIMITS.batchBytesMax },
       replies: { 200: batchResponse },
-      handle: (request) => submitBatch(handle, request),
+      handle: (request) => submitBatch(handle, refusalOf, request),
     },
   ];
 }
 
-async function submitOne(handle: MasterHandle, { body, headers }: ApiRequest): Promise<Reply> {
+async function submitOne(
+  handle: MasterHandle,
+  refusalOf: RefusalOf,
+  { body, headers }: ApiRequest,
+): Promise<Reply> {
   const key = idempotencyKeyOf(headers['idempotency-key']);
-  const submission = parseWithId(body, key);
+  const submission = parseWithId(body, key, refusalOf);
   const [outcome] = await handle.submit([submission]);
   if (outcome === undefined) throw new Error('The engine gave no outcome for a task.');
   if (outcome.code === 202) return accepted(outcome.taskId);
@@ -78,7 +85,11 @@ function conflict(taskId: string, sameRequest: boolean) {
   } as const;
 }
 
-async function submitBatch(handle: MasterHandle, { body, headers }: ApiRequest): Promise<Reply> {
+async function submitBatch(
+  handle: MasterHandle,
+  refusalOf: RefusalOf,
+  { body, headers }: ApiRequest,
+): Promise<Reply> {
   if (headers['idempotency-key'] !== undefined) {
     const message = 'not for batches: give each task an id';
     throw invalidFields([{ field: 'Idempotency-Key', message }]);
@@ -91,7 +102,7 @@ async function submitBatch(handle: MasterHandle, { body, headers }: ApiRequest):
   const places: number[] = [];
   for (const [place, item] of tasks.entries()) {
     try {
-      submissions.push(parseWithId(item, null));
+      submissions.push(parseWithId(item, null, refusalOf));
       places.push(place);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
@@ -104,9 +115,12 @@ async function submitBatch(handle: MasterHandle, { body, headers }: ApiRequest):
   return { status: 200, body: { results } };
 }
 
-function parseWithId(body: unknown, key: string | null): Submission {
+function parseWithId(body: unknown, key: string | null, refusalOf: RefusalOf): Submission {
   try {
-    return parseSubmission(body, key);
+    const submission = parseSubmission(body, key);
+    const refusal = submission.notifyUrl === null ? null : refusalOf(submission.notifyUrl);
+    if (refusal === null) return submission;
+    throw invalidFields([{ field: 'task.notify_url', message: refusal }]);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     throw new Problem(error.status, error.message, {

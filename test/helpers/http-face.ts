@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { type HttpServer, createHttpServer } from '../../master/access/http-server.ts';
 import { createAuthorizer, type Tokens } from '../../master/access/auth.ts';
 import type { Log } from '../../master/application/ports.ts';
+import { AddressPolicy } from '../../master/infrastructure/callbacks/address-policy.ts';
 import { createMetrics } from '../../master/infrastructure/metrics.ts';
 import { StandInHandle } from './stand-in-handle.ts';
 
@@ -46,6 +47,7 @@ export class HttpFace {
   constructor(tokens: Tokens = noTokens, timeoutsMs?: { headers: number; request: number }) {
     const metrics = createMetrics('2.0.0-test');
     metrics.watch(this.master);
+    const policy = new AddressPolicy(['127.0.0.0/8']);
     this.http = createHttpServer({
       handle: this.master,
       authorizer: createAuthorizer(tokens),
@@ -54,6 +56,7 @@ export class HttpFace {
       host: '127.0.0.1',
       port: 0,
       version: '2.0.0-test',
+      refusalOfReceiver: (url) => policy.checkUrl(new URL(url))?.message ?? null,
       ...(timeoutsMs === undefined ? {} : { timeoutsMs }),
     });
   }

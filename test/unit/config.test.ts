@@ -43,7 +43,7 @@ describe('configuration', () => {
       adminToken: null,
       submitToken: null,
       executorToken: null,
-      notifyAllow: [],
+      notifyAllow: ['127.0.0.0/8', '::1'],
       notifySecrets: [],
       leaseMs: 15_000,
       assignTimeoutMs: 5_000,
@@ -56,6 +56,14 @@ describe('configuration', () => {
       allowWeakDurability: false,
     });
     expect(Object.isFrozen(config) && Object.isFrozen(config.notifyAllow)).to.equal(true);
+  });
+
+  it('lets callbacks reach this machine while only its programs may submit', () => {
+    const env = { SODA_NOTIFY_ALLOW: 'private,hooks.internal' };
+    const listed = ['private', 'hooks.internal'];
+    expect(configOf(env).notifyAllow).to.deep.equal([...listed, '127.0.0.0/8', '::1']);
+    expect(configOf({ ...tokens, ...env }).notifyAllow).to.deep.equal(listed);
+    expect(configOf(tokens).notifyAllow).to.deep.equal([]);
   });
 
   it('prefers a flag to the environment, and that to the default', () => {
