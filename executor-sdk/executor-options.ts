@@ -1,6 +1,6 @@
 /** What `createExecutor` takes, checked and completed. */
 import { hostname } from 'node:os';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import {
   EXECUTOR_ID_PATTERN,
   EXECUTOR_PATH,
@@ -16,8 +16,10 @@ export interface ExecutorOptions {
   /** Not needed where the master listens on loopback only. */
   readonly token?: string | undefined;
   /**
-   * Unique among running executors: the newest connection under an id wins. 1 to 64 characters of
-   * `A-Z a-z 0-9 _ . : -`. Default: host name and process id.
+   * Unique among running executors: another living process under the same id is refused. 1 to 64
+   * characters of `A-Z a-z 0-9 _ . : -`. What is said about an executor and has to outlive its
+   * process (drain, labels) needs an id of its own. Default: the host name and six random
+   * characters, new for each process.
    */
   readonly id?: string;
   /** What this executor has (`gpu`, `zone:b`): tasks may require such labels. */
@@ -29,6 +31,11 @@ export interface ExecutorOptions {
    * another executor, and is not offered to this one again for a while. Answer within seconds.
    */
   readonly canAccept?: (task: Task) => true | string | Promise<true | string>;
+  /**
+   * Ask for a shorter lease than the master's, at least 6,000: the task of an executor that is gone
+   * starts elsewhere sooner, and an absence of the master ends it sooner.
+   */
+  readonly leaseMs?: number;
   /** How long a running task may go on once the executor is stopping. Default 10,000. */
   readonly drainTimeoutMs?: number;
   /** Stop on SIGTERM and SIGINT, then exit. Default true. */
@@ -59,7 +66,8 @@ export function sessionSettings(
     types,
     labels,
     reserve,
-    host: hostname().slice(0, 255),
+    leaseMs: options.leaseMs,
+    isLastingId: options.id !== undefined,
     sdk: SDK_NAME,
   };
 }
@@ -77,7 +85,7 @@ export function sessionUrl(text: string): string {
 }
 
 function defaultExecutorId(): string {
-  const suffix = `-${process.pid}`;
+  const suffix = `-${randomBytes(4).toString('hex').slice(0, 6)}`;
   const host = hostname().replaceAll(/[^A-Za-z0-9_.-]/g, '-') || 'executor';
   return host.slice(0, 64 - suffix.length) + suffix;
 }

@@ -4,7 +4,8 @@
  * says how attempts end; whether and when that is sent is the session's business.
  */
 import { Worker } from 'node:worker_threads';
-import type { AssignedTask, ExecutorMessage } from '@soda-scheduler/protocol';
+import type { ExecutorMessage } from '@soda-scheduler/protocol';
+import { ChildGroups } from './child-groups.ts';
 import { ExecutorRefused, TaskAborted } from './errors.ts';
 import type { AbortReason } from './errors.ts';
 import { sessionSettings } from './executor-options.ts';
@@ -13,17 +14,13 @@ import { outcomeOf, rejectBody } from './outcome.ts';
 import type { HandlerEnd, Refusal } from './outcome.ts';
 import { ProgressReport, fencingToken, taskOf } from './task-context.ts';
 import type { Handler, Task } from './task-context.ts';
-import type {
-  AttemptKey,
-  ExecutorEvent,
-  FromSession,
-  Limits,
-  ToSession,
-} from './thread-messages.ts';
+import type { AttemptKey, ExecutorEvent, FromSession, ToSession } from './thread-messages.ts';
 
 const DRAIN_TIMEOUT_MS = 10_000;
 /** How long an aborted handler may keep a process alive that was told to stop. */
 const ABORT_GRACE_MS = 10_000;
+
+type Offered = Extract<FromSession, { type: 'assigned' }>;
 
 interface RunningAttempt extends AttemptKey {
   readonly abort: AbortController;
@@ -133,7 +130,7 @@ export class Executor {
   #take(message: Exclude<FromSession, { type: 'ended' }>): void {
     switch (message.type) {
       case 'assigned':
-        return this.#begin(message.task, message.limits);
+        return this.#begin(message);
       case 'begin':
         return this.#runningOf(message)?.begin();
       case 'abort': {
@@ -155,7 +152,8 @@ export class Executor {
     return running?.taskId === taskId && running.attempt === attempt ? running : null;
   }
 
-  #begin(assigned: AssignedTask, limits: Limits): void {
+  #begin(offer: Offered): void {
+    const { task: assigned } = offer;
     const key = { taskId: assigned.id, attempt: assigned.attempt };
     const abort = new AbortController();
     let begin = (): void => undefined;
@@ -163,7 +161,7 @@ export class Executor {
       begin = resolve;
     });
     abort.signal.addEventListener('abort', begin);
-    const ended = this.#run(assigned, limits, key, abort.signal, begun).finally(() => {
+    const ended = this.#run(offer, key, abort.signal, begun).finally(() => {
       // An offer of a session that is over may be answered after the next one has come.
       if (this.#running === running) this.#running = null;
     });
@@ -172,8 +170,7 @@ export class Executor {
   }
 
   async #run(
-    assigned: AssignedTask,
-    limits: Limits,
+    { task: assigned, limits, reportsTimeouts }: Offered,
     key: AttemptKey,
     signal: AbortSignal,
     begun: Promise<void>,
@@ -194,6 +191,9 @@ export class Executor {
     const report = new ProgressReport(assigned, limits, (type, body) => {
       this.#tell({ type, ...key, body });
     });
+    const groups = new ChildGroups(signal, (pid, isAlive) => {
+      this.#tell({ type: 'group', pid, isAlive });
+    });
     const end = await this.#handlerEnd(task, {
       signal,
       attempt,
@@ -201,10 +201,16 @@ export class Executor {
       lastCheckpoint: assigned.checkpoint,
       progress: (percent, state) => report.progress(percent, state),
       checkpoint: (value) => report.checkpoint(value),
+      spawn: (command, args, options) => groups.spawn(command, args, options),
     });
+    groups.close();
     report.close();
     const aborted = signal.aborted ? (signal.reason as TaskAborted).reason : null;
-    const { outcome, body } = outcomeOf(key, end, aborted, limits.result_bytes);
+    const { outcome, body } = outcomeOf(key, end, {
+      aborted,
+      reportsTimeouts,
+      bytesMax: limits.result_bytes,
+    });
     this.#tell({ type: 'result', ...key, body });
     this.#event({ type: 'task_ended', message: `${task.type} ${task.id} ${outcome}`, ...key });
   }

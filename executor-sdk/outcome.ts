@@ -6,6 +6,7 @@ import { checkedJson } from './task-context.ts';
 import type { AttemptKey } from './thread-messages.ts';
 
 type ResultMessage = Extract<ExecutorMessage, { type: 'result' }>;
+type AttemptFields = Pick<ResultMessage, 'type' | 'task_id' | 'attempt'>;
 
 export type HandlerEnd = { readonly value: unknown } | { readonly error: unknown };
 
@@ -25,28 +26,38 @@ export function rejectBody({ taskId, attempt }: AttemptKey, { code, message }: R
   return JSON.stringify(reject);
 }
 
-/** `aborted`: why the attempt was told to end, null if it was not. */
+export interface OutcomeContext {
+  /** Why the attempt was told to end, null if it was not. */
+  readonly aborted: AbortReason | null;
+  /** The master knows the outcome `timed_out`. */
+  readonly reportsTimeouts: boolean;
+  /** Of a result and of the details of an error, as JSON. */
+  readonly bytesMax: number;
+}
+
 export function outcomeOf(
   { taskId, attempt }: AttemptKey,
   end: HandlerEnd,
-  aborted: AbortReason | null,
-  resultBytesMax: number,
+  { aborted, reportsTimeouts, bytesMax }: OutcomeContext,
 ): Outcome {
-  const finish = (fields: Pick<ResultMessage, 'outcome' | 'error'>, valueText?: string) => {
+  const finish = (fields: Omit<ResultMessage, keyof AttemptFields>, valueText?: string) => {
     const message: ResultMessage = { type: 'result', task_id: taskId, attempt, ...fields };
     const head = JSON.stringify(message);
     const body = valueText === undefined ? head : `${head.slice(0, -1)},"result":${valueText}}`;
     return { outcome: fields.outcome, body };
   };
   if ('value' in end) {
-    const result = resultText(end.value, resultBytesMax);
+    const result = resultText(end.value, bytesMax);
     if ('text' in result) return finish({ outcome: 'succeeded' }, result.text);
     const error = { name: 'ResultRefused', message: result.problem, retryable: false };
     return finish({ outcome: 'failed', error });
   }
   if (aborted === 'drain') return finish({ outcome: 'returned' });
+  if (reportsTimeouts && (aborted === 'execution_timeout' || aborted === 'stalled')) {
+    return finish({ outcome: 'timed_out', reason: aborted });
+  }
   if (aborted !== null) return finish({ outcome: 'canceled' });
-  return finish({ outcome: 'failed', error: taskError(end.error, resultBytesMax) });
+  return finish({ outcome: 'failed', error: taskError(end.error, bytesMax) });
 }
 
 function taskError(thrown: unknown, detailsBytesMax: number): TaskError {
@@ -77,7 +88,9 @@ function textOf(value: unknown): string {
 function detailsOf(error: Error, bytesMax: number): unknown {
   if (!(error instanceof RetryableError || error instanceof NonRetryableError)) return undefined;
   const details = resultText(error.details, bytesMax);
-  return 'text' in details ? error.details : { omitted: details.problem };
+  if ('problem' in details) return { omitted: details.problem };
+  // What was measured is what is sent: `toJSON` may answer otherwise each time.
+  return details.text === undefined ? undefined : JSON.parse(details.text);
 }
 
 function resultText(

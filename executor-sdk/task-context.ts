@@ -1,5 +1,7 @@
 /** What a handler is given: its task, and the way to report while it runs. */
+import type { ChildProcess } from 'node:child_process';
 import type { AssignedTask, ExecutorMessage } from '@soda-scheduler/protocol';
+import type { ChildOptions } from './child-groups.ts';
 import type { Limits } from './thread-messages.ts';
 
 const PROGRESS_INTERVAL_MS = 1_000;
@@ -54,6 +56,16 @@ export interface TaskContext {
    * @throws {RangeError} larger than 64 KiB as JSON.
    */
   checkpoint(value: unknown): void;
+
+  /**
+   * Starts a program, as `node:child_process` does, that ends with this attempt: it gets SIGTERM
+   * when the attempt has to end, and SIGKILL when that takes more than 5 s or the lease is almost
+   * over; whatever of it is left when the handler has ended is killed, and it dies with this
+   * process, even by SIGKILL. All of that is for its process group, what it starts included.
+   * Children that were started in another way may run on when the task runs elsewhere already.
+   * @throws {TaskAborted} the attempt has to end.
+   */
+  spawn(command: string, args?: readonly string[], options?: ChildOptions): ChildProcess;
 }
 
 /** Does the work of one attempt; what it resolves to becomes the result of the task, as JSON. */

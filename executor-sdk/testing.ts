@@ -1,5 +1,6 @@
 /** Runs a handler without a master: for the unit tests of those who write handlers. */
 import { SESSION_LIMITS } from '@soda-scheduler/protocol';
+import { ChildGroups } from './child-groups.ts';
 import { TaskAborted } from './errors.ts';
 import { checkedJson, fencingToken } from './task-context.ts';
 import type { Handler, Task } from './task-context.ts';
@@ -38,6 +39,7 @@ export async function runHandler<Params>(
   if (signal?.aborted) forward();
   signal?.addEventListener('abort', forward, { once: true });
 
+  const groups = new ChildGroups(abort.signal, () => undefined);
   const progress: { percent: number; state?: unknown }[] = [];
   const checkpoints: unknown[] = [];
   const task: Task<Params> = {
@@ -65,12 +67,14 @@ export async function runHandler<Params>(
         checkedJson('checkpoint', saved, SESSION_LIMITS.checkpointBytesMax);
         checkpoints.push(saved);
       },
+      spawn: (command, args, options) => groups.spawn(command, args, options),
     });
     const text = checkedJson('result', value, SESSION_LIMITS.resultBytesMax);
     return { result: text === undefined ? undefined : JSON.parse(text), progress, checkpoints };
   } catch (error) {
     return { error, progress, checkpoints };
   } finally {
+    groups.close();
     signal?.removeEventListener('abort', forward);
   }
 }

@@ -11,16 +11,23 @@ export interface SessionSettings {
   readonly token: string | undefined;
   readonly executorId: string;
   readonly incarnation: string;
+  /** False: the id was made up for this process. */
+  readonly isLastingId: boolean;
+  /** The wish for a lease; undefined: the master's own. */
+  readonly leaseMs: number | undefined;
   readonly types: readonly string[];
   readonly labels: readonly string[];
   readonly reserve: readonly string[];
-  readonly host: string;
   readonly sdk: string;
 }
 
 export interface AttemptKey {
   readonly taskId: string;
   readonly attempt: number;
+}
+
+export function keyOf({ taskId, attempt }: AttemptKey): AttemptKey {
+  return { taskId, attempt };
 }
 
 export type Limits = WelcomeFrame['limits'];
@@ -31,6 +38,8 @@ export type ToSession =
       readonly type: 'accept' | 'reject' | 'progress' | 'checkpoint' | 'result';
       readonly body: string;
     } & AttemptKey)
+  /** A handler has started a process that leads a group of its own; or that process has ended. */
+  | { readonly type: 'group'; readonly pid: number; readonly isAlive: boolean }
   /** Answers `ping`. */
   | { readonly type: 'pong' }
   /** No new task; a running one goes on. */
@@ -39,7 +48,13 @@ export type ToSession =
   | { readonly type: 'leave' };
 
 export type FromSession =
-  | { readonly type: 'assigned'; readonly task: AssignedTask; readonly limits: Limits }
+  | {
+      readonly type: 'assigned';
+      readonly task: AssignedTask;
+      readonly limits: Limits;
+      /** The master understands that an attempt timed out by this side's clock. */
+      readonly reportsTimeouts: boolean;
+    }
   /** The master knows that the attempt was accepted: only now the handler may begin. */
   | ({ readonly type: 'begin' } & AttemptKey)
   | ({ readonly type: 'abort'; readonly reason: AbortReason } & AttemptKey)

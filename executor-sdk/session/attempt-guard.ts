@@ -1,12 +1,20 @@
 /**
  * Holds the one attempt this executor may run, and sees that it ends when it must: when the lease
- * is lost, or when it was told to end. An attempt that does not end within its grace is ended
- * together with the process, because nothing else is certain to stop it.
+ * is lost, when it took too long, or when it was told to end. First the handler is told, then what
+ * it started is killed; an attempt that goes on all the same is ended together with the process,
+ * because nothing else is certain to stop it.
  * It never decides when a lease is renewed; `session-client.ts` does.
  */
 import type { AbortReason } from '../errors.ts';
-import { Lease } from './lease.ts';
+import { keyOf } from '../thread-messages.ts';
 import type { AttemptKey } from '../thread-messages.ts';
+import type { Clock } from './clock.ts';
+import { Lease } from './lease.ts';
+import { RunTime } from './run-time.ts';
+import type { TimeLimits } from './run-time.ts';
+
+/** For a handler that took too long, as long as a master gives where it says nothing else. */
+const TIMEOUT_GRACE_MS = 10_000;
 
 /**
  * `offered`: the handlers' thread has not answered yet. `accepted`: it has, and the master has yet
@@ -15,25 +23,41 @@ import type { AttemptKey } from '../thread-messages.ts';
  */
 type HeldState = 'offered' | 'accepted' | 'running' | 'fenced';
 
-interface HeldAttempt extends AttemptKey {
+interface HeldAttempt extends Offer {
   state: HeldState;
+  /** Null until it runs. */
+  runTime: RunTime | null;
+}
+
+/** What the master has offered, as far as it matters here. */
+export interface Offer extends AttemptKey {
+  /** To be handed back in whatever is said about this attempt; an older master gives none. */
+  readonly mac: string | undefined;
+  /** They count from when the handler begins. */
+  readonly limits: TimeLimits;
 }
 
 export interface AttemptGuardOptions {
-  /** Milliseconds of a monotonic clock. */
-  readonly now: () => number;
+  readonly clock: Clock;
   readonly abort: (key: AttemptKey, reason: AbortReason) => void;
   /** The lease was lost under an attempt. */
-  readonly onLeaseLost: () => void;
+  readonly onLeaseLost: (key: AttemptKey, hasAccepted: boolean) => void;
+  /** Kills the processes that handlers started. */
+  readonly killGroups: () => void;
   readonly endProcess: (why: string) => void;
 }
 
+const nothing = (): void => undefined;
+
 export class AttemptGuard {
+  readonly lease = new Lease();
   readonly #options: AttemptGuardOptions;
-  readonly #lease = new Lease();
   #held: HeldAttempt | null = null;
-  #leaseTimer: NodeJS.Timeout | undefined;
-  #graceTimer: NodeJS.Timeout | undefined;
+  #callOffLease = nothing;
+  #callOffKill = nothing;
+  #callOffExit = nothing;
+  #killAt = Number.POSITIVE_INFINITY;
+  #exitAt = Number.POSITIVE_INFINITY;
   #onFree: (() => void) | undefined;
 
   constructor(options: AttemptGuardOptions) {
@@ -45,11 +69,7 @@ export class AttemptGuard {
   }
 
   get hasLease(): boolean {
-    return !this.#lease.isLost(this.#options.now());
-  }
-
-  get graceMs(): number {
-    return this.#lease.graceMs;
+    return !this.lease.isLost(this.#options.clock.now());
   }
 
   holds(key: AttemptKey): boolean {
@@ -57,8 +77,8 @@ export class AttemptGuard {
   }
 
   /** Only while nothing is held. */
-  hold(key: AttemptKey): void {
-    this.#held = { ...keyOf(key), state: 'offered' };
+  hold(offer: Offer): void {
+    this.#held = { ...offer, state: 'offered', runTime: null };
     this.#watchLease();
   }
 
@@ -71,16 +91,28 @@ export class AttemptGuard {
 
   /** The master has acknowledged that the attempt was accepted. */
   begin(): void {
-    if (this.#held?.state === 'accepted') this.#held.state = 'running';
+    const held = this.#held;
+    if (held?.state !== 'accepted') return;
+    held.state = 'running';
+    held.runTime = new RunTime(this.#options.clock, held.limits, (reason) =>
+      this.#abort(held, reason, TIMEOUT_GRACE_MS),
+    );
+  }
+
+  /** The handler has reported something. */
+  progressed(): void {
+    this.#held?.runTime?.progressed();
   }
 
   /** The attempt has ended. Returns whether its result may be sent. */
   release(key: AttemptKey): boolean {
     if (!this.holds(key)) return false;
     const counts = this.#held?.state !== 'fenced';
+    this.#held?.runTime?.stop();
     this.#held = null;
-    clearTimeout(this.#graceTimer);
-    clearTimeout(this.#leaseTimer);
+    for (const callOff of [this.#callOffLease, this.#callOffKill, this.#callOffExit]) callOff();
+    this.#killAt = Number.POSITIVE_INFINITY;
+    this.#exitAt = Number.POSITIVE_INFINITY;
     this.#onFree?.();
     return counts;
   }
@@ -102,52 +134,70 @@ export class AttemptGuard {
   }
 
   renewLease(sentAt: number, leaseMs: number): void {
-    this.#lease.renew(sentAt, leaseMs);
+    this.lease.renew(sentAt, leaseMs);
     this.#watchLease();
   }
 
   /** To be called before anything is sent or believed: the process may have been stopped. */
   noticeLostLease(): void {
-    if (this.#held === null || this.#held.state === 'fenced' || this.hasLease) return;
+    const held = this.#held;
+    if (held === null || held.state === 'fenced' || this.hasLease) return;
+    const hasAccepted = held.state !== 'offered';
     this.fence();
-    this.#options.onLeaseLost();
+    this.#options.onLeaseLost(keyOf(held), hasAccepted);
   }
 
   /** Whatever the lease says: nobody waits for this attempt any more. */
   fence(): void {
-    if (this.#held === null || this.#held.state === 'fenced') return;
-    this.#held.state = 'fenced';
-    this.#abort(this.#held, 'lease_lost', this.#lease.graceMs);
+    const held = this.#held;
+    if (held === null || held.state === 'fenced') return;
+    held.state = 'fenced';
+    held.runTime?.stop();
+    this.#options.abort(keyOf(held), 'lease_lost');
+    // A process that stood still past all of this is woken with a moment to end its handler in.
+    const { clock } = this.#options;
+    const exitAt = Math.max(this.lease.exitAt, clock.now() + this.lease.marginMs / 4);
+    this.#endBy(held, 'lease_lost', this.lease.killAt, exitAt);
   }
 
   /** The master wants the attempt to end. */
   abort(key: AttemptKey, reason: AbortReason, graceMs: number): void {
-    if (this.holds(key)) this.#abort(key, reason, graceMs);
+    if (this.#held !== null && this.holds(key)) this.#abort(this.#held, reason, graceMs);
   }
 
-  #abort(key: AttemptKey, reason: AbortReason, graceMs: number): void {
-    this.#options.abort(keyOf(key), reason);
-    clearTimeout(this.#graceTimer);
-    this.#graceTimer = setTimeout(() => {
-      this.#options.endProcess(
-        `attempt ${key.attempt} of task ${key.taskId} was told to end (${reason}) and did not ` +
-          `within ${Math.round(graceMs)} ms`,
-      );
-    }, graceMs);
+  #abort(held: HeldAttempt, reason: AbortReason, graceMs: number): void {
+    const now = this.#options.clock.now();
+    this.#options.abort(keyOf(held), reason);
+    // What it started is killed with enough of the grace left to say how it ended.
+    this.#endBy(held, reason, now + graceMs / 2, now + graceMs);
+  }
+
+  /** The earliest end that was asked for counts. */
+  #endBy({ taskId, attempt }: AttemptKey, reason: AbortReason, killAt: number, exitAt: number) {
+    const { clock, killGroups, endProcess } = this.#options;
+    if (killAt < this.#killAt) {
+      this.#callOffKill();
+      this.#killAt = killAt;
+      this.#callOffKill = clock.wakeAt(killAt, killGroups);
+    }
+    if (exitAt < this.#exitAt) {
+      this.#callOffExit();
+      this.#exitAt = exitAt;
+      const forMs = Math.round(exitAt - clock.now());
+      this.#callOffExit = clock.wakeAt(exitAt, () => {
+        endProcess(
+          `attempt ${attempt} of task ${taskId} was told to end (${reason}) and did not ` +
+            `within ${forMs} ms`,
+        );
+      });
+    }
   }
 
   #watchLease(): void {
-    if (this.#held === null) return;
-    clearTimeout(this.#leaseTimer);
-    const waitMs = Math.max(0, this.#lease.endsAt - this.#options.now());
-    this.#leaseTimer = setTimeout(() => {
-      this.noticeLostLease();
-      // A timer may fire a moment early.
-      if (this.#held !== null && this.#held.state !== 'fenced') this.#watchLease();
-    }, Math.ceil(waitMs));
+    if (this.#held === null || this.#held.state === 'fenced') return;
+    this.#callOffLease();
+    this.#callOffLease = this.#options.clock.wakeAt(this.lease.abortAt, () =>
+      this.noticeLostLease(),
+    );
   }
-}
-
-export function keyOf({ taskId, attempt }: AttemptKey): AttemptKey {
-  return { taskId, attempt };
 }

@@ -3,6 +3,8 @@ import { SESSION_LIMITS, SUBPROTOCOL, isFinalClose } from '@soda-scheduler/proto
 import { WebSocket } from 'ws';
 
 const CLOSE_TIMEOUT_MS = 2_000;
+/** What WebSocket says of a socket that just ended. */
+const ABNORMAL_CLOSE = 1006;
 
 export interface Closed {
   /** A close code, or 1006 where the socket just ended. */
@@ -11,6 +13,9 @@ export interface Closed {
   /** Dialling again would bring the same answer. */
   readonly isFinal: boolean;
 }
+
+/** What the session asks of a connection. */
+export type Dialled = Pick<Connection, 'established' | 'send' | 'close' | 'giveUp'>;
 
 export interface ConnectionOptions {
   readonly url: string;
@@ -26,6 +31,8 @@ export interface ConnectionOptions {
 export class Connection {
   readonly #socket: WebSocket;
   readonly #handshakeTimer: NodeJS.Timeout;
+  /** How this side ended it; whatever the other says of that afterwards means nothing. */
+  #givenUp: Omit<Closed, 'isFinal'> | null = null;
 
   constructor(options: ConnectionOptions) {
     const { url, token, onOpen, onText, onClosed } = options;
@@ -37,7 +44,10 @@ export class Connection {
     };
     const socket = new WebSocket(url, SUBPROTOCOL, wsOptions);
     this.#socket = socket;
-    this.#handshakeTimer = setTimeout(() => socket.terminate(), options.handshakeTimeoutMs);
+    this.#handshakeTimer = setTimeout(
+      () => this.giveUp('the master did not answer in time'),
+      options.handshakeTimeoutMs,
+    );
     let failure = '';
     let status: number | undefined;
     socket.on('open', onOpen);
@@ -55,6 +65,7 @@ export class Connection {
     });
     socket.on('close', (code, reason) => {
       clearTimeout(this.#handshakeTimer);
+      if (this.#givenUp !== null) return onClosed({ ...this.#givenUp, isFinal: false });
       onClosed({
         code,
         reason: reason.toString() || failure || `closed with code ${code}`,
@@ -73,10 +84,13 @@ export class Connection {
   }
 
   close(code: number, reason: string): void {
+    this.#givenUp ??= { code, reason };
     this.#socket.close(code, reason);
   }
 
-  terminate(): void {
+  /** Ends it at once, without a word to the other side: it does not listen. */
+  giveUp(why: string): void {
+    this.#givenUp ??= { code: ABNORMAL_CLOSE, reason: why };
     this.#socket.terminate();
   }
 }

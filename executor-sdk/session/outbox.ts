@@ -3,19 +3,28 @@
  * over lost connections in the session, and from one session to the next. Progress gives way to
  * newer progress, so that a master that is slow to acknowledge does not fill the window.
  */
-import { Session } from '@soda-scheduler/protocol';
+import { Session, decodeFrame, encodeFrame, executorFrame } from '@soda-scheduler/protocol';
+import type { ExecutorMessage, RunningAttempt } from '@soda-scheduler/protocol';
+import { keyOf } from '../thread-messages.ts';
 import type { AttemptKey, ToSession } from '../thread-messages.ts';
 
 /** Reports without an ack; beyond that only the newest of each kind is kept. */
 const REPORTS_UNACKED_MAX = 16;
+/** What the numbers of a frame may add to its body. */
+const NUMBERS_BYTES_MAX = 64;
 
-/** A frame about an attempt. */
-export type Outgoing = Extract<ToSession, { body: string }>;
+/** A frame about an attempt, with what the session knows of that. */
+export type Outgoing = Extract<ToSession, { body: string }> & {
+  readonly mac?: string | undefined;
+  /** Of a result. */
+  readonly ranMs?: number | undefined;
+};
 
 export class Outbox {
   readonly #write: (seq: number, message: Outgoing) => void;
   readonly #waitingReports = new Map<Outgoing['type'], Outgoing>();
   #session = new Session<Outgoing>();
+  #frameBytesMax = Number.POSITIVE_INFINITY;
 
   /** `write` may do nothing: a frame that was not sent goes out when the session is resumed. */
   constructor(write: (seq: number, message: Outgoing) => void) {
@@ -26,12 +35,35 @@ export class Outbox {
     return this.#session;
   }
 
-  send(message: Outgoing): void {
+  /** As the master has said in `welcome`. */
+  limitFrames(bytesMax: number): void {
+    this.#frameBytesMax = bytesMax;
+  }
+
+  /**
+   * A frame that the master would refuse must not be numbered: it would be refused again after
+   * every reconnect. In place of a result goes a failure that says so; other news is left out.
+   */
+  send(given: Outgoing): void {
+    const message = this.#acceptable(given);
+    if (message === null) return;
     const frame = this.#session.send(message, Buffer.byteLength(message.body));
     // One attempt at a time and few reports of each: only a master that never acknowledges and
     // still assigns can fill the window.
     if (frame === null) throw new Error('the master does not acknowledge results');
     this.#write(frame.seq, message);
+  }
+
+  #acceptable(message: Outgoing): Outgoing | null {
+    const { body, type } = message;
+    const bytes = Buffer.byteLength(body) + NUMBERS_BYTES_MAX;
+    const decoded = decodeFrame(executorFrame, encodeFrame(1, 0, body));
+    const problem =
+      bytes > this.#frameBytesMax
+        ? `${bytes} bytes, and ${this.#frameBytesMax} are allowed`
+        : 'problem' in decoded && decoded.problem;
+    if (problem === false) return message;
+    return type === 'result' ? refusedResult(message, problem) : null;
   }
 
   /** Sends progress or a checkpoint, now or once there is room. */
@@ -66,15 +98,65 @@ export class Outbox {
 
   /**
    * Begins a new session: results move to it, and of the attempt that is still held its acceptance
-   * and its newest checkpoint. The rest was only news.
+   * and its newest checkpoint. The rest was only news. `refused` does not move: of a result or an
+   * acceptance remains that the attempt has failed.
    */
-  moveToNewSession(isHeld: (key: AttemptKey) => boolean): void {
+  moveToNewSession(isHeld: (key: AttemptKey) => boolean, refused: Refused | null): void {
     const accepts = this.unacked('accept').filter(isHeld);
     const checkpoint = this.unacked('checkpoint').filter(isHeld).at(-1);
     const kept = this.#session.unacked().filter((message) => {
       return message.type === 'result' || accepts.includes(message) || message === checkpoint;
     });
     this.#session = new Session();
-    for (const message of kept) this.send(message);
+    for (const message of kept) {
+      if (message !== refused?.message) this.send(message);
+      else if (message.type !== 'checkpoint') this.send(refusedResult(message, refused.why));
+    }
   }
+}
+
+/** A frame that the master has refused for good. */
+export interface Refused {
+  readonly message: Outgoing;
+  readonly why: string;
+}
+
+function refusedResult(message: Outgoing, why: string): Outgoing {
+  const { taskId, attempt, mac, ranMs } = message;
+  const result: ExecutorMessage = {
+    type: 'result',
+    task_id: taskId,
+    attempt,
+    outcome: 'failed',
+    error: {
+      name: 'FrameRefused',
+      message: `What this attempt had to report was refused: ${why}`.slice(0, 1_024),
+      retryable: true,
+    },
+    ...(mac !== undefined && { mac }),
+    ...(ranMs !== undefined && { ran_ms: ranMs }),
+  };
+  return { ...keyOf(message), type: 'result', mac, ranMs, body: JSON.stringify(result) };
+}
+
+/**
+ * The message with what the session knows of its attempt. Its body is JSON text already, and may
+ * be large: what is added goes before its end.
+ */
+export function stamped(message: Outgoing, mac: string | undefined, ranMs?: number): Outgoing {
+  const isResult = message.type === 'result';
+  const fields = [
+    ...(mac === undefined ? [] : [`"mac":${JSON.stringify(mac)}`]),
+    ...(isResult && ranMs !== undefined ? [`"ran_ms":${ranMs}`] : []),
+  ];
+  const body = [message.body.slice(0, -1), ...fields].join(',');
+  return { ...message, body: `${body}}`, mac, ...(isResult && { ranMs }) };
+}
+
+/** As `hello` and heartbeats say it. */
+export function runningAttempt(
+  { taskId, attempt, mac, ranMs }: AttemptKey & Pick<Outgoing, 'mac' | 'ranMs'>,
+  state: RunningAttempt['state'],
+): RunningAttempt {
+  return { task_id: taskId, attempt, state, mac, ran_ms: ranMs };
 }

@@ -3,66 +3,76 @@
  * for it, else after a random wait (full jitter), so that a thousand executors do not come back
  * in step.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { CloseCode } from '@soda-scheduler/protocol';
-import pRetry, { AbortError } from 'p-retry';
-import type { Closed } from './connection.ts';
 import { ExecutorRefused } from '../errors.ts';
+import type { Clock } from './clock.ts';
+import type { Closed } from './connection.ts';
 
 const FIRST_WAIT_MS_MAX = 500;
 
-/** Why `connect` failed. `wasHealthy`: heartbeats were answered on the connection before. */
-class Disconnected extends Error {
-  readonly code: number;
+/** How a connection ended. `wasHealthy`: heartbeats were answered on it. */
+export interface Ended extends Closed {
   readonly wasHealthy: boolean;
-
-  constructor(code: number, reason: string, wasHealthy: boolean) {
-    super(reason);
-    this.code = code;
-    this.wasHealthy = wasHealthy;
-  }
 }
 
-/** The error for `connect` to reject with. */
-export function disconnection({ code, reason, isFinal }: Closed, wasHealthy: boolean): Error {
-  if (isFinal) return new AbortError(new ExecutorRefused(reason));
-  return new Disconnected(code, reason, wasHealthy);
-}
+export const NEVER_DIALLED: Ended = {
+  code: 1006,
+  reason: 'leaving',
+  isFinal: false,
+  wasHealthy: false,
+};
 
 export interface ReconnectOptions {
+  readonly clock: Clock;
   readonly signal: AbortSignal;
   /** The longest wait, asked for before each. */
   readonly waitMsMax: () => number;
-  readonly onFailure: (error: Error, wasHealthy: boolean) => void;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  readonly onFailure: (ended: Ended) => void;
 }
 
 /**
- * `connect` resolves or rejects when its connection has ended.
+ * `connect` resolves when its connection has ended. Resolves once told to stop.
  * @throws {ExecutorRefused} dialling again would bring the same answer.
  */
 export async function keepConnecting(
-  connect: () => Promise<void>,
-  { signal, waitMsMax, onFailure }: ReconnectOptions,
+  connect: () => Promise<Ended>,
+  { clock, signal, waitMsMax, random, onFailure }: ReconnectOptions,
 ): Promise<void> {
   let failureCount = 0;
-  await pRetry(connect, {
-    retries: Number.POSITIVE_INFINITY,
-    minTimeout: 0,
-    signal,
-    onFailedAttempt: async ({ error }) => {
-      if (signal.aborted) return;
-      const wasHealthy = error instanceof Disconnected && error.wasHealthy;
-      onFailure(error, wasHealthy);
-      if (wasHealthy) failureCount = 0;
-      if (wasHealthy && error.code === CloseCode.reattach) return;
-      const delayMs = reconnectDelayMs(failureCount, waitMsMax(), Math.random());
-      failureCount += 1;
-      await sleep(delayMs, undefined, { signal });
-    },
-  });
+  while (!signal.aborted) {
+    const ended = await connect();
+    if (signal.aborted) return;
+    if (ended.isFinal) throw new ExecutorRefused(ended.reason);
+    onFailure(ended);
+    if (ended.wasHealthy) failureCount = 0;
+    if (ended.wasHealthy && ended.code === CloseCode.reattach) continue;
+    await sleep(clock, reconnectDelayMs(failureCount, waitMsMax(), random()), signal);
+    failureCount += 1;
+  }
+}
+
+/** Why there is no session yet, for people. */
+export function describeFailure({ code, reason }: Closed, executorId: string): string {
+  return code === CloseCode.idInUse
+    ? `another living process uses the executor id ${executorId}: give each its own id`
+    : `cannot reach the master: ${reason}`;
 }
 
 /** Full jitter under a cap that doubles with each failure. `random`: from 0 to 1. */
 export function reconnectDelayMs(failureCount: number, capMs: number, random: number): number {
   return random * Math.min(capMs, FIRST_WAIT_MS_MAX * 2 ** Math.min(failureCount, 20));
+}
+
+async function sleep(clock: Clock, forMs: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const callOff = clock.wakeAt(clock.now() + forMs, done);
+    function done(): void {
+      signal.removeEventListener('abort', done);
+      callOff();
+      resolve();
+    }
+    signal.addEventListener('abort', done);
+  });
 }

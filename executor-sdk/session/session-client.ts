@@ -6,41 +6,46 @@
 import { CloseCode, decodeFrame, encodeFrame, masterFrame } from '@soda-scheduler/protocol';
 import type {
   AssignedTask,
-  ExecutorFrame,
-  SentHello,
   MasterFrame,
   RunningAttempt,
   WelcomeFrame,
 } from '@soda-scheduler/protocol';
-import { AttemptGuard, keyOf } from './attempt-guard.ts';
-import { Connection } from './connection.ts';
-import { Outbox } from './outbox.ts';
-import type { Outgoing } from './outbox.ts';
-import { rejectBody } from '../outcome.ts';
-import type { Refusal } from '../outcome.ts';
-import { disconnection, keepConnecting } from './reconnect.ts';
-import type {
-  AttemptKey,
-  ExecutorEvent,
-  FromSession,
-  SessionSettings,
-  ToSession,
+import { AttemptGuard } from './attempt-guard.ts';
+import type { Clock } from './clock.ts';
+import type { ConnectionOptions, Dialled } from './connection.ts';
+import { Heartbeats } from './heartbeats.ts';
+import { type Fenced, Introduction, type Predecessors } from './introduction.ts';
+import { Outbox, type Outgoing, runningAttempt, stamped } from './outbox.ts';
+import { type Refusal, rejectBody } from '../outcome.ts';
+import { type Ended, NEVER_DIALLED, describeFailure, keepConnecting } from './reconnect.ts';
+import { RefusedFrames } from './refused-frames.ts';
+import { timeLimits } from './run-time.ts';
+import {
+  type AttemptKey,
+  type ExecutorEvent,
+  type FromSession,
+  type SessionSettings,
+  type ToSession,
+  keyOf,
 } from '../thread-messages.ts';
 
 const RECONNECT_WAIT_MS_MAX = 30_000;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** Of the heartbeat interval: how long its answer may take. */
-const ECHO_FRACTION = 0.75;
 /** How long leaving may wait for results to be acknowledged. */
 const LEAVE_TIMEOUT_MS = 10_000;
 
 export interface SessionClientOptions {
   readonly settings: SessionSettings;
   readonly tell: (message: FromSession) => void;
-  /** Ends the process at once. */
-  readonly endProcess: (why: string) => void;
-  /** Milliseconds of a monotonic clock. */
-  readonly now: () => number;
+  /** Ends the process at once. `fenced`: the attempt under it, if that has lost its lease. */
+  readonly endProcess: (why: string, fenced: Fenced | null) => void;
+  /** Ends at once what handlers have started. */
+  readonly killGroups: () => void;
+  readonly clock: Clock;
+  readonly dial: (options: ConnectionOptions) => Dialled;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  readonly predecessors: Predecessors;
 }
 
 export class SessionClient {
@@ -48,34 +53,50 @@ export class SessionClient {
   readonly #guard: AttemptGuard;
   readonly #over = new AbortController();
   readonly #outbox = new Outbox((seq, message) => this.#write(seq, message));
+  readonly #heartbeats: Heartbeats;
+  readonly #refusedFrames = new RefusedFrames();
+  readonly #introduction: Introduction;
   /** Undefined: the next `hello` begins a new session. */
   #sessionId: string | undefined;
-  #connection: Connection | null = null;
+  #connection: Dialled | null = null;
   /** Of the current connection, once the master has answered `hello`. */
   #welcome: WelcomeFrame | null = null;
   /** A heartbeat was answered on the current connection. */
   #isHealthy = false;
   #helloSentAt = 0;
-  #heartbeatTimer: NodeJS.Timeout | undefined;
-  #echoTimer: NodeJS.Timeout | undefined;
   #term = 0;
-  #unreachableTold = false;
+  /** Why the master could not be reached, as it was told last. */
+  #toldFailure: string | null = null;
   #isDraining = false;
   #isLeaving = false;
-  #leaveTimer: NodeJS.Timeout | undefined;
-  #pingedAt: number | null = null;
-  #loopLagMs = 0;
+  #callOffLeave: () => void = () => undefined;
 
   constructor(options: SessionClientOptions) {
     this.#options = options;
+    this.#introduction = new Introduction(options.settings, options.predecessors);
+    this.#heartbeats = new Heartbeats({
+      clock: options.clock,
+      onDue: () => this.#guard.noticeLostLease(),
+      status: () => this.#status(),
+      send: (text) => this.#connection?.send(text),
+      ping: () => options.tell({ type: 'ping' }),
+      onSilence: () => this.#connection?.giveUp('a heartbeat was not answered'),
+    });
     this.#guard = new AttemptGuard({
-      now: options.now,
-      endProcess: options.endProcess,
+      clock: options.clock,
+      killGroups: options.killGroups,
+      endProcess: (why) => {
+        const { held } = this.#guard;
+        const fenced =
+          held?.state === 'fenced' ? { task_id: held.taskId, attempt: held.attempt } : null;
+        options.endProcess(why, fenced);
+      },
       abort: (key, reason) => options.tell({ type: 'abort', ...key, reason }),
-      onLeaseLost: () => {
+      onLeaseLost: (key, hasAccepted) => {
+        if (hasAccepted) this.#introduction.addFenced(key);
         // The master may still take this attempt for running; a new session begins without it.
         this.#sessionId = undefined;
-        this.#connection?.terminate();
+        this.#connection?.giveUp('the lease is over');
       },
     });
   }
@@ -85,36 +106,40 @@ export class SessionClient {
     let refusal: string | null = null;
     try {
       await keepConnecting(() => this.#connect(), {
+        clock: this.#options.clock,
+        random: this.#options.random,
         signal: this.#over.signal,
-        waitMsMax: () => this.#patienceMs(RECONNECT_WAIT_MS_MAX),
-        onFailure: (error, wasHealthy) => this.#tellFailure(error, wasHealthy),
+        waitMsMax: () =>
+          this.#isAwaited ? this.#guard.lease.reconnectWaitMsMax : RECONNECT_WAIT_MS_MAX,
+        onFailure: (ended) => this.#failed(ended),
       });
     } catch (error) {
-      if (!this.#over.signal.aborted) refusal = (error as Error).message;
+      refusal = (error as Error).message;
     }
-    clearTimeout(this.#leaveTimer);
+    this.#callOffLeave();
     this.#guard.fence();
     await this.#guard.noneFenced();
     this.#options.tell({ type: 'ended', refusal });
   }
 
   /** A message of the handlers' thread. */
-  take(message: ToSession): void {
+  take(message: Exclude<ToSession, { type: 'group' }>): void {
     this.#guard.noticeLostLease();
     switch (message.type) {
       case 'pong':
-        this.#loopLagMs = this.#pingedAt === null ? 0 : this.#options.now() - this.#pingedAt;
-        this.#pingedAt = null;
-        return;
+        return this.#heartbeats.pong();
       case 'drain':
         this.#isDraining = true;
-        return this.#beat();
+        return this.#heartbeats.beat();
       case 'leave':
         this.#isLeaving = true;
-        this.#leaveTimer = setTimeout(() => this.#leave(), LEAVE_TIMEOUT_MS);
+        this.#callOffLeave = this.#options.clock.wakeAt(
+          this.#options.clock.now() + LEAVE_TIMEOUT_MS,
+          () => this.#leave(),
+        );
         return this.#leaveOnceAcknowledged();
       case 'accept':
-        if (this.#guard.accept(message)) return this.#outbox.send(message);
+        if (this.#guard.accept(message)) return this.#outbox.send(this.#stamped(message));
         return this.#options.tell({ ...keyOf(message), type: 'abort', reason: 'stale_attempt' });
       case 'reject':
       case 'result':
@@ -122,60 +147,50 @@ export class SessionClient {
       case 'progress':
       case 'checkpoint':
         if (this.#guard.held?.state !== 'running') return;
-        return this.#outbox.report(message);
+        this.#guard.progressed();
+        return this.#outbox.report(this.#stamped(message));
     }
   }
 
-  /** Settles when the connection is gone; rejects unless that was wanted. */
-  async #connect(): Promise<void> {
+  /** Resolves when the connection is gone. */
+  async #connect(): Promise<Ended> {
     await this.#guard.noneFenced();
+    if (this.#over.signal.aborted) return NEVER_DIALLED;
     const { url, token } = this.#options.settings;
-    await new Promise<void>((resolve, reject) => {
-      this.#connection = new Connection({
+    return new Promise<Ended>((resolve) => {
+      this.#connection = this.#options.dial({
         url,
         token,
-        handshakeTimeoutMs: this.#patienceMs(HANDSHAKE_TIMEOUT_MS),
+        handshakeTimeoutMs: this.#isAwaited
+          ? this.#guard.lease.handshakeMsMax
+          : HANDSHAKE_TIMEOUT_MS,
         onOpen: () => this.#sayHello(),
         onText: (text) => this.#receive(text),
         onClosed: (closed) => {
           const wasHealthy = this.#isHealthy;
-          clearInterval(this.#heartbeatTimer);
-          clearTimeout(this.#echoTimer);
+          this.#heartbeats.stop();
           this.#connection = null;
           this.#welcome = null;
           this.#isHealthy = false;
-          if (this.#over.signal.aborted) resolve();
-          else reject(disconnection(closed, wasHealthy));
+          resolve({ ...closed, wasHealthy });
         },
       });
     });
   }
 
   /** With a task to keep or a result to bring there is only the lease to find the master again. */
-  #patienceMs(otherwiseMs: number): number {
-    const isAwaited = this.#guard.held !== null || this.#running().length > 0;
-    return isAwaited ? this.#guard.graceMs : otherwiseMs;
+  get #isAwaited(): boolean {
+    return this.#guard.held !== null || this.#running().length > 0;
   }
 
   #sayHello(): void {
     this.#guard.noticeLostLease();
-    const { settings, now } = this.#options;
-    this.#helloSentAt = now();
-    const hello: SentHello = {
-      type: 'hello',
-      executor_id: settings.executorId,
-      incarnation: settings.incarnation,
-      types: [...settings.types],
-      labels: [...settings.labels],
-      reserve: [...settings.reserve],
-      slots: 1,
+    this.#helloSentAt = this.#options.clock.now();
+    const hello = this.#introduction.hello({
       ...(this.#sessionId !== undefined && { session: this.#sessionId }),
       received: this.#sessionId === undefined ? 0 : this.#outbox.session.received,
       running: this.#running(),
-      sdk: settings.sdk,
-      host: settings.host,
-      pid: process.pid,
-    };
+    });
     this.#connection?.send(JSON.stringify(hello));
   }
 
@@ -191,11 +206,14 @@ export class SessionClient {
     switch (frame.type) {
       case 'welcome':
         return this.#close(CloseCode.badFrame, 'a second welcome');
-      case 'heartbeat':
+      case 'heartbeat': {
         this.#isHealthy = true;
-        clearTimeout(this.#echoTimer);
-        this.#guard.renewLease(Math.min(frame.n, this.#options.now()), this.#welcome.lease_ms);
+        this.#heartbeats.answered();
+        // Never from a time to come.
+        const sentAt = Math.min(frame.n, this.#options.clock.now());
+        this.#guard.renewLease(sentAt, this.#welcome.lease_ms);
         return this.#acknowledged(frame.ack);
+      }
       case 'ack':
         return this.#acknowledged(frame.ack);
       default:
@@ -216,20 +234,31 @@ export class SessionClient {
       this.#sessionId = undefined;
       return this.#close(CloseCode.gap, `received ${welcome.received} was never sent`);
     }
-    this.#welcome = welcome;
-    this.#unreachableTold = false;
-    this.#connection?.established();
-    this.#guard.renewLease(this.#helloSentAt, welcome.lease_ms);
-    for (const { seq, message } of resend) this.#write(seq, message);
-    if (!welcome.resumed) {
-      this.#sessionId = welcome.session;
-      this.#guard.dropOffer();
-      this.#outbox.moveToNewSession((key) => this.#guard.holds(key));
+    const next = welcome.resumed ? resend[0]?.message : this.#outbox.session.unacked()[0];
+    if (this.#refusedFrames.isRefusedAgain(next ?? null) && welcome.resumed) {
+      return this.#close(CloseCode.frameRefused, 'what comes next is refused each time');
     }
-    this.#beat();
-    this.#heartbeatTimer = setInterval(() => this.#beat(), welcome.heartbeat_ms);
+    this.#welcome = welcome;
+    this.#toldFailure = null;
+    this.#connection?.established();
+    this.#introduction.answered();
+    this.#guard.renewLease(this.#helloSentAt, welcome.lease_ms);
+    this.#outbox.limitFrames(welcome.limits.frame_bytes);
+    for (const { seq, message } of resend) this.#write(seq, message);
+    if (!welcome.resumed) this.#beginSession(welcome.session);
+    this.#heartbeats.start(welcome);
     const how = welcome.resumed ? 'resumed' : 'new';
     this.#event('connected', `connected to the master (${how} session, term ${welcome.term})`);
+  }
+
+  #beginSession(sessionId: string): void {
+    this.#sessionId = sessionId;
+    this.#guard.dropOffer();
+    const refused = this.#refusedFrames.takeFound();
+    this.#outbox.moveToNewSession((key) => this.#guard.holds(key), refused);
+    // Its result says so already; the handler has not begun.
+    if (refused?.message.type !== 'accept' || !this.#guard.release(refused.message)) return;
+    this.#options.tell({ type: 'abort', ...keyOf(refused.message), reason: 'stale_attempt' });
   }
 
   #deliver(frame: Extract<MasterFrame, { seq: number }>, welcome: WelcomeFrame): void {
@@ -265,14 +294,18 @@ export class SessionClient {
     this.#options.tell({ type: 'begin', ...keyOf(held) });
   }
 
-  #offer(task: AssignedTask, { limits }: WelcomeFrame): void {
+  #offer(task: AssignedTask, { limits, features }: WelcomeFrame): void {
     const key = { taskId: task.id, attempt: task.attempt };
+    const { mac } = task;
     const refusal = this.#refusal(task.type);
-    if (refusal === null) {
-      this.#guard.hold(key);
-      return this.#options.tell({ type: 'assigned', task, limits });
+    if (refusal !== null) {
+      const reject = { type: 'reject', ...key, body: rejectBody(key, refusal) } as const;
+      return this.#outbox.send(stamped(reject, mac));
     }
-    this.#outbox.send({ type: 'reject', ...key, body: rejectBody(key, refusal) });
+    // An older master would not understand how such an attempt ended; it sees to it by itself.
+    const reportsTimeouts = features.includes('timeouts');
+    this.#guard.hold({ ...key, mac, limits: timeLimits(reportsTimeouts ? task : {}) });
+    this.#options.tell({ type: 'assigned', task, limits, reportsTimeouts });
   }
 
   #refusal(type: string): Refusal | null {
@@ -284,13 +317,19 @@ export class SessionClient {
 
   /** The attempt is over, or was never begun. */
   #end(message: Outgoing): void {
-    if (this.#guard.release(message)) {
-      return this.#outbox.conclude(message);
-    }
+    const known = this.#stamped(message);
+    if (this.#guard.release(message)) return this.#outbox.conclude(known);
     // The offer was taken back before it was answered: nobody waits for that.
     if (message.type === 'reject') return;
     this.#outbox.dropReports();
     this.#event('result_dropped', 'the lease was lost before the attempt ended', message);
+  }
+
+  /** With what is known of the attempt, if it is the one that is held. */
+  #stamped(message: Outgoing): Outgoing {
+    const { held } = this.#guard;
+    if (held === null || !this.#guard.holds(message)) return message;
+    return stamped(message, held.mac, held.runTime?.ranMs);
   }
 
   /** Without a connection the frame waits in the session, which sends it on resuming. */
@@ -299,34 +338,13 @@ export class SessionClient {
     this.#connection?.send(encodeFrame(seq, this.#outbox.session.announceAck(), message.body));
   }
 
-  /** The number of a heartbeat is the time it was sent: its echo renews the lease from then. */
-  #beat(): void {
-    this.#guard.noticeLostLease();
-    if (this.#welcome === null) return;
-    const now = this.#options.now();
-    const { held } = this.#guard;
-    const lagMs = this.#pingedAt === null ? this.#loopLagMs : now - this.#pingedAt;
-    const busy = held === null ? 'idle' : 'busy';
-    const heartbeat: ExecutorFrame = {
-      type: 'heartbeat',
-      n: Math.floor(now),
+  #status() {
+    const busy = this.#guard.held === null ? ('idle' as const) : ('busy' as const);
+    return {
       ack: this.#outbox.session.announceAck(),
-      state: this.#isDraining ? 'draining' : busy,
+      state: this.#isDraining ? ('draining' as const) : busy,
       running: this.#running(),
-      loop_lag_ms: Math.round(lagMs),
-      rss_bytes: process.memoryUsage.rss(),
     };
-    this.#connection?.send(JSON.stringify(heartbeat));
-    // A dead connection must be noticed with enough of the lease left to make another.
-    clearTimeout(this.#echoTimer);
-    this.#echoTimer = setTimeout(
-      () => this.#connection?.terminate(),
-      this.#welcome.heartbeat_ms * ECHO_FRACTION,
-    );
-    if (this.#pingedAt === null) {
-      this.#pingedAt = now;
-      this.#options.tell({ type: 'ping' });
-    }
   }
 
   #running(): RunningAttempt[] {
@@ -334,7 +352,7 @@ export class SessionClient {
     const finished = this.#outbox.unacked('result');
     return [
       ...(held?.state === 'accepted' || held?.state === 'running'
-        ? [runningAttempt(held, 'running')]
+        ? [runningAttempt({ ...held, ranMs: held.runTime?.ranMs }, 'running')]
         : []),
       ...finished.map((message) => runningAttempt(message, 'finished')),
     ];
@@ -362,20 +380,21 @@ export class SessionClient {
     this.#connection?.close(code, reason);
   }
 
-  #tellFailure(error: Error, wasHealthy: boolean): void {
-    if (wasHealthy) this.#event('disconnected', `disconnected from the master: ${error.message}`);
-    else if (!this.#unreachableTold) {
-      this.#unreachableTold = true;
-      this.#event('unreachable', `cannot reach the master, trying on: ${error.message}`);
+  #failed(ended: Ended): void {
+    this.#refusedFrames.ended(ended, this.#outbox.session.unacked());
+    // The master has ended the session, whatever this side knows of the frame.
+    if (ended.code === CloseCode.frameRefused) this.#sessionId = undefined;
+    if (ended.wasHealthy) {
+      return this.#event('disconnected', `disconnected from the master: ${ended.reason}`);
     }
+    const failure = describeFailure(ended, this.#options.settings.executorId);
+    if (failure === this.#toldFailure) return;
+    this.#toldFailure = failure;
+    this.#event('unreachable', `${failure}; trying on`);
   }
 
   #event(type: ExecutorEvent['type'], message: string, key?: AttemptKey): void {
     const about = key === undefined ? {} : keyOf(key);
     this.#options.tell({ type: 'event', event: { type, message, ...about } });
   }
-}
-
-function runningAttempt(key: AttemptKey, state: RunningAttempt['state']): RunningAttempt {
-  return { task_id: key.taskId, attempt: key.attempt, state };
 }

@@ -1,6 +1,9 @@
 /** Entry of the worker thread that keeps the session while handlers use the main thread. */
 import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
+import { monotonicClock } from './clock.ts';
+import { Connection } from './connection.ts';
+import { IncarnationRecord } from './incarnation-record.ts';
 import { SessionClient } from './session-client.ts';
 import type { SessionSettings, ToSession } from '../thread-messages.ts';
 
@@ -9,16 +12,41 @@ const STDERR = 2;
 const port = parentPort;
 if (port === null) throw new Error('session-thread.ts runs as a worker only');
 
+const settings = workerData as SessionSettings;
+const record = IncarnationRecord.begin(settings);
+/** Process groups that handlers have started, by their leaders. */
+const groups = new Set<number>();
+
+function killGroups(): void {
+  for (const pid of groups) {
+    try {
+      process.kill(-pid, 'SIGKILL');
+    } catch {
+      // It has ended by itself.
+    }
+  }
+}
+
 const client = new SessionClient({
-  settings: workerData as SessionSettings,
+  settings,
+  predecessors: record,
   tell: (message) => port.postMessage(message),
-  now: () => performance.now(),
-  endProcess: (why) => {
+  clock: monotonicClock,
+  random: Math.random,
+  dial: (options) => new Connection(options),
+  killGroups,
+  endProcess: (why, fenced) => {
     // The other thread may be blocked: only a synchronous write is sure to be seen.
     writeSync(STDERR, `soda executor: killing this process: ${why}\n`);
+    if (fenced !== null) record.willEnd(fenced);
+    killGroups();
     process.kill(process.pid, 'SIGKILL');
   },
 });
-port.on('message', (message: ToSession) => client.take(message));
+port.on('message', (message: ToSession) => {
+  if (message.type !== 'group') return client.take(message);
+  if (message.isAlive) groups.add(message.pid);
+  else groups.delete(message.pid);
+});
 await client.run();
 port.close();

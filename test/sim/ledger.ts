@@ -10,8 +10,8 @@ import type { Faults } from './faults.ts';
 import { OfferChecks } from './offers.ts';
 import type { Process, World } from './world.ts';
 
-/** A fifth of the lease: how long an executor may take to end what it has lost. */
-const LEASE_GRACE_MS = 3_000;
+/** A quarter of a lease's margin: what an executor has on waking to end what it has lost in. */
+const LEASE_GRACE_MS = 500;
 
 /** A frame that was on its way when an attempt ended has arrived after this, without faults. */
 const START_DELAY_MS_MAX = 1_000;
@@ -329,7 +329,7 @@ export class Ledger {
     const [first, second] =
       older.attempt < attempt ? [older.attempt, attempt] : [attempt, older.attempt];
     const record = this.attempts.get(seq)?.get(first);
-    // It ends what it runs as soon as it goes on, within the grace of a lost lease.
+    // It ends what it runs as soon as it goes on, within that moment.
     const { isPaused, resumedAt } = older.process;
     const stood = isPaused || this.#world.now - resumedAt <= LEASE_GRACE_MS;
     const endWasAsked = record?.outcome === 'timed_out' || record?.outcome === 'canceled';

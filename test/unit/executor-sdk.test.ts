@@ -25,7 +25,9 @@ describe('executor lease', () => {
           lease.renew(sentAt, leaseMs);
         }
         if (heartbeats.length > 0) {
-          expect(lease.endsAt + lease.graceMs).to.be.below(arrivedAt + leaseMs);
+          expect(lease.abortAt).to.be.below(lease.killAt);
+          expect(lease.killAt).to.be.below(lease.exitAt);
+          expect(lease.exitAt).to.be.below(arrivedAt + leaseMs);
         }
       }),
     );
@@ -34,9 +36,22 @@ describe('executor lease', () => {
   it('is lost before it was ever granted, and is not renewed by an old answer', () => {
     const lease = new Lease();
     expect(lease.isLost(0)).to.equal(true);
-    lease.renew(1_000, 1_000);
-    lease.renew(500, 1_000);
-    expect([lease.isLost(1_749), lease.isLost(1_750)]).to.deep.equal([false, true]);
+    lease.renew(1_000, 30_000);
+    lease.renew(500, 30_000);
+    expect([lease.isLost(27_999), lease.isLost(28_000)]).to.deep.equal([false, true]);
+  });
+
+  it('ends in its last tenth, or its last two seconds', () => {
+    const times = (leaseMs: number) => {
+      const lease = new Lease();
+      lease.renew(0, leaseMs);
+      return [lease.abortAt, lease.killAt, lease.exitAt];
+    };
+    expect(times(30_000)).to.deep.equal([27_000, 28_500, 29_250]);
+    expect(times(60_000)).to.deep.equal([54_000, 57_000, 58_500]);
+    expect(times(6_000)).to.deep.equal([4_000, 5_000, 5_500]);
+    // What an older master may grant.
+    expect(times(1_200)).to.deep.equal([800, 1_000, 1_100]);
   });
 
   it('waits between tries at random, up to a cap that doubles and then stays', () => {
@@ -75,7 +90,7 @@ describe('outcome of a handler', () => {
 
   function frameOf(...args: [Parameters<typeof outcomeOf>[1], errors.AbortReason?, number?]) {
     const [end, aborted = null, bytesMax = 1_000] = args;
-    const { body } = outcomeOf(key, end, aborted, bytesMax);
+    const { body } = outcomeOf(key, end, { aborted, reportsTimeouts: false, bytesMax });
     // What the master's schema leaves of it.
     const {
       seq: _seq,

@@ -3,6 +3,8 @@
  * them, the handshake included. However it is cut, the master sees one clean conversation.
  */
 import { expect } from 'chai';
+import { monotonicClock } from '../../../executor-sdk/session/clock.ts';
+import { Connection } from '../../../executor-sdk/session/connection.ts';
 import { SessionClient } from '../../../executor-sdk/session/session-client.ts';
 import type { FromSession } from '../../../executor-sdk/thread-messages.ts';
 import { sessionSettings } from '../../../executor-sdk/executor-options.ts';
@@ -17,7 +19,11 @@ const PERCENTS = [10, 20, 30];
 async function runOneTask(url: string, id: string): Promise<void> {
   const client = new SessionClient({
     settings: sessionSettings({ url, id }, ['test']),
-    now: () => performance.now(),
+    predecessors: { bootId: '', died: [], fenced: [], onTold: () => undefined },
+    clock: monotonicClock,
+    random: Math.random,
+    dial: (options) => new Connection(options),
+    killGroups: () => undefined,
     endProcess: (why) => expect.fail(why),
     tell: (message) => queueMicrotask(() => answer(message)),
   });

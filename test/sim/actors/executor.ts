@@ -3,7 +3,7 @@
  * `attempt-guard.ts`, which are bound to sockets and timers of the platform) with the same
  * `Session`, the same `Lease` and the same schemas. What its handlers do stands in `handler.ts`.
  */
-import { Lease } from '../../../executor-sdk/session/lease.ts';
+import { echoMs, Lease } from '../../../executor-sdk/session/lease.ts';
 import {
   type AssignedTask,
   type CancelReason,
@@ -25,8 +25,6 @@ import type { Ledger } from '../ledger.ts';
 import { nameOf } from '../link.ts';
 import type { Network, Socket } from '../network.ts';
 import type { Process } from '../world.ts';
-
-const RECONNECT_CAP_MS = 30_000;
 
 export interface ExecutorKind {
   readonly id: string;
@@ -70,7 +68,7 @@ export class SimExecutor {
   #isDraining = false;
   #isLeaving = false;
   #stopBeat: () => void = () => undefined;
-  #stopEcho: () => void = () => undefined;
+  #stopEcho: (() => void) | null = null;
   #stopLease: () => void = () => undefined;
   #stopGrace: () => void = () => undefined;
 
@@ -132,6 +130,10 @@ export class SimExecutor {
     this.#leaveOnceDone();
   }
 
+  get #isAwaited(): boolean {
+    return this.#held !== null || this.#running().length > 0;
+  }
+
   #connect(): void {
     // An attempt whose lease was lost must end before anything is said to a master.
     if (this.#socket !== null || this.#held?.state === 'fenced' || !this.process.isAlive) return;
@@ -145,16 +147,16 @@ export class SimExecutor {
     this.process.after(this.#options.network.latencyMs(), () => {
       if (this.#socket === socket) this.#sayHello(socket);
     });
-    this.process.after(10_000, () => {
+    this.process.after(this.#isAwaited ? this.#lease.handshakeMsMax : 10_000, () => {
       if (this.#socket === socket && this.#welcome === null) socket.terminate();
     });
   }
 
   #closed(socket: Socket, code: number): void {
-    if (this.#socket !== socket) return;
     const wasHealthy = this.#isHealthy;
+    if (this.#socket !== socket) return;
     this.#stopBeat();
-    this.#stopEcho();
+    this.#echoed();
     this.#socket = null;
     this.#welcome = null;
     this.#isHealthy = false;
@@ -166,7 +168,7 @@ export class SimExecutor {
   }
 
   #reconnectLater(): void {
-    const capMs = this.#held === null ? RECONNECT_CAP_MS : this.#lease.graceMs;
+    const capMs = this.#isAwaited ? this.#lease.reconnectWaitMsMax : 30_000;
     const waitMs = Math.min(capMs, 500 * 2 ** Math.min(this.#failureCount, 20));
     this.#failureCount++;
     this.process.after(this.process.world.random.next() * waitMs, () => this.#connect());
@@ -202,7 +204,7 @@ export class SimExecutor {
     if (this.#welcome === null) return this.#bad(`expected welcome, not ${frame.type}`);
     if (frame.type === 'heartbeat') {
       this.#isHealthy = true;
-      this.#stopEcho();
+      this.#echoed();
       this.#renewLease(frame.n, this.#welcome.lease_ms);
       return this.#acknowledged(frame.ack);
     }
@@ -223,8 +225,8 @@ export class SimExecutor {
     for (const { seq, message } of resend) this.#write(seq, message);
     if (!welcome.resumed) this.#startSession(welcome.session);
     this.#beat();
-    const how = welcome.resumed ? 'resumed' : 'began';
-    this.process.world.log(`${this.process.name} ${how} ${welcome.session}`);
+    const { name, world } = this.process;
+    world.log(`${name} ${welcome.resumed ? 'resumed' : 'began'} ${welcome.session}`);
   }
 
   #startSession(sessionId: string): void {
@@ -249,8 +251,7 @@ export class SimExecutor {
     if (receipt === 'duplicate') return;
     if (receipt !== 'deliver') return this.#bad(receipt);
     this.#session.confirm(frame.seq);
-    const stream = `${this.#sessionId} out`;
-    this.#options.ledger.frameDelivered(stream, frame.seq, nameOf(frame));
+    this.#options.ledger.frameDelivered(`${this.#sessionId} out`, frame.seq, nameOf(frame));
     if (frame.type === 'assign') this.#offer(frame.task);
     else if (frame.type === 'cancel') {
       const { taskId, attempt } = this.#held ?? {};
@@ -311,7 +312,7 @@ export class SimExecutor {
   #watchLease(): void {
     if (this.#held === null) return;
     this.#stopLease();
-    this.#stopLease = this.process.after(this.#lease.endsAt - this.process.now(), () =>
+    this.#stopLease = this.process.after(this.#lease.abortAt - this.process.now(), () =>
       this.#noticeLostLease(),
     );
   }
@@ -325,14 +326,15 @@ export class SimExecutor {
     this.#sessionId = undefined;
     this.#socket?.terminate();
     this.process.world.log(`${this.process.name} has lost its lease`);
-    this.#abort('lease_lost', this.#lease.graceMs);
+    const leftMs = this.#lease.exitAt - this.process.now();
+    this.#abort('lease_lost', Math.max(leftMs, this.#lease.marginMs / 4));
   }
 
   #beat(): void {
     this.#stopBeat();
     this.#noticeLostLease();
     if (this.#welcome === null || this.#socket === null) return;
-    const { heartbeat_ms: heartbeatMs } = this.#welcome;
+    const { heartbeat_ms: heartbeatMs, lease_ms: leaseMs } = this.#welcome;
     const busy = this.#held === null ? 'idle' : 'busy';
     const heartbeat = {
       type: 'heartbeat',
@@ -343,9 +345,13 @@ export class SimExecutor {
     };
     this.#socket.send(JSON.stringify(heartbeat));
     const socket = this.#socket;
-    this.#stopEcho();
-    this.#stopEcho = this.process.after(heartbeatMs / 2, () => socket.terminate());
+    this.#stopEcho ??= this.process.after(echoMs(heartbeatMs, leaseMs), () => socket.terminate());
     this.#stopBeat = this.process.after(heartbeatMs, () => this.#beat());
+  }
+
+  #echoed(): void {
+    this.#stopEcho?.();
+    this.#stopEcho = null;
   }
 
   #running(): RunningAttempt[] {
@@ -364,8 +370,7 @@ export class SimExecutor {
   #send(message: ExecutorMessage): void {
     const frame = this.#session.send(message, 100);
     if (frame === null) return this.kill('the master does not acknowledge');
-    const stream = `${this.#sessionId} in`;
-    this.#options.ledger.frameSent(stream, frame.seq, nameOf(message));
+    this.#options.ledger.frameSent(`${this.#sessionId} in`, frame.seq, nameOf(message));
     this.#write(frame.seq, message);
   }
 
