@@ -48,12 +48,13 @@ const wholeNumber = (min: number, max: number) =>
     .transform(Number);
 
 /** Seconds, fractions allowed, to whole milliseconds. */
-const seconds = (min: number, max: number) =>
+/** `why` says what would go wrong with less. */
+const seconds = (min: number, max: number, why = '') =>
   z
     .string()
     .refine(
       (text) => /^\d{1,9}(\.\d{1,3})?$/.test(text) && Number(text) >= min && Number(text) <= max,
-      { error: `expected seconds from ${min} to ${max}` },
+      { error: `expected seconds from ${min} to ${max}${why}` },
     )
     .transform((text) => Math.round(Number(text) * 1000));
 
@@ -137,9 +138,12 @@ const configSchema = z.object({
         'Without one the master makes one at its first start and keeps it in the data directory.',
     )
     .register(fieldMeta, { env: 'SODA_NOTIFY_SECRET', value: 'file', default: '', secret: true }),
-  leaseMs: seconds(1, 3600)
-    .describe('Seconds after which a silent executor has lost its task.')
-    .register(fieldMeta, { env: 'SODA_LEASE', value: 'seconds', default: '15' }),
+  leaseMs: seconds(6, 3600, ': two seconds of it are for an attempt to end in')
+    .describe(
+      'Seconds after which a silent executor has lost its task. At least 6: executors give up ' +
+        'their task a tenth of it, and at least two seconds, before its end.',
+    )
+    .register(fieldMeta, { env: 'SODA_LEASE', value: 'seconds', default: '30' }),
   assignTimeoutMs: seconds(0.1, 3600)
     .describe('Seconds an executor has to accept a task, where the task does not say.')
     .register(fieldMeta, { env: 'SODA_ASSIGN_TIMEOUT', value: 'seconds', default: '5' }),

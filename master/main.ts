@@ -29,7 +29,7 @@ export { StoreUnusable } from './application/ports.ts';
 
 const VERSION = readVersion();
 /** Executors send a heartbeat this often within a lease. */
-const HEARTBEATS_PER_LEASE = 3;
+const HEARTBEATS_PER_LEASE = 6;
 
 export interface RunningMaster {
   /** `http://127.0.0.1:18890`: where it really listens. */

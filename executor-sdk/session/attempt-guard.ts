@@ -156,7 +156,7 @@ export class AttemptGuard {
     this.#options.abort(keyOf(held), 'lease_lost');
     // A process that stood still past all of this is woken with a moment to end its handler in.
     const { clock } = this.#options;
-    const exitAt = Math.max(this.lease.exitAt, clock.now() + this.lease.marginMs / 4);
+    const exitAt = Math.max(this.lease.exitAt, clock.now() + this.lease.marginMs / 2);
     this.#endBy(held, 'lease_lost', this.lease.killAt, exitAt);
   }
 

@@ -10,8 +10,8 @@ import type { Faults } from './faults.ts';
 import { OfferChecks } from './offers.ts';
 import type { Process, World } from './world.ts';
 
-/** A quarter of a lease's margin: what an executor has on waking to end what it has lost in. */
-const LEASE_GRACE_MS = 500;
+/** Half of a lease's margin: what an executor has on waking to end what it has lost in. */
+const LEASE_GRACE_MS = 1_000;
 
 /** A frame that was on its way when an attempt ended has arrived after this, without faults. */
 const START_DELAY_MS_MAX = 1_000;

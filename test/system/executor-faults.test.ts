@@ -50,10 +50,10 @@ describeSystem('an executor', ({ start }) => {
   });
 
   it('whose handler blocks its thread for longer than the lease keeps its task', async () => {
-    const system = await start({ SODA_LEASE: '1.2' });
+    const system = await start();
     await system.executor({ id: 'a' });
     await system.executor({ id: 'b' });
-    const taskId = await system.submit([[{ block: 3_000 }]]);
+    const taskId = await system.submit([[{ block: 7_000 }]]);
     const task = await system.ended(taskId);
     expect(task).to.include({ state: 'succeeded', attempt: 1 });
     expect(system.runs(taskId)).to.have.length(1);

@@ -45,7 +45,7 @@ describe('configuration', () => {
       executorToken: null,
       notifyAllow: ['127.0.0.0/8', '::1'],
       notifySecrets: [],
-      leaseMs: 15_000,
+      leaseMs: 30_000,
       assignTimeoutMs: 5_000,
       cancelGraceMs: 10_000,
       crashBudget: 3,
@@ -67,11 +67,11 @@ describe('configuration', () => {
   });
 
   it('prefers a flag to the environment, and that to the default', () => {
-    const env = { SODA_PORT: '1', SODA_LEASE: '2.5', SODA_DATA_DIR: '/var/soda', SODA_HOST: '' };
+    const env = { SODA_PORT: '1', SODA_LEASE: '6.5', SODA_DATA_DIR: '/var/soda', SODA_HOST: '' };
     const config = configOf(env, { port: '3', allowWeakDurability: true, printConfig: true });
     expect(config).to.include({
       port: 3,
-      leaseMs: 2500,
+      leaseMs: 6500,
       databaseUrl: 'sqlite:/var/soda/soda.db',
       host: '127.0.0.1',
       allowWeakDurability: true,
@@ -120,7 +120,7 @@ describe('configuration', () => {
       'whsec_c2hvcnQ=',
       `${secret},${secret},${secret}`,
     ],
-    ['SODA_LEASE', '0', '0.5', '1e3', 'fast'],
+    ['SODA_LEASE', '0', '5.9', '1e3', 'fast'],
     ['SODA_CRASH_BUDGET', '0'],
     ['SODA_LOG_LEVEL', 'loud'],
     ['SODA_ALLOW_WEAK_DURABILITY', 'yes'],

@@ -27,7 +27,7 @@ const FFMPEG_EXECUTOR = scriptOf('../../../examples/dist/ffmpeg/executor.js');
 
 export const user = { group: 'tests' };
 /** Of every system unless it is told otherwise. */
-const LEASE_MS = 2_000;
+const LEASE_MS = 6_000;
 
 /** What `processes/executor.mjs` does, in order; a list of lists is one for each attempt. */
 export type Step =

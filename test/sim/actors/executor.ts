@@ -327,7 +327,7 @@ export class SimExecutor {
     this.#socket?.terminate();
     this.process.world.log(`${this.process.name} has lost its lease`);
     const leftMs = this.#lease.exitAt - this.process.now();
-    this.#abort('lease_lost', Math.max(leftMs, this.#lease.marginMs / 4));
+    this.#abort('lease_lost', Math.max(leftMs, this.#lease.marginMs / 2));
   }
 
   #beat(): void {
