@@ -1,5 +1,6 @@
 /** The executors of a run: begun, replaced when they end, and disturbed. */
-import { SimExecutor, type ExecutorKind } from './executor.ts';
+import type { ExecutorKind } from './executor-kind.ts';
+import { SimExecutor } from './executor.ts';
 import type { Faults } from '../faults.ts';
 import type { Ledger } from '../ledger.ts';
 import type { Network, Socket } from '../network.ts';

@@ -1,0 +1,30 @@
+/** What an executor of the simulation is, and what it is given of its world. */
+import type { Faults } from '../faults.ts';
+import type { Ledger } from '../ledger.ts';
+import type { Network, Socket } from '../network.ts';
+import type { Process } from '../world.ts';
+
+export interface ExecutorKind {
+  readonly id: string;
+  readonly types: readonly string[];
+  readonly labels: readonly string[];
+  readonly reserve: readonly string[];
+  /** Written without regard to the protocol: it knows no lease, and ends nothing it is told to. */
+  readonly isRogue: boolean;
+  /** Gives back whatever it is offered, while the storm lasts. */
+  readonly givesBack: boolean;
+}
+
+export interface ExecutorOptions {
+  readonly process: Process;
+  readonly kind: ExecutorKind;
+  readonly incarnation: string;
+  readonly ledger: Ledger;
+  readonly faults: Faults;
+  readonly network: Network;
+  readonly longRunChance: number;
+  /** A socket to the master that is to be dialled now; null: nobody answers. */
+  readonly dial: (from: Process) => Socket | null;
+  /** The process is gone, by its own doing. */
+  readonly onEnd: () => void;
+}
