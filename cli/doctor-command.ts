@@ -6,7 +6,7 @@ import { access } from 'node:fs/promises';
 import { connect as connectTo, createServer } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { DEFAULT_PORT } from '@soda-scheduler/protocol';
+import { API_BASE, DEFAULT_PORT } from '@soda-scheduler/protocol';
 import type { Command } from 'commander';
 import { type ConnectionOptions, remoteCommand } from './connection.ts';
 import { Failure } from './exit-code.ts';
@@ -28,9 +28,9 @@ export function doctorCommand(): Command {
     .addHelpText(
       'after',
       `
-Checks Node, the master and its version, the clocks, the database when SODA_DATABASE_URL is set,
-ffmpeg for the video examples, and the port a master would listen on. The exit code is 1 if a
-check failed; warnings do not count.`,
+Checks Node, the master and its version, what the token opens, the clocks, the database when
+SODA_DATABASE_URL is set, the data directory when SODA_DATA_DIR is, ffmpeg for the video examples,
+and the port a master would listen on. The exit code is 1 if a check failed; warnings do not count.`,
     )
     .action(async (options: ConnectionOptions) => {
       const output = new Output(options.json);
@@ -38,6 +38,7 @@ check failed; warnings do not count.`,
         checkNode(),
         ...(await checkMaster(options)),
         ...(await checkDatabase(process.env['SODA_DATABASE_URL'])),
+        ...(await checkDataDirectory(process.env['SODA_DATA_DIR'])),
         await checkFfmpeg(),
       ];
       await output.rows(findings, ['check', 'state', 'detail'], (finding) => [
@@ -57,11 +58,13 @@ function checkNode(): Finding {
   return { check: 'node', state: fits ? 'ok' : 'failed', detail };
 }
 
+type Ask = (route: string, withToken?: boolean) => Promise<Response>;
+
 async function checkMaster({ url, token }: ConnectionOptions): Promise<Finding[]> {
   const base = url.replace(/\/+$/, '');
-  const ask = (route: string) =>
+  const ask: Ask = (route, withToken = true) =>
     fetch(base + route, {
-      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+      headers: withToken && token !== undefined ? { authorization: `Bearer ${token}` } : {},
       redirect: 'manual',
       signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS),
     });
@@ -69,23 +72,61 @@ async function checkMaster({ url, token }: ConnectionOptions): Promise<Finding[]
   try {
     ready = await ask('/readyz');
   } catch (error) {
-    const detail = `no answer from ${base} (${reasonOf(error)}); start one with: soda dev`;
-    return [{ check: 'master', state: 'failed', detail }, await checkPort()];
+    return absent(base, reasonOf(error));
   }
-  const { status, detail } = (await ready.json().catch(() => ({}))) as Record<string, string>;
+  const said = (await ready.json().catch(() => ({}))) as Record<string, string>;
+  const { status, detail } = said;
+  if (status === undefined && detail === undefined) {
+    const what = `${base} answers, but not as a master does (HTTP ${ready.status})`;
+    return [{ check: 'master', state: 'failed', detail: what }];
+  }
   const version = await ask('/openapi.json')
     .then((answer) => answer.json() as Promise<{ info?: { version?: string } }>)
     .then(({ info }) => info?.version)
     .catch(() => undefined);
-  const what = [base, status ?? detail ?? `HTTP ${ready.status}`, version && `version ${version}`];
+  const what = [base, status ?? detail, version && `version ${version}`].filter(Boolean);
+  const state = ready.ok ? 'ok' : 'failed';
   return [
-    {
-      check: 'master',
-      state: ready.ok ? 'ok' : 'failed',
-      detail: what.filter(Boolean).join(', '),
-    },
+    { check: 'master', state, detail: what.join(', ') },
+    await checkToken(ask, token),
     clockFinding(ready.headers.get('date')),
   ];
+}
+
+/** Nobody speaks HTTP there: is the port free for a master, or has somebody else got it? */
+async function absent(base: string, reason: string): Promise<Finding[]> {
+  const port = await checkPort();
+  const advice =
+    port.state === 'ok'
+      ? 'start one with: soda dev'
+      : 'something else listens there: end it, or choose another port with SODA_PORT or --url';
+  return [
+    { check: 'master', state: 'failed', detail: `no answer from ${base} (${reason}); ${advice}` },
+    port,
+  ];
+}
+
+/** Which role the token opens, by what it opens. */
+async function checkToken(ask: Ask, token: string | undefined): Promise<Finding> {
+  const finding = (state: Finding['state'], detail: string) => ({ check: 'token', state, detail });
+  const remedy = 'set SODA_TOKEN, or give --token';
+  try {
+    const tasks = (await ask(`${API_BASE}/tasks?limit=1`)).status;
+    if (tasks === 401) {
+      return token === undefined
+        ? finding('failed', `this master wants one: ${remedy}`)
+        : finding('failed', `this master does not know the one given: ${remedy}`);
+    }
+    if (tasks === 403) return finding('warning', 'the executor token: it opens no task');
+    if (tasks >= 300) return finding('warning', `not to be told now (HTTP ${tasks})`);
+    if ((await ask(`${API_BASE}/tasks?limit=1`, false)).ok) {
+      return finding('ok', 'none is needed: this master serves this machine only');
+    }
+    const executors = (await ask(`${API_BASE}/executors`)).status;
+    return finding('ok', executors === 200 ? 'the admin token' : 'the submit token');
+  } catch (error) {
+    return finding('warning', `not to be told now (${reasonOf(error)})`);
+  }
 }
 
 /** The Date header has whole seconds: it is up to one second behind. */
@@ -141,6 +182,22 @@ async function reach(databaseUrl: string): Promise<string> {
   }
 }
 
+async function checkDataDirectory(directory: string | undefined): Promise<Finding[]> {
+  if (directory === undefined || directory === '') return [];
+  const check = 'data';
+  try {
+    await access(directory, constants.W_OK | constants.X_OK);
+    return [{ check, state: 'ok', detail: `${directory} can be written to` }];
+  } catch (error) {
+    const reason = reasonOf(error);
+    if (reason === 'ENOENT') {
+      return [{ check, state: 'warning', detail: `${directory} is not there yet` }];
+    }
+    const detail = `${directory} cannot be written to (${reason}): set SODA_DATA_DIR`;
+    return [{ check, state: 'failed', detail }];
+  }
+}
+
 async function checkFfmpeg(): Promise<Finding> {
   try {
     const { stdout } = await promisify(execFile)('ffmpeg', ['-version'], { timeout: 5_000 });
@@ -151,7 +208,9 @@ async function checkFfmpeg(): Promise<Finding> {
 }
 
 function reasonOf(error: unknown): string {
-  const { cause, message } = error as Error;
-  const { code } = (cause ?? error) as NodeJS.ErrnoException;
-  return code ?? message;
+  const { cause, message, name } = error as Error;
+  if (name === 'TimeoutError') return `none within ${CONNECT_TIMEOUT_MS / 1000} s`;
+  // A DOMException has a number there, which tells nobody anything.
+  const { code } = (cause ?? error) as { code?: unknown };
+  return typeof code === 'string' ? code : message;
 }

@@ -1,62 +1,8 @@
-/** The `soda` command: puts the subcommands together and turns how they end into exit codes. */
-import { readFileSync } from 'node:fs';
-import { Command, CommanderError } from 'commander';
-import { doctorCommand } from './doctor-command.ts';
-import { executorCommand } from './executor-command.ts';
+/** The process `soda`: runs the command it is given, and turns how it ends into an exit code. */
+import { CommanderError } from 'commander';
 import { ExitCode, exitCodeOf, Failure, Interrupted } from './exit-code.ts';
-import { addSettings, devCommand, masterCommand } from './master-command.ts';
 import { plain } from './output.ts';
-import { taskCommand } from './task-command.ts';
-
-const HELP = `
-Environment:
-  SODA_URL      where the master is (default: http://127.0.0.1:18890)
-  SODA_TOKEN    the token to show to the master
-  NO_COLOR      no colours, whatever the terminal can do
-  The settings of a master, SODA_*: see "soda master --help".
-
-Exit codes:
-  0 done    1 failed    2 usage or settings    3 not found    4 conflict    5 master unreachable
-  130 interrupted
-
-Begin with:
-  $ soda dev                      a master to try things out, in this terminal
-  $ soda task submit --help       what a task may ask for
-  $ soda doctor                   what is missing on this machine`;
-
-function program(): Command {
-  const { version } = JSON.parse(
-    readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
-  ) as { version: string };
-  const soda = new Command('soda')
-    .description('Run a Soda Scheduler master, submit and follow tasks, look after executors.')
-    .version(version)
-    .helpCommand(false)
-    .showSuggestionAfterError()
-    .showHelpAfterError('Run it with --help for what it takes.')
-    .exitOverride()
-    .addHelpText('after', HELP)
-    .hook('preSubcommand', async (_soda, command) => {
-      if (command.name() === 'master' || command.name() === 'dev') await addSettings(command);
-    });
-  // After the settings above, which subcommands inherit.
-  for (const command of [
-    devCommand(),
-    masterCommand(),
-    taskCommand(),
-    executorCommand(),
-    doctorCommand(),
-  ]) {
-    inherit(command, soda);
-    soda.addCommand(command);
-  }
-  return soda;
-}
-
-function inherit(command: Command, parent: Command): void {
-  command.copyInheritedSettings(parent).helpCommand(false);
-  for (const child of command.commands) inherit(child, command);
-}
+import { program } from './program.ts';
 
 async function run(argv: readonly string[]): Promise<number> {
   try {

@@ -30,13 +30,12 @@ export function submissionOf(
   const { type, group, id, project, env, user, priority, label, requires } = options;
   const { maxAttempts, retryInterval } = options;
   const retry = { max_attempts: maxAttempts, interval: retryInterval };
-  const seconds = Number(priority);
   return {
     task: {
       id,
       type,
       params,
-      priority: (Number.isNaN(seconds) ? priority : seconds) as TaskInfo['priority'],
+      priority: priorityOf(priority),
       labels: label,
       requires,
       run_at: options.runAt,
@@ -48,6 +47,12 @@ export function submissionOf(
     },
     user: { group, project, env, user },
   };
+}
+
+/** A name, or seconds. Of the two only the master knows which names there are. */
+export function priorityOf(text: string | undefined): TaskInfo['priority'] {
+  const seconds = Number(text);
+  return (text === undefined || Number.isNaN(seconds) ? text : seconds) as TaskInfo['priority'];
 }
 
 /** JSON as it stands, or from a file after `@`, or from stdin for `-`. */

@@ -1,12 +1,12 @@
 /** `soda task`: submit, look at, follow and steer tasks. */
-import type { AttemptView, SodaClient, TaskSummary, TaskView } from '@soda-scheduler/client';
+import type { SodaClient, TaskSummary } from '@soda-scheduler/client';
 import { HTTP_LIMITS, priorityNames, taskStates } from '@soda-scheduler/protocol';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { type ConnectionOptions, connect, interruptible, remoteCommand } from './connection.ts';
-import { Failure } from './exit-code.ts';
-import type { Output } from './output.ts';
-import { readJson, submissionOf, type SubmitOptions } from './submission.ts';
-import { percentOf, watch } from './watch.ts';
+import { ExitCode, Failure } from './exit-code.ts';
+import { priorityOf, readJson, submissionOf, type SubmitOptions } from './submission.ts';
+import { showAttempt, showTask } from './task-view.ts';
+import { rounded, watch } from './watch.ts';
 
 /** Each looks at tens of thousands of tasks. */
 const EMPTY_PAGE_COUNT_MAX = 1000;
@@ -27,6 +27,7 @@ export function taskCommand(): Command {
           output.say({ task_id: id, code: 200 }, `cancel requested: ${id}`);
         }),
     )
+    .addCommand(changeCommand())
     .addCommand(
       steerCommand('retry', 'Run a task that has ended again, with fresh attempts.').action(
         steer('runs again', (client, id) => client.retry(id)),
@@ -52,10 +53,7 @@ function submitCommand(): Command {
     .option('--project <name>', 'project within the group')
     .option('--env <name>', 'environment, such as prod')
     .option('--user <name>', 'who submits')
-    .option(
-      '--priority <name|seconds>',
-      `head start: ${Object.keys(priorityNames).join(', ')} or seconds`,
-    )
+    .addOption(priorityOption())
     .option('--label <label...>', 'labels of the task')
     .option('--requires <label...>', 'labels that the executor must have')
     .option('--run-at <time>', 'not before this time, such as 2026-12-01T08:00:00Z')
@@ -87,6 +85,35 @@ Examples:
         if (options.wait) await watch(client, output, accepted.task_id);
       },
     );
+}
+
+function changeCommand(): Command {
+  return steerCommand('change', 'Change when a task that waits is due, or its head start.')
+    .addOption(priorityOption())
+    .option('--run-at <time>', 'not before this time, such as 2026-12-01T08:00:00Z')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ soda task change order-17 --priority urgent
+  $ soda task change order-17 --run-at 2026-12-01T08:00:00Z`,
+    )
+    .action(
+      async (id: string, options: ConnectionOptions & { priority?: string; runAt?: string }) => {
+        const { priority, runAt } = options;
+        if (priority === undefined && runAt === undefined) {
+          throw new Failure('nothing to change: give --priority, --run-at or both', ExitCode.usage);
+        }
+        const { client, output } = connect(options);
+        await client.change(id, { priority: priorityOf(priority), run_at: runAt });
+        output.say({ task_id: id, code: 200 }, `changed: ${id}`);
+      },
+    );
+}
+
+function priorityOption(): Option {
+  const names = Object.keys(priorityNames).join(', ');
+  return new Option('--priority <name|seconds>', `head start: ${names} or seconds`);
 }
 
 function getCommand(): Command {
@@ -126,7 +153,7 @@ Examples:
           task.state,
           task.type,
           task.user.group,
-          task.progress?.percent ?? null,
+          rounded(task.progress?.percent ?? null),
           task.attempt,
           task.submitted_at,
         ]),
@@ -188,53 +215,6 @@ function steer(done: string, call: (client: SodaClient, id: string) => Promise<v
     await call(client, id);
     output.say({ task_id: id, code: 200 }, `${done}: ${id}`);
   };
-}
-
-function showTask(output: Output, task: TaskView): void {
-  const { notification, progress, error, timeline } = task;
-  output.fields(task, [
-    ['task', task.task_id],
-    ['type', task.type],
-    ['state', task.state],
-    ['why', task.failure_reason ?? task.waiting?.message ?? null],
-    ['error', error?.message ?? null],
-    ['user', Object.values(task.user).join(' / ')],
-    ['submitted', task.submitted_at],
-    ['due', task.state === 'waiting' ? task.due_at : null],
-    ['started', task.started_at],
-    ['finished', task.finished_at],
-    ['deadline', task.deadline],
-    ['executor', task.executor_id],
-    ['attempt', task.attempt],
-    ['progress', percentOf(progress)],
-    ['labels', task.labels.join(' ')],
-    ['requires', task.requires.join(' ')],
-    ['params', JSON.stringify(task.params)],
-    ['result', task.result === null ? null : JSON.stringify(task.result)],
-    ['callback', notification && `${notification.state ?? 'at the end'} ${notification.url}`],
-    ['callback error', notification?.last_error ?? null],
-  ]);
-  if (output.json) return;
-  for (const { attempt, executor_id, outcome, error: reason } of timeline) {
-    const parts = [`attempt ${attempt}`, executor_id, outcome ?? 'runs', reason?.message ?? ''];
-    output.say(null, `  ${parts.filter((part) => part !== '').join('  ')}`);
-  }
-  const large = timeline.findLast(({ error: reason }) => reason?.details_bytes !== undefined);
-  if (large) output.hint(`Details: soda task get ${task.task_id} --attempt ${large.attempt}`);
-}
-
-function showAttempt(output: Output, attempt: AttemptView): void {
-  const { error } = attempt;
-  output.fields(attempt, [
-    ['attempt', attempt.attempt],
-    ['executor', attempt.executor_id],
-    ['outcome', attempt.outcome ?? 'runs'],
-    ['offered', attempt.offered_at],
-    ['started', attempt.started_at],
-    ['ended', attempt.ended_at],
-    ['error', error?.message ?? null],
-    ['details', error?.details === undefined ? null : JSON.stringify(error.details)],
-  ]);
 }
 
 function number(text: string): number {

@@ -54,8 +54,13 @@ function stateLine({ state, progress, attempt, executor_id, waiting }: TaskView)
 }
 
 export function percentOf(progress: TaskView['progress']): string | null {
-  const percent = progress?.percent ?? null;
+  const percent = rounded(progress?.percent ?? null);
   return percent === null ? null : `${percent} %`;
+}
+
+/** To a tenth: what is behind it is noise of the arithmetic. */
+export function rounded(percent: number | null): number | null {
+  return percent === null ? null : Math.round(percent * 10) / 10;
 }
 
 function endLine({ state, failure_reason, error }: TaskView): string {

@@ -1,6 +1,5 @@
 /** The built `soda` command as a process: what it prints, and how it ends. */
 import { expect } from 'chai';
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,30 +8,20 @@ import { createInterface, type Interface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { FakeHttpApi, problem } from '../helpers/fake-http-api.ts';
+import { SodaCommand, soda } from '../helpers/soda-command.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const soda = path.join(root, 'cli/bin/soda.js');
 const receiver = path.join(root, 'examples/dist/callback-receiver/main.js');
-
-/** Without the variables of whoever runs the tests. */
-const cleanEnv = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !name.startsWith('SODA_')),
-);
-
-interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
 
 describe('soda', function () {
   this.timeout(30_000);
-  const children = new Set<ChildProcess>();
   let api: FakeHttpApi;
   let folder: string;
+  let command: SodaCommand;
 
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'soda-cli-'));
+    command = new SodaCommand(folder);
   });
 
   beforeEach(async () => {
@@ -41,32 +30,16 @@ describe('soda', function () {
   });
 
   afterEach(async () => {
-    for (const child of children) child.kill('SIGKILL');
+    command.killAll();
     await api.stop();
   });
 
   after(() => rm(folder, { recursive: true }));
 
-  function start(args: readonly string[], env: Record<string, string> = {}, script = soda) {
-    const child = spawn(process.execPath, [script, ...args], {
-      env: { ...cleanEnv, SODA_URL: api.url, ...env },
-      cwd: folder,
-    });
-    children.add(child);
-    child.once('exit', () => children.delete(child));
-    return child;
-  }
-
-  async function run(args: readonly string[], env = {}, input = ''): Promise<Ended> {
-    const child = start(args, env);
-    child.stdin.end(input);
-    const [out, err, [code]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, 'close') as Promise<[number | null]>,
-    ]);
-    return { code, out, err };
-  }
+  const start = (args: readonly string[], env: Record<string, string> = {}, script?: string) =>
+    command.start(args, { SODA_URL: api.url, ...env }, script);
+  const run = (args: readonly string[], env: Record<string, string> = {}, input = '') =>
+    command.run(args, { SODA_URL: api.url, ...env }, input);
 
   it('stops a master that still waits for its database when it is told to', async () => {
     const child = start(['master'], {
@@ -247,6 +220,22 @@ describe('soda', function () {
       ]);
     });
 
+    it('changes a task that waits', async () => {
+      api.intercept = () => [200, { task_id: 'a', code: 200 }];
+      const at = '2026-12-01T08:00:00Z';
+      expect((await run(['task', 'change', 'a', '--priority', 'urgent'])).out).to.equal(
+        'changed: a\n',
+      );
+      await run(['task', 'change', 'a', '--priority', '-60', '--run-at', at]);
+      expect(api.received.map(({ method, body }) => [method, body])).to.deep.equal([
+        ['PATCH', { priority: 'urgent' }],
+        ['PATCH', { priority: -60, run_at: at }],
+      ]);
+      const nothing = await run(['task', 'change', 'a']);
+      expect(nothing).to.include({ code: 2 });
+      expect(nothing.err).to.match(/nothing to change/);
+    });
+
     it('ends with a code that says what went wrong', async () => {
       expect(await run(['task', 'get', 'none'])).to.include({
         code: 3,
@@ -286,37 +275,6 @@ describe('soda', function () {
       api.executors = api.executors.map((one) => ({ ...one, lasting: false }));
       const passing = 'draining: e1 (until its process ends: its id was made up for it)\n';
       expect((await run(['executor', 'drain', 'e1'])).out).to.equal(passing);
-    });
-  });
-
-  describe('doctor', () => {
-    const findings = ({ out }: Ended): Record<string, string> =>
-      Object.fromEntries(
-        out
-          .trim()
-          .split('\n')
-          .map((line) => JSON.parse(line))
-          .map(({ check, state }) => [check, state]),
-      );
-
-    it('finds what is wrong', async () => {
-      const well = await run(['doctor', '--json']);
-      expect(findings(well)).to.include({ node: 'ok', master: 'ok', clock: 'ok' });
-      expect(well.code).to.equal(0);
-      api.intercept = (_request, usual) => {
-        const [status, body] = usual() as [number, unknown];
-        return [status, body, { date: new Date(Date.now() - 120_000).toUTCString() }];
-      };
-      const ill = await run(['doctor', '--json'], {
-        SODA_DATABASE_URL: 'mysql://root:secret@127.0.0.1:1/soda',
-      });
-      expect(findings(ill)).to.include({ clock: 'failed', database: 'failed' });
-      expect(ill.code).to.equal(1);
-      expect(ill.out).to.not.include('secret');
-      const alone = await run(['doctor', '--json', '--url', 'http://127.0.0.1:1'], {
-        SODA_PORT: '0',
-      });
-      expect(findings(alone)).to.include({ master: 'failed', port: 'ok' });
     });
   });
 

@@ -7,9 +7,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findFfmpeg } from '../../examples/ffmpeg/binaries.ts';
+import { findFfmpeg } from '../../../examples/ffmpeg/binaries.ts';
 
-const main = fileURLToPath(new URL('../../examples/dist/demo/main.js', import.meta.url));
+const main = fileURLToPath(new URL('../../../examples/dist/demo/main.js', import.meta.url));
 
 describe('the demo', function () {
   this.timeout(60_000);

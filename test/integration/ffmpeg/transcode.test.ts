@@ -14,15 +14,15 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findFfmpeg } from '../../examples/ffmpeg/binaries.ts';
-import { MediaRoot } from '../../examples/ffmpeg/media-root.ts';
-import { type Prober, probe } from '../../examples/ffmpeg/probe.ts';
+import { findFfmpeg } from '../../../examples/ffmpeg/binaries.ts';
+import { MediaRoot } from '../../../examples/ffmpeg/media-root.ts';
+import { type Prober, probe } from '../../../examples/ffmpeg/probe.ts';
 import {
   type TranscodeProgress,
   type TranscodeResult,
   type TranscodeSettings,
   transcodeHandler,
-} from '../../examples/ffmpeg/transcode.ts';
+} from '../../../examples/ffmpeg/transcode.ts';
 
 const CLIP_SECONDS = 2;
 const SMALL = { resolution: '64x48', gop: 10 };

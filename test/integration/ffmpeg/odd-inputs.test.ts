@@ -9,11 +9,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findFfmpeg } from '../../examples/ffmpeg/binaries.ts';
-import { MediaRoot } from '../../examples/ffmpeg/media-root.ts';
-import type { Media } from '../../examples/ffmpeg/media.ts';
-import { type Prober, probe } from '../../examples/ffmpeg/probe.ts';
-import { type TranscodeResult, transcodeHandler } from '../../examples/ffmpeg/transcode.ts';
+import { findFfmpeg } from '../../../examples/ffmpeg/binaries.ts';
+import { MediaRoot } from '../../../examples/ffmpeg/media-root.ts';
+import type { Media } from '../../../examples/ffmpeg/media.ts';
+import { type Prober, probe } from '../../../examples/ffmpeg/probe.ts';
+import { type TranscodeResult, transcodeHandler } from '../../../examples/ffmpeg/transcode.ts';
 
 const SOUND = ['-f', 'lavfi', '-i', 'sine=d=2'];
 const picture = (size = '64x36', more = '') => [

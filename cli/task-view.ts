@@ -1,0 +1,85 @@
+/** One task, or one attempt, as text: fields below one another. */
+import type { AttemptView, TaskView } from '@soda-scheduler/client';
+import type { Output } from './output.ts';
+import { percentOf } from './watch.ts';
+
+export function showTask(output: Output, task: TaskView): void {
+  const { notification, progress, error, timeline } = task;
+  output.fields(task, [
+    ['task', task.task_id],
+    ['type', task.type],
+    ['state', task.state],
+    ['why', whyOf(task)],
+    ['error', error?.message ?? null],
+    ['user', Object.values(task.user).join(' / ')],
+    ['submitted', task.submitted_at],
+    ['due', task.state === 'waiting' ? task.due_at : null],
+    ['started', task.started_at],
+    ['finished', task.finished_at],
+    ['deadline', task.deadline],
+    ['executor', task.executor_id],
+    ['attempt', task.attempt],
+    ['progress', percentOf(progress)],
+    ['labels', task.labels.join(' ')],
+    ['requires', task.requires.join(' ')],
+    ['params', JSON.stringify(task.params)],
+    ['result', task.result === null ? null : JSON.stringify(task.result)],
+    ['callback', notification && `${notification.state ?? 'at the end'} ${notification.url}`],
+    ['callback error', notification?.last_error ?? null],
+  ]);
+  if (output.json) return;
+  for (const attempt of timeline) output.say(null, `  ${attemptLine(attempt)}`);
+  const large = timeline.findLast(({ error: reason }) => reason?.details_bytes !== undefined);
+  if (large) output.hint(`Details: soda task get ${task.task_id} --attempt ${large.attempt}`);
+}
+
+export function showAttempt(output: Output, attempt: AttemptView): void {
+  const { error } = attempt;
+  output.fields(attempt, [
+    ['attempt', attempt.attempt],
+    ['executor', attempt.executor_id],
+    ['outcome', attempt.outcome ?? 'runs'],
+    ['offered', attempt.offered_at],
+    ['started', attempt.started_at],
+    ['ended', attempt.ended_at],
+    ['error', error?.message ?? null],
+    ['details', error?.details === undefined ? null : JSON.stringify(error.details)],
+  ]);
+}
+
+const ended: Readonly<Record<string, string>> = {
+  attempts_exhausted: 'its attempts are used up',
+  non_retryable: 'the executor said that trying again is of no use',
+  crash_budget: 'it lost too many executors without getting further',
+  deadline: 'its deadline passed',
+};
+
+/** A sentence for a waiting task as for an ended one. */
+function whyOf({ failure_reason: reason, waiting }: TaskView): string | null {
+  return reason === null ? (waiting?.message ?? null) : (ended[reason] ?? reason);
+}
+
+function attemptLine(attempt: AttemptView): string {
+  const { outcome, error, started_at: startedAt, ended_at: endedAt } = attempt;
+  const parts = [
+    `attempt ${attempt.attempt}`,
+    attempt.executor_id,
+    startedAt ?? 'not started',
+    durationOf(startedAt, endedAt),
+    outcome ?? 'runs',
+    error?.message ?? '',
+  ];
+  return parts.filter((part) => part !== '').join('  ');
+}
+
+/** `1 h 02 min`, `3 min 20 s`, `4.2 s`; nothing where it has not begun or ended. */
+function durationOf(startedAt: string | null, endedAt: string | null): string {
+  if (startedAt === null || endedAt === null) return '';
+  const ms = Date.parse(endedAt) - Date.parse(startedAt);
+  const seconds = Math.floor(ms / 1000);
+  const two = (value: number) => String(value).padStart(2, '0');
+  if (seconds >= 3600)
+    return `${Math.floor(seconds / 3600)} h ${two(Math.floor(seconds / 60) % 60)} min`;
+  if (seconds >= 60) return `${Math.floor(seconds / 60)} min ${two(seconds % 60)} s`;
+  return `${(ms / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,57 @@
+/** The built `soda` command as a process, without the variables of whoever runs the tests. */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+
+export const soda = join(fileURLToPath(new URL('../..', import.meta.url)), 'cli/bin/soda.js');
+
+const cleanEnv = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !name.startsWith('SODA_')),
+);
+
+export interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export class SodaCommand {
+  readonly #folder: string;
+  readonly #children = new Set<ChildProcessWithoutNullStreams>();
+
+  /** `folder`: where its commands are run. */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  start(
+    args: readonly string[],
+    env: Record<string, string> = {},
+    script = soda,
+  ): ChildProcessWithoutNullStreams {
+    const child = spawn(process.execPath, [script, ...args], {
+      env: { ...cleanEnv, ...env },
+      cwd: this.#folder,
+    });
+    this.#children.add(child);
+    child.once('exit', () => this.#children.delete(child));
+    return child;
+  }
+
+  async run(args: readonly string[], env: Record<string, string> = {}, input = ''): Promise<Ended> {
+    const child = this.start(args, env);
+    child.stdin.end(input);
+    const [out, err, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close') as Promise<[number | null]>,
+    ]);
+    return { code, out, err };
+  }
+
+  killAll(): void {
+    for (const child of this.#children) child.kill('SIGKILL');
+  }
+}
