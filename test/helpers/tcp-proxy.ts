@@ -41,6 +41,7 @@ export class TcpProxy {
   #refuses = false;
   /** Bytes passed on since the start, to place a cut. */
   readonly passed: Record<Direction, number> = { up: 0, down: 0 };
+  #answersLeft = Number.POSITIVE_INFINITY;
   connectionCount = 0;
 
   private constructor(targetPort: number) {
@@ -82,6 +83,11 @@ export class TcpProxy {
   /** Destroys the connection once so many more bytes have passed, in the middle of a frame or not. */
   cutAfter(bytes: number, direction: Direction): void {
     this.#faults[direction].cutAfter = bytes;
+  }
+
+  /** The nth answer from now, of small ones, is lost with every connection; no new one is let in. */
+  cutAtAnswer(nth: number): void {
+    this.#answersLeft = nth;
   }
 
   /** Destroys what is open. New connections pass, unless `refuse()` was called. */
@@ -128,6 +134,10 @@ export class TcpProxy {
     from.setNoDelay(true);
     from.on('data', (chunk) => {
       if (fault.drop) return;
+      if (direction === 'down' && (this.#answersLeft -= 1) <= 0) {
+        this.refuse();
+        return this.cut();
+      }
       this.#later(fault.delayMs, () => this.#pass(pair, direction, to, chunk));
     });
     from.on('error', () => undefined);

@@ -63,7 +63,7 @@ export class Database {
       });
       return;
     }
-    // One by one, and for as long as it takes: a table may be large.
+    // One by one: each has all the time that a statement may take.
     for (const sql of statements) await this.knex.raw(sql);
   }
 
