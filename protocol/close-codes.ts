@@ -24,7 +24,10 @@ export const CloseCode = {
   frameRefused: 4422,
   /** Another living process uses this executor id. Reconnect after the backoff: it may end. */
   idInUse: 4423,
-  /** The receiver is too slow: the send window is full. Reconnect; a new session begins. */
+  /**
+   * A window is full, or the master is behind with what it has. Reconnect after the backoff; the session
+   * goes on, or a new one begins.
+   */
   overflow: 4429,
   /** Nothing was heard for a lease. Reconnect and resume. */
   silent: 4440,

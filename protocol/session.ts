@@ -6,6 +6,9 @@
  */
 import { SESSION_LIMITS } from './limits.ts';
 
+/** What `encodeFrame` puts in front of a body, at most. */
+const NUMBERS_BYTES = 64;
+
 /** A frame that was sent and may have to be sent again. */
 export interface Numbered<Message> {
   readonly seq: number;
@@ -41,6 +44,9 @@ export class Session<Message> {
   #announcedAck = 0;
   /** Confirmed numbers above `#ack`: those before them are still being handled. */
   readonly #confirmed = new Set<number>();
+  /** Sizes of the frames that were received and are not acknowledged, the oldest first. */
+  readonly #receivedSizes: number[] = [];
+  #receivedBytes = 0;
 
   /** Highest number received without a gap: what a reconnecting side tells its peer. */
   get received(): number {
@@ -83,12 +89,21 @@ export class Session<Message> {
     return this.#ack;
   }
 
-  /** Takes the numbers of a sequenced frame. Only after `deliver` may its content be looked at. */
-  receive(seq: number, ack: number): Receipt {
+  /**
+   * Takes the numbers of a sequenced frame. Only after `deliver` may its content be looked at.
+   * `bytes`: of the frame as it came; 0 where it is confirmed at once.
+   */
+  receive(seq: number, ack: number, bytes = 0): Receipt {
     if (!this.acknowledged(ack)) return 'invalid';
     if (seq <= this.#received) return 'duplicate';
     if (seq > this.#received + 1) return 'gap';
-    if (seq - this.#ack > SESSION_LIMITS.unackedFramesMax) return 'overflow';
+    const { unackedFramesMax, unackedBytesMax } = SESSION_LIMITS;
+    if (seq - this.#ack > unackedFramesMax) return 'overflow';
+    // The sender counts bodies; the numbers in front of them come on top.
+    const bytesMax = unackedBytesMax + unackedFramesMax * NUMBERS_BYTES;
+    if (this.#receivedBytes + bytes > bytesMax) return 'overflow';
+    this.#receivedSizes.push(bytes);
+    this.#receivedBytes += bytes;
     this.#received = seq;
     return 'deliver';
   }
@@ -110,7 +125,10 @@ export class Session<Message> {
   confirm(seq: number): void {
     if (seq <= this.#ack || seq > this.#received) return;
     this.#confirmed.add(seq);
-    while (this.#confirmed.delete(this.#ack + 1)) this.#ack += 1;
+    while (this.#confirmed.delete(this.#ack + 1)) {
+      this.#ack += 1;
+      this.#receivedBytes -= this.#receivedSizes.shift() ?? 0;
+    }
   }
 
   /**

@@ -46,7 +46,7 @@ export class ExecutorGateway {
   }
 
   /** Begins to take upgrades, and to post what executors say to `master`. Once only. */
-  attach(server: Server, master: Pick<MasterHandle, 'status' | 'term' | 'post'>): void {
+  attach(server: Server, master: Pick<MasterHandle, 'status' | 'term' | 'post' | 'isFull'>): void {
     this.#options.sessions.attach(master);
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       const refusal = this.#refusalOf(request, this.#isShutDown ? 'stopped' : master.status);

@@ -19,6 +19,7 @@ import {
 import type { ExecutorFrame, HelloFrame, MasterFrame } from '@soda-scheduler/protocol';
 import type { MasterHandle } from '../application/master-handle.ts';
 import type { Clock, ExecutorLink, Log } from '../application/ports.ts';
+import { SENT_BYTES_MAX } from '../domain/bounds.ts';
 import type { ExecutorCommand } from '../domain/effects.ts';
 import { commandBody, connectedEvent, frameEvent, heartbeatEvent } from './executor-frames.ts';
 
@@ -36,6 +37,8 @@ export interface SessionsOptions {
   readonly leaseMs: number;
   /** Unique among all sessions of all masters. */
   readonly createId: () => string;
+  /** Bytes; `SENT_BYTES_MAX` unless a test says otherwise. */
+  readonly sentBytesMax?: number;
 }
 
 /** What carries the frames of one connection. What it was given after `close` is void. */
@@ -62,18 +65,21 @@ interface ExecutorSession {
   readonly frames: Session<string>;
   connection: Connection | null;
   disconnectedAt: number;
+  /** Of its unacknowledged frames, as they are part of the sum. */
+  countedBytes: number;
 }
 
-type Master = Pick<MasterHandle, 'term' | 'post'>;
+type Master = Pick<MasterHandle, 'term' | 'post' | 'isFull'>;
 
 export class ExecutorSessions implements ExecutorLink {
   readonly #options: SessionsOptions;
-  #master: Master = { term: 0, post: () => undefined };
+  #master: Master = { term: 0, post: () => undefined, isFull: false };
   readonly #connections = new Set<Connection>();
   readonly #sessions = new Map<string, ExecutorSession>();
   readonly #sessionByExecutor = new Map<string, ExecutorSession>();
   /** Sessions whose peer may have to be told of a newer ack at the end of this turn of the loop. */
   readonly #ackQueue = new Set<ExecutorSession>();
+  #sentBytes = 0;
   #callOffSweep: (() => void) | null = null;
 
   constructor(options: SessionsOptions) {
@@ -82,6 +88,11 @@ export class ExecutorSessions implements ExecutorLink {
 
   get connectionCount(): number {
     return this.#connections.size;
+  }
+
+  /** Of frames that no executor has acknowledged yet. */
+  get sentBytes(): number {
+    return this.#sentBytes;
   }
 
   /** Those that wait for their executor to come back included. */
@@ -118,7 +129,8 @@ export class ExecutorSessions implements ExecutorLink {
     }
     const decoded = decodeFrame(executorFrame, text);
     if ('problem' in decoded) return this.badFrame(connection, decoded.problem);
-    this.#take(connection, connection.session, decoded.frame);
+    this.#take(connection, connection.session, decoded.frame, Buffer.byteLength(text));
+    this.#recount(connection.session);
   }
 
   /** Also for what only the owner of the connection can see is wrong with a frame. */
@@ -146,7 +158,11 @@ export class ExecutorSessions implements ExecutorLink {
     const session = this.#sessions.get(sessionId);
     if (session === undefined) return;
     const body = commandBody(command, term);
-    const frame = session.frames.send(body, Buffer.byteLength(body));
+    const bytes = Buffer.byteLength(body);
+    const { sentBytesMax = SENT_BYTES_MAX } = this.#options;
+    const isTooMuch = this.#sentBytes + bytes > sentBytesMax;
+    const frame = isTooMuch ? null : session.frames.send(body, bytes);
+    this.#recount(session);
     if (frame === null) {
       // A command was lost, so that the session may not go on; a new one begins by telling all.
       this.#forget(session, CloseCode.overflow, 'the send window is full');
@@ -182,7 +198,12 @@ export class ExecutorSessions implements ExecutorLink {
     }
   }
 
-  #take(connection: Connection, session: ExecutorSession, frame: ExecutorFrame): void {
+  #take(
+    connection: Connection,
+    session: ExecutorSession,
+    frame: ExecutorFrame,
+    bytes: number,
+  ): void {
     const { socket } = connection;
     if (frame.type === 'ack' || frame.type === 'heartbeat') {
       if (!session.frames.acknowledged(frame.ack)) {
@@ -197,15 +218,19 @@ export class ExecutorSessions implements ExecutorLink {
       }
       return;
     }
-    switch (session.frames.receive(frame.seq, frame.ack)) {
+    if (this.#master.isFull) {
+      // Not taken, so that it comes again: the session goes on.
+      return socket.close(CloseCode.overflow, 'the master is behind: send it again');
+    }
+    switch (session.frames.receive(frame.seq, frame.ack, bytes)) {
       case 'deliver':
-        return this.#master.post(frameEvent(frame, session));
+        return this.#master.post(frameEvent(frame, session), bytes);
       case 'duplicate':
         return;
       case 'gap':
         return socket.close(CloseCode.gap, `expected ${session.frames.received + 1}`);
       case 'overflow':
-        return socket.close(CloseCode.overflow, 'too many frames without an ack');
+        return socket.close(CloseCode.overflow, 'too much without an ack');
       case 'invalid':
         return this.badFrame(connection, 'ack: beyond what was sent');
     }
@@ -248,6 +273,7 @@ export class ExecutorSessions implements ExecutorLink {
       frames: new Session(),
       connection,
       disconnectedAt: 0,
+      countedBytes: 0,
     };
     connection.session = session;
     this.#sessions.set(session.sessionId, session);
@@ -295,10 +321,19 @@ export class ExecutorSessions implements ExecutorLink {
   #forget(session: ExecutorSession, code: CloseCode, reason: string): void {
     this.#sessions.delete(session.sessionId);
     this.#ackQueue.delete(session);
+    this.#sentBytes -= session.countedBytes;
+    session.countedBytes = 0;
     if (this.#sessionByExecutor.get(session.executorId) === session) {
       this.#sessionByExecutor.delete(session.executorId);
     }
     session.connection?.socket.close(code, reason);
+  }
+
+  #recount(session: ExecutorSession): void {
+    // One that was forgotten holds nothing any more.
+    if (this.#sessions.get(session.sessionId) !== session) return;
+    this.#sentBytes += session.frames.unackedBytes - session.countedBytes;
+    session.countedBytes = session.frames.unackedBytes;
   }
 
   #scheduleSweep(): void {

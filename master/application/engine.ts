@@ -15,10 +15,12 @@ import {
   type Reply,
 } from '../domain/effects.ts';
 import type { Event, RequestId } from '../domain/events.ts';
+import { MAILBOX_COUNT_MAX } from '../domain/bounds.ts';
 import { restore } from '../domain/restore.ts';
 import { step } from '../domain/scheduler.ts';
 import { nextWakeAt, type Policy, type State } from '../domain/state.ts';
 import { fold } from './fold.ts';
+import { Mailbox } from './mailbox.ts';
 import { read } from './read.ts';
 import { type MasterStatus, Unavailable } from './master-handle.ts';
 import { StoreWatch, UNKNOWN } from './store-watch.ts';
@@ -33,13 +35,6 @@ import {
   TermLost,
 } from './ports.ts';
 
-/**
- * Events stepped in one turn, a batch counted by its tasks, the last one whole: bounds both the
- * transaction and the time without I/O.
- */
-const TURN_EVENT_COUNT_MAX = 1024;
-/** Events waiting for a turn; beyond it requests are refused. */
-const MAILBOX_COUNT_MAX = 20_000;
 const TICK_MS = 1_000;
 /** How long a master with nothing to write may believe that its term still stands. */
 const TERM_CHECK_MS = 1_000;
@@ -70,7 +65,7 @@ export class Engine {
   readonly #options: EngineOptions;
   #status: MasterStatus = 'starting';
   #state: State | null = null;
-  #mailbox: Event[] = [];
+  readonly #mailbox = new Mailbox();
   /** Rows that the state waits for; those asked for by rows are read after the next turn. */
   #loads: Load[] = [];
   #lastRequest: RequestId = 0;
@@ -82,6 +77,8 @@ export class Engine {
   #rebuiltAt = Number.NEGATIVE_INFINITY;
   #loop: Promise<void> | null = null;
   #stopping = false;
+  /** The event of the stop is yet to be stepped. */
+  #drainsFirst = false;
   /** When a commit was last begun: each asks whether the term still stands. */
   #askedAt = 0;
   readonly #watch: StoreWatch;
@@ -125,14 +122,21 @@ export class Engine {
     this.#stopping = true;
     if (this.#status === 'ready') {
       this.#status = 'draining';
+      this.#drainsFirst = true;
       this.post({ type: 'drainStarted' });
     }
     this.#giveUp?.();
     await this.#loop?.catch(() => undefined);
   }
 
-  post(event: Event): void {
-    this.#mailbox.push(event);
+  /** What waits for a turn. Read it; only the loop and `post` may change it. */
+  get mailbox(): Pick<Mailbox, 'size' | 'frameBytes' | 'isFull'> {
+    return this.#mailbox;
+  }
+
+  /** `frameBytes`: of the frame of an executor that this came as. */
+  post(event: Event, frameBytes = 0): void {
+    this.#mailbox.put(event, frameBytes);
     this.#wake?.();
   }
 
@@ -141,7 +145,7 @@ export class Engine {
     if (this.status !== 'ready') {
       return Promise.reject(new Unavailable(`the master is ${this.status}`, 2));
     }
-    if (this.#mailbox.length >= MAILBOX_COUNT_MAX) {
+    if (this.#mailbox.size >= MAILBOX_COUNT_MAX) {
       return Promise.reject(new Unavailable('the master is busy: too many requests wait', 1));
     }
     const request = ++this.#lastRequest;
@@ -153,7 +157,7 @@ export class Engine {
 
   async #run(): Promise<void> {
     const { log } = this.#options;
-    while (!this.#stopping || this.#mailbox.some((event) => event.type === 'drainStarted')) {
+    while (!this.#stopping || this.#drainsFirst) {
       try {
         await this.#sleep();
         await this.#turn();
@@ -174,7 +178,7 @@ export class Engine {
   /** Until there is an event, or time for something; then a little, so that events gather. */
   async #sleep(): Promise<void> {
     const { clock } = this.#options;
-    if (this.#mailbox.length + this.#loads.length === 0 && this.#state !== null) {
+    if (this.#mailbox.size + this.#loads.length === 0 && this.#state !== null) {
       const tickAt = Math.min(nextWakeAt(this.#state), this.#state.lastTickAt + TICK_MS);
       const at = Math.min(tickAt, this.#askedAt + TERM_CHECK_MS);
       if (at > clock.now()) {
@@ -199,8 +203,11 @@ export class Engine {
     if (Math.min(nextWakeAt(state), state.lastTickAt + TICK_MS) <= now) {
       step(state, { type: 'ticked' }, now, output);
     }
-    const events = this.#mailbox.splice(0, countOfTurn(this.#mailbox));
-    for (const event of events) step(state, event, now, output);
+    const events = this.#mailbox.takeTurn();
+    for (const event of events) {
+      step(state, event, now, output);
+      if (event.type === 'drainStarted') this.#drainsFirst = false;
+    }
     await this.#release(state, output, events.length, now);
     for (const load of this.#loads.splice(0)) await this.#load(state, load);
   }
@@ -298,6 +305,8 @@ export class Engine {
           this.#end(error.message);
           throw error;
         }
+        // What the state that has just begun was told is lost with it.
+        this.#mailbox.shut();
         log.warn('the store does not answer yet', { event: 'rebuild', error: String(error) });
         await this.#pause();
       }
@@ -342,10 +351,8 @@ export class Engine {
     });
     this.#state = state;
     this.#loads = [];
-    // What executors said to the state before is said again: they come back and tell what they run.
-    this.#mailbox = this.#mailbox.filter(
-      (event) => event.type === 'notificationTried' || event.type === 'drainStarted',
-    );
+    // From here on: whoever was told to come back may do so at once.
+    this.#mailbox.open();
     if (!first) link.reattachAll();
     notifier.forgetAll();
     log.info('a term has begun', {
@@ -366,19 +373,9 @@ export class Engine {
   #rejectAll(reason: string): void {
     const waiters = [...this.#waiters.values()];
     this.#waiters.clear();
-    // Requests that were not stepped yet go with them: their clients may ask again.
-    this.#mailbox = this.#mailbox.filter((event) => !('request' in event));
+    // Requests that were not stepped yet go with them: their clients may ask again. And what executors
+    // said to the state before is said again: they come back and tell what they run.
+    this.#mailbox.shut();
     for (const waiter of waiters) waiter.reject(new Unavailable(reason, 2));
   }
-}
-
-/** How many events of the mailbox make a turn. */
-function countOfTurn(mailbox: readonly Event[]): number {
-  let weight = 0;
-  const end = mailbox.findIndex((event) => {
-    if (weight >= TURN_EVENT_COUNT_MAX) return true;
-    weight += event.type === 'tasksSubmitted' ? event.tasks.length : 1;
-    return false;
-  });
-  return end === -1 ? mailbox.length : end;
 }

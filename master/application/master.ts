@@ -45,6 +45,10 @@ export class Master implements MasterHandle {
     return this.#engine.status;
   }
 
+  get isFull(): boolean {
+    return this.#engine.mailbox.isFull;
+  }
+
   get term(): number {
     return this.#engine.term;
   }
@@ -162,8 +166,8 @@ export class Master implements MasterHandle {
     return state === null ? NOTHING : backlogOf(state, this.#clock.now());
   }
 
-  post(event: Event): void {
-    this.#engine.post(event);
+  post(event: Event, frameBytes = 0): void {
+    this.#engine.post(event, frameBytes);
   }
 }
 

@@ -20,3 +20,24 @@ export const FIRE_COUNT_MAX = 1_000;
 
 /** Times that a task may be given back unasked, since its last new checkpoint, before that is a failure. */
 export const RETURN_COUNT_MAX = 3;
+
+/**
+ * Events stepped in one turn, a batch counted by its tasks, the last one whole: bounds both the
+ * transaction and the time without I/O.
+ */
+export const TURN_EVENT_COUNT_MAX = 1024;
+
+/** Events waiting for a turn; beyond it requests are refused with 503. */
+export const MAILBOX_COUNT_MAX = 20_000;
+
+/**
+ * Bytes of frames that wait for a turn, of all executors together. Beyond it a frame is not taken and
+ * its connection is closed: the executor dials again after its backoff, resumes, and sends it again.
+ */
+export const MAILBOX_FRAME_BYTES_MAX = 64 * 1024 * 1024;
+
+/**
+ * Bytes of frames that executors have not acknowledged, of all sessions together. Beyond it the session
+ * that is to send another ends, and what it was offered is taken back.
+ */
+export const SENT_BYTES_MAX = 256 * 1024 * 1024;

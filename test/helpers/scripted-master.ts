@@ -26,6 +26,7 @@ const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 export class ScriptedMaster {
   status: MasterStatus = 'ready';
+  readonly isFull = false;
   term = 1;
   confirmsResults = true;
   readonly events: Event[] = [];

@@ -17,6 +17,7 @@ import { NOW, sampleTask } from './task.ts';
 export class StandInHandle implements MasterHandle {
   status: MasterStatus = 'ready';
   readonly term = 1;
+  readonly isFull = false;
   readonly stored = new Map<string, ShownTask>();
   readonly submissions: Submission[] = [];
   /** Every call but submits and reads, as `name argument argument`. */

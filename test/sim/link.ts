@@ -44,14 +44,17 @@ export class SimLink implements ExecutorLink {
     });
   }
 
-  attach(master: Pick<MasterHandle, 'term' | 'post'>): void {
-    const post = (event: Event) => {
+  attach(master: Pick<MasterHandle, 'term' | 'post' | 'isFull'>): void {
+    const post = (event: Event, frameBytes = 0) => {
       if ('frameSeq' in event) this.#delivered(event);
-      master.post(event);
+      master.post(event, frameBytes);
     };
     this.#sessions.attach({
       get term() {
         return master.term;
+      },
+      get isFull() {
+        return master.isFull;
       },
       post,
     });

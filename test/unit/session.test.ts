@@ -215,6 +215,16 @@ describe('Session', () => {
     const receiver = new Session<string>();
     for (const seq of upTo(max)) expect(receiver.receive(seq, 0)).to.equal('deliver');
     expect(receiver.receive(max + 1, 0)).to.equal('overflow');
+
+    const byReceivedBytes = new Session<string>();
+    const MiB = 1024 * 1024;
+    for (const seq of upTo(4)) expect(byReceivedBytes.receive(seq, 0, MiB)).to.equal('deliver');
+    expect(byReceivedBytes.receive(5, 0, MiB)).to.equal('overflow');
+    byReceivedBytes.confirm(2);
+    expect(byReceivedBytes.receive(5, 0, MiB), 'the first is still held').to.equal('overflow');
+    byReceivedBytes.confirm(1);
+    for (const seq of [5, 6]) expect(byReceivedBytes.receive(seq, 0, MiB)).to.equal('deliver');
+    expect(byReceivedBytes.receive(7, 0, MiB)).to.equal('overflow');
   });
 
   it('numbers a body without touching it', () => {

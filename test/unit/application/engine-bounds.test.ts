@@ -94,4 +94,73 @@ describe('Engine under load', () => {
     await fail();
     expect(harness.engine).to.include({ status: 'ready', term: 5 });
   });
+
+  const beat = (i: number) =>
+    harness.engine.post({
+      type: 'heartbeatReceived',
+      executorId: `x${i}`,
+      sessionId: `x${i}/1`,
+      draining: false,
+      running: [],
+      loopLagMs: 1,
+      rssBytes: 1,
+    });
+  const FLEET = 1_000;
+  const fleet = Array.from({ length: FLEET }, (_, i) => i);
+
+  it('gathers nothing in an hour without a store, however many executors go on to beat', async () => {
+    const { takeTerm } = harness.store;
+    harness.store.takeTerm = () => Promise.reject(new Error('down'));
+    harness.store.failing.set('commit', { error: new Error('down') });
+    await refusalOf(submit(own('a')));
+    for (let second = 0; second < 3_600; second += 10) {
+      for (const i of fleet) beat(i);
+      expect(harness.engine.mailbox.size).to.equal(0);
+      harness.clock.advance(10 * SECOND);
+      await new Promise((resolve) => void setImmediate(resolve));
+    }
+    harness.store.takeTerm = takeTerm.bind(harness.store);
+    await harness.clock.pass(10 * SECOND);
+    expect(harness.engine).to.include({ status: 'ready', term: 2 });
+    expect(harness.recorder.reattachCount).to.equal(1);
+    connect();
+    await settled();
+    expect(harness.engine.state?.executors.has('x'), 'who comes back is heard').to.equal(true);
+  });
+
+  it('keeps one heartbeat of each executor while a commit hangs, the newest', async () => {
+    for (const i of fleet) {
+      const session = { executorId: `x${i}`, sessionId: `x${i}/1` };
+      harness.engine.post({ type: 'executorConnected', ...hello(session) });
+    }
+    await settled();
+    harness.store.held.add('commit');
+    void submit(own('a')).catch(() => undefined);
+    await settled();
+    for (let round = 0; round < 100; round++) for (const i of fleet) beat(i);
+    expect(harness.engine.mailbox.size).to.equal(FLEET);
+  });
+
+  it('is full of frames at 64 MiB, and has room again once they were stepped', async () => {
+    connect();
+    await settled();
+    harness.store.held.add('commit');
+    const answer = submit(own('a'));
+    await settled();
+    const frameBytes = 64 * 1024;
+    const checkpoint = 'c'.repeat(frameBytes);
+    let count = 0;
+    for (; !harness.engine.mailbox.isFull; count++) {
+      const about = { executorId: 'x', sessionId: 'x/1', taskId: 'a', attempt: 1 };
+      const news = { percent: null, state: undefined, checkpoint };
+      const frameSeq = count + 1;
+      harness.engine.post({ type: 'progressReported', frameSeq, ...news, ...about }, frameBytes);
+    }
+    expect(count).to.equal(1024);
+    harness.store.release();
+    expect(await codes(answer)).to.deep.equal([202]);
+    await settled();
+    expect(harness.engine.mailbox).to.include({ isFull: false, frameBytes: 0 });
+    expect(harness.recorder.confirmed).to.have.length(count);
+  });
 });

@@ -30,10 +30,10 @@ describe('Engine', () => {
   const codes = async (answer: ReturnType<typeof submit>) => (await answer).map(({ code }) => code);
   const connect = (executorId = 'x') =>
     harness.engine.post({ type: 'executorConnected', ...hello({ executorId }) });
-  const heartbeat = (): Event => ({
+  const heartbeat = (sessionId = 'none'): Event => ({
     type: 'heartbeatReceived',
     executorId: 'nobody',
-    sessionId: 'none',
+    sessionId,
     draining: false,
     running: [],
     loopLagMs: null,
@@ -82,7 +82,7 @@ describe('Engine', () => {
 
     it('is bounded: more events are left to the next', async () => {
       harness.recorder.turns.length = 0;
-      for (let i = 0; i < 1500; i++) harness.engine.post(heartbeat());
+      for (let i = 0; i < 1500; i++) harness.engine.post(heartbeat(`s${i}`));
       await settled();
       expect(harness.recorder.turns).to.deep.equal([1024, 476]);
     });
@@ -253,7 +253,7 @@ describe('Engine', () => {
     harness.store.held.add('commit');
     const first = submit(own('a'));
     await settled();
-    for (let i = 0; i < 20_000; i++) harness.engine.post(heartbeat());
+    for (let i = 0; i < 20_000; i++) harness.engine.post(heartbeat(`s${i}`));
     const refusal = await refusalOf(submit(own('b')));
     expect(refusal).to.be.instanceOf(Unavailable);
     expect((refusal as Unavailable).message).to.include('busy');

@@ -1,0 +1,124 @@
+/** What sessions hold: of frames to take and of frames that were sent. */
+import { expect } from 'chai';
+import { CloseCode } from '@soda-scheduler/protocol';
+import { type Connection, ExecutorSessions } from '../../master/access/executor-sessions.ts';
+import type { Log } from '../../master/application/ports.ts';
+import type { Event } from '../../master/domain/events.ts';
+import { ManualClock } from '../helpers/manual-clock.ts';
+import { sampleTask } from '../helpers/task.ts';
+
+const quiet: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+class Executor {
+  readonly frames: Record<string, unknown>[] = [];
+  code: number | null = null;
+  readonly connection: Connection;
+  readonly #sessions: ExecutorSessions;
+
+  constructor(sessions: ExecutorSessions, id: string, session?: string) {
+    this.#sessions = sessions;
+    this.connection = sessions.open({
+      send: (text) => this.frames.push(JSON.parse(text) as Record<string, unknown>),
+      close: (code) => (this.code = code),
+    });
+    this.say({
+      type: 'hello',
+      executor_id: id,
+      incarnation: `of ${id}`,
+      types: ['video.push'],
+      labels: [],
+      reserve: [],
+      slots: 1,
+      received: 0,
+      running: [],
+      sdk: 'test',
+      host: 'h',
+      pid: 1,
+      ...(session !== undefined && { session }),
+    });
+  }
+
+  get session(): string {
+    return String(this.frames[0]?.['session']);
+  }
+
+  say(frame: object): void {
+    this.#sessions.receive(this.connection, JSON.stringify(frame));
+  }
+}
+
+describe('executor sessions', () => {
+  let posted: { event: Event; bytes: number | undefined }[];
+  let master: {
+    term: number;
+    isFull: boolean;
+    post: (event: Event, bytes?: number) => void;
+  };
+  let sessions: ExecutorSessions;
+  beforeEach(() => {
+    posted = [];
+    master = { term: 1, isFull: false, post: (event, bytes) => posted.push({ event, bytes }) };
+    let lastId = 0;
+    sessions = new ExecutorSessions({
+      clock: new ManualClock(),
+      log: quiet,
+      heartbeatMs: 5_000,
+      leaseMs: 30_000,
+      createId: () => `s${++lastId}`,
+      sentBytesMax: 10_000,
+    });
+    sessions.attach(master);
+  });
+  const types = () => posted.map(({ event }) => event.type);
+  const accept = (seq: number) => ({ type: 'accept', seq, ack: 0, task_id: 'a', attempt: 1 });
+  const assign = (executor: Executor, bytes: number) =>
+    sessions.send(
+      executor.session,
+      { type: 'assign', task: sampleTask({ params: JSON.stringify('p'.repeat(bytes)) }) },
+      1,
+    );
+
+  it('take no frame that the master has no room for, and take it when it comes again', () => {
+    const first = new Executor(sessions, 'x');
+    first.say(accept(1));
+    expect(posted.at(-1)?.bytes, 'its size goes with it').to.equal(
+      JSON.stringify(accept(1)).length,
+    );
+    master.isFull = true;
+    first.say({ type: 'heartbeat', n: 1, ack: 0, state: 'idle', running: [] });
+    expect(first.code, 'heartbeats are answered all the same').to.equal(null);
+    first.say(accept(2));
+    expect(first.code).to.equal(CloseCode.overflow);
+    sessions.closed(first.connection, CloseCode.overflow);
+    expect(types().filter((type) => type === 'attemptAccepted')).to.have.length(1);
+
+    master.isFull = false;
+    const again = new Executor(sessions, 'x', first.session);
+    expect(again.frames[0]).to.include({ resumed: true, received: 1 });
+    again.say(accept(2));
+    expect(again.code).to.equal(null);
+    expect(types().filter((type) => type === 'attemptAccepted')).to.have.length(2);
+  });
+
+  it('hold what was sent to all of them up to a bound; beyond it one has to begin anew', () => {
+    const [x, y, z] = ['x', 'y', 'z'].map((id) => new Executor(sessions, id)) as [
+      Executor,
+      Executor,
+      Executor,
+    ];
+    assign(x, 4_000);
+    assign(y, 4_000);
+    expect([x.code, y.code]).to.deep.equal([null, null]);
+    expect(sessions.sentBytes).to.be.within(8_000, 9_000);
+    assign(z, 4_000);
+    expect(z.code).to.equal(CloseCode.overflow);
+    x.say({ type: 'ack', ack: 1 });
+    expect(sessions.sentBytes).to.be.within(4_000, 4_500);
+    const again = new Executor(sessions, 'z');
+    expect(again.frames[0]).to.include({ resumed: false });
+    assign(again, 4_000);
+    expect(again.code).to.equal(null);
+    sessions.reattachAll();
+    expect(sessions.sentBytes, 'nothing is held of sessions that are over').to.equal(0);
+  });
+});
