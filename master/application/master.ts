@@ -17,8 +17,8 @@ import {
 import type { Clock, ShownTask, TaskPage, TaskStore } from './ports.ts';
 import { TooMany, Turnstile } from './turnstile.ts';
 
-/** Rows that a page may look at for what it brings: some 50 ms of work, in pieces. */
-const LOOK_COUNT = 50_000;
+/** Rows that a page may look at for what it brings: some 20 ms of work, in pieces. */
+const LOOK_COUNT = 20_000;
 /** Lists under way, and others that wait: to be refused comes sooner than an answer. */
 const LISTS = { countMax: 2, waitingMax: 100 };
 

@@ -13,7 +13,7 @@ import { NOW } from '../helpers/task.ts';
 import { attemptOf, commit, DAY_MS, everything, finish, finished, next, task } from './sample.ts';
 
 const COUNT = 1000;
-/** A turn's share is 5 ms, and each piece takes one by the clock below; the rest is slack. */
+/** A turn's share is 3 ms, and each piece takes one by the clock below; the rest is slack. */
 const PIECES_MAX = 8;
 
 describe('SQLite and the event loop', function () {
@@ -97,13 +97,25 @@ describe('SQLite and the event loop', function () {
     expect(turns.pieces).to.be.at.most(PIECES_MAX);
   });
 
-  it('a search is cut into pieces, each of so many rows', async () => {
+  it('a search, and a count, is cut into pieces, each of so many rows', async () => {
     const later = Array.from({ length: 12 }, (_, part) =>
-      Array.from({ length: 1000 }, (__, index) => task(COUNT + part * 1000 + index + 1)),
+      Array.from({ length: 1000 }, (__, index) =>
+        task(COUNT + part * 1000 + index + 1, { lane: `video.push||${index % 3}` }),
+      ),
     );
     for (const inserts of later) await store.commit(commit(term, { inserts }));
+    const lanes = (await store.countLanes()).map(({ lane, count }) => [lane, count]);
+    expect(lanes).to.deep.equal([
+      ['video.push||', COUNT],
+      ['video.push||0', 12 * 334],
+      ['video.push||1', 12 * 333],
+      ['video.push||2', 12 * 333],
+    ]);
+    const counted = await watched(() => store.countLanes());
+    expect(counted.pieces).to.be.at.least(2 * 3);
+    expect(counted.most).to.be.at.most(PIECES_MAX);
     const seen = await watched(() => store.listTasks({ ...everything, type: 'none' }));
-    // Three statements for each two thousand rows.
+    // Three statements for each thousand rows.
     expect(seen.pieces).to.be.at.least(3 * 6);
     expect(seen.most).to.be.at.most(PIECES_MAX);
   });

@@ -47,6 +47,8 @@ export interface Dialect {
   readonly knex: Knex.Config;
   /** The pool for all other reads, and for retention; null where there is but one connection. */
   readonly readers: Knex.Config | null;
+  /** The database works in this very thread: while a statement runs, nothing else does. */
+  readonly isInProcess: boolean;
   readonly types: Types;
   readonly begin: string;
   /** Ends a `SELECT` that locks the row it reads. */

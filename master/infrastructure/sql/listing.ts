@@ -12,8 +12,8 @@ import type { Row, Value } from './rows.ts';
 import { selectList } from './rows.ts';
 import type { Segments } from './segments.ts';
 
-/** Rows that one statement looks at while it searches: a millisecond or two of SQLite. */
-const PIECE_COUNT = 2_000;
+/** Rows that one statement looks at while it searches: about a millisecond of SQLite. */
+const PIECE_COUNT = 1_000;
 /** Rows that one statement brings. */
 const FOUND_COUNT = 64;
 /** What a piece costs before it has looked at a row, in rows. */

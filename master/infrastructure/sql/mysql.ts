@@ -226,6 +226,7 @@ export function mysqlDialect(url: URL): Dialect {
     // The engine does one thing at a time.
     knex: poolOf(url, 1),
     readers: poolOf(url, READER_COUNT),
+    isInProcess: false,
     types,
     begin: 'START TRANSACTION',
     lockRow: ' FOR UPDATE',

@@ -5,7 +5,7 @@
  */
 
 /** Of one turn of the event loop: others may have had as much of it before. */
-const SHARE_MS = 5;
+const SHARE_MS = 3;
 
 export class Pace {
   /** Monotonic milliseconds. */

@@ -36,6 +36,8 @@ import type { Segments } from './segments.ts';
 const ID_COUNT = 256;
 /** Tables read by one statement: SQLite takes 500, with 32,766 values in all. */
 const TABLE_COUNT = 100;
+/** Rows counted by one statement where it would hold up all else. */
+const COUNTED_COUNT = 5_000;
 /** Attempts read by one statement: their errors may be large. */
 const ATTEMPT_COUNT = 50;
 
@@ -103,15 +105,44 @@ export class Queries implements Reads {
   }
 
   async countLanes(): Promise<StoredLane[]> {
-    // The index alone gives them.
-    const rows = await this.#engine.rows(
-      `SELECT lane, COUNT(*) AS task_count FROM ${this.#dialect.readBy('task', 'task_lane')}
-       WHERE state = 'waiting' GROUP BY lane`,
-    );
-    return rows.map((row) => {
+    const counts = new Map<string, number>();
+    const rows = this.#dialect.isInProcess ? this.#countInPieces() : this.#countAtOnce();
+    for await (const row of rows) {
       const lane = row['lane'] as string;
-      return { lane, ...kindOfLane(lane), count: row['task_count'] as number };
-    });
+      counts.set(lane, (counts.get(lane) ?? 0) + (row['task_count'] as number));
+    }
+    return [...counts].map(([lane, count]) => ({ lane, ...kindOfLane(lane), count }));
+  }
+
+  /** The index alone gives them. */
+  #countWhere(beyond: string): string {
+    return `SELECT lane, COUNT(*) AS task_count FROM ${this.#dialect.readBy('task', 'task_lane')}
+      WHERE state = 'waiting'${beyond} GROUP BY lane`;
+  }
+
+  async *#countAtOnce(): AsyncGenerator<Row> {
+    yield* await this.#engine.rows(this.#countWhere(''));
+  }
+
+  /** Comparing rows as wholes finds the place in the index with SQLite; with others it does not. */
+  async *#countInPieces(): AsyncGenerator<Row> {
+    const place = '(lane, order_time, seq)';
+    for (let after: readonly Value[] = ['', 0, 0]; ; ) {
+      const [end] = await this.#engine.rows(
+        `SELECT lane, order_time, seq FROM ${this.#dialect.readBy('task', 'task_lane')}
+         WHERE state = 'waiting' AND ${place} > (?, ?, ?)
+         ORDER BY lane, order_time, seq LIMIT 1 OFFSET ?`,
+        [...after, COUNTED_COUNT - 1],
+      );
+      const upTo = end && (['lane', 'order_time', 'seq'].map((name) => end[name]) as Value[]);
+      const within = upTo === undefined ? '' : ` AND ${place} <= (?, ?, ?)`;
+      yield* await this.#engine.rows(this.#countWhere(` AND ${place} > (?, ?, ?)${within}`), [
+        ...after,
+        ...(upTo ?? []),
+      ]);
+      if (upTo === undefined) return;
+      after = upTo;
+    }
   }
 
   loadLane(lane: string, after: Position | null, now: number, limit: number): Promise<Task[]> {

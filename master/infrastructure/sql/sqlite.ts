@@ -172,6 +172,11 @@ function listSchema(
   ]);
 }
 
+async function findWeakness(knex: Knex): Promise<string | null> {
+  const [row]: { synchronous?: number }[] = await knex.raw('PRAGMA synchronous');
+  return (row?.synchronous ?? 0) >= 2 ? null : 'PRAGMA synchronous is below FULL';
+}
+
 export function sqliteDialect(file: string, pace: Pace): Dialect {
   return {
     knex: {
@@ -181,6 +186,7 @@ export function sqliteDialect(file: string, pace: Pace): Dialect {
       pool: { min: 1, max: 1 },
     },
     readers: null,
+    isInProcess: true,
     types,
     begin: 'BEGIN IMMEDIATE',
     lockRow: '',
@@ -236,10 +242,7 @@ export function sqliteDialect(file: string, pace: Pace): Dialect {
     selectColumns: `SELECT made.name AS table_name, info.name AS column_name
       FROM sqlite_master AS made JOIN pragma_table_info(made.name) AS info WHERE made.type = 'table'`,
     findHalfMade,
-    async findWeakness(knex) {
-      const [row]: { synchronous?: number }[] = await knex.raw('PRAGMA synchronous');
-      return (row?.synchronous ?? 0) >= 2 ? null : 'PRAGMA synchronous is below FULL';
-    },
+    findWeakness,
     findFault: async () => null,
 
     refusalOf: () => null,

@@ -242,10 +242,8 @@ export class SqlStore extends Queries implements TaskStore {
         const rows = found.map((seq) => [seq]);
         await dialect.run(connection, [
           ...(found.length === 0 ? [] : dialect.remove('task_attempt', byTask, rows)),
-          // Dropped whole, a table is read from end to end, and with SQLite that is in this process.
-          ...(found.length === 0 || dialect.readers !== null
-            ? []
-            : dialect.remove(table, bySeq, rows)),
+          // Dropped whole, a table is read from end to end.
+          ...(found.length === 0 || !dialect.isInProcess ? [] : dialect.remove(table, bySeq, rows)),
         ]);
         return found;
       });
