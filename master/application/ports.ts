@@ -95,6 +95,8 @@ export const ATTEMPT_COUNT_MAX = 200;
 export interface TaskStore {
   /**
    * Creates or migrates the schema, checks that commits are durable, then begins a new term.
+   * If `now` is before the newest commit, the wall clock was set back: what was due stays due, and
+   * retries and callbacks wait no longer than was planned.
    * `held` is the term this owner had until now; it has none at its start.
    * @throws {TermLost} another owner has begun a term since `held`.
    * @throws {StoreUnusable}

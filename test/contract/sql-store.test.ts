@@ -241,6 +241,19 @@ describe('SQL store: MariaDB', function () {
     });
   });
 
+  it('takes a store of 2.0.0, and its newest task for the time when it was last alive', async () => {
+    const store = await open(url);
+    const { term } = await store.takeTerm('m-1', NOW);
+    await store.commit(commit(term, { inserts: [task(1, { submittedAt: NOW, dueAt: NOW })] }));
+    await withKnex(async (client) => {
+      // A step that was interrupted, too: one column is there already.
+      await client.raw('ALTER TABLE master DROP COLUMN alive_at');
+      await client('schema_version').update({ version: 1 });
+    });
+    await store.takeTerm('m-1', NOW - DAY_MS);
+    expect((await store.findTask('t-1'))?.task.dueAt).to.be.below(NOW);
+  });
+
   it('refuses a database of a newer version', async () => {
     const store = await open(url);
     await store.takeTerm('m-1', NOW);

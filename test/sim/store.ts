@@ -67,9 +67,10 @@ export class SimStore implements TaskStore {
     });
   }
 
-  takeTerm(owner: string, now: number, held?: number): ReturnType<TaskStore['takeTerm']> {
+  takeTerm(owner: string, _now: number, held?: number): ReturnType<TaskStore['takeTerm']> {
     return this.#read(async () => {
-      const begun = await this.#rows.takeTerm(owner, now, held);
+      // A store counts how long it was waited for: its clock is not taken for one that was set back.
+      const begun = await this.#rows.takeTerm(owner, this.#process.world.now, held);
       this.#ledger.termBegan(begun.term);
       return begun;
     });

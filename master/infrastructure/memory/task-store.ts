@@ -32,6 +32,7 @@ const dayOf = (instant: number): number => Math.floor(instant / DAY_MS);
 export class MemoryStore implements TaskStore {
   #term = 0;
   #owner = '';
+  #aliveAt = 0;
   readonly #live = new Map<number, Task>();
   readonly #executors = new Map<string, ExecutorRecord>();
   /** The `seq` of every id, live or in history. */
@@ -50,9 +51,31 @@ export class MemoryStore implements TaskStore {
     if (held !== undefined && this.#owner !== owner) throw new TermLost(`term ${held} is over`);
     this.#term += 1;
     this.#owner = owner;
+    this.#followClock(now);
     let lastSeq = 0;
     for (const { seq } of this.#all()) lastSeq = Math.max(lastSeq, seq);
     return { term: this.#term, lastSeq };
+  }
+
+  #followClock(now: number): void {
+    const backMs = this.#aliveAt - now;
+    if (backMs <= 0) return;
+    const follows = (at: number): number => Math.max(now, at - backMs);
+    for (const [seq, task] of this.#live) {
+      const { dueAt, orderTime, lastOutcome } = task;
+      const isRetry =
+        dueAt === orderTime && (lastOutcome === 'failed' || lastOutcome === 'timed_out');
+      const isFollowing = dueAt > now && (dueAt <= this.#aliveAt || isRetry);
+      if (isFollowing) this.#live.set(seq, { ...task, dueAt: follows(dueAt) });
+    }
+    for (const segment of this.#segments.values()) {
+      for (const [seq, { task, notification }] of segment) {
+        if (notification?.state !== 'pending' || notification.nextTryAt <= now) continue;
+        const nextTryAt = follows(notification.nextTryAt);
+        segment.set(seq, { task, notification: { ...notification, nextTryAt } });
+      }
+    }
+    this.#aliveAt = now;
   }
 
   /** Every check comes before the first write, so that a refused commit leaves no trace. */
@@ -61,6 +84,7 @@ export class MemoryStore implements TaskStore {
       throw new TermLost(`term ${commit.term} is over: the newest is ${this.#term}`);
     }
     this.#check(commit);
+    this.#aliveAt = commit.now;
     for (const { task, finishedAt } of commit.reopens) {
       this.#segments.get(dayOf(finishedAt))?.delete(task.seq);
       this.#live.set(task.seq, { ...task });

@@ -14,6 +14,10 @@ import { type Databases, Queries } from './queries.ts';
 import type { Segment } from './segments.ts';
 import { nextSegmentAt, SEGMENT_PREFIX, segmentAt, segmentNamed, Segments } from './segments.ts';
 
+/** Clocks of different machines differ by less. */
+const CLOCK_SKEW_MS = 1_000;
+/** Tasks whose due time is set at once. */
+const DUE_COUNT = 5_000;
 /** How often to look for what keeps a term from beginning. */
 const WRITER_CHECK_MS = 500;
 /** Tasks whose attempts are deleted at once when a segment is dropped: other commits go in between. */
@@ -46,12 +50,16 @@ export class SqlStore extends Queries implements TaskStore {
     now: number,
     held?: number,
   ): Promise<{ term: number; lastSeq: number }> {
+    const askedAt = performance.now();
     try {
       await this.#checkServer();
       await migrate(this.#readers);
       await this.#findSegments();
       await this.prepareSegments(now);
-      const term = await this.#beginTerm(owner, now, held);
+      const { term, aliveAt } = await this.#beginTerm(owner, now, held);
+      // Until the row was free another master may have gone on writing, by the same clock.
+      const waitedMs = Math.ceil(performance.now() - askedAt);
+      await this.#followClock(term, now + waitedMs, aliveAt ?? (await this.#newestSubmit()));
       return { term, lastSeq: await this.lastSeq() };
     } catch (error) {
       const refusal = this.#dialect.refusalOf(error);
@@ -106,7 +114,7 @@ export class SqlStore extends Queries implements TaskStore {
     this.#log.warn(message);
   }
 
-  async #beginTerm(owner: string, now: number, held: number | undefined): Promise<number> {
+  async #beginTerm(owner: string, now: number, held: number | undefined): Promise<Begun> {
     const stop = this.#endSilentWriters();
     try {
       return await this.#raiseTerm(owner, now, held);
@@ -142,7 +150,7 @@ export class SqlStore extends Queries implements TaskStore {
     return () => clearInterval(timer);
   }
 
-  #raiseTerm(owner: string, now: number, held: number | undefined): Promise<number> {
+  #raiseTerm(owner: string, now: number, held: number | undefined): Promise<Begun> {
     const set = `term = term + 1, owner = ?, started_at = ?, writer = ${this.#dialect.connectionId}`;
     const raise: Statement = {
       sql: `UPDATE master SET ${set} WHERE id = 1`,
@@ -157,8 +165,70 @@ export class SqlStore extends Queries implements TaskStore {
         throw new TermLost(`term ${held} is over: another master has begun one`);
       }
       const [, after] = await this.#dialect.run(connection, [raise, this.#readTerm()]);
-      return termIn(after);
+      const aliveAt = (before?.rows[0]?.['alive_at'] ?? null) as number | null;
+      return { term: termIn(after), aliveAt };
     });
+  }
+
+  /** A store of 2.0.0 does not say when its master was last alive: this late at least. */
+  async #newestSubmit(): Promise<number> {
+    const newest = `SELECT submitted_at FROM ${this.#dialect.readByKey('task')}`;
+    const [row] = await this.#engine.rows(`${newest} ORDER BY seq DESC LIMIT 1`);
+    return (row?.['submitted_at'] as number | undefined) ?? 0;
+  }
+
+  /**
+   * The wall clock may have been set back since the newest commit. Whatever was due then stays
+   * due; a wait that had begun lasts as long as was planned. A `run_at` that has not come is left
+   * alone: it is meant by the wall clock. Nothing else is bound to it.
+   */
+  async #followClock(term: number, now: number, aliveAt: number): Promise<void> {
+    const backMs = aliveAt - now;
+    if (backMs < CLOCK_SKEW_MS) return;
+    this.#log.warn('the clock was set back: due times follow it', { event: 'clock', ms: backMs });
+    await this.#keepDue(now, aliveAt);
+    const once = (sql: string, values: number[]): Statement => {
+      return { sql, runs: [values], touches: null };
+    };
+    const changes = this.#segments.newestFirst.flatMap(({ table }) => {
+      const pending = `UPDATE ${table} SET notify_next_at = %s WHERE notify_state = 'pending'`;
+      return [
+        once(`${pending.replace('%s', '?')} AND notify_next_at > ? AND notify_next_at <= ?`, [
+          now,
+          now,
+          aliveAt,
+        ]),
+        once(`${pending.replace('%s', 'notify_next_at - ?')} AND notify_next_at > ?`, [
+          backMs,
+          aliveAt,
+        ]),
+      ];
+    });
+    // A retry: nothing else sets both alike after an attempt that failed.
+    const retries = once(
+      `UPDATE task SET due_at = due_at - ? WHERE state = 'waiting' AND due_at > ?
+       AND due_at = order_time AND last_outcome IN ('failed', 'timed_out')`,
+      [backMs, aliveAt],
+    );
+    // All or none: a wait that is shortened twice would be over at once.
+    await this.#engine.transaction((connection) =>
+      this.#write(connection, term, [this.#sign(now), retries, ...changes]),
+    );
+  }
+
+  /** Can be interrupted and begun again. Some at a time: there may be millions. */
+  async #keepDue(now: number, aliveAt: number): Promise<void> {
+    const rows = this.#dialect.readBy('task', 'task_due');
+    const within = 'WHERE due_at > ? AND due_at <= ?';
+    for (;;) {
+      const [bound] = await this.#engine.rows(
+        `SELECT due_at FROM ${rows} ${within} ORDER BY due_at, seq LIMIT 1 OFFSET ${DUE_COUNT}`,
+        [now, aliveAt],
+      );
+      const upTo = (bound?.['due_at'] as number | undefined) ?? aliveAt;
+      await this.#engine.rows(`UPDATE task SET due_at = ? ${within}`, [now, now, upTo]);
+      if (bound === undefined) return;
+    }
   }
 
   /** Says who holds the row. One that only asks whether its term still stands writes seldom. */
@@ -173,7 +243,7 @@ export class SqlStore extends Queries implements TaskStore {
 
   /** Locks the row, so that no newer term begins before this transaction has ended. */
   #readTerm(): Statement {
-    return plain(`SELECT term, owner FROM master WHERE id = 1${this.#dialect.lockRow}`);
+    return plain(`SELECT term, owner, alive_at FROM master WHERE id = 1${this.#dialect.lockRow}`);
   }
 
   async #write(
@@ -251,6 +321,12 @@ export class SqlStore extends Queries implements TaskStore {
       after = seqs.at(-1) ?? after;
     }
   }
+}
+
+interface Begun {
+  readonly term: number;
+  /** When the newest commit before it was made; null where no commit has said so yet. */
+  readonly aliveAt: number | null;
 }
 
 function termIn(outcome: Outcome | undefined): number {

@@ -1,0 +1,89 @@
+/** A wall clock that was set back between two terms: it delays nothing that had no `run_at`. */
+import { expect } from 'chai';
+import type { TaskStore } from '../../master/application/ports.ts';
+import { NOW } from '../helpers/task.ts';
+import { commit, finish, finished, task } from './sample.ts';
+import { describeStores } from './subjects.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const THEN = NOW - HOUR_MS;
+
+describeStores('a clock that was set back', (open) => {
+  let store: TaskStore;
+
+  const dueTimes = async () => {
+    const tasks = await store.loadDelayed(null, 100);
+    return Object.fromEntries(tasks.map(({ id, dueAt }) => [id, dueAt]));
+  };
+  const callbackTimes = async () => {
+    const callbacks = await store.loadNotifications(null, 10);
+    return Object.fromEntries(callbacks.map(({ taskId, nextTryAt }) => [taskId, nextTryAt]));
+  };
+  /** To the minute: a store may count how long its answer took. */
+  const minutes = (times: Readonly<Record<string, number>>) =>
+    Object.fromEntries(
+      Object.entries(times).map(([id, at]) => [id, Math.floor((at - THEN) / MINUTE_MS)]),
+    );
+
+  beforeEach(async () => {
+    store = await open();
+    const { term } = await store.takeTerm('m-1', NOW);
+    const retry = {
+      dueAt: NOW + 10 * MINUTE_MS,
+      orderTime: NOW + 10 * MINUTE_MS,
+      lastOutcome: 'failed',
+    } as const;
+    const pending = (seq: number, nextTryAt: number) => ({
+      taskSeq: seq,
+      taskId: `t-${seq}`,
+      url: 'http://receiver.test/done',
+      finishedAt: NOW,
+      state: 'pending' as const,
+      tries: 1,
+      nextTryAt,
+      lastStatus: 500,
+      lastError: 'refused',
+      deliveredAt: null,
+    });
+    const ended = (seq: number, nextTryAt: number) =>
+      finish(finished(task(seq), { finishedAt: NOW }), pending(seq, nextTryAt), false);
+    await store.commit(
+      commit(term, {
+        inserts: [
+          task(1, { dueAt: NOW - 2 * HOUR_MS }),
+          task(2, { dueAt: NOW }),
+          task(3, { dueAt: NOW - 1 }),
+          task(4, { dueAt: NOW + HOUR_MS, orderTime: NOW + HOUR_MS }),
+          task(5, { ...retry, attempt: 1, attemptsUsed: 1 }),
+        ],
+        finishes: [ended(6, NOW), ended(7, NOW + 5 * MINUTE_MS)],
+      }),
+    );
+  });
+
+  it('leaves due what was due, and lets waits last as long as was planned', async () => {
+    await store.takeTerm('m-2', THEN);
+    expect(minutes(await dueTimes())).to.deep.equal({
+      't-1': -60,
+      't-2': 0,
+      't-3': 0,
+      't-4': 120,
+      't-5': 10,
+    });
+    expect(minutes(await callbackTimes())).to.deep.equal({ 't-6': 0, 't-7': 5 });
+  });
+
+  it('is followed once', async () => {
+    await store.takeTerm('m-2', THEN);
+    const before = await dueTimes();
+    await store.takeTerm('m-3', THEN + MINUTE_MS);
+    expect(await dueTimes()).to.deep.equal(before);
+  });
+
+  it('changes nothing while it goes on', async () => {
+    const before = await dueTimes();
+    await store.takeTerm('m-2', NOW + 1);
+    expect(await dueTimes()).to.deep.equal(before);
+  });
+});
