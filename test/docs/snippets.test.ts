@@ -19,7 +19,13 @@ const followed = [
   'docs/how-to/write-an-executor.md',
   'docs/http-api.md',
 ];
-const checked = [...followed, 'docs/operations.md', 'docs/why.md'];
+const packages = ['protocol', 'client', 'executor-sdk', 'master', 'cli'];
+const checked = [
+  ...followed,
+  'docs/operations.md',
+  'docs/why.md',
+  ...packages.map((name) => `${name}/README.md`),
+];
 const CODE = /^(sh|bash|ts|js)$/;
 
 describe('the pages', function () {

@@ -1,20 +1,21 @@
 /**
- * The SDKs as their users get them: packed, installed in an empty folder, imported by plain Node.
- * They must come without the master's dependencies, and with nothing that is not for users.
+ * The packages as their users get them: packed in a clone that was not built, installed in an empty
+ * folder, imported by plain Node. The SDKs must come without the master's dependencies, and all of
+ * them with nothing that is not for users.
  */
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-const PACKAGES = ['protocol', 'executor-sdk', 'client'] as const;
+const PACKAGES = ['protocol', 'executor-sdk', 'client', 'master', 'cli'] as const;
 const MASTERS_OWN = ['express', 'helmet', 'knex', 'libsql', 'mysql2', 'prom-client', 'winston'];
 const NO_NETWORK = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|ETIMEDOUT/;
 
@@ -22,6 +23,19 @@ interface Packed {
   readonly name: string;
   readonly filename: string;
   readonly files: readonly { readonly path: string }[];
+}
+
+/** What git knows, and the installed modules: as after `git clone` and `npm ci`, and no build. */
+async function cloneTo(folder: string): Promise<void> {
+  const list = ['ls-files', '--cached', '--others', '--exclude-standard', '-z'];
+  const { stdout } = await run('git', list, { cwd: root });
+  for (const file of stdout.split('\0')) {
+    // One that is deleted and not committed yet is still listed.
+    if (file === '' || !existsSync(join(root, file))) continue;
+    await mkdir(dirname(join(folder, file)), { recursive: true });
+    await copyFile(join(root, file), join(folder, file));
+  }
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
 }
 
 describe('the packages', function () {
@@ -32,12 +46,12 @@ describe('the packages', function () {
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'soda-pack-'));
+    const clone = join(folder, 'clone');
+    await cloneTo(clone);
     const workspaces = PACKAGES.map((name) => `--workspace=${name}`);
-    const { stdout } = await run(
-      'npm',
-      ['pack', '--json', '--ignore-scripts', `--pack-destination=${folder}`, ...workspaces],
-      { cwd: root },
-    );
+    const pack = ['pack', '--json', `--pack-destination=${folder}`, ...workspaces];
+    // No --ignore-scripts: what is packed is built by the packing.
+    const { stdout } = await run('npm', pack, { cwd: clone });
     for (const entry of JSON.parse(stdout) as Packed[]) packed.set(entry.name, entry);
   });
 
@@ -47,15 +61,16 @@ describe('the packages', function () {
     it(`${name} ships its types and nothing that is not for users`, async () => {
       const paths = packed.get(`@soda-scheduler/${name}`)?.files.map((file) => file.path) ?? [];
       const manifest = JSON.parse(await readFile(join(root, name, 'package.json'), 'utf8')) as {
-        exports: Record<string, { types: string; default: string }>;
+        exports?: Record<string, { types: string; default: string }>;
       };
-      for (const entry of Object.values(manifest.exports)) {
+      for (const entry of Object.values(manifest.exports ?? {})) {
         expect(paths).to.include(entry.types.slice(2));
         expect(paths).to.include(entry.default.slice(2));
       }
-      expect(paths).to.include('LICENSE');
+      expect(paths).to.include('LICENSE').and.to.include('README.md');
       const junk = paths.filter(
-        (path) => !/^(package\.json|README\.md|LICENSE|dist\/.*(\.js|\.d\.ts))$/.test(path),
+        (path) =>
+          !/^(package\.json|README\.md|LICENSE|bin\/soda\.js|dist\/.*(\.js|\.d\.ts))$/.test(path),
       );
       expect(junk).to.deep.equal([]);
       expect(paths.filter((path) => path.includes('.test.'))).to.deep.equal([]);
@@ -65,7 +80,7 @@ describe('the packages', function () {
   // npm packs a copy only if it lies in the folder of the package; it leaves links out.
   it('all have the licence of the whole', async () => {
     const licence = await readFile(join(root, 'LICENSE'), 'utf8');
-    for (const name of [...PACKAGES, 'master', 'cli']) {
+    for (const name of PACKAGES) {
       expect(await readFile(join(root, name, 'LICENSE'), 'utf8'), name).to.equal(licence);
     }
   });
