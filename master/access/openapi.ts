@@ -54,6 +54,8 @@ export function openApiOf(routes: readonly Route[], version: string): Json {
     webhooks: {
       taskFinished: {
         post: {
+          operationId: 'taskFinished',
+          security: [],
           summary: 'What `notify_url` receives, signed as Standard Webhooks.',
           requestBody: contentOf(protocol.callbackBody),
           responses: {
@@ -93,8 +95,12 @@ function operationOf(route: Route): Json {
           { description: Number(status) < 300 ? 'Done.' : 'Refused.', ...contentOf(reply) },
         ]),
       ),
-      default: {
-        description: 'Not done; says why. 429 and 503 carry Retry-After.',
+      '4XX': {
+        description: 'Refused; says why. 429 carries Retry-After.',
+        ...contentOf(protocol.problem, 'application/problem+json'),
+      },
+      '5XX': {
+        description: 'Not done, or not known to be; says why. 503 carries Retry-After.',
         ...contentOf(protocol.problem, 'application/problem+json'),
       },
     },

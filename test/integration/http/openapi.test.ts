@@ -1,0 +1,70 @@
+/** The document of all routes: complete, and one that tools can read. */
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { expect } from 'chai';
+import { HttpFace } from '../../helpers/http-face.ts';
+
+describe('the OpenAPI document', () => {
+  interface Operation {
+    readonly operationId: string;
+    readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+    readonly security: readonly unknown[];
+    readonly responses: Readonly<Record<string, unknown>>;
+  }
+  interface Document {
+    readonly openapi: string;
+    readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+    readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
+  }
+  let face: HttpFace;
+  let document: Document;
+  before(async () => {
+    face = await new HttpFace().open();
+    document = (await face.get('/openapi.json')).json<Document>();
+  });
+  after(() => face.close());
+
+  it('lists every route, with its parameters and its answers', () => {
+    expect(document.openapi).to.equal('3.1.0');
+    const listed = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const served = face.http.routes.map(({ method, path }) => `${method} ${path}`);
+    expect(listed.sort()).to.deep.equal(served.sort());
+
+    const operations = face.http.routes.map((route) => ({
+      route,
+      operation: document.paths[route.path]?.[route.method.toLowerCase()],
+    }));
+    for (const { route, operation } of operations) {
+      const inPath = operation?.parameters?.filter((parameter) => parameter.in === 'path') ?? [];
+      for (const { name } of inPath) expect(route.path).to.include(`{${name}}`);
+      expect(inPath.length).to.equal(route.path.split('{').length - 1);
+      expect(operation?.responses).to.include.keys('4XX', '5XX', ...Object.keys(route.replies));
+      expect(operation?.security.length).to.equal(route.role === 'public' ? 0 : 1);
+    }
+    const ids = new Set(operations.map(({ operation }) => operation?.operationId));
+    expect(ids.size).to.equal(operations.length);
+  });
+
+  it('is what a linter of such documents finds no fault with', async () => {
+    const config = await createConfig({ extends: ['recommended'] });
+    const source = JSON.stringify(document);
+    const problems = await lintFromString({ source, config });
+    const told = problems.map(
+      ({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer ?? ''}: ${message}`,
+    );
+    expect(told).to.deep.equal([]);
+  });
+
+  it('refers only to schemas that it holds', () => {
+    const text = JSON.stringify(document);
+    const references = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference]) => reference);
+    expect(references.length).to.be.greaterThan(15);
+    const known = Object.keys(document.components.schemas);
+    for (const reference of references) {
+      expect(known).to.include(reference?.replace('#/components/schemas/', ''));
+    }
+    for (const name of known) expect(references, name).to.include(`#/components/schemas/${name}`);
+    expect(text).not.to.match(/"\$(schema|id|defs)"/);
+  });
+});
