@@ -82,7 +82,7 @@ const taskFields = {
   params: z
     .unknown()
     .optional()
-    .describe('Any JSON; only the executor reads it. Numbers are IEEE 754 doubles.'),
+    .describe('Any JSON, passed on as it is written; only the executor reads it.'),
   // What a URL parser would drop or change is refused before it sees it.
   notify_url: z
     .string()

@@ -16,8 +16,10 @@ export const HTTP_LIMITS = {
   bodyBytesMax: 256 * 1024,
   batchBytesMax: 8 * 1024 * 1024,
   batchCountMax: 1000,
+  /** One task of a batch, with all around its params. */
+  itemBytesMax: 320 * 1024,
   paramsDepthMax: 32,
-  /** As JSON, the way executors get it: an assign frame carries it beside the checkpoint. */
+  /** As written, which is how executors get them: an assign frame carries them beside the checkpoint. */
   paramsBytesMax: 256 * 1024,
   notifyUrlBytesMax: 2048,
   listCountMax: 200,

@@ -11,7 +11,7 @@ import { z } from 'zod';
 import type { MasterHandle } from '../application/master-handle.ts';
 import type { CommandOutcome } from '../domain/effects.ts';
 import { invalidFields, Problem, tryLater } from './problem.ts';
-import { validate } from './request-body.ts';
+import { validate } from './body/fields.ts';
 import type { ApiRequest, HttpMetrics, Reply, Route } from './route.ts';
 import { executorView, goneExecutorView } from './views.ts';
 
@@ -40,7 +40,7 @@ export function executorRoutes(handle: MasterHandle): Route[] {
       body: { schema: drainRequest, bytesMax: HTTP_LIMITS.bodyBytesMax, optional: true },
       replies: { 200: executorCommandResponse },
       handle: (request) => {
-        const { timeout } = validate(drainRequest, request.body ?? {});
+        const { timeout } = validate(drainRequest, request.body);
         const timeoutMs = timeout === undefined ? null : Math.round(timeout * 1000);
         return command(request, (executorId) => handle.drainExecutor(executorId, timeoutMs));
       },

@@ -12,17 +12,10 @@ import type { MasterHandle } from '../application/master-handle.ts';
 import type { Log } from '../application/ports.ts';
 import { executorRoutes, probeRoutes } from './admin-route.ts';
 import type { Authorizer } from './auth.ts';
+import { BodyBudget } from './body/read-body.ts';
 import { openApiOf } from './openapi.ts';
 import { bodyOf, Problem } from './problem.ts';
-import {
-  Bodies,
-  type HttpMetrics,
-  jsonLine,
-  type Route,
-  sendError,
-  serve,
-  type Serving,
-} from './route.ts';
+import { type HttpMetrics, jsonLine, type Route, sendError, serve, type Serving } from './route.ts';
 import { submitRoutes } from './submit-route.ts';
 import { taskRoutes } from './task-route.ts';
 
@@ -68,11 +61,12 @@ export interface HttpServer {
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { handle, authorizer, metrics, log } = options;
   const routes = routeTable(options);
-  const serving: Serving = { authorizer, metrics, log, bodies: new Bodies() };
+  const serving: Serving = { authorizer, metrics, log, bodies: new BodyBudget() };
   const hot = new Map(
     routes.filter((route) => route.hot).map((route) => [`${route.method} ${route.path}`, route]),
   );
   const app = createApp(routes, serving);
+  const newest = new WeakMap<Socket, ServerResponse>();
   let closing = false;
 
   const server = createServer(
@@ -90,6 +84,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       // The next request on this connection would be met by a reset, and nobody knows what became
       // of it.
       if (handle.status === 'draining' || handle.status === 'stopped') res.shouldKeepAlive = false;
+      // What came behind such a request in one segment was dropped with the offer: to be sent anew.
+      if (req.headers.upgrade !== undefined) res.shouldKeepAlive = false;
+      newest.set(req.socket, res);
       // A client that keeps its connection would otherwise hold up the end.
       res.on('close', () => closing && server.closeIdleConnections());
       const route = hot.get(`${req.method} ${req.url}`);
@@ -98,7 +95,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     },
   );
   server.timeout = SOCKET_TIMEOUT_MS;
-  server.on('clientError', answerBrokenRequest);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
+    answerBrokenRequest(error, socket, newest.get(socket)),
+  );
+  server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
+    const problem = new Problem(417, 'The only expectation that is met is 100-continue.');
+    metrics.answered('unknown', sendError(req, res, problem, log), 0);
+  });
 
   return {
     server,
@@ -199,10 +202,27 @@ function groupByPath(routes: readonly Route[]): Map<string, Route[]> {
   return groups;
 }
 
-/** The parser gave up on a request: it was not HTTP, too large in its head, or too slow. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+/**
+ * The parser gave up on a request: it was not HTTP, too large in its head, or too slow. `newest` is
+ * the last response that was begun on the connection: a client would take what follows it for the
+ * answer to a request of which it has one, or what precedes it for the answer to another.
+ */
+function answerBrokenRequest(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  newest: ServerResponse | undefined,
+): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
+    return;
+  }
+  if (newest !== undefined && !newest.req.complete && newest.headersSent) {
+    socket.end(() => socket.destroy());
+    return;
+  }
+  if (newest?.req.complete === true && !newest.writableFinished) {
+    newest.shouldKeepAlive = false;
+    newest.once('close', () => socket.end(() => socket.destroy()));
     return;
   }
   const problem =

@@ -7,15 +7,15 @@ import type { z } from 'zod';
 import { Unavailable } from '../application/master-handle.ts';
 import type { Log } from '../application/ports.ts';
 import type { Authorizer, Role } from './auth.ts';
+import { type BodyBudget, ClientGone, readBody } from './body/read-body.ts';
 import { bodyOf, Problem, tryLater } from './problem.ts';
-import { ClientGone, readJson } from './request-body.ts';
 
 export interface ApiRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
   readonly headers: IncomingMessage['headers'];
-  /** The parsed body, not validated; undefined where there is none. */
-  readonly body: unknown;
+  /** Valid UTF-8, and otherwise as it came; undefined where there is none. */
+  readonly body: Buffer | undefined;
 }
 
 export interface Reply {
@@ -56,34 +56,12 @@ export interface Serving {
   readonly authorizer: Authorizer;
   readonly metrics: HttpMetrics;
   readonly log: Log;
-  readonly bodies: Bodies;
+  readonly bodies: BodyBudget;
 }
 
 type Addressed = Pick<ApiRequest, 'params' | 'query'>;
 
 const CLIENT_GONE_STATUS = 499;
-/** Of all bodies whose requests are under way; beyond it requests are put off. */
-const BODIES_BYTES_MAX = 128 * 1024 * 1024;
-
-/** The bytes of strangers that the master holds at a time, whoever and however many they are. */
-export class Bodies {
-  #bytes = 0;
-
-  /** Counts what the request says that it brings, at most `bytesMax`, until `work` has ended. */
-  async during<T>(req: IncomingMessage, bytesMax: number, work: () => Promise<T>): Promise<T> {
-    const bytes = Math.min(Number(req.headers['content-length'] ?? bytesMax), bytesMax);
-    if (this.#bytes + bytes > BODIES_BYTES_MAX) {
-      throw tryLater(503, 'The master is busy: requests under way are too large together.', 1);
-    }
-    this.#bytes += bytes;
-    try {
-      return await work();
-    } finally {
-      this.#bytes -= bytes;
-    }
-  }
-}
-
 /** Never throws and never rejects: whatever goes wrong becomes an answer, or a line in the log. */
 export async function serve(
   { authorizer, metrics, log, bodies }: Serving,
@@ -106,7 +84,7 @@ export async function serve(
 
 async function reach(
   authorizer: Authorizer,
-  bodies: Bodies,
+  bodies: BodyBudget,
   route: Route,
   req: IncomingMessage,
   { params, query }: Addressed,
@@ -121,13 +99,16 @@ async function reach(
   const { body: expected } = route;
   const { headers } = req;
   if (expected === undefined) return route.handle({ params, query, headers, body: undefined });
-  return bodies.during(req, expected.bytesMax, async () => {
-    const body = await readJson(req, expected.bytesMax);
+  const hold = bodies.open(expected.bytesMax);
+  try {
+    const body = await readBody(req, expected.bytesMax, hold);
     if (body === undefined && expected.optional !== true) {
       throw new Problem(400, 'Expected a JSON body.');
     }
-    return route.handle({ params, query, headers, body });
-  });
+    return await route.handle({ params, query, headers, body });
+  } finally {
+    hold.end();
+  }
 }
 
 /** Parameters of a media range but `q=0` are ignored: there is one representation to choose from. */

@@ -1,7 +1,4 @@
-/**
- * From one submit body to what the engine takes: units, defaults, the id, and the digest by which
- * a repetition is recognised.
- */
+/** From one submit body to what the engine takes: units, defaults, the id; the params as they are. */
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -14,31 +11,64 @@ import { v7 as uuidv7 } from 'uuid';
 import type { z } from 'zod';
 import type { Submission } from '../application/master-handle.ts';
 import { laneOf, type RetryPolicy, type User } from '../domain/task.ts';
+import { checkShape, readJson } from './body/fields.ts';
+import type { Range } from './body/json-scan.ts';
+import { digestOf } from './body/request-digest.ts';
 import { invalidFields, Problem } from './problem.ts';
-import { validate } from './request-body.ts';
 
 type TaskFields = z.output<typeof submitRequest>['task'];
+/** Why the receiver of a callback would be refused, if that is known already. */
+export type RefusalOf = (url: string) => string | null;
 type UserFields = NonNullable<TaskFields['user']>;
 
 const RETRY_ATTEMPTS_DEFAULT = 10;
 const RETRY_INTERVAL_DEFAULT_SECONDS = 600;
 
 /**
- * With an idempotency key and no id the id is derived from the key, so that the key is remembered
- * as durably, and for as long, as the task.
+ * Reads one submit body, which stands in a piece of `bytes`; yields between its steps, each of
+ * which takes some milliseconds for the largest of bodies. With an idempotency key and no id the
+ * id is derived from the key, so that the key is remembered as durably, and for as long, as the task.
+ * @throws {BrokenJson} with the place in the whole of `bytes`.
  * @throws {Problem} 400, with an entry for each field that is wrong; 413 where params are too large.
  */
-export function parseSubmission(body: unknown, idempotencyKey: string | null): Submission {
-  const { task, user: outerUser } = validate(submitRequest, body);
+export function* readSubmission(
+  bytes: Buffer,
+  range: Range,
+  idempotencyKey: string | null,
+  refusalOf: RefusalOf,
+): Generator<void, Submission> {
+  const { value, params } = readJson(bytes, range, true);
+  yield;
+  try {
+    const submission = yield* submissionOf(
+      checkShape(submitRequest, value),
+      params ?? 'null',
+      idempotencyKey,
+    );
+    const refusal = submission.notifyUrl === null ? null : refusalOf(submission.notifyUrl);
+    if (refusal === null) return submission;
+    throw invalidFields([{ field: 'task.notify_url', message: refusal }]);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    throw new Problem(error.status, error.message, {
+      taskId: claimedIdOf(value),
+      ...(error.errors === undefined ? {} : { errors: error.errors }),
+    });
+  }
+}
+
+function* submissionOf(
+  { task, user: outerUser }: z.output<typeof submitRequest>,
+  params: string,
+  idempotencyKey: string | null,
+): Generator<void, Submission> {
   const user = userOf(outerUser, task.user);
-  const fields = fieldsOf(task, user);
+  const fields = fieldsOf(task, params, user);
   const id = task.id ?? (idempotencyKey === null ? null : idOfKey(user.group, idempotencyKey));
   // A repetition can only meet its first try under the same id.
-  return {
-    ...fields,
-    id: id ?? uuidv7(),
-    requestHash: id === null ? '' : digestOf(fields, task.params ?? null),
-  };
+  if (id === null) return { ...fields, id: uuidv7(), requestHash: '' };
+  yield;
+  return { ...fields, id, requestHash: digestOf(fields) };
 }
 
 /** @throws {Problem} 400 */
@@ -67,7 +97,7 @@ function millisecondsOf(seconds: number | undefined): number | null {
 }
 
 /** The id of a body that may be wrong elsewhere: a refusal names its task where it can. */
-export function claimedIdOf(body: unknown): string | undefined {
+function claimedIdOf(body: unknown): string | undefined {
   const id = (body as { task?: { id?: unknown } } | null | undefined)?.task?.id;
   const parsed = submitRequest.shape.task.shape.id.safeParse(id);
   return parsed.success ? parsed.data : undefined;
@@ -94,7 +124,12 @@ function userFrom(fields: UserFields): User {
   };
 }
 
-function fieldsOf(task: TaskFields, user: User): Omit<Submission, 'id' | 'requestHash'> {
+function fieldsOf(
+  task: TaskFields,
+  params: string,
+  user: User,
+): Omit<Submission, 'id' | 'requestHash'> {
+  checkParamsSize(params);
   const labels = [...new Set(task.labels)];
   const requires = [...new Set(task.requires)];
   if (laneOf(task.type, requires, labels).length > LANE_LENGTH_MAX) {
@@ -110,7 +145,7 @@ function fieldsOf(task: TaskFields, user: User): Omit<Submission, 'id' | 'reques
   }
   return {
     type: task.type,
-    params: paramsOf(task.params),
+    params,
     labels,
     requires,
     user,
@@ -125,11 +160,10 @@ function fieldsOf(task: TaskFields, user: User): Omit<Submission, 'id' | 'reques
   };
 }
 
-/** Written out anew, `1e20` takes five times the bytes; and an item of a batch is bounded here only. */
-function paramsOf(params: unknown): string {
-  const text = JSON.stringify(params ?? null);
-  const bytes = Buffer.byteLength(text);
-  if (bytes <= HTTP_LIMITS.paramsBytesMax) return text;
+/** As written, white space and all: so an assign frame carries them. */
+function checkParamsSize(params: string): void {
+  const bytes = Buffer.byteLength(params);
+  if (bytes <= HTTP_LIMITS.paramsBytesMax) return;
   throw new Problem(
     413,
     `The params are ${bytes} bytes of JSON, and ${HTTP_LIMITS.paramsBytesMax} are allowed.`,
@@ -145,26 +179,4 @@ function retryOf(retry: TaskFields['retry']): RetryPolicy {
 
 function idOfKey(group: string, key: string): string {
   return `idem-${hash('sha256', `${group}\n${key}`).slice(0, 40)}`;
-}
-
-/** 128 bits over what the request means: defaults filled in, key order and spelling aside. */
-function digestOf(fields: Omit<Submission, 'id' | 'requestHash'>, params: unknown): string {
-  const meaning = {
-    ...fields,
-    params: sortKeys(params),
-    labels: [...fields.labels].sort(),
-    requires: [...fields.requires].sort(),
-  };
-  return hash('sha256', JSON.stringify(meaning)).slice(0, 32);
-}
-
-/** A copy with the keys of every object in order. The depth was checked: it may recurse. */
-function sortKeys(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(sortKeys);
-  const sorted: Record<string, unknown> = {};
-  for (const [key, inner] of Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) {
-    sorted[key] = sortKeys(inner);
-  }
-  return sorted;
 }

@@ -9,20 +9,32 @@ import {
   submitRequest,
   submitResponse,
 } from '@soda-scheduler/protocol';
-import type { MasterHandle, Submission } from '../application/master-handle.ts';
+import { type MasterHandle, type Submission, Unavailable } from '../application/master-handle.ts';
 import type { SubmitOutcome } from '../domain/effects.ts';
 import { invalidFields, Problem, tryLater } from './problem.ts';
-import { checkShape } from './request-body.ts';
+import { findItems } from './body/batch-items.ts';
+import { problemOfBroken, problemOfRefused, readJson } from './body/fields.ts';
+import { BrokenJson, type Range, RefusedJson } from './body/json-scan.ts';
+import { Pieces, runAtOnce } from './body/pieces.ts';
+import { isSameRequest } from './body/request-digest.ts';
 import type { ApiRequest, Reply, Route } from './route.ts';
-import { claimedIdOf, idempotencyKeyOf, parseSubmission } from './submission.ts';
+import { idempotencyKeyOf, readSubmission, type RefusalOf } from './submission.ts';
 
 /** The backlog is full: it will not be empty in a second. */
 const BACKLOG_RETRY_SECONDS = 10;
+/** Characters of the params that a batch hands to the engine at a time, the last task whole. */
+const PART_PARAMS_LENGTH_MAX = 512 * 1024;
+/** A body that is read in less than a millisecond need not wait for a turn. */
+const AT_ONCE_BYTES_MAX = 16 * 1024;
+const nothing = Buffer.alloc(0);
 
-type RefusalOf = (url: string) => string | null;
+/** As `readSubmission`. */
+type Read = (bytes: Buffer, range: Range, key: string | null) => Generator<void, Submission>;
 
 /** @param refusalOf Why the receiver of a callback would be refused, if that is known already. */
 export function submitRoutes(handle: MasterHandle, refusalOf: RefusalOf): Route[] {
+  const pieces = new Pieces();
+  const read: Read = (bytes, range, key) => readSubmission(bytes, range, key, refusalOf);
   return [
     {
       method: 'POST',
@@ -37,7 +49,7 @@ export function submitRoutes(handle: MasterHandle, refusalOf: RefusalOf): Route[
       },
       body: { schema: submitRequest, bytesMax: HTTP_LIMITS.bodyBytesMax },
       replies: { 202: submitResponse, 409: conflictResponse },
-      handle: (request) => submitOne(handle, refusalOf, request),
+      handle: (request) => submitOne(handle, pieces, read, request),
     },
     {
       method: 'POST',
@@ -47,29 +59,41 @@ export function submitRoutes(handle: MasterHandle, refusalOf: RefusalOf): Route[
       summary: 'Submit up to 1000 tasks. Each has its own result; a bad one spoils no other.',
       body: { schema: batchRequest, bytesMax: HTTP_LIMITS.batchBytesMax },
       replies: { 200: batchResponse },
-      handle: (request) => submitBatch(handle, refusalOf, request),
+      handle: (request) => submitBatch(handle, pieces, read, request),
     },
   ];
 }
 
 async function submitOne(
   handle: MasterHandle,
-  refusalOf: RefusalOf,
-  { body, headers }: ApiRequest,
+  pieces: Pieces,
+  read: Read,
+  { body = nothing, headers }: ApiRequest,
 ): Promise<Reply> {
   const key = idempotencyKeyOf(headers['idempotency-key']);
-  const submission = parseWithId(body, key, refusalOf);
+  const reading = readOne(body, key, read);
+  const isShort = body.length <= AT_ONCE_BYTES_MAX;
+  const submission = isShort ? runAtOnce(reading) : await pieces.run(reading);
   const [outcome] = await handle.submit([submission]);
   if (outcome === undefined) throw new Error('The engine gave no outcome for a task.');
   if (outcome.code === 202) return accepted(outcome.taskId);
   if (outcome.code === 409) {
-    if (key === null) return { status: 409, body: conflict(outcome.taskId, outcome.sameRequest) };
-    if (outcome.sameRequest) return accepted(outcome.taskId);
+    const sameRequest = isSameRequest(submission, outcome.holderHash);
+    if (key === null) return { status: 409, body: conflict(outcome.taskId, sameRequest) };
+    if (sameRequest) return accepted(outcome.taskId);
     const detail = 'This Idempotency-Key was used before, with another request.';
     throw new Problem(422, detail, { taskId: outcome.taskId });
   }
   const seconds = outcome.code === 429 ? BACKLOG_RETRY_SECONDS : 1;
   throw tryLater(outcome.code, outcome.message, seconds, outcome.taskId);
+}
+
+function* readOne(body: Buffer, key: string | null, read: Read): Generator<void, Submission> {
+  try {
+    return yield* read(body, { start: 0, end: body.length }, key);
+  } catch (error) {
+    throw error instanceof BrokenJson ? yield* problemOfBroken(body, error.at) : error;
+  }
 }
 
 function accepted(taskId: string): Reply {
@@ -87,47 +111,124 @@ function conflict(taskId: string, sameRequest: boolean) {
 
 async function submitBatch(
   handle: MasterHandle,
-  refusalOf: RefusalOf,
-  { body, headers }: ApiRequest,
+  pieces: Pieces,
+  read: Read,
+  { body = nothing, headers }: ApiRequest,
 ): Promise<Reply> {
   if (headers['idempotency-key'] !== undefined) {
     const message = 'not for batches: give each task an id';
     throw invalidFields([{ field: 'Idempotency-Key', message }]);
   }
-  // Each item is validated by itself, below.
-  const { tasks } = checkShape(batchRequest, body);
-
-  const results: BatchResult[] = [];
-  const submissions: Submission[] = [];
-  const places: number[] = [];
-  for (const [place, item] of tasks.entries()) {
-    try {
-      submissions.push(parseWithId(item, null, refusalOf));
-      places.push(place);
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      results[place] = refused(error);
-    }
-  }
-  const outcomes = submissions.length === 0 ? [] : await handle.submit(submissions);
-  for (const [index, outcome] of outcomes.entries())
-    results[places[index] ?? -1] = resultOf(outcome);
-  return { status: 200, body: { results } };
+  const batch = await pieces.run(readBatch(body, read));
+  const outcomes = await submitInParts(handle, batch.submissions);
+  await pieces.run(addResults(batch, outcomes));
+  return { status: 200, body: { results: batch.results } };
 }
 
-function parseWithId(body: unknown, key: string | null, refusalOf: RefusalOf): Submission {
+/**
+ * One part after another, each in a commit that takes no longer than others may wait. Once a part
+ * has been accepted, those after it that could not be are refused by themselves.
+ */
+async function submitInParts(
+  handle: MasterHandle,
+  submissions: readonly Submission[],
+): Promise<SubmitOutcome[]> {
+  const outcomes: SubmitOutcome[] = [];
+  while (outcomes.length < submissions.length) {
+    const part = partOf(submissions, outcomes.length);
+    try {
+      outcomes.push(...(await handle.submit(part)));
+    } catch (error) {
+      if (outcomes.length === 0 || !(error instanceof Unavailable)) throw error;
+      const { message } = error;
+      outcomes.push(...part.map(({ id }) => ({ taskId: id, code: 503 as const, message })));
+    }
+  }
+  return outcomes;
+}
+
+function partOf(submissions: readonly Submission[], from: number): readonly Submission[] {
+  let paramsLength = 0;
+  let end = from;
+  do paramsLength += submissions[end++]?.params.length ?? 0;
+  while (end < submissions.length && paramsLength < PART_PARAMS_LENGTH_MAX);
+  return submissions.slice(from, end);
+}
+
+function* addResults(
+  { submissions, places, results }: Batch,
+  outcomes: readonly SubmitOutcome[],
+): Generator<void, void> {
+  for (const [index, submission] of submissions.entries()) {
+    yield;
+    const outcome = outcomes[index];
+    const place = places[index];
+    if (outcome === undefined || place === undefined) throw new Error('A task has no outcome.');
+    results[place] = resultOf(submission, outcome);
+  }
+}
+
+interface Batch {
+  readonly submissions: Submission[];
+  /** Of each submission in the batch. */
+  readonly places: number[];
+  /** Of the items that are refused, in their places. */
+  readonly results: BatchResult[];
+}
+
+/** Yields after each item. @throws {Problem} what is wrong is not the fault of one item alone. */
+function* readBatch(bytes: Buffer, read: Read): Generator<void, Batch> {
+  const batch: Batch = { submissions: [], places: [], results: [] };
+  const items: Range[] = [];
   try {
-    const submission = parseSubmission(body, key);
-    const refusal = submission.notifyUrl === null ? null : refusalOf(submission.notifyUrl);
-    if (refusal === null) return submission;
-    throw invalidFields([{ field: 'task.notify_url', message: refusal }]);
+    yield* findItems(bytes, items);
+    for (const [place, item] of items.entries()) {
+      yield;
+      yield* readItem(read(bytes, item, null), item, place, batch);
+    }
+    return batch;
+  } catch (error) {
+    if (error instanceof RefusedJson) throw problemOfRefused(error);
+    if (!(error instanceof BrokenJson)) throw error;
+    throw yield* problemOfBroken(bytes, (yield* firstBreak(bytes, items)) ?? error.at);
+  }
+}
+
+/** What is broken in an item may be noticed only behind it, where a bracket is missing. */
+function* firstBreak(bytes: Buffer, items: readonly Range[]): Generator<void, number | null> {
+  for (const { start, end } of items) {
+    yield;
+    if (end - start > HTTP_LIMITS.itemBytesMax) continue;
+    try {
+      readJson(bytes, { start, end }, true);
+    } catch (error) {
+      if (error instanceof BrokenJson && error.at < end) return error.at;
+    }
+  }
+  return null;
+}
+
+function* readItem(
+  reading: Generator<void, Submission>,
+  item: Range,
+  place: number,
+  batch: Batch,
+): Generator<void, void> {
+  try {
+    checkItemSize(item);
+    batch.submissions.push(yield* reading);
+    batch.places.push(place);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    throw new Problem(error.status, error.message, {
-      taskId: claimedIdOf(body),
-      ...(error.errors === undefined ? {} : { errors: error.errors }),
-    });
+    batch.results[place] = refused(error);
   }
+}
+
+/** Before anything looks into it: an item is read in one piece. */
+function checkItemSize({ start, end }: Range): void {
+  const { itemBytesMax } = HTTP_LIMITS;
+  if (end - start <= itemBytesMax) return;
+  throw new Problem(413, `The item is ${end - start} bytes, and ${itemBytesMax} are allowed.`);
 }
 
 function refused(problem: Problem): BatchResult {
@@ -139,8 +240,10 @@ function refused(problem: Problem): BatchResult {
   };
 }
 
-function resultOf(outcome: SubmitOutcome): BatchResult {
+function resultOf(submission: Submission, outcome: SubmitOutcome): BatchResult {
   if (outcome.code === 202) return { task_id: outcome.taskId, code: 202 };
-  if (outcome.code === 409) return conflict(outcome.taskId, outcome.sameRequest);
+  if (outcome.code === 409) {
+    return conflict(outcome.taskId, isSameRequest(submission, outcome.holderHash));
+  }
   return { task_id: outcome.taskId, code: outcome.code, message: outcome.message };
 }

@@ -15,10 +15,10 @@ import type { MasterHandle } from '../application/master-handle.ts';
 import type { Log } from '../application/ports.ts';
 import type { CommandOutcome } from '../domain/effects.ts';
 import { invalidFields, Problem } from './problem.ts';
-import { checkShape, validate } from './request-body.ts';
+import { checkShape, validate } from './body/fields.ts';
 import type { ApiRequest, Reply, Route } from './route.ts';
 import { instantOf, priorityOf } from './submission.ts';
-import { attemptView, taskSummary, taskView } from './views.ts';
+import { attemptView, taskSummary, taskViewText } from './views.ts';
 
 const bytesMax = HTTP_LIMITS.bodyBytesMax;
 
@@ -68,7 +68,7 @@ function commandRoutes(handle: MasterHandle, log: Log): Route[] {
       body: { schema: cancelRequest, bytesMax, optional: true },
       replies: { 200: taskCommandResponse },
       handle: async (request) => {
-        const { reason } = validate(cancelRequest, request.body ?? {});
+        const { reason } = validate(cancelRequest, request.body);
         const reply = await command(request, (taskId) => handle.cancel(taskId));
         log.info('cancel requested', { task_id: taskIdOf(request), reason });
         return reply;
@@ -120,7 +120,8 @@ async function show(handle: MasterHandle, taskId: string): Promise<Reply> {
   const shown = await handle.find(taskId, 'all');
   if (shown === null) throw new Problem(404, 'No such task is retained.', { taskId });
   const waiting = shown.task.state === 'waiting' ? handle.explain(shown.task) : null;
-  return { status: 200, body: taskView(shown, waiting) };
+  const body = `${taskViewText(shown, waiting)}\n`;
+  return { status: 200, body, contentType: 'application/json' };
 }
 
 async function showAttempt(handle: MasterHandle, taskId: string, attempt: number): Promise<Reply> {

@@ -1,4 +1,4 @@
-/** Tasks and executors as the API shows them: names of the wire, ISO times, JSON texts parsed. */
+/** Tasks and executors as the API shows them: names of the wire, ISO times, the JSON of others as it is. */
 import type { ExecutorView, TaskSummary, TaskView } from '@soda-scheduler/protocol';
 import type { ListedAttempt, ShownTask } from '../application/ports.ts';
 import { type Executor, type ExecutorRecord, stateOf } from '../domain/executor.ts';
@@ -13,12 +13,11 @@ const MESSAGE_LENGTH_MAX = 1024;
 const DETAILS_BYTES_MAX = 1024;
 const HALF_CHARACTER = /[\ud800-\udbff]$/;
 
-export function taskView(shown: ShownTask, waiting: WaitingReason | null): TaskView {
+/** As JSON: params and result are in it as they were written, digit for digit. */
+export function taskViewText(shown: ShownTask, waiting: WaitingReason | null): string {
   const { task, attempts, notification } = shown;
-  return {
+  const fields = {
     ...taskSummary(task),
-    params: JSON.parse(task.params),
-    result: json(task.result),
     error: errorOf(task),
     checkpoint_bytes: task.checkpoint === null ? 0 : Buffer.byteLength(task.checkpoint),
     waiting,
@@ -27,7 +26,9 @@ export function taskView(shown: ShownTask, waiting: WaitingReason | null): TaskV
       error: brief(attempt.error, attempt.detailsBytes),
     })),
     notification: notificationView(task, notification),
-  };
+  } satisfies Omit<TaskView, 'params' | 'result'>;
+  const text = JSON.stringify(fields).slice(0, -1);
+  return `${text},"params":${task.params},"result":${task.result ?? 'null'}}`;
 }
 
 /** One attempt with all that is known of it; null where it is not. */

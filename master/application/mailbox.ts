@@ -7,7 +7,11 @@
  * Bounded: requests and callbacks by those who post them, frames by their bytes (`isFull`), all else
  * by the number of executors.
  */
-import { MAILBOX_FRAME_BYTES_MAX, TURN_EVENT_COUNT_MAX } from '../domain/bounds.ts';
+import {
+  MAILBOX_FRAME_BYTES_MAX,
+  TURN_EVENT_COUNT_MAX,
+  TURN_PARAMS_LENGTH_MAX,
+} from '../domain/bounds.ts';
 import type { Event } from '../domain/events.ts';
 
 export class Mailbox {
@@ -60,9 +64,13 @@ export class Mailbox {
   takeTurn(): Event[] {
     const taken: Event[] = [];
     let weight = 0;
+    let paramsLength = 0;
     for (const [event, bytes] of this.#events) {
-      if (weight >= TURN_EVENT_COUNT_MAX) break;
-      weight += event.type === 'tasksSubmitted' ? event.tasks.length : 1;
+      if (weight >= TURN_EVENT_COUNT_MAX || paramsLength >= TURN_PARAMS_LENGTH_MAX) break;
+      if (event.type === 'tasksSubmitted') {
+        weight += event.tasks.length;
+        for (const { params } of event.tasks) paramsLength += params.length;
+      } else weight += 1;
       taken.push(event);
       this.#events.delete(event);
       this.#frameBytes -= bytes;

@@ -27,6 +27,9 @@ export const RETURN_COUNT_MAX = 3;
  */
 export const TURN_EVENT_COUNT_MAX = 1024;
 
+/** Characters of params submitted in one turn, the last batch whole: they are written in one piece. */
+export const TURN_PARAMS_LENGTH_MAX = 1024 * 1024;
+
 /** Events waiting for a turn; beyond it requests are refused with 503. */
 export const MAILBOX_COUNT_MAX = 20_000;
 

@@ -30,7 +30,8 @@ export type Change =
 /** The answer to one submitted task. */
 export type SubmitOutcome =
   | { readonly taskId: string; readonly code: 202 }
-  | { readonly taskId: string; readonly code: 409; readonly sameRequest: boolean }
+  /** The id is in use, by a task of a request with this digest; empty where nobody chose the id. */
+  | { readonly taskId: string; readonly code: 409; readonly holderHash: string }
   | { readonly taskId: string; readonly code: 429 | 503; readonly message: string };
 
 /** The answer to a command on one task or executor. */

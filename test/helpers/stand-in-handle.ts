@@ -2,6 +2,8 @@
  * A master without an engine: it keeps what was submitted and answers as told. For tests of the
  * access layer, which must not depend on how tasks are scheduled.
  */
+import { runAtOnce } from '../../master/access/body/pieces.ts';
+import { readSubmission } from '../../master/access/submission.ts';
 import type {
   ListQuery,
   MasterHandle,
@@ -33,14 +35,13 @@ export class StandInHandle implements MasterHandle {
     return submissions.map((submission) => {
       this.submissions.push(submission);
       if (this.submitOverride !== null) return this.submitOverride(submission);
-      const { id: taskId, requestHash } = submission;
+      const { id: taskId } = submission;
       const holder = this.stored.get(taskId);
       if (holder === undefined) {
         this.keep(waitingTask(submission, this.stored.size + 1));
         return { taskId, code: 202 };
       }
-      const sameRequest = requestHash !== '' && holder.task.requestHash === requestHash;
-      return { taskId, code: 409, sameRequest };
+      return { taskId, code: 409, holderHash: holder.task.requestHash };
     });
   }
 
@@ -105,6 +106,12 @@ export class StandInHandle implements MasterHandle {
     this.commands.push(words.join(' '));
     return this.commandOutcome;
   }
+}
+
+/** Of a body without an idempotency key. */
+export function submissionOf(body: unknown): Submission {
+  const bytes = Buffer.from(JSON.stringify(body));
+  return runAtOnce(readSubmission(bytes, { start: 0, end: bytes.length }, null, () => null));
 }
 
 export function waitingTask(submission: Submission, seq: number): Task {

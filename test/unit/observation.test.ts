@@ -1,11 +1,10 @@
 /** How the master tells what it does: log lines, metrics, and the clock they go by. */
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
-import { parseSubmission } from '../../master/access/submission.ts';
 import { createMetrics } from '../../master/infrastructure/metrics.ts';
 import { createClock } from '../../master/infrastructure/system.ts';
 import { createLog, createLogObserver } from '../../master/infrastructure/winston-log.ts';
-import { StandInHandle, waitingTask } from '../helpers/stand-in-handle.ts';
+import { submissionOf, StandInHandle, waitingTask } from '../helpers/stand-in-handle.ts';
 
 type Line = Record<string, unknown>;
 
@@ -23,10 +22,7 @@ function logWith(level: Parameters<typeof createLog>[0]) {
 }
 
 function aTask(type = 'transcode') {
-  return waitingTask(
-    parseSubmission({ task: { id: 'job-1', type }, user: { group: 'g' } }, null),
-    1,
-  );
+  return waitingTask(submissionOf({ task: { id: 'job-1', type }, user: { group: 'g' } }), 1);
 }
 
 describe('log', () => {

@@ -31,11 +31,9 @@ function submit(
   out: Output,
 ): SubmitOutcome {
   const taskId = request.id;
-  const holder =
+  const holderHash =
     request.taken ?? accepted.get(taskId) ?? state.tasks.get(taskId)?.requestHash ?? null;
-  if (holder !== null) {
-    return { taskId, code: 409, sameRequest: holder !== '' && holder === request.requestHash };
-  }
+  if (holderHash !== null) return { taskId, code: 409, holderHash };
   if (!state.accepting) return { taskId, code: 503, message: 'the master is shutting down' };
   if (state.waitingCount >= state.policy.waitingCountMax) {
     return { taskId, code: 429, message: `${state.waitingCount} tasks wait already` };

@@ -1,9 +1,8 @@
 /** Who gets in: every route with every token, and the rules of a master without tokens. */
 import { expect } from 'chai';
 import type { Role } from '../../../master/access/auth.ts';
-import { parseSubmission } from '../../../master/access/submission.ts';
 import { HttpFace, noTokens } from '../../helpers/http-face.ts';
-import { waitingTask } from '../../helpers/stand-in-handle.ts';
+import { submissionOf, waitingTask } from '../../helpers/stand-in-handle.ts';
 
 const BASE = '/scheduler/v2';
 const tokens = {
@@ -23,7 +22,7 @@ describe('HTTP authorisation', () => {
     before(async () => {
       face = await new HttpFace(tokens).open();
       const body = { task: { id: 'job-1', type: 't' }, user: { group: 'g' } };
-      face.master.keep(waitingTask(parseSubmission(body, null), 1));
+      face.master.keep(waitingTask(submissionOf(body), 1));
     });
     after(() => face.close());
 

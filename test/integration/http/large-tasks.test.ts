@@ -1,16 +1,15 @@
 /** What a task and its attempts look like where there is much of them. */
 import type { TaskView } from '@soda-scheduler/protocol';
 import { expect } from 'chai';
-import { parseSubmission } from '../../../master/access/submission.ts';
 import { HttpFace } from '../../helpers/http-face.ts';
-import { waitingTask } from '../../helpers/stand-in-handle.ts';
+import { waitingTask, submissionOf } from '../../helpers/stand-in-handle.ts';
 
 const BASE = '/scheduler/v2';
 const AT = Date.UTC(2026, 10, 20, 12);
 
 function aTask(id: string) {
   const body = { task: { id, type: 'transcode' }, user: { group: 'video' } };
-  return waitingTask(parseSubmission(body, null), 1);
+  return waitingTask(submissionOf(body), 1);
 }
 
 describe('HTTP: large tasks', () => {

@@ -1,16 +1,15 @@
 /** The routes from outside: what each answers. */
 import { expect } from 'chai';
 import type { Executor } from '../../../master/domain/executor.ts';
-import { parseSubmission } from '../../../master/access/submission.ts';
 import { HttpFace } from '../../helpers/http-face.ts';
-import { waitingTask } from '../../helpers/stand-in-handle.ts';
+import { submissionOf, waitingTask } from '../../helpers/stand-in-handle.ts';
 
 const BASE = '/scheduler/v2';
 const AT = Date.UTC(2026, 10, 20, 12);
 
 function aTask(id: string, seq = 1) {
   const body = { task: { id, type: 'transcode', params: { a: 1 } }, user: { group: 'video' } };
-  return waitingTask(parseSubmission(body, null), seq);
+  return waitingTask(submissionOf(body), seq);
 }
 
 const executor: Executor = {

@@ -1,11 +1,9 @@
 /** Submitting over real HTTP: what is accepted, what becomes of it, and how refusals read. */
 import { expect } from 'chai';
-import { HTTP_LIMITS } from '@soda-scheduler/protocol';
 import { Unavailable } from '../../../master/application/master-handle.ts';
 import { HttpFace } from '../../helpers/http-face.ts';
 
 const SUBMIT = '/scheduler/v2/task/submit';
-const BATCH = '/scheduler/v2/task/submit-batch';
 const user = { group: 'video' };
 
 /** `path` is dotted; undefined removes the field. */
@@ -79,7 +77,7 @@ describe('submit over HTTP', () => {
     };
     expect((await face.post(SUBMIT, { task })).status).to.equal(202);
     const [submission] = face.master.submissions;
-    expect(submission?.requestHash).to.match(/^[0-9a-f]{32}$/);
+    expect(submission?.requestHash).to.match(/^2:[0-9a-f]{32}$/);
     expect({ ...submission, requestHash: '' }).to.deep.equal({
       id: 'job:1',
       type: 'transcode',
@@ -203,14 +201,38 @@ describe('submit over HTTP', () => {
     });
   }
 
-  it('refuses params that grow beyond the limit when they are written out', async () => {
-    const numbers = Array(20_000).fill('1e20').join(',');
-    const answer = await face.post(
-      SUBMIT,
-      `{"task":{"type":"t","params":[${numbers}]},"user":{"group":"g"}}`,
-    );
-    expect(answer.status).to.equal(413);
-    expect(face.master.submissions).to.deep.equal([]);
+  it('keeps params as they are written, and shows them so', async () => {
+    for (const params of [
+      '{"n":12345678901234567890,"i":9007199254740993,"f":1.0,"e":1E+2,"z":-0}',
+      '{ "b" : [ 1 , 2 ],\n\t"a" : "\\u0041\\/\\ud800" }',
+      '"汉 \u2028"',
+      '-0.10',
+    ]) {
+      const body = `{"task":{"type":"t","params": ${params} },"user":{"group":"g"}}`;
+      const { task_id: id } = (await face.post(SUBMIT, body)).json();
+      expect(face.master.stored.get(id)?.task.params).to.equal(params);
+      const shown = await face.get(`/scheduler/v2/task/${id}`);
+      expect(shown.headers['content-type']).to.equal('application/json');
+      expect(shown.text).to.include(`"params":${params},`);
+      expect(shown.json<{ params: unknown }>().params).to.deep.equal(JSON.parse(params));
+    }
+  });
+
+  it('refuses a key that is there twice, naming it', async () => {
+    for (const [body, field] of [
+      [`{"task":{"type":"t"},"task":{"type":"u"},"user":{"group":"g"}}`, 'task'],
+      [`{"task":{"type":"t","type":"u"},"user":{"group":"g"}}`, 'task.type'],
+      [
+        `{"task":{"type":"t","params":{"a":[{"b":1,"b":1}]}},"user":{"group":"g"}}`,
+        'task.params.a[0].b',
+      ],
+    ] as const) {
+      const answer = await face.post(SUBMIT, body);
+      expect(answer.status, body).to.equal(400);
+      expect(answer.json().errors).to.deep.equal([{ field, message: 'this key is there twice' }]);
+    }
+    const cancel = await face.post('/scheduler/v2/task/a/cancel', '{"reason":"a","reason":"b"}');
+    expect(cancel.json().errors[0]?.field).to.equal('reason');
   });
 
   it('refuses a number that would not survive being stored', async () => {
@@ -304,85 +326,5 @@ describe('submit over HTTP', () => {
     expect(answer.status).to.equal(500);
     expect(answer.text).not.to.include('hunter2');
     expect(face.logged).to.deep.equal([{ level: 'error', message: 'request failed' }]);
-  });
-
-  describe('in batches', () => {
-    it('answers each item in its place; a bad one spoils no other', async () => {
-      const tasks = [
-        { task: { id: 'a', type: 't' }, user },
-        { task: { id: 'b', type: 7 }, user },
-        'nonsense',
-        { task: { id: 'c', type: 't', params: nested(40) }, user },
-        { task: { id: 'a', type: 't' }, user },
-        { task: { id: 'd', type: 't' }, user },
-      ];
-      const answer = await face.post(BATCH, { tasks });
-      expect(answer.status).to.equal(200);
-      const { results } = answer.json();
-      expect(results.map((result) => result.code)).to.deep.equal([202, 400, 400, 400, 409, 202]);
-      expect(results[1]?.task_id).to.equal('b');
-      expect(results[1]?.message).to.include('task.type');
-      expect(results[2]?.task_id).to.equal(null);
-      expect(results[3]?.message).to.include('task.params');
-      expect(results[4]?.same_request).to.equal(true);
-    });
-
-    it('lets no params be larger than an assign frame can carry', async () => {
-      const sized = (id: string, bytes: number) => ({
-        task: { id, type: 't', params: 'x'.repeat(bytes - 2) },
-        user,
-      });
-      const max = HTTP_LIMITS.paramsBytesMax;
-      const tasks = [sized('a', max), sized('b', max + 1), sized('c', 4 * max)];
-      const { results } = (await face.post(BATCH, { tasks })).json();
-      expect(results.map((result) => result.code)).to.deep.equal([202, 413, 413]);
-      expect(results[1]?.message).to.include(`${max + 1} bytes`);
-    });
-
-    it('puts off what would be too much to hold at once, and takes it when there is room', async () => {
-      let release = (): void => undefined;
-      const held = new Promise<void>((resolve) => (release = resolve));
-      const submit = face.master.submit.bind(face.master);
-      face.master.submit = (submissions) => held.then(() => submit(submissions));
-      const bodyOf = (bytes: number) => {
-        const frame = '{"tasks":[{"task":{"type":"t","params":"x"},"user":{"group":"g"}}]}';
-        return frame + ' '.repeat(bytes - frame.length);
-      };
-      const large = bodyOf(8 * 1024 * 1024);
-      let putOffCount = 0;
-      const answers = Array.from({ length: 20 }, async () => {
-        const { status, headers } = await face.post(BATCH, large);
-        if (status === 503 && ++putOffCount === 4) release();
-        return { status, retryAfter: headers['retry-after'] };
-      });
-      const all = await Promise.all(answers);
-      expect(all.filter(({ status }) => status === 200)).to.have.length(16);
-      expect(all).to.deep.include({ status: 503, retryAfter: '1' });
-      expect((await face.post(BATCH, large)).status).to.equal(200);
-    });
-
-    it('takes a key that reaches for a prototype as the fault of its item', async () => {
-      const good = '{"task":{"type":"t"},"user":{"group":"g"}}';
-      const bad = '{"task":{"type":"t","params":{"__proto__":{}}},"user":{"group":"g"}}';
-      const { results } = (await face.post(BATCH, `{"tasks":[${bad},${good}]}`)).json();
-      expect(results.map((result) => result.code)).to.deep.equal([400, 202]);
-    });
-
-    it('refuses what is not a list of 1 to 1000 tasks', async () => {
-      const item = { task: { type: 't' }, user };
-      const repeated = (count: number) => Array.from({ length: count }, () => item);
-      for (const body of [{}, { tasks: [] }, { tasks: repeated(1001) }, { tasks: 1 }]) {
-        expect((await face.post(BATCH, body)).json().errors[0]?.field).to.equal('tasks');
-      }
-      const unknown = await face.post(BATCH, { tasks: [item], priority: 1 });
-      expect(unknown.json().errors[0]?.field).to.equal('priority');
-      expect((await face.post(BATCH, { tasks: repeated(1000) })).status).to.equal(200);
-    });
-
-    it('refuses an Idempotency-Key, which could not name one of the tasks', async () => {
-      const body = { tasks: [{ task: { type: 't' }, user }] };
-      const answer = await face.post(BATCH, body, { 'Idempotency-Key': 'k' });
-      expect(answer.json().errors[0]?.field).to.equal('Idempotency-Key');
-    });
   });
 });

@@ -83,8 +83,8 @@ export class Clients {
     const again: Submission[] = [];
     tasks.forEach((task, index) => {
       const outcome = outcomes?.[index];
-      if (outcome?.code === 202 || (outcome?.code === 409 && outcome.sameRequest)) {
-        if (outcome.code === 202) this.#world.log(`client: ${task.id} is accepted`);
+      if (outcome?.code === 202 || isRepetition(task, outcome)) {
+        if (outcome?.code === 202) this.#world.log(`client: ${task.id} is accepted`);
         this.#ledger.effect(`202 of ${task.id}`, this.#ledger.rowOf(task.id) !== undefined);
         this.accepted.add(task.id);
         this.#ids.push(task.id);
@@ -180,4 +180,9 @@ function draw(random: Random, now: number, id: string, isChosen: boolean): Submi
     stallTimeoutMs: maybe(0.1, () => random.between(2_000, 10_000)),
     deadlineAt: maybe(0.15, () => now + random.between(2_000, 90_000)),
   };
+}
+
+/** This very request was accepted before. */
+function isRepetition({ requestHash }: Submission, outcome: SubmitOutcome | undefined): boolean {
+  return outcome?.code === 409 && requestHash !== '' && outcome.holderHash === requestHash;
 }

@@ -161,7 +161,7 @@ describe('Engine', () => {
       await settled();
       expect(harness.engine.state?.waitingCount).to.equal(1);
       expect(await submit({ id: 'a' })).to.deep.equal([
-        { taskId: 'a', code: 409, sameRequest: true },
+        { taskId: 'a', code: 409, holderHash: 'hash of a' },
       ]);
     });
 
@@ -312,7 +312,7 @@ describe('Engine', () => {
       const [accepted, ...refused] = answers.flat();
       expect(accepted).to.deep.equal({ taskId: 'a', code: 202 });
       for (const answer of refused) {
-        expect(answer).to.deep.equal({ taskId: 'a', code: 409, sameRequest: true });
+        expect(answer).to.deep.equal({ taskId: 'a', code: 409, holderHash: 'hash of a' });
       }
     });
 

@@ -42,15 +42,12 @@ describe('submit', () => {
 });
 
 describe('a task id in use', () => {
-  const refused = (sameRequest: boolean) => ({ taskId: 'a', code: 409, sameRequest });
+  const refused = (holderHash: string) => ({ taskId: 'a', code: 409, holderHash });
 
-  it('by a task in memory is refused, and told whether it is the same request', () => {
+  it('by a task in memory is refused, and told by the digest of whose request', () => {
     const scheduler = new Scheduler();
     scheduler.submit({ id: 'a', requestHash: 'h' });
-    expect(scheduler.submit({ id: 'a', requestHash: 'h' }).outcomes).to.deep.equal([refused(true)]);
-    expect(scheduler.submit({ id: 'a', requestHash: 'i' }).outcomes).to.deep.equal([
-      refused(false),
-    ]);
+    expect(scheduler.submit({ id: 'a', requestHash: 'i' }).outcomes).to.deep.equal([refused('h')]);
     expect(scheduler.state.waitingCount).to.equal(1);
   });
 
@@ -58,17 +55,17 @@ describe('a task id in use', () => {
     const scheduler = new Scheduler();
     scheduler.connect('x');
     scheduler.submit({ id: 'a' });
-    expect(scheduler.submit({ id: 'a' }).outcomes).to.deep.equal([refused(true)]);
+    expect(scheduler.submit({ id: 'a' }).outcomes).to.deep.equal([refused('hash of a')]);
     scheduler.accept('x');
-    expect(scheduler.submit({ id: 'a' }).outcomes).to.deep.equal([refused(true)]);
+    expect(scheduler.submit({ id: 'a' }).outcomes).to.deep.equal([refused('hash of a')]);
   });
 
   it('by a row of the store, live or retained, is refused', () => {
     const scheduler = new Scheduler();
     const same = scheduler.submit({ id: 'a', requestHash: 'h', taken: 'h' });
-    expect(same.outcomes).to.deep.equal([refused(true)]);
+    expect(same.outcomes).to.deep.equal([refused('h')]);
     const other = scheduler.submit({ id: 'a', requestHash: 'h', taken: 'i' });
-    expect(other.outcomes).to.deep.equal([refused(false)]);
+    expect(other.outcomes).to.deep.equal([refused('i')]);
     expect([...same.changes, ...other.changes]).to.deep.equal([]);
   });
 
@@ -77,15 +74,15 @@ describe('a task id in use', () => {
     const hashed = { id: 'a', requestHash: 'h' };
     const out = scheduler.submit({ id: 'z' }, hashed, hashed, { id: 'a', requestHash: 'i' });
     expect(scheduler.state.tasks.has('a')).to.equal(false);
-    expect(out.outcomes.slice(2)).to.deep.equal([refused(true), refused(false)]);
+    expect(out.outcomes.slice(2)).to.deep.equal([refused('h'), refused('h')]);
     expect(inserted(out)).to.have.length(2);
   });
 
-  it('never counts as the same request where the master made the id', () => {
+  it('has no digest where the master made the id', () => {
     const scheduler = new Scheduler();
     scheduler.submit({ id: 'a', requestHash: '' });
     const out = scheduler.submit({ id: 'a', requestHash: '' });
-    expect(out.outcomes).to.deep.equal([refused(false)]);
+    expect(out.outcomes).to.deep.equal([refused('')]);
   });
 });
 

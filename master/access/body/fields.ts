@@ -1,0 +1,96 @@
+/** From the text of a body to fields of a known shape, or to a refusal that names those at fault. */
+import type { z } from 'zod';
+import { type FieldError, invalidFields, Problem } from '../problem.ts';
+import { BrokenJson, type Range, RefusedJson, scanJson } from './json-scan.ts';
+import { runAtOnce } from './pieces.ts';
+
+const FIELD_ERRORS_MAX = 20;
+const NEWLINE = 0x0a;
+const STEP_BYTES = 64 * 1024;
+
+/**
+ * The fields of a body; one that is left out counts as `{}`.
+ * @throws {Problem} 400, naming every field that is wrong and what was expected.
+ */
+export function validate<S extends z.ZodType>(schema: S, body: Buffer | undefined): z.output<S> {
+  if (body === undefined) return checkShape(schema, {});
+  try {
+    return checkShape(schema, readJson(body, { start: 0, end: body.length }, false).value);
+  } catch (error) {
+    throw error instanceof BrokenJson ? runAtOnce(problemOfBroken(body, error.at)) : error;
+  }
+}
+
+interface ReadJson {
+  /** With `findsParams` the value of `task.params` is null in it, for nobody here reads it. */
+  readonly value: unknown;
+  /** `task.params` as written, where it was looked for and is there. */
+  readonly params: string | null;
+}
+
+/**
+ * Reads a piece of a body, in one go.
+ * @throws {BrokenJson} with the place in the whole of `bytes`.
+ * @throws {Problem} 400, for JSON that is not taken, whatever its shape.
+ */
+export function readJson(bytes: Buffer, { start, end }: Range, findsParams: boolean): ReadJson {
+  const text = bytes.toString('utf8', start, end);
+  try {
+    const params = scanJson(text, findsParams);
+    if (params === null) return { value: JSON.parse(text), params: null };
+    const rest = `${text.slice(0, params.start)}null${text.slice(params.end)}`;
+    return { value: JSON.parse(rest), params: text.slice(params.start, params.end) };
+  } catch (error) {
+    if (error instanceof RefusedJson) throw problemOfRefused(error);
+    if (!(error instanceof BrokenJson)) throw error;
+    throw new BrokenJson(start + Buffer.byteLength(text.slice(0, error.at)));
+  }
+}
+
+export function problemOfRefused({ path, message }: RefusedJson): Problem {
+  return invalidFields([{ field: fieldName(path), message }]);
+}
+
+/** It takes its time over a body of many lines, and yields. */
+export function* problemOfBroken(bytes: Buffer, at: number): Generator<void, Problem> {
+  let line = 1;
+  let lineStart = 0;
+  for (let place = 0; place < at; place++) {
+    if (place % STEP_BYTES === 0) yield;
+    if (bytes[place] !== NEWLINE) continue;
+    line += 1;
+    lineStart = place + 1;
+  }
+  const column = bytes.toString('utf8', lineStart, at).length + 1;
+  const what = at === bytes.length ? 'it ends too early' : 'unexpected character';
+  const detail = `The body is not valid JSON: ${what} at line ${line} column ${column}.`;
+  return new Problem(400, detail);
+}
+
+/** For a value whose keys and depth are known to be harmless. @throws {Problem} 400 */
+export function checkShape<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw invalidFields(result.error.issues.flatMap(fieldErrorsOf).slice(0, FIELD_ERRORS_MAX));
+}
+
+function fieldErrorsOf(issue: z.core.$ZodIssue): FieldError[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({
+      field: fieldName([...issue.path, key]),
+      message: 'not a known field',
+    }));
+  }
+  const message = issue.message.replace(/^Invalid input: /, '');
+  return [{ field: fieldName(issue.path), message }];
+}
+
+/** `task.labels[0]`. Keys are the client's: long ones are cut. */
+function fieldName(path: readonly PropertyKey[]): string {
+  let name = '';
+  for (const part of path) {
+    if (typeof part === 'number') name += `[${part}]`;
+    else name += `${name === '' ? '' : '.'}${String(part).slice(0, 64)}`;
+  }
+  return name === '' ? 'body' : name.slice(0, 512);
+}

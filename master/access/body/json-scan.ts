@@ -1,0 +1,294 @@
+/**
+ * Reads JSON for what `JSON.parse` does not say: where exactly a text is broken, and whether it
+ * holds what the master refuses. A key that is there twice, since readers differ on which of the
+ * two counts; a key that could reach a prototype; a number that no double can hold; nesting, and
+ * more values than any request needs. What it lets pass may be handed on as it is written. It
+ * looks at each character once, in one piece: the caller bounds the length.
+ */
+import { HTTP_LIMITS } from '@soda-scheduler/protocol';
+
+/** Not JSON. */
+export class BrokenJson extends Error {
+  override readonly name = 'BrokenJson';
+  /** Where the first thing stands that cannot be right; the end, where the text is cut off. */
+  readonly at: number;
+
+  constructor(at: number) {
+    super(`not JSON from offset ${at}`);
+    this.at = at;
+  }
+}
+
+/** JSON, but not to be taken. */
+export class RefusedJson extends Error {
+  override readonly name = 'RefusedJson';
+  readonly path: readonly (string | number)[];
+
+  constructor(path: readonly (string | number)[], message: string) {
+    super(message);
+    this.path = path;
+  }
+}
+
+export interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** No code of a character. */
+const END = -1;
+const TAB = 0x09;
+const NEWLINE = 0x0a;
+const RETURN = 0x0d;
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const PLUS = 0x2b;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const POINT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
+const COLON = 0x3a;
+const BRACKET_OPEN = 0x5b;
+const BACKSLASH = 0x5c;
+const BRACKET_CLOSE = 0x5d;
+const LOWER_E = 0x65;
+const LOWER_U = 0x75;
+const BRACE_OPEN = 0x7b;
+const BRACE_CLOSE = 0x7d;
+
+/** Containers around `params` in a submit body: the body itself and `task`. */
+const CONTAINERS_ABOVE_PARAMS = 2;
+const CONTAINERS_MAX = CONTAINERS_ABOVE_PARAMS + HTTP_LIMITS.paramsDepthMax;
+/** Of what becomes values in memory, which `params` do not: ten times what a task can need. */
+const VALUES_MAX = 1000;
+/** Up to so many, comparing a key with each before it is quicker than a set of them. */
+const KEYS_COMPARED_MAX = 8;
+/** So many digits are within the range of a double, also with an exponent of two digits. */
+const ALWAYS_FINITE_LENGTH = 200;
+const EXPONENT_LENGTH_FINITE = 2;
+/** With the quote before it, as keys are kept: see `#key`. */
+const forbiddenKeys: ReadonlySet<string> = new Set(['"__proto__', '"constructor', '"prototype']);
+const PARAMS_KEY = '"params';
+const escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+
+/**
+ * Where the value of `task.params` stands; null where there is none, or where `findsParams` is
+ * false: then nothing is exempt from the bound on the number of values.
+ * @throws {BrokenJson | RefusedJson}
+ */
+export function scanJson(text: string, findsParams: boolean): Range | null {
+  return new Scan(text, findsParams).run();
+}
+
+class Scan {
+  readonly #text: string;
+  readonly #findsParams: boolean;
+  #at = 0;
+  /** The keys and places that lead to where it is; what is beyond the depth is void. */
+  readonly #path: (string | number)[] = [];
+  #params: Range | null = null;
+  #isInParams = false;
+  #valueCount = 0;
+
+  constructor(text: string, findsParams: boolean) {
+    this.#text = text;
+    this.#findsParams = findsParams;
+  }
+
+  run(): Range | null {
+    this.#value(0);
+    if (this.#next() !== END) this.#broken();
+    return this.#params;
+  }
+
+  #broken(at = this.#at): never {
+    throw new BrokenJson(at);
+  }
+
+  #refuse(depth: number, message: string): never {
+    const path = this.#path.slice(0, depth);
+    throw new RefusedJson(
+      path.map((part) => (typeof part === 'string' ? part.slice(1) : part)),
+      message,
+    );
+  }
+
+  /** Skips white space; the code of the character there, or `END`. */
+  #next(): number {
+    const text = this.#text;
+    let at = this.#at;
+    let code = text.charCodeAt(at);
+    while (code === SPACE || code === NEWLINE || code === RETURN || code === TAB) {
+      code = text.charCodeAt(++at);
+    }
+    this.#at = at;
+    // Beyond the end the code is NaN, which equals nothing.
+    return at < text.length ? code : END;
+  }
+
+  /** `depth`: how many containers it is in. It recurses, `CONTAINERS_MAX` deep at most. */
+  #value(depth: number): void {
+    const code = this.#next();
+    if (!this.#isInParams && ++this.#valueCount > VALUES_MAX) {
+      this.#refuse(0, `expected at most ${VALUES_MAX} values outside of \`params\``);
+    }
+    if (code === QUOTE) this.#string();
+    else if (code === BRACE_OPEN || code === BRACKET_OPEN) {
+      if (depth === CONTAINERS_MAX) {
+        const message = `expected at most ${HTTP_LIMITS.paramsDepthMax} levels`;
+        this.#refuse(this.#isInParams ? CONTAINERS_ABOVE_PARAMS : 0, message);
+      }
+      this.#at += 1;
+      if (code === BRACE_OPEN) this.#object(depth);
+      else this.#array(depth);
+    } else if (code === MINUS || (code >= ZERO && code <= NINE)) this.#number(depth);
+    else this.#literal();
+  }
+
+  #array(depth: number): void {
+    if (this.#next() === BRACKET_CLOSE) {
+      this.#at += 1;
+      return;
+    }
+    for (let place = 0; ; place++) {
+      this.#path[depth] = place;
+      this.#value(depth + 1);
+      const code = this.#next();
+      if (code !== COMMA && code !== BRACKET_CLOSE) this.#broken();
+      this.#at += 1;
+      if (code === BRACKET_CLOSE) return;
+    }
+  }
+
+  #object(depth: number): void {
+    if (this.#next() === BRACE_CLOSE) {
+      this.#at += 1;
+      return;
+    }
+    const keys = new Keys();
+    for (;;) {
+      if (this.#next() !== QUOTE) this.#broken();
+      const key = this.#key();
+      this.#path[depth] = key;
+      if (forbiddenKeys.has(key)) this.#refuse(depth + 1, 'a key of this name is not allowed');
+      if (!keys.add(key)) this.#refuse(depth + 1, 'this key is there twice');
+      if (this.#next() !== COLON) this.#broken();
+      this.#at += 1;
+      if (key === PARAMS_KEY && depth === 1 && this.#findsParams && this.#path[0] === '"task') {
+        this.#paramsValue();
+      } else this.#value(depth + 1);
+      const code = this.#next();
+      if (code !== COMMA && code !== BRACE_CLOSE) this.#broken();
+      this.#at += 1;
+      if (code === BRACE_CLOSE) return;
+    }
+  }
+
+  #paramsValue(): void {
+    this.#isInParams = true;
+    this.#next();
+    const start = this.#at;
+    this.#value(CONTAINERS_ABOVE_PARAMS);
+    this.#isInParams = false;
+    this.#params = { start, end: this.#at };
+  }
+
+  /**
+   * What the key means, whatever its escapes, behind a quote: so no key reads as an array index,
+   * whose hashes can be foreseen and made to collide.
+   */
+  #key(): string {
+    const start = this.#at;
+    const isPlain = this.#string();
+    const quoted = this.#text.slice(start, this.#at - 1);
+    return isPlain ? quoted : `"${JSON.parse(`${quoted}"`)}`;
+  }
+
+  /** At the opening quote. True where the string means what it looks like. */
+  #string(): boolean {
+    const text = this.#text;
+    let isPlain = true;
+    let at = this.#at + 1;
+    for (;;) {
+      const code = text.charCodeAt(at);
+      if (code === QUOTE) break;
+      if (code === BACKSLASH) {
+        isPlain = false;
+        at = this.#escape(at);
+      } else if (code >= SPACE) at += 1;
+      else this.#broken(at);
+    }
+    this.#at = at + 1;
+    return isPlain;
+  }
+
+  #escape(at: number): number {
+    // The usual ones without the cost of a match.
+    const code = this.#text.charCodeAt(at + 1);
+    if (code === QUOTE || code === BACKSLASH) return at + 2;
+    escape.lastIndex = at;
+    if (!escape.test(this.#text)) this.#broken(at);
+    return code === LOWER_U ? at + 6 : at + 2;
+  }
+
+  #number(depth: number): void {
+    const text = this.#text;
+    const start = this.#at;
+    if (text.charCodeAt(start) === MINUS) this.#at += 1;
+    if (text.charCodeAt(this.#at) === ZERO) this.#at += 1;
+    else this.#digits();
+    if (text.charCodeAt(this.#at) === POINT) {
+      this.#at += 1;
+      this.#digits();
+    }
+    let exponentLength = 0;
+    if ((text.charCodeAt(this.#at) | SPACE) === LOWER_E) {
+      const sign = text.charCodeAt(++this.#at);
+      if (sign === PLUS || sign === MINUS) this.#at += 1;
+      const exponentAt = this.#at;
+      this.#digits();
+      exponentLength = this.#at - exponentAt;
+    }
+    const length = this.#at - start;
+    if (length <= ALWAYS_FINITE_LENGTH && exponentLength <= EXPONENT_LENGTH_FINITE) return;
+    if (!Number.isFinite(Number(text.slice(start, this.#at)))) {
+      this.#refuse(depth, 'expected a number within double precision');
+    }
+  }
+
+  /** One at least. */
+  #digits(): void {
+    const start = this.#at;
+    let code = this.#text.charCodeAt(start);
+    while (code >= ZERO && code <= NINE) code = this.#text.charCodeAt(++this.#at);
+    if (this.#at === start) this.#broken();
+  }
+
+  #literal(): void {
+    for (const literal of ['true', 'false', 'null']) {
+      if (!this.#text.startsWith(literal, this.#at)) continue;
+      this.#at += literal.length;
+      return;
+    }
+    this.#broken();
+  }
+}
+
+/** The keys of one object. */
+class Keys {
+  readonly #few: string[] = [];
+  #many: Set<string> | null = null;
+
+  /** False: it is there already. */
+  add(key: string): boolean {
+    if (this.#many !== null) {
+      const count = this.#many.size;
+      return this.#many.add(key).size > count;
+    }
+    if (this.#few.includes(key)) return false;
+    this.#few.push(key);
+    if (this.#few.length > KEYS_COMPARED_MAX) this.#many = new Set(this.#few);
+    return true;
+  }
+}

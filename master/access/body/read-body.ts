@@ -1,0 +1,113 @@
+/** From a request to the bytes of its body: bounded, counted against a budget, UTF-8. */
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { HTTP_LIMITS } from '@soda-scheduler/protocol';
+import { Problem, tryLater } from '../problem.ts';
+
+/** The client went away before its request was complete: there is nobody to answer. */
+export class ClientGone extends Error {
+  override readonly name = 'ClientGone';
+}
+
+/** Of all large bodies whose requests are under way. */
+const LARGE_BODIES_BYTES_MAX = 128 * 1024 * 1024;
+/** Of all bodies: what large ones leave for commands and single submits, however many there are. */
+const BODIES_BYTES_MAX = LARGE_BODIES_BYTES_MAX + 32 * 1024 * 1024;
+const FIRST_GRANT_BYTES = 16 * 1024;
+const nothing = Buffer.alloc(0);
+
+/** The bytes of strangers that the master holds at a time, whoever and however many they are. */
+export class BodyBudget {
+  #byteCount = 0;
+
+  /** For one request: what it takes counts until `end`. */
+  open(bytesMax: number): BodyHold {
+    const limit = bytesMax > HTTP_LIMITS.bodyBytesMax ? LARGE_BODIES_BYTES_MAX : BODIES_BYTES_MAX;
+    let held = 0;
+    return {
+      take: (byteCount) => {
+        if (this.#byteCount + byteCount > limit) return false;
+        this.#byteCount += byteCount;
+        held += byteCount;
+        return true;
+      },
+      end: () => {
+        this.#byteCount -= held;
+        held = 0;
+      },
+    };
+  }
+}
+
+export interface BodyHold {
+  /** False, and nothing taken: it would be too much. */
+  take(byteCount: number): boolean;
+  end(): void;
+}
+
+/** Undefined where there is no body at all. Takes of `hold` as the body arrives, at most twice its length. */
+export async function readBody(
+  req: IncomingMessage,
+  bytesMax: number,
+  hold: BodyHold,
+): Promise<Buffer | undefined> {
+  const contentType = req.headers['content-type'];
+  if (contentType !== undefined) checkContentType(contentType);
+  const encoding = req.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw new Problem(415, 'Compressed bodies are not supported.');
+  }
+  const bytes = await readBytes(req, bytesMax, hold);
+  if (bytes.length === 0) return undefined;
+  if (contentType === undefined) throw new Problem(415, 'Expected Content-Type: application/json.');
+  if (!isUtf8(bytes)) throw new Problem(400, 'The body is not valid UTF-8.');
+  return bytes;
+}
+
+function checkContentType(contentType: string): void {
+  if (!/^application\/json *(; *charset="?utf-8"? *)?$/i.test(contentType)) {
+    throw new Problem(415, 'Expected Content-Type: application/json, in UTF-8.');
+  }
+}
+
+/** Into one buffer that grows with what arrives: neither a promise of bytes nor many small chunks cost more. */
+function readBytes(req: IncomingMessage, bytesMax: number, hold: BodyHold): Promise<Buffer> {
+  const announced = Number(req.headers['content-length'] ?? bytesMax);
+  return new Promise((resolve, reject) => {
+    let bytes: Buffer | null = nothing;
+    let byteCount = 0;
+    // The rest is still read, and dropped: a client that is cut off never sees the refusal.
+    const refuse = (problem: Problem) => {
+      bytes = null;
+      hold.end();
+      reject(problem);
+    };
+    const take = (chunk: Buffer, into: Buffer) => {
+      const needed = byteCount + chunk.length;
+      if (needed > bytesMax) return refuse(tooLarge(bytesMax));
+      if (needed > into.length) {
+        const size = Math.min(announced, Math.max(needed, into.length * 2, FIRST_GRANT_BYTES));
+        if (!hold.take(size - into.length)) return refuse(tooBusy());
+        bytes = chunk.length === size ? chunk : Buffer.allocUnsafeSlow(size);
+        into.copy(bytes, 0, 0, byteCount);
+      }
+      if (bytes !== chunk) chunk.copy(bytes ?? into, byteCount);
+      byteCount = needed;
+    };
+    if (announced > bytesMax) refuse(tooLarge(bytesMax));
+    req.on('data', (chunk: Buffer) => bytes !== null && take(chunk, bytes));
+    req.on('end', () => bytes !== null && resolve(bytes.subarray(0, byteCount)));
+    req.on('error', () => reject(new ClientGone()));
+    req.on('close', () => {
+      if (!req.complete) reject(new ClientGone());
+    });
+  });
+}
+
+function tooLarge(bytesMax: number): Problem {
+  return new Problem(413, `The body is larger than ${bytesMax} bytes, the most allowed here.`);
+}
+
+function tooBusy(): Problem {
+  return tryLater(503, 'The master is busy: requests under way are too large together.', 1);
+}

@@ -1,0 +1,21 @@
+/** How much of what waits makes one turn of the engine. */
+import { expect } from 'chai';
+import { Mailbox } from '../../../master/application/mailbox.ts';
+import type { Event, NewTask } from '../../../master/domain/events.ts';
+
+describe('the mailbox', () => {
+  it('gives a turn about as much of params as can be written at once', () => {
+    const mailbox = new Mailbox();
+    mailbox.open();
+    const params = 'x'.repeat(600 * 1024);
+    // A turn is cut by the length of params alone.
+    const tasks = [{ params } as NewTask];
+    const posted = [1, 2, 3, 4, 5].map(
+      (request): Event => ({ type: 'tasksSubmitted', request, tasks }),
+    );
+    for (const event of posted) mailbox.put(event, 0);
+    const turns = [mailbox.takeTurn(), mailbox.takeTurn(), mailbox.takeTurn(), mailbox.takeTurn()];
+    expect(turns.map((turn) => turn.length)).to.deep.equal([2, 2, 1, 0]);
+    expect(turns.flat()).to.deep.equal(posted);
+  });
+});
