@@ -111,7 +111,8 @@ function mutantList(): Mutant[] {
     },
     {
       name: 'takes the result of any attempt for that of the newest',
-      faults: { handlers: true, network: true, executorPause: true },
+      faults: { handlers: true, executorPause: true },
+      settings: { executorCount: 4, disturbMsMax: 600, longRunChance: 0.2 },
       ...onEvent((event, state) => {
         if (event.type !== 'attemptEnded') return event;
         const task = state?.tasks.get(event.taskId);
