@@ -27,8 +27,9 @@ export interface Fault {
 
 /** What a skipped suite says; null where there is nothing to say. */
 export function straceMissing(): string | null {
-  const { status } = spawnSync('strace', ['-qq', '-o', '/dev/null', 'true']);
-  return status === 0 ? null : 'strace is not installed, or may not trace here';
+  const [program = '', ...args] = recording('/dev/null');
+  const { status } = spawnSync(program, [...args, 'true']);
+  return status === 0 ? null : 'strace is not installed, too old, or may not trace here';
 }
 
 /** strace in the background, so that the process keeps its id, and can be let go of. */
