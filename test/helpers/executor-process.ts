@@ -2,6 +2,8 @@
  * An executor in a process of its own, whose handler behaves as the params of its task say. It
  * prints its events as JSON lines. Arguments: url, executor id, drain timeout in ms.
  */
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import { createExecutor } from '@soda-scheduler/executor-sdk';
 import type { TaskAborted } from '@soda-scheduler/executor-sdk';
 
@@ -11,15 +13,18 @@ interface Params {
   /**
    * `block`: does not let go of its thread for `ms`. `deaf`: never ends. `obey`: ends when told
    * to, by throwing. `late`: ends when told to, by returning. `release`: ends at a line on stdin.
+   * `parent`: starts a deaf child that is connected to `port`, and blocks once that is so.
+   * `orphan`: does not block.
    */
-  readonly mode: 'block' | 'deaf' | 'obey' | 'late' | 'release';
+  readonly mode: 'block' | 'deaf' | 'obey' | 'late' | 'release' | 'parent' | 'orphan';
   readonly ms?: number;
+  readonly port?: number;
 }
 
 const print = (fields: object) => process.stdout.write(`${JSON.stringify(fields)}\n`);
 
 await createExecutor({ url, id, drainTimeoutMs: Number(drainTimeoutMs), onEvent: print })
-  .handle<Params>('test', async ({ params }, { signal }) => {
+  .handle<Params>('test', async ({ params }, { signal, spawn }) => {
     const aborted = new Promise<TaskAborted>((resolve) => {
       signal.addEventListener('abort', () => resolve(signal.reason as TaskAborted));
     });
@@ -34,6 +39,19 @@ await createExecutor({ url, id, drainTimeoutMs: Number(drainTimeoutMs), onEvent:
         throw await aborted;
       case 'late':
         return (await aborted).reason;
+      case 'parent':
+      case 'orphan': {
+        const script =
+          `process.on('SIGTERM', () => {}); require('node:net')` +
+          `.connect(${params.port}, '127.0.0.1').once('connect', () => console.log('up'))`;
+        const child = spawn(process.execPath, ['-e', script], {
+          stdio: ['ignore', 'pipe', 'ignore'],
+        });
+        await once(child.stdout as Readable, 'data');
+        if (params.mode === 'orphan') return new Promise(() => undefined);
+        while (performance.now() - sinceMs < 60_000);
+        return 'unblocked';
+      }
       case 'release':
         return new Promise((resolve) => process.stdin.once('data', () => resolve('released')));
     }

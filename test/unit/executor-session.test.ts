@@ -1,0 +1,163 @@
+/** The SDK's session and a master's, on a clock that the test moves: leases, absences, refusals. */
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { settled } from '../helpers/manual-clock.ts';
+import { MemoryLink } from '../helpers/memory-link.ts';
+
+const LEASE_MS = 30_000;
+const HEARTBEAT_MS = 5_000;
+
+describe('a session of an executor', () => {
+  it('is not disturbed by 18 s without a master, however they fall', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(HEARTBEAT_MS),
+        fc.constantFrom('refuses' as const, 'swallows' as const),
+        fc.array(fc.nat(99), { minLength: 1 }),
+        async (beginsMs, how, chances) => {
+          let drawn = 0;
+          const random = () => chances[drawn++ % chances.length]! / 100;
+          const link = new MemoryLink({ random });
+          await link.run('t1');
+          await link.clock.pass(beginsMs);
+          link.endMaster(how);
+          await link.clock.pass(18_000);
+          link.master = 'answers';
+          await link.clock.pass(HEARTBEAT_MS);
+          expect(link.told.map(({ type }) => type)).not.to.include('abort');
+          const back = link.of('executorConnected').at(-1)!;
+          expect(link.of('executorConnected')).to.have.length(2);
+          expect(back.running[0]).to.include({ taskId: 't1', attempt: 1, state: 'running' });
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  for (const how of ['refuses', 'swallows'] as const) {
+    it(`ends its attempt step by step when the master ${how} for the whole lease`, async () => {
+      const link = new MemoryLink();
+      await link.run('t1');
+      const grantedAt = link.clock.now();
+      link.endMaster(how);
+      await link.clock.pass(LEASE_MS);
+      const aborts = link.told.filter(({ type }) => type === 'abort');
+      expect(aborts.map(({ at }) => at - grantedAt)).to.deep.equal([27_000]);
+      expect(link.killed.map(({ what, at }) => [what, at - grantedAt])).to.deep.equal([
+        ['groups', 28_500],
+        ['process', 29_250],
+      ]);
+    });
+  }
+
+  it('says which attempt it fenced until a master has answered that', async () => {
+    const link = new MemoryLink();
+    const hellos: { fenced: unknown; running: unknown }[] = [];
+    link.onUp = (text) => {
+      const frame = JSON.parse(text);
+      if (frame.type === 'hello') hellos.push(frame);
+      // The first hello after the loss is lost on its way.
+      return frame.type !== 'hello' || hellos.length !== 2;
+    };
+    await link.run('t1');
+    link.endMaster('refuses');
+    await link.clock.pass(27_000);
+    link.say('result', 't1', { outcome: 'canceled' });
+    link.master = 'answers';
+    await link.clock.pass(60_000);
+    link.hangUp();
+    await link.clock.pass(60_000);
+    expect(hellos.map(({ fenced }) => fenced)).to.deep.equal([
+      [],
+      [{ task_id: 't1', attempt: 1 }],
+      [{ task_id: 't1', attempt: 1 }],
+      [],
+    ]);
+    expect(hellos[1]!.running).to.deep.equal([]);
+    expect(link.of('attemptEnded'), 'nothing is said of it').to.deep.equal([]);
+  });
+
+  it('fails an attempt once when its result is refused again and again', async () => {
+    const link = new MemoryLink();
+    await link.run('t1');
+    let closeCount = 0;
+    link.onUp = (text) => {
+      if (!text.includes('"poison"')) return true;
+      closeCount += 1;
+      link.hangUp(4400, 'result: is not to its liking');
+      return false;
+    };
+    link.say('result', 't1', { outcome: 'succeeded', result: 'poison' });
+    await link.clock.pass(60_000);
+    const ended = link.of('attemptEnded');
+    expect(ended).to.have.length(1);
+    expect(ended[0]).to.deep.include({ taskId: 't1', outcome: 'failed', retryable: true });
+    expect(ended[0]!.error?.message).to.contain('result: is not to its liking');
+    expect(closeCount).to.equal(2);
+    expect(link.of('heartbeatReceived').at(-1)!.running, 'and forgets it').to.deep.equal([]);
+  });
+
+  it('drops the session and the frame when the master says which one it refuses', async () => {
+    const link = new MemoryLink();
+    await link.run('t1');
+    link.onUp = (text) => {
+      if (!text.includes('"poison"')) return true;
+      link.hangUp(4422, 't1: result: is not to its liking');
+      return false;
+    };
+    link.say('result', 't1', { outcome: 'succeeded', result: 'poison' });
+    await link.clock.pass(60_000);
+    expect(link.of('executorConnected')).to.have.length(2);
+    expect(link.of('attemptEnded').map(({ outcome }) => outcome)).to.deep.equal(['failed']);
+  });
+
+  it('does not send what would be refused', async () => {
+    const link = new MemoryLink();
+    await link.run('t1');
+    link.say('progress', 't1', { percent: 101 });
+    link.say('result', 't1', { outcome: 'succeeded', result: 'x'.repeat(2 ** 20) });
+    await settled();
+    expect(link.of('progressReported')).to.deep.equal([]);
+    expect(link.of('attemptEnded').map(({ outcome }) => outcome)).to.deep.equal(['failed']);
+    expect(link.of('executorDisconnected')).to.deep.equal([]);
+  });
+
+  it('hands back the mac, and says how long the handler ran', async () => {
+    const link = new MemoryLink();
+    const up: Record<string, unknown>[] = [];
+    link.onUp = (text) => {
+      up.push(JSON.parse(text));
+      return true;
+    };
+    const { send } = link.sessions;
+    link.sessions.send = (sessionId, command, term) => {
+      send.call(link.sessions, sessionId, command, term);
+    };
+    await link.run('t1');
+    await link.clock.pass(7_000);
+    link.say('result', 't1', { outcome: 'succeeded' });
+    await settled();
+    const result = up.find(({ type }) => type === 'result');
+    expect(result).to.include({ ran_ms: 7_000 });
+    const beats = up.filter(({ type }) => type === 'heartbeat') as { running: object[] }[];
+    expect(beats.at(-1)!.running[0]).to.include({ task_id: 't1', state: 'running', ran_ms: 5_000 });
+  });
+
+  it('explains that its id is in use, goes on trying, and is let in once it is free', async () => {
+    const link = new MemoryLink();
+    const isInUse = { yes: true };
+    link.onUp = () => {
+      if (isInUse.yes) link.hangUp(4423, 'id in use');
+      return !isInUse.yes;
+    };
+    void link.client.run();
+    await link.clock.pass(60_000);
+    const messages = link.told.map((one) => one.type === 'event' && one.event.message);
+    expect(messages).to.deep.equal([
+      'another living process uses the executor id e1: give each its own id; trying on',
+    ]);
+    isInUse.yes = false;
+    await link.clock.pass(60_000);
+    expect(link.of('executorConnected')).to.have.length(1);
+  });
+});
