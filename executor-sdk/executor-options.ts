@@ -7,6 +7,7 @@ import {
   LABEL_PATTERN,
   TASK_TYPE_PATTERN,
 } from '@soda-scheduler/protocol';
+import { expectKnown } from './option-names.ts';
 import type { ExecutorEvent, SessionSettings } from './thread-messages.ts';
 import type { Task } from './task-context.ts';
 
@@ -46,16 +47,42 @@ export interface ExecutorOptions {
 
 const SDK_NAME = 'soda-node/2.0.0';
 
+/** A shorter lease would leave no time to end an attempt in. */
+const LEASE_MS_MIN = 6_000;
+
+/** Each of them, so that the compiler notices one that is missing. */
+const NAMES: Record<keyof ExecutorOptions, true> = {
+  url: true,
+  token: true,
+  id: true,
+  labels: true,
+  reserve: true,
+  leaseMs: true,
+  canAccept: true,
+  drainTimeoutMs: true,
+  handleSignals: true,
+  onEvent: true,
+};
+
 /** @throws {TypeError} naming the option that is wrong. */
+export function checkOptions(options: ExecutorOptions): void {
+  expectKnown(options, Object.keys(NAMES));
+  const { url, id, labels = [], reserve = [], leaseMs } = options;
+  sessionUrl(url);
+  if (id !== undefined) expectMatch('id', [id], EXECUTOR_ID_PATTERN);
+  expectMatch('labels', labels, LABEL_PATTERN);
+  expectMatch('reserve', reserve, LABEL_PATTERN);
+  if (leaseMs !== undefined && !(Number.isSafeInteger(leaseMs) && leaseMs >= LEASE_MS_MIN)) {
+    throw new TypeError(`leaseMs: expected whole milliseconds from ${LEASE_MS_MIN} upwards`);
+  }
+}
+
+/** @throws {TypeError} naming the task type that is wrong. */
 export function sessionSettings(
   options: ExecutorOptions,
   types: readonly string[],
 ): SessionSettings {
-  const { labels = [], reserve = [] } = options;
-  const executorId = options.id ?? defaultExecutorId();
-  expectMatch('id', [executorId], EXECUTOR_ID_PATTERN);
-  expectMatch('labels', labels, LABEL_PATTERN);
-  expectMatch('reserve', reserve, LABEL_PATTERN);
+  const { labels = [], reserve = [], id: executorId = defaultExecutorId() } = options;
   expectMatch('type', types, TASK_TYPE_PATTERN);
   if (types.length === 0) throw new TypeError('An executor needs at least one handler.');
   return {

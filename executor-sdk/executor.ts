@@ -8,7 +8,7 @@ import type { ExecutorMessage } from '@soda-scheduler/protocol';
 import { ChildGroups } from './child-groups.ts';
 import { ExecutorRefused, TaskAborted } from './errors.ts';
 import type { AbortReason } from './errors.ts';
-import { sessionSettings } from './executor-options.ts';
+import { checkOptions, sessionSettings } from './executor-options.ts';
 import type { ExecutorOptions } from './executor-options.ts';
 import { outcomeOf, rejectBody } from './outcome.ts';
 import type { HandlerEnd, Refusal } from './outcome.ts';
@@ -39,7 +39,9 @@ export class Executor {
   #stopped: Promise<void> = Promise.resolve();
   #connected: () => void = () => undefined;
 
+  /** @throws {TypeError} an option is wrong, or there is no such option. */
   constructor(options: ExecutorOptions) {
+    checkOptions(options);
     this.#options = options;
   }
 
@@ -57,7 +59,7 @@ export class Executor {
   /**
    * Connects, and takes tasks from then on. Resolves once the master has answered for the first
    * time, and keeps trying until it does. Once only.
-   * @throws {TypeError} an option is wrong.
+   * @throws {TypeError} there is no handler, or a task type is none.
    * @throws {ExecutorRefused} the master refuses this executor, for example because of its token.
    */
   async start(): Promise<void> {

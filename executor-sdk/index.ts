@@ -18,7 +18,10 @@
 import { Executor } from './executor.ts';
 import type { ExecutorOptions } from './executor-options.ts';
 
-/** One executor runs one task at a time; start several processes for more. */
+/**
+ * One executor runs one task at a time; start several processes for more.
+ * @throws {TypeError} an option is wrong, or there is no such option.
+ */
 export function createExecutor(options: ExecutorOptions): Executor {
   return new Executor(options);
 }

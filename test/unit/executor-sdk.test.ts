@@ -1,5 +1,10 @@
 /** The parts of the executor SDK that need no master. */
-import { NonRetryableError, RetryableError, TaskAborted } from '@soda-scheduler/executor-sdk';
+import {
+  NonRetryableError,
+  RetryableError,
+  TaskAborted,
+  createExecutor,
+} from '@soda-scheduler/executor-sdk';
 import { runHandler } from '@soda-scheduler/executor-sdk/testing';
 import { EXECUTOR_ID_PATTERN, executorFrame } from '@soda-scheduler/protocol';
 import { expect } from 'chai';
@@ -9,6 +14,8 @@ import { sessionSettings, sessionUrl } from '../../executor-sdk/executor-options
 import { Lease } from '../../executor-sdk/session/lease.ts';
 import { outcomeOf } from '../../executor-sdk/outcome.ts';
 import { reconnectDelayMs } from '../../executor-sdk/session/reconnect.ts';
+import { RunTime, type TimeLimits } from '../../executor-sdk/session/run-time.ts';
+import { ManualClock } from '../helpers/manual-clock.ts';
 
 describe('executor lease', () => {
   it('ends before that of the master, however late answers arrive', () => {
@@ -62,6 +69,65 @@ describe('executor lease', () => {
   });
 });
 
+describe('run time of a handler', () => {
+  const never = Number.POSITIVE_INFINITY;
+
+  function count(limits: TimeLimits) {
+    const clock = new ManualClock();
+    const beganAt = clock.now();
+    const timeouts: [string, number][] = [];
+    const runTime = new RunTime(clock, limits, (reason) => {
+      timeouts.push([reason, clock.now() - beganAt]);
+    });
+    return { clock, runTime, timeouts };
+  }
+
+  it('ends at the execution timeout, once', () => {
+    const { clock, timeouts } = count({ executionTimeoutMs: 2_500, stallTimeoutMs: never });
+    clock.advance(60_000);
+    expect(timeouts).to.deep.equal([['execution_timeout', 2_500]]);
+  });
+
+  it('ends when nothing is reported for the stall timeout', () => {
+    const { clock, runTime, timeouts } = count({
+      executionTimeoutMs: never,
+      stallTimeoutMs: 3_000,
+    });
+    for (let report = 1; report <= 5; report++) {
+      clock.advance(2_900);
+      runTime.progressed();
+    }
+    clock.advance(60_000);
+    expect(timeouts).to.deep.equal([['stalled', 5 * 2_900 + 3_000]]);
+  });
+
+  it('does not count while the process stands still', () => {
+    let now = 0;
+    let wake = (): void => undefined;
+    const clock = {
+      now: () => now,
+      wakeAt: (_at: number, call: () => void) => {
+        wake = call;
+        return () => undefined;
+      },
+    };
+    const timeouts: string[] = [];
+    const limits = { executionTimeoutMs: 10_000, stallTimeoutMs: 5_000 };
+    const runTime = new RunTime(clock, limits, (reason) => timeouts.push(reason));
+    // Stopped for half an hour in the middle of its first second.
+    now += 1_800_000;
+    expect(runTime.ranMs, 'asked for before its timer has fired').to.equal(1_000);
+    wake();
+    expect(runTime.ranMs).to.equal(1_000);
+    for (let second = 1; second < 5; second++) {
+      expect(timeouts).to.deep.equal([]);
+      now += 1_000;
+      wake();
+    }
+    expect(timeouts).to.deep.equal(['stalled']);
+  });
+});
+
 describe('executor options', () => {
   it('turns the address of a master into that of its sessions', () => {
     const path = '/scheduler/v2/executor';
@@ -75,11 +141,29 @@ describe('executor options', () => {
 
   it('names what is wrong, and makes an id where none is given', () => {
     const url = 'http://127.0.0.1:1';
-    expect(sessionSettings({ url }, ['a']).executorId).to.match(EXECUTOR_ID_PATTERN);
+    const { executorId, isLastingId } = sessionSettings({ url }, ['a']);
+    expect(executorId)
+      .to.match(EXECUTOR_ID_PATTERN)
+      .and.match(/-[0-9a-f]{6}$/);
+    expect(executorId).not.to.equal(sessionSettings({ url }, ['a']).executorId);
+    expect(isLastingId).to.equal(false);
+    expect(sessionSettings({ url, id: 'a' }, ['a'])).to.include({ isLastingId: true });
     expect(() => sessionSettings({ url }, [])).to.throw('at least one handler');
-    expect(() => sessionSettings({ url, id: 'a b' }, ['a'])).to.throw('id: "a b"');
-    expect(() => sessionSettings({ url, labels: ['a|b'] }, ['a'])).to.throw('labels: "a|b"');
     expect(() => sessionSettings({ url }, ['a b'])).to.throw('type: "a b"');
+    expect(() => createExecutor({ url, id: 'a b' })).to.throw('id: "a b"');
+    expect(() => createExecutor({ url, labels: ['a|b'] })).to.throw('labels: "a|b"');
+    expect(() => createExecutor({ url, leaseMs: 5_999 })).to.throw('leaseMs: expected');
+    expect(() => createExecutor({ url: 'master:18890' })).to.throw(TypeError, 'url: expected');
+  });
+
+  it('notices an option that does not exist', () => {
+    const misspelt = { url: 'http://127.0.0.1:1', drainTimeoutMS: 1 };
+    const other = { url: 'http://127.0.0.1:1', concurrency: 4 };
+    expect(() => createExecutor(misspelt)).to.throw(
+      TypeError,
+      'drainTimeoutMS: there is no such option; did you mean drainTimeoutMs?',
+    );
+    expect(() => createExecutor(other)).to.throw(/^concurrency: there is no such option$/);
   });
 });
 
@@ -165,6 +249,11 @@ describe('outcome of a handler', () => {
       outcome: 'canceled',
     });
     expect(frameOf({ value: 1 }, 'canceled')).to.include({ outcome: 'succeeded' });
+    const context = { aborted: 'stalled', reportsTimeouts: true, bytesMax: 100 } as const;
+    expect(JSON.parse(outcomeOf(key, { error }, context).body)).to.deep.include({
+      outcome: 'timed_out',
+      reason: 'stalled',
+    });
   });
 });
 
