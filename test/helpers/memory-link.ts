@@ -92,6 +92,7 @@ export class MemoryLink {
     });
     sessions.attach({
       term: 1,
+      isFull: false,
       post: (event) => {
         this.events.push(event);
         const isResult = event.type === 'attemptEnded';
