@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { settled } from '../helpers/manual-clock.ts';
-import { MemoryLink } from '../helpers/memory-link.ts';
+import { MemoryLink } from '../helpers/sdk/memory-link.ts';
 
 const LEASE_MS = 30_000;
 const HEARTBEAT_MS = 5_000;

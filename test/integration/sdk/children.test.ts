@@ -13,7 +13,7 @@ import { ScriptedMaster } from '../../helpers/scripted-master.ts';
 import { SystemProcess } from '../../helpers/system/process.ts';
 import { TcpProxy } from '../../helpers/tcp-proxy.ts';
 
-const SCRIPT = fileURLToPath(new URL('../../helpers/executor-process.ts', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('../../helpers/sdk/executor-process.ts', import.meta.url));
 
 describe('what a handler has started', function () {
   this.timeout(20_000);

@@ -1,7 +1,7 @@
 /** Offers that are answered late: after their session, or after the executor was told to stop. */
 import { expect } from 'chai';
 import { ScriptedMaster } from '../../helpers/scripted-master.ts';
-import { deferred, watchedExecutor } from '../../helpers/watched-executor.ts';
+import { deferred, watchedExecutor } from '../../helpers/sdk/watched-executor.ts';
 
 describe('executor SDK, an offer', () => {
   let master: ScriptedMaster;

@@ -5,7 +5,7 @@ import { ScriptedMaster } from '../../helpers/scripted-master.ts';
 import { SystemProcess } from '../../helpers/system/process.ts';
 import { TcpProxy } from '../../helpers/tcp-proxy.ts';
 
-const SCRIPT = fileURLToPath(new URL('../../helpers/executor-process.ts', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('../../helpers/sdk/executor-process.ts', import.meta.url));
 
 describe('executor process', function () {
   this.timeout(20_000);

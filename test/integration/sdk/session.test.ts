@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { type LinkOptions, ScriptedMaster } from '../../helpers/scripted-master.ts';
 import { TcpProxy } from '../../helpers/tcp-proxy.ts';
 import { eventually } from '../../helpers/system/wait.ts';
-import { deferred, watchedExecutor } from '../../helpers/watched-executor.ts';
+import { deferred, watchedExecutor } from '../../helpers/sdk/watched-executor.ts';
 
 describe('executor SDK', () => {
   const closing: (() => Promise<unknown>)[] = [];

@@ -2,14 +2,14 @@
  * A session of the SDK and the sessions of a master, without a socket between them and on a clock
  * that the test moves. The handlers' thread is played by the test: it accepts what it is offered.
  */
-import type { ConnectionOptions, Dialled } from '../../executor-sdk/session/connection.ts';
-import { SessionClient } from '../../executor-sdk/session/session-client.ts';
-import { sessionSettings } from '../../executor-sdk/executor-options.ts';
-import type { FromSession } from '../../executor-sdk/thread-messages.ts';
-import { ExecutorSessions } from '../../master/access/executor-sessions.ts';
-import type { Event } from '../../master/domain/events.ts';
-import { ManualClock, settled } from './manual-clock.ts';
-import { NOW, sampleTask } from './task.ts';
+import type { ConnectionOptions, Dialled } from '../../../executor-sdk/session/connection.ts';
+import { SessionClient } from '../../../executor-sdk/session/session-client.ts';
+import { sessionSettings } from '../../../executor-sdk/executor-options.ts';
+import type { FromSession } from '../../../executor-sdk/thread-messages.ts';
+import { ExecutorSessions } from '../../../master/access/executor-sessions.ts';
+import type { Event } from '../../../master/domain/events.ts';
+import { ManualClock, settled } from '../manual-clock.ts';
+import { NOW, sampleTask } from '../task.ts';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 
