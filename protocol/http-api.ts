@@ -90,6 +90,7 @@ const taskFields = {
     .regex(/^[!-~]*$/, 'expected ASCII without white space: percent-encode the rest')
     .regex(/^https?:\/\/[^/?#@\\]+([/?#]|$)/i, 'expected http(s)://host without a user name')
     .pipe(z.url({ protocol: /^https?$/, error: 'expected an http or https URL' }))
+    .meta({ format: 'uri' })
     .optional(),
   priority: priority.optional(),
   labels: labelList.optional(),

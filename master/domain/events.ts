@@ -159,6 +159,8 @@ export type Event =
       readonly taskSeq: number;
       readonly finishedAt: number;
       readonly error: string;
+      /** When it may be worth another look. */
+      readonly afterMs: number;
     }
   /** Rows of one lane beyond its window, in order; `complete`: there are no more. */
   | {

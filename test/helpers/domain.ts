@@ -243,7 +243,13 @@ export class Scheduler {
   }
 
   putOff({ taskSeq, finishedAt }: Notification): Output {
-    return this.send({ type: 'notificationPutOff', taskSeq, finishedAt, error: 'not sent' });
+    return this.send({
+      type: 'notificationPutOff',
+      taskSeq,
+      finishedAt,
+      error: 'not sent',
+      afterMs: 60_000,
+    });
   }
 
   /** Ticks as the engine does: when something is due, and at least once a second. */

@@ -31,7 +31,7 @@ class Bench {
     this.queue = new ReceiverQueue<Item>({
       limits: { ...limits, ...change },
       start: (turn) => this.begun.push(turn),
-      putOff: ({ name }) => this.putOff.push(name),
+      putOff: ({ name }, isFailing) => this.putOff.push(isFailing ? name : `${name}?`),
       compare: (a, b) => a.rank - b.rank,
     });
   }
@@ -201,7 +201,7 @@ describe('receiver queue', () => {
     bench.settle('f0', 'silent');
     for (let i = 0; i < 22; i++) bench.add(`h${i}`);
     bench.add('flood', 'h2', 1);
-    expect(bench.putOff, 'of a host with more than one its own').to.deep.equal(['flood']);
+    expect(bench.putOff, 'of a host with more than one its own').to.deep.equal(['flood?']);
     bench.add('new');
     expect(bench.putOff).to.have.length(2);
     expect(bench.putOff).to.not.include('new');

@@ -25,8 +25,6 @@ const NOTIFY_DELAYS_MS: readonly number[] = [
   8 * HOUR,
 ];
 
-/** For one that could not be sent, because its receiver answers nobody. */
-const PUT_OFF_MS = MINUTE;
 /** About as long as the tries take in all; one that was sent is not put off for longer. */
 const PUT_OFF_AGE_MAX_MS = 26 * HOUR;
 
@@ -109,7 +107,7 @@ export function notificationPutOff(
   if (notification.tries > 0 && now - notification.finishedAt > PUT_OFF_AGE_MAX_MS) {
     notification.state = 'gave_up';
   } else {
-    notification.nextTryAt = now + spread(state, PUT_OFF_MS);
+    notification.nextTryAt = now + spread(state, event.afterMs);
     keep(state, notification);
   }
   out.changes.push({ type: 'notificationChanged', notification });

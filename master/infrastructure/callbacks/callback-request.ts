@@ -13,6 +13,8 @@ import type { Clock } from '../../application/ports.ts';
 const TRY_TIMEOUT_S = 15;
 /** Of those: for the name, the connection and TLS. */
 const CONNECT_TIMEOUT_S = 5;
+/** A try that takes longer lets others begin. */
+const SLOW_MS = 500;
 /** After the head of the answer. It says all that counts; the rest may say why. */
 const BODY_TIMEOUT_MS = 1_000;
 const BODY_BYTES_MAX = 64 * 1024;
@@ -41,12 +43,13 @@ export interface Answer {
 
 type OneAnswer = Omit<Answer, 'tryCount'>;
 
-interface Sending {
+export interface Callback {
   readonly url: URL;
-  readonly headers: OutgoingHttpHeaders;
   readonly json: string;
-  readonly deadline: number;
-  readonly agent: http.Agent;
+  /** Called for each request: a second one is signed for its own time. */
+  readonly headers: () => OutgoingHttpHeaders;
+  /** Called once if there is no answer after half a second. */
+  readonly onSlow: () => void;
 }
 
 export class CallbackRequests {
@@ -62,21 +65,25 @@ export class CallbackRequests {
     this.#lookup = lookup;
   }
 
-  /** @param headers Called for each request: a second one is signed for its own time. */
-  async post(url: URL, json: string, headers: () => OutgoingHttpHeaders): Promise<Answer> {
-    const secure = url.protocol === 'https:';
-    const deadline = this.#clock.now() + TRY_TIMEOUT_S * 1000;
-    const kept = secure ? this.#https : this.#http;
-    const send = (agent: http.Agent) =>
-      this.#send({ url, json, deadline, headers: headers(), agent }).catch((error: Error) =>
-        noAnswer(error.message, false),
-      );
-    const first = await send(kept);
+  async post(callback: Callback): Promise<Answer> {
+    const secure = callback.url.protocol === 'https:';
+    const patience = new Patience(this.#clock, callback.onSlow);
+    try {
+      return await this.#post(callback, secure, patience);
+    } catch (error) {
+      return { ...noAnswer((error as Error).message, false), tryCount: 1 };
+    } finally {
+      patience.end();
+    }
+  }
+
+  async #post(callback: Callback, secure: boolean, patience: Patience): Promise<Answer> {
+    const first = await this.#send(callback, secure ? this.#https : this.#http, patience);
     if (first !== null) return { ...first, tryCount: 1 };
     // Most likely the receiver closed an idle connection just as it was used. It may have read the
     // request all the same, so that this is a second try, and counts as one.
     const fresh = new (secure ? https : http).Agent(AGENT_OPTIONS);
-    const second = await send(fresh);
+    const second = await this.#send(callback, fresh, patience);
     return { ...(second ?? noAnswer('the connection was closed', false)), tryCount: 2 };
   }
 
@@ -89,11 +96,15 @@ export class CallbackRequests {
   }
 
   /** Null: a kept connection turned out to be closed. */
-  #send({ url, headers, json, deadline, agent }: Sending): Promise<OneAnswer | null> {
+  #send(
+    { url, json, headers }: Callback,
+    agent: http.Agent,
+    patience: Patience,
+  ): Promise<OneAnswer | null> {
     return new Promise((resolve) => {
       const secure = url.protocol === 'https:';
       const lookup = this.#lookup;
-      const options = { method: 'POST', headers, agent, lookup };
+      const options = { method: 'POST', headers: headers(), agent, lookup };
       const request = (secure ? https : http).request(url, options);
       let head: { readonly status: number | null; readonly retryAfter: string | undefined } | null =
         null;
@@ -102,17 +113,14 @@ export class CallbackRequests {
       let text = '';
       let bytes = 0;
       this.#inFlight.add(request);
-      let callOff = () => {};
-      const within = (at: number, what: string) => {
-        callOff();
-        callOff = this.#clock.wakeAt(Math.min(at, deadline), () => {
-          waitedFor = what;
-          request.destroy();
-        });
+      const giveUp = (what: string) => {
+        waitedFor = what;
+        request.destroy();
       };
-      const begun = this.#clock.now();
-      within(begun + CONNECT_TIMEOUT_S * 1000, `no connection within ${CONNECT_TIMEOUT_S} s`);
-      const connected = () => within(deadline, `no answer within ${TRY_TIMEOUT_S} s`);
+      const noConnection = `no connection within ${CONNECT_TIMEOUT_S} s`;
+      patience.limit(CONNECT_TIMEOUT_S * 1000, () => giveUp(noConnection));
+      const noAnswerYet = `no answer within ${TRY_TIMEOUT_S} s`;
+      const connected = () => patience.limit(TRY_TIMEOUT_S * 1000, () => giveUp(noAnswerYet));
       request.on('socket', (socket) => {
         if (request.reusedSocket) connected();
         else socket.once(secure ? 'secureConnect' : 'connect', connected);
@@ -120,7 +128,7 @@ export class CallbackRequests {
       request.on('response', (response) => {
         const { statusCode = null, headers: answered } = response;
         head = { status: statusCode, retryAfter: answered['retry-after'] };
-        within(this.#clock.now() + BODY_TIMEOUT_MS, 'the rest of the answer');
+        patience.limit(BODY_TIMEOUT_MS, () => giveUp('the rest of the answer'));
         response.on('error', () => {}); // How the body ends does not matter.
         response.on('data', (chunk: Buffer) => {
           if (bytes < TEXT_LENGTH_MAX) text += chunk.toString('utf8', 0, TEXT_LENGTH_MAX);
@@ -131,7 +139,6 @@ export class CallbackRequests {
       request.on('error', (error) => (failure = error));
       // Comes once, after everything else, whichever way the exchange ends.
       request.on('close', () => {
-        callOff();
         this.#inFlight.delete(request);
         const isStale = request.reusedSocket && failure?.code === 'ECONNRESET';
         if (head !== null) resolve({ ...head, text, timedOut: false });
@@ -140,6 +147,51 @@ export class CallbackRequests {
         else resolve(noAnswer(failure?.message ?? 'the connection was closed', false));
       });
       request.end(json);
+    });
+  }
+}
+
+/**
+ * The time limits of a try. One timer for all of them, first of all for becoming slow: most tries end
+ * before, and setting a timer anew at each phase would cost more than signing the callback.
+ */
+class Patience {
+  readonly #clock: Clock;
+  readonly #deadline: number;
+  #limitAt: number;
+  #atLimit: () => void = () => {};
+  #armedAt: number;
+  #callOff: () => void;
+
+  constructor(clock: Clock, onSlow: () => void) {
+    const now = clock.now();
+    this.#clock = clock;
+    this.#deadline = now + TRY_TIMEOUT_S * 1000;
+    this.#limitAt = this.#deadline;
+    this.#armedAt = now + SLOW_MS;
+    this.#callOff = clock.wakeAt(this.#armedAt, () => {
+      this.#arm();
+      onSlow();
+    });
+  }
+
+  /** In place of the limit before; none is later than the end of the whole. */
+  limit(ms: number, atLimit: () => void): void {
+    this.#limitAt = Math.min(this.#clock.now() + ms, this.#deadline);
+    this.#atLimit = atLimit;
+    if (this.#limitAt < this.#armedAt) this.#arm();
+  }
+
+  end(): void {
+    this.#callOff();
+  }
+
+  #arm(): void {
+    this.#callOff();
+    this.#armedAt = this.#limitAt;
+    this.#callOff = this.#clock.wakeAt(this.#limitAt, () => {
+      if (this.#limitAt > this.#armedAt) this.#arm();
+      else this.#atLimit();
     });
   }
 }

@@ -16,8 +16,9 @@ const RETRY_AFTER_MS_MAX = 3_600_000;
 const ERROR_LENGTH_MAX = 256;
 /** What a cut may leave at the end; MySQL takes no JSON that has one. */
 const HALF_CHARACTER = /\p{Cs}$/u;
-/** How long a try may keep others from beginning. */
-const TURN_MS = 500;
+/** What is put off comes back after this: of a host that answers nobody, and of one not known yet. */
+const FAILING_WAIT_MS = 60_000;
+const FIRST_ANSWER_WAIT_MS = 5_000;
 const LOGGED_ORIGINS_MAX = 5;
 const MiB = 1024 * 1024;
 
@@ -75,7 +76,7 @@ export class HttpNotifier implements Notifier {
     this.#queue = new ReceiverQueue({
       limits: LIMITS,
       start: (turn) => void this.#try(turn),
-      putOff: (delivery) => this.#putOff(delivery),
+      putOff: (delivery, isFailing) => this.#putOff(delivery, isFailing),
       compare: (a, b) => order(a.notification, b.notification),
     });
   }
@@ -103,24 +104,22 @@ export class HttpNotifier implements Notifier {
 
   async #try(turn: Turn<Delivery>): Promise<void> {
     const { notification } = turn.item;
-    const { clock } = this.#options;
     const id = webhookId(notification);
     this.#trying.add(id);
-    let bytes = 0;
-    const callOff = clock.wakeAt(clock.now() + TURN_MS, () => this.#queue.setAside(turn, bytes));
     const json = await this.#body(turn.item);
     let verdict: Verdict = 'unknown';
     let tried: Tried | null = null;
     if (typeof json !== 'string') tried = json;
     else if (!this.#stopped) {
-      bytes = json.length;
-      const answer = await this.#requests.post(turn.item.url, json, () =>
-        this.#headers(notification, json),
-      );
+      const answer = await this.#requests.post({
+        url: turn.item.url,
+        json,
+        headers: () => this.#headers(notification, json),
+        onSlow: () => this.#queue.setAside(turn, json.length),
+      });
       verdict = verdictOf(answer);
       tried = triedOf(answer);
     }
-    callOff();
     if (this.#stopped) return;
     this.#trying.delete(id);
     if (tried !== null) this.#report(notification, tried);
@@ -156,16 +155,18 @@ export class HttpNotifier implements Notifier {
   }
 
   /** A receiver that answers nothing must not hold the places in which others wait. */
-  #putOff({ notification, url }: Delivery): void {
+  #putOff({ notification, url }: Delivery, isFailing: boolean): void {
     const { taskSeq, finishedAt } = notification;
-    const error = oneLine(`not sent: ${url.origin} answers no callback in time`);
-    this.#options.post({ type: 'notificationPutOff', taskSeq, finishedAt, error });
+    const why = isFailing ? 'answers no callback in time' : 'has not answered its first callback';
+    const error = oneLine(`not sent: ${url.origin} ${why}`);
+    const afterMs = isFailing ? FAILING_WAIT_MS : FIRST_ANSWER_WAIT_MS;
+    this.#options.post({ type: 'notificationPutOff', taskSeq, finishedAt, error, afterMs });
     if (this.#putOffOrigins.push(url.origin) > 1) return;
     this.#options.clock.soon(() => {
       const put_off = this.#putOffOrigins.length;
       const origins = [...new Set(this.#putOffOrigins)].slice(0, LOGGED_ORIGINS_MAX);
       this.#putOffOrigins = [];
-      this.#options.log.warn('callback receivers do not answer', { put_off, origins });
+      this.#options.log.warn('callbacks were put off, not sent', { put_off, origins });
     });
   }
 

@@ -8,6 +8,7 @@
  * Knows nothing of HTTP, and holds no timer.
  */
 import { HostTurns } from './host-turns.ts';
+import { WaitingLine } from './waiting-line.ts';
 
 /** What the end of a try says about the origin. */
 export type Verdict =
@@ -48,7 +49,7 @@ export interface ReceiverQueueOptions<T> {
   /** Called for each item when its turn comes; `settle` must follow, later. */
   readonly start: (turn: Turn<T>) => void;
   /** Called for an item that was taken out of the queue without a turn. */
-  readonly putOff: (item: T) => void;
+  readonly putOff: (item: T, isFailing: boolean) => void;
   /** Negative: `a` should have its turn before `b`. Asked where not all can be kept. */
   readonly compare: (a: T, b: T) => number;
 }
@@ -93,7 +94,7 @@ interface Host<T> {
 interface Origin<T> {
   readonly name: string;
   readonly host: Host<T>;
-  waiting: T[];
+  readonly waiting: WaitingLine<T>;
   inFlightCount: number;
   isProven: boolean;
   /** One at a time, until it is well again. */
@@ -135,7 +136,10 @@ export class ReceiverQueue<T> {
   add(originName: string, hostName: string, item: T): void {
     const origin = this.#origins.get(originName) ?? this.#createOrigin(originName, hostName);
     if (origin.isProven) origin.waiting.push(item);
-    else this.#insert(origin, item);
+    else {
+      origin.waiting.insert(item, this.#options.compare);
+      this.#countWaiting(origin.host, 1);
+    }
     this.#offerTurn(origin);
     this.#startNext();
     this.#keepWithinBounds(origin.host);
@@ -171,7 +175,7 @@ export class ReceiverQueue<T> {
   clearWaiting(): void {
     for (const origin of this.#origins.values()) {
       if (!origin.isProven) this.#countWaiting(origin.host, -origin.waiting.length);
-      origin.waiting = [];
+      origin.waiting.clear();
       this.#offerTurn(origin);
     }
   }
@@ -189,7 +193,7 @@ export class ReceiverQueue<T> {
     const origin: Origin<T> = {
       name,
       host,
-      waiting: [],
+      waiting: new WaitingLine(),
       inFlightCount: 0,
       isProven: false,
       isTroubled: false,
@@ -234,18 +238,6 @@ export class ReceiverQueue<T> {
   #countWaiting(host: Host<T>, count: number): void {
     host.waitingCount += count;
     this.#unprovenWaitingCount += count;
-  }
-
-  /** Mostly at the end: what ends later comes later. */
-  #insert(origin: Origin<T>, item: T): void {
-    const { waiting, host } = origin;
-    let place = waiting.length;
-    for (; place > 0; place -= 1) {
-      const before = waiting[place - 1];
-      if (before === undefined || this.#options.compare(before, item) <= 0) break;
-    }
-    waiting.splice(place, 0, item);
-    this.#countWaiting(host, 1);
   }
 
   /** Puts an origin and its host among those that may have the next turn, or takes them out. */
@@ -314,6 +306,6 @@ export class ReceiverQueue<T> {
     }
     this.#countWaiting(host, -1);
     this.#offerTurn(longest);
-    this.#options.putOff(item);
+    this.#options.putOff(item, host.isFailing);
   }
 }

@@ -37,6 +37,7 @@ describe('callbacks to many receivers', () => {
     const probe = await bench.calls.take();
     const putOff = await bench.putOffs.takeMany(18);
     expect(putOff[0]?.error).to.match(/^not sent: .* answers no callback in time$/);
+    expect(putOff[0]?.afterMs).to.equal(60_000);
     expect(bench.calls.count, 'one at a time until it answers').to.equal(0);
     probe.response.end();
     for (let i = 1; i < 100; i += 1) (await bench.calls.take()).response.end();
@@ -59,6 +60,16 @@ describe('callbacks to many receivers', () => {
       taskSeq: 1000,
       outcome: 'delivered',
     });
+  });
+
+  it('come back soon where a receiver that nobody knows gets thousands at once', async () => {
+    for (let i = 0; i < 4_010; i += 1) bench.deliver(taskOf(`t${i}`, { seq: i }));
+    const putOff = await bench.putOffs.takeMany(9);
+    expect(putOff[0]?.error).to.match(/^not sent: .* has not answered its first callback$/);
+    expect(putOff[0]?.afterMs).to.equal(5_000);
+    expect(await bench.answered(200)).to.include({ outcome: 'delivered' });
+    await bench.calls.takeMany(32);
+    expect(bench.putOffs.count).to.equal(0);
   });
 
   it('go to a host one at a time, whatever its ports, until one of them answers', async () => {

@@ -80,7 +80,7 @@ export class SimNotifier implements Notifier {
       this.#post(
         wasSent
           ? { type: 'notificationTried', taskSeq, finishedAt, ...outcomeOf(answer) }
-          : { type: 'notificationPutOff', taskSeq, finishedAt, error: 'put off' },
+          : { type: 'notificationPutOff', taskSeq, finishedAt, error: 'put off', afterMs: 60_000 },
       );
       this.#tryNext();
     });
