@@ -6,20 +6,35 @@
  */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 
-/** From SIGTERM to SIGKILL. The thread of the session kills earlier where the lease asks for it. */
 const KILL_GRACE_MS = 5_000;
 
 /** Those of `node:child_process`, but for what is decided here. */
-export type ChildOptions = Omit<SpawnOptions, 'detached' | 'killSignal' | 'signal' | 'timeout'>;
+export interface ChildOptions
+  extends Omit<SpawnOptions, 'detached' | 'killSignal' | 'signal' | 'timeout'> {
+  /** From SIGTERM to SIGKILL; a lease that is almost over makes it shorter. Default 5,000. */
+  readonly killGraceMs?: number;
+}
 
+interface Running {
+  readonly guard: ChildProcess;
+  readonly killGraceMs: number;
+  killTimer?: NodeJS.Timeout;
+}
+
+/**
+ * What `ctx.spawn` of an attempt uses. A program that is no handler makes one of its own: then the
+ * signal says when to end, and `close` that nothing is needed any more.
+ */
 export class ChildGroups {
   readonly #signal: AbortSignal;
   readonly #tell: (pid: number, isAlive: boolean) => void;
-  readonly #running = new Map<ChildProcess, ChildProcess>();
-  #killTimer: NodeJS.Timeout | undefined;
+  readonly #running = new Map<ChildProcess, Running>();
 
   /** `tell`: where groups are known that have to be killed while this thread is blocked. */
-  constructor(signal: AbortSignal, tell: (pid: number, isAlive: boolean) => void) {
+  constructor(
+    signal: AbortSignal,
+    tell: (pid: number, isAlive: boolean) => void = () => undefined,
+  ) {
     this.#signal = signal;
     this.#tell = tell;
     signal.addEventListener('abort', this.#onAbort);
@@ -28,12 +43,13 @@ export class ChildGroups {
   /** @throws {TaskAborted} the attempt has to end. */
   spawn(command: string, args: readonly string[] = [], options: ChildOptions = {}): ChildProcess {
     this.#signal.throwIfAborted();
-    const child = spawn(command, [...args], { ...options, detached: true });
+    const { killGraceMs = KILL_GRACE_MS, ...others } = options;
+    const child = spawn(command, [...args], { ...others, detached: true });
     const { pid } = child;
     // It could not be started, and will say so by its event `error`.
     if (pid === undefined) return child;
     this.#tell(pid, true);
-    this.#running.set(child, guardGroup(pid));
+    this.#running.set(child, { guard: guardGroup(pid), killGraceMs });
     child.once('exit', () => this.#end(child));
     return child;
   }
@@ -45,22 +61,21 @@ export class ChildGroups {
   }
 
   readonly #onAbort = (): void => {
-    for (const child of this.#running.keys()) signalGroup(child, 'SIGTERM');
-    this.#killTimer = setTimeout(() => {
-      for (const child of this.#running.keys()) signalGroup(child, 'SIGKILL');
-    }, KILL_GRACE_MS);
-    this.#killTimer.unref();
+    for (const [child, running] of this.#running) {
+      signalGroup(child, 'SIGTERM');
+      running.killTimer = setTimeout(() => signalGroup(child, 'SIGKILL'), running.killGraceMs);
+    }
   };
 
   /** A grandchild may have survived its parent; it must neither run on nor hold the pipes. */
   #end(child: ChildProcess): void {
-    const guard = this.#running.get(child);
-    if (guard === undefined) return;
+    const running = this.#running.get(child);
+    if (running === undefined) return;
     this.#running.delete(child);
+    clearTimeout(running.killTimer);
     signalGroup(child, 'SIGKILL');
-    guard.kill('SIGKILL');
+    running.guard.kill('SIGKILL');
     if (child.pid !== undefined) this.#tell(child.pid, false);
-    if (this.#running.size === 0) clearTimeout(this.#killTimer);
   }
 }
 

@@ -27,6 +27,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
 }
 
 export { ExecutorRefused, NonRetryableError, RetryableError, TaskAborted } from './errors.ts';
+export { ChildGroups } from './child-groups.ts';
 export type { ChildOptions } from './child-groups.ts';
 export type { AbortReason, HandlerErrorOptions } from './errors.ts';
 export type { Executor } from './executor.ts';

@@ -65,7 +65,11 @@ export interface TaskContext {
    * Children that were started in another way may run on when the task runs elsewhere already.
    * @throws {TaskAborted} the attempt has to end.
    */
-  spawn(command: string, args?: readonly string[], options?: ChildOptions): ChildProcess;
+  readonly spawn: (
+    command: string,
+    args?: readonly string[],
+    options?: ChildOptions,
+  ) => ChildProcess;
 }
 
 /** Does the work of one attempt; what it resolves to becomes the result of the task, as JSON. */

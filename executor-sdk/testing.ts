@@ -39,7 +39,7 @@ export async function runHandler<Params>(
   if (signal?.aborted) forward();
   signal?.addEventListener('abort', forward, { once: true });
 
-  const groups = new ChildGroups(abort.signal, () => undefined);
+  const groups = new ChildGroups(abort.signal);
   const progress: { percent: number; state?: unknown }[] = [];
   const checkpoints: unknown[] = [];
   const task: Task<Params> = {

@@ -3,9 +3,9 @@
  * demo even if it is killed, and are stopped one after the other. They do not share the terminal's
  * process group, so Ctrl-C reaches only the demo, which then decides the order.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { guardGroup } from '../ffmpeg/child-process.ts';
+import { ChildGroups } from '@soda-scheduler/executor-sdk';
 import { shown } from './screen.ts';
 
 const LOG_TAIL_LINES = 8;
@@ -31,18 +31,17 @@ export class DemoProcess {
     this.#stopGraceMs = stopGraceMs;
     const log = openSync(logFile, 'a');
     const logged = readFileSync(logFile).length;
-    const child = spawn(process.execPath, args, {
-      detached: true,
+    // It is stopped by `stop`; what is wanted of the group is that it dies with this process.
+    const groups = new ChildGroups(new AbortController().signal);
+    const child = groups.spawn(process.execPath, args, {
       stdio: ['ignore', log, log],
       env: { ...inherited(), ...env },
     });
     closeSync(log);
     this.#child = child;
-    const guard = guardGroup(child);
     this.ended = new Promise<void>((resolve, reject) => {
       child.once('error', reject);
       child.once('exit', (code, signal) => {
-        guard.kill('SIGKILL');
         if (this.#stopping) return resolve();
         const how = signal === null ? `with code ${code}` : `by ${signal}`;
         const text = readFileSync(logFile).subarray(logged).toString().trim();

@@ -1,9 +1,10 @@
 /**
- * Runs one ffmpeg or ffprobe and makes sure that it ends: on abort, on a stall, and when this
- * process dies. The child leads its own process group, and signals go to the whole group. What
- * it writes to stderr is kept bounded. Nothing here knows what the arguments mean.
+ * Runs one ffmpeg or ffprobe to its end. That it ends on abort, and with this process, is the
+ * SDK's doing; here it also ends on a stall, and what it writes to stderr is kept bounded. Nothing
+ * here knows what the arguments mean.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { ChildGroups, type TaskContext } from '@soda-scheduler/executor-sdk';
 
 const STDERR_TAIL_LENGTH = 8192;
 /** How long the pipes of an ended child are read on, where a stray grandchild holds them open. */
@@ -11,6 +12,8 @@ const DRAIN_MS = 1_000;
 
 export interface RunOptions {
   readonly signal: AbortSignal;
+  /** Of the attempt; where there is none, the child ends by the signal all the same. */
+  readonly spawn?: TaskContext['spawn'];
   /** Ends the child when `onStdout` returned true for none of its output for so long. */
   readonly stallMs: number;
   /** From SIGTERM to SIGKILL. */
@@ -39,49 +42,51 @@ export async function runChild(
   args: readonly string[],
   options: RunOptions,
 ): Promise<ChildEnd> {
+  const { signal, killGraceMs } = options;
+  if (signal.aborted) return { why: 'aborted', code: null, signal: null, stderr: '' };
+  const groups = new ChildGroups(signal);
+  const { spawn = groups.spawn.bind(groups) } = options;
   const child = spawn(program, args, {
-    detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: childEnvironment(),
+    killGraceMs,
   });
   const exited = onceExited(child, program);
-  if (child.pid === undefined) await exited;
-  const guard = guardGroup(child);
+  const { stdout, stderr: log } = child;
+  if (child.pid === undefined || stdout === null || log === null) return never(exited);
 
   let why: ChildEnd['why'] = 'exited';
   let killTimer: NodeJS.Timeout | undefined;
-  const stop = (reason: ChildEnd['why']) => {
-    if (why !== 'exited') return;
-    why = reason;
-    signalGroup(child, 'SIGTERM');
-    killTimer = setTimeout(() => signalGroup(child, 'SIGKILL'), options.killGraceMs);
+  const onAbort = () => {
+    if (why === 'exited') why = 'aborted';
   };
-  const onAbort = () => stop('aborted');
-  if (options.signal.aborted) stop('aborted');
-  options.signal.addEventListener('abort', onAbort);
-  const stallTimer = setTimeout(() => stop('stalled'), options.stallMs);
+  signal.addEventListener('abort', onAbort);
+  const stallTimer = setTimeout(() => {
+    if (why !== 'exited') return;
+    why = 'stalled';
+    signalGroup(child, 'SIGTERM');
+    killTimer = setTimeout(() => signalGroup(child, 'SIGKILL'), killGraceMs);
+  }, options.stallMs);
 
   let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  log.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-STDERR_TAIL_LENGTH);
     options.onStderr?.(text);
   });
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  stdout.setEncoding('utf8').on('data', (text: string) => {
     if (options.onStdout?.(text)) stallTimer.refresh();
   });
   const drained = onceDrained(child);
 
   try {
-    const { code, signal } = await exited;
-    // A grandchild may have survived its parent; it must neither run on nor hold the pipes.
-    signalGroup(child, 'SIGKILL');
+    const end = await exited;
     await drained();
-    return { why, code, signal, stderr };
+    return { why, ...end, stderr };
   } finally {
     clearTimeout(stallTimer);
     clearTimeout(killTimer);
-    options.signal.removeEventListener('abort', onAbort);
-    guard.kill('SIGKILL');
+    signal.removeEventListener('abort', onAbort);
+    groups.close();
   }
 }
 
@@ -98,22 +103,10 @@ function childEnvironment(): NodeJS.ProcessEnv {
   return env;
 }
 
-/**
- * Ends the process group that `child` leads when this process is gone, even by SIGKILL: a shell
- * waits on a pipe that only this process holds. It is needed for ffmpeg, which does not end when
- * the readers of its pipes die (measured: it ignores SIGPIPE). To be killed once `child` ended.
- */
-export function guardGroup(child: ChildProcess): ChildProcess {
-  const script = 'read -r _; kill -s KILL -- "-$1"';
-  const guard = spawn('/bin/sh', ['-c', script, 'group-guard', String(child.pid)], {
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-    env: {},
-  });
-  // Without a shell there is no guard; everything else works.
-  guard.on('error', () => {});
-  guard.stdin.on('error', () => {});
-  return guard;
+/** One that could not be started says so by an error. */
+async function never(exited: Promise<unknown>): Promise<never> {
+  await exited;
+  throw new Error('a child without a process id has exited');
 }
 
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {

@@ -17,7 +17,7 @@ export async function probe(
   prober: Prober,
   path: string,
   what: string,
-  options: Pick<RunOptions, 'signal' | 'stallMs' | 'killGraceMs'>,
+  options: Omit<RunOptions, 'onStdout'>,
 ): Promise<Media> {
   let stdout = '';
   const onStdout = (text: string) => {

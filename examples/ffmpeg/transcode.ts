@@ -69,7 +69,7 @@ class Transcode {
   readonly #settings: TranscodeSettings;
   readonly #task: Task;
   readonly #ctx: TaskContext;
-  readonly #limits: Pick<RunOptions, 'signal' | 'stallMs' | 'killGraceMs'>;
+  readonly #limits: Omit<RunOptions, 'onStdout'>;
 
   constructor(settings: TranscodeSettings, task: Task, ctx: TaskContext) {
     this.#settings = settings;
@@ -77,6 +77,7 @@ class Transcode {
     this.#ctx = ctx;
     this.#limits = {
       signal: ctx.signal,
+      spawn: ctx.spawn,
       stallMs: settings.stallMs ?? 60_000,
       killGraceMs: settings.killGraceMs ?? 5_000,
     };
