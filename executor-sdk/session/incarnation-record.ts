@@ -11,6 +11,7 @@ import {
   readFileSync,
   readlinkSync,
   renameSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -83,14 +84,19 @@ export class IncarnationRecord implements Predecessors {
     });
   }
 
+  /** This process has said goodbye: nobody will ask what became of it. */
+  left(): void {
+    this.#rewrite((life) => (life.incarnation === this.#incarnation ? null : life));
+  }
+
   #rewrite(change: (life: Life) => Life | null): void {
     if (this.#path === null) return;
     try {
-      const lives = readLives(this.#path).map(change);
-      writeLives(
-        this.#path,
-        lives.filter((life) => life !== null),
-      );
+      const lives = readLives(this.#path)
+        .map(change)
+        .filter((life) => life !== null);
+      if (lives.length > 0) writeLives(this.#path, lives);
+      else rmSync(this.#path);
     } catch {
       // The next process then claims less than it could.
     }

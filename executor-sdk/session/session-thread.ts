@@ -49,4 +49,5 @@ port.on('message', (message: ToSession) => {
   else groups.delete(message.pid);
 });
 await client.run();
+record.left();
 port.close();

@@ -166,7 +166,9 @@ export class System {
     env: Readonly<Record<string, string>> = {},
     onLine?: (line: Line) => void,
   ): SystemProcess {
-    const started = new SystemProcess({ name, args, env, ...(onLine && { onLine }) });
+    // What executors remember of one another stays here.
+    const own = { XDG_RUNTIME_DIR: this.folder, ...env };
+    const started = new SystemProcess({ name, args, env: own, ...(onLine && { onLine }) });
     this.processes.push(started);
     return started;
   }

@@ -35,7 +35,7 @@ describe('the record of incarnations', function () {
       const { bootId, died, fenced } = record;
       if (${fences}) record.willEnd({ task_id: 't1', attempt: 3 });
       console.log(JSON.stringify({ bootId, died, fenced }));
-      process.stdin.on('data', () => { record.onTold(); console.log('{}'); });`;
+      process.stdin.setEncoding("utf8").on('data', (said) => { record[said](); console.log('{}'); });`;
     const child = spawn(
       process.execPath,
       ['--import', 'tsx', '--input-type=module', '-e', script],
@@ -50,8 +50,8 @@ describe('the record of incarnations', function () {
         child.kill('SIGKILL');
         await exited;
       },
-      async isTold() {
-        child.stdin.write('told');
+      async call(method: 'onTold' | 'left') {
+        child.stdin.write(method);
         await once(child.stdout, 'data');
       },
     };
@@ -67,7 +67,7 @@ describe('the record of incarnations', function () {
     await two.kill();
     const three = await begin('three');
     expect(three.said.died).to.deep.equal(['one', 'two']);
-    await three.isTold();
+    await three.call('onTold');
     await three.kill();
     expect((await begin('four')).said.died).to.deep.equal(['three']);
   });
@@ -78,6 +78,15 @@ describe('the record of incarnations', function () {
     const passing = await begin('three', { isLastingId: false });
     await passing.kill();
     expect((await begin('four')).said.died).to.deep.equal([]);
+  });
+
+  it('forgets who has said goodbye, and leaves nothing behind', async () => {
+    const one = await begin('one');
+    await one.call('left');
+    await one.kill();
+    const [name = ''] = readdirSync(folder);
+    expect(readdirSync(join(folder, name))).to.deep.equal([]);
+    expect((await begin('two')).said.died).to.deep.equal([]);
   });
 
   it('keeps what a process ended together with itself', async () => {
