@@ -125,6 +125,8 @@ CREATE TABLE task (
   checkpoint MEDIUMTEXT NULL,
   -- JSON for the handler. The master never reads it.
   params MEDIUMTEXT NOT NULL,
+  -- Which process of that executor id; NULL for attempts that began before this column was there.
+  incarnation VARCHAR(64) NULL,
   -- No id is live twice.
   UNIQUE KEY task_id (id),
   -- Pages of a lane in order, counts of lanes, and the few active tasks, from the index alone.
@@ -156,13 +158,25 @@ CREATE TABLE task_attempt (
   ended_at BIGINT NOT NULL,
   -- JSON { message, name?, details? }.
   error MEDIUMTEXT NULL,
+  -- Which process of that executor id.
+  incarnation VARCHAR(64) NULL,
+  -- In which session its end was found out; NULL where the executor had none.
+  session VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NULL,
   -- Attempts of a task, oldest first.
   PRIMARY KEY (task_seq, attempt)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
+-- What all masters of this database share and nobody else may know. Never logged or shown.
+CREATE TABLE installation (
+  -- mac_secret, or mac_secret_before: both are valid, the first one signs.
+  name VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY,
+  -- Base64url of 32 random bytes, made by the first master.
+  value MEDIUMTEXT NOT NULL
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
 -- Tasks that ended on that day (UTC), one table a day, made ahead; retention drops whole tables.
 -- The row is also the outbox row of the callback, so that both come with one commit. The columns
--- up to `params` are those of `task` at its end.
+-- up to `params` are those of `task` at its end; columns that came later stand last in every table.
 CREATE TABLE task_history_YYYYMMDD (
   -- Accept order, given by the master: the tie-break of every order. Never leaves the master.
   seq BIGINT NOT NULL PRIMARY KEY,
@@ -260,6 +274,8 @@ CREATE TABLE task_history_YYYYMMDD (
   delivered_at BIGINT NULL,
   -- JSON that the handler returned.
   result MEDIUMTEXT NULL,
+  -- As in `task`.
+  incarnation VARCHAR(64) NULL,
   -- An id is taken as long as its task is retained.
   UNIQUE KEY task_history_YYYYMMDD_id (id),
   -- Listing by state, newest first.

@@ -90,6 +90,11 @@ async function checkMaster({ url, token }: ConnectionOptions): Promise<Finding[]
     { check: 'master', state, detail: what.join(', ') },
     await checkToken(ask, token),
     clockFinding(ready.headers.get('date')),
+    ...proofFinding(
+      await ask('/metrics')
+        .then((answer) => (answer.ok ? answer.text() : ''))
+        .catch(() => ''),
+    ),
   ];
 }
 
@@ -127,6 +132,16 @@ async function checkToken(ask: Ask, token: string | undefined): Promise<Finding>
   } catch (error) {
     return finding('warning', `not to be told now (${reasonOf(error)})`);
   }
+}
+
+/** Only an admin may read the metrics: without that nothing is said. */
+function proofFinding(metrics: string): Finding[] {
+  const count = /^scheduler_executors_without_mac (\d+)$/m.exec(metrics)?.[1];
+  if (count === undefined) return [];
+  if (count === '0')
+    return [{ check: 'executors', state: 'ok', detail: 'all prove what they run' }];
+  const detail = `${count} of version 2.0.0, which cannot prove what they run: upgrade their SDK`;
+  return [{ check: 'executors', state: 'warning', detail }];
 }
 
 /** The Date header has whole seconds: it is up to one second behind. */

@@ -169,6 +169,11 @@ const configSchema = z.object({
     .enum(['debug', 'info', 'warn', 'error'], { error: 'expected debug, info, warn or error' })
     .describe('Least level that is logged: debug, info, warn or error.')
     .register(fieldMeta, { env: 'SODA_LOG_LEVEL', value: 'level', default: 'info' }),
+  requireMac: switched()
+    .describe(
+      'Refuse executors that cannot prove which attempts they were offered: those of version 2.0.0.',
+    )
+    .register(fieldMeta, { env: 'SODA_REQUIRE_MAC', value: null, default: 'false' }),
   allowWeakDurability: switched()
     .describe(
       'Start although the store may lose commits in a power cut. Breaks the promise of 202.',

@@ -108,6 +108,7 @@ async function assemble(config: Config, logTo: NodeJS.WritableStream | undefined
     log,
     heartbeatMs: Math.floor(leaseMs / HEARTBEATS_PER_LEASE),
     leaseMs,
+    requiresMac: config.requireMac,
     createId: randomUUID,
   });
   const gateway = new ExecutorGateway({

@@ -161,6 +161,14 @@ export const executorFrame = z.discriminatedUnion('type', [
   ackFrame,
 ]);
 
+/** What every sequenced frame of an executor says, whatever else may be wrong with it. */
+export const subjectFrame = z.object({
+  type: z.enum(['accept', 'reject', 'progress', 'result']),
+  seq,
+  task_id: taskId,
+  attempt,
+});
+
 const welcomeFrame = z.object({
   type: z.literal('welcome'),
   session: z.string(),

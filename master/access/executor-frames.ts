@@ -4,7 +4,7 @@
  * text, and its size is checked here: a result that is too large ends its attempt with a message
  * instead of ending the connection, which would only bring the same frame back.
  */
-import { SESSION_LIMITS } from '@soda-scheduler/protocol';
+import { SESSION_LIMITS, decodeFrame, subjectFrame } from '@soda-scheduler/protocol';
 import type {
   ExecutorFrame,
   HelloFrame,
@@ -16,6 +16,7 @@ import type {
 import type { ExecutorCommand } from '../domain/effects.ts';
 import type { AttemptResult, Event, ExecutorHello, ReportedAttempt } from '../domain/events.ts';
 import type { Task } from '../domain/task.ts';
+import type { Proof } from './executors/attempt-macs.ts';
 
 type SequencedFrame = Extract<ExecutorFrame, { seq: number }>;
 type HeartbeatFrame = Extract<ExecutorFrame, { type: 'heartbeat' }>;
@@ -27,43 +28,66 @@ interface Sender {
   readonly sessionId: string;
 }
 
-export function connectedEvent(hello: HelloFrame, sessionId: string): Event {
+const proven = (about: Parameters<Proof>[0], proof: Proof) =>
+  proof(about) ? {} : ({ isUnproven: true } as const);
+
+/** What a sequenced frame is about, where nothing more of it can be read. */
+export function subjectOf(
+  text: string,
+): { readonly seq: number; readonly taskId: string; readonly attempt: number } | null {
+  const decoded = decodeFrame(subjectFrame, text);
+  if ('problem' in decoded) return null;
+  const { seq, task_id: taskId, attempt } = decoded.frame;
+  return { seq, taskId, attempt };
+}
+
+export function connectedEvent(
+  hello: HelloFrame,
+  session: Sender & Pick<ExecutorHello, 'incarnation' | 'usesMac' | 'leaseMs'>,
+  proof: Proof,
+): Event {
   const { types, labels, reserve, host, pid, sdk } = hello;
   const executor: ExecutorHello = {
     executorId: hello.executor_id,
-    sessionId,
+    incarnation: session.incarnation,
+    sessionId: session.sessionId,
     types,
     labels,
     reserve,
-    running: hello.running.map(reportedAttempt),
+    running: hello.running.map((running) => reportedAttempt(running, proof)),
     host,
     pid,
     sdk,
     // The default id of 2.0.0, which does not say so.
     lasting: hello.lasting_id && hello.executor_id !== `${host}-${pid}`,
+    bootId: hello.boot_id,
+    usesMac: session.usesMac,
+    leaseMs: session.leaseMs,
+    died: hello.died,
   };
   return { type: 'executorConnected', ...executor };
 }
 
-export function heartbeatEvent(frame: HeartbeatFrame, sender: Sender): Event {
+export function heartbeatEvent(frame: HeartbeatFrame, sender: Sender, proof: Proof): Event {
   return {
     type: 'heartbeatReceived',
     executorId: sender.executorId,
     sessionId: sender.sessionId,
     draining: frame.state === 'draining',
-    running: frame.running.map(reportedAttempt),
+    running: frame.running.map((running) => reportedAttempt(running, proof)),
     loopLagMs: frame.loop_lag_ms ?? null,
     rssBytes: frame.rss_bytes ?? null,
   };
 }
 
-export function frameEvent(frame: SequencedFrame, sender: Sender): Event {
+export function frameEvent(frame: SequencedFrame, sender: Sender, proof: Proof): Event {
   const from = {
     executorId: sender.executorId,
     sessionId: sender.sessionId,
     frameSeq: frame.seq,
     taskId: frame.task_id,
     attempt: frame.attempt,
+    ...proven(frame, proof),
   };
   switch (frame.type) {
     case 'accept':
@@ -78,10 +102,10 @@ export function frameEvent(frame: SequencedFrame, sender: Sender): Event {
 }
 
 /** The body of the frame, to be numbered by `encodeFrame`. */
-export function commandBody(command: ExecutorCommand, term: number): string {
+export function commandBody(command: ExecutorCommand, term: number, mac?: string): string {
   switch (command.type) {
     case 'assign':
-      return `{"type":"assign","task":${assignedTask(command.task, term)}}`;
+      return `{"type":"assign","task":${assignedTask(command.task, term, mac)}}`;
     case 'cancel':
       return JSON.stringify({
         type: 'cancel',
@@ -96,7 +120,7 @@ export function commandBody(command: ExecutorCommand, term: number): string {
 }
 
 /** Params and checkpoint are spliced in as they are: they may be large, and are JSON already. */
-function assignedTask(task: Task, term: number): string {
+function assignedTask(task: Task, term: number, mac: string | undefined): string {
   const fields = {
     id: task.id,
     type: task.type,
@@ -113,13 +137,15 @@ function assignedTask(task: Task, term: number): string {
     ...(task.executionTimeoutMs !== null && { execution_timeout_ms: task.executionTimeoutMs }),
     ...(task.stallTimeoutMs !== null && { stall_timeout_ms: task.stallTimeoutMs }),
     ...(task.deadlineAt !== null && { deadline_at: task.deadlineAt }),
+    ...(mac !== undefined && { mac }),
   } satisfies Omit<AssignedFields, 'params' | 'checkpoint'>;
   const checkpoint = task.checkpoint === null ? '' : `,"checkpoint":${task.checkpoint}`;
   return `${JSON.stringify(fields).slice(0, -1)},"params":${task.params}${checkpoint}}`;
 }
 
-function reportedAttempt(running: RunningAttempt): ReportedAttempt {
-  return { taskId: running.task_id, attempt: running.attempt, state: running.state };
+function reportedAttempt(running: RunningAttempt, proof: Proof): ReportedAttempt {
+  const { task_id: taskId, attempt, state } = running;
+  return { taskId, attempt, state, ...proven(running, proof) };
 }
 
 /** What is too large is left out: progress is a courtesy, and must not end an attempt. */
@@ -140,10 +166,10 @@ function resultOf(frame: ResultFrame): AttemptResult {
   if ('problem' in details) return refusedResult(`The details of the error ${details.problem}`);
 
   const { error } = frame;
-  const missing = frame.outcome === 'failed' ? { message: 'The executor gave no reason.' } : null;
+  const message = unexplained(frame);
+  const missing = message === null ? null : { message };
   return {
-    // `welcome` does not name the feature `timeouts`: whoever says so all the same has failed.
-    outcome: frame.outcome === 'timed_out' ? 'failed' : frame.outcome,
+    outcome: frame.outcome,
     result: result.text ?? null,
     error:
       error === undefined
@@ -156,6 +182,14 @@ function resultOf(frame: ResultFrame): AttemptResult {
     retryable: error?.retryable ?? true,
     retryAfterMs: error?.retry_after === undefined ? null : Math.round(error.retry_after * 1000),
   };
+}
+
+/** What is kept of an end for which the executor gave no error. */
+function unexplained({ outcome, reason }: ResultFrame): string | null {
+  if (outcome === 'failed') return 'The executor gave no reason.';
+  if (outcome !== 'timed_out') return null;
+  if (reason === 'stalled') return 'It reported no progress for its stall timeout.';
+  return 'It ran for its execution timeout.';
 }
 
 /** The work was done, but what it reports cannot be stored; another attempt would end the same. */

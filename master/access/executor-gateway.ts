@@ -46,7 +46,10 @@ export class ExecutorGateway {
   }
 
   /** Begins to take upgrades, and to post what executors say to `master`. Once only. */
-  attach(server: Server, master: Pick<MasterHandle, 'status' | 'term' | 'post' | 'isFull'>): void {
+  attach(
+    server: Server,
+    master: Pick<MasterHandle, 'status' | 'term' | 'post' | 'isFull' | 'seqOf'>,
+  ): void {
     this.#options.sessions.attach(master);
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       const refusal = this.#refusalOf(request, this.#isShutDown ? 'stopped' : master.status);
@@ -104,7 +107,8 @@ export class ExecutorGateway {
       // With the default `binaryType` a message is one Buffer.
       else sessions.receive(connection, (data as Buffer).toString());
     });
-    socket.on('error', (error) => {
+    socket.on('error', (error: Error & { readonly code?: string }) => {
+      if (error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') sessions.tooLarge(connection);
       log.warn('executor socket failed', {
         executor_id: connection.session?.executorId,
         error: error.message,

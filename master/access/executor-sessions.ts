@@ -9,8 +9,6 @@
  */
 import {
   CloseCode,
-  SESSION_LIMITS,
-  Session,
   decodeFrame,
   encodeFrame,
   executorFrame,
@@ -18,65 +16,51 @@ import {
 } from '@soda-scheduler/protocol';
 import type { ExecutorFrame, HelloFrame, MasterFrame } from '@soda-scheduler/protocol';
 import type { MasterHandle } from '../application/master-handle.ts';
-import type { Clock, ExecutorLink, Log } from '../application/ports.ts';
+import type { ExecutorLink } from '../application/ports.ts';
 import { SENT_BYTES_MAX } from '../domain/bounds.ts';
 import type { ExecutorCommand } from '../domain/effects.ts';
-import { commandBody, connectedEvent, frameEvent, heartbeatEvent } from './executor-frames.ts';
+import {
+  commandBody,
+  connectedEvent,
+  frameEvent,
+  heartbeatEvent,
+  subjectOf,
+} from './executor-frames.ts';
+import { AttemptMacs, type Proof, type Prover } from './executors/attempt-macs.ts';
+import {
+  type Connection,
+  type ExecutorSession,
+  type FrameSocket,
+  type SessionsOptions,
+  admit,
+  takeHeard,
+  newSession,
+  openConnection,
+  silenceOf,
+  welcomeFrame,
+} from './executors/executor-session.ts';
+
+export type { Connection, FrameSocket, SessionsOptions } from './executors/executor-session.ts';
 
 /** Deadlines are looked at this often; they may be noticed so much late. */
 const SWEEP_MS = 1_000;
 /** Of one connection between two sweeps: they need no ack, so that nothing else bounds them. */
 const HEARTBEAT_COUNT_MAX = 256;
 
-export interface SessionsOptions {
-  readonly clock: Clock;
-  readonly log: Log;
-  /** How often an executor shall send a heartbeat. */
-  readonly heartbeatMs: number;
-  /** An executor that was not heard of for so long has lost its tasks. */
-  readonly leaseMs: number;
-  /** Unique among all sessions of all masters. */
-  readonly createId: () => string;
-  /** Bytes; `SENT_BYTES_MAX` unless a test says otherwise. */
-  readonly sentBytesMax?: number;
-}
+/** Who of the processes under an executor id: as `freeze` names it. */
+const processKey = (executorId: string, incarnation: string) => `${executorId} ${incarnation}`;
 
-/** What carries the frames of one connection. What it was given after `close` is void. */
-export interface FrameSocket {
-  send(text: string): void;
-  close(code: CloseCode, reason: string): void;
-}
-
-export interface Connection {
-  readonly socket: FrameSocket;
-  readonly openedAt: number;
-  lastHeardAt: number;
-  /** Since the last sweep. */
-  heartbeatCount: number;
-  /** Null until a valid `hello`. */
-  session: ExecutorSession | null;
-}
-
-interface ExecutorSession {
-  readonly sessionId: string;
-  readonly executorId: string;
-  readonly incarnation: string;
-  /** Holds the bodies of frames, as text. */
-  readonly frames: Session<string>;
-  connection: Connection | null;
-  disconnectedAt: number;
-  /** Of its unacknowledged frames, as they are part of the sum. */
-  countedBytes: number;
-}
-
-type Master = Pick<MasterHandle, 'term' | 'post' | 'isFull'>;
+type Master = Pick<MasterHandle, 'term' | 'post' | 'isFull' | 'seqOf'>;
 
 export class ExecutorSessions implements ExecutorLink {
   readonly #options: SessionsOptions;
-  #master: Master = { term: 0, post: () => undefined, isFull: false };
+  #master: Master = { term: 0, post: () => undefined, isFull: false, seqOf: () => null };
   readonly #connections = new Set<Connection>();
   readonly #sessions = new Map<string, ExecutorSession>();
   readonly #sessionByExecutor = new Map<string, ExecutorSession>();
+  /** Processes that are not answered: nothing may renew the lease they count themselves. */
+  readonly #frozen = new Set<string>();
+  readonly #macs = new AttemptMacs();
   /** Sessions whose peer may have to be told of a newer ack at the end of this turn of the loop. */
   readonly #ackQueue = new Set<ExecutorSession>();
   #sentBytes = 0;
@@ -108,14 +92,7 @@ export class ExecutorSessions implements ExecutorLink {
 
   /** A new connection. Its owner tells what it receives, and once, when nothing more can come. */
   open(socket: FrameSocket): Connection {
-    const now = this.#options.clock.now();
-    const connection: Connection = {
-      socket,
-      openedAt: now,
-      lastHeardAt: now,
-      heartbeatCount: 0,
-      session: null,
-    };
+    const connection = openConnection(socket, this.#options.clock.now());
     this.#connections.add(connection);
     return connection;
   }
@@ -128,7 +105,7 @@ export class ExecutorSessions implements ExecutorLink {
       return this.#begin(connection, decoded.frame);
     }
     const decoded = decodeFrame(executorFrame, text);
-    if ('problem' in decoded) return this.badFrame(connection, decoded.problem);
+    if ('problem' in decoded) return this.#refuse(connection, text, decoded.problem);
     this.#take(connection, connection.session, decoded.frame, Buffer.byteLength(text));
     this.#recount(connection.session);
   }
@@ -140,6 +117,11 @@ export class ExecutorSessions implements ExecutorLink {
       problem,
     });
     socket.close(CloseCode.badFrame, problem);
+  }
+
+  /** A frame that the owner of the connection could not even read; it closes the connection. */
+  tooLarge({ session }: Connection): void {
+    if (session !== null) this.#dropFor(session, null, 'frame: too large');
   }
 
   closed(connection: Connection, code: number): void {
@@ -157,7 +139,11 @@ export class ExecutorSessions implements ExecutorLink {
   send(sessionId: string, command: ExecutorCommand, term: number): void {
     const session = this.#sessions.get(sessionId);
     if (session === undefined) return;
-    const body = commandBody(command, term);
+    const task = command.type === 'assign' ? command.task : null;
+    const mac = task
+      ? this.#macs.of({ ...session, seq: task.seq, attempt: task.attempt })
+      : undefined;
+    const body = commandBody(command, term, mac);
     const bytes = Buffer.byteLength(body);
     const { sentBytesMax = SENT_BYTES_MAX } = this.#options;
     const isTooMuch = this.#sentBytes + bytes > sentBytesMax;
@@ -167,6 +153,10 @@ export class ExecutorSessions implements ExecutorLink {
       // A command was lost, so that the session may not go on; a new one begins by telling all.
       this.#forget(session, CloseCode.overflow, 'the send window is full');
     } else {
+      if (command.type === 'cancel' && command.reason !== 'stale_attempt') {
+        const { taskId, attempt } = command;
+        session.cancels.push({ seq: frame.seq, taskId, attempt });
+      }
       session.connection?.socket.send(encodeFrame(frame.seq, session.frames.announceAck(), body));
     }
   }
@@ -178,12 +168,23 @@ export class ExecutorSessions implements ExecutorLink {
     this.#queueAck(session);
   }
 
-  close(sessionId: string, reason: 'superseded' | 'silent'): void {
+  close(sessionId: string, reason: 'superseded' | 'silent' | 'reattach'): void {
     const session = this.#sessions.get(sessionId);
     if (session !== undefined) this.#forget(session, CloseCode[reason], reason);
   }
 
+  freeze(executorId: string, incarnation: string, isFrozen: boolean): void {
+    const key = processKey(executorId, incarnation);
+    if (isFrozen) this.#frozen.add(key);
+    else this.#frozen.delete(key);
+  }
+
+  useSecrets(secrets: readonly string[]): void {
+    this.#macs.use(secrets);
+  }
+
   reattachAll(): void {
+    this.#frozen.clear();
     for (const session of [...this.#sessions.values()]) {
       this.#forget(session, CloseCode.reattach, 'the master has rebuilt its state');
     }
@@ -209,12 +210,14 @@ export class ExecutorSessions implements ExecutorLink {
       if (!session.frames.acknowledged(frame.ack)) {
         return this.badFrame(connection, 'ack: beyond what was sent');
       }
+      this.#noteCancels(session, frame.ack);
       if (frame.type === 'heartbeat') {
         if (++connection.heartbeatCount > HEARTBEAT_COUNT_MAX) {
           return socket.close(CloseCode.overflow, 'too many heartbeats');
         }
+        if (this.#frozen.has(processKey(session.executorId, session.incarnation))) return;
         write(socket, { type: 'heartbeat', n: frame.n, ack: session.frames.announceAck() });
-        this.#master.post(heartbeatEvent(frame, session));
+        this.#master.post(heartbeatEvent(frame, session, this.#proofOf(session)));
       }
       return;
     }
@@ -222,9 +225,11 @@ export class ExecutorSessions implements ExecutorLink {
       // Not taken, so that it comes again: the session goes on.
       return socket.close(CloseCode.overflow, 'the master is behind: send it again');
     }
-    switch (session.frames.receive(frame.seq, frame.ack, bytes)) {
+    const receipt = session.frames.receive(frame.seq, frame.ack, bytes);
+    if (receipt !== 'invalid') this.#noteCancels(session, frame.ack);
+    switch (receipt) {
       case 'deliver':
-        return this.#master.post(frameEvent(frame, session), bytes);
+        return this.#master.post(frameEvent(frame, session, this.#proofOf(session)), bytes);
       case 'duplicate':
         return;
       case 'gap':
@@ -236,70 +241,96 @@ export class ExecutorSessions implements ExecutorLink {
     }
   }
 
-  #begin(connection: Connection, hello: HelloFrame): void {
-    const known = this.#sessionByExecutor.get(hello.executor_id);
-    const resend =
-      known !== undefined &&
-      known.sessionId === hello.session &&
-      known.incarnation === hello.incarnation
-        ? known.frames.resume(hello.received)
-        : null;
-    if (known === undefined || resend === null) {
-      if (known !== undefined) {
-        this.#forget(known, CloseCode.superseded, 'the same executor id has connected again');
-      }
-      const session = this.#createSession(hello, connection);
-      this.#welcome(connection, session, false);
-      return this.#master.post(connectedEvent(hello, session.sessionId));
+  /**
+   * One that is sequenced would be sent again after every reconnect, and be refused again: its
+   * session ends, and so does the attempt that it is about.
+   */
+  #refuse(connection: Connection, text: string, problem: string): void {
+    const { session } = connection;
+    const about = subjectOf(text);
+    if (session === null || about === null || about.seq !== session.frames.received + 1) {
+      return this.badFrame(connection, problem);
     }
-    const { connection: replaced, sessionId, executorId, frames } = known;
-    known.connection = connection;
-    connection.session = known;
+    const { taskId, attempt } = about;
+    this.#dropFor(session, { taskId, attempt }, problem);
+  }
+
+  #dropFor(
+    session: ExecutorSession,
+    about: { readonly taskId: string; readonly attempt: number } | null,
+    problem: string,
+  ): void {
+    const { executorId, sessionId } = session;
+    const reason = about === null ? problem : `${about.taskId}: ${problem}`;
+    const fields = { executor_id: executorId, problem: reason };
+    this.#options.log.warn('a frame of an executor is refused', fields);
+    this.#forget(session, CloseCode.frameRefused, reason);
+    this.#master.post({ type: 'frameRefused', executorId, sessionId, about, problem });
+  }
+
+  /** That it has heard of these is where a grace begins. */
+  #noteCancels(session: ExecutorSession, ack: number): void {
+    const { executorId, sessionId } = session;
+    for (const { taskId, attempt } of takeHeard(session, ack)) {
+      this.#master.post({ type: 'cancelAcknowledged', executorId, sessionId, taskId, attempt });
+    }
+  }
+
+  #proofOf(process: Prover): Proof {
+    return this.#macs.proofOf(process, (taskId) => this.#master.seqOf(taskId));
+  }
+
+  #begin(connection: Connection, hello: HelloFrame): void {
+    // Its lease is to run out, by its own count too: this connection ends for want of an answer.
+    if (this.#frozen.has(processKey(hello.executor_id, hello.incarnation))) return;
+    if (this.#options.requiresMac && !hello.features.includes('mac')) {
+      return this.badFrame(connection, 'features: this master requires mac');
+    }
+    const known = this.#sessionByExecutor.get(hello.executor_id);
+    const admission = known && admit(known, hello, this.#options.clock.now());
+    if (known !== undefined && admission?.type === 'resume') {
+      return this.#resume(connection, known, hello, admission.resend);
+    }
+    if (admission?.type === 'refuse') {
+      const { code, reason } = admission;
+      const fields = { executor_id: hello.executor_id, reason };
+      this.#options.log.warn('an executor is refused', fields);
+      return connection.socket.close(code, reason);
+    }
+    if (known !== undefined && admission?.type === 'begin') {
+      this.#forget(known, admission.replaced, 'the same executor id has connected again');
+    }
+    const session = this.#createSession(hello, connection);
+    write(connection.socket, welcomeFrame(session, false, this.#master.term));
+    this.#master.post(connectedEvent(hello, session, this.#proofOf(session)));
+  }
+
+  #resume(
+    connection: Connection,
+    session: ExecutorSession,
+    hello: HelloFrame,
+    resend: readonly { readonly seq: number; readonly message: string }[],
+  ): void {
+    const { connection: replaced, sessionId, executorId, frames } = session;
+    session.connection = connection;
+    connection.session = session;
     // The old socket is half dead, or its close is still on the way: the session has moved on.
-    replaced?.socket.close(CloseCode.superseded, 'resumed elsewhere');
-    this.#welcome(connection, known, true);
+    replaced?.socket.close(CloseCode.reattach, 'resumed elsewhere');
+    write(connection.socket, welcomeFrame(session, true, this.#master.term));
     for (const { seq, message } of resend) {
       connection.socket.send(encodeFrame(seq, frames.announceAck(), message));
     }
-    this.#queueAck(known);
+    this.#queueAck(session);
     this.#master.post({ type: 'executorResumed', executorId, sessionId });
+    this.#noteCancels(session, hello.received);
   }
 
   #createSession(hello: HelloFrame, connection: Connection): ExecutorSession {
-    const session: ExecutorSession = {
-      sessionId: this.#options.createId(),
-      executorId: hello.executor_id,
-      incarnation: hello.incarnation,
-      frames: new Session(),
-      connection,
-      disconnectedAt: 0,
-      countedBytes: 0,
-    };
+    const session = newSession(hello, connection, this.#options);
     connection.session = session;
     this.#sessions.set(session.sessionId, session);
     this.#sessionByExecutor.set(session.executorId, session);
     return session;
-  }
-
-  #welcome({ socket }: Connection, session: ExecutorSession, resumed: boolean): void {
-    write(socket, {
-      type: 'welcome',
-      session: session.sessionId,
-      resumed,
-      received: session.frames.received,
-      term: this.#master.term,
-      heartbeat_ms: this.#options.heartbeatMs,
-      lease_ms: this.#options.leaseMs,
-      limits: {
-        frame_bytes: SESSION_LIMITS.frameBytesMax,
-        result_bytes: SESSION_LIMITS.resultBytesMax,
-        checkpoint_bytes: SESSION_LIMITS.checkpointBytesMax,
-        progress_state_bytes: SESSION_LIMITS.progressStateBytesMax,
-        unacked_frames: SESSION_LIMITS.unackedFramesMax,
-        unacked_bytes: SESSION_LIMITS.unackedBytesMax,
-      },
-      features: [],
-    });
   }
 
   #queueAck(session: ExecutorSession): void {
@@ -346,20 +377,13 @@ export class ExecutorSessions implements ExecutorLink {
 
   /** One timer for all sessions. */
   #sweep(now: number): void {
-    const { leaseMs } = this.#options;
     for (const connection of this.#connections) {
-      const { socket, session, openedAt, lastHeardAt } = connection;
       connection.heartbeatCount = 0;
-      if (session === null) {
-        if (now - openedAt >= SESSION_LIMITS.handshakeTimeoutMs) {
-          socket.close(CloseCode.handshakeTimeout, 'no hello in time');
-        }
-      } else if (now - lastHeardAt >= leaseMs) {
-        socket.close(CloseCode.silent, 'nothing heard for a lease');
-      }
+      const fault = silenceOf(connection, now);
+      if (fault !== null) connection.socket.close(fault.code, fault.reason);
     }
     for (const session of this.#sessions.values()) {
-      const isOver = now - session.disconnectedAt >= leaseMs;
+      const isOver = now - session.disconnectedAt >= session.leaseMs;
       if (session.connection === null && isOver) this.#forget(session, CloseCode.silent, '');
     }
   }

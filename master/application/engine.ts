@@ -280,6 +280,8 @@ export class Engine {
         return link.send(effect.sessionId, effect.command, term);
       case 'closeSession':
         return link.close(effect.sessionId, effect.reason);
+      case 'freezeExecutor':
+        return link.freeze(effect.executorId, effect.incarnation, effect.isFrozen);
       case 'notify':
         return notifier.deliver(effect.notification, effect.task);
       case 'observe':
@@ -333,7 +335,10 @@ export class Engine {
     const { store, clock, policy, owner, seed, link, notifier, log } = this.#options;
     const begun = clock.now();
     const held = this.#state?.term;
-    const { term, lastSeq } = await this.#watch.ask(() => store.takeTerm(owner, begun, held));
+    const { term, lastSeq, secrets } = await this.#watch.ask(() =>
+      store.takeTerm(owner, begun, held),
+    );
+    link.useSecrets(secrets);
     const active = await this.#watch.ask(() => store.loadActive());
     const lanes = await this.#watch.ask(() => store.countLanes());
     const executors = await this.#watch.ask(() => store.loadExecutors());

@@ -69,6 +69,8 @@ export interface MasterHandle {
   /** What waits and runs, from counters: cheap whatever the backlog. */
   backlog(): Backlog;
 
+  /** For the executor gateway: the accept number of a task in memory, which never leaves it. */
+  seqOf(taskId: string): number | null;
   /** For the executor gateway. `frameBytes`: of the frame that the event came as. */
   post(event: Event, frameBytes?: number): void;
   /** So much waits for a turn that no further frame must be taken. */

@@ -150,7 +150,8 @@ export class Master implements MasterHandle {
   }
 
   executors(): readonly Executor[] {
-    return [...(this.#engine.state?.executors.values() ?? [])];
+    const { state } = this.#engine;
+    return state === null ? [] : [...state.executors.values(), ...state.elders.values()];
   }
 
   goneExecutors(): readonly ExecutorRecord[] {
@@ -164,6 +165,10 @@ export class Master implements MasterHandle {
   backlog(): Backlog {
     const { state } = this.#engine;
     return state === null ? NOTHING : backlogOf(state, this.#clock.now());
+  }
+
+  seqOf(taskId: string): number | null {
+    return this.#engine.state?.tasks.get(taskId)?.seq ?? null;
   }
 
   post(event: Event, frameBytes = 0): void {

@@ -97,7 +97,8 @@ export interface TaskStore {
    * Creates or migrates the schema, checks that commits are durable, then begins a new term.
    * If `now` is before the newest commit, the wall clock was set back: what was due stays due, and
    * retries and callbacks wait no longer than was planned.
-   * `held` is the term this owner had until now; it has none at its start.
+   * `held` is the term this owner had until now; it has none at its start. `secrets` are those of
+   * this installation, newest first; the first master makes one.
    * @throws {TermLost} another owner has begun a term since `held`.
    * @throws {StoreUnusable}
    */
@@ -105,7 +106,11 @@ export interface TaskStore {
     owner: string,
     now: number,
     held?: number,
-  ): Promise<{ readonly term: number; readonly lastSeq: number }>;
+  ): Promise<{
+    readonly term: number;
+    readonly lastSeq: number;
+    readonly secrets: readonly string[];
+  }>;
 
   /**
    * All or nothing. Reads the tasks before it returns its promise: they may change afterwards.
@@ -174,7 +179,11 @@ export interface ExecutorLink {
   send(sessionId: string, command: ExecutorCommand, term: number): void;
   /** The frame is safely handled: it may be acknowledged. */
   confirm(sessionId: string, frameSeq: number): void;
-  close(sessionId: string, reason: 'superseded' | 'silent'): void;
+  close(sessionId: string, reason: 'superseded' | 'silent' | 'reattach'): void;
+  /** Nothing that this process says is answered until it is thawed, so that its lease runs out. */
+  freeze(executorId: string, incarnation: string, isFrozen: boolean): void;
+  /** What proofs of attempts are made with, base64url, newest first. Never to be logged. */
+  useSecrets(secrets: readonly string[]): void;
   /** The state was rebuilt: every session ends, and executors come back saying what they run. */
   reattachAll(): void;
 }

@@ -93,7 +93,14 @@ export type Effect =
   | {
       readonly type: 'closeSession';
       readonly sessionId: string;
-      readonly reason: 'superseded' | 'silent';
+      readonly reason: 'superseded' | 'silent' | 'reattach';
+    }
+  /** Nothing that this process says is answered any more, until it is thawed or lost. */
+  | {
+      readonly type: 'freezeExecutor';
+      readonly executorId: string;
+      readonly incarnation: string;
+      readonly isFrozen: boolean;
     }
   /** `task` is null when it is not, or must not be, held in memory: read it from history. */
   | {

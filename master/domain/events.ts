@@ -30,11 +30,13 @@ export interface ReportedAttempt {
   readonly taskId: string;
   readonly attempt: number;
   readonly state: 'running' | 'finished';
+  /** It was to prove that the attempt was offered to it, and could not. */
+  readonly isUnproven?: true;
 }
 
 /** What an executor says of the end of an attempt. */
 export interface AttemptResult {
-  readonly outcome: 'succeeded' | 'failed' | 'canceled' | 'returned';
+  readonly outcome: 'succeeded' | 'failed' | 'timed_out' | 'canceled' | 'returned';
   /** JSON text. */
   readonly result: string | null;
   readonly error: AttemptError | null;
@@ -45,6 +47,7 @@ export interface AttemptResult {
 /** What an executor says of itself when it begins a session. */
 export interface ExecutorHello {
   readonly executorId: string;
+  readonly incarnation: string;
   readonly sessionId: string;
   readonly types: readonly string[];
   readonly labels: readonly string[];
@@ -55,6 +58,11 @@ export interface ExecutorHello {
   readonly sdk: string;
   /** False: the id was made up for this process. */
   readonly lasting: boolean;
+  readonly bootId: string;
+  readonly usesMac: boolean;
+  readonly leaseMs: number;
+  /** Incarnations of its executor id that it has seen dead on its host. */
+  readonly died: readonly string[];
 }
 
 /** A sequenced frame of an executor; the session confirms `seq` once it is safely handled. */
@@ -64,6 +72,8 @@ interface FromExecutor {
   readonly frameSeq: number;
   readonly taskId: string;
   readonly attempt: number;
+  /** It was to prove that the attempt was offered to it, and could not. */
+  readonly isUnproven?: true;
 }
 
 export type Event =
@@ -141,6 +151,23 @@ export type Event =
       readonly checkpoint: string | undefined;
     } & FromExecutor)
   | ({ readonly type: 'attemptEnded' } & FromExecutor & AttemptResult)
+  /** It has received the frame that tells it to end an attempt. */
+  | {
+      readonly type: 'cancelAcknowledged';
+      readonly executorId: string;
+      readonly sessionId: string;
+      readonly taskId: string;
+      readonly attempt: number;
+    }
+  /** A frame of its session can never be taken, so that the session is over. */
+  | {
+      readonly type: 'frameRefused';
+      readonly executorId: string;
+      readonly sessionId: string;
+      /** What the frame is about; null where it could not be read: then it is about what it holds. */
+      readonly about: { readonly taskId: string; readonly attempt: number } | null;
+      readonly problem: string;
+    }
   | {
       readonly type: 'notificationTried';
       readonly taskSeq: number;

@@ -25,9 +25,22 @@ export interface Occupation {
   readonly accepted: boolean;
 }
 
+/** The attempt it was told to end, from when its grace counts, and whether its lease stands still. */
+export interface Ending {
+  readonly taskId: string;
+  readonly attempt: number;
+  /** When it was first told. Nothing restarts it. */
+  sentAt: number;
+  /** When it first said that it has heard it. */
+  acknowledgedAt: number | null;
+}
+
+/** One process under an executor id. */
 export interface Executor {
   readonly id: string;
-  /** Null while it is only known from a row. */
+  /** Which process; empty where the row that it is known from does not say. */
+  incarnation: string;
+  /** Null while it is only known from a row, and once another process has taken over its id. */
   sessionId: string | null;
   connected: boolean;
   types: readonly string[];
@@ -38,10 +51,21 @@ export interface Executor {
   host: string;
   pid: number;
   sdk: string;
+  /** Of its host, in its own words; empty where it did not say. Tells whose death it may report. */
+  bootId: string;
+  /** Whether it hands back the proof that came with an offer. */
+  usesMac: boolean;
+  /** How long it may be silent: its own wish, if that is shorter than what is set. */
+  leaseMs: number;
+  /** When its lease is looked at next: the one entry among the deadlines that counts. */
+  leaseCheckAt: number;
   /** When its present connection began. */
   connectedAt: number | null;
   lastSeenAt: number;
   occupation: Occupation | null;
+  ending: Ending | null;
+  /** It did not hear in time that it has to end an attempt: nothing renews its lease any more. */
+  isFrozen: boolean;
   /** Whether another process may come back under this id. */
   lasting: boolean;
   /** An operator asked for it (`ExecutorRecord`), or this master is about to stop. */

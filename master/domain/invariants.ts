@@ -13,12 +13,14 @@
  *   S3  the counts are those of what is counted
  *   S4  lanes and pools are linked if, and only if, they fit
  *   S5  what is to be written later is open, and will be
+ *   S6  whoever runs what was told to end has been told, and only he is listened to no more
  */
 import { mayRun } from './executor.ts';
 import { heldBytes } from './held-bytes.ts';
 import type { Lane } from './queue/lane.ts';
 import { isBefore, type Position, type Window } from './queue/window.ts';
 import type { State } from './state.ts';
+import { elderKey, holderOf } from './steps/occupation.ts';
 import type { Task } from './task.ts';
 
 export interface Violation {
@@ -54,8 +56,10 @@ function checkTasks(state: State, expect: Expect): void {
     }
     expect(task.state === 'offered' || task.state === 'running', 'I4', what);
     expect(task.attempt > 0, 'I4', what);
-    const occupation = state.executors.get(task.executorId ?? '')?.occupation;
+    const occupation = holderOf(state, task)?.occupation;
     const isHeld = occupation?.taskId === id && occupation.attempt === task.attempt;
+    const isEnding = holderOf(state, task)?.ending?.taskId === id;
+    expect(isEnding === (task.cancelReason !== null), 'S6', what);
     expect(isHeld, 'I5', () => `${what()}, which has ${JSON.stringify(occupation)}`);
   }
   const isTimed = state.unwritten.size === 0 || Number.isFinite(state.flushAt);
@@ -78,6 +82,12 @@ function checkExecutors(state: State, expect: Expect): void {
     // A master that stops drains all at once and offers nothing: the pools do not matter then.
     const isRight = !state.accepting || isIdle === (isFree && isWanted);
     expect(isRight, 'I7', () => `${id} is idle: ${isIdle}`);
+    expect(!executor.isFrozen || executor.ending !== null, 'S6', () => `${id} stays frozen`);
+  }
+  for (const [key, executor] of state.elders) {
+    const { id, incarnation, sessionId, connected, occupation, poolKey } = executor;
+    const isApart = sessionId === null && !connected && poolKey === '' && occupation !== null;
+    expect(isApart && key === elderKey(id, incarnation), 'I7', () => `${key} is no elder`);
   }
   for (const [key, pool] of state.pools) {
     expect(pool.memberCount === members.get(key), 'S3', () => `pool ${key}: ${pool.memberCount}`);

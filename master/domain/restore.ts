@@ -5,9 +5,10 @@ import { createState, type Policy, type State } from './state.ts';
 import { START } from './queue/window.ts';
 import { laneFor } from './queue/waiting.ts';
 import { watch } from './steps/attempt.ts';
+import { beginGrace } from './steps/cancel.ts';
 import { askForDelayed } from './steps/load.ts';
 import { sendDue } from './steps/notify.ts';
-import { createExecutor } from './steps/presence.ts';
+import { recallExecutor } from './steps/presence.ts';
 import type { Task } from './task.ts';
 
 /** A lane as the rows of waiting tasks give it. */
@@ -48,11 +49,9 @@ export function restore(options: {
   state.overdueHidden = state.waitingCount > 0;
   for (const task of options.active) {
     state.tasks.set(task.id, task);
-    const id = task.executorId ?? '';
-    const executor = state.executors.get(id) ?? createExecutor(state, id, now);
-    const accepted = task.state === 'running';
-    executor.occupation = { taskId: task.id, attempt: task.attempt, accepted };
-    if (accepted) watch(state, task, now);
+    const executor = recallExecutor(state, task, now);
+    if (task.cancelReason !== null) beginGrace(state, executor, task, now);
+    if (task.state === 'running') watch(state, task, now);
     if (task.deadlineAt !== null) {
       state.deadlines.push({ at: task.deadlineAt, kind: 'deadline', task });
     }

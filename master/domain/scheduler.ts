@@ -13,7 +13,7 @@ import {
   attemptRejected,
   progressReported,
 } from './steps/attempt.ts';
-import { cancelRequested } from './steps/cancel.ts';
+import { cancelAcknowledged, cancelRequested } from './steps/cancel.ts';
 import {
   changeRequested,
   drainRequested,
@@ -32,6 +32,7 @@ import {
   executorConnected,
   executorDisconnected,
   executorResumed,
+  frameRefused,
   heartbeatReceived,
   sendDrain,
 } from './steps/presence.ts';
@@ -82,6 +83,10 @@ function apply(state: State, event: Event, now: number, out: Output): void {
       return progressReported(state, event, now, out);
     case 'attemptEnded':
       return attemptEnded(state, event, now, out);
+    case 'cancelAcknowledged':
+      return cancelAcknowledged(state, event, now);
+    case 'frameRefused':
+      return frameRefused(state, event, now, out);
     case 'notificationTried':
       return notificationTried(state, event, now, out);
     case 'notificationPutOff':

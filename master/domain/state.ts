@@ -70,9 +70,15 @@ export interface State {
   /** Some waiting task with a deadline is only in the store: look for overdue ones at times. */
   overdueHidden: boolean;
   overdueCheckAt: number;
+  /** The newest process of each executor id. */
   readonly executors: Map<string, Executor>;
   /** What operators have decided, also of executors that are not here. */
   readonly executorRecords: Map<string, ExecutorRecord>;
+  /**
+   * Processes whose id was taken over by another, and which hold an attempt: they keep it until
+   * their lease ends. By `elderKey`.
+   */
+  readonly elders: Map<string, Executor>;
   readonly pools: Map<string, Pool>;
   readonly deadlines: Deadlines;
   /** Pending callbacks that are not in flight, by nextTryAt. */
@@ -117,6 +123,7 @@ export function createState(options: {
     overdueCheckAt: 0,
     executors: new Map(),
     executorRecords: new Map(),
+    elders: new Map(),
     pools: new Map(),
     deadlines: new Deadlines(),
     notifications: new Window<Notification>((n) => ({ time: n.nextTryAt, seq: n.taskSeq })),

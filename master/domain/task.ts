@@ -86,6 +86,8 @@ export interface Task {
   crashCount: number;
   /** Of the newest attempt while offered or running, and of the last one when terminal. */
   executorId: string | null;
+  /** Which process of that executor id; null where the row is older than this column. */
+  incarnation: string | null;
   offeredAt: number | null;
   startedAt: number | null;
   /** A wish that the running attempt ends; durable before the `cancel` frame goes out. */
@@ -109,6 +111,9 @@ export interface AttemptRecord {
   readonly taskSeq: number;
   readonly attempt: number;
   readonly executorId: string;
+  readonly incarnation: string | null;
+  /** In which session its end was found out; null where it had none. */
+  readonly session: string | null;
   readonly outcome: AttemptOutcome;
   readonly offeredAt: number;
   readonly startedAt: number | null;

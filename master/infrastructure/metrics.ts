@@ -165,6 +165,10 @@ function watch(registry: Registry, labelOf: (type: string) => string, scraped: S
     for (const state of executorStates) executors.set({ state }, 0);
     for (const executor of scraped.executors()) executors.inc({ state: stateOf(executor) });
   });
+  gauge('executors_without_mac', 'Executors that cannot prove what they run.', [], (count) => {
+    const joined = scraped.executors().filter(({ sessionId }) => sessionId !== null);
+    count.set(joined.filter(({ usesMac }) => !usesMac).length);
+  });
   gauge('tasks', 'Tasks that wait or run.', ['type', 'state'], (tasks) => {
     for (const { type, waitingCount, runningCount } of scraped.backlog().types) {
       tasks.inc({ type: labelOf(type), state: 'waiting' }, waitingCount);

@@ -48,6 +48,7 @@ describe('schema.sql', function () {
       'executor',
       'task',
       'task_attempt',
+      'installation',
       SEGMENT,
     ]);
     for (const [name, { lines }] of tables) {

@@ -85,7 +85,7 @@ describe('SQL store: SQLite', function () {
     await copyFile(file, copy);
     await copyFile(`${file}-wal`, `${copy}-wal`);
     const next = await open(`sqlite:${copy}`);
-    expect(await next.takeTerm('m-2', NOW)).to.deep.equal({ term: 2, lastSeq: 2 });
+    expect(await next.takeTerm('m-2', NOW)).to.include({ term: 2, lastSeq: 2 });
     expect((await next.findTask('t-1'))?.task).to.deep.equal(task(1));
     expect((await next.findTask('t-2'))?.task).to.deep.equal(finished(task(2)));
   });

@@ -107,7 +107,7 @@ describeStores('task store, history', (open) => {
       }
       await insert(task(6, { id: 't-1' }));
       expect((await store.showTask('t-1', 'all'))?.attempts).to.deep.equal([]);
-      expect(await store.takeTerm('m-2', NOW)).to.deep.equal({ term: 2, lastSeq: 6 });
+      expect(await store.takeTerm('m-2', NOW)).to.include({ term: 2, lastSeq: 6 });
     });
 
     it('is there for the next master', async () => {

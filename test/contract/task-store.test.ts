@@ -64,7 +64,7 @@ describeStores('task store', (open) => {
     it('finds the last accept number, live or ended', async () => {
       await insert(task(5), task(9));
       await store.commit(commit(term, { finishes: [finish(finished(task(9)))] }));
-      expect(await store.takeTerm('m-2', NOW)).to.deep.equal({ term: 2, lastSeq: 9 });
+      expect(await store.takeTerm('m-2', NOW)).to.include({ term: 2, lastSeq: 9 });
     });
 
     it('refuses a commit of an older term, and writes nothing of it', async () => {

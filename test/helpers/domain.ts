@@ -29,6 +29,7 @@ import {
   type State,
 } from '../../master/domain/state.ts';
 import type { AttemptRecord, Notification, Task } from '../../master/domain/task.ts';
+import { hello } from './task.ts';
 
 /** When every test begins. */
 export const BEGIN = 1_800_000_000_000;
@@ -58,23 +59,6 @@ export function newTask(fields: Partial<NewTask> = {}): NewTask {
   };
 }
 
-export function hello(fields: Partial<ExecutorHello> = {}): ExecutorHello {
-  const executorId = fields.executorId ?? 'x';
-  return {
-    executorId,
-    sessionId: `${executorId}/1`,
-    types: ['echo'],
-    labels: [],
-    reserve: [],
-    running: [],
-    host: 'host',
-    pid: 1,
-    sdk: 'test',
-    lasting: true,
-    ...fields,
-  };
-}
-
 type OfAttempt = Partial<{ taskId: string; attempt: number; sessionId: string }>;
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 type Command = DistributiveOmit<Extract<Event, { readonly request: number }>, 'request'>;
@@ -82,6 +66,8 @@ type Command = DistributiveOmit<Extract<Event, { readonly request: number }>, 'r
 export class Scheduler {
   state: State;
   now = BEGIN;
+  /** Executors that never acknowledge a frame. */
+  readonly deaf = new Set<string>();
   /** Executors that send heartbeats while time passes. */
   readonly #beating = new Set<string>();
   #lastFrame = 0;
@@ -126,7 +112,21 @@ export class Scheduler {
     step(this.state, event, this.now, out);
     const broken = violations(this.state).map(({ invariant, what }) => `${invariant}: ${what}`);
     if (broken.length > 0) throw new Error(`after ${event.type}: ${broken.join('; ')}`);
+    this.#acknowledge(out);
     return out;
+  }
+
+  /** Whoever is connected acknowledges at once that it is to end an attempt. */
+  #acknowledge(out: Output): void {
+    for (const { sessionId, taskId, attempt, reason } of sent(out, 'cancel')) {
+      const id = sessionId.split('/')[0] ?? '';
+      if (reason === 'stale_attempt' || this.deaf.has(id) || !this.#beating.has(id)) continue;
+      append(out, this.acknowledge(id, { sessionId, taskId, attempt }));
+    }
+  }
+
+  acknowledge(executorId: string, about: OfAttempt = {}): Output {
+    return this.send({ type: 'cancelAcknowledged', ...this.#about(executorId, about) });
   }
 
   /** Steps a command; where the step asked for the row instead of answering, the code is null. */
@@ -283,14 +283,13 @@ export class Scheduler {
     return executor;
   }
 
-  #session(executorId: string): { executorId: string; sessionId: string } {
+  #session(executorId: string) {
     return { executorId, sessionId: this.executor(executorId).sessionId ?? '' };
   }
 
   #running(executor: Executor): ReportedAttempt[] {
-    const { occupation } = executor;
-    if (occupation === null || !occupation.accepted) return [];
-    return [{ taskId: occupation.taskId, attempt: occupation.attempt, state: 'running' }];
+    const { taskId = '', attempt = 0, accepted = false } = executor.occupation ?? {};
+    return accepted ? [{ taskId, attempt, state: 'running' }] : [];
   }
 
   #about(executorId: string, about: OfAttempt) {
@@ -306,9 +305,9 @@ export class Scheduler {
 }
 
 function append(all: Output, more: Output): void {
-  all.changes.push(...more.changes);
-  all.effects.push(...more.effects);
-  all.loads.push(...more.loads);
+  for (const part of ['changes', 'effects', 'loads'] as const) {
+    all[part].push(...(more[part] as never[]));
+  }
 }
 
 /** Frames for executors, in order. */

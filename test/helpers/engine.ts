@@ -95,6 +95,10 @@ class Recorder implements ExecutorLink, Notifier, Observer {
 
   close(): void {}
 
+  freeze(): void {}
+
+  useSecrets(): void {}
+
   reattachAll(): void {
     this.reattachCount++;
   }

@@ -30,6 +30,8 @@ export class ScriptedMaster {
   term = 1;
   confirmsResults = true;
   readonly events: Event[] = [];
+  /** Of the tasks it has assigned: what a proof is made of. */
+  readonly seqs = new Map<string, number>();
   readonly sessions: ExecutorSessions;
   readonly #gateway: ExecutorGateway;
   readonly server = createServer();
@@ -46,6 +48,7 @@ export class ScriptedMaster {
       ...options,
     });
     this.#gateway = new ExecutorGateway({ authorize, sessions: this.sessions, log });
+    this.sessions.useSecrets(['c2VjcmV0']);
     this.#gateway.attach(this.server, this);
   }
 
@@ -63,6 +66,10 @@ export class ScriptedMaster {
 
   get url(): string {
     return `http://127.0.0.1:${this.port}`;
+  }
+
+  seqOf(taskId: string): number | null {
+    return this.seqs.get(taskId) ?? null;
   }
 
   post(event: Event): void {
@@ -109,6 +116,7 @@ export class ScriptedMaster {
       offeredAt: NOW,
       ...fields,
     });
+    this.seqs.set(task.id, task.seq);
     this.sessions.send(sessionId, { type: 'assign', task }, this.term);
   }
 

@@ -49,6 +49,10 @@ export class StandInHandle implements MasterHandle {
     this.stored.set(task.id, { task, notification: null, attempts: [], ...rest });
   }
 
+  seqOf(taskId: string) {
+    return this.stored.get(taskId)?.task.seq ?? null;
+  }
+
   cancel(taskId: string) {
     return this.#command('cancel', taskId);
   }

@@ -1,4 +1,7 @@
-/** Rows made by hand, for tests that begin behind the rules by which tasks come to be. */
+/** Tasks and an executor made by hand, for tests that begin behind the rules by which they come to be. */
+import type { Executor } from '../../master/domain/executor.ts';
+import type { ExecutorHello } from '../../master/domain/events.ts';
+import { defaultPolicy } from '../../master/domain/state.ts';
 import { laneOf, type Notification, type Task } from '../../master/domain/task.ts';
 
 /** Noon, UTC: when a sample was submitted. */
@@ -33,6 +36,7 @@ export function sampleTask(change: Partial<Task> = {}): Task {
     attemptsUsed: 0,
     crashCount: 0,
     executorId: null,
+    incarnation: null,
     offeredAt: null,
     startedAt: null,
     cancelRequestedAt: null,
@@ -64,5 +68,62 @@ export function notificationOf(ended: Task, change: Partial<Notification> = {}):
     lastError: null,
     deliveredAt: null,
     ...change,
+  };
+}
+
+/** In the middle of an attempt. */
+export const sampleExecutor: Executor = {
+  id: 'gpu-1',
+  incarnation: 'i',
+  sessionId: 's',
+  connected: true,
+  types: ['transcode'],
+  labels: ['gpu'],
+  reserve: [],
+  poolKey: '',
+  host: 'h',
+  pid: 7,
+  sdk: 'soda/2',
+  bootId: '',
+  usesMac: true,
+  leaseMs: 30_000,
+  leaseCheckAt: 0,
+  connectedAt: NOW,
+  lastSeenAt: NOW + 1000,
+  occupation: { taskId: 'job-1', attempt: 2, accepted: true },
+  lasting: true,
+  ending: null,
+  isFrozen: false,
+  drainRequested: false,
+  drainDeadlineAt: null,
+  leaving: false,
+  coolDowns: new Map(),
+  refusalCount: 0,
+  restUntil: 0,
+  missedCount: 0,
+  loopLagMs: 1.5,
+  rssBytes: 1000,
+};
+
+/** What an executor says of itself, unless told otherwise. */
+export function hello(fields: Partial<ExecutorHello> = {}): ExecutorHello {
+  const executorId = fields.executorId ?? 'x';
+  return {
+    executorId,
+    incarnation: `${executorId} one`,
+    sessionId: `${executorId}/1`,
+    types: ['echo'],
+    labels: [],
+    reserve: [],
+    running: [],
+    host: 'host',
+    pid: 1,
+    sdk: 'test',
+    lasting: true,
+    bootId: '',
+    usesMac: false,
+    leaseMs: defaultPolicy.leaseMs,
+    died: [],
+    ...fields,
   };
 }

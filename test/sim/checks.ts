@@ -6,33 +6,44 @@ import { mayRun } from '../../master/domain/executor.ts';
 import { violations } from '../../master/domain/invariants.ts';
 import { isBefore } from '../../master/domain/queue/window.ts';
 import type { State } from '../../master/domain/state.ts';
+import { holderOf } from '../../master/domain/steps/occupation.ts';
 import type { Task } from '../../master/domain/task.ts';
 import type { Ledger } from './ledger.ts';
-import type { World } from './world.ts';
+import type { Process, World } from './world.ts';
 
 /** Ticks in which a task that became due in the store only must have been found. */
 const HIDDEN_TICK_COUNT_MAX = 4;
 
+/** From the step that asked to the commit that let the order out, and back: answers of the store. */
+const TURN_MS_MAX = 20_000;
+
 export class TurnCheck {
+  readonly #process: Process;
   readonly #world: World;
   readonly #ledger: Ledger;
   #lastTickAt = 0;
+  #term = 0;
+  /** Since when this master has known of its tasks: before that nobody could end them. */
+  #termSince = 0;
   /** Ticks since which a task is due, covered by its lane, and not in memory. */
   #hiddenTickCounts = new Map<number, number>();
 
-  constructor(world: World, ledger: Ledger) {
-    this.#world = world;
+  constructor(process: Process, ledger: Ledger) {
+    this.#process = process;
+    this.#world = process.world;
     this.#ledger = ledger;
   }
 
   check(state: State): void {
     // A deposed master may believe what it likes; its commits are refused.
     if (this.#ledger.term !== state.term) return;
+    if (state.term !== this.#term) this.#termSince = this.#world.now;
+    this.#term = state.term;
     for (const { invariant, what } of violations(state)) this.#world.violate(invariant, what);
     checkMirror(this.#world, this.#ledger, state);
     checkCounts(this.#world, this.#ledger, state);
     checkOrder(this.#world, this.#ledger, state);
-    checkTimely(this.#world, state);
+    checkTimely(this.#world, state, Math.max(this.#termSince, this.#process.resumedAt));
     if (state.lastTickAt !== this.#lastTickAt) this.#checkHidden(state);
     this.#lastTickAt = state.lastTickAt;
   }
@@ -142,12 +153,15 @@ function checkOrder(world: World, ledger: Ledger, state: State): void {
   }
 }
 
-/** T1: nothing outlives its time in memory: a timer that was lost shows here, not hours later. */
-function checkTimely(world: World, state: State): void {
+/**
+ * T1: nothing outlives its time in memory: a timer that was lost shows here, not hours later.
+ * T5: what was told to end is over a grace and a lease later, whatever its executor does.
+ */
+function checkTimely(world: World, state: State, termSince: number): void {
   const { deadlines, lastTickAt, policy } = state;
   if (deadlines.nextAt() <= lastTickAt) return;
   for (const task of state.tasks.values()) {
-    const executor = state.executors.get(task.executorId ?? '');
+    const executor = holderOf(state, task);
     const isOver = (since: number | null, ms: number | null) =>
       since !== null && ms !== null && since + ms <= lastTickAt;
     const what = (limit: string) => `${task.id} is ${task.state} after its ${limit}`;
@@ -161,11 +175,12 @@ function checkTimely(world: World, state: State): void {
         world.violate('T1', what('execution timeout'));
       }
       if (isOver(task.deadlineAt, 0)) world.violate('T1', what('deadline'));
-    } else if (executor?.connected) {
-      // While it was away its grace was put off by a lease.
-      const toldAt = Math.max(task.cancelRequestedAt ?? 0, executor.connectedAt ?? 0);
-      const graceMs = policy.cancelGraceMs + policy.leaseMs;
-      if (isOver(toldAt, graceMs)) world.violate('T1', what('grace'));
+    } else {
+      // Nobody could end it before this master knew of it.
+      const toldAt = Math.max(task.cancelRequestedAt ?? 0, termSince);
+      const { cancelGraceMs, leaseMs } = policy;
+      const limitMs = cancelGraceMs + Math.max(cancelGraceMs, leaseMs) + TURN_MS_MAX;
+      if (isOver(toldAt, limitMs)) world.violate('T5', what('grace and its lease'));
     }
   }
 }

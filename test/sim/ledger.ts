@@ -241,11 +241,12 @@ export class Ledger {
     const taskOf = new Map<string, string>();
     for (const task of this.live.values()) {
       if (task.state === 'waiting' || task.executorId === null) continue;
-      const other = taskOf.get(task.executorId);
+      const process = `${task.executorId} ${task.incarnation}`;
+      const other = taskOf.get(process);
       if (other !== undefined) {
-        this.#world.violate('I7', `${task.executorId} has ${other} and ${task.id}`);
+        this.#world.violate('I7', `${process} has ${other} and ${task.id}`);
       }
-      taskOf.set(task.executorId, task.id);
+      taskOf.set(process, task.id);
     }
   }
 

@@ -44,7 +44,7 @@ export class SimLink implements ExecutorLink {
     });
   }
 
-  attach(master: Pick<MasterHandle, 'term' | 'post' | 'isFull'>): void {
+  attach(master: Pick<MasterHandle, 'term' | 'post' | 'isFull' | 'seqOf'>): void {
     const post = (event: Event, frameBytes = 0) => {
       if ('frameSeq' in event) this.#delivered(event);
       master.post(event, frameBytes);
@@ -57,6 +57,7 @@ export class SimLink implements ExecutorLink {
         return master.isFull;
       },
       post,
+      seqOf: (taskId) => master.seqOf(taskId),
     });
   }
 
@@ -99,8 +100,17 @@ export class SimLink implements ExecutorLink {
     this.#sessions.confirm(sessionId, frameSeq);
   }
 
-  close(sessionId: string, reason: 'superseded' | 'silent'): void {
+  close(sessionId: string, reason: 'superseded' | 'silent' | 'reattach'): void {
     this.#sessions.close(sessionId, reason);
+  }
+
+  freeze(executorId: string, incarnation: string, isFrozen: boolean): void {
+    this.#process.world.log(`${executorId} ${incarnation} is ${isFrozen ? 'frozen' : 'thawed'}`);
+    this.#sessions.freeze(executorId, incarnation, isFrozen);
+  }
+
+  useSecrets(secrets: readonly string[]): void {
+    this.#sessions.useSecrets(secrets);
   }
 
   reattachAll(): void {

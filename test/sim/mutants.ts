@@ -116,8 +116,10 @@ function mutantList(): Mutant[] {
       ...onEvent((event, state) => {
         if (event.type !== 'attemptEnded') return event;
         const task = state?.tasks.get(event.taskId);
-        if (task === undefined || task.executorId === null) return event;
-        return { ...event, attempt: task.attempt, executorId: task.executorId };
+        const holder = state?.executors.get(task?.executorId ?? '');
+        if (task === undefined || holder === undefined || holder.sessionId === null) return event;
+        const { id: executorId, sessionId } = holder;
+        return { ...event, attempt: task.attempt, executorId, sessionId };
       }),
     },
     {
@@ -136,6 +138,35 @@ function mutantList(): Mutant[] {
       ...onEvent((event) =>
         event.type === 'executorDisconnected' ? { ...event, left: true } : event,
       ),
+    },
+    {
+      name: 'begins a grace anew with every connection',
+      faults: { handlers: true },
+      ...onEvent((event, state) => {
+        if (event.type !== 'executorResumed') return event;
+        const executor = state?.executors.get(event.executorId);
+        if (executor?.ending && state !== null) executor.ending.acknowledgedAt = state.lastTickAt;
+        return event;
+      }),
+    },
+    {
+      name: 'listens on to those who have not heard that they have to end',
+      faults: { handlers: true },
+      ...onLink((link) => {
+        link.freeze = () => undefined;
+      }),
+      ...onState(({ executors }) => {
+        for (const executor of executors.values()) executor.isFrozen = false;
+      }),
+    },
+    {
+      name: 'takes whoever has the id of an executor for the process that had it',
+      faults: { executorCrash: true, network: true },
+      ...onEvent((event, state) => {
+        if (event.type !== 'executorConnected') return event;
+        const known = state?.executors.get(event.executorId);
+        return known === undefined ? event : { ...event, incarnation: known.incarnation };
+      }),
     },
     {
       name: 'drops heartbeats',

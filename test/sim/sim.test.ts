@@ -18,7 +18,7 @@ async function run(settings: Settings): Promise<void> {
 }
 
 describe('simulation', function () {
-  this.timeout(60_000);
+  this.timeout(240_000);
 
   it('loses nothing, and nobody, when nothing goes wrong', async () => {
     for (let seed = FIRST_SEED; seed < FIRST_SEED + 20; seed++) {

@@ -172,6 +172,7 @@ class Run {
       case 'masterPause':
         return this.#pauseMaster();
       case 'executorCrash':
+        if (random.chance(0.2)) return this.#fleet.doubleOne();
         return random.chance(0.3) ? this.#fleet.drainOne() : this.#fleet.crashOne();
       case 'executorPause':
         return this.#fleet.pauseOne(random.between(500, 40_000));

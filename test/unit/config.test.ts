@@ -40,6 +40,7 @@ describe('configuration', () => {
       port: 18890,
       databaseUrl: 'sqlite:data/soda.db',
       dataDir: './data',
+      requireMac: false,
       adminToken: null,
       submitToken: null,
       executorToken: null,

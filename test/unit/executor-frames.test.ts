@@ -9,7 +9,7 @@ describe('frames of executors', () => {
     const waitOf = (retry_after: number) => {
       const frame = executorFrame.parse({ ...about, error: { message: 'm', retry_after } });
       return frame.type === 'result'
-        ? frameEvent(frame, { executorId: 'x', sessionId: 's' })
+        ? frameEvent(frame, { executorId: 'x', sessionId: 's' }, () => true)
         : undefined;
     };
     expect(waitOf(1.5)).to.include({ retryAfterMs: 1_500 });

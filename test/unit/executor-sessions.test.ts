@@ -67,7 +67,8 @@ describe('executor sessions', () => {
       createId: () => `s${++lastId}`,
       sentBytesMax: 10_000,
     });
-    sessions.attach(master);
+    // Read at every frame: a test changes it.
+    sessions.attach(Object.assign(master, { seqOf: () => null }));
   });
   const types = () => posted.map(({ event }) => event.type);
   const accept = (seq: number) => ({ type: 'accept', seq, ack: 0, task_id: 'a', attempt: 1 });

@@ -62,6 +62,8 @@ describe('log', () => {
       taskSeq: 1,
       attempt: 1,
       executorId: 'gpu-1',
+      incarnation: 'i',
+      session: 's',
       offeredAt: 0,
       startedAt: 0,
       endedAt: 1,

@@ -1,10 +1,15 @@
 /** Callbacks that were handed to the notifier and have not been reported, and the bytes they hold. */
 import type { Notification } from '../task.ts';
 
+/** One run of a task: after a retry the callback of the next run may be in flight beside it. */
+type Run = Pick<Notification, 'taskSeq' | 'finishedAt'>;
+
+const keyOf = ({ taskSeq, finishedAt }: Run): string => `${taskSeq}/${finishedAt}`;
+
 export class InFlight {
   readonly #items = new Map<
-    number,
-    { readonly notification: Notification; readonly bytes: number }
+    string,
+    { readonly notification: Notification | null; readonly bytes: number }
   >();
   #bytes = 0;
 
@@ -17,23 +22,32 @@ export class InFlight {
     return this.#bytes;
   }
 
-  has(taskSeq: number): boolean {
-    return this.#items.has(taskSeq);
+  has(run: Run): boolean {
+    return this.#items.has(keyOf(run));
   }
 
-  get(taskSeq: number): Notification | undefined {
-    return this.#items.get(taskSeq)?.notification;
+  /** It has been reported; null: nobody wants to know any more. */
+  take(run: Run): Notification | null {
+    const notification = this.#items.get(keyOf(run))?.notification ?? null;
+    this.#delete(run);
+    return notification;
+  }
+
+  /** It is still in flight, and counts as that, but what comes of it is of no interest. */
+  abandon(run: Run): void {
+    const item = this.#items.get(keyOf(run));
+    if (item !== undefined) this.#items.set(keyOf(run), { ...item, notification: null });
   }
 
   /** `bytes`: of the task that goes along, 0 where it is read later. */
   add(notification: Notification, bytes: number): void {
-    this.delete(notification.taskSeq);
-    this.#items.set(notification.taskSeq, { notification, bytes });
+    this.#delete(notification);
+    this.#items.set(keyOf(notification), { notification, bytes });
     this.#bytes += bytes;
   }
 
-  delete(taskSeq: number): void {
-    this.#bytes -= this.#items.get(taskSeq)?.bytes ?? 0;
-    this.#items.delete(taskSeq);
+  #delete(run: Run): void {
+    this.#bytes -= this.#items.get(keyOf(run))?.bytes ?? 0;
+    this.#items.delete(keyOf(run));
   }
 }

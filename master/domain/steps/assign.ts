@@ -135,6 +135,7 @@ function offer(state: State, task: Task, executor: Executor, now: number, out: O
   task.state = 'offered';
   task.attempt++;
   task.executorId = executor.id;
+  task.incarnation = executor.incarnation;
   task.offeredAt = now;
   task.startedAt = null;
   task.progressPercent = null;

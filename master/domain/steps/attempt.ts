@@ -10,7 +10,16 @@ import type { Executor } from '../executor.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
 import { endAttempt, finish } from './finish.ts';
-import { currentTask, free, observeStale, refuseStale, release, seen } from './occupation.ts';
+import {
+  bySession,
+  currentTask,
+  free,
+  holderOf,
+  observeStale,
+  refuseStale,
+  release,
+  seen,
+} from './occupation.ts';
 
 type About = Extract<Event, { readonly frameSeq: number }>;
 
@@ -28,9 +37,10 @@ export function attemptAccepted(
 
 /** The executor runs it: from here on its time counts. Also when it comes back and says so. */
 export function markRunning(state: State, task: Task, now: number, out: Output): void {
-  const executor = state.executors.get(task.executorId ?? '');
+  const executor = holderOf(state, task);
   if (executor !== undefined) {
     executor.occupation = { taskId: task.id, attempt: task.attempt, accepted: true };
+    task.incarnation ??= executor.incarnation;
   }
   if (task.state === 'running') return;
   task.state = 'running';
@@ -63,7 +73,8 @@ export function attemptRejected(
   out: Output,
 ): void {
   const task = receive(state, event, now, out);
-  const executor = state.executors.get(event.executorId);
+  if (event.isUnproven) return refuseStale(state, event, out);
+  const executor = bySession(state, event);
   if (task === null) {
     release(state, executor, event, now);
     return;
@@ -130,9 +141,12 @@ export function attemptEnded(
   out: Output,
 ): void {
   const task = receive(state, event, now, out);
-  const executor = state.executors.get(event.executorId);
-  if (executor !== undefined && event.outcome !== 'returned') executor.refusalCount = 0;
-  release(state, executor, event, now);
+  const executor = bySession(state, event);
+  // Whose attempt that was is not known: nobody is free for it.
+  if (executor !== undefined && !event.isUnproven) {
+    if (event.outcome !== 'returned') executor.refusalCount = 0;
+    release(state, executor, event, now);
+  }
   if (task === null) {
     // Already decided. The frame is confirmed, so that the executor forgets it.
     observeStale(event, out);
@@ -169,12 +183,17 @@ function givenBack(state: State, task: Task, executor: Executor, now: number, ou
   endAttempt(state, task, { outcome: 'failed', error: { message } }, now, out);
 }
 
-/** The task, if the event is about its newest attempt and from the executor that has it. */
+/**
+ * The task, if the event is about its newest attempt, from the process that has it, and proves
+ * that where it has to.
+ */
 function receive(state: State, event: About, now: number, out: Output): Task | null {
   const { sessionId, frameSeq } = event;
   out.effects.push({ type: 'confirmFrame', sessionId, frameSeq });
-  seen(state, event.executorId, now);
-  return currentTask(state, event.executorId, event);
+  const executor = bySession(state, event);
+  if (executor === undefined) return null;
+  seen(executor, now);
+  return event.isUnproven ? null : currentTask(state, executor, event);
 }
 
 function writeSoon(state: State, task: Task, now: number): void {

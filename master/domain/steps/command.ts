@@ -50,8 +50,8 @@ export function retryRequested(
   }
   // Its checkpoint stays: what an earlier run has finished need not be done again.
   const again: Task = { ...task, ...newRun(now, task.priority) };
-  // Its callback goes with the history row; what is in flight is not waited for.
-  state.notifying.delete(task.seq);
+  // Its callback goes with the history row.
+  state.notifying.abandon({ taskSeq: task.seq, finishedAt });
   if (event.notification) state.notifications.remove(event.notification);
   out.changes.push({ type: 'taskReopened', task: again, finishedAt });
   enqueue(state, again, now);

@@ -3,6 +3,7 @@
  * `endAttempt`; every end of a task through `finish`.
  */
 import type { Output } from '../effects.ts';
+import type { Executor } from '../executor.ts';
 import { dequeue, enqueue } from '../queue/waiting.ts';
 import { backoffMs } from '../retry-policy.ts';
 import { random01, type State } from '../state.ts';
@@ -16,6 +17,7 @@ import {
   type TerminalState,
 } from '../task.ts';
 import { send } from './notify.ts';
+import { holderOf } from './occupation.ts';
 
 /** A task that fails at once, and is to be tried again at once, would write rows without end. */
 const RETRY_DELAY_MS_MIN = 100;
@@ -38,7 +40,8 @@ export function endAttempt(
   out: Output,
 ): void {
   const outcome = outcomeOf(task, end.outcome);
-  recordAttempt(task, outcome, end.error, now, out);
+  recordAttempt(state, task, outcome, end.error, now, out);
+  settleEnding(state, task, out);
   task.lastOutcome = outcome;
   if (end.error !== null) task.error = end.error;
 
@@ -85,7 +88,23 @@ function outcomeOf(task: Task, reported: AttemptEnd['outcome']): AttemptOutcome 
   }
 }
 
+/** Whatever it was told, it is over now: its executor is listened to again. */
+function settleEnding(state: State, task: Task, out: Output): void {
+  const executor = holderOf(state, task);
+  if (executor === undefined) return;
+  executor.ending = null;
+  if (executor.isFrozen) setFrozen(executor, false, out);
+}
+
+/** Frozen: nothing that this process says renews its lease, nor is it answered. */
+export function setFrozen(executor: Executor, isFrozen: boolean, out: Output): void {
+  executor.isFrozen = isFrozen;
+  const { id: executorId, incarnation } = executor;
+  out.effects.push({ type: 'freezeExecutor', executorId, incarnation, isFrozen });
+}
+
 function recordAttempt(
+  state: State,
   task: Task,
   outcome: AttemptOutcome,
   error: AttemptError | null,
@@ -96,6 +115,8 @@ function recordAttempt(
     taskSeq: task.seq,
     attempt: task.attempt,
     executorId: task.executorId ?? '',
+    incarnation: task.incarnation,
+    session: holderOf(state, task)?.sessionId ?? null,
     outcome,
     offeredAt: task.offeredAt ?? now,
     startedAt: task.startedAt,
@@ -110,6 +131,7 @@ function requeue(state: State, task: Task, dueAt: number, now: number, out: Outp
   task.state = 'waiting';
   task.dueAt = dueAt;
   task.executorId = null;
+  task.incarnation = null;
   task.offeredAt = null;
   task.startedAt = null;
   task.cancelRequestedAt = null;
@@ -136,6 +158,7 @@ export function finish(
   out: Output,
 ): void {
   if (task.state === 'waiting') dequeue(state, task);
+  else settleEnding(state, task, out);
   state.tasks.delete(task.id);
   state.givenBack.delete(task.seq);
   state.unwritten.delete(task);

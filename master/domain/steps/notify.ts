@@ -66,7 +66,8 @@ export function notificationTried(
   now: number,
   out: Output,
 ): void {
-  const notification = takeBack(state, event);
+  const notification = state.notifying.take(event);
+  // Sent on behalf of a state that has been rebuilt since: it will be tried again.
   if (notification === null) return;
   notification.tries += event.tryCount;
   notification.lastStatus = event.status;
@@ -101,7 +102,7 @@ export function notificationPutOff(
   now: number,
   out: Output,
 ): void {
-  const notification = takeBack(state, event);
+  const notification = state.notifying.take(event);
   if (notification === null) return;
   notification.lastError = event.error;
   if (notification.tries > 0 && now - notification.finishedAt > PUT_OFF_AGE_MAX_MS) {
@@ -112,17 +113,6 @@ export function notificationPutOff(
   }
   out.changes.push({ type: 'notificationChanged', notification });
   sendDue(state, now, out);
-}
-
-/** Null: sent on behalf of a state that has been rebuilt since; it will be tried again. */
-function takeBack(
-  state: State,
-  { taskSeq, finishedAt }: { readonly taskSeq: number; readonly finishedAt: number },
-): Notification | null {
-  const notification = state.notifying.get(taskSeq);
-  if (notification?.finishedAt !== finishedAt) return null;
-  state.notifying.delete(taskSeq);
-  return notification;
 }
 
 function spread(state: State, delayMs: number): number {
@@ -140,7 +130,7 @@ export function notificationsLoaded(
   const { notifications } = state;
   notifications.extend(event.notifications, event.complete);
   for (const notification of event.notifications) {
-    if (state.notifying.has(notification.taskSeq) || notifications.find(notification)) continue;
+    if (state.notifying.has(notification) || notifications.find(notification)) continue;
     notifications.offer(notification);
   }
   sendDue(state, now, out);
@@ -164,7 +154,7 @@ export function redeliverRequested(
     return;
   }
   out.effects.push({ type: 'reply', request, reply: { code: 200 } });
-  if (state.notifying.has(notification.taskSeq)) return;
+  if (state.notifying.has(notification)) return;
   state.notifications.remove(notification);
   // The tries begin anew, so that it is not given up on at the first failure.
   notification.state = 'pending';

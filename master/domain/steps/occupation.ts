@@ -9,28 +9,65 @@ interface AttemptKey {
   readonly attempt: number;
 }
 
-/** The task, if this is its newest attempt, still open, and this executor has it. */
+/** The task, if this is its newest attempt, still open, and this process has it. */
 export function currentTask(
   state: State,
-  executorId: string,
+  executor: Pick<Executor, 'id' | 'incarnation'>,
   { taskId, attempt }: AttemptKey,
 ): Task | null {
   const task = state.tasks.get(taskId);
-  if (task === undefined || task.attempt !== attempt || task.executorId !== executorId) return null;
-  return task.state === 'offered' || task.state === 'running' ? task : null;
+  if (task === undefined || task.attempt !== attempt || task.executorId !== executor.id) {
+    return null;
+  }
+  if (task.incarnation !== null && task.incarnation !== executor.incarnation) return null;
+  return isOpen(task) ? task : null;
 }
 
-/** Any frame of an executor renews its lease. */
-export function seen(state: State, executorId: string, now: number): void {
-  const executor = state.executors.get(executorId);
-  if (executor !== undefined) executor.lastSeenAt = now;
+function isOpen(task: Task): boolean {
+  return task.state === 'offered' || task.state === 'running';
+}
+
+/** The process that has the newest attempt of an open task. */
+export function holderOf(state: State, task: Task): Executor | undefined {
+  const { executorId, incarnation } = task;
+  if (executorId === null || !isOpen(task)) return undefined;
+  const newest = state.executors.get(executorId);
+  if (newest !== undefined && (incarnation ?? newest.incarnation) === newest.incarnation) {
+    return newest;
+  }
+  return state.elders.get(elderKey(executorId, incarnation ?? ''));
+}
+
+/** No id has a blank in it, so that no other pair has this name. */
+export function elderKey(executorId: string, incarnation: string): string {
+  return `${executorId} ${incarnation}`;
+}
+
+/** Whether it is still the one that is meant: it may have been forgotten, or come back as another. */
+export function isKnown(state: State, executor: Executor): boolean {
+  if (state.executors.get(executor.id) === executor) return true;
+  return state.elders.get(elderKey(executor.id, executor.incarnation)) === executor;
+}
+
+/** Whoever speaks in this session; undefined where it has been given up. */
+export function bySession(
+  state: State,
+  event: { readonly executorId: string; readonly sessionId: string },
+): Executor | undefined {
+  const executor = state.executors.get(event.executorId);
+  return executor?.sessionId === event.sessionId ? executor : undefined;
+}
+
+/** Any frame of an executor renews its lease, unless it has been frozen. */
+export function seen(executor: Executor, now: number): void {
+  if (!executor.isFrozen) executor.lastSeenAt = now;
 }
 
 /** The executor is done with whatever occupied it. */
 export function free(state: State, executor: Executor, now: number): void {
   executor.occupation = null;
   executor.missedCount = 0;
-  executor.lastSeenAt = now;
+  seen(executor, now);
   becomeIdle(state, executor);
 }
 

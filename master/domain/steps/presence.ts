@@ -11,7 +11,15 @@ import type { Task } from '../task.ts';
 import { markRunning, rest } from './attempt.ts';
 import { sendCancel } from './cancel.ts';
 import { endAttempt } from './finish.ts';
-import { becomeIdle, currentTask, leaveIdle, refuseStale } from './occupation.ts';
+import {
+  becomeIdle,
+  bySession,
+  currentTask,
+  elderKey,
+  leaveIdle,
+  refuseStale,
+  seen,
+} from './occupation.ts';
 
 /** A new session, of an executor that is new, has come back, or takes the place of another. */
 export function executorConnected(
@@ -20,13 +28,13 @@ export function executorConnected(
   now: number,
   out: Output,
 ): void {
-  const known = state.executors.get(event.executorId);
-  const executor = known ?? createExecutor(state, event.executorId, now);
-  if (known !== undefined && known.sessionId !== null && known.sessionId !== event.sessionId) {
-    // The newest connection wins.
-    out.effects.push({ type: 'closeSession', sessionId: known.sessionId, reason: 'superseded' });
+  const executor = processOf(state, event, now, out);
+  if (executor.sessionId !== null && executor.sessionId !== event.sessionId) {
+    const { sessionId } = executor;
+    out.effects.push({ type: 'closeSession', sessionId, reason: 'reattach' });
   }
   leavePool(state, executor);
+  executor.incarnation = event.incarnation;
   executor.sessionId = event.sessionId;
   executor.connected = true;
   executor.types = event.types;
@@ -36,11 +44,15 @@ export function executorConnected(
   executor.pid = event.pid;
   executor.sdk = event.sdk;
   executor.lasting = event.lasting;
+  executor.bootId = event.bootId;
+  executor.usesMac = event.usesMac;
   executor.connectedAt = now;
-  executor.lastSeenAt = now;
   executor.leaving = false;
   executor.missedCount = 0;
+  seen(executor, now);
+  setLease(state, executor, event.leaseMs);
   joinPool(state, executor);
+  loseDead(state, executor, event, now, out);
   reconcile(state, executor, event.running, now, out);
   if (executor.drainRequested) sendDrain(executor, out);
   becomeIdle(state, executor);
@@ -48,11 +60,82 @@ export function executorConnected(
   out.effects.push({ type: 'observe', event: 'executor_joined', executorId, types });
 }
 
+/** The process that says hello, as it is known, or as a new one that takes over its id. */
+function processOf(
+  state: State,
+  { executorId, incarnation }: Extract<Event, { type: 'executorConnected' }>,
+  now: number,
+  out: Output,
+): Executor {
+  const newest = state.executors.get(executorId);
+  if (newest?.incarnation === incarnation || newest?.incarnation === '') return newest;
+  const key = elderKey(executorId, incarnation);
+  const elder = state.elders.get(key);
+  state.elders.delete(key);
+  const executor = elder ?? createExecutor(state, executorId, incarnation, now);
+  if (newest !== undefined) takeOver(state, executor, newest, out);
+  state.executors.set(executorId, executor);
+  return executor;
+}
+
+/** What the other process runs stays its own until its lease ends; it is heard of no more. */
+function takeOver(state: State, executor: Executor, newest: Executor, out: Output): void {
+  leavePool(state, newest);
+  executor.drainRequested = newest.drainRequested;
+  executor.drainDeadlineAt = newest.drainDeadlineAt;
+  executor.refusalCount = newest.refusalCount;
+  executor.restUntil = newest.restUntil;
+  for (const [taskId, until] of newest.coolDowns) {
+    executor.coolDowns.set(taskId, until);
+    state.deadlines.push({ at: until, kind: 'rested', executor });
+  }
+  state.deadlines.push({ at: newest.restUntil, kind: 'rested', executor });
+  const { sessionId, occupation } = newest;
+  if (sessionId !== null) {
+    out.effects.push({ type: 'closeSession', sessionId, reason: 'superseded' });
+  }
+  newest.sessionId = null;
+  newest.connected = false;
+  if (occupation === null || currentTask(state, newest, occupation) === null) return;
+  state.elders.set(elderKey(newest.id, newest.incarnation), newest);
+}
+
+/**
+ * Only what is under its own id, and was on the same host since its last start: nobody else can
+ * have seen a process end. So this is no way to end what others run.
+ */
+function loseDead(
+  state: State,
+  executor: Executor,
+  { died, bootId }: Extract<Event, { type: 'executorConnected' }>,
+  now: number,
+  out: Output,
+): void {
+  for (const incarnation of died) {
+    const elder = state.elders.get(elderKey(executor.id, incarnation));
+    if (elder === undefined || elder.bootId === '' || elder.bootId !== bootId) continue;
+    loseExecutor(state, elder, 'its process has ended', now, out);
+  }
+}
+
 /** An executor known only from the row of a task it was running when the master stopped. */
-export function createExecutor(state: State, id: string, now: number): Executor {
+export function recallExecutor(state: State, task: Task, now: number): Executor {
+  const id = task.executorId ?? '';
+  const executor = createExecutor(state, id, task.incarnation ?? '', now);
+  const accepted = task.state === 'running';
+  executor.occupation = { taskId: task.id, attempt: task.attempt, accepted };
+  // Which of two is the newest shows when one of them comes.
+  if (state.executors.has(id)) state.elders.set(elderKey(id, executor.incarnation), executor);
+  else state.executors.set(id, executor);
+  return executor;
+}
+
+function createExecutor(state: State, id: string, incarnation: string, now: number): Executor {
+  const { leaseMs } = state.policy;
   const record = state.executorRecords.get(id);
   const executor: Executor = {
     id,
+    incarnation,
     sessionId: null,
     connected: false,
     types: [],
@@ -62,9 +145,15 @@ export function createExecutor(state: State, id: string, now: number): Executor 
     host: '',
     pid: 0,
     sdk: '',
+    bootId: '',
+    usesMac: false,
+    leaseMs,
+    leaseCheckAt: now + leaseMs,
     connectedAt: null,
     lastSeenAt: now,
     occupation: null,
+    ending: null,
+    isFrozen: false,
     lasting: true,
     drainRequested: (record?.drainedAt ?? null) !== null,
     drainDeadlineAt: record?.drainDeadlineAt ?? null,
@@ -76,10 +165,21 @@ export function createExecutor(state: State, id: string, now: number): Executor 
     loopLagMs: null,
     rssBytes: null,
   };
-  state.executors.set(id, executor);
-  state.deadlines.push({ at: now + state.policy.leaseMs, kind: 'lease', executor });
+  state.deadlines.push({ at: executor.leaseCheckAt, kind: 'lease', executor });
   watchDrain(state, executor);
   return executor;
+}
+
+/** A shorter one is looked at earlier than what was armed for the longer one. */
+function setLease(state: State, executor: Executor, leaseMs: number): void {
+  executor.leaseMs = leaseMs;
+  const at = executor.lastSeenAt + leaseMs;
+  if (at < executor.leaseCheckAt) armLease(state, executor, at);
+}
+
+function armLease(state: State, executor: Executor, at: number): void {
+  executor.leaseCheckAt = at;
+  state.deadlines.push({ at, kind: 'lease', executor });
 }
 
 /** What it says it runs, against what it should run. */
@@ -92,8 +192,8 @@ function reconcile(
 ): void {
   const { occupation } = executor;
   executor.occupation = null;
-  for (const { taskId, attempt, state: reported } of running) {
-    const task = currentTask(state, executor.id, { taskId, attempt });
+  for (const { taskId, attempt, state: reported, isUnproven } of running) {
+    const task = isUnproven ? null : currentTask(state, executor, { taskId, attempt });
     if (task !== null) {
       markRunning(state, task, now, out);
       if (task.cancelReason !== null) sendCancel(state, task, now, out);
@@ -105,7 +205,7 @@ function reconcile(
     }
   }
   if (occupation === null || mentions(running, occupation)) return;
-  const task = currentTask(state, executor.id, occupation);
+  const task = currentTask(state, executor, occupation);
   if (task === null) return;
   // It may come back like this again and again: each time costs nothing but this.
   if (task.state === 'offered') rest(state, executor, now);
@@ -113,7 +213,9 @@ function reconcile(
 }
 
 function mentions(running: readonly ReportedAttempt[], { taskId, attempt }: Occupation): boolean {
-  return running.some((other) => other.taskId === taskId && other.attempt === attempt);
+  return running.some(
+    (other) => !other.isUnproven && other.taskId === taskId && other.attempt === attempt,
+  );
 }
 
 /** An offer that never arrived costs nothing; an attempt that had begun is lost. */
@@ -133,8 +235,26 @@ export function executorResumed(
   if (executor === undefined) return;
   executor.connected = true;
   executor.connectedAt = now;
-  executor.lastSeenAt = now;
+  seen(executor, now);
   becomeIdle(state, executor);
+}
+
+/** A frame of the attempt can never be taken, and would come again and again: it has failed. */
+export function frameRefused(
+  state: State,
+  event: Extract<Event, { type: 'frameRefused' }>,
+  now: number,
+  out: Output,
+): void {
+  const executor = bySession(state, event);
+  if (executor === undefined) return;
+  executor.connected = false;
+  leaveIdle(state, executor);
+  const about = event.about ?? executor.occupation;
+  const task = about && currentTask(state, executor, about);
+  if (!task) return;
+  const error = { name: 'FrameRefused', message: `A frame was refused: ${event.problem}` };
+  endAttempt(state, task, { outcome: 'failed', error, retryable: false }, now, out);
 }
 
 /** It may come back within its lease, unless it `left`. */
@@ -164,7 +284,7 @@ export function heartbeatReceived(
 ): void {
   const executor = bySession(state, event);
   if (executor === undefined) return;
-  executor.lastSeenAt = now;
+  seen(executor, now);
   executor.connected = true;
   executor.loopLagMs = event.loopLagMs;
   executor.rssBytes = event.rssBytes;
@@ -190,7 +310,7 @@ function checkOccupation(
     executor.missedCount = 0;
     return;
   }
-  const task = currentTask(state, executor.id, occupation);
+  const task = currentTask(state, executor, occupation);
   // An offer on its way is the business of its assign timeout.
   if (task?.state === 'offered') return;
   if (++executor.missedCount < 2) return;
@@ -200,9 +320,8 @@ function checkOccupation(
 
 /** The lease of a silent executor has ended. */
 export function leaseEnded(state: State, executor: Executor, now: number, out: Output): void {
-  if (state.executors.get(executor.id) !== executor) return;
-  const at = executor.lastSeenAt + state.policy.leaseMs;
-  if (at > now) state.deadlines.push({ at, kind: 'lease', executor });
+  const at = executor.lastSeenAt + executor.leaseMs;
+  if (at > now) armLease(state, executor, at);
   else loseExecutor(state, executor, 'its lease ended', now, out);
 }
 
@@ -213,23 +332,26 @@ function loseExecutor(
   now: number,
   out: Output,
 ): void {
-  forget(state, executor);
   if (executor.sessionId !== null) {
     const { sessionId } = executor;
     out.effects.push({ type: 'closeSession', sessionId, reason: 'silent' });
   }
   out.effects.push({ type: 'observe', event: 'executor_lost', executorId: executor.id, reason });
-  if (executor.occupation === null) return;
-  const task = currentTask(state, executor.id, executor.occupation);
-  if (task === null) return;
-  const outcome = task.state === 'offered' ? 'assign_timeout' : 'lost';
-  const error = { message: `executor ${executor.id}: ${reason}` };
-  endAttempt(state, task, { outcome, error }, now, out);
+  const task = executor.occupation && currentTask(state, executor, executor.occupation);
+  if (task) {
+    const outcome = task.state === 'offered' ? 'assign_timeout' : 'lost';
+    const error = { message: `executor ${executor.id}: ${reason}` };
+    endAttempt(state, task, { outcome, error }, now, out);
+  }
+  forget(state, executor);
 }
 
 function forget(state: State, executor: Executor): void {
-  leavePool(state, executor);
-  state.executors.delete(executor.id);
+  if (state.executors.get(executor.id) === executor) {
+    leavePool(state, executor);
+    state.executors.delete(executor.id);
+  }
+  state.elders.delete(elderKey(executor.id, executor.incarnation));
 }
 
 /** What an operator has decided about it is no more. */
@@ -272,12 +394,4 @@ function leavePool(state: State, executor: Executor): void {
   if (--pool.memberCount > 0) return;
   removePool(pool);
   state.pools.delete(pool.key);
-}
-
-function bySession(
-  state: State,
-  event: { executorId: string; sessionId: string },
-): Executor | undefined {
-  const executor = state.executors.get(event.executorId);
-  return executor?.sessionId === event.sessionId ? executor : undefined;
 }

@@ -88,6 +88,7 @@ export function newRun(dueAt: number, priority: number) {
     attemptsUsed: 0,
     crashCount: 0,
     executorId: null,
+    incarnation: null,
     offeredAt: null,
     startedAt: null,
     cancelRequestedAt: null,

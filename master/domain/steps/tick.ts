@@ -11,7 +11,7 @@ import { beginEnding, graceEnded } from './cancel.ts';
 import { endAttempt, expire } from './finish.ts';
 import { askForDelayed } from './load.ts';
 import { sendDue } from './notify.ts';
-import { currentTask } from './occupation.ts';
+import { currentTask, holderOf, isKnown, seen } from './occupation.ts';
 import { leaseEnded } from './presence.ts';
 
 /** The engine ticks at least once a second; a longer gap means that this process stood still. */
@@ -24,7 +24,7 @@ export function ticked(state: State, now: number, out: Output): void {
   state.lastTickAt = now;
   if (stood) {
     // Their heartbeats lie unread in the sockets: nobody is to blame for what was not read (I15).
-    for (const executor of state.executors.values()) executor.lastSeenAt = now;
+    for (const executor of state.executors.values()) seen(executor, now);
   } else {
     fireDue(state, now, out);
   }
@@ -60,7 +60,8 @@ function live(state: State, entry: Entry): Deadline | null {
   if ('executor' in entry) {
     const { executor, kind, at } = entry;
     if (kind === 'drain' && executor.drainDeadlineAt !== at) return null;
-    return state.executors.get(executor.id) === executor ? entry : null;
+    if (kind === 'lease' && executor.leaseCheckAt !== at) return null;
+    return isKnown(state, executor) ? entry : null;
   }
   const task = state.tasks.get(entry.taskId);
   if (task === undefined || task.seq !== entry.taskSeq) return null;
@@ -71,8 +72,11 @@ function live(state: State, entry: Entry): Deadline | null {
 }
 
 function isOpen(state: State, task: Task, attempt: number): boolean {
-  if (task.executorId === null) return false;
-  return currentTask(state, task.executorId, { taskId: task.id, attempt }) === task;
+  return (
+    task.attempt === attempt &&
+    holderOf(state, task) !== undefined &&
+    state.tasks.get(task.id) === task
+  );
 }
 
 function fire(state: State, entry: Entry, now: number, out: Output): void {
@@ -104,7 +108,7 @@ function fire(state: State, entry: Entry, now: number, out: Output): void {
 
 /** No answer to the offer. The executor stays occupied until it says something about it. */
 function assignTimedOut(state: State, task: Task, now: number, out: Output): void {
-  const executor = state.executors.get(task.executorId ?? '');
+  const executor = holderOf(state, task);
   if (executor !== undefined) coolDown(state, executor, task, now);
   const error = { message: 'no answer to the assignment in time' };
   endAttempt(state, task, { outcome: 'assign_timeout', error }, now, out);
@@ -131,6 +135,6 @@ function endOccupation(
   out: Output,
 ): void {
   if (executor.occupation === null) return;
-  const task = currentTask(state, executor.id, executor.occupation);
+  const task = currentTask(state, executor, executor.occupation);
   if (task !== null) beginEnding(state, task, reason, now, out);
 }

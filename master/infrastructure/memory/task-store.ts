@@ -19,6 +19,8 @@ import type { ExecutorRecord } from '../../domain/executor.ts';
 import type { AttemptRecord, Notification, Task } from '../../domain/task.ts';
 import { kindOfLane } from '../../domain/task.ts';
 
+/** Nothing is kept from anybody who shares this process. */
+const SECRET = 'bWVtb3J5';
 const DAY_MS = 86_400_000;
 
 /** A live task has no notification yet. */
@@ -42,11 +44,7 @@ export class MemoryStore implements TaskStore {
   /** By the `seq` of the task, then by attempt. */
   readonly #attempts = new Map<number, Map<number, AttemptRecord>>();
 
-  async takeTerm(
-    owner: string,
-    now: number,
-    held?: number,
-  ): Promise<{ term: number; lastSeq: number }> {
+  async takeTerm(owner: string, now: number, held?: number): ReturnType<TaskStore['takeTerm']> {
     await this.prepareSegments(now);
     if (held !== undefined && this.#owner !== owner) throw new TermLost(`term ${held} is over`);
     this.#term += 1;
@@ -54,7 +52,7 @@ export class MemoryStore implements TaskStore {
     this.#followClock(now);
     let lastSeq = 0;
     for (const { seq } of this.#all()) lastSeq = Math.max(lastSeq, seq);
-    return { term: this.#term, lastSeq };
+    return { term: this.#term, lastSeq, secrets: [SECRET] };
   }
 
   #followClock(now: number): void {

@@ -7,7 +7,9 @@
 import { StoreUnusable } from '../../application/ports.ts';
 import type { Database } from './database.ts';
 import type { Dialect, Index, Types } from './dialect.ts';
+import { SEGMENT_PREFIX } from './segments.ts';
 
+/** As 2.0.0 made them. What came since stands behind the columns of every table, old or new. */
 const liveTaskColumns = (t: Types): string => `
   seq ${t.seq},
   id ${t.key(64)} NOT NULL,
@@ -49,6 +51,17 @@ const liveTaskColumns = (t: Types): string => `
   checkpoint ${t.text} NULL,
   params ${t.text} NOT NULL`;
 
+const addedTaskColumns = (t: Types): Columns => [['incarnation', `${t.name(64)} NULL`]];
+
+const addedAttemptColumns = (t: Types): Columns => [
+  ['incarnation', `${t.name(64)} NULL`],
+  ['session', `${t.key(64)} NULL`],
+];
+
+const installationColumns = (t: Types): string => `
+  name ${t.key(64)} NOT NULL PRIMARY KEY,
+  value ${t.text} NOT NULL`;
+
 export const segmentIndexes: readonly Index[] = [
   { name: 'id', columns: 'id', unique: true },
   { name: 'state', columns: 'state, seq' },
@@ -70,7 +83,10 @@ export function createSegment(dialect: Dialect, table: string): string[] {
   notify_status ${t.integer} NULL,
   notify_error ${t.text} NULL,
   delivered_at ${t.instant} NULL,
-  result ${t.text} NULL`;
+  result ${t.text} NULL,
+  ${addedTaskColumns(t)
+    .map(([name, type]) => `${name} ${type}`)
+    .join(',\n  ')}`;
   return dialect.createTable(table, columns, segmentIndexes);
 }
 
@@ -130,14 +146,21 @@ const steps: readonly ((dialect: Dialect, existing: Existing) => string[])[] = [
     ]),
     ...dialect.createTable('task_attempt', attemptColumns(dialect.types), []),
   ],
-  (dialect, existing) => [
-    ...addColumns(existing, 'master', addedMasterColumns(dialect.types)),
-    ...dialect.createTable('executor', executorColumns(dialect.types), []),
-  ],
+  (dialect, existing) => {
+    const t = dialect.types;
+    const segments = [...existing.keys()].filter((table) => table.startsWith(SEGMENT_PREFIX));
+    return [
+      ...['task', ...segments].flatMap((table) => addColumns(existing, table, addedTaskColumns(t))),
+      ...addColumns(existing, 'task_attempt', addedAttemptColumns(t)),
+      ...addColumns(existing, 'master', addedMasterColumns(t)),
+      ...dialect.createTable('executor', executorColumns(t), []),
+      ...dialect.createTable('installation', installationColumns(t), []),
+    ];
+  },
 ];
 
 /** What a step may have made; so far it has told of it in `schema_version`. */
-const OURS = /^(master|executor|task|task_attempt|task_history_\d{8})$/;
+const OURS = /^(master|executor|task|task_attempt|installation|task_history_\d{8})$/;
 
 /**
  * Brings the schema to this version. Masters that start together take turns.

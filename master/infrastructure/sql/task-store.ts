@@ -9,6 +9,7 @@ import { planCommit } from './commit.ts';
 import type { Database } from './database.ts';
 import type { Connection, Dialect, Outcome, Statement } from './dialect.ts';
 import { plain } from './dialect.ts';
+import { keepSecrets } from './installation.ts';
 import { createSegment, migrate, segmentIndexes } from './migrations.ts';
 import { type Databases, Queries } from './queries.ts';
 import type { Segment } from './segments.ts';
@@ -45,11 +46,7 @@ export class SqlStore extends Queries implements TaskStore {
     this.#log = options.log;
   }
 
-  async takeTerm(
-    owner: string,
-    now: number,
-    held?: number,
-  ): Promise<{ term: number; lastSeq: number }> {
+  async takeTerm(owner: string, now: number, held?: number): ReturnType<TaskStore['takeTerm']> {
     const askedAt = performance.now();
     try {
       await this.#checkServer();
@@ -60,7 +57,8 @@ export class SqlStore extends Queries implements TaskStore {
       // Until the row was free another master may have gone on writing, by the same clock.
       const waitedMs = Math.ceil(performance.now() - askedAt);
       await this.#followClock(term, now + waitedMs, aliveAt ?? (await this.#newestSubmit()));
-      return { term, lastSeq: await this.lastSeq() };
+      const secrets = await keepSecrets(this.#readers);
+      return { term, lastSeq: await this.lastSeq(), secrets };
     } catch (error) {
       const refusal = this.#dialect.refusalOf(error);
       // One that has served before keeps its executors, and waits to be let in again.

@@ -93,6 +93,7 @@ export class MemoryLink {
     sessions.attach({
       term: 1,
       isFull: false,
+      seqOf: () => null,
       post: (event) => {
         this.events.push(event);
         const isResult = event.type === 'attemptEnded';

@@ -25,6 +25,8 @@ describe('HTTP: large tasks', () => {
       taskSeq: 1,
       attempt,
       executorId: 'gpu-1',
+      incarnation: 'i',
+      session: null,
       outcome: 'failed' as const,
       offeredAt: AT,
       startedAt: AT,

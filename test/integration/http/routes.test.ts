@@ -1,8 +1,8 @@
 /** The routes from outside: what each answers. */
 import { expect } from 'chai';
-import type { Executor } from '../../../master/domain/executor.ts';
 import { HttpFace } from '../../helpers/http-face.ts';
 import { submissionOf, waitingTask } from '../../helpers/stand-in-handle.ts';
+import { sampleExecutor } from '../../helpers/task.ts';
 
 const BASE = '/scheduler/v2';
 const AT = Date.UTC(2026, 10, 20, 12);
@@ -11,32 +11,6 @@ function aTask(id: string, seq = 1) {
   const body = { task: { id, type: 'transcode', params: { a: 1 } }, user: { group: 'video' } };
   return waitingTask(submissionOf(body), seq);
 }
-
-const executor: Executor = {
-  id: 'gpu-1',
-  sessionId: 's',
-  connected: true,
-  types: ['transcode'],
-  labels: ['gpu'],
-  reserve: [],
-  poolKey: '',
-  host: 'h',
-  pid: 7,
-  sdk: 'soda/2',
-  connectedAt: AT,
-  lastSeenAt: AT + 1000,
-  occupation: { taskId: 'job-1', attempt: 2, accepted: true },
-  lasting: true,
-  drainRequested: false,
-  drainDeadlineAt: null,
-  leaving: false,
-  coolDowns: new Map(),
-  refusalCount: 0,
-  restUntil: 0,
-  missedCount: 0,
-  loopLagMs: 1.5,
-  rssBytes: 1000,
-};
 
 describe('HTTP routes', () => {
   describe('answers', () => {
@@ -138,6 +112,8 @@ describe('HTTP routes', () => {
             taskSeq: 1,
             attempt: 1,
             executorId: 'gpu-1',
+            incarnation: 'i',
+            session: 's',
             outcome: 'failed',
             offeredAt: AT,
             startedAt: AT + 1000,
@@ -278,7 +254,7 @@ describe('HTTP routes', () => {
     });
 
     it('the fleet', async () => {
-      face.master.fleet.push(executor);
+      face.master.fleet.push(sampleExecutor);
       const { executors } = (await face.get(`${BASE}/executors`)).json<{ executors: unknown[] }>();
       expect(executors).to.deep.equal([
         {
@@ -328,7 +304,7 @@ describe('HTTP routes', () => {
     });
 
     it('metrics, without words of users in labels beyond the task types', async () => {
-      face.master.fleet.push(executor);
+      face.master.fleet.push(sampleExecutor);
       await face.get(`${BASE}/task/job-1`);
       const { text, headers } = await face.get('/metrics');
       expect(headers['content-type']).to.match(/^text\/plain/);

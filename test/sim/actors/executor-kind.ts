@@ -13,6 +13,12 @@ export interface ExecutorKind {
   readonly isRogue: boolean;
   /** Gives back whatever it is offered, while the storm lasts. */
   readonly givesBack: boolean;
+  /** It connects again and again, more often than any grace. */
+  readonly isRestless?: boolean;
+  /** It acknowledges nothing. */
+  readonly isMute?: boolean;
+  /** As 2.0.0: it knows no proof of its attempts. */
+  readonly isOld?: boolean;
 }
 
 export interface ExecutorOptions {

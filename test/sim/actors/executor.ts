@@ -39,6 +39,7 @@ export class SimExecutor {
   #helloSentAt = 0;
   #term = 0;
   #held: Held | null = null;
+  readonly #macs = new Map<string, string>();
   #isDraining = false;
   #isLeaving = false;
   #stopBeat: () => void = () => undefined;
@@ -58,6 +59,14 @@ export class SimExecutor {
 
   start(): void {
     this.#connect();
+    if (this.kind.isRestless) this.#breakLater();
+  }
+
+  #breakLater(): void {
+    this.process.after(this.process.world.random.between(200, 4_000), () => {
+      this.#socket?.terminate();
+      this.#breakLater();
+    });
   }
 
   /** Takes nothing new, ends what it runs, and leaves for good. */
@@ -157,12 +166,13 @@ export class SimExecutor {
       type: 'hello',
       executor_id: id,
       incarnation: this.#options.incarnation,
+      features: this.kind.isOld ? [] : ['mac'],
       types: [...types],
       labels: [...labels],
       reserve: [...reserve],
       slots: 1,
       ...(this.#sessionId !== undefined && { session: this.#sessionId }),
-      received: this.#sessionId === undefined ? 0 : this.#session.received,
+      received: this.#sessionId === undefined || this.kind.isMute ? 0 : this.#session.received,
       running: this.#running(),
     };
     socket.send(JSON.stringify(hello));
@@ -256,6 +266,7 @@ export class SimExecutor {
     const { random } = this.process.world;
     const plan = drawPlan(random, faults, longRunChance, this.kind);
     const handler = new Handler(this, ledger, plan);
+    if (task.mac !== undefined) this.#macs.set(`${task.id}/${task.attempt}`, task.mac);
     const held: Held = { taskId: task.id, attempt: task.attempt, state: 'offered', handler };
     this.#held = held;
     this.#watchLease();
@@ -313,7 +324,7 @@ export class SimExecutor {
     const heartbeat = {
       type: 'heartbeat',
       n: this.process.now(),
-      ack: this.#session.announceAck(),
+      ack: this.#ack(),
       state: this.#isDraining ? 'draining' : busy,
       running: this.#running(),
     };
@@ -332,16 +343,29 @@ export class SimExecutor {
     const held = this.#held;
     const running: RunningAttempt[] =
       held?.state === 'accepted' || held?.state === 'running'
-        ? [{ task_id: held.taskId, attempt: held.attempt, state: 'running' }]
+        ? [this.#proven({ task_id: held.taskId, attempt: held.attempt, state: 'running' as const })]
         : [];
     for (const message of this.#session.unacked()) {
       if (message.type !== 'result') continue;
-      running.push({ task_id: message.task_id, attempt: message.attempt, state: 'finished' });
+      const { task_id, attempt } = message;
+      running.push(this.#proven({ task_id, attempt, state: 'finished' }));
     }
     return running;
   }
 
-  #send(message: ExecutorMessage): void {
+  /** One that never acknowledges is not known to have heard anything. */
+  #ack(): number {
+    return this.kind.isMute ? 0 : this.#session.announceAck();
+  }
+
+  /** With what came with the offer, where there was such a thing. */
+  #proven<T extends { task_id: string; attempt: number }>(about: T): T & { mac?: string } {
+    const mac = this.#macs.get(`${about.task_id}/${about.attempt}`);
+    return mac === undefined || this.kind.isOld ? about : { ...about, mac };
+  }
+
+  #send(unproven: ExecutorMessage): void {
+    const message = this.#proven(unproven);
     const frame = this.#session.send(message, 100);
     if (frame === null) return this.kill('the master does not acknowledge');
     this.#options.ledger.frameSent(`${this.#sessionId} in`, frame.seq, nameOf(message));
@@ -350,7 +374,7 @@ export class SimExecutor {
 
   #write(seq: number, message: ExecutorMessage): void {
     if (this.#welcome === null) return;
-    this.#socket?.send(encodeFrame(seq, this.#session.announceAck(), JSON.stringify(message)));
+    this.#socket?.send(encodeFrame(seq, this.#ack(), JSON.stringify(message)));
   }
 
   #acknowledged(ack: number): void {

@@ -51,21 +51,34 @@ export class Fleet {
       reserve: [],
       isRogue: false,
       givesBack: false,
+      isOld: random.chance(0.3),
     });
     for (let i = 1; i < count; i++) {
+      const isRogue = this.#faults.has('handlers') && random.chance(0.25);
       this.#begin({
         id: this.#newId(),
         types: random.pick([['a'], ['b'], ['a', 'b']]),
         labels: random.chance(0.4) ? ['gpu'] : [],
         reserve: random.chance(0.2) ? ['gold'] : [],
-        isRogue: this.#faults.has('handlers') && random.chance(0.25),
         givesBack: this.#faults.has('handlers') && random.chance(0.1),
+        isRogue,
+        isRestless: isRogue && random.chance(0.5),
+        isMute: isRogue && random.chance(0.3),
+        isOld: random.chance(0.3),
       });
     }
   }
 
   crashOne(): void {
     this.#pickRunning()?.kill('its process was killed');
+  }
+
+  /** A second process under an id whose first one lives: only one of them can be let in. */
+  doubleOne(): void {
+    const first = this.#pickRunning();
+    if (first === undefined || first.kind.isRogue) return;
+    this.#world.log(`${first.process.name} gets a double`);
+    this.#begin(first.kind);
   }
 
   pauseOne(forMs: number): void {
@@ -110,7 +123,14 @@ export class Fleet {
     const { random } = this.#world;
     const id = random.chance(0.7) ? executor.kind.id : this.#newId();
     const isRogue = executor.kind.isRogue && this.#faults.isStorm;
-    const kind = { ...executor.kind, id, isRogue };
+    const { isRestless = false, isMute = false } = executor.kind;
+    const kind = {
+      ...executor.kind,
+      id,
+      isRogue,
+      isRestless: isRestless && isRogue,
+      isMute: isMute && isRogue,
+    };
     this.#world.after(random.between(0, 5_000), () => this.#begin(kind));
   }
 

@@ -46,7 +46,7 @@ export class MasterProcess {
     const { world, name, settings, ledger, faults, sabotage } = options;
     this.#options = options;
     this.process = new Process(world, name);
-    this.#check = new TurnCheck(world, ledger);
+    this.#check = new TurnCheck(this.process, ledger);
     const { process } = this;
     const latencyMsMax = settings.storeLatencyMsMax;
     const plain = new SimStore({ process, rows: options.rows, ledger, faults, latencyMsMax });

@@ -1,7 +1,8 @@
 /** What may come in masses, or again and again, must not keep the engine from everything else. */
 import { expect } from 'chai';
 import type { NewTask } from '../../../master/domain/events.ts';
-import { hello, newTask, SECOND } from '../../helpers/domain.ts';
+import { newTask, SECOND } from '../../helpers/domain.ts';
+import { hello } from '../../helpers/task.ts';
 import { createEngine } from '../../helpers/engine.ts';
 import { settled } from '../../helpers/manual-clock.ts';
 

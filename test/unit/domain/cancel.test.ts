@@ -165,18 +165,5 @@ describe('cancel', () => {
       const out = scheduler.connect('x', { sessionId: 'x/2', running });
       expect(stops(out)).to.deep.equal(['a#1 canceled -> x']);
     });
-
-    for (const way of ['with a new session', 'with its old session'] as const) {
-      it(`gives an executor that comes back ${way} its whole grace`, () => {
-        scheduler.disconnect('x');
-        cancel();
-        scheduler.pass(9 * SECOND);
-        const running = [{ taskId: 'a', attempt: 1, state: 'running' as const }];
-        if (way === 'with its old session') scheduler.resume('x');
-        else scheduler.connect('x', { sessionId: 'x/2', running });
-        expect(finished(scheduler.pass(10 * SECOND - 1))).to.deep.equal([]);
-        expect(finished(scheduler.pass(1))[0]).to.include({ state: 'canceled' });
-      });
-    }
   });
 });

@@ -114,7 +114,7 @@ describe('hello', () => {
 
   it('of an id that is connected already ends the older session', () => {
     const out = back();
-    expect(closed(out)).to.deep.equal(['x/1 superseded']);
+    expect(closed(out), 'it is the same process').to.deep.equal(['x/1 reattach']);
     expect(observed(out)).to.deep.equal(['executor_joined']);
   });
 

@@ -1,0 +1,162 @@
+/**
+ * One session as the master keeps it, and what a `hello` may do to the one that is known under its
+ * executor id: resume it, begin another, or be refused. Decides about connections only, never
+ * about a task.
+ */
+import { CloseCode, SESSION_LIMITS, Session } from '@soda-scheduler/protocol';
+import type { HelloFrame, MasterFrame } from '@soda-scheduler/protocol';
+import type { Clock, Log } from '../../application/ports.ts';
+
+/** What a master of this version understands beyond 2.0.0. */
+const FEATURES = ['mac', 'fenced', 'timeouts'];
+/** A process may not wish for a lease that one lost packet would end. */
+const LEASE_MS_MIN = 6_000;
+
+export interface SessionsOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How often an executor shall send a heartbeat. */
+  readonly heartbeatMs: number;
+  /** An executor that was not heard of for so long has lost its tasks. */
+  readonly leaseMs: number;
+  /** Executors that cannot prove that an attempt is theirs, those of 2.0.0, are refused. */
+  readonly requiresMac?: boolean;
+  /** Unique among all sessions of all masters. */
+  readonly createId: () => string;
+  /** Bytes; `SENT_BYTES_MAX` unless a test says otherwise. */
+  readonly sentBytesMax?: number;
+}
+
+/** What carries the frames of one connection. What it was given after `close` is void. */
+export interface FrameSocket {
+  send(text: string): void;
+  close(code: CloseCode, reason: string): void;
+}
+
+export interface Connection {
+  readonly socket: FrameSocket;
+  readonly openedAt: number;
+  lastHeardAt: number;
+  /** Since the last sweep. */
+  heartbeatCount: number;
+  /** Null until a valid `hello`. */
+  session: ExecutorSession | null;
+}
+
+export interface ExecutorSession {
+  readonly sessionId: string;
+  readonly executorId: string;
+  readonly incarnation: string;
+  /** Everything it says about an attempt has to bring the proof that came with the offer. */
+  readonly usesMac: boolean;
+  readonly heartbeatMs: number;
+  readonly leaseMs: number;
+  /** Holds the bodies of frames, as text. */
+  readonly frames: Session<string>;
+  /** Frames that tell it to end an attempt, and that it has not acknowledged. */
+  cancels: { readonly seq: number; readonly taskId: string; readonly attempt: number }[];
+  connection: Connection | null;
+  disconnectedAt: number;
+  /** Of its unacknowledged frames, as they are part of the sum. */
+  countedBytes: number;
+}
+
+export type Admission =
+  | { readonly type: 'resume'; readonly resend: NonNullable<ReturnType<Session<string>['resume']>> }
+  /** The known session ends with this code, as far as it has a connection. */
+  | { readonly type: 'begin'; readonly replaced: CloseCode }
+  | { readonly type: 'refuse'; readonly code: CloseCode; readonly reason: string };
+
+/**
+ * A process that is connected and was heard of within two heartbeats lives: no other one gets its
+ * id, and no `hello` that was late on a connection it has given up ends what it does.
+ */
+export function admit(known: ExecutorSession, hello: HelloFrame, now: number): Admission {
+  const { connection, heartbeatMs } = known;
+  const isHeard = connection !== null && now - connection.lastHeardAt < 2 * heartbeatMs;
+  if (known.incarnation !== hello.incarnation) {
+    if (!isHeard) return { type: 'begin', replaced: CloseCode.superseded };
+    const reason = 'another living process uses this executor id';
+    return { type: 'refuse', code: CloseCode.idInUse, reason };
+  }
+  const resend = known.sessionId === hello.session ? known.frames.resume(hello.received) : null;
+  if (resend !== null) return { type: 'resume', resend };
+  if (!isHeard) return { type: 'begin', replaced: CloseCode.reattach };
+  const reason = 'a newer connection of this process is in use';
+  return { type: 'refuse', code: CloseCode.reattach, reason };
+}
+
+export function openConnection(socket: FrameSocket, now: number): Connection {
+  return { socket, openedAt: now, lastHeardAt: now, heartbeatCount: 0, session: null };
+}
+
+/** Why a connection is to be closed on which nothing has come for too long; null: it is not. */
+export function silenceOf(
+  { session, openedAt, lastHeardAt }: Connection,
+  now: number,
+): { readonly code: CloseCode; readonly reason: string } | null {
+  if (session === null) {
+    if (now - openedAt < SESSION_LIMITS.handshakeTimeoutMs) return null;
+    return { code: CloseCode.handshakeTimeout, reason: 'no hello in time' };
+  }
+  if (now - lastHeardAt < session.leaseMs) return null;
+  return { code: CloseCode.silent, reason: 'nothing heard for a lease' };
+}
+
+/** What an executor may wish for is a shorter lease than the one that is set. */
+function leaseFor(hello: HelloFrame, leaseMs: number): number {
+  return Math.min(leaseMs, Math.max(hello.lease_ms ?? leaseMs, LEASE_MS_MIN));
+}
+
+export function newSession(
+  hello: HelloFrame,
+  connection: Connection,
+  options: SessionsOptions,
+): ExecutorSession {
+  const leaseMs = leaseFor(hello, options.leaseMs);
+  return {
+    sessionId: options.createId(),
+    executorId: hello.executor_id,
+    incarnation: hello.incarnation,
+    usesMac: hello.features.includes('mac'),
+    heartbeatMs: Math.floor((options.heartbeatMs * leaseMs) / options.leaseMs),
+    leaseMs,
+    frames: new Session(),
+    cancels: [],
+    connection,
+    disconnectedAt: 0,
+    countedBytes: 0,
+  };
+}
+
+export function welcomeFrame(
+  session: ExecutorSession,
+  resumed: boolean,
+  term: number,
+): MasterFrame {
+  return {
+    type: 'welcome',
+    session: session.sessionId,
+    resumed,
+    received: session.frames.received,
+    term,
+    heartbeat_ms: session.heartbeatMs,
+    lease_ms: session.leaseMs,
+    limits: {
+      frame_bytes: SESSION_LIMITS.frameBytesMax,
+      result_bytes: SESSION_LIMITS.resultBytesMax,
+      checkpoint_bytes: SESSION_LIMITS.checkpointBytesMax,
+      progress_state_bytes: SESSION_LIMITS.progressStateBytesMax,
+      unacked_frames: SESSION_LIMITS.unackedFramesMax,
+      unacked_bytes: SESSION_LIMITS.unackedBytesMax,
+    },
+    features: [...FEATURES],
+  };
+}
+
+/** The orders to end an attempt that this ack covers; each is given once. */
+export function takeHeard(session: ExecutorSession, ack: number): ExecutorSession['cancels'] {
+  const heard = session.cancels.filter(({ seq }) => seq <= ack);
+  if (heard.length > 0) session.cancels = session.cancels.filter(({ seq }) => seq > ack);
+  return heard;
+}

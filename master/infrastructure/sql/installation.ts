@@ -1,0 +1,36 @@
+/**
+ * What all masters of one database share and nobody else may know: the secret that proofs of
+ * attempts are made with. The first master makes it. To replace it, an operator renames the row
+ * `mac_secret` to `mac_secret_before` and starts the master again: both are valid then.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Database } from './database.ts';
+
+const NEWEST = 'mac_secret';
+const BEFORE = 'mac_secret_before';
+const SECRET_BYTES = 32;
+
+/** Base64url, newest first. */
+export async function keepSecrets(database: Database): Promise<readonly string[]> {
+  const secrets = await readSecrets(database);
+  if (secrets.has(NEWEST)) return inOrder(secrets);
+  const value = randomBytes(SECRET_BYTES).toString('base64url');
+  try {
+    await database.knex('installation').insert({ name: NEWEST, value });
+  } catch (error) {
+    // Another master that starts at the same time has been first: its secret counts.
+    if (!database.dialect.isDuplicate(error)) throw error;
+  }
+  return inOrder(await readSecrets(database));
+}
+
+async function readSecrets({ knex }: Database): Promise<ReadonlyMap<string, string>> {
+  const rows: { name: string; value: string }[] = await knex('installation')
+    .whereIn('name', [NEWEST, BEFORE])
+    .select('name', 'value');
+  return new Map(rows.map(({ name, value }) => [name, value]));
+}
+
+function inOrder(secrets: ReadonlyMap<string, string>): string[] {
+  return [NEWEST, BEFORE].flatMap((name) => secrets.get(name) ?? []);
+}

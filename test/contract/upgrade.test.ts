@@ -1,0 +1,108 @@
+/** A store that an earlier version has made goes on working, also when its upgrade was cut off. */
+import { expect } from 'chai';
+import knex, { type Knex } from 'knex';
+import Libsql from 'libsql';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TaskStore } from '../../master/application/ports.ts';
+import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
+import { type Mariadb, MARIADB_MISSING, startMariadb } from '../helpers/mariadb.ts';
+import { NOW } from '../helpers/task.ts';
+import { attemptOf, commit, finish, finished, task } from './sample.ts';
+
+const SEGMENTS = ['task_history_20261120', 'task_history_20261121'];
+
+/** What the second step has made, undone: as 2.0.0 left it. */
+const UNDO = [
+  ...['task', 'task_attempt', ...SEGMENTS].map(
+    (table) => `ALTER TABLE ${table} DROP COLUMN incarnation`,
+  ),
+  'ALTER TABLE task_attempt DROP COLUMN session',
+  'DROP TABLE installation',
+];
+const FORGET = 'UPDATE schema_version SET version = 1';
+
+async function withStore<T>(url: string, work: (store: TaskStore) => Promise<T>): Promise<T> {
+  const store = await openSqlStore({ url, allowWeakDurability: false });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+async function upgrades(url: string, run: (sql: readonly string[]) => Promise<void>) {
+  await withStore(url, async (store) => {
+    const { term } = await store.takeTerm('m-1', NOW);
+    const running = task(1, { state: 'running', attempt: 2, executorId: 'x' });
+    const ended = finished(task(2));
+    const attempts = [attemptOf(running, { incarnation: null, session: null })];
+    const finishes = [finish({ ...ended, incarnation: null }, null, false)];
+    await store.commit(commit(term, { inserts: [running], finishes, attempts }));
+  });
+  await run([...UNDO, FORGET]);
+  const secrets = await withStore(url, async (store) => {
+    const taken = await store.takeTerm('m-2', NOW);
+    const [active] = await store.loadActive();
+    expect(active).to.include({ id: 't-1', attempt: 2, incarnation: null });
+    const [attempt] = (await store.showTask('t-1', 'all'))?.attempts ?? [];
+    expect(attempt).to.include({ attempt: 1, incarnation: null, session: null });
+    expect((await store.findTask('t-2'))?.task).to.include({ state: 'succeeded' });
+    if (active === undefined) throw new Error('nothing is active');
+    const done = finished(active, { incarnation: 'i' });
+    await store.commit(commit(taken.term, { finishes: [finish(done, null, true)] }));
+    expect((await store.findTask('t-1'))?.task.incarnation).to.equal('i');
+    return taken.secrets;
+  });
+  expect(secrets).to.have.length(1);
+  expect(secrets[0]).to.match(/^[\w-]{43}$/);
+  // The process ended between two statements of the step, where each is committed by itself.
+  await run([UNDO[1] ?? '', UNDO[4] ?? '', FORGET]);
+  await withStore(url, async (store) => {
+    const { term, secrets: kept } = await store.takeTerm('m-3', NOW);
+    expect([term, kept], 'the secret is the same').to.deep.equal([3, secrets]);
+  });
+  await run([`UPDATE installation SET name = 'mac_secret_before'`]);
+  await withStore(url, async (store) => {
+    const { secrets: rotated } = await store.takeTerm('m-4', NOW);
+    expect(rotated).to.have.length(2);
+    expect(rotated[1]).to.equal(secrets[0]);
+  });
+}
+
+describe('a store of version 2.0.0', function () {
+  this.timeout(60_000);
+
+  it('is upgraded with all that is in it: SQLite', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'soda-upgrade-'));
+    const file = join(folder, 'soda.db');
+    try {
+      await upgrades(`sqlite:${file}`, async (statements) => {
+        const database = new Libsql(file);
+        for (const sql of statements) database.exec(sql);
+        database.close();
+      });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('is upgraded with all that is in it: MariaDB', async function () {
+    const server: Mariadb | null = await startMariadb();
+    if (server === null) {
+      console.log(`    skipped: ${MARIADB_MISSING}`);
+      return this.skip();
+    }
+    const url = await server.url();
+    const client: Knex = knex({ client: 'mysql2', connection: url });
+    try {
+      await upgrades(url, async (statements) => {
+        for (const sql of statements) await client.raw(sql);
+      });
+    } finally {
+      await client.destroy();
+      await server.stop();
+    }
+  });
+});
