@@ -9,6 +9,7 @@ import { DEFAULT_PORT } from '@soda-scheduler/protocol';
 import { z } from 'zod';
 import { AddressPolicy } from './infrastructure/callbacks/address-policy.ts';
 import { CallbackSigner } from './infrastructure/callbacks/callback-message.ts';
+import { isServiceLink, unknownVariables } from './unknown-variables.ts';
 
 export interface ConfigField {
   /** The environment variable. `fromFile` fields have another one, with `_FILE` at its end. */
@@ -35,6 +36,7 @@ interface FieldMeta {
 }
 
 const TOKEN_LENGTH_MIN = 16;
+const YEAR_SECONDS = 31_536_000;
 /** Without tokens the master is for the programs of this machine, which reach these anyway. */
 const LOOPBACK = ['127.0.0.0/8', '::1'];
 const fieldMeta = z.registry<FieldMeta>();
@@ -147,6 +149,13 @@ const configSchema = z.object({
   assignTimeoutMs: seconds(0.1, 3600)
     .describe('Seconds an executor has to accept a task, where the task does not say.')
     .register(fieldMeta, { env: 'SODA_ASSIGN_TIMEOUT', value: 'seconds', default: '5' }),
+  executionTimeoutMs: seconds(0.001, YEAR_SECONDS)
+    .nullable()
+    .describe(
+      'Seconds an attempt may run, where the task does not say; stored with each task as it is ' +
+        'submitted. Without one: no limit.',
+    )
+    .register(fieldMeta, { env: 'SODA_EXECUTION_TIMEOUT', value: 'seconds' }),
   cancelGraceMs: seconds(0, 3600)
     .describe('Seconds an attempt has to end after it was told to.')
     .register(fieldMeta, { env: 'SODA_CANCEL_GRACE', value: 'seconds', default: '10' }),
@@ -229,7 +238,10 @@ export type ConfigOutcome = { readonly config: Config } | { readonly problems: r
 
 /** A flag goes before the environment, that before the default. Tells all problems at once. */
 export function loadConfig({ env, flags }: ConfigSources): ConfigOutcome {
-  const problems = unknownVariables(env);
+  const known = configFields.flatMap((field) =>
+    field.fromFile ? [field.env, `${field.env}_FILE`] : [field.env],
+  );
+  const problems = unknownVariables(env, known);
   const raw = Object.fromEntries(
     configFields.map((field) => [field.name, rawValue(field, env, flags, problems)]),
   );
@@ -324,51 +336,6 @@ function tokenProblems(raw: Readonly<Record<string, string | null>>): string[] {
   }
   const distinct = new Set(tokens.map(({ value }) => value)).size;
   return distinct === tokens.length ? [] : ['SODA_*_TOKEN: two of the three tokens are the same'];
-}
-
-/** Variables of our other programs and of the tests, which may well be in the same environment. */
-const foreignVariables = /^SODA_(TEST_.*|SEED|URL|TOKEN|GROUP)$/;
-
-/** What Kubernetes sets in every pod for a Service of the namespace that is named `soda-...`. */
-function isOfKubernetes(name: string, value: string): boolean {
-  if (/_SERVICE_(HOST|PORT(_.+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name)) {
-    return true;
-  }
-  return name.endsWith('_PORT') && isServiceLink(value);
-}
-
-function isServiceLink(text: string): boolean {
-  return /^(tcp|udp|sctp):\/\//.test(text);
-}
-
-function unknownVariables(env: ConfigSources['env']): string[] {
-  const known = configFields.flatMap((field) =>
-    field.fromFile ? [field.env, `${field.env}_FILE`] : [field.env],
-  );
-  return Object.keys(env)
-    .filter((name) => name.startsWith('SODA_') && !known.includes(name))
-    .filter((name) => !foreignVariables.test(name) && !isOfKubernetes(name, env[name] ?? ''))
-    .map((name) => {
-      const nearest = known
-        .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
-        .reduce((best, next) => (next.distance < best.distance ? next : best));
-      const hint = nearest.distance <= 4 ? `; did you mean ${nearest.candidate}?` : '';
-      return `${name}: there is no such setting${hint}`;
-    });
-}
-
-/** Levenshtein's: single letters inserted, removed or replaced. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 0; i < a.length; i++) {
-    const next = [i + 1];
-    for (let j = 0; j < b.length; j++) {
-      const replaced = (row[j] ?? 0) + (a[i] === b[j] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }
 
 function isDatabaseUrl(text: string): boolean {

@@ -160,6 +160,7 @@ function policyOf(config: Config): Policy {
     ...defaultPolicy,
     leaseMs: config.leaseMs,
     assignTimeoutMs: config.assignTimeoutMs,
+    executionTimeoutMs: config.executionTimeoutMs,
     cancelGraceMs: config.cancelGraceMs,
     crashBudget: config.crashBudget,
     laneWindowCount: config.laneWindow,

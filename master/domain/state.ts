@@ -15,6 +15,8 @@ export interface Policy {
   readonly leaseMs: number;
   /** From the assign frame to its answer, where the task does not say. */
   readonly assignTimeoutMs: number;
+  /** For one attempt, where the task does not say; null: no limit. */
+  readonly executionTimeoutMs: number | null;
   /** From the cancel frame to the end of the attempt. */
   readonly cancelGraceMs: number;
   /** How long a task is not offered again to an executor that rejected it. */
@@ -38,6 +40,7 @@ export interface Policy {
 export const defaultPolicy: Policy = {
   leaseMs: 15_000,
   assignTimeoutMs: 5_000,
+  executionTimeoutMs: null,
   cancelGraceMs: 10_000,
   coolDownMs: 10_000,
   crashBudget: 3,

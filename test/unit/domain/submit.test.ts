@@ -33,6 +33,15 @@ describe('submit', () => {
     );
   });
 
+  it('fills in the execution timeout of the policy, for good', () => {
+    const limited = new Scheduler({ executionTimeoutMs: MINUTE });
+    const tasks = inserted(
+      limited.submit({ id: 'a' }, { id: 'b', executionTimeoutMs: 2 * MINUTE }),
+    );
+    expect(tasks.map((task) => task.executionTimeoutMs)).to.deep.equal([MINUTE, 2 * MINUTE]);
+    expect(inserted(scheduler.submit({}))[0]?.executionTimeoutMs).to.equal(null);
+  });
+
   it('is refused while the master stops', () => {
     scheduler.send({ type: 'drainStarted' });
     const out = scheduler.submit({});

@@ -29,6 +29,17 @@ describe('timeouts', () => {
       expect(stops(scheduler.pass(6 * HOUR))).to.deep.equal([]);
     });
 
+    it('of the master holds where the task has none, and its executor is free again', () => {
+      scheduler = new Scheduler({ executionTimeoutMs: MINUTE });
+      scheduler.connect('x');
+      scheduler.run('x', { id: 'a' });
+      scheduler.submit({ id: 'b' });
+      expect(stops(scheduler.pass(MINUTE))).to.deep.equal(['a#1 execution_timeout -> x']);
+      const out = scheduler.end('x', { outcome: 'canceled' });
+      expect(outcomes(out)).to.deep.equal(['timed_out']);
+      expect(offers(out)).to.deep.equal(['b -> x']);
+    });
+
     it('counts from the acceptance and tells the executor to stop', () => {
       scheduler.submit({ executionTimeoutMs: MINUTE });
       scheduler.now += 3 * SECOND;
