@@ -227,15 +227,25 @@ export const taskView = z.object({
   priority: z.int(),
   attempt: z.int().describe('The number of the newest attempt; 0 before the first.'),
   attempts_used: z.int().describe('Attempts that count against max_attempts.'),
-  executor_id: z.string().nullable(),
+  executor_id: z.string().nullable().describe('Of the newest attempt; null before the first.'),
   submitted_at: z.string(),
   due_at: z.string(),
   started_at: z.string().nullable(),
   finished_at: z.string().nullable(),
   deadline: z.string().nullable(),
   cancel_requested_at: z.string().nullable(),
+  retry: z
+    .object({ max_attempts: z.int(), interval: z.union([z.number(), z.array(z.number())]) })
+    .describe('What counts: as submitted, or the default. So are the timeouts, in seconds.'),
+  assign_timeout: z.number(),
+  execution_timeout: z.number().nullable(),
+  stall_timeout: z.number().nullable(),
   progress: z
-    .object({ percent: z.number().nullable(), state: z.unknown(), at: z.string() })
+    .object({
+      percent: z.number().nullable().describe('As reported; 100 once the task has succeeded.'),
+      state: z.unknown(),
+      at: z.string(),
+    })
     .nullable(),
   checkpoint_bytes: z.int(),
   result: z.unknown(),
@@ -267,6 +277,10 @@ export const taskView = z.object({
 export const taskSummary = taskView.omit({
   params: true,
   result: true,
+  retry: true,
+  assign_timeout: true,
+  execution_timeout: true,
+  stall_timeout: true,
   checkpoint_bytes: true,
   timeline: true,
   waiting: true,

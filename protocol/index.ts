@@ -1,4 +1,5 @@
 /** The wire contract of Soda Scheduler: HTTP bodies, session frames, and the session machine. */
+export * from './asyncflow.ts';
 export * from './close-codes.ts';
 export * from './http-api.ts';
 export * from './limits.ts';

@@ -18,6 +18,10 @@ export function taskViewText(shown: ShownTask, waiting: WaitingReason | null): s
   const { task, attempts, notification } = shown;
   const fields = {
     ...taskSummary(task),
+    retry: { max_attempts: task.retry.maxAttempts, interval: intervalOf(task) },
+    assign_timeout: task.assignTimeoutMs / 1000,
+    execution_timeout: secondsOrNull(task.executionTimeoutMs),
+    stall_timeout: secondsOrNull(task.stallTimeoutMs),
     error: errorOf(task),
     checkpoint_bytes: task.checkpoint === null ? 0 : Buffer.byteLength(task.checkpoint),
     waiting,
@@ -201,6 +205,14 @@ function notificationView(task: Task, notification: Notification | null): TaskVi
     next_try_at: notification?.state === 'pending' ? iso(notification.nextTryAt) : null,
     delivered_at: isoOrNull(notification?.deliveredAt ?? null),
   };
+}
+
+function intervalOf({ retry: { interval } }: Task): number | number[] {
+  return typeof interval === 'number' ? interval : [...interval];
+}
+
+function secondsOrNull(ms: number | null): number | null {
+  return ms === null ? null : ms / 1000;
 }
 
 function json(text: string | null): unknown {

@@ -1,5 +1,6 @@
 /** What waits and runs, from counters: cheap however much it is. For metrics. */
 import type { State } from './state.ts';
+import { holderOf } from './steps/occupation.ts';
 
 export interface Backlog {
   readonly types: readonly {
@@ -32,7 +33,7 @@ export function backlogOf(state: State, now: number): Backlog {
   }
   for (const executor of state.executors.values()) {
     const task = state.tasks.get(executor.occupation?.taskId ?? '');
-    if (task?.executorId === executor.id) of(task.type).runningCount++;
+    if (task !== undefined && holderOf(state, task) === executor) of(task.type).runningCount++;
   }
   return {
     types: [...types].map(([type, { waitingCount, runningCount, dueAt }]) => ({

@@ -84,7 +84,7 @@ export interface Task {
   attemptsUsed: number;
   /** Executors lost under this task since its last new checkpoint. */
   crashCount: number;
-  /** Of the newest attempt while offered or running, and of the last one when terminal. */
+  /** Who was offered the newest attempt: also when it has ended. Null before the first. */
   executorId: string | null;
   /** Which process of that executor id; null where the row is older than this column. */
   incarnation: string | null;

@@ -56,6 +56,8 @@ describeStores('a clock that was set back', (open) => {
           task(3, { dueAt: NOW - 1 }),
           task(4, { dueAt: NOW + HOUR_MS, orderTime: NOW + HOUR_MS }),
           task(5, { ...retry, attempt: 1, attemptsUsed: 1 }),
+          // To follow at once, with its head start.
+          task(8, { ...retry, dueAt: NOW + 100, orderTime: NOW - HOUR_MS, priority: 3600 }),
         ],
         finishes: [ended(6, NOW), ended(7, NOW + 5 * MINUTE_MS)],
       }),
@@ -70,6 +72,7 @@ describeStores('a clock that was set back', (open) => {
       't-3': 0,
       't-4': 120,
       't-5': 10,
+      't-8': 0,
     });
     expect(minutes(await callbackTimes())).to.deep.equal({ 't-6': 0, 't-7': 5 });
   });

@@ -18,6 +18,7 @@ import {
 } from '../task.ts';
 import { send } from './notify.ts';
 import { holderOf } from './occupation.ts';
+import { orderTimeOf } from './submit.ts';
 
 /** A task that fails at once, and is to be tried again at once, would write rows without end. */
 const RETRY_DELAY_MS_MIN = 100;
@@ -60,9 +61,11 @@ export function endAttempt(
     }
     const wanted = end.retryAfterMs ?? backoffMs(task.retry, task.attemptsUsed, random01(state));
     const delayMs = Math.max(wanted, RETRY_DELAY_MS_MIN);
-    // Priority is left out: a head start larger than the wait would cancel the wait.
-    task.orderTime = now + delayMs;
-    return requeue(state, task, now + delayMs, now, out);
+    const dueAt = now + delayMs;
+    // Priority is left out: a head start larger than the wait would cancel the wait. Where
+    // there is none to cancel it stays.
+    task.orderTime = wanted > RETRY_DELAY_MS_MIN ? dueAt : orderTimeOf(dueAt, task.priority);
+    return requeue(state, task, dueAt, now, out);
   }
   if (outcome === 'lost' && ++task.crashCount >= state.policy.crashBudget) {
     return finish(state, task, 'failed', 'crash_budget', now, out);
@@ -130,7 +133,6 @@ function recordAttempt(
 function requeue(state: State, task: Task, dueAt: number, now: number, out: Output): void {
   task.state = 'waiting';
   task.dueAt = dueAt;
-  task.executorId = null;
   task.incarnation = null;
   task.offeredAt = null;
   task.startedAt = null;

@@ -22,6 +22,8 @@ import { kindOfLane } from '../../domain/task.ts';
 /** Nothing is kept from anybody who shares this process. */
 const SECRET = 'bWVtb3J5';
 const DAY_MS = 86_400_000;
+/** A retry that waits no longer than this was to follow at once. */
+const SOON_MS = 1_000;
 
 /** A live task has no notification yet. */
 interface Stored {
@@ -62,7 +64,8 @@ export class MemoryStore implements TaskStore {
     for (const [seq, task] of this.#live) {
       const { dueAt, orderTime, lastOutcome } = task;
       const isRetry =
-        dueAt === orderTime && (lastOutcome === 'failed' || lastOutcome === 'timed_out');
+        (dueAt === orderTime || dueAt <= this.#aliveAt + SOON_MS) &&
+        (lastOutcome === 'failed' || lastOutcome === 'timed_out');
       const isFollowing = dueAt > now && (dueAt <= this.#aliveAt || isRetry);
       if (isFollowing) this.#live.set(seq, { ...task, dueAt: follows(dueAt) });
     }

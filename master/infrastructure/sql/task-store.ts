@@ -17,6 +17,8 @@ import { nextSegmentAt, SEGMENT_PREFIX, segmentAt, segmentNamed, Segments } from
 
 /** Clocks of different machines differ by less. */
 const CLOCK_SKEW_MS = 1_000;
+/** A retry that waits no longer than this was to follow at once. */
+const SOON_MS = 1_000;
 /** Tasks whose due time is set at once. */
 const DUE_COUNT = 5_000;
 /** How often to look for what keeps a term from beginning. */
@@ -202,11 +204,12 @@ export class SqlStore extends Queries implements TaskStore {
         ]),
       ];
     });
-    // A retry: nothing else sets both alike after an attempt that failed.
+    // A retry: nothing else sets both alike after an attempt that failed. One that follows at once
+    // keeps its head start, and is due within the second.
     const retries = once(
       `UPDATE task SET due_at = due_at - ? WHERE state = 'waiting' AND due_at > ?
-       AND due_at = order_time AND last_outcome IN ('failed', 'timed_out')`,
-      [backMs, aliveAt],
+       AND (due_at = order_time OR due_at <= ?) AND last_outcome IN ('failed', 'timed_out')`,
+      [backMs, aliveAt, aliveAt + SOON_MS],
     );
     // All or none: a wait that is shortened twice would be over at once.
     await this.#engine.transaction((connection) =>

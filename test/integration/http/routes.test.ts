@@ -88,6 +88,31 @@ describe('HTTP routes', () => {
       });
     });
 
+    it('what counts for a task, also where nothing was asked for', async () => {
+      face.master.keep(aTask('job-1'));
+      expect((await face.get(`${BASE}/task/job-1`)).json()).to.deep.include({
+        retry: { max_attempts: 10, interval: 600 },
+        priority: 0,
+        assign_timeout: 5,
+        execution_timeout: null,
+        stall_timeout: null,
+        deadline: null,
+      });
+      const asked = {
+        retry: { max_attempts: 0, interval: [0, 1.5] },
+        executionTimeoutMs: 1_500,
+        stallTimeoutMs: 60_000,
+      };
+      face.master.keep(
+        Object.assign(aTask('job-2', 2), asked, { retry: { maxAttempts: 0, interval: [0, 1.5] } }),
+      );
+      expect((await face.get(`${BASE}/task/job-2`)).json()).to.deep.include({
+        retry: asked.retry,
+        execution_timeout: 1.5,
+        stall_timeout: 60,
+      });
+    });
+
     it('a finished task: its attempts, its result and its callback', async () => {
       const task = Object.assign(aTask('job-1'), {
         notifyUrl: 'http://x/',

@@ -45,7 +45,8 @@ describe('a failed attempt', () => {
       endedAt: BEGIN,
       error: { message: 'boom', name: 'Boom' },
     });
-    expect(task).to.include({ state: 'waiting', attemptsUsed: 1, executorId: null });
+    expect(task).to.include({ state: 'waiting', attemptsUsed: 1 });
+    expect(task.executorId, 'of the newest attempt').to.equal('x');
     expect(task.dueAt - BEGIN).to.be.within(60_000, 66_000);
     expect(offers(out)).to.deep.equal([]);
     expect(offers(scheduler.pass(66 * SECOND))).to.deep.equal(['a -> x']);
@@ -66,6 +67,21 @@ describe('a failed attempt', () => {
     scheduler.fail('x');
     expect(task.orderTime).to.equal(task.dueAt);
     expect(task.priority, 'it is kept for a retry by hand').to.equal(3600);
+  });
+
+  it('keeps its priority where it is to be tried again at once: there is no wait to cancel (A-18)', () => {
+    const retry = { maxAttempts: 10, interval: [0, 60] };
+    const task = scheduler.run('x', { priority: 3600, retry });
+    scheduler.fail('x');
+    expect(task.orderTime).to.equal(task.dueAt - HOUR);
+    scheduler.pass(100);
+    scheduler.accept('x');
+    scheduler.fail('x');
+    expect(task.orderTime, 'a minute is a wait').to.equal(task.dueAt);
+    scheduler.pass(task.dueAt - scheduler.now);
+    scheduler.accept('x');
+    scheduler.fail('x', { retryAfterMs: 0 });
+    expect(task.orderTime, 'also if the executor says so').to.equal(task.dueAt - HOUR);
   });
 
   it('waits as long as the executor says, if it says so', () => {
