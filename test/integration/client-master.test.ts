@@ -75,6 +75,16 @@ describe('client and master', () => {
     expect(await codeOf(client.retry(task_id))).to.equal(409);
   });
 
+  it('keeps the id of an ended task taken while the task is retained', async () => {
+    const task = { id: 'ended', type: 'steered' };
+    await client.submit(task, user);
+    await client.cancel('ended');
+    expect((await client.wait('ended')).state).to.equal('canceled');
+    expect(await client.submit(task, user), 'a repetition').to.include({ code: 202 });
+    expect((await client.get('ended')).state, 'begins nothing').to.equal('canceled');
+    expect(await codeOf(client.submit({ ...task, params: 2 }, user))).to.equal(409);
+  });
+
   it('knows the fleet', async () => {
     expect(await client.executors()).to.deep.equal([]);
     expect(await codeOf(client.drainExecutor('none', { timeout: 1 }))).to.equal(404);
