@@ -87,6 +87,12 @@ export class Output {
     if (!this.json) process.stderr.write(`${plain(line)}\n`);
   }
 
+  /** How far it is: on a terminal one line that the next one replaces, elsewhere nothing. */
+  progress(line: string): void {
+    if (this.json || !process.stderr.isTTY) return;
+    process.stderr.write(`\r\u001b[2K${plain(line)}`);
+  }
+
   #shown(cell: Cell): string {
     const text = textOf(cell);
     const style = styleOfState[text];

@@ -1,15 +1,13 @@
 /** `soda task`: submit, look at, follow and steer tasks. */
-import type { SodaClient, TaskSummary } from '@soda-scheduler/client';
-import { HTTP_LIMITS, priorityNames, taskStates } from '@soda-scheduler/protocol';
-import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { priorityNames } from '@soda-scheduler/protocol';
+import { Argument, Command, Option } from 'commander';
 import { type ConnectionOptions, connect, interruptible, remoteCommand } from './connection.ts';
 import { ExitCode, Failure } from './exit-code.ts';
+import { cancelCommand, redeliverCommand, retryCommand } from './steer-command.ts';
 import { priorityOf, readJson, submissionOf, type SubmitOptions } from './submission.ts';
+import { number, search, type SearchOptions, searchOptions } from './task-search.ts';
 import { showAttempt, showTask } from './task-view.ts';
 import { rounded, watch } from './watch.ts';
-
-/** Each looks at tens of thousands of tasks. */
-const EMPTY_PAGE_COUNT_MAX = 1000;
 
 export function taskCommand(): Command {
   return new Command('task')
@@ -18,26 +16,10 @@ export function taskCommand(): Command {
     .addCommand(getCommand())
     .addCommand(listCommand())
     .addCommand(watchCommand())
-    .addCommand(
-      steerCommand('cancel', 'Cancel a task. A running attempt is told to end.')
-        .option('--reason <text>', 'why, for the log of the master')
-        .action(async (id: string, options: ConnectionOptions & { reason?: string }) => {
-          const { client, output } = connect(options);
-          await client.cancel(id, options.reason === undefined ? {} : { reason: options.reason });
-          output.say({ task_id: id, code: 200 }, `cancel requested: ${id}`);
-        }),
-    )
+    .addCommand(cancelCommand())
     .addCommand(changeCommand())
-    .addCommand(
-      steerCommand('retry', 'Run a task that has ended again, with fresh attempts.').action(
-        steer('runs again', (client, id) => client.retry(id)),
-      ),
-    )
-    .addCommand(
-      steerCommand('redeliver', 'Send the callback of a task that has ended again.').action(
-        steer('callback requested', (client, id) => client.redeliver(id)),
-      ),
-    );
+    .addCommand(retryCommand())
+    .addCommand(redeliverCommand());
 }
 
 function submitCommand(): Command {
@@ -88,7 +70,7 @@ Examples:
 }
 
 function changeCommand(): Command {
-  return steerCommand('change', 'Change when a task that waits is due, or its head start.')
+  return oneTaskCommand('change', 'Change when a task that waits is due, or its head start.')
     .addOption(priorityOption())
     .option('--run-at <time>', 'not before this time, such as 2026-12-01T08:00:00Z')
     .addHelpText(
@@ -117,7 +99,7 @@ function priorityOption(): Option {
 }
 
 function getCommand(): Command {
-  return steerCommand('get', 'Show a task: state, progress, attempts, result, callback.')
+  return oneTaskCommand('get', 'Show a task: state, progress, attempts, result, callback.')
     .option('--attempt <number>', 'this attempt only, with all the details of its error', number)
     .action(async (id: string, options: ConnectionOptions & { attempt?: number }) => {
       const { client, output } = connect(options);
@@ -128,27 +110,24 @@ function getCommand(): Command {
 }
 
 function listCommand(): Command {
-  return remoteCommand('list', 'List tasks, newest first.')
-    .addOption(new Option('--state <state>', 'in this state only').choices(taskStates))
-    .option('--type <type>', 'of this type only')
-    .option('--group <group>', 'of this group only')
-    .option('--label <label>', 'with this label only')
+  return searchOptions(remoteCommand('list', 'List tasks, newest first.'))
     .option('--limit <count>', 'how many at most', number, 50)
     .addHelpText(
       'after',
       `
-Into a pipe: id, state, type, group, percent, attempt and submit time, with tabs between. What is
-rare among many tasks takes a while to find; Ctrl-C ends the search with 130.
+Into a pipe: id, state, type, group, percent, attempt, submit time and state of the callback, with
+tabs between. What is rare among many tasks takes a while to find; Ctrl-C ends the search with 130.
 
 Examples:
   $ soda task list --state failed --limit 1000
-  $ soda task list --state failed --json | jq -r .task_id | xargs -n 1 soda task retry`,
+  $ soda task list --notification gave_up
+  $ soda task list --state failed --json | jq -r .task_id | xargs soda task retry`,
     )
-    .action(async (options: ConnectionOptions & ListOptions) => {
+    .action(async (options: ConnectionOptions & SearchOptions) => {
       const { client, output } = connect(options);
-      const head = ['task', 'state', 'type', 'group', '%', 'attempt', 'submitted'];
+      const head = ['task', 'state', 'type', 'group', '%', 'attempt', 'submitted', 'callback'];
       await interruptible((signal) =>
-        output.rows(listed(client, options, signal), head, (task) => [
+        output.rows(search(client, options, signal), head, (task) => [
           task.task_id,
           task.state,
           task.type,
@@ -156,42 +135,14 @@ Examples:
           rounded(task.progress?.percent ?? null),
           task.attempt,
           task.submitted_at,
+          task.notification?.state ?? null,
         ]),
       );
     });
 }
 
-type ListOptions = Pick<NonNullable<Parameters<SodaClient['list']>[0]>, 'state' | 'type'> & {
-  readonly group?: string;
-  readonly label?: string;
-  readonly limit: number;
-};
-
-/** @throws {Failure} so many pages in a row have brought nothing that it gives up. */
-async function* listed(
-  client: SodaClient,
-  { state, type, group, label, limit }: ListOptions,
-  signal: AbortSignal,
-): AsyncGenerator<TaskSummary> {
-  let left = limit;
-  let emptyCount = 0;
-  for (let cursor: string | undefined; ; ) {
-    const size = Math.min(left, HTTP_LIMITS.listCountMax);
-    const query = { state, type, group, label, limit: size, cursor };
-    const { tasks, next_cursor } = await client.page(query, { signal });
-    yield* tasks;
-    left -= tasks.length;
-    if (left <= 0 || next_cursor === null) return;
-    cursor = next_cursor;
-    emptyCount = tasks.length === 0 ? emptyCount + 1 : 0;
-    if (emptyCount === EMPTY_PAGE_COUNT_MAX) {
-      throw new Failure('no more found among the last millions of tasks: --state makes them fewer');
-    }
-  }
-}
-
 function watchCommand(): Command {
-  return steerCommand('watch', 'Follow a task until it has ended.')
+  return oneTaskCommand('watch', 'Follow a task until it has ended.')
     .addHelpText(
       'after',
       `
@@ -205,21 +156,6 @@ the task goes on.`,
 }
 
 /** A command about one task. */
-function steerCommand(name: string, description: string): Command {
+function oneTaskCommand(name: string, description: string): Command {
   return remoteCommand(name, description).addArgument(new Argument('<id>', 'the id of the task'));
-}
-
-function steer(done: string, call: (client: SodaClient, id: string) => Promise<void>) {
-  return async (id: string, options: ConnectionOptions): Promise<void> => {
-    const { client, output } = connect(options);
-    await call(client, id);
-    output.say({ task_id: id, code: 200 }, `${done}: ${id}`);
-  };
-}
-
-function number(text: string): number {
-  const value = Number(text);
-  if (text.trim() === '' || Number.isNaN(value))
-    throw new InvalidArgumentError('Expected a number.');
-  return value;
 }

@@ -17,6 +17,7 @@ export function showTask(output: Output, task: TaskView): void {
     ['started', task.started_at],
     ['finished', task.finished_at],
     ['deadline', task.deadline],
+    ['cancel asked', task.cancel_requested_at],
     ['executor', task.executor_id],
     ['attempt', task.attempt],
     ['progress', percentOf(progress)],

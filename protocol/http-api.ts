@@ -216,6 +216,9 @@ export const waitingReason = z.enum([
   'about_to_start',
 ]);
 
+/** What can become of a callback once its task has ended. */
+export const notificationStates = ['pending', 'delivered', 'gave_up'] as const;
+
 export const taskView = z.object({
   task_id: z.string(),
   type: z.string(),
@@ -263,7 +266,7 @@ export const taskView = z.object({
   notification: z
     .object({
       url: z.string(),
-      state: z.enum(['pending', 'delivered', 'gave_up']).nullable().describe('Null until the end.'),
+      state: z.enum(notificationStates).nullable().describe('Null until the end.'),
       tries: z.int(),
       last_status: z.int().nullable(),
       last_error: z.string().nullable(),
@@ -284,7 +287,6 @@ export const taskSummary = taskView.omit({
   checkpoint_bytes: true,
   timeline: true,
   waiting: true,
-  notification: true,
 });
 
 export const taskList = z.object({
@@ -300,6 +302,10 @@ export const listQuery = z.strictObject({
   type: z.string().regex(TASK_TYPE_PATTERN).optional(),
   group: text(64).optional(),
   label: label.optional(),
+  notification: z
+    .enum(notificationStates)
+    .optional()
+    .describe('Ended tasks whose callback is still tried, was taken, or was given up.'),
   limit: z.coerce.number().int().min(1).max(HTTP_LIMITS.listCountMax).default(50),
   cursor: z.string().max(256).optional(),
 });

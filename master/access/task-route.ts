@@ -138,13 +138,14 @@ async function list(handle: MasterHandle, request: ApiRequest): Promise<Reply> {
     type: query.type ?? null,
     group: query.group ?? null,
     label: query.label ?? null,
+    notification: query.notification ?? null,
     beforeSeq: query.cursor === undefined ? null : seqOfCursor(query.cursor),
     limit: query.limit,
   });
   return {
     status: 200,
     body: {
-      tasks: tasks.map(taskSummary),
+      tasks: tasks.map(({ task, notification }) => taskSummary(task, notification)),
       next_cursor: beforeSeq === null ? null : cursorOf(beforeSeq),
     },
   };

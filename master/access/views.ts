@@ -17,7 +17,7 @@ const HALF_CHARACTER = /[\ud800-\udbff]$/;
 export function taskViewText(shown: ShownTask, waiting: WaitingReason | null): string {
   const { task, attempts, notification } = shown;
   const fields = {
-    ...taskSummary(task),
+    ...taskSummary(task, notification),
     retry: { max_attempts: task.retry.maxAttempts, interval: intervalOf(task) },
     assign_timeout: task.assignTimeoutMs / 1000,
     execution_timeout: secondsOrNull(task.executionTimeoutMs),
@@ -29,7 +29,6 @@ export function taskViewText(shown: ShownTask, waiting: WaitingReason | null): s
       ...attempt.view,
       error: brief(attempt.error, attempt.detailsBytes),
     })),
-    notification: notificationView(task, notification),
   } satisfies Omit<TaskView, 'params' | 'result'>;
   const text = JSON.stringify(fields).slice(0, -1);
   return `${text},"params":${task.params},"result":${task.result ?? 'null'}}`;
@@ -41,7 +40,7 @@ export function attemptView({ task, attempts }: ShownTask, attempt: number): Att
   return found === undefined ? null : { ...found.view, error: found.error };
 }
 
-export function taskSummary(task: Task): TaskSummary {
+export function taskSummary(task: Task, notification: Notification | null): TaskSummary {
   return {
     task_id: task.id,
     type: task.type,
@@ -69,6 +68,7 @@ export function taskSummary(task: Task): TaskSummary {
           },
     error: withoutDetails(errorOf(task)),
     failure_reason: task.failureReason,
+    notification: notificationView(task, notification),
   };
 }
 

@@ -7,7 +7,14 @@ import type { ExecutorCommand, Observation } from '../domain/effects.ts';
 import type { ExecutorRecord } from '../domain/executor.ts';
 import type { Position } from '../domain/queue/window.ts';
 import type { StoredLane } from '../domain/restore.ts';
-import type { AttemptRecord, EndedTask, Notification, Task, TaskState } from '../domain/task.ts';
+import type {
+  AttemptRecord,
+  EndedTask,
+  Notification,
+  NotificationState,
+  Task,
+  TaskState,
+} from '../domain/task.ts';
 
 export interface Clock {
   /** Epoch milliseconds. Never steps: a wall clock that is set does not fire timeouts. */
@@ -56,23 +63,25 @@ export interface TaskQuery {
   readonly type: string | null;
   readonly group: string | null;
   readonly label: string | null;
+  /** Only ended tasks whose callback is so. */
+  readonly notification: NotificationState | null;
   /** Only tasks accepted before this one. */
   readonly beforeSeq: number | null;
   readonly limit: number;
-  /** Rows to look at, about: type, group and label have no index. */
+  /** Rows to look at, about: type, group and label have no index, nor has a common `notification`. */
   readonly lookCount: number;
-}
-
-export interface TaskPage {
-  /** Newest first, by `seq`; fewer than asked for, or none, where too many were looked at. */
-  readonly tasks: readonly Task[];
-  /** Where the next page begins, as `TaskQuery.beforeSeq`; null: this is the last. */
-  readonly beforeSeq: number | null;
 }
 
 export interface StoredTask {
   readonly task: Task;
   readonly notification: Notification | null;
+}
+
+export interface TaskPage {
+  /** Newest first, by `seq`; fewer than asked for, or none, where too many were looked at. */
+  readonly tasks: readonly StoredTask[];
+  /** Where the next page begins, as `TaskQuery.beforeSeq`; null: this is the last. */
+  readonly beforeSeq: number | null;
 }
 
 export interface ListedAttempt extends AttemptRecord {

@@ -79,7 +79,9 @@ export type Observation =
       readonly event: 'notification_tried';
       readonly notification: Notification;
       readonly outcome: 'delivered' | 'gone' | 'failed';
-    };
+    }
+  /** Delivered or given up: it is tried no more, unless somebody asks for it. */
+  | { readonly event: 'notification_ended'; readonly notification: Notification };
 
 /** Imperative. Performed in order, and only after the commit of the turn that asked for it. */
 export type Effect =

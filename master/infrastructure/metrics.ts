@@ -73,6 +73,10 @@ function createMeters(registry: Registry) {
       registers,
     });
 
+  const callbacksEnded = counter('callbacks_ended_total', 'Callbacks tried no more.', ['state']);
+  // Before the first: an increase is seen only from a value that was there.
+  for (const state of ['delivered', 'gave_up']) callbacksEnded.inc({ state }, 0);
+
   return {
     submitted: counter('tasks_submitted_total', 'Tasks accepted.', ['type']),
     finished: counter('tasks_finished_total', 'Tasks that ended.', ['type', 'result']),
@@ -81,6 +85,7 @@ function createMeters(registry: Registry) {
     leasesExpired: counter('leases_expired_total', 'Executors lost.'),
     staleAttempts: counter('stale_attempts_total', 'Reports of ended attempts, refused.'),
     callbacks: counter('callbacks_total', 'Tries to deliver a callback.', ['result']),
+    callbacksEnded,
     httpRequests: counter('http_requests_total', 'Requests answered.', ['route', 'status']),
     waited: histogram('schedule_to_start_seconds', 'From due to started.', SLOW_SECONDS),
     ran: histogram('task_duration_seconds', 'From the last start to the end.', SLOW_SECONDS),
@@ -128,6 +133,9 @@ function count(meters: Meters, labelOf: (type: string) => string, seen: Observat
       break;
     case 'notification_tried':
       meters.callbacks.inc({ result: seen.outcome });
+      break;
+    case 'notification_ended':
+      meters.callbacksEnded.inc({ state: seen.notification.state });
       break;
     case 'executor_joined':
     case 'executor_left':

@@ -104,6 +104,12 @@ function logObservation(log: Log, observation: Observation): void {
       });
       break;
     }
+    case 'notification_ended': {
+      const { state, taskId, tries, lastError } = observation.notification;
+      if (state !== 'gave_up') break;
+      log.warn('callback given up', { task_id: taskId, tries, error: lastError });
+      break;
+    }
     case 'task_accepted':
       log.debug('task accepted', taskFields(observation.task));
       break;

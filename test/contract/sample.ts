@@ -74,6 +74,7 @@ export const everything = {
   type: null,
   group: null,
   label: null,
+  notification: null,
   beforeSeq: null,
   limit: 200,
   lookCount: 1_000_000,

@@ -141,7 +141,7 @@ describe('SQL store: SQLite', function () {
     expect(await page(9)).to.deep.equal([4, 5]);
     expect((await store.loadDelayed(null, 1)).map(({ seq }) => seq)).to.deep.equal([4]);
     expect(await store.findTask('t-3')).to.equal(null);
-    const listed = (await store.listTasks(everything)).tasks.map(({ seq }) => seq);
+    const listed = (await store.listTasks(everything)).tasks.map(({ task: { seq } }) => seq);
     expect(listed, 'a list has no params').to.deep.equal([5, 4, 3]);
     expect(log.lines).to.include('the row of a task cannot be read');
   });

@@ -30,7 +30,7 @@ describeStores('task store, history', (open) => {
   const insert = (...inserts: Task[]): Promise<void> => store.commit(commit(term, { inserts }));
   const stored = async (id: string): Promise<Task | undefined> => (await store.findTask(id))?.task;
   const listed = async (): Promise<string[]> =>
-    (await store.listTasks(everything)).tasks.map(({ id }) => id);
+    (await store.listTasks(everything)).tasks.map(({ task: { id } }) => id);
 
   describe('an ended task', () => {
     it('moves to history with its result, attempts and notification', async () => {
@@ -155,7 +155,7 @@ describeStores('task store, history', (open) => {
 
     it('is listed with live tasks, newest first, filtered and page by page', async () => {
       const list = async (query: object): Promise<string[]> =>
-        (await store.listTasks({ ...everything, ...query })).tasks.map(({ id }) => id);
+        (await store.listTasks({ ...everything, ...query })).tasks.map(({ task: { id } }) => id);
       expect(await list({ limit: 2 })).to.deep.equal(['t-5', 't-4']);
       expect(await list({ limit: 2, beforeSeq: 4 })).to.deep.equal(['t-3', 't-2']);
       expect(await list({ state: 'waiting' })).to.deep.equal(['t-5']);
@@ -175,7 +175,7 @@ describeStores('task store, history', (open) => {
     await store.commit(commit(term, { finishes: [finish(finished(rare[2] as Task))] }));
     const list = async (query: object): Promise<number[]> =>
       (await store.listTasks({ ...everything, type: 'rare', ...query })).tasks.map(
-        ({ seq }) => seq,
+        (one) => one.task.seq,
       );
     expect(await list({})).to.deep.equal([1_000_000, 20_001, 20_000, 19_999, 1]);
     expect(await list({ limit: 2 })).to.deep.equal([1_000_000, 20_001]);

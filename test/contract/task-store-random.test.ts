@@ -8,7 +8,7 @@ import type { Commit, TaskStore } from '../../master/application/ports.ts';
 import type { Notification, Task } from '../../master/domain/task.ts';
 import { MemoryStore } from '../../master/infrastructure/memory/task-store.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
-import { attemptOf, commit, DAY_MS, finish, finished, next, task } from './sample.ts';
+import { attemptOf, commit, DAY_MS, everything, finish, finished, next, task } from './sample.ts';
 import { describeStores } from './subjects.ts';
 
 const IDS = 12;
@@ -140,7 +140,7 @@ async function answers(store: TaskStore) {
     [...list].sort((a, b) => a.seq - b.seq);
   const lanes = await store.countLanes();
   lanes.sort((a, b) => (a.lane < b.lane ? -1 : 1));
-  const query = { type: null, group: null, beforeSeq: 9, limit: 5, lookCount: 1_000_000 };
+  const query = { ...everything, beforeSeq: 9, limit: 5 };
   const ids = Array.from({ length: IDS }, (_, index) => `t-${index + 1}`);
   return {
     lanes,
@@ -149,8 +149,9 @@ async function answers(store: TaskStore) {
     delayed: await store.loadDelayed({ time: NOW + 1, seq: 3 }, 4),
     overdue: bySeq(await store.loadOverdue(NOW + 3, IDS)),
     notifications: await store.loadNotifications({ time: NOW - DAY_MS, seq: 3 }, 5),
-    listed: await store.listTasks({ ...query, state: null, label: 'a' }),
-    waiting: await store.listTasks({ ...query, state: 'waiting', label: null }),
+    listed: await store.listTasks({ ...query, label: 'a' }),
+    waiting: await store.listTasks({ ...query, state: 'waiting' }),
+    gaveUp: await store.listTasks({ ...query, notification: 'gave_up' }),
     ids: await store.findIds(ids),
     tasks: await Promise.all(ids.map((id) => store.findTask(id))),
     shown: await Promise.all(ids.map((id) => store.showTask(id, 'all'))),

@@ -31,7 +31,7 @@ describeStores('task store', (open) => {
   const insert = (...inserts: Task[]): Promise<void> => store.commit(commit(term, { inserts }));
   const stored = async (id: string): Promise<Task | undefined> => (await store.findTask(id))?.task;
   const listed = async (): Promise<string[]> =>
-    (await store.listTasks(everything)).tasks.map(({ id }) => id);
+    (await store.listTasks(everything)).tasks.map(({ task: { id } }) => id);
 
   it('keeps what operators have decided about executors, until it is taken back', async () => {
     const record = (executorId: string, change: Partial<ExecutorRecord> = {}): ExecutorRecord => ({

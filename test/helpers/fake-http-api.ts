@@ -127,7 +127,12 @@ export class FakeHttpApi {
   #list(query: URLSearchParams): Answer {
     const all = [...this.tasks.values()].reverse();
     const state = query.get('state') ?? undefined;
-    const found = all.filter((task) => state === undefined || task.state === state);
+    const callback = query.get('notification') ?? undefined;
+    const found = all.filter(
+      (task) =>
+        (state === undefined || task.state === state) &&
+        (callback === undefined || task.notification?.state === callback),
+    );
     const start = Number(query.get('cursor') ?? 0);
     const end = start + Number(query.get('limit') ?? 50);
     const next = end < found.length ? String(end) : null;

@@ -79,11 +79,11 @@ export class StandInHandle implements MasterHandle {
   async list(query: ListQuery): Promise<TaskPage> {
     this.queries.push(query);
     const found = [...this.stored.values()]
-      .map(({ task }) => task)
-      .filter((task) => query.beforeSeq === null || task.seq < query.beforeSeq)
-      .sort((a, b) => b.seq - a.seq);
+      .filter(({ task }) => query.beforeSeq === null || task.seq < query.beforeSeq)
+      .sort((a, b) => b.task.seq - a.task.seq);
     const tasks = found.slice(0, query.limit);
-    return { tasks, beforeSeq: found.length > tasks.length ? (tasks.at(-1)?.seq ?? null) : null };
+    const last = tasks.at(-1)?.task.seq ?? null;
+    return { tasks, beforeSeq: found.length > tasks.length ? last : null };
   }
 
   explain() {

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { createMetrics } from '../../master/infrastructure/metrics.ts';
 import { createClock } from '../../master/infrastructure/system.ts';
 import { createLog, createLogObserver } from '../../master/infrastructure/winston-log.ts';
+import { notificationOf } from '../helpers/task.ts';
 import { submissionOf, StandInHandle, waitingTask } from '../helpers/stand-in-handle.ts';
 
 type Line = Record<string, unknown>;
@@ -74,11 +75,16 @@ describe('log', () => {
       observer.observe({ event: 'attempt_ended', task: aTask(), attempt: { ...ended, outcome } });
     }
     observer.observe({ event: 'executor_lost', executorId: 'gpu-1', reason: 'silent' });
+    for (const state of ['delivered', 'gave_up'] as const) {
+      const notification = notificationOf(aTask(), { state });
+      observer.observe({ event: 'notification_ended', notification });
+    }
     expect(lines().map((line) => [line['level'], line['outcome'] ?? line['reason']])).to.deep.equal(
       [
         ['warn', 'failed'],
         ['info', 'rejected'],
         ['warn', 'silent'],
+        ['warn', undefined],
       ],
     );
     expect(lines()[0]).to.include({ task_id: 'job-1', executor_id: 'gpu-1', error: 'no disk' });
@@ -95,6 +101,19 @@ describe('metrics', () => {
     expect(text.match(/^scheduler_tasks_submitted_total\{/gm)).to.have.length(201);
     expect(text).to.include('scheduler_tasks_submitted_total{type="other"} 50');
     expect(text).to.include('scheduler_build_info{version="1"');
+  });
+
+  it('count callbacks by how they ended, from none on', async () => {
+    const metrics = createMetrics('1');
+    const counted = async () =>
+      (await metrics.render()).text.match(/^scheduler_callbacks_ended_total.*$/gm);
+    expect(await counted()).to.have.members([
+      'scheduler_callbacks_ended_total{state="delivered"} 0',
+      'scheduler_callbacks_ended_total{state="gave_up"} 0',
+    ]);
+    const notification = notificationOf(aTask(), { state: 'gave_up' });
+    metrics.observe({ event: 'notification_ended', notification });
+    expect(await counted()).to.include('scheduler_callbacks_ended_total{state="gave_up"} 1');
   });
 
   it('read the backlog and the fleet when they are scraped', async () => {

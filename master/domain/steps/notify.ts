@@ -89,6 +89,7 @@ export function notificationTried(
     notification,
     outcome: event.outcome,
   });
+  tellOfEnd(notification, out);
   sendDue(state, now, out);
 }
 
@@ -112,7 +113,13 @@ export function notificationPutOff(
     keep(state, notification);
   }
   out.changes.push({ type: 'notificationChanged', notification });
+  tellOfEnd(notification, out);
   sendDue(state, now, out);
+}
+
+function tellOfEnd(notification: Notification, out: Output): void {
+  if (notification.state === 'pending') return;
+  out.effects.push({ type: 'observe', event: 'notification_ended', notification });
 }
 
 function spread(state: State, delayMs: number): number {

@@ -53,7 +53,7 @@ export class MemoryStore implements TaskStore {
     this.#owner = owner;
     this.#followClock(now);
     let lastSeq = 0;
-    for (const { seq } of this.#all()) lastSeq = Math.max(lastSeq, seq);
+    for (const { task } of this.#all()) lastSeq = Math.max(lastSeq, task.seq);
     return { term: this.#term, lastSeq, secrets: [SECRET] };
   }
 
@@ -201,24 +201,26 @@ export class MemoryStore implements TaskStore {
   }
 
   async listTasks(query: TaskQuery): Promise<TaskPage> {
-    const { state, type, group, label, beforeSeq, limit, lookCount } = query;
+    const { state, type, group, label, notification, beforeSeq, limit, lookCount } = query;
     const older = [...this.#all()]
-      .filter(({ seq }) => beforeSeq === null || seq < beforeSeq)
-      .sort((a, b) => b.seq - a.seq);
+      .filter(({ task }) => beforeSeq === null || task.seq < beforeSeq)
+      .sort((a, b) => b.task.seq - a.task.seq);
     const looked = older.slice(0, lookCount);
     const matching = looked.filter(
-      (task) =>
+      ({ task, notification: stored }) =>
+        (notification === null || stored?.state === notification) &&
         (state === null || task.state === state) &&
         (type === null || task.type === type) &&
         (group === null || task.user.group === group) &&
         (label === null || task.labels.includes(label)),
     );
-    const tasks = matching
-      .slice(0, limit)
-      .map((task) => ({ ...task, params: '', checkpoint: null, result: null }));
+    const tasks = matching.slice(0, limit).map(({ task, notification: stored }) => ({
+      task: { ...task, params: '', checkpoint: null, result: null },
+      notification: stored && { ...stored },
+    }));
     const last = (matching.length > limit ? tasks : looked).at(-1);
     const isLast = matching.length <= limit && looked.length === older.length;
-    return { tasks, beforeSeq: isLast ? null : (last?.seq ?? null) };
+    return { tasks, beforeSeq: isLast ? null : (last?.task.seq ?? null) };
   }
 
   async prepareSegments(now: number): Promise<void> {
@@ -300,9 +302,9 @@ export class MemoryStore implements TaskStore {
     for (const segment of this.#segments.values()) yield* segment.values();
   }
 
-  *#all(): Generator<Task> {
-    yield* this.#live.values();
-    for (const { task } of this.#history()) yield task;
+  *#all(): Generator<Stored> {
+    for (const task of this.#live.values()) yield { task, notification: null };
+    yield* this.#history();
   }
 }
 

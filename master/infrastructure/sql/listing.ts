@@ -1,10 +1,12 @@
 /**
  * Lists tasks newest first, over the live table and every segment of history. Type, group and
  * label have no index: whoever asks by them has rows looked at, piece by piece and only so many,
- * and is told where to go on. Knows nothing of rows but their `seq`.
+ * and is told where to go on. So has whoever asks by the state of the callback, where that is
+ * common; where it is rare, the index of the outbox brings it. Knows nothing of rows but their
+ * `seq`.
  */
 import type { TaskQuery } from '../../application/ports.ts';
-import type { TaskState } from '../../domain/task.ts';
+import type { NotificationState } from '../../domain/task.ts';
 import { isTerminal } from '../../domain/task.ts';
 import type { Database } from './database.ts';
 import type { Dialect } from './dialect.ts';
@@ -20,6 +22,8 @@ const FOUND_COUNT = 64;
 const PIECE_COST = 50;
 /** Tables asked by one statement. */
 const TABLE_COUNT = 100;
+/** The same, where a piece of each may have to be read. */
+const FEW_TABLE_COUNT = 16;
 /** A database whose disk is slow is not searched for longer by one request. */
 const SEARCH_MS_MAX = 500;
 
@@ -36,6 +40,8 @@ interface Source {
   readonly reading: string;
   readonly columns: string;
   readonly isLive: boolean;
+  /** Of all it has in the state of `notification`; `reading` brings these, though not by `seq`. */
+  readonly isFew: boolean;
   /** The next row to look at; 0: there are no more. */
   top: number;
 }
@@ -49,9 +55,10 @@ export async function listRows(
   segments: Segments,
   query: TaskQuery,
 ): Promise<ListedRows> {
-  const sources = sourcesOf(database.dialect, segments, query.state);
   const until = database.pace.now() + SEARCH_MS_MAX;
-  await findTops(database, sources, query.state, (query.beforeSeq ?? Number.MAX_SAFE_INTEGER) - 1);
+  const few = await findFew(database, segments, query.notification);
+  const sources = sourcesOf(database.dialect, segments, query, few);
+  await findTops(database, sources, query, (query.beforeSeq ?? Number.MAX_SAFE_INTEGER) - 1);
   const found = new Map<number, Row>();
   // One more than asked for tells whether there is another page.
   const wanted = query.limit + 1;
@@ -78,21 +85,57 @@ export async function listRows(
   }
 }
 
-function sourcesOf(dialect: Dialect, segments: Segments, state: TaskState | null): Source[] {
+/** The segments with no more than a piece of callbacks in this state: their index can be sorted. */
+async function findFew(
+  database: Database,
+  { newestFirst }: Segments,
+  state: NotificationState | null,
+): Promise<ReadonlySet<string>> {
+  const few = new Set<string>();
+  // Most callbacks are delivered: that is known without counting.
+  if (state === null || state === 'delivered') return few;
+  for (let from = 0; from < newestFirst.length; from += FEW_TABLE_COUNT) {
+    const some = newestFirst.slice(from, from + FEW_TABLE_COUNT);
+    const selects = some.map(
+      ({ table }, index) => `SELECT ${index} AS source, COUNT(*) AS row_count FROM
+        (SELECT seq FROM ${byNotification(database.dialect, table)} WHERE notify_state = ? LIMIT ?) AS part`,
+    );
+    const values = some.flatMap(() => [state, PIECE_COUNT + 1]);
+    for (const row of await database.rows(selects.join(' UNION ALL '), values)) {
+      const segment = some[row['source'] as number];
+      const count = row['row_count'] as number;
+      if (segment !== undefined && count <= PIECE_COUNT) few.add(segment.table);
+    }
+  }
+  return few;
+}
+
+const byNotification = (dialect: Dialect, table: string): string =>
+  dialect.readBy(table, `${table}_notify`);
+
+function sourcesOf(
+  dialect: Dialect,
+  segments: Segments,
+  { state, notification }: TaskQuery,
+  few: ReadonlySet<string>,
+): Source[] {
   const sources: Source[] = [];
-  if (state === null || !isTerminal(state)) {
+  // A task has no callback before its end.
+  if (notification === null && (state === null || !isTerminal(state))) {
     // Most live tasks wait; the index would bring them in the order of their lanes.
-    const few = state === 'offered' || state === 'running';
-    const reading = few ? dialect.readBy('task', 'task_lane') : dialect.readByKey('task');
+    const isRare = state === 'offered' || state === 'running';
+    const reading = isRare ? dialect.readBy('task', 'task_lane') : dialect.readByKey('task');
     const columns = selectList('live', 'light');
-    sources.push({ table: 'task', reading, columns, isLive: true, top: 0 });
+    sources.push({ table: 'task', reading, columns, isLive: true, isFew: false, top: 0 });
   }
   if (state === null || isTerminal(state)) {
     const columns = selectList('history', 'light');
     for (const { table } of segments.newestFirst) {
-      const reading =
-        state === null ? dialect.readByKey(table) : dialect.readBy(table, `${table}_state`);
-      sources.push({ table, reading, columns, isLive: false, top: 0 });
+      const isFew = few.has(table);
+      let reading = dialect.readBy(table, `${table}_state`);
+      if (isFew) reading = byNotification(dialect, table);
+      else if (state === null) reading = dialect.readByKey(table);
+      sources.push({ table, reading, columns, isLive: false, isFew, top: 0 });
     }
   }
   return sources;
@@ -102,17 +145,25 @@ function sourcesOf(dialect: Dialect, segments: Segments, state: TaskState | null
 async function findTops(
   database: Database,
   sources: readonly Source[],
-  state: TaskState | null,
+  { state, notification }: TaskQuery,
   top: number,
 ): Promise<void> {
-  for (let from = 0; from < sources.length; from += TABLE_COUNT) {
-    const some = sources.slice(from, from + TABLE_COUNT);
-    // The live table has no index by state and age.
-    const selects = some.map(({ table, isLive }, index) => {
-      const inState = state === null || isLive ? '' : ' AND state = ?';
-      return `SELECT ${index} AS source, MAX(seq) AS top FROM ${table} WHERE seq <= ?${inState}`;
+  const tableCount = notification === null ? TABLE_COUNT : FEW_TABLE_COUNT;
+  for (let from = 0; from < sources.length; from += tableCount) {
+    const some = sources.slice(from, from + tableCount);
+    const values: Value[] = [];
+    const selects = some.map(({ table, reading, isLive, isFew }, index) => {
+      const newest = `SELECT ${index} AS source, MAX(seq) AS top FROM`;
+      values.push(top);
+      if (isFew) {
+        values.push(notification);
+        return `${newest} ${reading} WHERE seq <= ? AND notify_state = ?`;
+      }
+      // The live table has no index by state and age.
+      if (state === null || isLive) return `${newest} ${table} WHERE seq <= ?`;
+      values.push(state);
+      return `${newest} ${table} WHERE seq <= ? AND state = ?`;
     });
-    const values = some.flatMap(({ isLive }) => (state === null || isLive ? [top] : [top, state]));
     for (const row of await database.rows(selects.join(' UNION ALL '), values)) {
       const source = some[row['source'] as number];
       if (source !== undefined) source.top = (row['top'] as number | null) ?? 0;
@@ -137,24 +188,33 @@ async function look(
   query: TaskQuery,
   { floor, wanted, left }: { floor: number; wanted: number; left: number },
 ): Promise<{ readonly rows: readonly Row[]; readonly lookedCount: number }> {
-  const { reading, columns, top } = source;
+  const { table, reading, columns, isFew, top } = source;
   const limit = Math.min(FOUND_COUNT, wanted);
   const piece = isSearch(source, query)
     ? await cutPiece(database, source, query, floor, Math.min(PIECE_COUNT, left))
     : { bottom: floor, lookedCount: limit };
   const [sql, values] = conditionsOf(query);
+  const found = `${reading} WHERE seq BETWEEN ? AND ?${sql} ORDER BY seq DESC LIMIT ?`;
+  // What is to be sorted is told apart by the index alone; only then are the rows read.
   const rows = await database.rows(
-    `SELECT ${columns} FROM ${reading} WHERE seq BETWEEN ? AND ?${sql} ORDER BY seq DESC LIMIT ?`,
+    isFew
+      ? `SELECT ${columns} FROM (SELECT seq FROM ${found}) AS few
+         CROSS JOIN ${table} USING (seq) ORDER BY seq DESC`
+      : `SELECT ${columns} FROM ${found}`,
     [piece.bottom, top, ...values, limit],
   );
   const bottom = rows.length < limit ? piece.bottom : seqOf(rows.at(-1));
-  await findTops(database, [source], query.state, bottom - 1);
+  await findTops(database, [source], query, bottom - 1);
   return { rows, lookedCount: piece.lookedCount };
 }
 
 /** Whether rows are looked at that may not be asked for. */
-function isSearch({ isLive }: Source, { state, type, group, label }: TaskQuery): boolean {
-  return type !== null || group !== null || label !== null || (isLive && state === 'waiting');
+function isSearch({ isLive, isFew }: Source, query: TaskQuery): boolean {
+  // All of the few are no more than a piece.
+  if (isFew) return false;
+  const { state, type, group, label, notification } = query;
+  const filters = [type, group, label, notification];
+  return filters.some((filter) => filter !== null) || (isLive && state === 'waiting');
 }
 
 /** By rows, not by `seq`: a table may have few rows that are far apart. */
@@ -182,6 +242,7 @@ function conditionsOf(query: TaskQuery): [sql: string, values: Value[]] {
     [' AND state = ?', query.state],
     [' AND type = ?', query.type],
     [' AND user_group = ?', query.group],
+    [' AND notify_state = ?', query.notification],
     // Labels are kept as a JSON array; their alphabet has no quote.
     [' AND INSTR(labels, ?) > 0', query.label === null ? null : `"${query.label}"`],
   ];

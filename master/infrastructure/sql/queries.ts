@@ -283,7 +283,12 @@ export class Queries implements Reads {
 
   async listTasks(query: TaskQuery): Promise<TaskPage> {
     const { rows, beforeSeq } = await listRows(this.#readers, this.#segments, query);
-    return { tasks: await this.#readable(rows), beforeSeq };
+    const tasks = await this.#readable(rows);
+    const bySeq = new Map(rows.map((row) => [row['seq'], notificationOf(row)]));
+    return {
+      tasks: tasks.map((task) => ({ task, notification: bySeq.get(task.seq) ?? null })),
+      beforeSeq,
+    };
   }
 
   protected async lastSeq(): Promise<number> {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { HttpFace } from '../../helpers/http-face.ts';
 import { submissionOf, waitingTask } from '../../helpers/stand-in-handle.ts';
-import { sampleExecutor } from '../../helpers/task.ts';
+import { notificationOf, sampleExecutor } from '../../helpers/task.ts';
 
 const BASE = '/scheduler/v2';
 const AT = Date.UTC(2026, 10, 20, 12);
@@ -206,7 +206,8 @@ describe('HTTP routes', () => {
         readonly next_cursor: string | null;
       }
       const seen: string[] = [];
-      let query = '?limit=2&state=waiting&type=transcode&group=video&label=gpu';
+      let query =
+        '?limit=2&state=waiting&type=transcode&group=video&label=gpu&notification=gave_up';
       for (let page = 0; page < 3; page++) {
         const { tasks, next_cursor } = (await face.get(`${BASE}/tasks${query}`)).json<Page>();
         seen.push(...tasks.map((task) => task.task_id));
@@ -219,6 +220,7 @@ describe('HTTP routes', () => {
         type: 'transcode',
         group: 'video',
         label: 'gpu',
+        notification: 'gave_up',
         beforeSeq: null,
         limit: 2,
       });
@@ -227,6 +229,7 @@ describe('HTTP routes', () => {
         'limit=201',
         'limit=x',
         'state=done',
+        'notification=lost',
         'cursor=MTIz',
         'a=b',
         'type=a&type=b',
@@ -235,6 +238,18 @@ describe('HTTP routes', () => {
         expect(answer.status, bad).to.equal(400);
         expect(answer.json().errors[0]?.field, bad).to.equal(bad.split('=')[0]);
       }
+    });
+
+    it('in lists what became of each callback', async () => {
+      const ended = { ...aTask('job-1'), notifyUrl: 'https://example.org/done' };
+      const notification = notificationOf(ended, { state: 'gave_up', tries: 12, lastStatus: 503 });
+      face.master.keep(ended, { notification });
+      const { tasks } = (await face.get(`${BASE}/tasks`)).json<{
+        tasks: { notification: object }[];
+      }>();
+      expect(tasks[0]?.notification).to.include({
+        ...{ url: 'https://example.org/done', state: 'gave_up', tries: 12, last_status: 503 },
+      });
     });
 
     it('commands on tasks and executors', async () => {

@@ -332,7 +332,8 @@ describe('Engine', () => {
     it('says of a read that fails that the store does not answer, and why', async () => {
       const down = new Error('down');
       harness.store.failing.set('showTask', { error: down }).set('listTasks', { error: down });
-      const query = { state: null, type: null, group: null, label: null, beforeSeq: null };
+      const filters = { state: null, type: null, group: null, label: null, notification: null };
+      const query = { ...filters, beforeSeq: null };
       const { master } = harness;
       for (const read of [master.find('a', 'all'), master.list({ ...query, limit: 1 })]) {
         const refusal = await refusalOf(read);

@@ -7,6 +7,7 @@ import {
   finished,
   HOUR,
   MINUTE,
+  observed,
   Scheduler,
   SECOND,
 } from '../../helpers/domain.ts';
@@ -174,8 +175,18 @@ describe('callback', () => {
     scheduler.pass(2 * MINUTE);
     scheduler.notified(notification, 'failed');
     scheduler.pass(MINUTE);
-    scheduler.putOff(notification);
+    const out = scheduler.putOff(notification);
     expect(notification).to.include({ state: 'gave_up', tries: 1 });
+    expect(observed(out)).to.deep.equal(['notification_ended']);
+  });
+
+  it('is told of once when it is settled, however that came about', () => {
+    const one = begun(scheduler);
+    expect(observed(scheduler.notified(one, 'failed'))).to.deep.equal(['notification_tried']);
+    scheduler.pass(MINUTE);
+    const settled = ['notification_tried', 'notification_ended'];
+    expect(observed(scheduler.notified(one, 'delivered'))).to.deep.equal(settled);
+    expect(observed(scheduler.notified(begun(scheduler, 'b'), 'gone'))).to.deep.equal(settled);
   });
 
   it('ignores what is said of an earlier run: that it was put off', () => {
