@@ -8,8 +8,9 @@ import {
   TASK_TYPE_PATTERN,
 } from '@soda-scheduler/protocol';
 import { expectKnown } from './option-names.ts';
-import type { ExecutorEvent, SessionSettings } from './thread-messages.ts';
-import type { Task } from './task-context.ts';
+import type { ExecutorEvent } from './events.ts';
+import type { SessionSettings } from './thread-messages.ts';
+import type { Handler, Task } from './task-context.ts';
 
 export interface ExecutorOptions {
   /** Of the master, as `http`, `https`, `ws` or `wss`. Its path may be left out. */
@@ -41,7 +42,11 @@ export interface ExecutorOptions {
   readonly drainTimeoutMs?: number;
   /** Stop on SIGTERM and SIGINT, then exit. Default true. */
   readonly handleSignals?: boolean;
-  /** Default: a line on stderr for each event but those of single tasks. */
+  /**
+   * Called instead of printing. Default: lines on stderr, text about whatever does not go as it
+   * should and about the executor itself; or JSON about everything, with `SODA_LOG=json` in the
+   * environment.
+   */
   readonly onEvent?: (event: ExecutorEvent) => void;
 }
 
@@ -49,6 +54,11 @@ const SDK_NAME = 'soda-node/2.0.0';
 
 /** A shorter lease would leave no time to end an attempt in. */
 const LEASE_MS_MIN = 6_000;
+/** Of `hello`. */
+const LABELS_MAX = 32;
+const TYPES_MAX = 64;
+/** So that the last resort on a signal, which waits longer, is one that a timer can wait. */
+const TIMER_MS_MAX = 2_147_000_000;
 
 /** Each of them, so that the compiler notices one that is missing. */
 const NAMES: Record<keyof ExecutorOptions, true> = {
@@ -67,24 +77,41 @@ const NAMES: Record<keyof ExecutorOptions, true> = {
 /** @throws {TypeError} naming the option that is wrong. */
 export function checkOptions(options: ExecutorOptions): void {
   expectKnown(options, Object.keys(NAMES));
-  const { url, id, labels = [], reserve = [], leaseMs } = options;
+  const { url, id, labels = [], reserve = [], leaseMs, drainTimeoutMs = 0 } = options;
   sessionUrl(url);
+  expectToken(options.token);
+  for (const name of ['canAccept', 'onEvent'] as const) {
+    const given = options[name];
+    if (given !== undefined) expectFunction(name, given);
+  }
   if (id !== undefined) expectMatch('id', [id], EXECUTOR_ID_PATTERN);
-  expectMatch('labels', labels, LABEL_PATTERN);
-  expectMatch('reserve', reserve, LABEL_PATTERN);
+  expectLabels('labels', labels);
+  expectLabels('reserve', reserve);
   if (leaseMs !== undefined && !(Number.isSafeInteger(leaseMs) && leaseMs >= LEASE_MS_MIN)) {
     throw new TypeError(`leaseMs: expected whole milliseconds from ${LEASE_MS_MIN} upwards`);
   }
+  // What a timer cannot wait it does not wait at all.
+  if (!(drainTimeoutMs >= 0 && drainTimeoutMs <= TIMER_MS_MAX)) {
+    throw new TypeError(`drainTimeoutMs: expected milliseconds from 0 to ${TIMER_MS_MAX}`);
+  }
 }
 
-/** @throws {TypeError} naming the task type that is wrong. */
+/** @throws {TypeError} naming what is wrong. */
+export function checkHandler(type: string, handler: Handler<never>): void {
+  expectMatch('type', [type], TASK_TYPE_PATTERN);
+  expectFunction(`the handler of ${type}`, handler);
+}
+
+/** @throws {TypeError} there is no task type, or there are too many. */
 export function sessionSettings(
   options: ExecutorOptions,
   types: readonly string[],
 ): SessionSettings {
   const { labels = [], reserve = [], id: executorId = defaultExecutorId() } = options;
-  expectMatch('type', types, TASK_TYPE_PATTERN);
   if (types.length === 0) throw new TypeError('An executor needs at least one handler.');
+  if (types.length > TYPES_MAX) {
+    throw new TypeError(`An executor may have up to ${TYPES_MAX} handlers.`);
+  }
   return {
     url: sessionUrl(options.url),
     token: options.token,
@@ -117,7 +144,24 @@ function defaultExecutorId(): string {
   return host.slice(0, 64 - suffix.length) + suffix;
 }
 
+function expectToken(token: unknown): void {
+  if (token === undefined) return;
+  if (typeof token === 'string' && /^[\x21-\x7e]*$/.test(token)) return;
+  throw new TypeError('token: expected visible characters only, without spaces or line breaks');
+}
+
+function expectFunction(what: string, given: unknown): void {
+  if (typeof given !== 'function') throw new TypeError(`${what}: expected a function`);
+}
+
+function expectLabels(option: string, labels: unknown): void {
+  if (!Array.isArray(labels) || labels.length > LABELS_MAX) {
+    throw new TypeError(`${option}: expected a list of up to ${LABELS_MAX} labels`);
+  }
+  expectMatch(option, labels, LABEL_PATTERN);
+}
+
 function expectMatch(option: string, values: readonly string[], pattern: RegExp): void {
-  const wrong = values.find((value) => !pattern.test(value));
+  const wrong = values.find((value) => typeof value !== 'string' || !pattern.test(value));
   if (wrong !== undefined) throw new TypeError(`${option}: "${wrong}" does not match ${pattern}`);
 }

@@ -8,13 +8,16 @@ import type { ExecutorMessage } from '@soda-scheduler/protocol';
 import { ChildGroups } from './child-groups.ts';
 import { ExecutorRefused, TaskAborted } from './errors.ts';
 import type { AbortReason } from './errors.ts';
-import { checkOptions, sessionSettings } from './executor-options.ts';
+import { checkHandler, checkOptions, sessionSettings } from './executor-options.ts';
 import type { ExecutorOptions } from './executor-options.ts';
+import { eventOf, logFormat, printed, thrownIn } from './events.ts';
+import type { EventDraft, ExecutorEvent, LogFormat } from './events.ts';
+import { headlineOf, isBug } from './failure.ts';
 import { outcomeOf, rejectBody } from './outcome.ts';
 import type { HandlerEnd, Refusal } from './outcome.ts';
 import { ProgressReport, fencingToken, taskOf } from './task-context.ts';
 import type { Handler, Task } from './task-context.ts';
-import type { AttemptKey, ExecutorEvent, FromSession, ToSession } from './thread-messages.ts';
+import type { AttemptKey, FromSession, ToSession } from './thread-messages.ts';
 
 const DRAIN_TIMEOUT_MS = 10_000;
 /** How long an aborted handler may keep a process alive that was told to stop. */
@@ -32,8 +35,10 @@ interface RunningAttempt extends AttemptKey {
 /** Made by `createExecutor`. */
 export class Executor {
   readonly #options: ExecutorOptions;
+  readonly #logFormat: LogFormat;
   readonly #handlers = new Map<string, Handler>();
   #session: Worker | null = null;
+  #executorId = '';
   #running: RunningAttempt | null = null;
   #isStopping = false;
   #stopped: Promise<void> = Promise.resolve();
@@ -43,14 +48,16 @@ export class Executor {
   constructor(options: ExecutorOptions) {
     checkOptions(options);
     this.#options = options;
+    this.#logFormat = logFormat(process.env);
   }
 
   /**
    * Names the handler of a task type: one handler a type, and all of them before `start`.
-   * @throws {TypeError} there is one already, or the executor has been started.
+   * @throws {TypeError} this is none, there is one already, or the executor has been started.
    */
   handle<Params = unknown>(type: string, handler: Handler<Params>): this {
     if (this.#session !== null) throw new TypeError('handle() comes before start().');
+    checkHandler(type, handler);
     if (this.#handlers.has(type)) throw new TypeError(`There is a handler for ${type} already.`);
     this.#handlers.set(type, handler as Handler);
     return this;
@@ -59,12 +66,13 @@ export class Executor {
   /**
    * Connects, and takes tasks from then on. Resolves once the master has answered for the first
    * time, and keeps trying until it does. Once only.
-   * @throws {TypeError} there is no handler, or a task type is none.
+   * @throws {TypeError} there is no handler, or there are too many.
    * @throws {ExecutorRefused} the master refuses this executor, for example because of its token.
    */
   async start(): Promise<void> {
     if (this.#session !== null) throw new TypeError('An executor starts once.');
     const workerData = sessionSettings(this.#options, [...this.#handlers.keys()]);
+    this.#executorId = workerData.executorId;
     // No listener for `error`: without its session this process cannot keep to its lease, and
     // an uncaught exception is the right end for it.
     const session = new Worker(new URL('./session/session-thread.js', import.meta.url), {
@@ -179,7 +187,7 @@ export class Executor {
   ): Promise<void> {
     const task = taskOf(assigned);
     const { attempt } = key;
-    const refusal = await this.#refusal(task, signal);
+    const refusal = await this.#refusal(task, key, signal);
     if (refusal !== null) {
       return this.#tell({ type: 'reject', ...key, body: rejectBody(key, refusal) });
     }
@@ -208,13 +216,33 @@ export class Executor {
     groups.close();
     report.close();
     const aborted = signal.aborted ? (signal.reason as TaskAborted).reason : null;
-    const { outcome, body } = outcomeOf(key, end, {
+    const outcome = outcomeOf(key, end, {
       aborted,
       reportsTimeouts,
       bytesMax: limits.result_bytes,
     });
-    this.#tell({ type: 'result', ...key, body });
-    this.#event({ type: 'task_ended', message: `${task.type} ${task.id} ${outcome}`, ...key });
+    this.#tell({ type: 'result', ...key, body: outcome.body });
+    this.#tellFailure(task, key, end, { aborted, problem: outcome.problem });
+    const message = `${task.type} ${task.id} ${outcome.outcome}`;
+    this.#event({ type: 'task_ended', message, ...key });
+  }
+
+  #tellFailure(
+    { type, id }: Task,
+    key: AttemptKey,
+    end: HandlerEnd,
+    { aborted, problem }: { aborted: AbortReason | null; problem: string | undefined },
+  ): void {
+    const attempt = `attempt ${key.attempt} of ${type} ${id}`;
+    const about = { type: 'handler_failed', ...key } as const;
+    if (problem !== undefined) {
+      return this.#event({ ...about, level: 'error', message: `${attempt} failed: ${problem}` });
+    }
+    // To throw is how a handler ends when it is told to; but not what is wrong with the program.
+    if (!('error' in end) || (aborted !== null && !isBug(end.error))) return;
+    const what = aborted === null ? 'failed' : `was told to end (${aborted}) and failed`;
+    const level = isBug(end.error) ? 'error' : 'warn';
+    this.#event({ ...about, level, ...thrownIn(`${attempt} ${what}`, end.error) });
   }
 
   async #handlerEnd(task: Task, context: Parameters<Handler>[1]): Promise<HandlerEnd> {
@@ -227,18 +255,23 @@ export class Executor {
     }
   }
 
-  async #refusal(task: Task, signal: AbortSignal): Promise<Refusal | null> {
+  async #refusal(task: Task, key: AttemptKey, signal: AbortSignal): Promise<Refusal | null> {
     if (this.#isStopping) return { code: 406, message: 'stopping' };
     let answer: unknown;
     try {
       answer = await Promise.race([this.#options.canAccept?.(task), onceAborted(signal)]);
     } catch (error) {
-      answer = `canAccept failed: ${String(error)}`;
+      answer = `canAccept failed: ${headlineOf(error)}`;
+      const what = `canAccept failed when it was asked for ${task.type} ${task.id}`;
+      this.#event({ type: 'can_accept_failed', ...thrownIn(what, error), ...key });
     }
     if (signal.aborted) return { code: 406, message: 'called off before it began' };
     if (answer === true || answer === undefined) return null;
-    const message = typeof answer === 'string' ? answer : `canAccept answered ${typeof answer}`;
-    return { code: 400, message: message.slice(0, 1024) };
+    if (typeof answer === 'string') return { code: 400, message: answer.slice(0, 1024) };
+    const message = `canAccept answered ${typeof answer}`;
+    const hint = `${message}, which is neither true nor text`;
+    this.#event({ type: 'can_accept_failed', message: hint, ...key });
+    return { code: 400, message };
   }
 
   #abort(running: RunningAttempt, reason: AbortReason): void {
@@ -259,13 +292,30 @@ export class Executor {
 
   #ended(refusal: string | null): void {
     for (const name of SIGNALS) process.off(name, this.#onSignal);
-    if (refusal !== null && this.#handlesSignals) process.exitCode = 1;
-    this.#event({ type: 'stopped', message: refusal === null ? 'stopped' : `refused: ${refusal}` });
+    if (refusal === null) return this.#event({ type: 'stopped', message: 'stopped' });
+    if (this.#handlesSignals) process.exitCode = 1;
+    this.#event({ type: 'stopped', level: 'error', message: `refused: ${refusal}` });
   }
 
-  #event(event: ExecutorEvent): void {
-    const { onEvent = printEvent } = this.#options;
-    onEvent(event);
+  /** Whoever listens does not end a task by failing to. */
+  #event(draft: EventDraft): void {
+    const event = eventOf(draft);
+    const { onEvent } = this.#options;
+    if (onEvent === undefined) return this.#print(event);
+    const complain = (error: unknown): void => {
+      this.#print(eventOf({ type: 'listener_failed', ...thrownIn('onEvent failed', error) }));
+    };
+    try {
+      const listening: unknown = onEvent(event);
+      if (listening instanceof Promise) listening.catch(complain);
+    } catch (error) {
+      complain(error);
+    }
+  }
+
+  #print(event: ExecutorEvent): void {
+    const context = { format: this.#logFormat, executorId: this.#executorId, at: new Date() };
+    process.stderr.write(printed(event, context));
   }
 }
 
@@ -276,9 +326,3 @@ function onceAborted(signal: AbortSignal): Promise<void> {
 }
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
-
-function printEvent({ type, message, taskId }: ExecutorEvent): void {
-  if (taskId === undefined || type === 'result_dropped') {
-    process.stderr.write(`soda executor: ${message}\n`);
-  }
-}

@@ -30,7 +30,7 @@ export { ExecutorRefused, NonRetryableError, RetryableError, TaskAborted } from 
 export { ChildGroups } from './child-groups.ts';
 export type { ChildOptions } from './child-groups.ts';
 export type { AbortReason, HandlerErrorOptions } from './errors.ts';
+export type { ExecutorEvent } from './events.ts';
 export type { Executor } from './executor.ts';
 export type { ExecutorOptions } from './executor-options.ts';
 export type { Handler, Task, TaskContext } from './task-context.ts';
-export type { ExecutorEvent } from './thread-messages.ts';

@@ -2,6 +2,7 @@
 import type { ExecutorMessage, TaskError } from '@soda-scheduler/protocol';
 import { NonRetryableError, RetryableError } from './errors.ts';
 import type { AbortReason } from './errors.ts';
+import { partsOf, stackOf } from './failure.ts';
 import { checkedJson } from './task-context.ts';
 import type { AttemptKey } from './thread-messages.ts';
 
@@ -13,6 +14,8 @@ export type HandlerEnd = { readonly value: unknown } | { readonly error: unknown
 export interface Outcome {
   readonly outcome: ResultMessage['outcome'];
   readonly body: string;
+  /** Why what the handler returned cannot be sent. */
+  readonly problem?: string;
 }
 
 /** Why an offered task is not taken; see the codes of `reject` in `docs/protocol.md`. */
@@ -40,7 +43,10 @@ export function outcomeOf(
   end: HandlerEnd,
   { aborted, reportsTimeouts, bytesMax }: OutcomeContext,
 ): Outcome {
-  const finish = (fields: Omit<ResultMessage, keyof AttemptFields>, valueText?: string) => {
+  const finish = (
+    fields: Omit<ResultMessage, keyof AttemptFields>,
+    valueText?: string,
+  ): Outcome => {
     const message: ResultMessage = { type: 'result', task_id: taskId, attempt, ...fields };
     const head = JSON.stringify(message);
     const body = valueText === undefined ? head : `${head.slice(0, -1)},"result":${valueText}}`;
@@ -50,7 +56,7 @@ export function outcomeOf(
     const result = resultText(end.value, bytesMax);
     if ('text' in result) return finish({ outcome: 'succeeded' }, result.text);
     const error = { name: 'ResultRefused', message: result.problem, retryable: false };
-    return finish({ outcome: 'failed', error });
+    return { ...finish({ outcome: 'failed', error }), problem: result.problem };
   }
   if (aborted === 'drain') return finish({ outcome: 'returned' });
   if (reportsTimeouts && (aborted === 'execution_timeout' || aborted === 'stalled')) {
@@ -61,33 +67,35 @@ export function outcomeOf(
 }
 
 function taskError(thrown: unknown, detailsBytesMax: number): TaskError {
-  const error = thrown instanceof Error ? thrown : new Error(textOf(thrown));
-  const details = detailsOf(error, detailsBytesMax);
+  const { name, message } = partsOf(thrown);
+  const details = detailsOf(thrown, detailsBytesMax);
   return {
-    message: textOf(error.message).slice(0, 8192),
-    name: textOf(error.name).slice(0, 128),
-    retryable: !(error instanceof NonRetryableError),
-    ...(error instanceof RetryableError &&
-      Number.isFinite(error.retryAfterMs) && {
-        retry_after: Math.min(31_536_000, Math.max(0, Number(error.retryAfterMs) / 1000)),
+    message: message.slice(0, 8192),
+    name: name.slice(0, 128),
+    retryable: !(thrown instanceof NonRetryableError),
+    ...(thrown instanceof RetryableError &&
+      Number.isFinite(thrown.retryAfterMs) && {
+        retry_after: Math.min(31_536_000, Math.max(0, Number(thrown.retryAfterMs) / 1000)),
       }),
     ...(details !== undefined && { details }),
   };
 }
 
-/** Anything may be thrown, and an error's fields may hold anything. */
-function textOf(value: unknown): string {
-  try {
-    return String(value);
-  } catch {
-    return 'The handler threw a value that cannot be shown.';
-  }
+/** What the handler said itself; else where the error came from. */
+function detailsOf(thrown: unknown, bytesMax: number): unknown {
+  const own =
+    thrown instanceof RetryableError || thrown instanceof NonRetryableError
+      ? ownDetails(thrown.details, bytesMax)
+      : undefined;
+  if (own !== undefined) return own;
+  const stack = stackOf(thrown);
+  if (stack === undefined) return undefined;
+  return Buffer.byteLength(JSON.stringify({ stack })) > bytesMax ? undefined : { stack };
 }
 
 /** Details that cannot be sent must not hide the error they belong to. */
-function detailsOf(error: Error, bytesMax: number): unknown {
-  if (!(error instanceof RetryableError || error instanceof NonRetryableError)) return undefined;
-  const details = resultText(error.details, bytesMax);
+function ownDetails(value: unknown, bytesMax: number): unknown {
+  const details = resultText(value, bytesMax);
   if ('problem' in details) return { omitted: details.problem };
   // What was measured is what is sent: `toJSON` may answer otherwise each time.
   return details.text === undefined ? undefined : JSON.parse(details.text);

@@ -4,6 +4,7 @@
  */
 import type { AssignedTask, WelcomeFrame } from '@soda-scheduler/protocol';
 import type { AbortReason } from './errors.ts';
+import type { EventDraft } from './events.ts';
 
 /** What the session thread is started with. */
 export interface SessionSettings {
@@ -60,23 +61,6 @@ export type FromSession =
   | ({ readonly type: 'abort'; readonly reason: AbortReason } & AttemptKey)
   /** Asks how late this thread is. */
   | { readonly type: 'ping' }
-  | { readonly type: 'event'; readonly event: ExecutorEvent }
+  | { readonly type: 'event'; readonly event: EventDraft }
   /** The session is over. Null: as asked for. */
   | { readonly type: 'ended'; readonly refusal: string | null };
-
-/** Something an operator of executors may want to know. `message` says it in one line. */
-export interface ExecutorEvent {
-  readonly type:
-    | 'connected'
-    | 'disconnected'
-    | 'unreachable'
-    | 'task_started'
-    | 'task_ended'
-    | 'task_aborted'
-    | 'result_dropped'
-    | 'draining'
-    | 'stopped';
-  readonly message: string;
-  readonly taskId?: string;
-  readonly attempt?: number;
-}

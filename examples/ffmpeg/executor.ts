@@ -44,7 +44,6 @@ async function main(): Promise<void> {
     url: env.data.SODA_URL,
     ...(token === undefined ? {} : { token }),
     drainTimeoutMs: env.data.DRAIN_SECONDS * 1000,
-    onEvent: ({ message }) => console.error(`${new Date().toISOString()} ${message}`),
   })
     .handle('ffmpeg.transcode', handler)
     .start();

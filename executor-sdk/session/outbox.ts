@@ -20,15 +20,21 @@ export type Outgoing = Extract<ToSession, { body: string }> & {
   readonly ranMs?: number | undefined;
 };
 
+export interface OutboxOptions {
+  /** May do nothing: a frame that was not sent goes out when the session is resumed. */
+  readonly write: (seq: number, message: Outgoing) => void;
+  /** Something is not reported as it was given, or not at all. */
+  readonly onRefused: (message: Outgoing, why: string) => void;
+}
+
 export class Outbox {
-  readonly #write: (seq: number, message: Outgoing) => void;
+  readonly #options: OutboxOptions;
   readonly #waitingReports = new Map<Outgoing['type'], Outgoing>();
   #session = new Session<Outgoing>();
   #frameBytesMax = Number.POSITIVE_INFINITY;
 
-  /** `write` may do nothing: a frame that was not sent goes out when the session is resumed. */
-  constructor(write: (seq: number, message: Outgoing) => void) {
-    this.#write = write;
+  constructor(options: OutboxOptions) {
+    this.#options = options;
   }
 
   get session(): Session<Outgoing> {
@@ -51,7 +57,7 @@ export class Outbox {
     // One attempt at a time and few reports of each: only a master that never acknowledges and
     // still assigns can fill the window.
     if (frame === null) throw new Error('the master does not acknowledge results');
-    this.#write(frame.seq, message);
+    this.#options.write(frame.seq, message);
   }
 
   #acceptable(message: Outgoing): Outgoing | null {
@@ -63,6 +69,7 @@ export class Outbox {
         ? `${bytes} bytes, and ${this.#frameBytesMax} are allowed`
         : 'problem' in decoded && decoded.problem;
     if (problem === false) return message;
+    this.#options.onRefused(message, problem);
     return type === 'result' ? refusedResult(message, problem) : null;
   }
 
@@ -112,6 +119,7 @@ export class Outbox {
       if (message !== refused?.message) this.send(message);
       else if (message.type !== 'checkpoint') this.send(refusedResult(message, refused.why));
     }
+    if (refused !== null) this.#options.onRefused(refused.message, refused.why);
   }
 }
 

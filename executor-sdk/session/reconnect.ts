@@ -5,6 +5,7 @@
  */
 import { CloseCode } from '@soda-scheduler/protocol';
 import { ExecutorRefused } from '../errors.ts';
+import type { EventDraft } from '../events.ts';
 import type { Clock } from './clock.ts';
 import type { Closed } from './connection.ts';
 
@@ -53,11 +54,28 @@ export async function keepConnecting(
   }
 }
 
-/** Why there is no session yet, for people. */
-export function describeFailure({ code, reason }: Closed, executorId: string): string {
-  return code === CloseCode.idInUse
-    ? `another living process uses the executor id ${executorId}: give each its own id`
-    : `cannot reach the master: ${reason}`;
+/** What is told of connections that fail: as long as it is the same, once. */
+export class Failures {
+  #told: string | null = null;
+
+  /** There is a session. */
+  reached(): void {
+    this.#told = null;
+  }
+
+  /** Null: that is known. */
+  describe({ code, reason, wasHealthy }: Ended, executorId: string): EventDraft | null {
+    if (wasHealthy) {
+      return { type: 'disconnected', message: `disconnected from the master: ${reason}` };
+    }
+    const failure =
+      code === CloseCode.idInUse
+        ? `another living process uses the executor id ${executorId}: give each its own id`
+        : `cannot reach the master: ${reason}`;
+    if (failure === this.#told) return null;
+    this.#told = failure;
+    return { type: 'unreachable', message: `${failure}; trying on` };
+  }
 }
 
 /** Full jitter under a cap that doubles with each failure. `random`: from 0 to 1. */

@@ -10,6 +10,8 @@ import type {
   RunningAttempt,
   WelcomeFrame,
 } from '@soda-scheduler/protocol';
+import { ExecutorRefused } from '../errors.ts';
+import type { EventDraft } from '../events.ts';
 import { AttemptGuard } from './attempt-guard.ts';
 import type { Clock } from './clock.ts';
 import type { ConnectionOptions, Dialled } from './connection.ts';
@@ -17,12 +19,11 @@ import { Heartbeats } from './heartbeats.ts';
 import { type Fenced, Introduction, type Predecessors } from './introduction.ts';
 import { Outbox, type Outgoing, runningAttempt, stamped } from './outbox.ts';
 import { type Refusal, rejectBody } from '../outcome.ts';
-import { type Ended, NEVER_DIALLED, describeFailure, keepConnecting } from './reconnect.ts';
+import { type Ended, Failures, NEVER_DIALLED, keepConnecting } from './reconnect.ts';
 import { RefusedFrames } from './refused-frames.ts';
 import { timeLimits } from './run-time.ts';
 import {
   type AttemptKey,
-  type ExecutorEvent,
   type FromSession,
   type SessionSettings,
   type ToSession,
@@ -52,10 +53,15 @@ export class SessionClient {
   readonly #options: SessionClientOptions;
   readonly #guard: AttemptGuard;
   readonly #over = new AbortController();
-  readonly #outbox = new Outbox((seq, message) => this.#write(seq, message));
+  readonly #outbox = new Outbox({
+    write: (seq, message) => this.#write(seq, message),
+    onRefused: (message, why) =>
+      this.#event('frame_refused', `its ${message.type} is refused: ${why}`, message),
+  });
   readonly #heartbeats: Heartbeats;
   readonly #refusedFrames = new RefusedFrames();
   readonly #introduction: Introduction;
+  readonly #failures = new Failures();
   /** Undefined: the next `hello` begins a new session. */
   #sessionId: string | undefined;
   #connection: Dialled | null = null;
@@ -65,8 +71,6 @@ export class SessionClient {
   #isHealthy = false;
   #helloSentAt = 0;
   #term = 0;
-  /** Why the master could not be reached, as it was told last. */
-  #toldFailure: string | null = null;
   #isDraining = false;
   #isLeaving = false;
   #callOffLeave: () => void = () => undefined;
@@ -101,7 +105,7 @@ export class SessionClient {
     });
   }
 
-  /** Keeps the session up until it has left or was refused for good. Never throws. */
+  /** Keeps the session up until it has left or was refused for good. */
   async run(): Promise<void> {
     let refusal: string | null = null;
     try {
@@ -114,7 +118,8 @@ export class SessionClient {
         onFailure: (ended) => this.#failed(ended),
       });
     } catch (error) {
-      refusal = (error as Error).message;
+      if (!(error instanceof ExecutorRefused)) throw error;
+      refusal = error.message;
     }
     this.#callOffLeave();
     this.#guard.fence();
@@ -239,7 +244,7 @@ export class SessionClient {
       return this.#close(CloseCode.frameRefused, 'what comes next is refused each time');
     }
     this.#welcome = welcome;
-    this.#toldFailure = null;
+    this.#failures.reached();
     this.#connection?.established();
     this.#introduction.answered();
     this.#guard.renewLease(this.#helloSentAt, welcome.lease_ms);
@@ -384,16 +389,11 @@ export class SessionClient {
     this.#refusedFrames.ended(ended, this.#outbox.session.unacked());
     // The master has ended the session, whatever this side knows of the frame.
     if (ended.code === CloseCode.frameRefused) this.#sessionId = undefined;
-    if (ended.wasHealthy) {
-      return this.#event('disconnected', `disconnected from the master: ${ended.reason}`);
-    }
-    const failure = describeFailure(ended, this.#options.settings.executorId);
-    if (failure === this.#toldFailure) return;
-    this.#toldFailure = failure;
-    this.#event('unreachable', `${failure}; trying on`);
+    const event = this.#failures.describe(ended, this.#options.settings.executorId);
+    if (event !== null) this.#options.tell({ type: 'event', event });
   }
 
-  #event(type: ExecutorEvent['type'], message: string, key?: AttemptKey): void {
+  #event(type: EventDraft['type'], message: string, key?: AttemptKey): void {
     const about = key === undefined ? {} : keyOf(key);
     this.#options.tell({ type: 'event', event: { type, message, ...about } });
   }

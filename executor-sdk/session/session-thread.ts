@@ -3,7 +3,9 @@ import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { monotonicClock } from './clock.ts';
 import { Connection } from './connection.ts';
+import { eventOf, logFormat, printed } from '../events.ts';
 import { IncarnationRecord } from './incarnation-record.ts';
+import type { Fenced } from './introduction.ts';
 import { SessionClient } from './session-client.ts';
 import type { SessionSettings, ToSession } from '../thread-messages.ts';
 
@@ -13,6 +15,7 @@ const port = parentPort;
 if (port === null) throw new Error('session-thread.ts runs as a worker only');
 
 const settings = workerData as SessionSettings;
+const format = logFormat(process.env);
 const record = IncarnationRecord.begin(settings);
 /** Process groups that handlers have started, by their leaders. */
 const groups = new Set<number>();
@@ -27,6 +30,20 @@ function killGroups(): void {
   }
 }
 
+/** The other thread may be blocked: only a synchronous write is sure to be seen. */
+function sayLast(why: string, fenced: Fenced | null): void {
+  const event = eventOf({
+    type: 'killed',
+    message: `killing this process: ${why}`,
+    ...(fenced !== null && { taskId: fenced.task_id, attempt: fenced.attempt }),
+  });
+  try {
+    writeSync(STDERR, printed(event, { format, executorId: settings.executorId, at: new Date() }));
+  } catch {
+    // A pipe that is full: to end is what matters.
+  }
+}
+
 const client = new SessionClient({
   settings,
   predecessors: record,
@@ -36,8 +53,7 @@ const client = new SessionClient({
   dial: (options) => new Connection(options),
   killGroups,
   endProcess: (why, fenced) => {
-    // The other thread may be blocked: only a synchronous write is sure to be seen.
-    writeSync(STDERR, `soda executor: killing this process: ${why}\n`);
+    sayLast(why, fenced);
     if (fenced !== null) record.willEnd(fenced);
     killGroups();
     process.kill(process.pid, 'SIGKILL');

@@ -34,7 +34,7 @@ describe('configuration', () => {
   afterEach(() => rmSync(directory, { recursive: true }));
 
   it('needs nothing to be set', () => {
-    const config = configOf({ PATH: '/bin', SODA_TEST_MYSQL_URL: 'mysql://x' });
+    const config = configOf({ PATH: '/bin', SODA_TEST_MYSQL_URL: 'mysql://x', SODA_LOG: 'json' });
     expect(config).to.deep.equal({
       host: '127.0.0.1',
       port: 18890,

@@ -9,13 +9,13 @@ import { runHandler } from '@soda-scheduler/executor-sdk/testing';
 import { EXECUTOR_ID_PATTERN, executorFrame } from '@soda-scheduler/protocol';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import * as errors from '../../executor-sdk/errors.ts';
-import { sessionSettings, sessionUrl } from '../../executor-sdk/executor-options.ts';
-import { Lease } from '../../executor-sdk/session/lease.ts';
-import { outcomeOf } from '../../executor-sdk/outcome.ts';
-import { reconnectDelayMs } from '../../executor-sdk/session/reconnect.ts';
-import { RunTime, type TimeLimits } from '../../executor-sdk/session/run-time.ts';
-import { ManualClock } from '../helpers/manual-clock.ts';
+import * as errors from '../../../executor-sdk/errors.ts';
+import { sessionSettings, sessionUrl } from '../../../executor-sdk/executor-options.ts';
+import { Lease } from '../../../executor-sdk/session/lease.ts';
+import { outcomeOf } from '../../../executor-sdk/outcome.ts';
+import { reconnectDelayMs } from '../../../executor-sdk/session/reconnect.ts';
+import { RunTime, type TimeLimits } from '../../../executor-sdk/session/run-time.ts';
+import { ManualClock } from '../../helpers/manual-clock.ts';
 
 describe('executor lease', () => {
   it('ends before that of the master, however late answers arrive', () => {
@@ -149,7 +149,17 @@ describe('executor options', () => {
     expect(isLastingId).to.equal(false);
     expect(sessionSettings({ url, id: 'a' }, ['a'])).to.include({ isLastingId: true });
     expect(() => sessionSettings({ url }, [])).to.throw('at least one handler');
-    expect(() => sessionSettings({ url }, ['a b'])).to.throw('type: "a b"');
+    const executor = createExecutor({ url });
+    expect(() => executor.handle('a b', () => null)).to.throw('type: "a b"');
+    expect(() => executor.handle('a', null as never)).to.throw('the handler of a: expected a f');
+    expect(() => createExecutor({ url, labels: 'gpu' as never })).to.throw(
+      'labels: expected a list',
+    );
+    const many = Array.from({ length: 33 }, (_, index) => `l${index}`);
+    expect(() => createExecutor({ url, reserve: many })).to.throw('reserve: expected a list of up');
+    expect(() => createExecutor({ url, token: 'secret\n' })).to.throw(/^token: (?!.*secret)/);
+    expect(() => createExecutor({ url, drainTimeoutMs: -1 })).to.throw('drainTimeoutMs: expected');
+    expect(() => createExecutor({ url, canAccept: true as never })).to.throw('canAccept: expected');
     expect(() => createExecutor({ url, id: 'a b' })).to.throw('id: "a b"');
     expect(() => createExecutor({ url, labels: ['a|b'] })).to.throw('labels: "a|b"');
     expect(() => createExecutor({ url, leaseMs: 5_999 })).to.throw('leaseMs: expected');
@@ -212,6 +222,19 @@ describe('outcome of a handler', () => {
       expect(frame['outcome']).to.equal('failed');
       expect(frame['error']).to.deep.include(expected);
     }
+  });
+
+  it('says where an error came from, unless it says so itself', () => {
+    const detailsOf = (error: unknown, bytesMax = 10_000) =>
+      (frameOf({ error }, undefined, bytesMax)['error'] as { details?: unknown }).details;
+    expect(detailsOf(new TypeError('m')))
+      .to.have.property('stack')
+      .that.matches(/^TypeError: m\n/);
+    expect(detailsOf(new errors.RetryableError('m'))).to.have.property('stack');
+    expect(detailsOf(new errors.RetryableError('m', { details: null }))).to.equal(null);
+    expect(detailsOf(new errors.NonRetryableError('m', { details: 1 }))).to.equal(1);
+    expect(detailsOf('text')).to.equal(undefined);
+    expect(detailsOf(new Error('m'), 20), 'no room').to.equal(undefined);
   });
 
   it('leaves out a wait that is no number, which the master would not read', () => {
