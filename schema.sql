@@ -127,6 +127,10 @@ CREATE TABLE task (
   params MEDIUMTEXT NOT NULL,
   -- Which process of that executor id; NULL for attempts that began before this column was there.
   incarnation VARCHAR(64) NULL,
+  -- How much of the time since the newest attempt was offered or started no master could see.
+  hidden_ms BIGINT NOT NULL DEFAULT 0,
+  -- The same since its last progress.
+  stall_hidden_ms BIGINT NOT NULL DEFAULT 0,
   -- No id is live twice.
   UNIQUE KEY task_id (id),
   -- Pages of a lane in order, counts of lanes, and the few active tasks, from the index alone.
@@ -276,6 +280,10 @@ CREATE TABLE task_history_YYYYMMDD (
   result MEDIUMTEXT NULL,
   -- As in `task`.
   incarnation VARCHAR(64) NULL,
+  -- As in `task`.
+  hidden_ms BIGINT NOT NULL DEFAULT 0,
+  -- As in `task`.
+  stall_hidden_ms BIGINT NOT NULL DEFAULT 0,
   -- An id is taken as long as its task is retained.
   UNIQUE KEY task_history_YYYYMMDD_id (id),
   -- Listing by state, newest first.

@@ -145,7 +145,14 @@ function assignedTask(task: Task, term: number, mac: string | undefined): string
 
 function reportedAttempt(running: RunningAttempt, proof: Proof): ReportedAttempt {
   const { task_id: taskId, attempt, state } = running;
-  return { taskId, attempt, state, ...proven(running, proof) };
+  const { ran_ms: ranMs } = running;
+  return {
+    taskId,
+    attempt,
+    state,
+    ...(ranMs !== undefined && { ranMs }),
+    ...proven(running, proof),
+  };
 }
 
 /** What is too large is left out: progress is a courtesy, and must not end an attempt. */

@@ -19,10 +19,12 @@ import { MAILBOX_COUNT_MAX } from '../domain/bounds.ts';
 import { restore } from '../domain/restore.ts';
 import { step } from '../domain/scheduler.ts';
 import { nextWakeAt, type Policy, type State } from '../domain/state.ts';
+import { someoneRuns } from '../domain/steps/occupation.ts';
 import { fold } from './fold.ts';
 import { Mailbox } from './mailbox.ts';
 import { read } from './read.ts';
 import { type MasterStatus, Unavailable } from './master-handle.ts';
+import { StandStill } from './stand-still.ts';
 import { StoreWatch, UNKNOWN } from './store-watch.ts';
 import {
   type Clock,
@@ -38,6 +40,8 @@ import {
 const TICK_MS = 1_000;
 /** How long a master with nothing to write may believe that its term still stands. */
 const TERM_CHECK_MS = 1_000;
+/** So long nothing is judged while more arrives than is stepped. */
+const BEHIND_MS_MAX = 3_000;
 const REBUILD_DELAY_MIN_MS = 100;
 const REBUILD_DELAY_MAX_MS = 5_000;
 /** A failure so soon after a rebuild may follow every rebuild. */
@@ -82,10 +86,14 @@ export class Engine {
   /** When a commit was last begun: each asks whether the term still stands. */
   #askedAt = 0;
   readonly #watch: StoreWatch;
+  readonly #standStill: StandStill;
+  /** When deadlines were last fired. */
+  #judgedAt = 0;
 
   constructor(options: EngineOptions) {
     this.#options = options;
     this.#watch = new StoreWatch(options.clock, options.log);
+    this.#standStill = new StandStill(options.clock);
   }
 
   get status(): MasterStatus {
@@ -113,6 +121,7 @@ export class Engine {
    */
   async start(): Promise<{ readonly ended: Promise<void> }> {
     await this.#recover();
+    this.#standStill.start();
     this.#loop = this.#run();
     return { ended: this.#loop };
   }
@@ -200,13 +209,17 @@ export class Engine {
     if (state === null) return;
     const now = this.#options.clock.now();
     const output = createOutput();
-    if (Math.min(nextWakeAt(state), state.lastTickAt + TICK_MS) <= now) {
-      step(state, { type: 'ticked' }, now, output);
-    }
     const events = this.#mailbox.takeTurn();
+    const hiddenMs = this.#standStill.take();
     for (const event of events) {
       step(state, event, now, output);
       if (event.type === 'drainStarted') this.#drainsFirst = false;
+    }
+    // Last: what has arrived counts before anybody is judged by the time.
+    if (Math.min(nextWakeAt(state), state.lastTickAt + TICK_MS) <= now || hiddenMs > 0) {
+      const isBehind = this.#mailbox.size > 0 && now - this.#judgedAt < BEHIND_MS_MAX;
+      if (!isBehind) this.#judgedAt = now;
+      step(state, { type: 'ticked', hiddenMs, isBehind }, now, output);
     }
     await this.#release(state, output, events.length, now);
     for (const load of this.#loads.splice(0)) await this.#load(state, load);
@@ -224,7 +237,7 @@ export class Engine {
       commitMs = clock.now() - begun;
     } else if (begun - this.#askedAt >= TERM_CHECK_MS) {
       this.#askedAt = begun;
-      await this.#confirmTerm(state.term, begun);
+      await this.#confirmTerm(state, begun);
     }
     for (const effect of output.effects) this.#tryPerform(effect, state.term);
     observer.turned(eventCount, commitMs);
@@ -235,10 +248,12 @@ export class Engine {
    * One that was deposed and writes nothing would go on to renew the leases of its executors, while
    * the new master takes them for lost and gives their tasks to others (P5).
    */
-  async #confirmTerm(term: number, now: number): Promise<void> {
+  async #confirmTerm(state: State, now: number): Promise<void> {
     const { store } = this.#options;
     try {
-      await this.#watch.ask(() => store.commit(fold([], term, now)));
+      // Without anybody that runs there is no time to be spared later.
+      const commit = fold([], state.term, now, someoneRuns(state));
+      await this.#watch.ask(() => store.commit(commit));
     } catch (error) {
       if (error instanceof TermLost) throw error;
       // Nothing was to be written, so that nothing is in doubt: the state stays, and the leases.
@@ -335,25 +350,20 @@ export class Engine {
     const { store, clock, policy, owner, seed, link, notifier, log } = this.#options;
     const begun = clock.now();
     const held = this.#state?.term;
-    const { term, lastSeq, secrets } = await this.#watch.ask(() =>
+    const { term, lastSeq, secrets, aliveAt } = await this.#watch.ask(() =>
       store.takeTerm(owner, begun, held),
     );
     link.useSecrets(secrets);
+    // What of it was before is part of the absence.
+    this.#standStill.take();
     const active = await this.#watch.ask(() => store.loadActive());
     const lanes = await this.#watch.ask(() => store.countLanes());
     const executors = await this.#watch.ask(() => store.loadExecutors());
     const now = clock.now();
     const first = this.#state === null;
-    const { state, output } = restore({
-      policy,
-      term,
-      lastSeq,
-      now,
-      seed,
-      active,
-      lanes,
-      executors,
-    });
+    const rows = { active, lanes, executors };
+    const begin = { policy, term, lastSeq, now, seed, aliveAt, ...rows };
+    const { state, output } = restore(begin);
     this.#state = state;
     this.#loads = [];
     // From here on: whoever was told to come back may do so at once.
@@ -371,6 +381,7 @@ export class Engine {
   }
 
   #end(reason: string): void {
+    this.#standStill.stop();
     this.#status = 'stopped';
     this.#rejectAll(reason);
   }

@@ -17,7 +17,13 @@ interface Write {
   notification: Notification | null;
 }
 
-export function fold(changes: readonly Change[], term: number, now: number): Commit {
+/** `saysAlive`: also where nothing changes. */
+export function fold(
+  changes: readonly Change[],
+  term: number,
+  now: number,
+  saysAlive = false,
+): Commit {
   const writes = new Map<Task, Write>();
   const attempts: Commit['attempts'][number][] = [];
   const notifications = new Set<Notification>();
@@ -53,6 +59,7 @@ export function fold(changes: readonly Change[], term: number, now: number): Com
   return {
     term,
     now,
+    saysAlive,
     inserts,
     updates,
     checkpoints,

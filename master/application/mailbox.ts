@@ -92,7 +92,7 @@ function replaceableKey(event: Event): string | null {
     case 'executorDisconnected':
       return `${event.type} ${event.sessionId}`;
     case 'executorConnected':
-      return `${event.type} ${event.executorId} ${event.host} ${event.pid}`;
+      return `${event.type} ${event.executorId} ${event.incarnation}`;
     default:
       return null;
   }

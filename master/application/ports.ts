@@ -30,6 +30,8 @@ export interface Commit {
   /** The commit fails with `TermLost` unless this is still the newest term. */
   readonly term: number;
   readonly now: number;
+  /** Writes that this master is there also where nothing else is to be written. */
+  readonly saysAlive: boolean;
   /** New rows, at `task.version` (1). */
   readonly inserts: readonly Task[];
   /** The stored row is at `task.version - 1` and is set to the task, checkpoint excepted. */
@@ -119,6 +121,8 @@ export interface TaskStore {
     readonly term: number;
     readonly lastSeq: number;
     readonly secrets: readonly string[];
+    /** `now` of the newest commit that said so, of whichever master; null in a store of 2.0.0. */
+    readonly aliveAt: number | null;
   }>;
 
   /**

@@ -32,6 +32,8 @@ export interface ReportedAttempt {
   readonly state: 'running' | 'finished';
   /** It was to prove that the attempt was offered to it, and could not. */
   readonly isUnproven?: true;
+  /** How long its handler has run, by its own clock, where it says so. */
+  readonly ranMs?: number;
 }
 
 /** What an executor says of the end of an attempt. */
@@ -213,4 +215,10 @@ export type Event =
       readonly complete: boolean;
     }
   | { readonly type: 'drainStarted' }
-  | { readonly type: 'ticked' };
+  | {
+      readonly type: 'ticked';
+      /** How long this process stood still since the last tick. */
+      readonly hiddenMs?: number;
+      /** Something that has arrived is not stepped yet. */
+      readonly isBehind?: boolean;
+    };

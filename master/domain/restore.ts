@@ -4,7 +4,7 @@ import type { ExecutorRecord } from './executor.ts';
 import { createState, type Policy, type State } from './state.ts';
 import { START } from './queue/window.ts';
 import { laneFor } from './queue/waiting.ts';
-import { watch } from './steps/attempt.ts';
+import { spare, watch } from './steps/attempt.ts';
 import { beginGrace } from './steps/cancel.ts';
 import { askForDelayed } from './steps/load.ts';
 import { sendDue } from './steps/notify.ts';
@@ -30,11 +30,14 @@ export function restore(options: {
   lastSeq: number;
   now: number;
   seed: number;
+  /** When a master last wrote that it was there; null where none has. */
+  aliveAt: number | null;
   active: readonly Task[];
   lanes: readonly StoredLane[];
   executors: readonly ExecutorRecord[];
 }): { state: State; output: Output } {
-  const { now } = options;
+  const { now, aliveAt } = options;
+  const absentMs = aliveAt === null ? now : Math.max(0, now - aliveAt);
   const state = createState(options);
   const output = createOutput();
   for (const record of options.executors) state.executorRecords.set(record.executorId, record);
@@ -51,7 +54,12 @@ export function restore(options: {
     state.tasks.set(task.id, task);
     const executor = recallExecutor(state, task, now);
     if (task.cancelReason !== null) beginGrace(state, executor, task, now);
-    if (task.state === 'running') watch(state, task, now);
+    if (task.state === 'running') {
+      // Written by the commit that begins this term, so that it is spared once.
+      if (isTimed(task)) output.changes.push({ type: 'taskUpdated', task });
+      spare(task, absentMs, now);
+      watch(state, task);
+    }
     if (task.deadlineAt !== null) {
       state.deadlines.push({ at: task.deadlineAt, kind: 'deadline', task });
     }
@@ -59,4 +67,8 @@ export function restore(options: {
   askForDelayed(state, output);
   sendDue(state, now, output);
   return { state, output };
+}
+
+function isTimed({ executionTimeoutMs, stallTimeoutMs }: Task): boolean {
+  return executionTimeoutMs !== null || stallTimeoutMs !== null;
 }

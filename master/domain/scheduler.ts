@@ -5,6 +5,7 @@
  */
 import type { Output } from './effects.ts';
 import type { Event } from './events.ts';
+import { releaseDue } from './queue/waiting.ts';
 import type { State } from './state.ts';
 import { assignRoused } from './steps/assign.ts';
 import {
@@ -41,6 +42,9 @@ import { flush, ticked } from './steps/tick.ts';
 
 /** Appends to `out` what the event asks for. `now` must not be before that of an earlier step. */
 export function step(state: State, event: Event, now: number, out: Output): void {
+  // What has become due comes before what happens now; but not before rows that were read earlier:
+  // what has become due since is not among them, and their window would close over it.
+  if (!event.type.endsWith('Loaded')) releaseDue(state, now);
   apply(state, event, now, out);
   assignRoused(state, now, out);
 }
@@ -102,7 +106,7 @@ function apply(state: State, event: Event, now: number, out: Output): void {
     case 'drainStarted':
       return drainStarted(state, out);
     case 'ticked':
-      return ticked(state, now, out);
+      return ticked(state, event, now, out);
   }
 }
 

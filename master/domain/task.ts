@@ -90,6 +90,12 @@ export interface Task {
   incarnation: string | null;
   offeredAt: number | null;
   startedAt: number | null;
+  /**
+   * Time that no master could see, since the newest attempt was offered or started, and since its last
+   * progress: it counts against nobody.
+   */
+  hiddenMs: number;
+  stallHiddenMs: number;
   /** A wish that the running attempt ends; durable before the `cancel` frame goes out. */
   cancelRequestedAt: number | null;
   cancelReason: CancelReason | null;

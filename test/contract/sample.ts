@@ -50,6 +50,7 @@ export function commit(term: number, change: Partial<Commit>): Commit {
   return {
     term,
     now: NOW,
+    saysAlive: false,
     inserts: [],
     updates: [],
     checkpoints: [],

@@ -99,6 +99,7 @@ export class Scheduler {
       lastSeq: 1_000,
       now: scheduler.now,
       seed: 1,
+      aliveAt: scheduler.now,
       active: rows.active ?? [],
       lanes: rows.lanes ?? [],
       executors: rows.executors ?? [],

@@ -37,6 +37,8 @@ export function sampleTask(change: Partial<Task> = {}): Task {
     crashCount: 0,
     executorId: null,
     incarnation: null,
+    hiddenMs: 0,
+    stallHiddenMs: 0,
     offeredAt: null,
     startedAt: null,
     cancelRequestedAt: null,

@@ -17,6 +17,9 @@ const HIDDEN_TICK_COUNT_MAX = 4;
 /** From the step that asked to the commit that let the order out, and back: answers of the store. */
 const TURN_MS_MAX = 20_000;
 
+/** How far the end of an absence is from the first commit after it, both ways. */
+const SPARED_MS_MAX = 500;
+
 export class TurnCheck {
   readonly #process: Process;
   readonly #world: World;
@@ -25,6 +28,8 @@ export class TurnCheck {
   #term = 0;
   /** Since when this master has known of its tasks: before that nobody could end them. */
   #termSince = 0;
+  /** When the last master before this one showed that it was there. */
+  #absentSince = 0;
   /** Ticks since which a task is due, covered by its lane, and not in memory. */
   #hiddenTickCounts = new Map<number, number>();
 
@@ -37,8 +42,12 @@ export class TurnCheck {
   check(state: State): void {
     // A deposed master may believe what it likes; its commits are refused.
     if (this.#ledger.term !== state.term) return;
-    if (state.term !== this.#term) this.#termSince = this.#world.now;
+    if (state.term !== this.#term) {
+      this.#termSince = this.#world.now;
+      this.#absentSince = this.#ledger.aliveBefore(state.term);
+    }
     this.#term = state.term;
+    this.#checkSpared(state);
     for (const { invariant, what } of violations(state)) this.#world.violate(invariant, what);
     checkMirror(this.#world, this.#ledger, state);
     checkCounts(this.#world, this.#ledger, state);
@@ -46,6 +55,25 @@ export class TurnCheck {
     checkTimely(this.#world, state, Math.max(this.#termSince, this.#process.resumedAt));
     if (state.lastTickAt !== this.#lastTickAt) this.#checkHidden(state);
     this.#lastTickAt = state.lastTickAt;
+  }
+
+  /** T6: time in which there was no master counts neither as running nor as standing still. */
+  #checkSpared(state: State): void {
+    for (const { id, cancelReason, cancelRequestedAt, ...task } of state.tasks.values()) {
+      if (cancelRequestedAt === null || cancelRequestedAt < this.#termSince) continue;
+      // Progress that came after it was told says nothing of before.
+      if (task.progressAt !== null && task.progressAt >= cancelRequestedAt) continue;
+      const isStall = cancelReason === 'stalled';
+      if (!isStall && cancelReason !== 'execution_timeout') continue;
+      const startedAt = task.startedAt ?? 0;
+      const since = isStall ? Math.max(task.progressAt ?? 0, startedAt) : startedAt;
+      const absentMs = Math.max(0, this.#termSince - Math.max(since, this.#absentSince));
+      const limitMs = (isStall ? task.stallTimeoutMs : task.executionTimeoutMs) ?? 0;
+      const seenMs = cancelRequestedAt - since - absentMs;
+      if (seenMs + SPARED_MS_MAX < limitMs) {
+        this.#world.violate('T6', `${id} was seen for ${seenMs} of ${limitMs} ms: ${cancelReason}`);
+      }
+    }
   }
 
   #checkHidden(state: State): void {
@@ -167,11 +195,16 @@ function checkTimely(world: World, state: State, termSince: number): void {
     const what = (limit: string) => `${task.id} is ${task.state} after its ${limit}`;
     // An offer of an earlier term has no timer: its executor comes back or loses its lease.
     const isOfThisTerm = executor !== undefined && executor.sessionId !== null;
-    if (task.state === 'offered' && isOfThisTerm && isOver(task.offeredAt, task.assignTimeoutMs)) {
+    const spared = (since: number | null) => since && since + task.hiddenMs;
+    if (
+      task.state === 'offered' &&
+      isOfThisTerm &&
+      isOver(spared(task.offeredAt), task.assignTimeoutMs)
+    ) {
       world.violate('T1', what('assign timeout'));
     }
     if (task.cancelReason === null) {
-      if (task.state === 'running' && isOver(task.startedAt, task.executionTimeoutMs)) {
+      if (task.state === 'running' && isOver(spared(task.startedAt), task.executionTimeoutMs)) {
         world.violate('T1', what('execution timeout'));
       }
       if (isOver(task.deadlineAt, 0)) world.violate('T1', what('deadline'));

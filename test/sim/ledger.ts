@@ -47,6 +47,8 @@ export class Ledger {
   readonly #tries = new Map<string, number>();
   #term = 0;
   #commitCount = 0;
+  #aliveAt = 0;
+  readonly #aliveBefore = new Map<number, number>();
   readonly #world: World;
   readonly #faults: Faults;
 
@@ -76,6 +78,12 @@ export class Ledger {
   /** From here on commits of earlier terms must be refused. */
   termBegan(term: number): void {
     this.#term = term;
+    this.#aliveBefore.set(term, this.#aliveAt);
+  }
+
+  /** When the master before that of this term last wrote that it was there. */
+  aliveBefore(term: number): number {
+    return this.#aliveBefore.get(term) ?? 0;
   }
 
   /** Offers committed since the last call, as their rows were written. */
@@ -91,6 +99,11 @@ export class Ledger {
   /** The store has made this durable, whatever the master will hear of it. */
   committed(commit: Commit): void {
     this.#commitCount++;
+    if (
+      commit.saysAlive ||
+      Object.values(commit).some((part) => Array.isArray(part) && part.length)
+    )
+      this.#aliveAt = commit.now;
     if (commit.term !== this.#term) {
       this.#world.violate('I6', `a commit of term ${commit.term} in term ${this.#term}`);
     }

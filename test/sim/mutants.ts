@@ -2,15 +2,11 @@
  * Bugs, each wrapped around the code from outside. The simulation must find every one of them:
  * that is how the checks themselves are checked.
  */
-import type { Engine } from '../../master/application/engine.ts';
-import type { Commit, TaskStore } from '../../master/application/ports.ts';
+import type { Commit } from '../../master/application/ports.ts';
 import { TermLost } from '../../master/application/ports.ts';
-import type { Event } from '../../master/domain/events.ts';
-import type { State } from '../../master/domain/state.ts';
 import { type FaultClasses, NO_FAULTS, type Settings, settingsFor } from './faults.ts';
-import type { Ledger } from './ledger.ts';
-import type { SimLink } from './link.ts';
 import type { Sabotage } from './actors/master-process.ts';
+import { everyNth, onCommit, onEvent, onLink, onState, onStore } from './actors/sabotage.ts';
 import { simulate } from './simulation.ts';
 
 interface Mutant extends Sabotage {
@@ -18,56 +14,6 @@ interface Mutant extends Sabotage {
   /** Where the usual mixture rarely brings about what the bug needs. */
   readonly faults?: Partial<FaultClasses>;
   readonly settings?: Partial<Settings>;
-}
-
-/** Before each event reaches the mailbox; null drops it. */
-function onEvent(change: (event: Event, state: State | null) => Event | null): Sabotage {
-  return {
-    engine: (engine: Engine) => {
-      const post = engine.post.bind(engine);
-      engine.post = (event) => {
-        const changed = change(event, engine.state);
-        if (changed !== null) post(changed);
-      };
-    },
-  };
-}
-
-function onCommit(change: (commit: Commit) => Commit): Sabotage {
-  return onStore((store) => ({ commit: (commit) => store.commit(change(commit)) }));
-}
-
-/** A store with some of its methods replaced. */
-function onStore(replace: (store: TaskStore, ledger: Ledger) => Partial<TaskStore>): Sabotage {
-  return {
-    store: (store, ledger) => {
-      const replaced = replace(store, ledger);
-      return new Proxy(store, {
-        get: (target, name) => {
-          const method: unknown = Reflect.get(replaced, name) ?? Reflect.get(target, name);
-          return typeof method === 'function' ? method.bind(target) : method;
-        },
-      });
-    },
-  };
-}
-
-function onLink(change: (link: SimLink) => void): Sabotage {
-  return { link: change };
-}
-
-/** Changes the state itself, before each event. */
-function onState(change: (state: State) => void): Sabotage {
-  return onEvent((event, state) => {
-    if (state !== null) change(state);
-    return event;
-  });
-}
-
-/** Counts calls, so that a bug strikes now and then and not at the first step. */
-function everyNth(n: number): () => boolean {
-  let count = 0;
-  return () => ++count % n === 0;
 }
 
 function mutantList(): Mutant[] {
@@ -138,6 +84,14 @@ function mutantList(): Mutant[] {
       ...onEvent((event) =>
         event.type === 'executorDisconnected' ? { ...event, left: true } : event,
       ),
+    },
+    {
+      name: 'counts the time in which there was no master',
+      faults: { masterCrash: true },
+      settings: { longRunChance: 1 },
+      ...onStore((store) => ({
+        takeTerm: async (...of) => ({ ...(await store.takeTerm(...of)), aliveAt: of[1] }),
+      })),
     },
     {
       name: 'begins a grace anew with every connection',

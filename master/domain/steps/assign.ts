@@ -138,6 +138,8 @@ function offer(state: State, task: Task, executor: Executor, now: number, out: O
   task.incarnation = executor.incarnation;
   task.offeredAt = now;
   task.startedAt = null;
+  task.hiddenMs = 0;
+  task.stallHiddenMs = 0;
   task.progressPercent = null;
   executor.occupation = { taskId: task.id, attempt: task.attempt, accepted: false };
   executor.missedCount = 0;

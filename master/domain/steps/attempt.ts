@@ -45,24 +45,57 @@ export function markRunning(state: State, task: Task, now: number, out: Output):
   if (task.state === 'running') return;
   task.state = 'running';
   task.startedAt = now;
+  task.hiddenMs = 0;
+  task.stallHiddenMs = 0;
   writeSoon(state, task, now);
-  watch(state, task, now);
+  watch(state, task);
   const waitedMs = now - Math.max(task.dueAt, task.submittedAt);
   out.effects.push({ type: 'observe', event: 'task_started', task, waitedMs });
 }
 
 /** Sets the timers of a running attempt. */
-export function watch(state: State, task: Task, now: number): void {
+export function watch(state: State, task: Task): void {
   const { attempt } = task;
-  const startedAt = task.startedAt ?? now;
-  if (task.executionTimeoutMs !== null) {
-    const at = startedAt + task.executionTimeoutMs;
-    state.deadlines.push({ at, kind: 'execution', task, attempt });
+  const executionAt = executionEndsAt(task);
+  if (executionAt !== null) {
+    state.deadlines.push({ at: executionAt, kind: 'execution', task, attempt });
   }
-  if (task.stallTimeoutMs !== null) {
-    const at = Math.max(task.progressAt ?? 0, startedAt) + task.stallTimeoutMs;
-    state.deadlines.push({ at, kind: 'stall', task, attempt });
-  }
+  const stallAt = stallEndsAt(task);
+  if (stallAt !== null) state.deadlines.push({ at: stallAt, kind: 'stall', task, attempt });
+}
+
+/** When a running attempt has run for its execution timeout, time that nobody saw left out. */
+export function executionEndsAt(task: Task): number | null {
+  const { startedAt, executionTimeoutMs, hiddenMs } = task;
+  if (startedAt === null || executionTimeoutMs === null) return null;
+  return startedAt + hiddenMs + executionTimeoutMs;
+}
+
+/** When it has shown no progress for its stall timeout, the same left out. */
+export function stallEndsAt(task: Task): number | null {
+  const { startedAt, progressAt, stallTimeoutMs, stallHiddenMs } = task;
+  if (startedAt === null || stallTimeoutMs === null) return null;
+  return Math.max(progressAt ?? 0, startedAt) + stallHiddenMs + stallTimeoutMs;
+}
+
+/**
+ * Nobody could see it for so long. What is not known of time since the attempt began is not spared
+ * twice: at most all of it.
+ */
+export function spare(task: Task, hiddenMs: number, now: number): void {
+  const since = task.startedAt ?? task.offeredAt ?? now;
+  const sinceProgress = Math.max(task.progressAt ?? 0, since);
+  task.hiddenMs = Math.min(task.hiddenMs + hiddenMs, Math.max(0, now - since));
+  task.stallHiddenMs = Math.min(task.stallHiddenMs + hiddenMs, Math.max(0, now - sinceProgress));
+}
+
+/** The executor knows how long its handler has run: what was spared for want of that is taken back. */
+export function correctHidden(state: State, task: Task, ranMs: number, now: number): void {
+  const hiddenMs = Math.max(0, now - (task.startedAt ?? now) - ranMs);
+  if (hiddenMs >= task.hiddenMs) return;
+  task.hiddenMs = hiddenMs;
+  writeSoon(state, task, now);
+  watch(state, task);
 }
 
 /** The task goes back to its place, to be offered to another; no attempt is used up. */
@@ -123,6 +156,7 @@ export function progressReported(
   if (event.percent !== null) task.progressPercent = event.percent;
   if (event.state !== undefined) task.progressState = event.state;
   task.progressAt = now;
+  task.stallHiddenMs = 0;
   if (event.checkpoint !== undefined && event.checkpoint !== task.checkpoint) {
     task.checkpoint = event.checkpoint;
     // It got further than before: what killed its executors is behind it.
@@ -189,14 +223,16 @@ function givenBack(state: State, task: Task, executor: Executor, now: number, ou
  */
 function receive(state: State, event: About, now: number, out: Output): Task | null {
   const { sessionId, frameSeq } = event;
-  out.effects.push({ type: 'confirmFrame', sessionId, frameSeq });
   const executor = bySession(state, event);
+  // In a session that was given up for another: it says so again in that one.
+  if (executor === undefined && state.executors.has(event.executorId)) return null;
+  out.effects.push({ type: 'confirmFrame', sessionId, frameSeq });
   if (executor === undefined) return null;
   seen(executor, now);
   return event.isUnproven ? null : currentTask(state, executor, event);
 }
 
-function writeSoon(state: State, task: Task, now: number): void {
+export function writeSoon(state: State, task: Task, now: number): void {
   if (state.unwritten.size === 0) state.flushAt = now + 1000;
   state.unwritten.add(task);
 }

@@ -104,7 +104,10 @@ export function graceEnded(state: State, task: Task, now: number, out: Output): 
   const ending = executor?.ending;
   if (executor === undefined || !ending) return;
   const at = (ending.acknowledgedAt ?? ending.sentAt) + state.policy.cancelGraceMs;
-  if (at > now) return;
+  if (at > now) {
+    state.deadlines.push({ at, kind: 'grace', task, attempt: task.attempt });
+    return;
+  }
   if (ending.acknowledgedAt === null) {
     if (!executor.isFrozen) setFrozen(executor, true, out);
     return;

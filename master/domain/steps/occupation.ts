@@ -117,3 +117,9 @@ export function refuseStale(state: State, stale: Stale, out: Output): void {
 export function observeStale({ taskId, attempt, executorId }: Stale, out: Output): void {
   out.effects.push({ type: 'observe', event: 'stale_attempt', taskId, attempt, executorId });
 }
+
+/** Whether there is an attempt whose time counts. */
+export function someoneRuns(state: State): boolean {
+  for (const { occupation } of state.executors.values()) if (occupation !== null) return true;
+  return state.elders.size > 0;
+}

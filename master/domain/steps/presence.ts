@@ -8,7 +8,7 @@ import { type Executor, type Occupation, poolKeyOf } from '../executor.ts';
 import { createPool, removePool } from '../queue/lane.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
-import { markRunning, rest } from './attempt.ts';
+import { correctHidden, markRunning, rest } from './attempt.ts';
 import { sendCancel } from './cancel.ts';
 import { endAttempt } from './finish.ts';
 import {
@@ -192,10 +192,11 @@ function reconcile(
 ): void {
   const { occupation } = executor;
   executor.occupation = null;
-  for (const { taskId, attempt, state: reported, isUnproven } of running) {
+  for (const { taskId, attempt, state: reported, isUnproven, ranMs } of running) {
     const task = isUnproven ? null : currentTask(state, executor, { taskId, attempt });
     if (task !== null) {
       markRunning(state, task, now, out);
+      if (ranMs !== undefined) correctHidden(state, task, ranMs, now);
       if (task.cancelReason !== null) sendCancel(state, task, now, out);
     } else if (reported === 'running') {
       // Not its any more. It stays occupied until it reports the end of it.

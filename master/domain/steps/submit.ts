@@ -91,6 +91,8 @@ export function newRun(dueAt: number, priority: number) {
     incarnation: null,
     offeredAt: null,
     startedAt: null,
+    hiddenMs: 0,
+    stallHiddenMs: 0,
     cancelRequestedAt: null,
     cancelReason: null,
     progressPercent: null,

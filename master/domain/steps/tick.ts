@@ -1,41 +1,59 @@
 /** Time passes: whatever is due happens. The only place where time alone changes something. */
 import type { Output } from '../effects.ts';
+import type { Event } from '../events.ts';
 import type { Executor } from '../executor.ts';
 import { FIRE_COUNT_MAX } from '../bounds.ts';
 import type { Deadline, Entry } from '../queue/deadlines.ts';
-import { releaseDue } from '../queue/waiting.ts';
 import type { State } from '../state.ts';
 import { type CancelReason, isTerminal, type Task } from '../task.ts';
-import { coolDown } from './attempt.ts';
+import { coolDown, executionEndsAt, spare, stallEndsAt, writeSoon } from './attempt.ts';
 import { beginEnding, graceEnded } from './cancel.ts';
 import { endAttempt, expire } from './finish.ts';
 import { askForDelayed } from './load.ts';
 import { sendDue } from './notify.ts';
-import { currentTask, holderOf, isKnown, seen } from './occupation.ts';
+import { currentTask, holderOf, isKnown } from './occupation.ts';
 import { leaseEnded } from './presence.ts';
 
-/** The engine ticks at least once a second; a longer gap means that this process stood still. */
-const STALL_MS = 3_000;
 const OVERDUE_CHECK_MS = 5_000;
 
-/** Everything that is due by `now`, in the order in which it became due. */
-export function ticked(state: State, now: number, out: Output): void {
-  const stood = now - state.lastTickAt > STALL_MS;
+/**
+ * Everything that is due by `now`, in the order in which it became due. After a time in which this
+ * process stood still what executors have said lies unread in the sockets: nothing is judged before
+ * that is read, nor while what has been read waits to be stepped (I15).
+ */
+export function ticked(
+  state: State,
+  event: Extract<Event, { type: 'ticked' }>,
+  now: number,
+  out: Output,
+): void {
   state.lastTickAt = now;
-  if (stood) {
-    // Their heartbeats lie unread in the sockets: nobody is to blame for what was not read (I15).
-    for (const executor of state.executors.values()) seen(executor, now);
-  } else {
-    fireDue(state, now, out);
-  }
+  const { hiddenMs = 0 } = event;
+  if (hiddenMs > 0) spareAll(state, hiddenMs, now);
+  else if (!event.isBehind) fireDue(state, now, out);
   state.deadlines.compact((entry) => live(state, entry) !== null);
-  releaseDue(state, now);
   askForDelayed(state, out);
   sendDue(state, now, out);
   if (state.flushAt <= now) flush(state, out);
   if (state.overdueHidden && state.overdueCheckAt <= now) {
     state.overdueCheckAt = now + OVERDUE_CHECK_MS;
     out.loads.push({ type: 'overdue' });
+  }
+}
+
+/** Moves on whatever counts the time of executors: nobody is to blame for what was not read. */
+function spareAll(state: State, hiddenMs: number, now: number): void {
+  for (const executor of [...state.executors.values(), ...state.elders.values()]) {
+    executor.lastSeenAt = Math.min(now, executor.lastSeenAt + hiddenMs);
+    const { occupation, ending } = executor;
+    if (ending !== null) {
+      ending.sentAt += hiddenMs;
+      if (ending.acknowledgedAt !== null) ending.acknowledgedAt += hiddenMs;
+    }
+    const task = occupation && currentTask(state, executor, occupation);
+    if (!task) continue;
+    spare(task, hiddenMs, now);
+    if (task.state === 'running') writeSoon(state, task, now);
   }
 }
 
@@ -84,10 +102,9 @@ function fire(state: State, entry: Entry, now: number, out: Output): void {
   if (due === null) return;
   switch (due.kind) {
     case 'assign':
-      if (due.task.state === 'offered') assignTimedOut(state, due.task, now, out);
-      return;
+      return checkAssign(state, due.task, now, out);
     case 'execution':
-      return beginEnding(state, due.task, 'execution_timeout', now, out);
+      return checkExecution(state, due.task, now, out);
     case 'stall':
       return checkStall(state, due.task, now, out);
     case 'grace':
@@ -114,9 +131,23 @@ function assignTimedOut(state: State, task: Task, now: number, out: Output): voi
   endAttempt(state, task, { outcome: 'assign_timeout', error }, now, out);
 }
 
+function checkAssign(state: State, task: Task, now: number, out: Output): void {
+  if (task.state !== 'offered') return;
+  const at = (task.offeredAt ?? 0) + task.hiddenMs + task.assignTimeoutMs;
+  if (at <= now) return assignTimedOut(state, task, now, out);
+  state.deadlines.push({ at, kind: 'assign', task, attempt: task.attempt });
+}
+
+function checkExecution(state: State, task: Task, now: number, out: Output): void {
+  const at = executionEndsAt(task);
+  if (at === null) return;
+  if (at <= now) return beginEnding(state, task, 'execution_timeout', now, out);
+  state.deadlines.push({ at, kind: 'execution', task, attempt: task.attempt });
+}
+
 function checkStall(state: State, task: Task, now: number, out: Output): void {
-  if (task.stallTimeoutMs === null || task.startedAt === null) return;
-  const at = Math.max(task.progressAt ?? 0, task.startedAt) + task.stallTimeoutMs;
+  const at = stallEndsAt(task);
+  if (at === null) return;
   if (at <= now) return beginEnding(state, task, 'stalled', now, out);
   state.deadlines.push({ at, kind: 'stall', task, attempt: task.attempt });
 }

@@ -51,10 +51,11 @@ export class MemoryStore implements TaskStore {
     if (held !== undefined && this.#owner !== owner) throw new TermLost(`term ${held} is over`);
     this.#term += 1;
     this.#owner = owner;
+    const aliveAt = this.#aliveAt === 0 ? null : this.#aliveAt;
     this.#followClock(now);
     let lastSeq = 0;
     for (const { task } of this.#all()) lastSeq = Math.max(lastSeq, task.seq);
-    return { term: this.#term, lastSeq, secrets: [SECRET] };
+    return { term: this.#term, lastSeq, secrets: [SECRET], aliveAt };
   }
 
   #followClock(now: number): void {
@@ -85,7 +86,7 @@ export class MemoryStore implements TaskStore {
       throw new TermLost(`term ${commit.term} is over: the newest is ${this.#term}`);
     }
     this.#check(commit);
-    this.#aliveAt = commit.now;
+    if (commit.saysAlive || writes(commit)) this.#aliveAt = commit.now;
     for (const { task, finishedAt } of commit.reopens) {
       this.#segments.get(dayOf(finishedAt))?.delete(task.seq);
       this.#live.set(task.seq, { ...task });
@@ -331,4 +332,8 @@ function page<T>(
     .filter((item) => after === null || compare(key(item), after) > 0)
     .sort((a, b) => compare(key(a), key(b)))
     .slice(0, limit);
+}
+
+function writes(commit: Commit): boolean {
+  return Object.values(commit).some((list) => Array.isArray(list) && list.length > 0);
 }

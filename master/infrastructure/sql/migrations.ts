@@ -51,7 +51,11 @@ const liveTaskColumns = (t: Types): string => `
   checkpoint ${t.text} NULL,
   params ${t.text} NOT NULL`;
 
-const addedTaskColumns = (t: Types): Columns => [['incarnation', `${t.name(64)} NULL`]];
+const addedTaskColumns = (t: Types): Columns => [
+  ['incarnation', `${t.name(64)} NULL`],
+  ['hidden_ms', `${t.instant} NOT NULL DEFAULT 0`],
+  ['stall_hidden_ms', `${t.instant} NOT NULL DEFAULT 0`],
+];
 
 const addedAttemptColumns = (t: Types): Columns => [
   ['incarnation', `${t.name(64)} NULL`],

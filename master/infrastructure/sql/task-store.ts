@@ -60,7 +60,7 @@ export class SqlStore extends Queries implements TaskStore {
       const waitedMs = Math.ceil(performance.now() - askedAt);
       await this.#followClock(term, now + waitedMs, aliveAt ?? (await this.#newestSubmit()));
       const secrets = await keepSecrets(this.#readers);
-      return { term, lastSeq: await this.lastSeq(), secrets };
+      return { term, lastSeq: await this.lastSeq(), secrets, aliveAt };
     } catch (error) {
       const refusal = this.#dialect.refusalOf(error);
       // One that has served before keeps its executors, and waits to be let in again.
@@ -71,7 +71,7 @@ export class SqlStore extends Queries implements TaskStore {
 
   async commit(commit: Commit): Promise<void> {
     const { statements, missing } = planCommit(this.#dialect, this.#segments, commit);
-    const signed = this.#sign(statements.length === 0 ? null : commit.now);
+    const signed = this.#sign(statements.length > 0 || commit.saysAlive ? commit.now : null);
     // Making a table would end the transaction, so it comes before.
     for (const segment of missing) await this.#makeSegment(this.#engine, segment);
     await this.#engine.transaction(async (connection) => {
