@@ -170,7 +170,7 @@ function videoIn(line: string, part: string): VideoStream {
   const size = /[, ](\d{2,5})x(\d{2,5})[, ]/.exec(`${line} `);
   const aspect = /\[SAR (\d+):(\d+) /.exec(line);
   // `yuv420p10le(tv, bt2020nc/bt2020/smpte2084, top first)`: the third name is the transfer.
-  const format = /Video: [^,]*?(?:\([^)]*\)[^,]*)*, (\w+)(?:\(([^)]*)\))?/.exec(line);
+  const format = /^(\w+)(?:\((.*)\))?$/.exec(fieldsOf(line)[1] ?? '');
   const turned = /displaymatrix: rotation of (-?[\d.]+) degrees/.exec(part)?.[1];
   return {
     codec: / Video: (\w+)/.exec(line)?.[1] ?? 'unknown',
@@ -184,6 +184,19 @@ function videoIn(line: string, part: string): VideoStream {
     interlaced: /top first|bottom first|top coded first|bottom coded first/.test(format?.[2] ?? ''),
     seconds: taggedSeconds(part),
   };
+}
+
+/** What follows the kind of the stream, cut at the commas that stand in no brackets. */
+function fieldsOf(line: string): string[] {
+  const fields = [''];
+  let depth = 0;
+  for (const character of line.slice(line.indexOf(' Video: ') + ' Video: '.length)) {
+    if (character === '(') depth++;
+    else if (character === ')') depth--;
+    if (character === ',' && depth === 0) fields.push('');
+    else fields[fields.length - 1] += character;
+  }
+  return fields.map((field) => field.trim());
 }
 
 function audioIn(line: string, part: string): AudioStream {

@@ -238,10 +238,16 @@ describe('ffmpeg reports', () => {
   Duration: 00:00:10.00, start: 0.000000, bitrate: 1037 kb/s
   Stream #0:0: Video: mjpeg, yuvj420p(pc), 9x9, 90k tbr (attached pic)
   Stream #0:1[0x1](und): Audio: aac (LC) (mp4a / 0x6134706D), 44100 Hz, mono, fltp, 69 kb/s
-  Stream #0:2[0x2](und): Video: h264 (High), yuv420p, 1281x720 [SAR 1:1 DAR 4:3], 25 fps, 25 tbr
+  Stream #0:2[0x2](und): Video: h264 (High) (avc1 / 0x31), yuv420p(tv, bt709/bt709/smpte2084, top first), 1281x720 [SAR 1:1 DAR 4:3], 25 fps, 25 tbr
 At least one output file must be specified`;
     expect(parseProbe(JSON.stringify(json))).to.deep.equal({ ...media, comment: 'soda:1' });
-    expect(parseBanner(banner)).to.deep.equal({ ...media, comment: 'soda:1' });
+    expect(parseBanner(banner)).to.deep.equal({
+      ...media,
+      comment: 'soda:1',
+      video: { ...video, transfer: 'smpte2084', interlaced: true },
+    });
+    const hostile = `Input #0, mov, from 'x':\n  Stream #0:0${'(a'.repeat(2000)}: Video: ${'()'.repeat(50_000)}!\n`;
+    expect(parseBanner(hostile)?.video).to.include({ pixelFormat: null });
     expect(parseProbe('')).to.equal(null);
     expect(parseBanner('file:in.mp4: Invalid data found when processing input')).to.equal(null);
   });
