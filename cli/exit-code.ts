@@ -41,6 +41,16 @@ const byCode: Readonly<Record<number, ExitCode>> = {
   504: ExitCode.unreachable,
 };
 
+/** What to do about it, where the master cannot know; null where there is nothing to add. */
+export function adviceOn(error: unknown): string | null {
+  if (!(error instanceof SodaError)) return null;
+  if (error.code === 401) return 'set SODA_TOKEN, or give --token';
+  const isOfProxy = [502, 503, 504].includes(error.status) && error.problem === null;
+  return isOfProxy
+    ? 'this is the answer of a proxy in front of the master: is the master up?'
+    : null;
+}
+
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof Failure) return error.exitCode;
   if (error instanceof SodaError) return byCode[error.code] ?? ExitCode.failed;

@@ -59,7 +59,11 @@ are kept in the data directory: stop it and start it again, and they go on.`,
           if (!output.json) process.stdout.write(`\n${curlLine(url, config)}\n\n`);
         },
         process.stderr,
-      );
+      ).catch((error: unknown) => {
+        if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+        const other = 'soda dev --port 18900 --data-dir data-2';
+        throw new Failure(`${(error as Error).message}\n${other}`);
+      });
     });
 }
 
@@ -84,7 +88,10 @@ export async function addSettings(command: Command): Promise<void> {
 async function configOf(flags: Flags): Promise<Config> {
   const { loadConfig } = await loadMaster();
   const outcome = loadConfig({ env: process.env, flags });
-  if ('config' in outcome) return outcome.config;
+  if ('config' in outcome) {
+    for (const warning of outcome.warnings) process.stderr.write(`soda: warning: ${warning}\n`);
+    return outcome.config;
+  }
   throw new Failure(outcome.problems.join('\n'), ExitCode.usage);
 }
 

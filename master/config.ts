@@ -3,7 +3,7 @@
  * makes its flags from it and `docs/configuration.md` its table. Reads secrets from files; prints
  * nothing and never puts a secret into a message.
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { DEFAULT_PORT } from '@soda-scheduler/protocol';
 import { z } from 'zod';
@@ -234,16 +234,20 @@ export interface ConfigSources {
   readonly flags: Readonly<Record<string, string | boolean | undefined>>;
 }
 
-export type ConfigOutcome = { readonly config: Config } | { readonly problems: readonly string[] };
+export type ConfigOutcome =
+  /** `warnings`: of secrets that others can see. They name no secret. */
+  | { readonly config: Config; readonly warnings: readonly string[] }
+  | { readonly problems: readonly string[] };
 
 /** A flag goes before the environment, that before the default. Tells all problems at once. */
 export function loadConfig({ env, flags }: ConfigSources): ConfigOutcome {
   const known = configFields.flatMap((field) =>
     field.fromFile ? [field.env, `${field.env}_FILE`] : [field.env],
   );
+  const warnings: string[] = [];
   const problems = unknownVariables(env, known);
   const raw = Object.fromEntries(
-    configFields.map((field) => [field.name, rawValue(field, env, flags, problems)]),
+    configFields.map((field) => [field.name, rawValue(field, { env, flags }, problems, warnings)]),
   );
   problems.push(...tokenProblems(raw));
   const parsed = configSchema.safeParse(raw);
@@ -254,6 +258,7 @@ export function loadConfig({ env, flags }: ConfigSources): ConfigOutcome {
   if (!parsed.success || problems.length > 0) return { problems };
   const { data } = parsed;
   return {
+    warnings,
     config: Object.freeze({
       ...data,
       databaseUrl: data.databaseUrl ?? `sqlite:${path.join(data.dataDir, 'soda.db')}`,
@@ -281,14 +286,21 @@ function isSet(secret: unknown): boolean {
 
 function rawValue(
   field: ConfigField,
-  env: ConfigSources['env'],
-  flags: ConfigSources['flags'],
+  { env, flags }: ConfigSources,
   problems: string[],
+  warnings: string[],
 ): string | null {
   const flag = flags[field.flagKey];
   const fileVariable = `${field.env}_FILE`;
   if (flag !== undefined) {
-    return field.secret ? readSecret(field.flag, String(flag), problems) : String(flag);
+    if (field.secret) return readSecret(field.flag, String(flag), problems, warnings);
+    if (field.fromFile && withoutPassword(String(flag)).includes('***')) {
+      const remedy = `put it into a file and name that in ${fileVariable}`;
+      warnings.push(
+        `${field.flag}: a password on the command line is seen by everybody: ${remedy}`,
+      );
+    }
+    return String(flag);
   }
   // An empty variable counts as absent: that is how compose files and shells say "not set".
   const direct = env[field.env] || null;
@@ -297,12 +309,20 @@ function rawValue(
     problems.push(`${field.env}: set, and ${fileVariable} too: keep one of them`);
     return direct;
   }
-  if (file !== null) return readSecret(fileVariable, file, problems);
+  if (file !== null) return readSecret(fileVariable, file, problems, warnings);
   return direct ?? field.default;
 }
 
-function readSecret(source: string, file: string, problems: string[]): string | null {
+function readSecret(
+  source: string,
+  file: string,
+  problems: string[],
+  warnings: string[],
+): string | null {
   try {
+    if ((statSync(file).mode & 0o004) !== 0) {
+      warnings.push(`${source}: every user of this machine can read the file: chmod o-r ${file}`);
+    }
     const text = readFileSync(file, 'utf8').trim();
     if (text !== '') return text;
     problems.push(`${source}: the file is empty`);
@@ -348,7 +368,7 @@ function withoutPassword(text: string): string {
   if (url === null) return text;
   if (url.password !== '') url.password = '***';
   for (const key of [...url.searchParams.keys()]) {
-    if (/pass|secret|key|token/i.test(key)) url.searchParams.set(key, '***');
+    if (/pass|pwd|secret|key|token/i.test(key)) url.searchParams.set(key, '***');
   }
   return url.href;
 }

@@ -3,7 +3,7 @@
  * layer. Owns the order of start and stop, and nothing else.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { createAuthorizer } from './access/auth.ts';
 import { ExecutorGateway } from './access/executor-gateway.ts';
@@ -17,6 +17,7 @@ import type { Config } from './config.ts';
 import { defaultPolicy, type Policy } from './domain/state.ts';
 import { AddressPolicy } from './infrastructure/callbacks/address-policy.ts';
 import { HttpNotifier } from './infrastructure/callbacks/http-notifier.ts';
+import { openDataDirectory } from './infrastructure/data-directory.ts';
 import { createMetrics } from './infrastructure/metrics.ts';
 import { NameResolver } from './infrastructure/callbacks/name-resolver.ts';
 import { keepNotifySecret } from './infrastructure/notify-secret.ts';
@@ -76,11 +77,15 @@ export async function runMaster(
   };
 
   try {
-    const { port } = await http.listen();
+    const { port } = await http.listen().catch((error: unknown) => {
+      throw inWords(error, config);
+    });
     const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
-    log.info('the master listens', { event: 'listening', url, version: VERSION });
+    // It listens, but takes no work before it has its database.
+    log.info('the master starts', { event: 'starting', url, version: VERSION });
     const { ended } = await engine.start();
     if (options.signal?.aborted !== true) {
+      log.info('the master takes work', { event: 'ready', url });
       stopRetention = keepRetention({ store, clock, log, retentionDays: config.retentionDays });
     }
     // Deposed: nothing may be written any more, so that only the rest is shut down.
@@ -92,9 +97,18 @@ export async function runMaster(
   }
 }
 
+/** Of an address that cannot be listened on. */
+function inWords(error: unknown, { host, port }: Config): unknown {
+  if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') return error;
+  const message =
+    `port ${port} of ${host} is in use, perhaps by another master: ` +
+    'stop that, or choose another port with SODA_PORT, and another SODA_DATA_DIR';
+  return Object.assign(new Error(message, { cause: error }), { code: 'EADDRINUSE' });
+}
+
 /** Every part, each given what it needs; nothing has begun yet. */
 async function assemble(config: Config, logTo: NodeJS.WritableStream | undefined) {
-  mkdirSync(config.dataDir, { recursive: true });
+  openDataDirectory(config.dataDir);
   const { databaseUrl, allowWeakDurability, leaseMs, host, port } = config;
   const log = createLog(config.logLevel, logTo);
   const clock = createClock();

@@ -23,13 +23,14 @@ const START_TIMEOUT_MS = 20_000;
 /** For the executor, which may have an ffmpeg to end, then for the master: below 10 s in all. */
 const STOP_GRACE_MS = { executor: 6_000, master: 3_500 };
 const COUNT_MAX = 1000;
+const DEFAULT_PORT = 18890;
 const PARENT_CHECK_MS = 500;
 
 const distFile = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
 class Demo {
   readonly #signal: AbortSignal;
-  readonly #port = Number(process.env['SODA_PORT'] ?? 18890);
+  readonly #port = Number(process.env['SODA_PORT'] ?? DEFAULT_PORT);
   readonly #url = `http://127.0.0.1:${this.#port}`;
   readonly #dataDir = resolve(process.env['SODA_DATA_DIR'] ?? 'data');
   readonly #mediaRoot = join(this.#dataDir, 'media');
@@ -48,7 +49,14 @@ class Demo {
     say();
     say(bold('Soda Scheduler'));
     say();
-    await mkdir(this.#mediaRoot, { recursive: true });
+    await mkdir(this.#mediaRoot, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+      const { code = error.message } = error;
+      throw new Error(
+        `The data directory ${shown(this.#dataDir)} cannot be written to (${code}). Choose another:\n` +
+          'SODA_DATA_DIR=data-2 npm start',
+        { cause: error },
+      );
+    });
     const ffmpeg = await this.#findFfmpeg();
     await this.#startMaster();
     await this.#startExecutor(ffmpeg);
@@ -95,18 +103,23 @@ class Demo {
       const response = await fetch(`${this.#url}/readyz`, { signal: this.#signal });
       return response.ok;
     });
-    const before = await this.#countTasks();
-    const found = before === 0 ? '' : `${before} ${before === 1 ? 'task' : 'tasks'} from before, `;
+    const { count, open } = await this.#tasksFromBefore();
+    const number = count === COUNT_MAX ? `at least ${count}` : String(count);
+    const found = count === 0 ? '' : `${number} ${count === 1 ? 'task' : 'tasks'} from before, `;
     done('master', this.#url, `${found}log: ${shown(logFile)}`);
+    if (open === 0) return;
+    const left = open === 1 ? 'One of them has' : `${open} of them have`;
+    say(dim(`${left} not ended: that is gone on with first.`));
   }
 
-  async #countTasks(): Promise<string | number> {
-    let count = 0;
-    for await (const _ of this.#client.list({ limit: 200 }, { signal: this.#signal })) {
+  async #tasksFromBefore(): Promise<{ readonly count: number; readonly open: number }> {
+    let [count, open] = [0, 0];
+    for await (const task of this.#client.list({ limit: 200 }, { signal: this.#signal })) {
       count += 1;
-      if (count === COUNT_MAX) return `more than ${COUNT_MAX}`;
+      if (task.finished_at === null) open += 1;
+      if (count === COUNT_MAX) break;
     }
-    return count;
+    return { count, open };
   }
 
   async #startExecutor({ ffmpeg, ffprobe }: FoundFfmpeg): Promise<void> {
@@ -201,6 +214,11 @@ class Demo {
       `curl -s ${this.#url}/scheduler/v2/task/submit -H 'content-type: application/json' \\\n` +
         `  -d '${JSON.stringify({ task, user: USER })}'\n`,
     );
+    say();
+    say('See what became of it:');
+    say();
+    const at = this.#port === DEFAULT_PORT ? '' : `SODA_URL=${this.#url} `;
+    process.stdout.write(`${at}npx soda task list\n${at}npx soda task watch <id>\n`);
     say();
     say(dim('Ctrl-C stops all of it. Tasks and files are kept.'));
     say();

@@ -4,7 +4,8 @@
  * Once any token is configured, every route but the public ones needs one, and a role whose token
  * is missing is left to the admin. With no token at all (`config.ts` allows that on loopback
  * only) programs of this machine may do everything, and web pages nothing: a page can reach
- * loopback, but it cannot hide its `Origin`, nor, with a rebound name, its `Host`.
+ * loopback, but it cannot hide its `Origin`, nor, with a rebound name, its `Host`; and of an image
+ * or a frame, which has no `Origin`, the browser says in `Sec-Fetch-Site` for whom it is.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -80,6 +81,10 @@ function refuseWebPage(req: IncomingMessage): Refusal | null {
   }
   if (origin !== undefined && origin !== `http://${host}`) {
     return { status: 403, message: 'Without tokens, other web origins are not served.' };
+  }
+  const site = req.headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') {
+    return { status: 403, message: 'Without tokens, web pages of others are not served.' };
   }
   return null;
 }

@@ -1,7 +1,7 @@
 /** The built `soda` command as a process: what it prints, and how it ends. */
 import { expect } from 'chai';
 import { once } from 'node:events';
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
@@ -244,7 +244,16 @@ describe('soda', function () {
       api.intercept = () => problem(409, 'the task is running');
       expect((await run(['task', 'retry', 'a'])).code).to.equal(4);
       api.intercept = () => problem(401, 'The token is not known.');
-      expect((await run(['task', 'get', 'a'])).code).to.equal(2);
+      expect(await run(['task', 'get', 'a'])).to.include({
+        code: 2,
+        err: 'soda: The token is not known.\nsoda: set SODA_TOKEN, or give --token\n',
+      });
+      api.intercept = () => [502, '<html>', { 'content-type': 'text/html' }];
+      const behind = await run(['task', 'get', 'a']);
+      expect(behind.code).to.equal(5);
+      expect(behind.err).to.match(
+        /^soda: HTTP 502 .*\nsoda: this is the answer of a proxy .*: is the master up\?\n$/,
+      );
       api.intercept = () => problem(500, 'The master failed.');
       const [failed, gone] = await Promise.all([
         run(['task', 'get', 'a']),
@@ -286,6 +295,43 @@ describe('soda', function () {
       });
       expect(JSON.parse(out)).to.include({ leaseMs: 30_000, notifySecrets: '(set)' });
       expect(out).to.not.include('whsec_');
+    });
+
+    it('says what to do about a port that is in use, or data that cannot be written', async () => {
+      const used = new URL(api.url).port;
+      const busy = await run(['dev', '--port', used, '--data-dir', 'busy']);
+      expect(busy.code).to.equal(1);
+      expect(busy.err).to.match(
+        /^soda: port \d+ of 127\.0\.0\.1 is in use, perhaps by another master/m,
+      );
+      expect(busy.err).to.match(/^soda: .*--port.*--data-dir/m);
+      expect(busy.err).to.not.match(/the master (listens|takes work)/);
+      await writeFile(path.join(folder, 'a-file'), '');
+      for (const data of ['a-file', 'a-file/below']) {
+        const refused = await run(['master', '--port', '0', '--data-dir', data]);
+        expect(refused.code, data).to.equal(1);
+        expect(refused.err, data).to.match(
+          /^soda: the data directory a-file\S* cannot be .* \(E\w+\): set SODA_DATA_DIR/,
+        );
+      }
+    });
+
+    it('keeps what it stores from other users, and says that it takes work when it does', async () => {
+      const master = start(['master', '--port', '0', '--data-dir', 'private/data']);
+      const events: string[] = [];
+      for await (const line of createInterface(master.stdout)) {
+        events.push((JSON.parse(line) as { event: string }).event);
+        if (events.at(-1) === 'ready') break;
+      }
+      expect(events.filter((event) => ['starting', 'term', 'ready'].includes(event))).to.deep.equal(
+        ['starting', 'term', 'ready'],
+      );
+      const modeOf = async (name: string) =>
+        (await stat(path.join(folder, 'private/data', name))).mode & 0o777;
+      expect(await modeOf('.')).to.equal(0o700);
+      for (const name of ['soda.db', 'soda.db-wal', 'notify-secret']) {
+        expect(await modeOf(name), name).to.equal(0o600);
+      }
     });
 
     it('takes a task, calls back with a signature, and stops when told to', async () => {

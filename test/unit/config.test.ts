@@ -1,5 +1,5 @@
 /** The configuration, and the page that documents it: one cannot change without the other. */
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
@@ -193,22 +193,49 @@ describe('configuration', () => {
   });
 
   it('shows itself without a secret', () => {
-    const url = 'mysql://soda:hunter2@db:3306/soda?ssl=true&sslKey=hunter3';
+    const url = 'mysql://soda:hunter2@db:3306/soda?ssl=true&sslKey=hunter3&pwd=hunter4';
     const config = configOf({ ...tokens, SODA_DATABASE_URL: url, SODA_NOTIFY_SECRET: secret });
     const shown = redacted(config);
     const text = JSON.stringify(shown);
-    for (const hidden of [...Object.values(tokens), secret, 'hunter2', 'hunter3']) {
+    for (const hidden of [...Object.values(tokens), secret, 'hunter2', 'hunter3', 'hunter4']) {
       expect(text).not.to.include(hidden);
     }
     expect(shown).to.include({
       port: 18890,
       adminToken: '(set)',
-      databaseUrl: 'mysql://soda:***@db:3306/soda?ssl=true&sslKey=***',
+      databaseUrl: 'mysql://soda:***@db:3306/soda?ssl=true&sslKey=***&pwd=***',
     });
     expect(redacted(configOf({}))).to.include({
       adminToken: '(not set)',
       notifySecrets: '(not set)',
     });
+  });
+
+  it('warns of secrets that others can see, without repeating them', () => {
+    const file = (name: string, mode: number) => {
+      const at = path.join(directory, name);
+      writeFileSync(at, `${name}-0123456789abcdef`);
+      chmodSync(at, mode);
+      return at;
+    };
+    const warningsOf = (env: Record<string, string>, flags: Record<string, string> = {}) => {
+      const outcome = loadConfig({ env, flags });
+      return 'warnings' in outcome ? outcome.warnings : outcome.problems;
+    };
+    const env = {
+      SODA_ADMIN_TOKEN_FILE: file('admin', 0o644),
+      SODA_SUBMIT_TOKEN_FILE: file('submit', 0o640),
+      SODA_EXECUTOR_TOKEN_FILE: file('executor', 0o600),
+    };
+    const warnings = warningsOf(env, { databaseUrl: 'mysql://soda:hunter2@db/soda' });
+    expect(warnings).to.have.length(2);
+    expect(warnings.join('\n'))
+      .to.match(/^SODA_ADMIN_TOKEN_FILE: every user of this machine can read/m)
+      .and.to.match(/^--database-url: .*SODA_DATABASE_URL_FILE/m)
+      .and.not.to.include('hunter2');
+    expect(warningsOf({}, { databaseUrl: 'mysql://soda@db/soda' })).to.deep.equal([]);
+    expect(warningsOf({}, { databaseUrl: 'sqlite:/var/soda/a:b@c' })).to.deep.equal([]);
+    expect(warningsOf({ SODA_DATABASE_URL: 'mysql://soda:hunter2@db/soda' })).to.deep.equal([]);
   });
 
   it('makes a secret for callbacks once, readable by its owner only', () => {

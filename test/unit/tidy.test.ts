@@ -93,6 +93,28 @@ describe('tidy', () => {
     expect(lost).to.deep.equal([]);
   });
 
+  it('ships dependencies with a digest, and a licence that asks for no more than a notice', () => {
+    interface Locked {
+      readonly [key: string]: unknown;
+      readonly integrity?: string;
+      readonly license?: string;
+    }
+    const { packages } = JSON.parse(read('package-lock.json')) as {
+      packages: Record<string, Locked>;
+    };
+    const shippedPackages = Object.entries(packages).filter(
+      ([path, { link, dev, devOptional }]) =>
+        path.startsWith('node_modules/') && !(link ?? dev ?? devOptional),
+    );
+    expect(shippedPackages).to.have.length.above(50);
+    const free = /^(MIT|ISC|0BSD|BSD-[23]-Clause|Apache-2\.0|Unlicense|BlueOak-1\.0\.0)$/;
+    const odd = shippedPackages.filter(
+      ([, { integrity = '', license = '' }]) =>
+        !integrity.startsWith('sha512-') || !free.test(license),
+    );
+    expect(odd.map(([path]) => path)).to.deep.equal([]);
+  });
+
   it('has no test that is switched off by name', () => {
     // What depends on the machine calls `this.skip()` or chooses `describe.skip` by a condition.
     const off = /\b(?:(?:it|describe|context)\.(?:skip|only)|x(?:it|describe))\(/;

@@ -4,6 +4,7 @@
  * is cut into pieces by `pace.ts`. The file stays locked as long as it is open; see
  * `docs/operations.md` for why that is wanted.
  */
+import { closeSync, openSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Knex } from 'knex';
 import Libsql from 'libsql';
@@ -49,6 +50,7 @@ class LibsqlClient extends BetterSqlite3Client {
 function openFile(file: string): Libsql.Database {
   let database: Libsql.Database | null = null;
   try {
+    makeFile(file);
     database = new Libsql(file, { timeout: BUSY_TIMEOUT_MS });
     // Exclusive before WAL: then the index of the log lives in memory and no other process, not
     // even a second master of this version, can open the file.
@@ -61,11 +63,23 @@ function openFile(file: string): Libsql.Database {
     database?.close();
     const code = codeOf(error);
     // The disk may have room again, or answer, at the next try.
-    if (code.startsWith('SQLITE_FULL') || code.startsWith('SQLITE_IOERR')) throw error;
+    if (/^(SQLITE_FULL|SQLITE_IOERR|ENOSPC|EDQUOT|EIO)/.test(code)) throw error;
     if (code.startsWith('SQLITE_BUSY')) {
       throw new StoreUnusable(`another master owns this file: ${file}`, { cause: error });
     }
     throw new StoreUnusable(`${file} cannot be opened: ${String(error)}`, { cause: error });
+  }
+}
+
+/**
+ * For its owner only, as its log will be. One that is there is not even opened: closing it would give
+ * back the locks that this process has on it.
+ */
+function makeFile(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
   }
 }
 

@@ -59,11 +59,24 @@ describe('the demo', function () {
     const second = await runUntil(/Ctrl-C stops/);
     expect(second.code, second.said).to.equal(0);
     expect(second.said).to.include('1 task from before').and.include('signature verified');
+    expect(second.said).to.include('One of them has not ended: that is gone on with first.');
+    expect(second.said).to.match(/^SODA_URL=http:\S+ npx soda task list$/m);
     const outputs = readdirSync(join(dataDir, 'media'))
       .filter((name) => name.startsWith('demo-'))
       .map((name) => readdirSync(join(dataDir, 'media', name)).sort());
     const both = ['640x360.mp4', '854x480.mp4'];
     expect(outputs).to.deep.equal([both, both]);
+  });
+
+  it('says that its data cannot be written', async () => {
+    const demo = { ...process.env, SODA_PORT: String(port), SODA_DATA_DIR: main };
+    const child = spawn(process.execPath, [main], { env: demo, stdio: 'pipe' });
+    running = child;
+    let said = '';
+    child.stderr.on('data', (more: Buffer) => (said += more.toString()));
+    const [code] = (await once(child, 'close')) as [number | null];
+    expect(code).to.equal(1);
+    expect(said).to.match(/The data directory .* cannot be written to \(\w+\)[^]*SODA_DATA_DIR=/);
   });
 
   it('says that a port is in use', async () => {

@@ -120,6 +120,16 @@ describe('HTTP authorisation', () => {
       expect((await list({ host, origin: `http://${host}` })).status).to.equal(200);
     });
 
+    it('refuses what a browser fetches for pages of others, which carries no Origin', async () => {
+      const from = (site: string) => list({ 'sec-fetch-site': site });
+      for (const site of ['cross-site', 'same-site', 'something-new']) {
+        expect((await from(site)).status, site).to.equal(403);
+      }
+      for (const site of ['same-origin', 'none']) {
+        expect((await from(site)).status, site).to.equal(200);
+      }
+    });
+
     it('refuses what a page may send without asking: a form, or text', async () => {
       const body = { task: { type: 't' }, user: { group: 'g' } };
       for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
