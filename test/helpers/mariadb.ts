@@ -51,6 +51,8 @@ async function privateServer(binary: string, flags: readonly string[]): Promise<
   await promisify(execFile)('mariadb-install-db', [
     '--no-defaults',
     ...data,
+    // Two at once would take each other's temporary tables.
+    `--tmpdir=${folder}`,
     '--auth-root-authentication-method=normal',
     '--skip-test-db',
   ]);

@@ -12,6 +12,7 @@ import { plain } from './dialect.ts';
 import { keepSecrets } from './installation.ts';
 import { createSegment, migrate, segmentIndexes } from './migrations.ts';
 import { type Databases, Queries } from './queries.ts';
+import type { Row } from './rows.ts';
 import type { Segment } from './segments.ts';
 import { nextSegmentAt, SEGMENT_PREFIX, segmentAt, segmentNamed, Segments } from './segments.ts';
 
@@ -71,12 +72,13 @@ export class SqlStore extends Queries implements TaskStore {
 
   async commit(commit: Commit): Promise<void> {
     const { statements, missing } = planCommit(this.#dialect, this.#segments, commit);
-    const signed = this.#sign(statements.length > 0 || commit.saysAlive ? commit.now : null);
+    const saysAlive = statements.length > 0 || commit.saysAlive;
+    if (!saysAlive) return this.#confirm(commit.term);
     // Making a table would end the transaction, so it comes before.
     for (const segment of missing) await this.#makeSegment(this.#engine, segment);
-    await this.#engine.transaction(async (connection) => {
-      await this.#write(connection, commit.term, [signed, ...statements]);
-    });
+    await this.#engine.transaction((connection) =>
+      this.#write(connection, commit.term, commit.now, statements),
+    );
   }
 
   async prepareSegments(now: number): Promise<void> {
@@ -166,7 +168,7 @@ export class SqlStore extends Queries implements TaskStore {
       }
       const [, after] = await this.#dialect.run(connection, [raise, this.#readTerm()]);
       const aliveAt = (before?.rows[0]?.['alive_at'] ?? null) as number | null;
-      return { term: termIn(after), aliveAt };
+      return { term: termIn(after?.rows ?? []), aliveAt };
     });
   }
 
@@ -213,7 +215,7 @@ export class SqlStore extends Queries implements TaskStore {
     );
     // All or none: a wait that is shortened twice would be over at once.
     await this.#engine.transaction((connection) =>
-      this.#write(connection, term, [this.#sign(now), retries, ...changes]),
+      this.#write(connection, term, now, [retries, ...changes]),
     );
   }
 
@@ -232,14 +234,17 @@ export class SqlStore extends Queries implements TaskStore {
     }
   }
 
-  /** Says who holds the row. One that only asks whether its term still stands writes seldom. */
-  #sign(now: number | null): Statement {
-    const writer = this.#dialect.connectionId;
-    const change =
-      now === null
-        ? `UPDATE master SET writer = ${writer} WHERE id = 1 AND writer <> ${writer}`
-        : `UPDATE master SET writer = ${writer}, alive_at = ? WHERE id = 1`;
-    return { sql: change, runs: [now === null ? [] : [now]], touches: null };
+  /**
+   * The fence: it writes nothing where the term is over, and keeps a newer one from beginning until
+   * this transaction has ended. Says who holds the row, and when its master was alive.
+   */
+  #fence(term: number, now: number): Statement {
+    const set = `writer = ${this.#dialect.connectionId}, alive_at = ?`;
+    return {
+      sql: `UPDATE master SET ${set} WHERE id = 1 AND term = ?`,
+      runs: [[now, term]],
+      touches: 1,
+    };
   }
 
   /** Locks the row, so that no newer term begins before this transaction has ended. */
@@ -247,31 +252,41 @@ export class SqlStore extends Queries implements TaskStore {
     return plain(`SELECT term, owner, alive_at FROM master WHERE id = 1${this.#dialect.lockRow}`);
   }
 
+  /** One that only asks whether its term still stands writes and locks nothing. */
+  async #confirm(term: number): Promise<void> {
+    checkTerm(await this.#engine.rows('SELECT term FROM master WHERE id = 1'), term);
+  }
+
   async #write(
     connection: Connection,
     term: number,
+    now: number,
     statements: readonly Statement[],
   ): Promise<void> {
+    const fenced = [this.#fence(term, now), ...statements];
     let outcomes: Outcome[];
     try {
-      const begin = [plain(this.#dialect.begin), this.#readTerm()];
-      outcomes = await this.#dialect.run(connection, [...begin, ...statements]);
+      outcomes = await this.#dialect.run(connection, [plain(this.#dialect.begin), ...fenced]);
     } catch (error) {
       if (!this.#dialect.isDuplicate(error)) throw error;
       // A newer master may be why the row is there.
-      const [read] = await this.#dialect.run(connection, [this.#readTerm()]);
-      checkTerm(read, term);
+      await this.#checkTerm(connection, term);
       throw new CommitConflict(String(error), { cause: error });
     }
-    const [, read, ...written] = outcomes;
-    checkTerm(read, term);
-    for (const [index, { sql, touches }] of statements.entries()) {
+    const written = outcomes.slice(1);
+    if (written[0]?.touched !== 1) await this.#checkTerm(connection, term);
+    for (const [index, { sql, touches }] of fenced.entries()) {
       const touched = written[index]?.touched;
       if (touches !== null && touched !== touches) {
         const head = sql.slice(0, sql.indexOf(' ', 12));
         throw new CommitConflict(`${head}: ${touched} rows instead of ${touches}`);
       }
     }
+  }
+
+  async #checkTerm(connection: Connection, term: number): Promise<void> {
+    const [read] = await this.#dialect.run(connection, [this.#readTerm()]);
+    checkTerm(read?.rows ?? [], term);
   }
 
   /** Those that lack an index are completed: reads name the index they go by. */
@@ -330,11 +345,11 @@ interface Begun {
   readonly aliveAt: number | null;
 }
 
-function termIn(outcome: Outcome | undefined): number {
-  return outcome?.rows[0]?.['term'] as number;
+function termIn([row]: readonly Row[]): number {
+  return row?.['term'] as number;
 }
 
-function checkTerm(outcome: Outcome | undefined, term: number): void {
-  const newest = termIn(outcome);
+function checkTerm(rows: readonly Row[], term: number): void {
+  const newest = termIn(rows);
   if (newest !== term) throw new TermLost(`term ${term} is over: the newest is ${newest}`);
 }
