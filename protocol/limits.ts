@@ -34,6 +34,8 @@ export const SESSION_LIMITS = {
   checkpointBytesMax: 64 * 1024,
   /** Largest progress state, as JSON bytes. */
   progressStateBytesMax: 4 * 1024,
+  /** Of arrays and objects within one another, in each of these. */
+  jsonDepthMax: 1_000,
   /** Sequenced frames one side may have sent without an ack. */
   unackedFramesMax: 256,
   /** Bytes of such frames. */

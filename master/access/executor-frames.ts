@@ -1,10 +1,19 @@
 /**
  * Translates between the frames of an executor session and the words of the domain. Pure. What
  * only executors and clients read (params, result, progress state, checkpoint) crosses as JSON
- * text, and its size is checked here: a result that is too large ends its attempt with a message
- * instead of ending the connection, which would only bring the same frame back.
+ * text, taken from the frame as it is written and checked here: a result that cannot be kept ends its
+ * attempt with a message instead of ending the connection, which would only bring the same frame back.
  */
-import { SESSION_LIMITS, decodeFrame, subjectFrame } from '@soda-scheduler/protocol';
+import {
+  RefusedJson,
+  SESSION_LIMITS,
+  decodeFrame,
+  jsonAt,
+  jsonObject,
+  refusalOf,
+  scanValue,
+  subjectFrame,
+} from '@soda-scheduler/protocol';
 import type {
   ExecutorFrame,
   HelloFrame,
@@ -80,7 +89,13 @@ export function heartbeatEvent(frame: HeartbeatFrame, sender: Sender, proof: Pro
   };
 }
 
-export function frameEvent(frame: SequencedFrame, sender: Sender, proof: Proof): Event {
+/** `text`: what `frame` was decoded from. */
+export function frameEvent(
+  frame: SequencedFrame,
+  text: string,
+  sender: Sender,
+  proof: Proof,
+): Event {
   const from = {
     executorId: sender.executorId,
     sessionId: sender.sessionId,
@@ -95,9 +110,9 @@ export function frameEvent(frame: SequencedFrame, sender: Sender, proof: Proof):
     case 'reject':
       return { type: 'attemptRejected', code: frame.code, message: frame.message, ...from };
     case 'progress':
-      return { type: 'progressReported', ...progressOf(frame), ...from };
+      return { type: 'progressReported', ...progressOf(frame, text), ...from };
     case 'result':
-      return { type: 'attemptEnded', ...resultOf(frame), ...from };
+      return { type: 'attemptEnded', ...resultOf(frame, text), ...from };
   }
 }
 
@@ -139,8 +154,7 @@ function assignedTask(task: Task, term: number, mac: string | undefined): string
     ...(task.deadlineAt !== null && { deadline_at: task.deadlineAt }),
     ...(mac !== undefined && { mac }),
   } satisfies Omit<AssignedFields, 'params' | 'checkpoint'>;
-  const checkpoint = task.checkpoint === null ? '' : `,"checkpoint":${task.checkpoint}`;
-  return `${JSON.stringify(fields).slice(0, -1)},"params":${task.params}${checkpoint}}`;
+  return jsonObject(fields, { params: task.params, checkpoint: task.checkpoint ?? undefined });
 }
 
 function reportedAttempt(running: RunningAttempt, proof: Proof): ReportedAttempt {
@@ -155,24 +169,29 @@ function reportedAttempt(running: RunningAttempt, proof: Proof): ReportedAttempt
   };
 }
 
-/** What is too large is left out: progress is a courtesy, and must not end an attempt. */
-function progressOf(frame: ProgressFrame) {
-  const state = jsonText(frame.state, SESSION_LIMITS.progressStateBytesMax);
-  const checkpoint = jsonText(frame.checkpoint, SESSION_LIMITS.checkpointBytesMax);
+/** What cannot be kept is left out: progress is a courtesy, and must not end an attempt. */
+function progressOf({ percent, state, checkpoint }: ProgressFrame, text: string) {
+  const { progressStateBytesMax, checkpointBytesMax } = SESSION_LIMITS;
+  const kept = (value: unknown, name: string, bytesMax: number) => {
+    const slice = value === undefined ? absent : valueAt(text, [name], bytesMax);
+    return 'text' in slice ? slice.text : undefined;
+  };
   return {
-    percent: frame.percent ?? null,
-    state: 'text' in state ? state.text : undefined,
-    checkpoint: 'text' in checkpoint ? checkpoint.text : undefined,
+    percent: percent ?? null,
+    state: kept(state, 'state', progressStateBytesMax),
+    checkpoint: kept(checkpoint, 'checkpoint', checkpointBytesMax),
   };
 }
 
-function resultOf(frame: ResultFrame): AttemptResult {
-  const result = jsonText(frame.result, SESSION_LIMITS.resultBytesMax);
+function resultOf(frame: ResultFrame, text: string): AttemptResult {
+  const { error } = frame;
+  const { resultBytesMax: bytesMax } = SESSION_LIMITS;
+  const result = frame.result === undefined ? absent : valueAt(text, ['result'], bytesMax);
   if ('problem' in result) return refusedResult(`The result ${result.problem}`);
-  const details = jsonText(frame.error?.details, SESSION_LIMITS.resultBytesMax);
+  const details =
+    error?.details === undefined ? absent : valueAt(text, ['error', 'details'], bytesMax);
   if ('problem' in details) return refusedResult(`The details of the error ${details.problem}`);
 
-  const { error } = frame;
   const message = unexplained(frame);
   const missing = message === null ? null : { message };
   return {
@@ -184,7 +203,7 @@ function resultOf(frame: ResultFrame): AttemptResult {
         : {
             message: error.message,
             ...(error.name !== undefined && { name: error.name }),
-            ...(error.details !== undefined && { details: error.details }),
+            ...(details.text !== undefined && { details: details.text }),
           },
     retryable: error?.retryable ?? true,
     retryAfterMs: error?.retry_after === undefined ? null : Math.round(error.retry_after * 1000),
@@ -210,18 +229,27 @@ function refusedResult(message: string): AttemptResult {
   };
 }
 
-function jsonText(
-  value: unknown,
-  bytesMax: number,
-): { readonly text: string | undefined } | { readonly problem: string } {
-  let text: string | undefined;
-  try {
-    text = JSON.stringify(value);
-  } catch {
-    // Parsing copes with any depth; writing does not.
-    return { problem: 'is nested too deeply.' };
+type Value = { readonly text: string | undefined } | { readonly problem: string };
+const absent = { text: undefined } as const;
+
+/** A value of the frame, as it is written. */
+function valueAt(frameText: string, path: readonly string[], bytesMax: number): Value {
+  const slice = jsonAt(frameText, path);
+  if (slice === undefined) return absent;
+  const bytes = Buffer.byteLength(slice);
+  if (bytes > bytesMax) {
+    return { problem: `is too large: ${bytes} bytes of JSON, and ${bytesMax} are allowed.` };
   }
-  const bytes = text === undefined ? 0 : Buffer.byteLength(text);
-  if (bytes <= bytesMax) return { text };
-  return { problem: `is too large: ${bytes} bytes of JSON, and ${bytesMax} are allowed.` };
+  try {
+    scanValue(slice);
+  } catch (error) {
+    if (!(error instanceof RefusedJson)) throw error;
+    return { problem: `is refused: ${refusalOf(error).slice(0, 512)}.` };
+  }
+  return { text: detached(slice, frameText) };
+}
+
+/** A slice keeps all of the frame in memory: fine where it is most of it. */
+function detached(slice: string, frameText: string): string {
+  return slice.length * 2 > frameText.length ? slice : Buffer.from(slice).toString();
 }

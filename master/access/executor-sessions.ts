@@ -106,7 +106,7 @@ export class ExecutorSessions implements ExecutorLink {
     }
     const decoded = decodeFrame(executorFrame, text);
     if ('problem' in decoded) return this.#refuse(connection, text, decoded.problem);
-    this.#take(connection, connection.session, decoded.frame, Buffer.byteLength(text));
+    this.#take(connection, connection.session, decoded.frame, text);
     this.#recount(connection.session);
   }
 
@@ -203,7 +203,7 @@ export class ExecutorSessions implements ExecutorLink {
     connection: Connection,
     session: ExecutorSession,
     frame: ExecutorFrame,
-    bytes: number,
+    text: string,
   ): void {
     const { socket } = connection;
     if (frame.type === 'ack' || frame.type === 'heartbeat') {
@@ -225,11 +225,12 @@ export class ExecutorSessions implements ExecutorLink {
       // Not taken, so that it comes again: the session goes on.
       return socket.close(CloseCode.overflow, 'the master is behind: send it again');
     }
+    const bytes = Buffer.byteLength(text);
     const receipt = session.frames.receive(frame.seq, frame.ack, bytes);
     if (receipt !== 'invalid') this.#noteCancels(session, frame.ack);
     switch (receipt) {
       case 'deliver':
-        return this.#master.post(frameEvent(frame, session, this.#proofOf(session)), bytes);
+        return this.#master.post(frameEvent(frame, text, session, this.#proofOf(session)), bytes);
       case 'duplicate':
         return;
       case 'gap':

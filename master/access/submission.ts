@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   HTTP_LIMITS,
   LANE_LENGTH_MAX,
+  type Range,
   priorityNames,
   submitRequest,
 } from '@soda-scheduler/protocol';
@@ -12,7 +13,6 @@ import type { z } from 'zod';
 import type { Submission } from '../application/master-handle.ts';
 import { laneOf, type RetryPolicy, type User } from '../domain/task.ts';
 import { checkShape, readJson } from './body/fields.ts';
-import type { Range } from './body/json-scan.ts';
 import { digestOf } from './body/request-digest.ts';
 import { invalidFields, Problem } from './problem.ts';
 

@@ -1,11 +1,14 @@
 /** `POST /task/submit` and `/task/submit-batch`: 202 is said only after the engine's commit. */
 import {
   API_BASE,
+  BrokenJson,
   batchRequest,
   batchResponse,
   type BatchResult,
   conflictResponse,
   HTTP_LIMITS,
+  type Range,
+  RefusedJson,
   submitRequest,
   submitResponse,
 } from '@soda-scheduler/protocol';
@@ -14,7 +17,6 @@ import type { SubmitOutcome } from '../domain/effects.ts';
 import { invalidFields, Problem, tryLater } from './problem.ts';
 import { findItems } from './body/batch-items.ts';
 import { problemOfBroken, problemOfRefused, readJson } from './body/fields.ts';
-import { BrokenJson, type Range, RefusedJson } from './body/json-scan.ts';
 import { Pieces, runAtOnce } from './body/pieces.ts';
 import { isSameRequest } from './body/request-digest.ts';
 import type { ApiRequest, Reply, Route } from './route.ts';

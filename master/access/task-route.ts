@@ -18,7 +18,7 @@ import { invalidFields, Problem } from './problem.ts';
 import { checkShape, validate } from './body/fields.ts';
 import type { ApiRequest, Reply, Route } from './route.ts';
 import { instantOf, priorityOf } from './submission.ts';
-import { attemptView, taskSummary, taskViewText } from './views.ts';
+import { attemptViewText, taskListText, taskViewText } from './views.ts';
 
 const bytesMax = HTTP_LIMITS.bodyBytesMax;
 
@@ -120,15 +120,14 @@ async function show(handle: MasterHandle, taskId: string): Promise<Reply> {
   const shown = await handle.find(taskId, 'all');
   if (shown === null) throw new Problem(404, 'No such task is retained.', { taskId });
   const waiting = shown.task.state === 'waiting' ? handle.explain(shown.task) : null;
-  const body = `${taskViewText(shown, waiting)}\n`;
-  return { status: 200, body, contentType: 'application/json' };
+  return jsonReply(taskViewText(shown, waiting));
 }
 
 async function showAttempt(handle: MasterHandle, taskId: string, attempt: number): Promise<Reply> {
   const shown = await handle.find(taskId, attempt);
-  const body = shown && attemptView(shown, attempt);
-  if (body === null) throw new Problem(404, 'No such attempt is retained.', { taskId });
-  return { status: 200, body };
+  const text = shown && attemptViewText(shown, attempt);
+  if (text === null) throw new Problem(404, 'No such attempt is retained.', { taskId });
+  return jsonReply(text);
 }
 
 async function list(handle: MasterHandle, request: ApiRequest): Promise<Reply> {
@@ -142,13 +141,11 @@ async function list(handle: MasterHandle, request: ApiRequest): Promise<Reply> {
     beforeSeq: query.cursor === undefined ? null : seqOfCursor(query.cursor),
     limit: query.limit,
   });
-  return {
-    status: 200,
-    body: {
-      tasks: tasks.map(({ task, notification }) => taskSummary(task, notification)),
-      next_cursor: beforeSeq === null ? null : cursorOf(beforeSeq),
-    },
-  };
+  return jsonReply(taskListText(tasks, beforeSeq === null ? null : cursorOf(beforeSeq)));
+}
+
+function jsonReply(text: string): Reply {
+  return { status: 200, body: `${text}\n`, contentType: 'application/json' };
 }
 
 /** Opaque to clients, so that what it holds may change. */

@@ -1,46 +1,69 @@
 /** Tasks and executors as the API shows them: names of the wire, ISO times, the JSON of others as it is. */
-import type { ExecutorView, TaskSummary, TaskView } from '@soda-scheduler/protocol';
-import type { ListedAttempt, ShownTask } from '../application/ports.ts';
+import {
+  type ExecutorView,
+  jsonObject,
+  type TaskSummary,
+  type TaskView,
+} from '@soda-scheduler/protocol';
+import type { ListedAttempt, ShownTask, StoredTask } from '../application/ports.ts';
 import { type Executor, type ExecutorRecord, stateOf } from '../domain/executor.ts';
 import type { WaitingReason } from '../domain/explain.ts';
 import { type AttemptError, isTerminal, type Notification, type Task } from '../domain/task.ts';
 
 type AttemptView = TaskView['timeline'][number];
-type ErrorView = NonNullable<AttemptView['error']>;
 
 /** Of an attempt in the timeline: there may be two hundred of them. */
 const MESSAGE_LENGTH_MAX = 1024;
 const DETAILS_BYTES_MAX = 1024;
 const HALF_CHARACTER = /[\ud800-\udbff]$/;
 
-/** As JSON: params and result are in it as they were written, digit for digit. */
+/** As JSON text, as all that follows: what others gave as JSON is in it as they wrote it. */
 export function taskViewText(shown: ShownTask, waiting: WaitingReason | null): string {
   const { task, attempts, notification } = shown;
   const fields = {
-    ...taskSummary(task, notification),
+    ...summaryFields(task, notification),
     retry: { max_attempts: task.retry.maxAttempts, interval: intervalOf(task) },
     assign_timeout: task.assignTimeoutMs / 1000,
     execution_timeout: secondsOrNull(task.executionTimeoutMs),
     stall_timeout: secondsOrNull(task.stallTimeoutMs),
-    error: errorOf(task),
     checkpoint_bytes: task.checkpoint === null ? 0 : Buffer.byteLength(task.checkpoint),
     waiting,
-    timeline: timelineOf(task, attempts).map((attempt) => ({
-      ...attempt.view,
-      error: brief(attempt.error, attempt.detailsBytes),
-    })),
-  } satisfies Omit<TaskView, 'params' | 'result'>;
-  const text = JSON.stringify(fields).slice(0, -1);
-  return `${text},"params":${task.params},"result":${task.result ?? 'null'}}`;
+  } satisfies Omit<TaskView, SplicedField | 'timeline'>;
+  const timeline = timelineOf(task, attempts).map(({ view, error, detailsBytes }) =>
+    jsonObject(view, { error: briefErrorText(error, detailsBytes) }),
+  );
+  return jsonObject(fields, {
+    progress: progressText(task),
+    error: errorText(errorOf(task)),
+    params: task.params,
+    result: task.result,
+    timeline: `[${timeline.join(',')}]`,
+  });
 }
 
 /** One attempt with all that is known of it; null where it is not. */
-export function attemptView({ task, attempts }: ShownTask, attempt: number): AttemptView | null {
+export function attemptViewText({ task, attempts }: ShownTask, attempt: number): string | null {
   const found = timelineOf(task, attempts).find(({ view }) => view.attempt === attempt);
-  return found === undefined ? null : { ...found.view, error: found.error };
+  return found === undefined ? null : jsonObject(found.view, { error: errorText(found.error) });
 }
 
-export function taskSummary(task: Task, notification: Notification | null): TaskSummary {
+export function taskListText(tasks: readonly StoredTask[], nextCursor: string | null): string {
+  const summaries = tasks.map(({ task, notification }) =>
+    jsonObject(summaryFields(task, notification), {
+      progress: progressText(task),
+      error: errorText(withoutDetails(errorOf(task))),
+    }),
+  );
+  return jsonObject({ next_cursor: nextCursor }, { tasks: `[${summaries.join(',')}]` });
+}
+
+/** What is, or holds, the JSON of others. */
+type SplicedField = 'params' | 'result' | 'progress' | 'error';
+
+function summaryFields(
+  task: Task,
+  notification: Notification | null,
+): Omit<TaskSummary, SplicedField> {
   return {
     task_id: task.id,
     type: task.type,
@@ -58,15 +81,6 @@ export function taskSummary(task: Task, notification: Notification | null): Task
     finished_at: isoOrNull(task.finishedAt),
     deadline: isoOrNull(task.deadlineAt),
     cancel_requested_at: isoOrNull(task.cancelRequestedAt),
-    progress:
-      task.progressAt === null
-        ? null
-        : {
-            percent: task.progressPercent,
-            state: json(task.progressState),
-            at: iso(task.progressAt),
-          },
-    error: withoutDetails(errorOf(task)),
     failure_reason: task.failureReason,
     notification: notificationView(task, notification),
   };
@@ -115,6 +129,17 @@ export function goneExecutorView(record: ExecutorRecord): ExecutorView {
     loop_lag_ms: null,
     rss_bytes: null,
   };
+}
+
+function progressText({ progressAt, progressPercent, progressState }: Task): string | null {
+  if (progressAt === null) return null;
+  return jsonObject({ percent: progressPercent, at: iso(progressAt) }, { state: progressState });
+}
+
+function errorText(error: AttemptError | null): string | null {
+  if (error === null) return null;
+  const { message, name, details } = error;
+  return jsonObject({ message, name }, { details });
 }
 
 /** The error of an earlier attempt is in the timeline; a success has none. */
@@ -182,16 +207,16 @@ function timelineEntry(record: ListedAttempt): TimelineEntry {
 }
 
 /** The error of one of many: its attempt, asked for alone, has all of it. */
-function brief(error: AttemptError | null, detailsBytes: number): ErrorView | null {
+function briefErrorText(error: AttemptError | null, detailsBytes: number): string | null {
   if (error === null) return null;
-  const { details, ...rest } = error;
-  const bytes = details === undefined ? detailsBytes : Buffer.byteLength(JSON.stringify(details));
+  const { name, details } = error;
+  const bytes = details === undefined ? detailsBytes : Buffer.byteLength(details);
   const message =
-    rest.message.length > MESSAGE_LENGTH_MAX
-      ? `${rest.message.slice(0, MESSAGE_LENGTH_MAX).replace(HALF_CHARACTER, '')}…`
-      : rest.message;
-  if (bytes > DETAILS_BYTES_MAX) return { ...rest, message, details_bytes: bytes };
-  return details === undefined ? { ...rest, message } : { ...rest, message, details };
+    error.message.length > MESSAGE_LENGTH_MAX
+      ? `${error.message.slice(0, MESSAGE_LENGTH_MAX).replace(HALF_CHARACTER, '')}…`
+      : error.message;
+  if (bytes > DETAILS_BYTES_MAX) return JSON.stringify({ message, name, details_bytes: bytes });
+  return jsonObject({ message, name }, { details });
 }
 
 function notificationView(task: Task, notification: Notification | null): TaskView['notification'] {
@@ -213,10 +238,6 @@ function intervalOf({ retry: { interval } }: Task): number | number[] {
 
 function secondsOrNull(ms: number | null): number | null {
   return ms === null ? null : ms / 1000;
-}
-
-function json(text: string | null): unknown {
-  return text === null ? null : JSON.parse(text);
 }
 
 function iso(at: number): string {

@@ -1,11 +1,8 @@
 /**
  * How much memory the texts of a task take, as an estimate: one byte for each UTF-16 unit. What has
- * a fixed size is left out, for it is bounded by counts. Pure but for a memo of what was measured.
+ * a fixed size is left out, for it is bounded by counts. Pure.
  */
-import type { AttemptError, EndedTask, Task } from './task.ts';
-
-/** Errors are never changed once they are made, and their details may be large. */
-const measured = new WeakMap<AttemptError, number>();
+import type { EndedTask, Task } from './task.ts';
 
 /** Of a task that waits: none of these texts changes before it is offered. */
 export function heldBytes(task: Task): number {
@@ -19,14 +16,6 @@ export function heldBytes(task: Task): number {
 
 /** Of what is kept of an ended task for its callback. */
 export function endedBytes({ result, error }: Pick<EndedTask, 'result' | 'error'>): number {
-  return (result?.length ?? 0) + (error === null ? 0 : errorBytes(error));
-}
-
-function errorBytes(error: AttemptError): number {
-  if (error.details === undefined) return error.message.length;
-  const known = measured.get(error);
-  if (known !== undefined) return known;
-  const bytes = error.message.length + (JSON.stringify(error.details)?.length ?? 0);
-  measured.set(error, bytes);
-  return bytes;
+  const errorBytes = error === null ? 0 : error.message.length + (error.details?.length ?? 0);
+  return (result?.length ?? 0) + errorBytes;
 }

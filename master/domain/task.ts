@@ -41,12 +41,13 @@ export interface RetryPolicy {
 export interface AttemptError {
   readonly message: string;
   readonly name?: string;
-  readonly details?: unknown;
+  /** JSON text. */
+  readonly details?: string;
 }
 
 /**
  * One task from submit to its end. JSON the scheduler does not read (params, result, progress
- * state, checkpoint) is kept as text. Instants are epoch milliseconds.
+ * state, checkpoint, details of errors) is kept as text. Instants are epoch milliseconds.
  */
 export interface Task {
   /** Accept order. Never leaves the master. */

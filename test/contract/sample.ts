@@ -41,7 +41,7 @@ export function attemptOf(before: Task, change: Partial<AttemptRecord> = {}): At
     offeredAt: NOW,
     startedAt: NOW + 1,
     endedAt: NOW + 2,
-    error: { message: 'no such file', name: 'Error', details: { path: '/a' } },
+    error: { message: 'no such file', name: 'Error', details: '{"path":"/a"}' },
     ...change,
   };
 }

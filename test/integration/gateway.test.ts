@@ -254,7 +254,7 @@ describe('executor gateway', () => {
     const [tooLarge, tooDeep, fits] = master.of('attemptEnded');
     expect(tooLarge).to.deep.include({ outcome: 'failed', retryable: false, result: null });
     expect(tooLarge!.error!.message).to.contain('262145 bytes').and.contain('262144 are allowed');
-    expect(tooDeep!.error!.message).to.contain('nested too deeply');
+    expect(tooDeep!.error!.message).to.contain('expected at most 1000 levels');
     expect(fits).to.deep.include({ outcome: 'succeeded', error: null });
   });
 
@@ -273,7 +273,7 @@ describe('executor gateway', () => {
     await executor.settled();
     const [full, bare] = master.of('attemptEnded');
     expect(full).to.deep.include({
-      error: { message: 'm', name: 'N', details: { a: 1 } },
+      error: { message: 'm', name: 'N', details: '{"a":1}' },
       retryable: false,
       retryAfterMs: 1_500,
     });

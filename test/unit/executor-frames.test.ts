@@ -1,19 +1,67 @@
 /** What the frames of executors become in the words of the domain. */
 import { expect } from 'chai';
-import { executorFrame } from '@soda-scheduler/protocol';
+import { SESSION_LIMITS, decodeFrame, executorFrame } from '@soda-scheduler/protocol';
 import { frameEvent } from '../../master/access/executor-frames.ts';
+
+/** Of a sequenced frame. */
+function eventOf(text: string) {
+  const decoded = decodeFrame(executorFrame, text);
+  if ('problem' in decoded || !('seq' in decoded.frame)) throw new Error(`not a frame: ${text}`);
+  return frameEvent(decoded.frame, text, { executorId: 'x', sessionId: 's' }, () => true);
+}
+
+const about = '"seq":1,"ack":0,"task_id":"t","attempt":1';
+const exact = '{"z": 1.0,"a":\n12345678901234567890, "e":1e2,"u":"\\u00e9\\/\u00e9","n":-0}';
 
 describe('frames of executors', () => {
   it('ask for whole milliseconds, whatever they say: the store holds no fractions', () => {
-    const about = { type: 'result', seq: 1, ack: 0, task_id: 't', attempt: 1, outcome: 'failed' };
+    const ended = { type: 'result', seq: 1, ack: 0, task_id: 't', attempt: 1, outcome: 'failed' };
     const waitOf = (retry_after: number) => {
-      const frame = executorFrame.parse({ ...about, error: { message: 'm', retry_after } });
-      return frame.type === 'result'
-        ? frameEvent(frame, { executorId: 'x', sessionId: 's' }, () => true)
-        : undefined;
+      return eventOf(JSON.stringify({ ...ended, error: { message: 'm', retry_after } }));
     };
     expect(waitOf(1.5)).to.include({ retryAfterMs: 1_500 });
     expect(waitOf(1.23456)).to.include({ retryAfterMs: 1_235 });
     expect(waitOf(0.0001)).to.include({ retryAfterMs: 0 });
+  });
+
+  it('hand on what they hold as it is written', () => {
+    const result = `{"type":"result",${about},"outcome":"succeeded","result": ${exact} }`;
+    expect(eventOf(result)).to.include({ result: exact });
+    const escaped = `{"type":"result",${about},"outcome":"succeeded","r\\u0065sult":${exact}}`;
+    expect(eventOf(escaped)).to.include({ result: exact });
+    const twice = `{"type":"result",${about},"outcome":"succeeded","result":1,"result":${exact}}`;
+    expect(eventOf(twice)).to.include({ result: exact });
+    const error = `{"details":{"message":7},"message":"m","details":${exact}}`;
+    const failed = `{"error":${error},"type":"result",${about},"outcome":"failed"}`;
+    expect(eventOf(failed)).to.deep.include({ error: { message: 'm', details: exact } });
+    const progress = `{"type":"progress",${about},"checkpoint":${exact},"state":"\\ud83d\\u0041"}`;
+    expect(eventOf(progress)).to.include({ checkpoint: exact, state: '"\\ud83d\\u0041"' });
+    expect(eventOf(`{"type":"progress",${about},"state":null}`)).to.include({ state: 'null' });
+    expect(eventOf(`{"type":"progress",${about}}`)).to.include({ state: undefined });
+  });
+
+  it('end an attempt whose result readers could take in two ways, or not at all', () => {
+    const resultOf = (result: string) =>
+      eventOf(`{"type":"result",${about},"outcome":"succeeded","result":${result}}`);
+    const refused = resultOf('{"a":[0,{"b":1,"\\u0062":2}]}');
+    expect(refused).to.include({ outcome: 'failed', retryable: false, result: null });
+    expect(refused).to.have.nested.property('error.name', 'ResultRefused');
+    const message = 'The result is refused: a[1].b: this key is there twice.';
+    expect(refused).to.have.nested.property('error.message', message);
+    const deep = (levels: number) => `${'['.repeat(levels)}1e999${']'.repeat(levels)}`;
+    expect(resultOf(deep(SESSION_LIMITS.jsonDepthMax))).to.include({ outcome: 'succeeded' });
+    const tooDeep = resultOf(deep(SESSION_LIMITS.jsonDepthMax + 1));
+    expect(tooDeep).to.have.nested.property('error.message').that.contains('1000 levels');
+    const state = `{"type":"progress",${about},"percent":1,"state":{"a":1,"a":2},"checkpoint":1.0}`;
+    expect(eventOf(state)).to.include({ percent: 1, state: undefined, checkpoint: '1.0' });
+  });
+
+  it('are measured by what is written', () => {
+    const [long, fits] = [0, 1].map((less) => {
+      const text = `[ ${'1'.repeat(SESSION_LIMITS.resultBytesMax - 2 - less)}]`;
+      return eventOf(`{"type":"result",${about},"outcome":"succeeded","result":${text}}`);
+    });
+    expect(long).to.have.nested.property('error.message').that.contains('262145 bytes');
+    expect(fits).to.include({ outcome: 'succeeded' });
   });
 });

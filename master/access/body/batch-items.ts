@@ -3,8 +3,7 @@
  * item it looks for the ends of strings and for brackets only. So a body of any kind costs little
  * more than its bytes. Whether an item is JSON is found by whoever reads it.
  */
-import { HTTP_LIMITS } from '@soda-scheduler/protocol';
-import { BrokenJson, type Range, RefusedJson } from './json-scan.ts';
+import { BrokenJson, HTTP_LIMITS, type Range, RefusedJson } from '@soda-scheduler/protocol';
 
 const TAB = 0x09;
 const NEWLINE = 0x0a;

@@ -1,7 +1,7 @@
 /** From the text of a body to fields of a known shape, or to a refusal that names those at fault. */
 import type { z } from 'zod';
 import { type FieldError, invalidFields, Problem } from '../problem.ts';
-import { BrokenJson, type Range, RefusedJson, scanJson } from './json-scan.ts';
+import { BrokenJson, type Range, RefusedJson, scanJson } from '@soda-scheduler/protocol';
 import { runAtOnce } from './pieces.ts';
 
 const FIELD_ERRORS_MAX = 20;

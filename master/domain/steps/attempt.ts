@@ -112,7 +112,7 @@ export function attemptRejected(
     release(state, executor, event, now);
     return;
   }
-  const error = { message: event.message, details: { code: event.code } };
+  const error = { message: event.message, details: JSON.stringify({ code: event.code }) };
   if (executor !== undefined) {
     coolDown(state, executor, task, now);
     free(state, executor, now);

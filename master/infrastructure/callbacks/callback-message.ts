@@ -3,8 +3,8 @@
  * never sends anything. `docs/callbacks.md` describes the same for receivers.
  */
 import { createHmac } from 'node:crypto';
-import type { CallbackBody } from '@soda-scheduler/protocol';
-import type { EndedTask, Notification } from '../../domain/task.ts';
+import { type CallbackBody, jsonObject } from '@soda-scheduler/protocol';
+import type { AttemptError, EndedTask, Notification } from '../../domain/task.ts';
 import { isTerminal } from '../../domain/task.ts';
 
 type Headers = Record<string, string | number>;
@@ -14,17 +14,17 @@ export function isAbout(notification: Notification, task: EndedTask): boolean {
   return isTerminal(task.state) && task.finishedAt === notification.finishedAt;
 }
 
-/** The JSON text of the body. The result goes in as the text it is kept as: no number loses digits. */
+/** The JSON text of the body. Result and details of the error go in as the executor wrote them. */
 export function callbackJson(task: EndedTask): string {
   const { state, finishedAt } = task;
   if (!isTerminal(state) || finishedAt === null) throw new Error(`task ${task.id} has not ended`);
   const { group, project, env, user } = task.user;
-  const body: CallbackBody = {
+  const error = state === 'succeeded' ? null : task.error;
+  const fields = {
     task_id: task.id,
     type: task.type,
     code: callbackCode(task),
     state,
-    ...(task.error !== null && state !== 'succeeded' && { error: task.error }),
     attempts: task.attempt,
     user: {
       group,
@@ -34,9 +34,15 @@ export function callbackJson(task: EndedTask): string {
     },
     submitted_at: new Date(task.submittedAt).toISOString(),
     finished_at: new Date(finishedAt).toISOString(),
-  };
-  const json = JSON.stringify(body);
-  return task.result === null ? json : `${json.slice(0, -1)},"result":${task.result}}`;
+  } satisfies Omit<CallbackBody, 'error' | 'result'>;
+  return jsonObject(fields, {
+    error: error === null ? undefined : errorJson(error),
+    result: task.result ?? undefined,
+  });
+}
+
+function errorJson({ message, name, details }: AttemptError): string {
+  return jsonObject({ message, name }, { details });
 }
 
 function callbackCode(task: EndedTask): number {

@@ -3,6 +3,7 @@
  * which columns a statement names; `migrations.ts` makes them and `schema.sql` explains them.
  * Nothing here talks to a database.
  */
+import { jsonAt, jsonObject } from '@soda-scheduler/protocol';
 import type { ListedAttempt } from '../../application/ports.ts';
 import type { ExecutorRecord } from '../../domain/executor.ts';
 import type {
@@ -168,7 +169,7 @@ const errorText = (error: AttemptError | null): string | null => {
   if (error === null) return null;
   // In this order: the beginning of a large one is read without its end.
   const { message, name, details } = error;
-  return JSON.stringify({ message, name, details });
+  return jsonObject({ message, name }, { details });
 };
 
 /** What is there of it: of a large one that was cut, all but the details. */
@@ -176,7 +177,7 @@ function errorOf(row: Row): Pick<ListedAttempt, 'error' | 'detailsBytes'> {
   const text = row['error'] as string | null;
   const bytes = (row['error_bytes'] as number | null | undefined) ?? 0;
   if (text === null || bytes <= ERROR_BYTES_MAX) {
-    return { error: parsed<AttemptError>(text), detailsBytes: 0 };
+    return { error: text === null ? null : wholeError(text), detailsBytes: 0 };
   }
   const begun = LARGE_ERROR.exec(text);
   const message = begun?.[1] === undefined ? '' : (JSON.parse(`${begun[1]}"`) as string);
@@ -185,13 +186,21 @@ function errorOf(row: Row): Pick<ListedAttempt, 'error' | 'detailsBytes'> {
   return { error: { message, ...name }, detailsBytes };
 }
 
+function wholeError(text: string): AttemptError {
+  const { message, name } = JSON.parse(text) as AttemptError;
+  const details = jsonAt(text, ['details']);
+  return {
+    message,
+    ...(name !== undefined && { name }),
+    ...(details !== undefined && { details }),
+  };
+}
+
 /** Kept as it is, for it is JSON: a frame or a body that holds it would not be, otherwise. */
 function json(text: unknown): string | null {
   if (text !== null) JSON.parse(text as string);
   return text as string | null;
 }
-
-const parsed = <T>(text: unknown): T | null => (text === null ? null : JSON.parse(text as string));
 
 /** @throws {SyntaxError} one of its texts is not JSON. */
 export function taskOf(row: Row): Task {

@@ -38,8 +38,8 @@ describe('HTTP: large tasks', () => {
     const message = 'x'.repeat(5000);
     face.master.keep(task, {
       attempts: [
-        record(1, { details: { path: '/a' } }),
-        record(2, { name: 'E', details }),
+        record(1, { details: '{"path":"/a"}' }),
+        record(2, { name: 'E', details: JSON.stringify(details) }),
         record(3, {}, 5_000_000),
         record(4, { message }),
       ],

@@ -1,7 +1,7 @@
 /** Finding the items of a batch in its bytes, against what `JSON.parse` makes of the same. */
 import { expect } from 'chai';
 import { findItems } from '../../../master/access/body/batch-items.ts';
-import { BrokenJson, type Range, RefusedJson } from '../../../master/access/body/json-scan.ts';
+import { BrokenJson, type Range, RefusedJson } from '@soda-scheduler/protocol';
 import { runAtOnce } from '../../../master/access/body/pieces.ts';
 import { Random } from '../../sim/random.ts';
 

@@ -151,7 +151,7 @@ describe('rejection', () => {
       offeredAt: BEGIN,
       startedAt: null,
       endedAt: BEGIN + 7,
-      error: { message: 'not now', details: { code: 409 } },
+      error: { message: 'not now', details: '{"code":409}' },
     });
     expect(scheduler.task('a')).to.include({ state: 'waiting', attemptsUsed: 0, crashCount: 0 });
   });

@@ -1,11 +1,11 @@
 /**
  * Reads JSON for what `JSON.parse` does not say: where exactly a text is broken, and whether it
- * holds what the master refuses. A key that is there twice, since readers differ on which of the
- * two counts; a key that could reach a prototype; a number that no double can hold; nesting, and
- * more values than any request needs. What it lets pass may be handed on as it is written. It
- * looks at each character once, in one piece: the caller bounds the length.
+ * holds what is refused. A key that is there twice, since readers differ on which of the two
+ * counts, and nesting; in bodies of requests also a key that could reach a prototype, a number that
+ * no double can hold, and more values than any request needs. What it lets pass may be handed on as
+ * it is written. It looks at each character once, in one piece: the caller bounds the length.
  */
-import { HTTP_LIMITS } from '@soda-scheduler/protocol';
+import { HTTP_LIMITS, SESSION_LIMITS } from './limits.ts';
 
 /** Not JSON. */
 export class BrokenJson extends Error {
@@ -59,9 +59,30 @@ const BRACE_CLOSE = 0x7d;
 
 /** Containers around `params` in a submit body: the body itself and `task`. */
 const CONTAINERS_ABOVE_PARAMS = 2;
-const CONTAINERS_MAX = CONTAINERS_ABOVE_PARAMS + HTTP_LIMITS.paramsDepthMax;
-/** Of what becomes values in memory, which `params` do not: ten times what a task can need. */
-const VALUES_MAX = 1000;
+
+interface Rules {
+  readonly containersMax: number;
+  /** As a refusal says it. */
+  readonly levelsMax: number;
+  /** Of what becomes values in memory, which `params` do not. */
+  readonly valuesMax: number;
+  /** Refuses keys that could reach a prototype, and numbers that no double can hold. */
+  readonly isStrict: boolean;
+}
+
+const bodyRules: Rules = {
+  containersMax: CONTAINERS_ABOVE_PARAMS + HTTP_LIMITS.paramsDepthMax,
+  levelsMax: HTTP_LIMITS.paramsDepthMax,
+  // Ten times what a task can need.
+  valuesMax: 1000,
+  isStrict: true,
+};
+const valueRules: Rules = {
+  containersMax: SESSION_LIMITS.jsonDepthMax,
+  levelsMax: SESSION_LIMITS.jsonDepthMax,
+  valuesMax: Number.POSITIVE_INFINITY,
+  isStrict: false,
+};
 /** Up to so many, comparing a key with each before it is quicker than a set of them. */
 const KEYS_COMPARED_MAX = 8;
 /** So many digits are within the range of a double, also with an exponent of two digits. */
@@ -73,16 +94,25 @@ const PARAMS_KEY = '"params';
 const escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
 /**
- * Where the value of `task.params` stands; null where there is none, or where `findsParams` is
- * false: then nothing is exempt from the bound on the number of values.
+ * Of the body of a request: where the value of `task.params` stands; null where there is none, or
+ * where `findsParams` is false: then nothing is exempt from the bound on the number of values.
  * @throws {BrokenJson | RefusedJson}
  */
 export function scanJson(text: string, findsParams: boolean): Range | null {
-  return new Scan(text, findsParams).run();
+  return new Scan(text, bodyRules, findsParams).run();
+}
+
+/**
+ * Of a value that nobody here reads, such as a result.
+ * @throws {BrokenJson | RefusedJson}
+ */
+export function scanValue(text: string): void {
+  new Scan(text, valueRules, false).run();
 }
 
 class Scan {
   readonly #text: string;
+  readonly #rules: Rules;
   readonly #findsParams: boolean;
   #at = 0;
   /** The keys and places that lead to where it is; what is beyond the depth is void. */
@@ -91,8 +121,9 @@ class Scan {
   #isInParams = false;
   #valueCount = 0;
 
-  constructor(text: string, findsParams: boolean) {
+  constructor(text: string, rules: Rules, findsParams: boolean) {
     this.#text = text;
+    this.#rules = rules;
     this.#findsParams = findsParams;
   }
 
@@ -127,16 +158,17 @@ class Scan {
     return at < text.length ? code : END;
   }
 
-  /** `depth`: how many containers it is in. It recurses, `CONTAINERS_MAX` deep at most. */
+  /** `depth`: how many containers it is in. It recurses, `containersMax` deep at most. */
   #value(depth: number): void {
     const code = this.#next();
-    if (!this.#isInParams && ++this.#valueCount > VALUES_MAX) {
-      this.#refuse(0, `expected at most ${VALUES_MAX} values outside of \`params\``);
+    const { valuesMax, containersMax, levelsMax } = this.#rules;
+    if (!this.#isInParams && ++this.#valueCount > valuesMax) {
+      this.#refuse(0, `expected at most ${valuesMax} values outside of \`params\``);
     }
     if (code === QUOTE) this.#string();
     else if (code === BRACE_OPEN || code === BRACKET_OPEN) {
-      if (depth === CONTAINERS_MAX) {
-        const message = `expected at most ${HTTP_LIMITS.paramsDepthMax} levels`;
+      if (depth === containersMax) {
+        const message = `expected at most ${levelsMax} levels`;
         this.#refuse(this.#isInParams ? CONTAINERS_ABOVE_PARAMS : 0, message);
       }
       this.#at += 1;
@@ -171,7 +203,9 @@ class Scan {
       if (this.#next() !== QUOTE) this.#broken();
       const key = this.#key();
       this.#path[depth] = key;
-      if (forbiddenKeys.has(key)) this.#refuse(depth + 1, 'a key of this name is not allowed');
+      if (this.#rules.isStrict && forbiddenKeys.has(key)) {
+        this.#refuse(depth + 1, 'a key of this name is not allowed');
+      }
       if (!keys.add(key)) this.#refuse(depth + 1, 'this key is there twice');
       if (this.#next() !== COLON) this.#broken();
       this.#at += 1;
@@ -250,6 +284,7 @@ class Scan {
       this.#digits();
       exponentLength = this.#at - exponentAt;
     }
+    if (!this.#rules.isStrict) return;
     const length = this.#at - start;
     if (length <= ALWAYS_FINITE_LENGTH && exponentLength <= EXPONENT_LENGTH_FINITE) return;
     if (!Number.isFinite(Number(text.slice(start, this.#at)))) {
