@@ -1,9 +1,10 @@
 /**
- * What a command prints: JSON lines with `--json`, tables on a terminal, tab-separated lines into
+ * What a command prints: JSON lines with `--json`, in which what the master sent is as it sent it, tables on a terminal, tab-separated lines into
  * a pipe. Text that comes from tasks is stripped of control characters, so that a task cannot
  * steer the terminal.
  */
 import { styleText } from 'node:util';
+import { exactJson } from '@soda-scheduler/client';
 import Table from 'cli-table3';
 
 type Style = Parameters<typeof styleText>[0];
@@ -38,10 +39,15 @@ export class Output {
     process.stdout.write(this.json ? `${JSON.stringify(value)}\n` : `${plain(line)}\n`);
   }
 
-  /** One thing: its fields below one another. Fields that are null are left out. */
-  fields(value: unknown, fields: readonly (readonly [name: string, value: Cell])[]): void {
+  /** What the client returned, for programs, or a line for people. */
+  sayView(view: object, line: string): void {
+    process.stdout.write(`${this.json ? onOneLine(exactJson(view)) : plain(line)}\n`);
+  }
+
+  /** One thing that the client returned: its fields below one another, but for those that are null. */
+  fields(view: object, fields: readonly (readonly [name: string, value: Cell])[]): void {
     if (this.json) {
-      this.say(value, '');
+      this.sayView(view, '');
       return;
     }
     const shown = fields.filter(([, cell]) => cell !== null && cell !== '');
@@ -56,12 +62,13 @@ export class Output {
     items: Iterable<T> | AsyncIterable<T>,
     head: readonly string[],
     cellsOf: (item: T) => readonly Cell[],
+    jsonOf: (item: T) => string = (item) => JSON.stringify(item),
   ): Promise<void> {
     const cells: string[][] = [];
     let isComplete = false;
     try {
       for await (const item of items) {
-        if (this.json) this.say(item, '');
+        if (this.json) process.stdout.write(`${onOneLine(jsonOf(item))}\n`);
         else if (this.isTerminal) cells.push(cellsOf(item).map((cell) => this.#shown(cell)));
         else process.stdout.write(`${cellsOf(item).map(textOf).join('\t')}\n`);
       }
@@ -98,6 +105,11 @@ export class Output {
     const style = styleOfState[text];
     return style !== undefined && this.#colours ? styleText(style, text) : text;
   }
+}
+
+/** JSON on one line: a newline is white space in it, and never part of a value. */
+function onOneLine(json: string): string {
+  return json.replace(/[\r\n]+/g, ' ').trim();
 }
 
 function textOf(cell: Cell): string {

@@ -1,7 +1,7 @@
 /** The options of `soda task submit`, as the request they stand for. The master checks values. */
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import type { TaskInfo, UserInfo } from '@soda-scheduler/client';
+import { type RawJson, rawJson, type TaskInfo, type UserInfo } from '@soda-scheduler/client';
 import { ExitCode, Failure } from './exit-code.ts';
 
 export interface SubmitOptions {
@@ -55,12 +55,12 @@ export function priorityOf(text: string | undefined): TaskInfo['priority'] {
   return (text === undefined || Number.isNaN(seconds) ? text : seconds) as TaskInfo['priority'];
 }
 
-/** JSON as it stands, or from a file after `@`, or from stdin for `-`. */
-export async function readJson(source: string): Promise<unknown> {
+/** JSON as it stands, or from a file after `@`, or from stdin for `-`; to be sent as it is written. */
+export async function readJson(source: string): Promise<RawJson> {
   try {
-    if (source === '-') return JSON.parse(await text(process.stdin));
-    if (source.startsWith('@')) return JSON.parse(await readFile(source.slice(1), 'utf8'));
-    return JSON.parse(source);
+    if (source === '-') return rawJson(await text(process.stdin));
+    if (source.startsWith('@')) return rawJson(await readFile(source.slice(1), 'utf8'));
+    return rawJson(source);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Failure(`--params: ${reason}`, ExitCode.usage);

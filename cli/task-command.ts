@@ -1,4 +1,5 @@
 /** `soda task`: submit, look at, follow and steer tasks. */
+import { exactJson } from '@soda-scheduler/client';
 import { priorityNames } from '@soda-scheduler/protocol';
 import { Argument, Command, Option } from 'commander';
 import { type ConnectionOptions, connect, interruptible, remoteCommand } from './connection.ts';
@@ -127,16 +128,21 @@ Examples:
       const { client, output } = connect(options);
       const head = ['task', 'state', 'type', 'group', '%', 'attempt', 'submitted', 'callback'];
       await interruptible((signal) =>
-        output.rows(search(client, options, signal), head, (task) => [
-          task.task_id,
-          task.state,
-          task.type,
-          task.user.group,
-          rounded(task.progress?.percent ?? null),
-          task.attempt,
-          task.submitted_at,
-          task.notification?.state ?? null,
-        ]),
+        output.rows(
+          search(client, options, signal),
+          head,
+          (task) => [
+            task.task_id,
+            task.state,
+            task.type,
+            task.user.group,
+            rounded(task.progress?.percent ?? null),
+            task.attempt,
+            task.submitted_at,
+            task.notification?.state ?? null,
+          ],
+          (task) => exactJson(task),
+        ),
       );
     });
 }

@@ -1,5 +1,5 @@
 /** One task, or one attempt, as text: fields below one another. */
-import type { AttemptView, TaskView } from '@soda-scheduler/client';
+import { type AttemptView, exactJson, type TaskView } from '@soda-scheduler/client';
 import type { Output } from './output.ts';
 import { percentOf } from './watch.ts';
 
@@ -23,8 +23,8 @@ export function showTask(output: Output, task: TaskView): void {
     ['progress', percentOf(progress)],
     ['labels', task.labels.join(' ')],
     ['requires', task.requires.join(' ')],
-    ['params', JSON.stringify(task.params)],
-    ['result', task.result === null ? null : JSON.stringify(task.result)],
+    ['params', exactJson(task, 'params')],
+    ['result', task.result === null ? null : exactJson(task, 'result')],
     ['callback', notification && `${notification.state ?? 'at the end'} ${notification.url}`],
     ['callback error', notification?.last_error ?? null],
   ]);
@@ -44,7 +44,7 @@ export function showAttempt(output: Output, attempt: AttemptView): void {
     ['started', attempt.started_at],
     ['ended', attempt.ended_at],
     ['error', error?.message ?? null],
-    ['details', error?.details === undefined ? null : JSON.stringify(error.details)],
+    ['details', error?.details === undefined ? null : exactJson(attempt, 'error', 'details')],
   ]);
 }
 

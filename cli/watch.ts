@@ -1,5 +1,5 @@
 /** Follows a task: a progress bar on a terminal, a line for each change elsewhere. */
-import type { SodaClient, TaskView } from '@soda-scheduler/client';
+import { exactJson, type SodaClient, type TaskView } from '@soda-scheduler/client';
 import { Presets, SingleBar } from 'cli-progress';
 import { interruptible } from './connection.ts';
 import { Failure, Interrupted } from './exit-code.ts';
@@ -16,7 +16,7 @@ export async function watch(client: SodaClient, output: Output, taskId: string):
         const line = stateLine(now);
         if (bar) bar.update(now.progress?.percent ?? 0, { state: line });
         // A report may change what the line leaves out.
-        else if (output.json || line !== said) output.say(now, line);
+        else if (output.json || line !== said) output.sayView(now, line);
         said = line;
       };
       return client.wait(taskId, { signal, onProgress });
@@ -29,7 +29,7 @@ export async function watch(client: SodaClient, output: Output, taskId: string):
   if (task.state === 'succeeded') bar?.update(100);
   bar?.stop();
   if (task.state !== 'succeeded') throw new Failure(output.json ? '' : endLine(task));
-  if (task.result !== null && !output.json) output.say(null, JSON.stringify(task.result));
+  if (task.result !== null && !output.json) output.say(null, exactJson(task, 'result'));
 }
 
 function progressBar(): SingleBar {

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type AxiosInstance, type AxiosResponse, create } from 'axios';
 import pRetry from 'p-retry';
 import type { Problem } from '@soda-scheduler/protocol';
+import { remember } from './exact-json.ts';
 import { SodaError } from './soda-error.ts';
 
 /** For one try, its answer included. */
@@ -37,8 +38,10 @@ export class ApiCaller {
       // A redirect would carry the token elsewhere.
       maxRedirects: 0,
       validateStatus: null,
-      // Bodies come as text: axios would parse JSON text again to see whether it is.
+      // Bodies come as text, and go as text: axios would parse it again to see whether it is JSON.
       transformRequest: [],
+      responseType: 'text',
+      transformResponse: [],
       headers: {
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
         'user-agent': 'soda-client/2',
@@ -67,7 +70,7 @@ export class ApiCaller {
   }
 
   async tryOnce({ method, path, query, body, signal }: Call): Promise<unknown> {
-    let answer: AxiosResponse<unknown>;
+    let answer: AxiosResponse<string>;
     try {
       answer = await this.#axios.request({
         method,
@@ -86,13 +89,24 @@ export class ApiCaller {
       const message = `no answer from ${this.#url}: ${reason}`;
       throw new SodaError(message, { status: 0, cause: error });
     }
-    if (answer.status >= 200 && answer.status < 300) return answer.data;
-    throw errorOf(answer);
+    const { status, data } = answer;
+    const said = valueOf(data);
+    if (status >= 200 && status < 300) return remember(said, data);
+    throw errorOf(answer, said);
   }
 }
 
-function errorOf({ status, statusText, data, headers }: AxiosResponse<unknown>): SodaError {
-  const told = (typeof data === 'object' && data !== null ? data : {}) as Partial<Problem> & {
+/** What is not JSON does not come from a master. */
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function errorOf({ status, statusText, headers }: AxiosResponse<string>, body: unknown): SodaError {
+  const told = (typeof body === 'object' && body !== null ? body : {}) as Partial<Problem> & {
     message?: string;
   };
   const wrongFields = told.errors?.map(({ field, message }) => `${field}: ${message}`).join('; ');

@@ -1,6 +1,7 @@
 /** Proves that a callback comes from the master. For receivers; needs no connection to it. */
 import type { CallbackBody } from '@soda-scheduler/protocol';
 import { Webhook } from 'standardwebhooks';
+import { remember } from './exact-json.ts';
 
 /** The callback is not to be believed: answer 401 and do not act on it. */
 export class CallbackRefused extends Error {
@@ -8,7 +9,8 @@ export class CallbackRefused extends Error {
 }
 
 /**
- * Verifies the signature and the time of a callback, and returns its body.
+ * Verifies the signature and the time of a callback, and returns its body, parsed; `exactJson` has it as
+ * it came.
  *
  * A callback may arrive more than once: its `webhook-id` header is the same each time.
  *
@@ -35,7 +37,7 @@ export function verifyCallback(
   let refusal = 'there is no secret to verify with';
   for (const key of keys) {
     try {
-      return key.verify(text, signed) as CallbackBody;
+      return remember(key.verify(text, signed) as CallbackBody, text);
     } catch (error) {
       refusal = error instanceof Error ? error.message : String(error);
     }

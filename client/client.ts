@@ -6,6 +6,7 @@ import {
   type ExecutorCommandResponse,
   type ExecutorList,
   type ExecutorView,
+  jsonElements,
   type ListQuery,
   type PatchRequest,
   type SubmitResponse,
@@ -16,6 +17,7 @@ import {
   type UserInfo,
 } from '@soda-scheduler/protocol';
 import { ApiCaller, type Call } from './api-call.ts';
+import { exactJson, remember } from './exact-json.ts';
 import { SubmitQueue } from './submit-queue.ts';
 
 const RETRY_COUNT = 8;
@@ -52,10 +54,11 @@ export interface WaitOptions extends CallOptions {
 export interface SodaClient {
   /**
    * Resolves once the task is stored: from then on it runs until it has ended. `user` may stand
-   * inside `task` instead. A task without an id gets one here, so that a repetition after a lost
+   * inside `task` instead. `params` may be what `rawJson` returns, which is sent as it is written. A task without an id gets one here, so that a repetition after a lost
    * answer cannot submit it twice. Concurrent calls share requests and are sent in their order.
    */
   submit(task: TaskInfo, user?: UserInfo, options?: CallOptions): Promise<SubmitResponse>;
+  /** Params and result are parsed; `exactJson` has them as they were given. */
   get(taskId: string, options?: CallOptions): Promise<TaskView>;
   /** One attempt with all the details of its error, which `get` leaves out where they are large. */
   attempt(taskId: string, attempt: number, options?: CallOptions): Promise<AttemptView>;
@@ -119,8 +122,12 @@ export function createClient({ url, token, retryCount = RETRY_COUNT }: ClientOpt
   const get = (taskId: string, options: CallOptions = {}) =>
     call<TaskView>('GET', taskPath(taskId), { signal: options.signal });
 
-  const page = (query: ListQuery = {}, { signal }: CallOptions = {}) =>
-    call<TaskList>('GET', '/tasks', { query, signal });
+  const page = async (query: ListQuery = {}, { signal }: CallOptions = {}) => {
+    const list = await call<TaskList>('GET', '/tasks', { query, signal });
+    const texts = jsonElements(exactJson(list, 'tasks'));
+    for (const [place, task] of list.tasks.entries()) remember(task, texts[place] ?? '');
+    return list;
+  };
 
   return {
     submit: (task, user, options = {}) => queue.submit(task, user, options.signal),

@@ -13,6 +13,9 @@ export type {
   TaskView,
   UserInfo,
 } from '@soda-scheduler/protocol';
+export { rawJson } from '@soda-scheduler/protocol';
+export type { RawJson } from '@soda-scheduler/protocol';
+export { exactJson } from './exact-json.ts';
 export { CallbackRefused, verifyCallback } from './callback.ts';
 export { createClient } from './client.ts';
 export type { CallOptions, ClientOptions, SodaClient, WaitOptions } from './client.ts';

@@ -8,6 +8,8 @@ import {
   type BatchResponse,
   type BatchResult,
   HTTP_LIMITS,
+  jsonObject,
+  jsonText,
   type SubmitResponse,
   type TaskInfo,
   type UserInfo,
@@ -39,7 +41,9 @@ export class SubmitQueue {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       const taskId = task.id ?? uuidv7();
-      const json = JSON.stringify({ task: { ...task, id: taskId }, user });
+      const { params, ...fields } = task;
+      const taskText = jsonObject({ ...fields, id: taskId }, { params: jsonText(params) });
+      const json = jsonObject({ user }, { task: taskText });
       const submit: Submit = {
         taskId,
         json,

@@ -180,12 +180,13 @@ export class Executor {
   }
 
   async #run(
-    { task: assigned, limits, reportsTimeouts }: Offered,
+    offer: Offered,
     key: AttemptKey,
     signal: AbortSignal,
     begun: Promise<void>,
   ): Promise<void> {
-    const task = taskOf(assigned);
+    const { task: assigned, checkpointText, limits, reportsTimeouts } = offer;
+    const task = taskOf(offer);
     const { attempt } = key;
     const refusal = await this.#refusal(task, key, signal);
     if (refusal !== null) {
@@ -198,7 +199,7 @@ export class Executor {
       this.#event({ type: 'task_started', message: `started ${task.type} ${task.id}`, ...key });
     }
 
-    const report = new ProgressReport(assigned, limits, (type, body) => {
+    const report = new ProgressReport(key, limits, (type, body) => {
       this.#tell({ type, ...key, body });
     });
     const groups = new ChildGroups(signal, (pid, isAlive) => {
@@ -208,7 +209,8 @@ export class Executor {
       signal,
       attempt,
       token: fencingToken(assigned.term, attempt),
-      lastCheckpoint: assigned.checkpoint,
+      lastCheckpoint: checkpointText === undefined ? undefined : JSON.parse(checkpointText),
+      lastCheckpointText: checkpointText,
       progress: (percent, state) => report.progress(percent, state),
       checkpoint: (value) => report.checkpoint(value),
       spawn: (command, args, options) => groups.spawn(command, args, options),

@@ -26,6 +26,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
   return new Executor(options);
 }
 
+export { rawJson } from '@soda-scheduler/protocol';
+export type { RawJson } from '@soda-scheduler/protocol';
 export { ExecutorRefused, NonRetryableError, RetryableError, TaskAborted } from './errors.ts';
 export { ChildGroups } from './child-groups.ts';
 export type { ChildOptions } from './child-groups.ts';

@@ -1,5 +1,5 @@
 /** What becomes of an offer or of a handler, as the body of a frame. Pure. */
-import type { ExecutorMessage, TaskError } from '@soda-scheduler/protocol';
+import { type ExecutorMessage, jsonObject, type TaskError } from '@soda-scheduler/protocol';
 import { NonRetryableError, RetryableError } from './errors.ts';
 import type { AbortReason } from './errors.ts';
 import { partsOf, stackOf } from './failure.ts';
@@ -45,16 +45,14 @@ export function outcomeOf(
 ): Outcome {
   const finish = (
     fields: Omit<ResultMessage, keyof AttemptFields>,
-    valueText?: string,
+    texts: { readonly [Key in 'result' | 'error']?: string | undefined } = {},
   ): Outcome => {
     const message: ResultMessage = { type: 'result', task_id: taskId, attempt, ...fields };
-    const head = JSON.stringify(message);
-    const body = valueText === undefined ? head : `${head.slice(0, -1)},"result":${valueText}}`;
-    return { outcome: fields.outcome, body };
+    return { outcome: fields.outcome, body: jsonObject(message, texts) };
   };
   if ('value' in end) {
     const result = resultText(end.value, bytesMax);
-    if ('text' in result) return finish({ outcome: 'succeeded' }, result.text);
+    if ('text' in result) return finish({ outcome: 'succeeded' }, { result: result.text });
     const error = { name: 'ResultRefused', message: result.problem, retryable: false };
     return { ...finish({ outcome: 'failed', error }), problem: result.problem };
   }
@@ -63,13 +61,12 @@ export function outcomeOf(
     return finish({ outcome: 'timed_out', reason: aborted });
   }
   if (aborted !== null) return finish({ outcome: 'canceled' });
-  return finish({ outcome: 'failed', error: taskError(end.error, bytesMax) });
+  return finish({ outcome: 'failed' }, { error: errorText(end.error, bytesMax) });
 }
 
-function taskError(thrown: unknown, detailsBytesMax: number): TaskError {
+function errorText(thrown: unknown, detailsBytesMax: number): string {
   const { name, message } = partsOf(thrown);
-  const details = detailsOf(thrown, detailsBytesMax);
-  return {
+  const fields: TaskError = {
     message: message.slice(0, 8192),
     name: name.slice(0, 128),
     retryable: !(thrown instanceof NonRetryableError),
@@ -77,12 +74,12 @@ function taskError(thrown: unknown, detailsBytesMax: number): TaskError {
       Number.isFinite(thrown.retryAfterMs) && {
         retry_after: Math.min(31_536_000, Math.max(0, Number(thrown.retryAfterMs) / 1000)),
       }),
-    ...(details !== undefined && { details }),
   };
+  return jsonObject(fields, { details: detailsText(thrown, detailsBytesMax) });
 }
 
 /** What the handler said itself; else where the error came from. */
-function detailsOf(thrown: unknown, bytesMax: number): unknown {
+function detailsText(thrown: unknown, bytesMax: number): string | undefined {
   const own =
     thrown instanceof RetryableError || thrown instanceof NonRetryableError
       ? ownDetails(thrown.details, bytesMax)
@@ -90,15 +87,14 @@ function detailsOf(thrown: unknown, bytesMax: number): unknown {
   if (own !== undefined) return own;
   const stack = stackOf(thrown);
   if (stack === undefined) return undefined;
-  return Buffer.byteLength(JSON.stringify({ stack })) > bytesMax ? undefined : { stack };
+  const text = JSON.stringify({ stack });
+  return Buffer.byteLength(text) > bytesMax ? undefined : text;
 }
 
 /** Details that cannot be sent must not hide the error they belong to. */
-function ownDetails(value: unknown, bytesMax: number): unknown {
+function ownDetails(value: unknown, bytesMax: number): string | undefined {
   const details = resultText(value, bytesMax);
-  if ('problem' in details) return { omitted: details.problem };
-  // What was measured is what is sent: `toJSON` may answer otherwise each time.
-  return details.text === undefined ? undefined : JSON.parse(details.text);
+  return 'text' in details ? details.text : JSON.stringify({ omitted: details.problem });
 }
 
 function resultText(

@@ -1,8 +1,8 @@
 /** What a handler is given: its task, and the way to report while it runs. */
 import type { ChildProcess } from 'node:child_process';
-import type { AssignedTask, ExecutorMessage } from '@soda-scheduler/protocol';
+import { type ExecutorMessage, jsonObject, jsonText } from '@soda-scheduler/protocol';
 import type { ChildOptions } from './child-groups.ts';
-import type { Limits } from './thread-messages.ts';
+import type { AttemptKey, FromSession, Limits } from './thread-messages.ts';
 
 const PROGRESS_INTERVAL_MS = 1_000;
 
@@ -10,6 +10,8 @@ export interface Task<Params = unknown> {
   readonly id: string;
   readonly type: string;
   readonly params: Params;
+  /** The params as JSON, as they were submitted: with every digit, `1.0`, and the order of keys. */
+  readonly paramsText: string;
   readonly labels: readonly string[];
   readonly user: {
     readonly group: string;
@@ -41,17 +43,19 @@ export interface TaskContext {
   readonly token: string;
   /** What an earlier attempt saved with `checkpoint`; undefined where none did. */
   readonly lastCheckpoint: unknown;
+  /** The same as JSON, as it was saved. */
+  readonly lastCheckpointText: string | undefined;
 
   /**
-   * Reports how far the work is: `percent` from 0 to 100, and any small JSON as `state`. Cheap to
-   * call often: about one report a second is sent, the newest, and always the last before the
+   * Reports how far the work is: `percent` from 0 to 100, and any small JSON as `state`, which may be
+   * what `rawJson` returns. Cheap to call often: about one report a second is sent, the newest, and always the last before the
    * result. A report may be lost with its connection.
    * @throws {RangeError} `state` is larger than 4 KiB as JSON.
    */
   progress(percent: number, state?: unknown): void;
 
   /**
-   * Saves what the next attempt needs in order to go on from here. Sent at once; replaces the
+   * Saves what the next attempt needs in order to go on from here: JSON, or what `rawJson` returns. Sent at once; replaces the
    * last one; survives a lost connection, not the death of this process before it was sent.
    * @throws {RangeError} larger than 64 KiB as JSON.
    */
@@ -72,14 +76,20 @@ export interface TaskContext {
   ) => ChildProcess;
 }
 
-/** Does the work of one attempt; what it resolves to becomes the result of the task, as JSON. */
+/**
+ * Does the work of one attempt; what it resolves to becomes the result of the task, as JSON, or as it
+ * is written where `rawJson` has made it.
+ */
 export type Handler<Params = unknown> = (task: Task<Params>, context: TaskContext) => unknown;
 
-export function taskOf(assigned: AssignedTask): Task {
+type Assigned = Extract<FromSession, { type: 'assigned' }>;
+
+export function taskOf({ task: assigned, paramsText }: Assigned): Task {
   return {
     id: assigned.id,
     type: assigned.type,
-    params: assigned.params,
+    params: JSON.parse(paramsText),
+    paramsText,
     labels: assigned.labels,
     user: assigned.user,
     submittedAt: assigned.submitted_at,
@@ -95,7 +105,7 @@ export function fencingToken(term: number, attempt: number): string {
 
 /** Sends progress now and then, the newest only. Must be closed: it may hold a timer. */
 export class ProgressReport implements Pick<TaskContext, 'progress' | 'checkpoint'> {
-  readonly #task: AssignedTask;
+  readonly #attempt: AttemptKey;
   readonly #limits: Pick<Limits, 'checkpoint_bytes' | 'progress_state_bytes'>;
   readonly #send: (type: 'progress' | 'checkpoint', body: string) => void;
   #newest: string | null = null;
@@ -104,20 +114,20 @@ export class ProgressReport implements Pick<TaskContext, 'progress' | 'checkpoin
   #isClosed = false;
 
   constructor(
-    task: AssignedTask,
+    attempt: AttemptKey,
     limits: Pick<Limits, 'checkpoint_bytes' | 'progress_state_bytes'>,
     send: (type: 'progress' | 'checkpoint', body: string) => void,
   ) {
-    this.#task = task;
+    this.#attempt = attempt;
     this.#limits = limits;
     this.#send = send;
   }
 
   progress(percent: number, state?: unknown): void {
     if (this.#isClosed) return;
-    checkedJson('progress state', state, this.#limits.progress_state_bytes);
+    const text = checkedJson('progress state', state, this.#limits.progress_state_bytes);
     const inRange = Math.min(100, Math.max(0, percent));
-    this.#newest = this.#body({ ...(inRange >= 0 && { percent: inRange }), state });
+    this.#newest = this.#body({ state: text }, inRange >= 0 ? inRange : undefined);
     const waitMs = this.#sentAt + PROGRESS_INTERVAL_MS - performance.now();
     if (waitMs <= 0) this.#flush();
     else this.#timer ??= setTimeout(() => this.#flush(), waitMs);
@@ -125,8 +135,8 @@ export class ProgressReport implements Pick<TaskContext, 'progress' | 'checkpoin
 
   checkpoint(value: unknown): void {
     if (this.#isClosed) return;
-    checkedJson('checkpoint', value, this.#limits.checkpoint_bytes);
-    this.#send('checkpoint', this.#body({ checkpoint: value ?? null }));
+    const text = checkedJson('checkpoint', value, this.#limits.checkpoint_bytes) ?? 'null';
+    this.#send('checkpoint', this.#body({ checkpoint: text }));
   }
 
   /** The last report goes out; whatever comes later is ignored. */
@@ -144,14 +154,13 @@ export class ProgressReport implements Pick<TaskContext, 'progress' | 'checkpoin
     this.#sentAt = performance.now();
   }
 
-  #body(fields: { percent?: number; state?: unknown; checkpoint?: unknown }): string {
-    const { id, attempt } = this.#task;
-    return JSON.stringify({
-      type: 'progress',
-      task_id: id,
-      attempt,
-      ...fields,
-    } satisfies ExecutorMessage);
+  #body(
+    texts: { readonly [Key in 'state' | 'checkpoint']?: string | undefined },
+    percent?: number,
+  ): string {
+    const { taskId, attempt } = this.#attempt;
+    const progress: ExecutorMessage = { type: 'progress', task_id: taskId, attempt, percent };
+    return jsonObject(progress, texts);
   }
 }
 
@@ -160,7 +169,7 @@ export class ProgressReport implements Pick<TaskContext, 'progress' | 'checkpoin
  * @throws {TypeError} not JSON.
  */
 export function checkedJson(what: string, value: unknown, bytesMax: number): string | undefined {
-  const text: string | undefined = JSON.stringify(value);
+  const text = jsonText(value);
   const bytes = Buffer.byteLength(text ?? '');
   if (bytes <= bytesMax) return text;
   throw new RangeError(`The ${what} is ${bytes} bytes of JSON, and ${bytesMax} are allowed.`);

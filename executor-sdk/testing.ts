@@ -1,13 +1,14 @@
 /** Runs a handler without a master: for the unit tests of those who write handlers. */
-import { SESSION_LIMITS } from '@soda-scheduler/protocol';
+import { RawJson, SESSION_LIMITS, jsonText } from '@soda-scheduler/protocol';
 import { ChildGroups } from './child-groups.ts';
 import { TaskAborted } from './errors.ts';
 import { checkedJson, fencingToken } from './task-context.ts';
 import type { Handler, Task } from './task-context.ts';
 
-export interface HandlerRun<Params> extends Partial<Omit<Task<Params>, 'params'>> {
-  readonly params: Params;
-  /** Becomes `ctx.lastCheckpoint`. */
+export interface HandlerRun<Params> extends Partial<Omit<Task<Params>, 'params' | 'paramsText'>> {
+  /** What `rawJson` returns becomes `task.paramsText` as it is written. */
+  readonly params: Params | RawJson;
+  /** Becomes `ctx.lastCheckpoint`; the same holds. */
   readonly checkpoint?: unknown;
   /** Default 1. */
   readonly attempt?: number;
@@ -18,6 +19,8 @@ export interface HandlerRun<Params> extends Partial<Omit<Task<Params>, 'params'>
 export interface HandlerReport {
   /** As it would be stored: what JSON leaves of what the handler returned. */
   readonly result?: unknown;
+  /** The same as JSON. */
+  readonly resultText?: string;
   /** What the handler threw. */
   readonly error?: unknown;
   /** Every call, not only those that would have been sent. */
@@ -51,30 +54,38 @@ export async function runHandler<Params>(
     deadlineAt: null,
     executionTimeoutMs: null,
     ...fields,
-    params,
+    params: read(params) as Params,
+    paramsText: jsonText(params) ?? 'null',
   };
   try {
     const value = await handler(task, {
       signal: abort.signal,
       attempt,
       token: fencingToken(1, attempt),
-      lastCheckpoint: checkpoint,
+      lastCheckpoint: read(checkpoint),
+      lastCheckpointText: jsonText(checkpoint),
       progress(percent, state) {
         checkedJson('progress state', state, SESSION_LIMITS.progressStateBytesMax);
-        progress.push(state === undefined ? { percent } : { percent, state });
+        progress.push(state === undefined ? { percent } : { percent, state: read(state) });
       },
       checkpoint(saved) {
         checkedJson('checkpoint', saved, SESSION_LIMITS.checkpointBytesMax);
-        checkpoints.push(saved);
+        checkpoints.push(read(saved));
       },
       spawn: (command, args, options) => groups.spawn(command, args, options),
     });
     const text = checkedJson('result', value, SESSION_LIMITS.resultBytesMax);
-    return { result: text === undefined ? undefined : JSON.parse(text), progress, checkpoints };
+    const result = text === undefined ? {} : { result: JSON.parse(text), resultText: text };
+    return { ...result, progress, checkpoints };
   } catch (error) {
     return { error, progress, checkpoints };
   } finally {
     groups.close();
     signal?.removeEventListener('abort', forward);
   }
+}
+
+/** As the other side reads it. */
+function read(value: unknown): unknown {
+  return value instanceof RawJson ? JSON.parse(value.text) : value;
 }

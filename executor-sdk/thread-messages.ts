@@ -2,7 +2,7 @@
  * What the thread of the handlers and the thread of the session say to each other. Bodies of
  * frames are JSON texts already: each value is turned into text once, where it came from.
  */
-import type { AssignedTask, WelcomeFrame } from '@soda-scheduler/protocol';
+import { type AssignedTask, jsonAt, type WelcomeFrame } from '@soda-scheduler/protocol';
 import type { AbortReason } from './errors.ts';
 import type { EventDraft } from './events.ts';
 
@@ -31,6 +31,20 @@ export function keyOf({ taskId, attempt }: AttemptKey): AttemptKey {
   return { taskId, attempt };
 }
 
+export interface OfferedTask {
+  readonly task: Omit<AssignedTask, 'params' | 'checkpoint'>;
+  /** JSON as it came. */
+  readonly paramsText: string;
+  readonly checkpointText: string | undefined;
+}
+
+/** The task of an assign frame, and of its text what is handed on as it came. */
+export function offeredTask(assigned: AssignedTask, frameText: string): OfferedTask {
+  const { params: _params, checkpoint: _checkpoint, ...task } = assigned;
+  const paramsText = jsonAt(frameText, ['task', 'params']) ?? 'null';
+  return { task, paramsText, checkpointText: jsonAt(frameText, ['task', 'checkpoint']) };
+}
+
 export type Limits = WelcomeFrame['limits'];
 
 export type ToSession =
@@ -49,13 +63,12 @@ export type ToSession =
   | { readonly type: 'leave' };
 
 export type FromSession =
-  | {
+  | ({
       readonly type: 'assigned';
-      readonly task: AssignedTask;
       readonly limits: Limits;
       /** The master understands that an attempt timed out by this side's clock. */
       readonly reportsTimeouts: boolean;
-    }
+    } & OfferedTask)
   /** The master knows that the attempt was accepted: only now the handler may begin. */
   | ({ readonly type: 'begin' } & AttemptKey)
   | ({ readonly type: 'abort'; readonly reason: AbortReason } & AttemptKey)

@@ -256,6 +256,8 @@ export type SentHello = z.input<typeof helloFrame>;
 export type WelcomeFrame = z.infer<typeof welcomeFrame>;
 export type ExecutorFrame = z.infer<typeof executorFrame>;
 export type MasterFrame = z.infer<typeof masterFrame>;
+/** What a master sends again until it is acknowledged. */
+export type NumberedFrame = Extract<MasterFrame, { seq: number }>;
 export type AssignedTask = z.infer<typeof assignedTask>;
 export type RunningAttempt = z.infer<typeof runningAttempt>;
 export type TaskError = z.infer<typeof taskError>;

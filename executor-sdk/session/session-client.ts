@@ -6,7 +6,7 @@
 import { CloseCode, decodeFrame, encodeFrame, masterFrame } from '@soda-scheduler/protocol';
 import type {
   AssignedTask,
-  MasterFrame,
+  NumberedFrame,
   RunningAttempt,
   WelcomeFrame,
 } from '@soda-scheduler/protocol';
@@ -28,6 +28,7 @@ import {
   type SessionSettings,
   type ToSession,
   keyOf,
+  offeredTask,
 } from '../thread-messages.ts';
 
 const RECONNECT_WAIT_MS_MAX = 30_000;
@@ -222,7 +223,7 @@ export class SessionClient {
       case 'ack':
         return this.#acknowledged(frame.ack);
       default:
-        return this.#deliver(frame, this.#welcome);
+        return this.#deliver(frame, text, this.#welcome);
     }
   }
 
@@ -252,8 +253,8 @@ export class SessionClient {
     for (const { seq, message } of resend) this.#write(seq, message);
     if (!welcome.resumed) this.#beginSession(welcome.session);
     this.#heartbeats.start(welcome);
-    const how = welcome.resumed ? 'resumed' : 'new';
-    this.#event('connected', `connected to the master (${how} session, term ${welcome.term})`);
+    const session = `${welcome.resumed ? 'resumed' : 'new'} session, term ${welcome.term}`;
+    this.#event('connected', `connected to the master (${session})`);
   }
 
   #beginSession(sessionId: string): void {
@@ -266,7 +267,7 @@ export class SessionClient {
     this.#options.tell({ type: 'abort', ...keyOf(refused.message), reason: 'stale_attempt' });
   }
 
-  #deliver(frame: Extract<MasterFrame, { seq: number }>, welcome: WelcomeFrame): void {
+  #deliver(frame: NumberedFrame, text: string, welcome: WelcomeFrame): void {
     switch (this.#outbox.session.receive(frame.seq, frame.ack)) {
       case 'duplicate':
         return;
@@ -280,7 +281,7 @@ export class SessionClient {
         // It is in memory, and so is all that depends on it: nothing more durable would help.
         this.#outbox.session.confirm(frame.seq);
     }
-    if (frame.type === 'assign') this.#offer(frame.task, welcome);
+    if (frame.type === 'assign') this.#offer(frame.task, text, welcome);
     else if (frame.type === 'cancel') {
       const key = { taskId: frame.task_id, attempt: frame.attempt };
       this.#guard.abort(key, frame.reason, frame.grace_ms);
@@ -293,24 +294,23 @@ export class SessionClient {
   /** Until then another executor may have the task: the answer may have come too late. */
   #beginOnceAcknowledged(): void {
     const { held } = this.#guard;
-    if (held?.state !== 'accepted') return;
-    if (this.#outbox.unacked('accept').length > 0) return;
+    if (held?.state !== 'accepted' || this.#outbox.unacked('accept').length > 0) return;
     this.#guard.begin();
     this.#options.tell({ type: 'begin', ...keyOf(held) });
   }
 
-  #offer(task: AssignedTask, { limits, features }: WelcomeFrame): void {
+  #offer(task: AssignedTask, text: string, { limits, features }: WelcomeFrame): void {
     const key = { taskId: task.id, attempt: task.attempt };
     const { mac } = task;
     const refusal = this.#refusal(task.type);
     if (refusal !== null) {
-      const reject = { type: 'reject', ...key, body: rejectBody(key, refusal) } as const;
-      return this.#outbox.send(stamped(reject, mac));
+      const body = rejectBody(key, refusal);
+      return this.#outbox.send(stamped({ type: 'reject', ...key, body }, mac));
     }
     // An older master would not understand how such an attempt ended; it sees to it by itself.
     const reportsTimeouts = features.includes('timeouts');
     this.#guard.hold({ ...key, mac, limits: timeLimits(reportsTimeouts ? task : {}) });
-    this.#options.tell({ type: 'assigned', task, limits, reportsTimeouts });
+    this.#options.tell({ type: 'assigned', ...offeredTask(task, text), limits, reportsTimeouts });
   }
 
   #refusal(type: string): Refusal | null {

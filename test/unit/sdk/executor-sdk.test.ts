@@ -4,6 +4,7 @@ import {
   RetryableError,
   TaskAborted,
   createExecutor,
+  rawJson,
 } from '@soda-scheduler/executor-sdk';
 import { runHandler } from '@soda-scheduler/executor-sdk/testing';
 import { EXECUTOR_ID_PATTERN, executorFrame } from '@soda-scheduler/protocol';
@@ -257,6 +258,15 @@ describe('outcome of a handler', () => {
     }
   });
 
+  it('has the result and the details of an error as they are written', () => {
+    const text = '{"b": 1.0,"a":12345678901234567890}';
+    const context = { aborted: null, reportsTimeouts: true, bytesMax: 1_000 };
+    const { body } = outcomeOf(key, { value: rawJson(text) }, context);
+    expect(body).to.contain(`,"result":${text}`);
+    const error = new errors.RetryableError('m', { details: rawJson(text) });
+    expect(outcomeOf(key, { error }, context).body).to.contain(`,"details":${text}}`);
+  });
+
   it('keeps an error whose details cannot be sent', () => {
     const error = new errors.NonRetryableError('the cause', { details: cyclic });
     expect(frameOf({ error })['error']).to.deep.include({ message: 'the cause', retryable: false });
@@ -293,9 +303,30 @@ describe('runHandler', () => {
     );
     expect(report).to.deep.equal({
       result: { n: 1, when: '1970-01-01T00:00:00.000Z' },
+      resultText: '{"n":1,"when":"1970-01-01T00:00:00.000Z"}',
       progress: [{ percent: 50, state: { at: 'test' } }, { percent: 100 }],
       checkpoints: [['before', 3, '1.3']],
     });
+  });
+
+  it('gives a handler the text of its params, and takes JSON as it is written', async () => {
+    const params = '{"n": 12345678901234567890, "x":1.0}';
+    const report = await runHandler<{ x: number }>(
+      ({ params: { x }, paramsText }, ctx) => {
+        ctx.checkpoint(rawJson(ctx.lastCheckpointText ?? ''));
+        ctx.progress(1, rawJson('1.0'));
+        expect([x, ctx.lastCheckpoint]).to.deep.equal([1, [1]]);
+        return rawJson(paramsText);
+      },
+      { params: rawJson(params), checkpoint: rawJson('[1.0]') },
+    );
+    expect(report.resultText).to.equal(params);
+    expect(report.checkpoints).to.deep.equal([[1]]);
+    expect(report.progress).to.deep.equal([{ percent: 1, state: 1 }]);
+    const parsed = await runHandler(({ paramsText }) => paramsText, { params: { a: 1 } });
+    expect(parsed.result).to.equal('{"a":1}');
+    const inside = await runHandler(() => ({ n: rawJson('1.0') }), { params: null });
+    expect(inside.error).to.be.instanceOf(TypeError);
   });
 
   it('reports what it threw, and checks sizes', async () => {
