@@ -123,10 +123,7 @@ export function createClient({ url, token, retryCount = RETRY_COUNT }: ClientOpt
     call<TaskView>('GET', taskPath(taskId), { signal: options.signal });
 
   const page = async (query: ListQuery = {}, { signal }: CallOptions = {}) => {
-    const list = await call<TaskList>('GET', '/tasks', { query, signal });
-    const texts = jsonElements(exactJson(list, 'tasks'));
-    for (const [place, task] of list.tasks.entries()) remember(task, texts[place] ?? '');
-    return list;
+    return withTexts(await call<TaskList>('GET', '/tasks', { query, signal }));
   };
 
   return {
@@ -180,6 +177,13 @@ export function createClient({ url, token, retryCount = RETRY_COUNT }: ClientOpt
       await call('POST', executorPath(executorId, 'resume'), { signal });
     },
   };
+}
+
+/** Each task of a page is a view of its own: in a list nobody sees the page. */
+function withTexts(list: TaskList): TaskList {
+  const texts = jsonElements(exactJson(list, 'tasks'));
+  for (const [place, task] of list.tasks.entries()) remember(task, texts[place] ?? '');
+  return list;
 }
 
 async function* listAll(

@@ -25,6 +25,7 @@ import type {
 import type { ExecutorCommand } from '../domain/effects.ts';
 import type { AttemptResult, Event, ExecutorHello, ReportedAttempt } from '../domain/events.ts';
 import type { Task } from '../domain/task.ts';
+import { detached } from './detached.ts';
 import type { Proof } from './executors/attempt-macs.ts';
 
 type SequencedFrame = Extract<ExecutorFrame, { seq: number }>;
@@ -246,10 +247,5 @@ function valueAt(frameText: string, path: readonly string[], bytesMax: number): 
     if (!(error instanceof RefusedJson)) throw error;
     return { problem: `is refused: ${refusalOf(error).slice(0, 512)}.` };
   }
-  return { text: detached(slice, frameText) };
-}
-
-/** A slice keeps all of the frame in memory: fine where it is most of it. */
-function detached(slice: string, frameText: string): string {
-  return slice.length * 2 > frameText.length ? slice : Buffer.from(slice).toString();
+  return { text: detached(slice) };
 }

@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { type FieldError, invalidFields, Problem } from '../problem.ts';
 import { BrokenJson, type Range, RefusedJson, scanJson } from '@soda-scheduler/protocol';
+import { detached } from '../detached.ts';
 import { runAtOnce } from './pieces.ts';
 
 const FIELD_ERRORS_MAX = 20;
@@ -45,11 +46,6 @@ export function readJson(bytes: Buffer, { start, end }: Range, findsParams: bool
     if (!(error instanceof BrokenJson)) throw error;
     throw new BrokenJson(start + Buffer.byteLength(text.slice(0, error.at)));
   }
-}
-
-/** A slice keeps all of the text alive that it was cut from, for as long as the task waits. */
-function detached(slice: string): string {
-  return Buffer.from(slice).toString();
 }
 
 export function problemOfRefused({ path, message }: RefusedJson): Problem {
