@@ -1,7 +1,7 @@
 /** Values found in JSON text, as they are written. */
 import { expect } from 'chai';
 import { jsonAt, jsonElements, jsonObject, jsonText, rawJson } from '@soda-scheduler/protocol';
-import { Random } from '../sim/random.ts';
+import { Random } from '../../sim/random.ts';
 
 describe('values found in JSON text', () => {
   it('are those that JSON.parse finds', () => {

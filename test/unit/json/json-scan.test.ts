@@ -1,7 +1,7 @@
 /** The scan of JSON: it takes what `JSON.parse` takes, but for what it is there to refuse. */
 import { expect } from 'chai';
 import { BrokenJson, RefusedJson, scanJson } from '@soda-scheduler/protocol';
-import { Random } from '../sim/random.ts';
+import { Random } from '../../sim/random.ts';
 
 /** `JSON`, a path with the reason it is refused, or where it is broken. */
 function verdict(text: string, findsParams = true): string {
