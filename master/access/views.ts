@@ -54,7 +54,7 @@ export function taskListText(tasks: readonly StoredTask[], nextCursor: string | 
       error: errorText(withoutDetails(errorOf(task))),
     }),
   );
-  return jsonObject({ next_cursor: nextCursor }, { tasks: `[${summaries.join(',')}]` });
+  return `{"tasks":[${summaries.join(',')}],"next_cursor":${JSON.stringify(nextCursor)}}`;
 }
 
 /** What is, or holds, the JSON of others. */

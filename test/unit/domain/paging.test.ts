@@ -132,7 +132,7 @@ describe('a full window', () => {
     const { scheduler } = begin({});
     scheduler.connect('x');
     scheduler.submit(...numbered(20));
-    const details = 'd'.repeat(10_000);
+    const details = JSON.stringify('d'.repeat(10_000));
     for (let i = 0; i < 20; i++) {
       scheduler.accept('x');
       scheduler.progress('x', { checkpoint: 'c'.repeat(1_000), state: 's'.repeat(100) });
