@@ -298,7 +298,7 @@ export class Engine {
       case 'freezeExecutor':
         return link.freeze(effect.executorId, effect.incarnation, effect.isFrozen);
       case 'notify':
-        return notifier.deliver(effect.notification, effect.task);
+        return notifier.deliver(effect.notification, effect.task, term);
       case 'observe':
         return observer.observe(effect);
     }

@@ -207,10 +207,11 @@ export interface ExecutorLink {
  */
 export interface Notifier {
   /**
-   * `task` is null when it must be read from history first. A callback that is in flight already is
-   * not sent twice: its outcome answers for both.
+   * `task` is null when it must be read from history first. `term`: of the state that hands it over;
+   * the outcome carries it. A callback that is in flight already is not sent twice: its outcome
+   * answers for the newest hand-over.
    */
-  deliver(notification: Notification, task: EndedTask | null): void;
+  deliver(notification: Notification, task: EndedTask | null, term: number): void;
   /**
    * The state was rebuilt: drops whatever waits here for its turn, and will be given what is
    * pending again. What is in flight goes on.

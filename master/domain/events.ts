@@ -172,6 +172,8 @@ export type Event =
     }
   | {
       readonly type: 'notificationTried';
+      /** Of the state that handed it over: one that was rebuilt since has handed it over again. */
+      readonly term: number;
       readonly taskSeq: number;
       /** Of the notification that was tried: a task that was retried since has another. */
       readonly finishedAt: number;
@@ -185,6 +187,7 @@ export type Event =
   /** Handed back without having been sent: its receiver answers nobody. */
   | {
       readonly type: 'notificationPutOff';
+      readonly term: number;
       readonly taskSeq: number;
       readonly finishedAt: number;
       readonly error: string;

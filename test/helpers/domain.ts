@@ -233,6 +233,7 @@ export class Scheduler {
   ): Output {
     return this.send({
       type: 'notificationTried',
+      term: this.state.term,
       tryCount,
       taskSeq: notification.taskSeq,
       finishedAt: notification.finishedAt,
@@ -246,6 +247,7 @@ export class Scheduler {
   putOff({ taskSeq, finishedAt }: Notification): Output {
     return this.send({
       type: 'notificationPutOff',
+      term: this.state.term,
       taskSeq,
       finishedAt,
       error: 'not sent',

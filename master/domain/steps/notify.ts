@@ -59,6 +59,17 @@ export function sendDue(state: State, now: number, out: Output): void {
   out.loads.push({ type: 'notifications' });
 }
 
+/**
+ * It leaves the notifier. Null: of no interest. What was handed over by a state that has been rebuilt
+ * since was dropped there, or waits there again, and goes on counting.
+ */
+function takeReported(
+  state: State,
+  event: Extract<Event, { type: 'notificationTried' | 'notificationPutOff' }>,
+): Notification | null {
+  return event.term === state.term ? state.notifying.take(event) : null;
+}
+
 /** It was taken, refused for good, or is tried again after a wait that grows. */
 export function notificationTried(
   state: State,
@@ -66,8 +77,7 @@ export function notificationTried(
   now: number,
   out: Output,
 ): void {
-  const notification = state.notifying.take(event);
-  // Sent on behalf of a state that has been rebuilt since: it will be tried again.
+  const notification = takeReported(state, event);
   if (notification === null) return;
   notification.tries += event.tryCount;
   notification.lastStatus = event.status;
@@ -103,7 +113,7 @@ export function notificationPutOff(
   now: number,
   out: Output,
 ): void {
-  const notification = state.notifying.take(event);
+  const notification = takeReported(state, event);
   if (notification === null) return;
   notification.lastError = event.error;
   if (notification.tries > 0 && now - notification.finishedAt > PUT_OFF_AGE_MAX_MS) {

@@ -50,17 +50,22 @@ interface Delivery {
   readonly notification: Notification;
   readonly url: URL;
   task: EndedTask | null;
+  /** Of the newest hand-over. */
+  term: number;
 }
 
-type Tried = Omit<Extract<Event, { type: 'notificationTried' }>, 'type' | 'taskSeq' | 'finishedAt'>;
+type Tried = Omit<
+  Extract<Event, { type: 'notificationTried' }>,
+  'type' | 'term' | 'taskSeq' | 'finishedAt'
+>;
 
 export class HttpNotifier implements Notifier {
   readonly #options: HttpNotifierOptions;
   readonly #signer: CallbackSigner;
   readonly #queue: ReceiverQueue<Delivery>;
   readonly #requests: CallbackRequests;
-  /** Webhook ids of what is being tried: after a rebuild it is handed over once more. */
-  readonly #trying = new Set<string>();
+  /** What is being tried, by webhook id: after a rebuild it is handed over once more. */
+  readonly #trying = new Map<string, Delivery>();
   /** Of the callbacks that were put off, since this was logged last. */
   #putOffOrigins: string[] = [];
   #stopped = false;
@@ -81,14 +86,19 @@ export class HttpNotifier implements Notifier {
     });
   }
 
-  deliver(notification: Notification, task: EndedTask | null): void {
-    if (this.#stopped || this.#trying.has(webhookId(notification))) return;
+  deliver(notification: Notification, task: EndedTask | null, term: number): void {
+    if (this.#stopped) return;
+    const trying = this.#trying.get(webhookId(notification));
+    if (trying !== undefined) {
+      trying.term = term;
+      return;
+    }
     if (!URL.canParse(notification.url)) {
-      this.#report(notification, failed(null, 'refused: not a URL'));
+      this.#report({ notification, term }, failed(null, 'refused: not a URL'));
       return;
     }
     const url = new URL(notification.url);
-    this.#queue.add(url.origin, plainHost(url.hostname), { notification, url, task });
+    this.#queue.add(url.origin, plainHost(url.hostname), { notification, url, task, term });
   }
 
   forgetAll(): void {
@@ -105,7 +115,7 @@ export class HttpNotifier implements Notifier {
   async #try(turn: Turn<Delivery>): Promise<void> {
     const { notification } = turn.item;
     const id = webhookId(notification);
-    this.#trying.add(id);
+    this.#trying.set(id, turn.item);
     const json = await this.#body(turn.item);
     let verdict: Verdict = 'unknown';
     let tried: Tried | null = null;
@@ -122,23 +132,24 @@ export class HttpNotifier implements Notifier {
     }
     if (this.#stopped) return;
     this.#trying.delete(id);
-    if (tried !== null) this.#report(notification, tried);
+    if (tried !== null) this.#report(turn.item, tried);
     this.#queue.settle(turn, verdict);
   }
 
-  /** The body; or how the try ends without one; or null where there is nothing to report. */
-  async #body(delivery: Delivery): Promise<string | Tried | null> {
+  /** The body; or how the try ends without one. */
+  async #body(delivery: Delivery): Promise<string | Tried> {
     const { notification, url } = delivery;
     const refusal = this.#options.policy.checkUrl(url);
     if (refusal !== null) return failed(null, refusal.message);
     try {
       if (delivery.task === null) {
         const found = await this.#options.findTask(notification.taskId);
-        if (found === null) return { ...failed(null, 'the task is not retained'), outcome: 'gone' };
+        if (found === null) return gone('the task is not retained');
         delivery.task = found.task;
       }
-      // The task was run again since: its new run brings a notification of its own.
-      return isAbout(notification, delivery.task) ? callbackJson(delivery.task) : null;
+      // Its new run brings a notification of its own; this one only gives up its place.
+      if (!isAbout(notification, delivery.task)) return gone('the task was run again');
+      return callbackJson(delivery.task);
     } catch (error) {
       return failed(null, `the task could not be read: ${messageOf(error)}`);
     }
@@ -155,12 +166,12 @@ export class HttpNotifier implements Notifier {
   }
 
   /** A receiver that answers nothing must not hold the places in which others wait. */
-  #putOff({ notification, url }: Delivery, isFailing: boolean): void {
+  #putOff({ notification, url, term }: Delivery, isFailing: boolean): void {
     const { taskSeq, finishedAt } = notification;
     const why = isFailing ? 'answers no callback in time' : 'has not answered its first callback';
     const error = oneLine(`not sent: ${url.origin} ${why}`);
     const afterMs = isFailing ? FAILING_WAIT_MS : FIRST_ANSWER_WAIT_MS;
-    this.#options.post({ type: 'notificationPutOff', taskSeq, finishedAt, error, afterMs });
+    this.#options.post({ type: 'notificationPutOff', term, taskSeq, finishedAt, error, afterMs });
     if (this.#putOffOrigins.push(url.origin) > 1) return;
     this.#options.clock.soon(() => {
       const put_off = this.#putOffOrigins.length;
@@ -170,8 +181,9 @@ export class HttpNotifier implements Notifier {
     });
   }
 
-  #report({ taskSeq, finishedAt }: Notification, tried: Tried): void {
-    this.#options.post({ type: 'notificationTried', taskSeq, finishedAt, ...tried });
+  #report({ notification, term }: Pick<Delivery, 'notification' | 'term'>, tried: Tried): void {
+    const { taskSeq, finishedAt } = notification;
+    this.#options.post({ type: 'notificationTried', term, taskSeq, finishedAt, ...tried });
   }
 }
 
@@ -192,6 +204,11 @@ function triedOf({ status, text, retryAfter, tryCount }: Answer): Tried {
 
 function failed(status: number | null, error: string): Tried {
   return { outcome: 'failed', status, error: oneLine(error), retryAfterMs: null, tryCount: 1 };
+}
+
+/** There is nothing to send any more. */
+function gone(error: string): Tried {
+  return { ...failed(null, error), outcome: 'gone' };
 }
 
 /** A receiver that answers at all, if only to refuse this callback, is fit for the next one. */

@@ -124,8 +124,8 @@ export class NotifierBench {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  deliver(task: Task, url = `${this.base}/done`): void {
-    this.notifier.deliver(notificationOf(task, { url }), task);
+  deliver(task: Task, url = `${this.base}/done`, term = 1): void {
+    this.notifier.deliver(notificationOf(task, { url }), task, term);
   }
 
   /** A task of this seq, to the receiver under another name. */

@@ -135,7 +135,7 @@ describe('callbacks to many receivers', () => {
     const first = await bench.calls.takeMany(32);
     // The state was rebuilt, and hands everything over again.
     bench.notifier.forgetAll();
-    for (const task of all) bench.deliver(task);
+    for (const task of all) bench.deliver(task, undefined, 2);
     for (const { response } of first) response.end();
     const rest = await bench.calls.takeMany(8);
     for (const { response } of rest) response.end();
@@ -143,6 +143,9 @@ describe('callbacks to many receivers', () => {
     const ids = [...first, ...rest].map(({ request }) => request.headers['webhook-id']);
     expect(new Set(ids).size, 'each of them once').to.equal(40);
     expect(new Set(tried.map(({ taskSeq }) => taskSeq)).size).to.equal(40);
+    expect(new Set(tried.map(({ term }) => term)), 'told to who asked last').to.deep.equal(
+      new Set([2]),
+    );
     bench.deliver(taskOf('after'));
     expect(await bench.answered(200)).to.include({ outcome: 'delivered' });
     expect([bench.calls.count, bench.tries.count]).to.deep.equal([0, 0]);

@@ -12,6 +12,8 @@ interface Delivery {
   readonly key: string;
   readonly taskSeq: number;
   readonly finishedAt: number;
+  /** Of the newest hand-over. */
+  term: number;
 }
 
 export class SimNotifier implements Notifier {
@@ -22,7 +24,7 @@ export class SimNotifier implements Notifier {
   readonly #countMax: number;
   #waiting: Delivery[] = [];
   /** One at a time; the others wait for their turn. */
-  #inFlight: string | null = null;
+  #inFlight: Delivery | null = null;
   #post: (event: Event) => void = () => undefined;
 
   constructor(process: Process, ledger: Ledger, faults: Faults, countMax: number) {
@@ -40,13 +42,23 @@ export class SimNotifier implements Notifier {
     this.#waiting = [];
   }
 
-  deliver({ taskId, taskSeq, finishedAt }: Notification, task: EndedTask | null): void {
+  deliver(
+    { taskId, taskSeq, finishedAt }: Notification,
+    task: EndedTask | null,
+    term: number,
+  ): void {
     const what = `callback of ${taskId}`;
     this.#ledger.effect(what, this.#ledger.hasEnded(taskSeq, finishedAt));
     if (task !== null) this.#ledger.effect(what, task.finishedAt === finishedAt);
     const key = `${taskSeq}/${finishedAt}`;
-    if (this.#inFlight === key) return;
-    this.#waiting.push({ key, taskSeq, finishedAt });
+    if (this.#inFlight?.key === key) {
+      this.#inFlight.term = term;
+      return;
+    }
+    if (this.#waiting.some((other) => other.key === key)) {
+      this.#process.world.violate('B1', `the ${what} waits in the notifier twice`);
+    }
+    this.#waiting.push({ key, taskSeq, finishedAt, term });
     if (this.#waiting.length > this.#countMax) {
       const count = `${this.#waiting.length} callbacks of ${this.#countMax}`;
       this.#process.world.violate('B1', `${count} wait in the notifier`);
@@ -60,8 +72,9 @@ export class SimNotifier implements Notifier {
     if (next !== undefined) this.#try(next);
   }
 
-  #try({ key, taskSeq, finishedAt }: Delivery): void {
-    this.#inFlight = key;
+  #try(delivery: Delivery): void {
+    this.#inFlight = delivery;
+    const { taskSeq, finishedAt } = delivery;
     const { random } = this.#process.world;
     const misbehaves = this.#faults.has('notify');
     const answer = random.weighted({
@@ -77,17 +90,18 @@ export class SimNotifier implements Notifier {
     this.#process.after(random.between(1, misbehaves ? 15_000 : 200), () => {
       this.#inFlight = null;
       if (wasSent) this.#ledger.tried(taskSeq, finishedAt);
+      const about = { term: delivery.term, taskSeq, finishedAt };
       this.#post(
         wasSent
-          ? { type: 'notificationTried', taskSeq, finishedAt, ...outcomeOf(answer) }
-          : { type: 'notificationPutOff', taskSeq, finishedAt, error: 'put off', afterMs: 60_000 },
+          ? { type: 'notificationTried', ...about, ...outcomeOf(answer) }
+          : { type: 'notificationPutOff', ...about, error: 'put off', afterMs: 60_000 },
       );
       this.#tryNext();
     });
   }
 }
 
-function outcomeOf(answer: string): Omit<Tried, 'type' | 'taskSeq' | 'finishedAt'> {
+function outcomeOf(answer: string): Omit<Tried, 'type' | 'term' | 'taskSeq' | 'finishedAt'> {
   const rest = { retryAfterMs: null, tryCount: 1 };
   switch (answer) {
     case 'ok':

@@ -195,6 +195,15 @@ describe('callback', () => {
     expect(notification.nextTryAt).to.equal(BEGIN);
   });
 
+  it('ignores the answer to a hand-over by a state that was rebuilt since', () => {
+    const notification = begun(scheduler);
+    const { taskSeq, finishedAt } = notification;
+    const about = { term: 0, taskSeq, finishedAt, error: 'late' };
+    const putOff = { type: 'notificationPutOff', ...about, afterMs: 1 } as const;
+    expect(scheduler.send(putOff).changes).to.deep.equal([]);
+    expect(scheduler.state.notifying.has(notification)).to.equal(true);
+  });
+
   it('ignores an answer that comes twice', () => {
     const notification = begun(scheduler);
     scheduler.notified(notification, 'failed');

@@ -78,6 +78,15 @@ describe('retry of a terminal task', () => {
     expect(callbacks(scheduler.pass(5 * MINUTE))).to.deep.equal([]);
   });
 
+  it('keeps the callback of the earlier run counted until the notifier is done with it', () => {
+    const counts = () => [scheduler.state.notifying.size, scheduler.state.notifying.bytes];
+    const before = counts();
+    retry();
+    expect(counts()).to.deep.equal(before);
+    scheduler.notified(notification, 'gone');
+    expect(counts()).to.deep.equal([0, 0]);
+  });
+
   it('is refused while the task is live', () => {
     retry();
     const again = scheduler.command({ type: 'retryRequested', taskId: 'a' });
