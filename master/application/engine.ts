@@ -21,6 +21,7 @@ import { step } from '../domain/scheduler.ts';
 import { nextWakeAt, type Policy, type State } from '../domain/state.ts';
 import { someoneRuns } from '../domain/steps/occupation.ts';
 import { fold } from './fold.ts';
+import { Loads } from './loads.ts';
 import { Mailbox } from './mailbox.ts';
 import { read } from './read.ts';
 import { type MasterStatus, Unavailable } from './master-handle.ts';
@@ -70,8 +71,7 @@ export class Engine {
   #status: MasterStatus = 'starting';
   #state: State | null = null;
   readonly #mailbox = new Mailbox();
-  /** Rows that the state waits for; those asked for by rows are read after the next turn. */
-  #loads: Load[] = [];
+  readonly #loads = new Loads();
   #lastRequest: RequestId = 0;
   readonly #waiters = new Map<RequestId, Waiter>();
   #wake: (() => void) | null = null;
@@ -154,7 +154,7 @@ export class Engine {
     if (this.status !== 'ready') {
       return Promise.reject(new Unavailable(`the master is ${this.status}`, 2));
     }
-    if (this.#mailbox.size >= MAILBOX_COUNT_MAX) {
+    if (this.#mailbox.size + this.#loads.size >= MAILBOX_COUNT_MAX) {
       return Promise.reject(new Unavailable('the master is busy: too many requests wait', 1));
     }
     const request = ++this.#lastRequest;
@@ -187,7 +187,7 @@ export class Engine {
   /** Until there is an event, or time for something; then a little, so that events gather. */
   async #sleep(): Promise<void> {
     const { clock } = this.#options;
-    if (this.#mailbox.size + this.#loads.length === 0 && this.#state !== null) {
+    if (this.#mailbox.size + this.#loads.size === 0 && this.#state !== null) {
       const tickAt = Math.min(nextWakeAt(this.#state), this.#state.lastTickAt + TICK_MS);
       const at = Math.min(tickAt, this.#askedAt + TERM_CHECK_MS);
       if (at > clock.now()) {
@@ -222,7 +222,9 @@ export class Engine {
       step(state, { type: 'ticked', hiddenMs, isBehind }, now, output);
     }
     await this.#release(state, output, events.length, now);
-    for (const load of this.#loads.splice(0)) await this.#load(state, load);
+    const { pages, commands } = this.#loads.takeTurn();
+    await this.#load(state, commands);
+    for (const page of pages) await this.#load(state, [page]);
   }
 
   /** Commits, then performs; notes which rows were asked for. */
@@ -241,7 +243,7 @@ export class Engine {
     }
     for (const effect of output.effects) this.#tryPerform(effect, state.term);
     observer.turned(eventCount, commitMs);
-    this.#loads.push(...output.loads);
+    this.#loads.add(output.loads);
   }
 
   /**
@@ -261,13 +263,14 @@ export class Engine {
     }
   }
 
-  async #load(state: State, load: Load): Promise<void> {
+  async #load(state: State, loads: readonly Load[]): Promise<void> {
+    if (loads.length === 0) return;
     const { store, clock } = this.#options;
-    const event = await this.#watch.ask(() => read(store, state, load, clock.now()));
+    const events = await this.#watch.ask(() => read(store, state, loads, clock.now()));
     const now = clock.now();
     const output = createOutput();
-    step(state, event, now, output);
-    await this.#release(state, output, 1, now);
+    for (const event of events) step(state, event, now, output);
+    await this.#release(state, output, events.length, now);
   }
 
   /** What fails here is no failure of the store: it must not take the state, nor the rest, along. */
@@ -365,7 +368,7 @@ export class Engine {
     const begin = { policy, term, lastSeq, now, seed, aliveAt, ...rows };
     const { state, output } = restore(begin);
     this.#state = state;
-    this.#loads = [];
+    this.#loads.clear();
     // From here on: whoever was told to come back may do so at once.
     this.#mailbox.open();
     if (!first) link.reattachAll();

@@ -5,12 +5,16 @@ import { roomFor } from '../domain/queue/waiting.ts';
 import type { State } from '../domain/state.ts';
 import type { TaskStore } from './ports.ts';
 
-export async function read(
+export function read(
   store: TaskStore,
   state: State,
-  load: Load,
+  loads: readonly Load[],
   now: number,
-): Promise<Event> {
+): Promise<Event[]> {
+  return Promise.all(loads.map((load) => readOne(store, state, load, now)));
+}
+
+async function readOne(store: TaskStore, state: State, load: Load, now: number): Promise<Event> {
   const { pageCount } = state.policy;
   switch (load.type) {
     case 'task': {

@@ -74,6 +74,46 @@ describe('Engine under load', () => {
     expect(countAtAnswer).to.be.within(5, 10);
   });
 
+  it('reads the rows of many commands together, and lets others have their turn in between', async () => {
+    const { store, master } = harness;
+    let openCount = 0;
+    let openCountMax = 0;
+    const findTask = store.findTask.bind(store);
+    store.findTask = async (id) => {
+      openCountMax = Math.max(openCountMax, ++openCount);
+      const found = await findTask(id);
+      openCount--;
+      return found;
+    };
+    const answered: string[] = [];
+    store.held.add('findTask');
+    const commands = Array.from({ length: 200 }, (_, i) =>
+      master.cancel(`no${i}`).then(({ code }) => answered.push(`cancel ${code}`)),
+    );
+    await settled();
+    const late = submit(own('late')).then(() => answered.push('submit'));
+    store.release();
+    await Promise.all([...commands, late]);
+    expect(openCountMax).to.be.within(2, 100);
+    expect(answered.filter((what) => what === 'cancel 404')).to.have.length(200);
+    expect(answered.indexOf('submit')).to.be.below(100);
+  });
+
+  it('lets each of two commands on one stored task see what the other made of it', async () => {
+    await harness.engine.stop();
+    await begin({ laneWindowCount: 1, windowCountMax: 1, pageCount: 1 });
+    await codes(submit(...Array.from({ length: 40 }, (_, i) => own(`t${i}`))));
+    const { engine, master } = harness;
+    expect(engine.state?.tasks.has('t39')).to.equal(false);
+    const replies = await Promise.all([
+      master.cancel('t39'),
+      master.change('t39', 5, null),
+      master.cancel('t39'),
+    ]);
+    expect(replies.map(({ code }) => code)).to.deep.equal([200, 409, 409]);
+    expect(engine.term, 'without a rebuild').to.equal(1);
+  });
+
   it('does not rebuild again and again without a pause when every commit fails', async () => {
     const fail = async () => {
       harness.store.failing.set('commit', { error: new Error('one row will not go in') });
