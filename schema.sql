@@ -127,6 +127,8 @@ CREATE TABLE task (
   params MEDIUMTEXT NOT NULL,
   -- Which process of that executor id; NULL for attempts that began before this column was there.
   incarnation VARCHAR(64) NULL,
+  -- Executors whose contact was lost under it, and that went on, since its last new checkpoint.
+  contact_count INT NOT NULL DEFAULT 0,
   -- How much of the time since the newest attempt was offered or started no master could see.
   hidden_ms BIGINT NOT NULL DEFAULT 0,
   -- The same since its last progress.
@@ -152,7 +154,7 @@ CREATE TABLE task_attempt (
   attempt INT NOT NULL,
   -- Who had it.
   executor_id VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-  -- failed, timed_out, lost, rejected, assign_timeout, canceled or returned.
+  -- failed, timed_out, lost, lost_contact, rejected, assign_timeout, canceled or returned.
   outcome VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   -- When it was offered.
   offered_at BIGINT NOT NULL,
@@ -280,6 +282,8 @@ CREATE TABLE task_history_YYYYMMDD (
   result MEDIUMTEXT NULL,
   -- As in `task`.
   incarnation VARCHAR(64) NULL,
+  -- As in `task`.
+  contact_count INT NOT NULL DEFAULT 0,
   -- As in `task`.
   hidden_ms BIGINT NOT NULL DEFAULT 0,
   -- As in `task`.

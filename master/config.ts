@@ -160,7 +160,7 @@ const configSchema = z.object({
     .describe('Seconds an attempt has to end after it was told to.')
     .register(fieldMeta, { env: 'SODA_CANCEL_GRACE', value: 'seconds', default: '10' }),
   crashBudget: wholeNumber(1, 1000)
-    .describe('Executors that may be lost under a task, without a new checkpoint, before it fails.')
+    .describe('Executors that may die under a task, without a new checkpoint, before it fails.')
     .register(fieldMeta, { env: 'SODA_CRASH_BUDGET', value: 'count', default: '3' }),
   retentionDays: wholeNumber(2, 3650)
     .describe(

@@ -177,6 +177,7 @@ const attemptOutcome = z.enum([
   'failed',
   'timed_out',
   'lost',
+  'lost_contact',
   'rejected',
   'assign_timeout',
   'canceled',

@@ -74,6 +74,7 @@ export function connectedEvent(
     usesMac: session.usesMac,
     leaseMs: session.leaseMs,
     died: hello.died,
+    fenced: hello.fenced.map(({ task_id: taskId, attempt }) => ({ taskId, attempt })),
   };
   return { type: 'executorConnected', ...executor };
 }

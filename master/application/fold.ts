@@ -26,11 +26,13 @@ export function fold(
 ): Commit {
   const writes = new Map<Task, Write>();
   const attempts: Commit['attempts'][number][] = [];
+  const verdicts: Commit['verdicts'][number][] = [];
   const notifications = new Set<Notification>();
   const executors = new Map<string, ExecutorRecord | null>();
 
   for (const change of changes) {
     if (change.type === 'attemptRecorded') attempts.push(change.attempt);
+    else if (change.type === 'attemptDecided') verdicts.push(change);
     else if (change.type === 'notificationChanged') notifications.add(change.notification);
     else if (change.type === 'executorChanged') executors.set(change.executorId, change.record);
     else note(writeOf(writes, change.task), change);
@@ -66,6 +68,7 @@ export function fold(
     finishes,
     reopens,
     attempts,
+    verdicts,
     notifications: [...notifications],
     executors: [...executors].map(([executorId, record]) => ({ executorId, record })),
   };

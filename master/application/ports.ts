@@ -3,7 +3,7 @@
  * here names a library. Each port has an in-memory implementation, so that the whole master can
  * run in a simulation.
  */
-import type { ExecutorCommand, Observation } from '../domain/effects.ts';
+import type { AttemptVerdict, ExecutorCommand, Observation } from '../domain/effects.ts';
 import type { ExecutorRecord } from '../domain/executor.ts';
 import type { Position } from '../domain/queue/window.ts';
 import type { StoredLane } from '../domain/restore.ts';
@@ -50,6 +50,8 @@ export interface Commit {
   /** Tasks that run again: the history row in the segment of `finishedAt` goes, a live row comes. */
   readonly reopens: readonly { readonly task: Task; readonly finishedAt: number }[];
   readonly attempts: readonly AttemptRecord[];
+  /** Of attempts recorded before, or in this commit; those that are gone are passed over. */
+  readonly verdicts: readonly AttemptVerdict[];
   readonly notifications: readonly Notification[];
   /** Rows of executors as they are to be; null: there is to be none. Each id once. */
   readonly executors: readonly {

@@ -44,3 +44,6 @@ export const MAILBOX_FRAME_BYTES_MAX = 64 * 1024 * 1024;
  * that is to send another ends, and what it was offered is taken back.
  */
 export const SENT_BYTES_MAX = 256 * 1024 * 1024;
+
+/** Contacts that a task may lose, since its last new checkpoint, before it is given up. */
+export const CONTACT_COUNT_MAX = 10;

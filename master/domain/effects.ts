@@ -3,6 +3,12 @@ import type { Event, RequestId } from './events.ts';
 import type { ExecutorRecord } from './executor.ts';
 import type { AttemptRecord, CancelReason, EndedTask, Notification, Task } from './task.ts';
 
+export interface AttemptVerdict {
+  readonly taskSeq: number;
+  readonly attempt: number;
+  readonly outcome: 'lost_contact';
+}
+
 /**
  * A row to write. The engine folds the changes of a turn into one write per task and reads the
  * rows off the tasks at that moment.
@@ -19,6 +25,8 @@ export type Change =
   /** A terminal task runs again: its history row goes, a live row comes. */
   | { readonly type: 'taskReopened'; readonly task: Task; readonly finishedAt: number }
   | { readonly type: 'attemptRecorded'; readonly attempt: AttemptRecord }
+  /** The record of an attempt that was lost says more than was known then. */
+  | ({ readonly type: 'attemptDecided' } & AttemptVerdict)
   | { readonly type: 'notificationChanged'; readonly notification: Notification }
   /** `record` is null where nothing is left to be kept of the executor. */
   | {
@@ -120,7 +128,10 @@ export type Load =
   /** The task of a command that is not in memory; the event comes again with its row. */
   | {
       readonly type: 'task';
-      readonly event: Extract<Event, { readonly taskId: string; readonly request: RequestId }>;
+      readonly event: Extract<
+        Event,
+        { readonly taskId: string; readonly request: RequestId } | { readonly type: 'lossDecided' }
+      >;
     }
   /**
    * The next page of a window, from its `cursor` at the moment of reading: later steps of the turn

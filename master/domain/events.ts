@@ -65,6 +65,8 @@ export interface ExecutorHello {
   readonly leaseMs: number;
   /** Incarnations of its executor id that it has seen dead on its host. */
   readonly died: readonly string[];
+  /** Attempts that a process of its id ended by itself, for want of a lease. */
+  readonly fenced: readonly { readonly taskId: string; readonly attempt: number }[];
 }
 
 /** A sequenced frame of an executor; the session confirms `seq` once it is safely handled. */
@@ -100,6 +102,16 @@ export type Event =
       readonly taskId: string;
       readonly task?: Task | null;
       readonly notification?: Notification | null;
+    }
+  /** Of a loss that was in doubt. `task` as in a command: absent at first. */
+  | {
+      readonly type: 'lossDecided';
+      readonly taskId: string;
+      readonly taskSeq: number;
+      readonly attempt: number;
+      readonly checkpoint: string | null;
+      readonly verdict: 'lost' | 'lost_contact';
+      readonly task?: Task | null;
     }
   | {
       readonly type: 'changeRequested';

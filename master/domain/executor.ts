@@ -35,6 +35,21 @@ export interface Ending {
   acknowledgedAt: number | null;
 }
 
+/** A loss of which it is not known yet whether its executor died of it. */
+export interface Doubt {
+  readonly taskId: string;
+  readonly taskSeq: number;
+  readonly attempt: number;
+  /** Of the task then: a newer one makes the decision pointless. */
+  readonly checkpoint: string | null;
+  readonly executorId: string;
+  readonly incarnation: string;
+  /** It counts in no budget, whatever is decided. */
+  readonly isExcused: boolean;
+  /** When its executor counts as dead. */
+  readonly at: number;
+}
+
 /** One process under an executor id. */
 export interface Executor {
   readonly id: string;
@@ -66,6 +81,8 @@ export interface Executor {
   ending: Ending | null;
   /** It did not hear in time that it has to end an attempt: nothing renews its lease any more. */
   isFrozen: boolean;
+  /** Another process of its id has said that it ended its attempt by itself. */
+  hasFenced: boolean;
   /** Whether another process may come back under this id. */
   lasting: boolean;
   /** An operator asked for it (`ExecutorRecord`), or this master is about to stop. */

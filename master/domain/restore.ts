@@ -8,7 +8,7 @@ import { spare, watch } from './steps/attempt.ts';
 import { beginGrace } from './steps/cancel.ts';
 import { askForDelayed } from './steps/load.ts';
 import { sendDue } from './steps/notify.ts';
-import { recallExecutor } from './steps/presence.ts';
+import { recallExecutor } from './steps/fleet.ts';
 import type { Task } from './task.ts';
 
 /** A lane as the rows of waiting tasks give it. */

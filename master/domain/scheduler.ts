@@ -22,6 +22,7 @@ import {
   resumeRequested,
   retryRequested,
 } from './steps/command.ts';
+import { lossDecided } from './steps/loss.ts';
 import { delayedLoaded, laneLoaded, overdueLoaded } from './steps/load.ts';
 import {
   notificationPutOff,
@@ -87,6 +88,8 @@ function apply(state: State, event: Event, now: number, out: Output): void {
       return progressReported(state, event, now, out);
     case 'attemptEnded':
       return attemptEnded(state, event, now, out);
+    case 'lossDecided':
+      return lossDecided(state, event, now, out);
     case 'cancelAcknowledged':
       return cancelAcknowledged(state, event, now);
     case 'frameRefused':

@@ -2,7 +2,7 @@
  * Everything the scheduler knows, in memory. A mirror of rows: it may be thrown away and rebuilt
  * at any moment (`restore.ts`). Only `step` and what it calls change it.
  */
-import type { Executor, ExecutorRecord } from './executor.ts';
+import type { Doubt, Executor, ExecutorRecord } from './executor.ts';
 import { Deadlines } from './queue/deadlines.ts';
 import { InFlight } from './queue/in-flight.ts';
 import type { Lane, Pool } from './queue/lane.ts';
@@ -82,6 +82,8 @@ export interface State {
    * their lease ends. By `elderKey`.
    */
   readonly elders: Map<string, Executor>;
+  /** Losses that are not decided yet, by `elderKey` of the process. */
+  readonly doubts: Map<string, Doubt>;
   readonly pools: Map<string, Pool>;
   readonly deadlines: Deadlines;
   /** Pending callbacks that are not in flight, by nextTryAt. */
@@ -127,6 +129,7 @@ export function createState(options: {
     executors: new Map(),
     executorRecords: new Map(),
     elders: new Map(),
+    doubts: new Map(),
     pools: new Map(),
     deadlines: new Deadlines(),
     notifications: new Window<Notification>((n) => ({ time: n.nextTryAt, seq: n.taskSeq })),

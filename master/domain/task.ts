@@ -10,12 +10,13 @@ export type TaskState = LiveState | TerminalState;
 /** Why a task is `failed` (or, with `deadline`, `expired`). */
 export type FailureReason = 'attempts_exhausted' | 'non_retryable' | 'crash_budget' | 'deadline';
 
-/** How an attempt ended. Only `failed` and `timed_out` use up an attempt; `lost` has its own budget. */
+/** How an attempt ended. Only `failed` and `timed_out` use up an attempt; both losses have budgets. */
 export type AttemptOutcome =
   | 'succeeded'
   | 'failed'
   | 'timed_out'
   | 'lost'
+  | 'lost_contact'
   | 'rejected'
   | 'assign_timeout'
   | 'canceled'
@@ -85,6 +86,8 @@ export interface Task {
   attemptsUsed: number;
   /** Executors lost under this task since its last new checkpoint. */
   crashCount: number;
+  /** Contacts to executors lost under it since then, of executors that went on. */
+  contactCount: number;
   /** Who was offered the newest attempt: also when it has ended. Null before the first. */
   executorId: string | null;
   /** Which process of that executor id; null where the row is older than this column. */
@@ -185,7 +188,7 @@ export function isTerminal(state: TaskState): state is TerminalState {
 }
 
 const followers: Record<TaskState, readonly TaskState[]> = {
-  waiting: ['offered', 'canceled', 'expired'],
+  waiting: ['offered', 'failed', 'canceled', 'expired'],
   offered: ['running', 'waiting', 'succeeded', 'failed', 'canceled', 'expired'],
   running: ['waiting', 'succeeded', 'failed', 'canceled', 'expired'],
   succeeded: [],

@@ -137,6 +137,7 @@ const attemptLevels: Readonly<Record<AttemptRecord['outcome'], LogLevel>> = {
   failed: 'warn',
   timed_out: 'warn',
   lost: 'warn',
+  lost_contact: 'warn',
   assign_timeout: 'warn',
 };
 

@@ -57,6 +57,7 @@ export function commit(term: number, change: Partial<Commit>): Commit {
     finishes: [],
     reopens: [],
     attempts: [],
+    verdicts: [],
     notifications: [],
     executors: [],
     ...change,

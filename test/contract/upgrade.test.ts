@@ -19,7 +19,9 @@ const UNDO = [
     (table) => `ALTER TABLE ${table} DROP COLUMN incarnation`,
   ),
   ...['task', ...SEGMENTS].flatMap((table) =>
-    ['hidden_ms', 'stall_hidden_ms'].map((name) => `ALTER TABLE ${table} DROP COLUMN ${name}`),
+    ['contact_count', 'hidden_ms', 'stall_hidden_ms'].map(
+      (name) => `ALTER TABLE ${table} DROP COLUMN ${name}`,
+    ),
   ),
   'ALTER TABLE task_attempt DROP COLUMN session',
   'DROP TABLE installation',
@@ -61,7 +63,7 @@ async function upgrades(url: string, run: (sql: readonly string[]) => Promise<vo
   expect(secrets).to.have.length(1);
   expect(secrets[0]).to.match(/^[\w-]{43}$/);
   // The process ended between two statements of the step, where each is committed by itself.
-  await run([...UNDO.slice(1, 6), FORGET]);
+  await run([...UNDO.slice(1, 7), FORGET]);
   await withStore(url, async (store) => {
     const { term, secrets: kept } = await store.takeTerm('m-3', NOW);
     expect([term, kept], 'the secret is the same').to.deep.equal([3, secrets]);

@@ -35,6 +35,7 @@ export function sampleTask(change: Partial<Task> = {}): Task {
     attempt: 0,
     attemptsUsed: 0,
     crashCount: 0,
+    contactCount: 0,
     executorId: null,
     incarnation: null,
     hiddenMs: 0,
@@ -96,6 +97,7 @@ export const sampleExecutor: Executor = {
   lasting: true,
   ending: null,
   isFrozen: false,
+  hasFenced: false,
   drainRequested: false,
   drainDeadlineAt: null,
   leaving: false,
@@ -126,6 +128,7 @@ export function hello(fields: Partial<ExecutorHello> = {}): ExecutorHello {
     usesMac: false,
     leaseMs: defaultPolicy.leaseMs,
     died: [],
+    fenced: [],
     ...fields,
   };
 }

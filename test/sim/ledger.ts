@@ -3,6 +3,7 @@
  * promised to whom. Each new fact is checked against those before it. The numbers are those of
  * `master/domain/invariants.ts`; `docs/testing.md` lists them all.
  */
+import { CONTACT_COUNT_MAX } from '../../master/domain/bounds.ts';
 import type { Commit } from '../../master/application/ports.ts';
 import type { AttemptRecord, Notification, Task } from '../../master/domain/task.ts';
 import { isTerminal, mayFollow } from '../../master/domain/task.ts';
@@ -15,6 +16,9 @@ const LEASE_GRACE_MS = 1_000;
 
 /** A frame that was on its way when an attempt ended has arrived after this, without faults. */
 const START_DELAY_MS_MAX = 1_000;
+
+/** The crash budget of every run. */
+const CRASH_COUNT_MIN = 3;
 
 interface Child {
   readonly taskId: string;
@@ -113,6 +117,10 @@ export class Ledger {
       this.#attemptEnded(attempt);
       ended.add(attempt.taskSeq);
     }
+    for (const { taskSeq, attempt, outcome } of commit.verdicts) {
+      const record = this.attempts.get(taskSeq)?.get(attempt);
+      if (record !== undefined) this.attempts.get(taskSeq)?.set(attempt, { ...record, outcome });
+    }
     for (const { task } of commit.reopens) this.#reopened(task);
     for (const task of commit.inserts) this.#inserted(task);
     for (const task of commit.updates) this.#updated(task);
@@ -129,7 +137,7 @@ export class Ledger {
     const attempts = this.attempts.get(taskSeq) ?? new Map<number, AttemptRecord>();
     this.attempts.set(taskSeq, attempts.set(attempt, record));
     this.#endedInOrder(taskSeq, attempt);
-    const isUnexplained = outcome === 'lost' || outcome === 'assign_timeout';
+    const isUnexplained = outcome.startsWith('lost') || outcome === 'assign_timeout';
     if (isUnexplained && !this.#faults.mayLoseExecutors) {
       this.#world.violate('I15', `attempt ${attempt} of #${taskSeq} is ${outcome} for no reason`);
     }
@@ -216,6 +224,7 @@ export class Ledger {
     if (this.history.has(task.seq)) this.#world.violate('I3', `${task.id} ended twice`);
     if (!isTerminal(task.state)) this.#world.violate('I3', `${task.id} ended as ${task.state}`);
     if (task.state === 'succeeded') this.#checkSuccess(task);
+    if (task.failureReason === 'crash_budget') this.#checkBudget(task);
     this.#checkTransition(task, before);
     if ((task.notifyUrl === null) !== (notification === null)) {
       this.#world.violate('I9', `${task.id} ended without its notification`);
@@ -227,6 +236,16 @@ export class Ledger {
     if (notification !== null) this.notifications.set(task.seq, notification);
     const why = task.failureReason ?? '';
     this.#world.log(`row ${task.id} ${task.state} ${task.attempt} ${why}`);
+  }
+
+  /** L1: what is known to have lived did not die of the task. */
+  #checkBudget(task: Task): void {
+    const attempts = [...(this.attempts.get(task.seq)?.values() ?? [])];
+    const count = (outcome: string) => attempts.filter((one) => one.outcome === outcome).length;
+    const { lost, contacts } = { lost: count('lost'), contacts: count('lost_contact') };
+    if (lost >= CRASH_COUNT_MIN || contacts >= CONTACT_COUNT_MAX) return;
+    const what = `${lost} deaths and ${contacts} lost contacts`;
+    this.#world.violate('L1', `${task.id} was given up after ${what}`);
   }
 
   #checkSuccess(task: Task): void {

@@ -94,6 +94,18 @@ function mutantList(): Mutant[] {
       })),
     },
     {
+      name: 'takes every executor that it has lost contact to for dead',
+      faults: { network: true, executorPause: true, handlers: true },
+      settings: { longRunChance: 1, executorCount: 2, stormMs: 120_000 },
+      ...onState(({ policy, tasks }) => {
+        for (const task of tasks.values()) {
+          if (task.lastOutcome === 'lost_contact' && task.state === 'waiting') {
+            task.crashCount = policy.crashBudget;
+          }
+        }
+      }),
+    },
+    {
       name: 'begins a grace anew with every connection',
       faults: { handlers: true },
       ...onEvent((event, state) => {
@@ -106,6 +118,7 @@ function mutantList(): Mutant[] {
     {
       name: 'listens on to those who have not heard that they have to end',
       faults: { handlers: true },
+      settings: { longRunChance: 1, executorCount: 6, stormMs: 120_000, commandChance: 0.6 },
       ...onLink((link) => {
         link.freeze = () => undefined;
       }),

@@ -14,6 +14,7 @@ export type Deadline = { readonly at: number } & (
   | { readonly kind: AttemptKind; readonly task: Task; readonly attempt: number }
   | { readonly kind: 'deadline'; readonly task: Task }
   | { readonly kind: 'lease' | 'drain' | 'rested'; readonly executor: Executor }
+  | { readonly kind: 'doubt'; readonly key: string }
 );
 
 interface NamedTask {
@@ -27,6 +28,7 @@ export type Entry = { readonly at: number } & (
   | ({ readonly kind: AttemptKind; readonly attempt: number } & NamedTask)
   | ({ readonly kind: 'deadline' } & NamedTask)
   | { readonly kind: 'lease' | 'drain' | 'rested'; readonly executor: Executor }
+  | { readonly kind: 'doubt'; readonly key: string }
 );
 
 /** Entries that may have lost their meaning before it is worth looking for them. */

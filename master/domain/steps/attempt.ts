@@ -161,6 +161,7 @@ export function progressReported(
     task.checkpoint = event.checkpoint;
     // It got further than before: what killed its executors is behind it.
     task.crashCount = 0;
+    task.contactCount = 0;
     state.givenBack.delete(task.seq);
     out.changes.push({ type: 'checkpointSaved', task });
   }

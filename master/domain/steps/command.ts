@@ -6,7 +6,8 @@ import { displace, enqueue, place } from '../queue/waiting.ts';
 import type { State } from '../state.ts';
 import { isTerminal, type Task } from '../task.ts';
 import { becomeIdle, leaveIdle } from './occupation.ts';
-import { forgetRecord, sendDrain, watchDrain } from './presence.ts';
+import { watchDrain } from './fleet.ts';
+import { forgetRecord, sendDrain } from './presence.ts';
 import { newRun, orderTimeOf } from './submit.ts';
 
 const NO_TASK: CommandOutcome = { code: 404, message: 'no such task' };

@@ -3,7 +3,7 @@
  * `endAttempt`; every end of a task through `finish`.
  */
 import type { Output } from '../effects.ts';
-import type { Executor } from '../executor.ts';
+import type { Doubt, Executor } from '../executor.ts';
 import { dequeue, enqueue } from '../queue/waiting.ts';
 import { backoffMs } from '../retry-policy.ts';
 import { random01, type State } from '../state.ts';
@@ -16,6 +16,7 @@ import {
   type Task,
   type TerminalState,
 } from '../task.ts';
+import { beginDoubt, countLoss, forgetDoubts } from './doubt.ts';
 import { send } from './notify.ts';
 import { holderOf } from './occupation.ts';
 import { orderTimeOf } from './submit.ts';
@@ -30,6 +31,10 @@ export interface AttemptEnd {
   /** False ends the task: the executor said that trying again is of no use. */
   readonly retryable?: boolean;
   readonly retryAfterMs?: number | null;
+  /** A loss that counts in no budget. */
+  readonly isExcused?: boolean;
+  /** A loss that counts once it is decided what it was. */
+  readonly doubt?: Doubt;
 }
 
 /** The newest attempt of an offered or running task ended without success: again, or no more? */
@@ -67,7 +72,11 @@ export function endAttempt(
     task.orderTime = wanted > RETRY_DELAY_MS_MIN ? dueAt : orderTimeOf(dueAt, task.priority);
     return requeue(state, task, dueAt, now, out);
   }
-  if (outcome === 'lost' && ++task.crashCount >= state.policy.crashBudget) {
+  if (outcome === 'lost' && end.doubt !== undefined) {
+    return requeue(state, task, beginDoubt(state, task, end.doubt, now), now, out);
+  }
+  const isLoss = (outcome === 'lost' || outcome === 'lost_contact') && !end.isExcused;
+  if (isLoss && countLoss(state, task, outcome)) {
     return finish(state, task, 'failed', 'crash_budget', now, out);
   }
   // No fault of the task: it keeps its place.
@@ -87,7 +96,7 @@ function outcomeOf(task: Task, reported: AttemptEnd['outcome']): AttemptOutcome 
     case 'deadline':
       return 'timed_out';
     case 'drain':
-      return reported === 'lost' ? 'lost' : 'returned';
+      return reported === 'lost' || reported === 'lost_contact' ? reported : 'returned';
   }
 }
 
@@ -161,6 +170,7 @@ export function finish(
 ): void {
   if (task.state === 'waiting') dequeue(state, task);
   else settleEnding(state, task, out);
+  forgetDoubts(state, task);
   state.tasks.delete(task.id);
   state.givenBack.delete(task.seq);
   state.unwritten.delete(task);

@@ -4,13 +4,14 @@
  */
 import type { Event, ReportedAttempt } from '../events.ts';
 import type { Output } from '../effects.ts';
-import { type Executor, type Occupation, poolKeyOf } from '../executor.ts';
-import { createPool, removePool } from '../queue/lane.ts';
+import type { Executor, Occupation } from '../executor.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
 import { correctHidden, markRunning, rest } from './attempt.ts';
 import { sendCancel } from './cancel.ts';
 import { endAttempt } from './finish.ts';
+import { armLease, createExecutor, joinPool, leavePool, setLease } from './fleet.ts';
+import { contactRegained, loseAttempt } from './loss.ts';
 import {
   becomeIdle,
   bySession,
@@ -28,7 +29,10 @@ export function executorConnected(
   now: number,
   out: Output,
 ): void {
+  contactRegained(state, event, now, out);
   const executor = processOf(state, event, now, out);
+  // Known from a row only: what it does not run any more ended while there was no master.
+  const isExcused = executor.connectedAt === null;
   if (executor.sessionId !== null && executor.sessionId !== event.sessionId) {
     const { sessionId } = executor;
     out.effects.push({ type: 'closeSession', sessionId, reason: 'reattach' });
@@ -53,7 +57,7 @@ export function executorConnected(
   setLease(state, executor, event.leaseMs);
   joinPool(state, executor);
   loseDead(state, executor, event, now, out);
-  reconcile(state, executor, event.running, now, out);
+  reconcile(state, executor, event.running, isExcused, now, out);
   if (executor.drainRequested) sendDrain(executor, out);
   becomeIdle(state, executor);
   const { executorId, types } = event;
@@ -114,72 +118,8 @@ function loseDead(
   for (const incarnation of died) {
     const elder = state.elders.get(elderKey(executor.id, incarnation));
     if (elder === undefined || elder.bootId === '' || elder.bootId !== bootId) continue;
-    loseExecutor(state, elder, 'its process has ended', now, out);
+    loseExecutor(state, elder, { why: 'its process has ended', isCertain: true }, now, out);
   }
-}
-
-/** An executor known only from the row of a task it was running when the master stopped. */
-export function recallExecutor(state: State, task: Task, now: number): Executor {
-  const id = task.executorId ?? '';
-  const executor = createExecutor(state, id, task.incarnation ?? '', now);
-  const accepted = task.state === 'running';
-  executor.occupation = { taskId: task.id, attempt: task.attempt, accepted };
-  // Which of two is the newest shows when one of them comes.
-  if (state.executors.has(id)) state.elders.set(elderKey(id, executor.incarnation), executor);
-  else state.executors.set(id, executor);
-  return executor;
-}
-
-function createExecutor(state: State, id: string, incarnation: string, now: number): Executor {
-  const { leaseMs } = state.policy;
-  const record = state.executorRecords.get(id);
-  const executor: Executor = {
-    id,
-    incarnation,
-    sessionId: null,
-    connected: false,
-    types: [],
-    labels: [],
-    reserve: [],
-    poolKey: '',
-    host: '',
-    pid: 0,
-    sdk: '',
-    bootId: '',
-    usesMac: false,
-    leaseMs,
-    leaseCheckAt: now + leaseMs,
-    connectedAt: null,
-    lastSeenAt: now,
-    occupation: null,
-    ending: null,
-    isFrozen: false,
-    lasting: true,
-    drainRequested: (record?.drainedAt ?? null) !== null,
-    drainDeadlineAt: record?.drainDeadlineAt ?? null,
-    leaving: false,
-    coolDowns: new Map(),
-    refusalCount: 0,
-    restUntil: 0,
-    missedCount: 0,
-    loopLagMs: null,
-    rssBytes: null,
-  };
-  state.deadlines.push({ at: executor.leaseCheckAt, kind: 'lease', executor });
-  watchDrain(state, executor);
-  return executor;
-}
-
-/** A shorter one is looked at earlier than what was armed for the longer one. */
-function setLease(state: State, executor: Executor, leaseMs: number): void {
-  executor.leaseMs = leaseMs;
-  const at = executor.lastSeenAt + leaseMs;
-  if (at < executor.leaseCheckAt) armLease(state, executor, at);
-}
-
-function armLease(state: State, executor: Executor, at: number): void {
-  executor.leaseCheckAt = at;
-  state.deadlines.push({ at, kind: 'lease', executor });
 }
 
 /** What it says it runs, against what it should run. */
@@ -187,6 +127,7 @@ function reconcile(
   state: State,
   executor: Executor,
   running: readonly ReportedAttempt[],
+  isExcused: boolean,
   now: number,
   out: Output,
 ): void {
@@ -210,7 +151,7 @@ function reconcile(
   if (task === null) return;
   // It may come back like this again and again: each time costs nothing but this.
   if (task.state === 'offered') rest(state, executor, now);
-  endUnreported(state, task, 'it came back without it', now, out);
+  endUnreported(state, task, { what: 'it came back without it', isExcused }, now, out);
 }
 
 function mentions(running: readonly ReportedAttempt[], { taskId, attempt }: Occupation): boolean {
@@ -219,11 +160,19 @@ function mentions(running: readonly ReportedAttempt[], { taskId, attempt }: Occu
   );
 }
 
-/** An offer that never arrived costs nothing; an attempt that had begun is lost. */
-function endUnreported(state: State, task: Task, what: string, now: number, out: Output): void {
-  const outcome = task.state === 'offered' ? 'returned' : 'lost';
-  const message = `executor ${task.executorId}: ${what}`;
-  endAttempt(state, task, { outcome, error: outcome === 'lost' ? { message } : null }, now, out);
+/** An offer that never arrived costs nothing. One that had begun did not kill it: it is here. */
+function endUnreported(
+  state: State,
+  task: Task,
+  { what, isExcused }: { readonly what: string; readonly isExcused: boolean },
+  now: number,
+  out: Output,
+): void {
+  if (task.state === 'offered') {
+    return endAttempt(state, task, { outcome: 'returned', error: null }, now, out);
+  }
+  const error = { message: `executor ${task.executorId}: ${what}` };
+  endAttempt(state, task, { outcome: 'lost_contact', error, isExcused }, now, out);
 }
 
 /** The same session on another socket: nothing was missed. */
@@ -271,7 +220,8 @@ export function executorDisconnected(
   leaveIdle(state, executor);
   if (!event.left) return;
   if (!executor.lasting) forgetRecord(state, executor.id, out);
-  if (executor.occupation !== null) return loseExecutor(state, executor, 'it left', now, out);
+  if (executor.occupation !== null)
+    return loseExecutor(state, executor, { why: 'it left', isCertain: true }, now, out);
   forget(state, executor);
   out.effects.push({ type: 'observe', event: 'executor_left', executorId: executor.id });
 }
@@ -316,20 +266,23 @@ function checkOccupation(
   if (task?.state === 'offered') return;
   if (++executor.missedCount < 2) return;
   executor.occupation = null;
-  if (task !== null) endUnreported(state, task, 'it does not run it any more', now, out);
+  if (task !== null) {
+    const what = 'it does not run it any more';
+    endUnreported(state, task, { what, isExcused: false }, now, out);
+  }
 }
 
 /** The lease of a silent executor has ended. */
 export function leaseEnded(state: State, executor: Executor, now: number, out: Output): void {
   const at = executor.lastSeenAt + executor.leaseMs;
   if (at > now) armLease(state, executor, at);
-  else loseExecutor(state, executor, 'its lease ended', now, out);
+  else loseExecutor(state, executor, { why: 'its lease ended', isCertain: false }, now, out);
 }
 
 function loseExecutor(
   state: State,
   executor: Executor,
-  reason: string,
+  { why: reason, isCertain }: { readonly why: string; readonly isCertain: boolean },
   now: number,
   out: Output,
 ): void {
@@ -340,9 +293,12 @@ function loseExecutor(
   out.effects.push({ type: 'observe', event: 'executor_lost', executorId: executor.id, reason });
   const task = executor.occupation && currentTask(state, executor, executor.occupation);
   if (task) {
-    const outcome = task.state === 'offered' ? 'assign_timeout' : 'lost';
-    const error = { message: `executor ${executor.id}: ${reason}` };
-    endAttempt(state, task, { outcome, error }, now, out);
+    const message = `executor ${executor.id}: ${reason}`;
+    if (task.state === 'running') {
+      loseAttempt(state, executor, task, { message, isCertain }, now, out);
+    } else {
+      endAttempt(state, task, { outcome: 'assign_timeout', error: { message } }, now, out);
+    }
   }
   forget(state, executor);
 }
@@ -361,12 +317,6 @@ export function forgetRecord(state: State, executorId: string, out: Output): voi
   out.changes.push({ type: 'executorChanged', executorId, record: null });
 }
 
-/** What it still runs is taken back then. */
-export function watchDrain(state: State, executor: Executor): void {
-  const { drainDeadlineAt: at } = executor;
-  if (at !== null) state.deadlines.push({ at, kind: 'drain', executor });
-}
-
 /** Tells an executor whether it is to be given tasks. */
 export function sendDrain(executor: Executor, out: Output): void {
   if (executor.sessionId === null) return;
@@ -375,24 +325,4 @@ export function sendDrain(executor: Executor, out: Output): void {
     sessionId: executor.sessionId,
     command: { type: 'drain', draining: executor.drainRequested },
   });
-}
-
-function joinPool(state: State, executor: Executor): void {
-  executor.poolKey = poolKeyOf(executor);
-  let pool = state.pools.get(executor.poolKey);
-  if (pool === undefined) {
-    pool = createPool(executor, executor.poolKey, state.lanes.values());
-    state.pools.set(pool.key, pool);
-  }
-  pool.memberCount++;
-}
-
-function leavePool(state: State, executor: Executor): void {
-  const pool = state.pools.get(executor.poolKey);
-  executor.poolKey = '';
-  if (pool === undefined) return;
-  pool.idle.delete(executor);
-  if (--pool.memberCount > 0) return;
-  removePool(pool);
-  state.pools.delete(pool.key);
 }

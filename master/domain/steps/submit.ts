@@ -88,6 +88,7 @@ export function newRun(dueAt: number, priority: number) {
     dueAt,
     attemptsUsed: 0,
     crashCount: 0,
+    contactCount: 0,
     incarnation: null,
     offeredAt: null,
     startedAt: null,

@@ -10,6 +10,7 @@ import { coolDown, executionEndsAt, spare, stallEndsAt, writeSoon } from './atte
 import { beginEnding, graceEnded } from './cancel.ts';
 import { endAttempt, expire } from './finish.ts';
 import { askForDelayed } from './load.ts';
+import { decide } from './loss.ts';
 import { sendDue } from './notify.ts';
 import { currentTask, holderOf, isKnown } from './occupation.ts';
 import { leaseEnded } from './presence.ts';
@@ -75,6 +76,7 @@ export function flush(state: State, out: Output): void {
 
 /** With its task, or null if it can no longer apply. */
 function live(state: State, entry: Entry): Deadline | null {
+  if ('key' in entry) return state.doubts.get(entry.key)?.at === entry.at ? entry : null;
   if ('executor' in entry) {
     const { executor, kind, at } = entry;
     if (kind === 'drain' && executor.drainDeadlineAt !== at) return null;
@@ -112,6 +114,8 @@ function fire(state: State, entry: Entry, now: number, out: Output): void {
       return;
     case 'deadline':
       return deadlinePassed(state, due.task, now, out);
+    case 'doubt':
+      return decide(state, due.key, 'lost', now, out);
     case 'lease':
       return leaseEnded(state, due.executor, now, out);
     case 'drain':

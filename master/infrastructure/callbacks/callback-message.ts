@@ -48,7 +48,8 @@ function errorJson({ message, name, details }: AttemptError): string {
 function callbackCode(task: EndedTask): number {
   if (task.state === 'succeeded') return 200;
   if (task.state === 'canceled') return 499;
-  if (task.failureReason === 'crash_budget' || task.lastOutcome === 'lost') return 501;
+  const isLost = task.lastOutcome === 'lost' || task.lastOutcome === 'lost_contact';
+  if (task.failureReason === 'crash_budget' || isLost) return 501;
   return task.state === 'expired' || task.lastOutcome === 'timed_out' ? 408 : 500;
 }
 

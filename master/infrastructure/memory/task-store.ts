@@ -116,6 +116,10 @@ export class MemoryStore implements TaskStore {
       this.#attempts.set(attempt.taskSeq, attempts.set(attempt.attempt, { ...attempt }));
       attempts.delete(attempt.attempt - ATTEMPT_COUNT_MAX);
     }
+    for (const { taskSeq, attempt, outcome } of commit.verdicts) {
+      const record = this.#attempts.get(taskSeq)?.get(attempt);
+      if (record !== undefined) this.#attempts.get(taskSeq)?.set(attempt, { ...record, outcome });
+    }
     for (const notification of commit.notifications) this.#note(notification);
     for (const { executorId, record } of commit.executors) {
       if (record === null) this.#executors.delete(executorId);

@@ -66,6 +66,7 @@ export function planCommit(dialect: Dialect, segments: Segments, commit: Commit)
   statements.push(
     ...insert(dialect, 'task_attempt', attemptColumns, commit.attempts),
     ...forgetAttempts(dialect, commit.attempts),
+    ...decide(commit.verdicts),
   );
   for (const [segment, changed] of bySegment(commit.notifications, (item) => item.finishedAt)) {
     // A segment that has been dropped took its notifications along.
@@ -171,4 +172,11 @@ function updateNotifications(
   return dialect
     .update(table, finishMatch, notificationColumns, rows)
     .map((statement) => ({ ...statement, touches: null }));
+}
+
+function decide(verdicts: Commit['verdicts']): Statement[] {
+  if (verdicts.length === 0) return [];
+  const runs = verdicts.map(({ taskSeq, attempt, outcome }) => [outcome, taskSeq, attempt]);
+  const sql = 'UPDATE task_attempt SET outcome = ? WHERE task_seq = ? AND attempt = ?';
+  return [{ sql, runs, touches: null }];
 }

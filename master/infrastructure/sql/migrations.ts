@@ -53,6 +53,7 @@ const liveTaskColumns = (t: Types): string => `
 
 const addedTaskColumns = (t: Types): Columns => [
   ['incarnation', `${t.name(64)} NULL`],
+  ['contact_count', `${t.integer} NOT NULL DEFAULT 0`],
   ['hidden_ms', `${t.instant} NOT NULL DEFAULT 0`],
   ['stall_hidden_ms', `${t.instant} NOT NULL DEFAULT 0`],
 ];

@@ -149,7 +149,7 @@ describe('an attempt without its proof', () => {
   it('does not count as held', () => {
     const running = [{ taskId: 'a', attempt: 1, state: 'running', isUnproven: true }] as const;
     scheduler.beat('x', running);
-    expect(outcomes(scheduler.beat('x', running))).to.deep.equal(['lost']);
+    expect(outcomes(scheduler.beat('x', running))).to.deep.equal(['lost_contact']);
   });
 });
 

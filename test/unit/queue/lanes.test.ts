@@ -16,7 +16,7 @@ const states: readonly TaskState[] = [
 
 describe('mayFollow', () => {
   const allowed: Record<TaskState, readonly TaskState[]> = {
-    waiting: ['offered', 'canceled', 'expired'],
+    waiting: ['offered', 'failed', 'canceled', 'expired'],
     offered: ['waiting', 'running', 'succeeded', 'failed', 'canceled', 'expired'],
     running: ['waiting', 'succeeded', 'failed', 'canceled', 'expired'],
     succeeded: [],

@@ -1,0 +1,102 @@
+/** Processes under executor ids, how long they may be silent, and the pools they are members of. */
+import { type Executor, poolKeyOf } from '../executor.ts';
+import { createPool, removePool } from '../queue/lane.ts';
+import type { State } from '../state.ts';
+import type { Task } from '../task.ts';
+import { elderKey } from './occupation.ts';
+
+/** An executor known only from the row of a task it was running when the master stopped. */
+export function recallExecutor(state: State, task: Task, now: number): Executor {
+  const id = task.executorId ?? '';
+  const executor = createExecutor(state, id, task.incarnation ?? '', now);
+  const accepted = task.state === 'running';
+  executor.occupation = { taskId: task.id, attempt: task.attempt, accepted };
+  // Which of two is the newest shows when one of them comes.
+  if (state.executors.has(id)) state.elders.set(elderKey(id, executor.incarnation), executor);
+  else state.executors.set(id, executor);
+  return executor;
+}
+
+export function createExecutor(
+  state: State,
+  id: string,
+  incarnation: string,
+  now: number,
+): Executor {
+  const { leaseMs } = state.policy;
+  const record = state.executorRecords.get(id);
+  const executor: Executor = {
+    id,
+    incarnation,
+    sessionId: null,
+    connected: false,
+    types: [],
+    labels: [],
+    reserve: [],
+    poolKey: '',
+    host: '',
+    pid: 0,
+    sdk: '',
+    bootId: '',
+    usesMac: false,
+    leaseMs,
+    leaseCheckAt: now + leaseMs,
+    connectedAt: null,
+    lastSeenAt: now,
+    occupation: null,
+    ending: null,
+    isFrozen: false,
+    hasFenced: false,
+    lasting: true,
+    drainRequested: (record?.drainedAt ?? null) !== null,
+    drainDeadlineAt: record?.drainDeadlineAt ?? null,
+    leaving: false,
+    coolDowns: new Map(),
+    refusalCount: 0,
+    restUntil: 0,
+    missedCount: 0,
+    loopLagMs: null,
+    rssBytes: null,
+  };
+  state.deadlines.push({ at: executor.leaseCheckAt, kind: 'lease', executor });
+  watchDrain(state, executor);
+  return executor;
+}
+
+/** A shorter one is looked at earlier than what was armed for the longer one. */
+export function setLease(state: State, executor: Executor, leaseMs: number): void {
+  executor.leaseMs = leaseMs;
+  const at = executor.lastSeenAt + leaseMs;
+  if (at < executor.leaseCheckAt) armLease(state, executor, at);
+}
+
+export function armLease(state: State, executor: Executor, at: number): void {
+  executor.leaseCheckAt = at;
+  state.deadlines.push({ at, kind: 'lease', executor });
+}
+
+/** What it still runs is taken back then. */
+export function watchDrain(state: State, executor: Executor): void {
+  const { drainDeadlineAt: at } = executor;
+  if (at !== null) state.deadlines.push({ at, kind: 'drain', executor });
+}
+
+export function joinPool(state: State, executor: Executor): void {
+  executor.poolKey = poolKeyOf(executor);
+  let pool = state.pools.get(executor.poolKey);
+  if (pool === undefined) {
+    pool = createPool(executor, executor.poolKey, state.lanes.values());
+    state.pools.set(pool.key, pool);
+  }
+  pool.memberCount++;
+}
+
+export function leavePool(state: State, executor: Executor): void {
+  const pool = state.pools.get(executor.poolKey);
+  executor.poolKey = '';
+  if (pool === undefined) return;
+  pool.idle.delete(executor);
+  if (--pool.memberCount > 0) return;
+  removePool(pool);
+  state.pools.delete(pool.key);
+}
