@@ -86,6 +86,32 @@ describe('receiver queue', () => {
     expect(bench.names()).to.include('good');
   });
 
+  it('keeps half of that share from those that answer slowly', () => {
+    const bench = new Bench();
+    const slow = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
+    for (const origin of [...slow, 'good']) bench.prove(origin);
+    for (const origin of slow) for (let i = 0; i < 3; i++) bench.add(origin);
+    // Each of them answers at last, and never quickly.
+    const aside: Turn<Item>[] = [];
+    for (let i = 0; i < 20; i++) {
+      for (const { item } of [...bench.begun]) aside.push(bench.setAside(item.name));
+      const oldest = aside.shift();
+      if (oldest !== undefined) bench.queue.settle(oldest, 'well');
+    }
+    for (let i = 0; i < 3; i++) bench.add('good');
+    expect(bench.names()).to.include('good');
+    expect(aside.length).to.be.at.most(limits.proven.inFlightMax / 2);
+  });
+
+  it('gives all of it to one that has become quick again', () => {
+    const bench = new Bench();
+    bench.prove('a');
+    for (let i = 0; i < 6; i++) bench.add('a');
+    bench.queue.settle(bench.setAside('a'), 'well');
+    bench.settle('a', 'well');
+    expect(bench.names()).to.have.length(limits.inFlightPerOriginMax);
+  });
+
   it('gives the newest host, the oldest, and one that failed their turns', () => {
     const bench = new Bench({ unproven: { begunMax: 1, inFlightMax: 8, asideBytesMax: 1 } });
     bench.add('f1', 'f');

@@ -1,7 +1,7 @@
 /**
  * Decides which callback goes next, so that no receiver can stall the others. An *origin* (scheme,
  * host, port) that has answered has proven itself: it gets many at a time, from a share of its
- * own. All others get one at a time for each *host*, whatever its ports, from another share. Who
+ * own, half of which is for those that answer quickly. All others get one at a time for each *host*, whatever its ports, from another share. Who
  * holds a place for long without an answer gives it up and goes on waiting aside, so that the next
  * can begin: hosts that hang take memory, but no turns.
  *
@@ -77,6 +77,14 @@ class Share {
   get isHalfFull(): boolean {
     return this.inFlightCount * 2 >= this.#limits.inFlightMax;
   }
+
+  /** Half of all that there is belongs to those who answer quickly. */
+  get isFreeForSlow(): boolean {
+    const { begunMax, asideBytesMax } = this.#limits;
+    return (
+      !this.isHalfFull && this.begunCount * 2 < begunMax && this.asideBytes * 2 < asideBytesMax
+    );
+  }
 }
 
 interface Host<T> {
@@ -99,6 +107,8 @@ interface Origin<T> {
   isProven: boolean;
   /** One at a time, until it is well again. */
   isTroubled: boolean;
+  /** Its newest answer was waited for aside, or is. */
+  isSlow: boolean;
   /** Silent tries since the last answer. */
   silentCount: number;
 }
@@ -124,6 +134,8 @@ export class ReceiverQueue<T> {
   readonly #unproven: Share;
   /** Proven origins that may start another item, in the order of their turns. */
   readonly #ready = new Set<Origin<T>>();
+  /** And those of them that answer slowly. */
+  readonly #readySlow = new Set<Origin<T>>();
   readonly #turns = new HostTurns<Host<T>>();
   #unprovenWaitingCount = 0;
 
@@ -152,6 +164,8 @@ export class ReceiverQueue<T> {
     held.asideBytes = bytes;
     held.share.asideBytes += bytes;
     held.share.begunCount -= 1;
+    held.origin.isSlow = true;
+    this.#offerTurn(held.origin);
     this.#startNext();
   }
 
@@ -163,6 +177,7 @@ export class ReceiverQueue<T> {
     else share.asideBytes -= asideBytes;
     origin.inFlightCount -= 1;
     if (share === this.#unproven) host.isTried = false;
+    if (asideBytes === null && verdict === 'well') origin.isSlow = false;
     if (verdict !== 'unknown') this.#learn(origin, verdict);
     this.#offerTurn(origin);
     this.#startNext();
@@ -197,6 +212,7 @@ export class ReceiverQueue<T> {
       inFlightCount: 0,
       isProven: false,
       isTroubled: false,
+      isSlow: false,
       silentCount: 0,
     };
     host.origins.add(origin);
@@ -245,8 +261,12 @@ export class ReceiverQueue<T> {
     const { host, isProven, isTroubled, inFlightCount } = origin;
     const max = isProven && !isTroubled ? this.#options.limits.inFlightPerOriginMax : 1;
     const mayStart = origin.waiting.length > 0 && inFlightCount < max;
-    if (mayStart && isProven) this.#ready.add(origin);
-    else this.#ready.delete(origin);
+    const ready = origin.isSlow ? this.#readySlow : this.#ready;
+    if (!mayStart || !isProven || !ready.has(origin)) {
+      this.#ready.delete(origin);
+      this.#readySlow.delete(origin);
+    }
+    if (mayStart && isProven) ready.add(origin);
     if (mayStart && !isProven) host.line.add(origin);
     else host.line.delete(origin);
     if (host.line.size > 0 && !host.isTried) this.#turns.add(host);
@@ -255,10 +275,13 @@ export class ReceiverQueue<T> {
 
   #startNext(): void {
     while (this.#proven.isFree) {
-      const [origin] = this.#ready;
+      // Whoever answers quickly needs its place for a moment only.
+      const [origin] =
+        this.#ready.size > 0 || this.#proven.isHalfFull ? this.#ready : this.#readySlow;
       if (origin === undefined) break;
       // Back to the end of the line: every origin gets its turn.
       this.#ready.delete(origin);
+      this.#readySlow.delete(origin);
       this.#start(origin, this.#proven);
     }
     while (this.#unproven.isFree) {
