@@ -119,7 +119,6 @@ async function assemble(config: Config, logTo: NodeJS.WritableStream | undefined
   const store = await openSqlStore({ url: databaseUrl, allowWeakDurability, log });
   const sessions = new ExecutorSessions({
     clock,
-    log,
     heartbeatMs: Math.floor(leaseMs / HEARTBEATS_PER_LEASE),
     leaseMs,
     requiresMac: config.requireMac,

@@ -68,7 +68,7 @@ export class Connection {
       if (this.#givenUp !== null) return onClosed({ ...this.#givenUp, isFinal: false });
       onClosed({
         code,
-        reason: reason.toString() || failure || `closed with code ${code}`,
+        reason: reason.toString() || failure || describeCode(code),
         isFinal: isFinalClose(code) || status === 401 || status === 403,
       });
     });
@@ -93,4 +93,8 @@ export class Connection {
     this.#givenUp ??= { code: ABNORMAL_CLOSE, reason: why };
     this.#socket.terminate();
   }
+}
+
+function describeCode(code: number): string {
+  return code === ABNORMAL_CLOSE ? 'the connection broke' : `closed with code ${code}`;
 }

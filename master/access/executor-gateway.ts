@@ -16,6 +16,8 @@ import type { ExecutorSessions } from './executor-sessions.ts';
 /** A constant of its own, since the types of ws do not know `closeTimeout` yet. */
 const SOCKET_OPTIONS = {
   noServer: true,
+  /** Ours is bounded too, and says so. */
+  autoPong: false,
   maxPayload: SESSION_LIMITS.frameBytesMax,
   maxFragments: 64,
   maxBufferedChunks: 4096,
@@ -23,6 +25,9 @@ const SOCKET_OPTIONS = {
   /** How long a peer may take to answer a close frame before its socket is destroyed. */
   closeTimeout: 2_000,
 };
+
+/** Answers to pings that the peer has not read. */
+const PONGS_UNSENT_MAX = 60;
 
 interface Refusal {
   readonly status: number;
@@ -91,7 +96,13 @@ export class ExecutorGateway {
   #open(socket: WebSocket): void {
     const { sessions, log } = this.#options;
     // `closed` follows every close, after `closeTimeout` at most.
-    const close = (code: CloseCode, reason: string) => socket.close(code, closeReason(reason));
+    const close = (code: CloseCode, reason: string): void => {
+      if (socket.readyState !== socket.OPEN) return;
+      const level = code === CloseCode.reattach ? 'debug' : 'warn';
+      const fields = { executor_id: connection.executorId ?? undefined, code, reason };
+      log[level]('an executor is sent away', fields);
+      socket.close(code, closeReason(reason));
+    };
     const connection = sessions.open({
       send: (text) => {
         if (socket.readyState !== socket.OPEN) return;
@@ -99,6 +110,12 @@ export class ExecutorGateway {
         else close(CloseCode.overflow, 'the receiver is too slow');
       },
       close,
+    });
+    let unsentPongCount = 0;
+    socket.on('ping', (data) => {
+      if (socket.readyState !== socket.OPEN) return;
+      if (++unsentPongCount > PONGS_UNSENT_MAX) return close(CloseCode.overflow, 'too many pings');
+      socket.pong(data, false, () => (unsentPongCount -= 1));
     });
     socket.on('message', (data, isBinary) => {
       // What arrives behind our close frame is void.
@@ -110,7 +127,7 @@ export class ExecutorGateway {
     socket.on('error', (error: Error & { readonly code?: string }) => {
       if (error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') sessions.tooLarge(connection);
       log.warn('executor socket failed', {
-        executor_id: connection.session?.executorId,
+        executor_id: connection.executorId ?? undefined,
         error: error.message,
       });
     });

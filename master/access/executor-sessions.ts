@@ -32,6 +32,7 @@ import {
   type ExecutorSession,
   type FrameSocket,
   type SessionsOptions,
+  CLOSE_REASONS,
   admit,
   takeHeard,
   newSession,
@@ -111,11 +112,7 @@ export class ExecutorSessions implements ExecutorLink {
   }
 
   /** Also for what only the owner of the connection can see is wrong with a frame. */
-  badFrame({ socket, session }: Connection, problem: string): void {
-    this.#options.log.warn('bad frame from an executor', {
-      executor_id: session?.executorId,
-      problem,
-    });
+  badFrame({ socket }: Connection, problem: string): void {
     socket.close(CloseCode.badFrame, problem);
   }
 
@@ -170,7 +167,7 @@ export class ExecutorSessions implements ExecutorLink {
 
   close(sessionId: string, reason: 'superseded' | 'silent' | 'reattach'): void {
     const session = this.#sessions.get(sessionId);
-    if (session !== undefined) this.#forget(session, CloseCode[reason], reason);
+    if (session !== undefined) this.#forget(session, CloseCode[reason], CLOSE_REASONS[reason]);
   }
 
   freeze(executorId: string, incarnation: string, isFrozen: boolean): void {
@@ -183,20 +180,19 @@ export class ExecutorSessions implements ExecutorLink {
     this.#macs.use(secrets);
   }
 
-  reattachAll(): void {
+  reattachAll(reason = 'the master has rebuilt its state'): void {
     this.#frozen.clear();
     for (const session of [...this.#sessions.values()]) {
-      this.#forget(session, CloseCode.reattach, 'the master has rebuilt its state');
+      this.#forget(session, CloseCode.reattach, reason);
     }
   }
 
   /** Sends every executor away; nothing is to be opened any more. */
   shutdown(): void {
+    const reason = 'the master stops';
     this.#callOffSweep?.();
-    this.reattachAll();
-    for (const { socket } of this.#connections) {
-      socket.close(CloseCode.reattach, 'the master is stopping');
-    }
+    this.reattachAll(reason);
+    for (const { socket } of this.#connections) socket.close(CloseCode.reattach, reason);
   }
 
   #take(
@@ -263,8 +259,6 @@ export class ExecutorSessions implements ExecutorLink {
   ): void {
     const { executorId, sessionId } = session;
     const reason = about === null ? problem : `${about.taskId}: ${problem}`;
-    const fields = { executor_id: executorId, problem: reason };
-    this.#options.log.warn('a frame of an executor is refused', fields);
     this.#forget(session, CloseCode.frameRefused, reason);
     this.#master.post({ type: 'frameRefused', executorId, sessionId, about, problem });
   }
@@ -282,6 +276,7 @@ export class ExecutorSessions implements ExecutorLink {
   }
 
   #begin(connection: Connection, hello: HelloFrame): void {
+    connection.executorId = hello.executor_id;
     // Its lease is to run out, by its own count too: this connection ends for want of an answer.
     if (this.#frozen.has(processKey(hello.executor_id, hello.incarnation))) return;
     if (this.#options.requiresMac && !hello.features.includes('mac')) {
@@ -293,13 +288,10 @@ export class ExecutorSessions implements ExecutorLink {
       return this.#resume(connection, known, hello, admission.resend);
     }
     if (admission?.type === 'refuse') {
-      const { code, reason } = admission;
-      const fields = { executor_id: hello.executor_id, reason };
-      this.#options.log.warn('an executor is refused', fields);
-      return connection.socket.close(code, reason);
+      return connection.socket.close(admission.code, admission.reason);
     }
     if (known !== undefined && admission?.type === 'begin') {
-      this.#forget(known, admission.replaced, 'the same executor id has connected again');
+      this.#forget(known, CloseCode[admission.replaced], CLOSE_REASONS[admission.replaced]);
     }
     const session = this.#createSession(hello, connection);
     write(connection.socket, welcomeFrame(session, false, this.#master.term));
@@ -316,7 +308,7 @@ export class ExecutorSessions implements ExecutorLink {
     session.connection = connection;
     connection.session = session;
     // The old socket is half dead, or its close is still on the way: the session has moved on.
-    replaced?.socket.close(CloseCode.reattach, 'resumed elsewhere');
+    replaced?.socket.close(CloseCode.reattach, CLOSE_REASONS.reattach);
     write(connection.socket, welcomeFrame(session, true, this.#master.term));
     for (const { seq, message } of resend) {
       connection.socket.send(encodeFrame(seq, frames.announceAck(), message));

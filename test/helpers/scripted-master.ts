@@ -18,7 +18,7 @@ import type { Task } from '../../master/domain/task.ts';
 import { createClock } from '../../master/infrastructure/system.ts';
 import { NOW, sampleTask } from './task.ts';
 
-export type LinkOptions = Partial<SessionsOptions & Pick<GatewayOptions, 'authorize'>>;
+export type LinkOptions = Partial<SessionsOptions & Pick<GatewayOptions, 'authorize' | 'log'>>;
 
 type EventOf<T extends Event['type']> = Extract<Event, { type: T }>;
 
@@ -37,11 +37,9 @@ export class ScriptedMaster {
   readonly server = createServer();
   readonly #posted = new EventEmitter();
 
-  private constructor({ authorize = () => null, ...options }: LinkOptions) {
-    const log = silentLog;
+  private constructor({ authorize = () => null, log = silentLog, ...options }: LinkOptions) {
     this.sessions = new ExecutorSessions({
       clock: createClock(),
-      log,
       heartbeatMs: 200,
       leaseMs: 6_000,
       createId: randomUUID,

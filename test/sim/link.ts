@@ -6,7 +6,7 @@ import { CloseCode } from '@soda-scheduler/protocol';
 import { commandBody } from '../../master/access/executor-frames.ts';
 import { ExecutorSessions } from '../../master/access/executor-sessions.ts';
 import type { MasterHandle } from '../../master/application/master-handle.ts';
-import type { ExecutorLink, Log } from '../../master/application/ports.ts';
+import type { ExecutorLink } from '../../master/application/ports.ts';
 import type { ExecutorCommand } from '../../master/domain/effects.ts';
 import type { Event } from '../../master/domain/events.ts';
 import type { Ledger } from './ledger.ts';
@@ -32,12 +32,11 @@ export class SimLink implements ExecutorLink {
   /** Results whose ack is not due before they are durable. */
   readonly #results = new Map<string, { taskId: string; attempt: number }>();
 
-  constructor(process: Process, ledger: Ledger, leaseMs: number, log: Log) {
+  constructor(process: Process, ledger: Ledger, leaseMs: number) {
     this.#process = process;
     this.#ledger = ledger;
     this.#sessions = new ExecutorSessions({
       clock: process,
-      log,
       heartbeatMs: HEARTBEAT_MS,
       leaseMs,
       createId: () => `${process.name}-s${++this.#lastSession}`,

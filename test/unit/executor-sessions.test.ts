@@ -2,12 +2,9 @@
 import { expect } from 'chai';
 import { CloseCode } from '@soda-scheduler/protocol';
 import { type Connection, ExecutorSessions } from '../../master/access/executor-sessions.ts';
-import type { Log } from '../../master/application/ports.ts';
 import type { Event } from '../../master/domain/events.ts';
 import { ManualClock } from '../helpers/manual-clock.ts';
 import { sampleTask } from '../helpers/task.ts';
-
-const quiet: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 class Executor {
   readonly frames: Record<string, unknown>[] = [];
@@ -61,7 +58,6 @@ describe('executor sessions', () => {
     let lastId = 0;
     sessions = new ExecutorSessions({
       clock: new ManualClock(),
-      log: quiet,
       heartbeatMs: 5_000,
       leaseMs: 30_000,
       createId: () => `s${++lastId}`,

@@ -5,7 +5,7 @@
  */
 import { CloseCode, SESSION_LIMITS, Session } from '@soda-scheduler/protocol';
 import type { HelloFrame, MasterFrame } from '@soda-scheduler/protocol';
-import type { Clock, Log } from '../../application/ports.ts';
+import type { Clock } from '../../application/ports.ts';
 
 /** What a master of this version understands beyond 2.0.0. */
 const FEATURES = ['mac', 'fenced', 'timeouts'];
@@ -14,7 +14,6 @@ const LEASE_MS_MIN = 6_000;
 
 export interface SessionsOptions {
   readonly clock: Clock;
-  readonly log: Log;
   /** How often an executor shall send a heartbeat. */
   readonly heartbeatMs: number;
   /** An executor that was not heard of for so long has lost its tasks. */
@@ -39,6 +38,8 @@ export interface Connection {
   lastHeardAt: number;
   /** Since the last sweep. */
   heartbeatCount: number;
+  /** Null until a `hello`, also one that is refused then. */
+  executorId: string | null;
   /** Null until a valid `hello`. */
   session: ExecutorSession | null;
 }
@@ -61,10 +62,17 @@ export interface ExecutorSession {
   countedBytes: number;
 }
 
+/** Why a session is over whose connection is closed, for whoever reads the log of the executor. */
+export const CLOSE_REASONS = {
+  superseded: 'another process has taken over this executor id',
+  silent: 'nothing was heard for a lease',
+  reattach: 'a newer connection of this process has replaced this one',
+} as const;
+
 export type Admission =
   | { readonly type: 'resume'; readonly resend: NonNullable<ReturnType<Session<string>['resume']>> }
   /** The known session ends with this code, as far as it has a connection. */
-  | { readonly type: 'begin'; readonly replaced: CloseCode }
+  | { readonly type: 'begin'; readonly replaced: keyof typeof CLOSE_REASONS }
   | { readonly type: 'refuse'; readonly code: CloseCode; readonly reason: string };
 
 /**
@@ -75,19 +83,26 @@ export function admit(known: ExecutorSession, hello: HelloFrame, now: number): A
   const { connection, heartbeatMs } = known;
   const isHeard = connection !== null && now - connection.lastHeardAt < 2 * heartbeatMs;
   if (known.incarnation !== hello.incarnation) {
-    if (!isHeard) return { type: 'begin', replaced: CloseCode.superseded };
+    if (!isHeard) return { type: 'begin', replaced: 'superseded' };
     const reason = 'another living process uses this executor id';
     return { type: 'refuse', code: CloseCode.idInUse, reason };
   }
   const resend = known.sessionId === hello.session ? known.frames.resume(hello.received) : null;
   if (resend !== null) return { type: 'resume', resend };
-  if (!isHeard) return { type: 'begin', replaced: CloseCode.reattach };
+  if (!isHeard) return { type: 'begin', replaced: 'reattach' };
   const reason = 'a newer connection of this process is in use';
   return { type: 'refuse', code: CloseCode.reattach, reason };
 }
 
 export function openConnection(socket: FrameSocket, now: number): Connection {
-  return { socket, openedAt: now, lastHeardAt: now, heartbeatCount: 0, session: null };
+  return {
+    socket,
+    openedAt: now,
+    lastHeardAt: now,
+    heartbeatCount: 0,
+    executorId: null,
+    session: null,
+  };
 }
 
 /** Why a connection is to be closed on which nothing has come for too long; null: it is not. */
@@ -97,10 +112,10 @@ export function silenceOf(
 ): { readonly code: CloseCode; readonly reason: string } | null {
   if (session === null) {
     if (now - openedAt < SESSION_LIMITS.handshakeTimeoutMs) return null;
-    return { code: CloseCode.handshakeTimeout, reason: 'no hello in time' };
+    return { code: CloseCode.handshakeTimeout, reason: 'no hello within 5 s' };
   }
   if (now - lastHeardAt < session.leaseMs) return null;
-  return { code: CloseCode.silent, reason: 'nothing heard for a lease' };
+  return { code: CloseCode.silent, reason: CLOSE_REASONS.silent };
 }
 
 /** What an executor may wish for is a shorter lease than the one that is set. */

@@ -11,8 +11,6 @@ import type { Event } from '../../../master/domain/events.ts';
 import { ManualClock, settled } from '../manual-clock.ts';
 import { NOW, sampleTask } from '../task.ts';
 
-const log = { debug() {}, info() {}, warn() {}, error() {} };
-
 export class MemoryLink {
   readonly clock = new ManualClock();
   readonly client: SessionClient;
@@ -85,7 +83,6 @@ export class MemoryLink {
     let count = 0;
     const sessions: ExecutorSessions = new ExecutorSessions({
       clock: this.clock,
-      log,
       heartbeatMs: this.#leaseMs / 6,
       leaseMs: this.#leaseMs,
       createId: () => `s${this.clock.now()}-${++count}`,

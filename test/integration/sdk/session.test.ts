@@ -226,7 +226,7 @@ describe('executor SDK', () => {
     const { sessionId } = await master.nth('executorConnected');
     const cases = [
       ['"throws"', 'canceled', 'canceled'],
-      ['"throws"', 'execution_timeout', 'canceled'],
+      ['"throws"', 'execution_timeout', 'timed_out'],
       ['"throws"', 'drain', 'returned'],
       ['"late"', 'stalled', 'succeeded'],
     ] as const;
@@ -314,11 +314,15 @@ describe('executor SDK', () => {
 
     const first = executor(master.url, { token: 'right' }).handle('test', () => null);
     await first.start();
-    await executor(master.url, { token: 'right' })
-      .handle('test', () => null)
-      .start();
+    const second = executor(master.url, { token: 'right' }).handle('test', () => null);
+    const started = second.start();
+    expect((await second.told('unreachable')).message).to.equal(
+      'another living process uses the executor id e1: give each its own id; trying on',
+    );
+    master.sessions.close((await master.nth('executorConnected')).sessionId, 'superseded');
+    await started;
     const stopped = await first.told('stopped');
-    expect(stopped.message).to.contain('the same executor id has connected again');
+    expect(stopped.message).to.contain('another process has taken over this executor id');
   });
 
   it('stops: drains, gives back what does not end in time, and leaves', async () => {

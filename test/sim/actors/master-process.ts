@@ -52,7 +52,7 @@ export class MasterProcess {
     const plain = new SimStore({ process, rows: options.rows, ledger, faults, latencyMsMax });
     const store = sabotage?.store?.(plain, ledger) ?? plain;
     const log = this.#log();
-    this.link = new SimLink(process, ledger, settings.policy.leaseMs, log);
+    this.link = new SimLink(process, ledger, settings.policy.leaseMs);
     sabotage?.link?.(this.link);
     const { notificationCountMax } = settings.policy;
     const notifier = new SimNotifier(process, ledger, faults, notificationCountMax);
