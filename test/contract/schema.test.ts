@@ -38,8 +38,6 @@ function tablesIn(text: string): Map<string, { columns: string[]; lines: string[
 }
 
 describe('schema.sql', function () {
-  this.timeout(60_000);
-
   it('explains every column and index', async () => {
     const tables = tablesIn(await schema());
     expect([...tables.keys()]).to.deep.equal([

@@ -65,7 +65,6 @@ describe('SQL store: URL', () => {
 });
 
 describe('SQL store: SQLite', function () {
-  this.timeout(30_000);
   let folder: string;
   let file: string;
 
@@ -180,7 +179,6 @@ describe('SQL store: SQLite', function () {
 });
 
 describe('SQL store: MariaDB', function () {
-  this.timeout(60_000);
   let server: Mariadb;
   let url: string;
 

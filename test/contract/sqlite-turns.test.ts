@@ -17,7 +17,6 @@ const COUNT = 1000;
 const PIECES_MAX = 8;
 
 describe('SQLite and the event loop', function () {
-  this.timeout(30_000);
   let folder: string;
   let store: TaskStore;
   let term: number;

@@ -68,7 +68,6 @@ export function describeStores(
 ): void {
   for (const subject of [memory, sqlite(), mariadb()]) {
     describe(`${title}: ${subject.name}`, function () {
-      this.timeout(60_000);
       const opened: TaskStore[] = [];
       before(async function () {
         const reason = await subject.prepare();

@@ -77,8 +77,6 @@ async function upgrades(url: string, run: (sql: readonly string[]) => Promise<vo
 }
 
 describe('a store of version 2.0.0', function () {
-  this.timeout(60_000);
-
   it('is upgraded with all that is in it: SQLite', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'soda-upgrade-'));
     const file = join(folder, 'soda.db');

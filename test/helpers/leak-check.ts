@@ -5,8 +5,8 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What is closed at the end of a test may need some turns of the event loop to be gone. */
-const SETTLE_MS = 2_000;
+/** What is closed at the end of a test needs some turns of the event loop, of a machine that may be busy. */
+const SETTLE_MS = 20_000;
 const POLL_MS = 20;
 
 let before = new Map<string, number>();

@@ -9,7 +9,6 @@ import { FakeHttpApi, problem } from '../helpers/fake-http-api.ts';
 import { SodaCommand, soda } from '../helpers/soda-command.ts';
 
 describe('soda doctor', function () {
-  this.timeout(30_000);
   let api: FakeHttpApi;
   let folder: string;
   let command: SodaCommand;

@@ -5,7 +5,6 @@ import { FakeHttpApi, problem } from '../helpers/fake-http-api.ts';
 import { SodaCommand } from '../helpers/soda-command.ts';
 
 describe('soda task, on many', function () {
-  this.timeout(30_000);
   const command = new SodaCommand('.');
   let api: FakeHttpApi;
 

@@ -9,7 +9,6 @@ import { FakeHttpApi } from '../helpers/fake-http-api.ts';
 const soda = fileURLToPath(new URL('../../cli/bin/soda.js', import.meta.url));
 
 describe('soda task', function () {
-  this.timeout(30_000);
   const children = new Set<ChildProcess>();
   let api: FakeHttpApi;
 

@@ -14,7 +14,6 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const receiver = path.join(root, 'examples/dist/callback-receiver/main.js');
 
 describe('soda', function () {
-  this.timeout(30_000);
   let api: FakeHttpApi;
   let folder: string;
   let command: SodaCommand;

@@ -22,7 +22,6 @@ const exact = (name: string) =>
   `{"${name}": 12345678901234567890,"z":[1.0,1e2,-0 ,0.10],"10":1,"9":"\\u00e9\\/é","half":"\\ud83d"}`;
 
 describe('JSON of others', function () {
-  this.timeout(30_000);
   let folder: string;
   let master: Awaited<ReturnType<typeof runMaster>>;
   let receiver: Server;

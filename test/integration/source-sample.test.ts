@@ -17,7 +17,6 @@ const SAMPLE =
   '{    "task":{        "type":"submit_task",        "user":{            "group":"soda",            "project":"scheduler2.x",            "env":"dev",            "user":"xxc"        },        "notify_url":"http://localhost:18887"    } }';
 
 describe('the sample of the requirements', function () {
-  this.timeout(30_000);
   let folder: string;
   let command: SodaCommand;
   let receiver: Server;

@@ -59,7 +59,6 @@ function overlapsOf(marks: readonly Mark[]): string[] {
 
 describeSystem('a system in which everything is killed', ({ start, mariadb }) => {
   it('runs every accepted task to its end', async function () {
-    this.timeout(90_000);
     const seed = randomInt(2 ** 31);
     console.log(`      seed ${seed}`);
     const random = seeded(seed);

@@ -9,7 +9,6 @@ const HEARTBEAT_MS = 5_000;
 
 describe('a session of an executor', function () {
   // Many turns of the loop, and no waiting: only a busy machine takes long.
-  this.timeout(60_000);
 
   it('is not disturbed by 18 s without a master, however they fall', async () => {
     await fc.assert(

@@ -315,7 +315,6 @@ export function describeSystem(
 ): void {
   for (const store of stores) {
     describe(`${title}: ${store}`, function () {
-      this.timeout(40_000);
       this.slow(10_000);
       const systems: System[] = [];
       let mariadb: Mariadb | null = null;

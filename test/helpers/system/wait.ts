@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 const POLL_MS = 20;
-const WITHIN_MS = 15_000;
+const WITHIN_MS = 60_000;
 
 /** Thrown by a probe: there is nothing left to wait for. */
 export class Hopeless extends Error {}

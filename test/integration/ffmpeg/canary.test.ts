@@ -22,7 +22,6 @@ import { runHandler } from '@soda-scheduler/executor-sdk/testing';
 const HARMLESS_SUBTITLE = '1\n00:00:00,000 --> 00:00:01,000\nharmless\n';
 
 describe('a transcode of a hostile file', function () {
-  this.timeout(20_000);
   let prober: Prober;
   let root: string;
   let outside: string;

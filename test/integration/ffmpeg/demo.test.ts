@@ -12,7 +12,6 @@ import { findFfmpeg } from '../../../examples/ffmpeg/binaries.ts';
 const main = fileURLToPath(new URL('../../../examples/dist/demo/main.js', import.meta.url));
 
 describe('the demo', function () {
-  this.timeout(60_000);
   let dataDir: string;
   let port: number;
   let running: ChildProcess | null = null;

@@ -24,7 +24,6 @@ const picture = (size = '64x36', more = '') => [
 ];
 
 describe('a transcode of an odd input', function () {
-  this.timeout(60_000);
   let prober: Prober;
   let root: string;
 

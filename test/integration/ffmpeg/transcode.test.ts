@@ -35,7 +35,6 @@ interface Run {
 }
 
 describe('a transcode', function () {
-  this.timeout(20_000);
   let prober: Prober;
   let root: string;
 

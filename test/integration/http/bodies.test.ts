@@ -41,7 +41,6 @@ async function longestTurnMs(work: () => Promise<unknown>): Promise<number> {
 }
 
 describe('bodies over HTTP', function () {
-  this.timeout(60_000);
   let face: HttpFace;
   const sockets: Socket[] = [];
   beforeEach(async () => {

@@ -16,7 +16,6 @@ import { TcpProxy } from '../../helpers/tcp-proxy.ts';
 const SCRIPT = fileURLToPath(new URL('../../helpers/sdk/executor-process.ts', import.meta.url));
 
 describe('what a handler has started', function () {
-  this.timeout(20_000);
   const closing: (() => Promise<unknown>)[] = [];
   let server: Server;
   let port: number;

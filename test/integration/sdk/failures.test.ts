@@ -7,7 +7,6 @@ import { SystemProcess } from '../../helpers/system/process.ts';
 const SCRIPT = fileURLToPath(new URL('../../helpers/sdk/failing-executor.ts', import.meta.url));
 
 describe('an executor whose handler fails', function () {
-  this.timeout(20_000);
   const closing: (() => Promise<unknown>)[] = [];
 
   afterEach(async () => {

@@ -10,7 +10,6 @@ import { expect } from 'chai';
 const MODULE = new URL('../../../executor-sdk/session/incarnation-record.ts', import.meta.url);
 
 describe('the record of incarnations', function () {
-  this.timeout(20_000);
   let folder = '';
   const living: (() => void)[] = [];
 

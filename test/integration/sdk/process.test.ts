@@ -8,7 +8,6 @@ import { TcpProxy } from '../../helpers/tcp-proxy.ts';
 const SCRIPT = fileURLToPath(new URL('../../helpers/sdk/executor-process.ts', import.meta.url));
 
 describe('executor process', function () {
-  this.timeout(20_000);
   const closing: (() => Promise<unknown>)[] = [];
 
   afterEach(async () => {
