@@ -133,6 +133,14 @@ describe('SQL schema: SQLite', function () {
     });
   });
 
+  it('begins no count of terms again where the first step is taken twice', async () => {
+    await withStore((store) => store.takeTerm('m-1', NOW));
+    withFile((database) => database.exec('UPDATE schema_version SET version = 0'));
+    await withStore(async (store) => {
+      expect((await store.takeTerm('m-2', NOW)).term).to.equal(2);
+    });
+  });
+
   it('refuses tables of which nothing says what version made them', async () => {
     await withStore((store) => store.takeTerm('m-1', NOW));
     for (const loss of ['DELETE FROM schema_version', 'DROP TABLE schema_version']) {
@@ -185,6 +193,39 @@ describe('SQL schema: MariaDB', function () {
       expect(failure).to.be.instanceOf(StoreUnusable);
       expect(failure.message).to.match(/has .*master, task, .*no row in schema_version.*backup/);
       expect(await client('master').first('term')).to.deep.equal({ term: 1 });
+    }));
+
+  it('begins no count of terms again where the first step is taken twice', () =>
+    withBoth(async (store, client) => {
+      await store.takeTerm('m-1', NOW);
+      await client('schema_version').update({ version: 0 });
+      expect((await store.takeTerm('m-2', NOW)).term).to.equal(2);
+    }));
+
+  it('keeps the lock of a migration however long a step takes', () =>
+    withBoth(async (store, client) => {
+      await store.takeTerm('m-1', NOW);
+      await client.raw('ALTER TABLE task DROP COLUMN hidden_ms');
+      await client('schema_version').update({ version: 1 });
+      const lock = `CONCAT('soda_scheduler:', MD5(DATABASE()))`;
+      const others = `SELECT ID AS id, COMMAND AS command, INFO AS info
+        FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND ID <> CONNECTION_ID()`;
+      // Whoever reads a table keeps it from being altered.
+      const reading = await client.transaction();
+      await reading('task').select();
+      const taken = store.takeTerm('m-2', NOW);
+      for (;;) {
+        const [rows] = await reading.raw(others);
+        if (!rows.some(({ info }: { info: string | null }) => info?.startsWith('ALTER'))) continue;
+        // What the server does with those that have said nothing for long.
+        for (const { id, command } of rows)
+          if (command === 'Sleep') await reading.raw(`KILL ${id}`);
+        break;
+      }
+      const [[rival]] = await reading.raw(`SELECT GET_LOCK(${lock}, 0) AS taken`);
+      await reading.commit();
+      await taken.catch(() => undefined);
+      expect(rival, 'no other master is let in').to.deep.equal({ taken: 0 });
     }));
 
   it('drops at its next try what could not be dropped at first', () =>

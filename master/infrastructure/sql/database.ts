@@ -19,11 +19,14 @@ export class Database {
   readonly dialect: Dialect;
   /** For work on what was read: rows may be large, whichever database they come from. */
   readonly pace: Pace;
+  /** The only one to use; null: any of the pool. */
+  readonly #connection: Connection | null;
 
-  constructor(knex: Knex, dialect: Dialect, pace: Pace) {
+  constructor(knex: Knex, dialect: Dialect, pace: Pace, connection: Connection | null = null) {
     this.knex = knex;
     this.dialect = dialect;
     this.pace = pace;
+    this.#connection = connection;
   }
 
   async rows(sql: string, values: readonly Value[] = []): Promise<readonly Row[]> {
@@ -64,10 +67,32 @@ export class Database {
       return;
     }
     // One by one: each has all the time that a statement may take.
-    for (const sql of statements) await this.knex.raw(sql);
+    await this.#connected(async (connection) => {
+      for (const sql of statements) await this.knex.raw(sql).connection(connection);
+    });
+  }
+
+  /**
+   * Nobody else migrates this database meanwhile. What changes the schema is to be done with the
+   * `Database` that the work is given: on the connection that has the lock, which is so neither idle
+   * while a step takes long, nor lost while the step goes on.
+   */
+  async exclusively<T>(work: (alone: Database) => Promise<T>): Promise<T> {
+    const lock = this.dialect.schemaLock;
+    if (lock === null) return work(this);
+    return this.#connected(async (connection) => {
+      const [outcome] = await this.dialect.run(connection, [plain(lock.take)]);
+      if (outcome?.rows[0]?.['taken'] !== 1) throw new Error('another master is migrating');
+      try {
+        return await work(new Database(this.knex, this.dialect, this.pace, connection));
+      } finally {
+        await this.dialect.run(connection, [plain(lock.release)]).catch(() => undefined);
+      }
+    });
   }
 
   async #connected<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    if (this.#connection !== null) return work(this.#connection);
     const client = this.knex.client as Knex.Client;
     const connection: Connection = await client.acquireConnection();
     try {

@@ -78,8 +78,11 @@ export interface Dialect {
   update(table: string, matched: Columns, set: Columns, rows: readonly Value[][]): Statement[];
   remove(table: string, matched: Columns, rows: readonly Value[][]): Statement[];
 
-  /** Nobody else migrates this database meanwhile. */
-  exclusively<T>(knex: Knex, work: () => Promise<T>): Promise<T>;
+  /**
+   * The lock of whoever migrates this database: it belongs to the connection that takes it, and goes
+   * with it. `take` answers 1 as `taken`. Null where nobody else can be there.
+   */
+  readonly schemaLock: { readonly take: string; readonly release: string } | null;
   /** Whether a transaction holds changes of the schema too; where not, each commits by itself. */
   readonly schemaInTransactions: boolean;
   listTables(knex: Knex, prefix: string): Promise<string[]>;

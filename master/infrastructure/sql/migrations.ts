@@ -142,7 +142,9 @@ function addColumns(existing: Existing, table: string, columns: Columns): string
 const steps: readonly ((dialect: Dialect, existing: Existing) => string[])[] = [
   (dialect) => [
     ...dialect.createTable('master', masterColumns(dialect.types), []),
-    `REPLACE INTO master (id, term, owner, started_at) VALUES (1, 0, '', 0)`,
+    // A term that is there stays: whoever holds it, or held it, must never meet it again.
+    `INSERT INTO master (id, term, owner, started_at) SELECT 1, 0, '', 0 FROM (SELECT 1) AS one
+     WHERE NOT EXISTS (SELECT id FROM master)`,
     ...dialect.createTable('task', liveTaskColumns(dialect.types), [
       { name: 'id', columns: 'id', unique: true },
       { name: 'lane', columns: 'state, lane, order_time, seq, due_at' },
@@ -173,9 +175,8 @@ const OURS = /^(master|executor|task|task_attempt|installation|task_history_\d{8
  *   or nothing says which version has.
  */
 export async function migrate(database: Database): Promise<void> {
-  const { knex, dialect } = database;
-  await dialect.exclusively(knex, async () => {
-    const version = await readVersion(database);
+  await database.exclusively(async (alone) => {
+    const version = await readVersion(alone);
     if (version > steps.length) {
       throw new StoreUnusable(
         `the database has schema version ${version}, this master knows ${steps.length}: ` +
@@ -184,9 +185,9 @@ export async function migrate(database: Database): Promise<void> {
     }
     for (const [index, step] of steps.entries()) {
       if (index < version) continue;
-      const raise = `UPDATE schema_version SET version = ${index + 1} WHERE id = 1`;
-      const statements = step(dialect, await readColumns(database));
-      await database.changeSchema([...statements, raise]);
+      const raise = `UPDATE schema_version SET version = ${index + 1} WHERE id = 1 AND version = ${index}`;
+      const statements = step(alone.dialect, await readColumns(alone));
+      await alone.changeSchema([...statements, raise]);
     }
   });
 }

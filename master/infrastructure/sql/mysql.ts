@@ -6,7 +6,7 @@
 import type { Knex } from 'knex';
 import type { ResultSetHeader, RowDataPacket } from 'mysql2';
 import type { Columns, Connection, Dialect, Outcome, Statement, Types } from './dialect.ts';
-import { placeholders, plain } from './dialect.ts';
+import { placeholders } from './dialect.ts';
 import { abandon, poolOf, query } from './mysql-pool.ts';
 import type { Row, Value } from './rows.ts';
 
@@ -19,6 +19,10 @@ const READER_COUNT = 3;
 const MIGRATION_LOCK = `CONCAT('soda_scheduler:', MD5(DATABASE()))`;
 /** Less than a statement may take. */
 const MIGRATION_WAIT_SECONDS = 20;
+const schemaLock = {
+  take: `SELECT GET_LOCK(${MIGRATION_LOCK}, ${MIGRATION_WAIT_SECONDS}) AS taken`,
+  release: `DO RELEASE_LOCK(${MIGRATION_LOCK})`,
+};
 /** Rows in one statement: more gain nothing. */
 const ROW_COUNT_MAX = 500;
 /** In one packet, unless a single row has more: the largest row has less than this again. */
@@ -206,21 +210,6 @@ async function endSilentWriter(knex: Knex): Promise<boolean> {
   return true;
 }
 
-/** The lock belongs to its own connection and goes with it, however the master ends. */
-async function exclusively<T>(knex: Knex, work: () => Promise<T>): Promise<T> {
-  const connection = await (knex.client as Knex.Client).acquireConnection();
-  try {
-    const [outcome] = await run(connection, [
-      plain(`SELECT GET_LOCK(${MIGRATION_LOCK}, ${MIGRATION_WAIT_SECONDS}) AS taken`),
-    ]);
-    if (outcome?.rows[0]?.['taken'] !== 1) throw new Error('another master is migrating');
-    return await work();
-  } finally {
-    await run(connection, [plain(`DO RELEASE_LOCK(${MIGRATION_LOCK})`)]).catch(() => undefined);
-    await (knex.client as Knex.Client).releaseConnection(connection);
-  }
-}
-
 export function mysqlDialect(url: URL): Dialect {
   return {
     // The engine does one thing at a time.
@@ -274,7 +263,7 @@ export function mysqlDialect(url: URL): Dialect {
         touches: group.length,
       })),
 
-    exclusively,
+    schemaLock,
     schemaInTransactions: false,
     findHalfMade: async () => [],
     async listTables(knex, prefix) {

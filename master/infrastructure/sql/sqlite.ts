@@ -250,7 +250,7 @@ export function sqliteDialect(file: string, pace: Pace): Dialect {
     },
 
     // Whoever has the file open is alone with it.
-    exclusively: (_knex, work) => work(),
+    schemaLock: null,
     schemaInTransactions: true,
     listTables,
     selectColumns: `SELECT made.name AS table_name, info.name AS column_name
