@@ -6,6 +6,7 @@ import { START } from './queue/window.ts';
 import { laneFor } from './queue/waiting.ts';
 import { spare, watch } from './steps/attempt.ts';
 import { beginGrace } from './steps/cancel.ts';
+import { watchRecord } from './steps/drain.ts';
 import { askForDelayed } from './steps/load.ts';
 import { sendDue } from './steps/notify.ts';
 import { recallExecutor } from './steps/fleet.ts';
@@ -40,7 +41,10 @@ export function restore(options: {
   const absentMs = aliveAt === null ? now : Math.max(0, now - aliveAt);
   const state = createState(options);
   const output = createOutput();
-  for (const record of options.executors) state.executorRecords.set(record.executorId, record);
+  for (const record of options.executors) {
+    state.executorRecords.set(record.executorId, record);
+    watchRecord(state, record.executorId, now);
+  }
   for (const stored of options.lanes) {
     const lane = laneFor(state, { ...stored });
     lane.waitingCount = stored.count;

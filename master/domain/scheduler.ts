@@ -15,13 +15,8 @@ import {
   progressReported,
 } from './steps/attempt.ts';
 import { cancelAcknowledged, cancelRequested } from './steps/cancel.ts';
-import {
-  changeRequested,
-  drainRequested,
-  onTask,
-  resumeRequested,
-  retryRequested,
-} from './steps/command.ts';
+import { changeRequested, onTask, retryRequested } from './steps/command.ts';
+import { drainRequested, resumeRequested, sendDrain } from './steps/drain.ts';
 import { lossDecided } from './steps/loss.ts';
 import { delayedLoaded, laneLoaded, overdueLoaded } from './steps/load.ts';
 import {
@@ -36,7 +31,6 @@ import {
   executorResumed,
   frameRefused,
   heartbeatReceived,
-  sendDrain,
 } from './steps/presence.ts';
 import { tasksSubmitted } from './steps/submit.ts';
 import { flush, ticked } from './steps/tick.ts';

@@ -15,6 +15,7 @@ export type Deadline = { readonly at: number } & (
   | { readonly kind: 'deadline'; readonly task: Task }
   | { readonly kind: 'lease' | 'drain' | 'rested'; readonly executor: Executor }
   | { readonly kind: 'doubt'; readonly key: string }
+  | { readonly kind: 'record'; readonly executorId: string }
 );
 
 interface NamedTask {
@@ -29,6 +30,7 @@ export type Entry = { readonly at: number } & (
   | ({ readonly kind: 'deadline' } & NamedTask)
   | { readonly kind: 'lease' | 'drain' | 'rested'; readonly executor: Executor }
   | { readonly kind: 'doubt'; readonly key: string }
+  | { readonly kind: 'record'; readonly executorId: string }
 );
 
 /** Entries that may have lost their meaning before it is worth looking for them. */

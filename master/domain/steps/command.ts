@@ -1,17 +1,12 @@
-/** What operators and clients ask of one task or executor. */
+/** What operators and clients ask of one task. */
 import type { Event, RequestId } from '../events.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
-import type { Executor, ExecutorRecord } from '../executor.ts';
 import { displace, enqueue, place } from '../queue/waiting.ts';
 import type { State } from '../state.ts';
 import { isTerminal, type Task } from '../task.ts';
-import { becomeIdle, leaveIdle } from './occupation.ts';
-import { watchDrain } from './fleet.ts';
-import { forgetRecord, sendDrain } from './presence.ts';
 import { newRun, orderTimeOf } from './submit.ts';
 
 const NO_TASK: CommandOutcome = { code: 404, message: 'no such task' };
-const NO_EXECUTOR: CommandOutcome = { code: 404, message: 'no such executor' };
 
 /**
  * A command on a task: with the one in memory, else with its row, which is asked for first; then
@@ -87,57 +82,4 @@ export function changeRequested(
 function waitsSince(task: Task): number {
   const { submittedAt, dueAt, orderTime, priority } = task;
   return Math.max(submittedAt, Math.min(dueAt, orderTime + priority * 1000));
-}
-
-/**
- * Takes an executor out of work until it is resumed, whatever becomes of its connections, its process
- * and the master; what it still runs after the timeout is given back.
- */
-export function drainRequested(
-  state: State,
-  event: Extract<Event, { type: 'drainRequested' }>,
-  now: number,
-  out: Output,
-): CommandOutcome {
-  const { executorId, timeoutMs } = event;
-  const executor = state.executors.get(executorId);
-  const known = state.executorRecords.get(executorId);
-  if (executor === undefined && known === undefined) return NO_EXECUTOR;
-  const record: ExecutorRecord = {
-    executorId,
-    lasting: executor?.lasting ?? known?.lasting ?? true,
-    drainedAt: known?.drainedAt ?? now,
-    drainDeadlineAt: timeoutMs === null ? null : now + timeoutMs,
-  };
-  state.executorRecords.set(executorId, record);
-  out.changes.push({ type: 'executorChanged', executorId, record });
-  if (executor !== undefined) {
-    setDrain(executor, record, out);
-    leaveIdle(state, executor);
-    watchDrain(state, executor);
-  }
-  return { code: 200, lasting: record.lasting };
-}
-
-/** Gives an executor work again, also one that is to come back. */
-export function resumeRequested(
-  state: State,
-  event: Extract<Event, { type: 'resumeRequested' }>,
-  out: Output,
-): CommandOutcome {
-  const { executorId } = event;
-  const executor = state.executors.get(executorId);
-  if (executor === undefined && !state.executorRecords.has(executorId)) return NO_EXECUTOR;
-  forgetRecord(state, executorId, out);
-  if (executor !== undefined) {
-    setDrain(executor, null, out);
-    becomeIdle(state, executor);
-  }
-  return { code: 200 };
-}
-
-function setDrain(executor: Executor, record: ExecutorRecord | null, out: Output): void {
-  executor.drainRequested = record !== null;
-  executor.drainDeadlineAt = record?.drainDeadlineAt ?? null;
-  sendDrain(executor, out);
 }

@@ -3,6 +3,7 @@ import { type Executor, poolKeyOf } from '../executor.ts';
 import { createPool, removePool } from '../queue/lane.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
+import { watchDrain } from './drain.ts';
 import { elderKey } from './occupation.ts';
 
 /** An executor known only from the row of a task it was running when the master stopped. */
@@ -47,7 +48,7 @@ export function createExecutor(
     ending: null,
     isFrozen: false,
     hasFenced: false,
-    lasting: true,
+    lasting: record?.lasting ?? true,
     drainRequested: (record?.drainedAt ?? null) !== null,
     drainDeadlineAt: record?.drainDeadlineAt ?? null,
     leaving: false,
@@ -73,12 +74,6 @@ export function setLease(state: State, executor: Executor, leaseMs: number): voi
 export function armLease(state: State, executor: Executor, at: number): void {
   executor.leaseCheckAt = at;
   state.deadlines.push({ at, kind: 'lease', executor });
-}
-
-/** What it still runs is taken back then. */
-export function watchDrain(state: State, executor: Executor): void {
-  const { drainDeadlineAt: at } = executor;
-  if (at !== null) state.deadlines.push({ at, kind: 'drain', executor });
 }
 
 export function joinPool(state: State, executor: Executor): void {

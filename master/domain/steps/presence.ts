@@ -9,6 +9,7 @@ import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
 import { correctHidden, markRunning, rest } from './attempt.ts';
 import { sendCancel } from './cancel.ts';
+import { forgetRecord, sendDrain, watchRecord } from './drain.ts';
 import { endAttempt } from './finish.ts';
 import { armLease, createExecutor, joinPool, leavePool, setLease } from './fleet.ts';
 import { contactRegained, loseAttempt } from './loss.ts';
@@ -301,6 +302,7 @@ function loseExecutor(
     }
   }
   forget(state, executor);
+  watchRecord(state, executor.id, now);
 }
 
 function forget(state: State, executor: Executor): void {
@@ -309,20 +311,4 @@ function forget(state: State, executor: Executor): void {
     state.executors.delete(executor.id);
   }
   state.elders.delete(elderKey(executor.id, executor.incarnation));
-}
-
-/** What an operator has decided about it is no more. */
-export function forgetRecord(state: State, executorId: string, out: Output): void {
-  if (!state.executorRecords.delete(executorId)) return;
-  out.changes.push({ type: 'executorChanged', executorId, record: null });
-}
-
-/** Tells an executor whether it is to be given tasks. */
-export function sendDrain(executor: Executor, out: Output): void {
-  if (executor.sessionId === null) return;
-  out.effects.push({
-    type: 'sendToExecutor',
-    sessionId: executor.sessionId,
-    command: { type: 'drain', draining: executor.drainRequested },
-  });
 }

@@ -8,6 +8,7 @@ import type { State } from '../state.ts';
 import { type CancelReason, isTerminal, type Task } from '../task.ts';
 import { coolDown, executionEndsAt, spare, stallEndsAt, writeSoon } from './attempt.ts';
 import { beginEnding, graceEnded } from './cancel.ts';
+import { recordDue } from './drain.ts';
 import { endAttempt, expire } from './finish.ts';
 import { askForDelayed } from './load.ts';
 import { decide } from './loss.ts';
@@ -83,6 +84,7 @@ function live(state: State, entry: Entry): Deadline | null {
     if (kind === 'lease' && executor.leaseCheckAt !== at) return null;
     return isKnown(state, executor) ? entry : null;
   }
+  if ('executorId' in entry) return state.executorRecords.has(entry.executorId) ? entry : null;
   const task = state.tasks.get(entry.taskId);
   if (task === undefined || task.seq !== entry.taskSeq) return null;
   const { at, kind } = entry;
@@ -118,6 +120,8 @@ function fire(state: State, entry: Entry, now: number, out: Output): void {
       return decide(state, due.key, 'lost', now, out);
     case 'lease':
       return leaseEnded(state, due.executor, now, out);
+    case 'record':
+      return recordDue(state, due.executorId, out);
     case 'drain':
       return endOccupation(state, due.executor, 'drain', now, out);
     case 'rested':

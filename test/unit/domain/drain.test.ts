@@ -34,6 +34,31 @@ describe('drain', () => {
     expect(offers(scheduler.pass(MINUTE))).to.deep.equal([]);
   });
 
+  it('of an id that was made up is forgotten an hour after its process was lost', () => {
+    scheduler.connect('pod', { lasting: false });
+    drain(null, 'pod');
+    scheduler.silence('pod');
+    scheduler.pass(59 * MINUTE);
+    expect(scheduler.state.executors.has('pod')).to.equal(false);
+    expect(scheduler.state.executorRecords.size, 'it may come back').to.equal(1);
+    const out = scheduler.pass(2 * MINUTE);
+    const forgotten = { type: 'executorChanged', executorId: 'pod', record: null };
+    expect(out.changes).to.deep.equal([forgotten]);
+    expect(scheduler.state.executorRecords.size).to.equal(0);
+  });
+
+  it('of an id that was made up is forgotten an hour after a restart, unless it has come', () => {
+    const recordOf = (executorId: string, lasting: boolean) => {
+      return { executorId, lasting, drainedAt: BEGIN, drainDeadlineAt: null };
+    };
+    const executors = [recordOf('a', false), recordOf('b', false), recordOf('lasting', true)];
+    ({ scheduler } = Scheduler.restored({ executors }));
+    scheduler.connect('a', { lasting: false });
+    scheduler.pass(61 * MINUTE);
+    expect([...scheduler.state.executorRecords.keys()]).to.deep.equal(['a', 'lasting']);
+    expect(stateOf(scheduler.executor('a'))).to.equal('draining');
+  });
+
   it('lets the running attempt end in its own time when no timeout is given', () => {
     scheduler.run('x');
     drain();
