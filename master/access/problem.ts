@@ -38,6 +38,9 @@ export function invalidFields(errors: readonly FieldError[], taskId?: string): P
   return new Problem(400, `The request is not valid: ${names}.`, { taskId, errors });
 }
 
+/** The backlog is full: it will not be empty in a second. */
+export const BACKLOG_RETRY_SECONDS = 10;
+
 export function tryLater(status: 429 | 503, detail: string, seconds: number, taskId?: string) {
   return new Problem(status, detail, { taskId, headers: { 'Retry-After': String(seconds) } });
 }

@@ -14,7 +14,7 @@ import {
 } from '@soda-scheduler/protocol';
 import { type MasterHandle, type Submission, Unavailable } from '../application/master-handle.ts';
 import type { SubmitOutcome } from '../domain/effects.ts';
-import { invalidFields, Problem, tryLater } from './problem.ts';
+import { BACKLOG_RETRY_SECONDS, invalidFields, Problem, tryLater } from './problem.ts';
 import { findItems } from './body/batch-items.ts';
 import { problemOfBroken, problemOfRefused, readJson } from './body/fields.ts';
 import { Pieces, runAtOnce } from './body/pieces.ts';
@@ -22,8 +22,6 @@ import { isSameRequest } from './body/request-digest.ts';
 import type { ApiRequest, Reply, Route } from './route.ts';
 import { idempotencyKeyOf, readSubmission, type RefusalOf } from './submission.ts';
 
-/** The backlog is full: it will not be empty in a second. */
-const BACKLOG_RETRY_SECONDS = 10;
 /** Characters of the params that a batch hands to the engine at a time, the last task whole. */
 const PART_PARAMS_LENGTH_MAX = 512 * 1024;
 /** A body that is read in less than a millisecond need not wait for a turn. */

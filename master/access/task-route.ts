@@ -14,7 +14,7 @@ import {
 import type { MasterHandle } from '../application/master-handle.ts';
 import type { Log } from '../application/ports.ts';
 import type { CommandOutcome } from '../domain/effects.ts';
-import { invalidFields, Problem } from './problem.ts';
+import { BACKLOG_RETRY_SECONDS, invalidFields, Problem, tryLater } from './problem.ts';
 import { checkShape, validate } from './body/fields.ts';
 import type { ApiRequest, Reply, Route } from './route.ts';
 import { instantOf, priorityOf } from './submission.ts';
@@ -112,6 +112,7 @@ async function command(
 ): Promise<Reply> {
   const taskId = taskIdOf(request);
   const outcome = await run(taskId);
+  if (outcome.code === 429) throw tryLater(429, outcome.message, BACKLOG_RETRY_SECONDS, taskId);
   if (outcome.code !== 200) throw new Problem(outcome.code, outcome.message, { taskId });
   return { status: 200, body: { task_id: taskId, code: 200 } };
 }

@@ -46,7 +46,7 @@ export type SubmitOutcome =
 export type CommandOutcome =
   /** `lasting`: of a drain, whether it outlives the process of the executor. */
   | { readonly code: 200; readonly lasting?: boolean }
-  | { readonly code: 404 | 409; readonly message: string };
+  | { readonly code: 404 | 409 | 429; readonly message: string };
 
 /** The answer to a request; which of the two follows from the event that asked. */
 export type Reply = readonly SubmitOutcome[] | CommandOutcome;

@@ -4,7 +4,7 @@ import type { CommandOutcome, Output } from '../effects.ts';
 import { displace, enqueue, place } from '../queue/waiting.ts';
 import type { State } from '../state.ts';
 import { isTerminal, type Task } from '../task.ts';
-import { newRun, orderTimeOf } from './submit.ts';
+import { newRun, orderTimeOf, refusalOf } from './submit.ts';
 
 const NO_TASK: CommandOutcome = { code: 404, message: 'no such task' };
 
@@ -44,6 +44,8 @@ export function retryRequested(
   if (task.deadlineAt !== null && task.deadlineAt <= now) {
     return { code: 409, message: 'the deadline of the task has passed' };
   }
+  const refusal = refusalOf(state, task.lane);
+  if (refusal !== null) return { code: 429, message: refusal };
   // Its checkpoint stays: what an earlier run has finished need not be done again.
   const again: Task = { ...task, ...newRun(now, task.priority) };
   // Its callback goes with the history row.

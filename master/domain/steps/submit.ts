@@ -35,21 +35,26 @@ function submit(
     request.taken ?? accepted.get(taskId) ?? state.tasks.get(taskId)?.requestHash ?? null;
   if (holderHash !== null) return { taskId, code: 409, holderHash };
   if (!state.accepting) return { taskId, code: 503, message: 'the master is shutting down' };
-  if (state.waitingCount >= state.policy.waitingCountMax) {
-    return { taskId, code: 429, message: `${state.waitingCount} tasks wait already` };
-  }
   const task = createTask(state, request, now);
-  if (!hasLaneFor(state, task.lane)) {
-    const message =
-      `tasks wait in ${state.policy.laneCountMax} different combinations of type, requires and ` +
-      'labels already; labels choose executors, they are not tags';
-    return { taskId, code: 429, message };
-  }
+  const refusal = refusalOf(state, task.lane);
+  if (refusal !== null) return { taskId, code: 429, message: refusal };
   state.lastSeq = task.seq;
   out.changes.push({ type: 'taskInserted', task });
   out.effects.push({ type: 'observe', event: 'task_accepted', task });
   enqueue(state, task, now);
   return { taskId, code: 202 };
+}
+
+/** Why no further task may begin to wait in this lane, or null. */
+export function refusalOf(state: State, lane: string): string | null {
+  if (state.waitingCount >= state.policy.waitingCountMax) {
+    return `${state.waitingCount} tasks wait already`;
+  }
+  if (hasLaneFor(state, lane)) return null;
+  return (
+    `tasks wait in ${state.policy.laneCountMax} different combinations of type, requires and ` +
+    'labels already; labels choose executors, they are not tags'
+  );
 }
 
 function createTask(state: State, request: NewTask, now: number): Task {

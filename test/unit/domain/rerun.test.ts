@@ -93,6 +93,17 @@ describe('retry of a terminal task', () => {
     expect(again.reply).to.include({ code: 409 });
   });
 
+  it('is refused, as a submit is, where too much waits', () => {
+    scheduler = new Scheduler({ waitingCountMax: 1, laneCountMax: 1 });
+    scheduler.submit({ id: 'b', type: 'other' });
+    expect(retry().reply).to.deep.equal({ code: 429, message: '1 tasks wait already' });
+    scheduler = new Scheduler({ laneCountMax: 1 });
+    scheduler.submit({ id: 'b', type: 'other' });
+    expect(retry().reply).to.include({ code: 429 });
+    expect(scheduler.state.lanes.size).to.equal(1);
+    expect(scheduler.state.notifying.has(notification), 'nothing has changed').to.equal(false);
+  });
+
   it('is refused when its deadline has passed, and for a task that is not retained', () => {
     scheduler.now = BEGIN + HOUR;
     expect(retry().reply).to.include({ code: 409, message: 'the deadline of the task has passed' });
