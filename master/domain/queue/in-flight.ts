@@ -26,9 +26,14 @@ export class InFlight {
     return this.#items.has(keyOf(run));
   }
 
+  /** Null where it is not in flight, or nobody wants to know what becomes of it. */
+  find(run: Run): Notification | null {
+    return this.#items.get(keyOf(run))?.notification ?? null;
+  }
+
   /** It has been reported; null: nobody wants to know any more. */
   take(run: Run): Notification | null {
-    const notification = this.#items.get(keyOf(run))?.notification ?? null;
+    const notification = this.find(run);
     this.#delete(run);
     return notification;
   }

@@ -171,14 +171,20 @@ export function redeliverRequested(
     return;
   }
   out.effects.push({ type: 'reply', request, reply: { code: 200 } });
-  if (state.notifying.has(notification)) return;
+  // What is in flight is not sent twice, but what becomes of it is the first of the new tries.
+  const inFlight = state.notifying.find(notification);
+  if (inFlight !== null) return beginTries(inFlight, now, out);
   state.notifications.remove(notification);
-  // The tries begin anew, so that it is not given up on at the first failure.
+  beginTries(notification, now, out);
+  send(state, notification, null, out);
+}
+
+/** The tries begin anew, so that it is not given up on at the first failure. */
+function beginTries(notification: Notification, now: number, out: Output): void {
   notification.state = 'pending';
   notification.tries = 0;
   notification.nextTryAt = now;
   out.changes.push({ type: 'notificationChanged', notification });
-  send(state, notification, null, out);
 }
 
 function keep(state: State, notification: Notification): void {

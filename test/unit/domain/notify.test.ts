@@ -257,6 +257,15 @@ describe('redeliver', () => {
     expect(out.reply).to.deep.equal({ code: 200 });
     expect(callbacks(out)).to.deep.equal([]);
   });
+
+  it('begins the tries anew also while one is in flight, and writes that', () => {
+    const notification = begun(scheduler);
+    notification.tries = 11;
+    const out = redeliver(scheduler, { ...notification });
+    expect(out.changes).to.deep.equal([{ type: 'notificationChanged', notification }]);
+    scheduler.notified(notification, 'failed');
+    expect(notification).to.include({ state: 'pending', tries: 1 });
+  });
 });
 
 describe('many callbacks', () => {
