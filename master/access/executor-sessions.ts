@@ -51,11 +51,11 @@ const HEARTBEAT_COUNT_MAX = 256;
 /** Who of the processes under an executor id: as `freeze` names it. */
 const processKey = (executorId: string, incarnation: string) => `${executorId} ${incarnation}`;
 
-type Master = Pick<MasterHandle, 'term' | 'post' | 'isFull' | 'seqOf'>;
+type Master = Pick<MasterHandle, 'term' | 'post' | 'isFull' | 'attemptOf'>;
 
 export class ExecutorSessions implements ExecutorLink {
   readonly #options: SessionsOptions;
-  #master: Master = { term: 0, post: () => undefined, isFull: false, seqOf: () => null };
+  #master: Master = { term: 0, post: () => undefined, isFull: false, attemptOf: () => null };
   readonly #connections = new Set<Connection>();
   readonly #sessions = new Map<string, ExecutorSession>();
   readonly #sessionByExecutor = new Map<string, ExecutorSession>();
@@ -213,7 +213,7 @@ export class ExecutorSessions implements ExecutorLink {
         }
         if (this.#frozen.has(processKey(session.executorId, session.incarnation))) return;
         write(socket, { type: 'heartbeat', n: frame.n, ack: session.frames.announceAck() });
-        this.#master.post(heartbeatEvent(frame, session, this.#proofOf(session)));
+        this.#master.post(heartbeatEvent(frame, session, session.proof));
       }
       return;
     }
@@ -226,7 +226,7 @@ export class ExecutorSessions implements ExecutorLink {
     if (receipt !== 'invalid') this.#noteCancels(session, frame.ack);
     switch (receipt) {
       case 'deliver':
-        return this.#master.post(frameEvent(frame, text, session, this.#proofOf(session)), bytes);
+        return this.#master.post(frameEvent(frame, text, session, session.proof), bytes);
       case 'duplicate':
         return;
       case 'gap':
@@ -272,7 +272,7 @@ export class ExecutorSessions implements ExecutorLink {
   }
 
   #proofOf(process: Prover): Proof {
-    return this.#macs.proofOf(process, (taskId) => this.#master.seqOf(taskId));
+    return this.#macs.proofOf(process, (taskId) => this.#master.attemptOf(taskId));
   }
 
   #begin(connection: Connection, hello: HelloFrame): void {
@@ -295,7 +295,7 @@ export class ExecutorSessions implements ExecutorLink {
     }
     const session = this.#createSession(hello, connection);
     write(connection.socket, welcomeFrame(session, false, this.#master.term));
-    this.#master.post(connectedEvent(hello, session, this.#proofOf(session)));
+    this.#master.post(connectedEvent(hello, session, session.proof));
   }
 
   #resume(
@@ -319,7 +319,12 @@ export class ExecutorSessions implements ExecutorLink {
   }
 
   #createSession(hello: HelloFrame, connection: Connection): ExecutorSession {
-    const session = newSession(hello, connection, this.#options);
+    const process = {
+      executorId: hello.executor_id,
+      incarnation: hello.incarnation,
+      usesMac: hello.features.includes('mac'),
+    };
+    const session = newSession(hello, connection, this.#proofOf(process), this.#options);
     connection.session = session;
     this.#sessions.set(session.sessionId, session);
     this.#sessionByExecutor.set(session.executorId, session);

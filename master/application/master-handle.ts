@@ -31,6 +31,12 @@ export class Unavailable extends Error {
   }
 }
 
+/** Of a task in memory. Its accept number never leaves the master. */
+export type HeldAttempt = Pick<
+  Task,
+  'seq' | 'attempt' | 'executorId' | 'incarnation' | 'offeredAt'
+>;
+
 export interface MasterHandle {
   readonly status: MasterStatus;
   /** 0 before the first has begun. */
@@ -69,8 +75,8 @@ export interface MasterHandle {
   /** What waits and runs, from counters: cheap whatever the backlog. */
   backlog(): Backlog;
 
-  /** For the executor gateway: the accept number of a task in memory, which never leaves it. */
-  seqOf(taskId: string): number | null;
+  /** For the executor gateway: whose the newest attempt of a task in memory is. */
+  attemptOf(taskId: string): HeldAttempt | null;
   /** For the executor gateway. `frameBytes`: of the frame that the event came as. */
   post(event: Event, frameBytes?: number): void;
   /** So much waits for a turn that no further frame must be taken. */

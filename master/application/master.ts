@@ -8,6 +8,7 @@ import type { Task } from '../domain/task.ts';
 import type { Engine } from './engine.ts';
 import { IdRegister } from './id-register.ts';
 import {
+  type HeldAttempt,
   type ListQuery,
   type MasterHandle,
   type MasterStatus,
@@ -167,8 +168,8 @@ export class Master implements MasterHandle {
     return state === null ? NOTHING : backlogOf(state, this.#clock.now());
   }
 
-  seqOf(taskId: string): number | null {
-    return this.#engine.state?.tasks.get(taskId)?.seq ?? null;
+  attemptOf(taskId: string): HeldAttempt | null {
+    return this.#engine.state?.tasks.get(taskId) ?? null;
   }
 
   post(event: Event, frameBytes = 0): void {

@@ -30,8 +30,8 @@ export class ScriptedMaster {
   term = 1;
   confirmsResults = true;
   readonly events: Event[] = [];
-  /** Of the tasks it has assigned: what a proof is made of. */
-  readonly seqs = new Map<string, number>();
+  /** What it has assigned. */
+  readonly tasks = new Map<string, Task>();
   readonly sessions: ExecutorSessions;
   readonly #gateway: ExecutorGateway;
   readonly server = createServer();
@@ -66,8 +66,8 @@ export class ScriptedMaster {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  seqOf(taskId: string): number | null {
-    return this.seqs.get(taskId) ?? null;
+  attemptOf(taskId: string): Task | null {
+    return this.tasks.get(taskId) ?? null;
   }
 
   post(event: Event): void {
@@ -114,7 +114,7 @@ export class ScriptedMaster {
       offeredAt: NOW,
       ...fields,
     });
-    this.seqs.set(task.id, task.seq);
+    this.tasks.set(task.id, task);
     this.sessions.send(sessionId, { type: 'assign', task }, this.term);
   }
 

@@ -49,8 +49,8 @@ export class StandInHandle implements MasterHandle {
     this.stored.set(task.id, { task, notification: null, attempts: [], ...rest });
   }
 
-  seqOf(taskId: string) {
-    return this.stored.get(taskId)?.task.seq ?? null;
+  attemptOf(taskId: string) {
+    return this.stored.get(taskId)?.task ?? null;
   }
 
   cancel(taskId: string) {

@@ -43,7 +43,7 @@ export class SimLink implements ExecutorLink {
     });
   }
 
-  attach(master: Pick<MasterHandle, 'term' | 'post' | 'isFull' | 'seqOf'>): void {
+  attach(master: Pick<MasterHandle, 'term' | 'post' | 'isFull' | 'attemptOf'>): void {
     const post = (event: Event, frameBytes = 0) => {
       if ('frameSeq' in event) this.#delivered(event);
       master.post(event, frameBytes);
@@ -56,7 +56,7 @@ export class SimLink implements ExecutorLink {
         return master.isFull;
       },
       post,
-      seqOf: (taskId) => master.seqOf(taskId),
+      attemptOf: (taskId) => master.attemptOf(taskId),
     });
   }
 

@@ -5,6 +5,7 @@
  * logs or gives out a secret.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { HeldAttempt } from '../../application/master-handle.ts';
 
 /** One namespace so far; part of what is signed, so that a second one changes nothing here. */
 const NAMESPACE = 'default';
@@ -19,7 +20,10 @@ export interface AttemptIdentity {
   readonly incarnation: string;
 }
 
-/** Whether what is said of an attempt was said by the process that it was offered to. */
+/**
+ * False: it is said of an open attempt of this process, and without proof. Whatever is said of an
+ * attempt that is not its own, or not any more, is stale, and needs none.
+ */
 export type Proof = (about: {
   readonly task_id: string;
   readonly attempt: number;
@@ -30,6 +34,14 @@ export type Proof = (about: {
 export type Prover = Pick<AttemptIdentity, 'executorId' | 'incarnation'> & {
   readonly usesMac: boolean;
 };
+
+/** Of one attempt, by each of the secrets. */
+interface Expected {
+  readonly seq: number;
+  readonly attempt: number;
+  readonly secrets: readonly Buffer[];
+  readonly macs: readonly Buffer[];
+}
 
 export class AttemptMacs {
   #secrets: readonly Buffer[] = [];
@@ -45,22 +57,33 @@ export class AttemptMacs {
     return newest === undefined ? undefined : sign(newest, identity).toString('base64url');
   }
 
-  /** @param seqOf The accept number of a task in memory; null where there is none. */
-  proofOf(prover: Prover, seqOf: (taskId: string) => number | null): Proof {
+  /** Costs a signature for each attempt that the process has, however often it is named. */
+  proofOf(prover: Prover, attemptOf: (taskId: string) => HeldAttempt | null): Proof {
+    let known: Expected | null = null;
     return ({ task_id, attempt, mac }) => {
       if (!prover.usesMac) return true;
-      const seq = seqOf(task_id);
-      // Nothing is open under that id: whatever is said of it is stale.
-      if (seq === null) return true;
-      return mac !== undefined && this.#isRight(mac, { ...prover, seq, attempt });
+      const held = attemptOf(task_id);
+      if (held === null || held.attempt !== attempt || !isOf(held, prover)) return true;
+      if (mac === undefined) return false;
+      const { seq } = held;
+      if (known?.seq !== seq || known.attempt !== attempt || known.secrets !== this.#secrets) {
+        known = this.#expect({ ...prover, seq, attempt });
+      }
+      const given = Buffer.from(mac, 'base64url');
+      return given.length === MAC_BYTES && known.macs.some((one) => timingSafeEqual(one, given));
     };
   }
 
-  #isRight(mac: string, identity: AttemptIdentity): boolean {
-    const given = Buffer.from(mac, 'base64url');
-    if (given.length !== MAC_BYTES) return false;
-    return this.#secrets.some((secret) => timingSafeEqual(sign(secret, identity), given));
+  #expect(identity: AttemptIdentity): Expected {
+    const { seq, attempt } = identity;
+    const secrets = this.#secrets;
+    return { seq, attempt, secrets, macs: secrets.map((secret) => sign(secret, identity)) };
   }
+}
+
+/** A row that is older than incarnations does not say which process it was. */
+function isOf(held: HeldAttempt, { executorId, incarnation }: Prover): boolean {
+  return held.executorId === executorId && (held.incarnation ?? incarnation) === incarnation;
 }
 
 function sign(secret: Buffer, identity: AttemptIdentity): Buffer {

@@ -6,6 +6,7 @@
 import { CloseCode, SESSION_LIMITS, Session } from '@soda-scheduler/protocol';
 import type { HelloFrame, MasterFrame } from '@soda-scheduler/protocol';
 import type { Clock } from '../../application/ports.ts';
+import type { Proof } from './attempt-macs.ts';
 
 /** What a master of this version understands beyond 2.0.0. */
 const FEATURES = ['mac', 'fenced', 'timeouts'];
@@ -50,6 +51,8 @@ export interface ExecutorSession {
   readonly incarnation: string;
   /** Everything it says about an attempt has to bring the proof that came with the offer. */
   readonly usesMac: boolean;
+  /** Of what it says. */
+  readonly proof: Proof;
   readonly heartbeatMs: number;
   readonly leaseMs: number;
   /** Holds the bodies of frames, as text. */
@@ -126,6 +129,7 @@ function leaseFor(hello: HelloFrame, leaseMs: number): number {
 export function newSession(
   hello: HelloFrame,
   connection: Connection,
+  proof: Proof,
   options: SessionsOptions,
 ): ExecutorSession {
   const leaseMs = leaseFor(hello, options.leaseMs);
@@ -134,6 +138,7 @@ export function newSession(
     executorId: hello.executor_id,
     incarnation: hello.incarnation,
     usesMac: hello.features.includes('mac'),
+    proof,
     heartbeatMs: Math.floor((options.heartbeatMs * leaseMs) / options.leaseMs),
     leaseMs,
     frames: new Session(),

@@ -90,7 +90,7 @@ export class MemoryLink {
     sessions.attach({
       term: 1,
       isFull: false,
-      seqOf: () => null,
+      attemptOf: () => null,
       post: (event) => {
         this.events.push(event);
         const isResult = event.type === 'attemptEnded';
