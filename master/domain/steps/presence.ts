@@ -52,7 +52,7 @@ export function executorConnected(
   executor.bootId = event.bootId;
   executor.usesMac = event.usesMac;
   executor.connectedAt = now;
-  executor.leaving = false;
+  stay(state, executor, now);
   executor.missedCount = 0;
   seen(executor, now);
   setLease(state, executor, event.leaseMs);
@@ -220,7 +220,9 @@ export function executorDisconnected(
   executor.connected = false;
   leaveIdle(state, executor);
   if (!event.left) return;
-  if (!executor.lasting) forgetRecord(state, executor.id, out);
+  // Of a lasting id it stays, whatever the process says that had it last.
+  const record = state.executorRecords.get(executor.id);
+  if (record?.lasting === false) forgetRecord(state, executor.id, out);
   if (executor.occupation !== null)
     return loseExecutor(state, executor, { why: 'it left', isCertain: true }, now, out);
   forget(state, executor);
@@ -240,12 +242,19 @@ export function heartbeatReceived(
   executor.connected = true;
   executor.loopLagMs = event.loopLagMs;
   executor.rssBytes = event.rssBytes;
-  if (event.draining !== executor.leaving) {
-    executor.leaving = event.draining;
-    if (event.draining) leaveIdle(state, executor);
+  if (!event.draining) stay(state, executor, now);
+  else if (!executor.leaving) {
+    executor.leaving = true;
+    leaveIdle(state, executor);
   }
   checkOccupation(state, executor, event.running, now, out);
   becomeIdle(state, executor);
+}
+
+/** What it gave back while it was about to leave cost nothing: again and again, it spins. */
+function stay(state: State, executor: Executor, now: number): void {
+  if (executor.leaving) rest(state, executor, now);
+  executor.leaving = false;
 }
 
 /** Twice in a row without a word of the attempt: it is not running there. */

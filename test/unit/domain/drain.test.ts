@@ -1,5 +1,6 @@
 /** Emptying an executor or the whole master without losing work. */
 import { expect } from 'chai';
+import type { Output } from '../../../master/domain/effects.ts';
 import { stateOf } from '../../../master/domain/executor.ts';
 import {
   BEGIN,
@@ -170,6 +171,15 @@ describe('drain', () => {
     expect(out.changes).to.deep.equal([{ type: 'executorChanged', executorId: 'y', record: null }]);
   });
 
+  it('of a lasting id is not ended by a process that says it has made the id up', () => {
+    drain(null, 'x');
+    scheduler.disconnect('x', true);
+    scheduler.connect('x', { sessionId: 'x/2', incarnation: 'two', lasting: false });
+    expect(scheduler.disconnect('x', true).changes).to.deep.equal([]);
+    scheduler.connect('x', { sessionId: 'x/3', incarnation: 'three' });
+    expect(offers(scheduler.submit({}))).to.deep.equal([]);
+  });
+
   it('of an executor that is not known is 404', () => {
     expect(drain(null, 'nobody').reply).to.include({ code: 404 });
     expect(resume('nobody').reply).to.include({ code: 404 });
@@ -181,6 +191,24 @@ describe('drain', () => {
     expect(offers(scheduler.submit({}))).to.deep.equal([]);
     expect(offers(scheduler.beat('x', [], false))).to.deep.equal(['a -> x']);
   });
+
+  for (const again of ['takes the wish back', 'comes back'] as const) {
+    it(`gives no task ever faster to an executor that gives it back, and ${again}`, () => {
+      const end = { outcome: 'returned', result: null } as const;
+      const attemptCount = { of: 0 };
+      const note = (out: Output) => (attemptCount.of += offers(out).length);
+      note(scheduler.submit({}));
+      for (let round = 0; round < 200; round++) {
+        note(scheduler.pass(50));
+        if (scheduler.task('a').state !== 'offered') continue;
+        scheduler.beat('x', [], true);
+        note(scheduler.end('x', end));
+        if (again === 'takes the wish back') note(scheduler.beat('x', [], false));
+        else note(scheduler.connect('x', { sessionId: `x/again ${round}` }));
+      }
+      expect(attemptCount.of).to.be.within(5, 10);
+    });
+  }
 });
 
 describe('a master that stops', () => {

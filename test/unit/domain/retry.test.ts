@@ -192,6 +192,7 @@ describe('a failed attempt', () => {
       scheduler.beat('x', undefined, true);
       expect(outcomes(scheduler.end('x', { outcome: 'returned' }))).to.deep.equal(['returned']);
       scheduler.connect('x', { sessionId: `x/${i + 2}` });
+      while (scheduler.task('a').state !== 'offered') scheduler.pass(SECOND);
       scheduler.accept('x');
     }
     expect(scheduler.task('a')).to.include({ attempt: 11, attemptsUsed: 0 });
