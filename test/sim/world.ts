@@ -120,7 +120,9 @@ export class Process implements Clock {
   readonly name: string;
   readonly world: World;
   #isAlive = true;
-  #held: (() => void)[] | null = null;
+  #isPaused = false;
+  /** In order. What comes while some are left waits behind them. */
+  readonly #held: (() => void)[] = [];
   #resumedAt = Number.NEGATIVE_INFINITY;
 
   constructor(world: World, name: string) {
@@ -133,7 +135,7 @@ export class Process implements Clock {
   }
 
   get isPaused(): boolean {
-    return this.#held !== null;
+    return this.#isPaused;
   }
 
   /** When it last went on after a stop. */
@@ -168,22 +170,31 @@ export class Process implements Clock {
 
   deliver(call: () => void): void {
     if (!this.#isAlive) return;
-    if (this.#held !== null) this.#held.push(call);
+    if (this.#isPaused || this.#held.length > 0) this.#held.push(call);
     else call();
   }
 
   pause(): void {
-    this.#held ??= [];
+    this.#isPaused = true;
     this.world.log(`${this.name} stopped`);
   }
 
   resume(): void {
-    const held = this.#held ?? [];
-    this.#held = null;
+    this.#isPaused = false;
     this.#resumedAt = this.now();
     this.world.log(`${this.name} goes on`);
-    // One by one: a call may pause the process again, or end it.
-    for (const call of held) this.world.after(0, () => this.deliver(call));
+    this.#deliverHeld();
+  }
+
+  /** One by one: a call may pause the process again, or end it. */
+  #deliverHeld(): void {
+    this.world.after(0, () => {
+      if (this.#isPaused) return;
+      const call = this.#held.shift();
+      if (call === undefined) return;
+      if (this.#isAlive) call();
+      this.#deliverHeld();
+    });
   }
 
   kill(): void {
