@@ -257,9 +257,8 @@ export class Engine {
       const commit = fold([], state.term, now, someoneRuns(state));
       await this.#watch.ask(() => store.commit(commit));
     } catch (error) {
+      // Else nothing was to be written, and nothing is in doubt: the state stays, and the leases.
       if (error instanceof TermLost) throw error;
-      // Nothing was to be written, so that nothing is in doubt: the state stays, and the leases.
-      this.#watch.failed(error);
     }
   }
 

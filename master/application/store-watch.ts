@@ -5,7 +5,7 @@
  * Decides nothing about the state.
  */
 import { Unavailable } from './master-handle.ts';
-import type { Clock, Log } from './ports.ts';
+import { type Clock, CommitConflict, type Log, TermLost } from './ports.ts';
 
 /** An open question of this age: the store does not answer. */
 const SILENT_MS = 1_500;
@@ -34,7 +34,7 @@ export class StoreWatch {
   async ask<T>(question: () => Promise<T>): Promise<T> {
     const begun = this.#clock.now();
     let callOff = this.#clock.wakeAt(begun + SILENT_MS, () => {
-      this.failed(`no answer for ${SILENT_MS} ms`);
+      this.#failed(`no answer for ${SILENT_MS} ms`);
       callOff = this.#clock.wakeAt(begun + PATIENCE_MS, endPatience);
     });
     const endPatience = (): void => {
@@ -45,13 +45,17 @@ export class StoreWatch {
       const answer = await question();
       this.#heard();
       return answer;
+    } catch (error) {
+      // These two are answers.
+      if (error instanceof TermLost || error instanceof CommitConflict) this.#heard();
+      else this.#failed(error);
+      throw error;
     } finally {
       callOff();
     }
   }
 
-  /** A question was answered by an error, from which nothing follows but that. */
-  failed(error: unknown): void {
+  #failed(error: unknown): void {
     if (!this.#answers) return;
     this.#answers = false;
     this.#log.warn('the store does not answer', { event: 'store', error: String(error) });
