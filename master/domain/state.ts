@@ -36,9 +36,9 @@ export interface Policy {
   readonly pageCount: number;
 }
 
-/** What `docs/configuration.md` gives as defaults, and what cannot be set. */
+/** What `docs/configuration.md` gives as defaults (a test compares them), and what cannot be set. */
 export const defaultPolicy: Policy = {
-  leaseMs: 15_000,
+  leaseMs: 30_000,
   assignTimeoutMs: 5_000,
   executionTimeoutMs: null,
   cancelGraceMs: 10_000,
@@ -72,6 +72,7 @@ export interface State {
   waitingCount: number;
   /** Some waiting task with a deadline is only in the store: look for overdue ones at times. */
   overdueHidden: boolean;
+  overdueLoading: boolean;
   overdueCheckAt: number;
   /** The newest process of each executor id. */
   readonly executors: Map<string, Executor>;
@@ -125,6 +126,7 @@ export function createState(options: {
     windowBytes: 0,
     waitingCount: 0,
     overdueHidden: false,
+    overdueLoading: false,
     overdueCheckAt: 0,
     executors: new Map(),
     executorRecords: new Map(),

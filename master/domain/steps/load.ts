@@ -49,7 +49,10 @@ export function overdueLoaded(
     if (held.state === 'waiting') expire(state, held, now, out);
   }
   // A turn of its own: what has come meanwhile is stepped in between.
+  state.overdueLoading = !event.complete;
   if (!event.complete) out.loads.push({ type: 'overdue' });
+  // Else every task that waits is in memory, and has a timer.
+  else state.overdueHidden = state.waitingCount > state.windowCount;
 }
 
 /** Asks for the next page when little is left. */

@@ -37,8 +37,9 @@ export function ticked(
   askForDelayed(state, out);
   sendDue(state, now, out);
   if (state.flushAt <= now) flush(state, out);
-  if (state.overdueHidden && state.overdueCheckAt <= now) {
+  if (state.overdueHidden && !state.overdueLoading && state.overdueCheckAt <= now) {
     state.overdueCheckAt = now + OVERDUE_CHECK_MS;
+    state.overdueLoading = true;
     out.loads.push({ type: 'overdue' });
   }
 }

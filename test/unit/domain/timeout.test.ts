@@ -228,6 +228,24 @@ describe('timeouts', () => {
       expect(counts).to.deep.equal([1_000, 1_000, 500]);
     });
 
+    it('of stored tasks is looked for by one page after another, and no more once all are in', () => {
+      const scheduler = new Scheduler({ laneWindowCount: 1 });
+      scheduler.submit({ id: 'a' }, { id: 'b', deadlineAt });
+      const asks = (ms: number) =>
+        scheduler.pass(ms).loads.filter(({ type }) => type === 'overdue');
+      expect(asks(MINUTE / 2)).to.have.length(1);
+      const answer = { type: 'overdueLoaded', tasks: [] } as const;
+      scheduler.send({ ...answer, complete: false });
+      expect(asks(MINUTE / 4), 'the next page is asked for already').to.deep.equal([]);
+      scheduler.send({ ...answer, complete: true });
+      expect(asks(6 * SECOND), 'one is still stored').to.have.length(1);
+      scheduler.command({ type: 'cancelRequested', taskId: 'a' });
+      scheduler.state.lanes.forEach((lane) => (lane.waitingCount = lane.ready.size));
+      scheduler.state.waitingCount = scheduler.state.windowCount;
+      scheduler.send({ ...answer, complete: true });
+      expect(asks(HOUR)).to.deep.equal([]);
+    });
+
     it('of rows is looked for again at once while there are more', () => {
       const scheduler = new Scheduler({ laneWindowCount: 1 });
       const stored = inserted(scheduler.submit({ id: 'a' }, { id: 'b', deadlineAt })).slice(1);
