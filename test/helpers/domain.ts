@@ -21,15 +21,9 @@ import type { Executor, ExecutorRecord } from '../../master/domain/executor.ts';
 import { violations } from '../../master/domain/invariants.ts';
 import { restore, type StoredLane } from '../../master/domain/restore.ts';
 import { step } from '../../master/domain/scheduler.ts';
-import {
-  createState,
-  defaultPolicy,
-  nextWakeAt,
-  type Policy,
-  type State,
-} from '../../master/domain/state.ts';
+import { createState, nextWakeAt, type Policy, type State } from '../../master/domain/state.ts';
 import type { AttemptRecord, Notification, Task } from '../../master/domain/task.ts';
-import { hello } from './task.ts';
+import { hello, testPolicy } from './task.ts';
 
 /** When every test begins. */
 export const BEGIN = 1_800_000_000_000;
@@ -75,7 +69,7 @@ export class Scheduler {
 
   constructor(policy: Partial<Policy> = {}) {
     this.state = createState({
-      policy: { ...defaultPolicy, ...policy },
+      policy: { ...testPolicy, ...policy },
       term: 1,
       lastSeq: 0,
       now: this.now,

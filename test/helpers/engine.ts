@@ -3,7 +3,7 @@
  * memory whose answers can be held back or made to fail, and recorders for what goes out.
  */
 import type { ExecutorCommand } from '../../master/domain/effects.ts';
-import { defaultPolicy, type Policy } from '../../master/domain/state.ts';
+import type { Policy } from '../../master/domain/state.ts';
 import type { Notification } from '../../master/domain/task.ts';
 import { Engine } from '../../master/application/engine.ts';
 import { Master } from '../../master/application/master.ts';
@@ -15,6 +15,7 @@ import type {
   Observer,
 } from '../../master/application/ports.ts';
 import { MemoryStore } from '../../master/infrastructure/memory/task-store.ts';
+import { testPolicy } from './task.ts';
 import { ManualClock } from './manual-clock.ts';
 
 type Call = 'takeTerm' | 'commit' | 'confirm' | 'findTask' | 'showTask' | 'listTasks' | 'loadLane';
@@ -130,7 +131,7 @@ export function createEngine(policy: Partial<Policy> = {}, store = new HeldStore
     notifier: recorder,
     observer: recorder,
     log: silent,
-    policy: { ...defaultPolicy, ...policy },
+    policy: { ...testPolicy, ...policy },
     owner: 'test',
     seed: 1,
   });

@@ -1,7 +1,7 @@
 /** Tasks and an executor made by hand, for tests that begin behind the rules by which they come to be. */
 import type { Executor } from '../../master/domain/executor.ts';
 import type { ExecutorHello } from '../../master/domain/events.ts';
-import { defaultPolicy } from '../../master/domain/state.ts';
+import { defaultPolicy, type Policy } from '../../master/domain/state.ts';
 import { laneOf, type Notification, type Task } from '../../master/domain/task.ts';
 
 /** Noon, UTC: when a sample was submitted. */
@@ -56,6 +56,9 @@ export function sampleTask(change: Partial<Task> = {}): Task {
     ...change,
   };
 }
+
+/** With a lease that the numbers of the tests go by. */
+export const testPolicy: Policy = { ...defaultPolicy, leaseMs: 15_000 };
 
 /** The callback of an ended task, before its first try. */
 export function notificationOf(ended: Task, change: Partial<Notification> = {}): Notification {
@@ -126,7 +129,7 @@ export function hello(fields: Partial<ExecutorHello> = {}): ExecutorHello {
     lasting: true,
     bootId: '',
     usesMac: false,
-    leaseMs: defaultPolicy.leaseMs,
+    leaseMs: testPolicy.leaseMs,
     died: [],
     fenced: [],
     ...fields,

@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
+import { defaultPolicy } from '../../master/domain/state.ts';
 import { configFields, loadConfig, redacted } from '../../master/config.ts';
 import { keepNotifySecret } from '../../master/infrastructure/notify-secret.ts';
 
@@ -32,6 +33,14 @@ describe('configuration', () => {
     directory = mkdtempSync(path.join(tmpdir(), 'soda-config-'));
   });
   afterEach(() => rmSync(directory, { recursive: true }));
+
+  it('has the defaults of the core', () => {
+    const { leaseMs, assignTimeoutMs, executionTimeoutMs, cancelGraceMs, ...config } = configOf({});
+    const { crashBudget, laneWindow: laneWindowCount, maxWaiting: waitingCountMax } = config;
+    const timeouts = { leaseMs, assignTimeoutMs, executionTimeoutMs, cancelGraceMs };
+    const settings = { ...timeouts, crashBudget, laneWindowCount, waitingCountMax };
+    expect(defaultPolicy).to.deep.include(settings);
+  });
 
   it('needs nothing to be set', () => {
     const config = configOf({ PATH: '/bin', SODA_TEST_MYSQL_URL: 'mysql://x', SODA_LOG: 'json' });

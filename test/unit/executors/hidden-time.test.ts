@@ -2,11 +2,10 @@
 import { expect } from 'chai';
 import type { Task } from '../../../master/domain/task.ts';
 import { restore } from '../../../master/domain/restore.ts';
-import { defaultPolicy } from '../../../master/domain/state.ts';
 import { BEGIN, MINUTE, outcomes, Scheduler, SECOND, stops } from '../../helpers/domain.ts';
 import { createEngine } from '../../helpers/engine.ts';
 import { settled } from '../../helpers/manual-clock.ts';
-import { hello } from '../../helpers/task.ts';
+import { hello, testPolicy } from '../../helpers/task.ts';
 
 const running = [{ taskId: 'a', attempt: 1, state: 'running' as const }];
 
@@ -23,7 +22,7 @@ function after(
   const scheduler = new Scheduler();
   scheduler.now = BEGIN + 20 * SECOND + absentMs;
   const { state, output } = restore({
-    policy: defaultPolicy,
+    policy: testPolicy,
     term: 2,
     lastSeq: 1,
     now: scheduler.now,
@@ -84,7 +83,7 @@ describe('a time in which the process stood still', () => {
     scheduler.pass(5 * SECOND);
     scheduler.now += hiddenMs;
     scheduler.send({ type: 'ticked', hiddenMs });
-    const rest = defaultPolicy.leaseMs - 5 * SECOND;
+    const rest = testPolicy.leaseMs - 5 * SECOND;
     const out = scheduler.pass(rest - 1);
     expect([...stops(out), ...outcomes(out)]).to.deep.equal([]);
     expect(outcomes(scheduler.pass(1))).to.deep.equal(['lost']);
