@@ -26,14 +26,14 @@ import {
   heartbeatEvent,
   subjectOf,
 } from './executor-frames.ts';
-import { AttemptMacs, type Proof, type Prover } from './executors/attempt-macs.ts';
+import { admit } from './executors/admission.ts';
+import { AttemptMacs, type Proof } from './executors/attempt-macs.ts';
 import {
+  CLOSE_REASONS,
   type Connection,
   type ExecutorSession,
   type FrameSocket,
   type SessionsOptions,
-  CLOSE_REASONS,
-  admit,
   takeHeard,
   newSession,
   openConnection,
@@ -51,11 +51,17 @@ const HEARTBEAT_COUNT_MAX = 256;
 /** Who of the processes under an executor id: as `freeze` names it. */
 const processKey = (executorId: string, incarnation: string) => `${executorId} ${incarnation}`;
 
-type Master = Pick<MasterHandle, 'term' | 'post' | 'isFull' | 'attemptOf'>;
+type Master = Pick<MasterHandle, 'term' | 'post' | 'isFull' | 'attemptOf' | 'executorOf'>;
 
 export class ExecutorSessions implements ExecutorLink {
   readonly #options: SessionsOptions;
-  #master: Master = { term: 0, post: () => undefined, isFull: false, attemptOf: () => null };
+  #master: Master = {
+    term: 0,
+    post: () => undefined,
+    isFull: false,
+    attemptOf: () => null,
+    executorOf: () => null,
+  };
   readonly #connections = new Set<Connection>();
   readonly #sessions = new Map<string, ExecutorSession>();
   readonly #sessionByExecutor = new Map<string, ExecutorSession>();
@@ -126,6 +132,7 @@ export class ExecutorSessions implements ExecutorLink {
     const { session } = connection;
     if (session === null || session.connection !== connection) return;
     session.connection = null;
+    session.lastHeardAt = connection.lastHeardAt;
     session.disconnectedAt = this.#options.clock.now();
     const { executorId, sessionId } = session;
     const left = code === CloseCode.leaving;
@@ -137,9 +144,10 @@ export class ExecutorSessions implements ExecutorLink {
     const session = this.#sessions.get(sessionId);
     if (session === undefined) return;
     const task = command.type === 'assign' ? command.task : null;
-    const mac = task
-      ? this.#macs.of({ ...session, seq: task.seq, attempt: task.attempt })
-      : undefined;
+    const mac =
+      task && session.usesMac
+        ? this.#macs.of({ ...session, seq: task.seq, attempt: task.attempt })
+        : undefined;
     const body = commandBody(command, term, mac);
     const bytes = Buffer.byteLength(body);
     const { sentBytesMax = SENT_BYTES_MAX } = this.#options;
@@ -271,10 +279,6 @@ export class ExecutorSessions implements ExecutorLink {
     }
   }
 
-  #proofOf(process: Prover): Proof {
-    return this.#macs.proofOf(process, (taskId) => this.#master.attemptOf(taskId));
-  }
-
   #begin(connection: Connection, hello: HelloFrame): void {
     connection.executorId = hello.executor_id;
     // Its lease is to run out, by its own count too: this connection ends for want of an answer.
@@ -283,17 +287,24 @@ export class ExecutorSessions implements ExecutorLink {
       return this.badFrame(connection, 'features: this master requires mac');
     }
     const known = this.#sessionByExecutor.get(hello.executor_id);
-    const admission = known && admit(known, hello, this.#options.clock.now());
-    if (known !== undefined && admission?.type === 'resume') {
+    const usesMac = hello.features.includes('mac');
+    const { executor_id: executorId, incarnation } = hello;
+    const proof = this.#macs.proofOf({ executorId, incarnation, usesMac }, (taskId) =>
+      this.#master.attemptOf(taskId),
+    );
+    const { clock, heartbeatMs } = this.#options;
+    const arrival = { hello, proof, now: clock.now(), heartbeatMs };
+    const admission = admit(known, arrival, this.#master);
+    if (known !== undefined && admission.type === 'resume') {
       return this.#resume(connection, known, hello, admission.resend);
     }
-    if (admission?.type === 'refuse') {
+    if (admission.type === 'refuse') {
       return connection.socket.close(admission.code, admission.reason);
     }
-    if (known !== undefined && admission?.type === 'begin') {
+    if (known !== undefined && admission.type === 'begin') {
       this.#forget(known, CloseCode[admission.replaced], CLOSE_REASONS[admission.replaced]);
     }
-    const session = this.#createSession(hello, connection);
+    const session = this.#createSession(hello, connection, proof);
     write(connection.socket, welcomeFrame(session, false, this.#master.term));
     this.#master.post(connectedEvent(hello, session, session.proof));
   }
@@ -318,13 +329,8 @@ export class ExecutorSessions implements ExecutorLink {
     this.#noteCancels(session, hello.received);
   }
 
-  #createSession(hello: HelloFrame, connection: Connection): ExecutorSession {
-    const process = {
-      executorId: hello.executor_id,
-      incarnation: hello.incarnation,
-      usesMac: hello.features.includes('mac'),
-    };
-    const session = newSession(hello, connection, this.#proofOf(process), this.#options);
+  #createSession(hello: HelloFrame, connection: Connection, proof: Proof): ExecutorSession {
+    const session = newSession(hello, connection, proof, this.#options);
     connection.session = session;
     this.#sessions.set(session.sessionId, session);
     this.#sessionByExecutor.set(session.executorId, session);

@@ -34,7 +34,7 @@ export class Unavailable extends Error {
 /** Of a task in memory. Its accept number never leaves the master. */
 export type HeldAttempt = Pick<
   Task,
-  'seq' | 'attempt' | 'executorId' | 'incarnation' | 'offeredAt'
+  'seq' | 'state' | 'attempt' | 'executorId' | 'incarnation' | 'offeredAt'
 >;
 
 export interface MasterHandle {
@@ -77,6 +77,8 @@ export interface MasterHandle {
 
   /** For the executor gateway: whose the newest attempt of a task in memory is. */
   attemptOf(taskId: string): HeldAttempt | null;
+  /** For the executor gateway: the newest process under an id, as far as anything is known of it. */
+  executorOf(executorId: string): Executor | null;
   /** For the executor gateway. `frameBytes`: of the frame that the event came as. */
   post(event: Event, frameBytes?: number): void;
   /** So much waits for a turn that no further frame must be taken. */

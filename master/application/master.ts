@@ -168,6 +168,10 @@ export class Master implements MasterHandle {
     return state === null ? NOTHING : backlogOf(state, this.#clock.now());
   }
 
+  executorOf(executorId: string): Executor | null {
+    return this.#engine.state?.executors.get(executorId) ?? null;
+  }
+
   attemptOf(taskId: string): HeldAttempt | null {
     return this.#engine.state?.tasks.get(taskId) ?? null;
   }

@@ -14,6 +14,7 @@ import type { SessionsOptions } from '../../master/access/executor-sessions.ts';
 import type { MasterStatus } from '../../master/application/master-handle.ts';
 import type { Log } from '../../master/application/ports.ts';
 import type { Event } from '../../master/domain/events.ts';
+import type { Executor } from '../../master/domain/executor.ts';
 import type { Task } from '../../master/domain/task.ts';
 import { createClock } from '../../master/infrastructure/system.ts';
 import { NOW, sampleTask } from './task.ts';
@@ -32,6 +33,8 @@ export class ScriptedMaster {
   readonly events: Event[] = [];
   /** What it has assigned. */
   readonly tasks = new Map<string, Task>();
+  /** The process that it knows under every id. */
+  newest: Executor | null = null;
   readonly sessions: ExecutorSessions;
   readonly #gateway: ExecutorGateway;
   readonly server = createServer();
@@ -64,6 +67,10 @@ export class ScriptedMaster {
 
   get url(): string {
     return `http://127.0.0.1:${this.port}`;
+  }
+
+  executorOf(): Executor | null {
+    return this.newest;
   }
 
   attemptOf(taskId: string): Task | null {

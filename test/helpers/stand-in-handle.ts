@@ -49,6 +49,10 @@ export class StandInHandle implements MasterHandle {
     this.stored.set(task.id, { task, notification: null, attempts: [], ...rest });
   }
 
+  executorOf(): null {
+    return null;
+  }
+
   attemptOf(taskId: string) {
     return this.stored.get(taskId)?.task ?? null;
   }

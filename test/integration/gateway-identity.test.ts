@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { ManualClock } from '../helpers/manual-clock.ts';
 import { RawExecutor } from '../helpers/raw-executor.ts';
 import { ScriptedMaster } from '../helpers/scripted-master.ts';
+import { NOW, sampleExecutor } from '../helpers/task.ts';
 
 const SWEEP_MS = 1_000;
 const about = { task_id: 't1', attempt: 1 };
@@ -34,6 +35,105 @@ describe('executor gateway, identity', () => {
     expect(third.welcome.resumed).to.equal(false);
     expect((await first.closed).code).to.equal(CloseCode.superseded);
     expect(master.of('executorConnected')).to.have.length(2);
+  });
+
+  it('keeps the id of one whose connection was reset, for as long as if it had stayed', async () => {
+    const first = await RawExecutor.join(master.port);
+    first.socket.terminate();
+    await master.nth('executorDisconnected');
+    const second = await RawExecutor.dial(master.port);
+    second.hello({ incarnation: 'i2' });
+    expect((await second.closed).code).to.equal(CloseCode.idInUse);
+    const back = await RawExecutor.join(master.port);
+    back.socket.terminate();
+    await master.nth('executorDisconnected', 2);
+    fallSilent();
+    await RawExecutor.join(master.port, { incarnation: 'i2' });
+  });
+
+  it('gives it at once to one that saw the first one dead on its own host', async () => {
+    const first = await RawExecutor.join(master.port, { boot_id: 'b1' });
+    const died = { incarnation: 'i2', died: ['i1'] };
+    const early = await RawExecutor.dial(master.port);
+    early.hello({ ...died, boot_id: 'b1' });
+    expect((await early.closed).code, 'it is connected').to.equal(CloseCode.idInUse);
+    first.socket.terminate();
+    await master.nth('executorDisconnected');
+    const elsewhere = await RawExecutor.dial(master.port);
+    elsewhere.hello({ ...died, boot_id: 'b2' });
+    expect((await elsewhere.closed).code).to.equal(CloseCode.idInUse);
+    await RawExecutor.join(master.port, { ...died, boot_id: 'b1' });
+  });
+
+  /** The mac of the attempt that it is given. */
+  const work = async (
+    executor: Awaited<ReturnType<typeof RawExecutor.join>>,
+    task: Parameters<ScriptedMaster['assign']>[1],
+  ) => {
+    master.assign(executor.welcome.session, { state: 'running', ...task });
+    const { mac } = (await executor.next('assign')).task;
+    return [{ task_id: task.id, attempt: 1, state: 'running' as const, mac }];
+  };
+  const mac = { features: ['mac'] };
+  const one = { ...mac, incarnation: 'i1' };
+  const two = { ...mac, incarnation: 'i2' };
+
+  it('lets one that proves what it runs back in, over one that does not, or has less to lose', async () => {
+    const first = await RawExecutor.join(master.port, one);
+    const running = await work(first, { id: 't1', incarnation: 'i1', offeredAt: NOW });
+    first.socket.terminate();
+    await master.nth('executorDisconnected');
+    fallSilent();
+    const second = await RawExecutor.join(master.port, two);
+    const newer = await work(second, { id: 't2', seq: 2, incarnation: 'i2', offeredAt: NOW + 1 });
+    master.newest = {
+      ...sampleExecutor,
+      id: 'e1',
+      incarnation: 'i2',
+      occupation: { taskId: 't2', attempt: 1, accepted: true },
+    };
+    for (const claim of [
+      { ...running[0]!, mac: newer[0]!.mac },
+      { ...running[0]!, attempt: 2 },
+    ]) {
+      const liar = await RawExecutor.dial(master.port);
+      liar.hello({ ...one, running: [claim] });
+      expect((await liar.closed).code).to.equal(CloseCode.idInUse);
+    }
+    await RawExecutor.join(master.port, { ...one, running });
+    expect((await second.closed).code).to.equal(CloseCode.idInUse);
+    master.newest = {
+      ...sampleExecutor,
+      id: 'e1',
+      incarnation: 'i1',
+      occupation: { taskId: 't1', attempt: 1, accepted: true },
+    };
+    const again = await RawExecutor.dial(master.port);
+    again.hello({ ...two, running: newer });
+    expect((await again.closed).code, 'they take no turns').to.equal(CloseCode.idInUse);
+  });
+
+  it('keeps the id for one that a row tells of, after a restart', async () => {
+    const first = await RawExecutor.join(master.port, one);
+    const running = await work(first, { id: 't1', incarnation: 'i1', offeredAt: NOW });
+    first.socket.close(CloseCode.leaving);
+    await master.nth('executorDisconnected');
+    const occupation = { taskId: 't1', attempt: 1, accepted: true };
+    const fields = { incarnation: 'i1', occupation, sessionId: null, lastSeenAt: clock.now() };
+    master.newest = { ...sampleExecutor, id: 'e1', ...fields };
+    const thief = await RawExecutor.dial(master.port);
+    thief.hello(two);
+    expect((await thief.closed).code).to.equal(CloseCode.idInUse);
+    fallSilent();
+    const second = await RawExecutor.join(master.port, two);
+    await RawExecutor.join(master.port, { ...one, running });
+    expect((await second.closed).code).to.equal(CloseCode.idInUse);
+  });
+
+  it('gives no proof to whoever has not asked for it', async () => {
+    const executor = await RawExecutor.join(master.port);
+    master.assign(executor.welcome.session, { id: 't1' });
+    expect((await executor.next('assign')).task).not.to.have.property('mac');
   });
 
   it('lets a late hello of a connection that was given up end nothing', async () => {

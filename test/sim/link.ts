@@ -43,7 +43,9 @@ export class SimLink implements ExecutorLink {
     });
   }
 
-  attach(master: Pick<MasterHandle, 'term' | 'post' | 'isFull' | 'attemptOf'>): void {
+  attach(
+    master: Pick<MasterHandle, 'term' | 'post' | 'isFull' | 'attemptOf' | 'executorOf'>,
+  ): void {
     const post = (event: Event, frameBytes = 0) => {
       if ('frameSeq' in event) this.#delivered(event);
       master.post(event, frameBytes);
@@ -57,6 +59,7 @@ export class SimLink implements ExecutorLink {
       },
       post,
       attemptOf: (taskId) => master.attemptOf(taskId),
+      executorOf: (executorId) => master.executorOf(executorId),
     });
   }
 

@@ -64,7 +64,7 @@ describe('executor sessions', () => {
       sentBytesMax: 10_000,
     });
     // Read at every frame: a test changes it.
-    sessions.attach(Object.assign(master, { attemptOf: () => null }));
+    sessions.attach(Object.assign(master, { attemptOf: () => null, executorOf: () => null }));
   });
   const types = () => posted.map(({ event }) => event.type);
   const accept = (seq: number) => ({ type: 'accept', seq, ack: 0, task_id: 'a', attempt: 1 });

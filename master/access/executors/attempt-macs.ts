@@ -30,10 +30,10 @@ export type Proof = (about: {
   readonly mac?: string | undefined;
 }) => boolean;
 
+export type Process = Pick<AttemptIdentity, 'executorId' | 'incarnation'>;
+
 /** Who has to prove it; one that knows no MAC, of 2.0.0, is taken at its word. */
-export type Prover = Pick<AttemptIdentity, 'executorId' | 'incarnation'> & {
-  readonly usesMac: boolean;
-};
+export type Prover = Process & { readonly usesMac: boolean };
 
 /** Of one attempt, by each of the secrets. */
 interface Expected {
@@ -82,7 +82,7 @@ export class AttemptMacs {
 }
 
 /** A row that is older than incarnations does not say which process it was. */
-function isOf(held: HeldAttempt, { executorId, incarnation }: Prover): boolean {
+export function isOf(held: HeldAttempt, { executorId, incarnation }: Process): boolean {
   return held.executorId === executorId && (held.incarnation ?? incarnation) === incarnation;
 }
 

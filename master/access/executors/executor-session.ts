@@ -1,8 +1,4 @@
-/**
- * One session as the master keeps it, and what a `hello` may do to the one that is known under its
- * executor id: resume it, begin another, or be refused. Decides about connections only, never
- * about a task.
- */
+/** One session as the master keeps it, and one connection. Decides nothing about a task. */
 import { CloseCode, SESSION_LIMITS, Session } from '@soda-scheduler/protocol';
 import type { HelloFrame, MasterFrame } from '@soda-scheduler/protocol';
 import type { Clock } from '../../application/ports.ts';
@@ -49,6 +45,7 @@ export interface ExecutorSession {
   readonly sessionId: string;
   readonly executorId: string;
   readonly incarnation: string;
+  readonly bootId: string;
   /** Everything it says about an attempt has to bring the proof that came with the offer. */
   readonly usesMac: boolean;
   /** Of what it says. */
@@ -61,6 +58,8 @@ export interface ExecutorSession {
   cancels: { readonly seq: number; readonly taskId: string; readonly attempt: number }[];
   connection: Connection | null;
   disconnectedAt: number;
+  /** On the connection it had before. */
+  lastHeardAt: number;
   /** Of its unacknowledged frames, as they are part of the sum. */
   countedBytes: number;
 }
@@ -68,34 +67,10 @@ export interface ExecutorSession {
 /** Why a session is over whose connection is closed, for whoever reads the log of the executor. */
 export const CLOSE_REASONS = {
   superseded: 'another process has taken over this executor id',
+  idInUse: 'another process of this executor id has proven that it is at work',
   silent: 'nothing was heard for a lease',
   reattach: 'a newer connection of this process has replaced this one',
 } as const;
-
-export type Admission =
-  | { readonly type: 'resume'; readonly resend: NonNullable<ReturnType<Session<string>['resume']>> }
-  /** The known session ends with this code, as far as it has a connection. */
-  | { readonly type: 'begin'; readonly replaced: keyof typeof CLOSE_REASONS }
-  | { readonly type: 'refuse'; readonly code: CloseCode; readonly reason: string };
-
-/**
- * A process that is connected and was heard of within two heartbeats lives: no other one gets its
- * id, and no `hello` that was late on a connection it has given up ends what it does.
- */
-export function admit(known: ExecutorSession, hello: HelloFrame, now: number): Admission {
-  const { connection, heartbeatMs } = known;
-  const isHeard = connection !== null && now - connection.lastHeardAt < 2 * heartbeatMs;
-  if (known.incarnation !== hello.incarnation) {
-    if (!isHeard) return { type: 'begin', replaced: 'superseded' };
-    const reason = 'another living process uses this executor id';
-    return { type: 'refuse', code: CloseCode.idInUse, reason };
-  }
-  const resend = known.sessionId === hello.session ? known.frames.resume(hello.received) : null;
-  if (resend !== null) return { type: 'resume', resend };
-  if (!isHeard) return { type: 'begin', replaced: 'reattach' };
-  const reason = 'a newer connection of this process is in use';
-  return { type: 'refuse', code: CloseCode.reattach, reason };
-}
 
 export function openConnection(socket: FrameSocket, now: number): Connection {
   return {
@@ -137,6 +112,7 @@ export function newSession(
     sessionId: options.createId(),
     executorId: hello.executor_id,
     incarnation: hello.incarnation,
+    bootId: hello.boot_id,
     usesMac: hello.features.includes('mac'),
     proof,
     heartbeatMs: Math.floor((options.heartbeatMs * leaseMs) / options.leaseMs),
@@ -145,6 +121,7 @@ export function newSession(
     cancels: [],
     connection,
     disconnectedAt: 0,
+    lastHeardAt: connection.lastHeardAt,
     countedBytes: 0,
   };
 }

@@ -91,6 +91,7 @@ export class MemoryLink {
       term: 1,
       isFull: false,
       attemptOf: () => null,
+      executorOf: () => null,
       post: (event) => {
         this.events.push(event);
         const isResult = event.type === 'attemptEnded';
