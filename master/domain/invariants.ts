@@ -117,6 +117,8 @@ function checkWindows(state: State, expect: Expect): void {
   for (const [key, lane] of state.lanes) {
     checkSorted(lane.ready, inLane, key, expect);
     windowCount += lane.ready.size;
+    const isKnown = lane.waitingCount > 0 || state.mayHaveEmptyLane;
+    expect(isKnown, 'S3', () => `lane ${key} is empty, and nobody knows`);
     waitingCount += lane.waitingCount;
     for (const task of lane.ready) {
       windowBytes += heldBytes(task);

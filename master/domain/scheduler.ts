@@ -5,6 +5,7 @@
  */
 import type { Output } from './effects.ts';
 import type { Event } from './events.ts';
+import { RELEASE_COUNT_MAX } from './bounds.ts';
 import { releaseDue } from './queue/waiting.ts';
 import type { State } from './state.ts';
 import { assignRoused } from './steps/assign.ts';
@@ -39,6 +40,7 @@ import { flush, ticked } from './steps/tick.ts';
 export function step(state: State, event: Event, now: number, out: Output): void {
   // What has become due comes before what happens now; but not before rows that were read earlier:
   // what has become due since is not among them, and their window would close over it.
+  if (event.type === 'ticked') state.releasableCount = RELEASE_COUNT_MAX;
   if (!event.type.endsWith('Loaded')) releaseDue(state, now);
   apply(state, event, now, out);
   assignRoused(state, now, out);

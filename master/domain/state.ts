@@ -3,6 +3,7 @@
  * at any moment (`restore.ts`). Only `step` and what it calls change it.
  */
 import type { Doubt, Executor, ExecutorRecord } from './executor.ts';
+import { RELEASE_COUNT_MAX } from './bounds.ts';
 import { Deadlines } from './queue/deadlines.ts';
 import { InFlight } from './queue/in-flight.ts';
 import type { Lane, Pool } from './queue/lane.ts';
@@ -62,9 +63,13 @@ export interface State {
   /** Offered and running tasks, all of them, and the waiting ones that are in a window. */
   readonly tasks: Map<string, Task>;
   readonly lanes: Map<string, Lane>;
+  /** False: none is without a task that waits. */
+  mayHaveEmptyLane: boolean;
   /** Waiting tasks that are not due, by dueAt. */
   readonly delayed: Window<Task>;
   delayedLoading: boolean;
+  /** Tasks that may move from there to their lanes before the next tick. */
+  releasableCount: number;
   /** Waiting tasks held in memory, and the bytes of what they hold (`heldBytes`). */
   windowCount: number;
   windowBytes: number;
@@ -120,8 +125,10 @@ export function createState(options: {
     accepting: true,
     tasks: new Map(),
     lanes: new Map(),
+    mayHaveEmptyLane: false,
     delayed: new Window<Task>((task) => ({ time: task.dueAt, seq: task.seq })),
     delayedLoading: false,
+    releasableCount: RELEASE_COUNT_MAX,
     windowCount: 0,
     windowBytes: 0,
     waitingCount: 0,

@@ -35,13 +35,17 @@ export type Entry = { readonly at: number } & (
 
 /** Entries that may have lost their meaning before it is worth looking for them. */
 const COMPACT_COUNT_MIN = 4096;
+/** Entries that are looked at in one go. */
+const LOOK_COUNT = 10_000;
 
 export class Deadlines {
-  #heap: Entry[] = [];
+  readonly #heap: Entry[] = [];
   /** Instants of the deadlines of tasks that are inside, by the seq of the task. */
   readonly #timed = new Map<number, number>();
   readonly #compactCountMin: number;
   #compactAt: number;
+  /** What is before it is yet to be looked at; 0 between two rounds. */
+  #lookAt = 0;
 
   constructor(compactCountMin = COMPACT_COUNT_MIN) {
     this.#compactCountMin = compactCountMin;
@@ -66,10 +70,10 @@ export class Deadlines {
     this.#rise(entryOf(deadline));
   }
 
-  #rise(entry: Entry): void {
+  /** Puts the entry at the place or above it. */
+  #rise(entry: Entry, place = this.#heap.length): void {
     const heap = this.#heap;
-    let index = heap.length;
-    heap.push(entry);
+    let index = place;
     while (index > 0) {
       const parent = (index - 1) >> 1;
       const above = heap[parent] as Entry;
@@ -94,20 +98,34 @@ export class Deadlines {
   /**
    * Drops entries that can no longer apply, where there are more than twice those that were left the
    * last time: so each entry is looked at a bounded number of times. Without it, the timeouts of
-   * hours would keep an entry for every short task of those hours.
+   * hours would keep an entry for every short task of those hours. Some at a time, from the end: it
+   * is to be called again and again.
    */
   compact(applies: (entry: Entry) => boolean): void {
-    if (this.#heap.length <= this.#compactAt) return;
-    const kept: Entry[] = [];
-    for (const entry of this.#heap) {
-      if (applies(entry)) kept.push(entry);
-      else this.#forget(entry);
+    const heap = this.#heap;
+    if (this.#lookAt === 0 && heap.length > this.#compactAt) this.#lookAt = heap.length;
+    if (this.#lookAt === 0) return;
+    const until = Math.max(0, this.#lookAt - LOOK_COUNT);
+    for (let index = Math.min(this.#lookAt, heap.length) - 1; index >= until; ) {
+      const entry = heap[index] as Entry;
+      if (applies(entry)) index--;
+      else {
+        this.#removeAt(index);
+        // What has come to this place may not have been looked at.
+        index = Math.min(index, heap.length - 1);
+      }
     }
-    this.#heap = kept;
-    for (let index = (kept.length >> 1) - 1; index >= 0; index--) {
-      this.#sink(kept[index] as Entry, index);
-    }
-    this.#compactAt = Math.max(2 * kept.length, this.#compactCountMin);
+    this.#lookAt = until;
+    if (until === 0) this.#compactAt = Math.max(2 * heap.length, this.#compactCountMin);
+  }
+
+  #removeAt(index: number): void {
+    const heap = this.#heap;
+    this.#forget(heap[index] as Entry);
+    const last = heap.pop() as Entry;
+    if (index === heap.length) return;
+    this.#sink(last, index);
+    if (heap[index] === last) this.#rise(last, index);
   }
 
   #forget(entry: Entry): void {

@@ -19,6 +19,7 @@ export function enqueue(state: State, task: Task, now: number): void {
 export function dequeue(state: State, task: Task): void {
   const lane = laneFor(state, task);
   lane.waitingCount--;
+  if (lane.waitingCount === 0) state.mayHaveEmptyLane = true;
   state.waitingCount--;
   displace(state, task, lane);
 }
@@ -57,10 +58,11 @@ export function displace(state: State, task: Task, lane = laneFor(state, task)):
   if (lane.ready.size === 0) state.roused.add(lane);
 }
 
-/** Tasks whose time has come move to their lanes. */
+/** Tasks whose time has come move to their lanes; so many at once, the rest after the next tick. */
 export function releaseDue(state: State, now: number): void {
-  for (let task = state.delayed.first(); task !== undefined; task = state.delayed.first()) {
-    if (task.dueAt > now) return;
+  for (; state.releasableCount > 0; state.releasableCount--) {
+    const task = state.delayed.first();
+    if (task === undefined || task.dueAt > now) return;
     displace(state, task);
     place(state, task, now);
   }
@@ -69,11 +71,13 @@ export function releaseDue(state: State, now: number): void {
 /** Whether tasks of this kind may still be accepted; the number of lanes is bounded. */
 export function hasLaneFor(state: State, lane: string): boolean {
   if (state.lanes.has(lane) || state.lanes.size < state.policy.laneCountMax) return true;
+  if (!state.mayHaveEmptyLane) return false;
   for (const other of state.lanes.values()) {
     if (other.waitingCount > 0) continue;
     removeLane(other);
     state.lanes.delete(other.key);
   }
+  state.mayHaveEmptyLane = false;
   return state.lanes.size < state.policy.laneCountMax;
 }
 
@@ -87,6 +91,7 @@ export function laneFor(
     const { lane: key, type, requires, labels } = task;
     lane = createLane({ key, type, requires, labels }, state.pools.values());
     state.lanes.set(key, lane);
+    state.mayHaveEmptyLane = true;
   }
   return lane;
 }

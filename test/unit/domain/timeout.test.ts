@@ -228,6 +228,20 @@ describe('timeouts', () => {
       expect(counts).to.deep.equal([1_000, 1_000, 500]);
     });
 
+    it('of a delay that many tasks end at once brings a bounded number of them in one tick', () => {
+      const scheduler = new Scheduler();
+      const runAt = scheduler.now + MINUTE;
+      scheduler.submit(...Array.from({ length: 2_500 }, (_, i) => ({ id: `t${i}`, runAt })));
+      scheduler.pass(MINUTE - 1);
+      scheduler.now = runAt;
+      const left: number[] = [];
+      while (nextWakeAt(scheduler.state) <= scheduler.now) {
+        scheduler.send({ type: 'ticked' });
+        left.push(scheduler.state.delayed.size);
+      }
+      expect(left).to.deep.equal([1_500, 500, 0]);
+    });
+
     it('of stored tasks is looked for by one page after another, and no more once all are in', () => {
       const scheduler = new Scheduler({ laneWindowCount: 1 });
       scheduler.submit({ id: 'a' }, { id: 'b', deadlineAt });

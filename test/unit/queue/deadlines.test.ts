@@ -79,6 +79,28 @@ describe('Deadlines', () => {
     );
   });
 
+  it('drop what can no longer apply some at a time, and end with what is left', () => {
+    const deadlines = new Deadlines();
+    const count = 25_000;
+    for (let i = 0; i < count; i++) deadlines.push(due((i * 7919) % count));
+    const sizes: number[] = [];
+    let lookedCount = 0;
+    for (let round = 0; round < 4; round++) {
+      let looks = 0;
+      deadlines.compact(({ at }) => {
+        looks++;
+        return at % 2 === 0;
+      });
+      lookedCount = Math.max(lookedCount, looks);
+      sizes.push(deadlines.size);
+    }
+    expect(lookedCount).to.be.below(25_000);
+    expect(sizes[0]).to.be.within(15_001, 24_999);
+    expect(sizes.slice(2)).to.deep.equal([count / 2, count / 2]);
+    const taken = takeAll(deadlines, count);
+    expect(taken).to.deep.equal(Array.from({ length: count / 2 }, (_, i) => 2 * i));
+  });
+
   it('hold one entry for the deadline of a task, and none of the task itself', () => {
     const deadlines = new Deadlines();
     const timed = sampleTask({ params: 'large' });
