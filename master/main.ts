@@ -11,7 +11,7 @@ import { ExecutorSessions } from './access/executor-sessions.ts';
 import { createHttpServer } from './access/http-server.ts';
 import { Engine } from './application/engine.ts';
 import { Master } from './application/master.ts';
-import type { Observer } from './application/ports.ts';
+import type { Log, Observer } from './application/ports.ts';
 import { keepRetention } from './application/retention.ts';
 import type { Config } from './config.ts';
 import { defaultPolicy, type Policy } from './domain/state.ts';
@@ -53,8 +53,16 @@ export async function runMaster(
   config: Config,
   options: { readonly logTo?: NodeJS.WritableStream; readonly signal?: AbortSignal } = {},
 ): Promise<RunningMaster> {
-  const parts = await assemble(config, options.logTo);
-  const { log, clock, store, gateway, notifier, resolver, engine, http, notifySecrets } = parts;
+  const log = createLog(config.logLevel, options.logTo);
+  const sayWhy = (error: unknown): void => {
+    const reason = error instanceof Error ? error.message : String(error);
+    log.error('the master has to end', { event: 'ended', reason });
+  };
+  const parts = await assemble(config, log).catch((error: unknown) => {
+    sayWhy(error);
+    throw error;
+  });
+  const { clock, store, gateway, notifier, resolver, engine, http, notifySecrets } = parts;
   let stopRetention: () => void = () => undefined;
   let stopping: Promise<void> | null = null;
   const shutDown = async (): Promise<void> => {
@@ -70,8 +78,7 @@ export async function runMaster(
   const stop = (): Promise<void> => (stopping ??= shutDown());
   options.signal?.addEventListener('abort', () => void stop());
   const endFor = async (error: unknown): Promise<never> => {
-    const reason = error instanceof Error ? error.message : String(error);
-    log.error('the master has to end', { event: 'ended', reason });
+    sayWhy(error);
     await stop();
     throw error;
   };
@@ -107,10 +114,9 @@ function inWords(error: unknown, { host, port }: Config): unknown {
 }
 
 /** Every part, each given what it needs; nothing has begun yet. */
-async function assemble(config: Config, logTo: NodeJS.WritableStream | undefined) {
+async function assemble(config: Config, log: Log) {
   openDataDirectory(config.dataDir);
   const { databaseUrl, allowWeakDurability, leaseMs, host, port } = config;
-  const log = createLog(config.logLevel, logTo);
   const clock = createClock();
   const metrics = createMetrics(VERSION);
   const notifySecrets =
@@ -165,7 +171,7 @@ async function assemble(config: Config, logTo: NodeJS.WritableStream | undefined
   });
   metrics.watch(handle);
   gateway.attach(http.server, handle);
-  return { log, clock, store, gateway, notifier, resolver, engine, http, notifySecrets };
+  return { clock, store, gateway, notifier, resolver, engine, http, notifySecrets };
 }
 
 function policyOf(config: Config): Policy {
