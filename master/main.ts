@@ -23,6 +23,7 @@ import { NameResolver } from './infrastructure/callbacks/name-resolver.ts';
 import { keepNotifySecret } from './infrastructure/notify-secret.ts';
 import { openSqlStore } from './infrastructure/sql/open.ts';
 import { createClock } from './infrastructure/system.ts';
+import { spareLog } from './infrastructure/spare-log.ts';
 import { createLog, createLogObserver } from './infrastructure/winston-log.ts';
 
 export { type Config, configFields, loadConfig, redacted } from './config.ts';
@@ -118,6 +119,7 @@ async function assemble(config: Config, log: Log) {
   openDataDirectory(config.dataDir);
   const { databaseUrl, allowWeakDurability, leaseMs, host, port } = config;
   const clock = createClock();
+  const spare = spareLog(log, () => performance.now());
   const metrics = createMetrics(VERSION);
   const notifySecrets =
     config.notifySecrets.length > 0 ? config.notifySecrets : [keepNotifySecret(config.dataDir)];
@@ -133,7 +135,7 @@ async function assemble(config: Config, log: Log) {
   const gateway = new ExecutorGateway({
     authorize: (request) => authorizer.authorizeExecutor(request),
     sessions,
-    log,
+    log: spare,
   });
   const policy = new AddressPolicy(config.notifyAllow);
   const resolver = new NameResolver(clock);
@@ -151,7 +153,7 @@ async function assemble(config: Config, log: Log) {
     clock,
     link: sessions,
     notifier,
-    observer: both(metrics, createLogObserver(log)),
+    observer: both(metrics, createLogObserver(log, spare)),
     log,
     policy: policyOf(config),
     // A container that takes the place of another has its name, and is process 1 as well.

@@ -26,6 +26,9 @@ const SOCKET_OPTIONS = {
   closeTimeout: 2_000,
 };
 
+/** Anybody may have as many connections as he likes that have not said who they are. */
+const HELLO_BYTES_MAX = 64 * 1024;
+
 /** Answers to pings that the peer has not read. */
 const PONGS_UNSENT_MAX = 60;
 
@@ -111,6 +114,7 @@ export class ExecutorGateway {
       },
       close,
     });
+    limitMessages(socket, HELLO_BYTES_MAX);
     let unsentPongCount = 0;
     socket.on('ping', (data) => {
       if (socket.readyState !== socket.OPEN) return;
@@ -122,7 +126,13 @@ export class ExecutorGateway {
       if (socket.readyState !== socket.OPEN) return;
       if (isBinary) sessions.badFrame(connection, 'binary frame');
       // With the default `binaryType` a message is one Buffer.
-      else sessions.receive(connection, (data as Buffer).toString());
+      else {
+        const isNew = connection.session === null;
+        sessions.receive(connection, (data as Buffer).toString());
+        if (isNew && connection.session !== null) {
+          limitMessages(socket, SESSION_LIMITS.frameBytesMax);
+        }
+      }
     });
     socket.on('error', (error: Error & { readonly code?: string }) => {
       if (error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') sessions.tooLarge(connection);
@@ -133,6 +143,12 @@ export class ExecutorGateway {
     });
     socket.on('close', (code) => sessions.closed(connection, code));
   }
+}
+
+/** From its next message on. ws has no way to say so for one connection: a test holds this to it. */
+function limitMessages(socket: WebSocket, bytesMax: number): void {
+  const { _receiver } = socket as unknown as { readonly _receiver: { _maxPayload: number } };
+  _receiver._maxPayload = bytesMax;
 }
 
 function refuseUpgrade(socket: Duplex, { status, message }: Refusal): void {

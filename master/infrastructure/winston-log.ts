@@ -55,10 +55,23 @@ function cut(text: string): string {
   return text.length <= TEXT_LENGTH_MAX ? text : `${text.slice(0, TEXT_LENGTH_MAX)}…`;
 }
 
-/** What an operator wants to read without asking is `info` and above; the rest is `debug`. */
-export function createLogObserver(log: Log): Observer {
+/** What an executor can cause as often as it likes. */
+const ANYBODYS: ReadonlySet<Observation['event']> = new Set([
+  'stale_attempt',
+  'executor_joined',
+  'executor_left',
+]);
+
+/**
+ * What an operator wants to read without asking is `info` and above; the rest is `debug`.
+ * @param spare For what executors can cause as often as they like.
+ */
+export function createLogObserver(log: Log, spare = log): Observer {
   return {
-    observe: (observation) => logObservation(log, observation),
+    observe: (observation) => {
+      const isAnybodys = ANYBODYS.has(observation.event);
+      logObservation(isAnybodys ? spare : log, observation);
+    },
     turned: () => undefined,
   };
 }

@@ -45,6 +45,16 @@ describe('a connection that the master closes', () => {
     expect(logged).to.deep.include(sentAway(CloseCode.reattach, 'the master stops', 'debug'));
   });
 
+  it('has not said hello, and begins more than a hello can be', async () => {
+    const stranger = await RawExecutor.dial(master.port);
+    stranger.send('x'.repeat(64 * 1024 + 1));
+    expect((await stranger.closed).code).to.equal(1009);
+    const executor = await RawExecutor.dial(master.port);
+    executor.hello();
+    executor.send({ type: 'heartbeat', n: 1, ack: 0, state: 'x'.repeat(2 ** 17), running: [] });
+    expect((await executor.closed).code, 'taken, and read').to.equal(CloseCode.badFrame);
+  });
+
   it('says that the state was rebuilt', async () => {
     const executor = await RawExecutor.join(master.port);
     master.sessions.reattachAll();
