@@ -78,7 +78,7 @@ describeSystem(
       expect(frames.at(-1)).to.include({ task_id: taskId, attempt: 1, reason: 'stale_attempt' });
       liar.send(JSON.stringify({ ...result, seq: 2 }));
 
-      expect(await silentClose).to.match(/^4408 no hello in time/);
+      expect(await silentClose).to.match(/^4408 no hello within 5 s/);
       expect(await system.task(taskId)).to.include({ state: 'running', attempt: 1 });
       good.write(taskId);
       expect(await system.ended(taskId)).to.include({ state: 'succeeded', executor_id: 'good' });
