@@ -52,7 +52,7 @@ describe('an executor whose handler fails', function () {
     );
     expect(below[0]).to.equal('    Error: kaboom');
     expect(below[1]).to.match(/^ +at .*failing-executor\.ts:\d+:\d+/);
-    expect(error?.details)
+    expect(JSON.parse(error?.details ?? '{}'))
       .to.have.property('stack')
       .that.matches(/^Error: kaboom\n +at .*failing-executor\.ts/);
   });
@@ -84,7 +84,7 @@ describe('an executor whose handler fails', function () {
 
   it('keeps the details that an error has', async () => {
     const { fail } = await start();
-    expect((await fail('details')).error?.details).to.deep.equal({ codec: 'x' });
+    expect((await fail('details')).error?.details).to.equal('{"codec":"x"}');
     expect((await fail('text')).error).to.deep.include({ message: 'only text' });
     expect((await fail('text')).error?.details).to.equal(undefined);
   });

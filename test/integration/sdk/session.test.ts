@@ -97,7 +97,8 @@ describe('executor SDK', () => {
     proxy.cut();
     await master.nth('executorResumed');
     const beat = await master.find('heartbeatReceived', ({ running }) => running.length > 0);
-    expect(beat.running).to.deep.equal([{ taskId: 't1', attempt: 1, state: 'finished' }]);
+    expect(beat.running).to.have.length(1);
+    expect(beat.running[0]).to.include({ taskId: 't1', attempt: 1, state: 'finished' });
 
     master.sessions.confirm(sessionId, frameSeq);
     const count = master.of('heartbeatReceived').length;
@@ -124,14 +125,16 @@ describe('executor SDK', () => {
     const young = await startMaster({}, port, 2);
     young.confirmsResults = false;
     const { running } = await young.nth('executorConnected');
-    expect(running).to.deep.equal([{ taskId: 't1', attempt: 4, state: 'running' }]);
+    expect(running).to.have.length(1);
+    expect(running[0]).to.include({ taskId: 't1', attempt: 4, state: 'running' });
     gate.resolve();
     await young.nth('attemptEnded');
     await young.close();
 
     const youngest = await startMaster({}, port, 3);
     const { running: finished } = await youngest.nth('executorConnected');
-    expect(finished).to.deep.equal([{ taskId: 't1', attempt: 4, state: 'finished' }]);
+    expect(finished).to.have.length(1);
+    expect(finished[0]).to.include({ taskId: 't1', attempt: 4, state: 'finished' });
     expect((await youngest.nth('attemptEnded')).result).to.equal('"done"');
     expect(sdk.events.map((event) => event.type)).to.include('disconnected');
   });
