@@ -5,7 +5,7 @@
 import type { Commit } from '../../application/ports.ts';
 import { ATTEMPT_COUNT_MAX, CommitConflict } from '../../application/ports.ts';
 import type { AttemptRecord, Notification, Task } from '../../domain/task.ts';
-import type { Dialect, Statement } from './dialect.ts';
+import type { Dialect, Statement } from './dialects/dialect.ts';
 import type { Column, Value } from './rows.ts';
 import {
   attemptColumns,

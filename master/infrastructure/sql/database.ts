@@ -5,8 +5,8 @@
 import type { Knex } from 'knex';
 import pRetry from 'p-retry';
 import { CommitConflict, TermLost } from '../../application/ports.ts';
-import type { Connection, Dialect, Statement } from './dialect.ts';
-import { plain } from './dialect.ts';
+import type { Connection, Dialect, Statement } from './dialects/dialect.ts';
+import { plain } from './dialects/dialect.ts';
 import type { Pace } from './pace.ts';
 import type { Row, Value } from './rows.ts';
 

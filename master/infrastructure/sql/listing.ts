@@ -9,7 +9,7 @@ import type { TaskQuery } from '../../application/ports.ts';
 import type { NotificationState } from '../../domain/task.ts';
 import { isTerminal } from '../../domain/task.ts';
 import type { Database } from './database.ts';
-import type { Dialect } from './dialect.ts';
+import type { Dialect } from './dialects/dialect.ts';
 import type { Row, Value } from './rows.ts';
 import { selectList } from './rows.ts';
 import type { Segments } from './segments.ts';

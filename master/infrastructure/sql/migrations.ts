@@ -6,7 +6,7 @@
  */
 import { StoreUnusable } from '../../application/ports.ts';
 import type { Database } from './database.ts';
-import type { Dialect, Index, Types } from './dialect.ts';
+import type { Dialect, Index, Types } from './dialects/dialect.ts';
 import { SEGMENT_PREFIX } from './segments.ts';
 
 /** As 2.0.0 made them. What came since stands behind the columns of every table, old or new. */

@@ -3,10 +3,10 @@ import knex, { type Knex } from 'knex';
 import type { Log, TaskStore } from '../../application/ports.ts';
 import { StoreUnusable } from '../../application/ports.ts';
 import { Database } from './database.ts';
-import type { Dialect } from './dialect.ts';
-import { mysqlDialect } from './mysql.ts';
+import type { Dialect } from './dialects/dialect.ts';
+import { mysqlDialect } from './dialects/mysql.ts';
 import { Pace } from './pace.ts';
-import { sqliteDialect } from './sqlite.ts';
+import { sqliteDialect } from './dialects/sqlite.ts';
 import { SqlStore } from './task-store.ts';
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -17,8 +17,8 @@ import type { ExecutorRecord } from '../../domain/executor.ts';
 import type { Notification, Task } from '../../domain/task.ts';
 import { kindOfLane } from '../../domain/task.ts';
 import type { Database } from './database.ts';
-import type { Dialect } from './dialect.ts';
-import { placeholders } from './dialect.ts';
+import type { Dialect } from './dialects/dialect.ts';
+import { placeholders } from './dialects/dialect.ts';
 import { listRows } from './listing.ts';
 import type { Row, Value } from './rows.ts';
 import {

@@ -8,7 +8,7 @@ import type { ResultSetHeader, RowDataPacket } from 'mysql2';
 import type { Columns, Connection, Dialect, Outcome, Statement, Types } from './dialect.ts';
 import { placeholders } from './dialect.ts';
 import { abandon, poolOf, query } from './mysql-pool.ts';
-import type { Row, Value } from './rows.ts';
+import type { Row, Value } from '../rows.ts';
 
 /**
  * For people, ids, callbacks and retention. Lists take two of them at most, which leaves one for

@@ -7,9 +7,9 @@ import { createRequire } from 'node:module';
 import type { Duplex } from 'node:stream';
 import type { Knex } from 'knex';
 import type { Connection as MysqlConnection, ConnectionOptions } from 'mysql2';
-import { StoreUnusable } from '../../application/ports.ts';
+import { StoreUnusable } from '../../../application/ports.ts';
 import type { Connection } from './dialect.ts';
-import type { Value } from './rows.ts';
+import type { Value } from '../rows.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A frozen server gives no error: a statement that takes longer has failed. */

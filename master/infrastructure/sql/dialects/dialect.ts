@@ -3,7 +3,7 @@
  * through this. A dialect never decides anything about tasks.
  */
 import type { Knex } from 'knex';
-import type { Column, Row, Value } from './rows.ts';
+import type { Column, Row, Value } from '../rows.ts';
 
 export interface Statement {
   readonly sql: string;

@@ -8,11 +8,11 @@ import { closeSync, openSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Knex } from 'knex';
 import Libsql from 'libsql';
-import { StoreUnusable } from '../../application/ports.ts';
+import { StoreUnusable } from '../../../application/ports.ts';
 import type { Columns, Connection, Dialect, Index, Outcome, Statement, Types } from './dialect.ts';
 import { placeholders } from './dialect.ts';
-import type { Pace } from './pace.ts';
-import type { Row } from './rows.ts';
+import type { Pace } from '../pace.ts';
+import type { Row } from '../rows.ts';
 
 /** How long to wait for a predecessor that is just letting go of the file. */
 const BUSY_TIMEOUT_MS = 5_000;
