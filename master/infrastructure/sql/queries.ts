@@ -19,8 +19,10 @@ import { kindOfLane } from '../../domain/task.ts';
 import type { Database } from './database.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { placeholders } from './dialects/dialect.ts';
+import type { History } from './history.ts';
 import { listRows } from './listing.ts';
 import type { Row, Value } from './rows.ts';
+import type { Segments } from './segments.ts';
 import {
   attemptList,
   attemptOf,
@@ -30,7 +32,6 @@ import {
   selectList,
   taskOf,
 } from './rows.ts';
-import type { Segments } from './segments.ts';
 
 /** Ids looked up by one statement, in many segments at once. */
 const ID_COUNT = 256;
@@ -79,14 +80,14 @@ export class Queries implements Reads {
   readonly #engine: Database;
   readonly #readers: Database;
   readonly #dialect: Dialect;
-  readonly #segments: Segments;
+  readonly #history: History;
   readonly #log: Log;
 
-  constructor({ engine, readers }: Databases, segments: Segments, log: Log) {
+  constructor({ engine, readers }: Databases, history: History, log: Log) {
     this.#engine = engine;
     this.#readers = readers;
     this.#dialect = engine.dialect;
-    this.#segments = segments;
+    this.#history = history;
     this.#log = log;
   }
 
@@ -195,12 +196,13 @@ export class Queries implements Reads {
       'seq, id, notify_url, finished_at, notify_state, notify_tries, notify_next_at, notify_status, notify_error, delivered_at';
     const rows = await this.#rowsOfAll(
       this.#engine,
-      this.#segments.newestFirst.map(({ table }) => ({
-        sql: `SELECT ${columns} FROM ${this.#dialect.readBy(table, `${table}_notify`)}
+      ({ newestFirst }) =>
+        newestFirst.map(({ table }) => ({
+          sql: `SELECT ${columns} FROM ${this.#dialect.readBy(table, `${table}_notify`)}
               WHERE notify_state = 'pending'${beyond.sql}
               ORDER BY notify_next_at, seq LIMIT ?`,
-        values: [...beyond.values, limit],
-      })),
+          values: [...beyond.values, limit],
+        })),
       { sql: 'ORDER BY notify_next_at, seq LIMIT ?', values: [limit] },
     );
     return rows
@@ -250,9 +252,9 @@ export class Queries implements Reads {
 
   async #find(database: Database, id: string): Promise<StoredTask | null> {
     const where = { sql: 'WHERE id = ?', values: [id] };
-    const rows = await this.#rowsOfAll(database, [
+    const rows = await this.#rowsOfAll(database, ({ newestFirst }) => [
       { sql: `SELECT ${wholeLive} FROM task ${where.sql}`, values: where.values },
-      ...this.#segments.newestFirst.map(({ table }) => ({
+      ...newestFirst.map(({ table }) => ({
         sql: `SELECT ${wholeHistory} FROM ${table} ${where.sql}`,
         values: where.values,
       })),
@@ -268,10 +270,8 @@ export class Queries implements Reads {
     for (let from = 0; from < ids.length; from += ID_COUNT) {
       const some = padded(ids.slice(from, from + ID_COUNT));
       const where = `WHERE id IN ${placeholders(1, some.length)}`;
-      const tables = ['task', ...this.#segments.newestFirst.map(({ table }) => table)];
-      const rows = await this.#rowsOfAll(
-        this.#readers,
-        tables.map((table) => ({
+      const rows = await this.#rowsOfAll(this.#readers, (segments) =>
+        tablesOf(segments).map((table) => ({
           sql: `SELECT id, request_hash FROM ${table} ${where}`,
           values: some,
         })),
@@ -282,7 +282,9 @@ export class Queries implements Reads {
   }
 
   async listTasks(query: TaskQuery): Promise<TaskPage> {
-    const { rows, beforeSeq } = await listRows(this.#readers, this.#segments, query);
+    const { rows, beforeSeq } = await this.#history.reading(() =>
+      listRows(this.#readers, this.#history.segments, query),
+    );
     const tasks = await this.#readable(rows);
     const bySeq = new Map(rows.map((row) => [row['seq'], notificationOf(row)]));
     return {
@@ -292,10 +294,11 @@ export class Queries implements Reads {
   }
 
   protected async lastSeq(): Promise<number> {
-    const tables = ['task', ...this.#segments.newestFirst.map(({ table }) => table)];
-    const rows = await this.#rowsOfAll(
-      this.#engine,
-      tables.map((table) => ({ sql: `SELECT MAX(seq) AS seq FROM ${table}`, values: [] })),
+    const rows = await this.#rowsOfAll(this.#engine, (segments) =>
+      tablesOf(segments).map((table) => ({
+        sql: `SELECT MAX(seq) AS seq FROM ${table}`,
+        values: [],
+      })),
     );
     return Math.max(0, ...rows.map((row) => (row['seq'] as number | null) ?? 0));
   }
@@ -317,11 +320,16 @@ export class Queries implements Reads {
   }
 
   /** One statement over many tables; `page` is what each statement gives of its rows. */
-  async #rowsOfAll(
+  #rowsOfAll(
     database: Database,
-    selects: readonly Part[],
+    selects: (segments: Segments) => readonly Part[],
     page: Part = { sql: '', values: [] },
   ): Promise<readonly Row[]> {
+    const { segments } = this.#history;
+    return this.#history.reading(() => this.#union(database, selects(segments), page));
+  }
+
+  async #union(database: Database, selects: readonly Part[], page: Part): Promise<readonly Row[]> {
     const rows: Row[] = [];
     for (let from = 0; from < selects.length; from += TABLE_COUNT) {
       const some = selects.slice(from, from + TABLE_COUNT);
@@ -332,6 +340,12 @@ export class Queries implements Reads {
     return rows;
   }
 }
+
+/** All that have tasks. */
+const tablesOf = ({ newestFirst }: Segments): string[] => [
+  'task',
+  ...newestFirst.map(({ table }) => table),
+];
 
 /** Up to a power of two, by repetition: few different statements are prepared again and again. */
 function padded(ids: readonly string[]): string[] {

@@ -30,40 +30,55 @@ export function segmentNamed(table: string): Segment | null {
   return segmentAt(Date.parse(`${match[1]}-${match[2]}-${match[3]}T00:00:00Z`));
 }
 
+/** Those of these tables whose day was over before the instant. */
+export function endedBefore(tables: readonly string[], instant: number): Segment[] {
+  return named(tables).filter(({ day }) => (day + 1) * DAY_MS <= instant);
+}
+
+function named(tables: readonly string[]): Segment[] {
+  return tables.map(segmentNamed).filter((segment) => segment !== null);
+}
+
 /** The segments that exist. A lookup over all of them is then one statement. */
 export class Segments {
   #newestFirst: readonly Segment[] = [];
+  /** Days that are on their way out, or out: a list that was read before may still have them. */
+  readonly #left = new Map<number, 'dropping' | 'dropped'>();
 
   get newestFirst(): readonly Segment[] {
     return this.#newestFirst;
   }
 
-  replace(tables: readonly string[]): void {
-    this.#newestFirst = [];
-    this.addTables(tables);
-  }
-
-  addTables(tables: readonly string[]): void {
-    const found = tables.map(segmentNamed).filter((segment) => segment !== null);
-    const missing = found.filter((segment) => !this.has(segment));
-    this.#set([...this.#newestFirst, ...missing]);
+  /** Makes this the list of the database; what is changed here while that is read stays changed. */
+  async refresh(list: () => Promise<readonly string[]>): Promise<void> {
+    const before = this.#newestFirst;
+    const found = named(await list());
+    const days = new Set(found.map(({ day }) => day));
+    const gone = new Set(before.map(({ day }) => day).filter((day) => !days.has(day)));
+    const kept = this.#newestFirst.filter(({ day }) => !gone.has(day));
+    const others = found.filter((one) => !this.has(one) && !this.#left.has(one.day));
+    this.#set([...kept, ...others]);
   }
 
   has({ day }: Segment): boolean {
     return this.#newestFirst.some((segment) => segment.day === day);
   }
 
+  /** One that has been made. While it is being dropped it stays away: what is put in goes with it. */
   add(segment: Segment): void {
+    if (this.#left.get(segment.day) === 'dropping') return;
+    this.#left.delete(segment.day);
     if (!this.has(segment)) this.#set([...this.#newestFirst, segment]);
   }
 
-  remove({ day }: Segment): void {
+  /** Off the list for good, also where the database then fails to drop it. */
+  beginDrop({ day }: Segment): void {
+    this.#left.set(day, 'dropping');
     this.#set(this.#newestFirst.filter((segment) => segment.day !== day));
   }
 
-  /** Those whose day was over before the instant. */
-  endedBefore(instant: number): Segment[] {
-    return this.#newestFirst.filter(({ day }) => (day + 1) * DAY_MS <= instant);
+  endDrop({ day }: Segment): void {
+    this.#left.set(day, 'dropped');
   }
 
   #set(segments: readonly Segment[]): void {

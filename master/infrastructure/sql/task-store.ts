@@ -9,12 +9,11 @@ import { planCommit } from './commit.ts';
 import type { Database } from './database.ts';
 import type { Connection, Dialect, Outcome, Statement } from './dialects/dialect.ts';
 import { plain } from './dialects/dialect.ts';
+import { History } from './history.ts';
 import { keepSecrets } from './installation.ts';
-import { createSegment, migrate, segmentIndexes } from './migrations.ts';
+import { migrate } from './migrations.ts';
 import { type Databases, Queries } from './queries.ts';
 import type { Row } from './rows.ts';
-import type { Segment } from './segments.ts';
-import { nextSegmentAt, SEGMENT_PREFIX, segmentAt, segmentNamed, Segments } from './segments.ts';
 
 /** Clocks of different machines differ by less. */
 const CLOCK_SKEW_MS = 1_000;
@@ -24,14 +23,12 @@ const SOON_MS = 1_000;
 const DUE_COUNT = 5_000;
 /** How often to look for what keeps a term from beginning. */
 const WRITER_CHECK_MS = 500;
-/** Tasks whose attempts are deleted at once when a segment is dropped: other commits go in between. */
-const PRUNE_COUNT = 200;
 
 export class SqlStore extends Queries implements TaskStore {
   readonly #engine: Database;
   readonly #readers: Database;
   readonly #dialect: Dialect;
-  readonly #segments: Segments;
+  readonly #history: History;
   readonly #allowWeakDurability: boolean;
   readonly #log: Log;
 
@@ -39,12 +36,12 @@ export class SqlStore extends Queries implements TaskStore {
     databases: Databases,
     options: { readonly allowWeakDurability: boolean; readonly log: Log },
   ) {
-    const segments = new Segments();
-    super(databases, segments, options.log);
+    const history = new History(databases.readers);
+    super(databases, history, options.log);
     this.#engine = databases.engine;
     this.#readers = databases.readers;
     this.#dialect = databases.engine.dialect;
-    this.#segments = segments;
+    this.#history = history;
     this.#allowWeakDurability = options.allowWeakDurability;
     this.#log = options.log;
   }
@@ -54,8 +51,8 @@ export class SqlStore extends Queries implements TaskStore {
     try {
       await this.#checkServer();
       await migrate(this.#readers);
-      await this.#findSegments();
-      await this.prepareSegments(now);
+      await this.#history.find();
+      await this.#history.prepare(now);
       const { term, aliveAt } = await this.#beginTerm(owner, now, held);
       // Until the row was free another master may have gone on writing, by the same clock.
       const waitedMs = Math.ceil(performance.now() - askedAt);
@@ -71,33 +68,22 @@ export class SqlStore extends Queries implements TaskStore {
   }
 
   async commit(commit: Commit): Promise<void> {
-    const { statements, missing } = planCommit(this.#dialect, this.#segments, commit);
+    const { statements, missing } = planCommit(this.#dialect, this.#history.segments, commit);
     const saysAlive = statements.length > 0 || commit.saysAlive;
     if (!saysAlive) return this.#confirm(commit.term);
     // Making a table would end the transaction, so it comes before.
-    for (const segment of missing) await this.#makeSegment(this.#engine, segment);
+    for (const segment of missing) await this.#history.make(this.#engine, segment);
     await this.#engine.transaction((connection) =>
       this.#write(connection, commit.term, commit.now, statements),
     );
   }
 
-  async prepareSegments(now: number): Promise<void> {
-    for (const segment of [segmentAt(now), nextSegmentAt(now)]) {
-      if (!this.#segments.has(segment)) await this.#makeSegment(this.#readers, segment);
-    }
+  prepareSegments(now: number): Promise<void> {
+    return this.#history.prepare(now);
   }
 
-  async dropSegments(before: number): Promise<number> {
-    // Those included that could not be dropped before: nobody reads them any more.
-    this.#segments.addTables(await this.#dialect.listTables(this.#readers.knex, SEGMENT_PREFIX));
-    const ended = this.#segments.endedBefore(before);
-    for (const segment of ended) {
-      // From here on nobody is shown what is half gone.
-      this.#segments.remove(segment);
-      await this.#emptySegment(segment);
-      await this.#readers.knex.raw(`DROP TABLE IF EXISTS ${segment.table}`);
-    }
-    return ended.length;
+  dropSegments(before: number): Promise<number> {
+    return this.#history.drop(before);
   }
 
   async close(): Promise<void> {
@@ -192,7 +178,7 @@ export class SqlStore extends Queries implements TaskStore {
     const once = (sql: string, values: number[]): Statement => {
       return { sql, runs: [values], touches: null };
     };
-    const changes = this.#segments.newestFirst.flatMap(({ table }) => {
+    const changes = this.#history.segments.newestFirst.flatMap(({ table }) => {
       const pending = `UPDATE ${table} SET notify_next_at = %s WHERE notify_state = 'pending'`;
       return [
         once(`${pending.replace('%s', '?')} AND notify_next_at > ? AND notify_next_at <= ?`, [
@@ -287,55 +273,6 @@ export class SqlStore extends Queries implements TaskStore {
   async #checkTerm(connection: Connection, term: number): Promise<void> {
     const [read] = await this.#dialect.run(connection, [this.#readTerm()]);
     checkTerm(read?.rows ?? [], term);
-  }
-
-  /** Those that lack an index are completed: reads name the index they go by. */
-  async #findSegments(): Promise<void> {
-    const dialect = this.#dialect;
-    for (const table of await dialect.findHalfMade(
-      this.#readers.knex,
-      SEGMENT_PREFIX,
-      segmentIndexes,
-    )) {
-      const segment = segmentNamed(table);
-      if (segment !== null) await this.#makeSegment(this.#readers, segment);
-    }
-    this.#segments.replace(await dialect.listTables(this.#readers.knex, SEGMENT_PREFIX));
-  }
-
-  async #makeSegment(database: Database, segment: Segment): Promise<void> {
-    await database.changeSchema(createSegment(this.#dialect, segment.table));
-    this.#segments.add(segment);
-  }
-
-  /**
-   * Attempts first: were the segment gone, nothing would tell whose they are. Whoever is
-   * interrupted begins again, and finds less to do.
-   */
-  async #emptySegment({ table }: Segment): Promise<void> {
-    const dialect = this.#dialect;
-    const bySeq = [{ name: 'seq', kind: 'integer' }] as const;
-    const byTask = [{ name: 'task_seq', kind: 'integer' }] as const;
-    for (let after = 0; ; ) {
-      const seqs = await this.#readers.transaction(async (connection) => {
-        const page: Statement = {
-          sql: `SELECT seq FROM ${dialect.readByKey(table)} WHERE seq > ? ORDER BY seq LIMIT ?`,
-          runs: [[after, PRUNE_COUNT]],
-          touches: null,
-        };
-        const [, read] = await dialect.run(connection, [plain(dialect.begin), page]);
-        const found = (read?.rows ?? []).map((row) => row['seq'] as number);
-        const rows = found.map((seq) => [seq]);
-        await dialect.run(connection, [
-          ...(found.length === 0 ? [] : dialect.remove('task_attempt', byTask, rows)),
-          // Dropped whole, a table is read from end to end.
-          ...(found.length === 0 || !dialect.isInProcess ? [] : dialect.remove(table, bySeq, rows)),
-        ]);
-        return found;
-      });
-      if (seqs.length < PRUNE_COUNT) return;
-      after = seqs.at(-1) ?? after;
-    }
   }
 }
 

@@ -35,6 +35,7 @@ const SILENT_SECONDS = 2;
 
 const DUPLICATE_KEY = 1062;
 const SYNTAX_ERROR = 1064;
+const NO_SUCH_TABLE = 1146;
 const LOCK_WAIT_TIMEOUT = 1205;
 /** Also Galera's way to refuse a transaction at its end. */
 const DEADLOCK = 1213;
@@ -281,6 +282,7 @@ export function mysqlDialect(url: URL): Dialect {
     refusalOf: (error) =>
       REFUSALS.includes(codeOf(error)) ? (error as { sqlMessage: string }).sqlMessage : null,
     isPassing: (error) => codeOf(error) === DEADLOCK || codeOf(error) === LOCK_WAIT_TIMEOUT,
+    isMissingTable: (error) => codeOf(error) === NO_SUCH_TABLE,
     isDuplicate: (error) => codeOf(error) === DUPLICATE_KEY,
   };
 }

@@ -261,6 +261,8 @@ export function sqliteDialect(file: string, pace: Pace): Dialect {
 
     refusalOf: () => null,
     isPassing: (error) => codeOf(error).startsWith('SQLITE_BUSY'),
+    isMissingTable: (error) =>
+      ((error as Error | null)?.message ?? '').startsWith('no such table: '),
     isDuplicate: (error) =>
       codeOf(error) === 'SQLITE_CONSTRAINT_UNIQUE' ||
       codeOf(error) === 'SQLITE_CONSTRAINT_PRIMARYKEY',

@@ -1,0 +1,125 @@
+/**
+ * The tables of history in the database: finds them, makes them, drops them, and keeps who reads
+ * all of them from one that is gone. Knows no column of theirs but `seq`.
+ */
+import type { Database } from './database.ts';
+import { plain, type Statement } from './dialects/dialect.ts';
+import { createSegment, segmentIndexes } from './migrations.ts';
+import type { Segment } from './segments.ts';
+import {
+  endedBefore,
+  nextSegmentAt,
+  SEGMENT_PREFIX,
+  segmentAt,
+  segmentNamed,
+  Segments,
+} from './segments.ts';
+
+/** Tasks whose attempts are deleted at once when a segment is dropped: other commits go in between. */
+const PRUNE_COUNT = 200;
+
+export class History {
+  readonly segments = new Segments();
+  readonly #database: Database;
+
+  /** @param database not the engine's: dropping a segment takes long. */
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Those that lack an index are completed: reads name the index they go by. */
+  async find(): Promise<void> {
+    const { dialect, knex } = this.#database;
+    for (const table of await dialect.findHalfMade(knex, SEGMENT_PREFIX, segmentIndexes)) {
+      const segment = segmentNamed(table);
+      if (segment !== null) await this.make(this.#database, segment);
+    }
+    await this.segments.refresh(() => this.#listTables());
+  }
+
+  /** Those for now and the near future. */
+  async prepare(now: number): Promise<void> {
+    for (const segment of [segmentAt(now), nextSegmentAt(now)]) {
+      if (!this.segments.has(segment)) await this.make(this.#database, segment);
+    }
+  }
+
+  async make(database: Database, segment: Segment): Promise<void> {
+    await database.changeSchema(createSegment(database.dialect, segment.table));
+    this.segments.add(segment);
+  }
+
+  /** Those that could not be dropped before are tried again: nobody reads them any more. */
+  async drop(before: number): Promise<number> {
+    const ended = endedBefore(await this.#listTables(), before);
+    for (const segment of ended) {
+      // From here on nobody is shown what is half gone.
+      this.segments.beginDrop(segment);
+      await this.#empty(segment);
+      await this.#database.knex.raw(`DROP TABLE IF EXISTS ${segment.table}`);
+      this.segments.endDrop(segment);
+    }
+    return ended.length;
+  }
+
+  /**
+   * Does what reads all segments on the list. Where one of them was dropped meanwhile, here or by
+   * another master, does it again with the rest.
+   */
+  async reading<T>(read: () => Promise<T>): Promise<T> {
+    for (;;) {
+      const listed = this.segments.newestFirst;
+      try {
+        return await read();
+      } catch (error) {
+        if (!this.#database.dialect.isMissingTable(error)) throw error;
+        await this.segments.refresh(() => this.#listTables());
+        // Each repetition has lost one at least; else it is not a segment that is missing.
+        if (listed.every((segment) => this.segments.has(segment))) throw error;
+      }
+    }
+  }
+
+  #listTables(): Promise<string[]> {
+    return this.#database.dialect.listTables(this.#database.knex, SEGMENT_PREFIX);
+  }
+
+  /**
+   * Attempts first: were the segment gone, nothing would tell whose they are. Whoever is
+   * interrupted begins again, and finds less to do.
+   */
+  async #empty({ table }: Segment): Promise<void> {
+    const { dialect } = this.#database;
+    for (let after = 0; ; ) {
+      const page: Statement = {
+        sql: `SELECT seq FROM ${dialect.readByKey(table)} WHERE seq > ? ORDER BY seq LIMIT ?`,
+        runs: [[after, PRUNE_COUNT]],
+        touches: null,
+      };
+      const seqs = await this.#prune(table, page).catch((error: unknown) => {
+        // Another master has been faster.
+        if (dialect.isMissingTable(error)) return [];
+        throw error;
+      });
+      if (seqs.length < PRUNE_COUNT) return;
+      after = seqs.at(-1) ?? after;
+    }
+  }
+
+  #prune(table: string, page: Statement): Promise<number[]> {
+    const { dialect } = this.#database;
+    const bySeq = [{ name: 'seq', kind: 'integer' }] as const;
+    const byTask = [{ name: 'task_seq', kind: 'integer' }] as const;
+    return this.#database.transaction(async (connection) => {
+      const [, read] = await dialect.run(connection, [plain(dialect.begin), page]);
+      const found = (read?.rows ?? []).map((row) => row['seq'] as number);
+      const rows = found.map((seq) => [seq]);
+      await dialect.run(connection, [
+        ...(found.length === 0 ? [] : dialect.remove('task_attempt', byTask, rows)),
+        // Dropped whole, a table is read from end to end.
+        ...(found.length === 0 || !dialect.isInProcess ? [] : dialect.remove(table, bySeq, rows)),
+      ]);
+      return found;
+    });
+  }
+}

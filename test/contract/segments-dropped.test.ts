@@ -1,0 +1,157 @@
+/** Segments that go while others read: one master rebuilds its state, or another has taken over. */
+import { expect } from 'chai';
+import knex from 'knex';
+import type { TaskStore } from '../../master/application/ports.ts';
+import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
+import { type Mariadb, MARIADB_MISSING, startMariadb } from '../helpers/mariadb.ts';
+import { NOW, notificationOf } from '../helpers/task.ts';
+import { commit, DAY_MS, everything, failureOf, finish, finished, task } from './sample.ts';
+import { describeStores } from './subjects.ts';
+
+const OLD = NOW - 20 * DAY_MS;
+const OLDEST = OLD - DAY_MS;
+const RETAINED = NOW - 7 * DAY_MS;
+/** Some pages of them. */
+const COUNT = 900;
+
+async function end(store: TaskStore, term: number, seqs: readonly number[], finishedAt: number) {
+  const ended = seqs.map((seq) =>
+    finished(task(seq, { notifyUrl: 'http://a.example/' }), { finishedAt }),
+  );
+  const finishes = ended.map((one) => finish(one, notificationOf(one), false));
+  await store.commit(commit(term, { finishes }));
+}
+
+/** Everything that is read from all segments, and finds only the task that is retained. */
+async function readsTheRest(store: TaskStore): Promise<void> {
+  expect([...(await store.findIds(['t-1', 't-2', 't-9999'])).keys()]).to.deep.equal(['t-9999']);
+  expect(await store.findTask('t-1')).to.equal(null);
+  expect(await store.readTask('t-1')).to.equal(null);
+  expect(await store.showTask('t-1', 'all')).to.equal(null);
+  const pending = await store.loadNotifications(null, 10);
+  expect(pending.map(({ taskSeq }) => taskSeq)).to.deep.equal([9999]);
+  const { tasks } = await store.listTasks(everything);
+  expect(tasks.map((one) => one.task.seq)).to.deep.equal([9999]);
+  const waiting = { ...everything, notification: 'pending' } as const;
+  expect((await store.listTasks(waiting)).tasks).to.have.length(1);
+}
+
+describeStores('a segment that is being dropped', (open) => {
+  it('does not come back when the state is rebuilt meanwhile', async () => {
+    const store = await open();
+    const { term } = await store.takeTerm('m-1', NOW);
+    await end(
+      store,
+      term,
+      Array.from({ length: COUNT }, (_, index) => index + 1),
+      OLD,
+    );
+    await end(store, term, [9999], NOW);
+    const dropping = store.dropSegments(RETAINED);
+    await new Promise<void>((resolve) => void setImmediate(resolve));
+    const { term: newer } = await store.takeTerm('m-1', NOW, term);
+    expect(await dropping).to.equal(1);
+    await readsTheRest(store);
+    expect(await store.dropSegments(RETAINED)).to.equal(0);
+    await store.commit(commit(newer, { inserts: [task(10_000)] }));
+    expect((await store.takeTerm('m-1', NOW, newer)).lastSeq).to.equal(10_000);
+  });
+});
+
+describe('segments that another master drops: MariaDB', function () {
+  this.timeout(60_000);
+  let server: Mariadb;
+  let url: string;
+  let older: TaskStore;
+  let newer: TaskStore;
+
+  before(async function () {
+    const started = await startMariadb();
+    if (started === null) {
+      console.log(`    skipped: ${MARIADB_MISSING}`);
+      this.skip();
+    }
+    server = started;
+  });
+  after(() => server?.stop());
+  beforeEach(async () => {
+    url = await server.url();
+    older = await openSqlStore({ url, allowWeakDurability: false });
+    newer = await openSqlStore({ url, allowWeakDurability: false });
+    const { term } = await older.takeTerm('m-1', NOW);
+    await end(older, term, [1], OLD);
+    await end(older, term, [2], OLDEST);
+    await end(older, term, [9999], NOW);
+  });
+  afterEach(async () => {
+    await older.close();
+    await newer.close();
+  });
+
+  it('are missed by nobody who took over before', async () => {
+    await newer.takeTerm('m-2', NOW);
+    expect(await older.dropSegments(RETAINED)).to.equal(2);
+    await readsTheRest(newer);
+  });
+
+  for (const what of [
+    'findIds',
+    'findTask',
+    'loadNotifications',
+    'listTasks',
+    'takeTerm',
+  ] as const) {
+    it(`are missed by no ${what} that is the first to read`, async () => {
+      const { term } = await newer.takeTerm('m-2', NOW);
+      await older.dropSegments(RETAINED);
+      const reads = {
+        findIds: () => newer.findIds(['t-1']),
+        findTask: () => newer.findTask('t-1'),
+        loadNotifications: () => newer.loadNotifications(null, 10),
+        listTasks: () => newer.listTasks({ ...everything, notification: 'pending' }),
+        takeTerm: () => newer.takeTerm('m-2', NOW - DAY_MS, term),
+      };
+      await reads[what]();
+      await readsTheRest(newer);
+    });
+  }
+
+  it('are dropped by the rest of its own retention', async () => {
+    await newer.takeTerm('m-2', NOW);
+    await older.dropSegments(OLD);
+    expect(await newer.dropSegments(RETAINED)).to.equal(1);
+    await readsTheRest(newer);
+  });
+
+  it('stay away from a rebuild while somebody reads them', async () => {
+    const client = knex({ client: 'mysql2', connection: url, pool: { min: 0, max: 2 } });
+    try {
+      const reading = await client.transaction();
+      await reading('task_history_20261031').select();
+      const dropping = older.dropSegments(RETAINED);
+      for (let isWaiting = false; !isWaiting; ) {
+        const [rows] = await client.raw(
+          `SELECT ID FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND INFO LIKE 'DROP%'`,
+        );
+        isWaiting = rows.length > 0;
+      }
+      await older.takeTerm('m-1', NOW, 1);
+      await reading.rollback();
+      expect(await dropping).to.equal(2);
+      await readsTheRest(older);
+    } finally {
+      await client.destroy();
+    }
+  });
+
+  it('cost a commit that needs one a conflict at most', async () => {
+    const { term } = await newer.takeTerm('m-2', NOW);
+    await older.dropSegments(RETAINED);
+    const [late] = [finished(task(1, { notifyUrl: 'http://a.example/' }), { finishedAt: OLD })];
+    const notifications = [notificationOf(late, { state: 'delivered' })];
+    await failureOf(newer.commit(commit(term, { notifications })));
+    const again = await newer.takeTerm('m-2', NOW, term);
+    await newer.commit(commit(again.term, { notifications }));
+    await readsTheRest(newer);
+  });
+});
