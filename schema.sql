@@ -29,7 +29,9 @@ CREATE TABLE master (
   -- When the newest commit was made, by the clock of its master; null until the first.
   alive_at BIGINT NULL,
   -- The connection that wrote this row, for a master that takes over from one that stands still.
-  writer BIGINT NULL
+  writer BIGINT NULL,
+  -- While due times follow a clock that was set back: from when to when, and up to which row; JSON.
+  clock_back VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NULL
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 -- What operators have decided about executors, present or not: one row where there is something.

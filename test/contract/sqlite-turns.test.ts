@@ -76,6 +76,7 @@ describe('SQLite and the event loop', function () {
         await store.commit(commit(term, { updates: [next(one, {})] }));
       }
     },
+    'a clock that was set back': () => store.takeTerm('m-1', NOW - DAY_MS, term),
     'a list of all': () => store.listTasks({ ...everything, limit: COUNT }),
     'a segment that is dropped': async () => {
       const attempts = ended.map((one) => attemptOf(one));

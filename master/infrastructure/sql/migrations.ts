@@ -104,6 +104,7 @@ const masterColumns = (t: Types): string => `
 const addedMasterColumns = (t: Types): Columns => [
   ['alive_at', `${t.instant} NULL`],
   ['writer', `${t.instant} NULL`],
+  ['clock_back', `${t.key(255)} NULL`],
 ];
 
 const attemptColumns = (t: Types): string => `

@@ -354,7 +354,7 @@ function padded(ids: readonly string[]): string[] {
 }
 
 /** Spelled so that both planners begin reading the index at the position. */
-function isBeyond(column: string, after: Position | null): Part {
+export function isBeyond(column: string, after: Position | null): Part {
   if (after === null) return { sql: '', values: [] };
   return {
     sql: ` AND ${column} >= ? AND (${column} > ? OR seq > ?)`,

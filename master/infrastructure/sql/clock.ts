@@ -1,0 +1,138 @@
+/**
+ * What becomes of due times when the wall clock was set back between two terms: what was due stays
+ * due, and a wait that had begun lasts as long as was planned. A `run_at` that has not come is left
+ * alone: it is meant by the wall clock. Nothing else is bound to it.
+ */
+import type { Log, Position } from '../../application/ports.ts';
+import type { Database } from './database.ts';
+import type { Statement } from './dialects/dialect.ts';
+import type { History } from './history.ts';
+import { isBeyond } from './queries.ts';
+import type { Row } from './rows.ts';
+import type { Terms } from './terms.ts';
+
+/** Clocks of different machines differ by less. */
+const CLOCK_SKEW_MS = 1_000;
+/** A retry that waits no longer than this was to follow at once. */
+const SOON_MS = 1_000;
+/** Rows that are looked at, and written, at once: there may be millions. */
+const SLICE_COUNT = 1_000;
+
+const bySeq = [{ name: 'seq', kind: 'integer' }] as const;
+
+/**
+ * The clock went from `aliveAt` back to `now`. A wait that is shortened twice would be over at once:
+ * so how far this has come is written together with each slice, and whoever takes over goes on there.
+ */
+interface Following {
+  readonly now: number;
+  readonly aliveAt: number;
+  /** Tables before it are done, by name. */
+  readonly table: string;
+  /** Rows up to here are done, by their time as it was. */
+  readonly after: Position;
+}
+
+/**
+ * To be done before anything is read for a new term.
+ * @param began.aliveAt when the newest commit was made, by the clock of its master.
+ */
+export async function followClock(
+  database: Database,
+  history: History,
+  terms: Terms,
+  log: Log,
+  began: { readonly term: number; readonly now: number; readonly aliveAt: number },
+): Promise<void> {
+  const { term, now, aliveAt } = began;
+  const follow = async (following: Following): Promise<void> => {
+    const tables = ['task', ...history.segments.newestFirst.map(({ table }) => table)].sort();
+    let at = following;
+    for (const table of tables.filter((name) => name >= following.table)) {
+      if (table !== at.table) at = { ...at, table, after: start(at.now) };
+      try {
+        await followIn(database, terms, term, at);
+      } catch (error) {
+        // A segment that another master has dropped.
+        if (!database.dialect.isMissingTable(error)) throw error;
+      }
+    }
+    await terms.write(term, following.now, [remember(null)]);
+  };
+  const [row] = await database.rows('SELECT clock_back FROM master WHERE id = 1');
+  const left = (row?.['clock_back'] ?? null) as string | null;
+  if (left !== null) await follow(JSON.parse(left) as Following);
+  const backMs = aliveAt - now;
+  if (backMs < CLOCK_SKEW_MS) return;
+  log.warn('the clock was set back: due times follow it', { event: 'clock', ms: backMs });
+  await follow({ now, aliveAt, table: 'task', after: start(now) });
+}
+
+/** What is due now is due: only later times move. */
+const start = (now: number): Position => ({ time: now, seq: Number.MAX_SAFE_INTEGER });
+
+/** In ascending order: what has moved lies before all that is still to be looked at. */
+async function followIn(
+  database: Database,
+  terms: Terms,
+  term: number,
+  from: Following,
+): Promise<void> {
+  const { table } = from;
+  const column = table === 'task' ? 'due_at' : 'notify_next_at';
+  for (let at = from; ; ) {
+    const rows = await readSlice(database, at, column);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    at = { ...at, after: { time: last[column] as number, seq: last['seq'] as number } };
+    const moved = rows.flatMap((row) => {
+      const time = row[column] as number;
+      const to = table === 'task' ? dueAt(row, at) : movedTo(time, at);
+      return to === time ? [] : [[row['seq'] as number, to]];
+    });
+    if (moved.length > 0) {
+      const set = [{ name: column, kind: 'integer' }] as const;
+      const statements = database.dialect.update(table, bySeq, set, moved);
+      await terms.write(term, at.now, [...statements, remember(at)]);
+    }
+    if (rows.length < SLICE_COUNT) return;
+  }
+}
+
+function readSlice(
+  database: Database,
+  { table, after }: Following,
+  column: string,
+): Promise<readonly Row[]> {
+  const { sql, values } = isBeyond(column, after);
+  const end = `ORDER BY ${column}, seq LIMIT ?`;
+  const select =
+    table === 'task'
+      ? `SELECT seq, due_at, order_time, state, last_outcome
+         FROM ${database.dialect.readBy('task', 'task_due')} WHERE true`
+      : `SELECT seq, notify_next_at
+         FROM ${database.dialect.readBy(table, `${table}_notify`)} WHERE notify_state = 'pending'`;
+  return database.rows(`${select}${sql} ${end}`, [...values, SLICE_COUNT]);
+}
+
+function movedTo(time: number, { now, aliveAt }: Following): number {
+  return Math.max(now, time - (aliveAt - now));
+}
+
+function dueAt(row: Row, following: Following): number {
+  const due = row['due_at'] as number;
+  const { aliveAt } = following;
+  if (due <= aliveAt) return following.now;
+  // A retry: nothing else sets both alike after an attempt that failed. One that follows at once
+  // keeps its head start, and is due within the second.
+  const isRetry =
+    row['state'] === 'waiting' &&
+    (due === row['order_time'] || due <= aliveAt + SOON_MS) &&
+    (row['last_outcome'] === 'failed' || row['last_outcome'] === 'timed_out');
+  return isRetry ? movedTo(due, following) : due;
+}
+
+function remember(following: Following | null): Statement {
+  const value = following === null ? null : JSON.stringify(following);
+  return { sql: 'UPDATE master SET clock_back = ? WHERE id = 1', runs: [[value]], touches: 1 };
+}

@@ -1,0 +1,133 @@
+/** A clock that was set back, and masters that are cut off, or deposed, while due times follow it. */
+import { expect } from 'chai';
+import knex from 'knex';
+import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
+import type { TaskStore } from '../../master/application/ports.ts';
+import { TermLost } from '../../master/application/ports.ts';
+import { type Mariadb, MARIADB_MISSING, startMariadb } from '../helpers/mariadb.ts';
+import { TcpProxy } from '../helpers/tcp-proxy.ts';
+import { NOW, notificationOf } from '../helpers/task.ts';
+import { commit, DAY_MS, failureOf, finish, finished, task } from './sample.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const THEN = NOW - HOUR_MS;
+/** More than a slice of each. */
+const COUNT = 1_100;
+
+describe('a clock that was set back: MariaDB', function () {
+  this.timeout(240_000);
+  let server: Mariadb;
+  const opened: TaskStore[] = [];
+
+  before(async function () {
+    // Many databases are made here, and none of them has to outlive a power cut.
+    const started = await startMariadb(['--innodb-flush-method=nosync', '--debug-no-sync']);
+    if (started === null) {
+      console.log(`    skipped: ${MARIADB_MISSING}`);
+      this.skip();
+    }
+    server = started;
+  });
+  after(() => server?.stop());
+  afterEach(async () => {
+    for (const store of opened.splice(0)) await store.close();
+  });
+
+  async function open(url: string): Promise<TaskStore> {
+    const store = await openSqlStore({ url, allowWeakDurability: false });
+    opened.push(store);
+    return store;
+  }
+
+  /** Retries in ten minutes, and callbacks of two days in five, each of them at a time of its own. */
+  async function fill(store: TaskStore): Promise<void> {
+    const { term } = await store.takeTerm('m-1', NOW - DAY_MS);
+    const seqs = Array.from({ length: COUNT }, (_, index) => index + 1);
+    const inserts = seqs.map((seq) => {
+      const dueAt = NOW + 10 * MINUTE_MS + seq;
+      return task(seq, { dueAt, orderTime: dueAt, lastOutcome: 'failed', attempt: 1 });
+    });
+    const finishes = seqs.map((seq) => {
+      const finishedAt = seq % 2 === 0 ? NOW : NOW - DAY_MS;
+      const ended = finished(task(COUNT + seq, { notifyUrl: 'http://a.example/' }), { finishedAt });
+      const change = { nextTryAt: NOW + 5 * MINUTE_MS + seq };
+      return finish(ended, notificationOf(ended, change), false);
+    });
+    await store.commit(commit(term, { inserts, finishes }));
+  }
+
+  /** In minutes from the time that the clock was set back to, each once. */
+  async function waits(store: TaskStore): Promise<{ retries: number[]; callbacks: number[] }> {
+    const minutes = (times: readonly number[]) => [
+      ...new Set(times.map((at) => Math.floor((at - THEN) / MINUTE_MS))),
+    ];
+    const retries = await store.loadDelayed(null, COUNT + 1);
+    const callbacks = await store.loadNotifications(null, COUNT + 1);
+    expect([retries.length, callbacks.length]).to.deep.equal([COUNT, COUNT]);
+    return {
+      retries: minutes(retries.map(({ dueAt }) => dueAt)),
+      callbacks: minutes(callbacks.map(({ nextTryAt }) => nextTryAt)),
+    };
+  }
+
+  it('is followed once, whoever is cut off after any statement of that', async () => {
+    // Before that it asks what the server is and has.
+    let answer = 9;
+    for (let wasCut = true; wasCut; ) {
+      const url = await server.url();
+      await fill(await open(url));
+      const proxy = await TcpProxy.start(Number(new URL(url).port));
+      const way = Object.assign(new URL(url), { port: String(proxy.port) });
+      answer += 1;
+      proxy.cutAtAnswer(answer);
+      const cut = await open(way.href);
+      wasCut = await cut.takeTerm('m-cut', THEN).then(
+        () => false,
+        () => true,
+      );
+      await proxy.close();
+      const next = await open(url);
+      await next.takeTerm('m-next', THEN + 100);
+      expect(await waits(next), `cut at answer ${answer}`).to.deep.equal({
+        retries: [10],
+        callbacks: [5],
+      });
+      for (const store of opened.splice(0)) await store.close();
+    }
+    expect(answer, 'all its statements were tried').to.be.above(25);
+  });
+
+  it('is not followed by a master whose term has ended', async () => {
+    const url = await server.url();
+    const first = await open(url);
+    const { term } = await first.takeTerm('m-1', NOW);
+    await first.commit(commit(term, { inserts: [task(1, { dueAt: NOW - 1_000 })] }));
+    const [slow, newest] = [await open(url), await open(url)];
+    const client = knex({ client: 'mysql2', connection: url, pool: { min: 0, max: 2 } });
+    try {
+      // It stands still before its first write.
+      const holder = await client.transaction();
+      await holder('task').forUpdate().select();
+      const following = slow.takeTerm('m-2', THEN).catch((error: unknown) => error);
+      const blocked = async (): Promise<number> => {
+        const [rows] = await client.raw(`SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'`);
+        return Number(rows[0].Value);
+      };
+      while ((await blocked()) < 1);
+      const read = newest.takeTerm('m-3', NOW + 1).then(() => newest.findTask('t-1'));
+      // It waits for what the other writes, or has begun its term before.
+      const taken = read.then(() => true);
+      const isWaiting = async (): Promise<boolean> => (await blocked()) >= 2;
+      while (!(await Promise.race([taken, isWaiting()])));
+      await holder.rollback();
+      const asRead = await read;
+      await following;
+      expect(await newest.findTask('t-1'), 'what it has read stays').to.deep.equal(asRead);
+      const late = failureOf(slow.commit(commit(term + 1, { inserts: [task(2)] })));
+      expect(await late).to.be.instanceOf(TermLost);
+    } finally {
+      await client.destroy();
+    }
+  });
+});
