@@ -290,6 +290,8 @@ CREATE TABLE task_history_YYYYMMDD (
   hidden_ms BIGINT NOT NULL DEFAULT 0,
   -- As in `task`.
   stall_hidden_ms BIGINT NOT NULL DEFAULT 0,
+  -- Since when deliveries are counted: the end of the task, or the newest redeliver. NULL: the end.
+  notify_since BIGINT NULL,
   -- An id is taken as long as its task is retained.
   UNIQUE KEY task_history_YYYYMMDD_id (id),
   -- Listing by state, newest first.

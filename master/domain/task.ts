@@ -141,7 +141,9 @@ export interface Notification {
   /** Tells the store in which history segment the row is. */
   readonly finishedAt: number;
   state: NotificationState;
+  /** Since `triesSince`: the end of the task, or when somebody asked for it once more. */
   tries: number;
+  triesSince: number;
   nextTryAt: number;
   lastStatus: number | null;
   lastError: string | null;

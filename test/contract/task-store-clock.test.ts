@@ -41,6 +41,7 @@ describeStores('a clock that was set back', (open) => {
       finishedAt: NOW,
       state: 'pending' as const,
       tries: 1,
+      triesSince: NOW,
       nextTryAt,
       lastStatus: 500,
       lastError: 'refused',

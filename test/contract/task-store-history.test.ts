@@ -123,7 +123,14 @@ describeStores('task store, history', (open) => {
         Notification,
       ];
       const changed: Notification[] = [
-        { ...a, tries: 2, nextTryAt: NOW + 5, lastStatus: 503, lastError: 'HTTP 503 \u{1F600}' },
+        {
+          ...a,
+          tries: 2,
+          triesSince: NOW + 4,
+          nextTryAt: NOW + 5,
+          lastStatus: 503,
+          lastError: 'HTTP 503 \u{1F600}',
+        },
         { ...b, state: 'delivered', tries: 1, lastStatus: 204, deliveredAt: NOW + 3 },
         { ...c, tries: 1, nextTryAt: NOW + 5, lastError: 'timeout' },
       ];

@@ -23,6 +23,7 @@ const UNDO = [
       (name) => `ALTER TABLE ${table} DROP COLUMN ${name}`,
     ),
   ),
+  ...SEGMENTS.map((table) => `ALTER TABLE ${table} DROP COLUMN notify_since`),
   'ALTER TABLE task_attempt DROP COLUMN session',
   'DROP TABLE installation',
 ];

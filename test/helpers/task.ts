@@ -69,6 +69,7 @@ export function notificationOf(ended: Task, change: Partial<Notification> = {}):
     finishedAt: ended.finishedAt ?? 0,
     state: 'pending',
     tries: 0,
+    triesSince: ended.finishedAt ?? 0,
     nextTryAt: ended.finishedAt ?? 0,
     lastStatus: null,
     lastError: null,

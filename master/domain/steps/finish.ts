@@ -187,6 +187,7 @@ export function finish(
           finishedAt: now,
           state: 'pending',
           tries: 0,
+          triesSince: now,
           nextTryAt: now,
           lastStatus: null,
           lastError: null,

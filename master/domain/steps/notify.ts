@@ -116,7 +116,7 @@ export function notificationPutOff(
   const notification = takeReported(state, event);
   if (notification === null) return;
   notification.lastError = event.error;
-  if (notification.tries > 0 && now - notification.finishedAt > PUT_OFF_AGE_MAX_MS) {
+  if (notification.tries > 0 && now - notification.triesSince > PUT_OFF_AGE_MAX_MS) {
     notification.state = 'gave_up';
   } else {
     notification.nextTryAt = now + spread(state, event.afterMs);
@@ -183,6 +183,7 @@ export function redeliverRequested(
 function beginTries(notification: Notification, now: number, out: Output): void {
   notification.state = 'pending';
   notification.tries = 0;
+  notification.triesSince = now;
   notification.nextTryAt = now;
   out.changes.push({ type: 'notificationChanged', notification });
 }

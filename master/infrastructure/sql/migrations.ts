@@ -58,6 +58,9 @@ const addedTaskColumns = (t: Types): Columns => [
   ['stall_hidden_ms', `${t.instant} NOT NULL DEFAULT 0`],
 ];
 
+/** Of segments alone. */
+const addedEndColumns = (t: Types): Columns => [['notify_since', `${t.instant} NULL`]];
+
 const addedAttemptColumns = (t: Types): Columns => [
   ['incarnation', `${t.name(64)} NULL`],
   ['session', `${t.key(64)} NULL`],
@@ -89,7 +92,7 @@ export function createSegment(dialect: Dialect, table: string): string[] {
   notify_error ${t.text} NULL,
   delivered_at ${t.instant} NULL,
   result ${t.text} NULL,
-  ${addedTaskColumns(t)
+  ${[...addedTaskColumns(t), ...addedEndColumns(t)]
     .map(([name, type]) => `${name} ${type}`)
     .join(',\n  ')}`;
   return dialect.createTable(table, columns, segmentIndexes);
@@ -159,6 +162,7 @@ const steps: readonly ((dialect: Dialect, existing: Existing) => string[])[] = [
     const segments = [...existing.keys()].filter((table) => table.startsWith(SEGMENT_PREFIX));
     return [
       ...['task', ...segments].flatMap((table) => addColumns(existing, table, addedTaskColumns(t))),
+      ...segments.flatMap((table) => addColumns(existing, table, addedEndColumns(t))),
       ...addColumns(existing, 'task_attempt', addedAttemptColumns(t)),
       ...addColumns(existing, 'master', addedMasterColumns(t)),
       ...dialect.createTable('executor', executorColumns(t), []),

@@ -101,6 +101,7 @@ export const notificationColumns = columns<Notification>(
   ['notify_status', 'integer', (notification) => notification.lastStatus],
   ['notify_error', 'text', (notification) => notification.lastError],
   ['delivered_at', 'integer', (notification) => notification.deliveredAt],
+  ['notify_since', 'integer', (notification) => notification.triesSince],
 );
 
 export const liveColumns = [...fixedColumns, ...changingColumns, ...checkpointColumn];
@@ -271,6 +272,8 @@ export function notificationOf(row: Row): Notification | null {
     finishedAt: get('finished_at'),
     state: get('notify_state'),
     tries: get('notify_tries'),
+    // Null in rows of 2.0.0.
+    triesSince: get('notify_since') ?? get('finished_at'),
     nextTryAt: get('notify_next_at'),
     lastStatus: get('notify_status'),
     lastError: get('notify_error'),

@@ -154,6 +154,7 @@ describe('HTTP routes', () => {
           finishedAt: AT + 20_000,
           state: 'pending',
           tries: 1,
+          triesSince: AT + 20_000,
           nextTryAt: AT + 30_000,
           lastStatus: 500,
           lastError: 'HTTP 500',

@@ -258,6 +258,21 @@ describe('redeliver', () => {
     expect(callbacks(out)).to.deep.equal([]);
   });
 
+  it('has as long for its new tries as it had at first, however old it is', () => {
+    const notification = begun(scheduler);
+    scheduler.notified(notification, 'delivered');
+    scheduler.now += 72 * HOUR;
+    redeliver(scheduler, notification);
+    scheduler.notified(notification, 'failed');
+    scheduler.pass(MINUTE);
+    scheduler.putOff(notification);
+    expect(notification).to.include({ state: 'pending', tries: 1 });
+    scheduler.now += 27 * HOUR;
+    scheduler.pass(2 * MINUTE);
+    scheduler.putOff(notification);
+    expect(notification.state).to.equal('gave_up');
+  });
+
   it('begins the tries anew also while one is in flight, and writes that', () => {
     const notification = begun(scheduler);
     notification.tries = 11;
