@@ -135,14 +135,20 @@ CREATE TABLE task (
   hidden_ms BIGINT NOT NULL DEFAULT 0,
   -- The same since its last progress.
   stall_hidden_ms BIGINT NOT NULL DEFAULT 0,
+  -- From due to accepted, each time that it is to be started; NULL means without limit.
+  start_timeout_ms BIGINT NULL,
+  -- alert: the task is only told of then. NULL: it fails.
+  start_timeout_action VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  -- The earlier of the deadline and of the limit for the start, where it waits; NULL means none.
+  end_by BIGINT NULL,
   -- No id is live twice.
   UNIQUE KEY task_id (id),
   -- Pages of a lane in order, counts of lanes, and the few active tasks, from the index alone.
   KEY task_lane (state, lane, order_time, seq, due_at),
   -- Delayed tasks by due time.
   KEY task_due (due_at, seq),
-  -- Waiting tasks whose deadline has come.
-  KEY task_deadline (deadline_at)
+  -- Waiting tasks whose deadline, or limit for the start, has come.
+  KEY task_end (end_by)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 -- Attempts that ended without success, of live tasks and of tasks in history; the attempt that
@@ -266,7 +272,7 @@ CREATE TABLE task_history_YYYYMMDD (
   params MEDIUMTEXT NOT NULL,
   -- When the task ended; its UTC day names the table.
   finished_at BIGINT NOT NULL,
-  -- attempts_exhausted, non_retryable, crash_budget or deadline.
+  -- attempts_exhausted, non_retryable, crash_budget, not_started or deadline.
   failure_reason VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NULL,
   -- pending, delivered or gave_up; NULL where no callback is wanted.
   notify_state VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NULL,
@@ -290,6 +296,12 @@ CREATE TABLE task_history_YYYYMMDD (
   hidden_ms BIGINT NOT NULL DEFAULT 0,
   -- As in `task`.
   stall_hidden_ms BIGINT NOT NULL DEFAULT 0,
+  -- As in `task`.
+  start_timeout_ms BIGINT NULL,
+  -- As in `task`.
+  start_timeout_action VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  -- As in `task`.
+  end_by BIGINT NULL,
   -- Since when deliveries are counted: the end of the task, or the newest redeliver. NULL: the end.
   notify_since BIGINT NULL,
   -- An id is taken as long as its task is retained.

@@ -20,6 +20,8 @@ export interface SubmitOptions {
   readonly retryInterval?: number;
   readonly executionTimeout?: number;
   readonly stallTimeout?: number;
+  readonly startTimeout?: number;
+  readonly startTimeoutAction?: 'fail' | 'alert';
   readonly notifyUrl?: string;
 }
 
@@ -43,6 +45,8 @@ export function submissionOf(
       retry: maxAttempts === undefined && retryInterval === undefined ? undefined : retry,
       execution_timeout: options.executionTimeout,
       stall_timeout: options.stallTimeout,
+      start_timeout: options.startTimeout,
+      start_timeout_action: options.startTimeoutAction,
       notify_url: options.notifyUrl,
     },
     user: { group, project, env, user },

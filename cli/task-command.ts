@@ -43,8 +43,23 @@ function submitCommand(): Command {
     .option('--deadline <time>', 'the end of the task over all its attempts')
     .option('--max-attempts <count>', '0: until success (default: 10)', number)
     .option('--retry-interval <seconds>', 'longest wait between attempts (default: 600)', number)
-    .option('--execution-timeout <seconds>', 'for one attempt (default: none)', number)
+    .option(
+      '--execution-timeout <seconds>',
+      'for one attempt (default: as the master says)',
+      number,
+    )
     .option('--stall-timeout <seconds>', 'without progress (default: none)', number)
+    .option(
+      '--start-timeout <seconds>',
+      'from due to started (default: as the master says)',
+      number,
+    )
+    .addOption(
+      new Option(
+        '--start-timeout-action <action>',
+        'what happens then: it fails, or the master only says so (default: fail)',
+      ).choices(['fail', 'alert']),
+    )
     .option('--notify-url <url>', 'called back when the task has ended')
     .option('--wait', 'follow the task until it has ended')
     .addHelpText(

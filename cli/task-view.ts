@@ -17,6 +17,7 @@ export function showTask(output: Output, task: TaskView): void {
     ['started', task.started_at],
     ['finished', task.finished_at],
     ['deadline', task.deadline],
+    ['limits', limitsOf(task)],
     ['cancel asked', task.cancel_requested_at],
     ['executor', task.executor_id],
     ['attempt', task.attempt],
@@ -52,12 +53,21 @@ const ended: Readonly<Record<string, string>> = {
   attempts_exhausted: 'its attempts are used up',
   non_retryable: 'the executor said that trying again is of no use',
   crash_budget: 'it lost too many executors without getting further',
+  not_started: 'no executor started it in time',
   deadline: 'its deadline passed',
 };
 
 /** A sentence for a waiting task as for an ended one. */
 function whyOf({ failure_reason: reason, waiting }: TaskView): string | null {
   return reason === null ? (waiting?.message ?? null) : (ended[reason] ?? reason);
+}
+
+/** Those that there are, in seconds: `start 600, attempt 3600, silence 60`. */
+function limitsOf(task: TaskView): string | null {
+  const { start_timeout: start, execution_timeout: attempt, stall_timeout: silence } = task;
+  const limits = Object.entries({ start, attempt, silence }).filter(([, limit]) => limit !== null);
+  const words = limits.map(([name, limit]) => `${name} ${limit} s`);
+  return words.length === 0 ? null : words.join(', ');
 }
 
 function attemptLine(attempt: AttemptView): string {

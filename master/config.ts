@@ -156,6 +156,13 @@ const configSchema = z.object({
         'submitted. Without one: no limit.',
     )
     .register(fieldMeta, { env: 'SODA_EXECUTION_TIMEOUT', value: 'seconds' }),
+  startTimeoutMs: seconds(0.001, YEAR_SECONDS)
+    .nullable()
+    .describe(
+      'Seconds from due to started, where the task does not say; stored with each task as it is ' +
+        'submitted. Without one: no limit.',
+    )
+    .register(fieldMeta, { env: 'SODA_START_TIMEOUT', value: 'seconds' }),
   cancelGraceMs: seconds(0, 3600)
     .describe('Seconds an attempt has to end after it was told to.')
     .register(fieldMeta, { env: 'SODA_CANCEL_GRACE', value: 'seconds', default: '10' }),

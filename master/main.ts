@@ -182,6 +182,7 @@ function policyOf(config: Config): Policy {
     leaseMs: config.leaseMs,
     assignTimeoutMs: config.assignTimeoutMs,
     executionTimeoutMs: config.executionTimeoutMs,
+    startTimeoutMs: config.startTimeoutMs,
     cancelGraceMs: config.cancelGraceMs,
     crashBudget: config.crashBudget,
     laneWindowCount: config.laneWindow,

@@ -72,6 +72,8 @@ export const userInfo = z.strictObject({
   user: text(64).optional().describe('A person or a machine.'),
 });
 
+const startTimeoutAction = z.enum(['fail', 'alert']);
+
 const taskFields = {
   id: z
     .string()
@@ -102,6 +104,15 @@ const taskFields = {
   stall_timeout: seconds(YEAR_SECONDS)
     .optional()
     .describe('An attempt that reports no progress for so long is ended. Default: none.'),
+  start_timeout: seconds(YEAR_SECONDS)
+    .optional()
+    .describe(
+      'From due to started (accepted by an executor), each time that it is to be started: at first, ' +
+        'and again after an attempt that had started. Default: none.',
+    ),
+  start_timeout_action: startTimeoutAction
+    .optional()
+    .describe('What happens then: the task fails, or it goes on waiting and the master says so.'),
   deadline: instant.optional().describe('The end of the task over all its attempts.'),
 } as const;
 
@@ -244,6 +255,8 @@ export const taskView = z.object({
   assign_timeout: z.number(),
   execution_timeout: z.number().nullable(),
   stall_timeout: z.number().nullable(),
+  start_timeout: z.number().nullable(),
+  start_timeout_action: startTimeoutAction,
   progress: z
     .object({
       percent: z.number().nullable().describe('As reported; 100 once the task has succeeded.'),
@@ -255,7 +268,7 @@ export const taskView = z.object({
   result: z.unknown(),
   error: errorView.nullable(),
   failure_reason: z
-    .enum(['attempts_exhausted', 'non_retryable', 'crash_budget', 'deadline'])
+    .enum(['attempts_exhausted', 'non_retryable', 'crash_budget', 'not_started', 'deadline'])
     .nullable(),
   waiting: z
     .object({ reason: waitingReason, message: z.string(), ahead: z.int().nullable() })
@@ -285,6 +298,8 @@ export const taskSummary = taskView.omit({
   assign_timeout: true,
   execution_timeout: true,
   stall_timeout: true,
+  start_timeout: true,
+  start_timeout_action: true,
   checkpoint_bytes: true,
   timeline: true,
   waiting: true,

@@ -156,6 +156,8 @@ function fieldsOf(
     assignTimeoutMs: millisecondsOf(task.assign_timeout),
     executionTimeoutMs: millisecondsOf(task.execution_timeout),
     stallTimeoutMs: millisecondsOf(task.stall_timeout),
+    startTimeoutMs: millisecondsOf(task.start_timeout),
+    startTimeoutAction: task.start_timeout_action ?? null,
     deadlineAt,
   };
 }

@@ -26,6 +26,8 @@ export function taskViewText(shown: ShownTask, waiting: WaitingReason | null): s
     assign_timeout: task.assignTimeoutMs / 1000,
     execution_timeout: secondsOrNull(task.executionTimeoutMs),
     stall_timeout: secondsOrNull(task.stallTimeoutMs),
+    start_timeout: secondsOrNull(task.startTimeoutMs),
+    start_timeout_action: task.startTimeoutAction,
     checkpoint_bytes: task.checkpoint === null ? 0 : Buffer.byteLength(task.checkpoint),
     waiting,
   } satisfies Omit<TaskView, SplicedField | 'timeline'>;

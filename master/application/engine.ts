@@ -211,6 +211,7 @@ export class Engine {
     const output = createOutput();
     const events = this.#mailbox.takeTurn();
     const hiddenMs = this.#standStill.take();
+    if (hiddenMs > 0) step(state, { type: 'stoodStill', hiddenMs }, now, output);
     for (const event of events) {
       step(state, event, now, output);
       if (event.type === 'drainStarted') this.#drainsFirst = false;
@@ -253,8 +254,8 @@ export class Engine {
   async #confirmTerm(state: State, now: number): Promise<void> {
     const { store } = this.#options;
     try {
-      // Without anybody that runs there is no time to be spared later.
-      const commit = fold([], state.term, now, someoneRuns(state));
+      // Where nobody runs, and nothing waits, there is no time to be spared later.
+      const commit = fold([], state.term, now, someoneRuns(state) || state.waitingCount > 0);
       await this.#watch.ask(() => store.commit(commit));
     } catch (error) {
       // Else nothing was to be written, and nothing is in doubt: the state stays, and the leases.

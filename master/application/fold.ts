@@ -3,7 +3,7 @@
  * Raises each task's version to that of the row it will have.
  * Throws rather than drop a change that it has no write for.
  */
-import type { Change } from '../domain/effects.ts';
+import type { Absence, Change } from '../domain/effects.ts';
 import type { ExecutorRecord } from '../domain/executor.ts';
 import type { Notification, Task } from '../domain/task.ts';
 import type { Commit } from './ports.ts';
@@ -27,12 +27,14 @@ export function fold(
   const writes = new Map<Task, Write>();
   const attempts: Commit['attempts'][number][] = [];
   const verdicts: Commit['verdicts'][number][] = [];
+  const absences: Absence[] = [];
   const notifications = new Set<Notification>();
   const executors = new Map<string, ExecutorRecord | null>();
 
   for (const change of changes) {
     if (change.type === 'attemptRecorded') attempts.push(change.attempt);
     else if (change.type === 'attemptDecided') verdicts.push(change);
+    else if (change.type === 'absenceCredited') absences.push(change.absence);
     else if (change.type === 'notificationChanged') notifications.add(change.notification);
     else if (change.type === 'executorChanged') executors.set(change.executorId, change.record);
     else note(writeOf(writes, change.task), change);
@@ -69,6 +71,7 @@ export function fold(
     reopens,
     attempts,
     verdicts,
+    absences,
     notifications: [...notifications],
     executors: [...executors].map(([executorId, record]) => ({ executorId, record })),
   };

@@ -3,7 +3,7 @@
  * here names a library. Each port has an in-memory implementation, so that the whole master can
  * run in a simulation.
  */
-import type { AttemptVerdict, ExecutorCommand, Observation } from '../domain/effects.ts';
+import type { Absence, AttemptVerdict, ExecutorCommand, Observation } from '../domain/effects.ts';
 import type { ExecutorRecord } from '../domain/executor.ts';
 import type { Position } from '../domain/queue/window.ts';
 import type { StoredLane } from '../domain/restore.ts';
@@ -52,6 +52,8 @@ export interface Commit {
   readonly attempts: readonly AttemptRecord[];
   /** Of attempts recorded before, or in this commit; those that are gone are passed over. */
   readonly verdicts: readonly AttemptVerdict[];
+  /** `startByAfter` for every live row, before any other write. */
+  readonly absences: readonly Absence[];
   readonly notifications: readonly Notification[];
   /** Rows of executors as they are to be; null: there is to be none. Each id once. */
   readonly executors: readonly {
@@ -111,7 +113,8 @@ export interface TaskStore {
    * If `now` is before the newest commit, the wall clock was set back: what was due stays due, and
    * retries and callbacks wait no longer than was planned.
    * `held` is the term this owner had until now; it has none at its start. `secrets` are those of
-   * this installation, newest first; the first master makes one.
+   * this installation, newest first; the first master makes one. `aliveAt`: when the newest commit
+   * was made, or a little before; null where none was.
    * @throws {TermLost} another owner has begun a term since `held`.
    * @throws {StoreUnusable}
    */
@@ -146,7 +149,7 @@ export interface TaskStore {
   loadLane(lane: string, after: Position | null, now: number, limit: number): Promise<Task[]>;
   /** Waiting tasks with `dueAt` beyond `after`, by (dueAt, seq). */
   loadDelayed(after: Position | null, limit: number): Promise<Task[]>;
-  /** Waiting tasks whose deadline is not after `now`, in any order. */
+  /** Waiting tasks whose `startBy`, or else deadline, is not after `now`, in any order. */
   loadOverdue(now: number, limit: number): Promise<Task[]>;
   /** Pending notifications with `nextTryAt` beyond `after`, by (nextTryAt, seq). */
   loadNotifications(after: Position | null, limit: number): Promise<Notification[]>;

@@ -24,6 +24,8 @@ export type Change =
     }
   /** A terminal task runs again: its history row goes, a live row comes. */
   | { readonly type: 'taskReopened'; readonly task: Task; readonly finishedAt: number }
+  /** The limits for the start of all tasks that wait move, also of those only in the store. */
+  | { readonly type: 'absenceCredited'; readonly absence: Absence }
   | { readonly type: 'attemptRecorded'; readonly attempt: AttemptRecord }
   /** The record of an attempt that was lost says more than was known then. */
   | ({ readonly type: 'attemptDecided' } & AttemptVerdict)
@@ -34,6 +36,12 @@ export type Change =
       readonly executorId: string;
       readonly record: ExecutorRecord | null;
     };
+
+/** Instants between which no master was there to offer anything. */
+export interface Absence {
+  readonly from: number;
+  readonly until: number;
+}
 
 /** The answer to one submitted task. */
 export type SubmitOutcome =
@@ -67,6 +75,8 @@ export type ExecutorCommand =
 export type Observation =
   | { readonly event: 'task_accepted'; readonly task: Task }
   | { readonly event: 'task_started'; readonly task: Task; readonly waitedMs: number }
+  /** It still waits, or is only now started, though its start timeout has passed: once each time. */
+  | { readonly event: 'start_overdue'; readonly task: Task }
   | { readonly event: 'attempt_ended'; readonly task: Task; readonly attempt: AttemptRecord }
   | { readonly event: 'task_finished'; readonly task: Task }
   | {

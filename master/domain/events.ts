@@ -1,5 +1,12 @@
 /** Everything that can happen to the scheduler. Past tense; the engine's mailbox holds these. */
-import type { AttemptError, Notification, Task, User, RetryPolicy } from './task.ts';
+import type {
+  AttemptError,
+  Notification,
+  RetryPolicy,
+  StartTimeoutAction,
+  Task,
+  User,
+} from './task.ts';
 
 /** Tells the engine whom a `reply` effect is for. */
 export type RequestId = number;
@@ -20,6 +27,8 @@ export interface NewTask {
   readonly assignTimeoutMs: number | null;
   readonly executionTimeoutMs: number | null;
   readonly stallTimeoutMs: number | null;
+  readonly startTimeoutMs: number | null;
+  readonly startTimeoutAction: StartTimeoutAction | null;
   readonly deadlineAt: number | null;
   /** Hash of the task that already holds this id, as the store said just before. */
   readonly taken: string | null;
@@ -229,6 +238,8 @@ export type Event =
       readonly tasks: readonly Task[];
       readonly complete: boolean;
     }
+  /** This process stood still, up to now. Before any other event of the turn: they are not charged for it. */
+  | { readonly type: 'stoodStill'; readonly hiddenMs: number }
   | { readonly type: 'drainStarted' }
   | {
       readonly type: 'ticked';

@@ -3,7 +3,7 @@ import { createOutput, type Output } from './effects.ts';
 import type { ExecutorRecord } from './executor.ts';
 import { createState, type Policy, type State } from './state.ts';
 import { START } from './queue/window.ts';
-import { laneFor } from './queue/waiting.ts';
+import { ABSENCE_MS_MIN, creditAbsence, laneFor, watchLimits } from './queue/waiting.ts';
 import { spare, watch } from './steps/attempt.ts';
 import { beginGrace } from './steps/cancel.ts';
 import { watchRecord } from './steps/drain.ts';
@@ -32,10 +32,11 @@ export function restore(options: {
   now: number;
   seed: number;
   /** When a master last wrote that it was there; null where none has. */
-  aliveAt: number | null;
   active: readonly Task[];
   lanes: readonly StoredLane[];
   executors: readonly ExecutorRecord[];
+  /** When the newest commit was made; null where none was. */
+  aliveAt: number | null;
 }): { state: State; output: Output } {
   const { now, aliveAt } = options;
   const absentMs = aliveAt === null ? now : Math.max(0, now - aliveAt);
@@ -64,10 +65,10 @@ export function restore(options: {
       spare(task, absentMs, now);
       watch(state, task);
     }
-    if (task.deadlineAt !== null) {
-      state.deadlines.push({ at: task.deadlineAt, kind: 'deadline', task });
-    }
+    watchLimits(state, task);
   }
+  if (aliveAt !== null && now - aliveAt > ABSENCE_MS_MIN)
+    creditAbsence(state, aliveAt, now, output);
   askForDelayed(state, output);
   sendDue(state, now, output);
   return { state, output };

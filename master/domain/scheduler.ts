@@ -7,6 +7,7 @@ import type { Output } from './effects.ts';
 import type { Event } from './events.ts';
 import { RELEASE_COUNT_MAX } from './bounds.ts';
 import { releaseDue } from './queue/waiting.ts';
+import { creditAbsence } from './queue/waiting.ts';
 import type { State } from './state.ts';
 import { assignRoused } from './steps/assign.ts';
 import {
@@ -102,6 +103,8 @@ function apply(state: State, event: Event, now: number, out: Output): void {
       return overdueLoaded(state, event, now, out);
     case 'notificationsLoaded':
       return notificationsLoaded(state, event, now, out);
+    case 'stoodStill':
+      return creditAbsence(state, now - event.hiddenMs, now, out);
     case 'drainStarted':
       return drainStarted(state, out);
     case 'ticked':

@@ -18,6 +18,8 @@ export interface Policy {
   readonly assignTimeoutMs: number;
   /** For one attempt, where the task does not say; null: no limit. */
   readonly executionTimeoutMs: number | null;
+  /** From due to started, where the task does not say; null: no limit. */
+  readonly startTimeoutMs: number | null;
   /** From the cancel frame to the end of the attempt. */
   readonly cancelGraceMs: number;
   /** How long a task is not offered again to an executor that rejected it. */
@@ -42,6 +44,7 @@ export const defaultPolicy: Policy = {
   leaseMs: 30_000,
   assignTimeoutMs: 5_000,
   executionTimeoutMs: null,
+  startTimeoutMs: null,
   cancelGraceMs: 10_000,
   coolDownMs: 10_000,
   crashBudget: 3,
@@ -75,7 +78,7 @@ export interface State {
   windowBytes: number;
   /** Waiting tasks in all, also those only in the store. */
   waitingCount: number;
-  /** Some waiting task with a deadline is only in the store: look for overdue ones at times. */
+  /** Some waiting task with a deadline or a start limit is only in the store: look for overdue ones at times. */
   overdueHidden: boolean;
   overdueLoading: boolean;
   overdueCheckAt: number;

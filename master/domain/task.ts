@@ -8,7 +8,15 @@ export type TerminalState = 'succeeded' | 'failed' | 'canceled' | 'expired';
 export type TaskState = LiveState | TerminalState;
 
 /** Why a task is `failed` (or, with `deadline`, `expired`). */
-export type FailureReason = 'attempts_exhausted' | 'non_retryable' | 'crash_budget' | 'deadline';
+export type FailureReason =
+  | 'attempts_exhausted'
+  | 'non_retryable'
+  | 'crash_budget'
+  | 'not_started'
+  | 'deadline';
+
+/** What becomes of a task that was not started in time: it fails, or it is told of once. */
+export type StartTimeoutAction = 'fail' | 'alert';
 
 /** How an attempt ended. Only `failed` and `timed_out` use up an attempt; both losses have budgets. */
 export type AttemptOutcome =
@@ -69,6 +77,9 @@ export interface Task {
   readonly assignTimeoutMs: number;
   readonly executionTimeoutMs: number | null;
   readonly stallTimeoutMs: number | null;
+  /** From due to accepted by an executor, each time that it is to be started. */
+  readonly startTimeoutMs: number | null;
+  readonly startTimeoutAction: StartTimeoutAction;
   readonly deadlineAt: number | null;
 
   state: TaskState;
@@ -80,6 +91,11 @@ export interface Task {
   orderTime: number;
   /** A waiting task is not offered before this instant. */
   dueAt: number;
+  /**
+   * By when it is to be started. Null: without limit, or the deadline is no later, or it was told of,
+   * or it has started.
+   */
+  startBy: number | null;
   /** Number of the newest attempt: the fencing number. 0 before the first offer. */
   attempt: number;
   /** Attempts used up, to be compared with `retry.maxAttempts`. */
@@ -165,6 +181,32 @@ export type EndedTask = Pick<
   | 'failureReason'
   | 'lastOutcome'
 >;
+
+/** `startBy` of a task that is due then, whatever was before. */
+export function startLimitOf(
+  task: Pick<Task, 'startTimeoutMs' | 'deadlineAt'>,
+  dueAt: number,
+): number | null {
+  if (task.startTimeoutMs === null) return null;
+  const startBy = dueAt + task.startTimeoutMs;
+  return task.deadlineAt !== null && task.deadlineAt <= startBy ? null : startBy;
+}
+
+/** `startBy` after an absence of the master: what was left when it began, or was due in it, is left. */
+export function startByAfter(
+  { startBy, dueAt, deadlineAt }: Pick<Task, 'startBy' | 'dueAt' | 'deadlineAt'>,
+  from: number,
+  until: number,
+): number | null {
+  if (startBy === null || startBy <= from || dueAt >= until) return startBy;
+  const later = startBy + until - Math.max(from, dueAt);
+  return deadlineAt !== null && deadlineAt <= later ? null : later;
+}
+
+/** It fails now, unless it has started: its start timeout has passed, and is not only told of. */
+export function isStartOverdue(task: Task, now: number): boolean {
+  return task.startTimeoutAction === 'fail' && task.startBy !== null && task.startBy <= now;
+}
 
 /** A copy: whoever holds it does not hold the params and the checkpoint. */
 export function endedTask(task: Task): EndedTask {

@@ -80,6 +80,7 @@ function createMeters(registry: Registry) {
   return {
     submitted: counter('tasks_submitted_total', 'Tasks accepted.', ['type']),
     finished: counter('tasks_finished_total', 'Tasks that ended.', ['type', 'result']),
+    startsOverdue: counter('tasks_start_overdue_total', 'Tasks not started in time.', ['type']),
     attempts: counter('task_attempts_total', 'Attempts that ended.', ['type', 'result']),
     rejected: counter('dispatch_rejected_total', 'Offers not taken.', ['reason']),
     leasesExpired: counter('leases_expired_total', 'Executors lost.'),
@@ -112,6 +113,9 @@ function count(meters: Meters, labelOf: (type: string) => string, seen: Observat
       break;
     case 'task_started':
       meters.waited.observe(seen.waitedMs / 1000);
+      break;
+    case 'start_overdue':
+      meters.startsOverdue.inc({ type: labelOf(seen.task.type) });
       break;
     case 'attempt_ended': {
       const { outcome } = seen.attempt;

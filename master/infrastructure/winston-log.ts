@@ -126,6 +126,9 @@ function logObservation(log: Log, observation: Observation): void {
     case 'task_accepted':
       log.debug('task accepted', taskFields(observation.task));
       break;
+    case 'start_overdue':
+      log.warn('task not started in time', overdueFields(observation.task));
+      break;
     case 'task_started':
       log.debug('task started', {
         ...taskFields(observation.task),
@@ -160,6 +163,15 @@ function taskFields(task: Task): Fields {
     type: task.type,
     attempt: task.attempt,
     executor_id: task.executorId,
+  };
+}
+
+function overdueFields(task: Task): Fields {
+  return {
+    event: 'start_overdue',
+    ...taskFields(task),
+    due_at: new Date(task.dueAt).toISOString(),
+    start_timeout_ms: task.startTimeoutMs,
   };
 }
 

@@ -58,6 +58,7 @@ export function commit(term: number, change: Partial<Commit>): Commit {
     reopens: [],
     attempts: [],
     verdicts: [],
+    absences: [],
     notifications: [],
     executors: [],
     ...change,

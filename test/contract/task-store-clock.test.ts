@@ -53,7 +53,7 @@ describeStores('a clock that was set back', (open) => {
       commit(term, {
         inserts: [
           task(1, { dueAt: NOW - 2 * HOUR_MS }),
-          task(2, { dueAt: NOW }),
+          task(2, { dueAt: NOW, startTimeoutMs: HOUR_MS, startBy: NOW + HOUR_MS }),
           task(3, { dueAt: NOW - 1 }),
           task(4, { dueAt: NOW + HOUR_MS, orderTime: NOW + HOUR_MS }),
           task(5, { ...retry, attempt: 1, attemptsUsed: 1 }),
@@ -75,6 +75,8 @@ describeStores('a clock that was set back', (open) => {
       't-5': 10,
       't-8': 0,
     });
+    const [limited] = await store.loadOverdue(THEN + HOUR_MS + MINUTE_MS, 9);
+    expect(minutes({ [limited?.id ?? '']: limited?.startBy ?? 0 })).to.deep.equal({ 't-2': 60 });
     expect(minutes(await callbackTimes())).to.deep.equal({ 't-6': 0, 't-7': 5 });
   });
 

@@ -62,6 +62,7 @@ function wanted(
     finishes: [] as Commit['finishes'][number][],
     reopens: [] as Commit['reopens'][number][],
     attempts: [] as Commit['attempts'][number][],
+    absences: wishes.some(({ time }) => time === 2) ? [{ from: NOW - 1, until: NOW + 2 }] : [],
     notifications: [] as Notification[],
   };
   const touched = new Set<number>();
@@ -80,6 +81,9 @@ function wanted(
         orderTime: NOW + time,
         dueAt: NOW + time,
         deadlineAt: time > 2 ? NOW + time : null,
+        startTimeoutMs: time === 1 ? null : 2,
+        startBy: time === 3 ? NOW + 1 : time === 2 ? NOW + 2 : null,
+        startTimeoutAction: day === 0 ? 'alert' : 'fail',
       });
       lists.inserts.push(fresh);
       after.set(seq, { task: fresh, notification: null });

@@ -64,7 +64,11 @@ describeStores('task store', (open) => {
     it('finds the last accept number, live or ended', async () => {
       await insert(task(5), task(9));
       await store.commit(commit(term, { finishes: [finish(finished(task(9)))] }));
-      expect(await store.takeTerm('m-2', NOW)).to.include({ term: 2, lastSeq: 9 });
+      expect(await store.takeTerm('m-2', NOW)).to.include({ term: 2, lastSeq: 9, aliveAt: NOW });
+      const later = NOW + 60_000;
+      await store.commit({ ...commit(2, { saysAlive: true }), now: later });
+      const { aliveAt } = await store.takeTerm('m-3', later);
+      expect(aliveAt, 'a master with nothing to write is alive').to.equal(later);
     });
 
     it('refuses a commit of an older term, and writes nothing of it', async () => {
@@ -282,6 +286,41 @@ describeStores('task store', (open) => {
       expect(await overdue(NOW)).to.deep.equal([3]);
       expect(await overdue(NOW + 1)).to.deep.equal([2, 3]);
       expect(await store.loadOverdue(NOW + 1, 1)).to.have.length(1);
+    });
+
+    it('are found when they should have been started, which an absence of the master puts off', async () => {
+      const limits = { startTimeoutMs: 10, startTimeoutAction: 'alert' } as const;
+      await insert(
+        task(1, { ...limits, startBy: NOW + 10 }),
+        task(2, { ...limits, startBy: NOW + 10, deadlineAt: NOW + 12 }),
+        task(3, { ...limits, dueAt: NOW + 6, startBy: NOW + 16 }),
+        task(4, { ...limits, dueAt: NOW + 9, startBy: NOW + 19 }),
+        task(5, { ...limits, startBy: NOW + 4 }),
+        task(6, { ...limits, startBy: null }),
+        task(7, { deadlineAt: NOW + 10 }),
+      );
+      const limitsOf = async (now: number) =>
+        Object.fromEntries(
+          (await store.loadOverdue(now, 9)).map((found) => [found.seq, found.startBy]),
+        );
+      expect(await limitsOf(NOW + 4)).to.deep.equal({ 5: NOW + 4 });
+      expect(await limitsOf(NOW + 10)).to.deep.equal({
+        1: NOW + 10,
+        2: NOW + 10,
+        5: NOW + 4,
+        7: null,
+      });
+      const absence = { from: NOW + 4, until: NOW + 9 };
+      await store.commit(commit(term, { absences: [absence] }));
+      expect(await limitsOf(NOW + 30)).to.deep.equal({
+        1: NOW + 15,
+        2: null,
+        3: NOW + 19,
+        4: NOW + 19,
+        5: NOW + 4,
+        7: null,
+      });
+      expect((await store.findTask('t-1'))?.task).to.include(limits);
     });
 
     it('are counted by lane; active tasks are loaded whole', async () => {

@@ -15,13 +15,20 @@ const SEGMENTS = ['task_history_20261120', 'task_history_20261121'];
 
 /** What the second step has made, undone: as 2.0.0 left it. */
 const UNDO = [
+  'CREATE INDEX task_deadline ON task (deadline_at)',
+  'DROP INDEX task_end',
   ...['task', 'task_attempt', ...SEGMENTS].map(
     (table) => `ALTER TABLE ${table} DROP COLUMN incarnation`,
   ),
   ...['task', ...SEGMENTS].flatMap((table) =>
-    ['contact_count', 'hidden_ms', 'stall_hidden_ms'].map(
-      (name) => `ALTER TABLE ${table} DROP COLUMN ${name}`,
-    ),
+    [
+      'contact_count',
+      'hidden_ms',
+      'stall_hidden_ms',
+      'start_timeout_ms',
+      'start_timeout_action',
+      'end_by',
+    ].map((name) => `ALTER TABLE ${table} DROP COLUMN ${name}`),
   ),
   ...SEGMENTS.map((table) => `ALTER TABLE ${table} DROP COLUMN notify_since`),
   'ALTER TABLE task_attempt DROP COLUMN session',
@@ -45,13 +52,16 @@ async function upgrades(url: string, run: (sql: readonly string[]) => Promise<vo
     const ended = finished(task(2));
     const attempts = [attemptOf(running, { incarnation: null, session: null })];
     const finishes = [finish({ ...ended, incarnation: null }, null, false)];
-    await store.commit(commit(term, { inserts: [running], finishes, attempts }));
+    const overdue = task(3, { deadlineAt: NOW + 1 });
+    await store.commit(commit(term, { inserts: [running, overdue], finishes, attempts }));
   });
   await run([...UNDO, FORGET]);
   const secrets = await withStore(url, async (store) => {
     const taken = await store.takeTerm('m-2', NOW);
     const [active] = await store.loadActive();
     expect(active).to.include({ id: 't-1', attempt: 2, incarnation: null });
+    const found = await store.loadOverdue(NOW + 1, 9);
+    expect(found.map(({ id, startBy }) => [id, startBy])).to.deep.equal([['t-3', null]]);
     const [attempt] = (await store.showTask('t-1', 'all'))?.attempts ?? [];
     expect(attempt).to.include({ attempt: 1, incarnation: null, session: null });
     expect((await store.findTask('t-2'))?.task).to.include({ state: 'succeeded' });
@@ -64,10 +74,12 @@ async function upgrades(url: string, run: (sql: readonly string[]) => Promise<vo
   expect(secrets).to.have.length(1);
   expect(secrets[0]).to.match(/^[\w-]{43}$/);
   // The process ended between two statements of the step, where each is committed by itself.
-  await run([...UNDO.slice(1, 7), FORGET]);
+  await run([...UNDO.slice(0, 1), ...UNDO.slice(3, 9), FORGET]);
+  await withStore(url, (store) => store.takeTerm('m-2', NOW));
+  await run([UNDO[1] ?? '', FORGET]);
   await withStore(url, async (store) => {
     const { term, secrets: kept } = await store.takeTerm('m-3', NOW);
-    expect([term, kept], 'the secret is the same').to.deep.equal([3, secrets]);
+    expect([term, kept], 'the secret is the same').to.deep.equal([4, secrets]);
   });
   await run([`UPDATE installation SET name = 'mac_secret_before'`]);
   await withStore(url, async (store) => {
@@ -102,7 +114,9 @@ describe('a store of version 2.0.0', function () {
     const client: Knex = knex({ client: 'mysql2', connection: url });
     try {
       await upgrades(url, async (statements) => {
-        for (const sql of statements) await client.raw(sql);
+        // An index has no name of its own here.
+        for (const sql of statements)
+          await client.raw(sql.replace(/^(DROP INDEX \w+)/, '$1 ON task'));
       });
     } finally {
       await client.destroy();

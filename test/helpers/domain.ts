@@ -47,6 +47,8 @@ export function newTask(fields: Partial<NewTask> = {}): NewTask {
     assignTimeoutMs: null,
     executionTimeoutMs: null,
     stallTimeoutMs: null,
+    startTimeoutMs: null,
+    startTimeoutAction: null,
     deadlineAt: null,
     taken: null,
     ...fields,
@@ -83,6 +85,7 @@ export class Scheduler {
       active?: readonly Task[];
       lanes?: readonly StoredLane[];
       executors?: readonly ExecutorRecord[];
+      aliveAt?: number;
     },
     policy: Partial<Policy> = {},
   ): { scheduler: Scheduler; output: Output } {
@@ -93,10 +96,10 @@ export class Scheduler {
       lastSeq: 1_000,
       now: scheduler.now,
       seed: 1,
-      aliveAt: scheduler.now,
       active: rows.active ?? [],
       lanes: rows.lanes ?? [],
       executors: rows.executors ?? [],
+      aliveAt: rows.aliveAt ?? scheduler.now,
     });
     scheduler.state = state;
     return { scheduler, output };

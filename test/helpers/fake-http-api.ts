@@ -176,6 +176,8 @@ function viewOf(id: string, task: SubmitRequest['task'], user: TaskView['user'])
     assign_timeout: 5,
     execution_timeout: null,
     stall_timeout: null,
+    start_timeout: null,
+    start_timeout_action: 'fail',
     checkpoint_bytes: 0,
     progress: null,
     result: null,

@@ -123,11 +123,12 @@ export function submissionOf(body: unknown): Submission {
 }
 
 export function waitingTask(submission: Submission, seq: number): Task {
-  const { runAt, assignTimeoutMs, ...fields } = submission;
+  const { runAt, assignTimeoutMs, startTimeoutAction, ...fields } = submission;
   return sampleTask({
     ...fields,
     seq,
     assignTimeoutMs: assignTimeoutMs ?? 5_000,
+    startTimeoutAction: startTimeoutAction ?? 'fail',
     orderTime: NOW - fields.priority * 1_000,
     dueAt: runAt ?? NOW,
   });

@@ -108,6 +108,7 @@ describe('soda', function () {
       const { code, out } = await submit(
         ...['--id', 'a', '--params', '@params.json', '--priority', 'high', '--label', 'hd', 'eu'],
         ...['--max-attempts', '3', '--deadline', '2027-01-01T00:00:00Z', '--project', 'films'],
+        ...['--start-timeout', '600', '--start-timeout-action', 'alert'],
       );
       expect({ code, out }).to.deep.equal({ code: 0, out: 'a\n' });
       expect(api.received[0]?.body).to.deep.equal({
@@ -119,6 +120,8 @@ describe('soda', function () {
           labels: ['hd', 'eu'],
           deadline: '2027-01-01T00:00:00Z',
           retry: { max_attempts: 3 },
+          start_timeout: 600,
+          start_timeout_action: 'alert',
         },
         user: { group: 'dev', project: 'films' },
       });

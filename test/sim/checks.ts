@@ -7,12 +7,15 @@ import { violations } from '../../master/domain/invariants.ts';
 import { isBefore } from '../../master/domain/queue/window.ts';
 import type { State } from '../../master/domain/state.ts';
 import { holderOf } from '../../master/domain/steps/occupation.ts';
-import type { Task } from '../../master/domain/task.ts';
+import { isStartOverdue, type Task } from '../../master/domain/task.ts';
 import type { Ledger } from './ledger.ts';
 import type { Process, World } from './world.ts';
 
 /** Ticks in which a task that became due in the store only must have been found. */
 const HIDDEN_TICK_COUNT_MAX = 4;
+
+/** In which a task must have ended whose time has run out in the store only, while the master ticks. */
+const OVERDUE_MS_MAX = 12_000;
 
 /** From the step that asked to the commit that let the order out, and back: answers of the store. */
 const TURN_MS_MAX = 20_000;
@@ -32,6 +35,8 @@ export class TurnCheck {
   #absentSince = 0;
   /** Ticks since which a task is due, covered by its lane, and not in memory. */
   #hiddenTickCounts = new Map<number, number>();
+  /** For how long a task waits past its deadline, or past the limit for its start. */
+  #overdueMs = new Map<number, number>();
 
   constructor(process: Process, ledger: Ledger) {
     this.#process = process;
@@ -53,7 +58,10 @@ export class TurnCheck {
     checkCounts(this.#world, this.#ledger, state);
     checkOrder(this.#world, this.#ledger, state);
     checkTimely(this.#world, state, Math.max(this.#termSince, this.#process.resumedAt));
-    if (state.lastTickAt !== this.#lastTickAt) this.#checkHidden(state);
+    if (state.lastTickAt !== this.#lastTickAt) {
+      this.#checkHidden(state);
+      this.#checkOverdue(state);
+    }
     this.#lastTickAt = state.lastTickAt;
   }
 
@@ -88,6 +96,22 @@ export class TurnCheck {
       }
     }
     this.#hiddenTickCounts = counts;
+  }
+
+  #checkOverdue({ lastTickAt, accepting }: State): void {
+    const overdueMs = new Map<number, number>();
+    // While it stands still, or waits for the store, it cannot look for them.
+    const tickMs = Math.min(1_000, lastTickAt - this.#lastTickAt);
+    for (const row of this.#ledger.live.values()) {
+      const isExpired = row.deadlineAt !== null && row.deadlineAt <= lastTickAt;
+      if (row.state !== 'waiting' || !(isExpired || isStartOverdue(row, lastTickAt))) continue;
+      const ms = (this.#overdueMs.get(row.seq) ?? 0) + tickMs;
+      overdueMs.set(row.seq, ms);
+      if (accepting && ms > OVERDUE_MS_MAX) {
+        this.#world.violate('T6', `${row.id} goes on waiting though its time is over`);
+      }
+    }
+    this.#overdueMs = overdueMs;
   }
 }
 
@@ -208,6 +232,9 @@ function checkTimely(world: World, state: State, termSince: number): void {
         world.violate('T1', what('execution timeout'));
       }
       if (isOver(task.deadlineAt, 0)) world.violate('T1', what('deadline'));
+      if (task.state === 'waiting' && isStartOverdue(task, lastTickAt)) {
+        world.violate('T1', what('start timeout'));
+      }
     } else {
       // Nobody could end it before this master knew of it.
       const toldAt = Math.max(task.cancelRequestedAt ?? 0, termSince);

@@ -6,7 +6,7 @@
 import { CONTACT_COUNT_MAX } from '../../master/domain/bounds.ts';
 import type { Commit } from '../../master/application/ports.ts';
 import type { AttemptRecord, Notification, Task } from '../../master/domain/task.ts';
-import { isTerminal, mayFollow } from '../../master/domain/task.ts';
+import { isTerminal, mayFollow, startByAfter } from '../../master/domain/task.ts';
 import type { Faults } from './faults.ts';
 import { OfferChecks } from './offers.ts';
 import type { Process, World } from './world.ts';
@@ -110,6 +110,9 @@ export class Ledger {
       this.#aliveAt = commit.now;
     if (commit.term !== this.#term) {
       this.#world.violate('I6', `a commit of term ${commit.term} in term ${this.#term}`);
+    }
+    for (const { from, until } of commit.absences) {
+      for (const row of this.live.values()) row.startBy = startByAfter(row, from, until);
     }
     this.#offerChecks.begin(commit);
     const ended = new Set<number>();
@@ -225,6 +228,7 @@ export class Ledger {
     if (!isTerminal(task.state)) this.#world.violate('I3', `${task.id} ended as ${task.state}`);
     if (task.state === 'succeeded') this.#checkSuccess(task);
     if (task.failureReason === 'crash_budget') this.#checkBudget(task);
+    this.#offerChecks.checkEnd(task, before);
     this.#checkTransition(task, before);
     if ((task.notifyUrl === null) !== (notification === null)) {
       this.#world.violate('I9', `${task.id} ended without its notification`);

@@ -58,7 +58,7 @@ function mutantList(): Mutant[] {
     {
       name: 'takes the result of any attempt for that of the newest',
       faults: { handlers: true, executorPause: true },
-      settings: { executorCount: 4, disturbMsMax: 600, longRunChance: 0.2 },
+      settings: { executorCount: 4, disturbMsMax: 300, longRunChance: 0.6, stormMs: 100_000 },
       ...onEvent((event, state) => {
         if (event.type !== 'attemptEnded') return event;
         const task = state?.tasks.get(event.taskId);
@@ -313,6 +313,17 @@ function mutantList(): Mutant[] {
       notifier: (notifier) => {
         notifier.forgetAll = () => undefined;
       },
+    },
+    {
+      name: 'never looks for what is overdue in the store',
+      ...onStore(() => ({ loadOverdue: () => Promise.resolve([]) })),
+    },
+    {
+      name: 'lets a task wait that nobody starts',
+      ...onState(({ deadlines }) => {
+        const push = deadlines.push.bind(deadlines);
+        deadlines.push = (deadline) => (deadline.kind === 'start' ? undefined : push(deadline));
+      }),
     },
     {
       name: 'offers what a page brought although its deadline has passed',

@@ -1,6 +1,6 @@
-/** What holds of every offer, by the rows as they were before it was made. */
+/** What holds of every offer, and of tasks that nobody started in time, by the rows as they were before it was made. */
 import type { Commit } from '../../master/application/ports.ts';
-import type { Task } from '../../master/domain/task.ts';
+import { isStartOverdue, type Task } from '../../master/domain/task.ts';
 import type { World } from './world.ts';
 
 /** To one executor within a second: what ends an attempt so fast is answered with a wait. */
@@ -37,6 +37,9 @@ export class OfferChecks {
     if (deadlineAt !== null && deadlineAt <= (offeredAt ?? 0)) {
       this.#world.violate('T2', `${id} is offered at ${offeredAt}, past its deadline`);
     }
+    if (before !== undefined && isStartOverdue(before, offeredAt ?? 0)) {
+      this.#world.violate('T2', `${id} is offered at ${offeredAt}, past the limit for its start`);
+    }
     const pair = `${id} ${executorId}`;
     const recent = (this.#offersOf.get(pair) ?? []).filter((at) => at > now - 1_000);
     this.#offersOf.set(pair, [...recent, now]);
@@ -49,5 +52,13 @@ export class OfferChecks {
     if (this.#outOfWork.has(executorId ?? '')) {
       this.#world.violate('I16', `${id} is offered to ${executorId}, which is drained`);
     }
+  }
+
+  /** T6: it had a limit for its start, that has passed, and nobody was running it. */
+  checkEnd({ id, finishedAt, failureReason }: Task, before: Task | undefined): void {
+    if (failureReason !== 'not_started') return;
+    const isOver = before === undefined || isStartOverdue(before, finishedAt ?? 0);
+    if (isOver && before?.state !== 'running') return;
+    this.#world.violate('T6', `${id} was not started by ${before?.startBy}, it is ${finishedAt}`);
   }
 }

@@ -87,6 +87,8 @@ describe('log', () => {
         ['warn', undefined],
       ],
     );
+    observer.observe({ event: 'start_overdue', task: aTask() });
+    expect(lines().at(-1)).to.include({ level: 'warn', event: 'start_overdue', task_id: 'job-1' });
     expect(lines()[0]).to.include({ task_id: 'job-1', executor_id: 'gpu-1', error: 'no disk' });
   });
 });

@@ -14,14 +14,18 @@ const MARK = '2:';
 
 export function digestOf(request: Digestible): string {
   // What is null was not asked for: a field that is added later changes no digest made before.
-  const text = JSON.stringify(meaningOf(request), (_, value: unknown) => value ?? undefined);
+  const meaning = { ...meaningOf(request), ...laterMeaningOf(request) };
+  const text = JSON.stringify(meaning, (_, value: unknown) => value ?? undefined);
   return MARK + shortHash(`${text}\n${canonicalJson(request.params)}`);
 }
 
 /** `holder`: the digest of the task whose id this request has, in whichever way it was made. */
 export function isSameRequest(request: Submission, holder: string): boolean {
   if (holder === '') return false;
-  return holder === (holder.startsWith(MARK) ? request.requestHash : formerDigestOf(request));
+  if (holder.startsWith(MARK)) return holder === request.requestHash;
+  // What 2.0.0 did not know it cannot have been asked for.
+  const isKnown = Object.values(laterMeaningOf(request)).every((value) => value === null);
+  return isKnown && holder === formerDigestOf(request);
 }
 
 /** As 2.0.0 made it: such digests stand in rows for as long as those are retained. */
@@ -29,7 +33,12 @@ function formerDigestOf(request: Digestible): string {
   return shortHash(JSON.stringify(meaningOf(request, sortKeys(JSON.parse(request.params)))));
 }
 
-/** What 2.0.0 knew, in its order: a field that is added belongs into `digestOf`. */
+/** What came since, null where it is the default. */
+function laterMeaningOf({ startTimeoutMs, startTimeoutAction }: Digestible) {
+  return { startTimeoutMs, startTimeoutAction: startTimeoutAction === 'alert' ? 'alert' : null };
+}
+
+/** What 2.0.0 knew, in its order: a field that is added belongs into `laterMeaningOf`. */
 function meaningOf(request: Digestible, params?: unknown) {
   return {
     type: request.type,

@@ -2,7 +2,7 @@
  * What is to happen at an instant: a binary min-heap. Entries are not removed early: whoever takes one
  * out checks that it still applies. They name their task and do not hold it, so that an entry whose
  * task has long ended, or was left to the store, keeps no params in memory. At most one entry for
- * the deadline of a task is inside, however often the task is placed.
+ * each limit of a task is inside, however often the task is placed.
  */
 import type { Executor } from '../executor.ts';
 import type { Task } from '../task.ts';
@@ -10,9 +10,12 @@ import type { Task } from '../task.ts';
 /** `assign`: no answer; `execution`, `stall`: ran too long; `grace`: told to end and did not. */
 type AttemptKind = 'assign' | 'execution' | 'stall' | 'grace';
 
+/** Of the task, whatever its attempts. `start`: by when it is to be started. */
+type TaskKind = 'deadline' | 'start';
+
 export type Deadline = { readonly at: number } & (
   | { readonly kind: AttemptKind; readonly task: Task; readonly attempt: number }
-  | { readonly kind: 'deadline'; readonly task: Task }
+  | { readonly kind: TaskKind; readonly task: Task }
   | { readonly kind: 'lease' | 'drain' | 'rested'; readonly executor: Executor }
   | { readonly kind: 'doubt'; readonly key: string }
   | { readonly kind: 'record'; readonly executorId: string }
@@ -27,7 +30,7 @@ interface NamedTask {
 /** A deadline as it is kept. */
 export type Entry = { readonly at: number } & (
   | ({ readonly kind: AttemptKind; readonly attempt: number } & NamedTask)
-  | ({ readonly kind: 'deadline' } & NamedTask)
+  | ({ readonly kind: TaskKind } & NamedTask)
   | { readonly kind: 'lease' | 'drain' | 'rested'; readonly executor: Executor }
   | { readonly kind: 'doubt'; readonly key: string }
   | { readonly kind: 'record'; readonly executorId: string }
@@ -40,8 +43,8 @@ const LOOK_COUNT = 10_000;
 
 export class Deadlines {
   readonly #heap: Entry[] = [];
-  /** Instants of the deadlines of tasks that are inside, by the seq of the task. */
-  readonly #timed = new Map<number, number>();
+  /** Instants of the limits of tasks that are inside, by the seq of the task. */
+  readonly #timed = { deadline: new Map<number, number>(), start: new Map<number, number>() };
   readonly #compactCountMin: number;
   #compactAt: number;
   /** What is before it is yet to be looked at; 0 between two rounds. */
@@ -60,12 +63,12 @@ export class Deadlines {
     return this.#heap[0]?.at ?? Number.POSITIVE_INFINITY;
   }
 
-  /** The deadline of a task that is inside already is passed over. */
+  /** The limit of a task that is inside already is passed over. */
   push(deadline: Deadline): void {
-    if (deadline.kind === 'deadline') {
-      const { task, at } = deadline;
-      if (this.#timed.get(task.seq) === at) return;
-      this.#timed.set(task.seq, at);
+    if (deadline.kind === 'deadline' || deadline.kind === 'start') {
+      const { task, at, kind } = deadline;
+      if (this.#timed[kind].get(task.seq) === at) return;
+      this.#timed[kind].set(task.seq, at);
     }
     this.#rise(entryOf(deadline));
   }
@@ -129,8 +132,9 @@ export class Deadlines {
   }
 
   #forget(entry: Entry): void {
-    if (entry.kind !== 'deadline' || this.#timed.get(entry.taskSeq) !== entry.at) return;
-    this.#timed.delete(entry.taskSeq);
+    if (entry.kind !== 'deadline' && entry.kind !== 'start') return;
+    const timed = this.#timed[entry.kind];
+    if (timed.get(entry.taskSeq) === entry.at) timed.delete(entry.taskSeq);
   }
 
   /** Puts the item at the place or below it. */
@@ -154,9 +158,9 @@ export class Deadlines {
 
 function entryOf(deadline: Deadline): Entry {
   if (!('task' in deadline)) return deadline;
-  const { at, kind, task } = deadline;
-  const named = { taskId: task.id, taskSeq: task.seq };
-  return kind === 'deadline'
-    ? { at, kind, ...named }
-    : { at, kind, attempt: deadline.attempt, ...named };
+  const { at, task } = deadline;
+  const named = { at, taskId: task.id, taskSeq: task.seq };
+  return 'attempt' in deadline
+    ? { kind: deadline.kind, attempt: deadline.attempt, ...named }
+    : { kind: deadline.kind, ...named };
 }

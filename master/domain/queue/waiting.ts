@@ -3,9 +3,10 @@
  * lane, later ones into the delayed window, and what is beyond a window only into the store.
  */
 import { LANE_COUNT_MIN, WINDOW_BYTES_FACTOR } from '../bounds.ts';
+import type { Output } from '../effects.ts';
 import { heldBytes } from '../held-bytes.ts';
 import type { State } from '../state.ts';
-import type { Task } from '../task.ts';
+import { startByAfter, type Task } from '../task.ts';
 import { createLane, type Lane, removeLane } from './lane.ts';
 
 /** A task begins to wait. It may end up in the store only: then it is in `state.tasks` no more. */
@@ -36,9 +37,7 @@ export function place(state: State, task: Task, now: number): void {
   state.tasks.set(task.id, task);
   state.windowCount++;
   state.windowBytes += heldBytes(task);
-  if (task.deadlineAt !== null) {
-    state.deadlines.push({ at: task.deadlineAt, kind: 'deadline', task });
-  }
+  watchLimits(state, task);
   if (due) state.roused.add(lane);
   while (isTooFull(state, window.size, due ? lane : null)) {
     const last = window.evictLast();
@@ -47,6 +46,28 @@ export function place(state: State, task: Task, now: number): void {
     state.windowBytes -= heldBytes(last);
     leaveToStore(state, last);
   }
+}
+
+/** Of a live task in memory: its deadline, and by when it is to be started. */
+export function watchLimits({ deadlines }: State, task: Task): void {
+  if (task.deadlineAt !== null) deadlines.push({ at: task.deadlineAt, kind: 'deadline', task });
+  if (task.startBy !== null) deadlines.push({ at: task.startBy, kind: 'start', task });
+}
+
+/** A master says at least once a second that it is there: a longer gap is an absence. */
+export const ABSENCE_MS_MIN = 3_000;
+
+/** No master was there, or its process stood still. Once each time: the rows follow in the same commit. */
+export function creditAbsence(state: State, from: number, until: number, out: Output): void {
+  let isLimited = state.waitingCount > 0;
+  for (const task of state.tasks.values()) {
+    if (task.startBy === null) continue;
+    isLimited = true;
+    task.startBy = startByAfter(task, from, until);
+    watchLimits(state, task);
+  }
+  if (!isLimited) return;
+  out.changes.push({ type: 'absenceCredited', absence: { from, until } });
 }
 
 /** Takes a waiting task out of its window, to change its order or to put it elsewhere. */
@@ -99,7 +120,7 @@ export function laneFor(
 function leaveToStore(state: State, task: Task): void {
   state.tasks.delete(task.id);
   state.givenBack.delete(task.seq);
-  if (task.deadlineAt !== null) state.overdueHidden = true;
+  if (task.deadlineAt !== null || task.startBy !== null) state.overdueHidden = true;
 }
 
 /** `lane`: null for the tasks that are not due. */

@@ -10,7 +10,7 @@ import { comesFirst, type Lane, type Pool } from '../queue/lane.ts';
 import { dequeue, wantsMore } from '../queue/waiting.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
-import { expire } from './finish.ts';
+import { isOverdue, settleOverdue } from './finish.ts';
 import { leaveIdle } from './occupation.ts';
 
 /** Tasks looked at past the head of a lane when an executor may not have the first ones yet. */
@@ -109,21 +109,17 @@ function firstFor(
 }
 
 /**
- * The first task of the lane. Those before it whose deadline has passed end here: nothing is offered
- * past its deadline, be it that a page brought it or that the tick that ends it is yet to come. Where
+ * The first task of the lane. Those before it that are overdue end here: nothing is offered past its
+ * deadline or its start limit, be it that a page brought it or that the tick that ends it is yet to come. Where
  * there are too many for one turn, the ticks that follow end the rest.
  */
 function headOf(state: State, lane: Lane, now: number, out: Output): Task | undefined {
   for (let count = 0; count < FIRE_COUNT_MAX; count++) {
     const head = lane.ready.first();
     if (head === undefined || !isOverdue(head, now)) return head;
-    expire(state, head, now, out);
+    settleOverdue(state, head, now, out);
   }
   return undefined;
-}
-
-function isOverdue(task: Task, now: number): boolean {
-  return task.deadlineAt !== null && task.deadlineAt <= now;
 }
 
 function isCooling(executor: Executor, task: Task, now: number): boolean {

@@ -9,7 +9,7 @@ import type { Output } from '../effects.ts';
 import type { Executor } from '../executor.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
-import { endAttempt, finish } from './finish.ts';
+import { endAttempt, finish, tellStartOverdue } from './finish.ts';
 import {
   bySession,
   currentTask,
@@ -47,6 +47,8 @@ export function markRunning(state: State, task: Task, now: number, out: Output):
   task.startedAt = now;
   task.hiddenMs = 0;
   task.stallHiddenMs = 0;
+  tellStartOverdue(task, now, out);
+  task.startBy = null;
   writeSoon(state, task, now);
   watch(state, task);
   const waitedMs = now - Math.max(task.dueAt, task.submittedAt);

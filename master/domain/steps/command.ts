@@ -3,7 +3,7 @@ import type { Event, RequestId } from '../events.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import { displace, enqueue, place } from '../queue/waiting.ts';
 import type { State } from '../state.ts';
-import { isTerminal, type Task } from '../task.ts';
+import { isTerminal, startLimitOf, type Task } from '../task.ts';
 import { newRun, orderTimeOf, refusalOf } from './submit.ts';
 
 const NO_TASK: CommandOutcome = { code: 404, message: 'no such task' };
@@ -47,7 +47,7 @@ export function retryRequested(
   const refusal = refusalOf(state, task.lane);
   if (refusal !== null) return { code: 429, message: refusal };
   // Its checkpoint stays: what an earlier run has finished need not be done again.
-  const again: Task = { ...task, ...newRun(now, task.priority) };
+  const again: Task = { ...task, ...newRun(task, now, task.priority) };
   // Its callback goes with the history row.
   state.notifying.abandon({ taskSeq: task.seq, finishedAt });
   if (event.notification) state.notifications.remove(event.notification);
@@ -69,7 +69,10 @@ export function changeRequested(
   }
   displace(state, task);
   let since = waitsSince(task);
-  if (event.runAt !== null) since = task.dueAt = Math.max(event.runAt, now);
+  if (event.runAt !== null) {
+    since = task.dueAt = Math.max(event.runAt, now);
+    task.startBy = startLimitOf(task, task.dueAt);
+  }
   if (event.priority !== null) task.priority = event.priority;
   task.orderTime = orderTimeOf(since, task.priority);
   out.changes.push({ type: 'taskUpdated', task });

@@ -12,7 +12,9 @@ import {
   type AttemptOutcome,
   type AttemptRecord,
   type FailureReason,
+  isStartOverdue,
   type Notification,
+  startLimitOf,
   type Task,
   type TerminalState,
 } from '../task.ts';
@@ -79,6 +81,9 @@ export function endAttempt(
   if (isLoss && countLoss(state, task, outcome)) {
     return finish(state, task, 'failed', 'crash_budget', now, out);
   }
+  if (task.startedAt === null && isStartOverdue(task, now)) {
+    return finish(state, task, 'failed', 'not_started', now, out);
+  }
   // No fault of the task: it keeps its place.
   requeue(state, task, now, now, out);
 }
@@ -140,6 +145,8 @@ function recordAttempt(
 }
 
 function requeue(state: State, task: Task, dueAt: number, now: number, out: Output): void {
+  // An offer that came to nothing is no start: the time that is left goes on.
+  if (task.startedAt !== null || dueAt > now) task.startBy = startLimitOf(task, dueAt);
   task.state = 'waiting';
   task.dueAt = dueAt;
   task.incarnation = null;
@@ -152,11 +159,33 @@ function requeue(state: State, task: Task, dueAt: number, now: number, out: Outp
   enqueue(state, task, now);
 }
 
-/** The deadline of a waiting task has passed. What came after it in its lane may be next. */
-export function expire(state: State, task: Task, now: number, out: Output): void {
-  finish(state, task, 'expired', 'deadline', now, out);
+/** Whether a waiting task may not be offered any more: it has to end. */
+export function isOverdue(task: Task, now: number): boolean {
+  return isExpired(task, now) || isStartOverdue(task, now);
+}
+
+/**
+ * Ends a waiting task that is overdue; what came after it in its lane may be next. Of one that is only
+ * to be told of, this tells.
+ */
+export function settleOverdue(state: State, task: Task, now: number, out: Output): void {
+  if (!isOverdue(task, now)) return tellStartOverdue(task, now, out);
+  if (isExpired(task, now)) finish(state, task, 'expired', 'deadline', now, out);
+  else finish(state, task, 'failed', 'not_started', now, out);
   const lane = state.lanes.get(task.lane);
   if (lane !== undefined) state.roused.add(lane);
+}
+
+/** Once: the row remembers it. */
+export function tellStartOverdue(task: Task, now: number, out: Output): void {
+  if (task.startTimeoutAction !== 'alert' || task.startBy === null || task.startBy > now) return;
+  task.startBy = null;
+  out.changes.push({ type: 'taskUpdated', task });
+  out.effects.push({ type: 'observe', event: 'start_overdue', task });
+}
+
+function isExpired({ deadlineAt }: Task, now: number): boolean {
+  return deadlineAt !== null && deadlineAt <= now;
 }
 
 /** The terminal transition: it happens once for each run of a task, and never from a terminal state. */

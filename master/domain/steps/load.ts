@@ -7,7 +7,7 @@ import type { Output } from '../effects.ts';
 import { laneFor, place } from '../queue/waiting.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
-import { expire } from './finish.ts';
+import { settleOverdue } from './finish.ts';
 
 /** A page of the tasks that are due. */
 export function laneLoaded(
@@ -37,7 +37,7 @@ export function delayedLoaded(
   askForDelayed(state, out);
 }
 
-/** A page of waiting tasks whose deadline has passed: they expire. */
+/** A page of waiting tasks whose deadline, or start limit, has passed. */
 export function overdueLoaded(
   state: State,
   event: Extract<Event, { type: 'overdueLoaded' }>,
@@ -46,7 +46,7 @@ export function overdueLoaded(
 ): void {
   for (const task of event.tasks) {
     const held = state.tasks.get(task.id) ?? task;
-    if (held.state === 'waiting') expire(state, held, now, out);
+    if (held.state === 'waiting') settleOverdue(state, held, now, out);
   }
   // A turn of its own: what has come meanwhile is stepped in between.
   state.overdueLoading = !event.complete;

@@ -3,7 +3,9 @@ import type { Event, NewTask } from '../events.ts';
 import type { Output, SubmitOutcome } from '../effects.ts';
 import { enqueue, hasLaneFor } from '../queue/waiting.ts';
 import type { State } from '../state.ts';
-import { laneOf, type Task } from '../task.ts';
+import { laneOf, startLimitOf, type Task } from '../task.ts';
+
+type StartLimits = Pick<Task, 'startTimeoutMs' | 'deadlineAt'>;
 
 /** One outcome for each task, in order: of two with one id the first is accepted. */
 export function tasksSubmitted(
@@ -59,6 +61,12 @@ export function refusalOf(state: State, lane: string): string | null {
 
 function createTask(state: State, request: NewTask, now: number): Task {
   const dueAt = Math.max(request.runAt ?? now, now);
+  const { policy } = state;
+  const limits = {
+    startTimeoutMs: request.startTimeoutMs ?? policy.startTimeoutMs,
+    startTimeoutAction: request.startTimeoutAction ?? 'fail',
+    deadlineAt: request.deadlineAt,
+  };
   return {
     seq: state.lastSeq + 1,
     id: request.id,
@@ -72,25 +80,26 @@ function createTask(state: State, request: NewTask, now: number): Task {
     requestHash: request.requestHash,
     submittedAt: now,
     retry: request.retry,
-    assignTimeoutMs: request.assignTimeoutMs ?? state.policy.assignTimeoutMs,
-    executionTimeoutMs: request.executionTimeoutMs ?? state.policy.executionTimeoutMs,
+    assignTimeoutMs: request.assignTimeoutMs ?? policy.assignTimeoutMs,
+    executionTimeoutMs: request.executionTimeoutMs ?? policy.executionTimeoutMs,
     stallTimeoutMs: request.stallTimeoutMs,
-    deadlineAt: request.deadlineAt,
+    ...limits,
     version: 0,
     attempt: 0,
     executorId: null,
     checkpoint: null,
     priority: request.priority,
-    ...newRun(dueAt, request.priority),
+    ...newRun(limits, dueAt, request.priority),
   };
 }
 
 /** What is the same at the beginning of every run of a task, its first and any later one. */
-export function newRun(dueAt: number, priority: number) {
+export function newRun(limits: StartLimits, dueAt: number, priority: number) {
   return {
     state: 'waiting',
     orderTime: orderTimeOf(dueAt, priority),
     dueAt,
+    startBy: startLimitOf(limits, dueAt),
     attemptsUsed: 0,
     crashCount: 0,
     contactCount: 0,

@@ -9,7 +9,7 @@ import { type CancelReason, isTerminal, type Task } from '../task.ts';
 import { coolDown, executionEndsAt, spare, stallEndsAt, writeSoon } from './attempt.ts';
 import { beginEnding, graceEnded } from './cancel.ts';
 import { recordDue } from './drain.ts';
-import { endAttempt, expire } from './finish.ts';
+import { endAttempt, settleOverdue } from './finish.ts';
 import { askForDelayed } from './load.ts';
 import { decide } from './loss.ts';
 import { sendDue } from './notify.ts';
@@ -88,9 +88,14 @@ function live(state: State, entry: Entry): Deadline | null {
   if ('executorId' in entry) return state.executorRecords.has(entry.executorId) ? entry : null;
   const task = state.tasks.get(entry.taskId);
   if (task === undefined || task.seq !== entry.taskSeq) return null;
-  const { at, kind } = entry;
-  if (kind === 'deadline') return task.deadlineAt === at ? { at, kind, task } : null;
-  const { attempt } = entry;
+  const { at } = entry;
+  if (!('attempt' in entry)) {
+    const { kind } = entry;
+    return (kind === 'deadline' ? task.deadlineAt : task.startBy) === at
+      ? { at, kind, task }
+      : null;
+  }
+  const { attempt, kind } = entry;
   return isOpen(state, task, attempt) ? { at, kind, task, attempt } : null;
 }
 
@@ -119,6 +124,10 @@ function fire(state: State, entry: Entry, now: number, out: Output): void {
       return deadlinePassed(state, due.task, now, out);
     case 'doubt':
       return decide(state, due.key, 'lost', now, out);
+    case 'start':
+      // An offer may still be accepted: what becomes of it decides.
+      if (due.task.state === 'waiting') settleOverdue(state, due.task, now, out);
+      return;
     case 'lease':
       return leaseEnded(state, due.executor, now, out);
     case 'record':
@@ -163,7 +172,7 @@ function checkStall(state: State, task: Task, now: number, out: Output): void {
 
 function deadlinePassed(state: State, task: Task, now: number, out: Output): void {
   if (isTerminal(task.state)) return;
-  if (task.state === 'waiting') expire(state, task, now, out);
+  if (task.state === 'waiting') settleOverdue(state, task, now, out);
   else beginEnding(state, task, 'deadline', now, out);
 }
 

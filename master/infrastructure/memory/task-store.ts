@@ -17,7 +17,7 @@ import type {
 import { ATTEMPT_COUNT_MAX, CommitConflict, TermLost } from '../../application/ports.ts';
 import type { ExecutorRecord } from '../../domain/executor.ts';
 import type { AttemptRecord, Notification, Task } from '../../domain/task.ts';
-import { kindOfLane } from '../../domain/task.ts';
+import { kindOfLane, startByAfter } from '../../domain/task.ts';
 
 /** Nothing is kept from anybody who shares this process. */
 const SECRET = 'bWVtb3J5';
@@ -68,7 +68,9 @@ export class MemoryStore implements TaskStore {
         (dueAt === orderTime || dueAt <= this.#aliveAt + SOON_MS) &&
         (lastOutcome === 'failed' || lastOutcome === 'timed_out');
       const isFollowing = dueAt > now && (dueAt <= this.#aliveAt || isRetry);
-      if (isFollowing) this.#live.set(seq, { ...task, dueAt: follows(dueAt) });
+      const startBy =
+        task.startBy !== null && dueAt <= this.#aliveAt ? task.startBy - backMs : task.startBy;
+      this.#live.set(seq, { ...task, startBy, dueAt: isFollowing ? follows(dueAt) : dueAt });
     }
     for (const segment of this.#segments.values()) {
       for (const [seq, { task, notification }] of segment) {
@@ -87,6 +89,9 @@ export class MemoryStore implements TaskStore {
     }
     this.#check(commit);
     if (commit.saysAlive || writes(commit)) this.#aliveAt = commit.now;
+    for (const { from, until } of commit.absences) {
+      for (const task of this.#live.values()) task.startBy = startByAfter(task, from, until);
+    }
     for (const { task, finishedAt } of commit.reopens) {
       this.#segments.get(dayOf(finishedAt))?.delete(task.seq);
       this.#live.set(task.seq, { ...task });
@@ -161,7 +166,7 @@ export class MemoryStore implements TaskStore {
 
   async loadOverdue(now: number, limit: number): Promise<Task[]> {
     const overdue = this.#where(
-      (task) => isWaiting(task) && task.deadlineAt !== null && task.deadlineAt <= now,
+      (task) => isWaiting(task) && (task.startBy ?? task.deadlineAt ?? now + 1) <= now,
     );
     return copies(overdue.slice(0, limit));
   }

@@ -65,7 +65,15 @@ export async function followClock(
   const backMs = aliveAt - now;
   if (backMs < CLOCK_SKEW_MS) return;
   log.warn('the clock was set back: due times follow it', { event: 'clock', ms: backMs });
-  await follow({ now, aliveAt, table: 'task', after: start(now) });
+  const following = { now, aliveAt, table: 'task', after: start(now) };
+  const limits: Statement = {
+    sql: `UPDATE ${database.dialect.readBy('task', 'task_end')} SET end_by = end_by - ?
+          WHERE end_by IS NOT NULL AND due_at <= ? AND (deadline_at IS NULL OR end_by < deadline_at)`,
+    runs: [[backMs, aliveAt]],
+    touches: null,
+  };
+  await terms.write(term, now, [limits, remember(following)]);
+  await follow(following);
 }
 
 /** What is due now is due: only later times move. */

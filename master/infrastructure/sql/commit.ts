@@ -3,6 +3,7 @@
  * that the domain may go on changing them while the statements are on their way.
  */
 import type { Commit } from '../../application/ports.ts';
+import type { Absence } from '../../domain/effects.ts';
 import { ATTEMPT_COUNT_MAX, CommitConflict } from '../../application/ports.ts';
 import type { AttemptRecord, Notification, Task } from '../../domain/task.ts';
 import type { Dialect, Statement } from './dialects/dialect.ts';
@@ -75,6 +76,30 @@ export function planCommit(dialect: Dialect, segments: Segments, commit: Commit)
   }
   statements.push(...saveExecutors(dialect, commit.executors));
   return { statements, missing };
+}
+
+/**
+ * `startByAfter`, of every row that has such a limit: the index finds no others. In pieces up to each
+ * of the bounds, the last one first: what has been moved is not met again.
+ */
+export function creditAbsence(
+  dialect: Dialect,
+  { from, until }: Absence,
+  bounds: readonly number[],
+): Statement {
+  const later = 'end_by + ? - CASE WHEN due_at > ? THEN due_at ELSE ? END';
+  const ends = [from, ...bounds, Number.MAX_SAFE_INTEGER];
+  const pieces = ends.slice(1).map((end, index) => [ends[index] ?? from, end] as const);
+  return {
+    sql: `UPDATE ${dialect.readBy('task', 'task_end')}
+      SET end_by = CASE WHEN deadline_at <= ${later} THEN deadline_at ELSE ${later} END
+      WHERE end_by > ? AND end_by <= ? AND due_at < ?
+      AND (deadline_at IS NULL OR end_by < deadline_at)`,
+    runs: pieces
+      .reverse()
+      .map(([after, upTo]) => [until, from, from, until, from, from, after, upTo, until]),
+    touches: null,
+  };
 }
 
 const tasksOf = (list: readonly { readonly task: Task }[]): Task[] => list.map(({ task }) => task);

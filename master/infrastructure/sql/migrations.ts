@@ -56,6 +56,9 @@ const addedTaskColumns = (t: Types): Columns => [
   ['contact_count', `${t.integer} NOT NULL DEFAULT 0`],
   ['hidden_ms', `${t.instant} NOT NULL DEFAULT 0`],
   ['stall_hidden_ms', `${t.instant} NOT NULL DEFAULT 0`],
+  ['start_timeout_ms', `${t.instant} NULL`],
+  ['start_timeout_action', `${t.key(16)} NULL`],
+  ['end_by', `${t.instant} NULL`],
 ];
 
 /** Of segments alone. */
@@ -134,13 +137,25 @@ const versionColumns = (t: Types): string => `
 /** Names and types. */
 type Columns = readonly (readonly [string, string])[];
 
-/** The tables that are there when a step begins, perhaps for the second time. */
+/** The tables that are there when a step begins, with their columns and indexes. */
 type Existing = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** Behind the others, so that no row is written again; those that are there already are left out. */
 function addColumns(existing: Existing, table: string, columns: Columns): string[] {
   const missing = columns.filter(([name]) => existing.get(table)?.has(name) !== true);
   return missing.map(([name, type]) => `ALTER TABLE ${table} ADD COLUMN ${name} ${type}`);
+}
+
+/** From the deadline to the earlier of it and the limit for the start. */
+function moveIndexOfLimits(dialect: Dialect, existing: Existing): string[] {
+  const isThere = (index: string) => existing.get('task')?.has(index) === true;
+  return [
+    `UPDATE task SET end_by = deadline_at WHERE deadline_at IS NOT NULL AND end_by IS NULL`,
+    ...(isThere('task_end')
+      ? []
+      : [dialect.createIndex('task', { name: 'end', columns: 'end_by' })]),
+    ...(isThere('task_deadline') ? [dialect.dropIndex('task', 'deadline')] : []),
+  ];
 }
 
 const steps: readonly ((dialect: Dialect, existing: Existing) => string[])[] = [
@@ -163,6 +178,7 @@ const steps: readonly ((dialect: Dialect, existing: Existing) => string[])[] = [
     return [
       ...['task', ...segments].flatMap((table) => addColumns(existing, table, addedTaskColumns(t))),
       ...segments.flatMap((table) => addColumns(existing, table, addedEndColumns(t))),
+      ...moveIndexOfLimits(dialect, existing),
       ...addColumns(existing, 'task_attempt', addedAttemptColumns(t)),
       ...addColumns(existing, 'master', addedMasterColumns(t)),
       ...dialect.createTable('executor', executorColumns(t), []),
@@ -191,18 +207,18 @@ export async function migrate(database: Database): Promise<void> {
     for (const [index, step] of steps.entries()) {
       if (index < version) continue;
       const raise = `UPDATE schema_version SET version = ${index + 1} WHERE id = 1 AND version = ${index}`;
-      const statements = step(alone.dialect, await readColumns(alone));
+      const statements = step(alone.dialect, await readNames(alone));
       await alone.changeSchema([...statements, raise]);
     }
   });
 }
 
-async function readColumns(database: Database): Promise<Existing> {
+async function readNames(database: Database): Promise<Existing> {
   const tables = new Map<string, Set<string>>();
-  for (const row of await database.rows(database.dialect.selectColumns)) {
+  for (const row of await database.rows(database.dialect.selectNames)) {
     const table = row['table_name'] as string;
-    const columns = tables.get(table) ?? new Set<string>();
-    tables.set(table, columns.add(row['column_name'] as string));
+    const names = tables.get(table) ?? new Set<string>();
+    tables.set(table, names.add(row['name'] as string));
   }
   return tables;
 }

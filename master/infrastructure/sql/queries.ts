@@ -183,8 +183,8 @@ export class Queries implements Reads {
 
   async loadOverdue(now: number, limit: number): Promise<Task[]> {
     const rows = await this.#engine.rows(
-      `SELECT ${wholeLive} FROM ${this.#dialect.readBy('task', 'task_deadline')}
-       WHERE deadline_at <= ? AND state = 'waiting' LIMIT ?`,
+      `SELECT ${wholeLive} FROM ${this.#dialect.readBy('task', 'task_end')}
+       WHERE end_by <= ? AND state = 'waiting' LIMIT ?`,
       [now, limit],
     );
     return this.#readable(rows);

@@ -35,6 +35,8 @@ function columns<Source>(...list: Column3<Source>[]): readonly Column<Source>[] 
   return list.map(([name, kind, of]) => ({ name, kind, of }));
 }
 
+const isAlerting = (task: Task): boolean => task.startTimeoutAction === 'alert';
+
 /** Set once, when the task is accepted. */
 const fixedColumns = columns<Task>(
   ['seq', 'integer', (task) => task.seq],
@@ -55,6 +57,8 @@ const fixedColumns = columns<Task>(
   ['assign_timeout_ms', 'integer', (task) => task.assignTimeoutMs],
   ['execution_timeout_ms', 'integer', (task) => task.executionTimeoutMs],
   ['stall_timeout_ms', 'integer', (task) => task.stallTimeoutMs],
+  ['start_timeout_ms', 'integer', (task) => task.startTimeoutMs],
+  ['start_timeout_action', 'text', (task) => (isAlerting(task) ? task.startTimeoutAction : null)],
   ['deadline_at', 'integer', (task) => task.deadlineAt],
   ['params', 'text', (task) => task.params],
 );
@@ -66,6 +70,7 @@ export const changingColumns = columns<Task>(
   ['priority', 'integer', (task) => task.priority],
   ['order_time', 'integer', (task) => task.orderTime],
   ['due_at', 'integer', (task) => task.dueAt],
+  ['end_by', 'integer', (task) => task.startBy ?? task.deadlineAt],
   ['attempt', 'integer', (task) => task.attempt],
   ['attempts_used', 'integer', (task) => task.attemptsUsed],
   ['crash_count', 'integer', (task) => task.crashCount],
@@ -231,12 +236,15 @@ export function taskOf(row: Row): Task {
     assignTimeoutMs: get('assign_timeout_ms'),
     executionTimeoutMs: get('execution_timeout_ms'),
     stallTimeoutMs: get('stall_timeout_ms'),
+    startTimeoutMs: get('start_timeout_ms'),
+    startTimeoutAction: get('start_timeout_action') ?? 'fail',
     deadlineAt: get('deadline_at'),
     state: get<TaskState>('state'),
     version: get('version'),
     priority: get('priority'),
     orderTime: get('order_time'),
     dueAt: get('due_at'),
+    startBy: get('end_by') === get('deadline_at') ? null : get('end_by'),
     attempt: get('attempt'),
     attemptsUsed: get('attempts_used'),
     crashCount: get('crash_count'),

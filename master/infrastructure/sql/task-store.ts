@@ -5,15 +5,19 @@
  */
 import type { Commit, Log, TaskStore } from '../../application/ports.ts';
 import { StoreUnusable } from '../../application/ports.ts';
+import type { Absence } from '../../domain/effects.ts';
 import { followClock } from './clock.ts';
-import { planCommit } from './commit.ts';
+import { creditAbsence, planCommit } from './commit.ts';
 import type { Database } from './database.ts';
-import type { Dialect } from './dialects/dialect.ts';
+import type { Dialect, Statement } from './dialects/dialect.ts';
 import { History } from './history.ts';
 import { keepSecrets } from './installation.ts';
 import { migrate } from './migrations.ts';
 import { type Databases, Queries } from './queries.ts';
 import { Terms } from './terms.ts';
+
+/** Limits that are moved at once. */
+const CREDIT_COUNT = 500;
 
 export class SqlStore extends Queries implements TaskStore {
   readonly #engine: Database;
@@ -66,11 +70,28 @@ export class SqlStore extends Queries implements TaskStore {
 
   async commit(commit: Commit): Promise<void> {
     const { statements, missing } = planCommit(this.#dialect, this.#history.segments, commit);
-    const saysAlive = statements.length > 0 || commit.saysAlive;
-    if (!saysAlive) return this.#terms.confirm(commit.term);
+    const { term, now, absences, saysAlive } = commit;
+    if (!saysAlive && statements.length + absences.length === 0) return this.#terms.confirm(term);
+    const credits = await Promise.all(absences.map((absence) => this.#credit(absence)));
     // Making a table would end the transaction, so it comes before.
     for (const segment of missing) await this.#history.make(this.#engine, segment);
-    await this.#terms.write(commit.term, commit.now, statements);
+    await this.#terms.write(term, now, [...credits, ...statements]);
+  }
+
+  /** The engine alone writes such rows, one commit after another: the bounds stay what they are. */
+  async #credit(absence: Absence): Promise<Statement> {
+    const bounds: number[] = [];
+    const rows = this.#dialect.readBy('task', 'task_end');
+    for (let after = absence.from; this.#dialect.isInProcess; ) {
+      const [bound] = await this.#engine.rows(
+        `SELECT end_by FROM ${rows} WHERE end_by > ? ORDER BY end_by LIMIT 1 OFFSET ${CREDIT_COUNT}`,
+        [after],
+      );
+      if (bound === undefined) break;
+      after = bound['end_by'] as number;
+      bounds.push(after);
+    }
+    return creditAbsence(this.#dialect, absence, bounds);
   }
 
   prepareSegments(now: number): Promise<void> {

@@ -96,6 +96,8 @@ describe('HTTP routes', () => {
         assign_timeout: 5,
         execution_timeout: null,
         stall_timeout: null,
+        start_timeout: null,
+        start_timeout_action: 'fail',
         deadline: null,
       });
       const asked = {

@@ -54,6 +54,8 @@ describe('submit over HTTP', () => {
       assignTimeoutMs: null,
       executionTimeoutMs: null,
       stallTimeoutMs: null,
+      startTimeoutMs: null,
+      startTimeoutAction: null,
       deadlineAt: null,
     });
   });
@@ -72,6 +74,8 @@ describe('submit over HTTP', () => {
       assign_timeout: 0.5,
       execution_timeout: 60,
       stall_timeout: 30,
+      start_timeout: 600,
+      start_timeout_action: 'alert',
       deadline: 1_800_000_000_000,
       user: { group: 'video', project: 'p', env: 'e', user: 'u' },
     };
@@ -91,6 +95,8 @@ describe('submit over HTTP', () => {
       assignTimeoutMs: 500,
       executionTimeoutMs: 60_000,
       stallTimeoutMs: 30_000,
+      startTimeoutMs: 600_000,
+      startTimeoutAction: 'alert',
       deadlineAt: 1_800_000_000_000,
       user: task.user,
       requestHash: '',
@@ -131,6 +137,8 @@ describe('submit over HTTP', () => {
     ['task.retry', 3],
     ['task.retry.interval', '1s'],
     ['task.retry.interval', []],
+    ['task.start_timeout', 0],
+    ['task.start_timeout_action', 'warn'],
     ['task.retry.max_attempts', -1],
     ['task.retry.max_attempts', 2.5],
     ['task.retry.pause', 1],

@@ -179,6 +179,16 @@ function draw(random: Random, now: number, id: string, isChosen: boolean): Submi
     executionTimeoutMs: maybe(0.3, () => random.between(1_000, 20_000)),
     stallTimeoutMs: maybe(0.1, () => random.between(2_000, 10_000)),
     deadlineAt: maybe(0.15, () => now + random.between(2_000, 90_000)),
+    ...startLimitOf(Number(id.slice(1))),
+  };
+}
+
+/** By its number, not by chance: every seventh task has one, and some of these are only told of. */
+function startLimitOf(number: number): Pick<Submission, 'startTimeoutMs' | 'startTimeoutAction'> {
+  const isLimited = number % 7 === 3;
+  return {
+    startTimeoutMs: isLimited ? 1_000 + ((number * 7_919) % 59_000) : null,
+    startTimeoutAction: number % 3 === 0 ? 'alert' : null,
   };
 }
 

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { Mailbox } from '../../../master/application/mailbox.ts';
 import type { Event, NewTask } from '../../../master/domain/events.ts';
+import { hello } from '../../helpers/task.ts';
 
 describe('the mailbox', () => {
   it('gives a turn about as much of params as can be written at once', () => {
@@ -17,5 +18,17 @@ describe('the mailbox', () => {
     const turns = [mailbox.takeTurn(), mailbox.takeTurn(), mailbox.takeTurn(), mailbox.takeTurn()];
     expect(turns.map((turn) => turn.length)).to.deep.equal([2, 2, 1, 0]);
     expect(turns.flat()).to.deep.equal(posted);
+  });
+
+  it('keeps one hello of each process, also where two have the same host and number', () => {
+    const mailbox = new Mailbox();
+    mailbox.open();
+    const helloOf = (incarnation: string, sessionId: string): Event => ({
+      type: 'executorConnected',
+      ...hello({ incarnation, sessionId, host: 'container', pid: 1 }),
+    });
+    const hellos = [helloOf('old', '1'), helloOf('old', '2'), helloOf('new', '3')];
+    for (const event of hellos) mailbox.put(event, 0);
+    expect(mailbox.takeTurn()).to.deep.equal(hellos.slice(1));
   });
 });

@@ -75,4 +75,20 @@ describe('the digest of a request', () => {
       expect(isSameRequest(submission(other), hash), other).to.equal(false);
     }
   });
+
+  it('takes what 2.0.0 did not know for another request, unless it is the default', () => {
+    const params = '{"b":[2],"a":1.0}';
+    const of = (more: string) =>
+      submission(
+        `{"user":{"group":"g"},"task":{"id":"job-1","type":"t","params":${params}${more}}}`,
+      );
+    const plain = of('');
+    const limited = of(',"start_timeout":60');
+    expect(isSameRequest(limited, plain.requestHash)).to.equal(false);
+    expect(isSameRequest(limited, of(',"start_timeout":60.0').requestHash)).to.equal(true);
+    expect(isSameRequest(of(',"start_timeout_action":"fail"'), plain.requestHash)).to.equal(true);
+    const former = '49804f3b312e15777036c5c83aa6c04a';
+    expect(isSameRequest(plain, former)).to.equal(true);
+    expect(isSameRequest(limited, former)).to.equal(false);
+  });
 });

@@ -117,6 +117,8 @@ describe('a slow commit', () => {
           assignTimeoutMs: null,
           executionTimeoutMs: null,
           stallTimeoutMs: null,
+          startTimeoutMs: null,
+          startTimeoutAction: null,
           deadlineAt: i === 0 ? clock.now() + 5_000 : null,
         },
       ]);

@@ -69,6 +69,8 @@ export interface Dialect {
 
   /** Makes a table with its indexes, what of them is not there; can be run again. */
   createTable(table: string, columns: string, indexes: readonly Index[]): string[];
+  createIndex(table: string, index: Index): string;
+  dropIndex(table: string, name: string): string;
   /** One table whose rows are read by that index, whatever the planner thinks of it. */
   readBy(table: string, index: string): string;
   /** The same in the order of its primary key. */
@@ -86,8 +88,8 @@ export interface Dialect {
   /** Whether a transaction holds changes of the schema too; where not, each commits by itself. */
   readonly schemaInTransactions: boolean;
   listTables(knex: Knex, prefix: string): Promise<string[]>;
-  /** Gives the `table_name` and `column_name` of every column. */
-  readonly selectColumns: string;
+  /** Gives the `table_name` and `name` of every column and of every index. */
+  readonly selectNames: string;
   /**
    * Tables with that prefix that were left without one of these indexes. None where a statement
    * makes a table together with its indexes.

@@ -5,7 +5,7 @@
  */
 import type { Knex } from 'knex';
 import type { ResultSetHeader, RowDataPacket } from 'mysql2';
-import type { Columns, Connection, Dialect, Outcome, Statement, Types } from './dialect.ts';
+import type { Columns, Connection, Dialect, Index, Outcome, Statement, Types } from './dialect.ts';
 import { placeholders } from './dialect.ts';
 import { abandon, poolOf, query } from './mysql-pool.ts';
 import type { Row, Value } from '../rows.ts';
@@ -211,6 +211,23 @@ async function endSilentWriter(knex: Knex): Promise<boolean> {
   return true;
 }
 
+function createIndex(table: string, { name, columns, unique }: Index): string {
+  return `CREATE ${unique ? 'UNIQUE ' : ''}INDEX ${table}_${name} ON ${table} (${columns})`;
+}
+
+const SELECT_NAMES = `SELECT TABLE_NAME AS table_name, COLUMN_NAME AS name
+  FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()
+  UNION ALL SELECT TABLE_NAME, INDEX_NAME FROM information_schema.STATISTICS
+  WHERE TABLE_SCHEMA = DATABASE()`;
+
+async function listTables(knex: Knex, prefix: string): Promise<string[]> {
+  const [rows] = (await knex.raw(
+    'SELECT TABLE_NAME AS name FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND LEFT(TABLE_NAME, ?) = ?',
+    [prefix.length, prefix],
+  )) as [{ name: string }[]];
+  return rows.map(({ name }) => name);
+}
+
 export function mysqlDialect(url: URL): Dialect {
   return {
     // The engine does one thing at a time.
@@ -236,6 +253,8 @@ export function mysqlDialect(url: URL): Dialect {
       );
       return [`CREATE TABLE IF NOT EXISTS ${table} (${columns}${keys.join('')}\n)${TABLE_OPTIONS}`];
     },
+    createIndex,
+    dropIndex: (table, name) => `DROP INDEX ${table}_${name} ON ${table}`,
     readBy: (table, index) => `${table} FORCE INDEX (${index})`,
     readByKey: (table) => `${table} FORCE INDEX (PRIMARY)`,
     insert(table, columns, rows) {
@@ -267,15 +286,8 @@ export function mysqlDialect(url: URL): Dialect {
     schemaLock,
     schemaInTransactions: false,
     findHalfMade: async () => [],
-    async listTables(knex, prefix) {
-      const [rows] = (await knex.raw(
-        'SELECT TABLE_NAME AS name FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND LEFT(TABLE_NAME, ?) = ?',
-        [prefix.length, prefix],
-      )) as [{ name: string }[]];
-      return rows.map(({ name }) => name);
-    },
-    selectColumns:
-      'SELECT TABLE_NAME AS table_name, COLUMN_NAME AS column_name FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()',
+    listTables,
+    selectNames: SELECT_NAMES,
     findWeakness,
     findFault,
 

@@ -176,6 +176,10 @@ async function findHalfMade(
     .map(({ name }) => name);
 }
 
+function createIndex(table: string, { name, columns, unique }: Index): string {
+  return `CREATE ${unique ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS ${table}_${name} ON ${table} (${columns})`;
+}
+
 function listSchema(
   knex: Knex,
   prefix: string,
@@ -227,11 +231,10 @@ export function sqliteDialect(file: string, pace: Pace): Dialect {
 
     createTable: (table, columns, indexes) => [
       `CREATE TABLE IF NOT EXISTS ${table} (${columns}\n) STRICT`,
-      ...indexes.map(
-        (index) =>
-          `CREATE ${index.unique ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS ${table}_${index.name} ON ${table} (${index.columns})`,
-      ),
+      ...indexes.map((index) => createIndex(table, index)),
     ],
+    createIndex,
+    dropIndex: (table, name) => `DROP INDEX IF EXISTS ${table}_${name}`,
     readBy: (table, index) => `${table} INDEXED BY ${index}`,
     readByKey: (table) => `${table} NOT INDEXED`,
     insert(table, columns, rows) {
@@ -253,8 +256,9 @@ export function sqliteDialect(file: string, pace: Pace): Dialect {
     schemaLock: null,
     schemaInTransactions: true,
     listTables,
-    selectColumns: `SELECT made.name AS table_name, info.name AS column_name
-      FROM sqlite_master AS made JOIN pragma_table_info(made.name) AS info WHERE made.type = 'table'`,
+    selectNames: `SELECT made.name AS table_name, info.name
+      FROM sqlite_master AS made JOIN pragma_table_info(made.name) AS info WHERE made.type = 'table'
+      UNION ALL SELECT tbl_name, name FROM sqlite_master WHERE type = 'index'`,
     findHalfMade,
     findWeakness,
     findFault: async () => null,
