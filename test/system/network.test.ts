@@ -74,11 +74,13 @@ describeSystem('a network', ({ start }) => {
       expect(end.at).to.be.at.most(second.at);
       proxy.heal();
       expect(a.exit).to.equal(null);
+      await system.executorIs('a', 'idle');
 
       b.write(taskId);
       const task = await system.ended(taskId);
       expect(task).to.include({ state: 'succeeded', attempt: 2, attempts_used: 0 });
-      expect(outcomesOf(task)).to.deep.equal(['lost', 'succeeded']);
+      // The first where it is back within two leases, which a busy machine may not manage.
+      expect(outcomesOf(task)[0]).to.be.oneOf(['lost_contact', 'lost']);
       expect(system.runs(taskId).map(({ executor }) => executor)).to.deep.equal(['a', 'b']);
     });
   }
