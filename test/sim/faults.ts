@@ -39,6 +39,8 @@ export interface Settings {
   readonly storeLatencyMsMax: number;
   /** How likely a client cancels, changes or retries a task, for each task submitted. */
   readonly commandChance: number;
+  /** Whether some tasks have a start timeout. */
+  readonly limitsStarts: boolean;
 }
 
 export const NO_FAULTS: FaultClasses = {
@@ -81,6 +83,7 @@ export function settingsFor(seed: number, faults?: FaultClasses): Settings {
     networkLatencyMsMax: random.pick([2, 20, 200]),
     storeLatencyMsMax: random.pick([1, 10, 100]),
     commandChance: random.pick([0, 0.2, 0.6]),
+    limitsStarts: seed % 3 === 0,
   };
 }
 

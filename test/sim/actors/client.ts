@@ -63,7 +63,9 @@ export class Clients {
     const tasks = Array.from({ length: count }, () => {
       const isTaken = this.#ids.length > 0 && random.chance(0.05);
       const id = isTaken ? (random.pick(this.#ids) as string) : `t${++this.#lastId}`;
-      return draw(random, now, id, isTaken || random.chance(0.8));
+      const isLimited = this.#settings.limitsStarts && this.#lastId % 7 < 2;
+      const limit = startLimitOf(isLimited ? this.#lastId : null);
+      return { ...draw(random, now, id, isTaken || random.chance(0.8)), ...limit };
     });
     this.#submit(tasks, 0);
   }
@@ -179,16 +181,18 @@ function draw(random: Random, now: number, id: string, isChosen: boolean): Submi
     executionTimeoutMs: maybe(0.3, () => random.between(1_000, 20_000)),
     stallTimeoutMs: maybe(0.1, () => random.between(2_000, 10_000)),
     deadlineAt: maybe(0.15, () => now + random.between(2_000, 90_000)),
-    ...startLimitOf(Number(id.slice(1))),
+    startTimeoutMs: null,
+    startTimeoutAction: null,
   };
 }
 
-/** By its number, not by chance: every seventh task has one, and some of these are only told of. */
-function startLimitOf(number: number): Pick<Submission, 'startTimeoutMs' | 'startTimeoutAction'> {
-  const isLimited = number % 7 === 3;
+/** By its number, not by chance: the rest of a run is drawn as without it. Some are only told of. */
+function startLimitOf(
+  number: number | null,
+): Pick<Submission, 'startTimeoutMs' | 'startTimeoutAction'> {
   return {
-    startTimeoutMs: isLimited ? 1_000 + ((number * 7_919) % 59_000) : null,
-    startTimeoutAction: number % 3 === 0 ? 'alert' : null,
+    startTimeoutMs: number === null ? null : 1_000 + ((number * 7_919) % 59_000),
+    startTimeoutAction: number !== null && number % 3 === 0 ? 'alert' : null,
   };
 }
 
