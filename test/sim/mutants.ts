@@ -107,7 +107,8 @@ function mutantList(): Mutant[] {
     },
     {
       name: 'begins a grace anew with every connection',
-      faults: { handlers: true },
+      faults: { handlers: true, network: true },
+      settings: { longRunChance: 1, executorCount: 6, stormMs: 120_000, commandChance: 0.6 },
       ...onEvent((event, state) => {
         if (event.type !== 'executorResumed') return event;
         const executor = state?.executors.get(event.executorId);
@@ -124,15 +125,6 @@ function mutantList(): Mutant[] {
       }),
       ...onState(({ executors }) => {
         for (const executor of executors.values()) executor.isFrozen = false;
-      }),
-    },
-    {
-      name: 'takes whoever has the id of an executor for the process that had it',
-      faults: { executorCrash: true, network: true },
-      ...onEvent((event, state) => {
-        if (event.type !== 'executorConnected') return event;
-        const known = state?.executors.get(event.executorId);
-        return known === undefined ? event : { ...event, incarnation: known.incarnation };
       }),
     },
     {
