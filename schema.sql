@@ -31,7 +31,9 @@ CREATE TABLE master (
   -- The connection that wrote this row, for a master that takes over from one that stands still.
   writer BIGINT NULL,
   -- While due times follow a clock that was set back: from when to when, and up to which row; JSON.
-  clock_back VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NULL
+  clock_back VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  -- The seq of the next task. Written with every commit, so that none comes twice, whatever is deleted.
+  next_seq BIGINT NOT NULL DEFAULT 1
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 -- What operators have decided about executors, present or not: one row where there is something.

@@ -235,7 +235,7 @@ export class Engine {
     const begun = clock.now();
     if (output.changes.length > 0) {
       this.#askedAt = begun;
-      const commit = fold(output.changes, state.term, now);
+      const commit = fold(output.changes, state, now);
       await this.#watch.ask(() => store.commit(commit));
       commitMs = clock.now() - begun;
     } else if (begun - this.#askedAt >= TERM_CHECK_MS) {
@@ -255,7 +255,7 @@ export class Engine {
     const { store } = this.#options;
     try {
       // Where nobody runs, and nothing waits, there is no time to be spared later.
-      const commit = fold([], state.term, now, someoneRuns(state) || state.waitingCount > 0);
+      const commit = fold([], state, now, someoneRuns(state) || state.waitingCount > 0);
       await this.#watch.ask(() => store.commit(commit));
     } catch (error) {
       // Else nothing was to be written, and nothing is in doubt: the state stays, and the leases.

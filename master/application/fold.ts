@@ -5,6 +5,7 @@
  */
 import type { Absence, Change } from '../domain/effects.ts';
 import type { ExecutorRecord } from '../domain/executor.ts';
+import type { State } from '../domain/state.ts';
 import type { Notification, Task } from '../domain/task.ts';
 import type { Commit } from './ports.ts';
 
@@ -20,7 +21,7 @@ interface Write {
 /** `saysAlive`: also where nothing changes. */
 export function fold(
   changes: readonly Change[],
-  term: number,
+  { term, lastSeq }: Pick<State, 'term' | 'lastSeq'>,
   now: number,
   saysAlive = false,
 ): Commit {
@@ -63,6 +64,7 @@ export function fold(
   return {
     term,
     now,
+    lastSeq,
     saysAlive,
     inserts,
     updates,

@@ -30,6 +30,8 @@ export interface Commit {
   /** The commit fails with `TermLost` unless this is still the newest term. */
   readonly term: number;
   readonly now: number;
+  /** The highest `seq` that any task was ever given: none is given twice, whatever is deleted. */
+  readonly lastSeq: number;
   /** Writes that this master is there also where nothing else is to be written. */
   readonly saysAlive: boolean;
   /** New rows, at `task.version` (1). */
@@ -114,7 +116,7 @@ export interface TaskStore {
    * retries and callbacks wait no longer than was planned.
    * `held` is the term this owner had until now; it has none at its start. `secrets` are those of
    * this installation, newest first; the first master makes one. `aliveAt`: when the newest commit
-   * was made, or a little before; null where none was.
+   * was made, or a little before; null where none was. `lastSeq`: of the newest commit.
    * @throws {TermLost} another owner has begun a term since `held`.
    * @throws {StoreUnusable}
    */
@@ -172,7 +174,11 @@ export interface TaskStore {
 
   /** Makes sure that history has segments for now and the near future. */
   prepareSegments(now: number): Promise<void>;
-  /** Drops every segment that ended before `before`; returns how many. */
+  /**
+   * Drops every segment that ended before `before`; returns how many. What it has begun when another
+   * owner begins a term goes on: one segment at most.
+   * @throws {TermLost} another owner has begun a term.
+   */
   dropSegments(before: number): Promise<number>;
   close(): Promise<void>;
 }

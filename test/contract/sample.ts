@@ -47,9 +47,12 @@ export function attemptOf(before: Task, change: Partial<AttemptRecord> = {}): At
 }
 
 export function commit(term: number, change: Partial<Commit>): Commit {
+  const { inserts = [], finishes = [] } = change;
+  const begun = [...inserts, ...finishes.map((one) => one.task)];
   return {
     term,
     now: NOW,
+    lastSeq: Math.max(0, ...begun.map(({ seq }) => seq)),
     saysAlive: false,
     inserts: [],
     updates: [],

@@ -1,8 +1,9 @@
 /** Segments that go while others read: one master rebuilds its state, or another has taken over. */
 import { expect } from 'chai';
-import knex from 'knex';
-import type { TaskStore } from '../../master/application/ports.ts';
+import knex, { type Knex } from 'knex';
+import { type TaskStore, TermLost } from '../../master/application/ports.ts';
 import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
+import { segmentAt } from '../../master/infrastructure/sql/segments.ts';
 import { type Mariadb, MARIADB_MISSING, startMariadb } from '../helpers/mariadb.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
 import { commit, DAY_MS, everything, failureOf, finish, finished, task } from './sample.ts';
@@ -11,6 +12,8 @@ import { describeStores } from './subjects.ts';
 const OLD = NOW - 20 * DAY_MS;
 const OLDEST = OLD - DAY_MS;
 const RETAINED = NOW - 7 * DAY_MS;
+const OLD_TABLE = segmentAt(OLD).table;
+const OLDEST_TABLE = segmentAt(OLDEST).table;
 /** Some pages of them. */
 const COUNT = 900;
 
@@ -88,10 +91,60 @@ describe('segments that another master drops: MariaDB', function () {
     await newer.close();
   });
 
+  async function withClient(work: (client: Knex) => Promise<void>): Promise<void> {
+    const client = knex({ client: 'mysql2', connection: url, pool: { min: 0, max: 2 } });
+    try {
+      await work(client);
+    } finally {
+      await client.destroy();
+    }
+  }
+
+  /** What the older master had begun to drop when the newer one took over. */
+  const drop = (...tables: readonly string[]) =>
+    withClient(async (client) => {
+      for (const table of tables) await client.schema.dropTable(table);
+    });
+
+  /** Somebody reads the oldest segment while the older master drops it; answers what became of that. */
+  async function whileDropping(work: (client: Knex) => Promise<unknown>): Promise<number | Error> {
+    let outcome: number | Error = 0;
+    await withClient(async (client) => {
+      const reading = await client.transaction();
+      await reading(OLDEST_TABLE).select();
+      const dropping = older.dropSegments(RETAINED).catch((error: Error) => error);
+      for (let isWaiting = false; !isWaiting; ) {
+        const [rows] = await client.raw(
+          `SELECT ID FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND INFO LIKE 'DROP%'`,
+        );
+        isWaiting = rows.length > 0;
+      }
+      await work(client);
+      await reading.rollback();
+      outcome = await dropping;
+    });
+    return outcome;
+  }
+
   it('are missed by nobody who took over before', async () => {
     await newer.takeTerm('m-2', NOW);
-    expect(await older.dropSegments(RETAINED)).to.equal(2);
+    await drop(OLD_TABLE, OLDEST_TABLE);
     await readsTheRest(newer);
+  });
+
+  it('are dropped by nobody whose term has ended', async () => {
+    await newer.takeTerm('m-2', NOW);
+    expect(await failureOf(older.dropSegments(RETAINED))).to.be.instanceOf(TermLost);
+    expect([...(await newer.findIds(['t-1', 't-2'])).keys()].sort()).to.deep.equal(['t-1', 't-2']);
+  });
+
+  it('are dropped no further once another term has begun', async () => {
+    const failure = await whileDropping((client) =>
+      client.raw(`UPDATE master SET term = term + 1, owner = 'm-2'`),
+    );
+    expect(failure).to.be.instanceOf(TermLost);
+    await newer.takeTerm('m-2', NOW);
+    expect([...(await newer.findIds(['t-1', 't-2'])).keys()]).to.deep.equal(['t-1']);
   });
 
   for (const what of [
@@ -103,7 +156,7 @@ describe('segments that another master drops: MariaDB', function () {
   ] as const) {
     it(`are missed by no ${what} that is the first to read`, async () => {
       const { term } = await newer.takeTerm('m-2', NOW);
-      await older.dropSegments(RETAINED);
+      await drop(OLD_TABLE, OLDEST_TABLE);
       const reads = {
         findIds: () => newer.findIds(['t-1']),
         findTask: () => newer.findTask('t-1'),
@@ -118,35 +171,19 @@ describe('segments that another master drops: MariaDB', function () {
 
   it('are dropped by the rest of its own retention', async () => {
     await newer.takeTerm('m-2', NOW);
-    await older.dropSegments(OLD);
+    await drop(OLDEST_TABLE);
     expect(await newer.dropSegments(RETAINED)).to.equal(1);
     await readsTheRest(newer);
   });
 
   it('stay away from a rebuild while somebody reads them', async () => {
-    const client = knex({ client: 'mysql2', connection: url, pool: { min: 0, max: 2 } });
-    try {
-      const reading = await client.transaction();
-      await reading('task_history_20261031').select();
-      const dropping = older.dropSegments(RETAINED);
-      for (let isWaiting = false; !isWaiting; ) {
-        const [rows] = await client.raw(
-          `SELECT ID FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND INFO LIKE 'DROP%'`,
-        );
-        isWaiting = rows.length > 0;
-      }
-      await older.takeTerm('m-1', NOW, 1);
-      await reading.rollback();
-      expect(await dropping).to.equal(2);
-      await readsTheRest(older);
-    } finally {
-      await client.destroy();
-    }
+    expect(await whileDropping(() => older.takeTerm('m-1', NOW, 1))).to.equal(2);
+    await readsTheRest(older);
   });
 
   it('cost a commit that needs one a conflict at most', async () => {
     const { term } = await newer.takeTerm('m-2', NOW);
-    await older.dropSegments(RETAINED);
+    await drop(OLD_TABLE, OLDEST_TABLE);
     const [late] = [finished(task(1, { notifyUrl: 'http://a.example/' }), { finishedAt: OLD })];
     const notifications = [notificationOf(late, { state: 'delivered' })];
     await failureOf(newer.commit(commit(term, { notifications })));

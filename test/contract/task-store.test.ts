@@ -71,6 +71,17 @@ describeStores('task store', (open) => {
       expect(aliveAt, 'a master with nothing to write is alive').to.equal(later);
     });
 
+    it('gives no number twice, whatever is dropped', async () => {
+      await insert(task(5));
+      const old = finished(task(9), { finishedAt: NOW - 3 * DAY_MS });
+      await store.commit(commit(term, { finishes: [finish(old, null, false)] }));
+      const ended = { finishes: [finish(finished(task(5)))], lastSeq: 9 };
+      await store.commit(commit(term, ended));
+      expect(await store.dropSegments(NOW)).to.equal(1);
+      expect((await store.takeTerm('m-2', NOW)).lastSeq).to.equal(9);
+      expect((await store.takeTerm('m-3', NOW)).lastSeq).to.equal(9);
+    });
+
     it('refuses a commit of an older term, and writes nothing of it', async () => {
       await store.takeTerm('m-2', NOW);
       expect(await failureOf(insert(task(1)))).to.be.instanceOf(TermLost);

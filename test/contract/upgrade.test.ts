@@ -9,7 +9,7 @@ import type { TaskStore } from '../../master/application/ports.ts';
 import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
 import { type Mariadb, MARIADB_MISSING, startMariadb } from '../helpers/mariadb.ts';
 import { NOW } from '../helpers/task.ts';
-import { attemptOf, commit, finish, finished, task } from './sample.ts';
+import { attemptOf, commit, DAY_MS, finish, finished, task } from './sample.ts';
 
 const SEGMENTS = ['task_history_20261120', 'task_history_20261121'];
 
@@ -33,6 +33,7 @@ const UNDO = [
   ...SEGMENTS.map((table) => `ALTER TABLE ${table} DROP COLUMN notify_since`),
   'ALTER TABLE task_attempt DROP COLUMN session',
   'DROP TABLE installation',
+  'ALTER TABLE master DROP COLUMN next_seq',
 ];
 const FORGET = 'UPDATE schema_version SET version = 1';
 
@@ -49,7 +50,7 @@ async function upgrades(url: string, run: (sql: readonly string[]) => Promise<vo
   await withStore(url, async (store) => {
     const { term } = await store.takeTerm('m-1', NOW);
     const running = task(1, { state: 'running', attempt: 2, executorId: 'x' });
-    const ended = finished(task(2));
+    const ended = finished({ ...task(2), seq: 9 });
     const attempts = [attemptOf(running, { incarnation: null, session: null })];
     const finishes = [finish({ ...ended, incarnation: null }, null, false)];
     const overdue = task(3, { deadlineAt: NOW + 1 });
@@ -86,6 +87,13 @@ async function upgrades(url: string, run: (sql: readonly string[]) => Promise<vo
     const { secrets: rotated } = await store.takeTerm('m-4', NOW);
     expect(rotated).to.have.length(2);
     expect(rotated[1]).to.equal(secrets[0]);
+  });
+  await run([UNDO.at(-1) ?? '', FORGET]);
+  await withStore(url, async (store) => {
+    await store.takeTerm('m-5', NOW);
+    await store.dropSegments(NOW + 9 * DAY_MS);
+    const { lastSeq } = await store.takeTerm('m-6', NOW);
+    expect(lastSeq, 'what was dropped since counts').to.equal(9);
   });
 }
 

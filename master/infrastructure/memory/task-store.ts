@@ -37,6 +37,7 @@ export class MemoryStore implements TaskStore {
   #term = 0;
   #owner = '';
   #aliveAt = 0;
+  #lastSeq = 0;
   readonly #live = new Map<number, Task>();
   readonly #executors = new Map<string, ExecutorRecord>();
   /** The `seq` of every id, live or in history. */
@@ -53,9 +54,7 @@ export class MemoryStore implements TaskStore {
     this.#owner = owner;
     const aliveAt = this.#aliveAt === 0 ? null : this.#aliveAt;
     this.#followClock(now);
-    let lastSeq = 0;
-    for (const { task } of this.#all()) lastSeq = Math.max(lastSeq, task.seq);
-    return { term: this.#term, lastSeq, secrets: [SECRET], aliveAt };
+    return { term: this.#term, lastSeq: this.#lastSeq, secrets: [SECRET], aliveAt };
   }
 
   #followClock(now: number): void {
@@ -88,7 +87,10 @@ export class MemoryStore implements TaskStore {
       throw new TermLost(`term ${commit.term} is over: the newest is ${this.#term}`);
     }
     this.#check(commit);
-    if (commit.saysAlive || writes(commit)) this.#aliveAt = commit.now;
+    if (commit.saysAlive || writes(commit)) {
+      this.#aliveAt = commit.now;
+      this.#lastSeq = commit.lastSeq;
+    }
     for (const { from, until } of commit.absences) {
       for (const task of this.#live.values()) task.startBy = startByAfter(task, from, until);
     }

@@ -9,7 +9,7 @@ import type { Statement } from './dialects/dialect.ts';
 import type { History } from './history.ts';
 import { isBeyond } from './queries.ts';
 import type { Row } from './rows.ts';
-import type { Terms } from './terms.ts';
+import type { Heading, Terms } from './terms.ts';
 
 /** Clocks of different machines differ by less. */
 const CLOCK_SKEW_MS = 1_000;
@@ -42,22 +42,22 @@ export async function followClock(
   history: History,
   terms: Terms,
   log: Log,
-  began: { readonly term: number; readonly now: number; readonly aliveAt: number },
+  began: Heading & { readonly aliveAt: number },
 ): Promise<void> {
-  const { term, now, aliveAt } = began;
+  const { now, aliveAt } = began;
   const follow = async (following: Following): Promise<void> => {
     const tables = ['task', ...history.segments.newestFirst.map(({ table }) => table)].sort();
     let at = following;
     for (const table of tables.filter((name) => name >= following.table)) {
       if (table !== at.table) at = { ...at, table, after: start(at.now) };
       try {
-        await followIn(database, terms, term, at);
+        await followIn(database, terms, began, at);
       } catch (error) {
         // A segment that another master has dropped.
         if (!database.dialect.isMissingTable(error)) throw error;
       }
     }
-    await terms.write(term, following.now, [remember(null)]);
+    await terms.write({ ...began, now: following.now }, [remember(null)]);
   };
   const [row] = await database.rows('SELECT clock_back FROM master WHERE id = 1');
   const left = (row?.['clock_back'] ?? null) as string | null;
@@ -72,7 +72,7 @@ export async function followClock(
     runs: [[backMs, aliveAt]],
     touches: null,
   };
-  await terms.write(term, now, [limits, remember(following)]);
+  await terms.write(began, [limits, remember(following)]);
   await follow(following);
 }
 
@@ -83,7 +83,7 @@ const start = (now: number): Position => ({ time: now, seq: Number.MAX_SAFE_INTE
 async function followIn(
   database: Database,
   terms: Terms,
-  term: number,
+  began: Heading,
   from: Following,
 ): Promise<void> {
   const { table } = from;
@@ -101,7 +101,7 @@ async function followIn(
     if (moved.length > 0) {
       const set = [{ name: column, kind: 'integer' }] as const;
       const statements = database.dialect.update(table, bySeq, set, moved);
-      await terms.write(term, at.now, [...statements, remember(at)]);
+      await terms.write({ ...began, now: at.now }, [...statements, remember(at)]);
     }
     if (rows.length < SLICE_COUNT) return;
   }

@@ -49,13 +49,18 @@ export class History {
     this.segments.add(segment);
   }
 
-  /** Those that could not be dropped before are tried again: nobody reads them any more. */
-  async drop(before: number): Promise<number> {
+  /**
+   * Those that could not be dropped before are tried again: nobody reads them any more.
+   * @param confirm is asked before each piece, and throws where this master may not go on.
+   */
+  async drop(before: number, confirm: () => Promise<void>): Promise<number> {
     const ended = endedBefore(await this.#listTables(), before);
     for (const segment of ended) {
+      await confirm();
       // From here on nobody is shown what is half gone.
       this.segments.beginDrop(segment);
-      await this.#empty(segment);
+      await this.#empty(segment, confirm);
+      await confirm();
       await this.#database.knex.raw(`DROP TABLE IF EXISTS ${segment.table}`);
       this.segments.endDrop(segment);
     }
@@ -88,7 +93,7 @@ export class History {
    * Attempts first: were the segment gone, nothing would tell whose they are. Whoever is
    * interrupted begins again, and finds less to do.
    */
-  async #empty({ table }: Segment): Promise<void> {
+  async #empty({ table }: Segment, confirm: () => Promise<void>): Promise<void> {
     const { dialect } = this.#database;
     for (let after = 0; ; ) {
       const page: Statement = {
@@ -103,6 +108,7 @@ export class History {
       });
       if (seqs.length < PRUNE_COUNT) return;
       after = seqs.at(-1) ?? after;
+      await confirm();
     }
   }
 

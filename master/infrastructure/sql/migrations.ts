@@ -111,6 +111,7 @@ const addedMasterColumns = (t: Types): Columns => [
   ['alive_at', `${t.instant} NULL`],
   ['writer', `${t.instant} NULL`],
   ['clock_back', `${t.key(255)} NULL`],
+  ['next_seq', `${t.instant} NOT NULL DEFAULT 1`],
 ];
 
 const attemptColumns = (t: Types): string => `
@@ -144,6 +145,14 @@ type Existing = ReadonlyMap<string, ReadonlySet<string>>;
 function addColumns(existing: Existing, table: string, columns: Columns): string[] {
   const missing = columns.filter(([name]) => existing.get(table)?.has(name) !== true);
   return missing.map(([name, type]) => `ALTER TABLE ${table} ADD COLUMN ${name} ${type}`);
+}
+
+/** Whatever is deleted later. */
+function countSeqs(tables: readonly string[]): string[] {
+  return tables.map(
+    (table) => `UPDATE master SET next_seq = (SELECT MAX(seq) FROM ${table}) + 1
+    WHERE next_seq <= (SELECT MAX(seq) FROM ${table})`,
+  );
 }
 
 /** From the deadline to the earlier of it and the limit for the start. */
@@ -181,6 +190,7 @@ const steps: readonly ((dialect: Dialect, existing: Existing) => string[])[] = [
       ...moveIndexOfLimits(dialect, existing),
       ...addColumns(existing, 'task_attempt', addedAttemptColumns(t)),
       ...addColumns(existing, 'master', addedMasterColumns(t)),
+      ...countSeqs(['task', ...segments]),
       ...dialect.createTable('executor', executorColumns(t), []),
       ...dialect.createTable('installation', installationColumns(t), []),
     ];

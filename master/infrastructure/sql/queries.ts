@@ -293,7 +293,8 @@ export class Queries implements Reads {
     };
   }
 
-  protected async lastSeq(): Promise<number> {
+  /** Of the tasks that are there. */
+  protected async newestSeq(): Promise<number> {
     const rows = await this.#rowsOfAll(this.#engine, (segments) =>
       tablesOf(segments).map((table) => ({
         sql: `SELECT MAX(seq) AS seq FROM ${table}`,

@@ -30,9 +30,11 @@ export function segmentNamed(table: string): Segment | null {
   return segmentAt(Date.parse(`${match[1]}-${match[2]}-${match[3]}T00:00:00Z`));
 }
 
-/** Those of these tables whose day was over before the instant. */
+/** Those of these tables whose day was over before the instant, the oldest first. */
 export function endedBefore(tables: readonly string[], instant: number): Segment[] {
-  return named(tables).filter(({ day }) => (day + 1) * DAY_MS <= instant);
+  return named(tables)
+    .filter(({ day }) => (day + 1) * DAY_MS <= instant)
+    .sort((a, b) => a.day - b.day);
 }
 
 function named(tables: readonly string[]): Segment[] {

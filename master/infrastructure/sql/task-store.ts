@@ -50,16 +50,20 @@ export class SqlStore extends Queries implements TaskStore {
       await migrate(this.#readers);
       await this.#history.find();
       await this.#history.prepare(now);
-      const { term, aliveAt } = await this.#terms.begin(owner, now, held);
+      const begun = await this.#terms.begin(owner, now, held);
+      const { term, aliveAt } = begun;
+      // A master of 2.0.0, which does not count here, may have gone on after the migration.
+      const lastSeq = Math.max(begun.lastSeq, await this.newestSeq());
       // Until the row was free another master may have gone on writing, by the same clock.
       const waitedMs = Math.ceil(performance.now() - askedAt);
       await followClock(this.#engine, this.#history, this.#terms, this.#log, {
         term,
+        lastSeq,
         now: now + waitedMs,
         aliveAt: aliveAt ?? (await this.#newestSubmit()),
       });
       const secrets = await keepSecrets(this.#readers);
-      return { term, lastSeq: await this.lastSeq(), secrets, aliveAt };
+      return { term, lastSeq, secrets, aliveAt };
     } catch (error) {
       const refusal = this.#dialect.refusalOf(error);
       // One that has served before keeps its executors, and waits to be let in again.
@@ -70,12 +74,12 @@ export class SqlStore extends Queries implements TaskStore {
 
   async commit(commit: Commit): Promise<void> {
     const { statements, missing } = planCommit(this.#dialect, this.#history.segments, commit);
-    const { term, now, absences, saysAlive } = commit;
+    const { term, absences, saysAlive } = commit;
     if (!saysAlive && statements.length + absences.length === 0) return this.#terms.confirm(term);
     const credits = await Promise.all(absences.map((absence) => this.#credit(absence)));
     // Making a table would end the transaction, so it comes before.
     for (const segment of missing) await this.#history.make(this.#engine, segment);
-    await this.#terms.write(term, now, [...credits, ...statements]);
+    await this.#terms.write(commit, [...credits, ...statements]);
   }
 
   /** The engine alone writes such rows, one commit after another: the bounds stay what they are. */
@@ -99,7 +103,7 @@ export class SqlStore extends Queries implements TaskStore {
   }
 
   dropSegments(before: number): Promise<number> {
-    return this.#history.drop(before);
+    return this.#history.drop(before, () => this.#terms.confirmOwner());
   }
 
   async close(): Promise<void> {

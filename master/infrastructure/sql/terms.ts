@@ -2,13 +2,16 @@
  * Who may write: begins terms, and lets nothing be written but under the newest. Knows nothing of
  * tasks.
  */
-import type { Log } from '../../application/ports.ts';
+import type { Commit, Log } from '../../application/ports.ts';
 import { CommitConflict, TermLost } from '../../application/ports.ts';
 import type { Database } from './database.ts';
 import type { Connection, Dialect, Outcome, Statement } from './dialects/dialect.ts';
 import { plain } from './dialects/dialect.ts';
 import type { Databases } from './queries.ts';
 import type { Row } from './rows.ts';
+
+/** Under which term a transaction is written, and what it says of it. */
+export type Heading = Pick<Commit, 'term' | 'now' | 'lastSeq'>;
 
 /** How often to look for what keeps a term from beginning. */
 const WRITER_CHECK_MS = 500;
@@ -18,6 +21,8 @@ export class Terms {
   readonly #readers: Database;
   readonly #dialect: Dialect;
   readonly #log: Log;
+  /** Of the newest term that was begun here. */
+  #owner = '';
 
   constructor({ engine, readers }: Databases, log: Log) {
     this.#engine = engine;
@@ -82,26 +87,30 @@ export class Terms {
       }
       const [, after] = await this.#dialect.run(connection, [raise, this.#readTerm()]);
       const aliveAt = (before?.rows[0]?.['alive_at'] ?? null) as number | null;
-      return { term: termIn(after?.rows ?? []), aliveAt };
+      const nextSeq = after?.rows[0]?.['next_seq'] as number;
+      this.#owner = owner;
+      return { term: termIn(after?.rows ?? []), aliveAt, lastSeq: nextSeq - 1 };
     });
   }
 
   /**
    * The fence: it writes nothing where the term is over, and keeps a newer one from beginning until
-   * this transaction has ended. Says who holds the row, and when its master was alive.
+   * this transaction has ended. Says who holds the row, when its master was alive, and which `seq`
+   * comes next.
    */
-  #fence(term: number, now: number): Statement {
-    const set = `writer = ${this.#dialect.connectionId}, alive_at = ?`;
+  #fence({ term, now, lastSeq }: Heading): Statement {
+    const set = `writer = ${this.#dialect.connectionId}, alive_at = ?, next_seq = ?`;
     return {
       sql: `UPDATE master SET ${set} WHERE id = 1 AND term = ?`,
-      runs: [[now, term]],
+      runs: [[now, lastSeq + 1, term]],
       touches: 1,
     };
   }
 
   /** Locks the row, so that no newer term begins before this transaction has ended. */
   #readTerm(): Statement {
-    return plain(`SELECT term, owner, alive_at FROM master WHERE id = 1${this.#dialect.lockRow}`);
+    const columns = 'term, owner, alive_at, next_seq';
+    return plain(`SELECT ${columns} FROM master WHERE id = 1${this.#dialect.lockRow}`);
   }
 
   /** One that only asks whether its term still stands writes and locks nothing. */
@@ -110,21 +119,30 @@ export class Terms {
   }
 
   /**
+   * For work beside the engine, which outlives a term of ours but not that of another.
+   * @throws {TermLost} another owner has begun a term.
+   */
+  async confirmOwner(): Promise<void> {
+    const [row] = await this.#readers.rows('SELECT owner FROM master WHERE id = 1');
+    if (row?.['owner'] !== this.#owner) throw new TermLost('another master has begun a term');
+  }
+
+  /**
    * One transaction, of this term or none.
    * @throws {TermLost} a newer term has begun; nothing was written.
    * @throws {CommitConflict} a statement has not touched the rows that it must; nothing was written.
    */
-  write(term: number, now: number, statements: readonly Statement[]): Promise<void> {
-    return this.#engine.transaction((connection) => this.#run(connection, term, now, statements));
+  write(heading: Heading, statements: readonly Statement[]): Promise<void> {
+    return this.#engine.transaction((connection) => this.#run(connection, heading, statements));
   }
 
   async #run(
     connection: Connection,
-    term: number,
-    now: number,
+    heading: Heading,
     statements: readonly Statement[],
   ): Promise<void> {
-    const fenced = [this.#fence(term, now), ...statements];
+    const { term } = heading;
+    const fenced = [this.#fence(heading), ...statements];
     let outcomes: Outcome[];
     try {
       outcomes = await this.#dialect.run(connection, [plain(this.#dialect.begin), ...fenced]);
@@ -155,6 +173,8 @@ export interface Begun {
   readonly term: number;
   /** When the newest commit before it was made; null where no commit has said so yet. */
   readonly aliveAt: number | null;
+  /** The highest `seq` that it, or one before it, had given. */
+  readonly lastSeq: number;
 }
 
 function termIn([row]: readonly Row[]): number {

@@ -20,6 +20,8 @@ function written(commit: Commit): Partial<Commit> {
   );
 }
 
+const head = { term: 1, lastSeq: 0 };
+
 describe('fold', () => {
   let task: Task;
   beforeEach(() => {
@@ -82,14 +84,16 @@ describe('fold', () => {
 
   for (const [name, changes, expected] of cases) {
     it(`writes once for ${name}`, () => {
-      const commit = fold(changes(), 1, NOW);
+      const commit = fold(changes(), head, NOW);
       expect(written(commit)).to.deep.equal(expected());
       expect(task.version, 'one write, one version').to.equal(5);
     });
   }
 
   it('refuses a task that was reopened and ended in one turn: no single write does both', () => {
-    expect(() => fold([reopen(), finish()], 1, NOW)).to.throw('reopened and finished in one turn');
+    expect(() => fold([reopen(), finish()], head, NOW)).to.throw(
+      'reopened and finished in one turn',
+    );
   });
 
   it('writes the row of an executor once, as it is to be at the end', () => {
@@ -99,20 +103,21 @@ describe('fold', () => {
       executorId: 'x',
       record: kept,
     });
-    const { executors } = fold([change(record), change(null), change(record)], 1, NOW);
+    const { executors } = fold([change(record), change(null), change(record)], head, NOW);
     expect(executors).to.deep.equal([{ executorId: 'x', record }]);
   });
 
-  it('carries the term and the instant', () => {
-    expect(fold([], 7, NOW)).to.include({ term: 7, now: NOW });
-    expect(written(fold([], 7, NOW))).to.deep.equal({});
+  it('carries the term, the instant and the last number given', () => {
+    const commit = fold([], { term: 7, lastSeq: 9 }, NOW);
+    expect(commit).to.include({ term: 7, now: NOW, lastSeq: 9 });
+    expect(written(commit)).to.deep.equal({});
   });
 
   it('keeps each notification with its end, and a changed one once', () => {
     const notification = { taskSeq: task.seq } as Notification;
     const other = { taskSeq: 99 } as Notification;
     const changed: Change = { type: 'notificationChanged', notification: other };
-    const commit = fold([finish(notification), changed, changed], 1, NOW);
+    const commit = fold([finish(notification), changed, changed], head, NOW);
     expect(commit.finishes).to.deep.equal([{ task, stored: true, notification }]);
     expect(commit.notifications).to.deep.equal([other]);
   });
@@ -120,14 +125,14 @@ describe('fold', () => {
   it('keeps every attempt, in order', () => {
     const attempts = [1, 2].map((attempt) => ({ attempt }) as AttemptRecord);
     const changes = attempts.map((attempt): Change => ({ type: 'attemptRecorded', attempt }));
-    expect(fold([update(), ...changes], 1, NOW).attempts).to.deep.equal(attempts);
+    expect(fold([update(), ...changes], head, NOW).attempts).to.deep.equal(attempts);
   });
 
   it('keeps tasks apart, and in the order in which they came', () => {
     const tasks = newTasks(3);
     const changes = tasks.map((task): Change => ({ type: 'taskInserted', task }));
     const [, second] = tasks as [Task, Task, Task];
-    const commit = fold([...changes, { type: 'taskUpdated', task: second }], 1, NOW);
+    const commit = fold([...changes, { type: 'taskUpdated', task: second }], head, NOW);
     expect(commit.inserts).to.deep.equal(tasks);
     expect(tasks.map(({ version }) => version)).to.deep.equal([1, 1, 1]);
   });
