@@ -85,13 +85,14 @@ export class ApiCaller {
     } catch (error) {
       signal?.throwIfAborted();
       const { message: text, code } = error as NodeJS.ErrnoException;
-      const reason = text || code || 'unknown';
+      const reason =
+        code === 'EPROTO' ? 'it speaks no https there: is it http?' : text || code || 'unknown';
       const message = `no answer from ${this.#url}: ${reason}`;
       throw new SodaError(message, { status: 0, cause: error });
     }
     const { status, data } = answer;
     const said = valueOf(data);
-    if (status >= 200 && status < 300) return remember(said, data);
+    if (status >= 200 && status < 300 && typeof said === 'object') return remember(said, data);
     throw errorOf(answer, said);
   }
 }
@@ -105,6 +106,7 @@ function valueOf(text: string): unknown {
   }
 }
 
+/** Also of a 200 that is none: a page of whatever else listens there. */
 function errorOf({ status, statusText, headers }: AxiosResponse<string>, body: unknown): SodaError {
   const told = (typeof body === 'object' && body !== null ? body : {}) as Partial<Problem> & {
     message?: string;

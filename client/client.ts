@@ -6,6 +6,7 @@ import {
   type ExecutorCommandResponse,
   type ExecutorList,
   type ExecutorView,
+  expectKnown,
   jsonElements,
   type ListQuery,
   type PatchRequest,
@@ -15,6 +16,7 @@ import {
   type TaskSummary,
   type TaskView,
   type UserInfo,
+  withoutApiBase,
 } from '@soda-scheduler/protocol';
 import { ApiCaller, type Call } from './api-call.ts';
 import { exactJson, remember } from './exact-json.ts';
@@ -26,7 +28,7 @@ const POLL_MS_MAX = 5_000;
 const POLL_GROWTH = 1.5;
 
 export interface ClientOptions {
-  /** Where the master is, such as `http://127.0.0.1:18890`. */
+  /** Where the master is, such as `http://127.0.0.1:18890`; with or without the base of the API. */
   readonly url: string;
   /** Sent as a bearer token. */
   readonly token?: string | undefined;
@@ -99,12 +101,12 @@ export interface SodaClient {
   resumeExecutor(executorId: string, options?: CallOptions): Promise<void>;
 }
 
-/** @throws {TypeError} if `url` is not an http or https URL. */
-export function createClient({ url, token, retryCount = RETRY_COUNT }: ClientOptions): SodaClient {
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new TypeError(`expected the http or https URL of a master, got "${url}"`);
-  }
-  const api = new ApiCaller(url, token, retryCount);
+/** Each of them, so that the compiler notices one that is missing. */
+const OPTIONS: Record<keyof ClientOptions, true> = { url: true, token: true, retryCount: true };
+
+/** @throws {TypeError} if `url` is not an http or https URL, or there is no such option. */
+export function createClient(options: ClientOptions): SodaClient {
+  const api = apiOf(options);
   const queue = new SubmitQueue(api);
 
   async function call<T>(
@@ -177,6 +179,15 @@ export function createClient({ url, token, retryCount = RETRY_COUNT }: ClientOpt
       await call('POST', executorPath(executorId, 'resume'), { signal });
     },
   };
+}
+
+function apiOf(options: ClientOptions): ApiCaller {
+  expectKnown(options, Object.keys(OPTIONS));
+  const { url, token, retryCount = RETRY_COUNT } = options;
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new TypeError(`expected the http or https URL of a master, got "${url}"`);
+  }
+  return new ApiCaller(withoutApiBase(url), token, retryCount);
 }
 
 /** Each task of a page is a view of its own: in a list nobody sees the page. */

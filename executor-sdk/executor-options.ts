@@ -5,15 +5,16 @@ import {
   EXECUTOR_ID_PATTERN,
   EXECUTOR_PATH,
   LABEL_PATTERN,
+  expectKnown,
   TASK_TYPE_PATTERN,
+  withoutApiBase,
 } from '@soda-scheduler/protocol';
-import { expectKnown } from './option-names.ts';
 import type { ExecutorEvent } from './events.ts';
 import type { SessionSettings } from './thread-messages.ts';
 import type { Handler, Task } from './task-context.ts';
 
 export interface ExecutorOptions {
-  /** Of the master, as `http`, `https`, `ws` or `wss`. Its path may be left out. */
+  /** Of the master, as `http`, `https`, `ws` or `wss`. What follows its port may be left out. */
   readonly url: string;
   /** Not needed where the master listens on loopback only. */
   readonly token?: string | undefined;
@@ -128,12 +129,14 @@ export function sessionSettings(
 
 /** @throws {TypeError} */
 export function sessionUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : null;
+  const url = URL.canParse(text) ? new URL(withoutApiBase(text)) : null;
   if (url === null || !/^(?:https?|wss?):$/.test(url.protocol)) {
     throw new TypeError(`url: expected http://host:port or ws://host:port, not ${text}`);
   }
   url.protocol = url.protocol.replace('http', 'ws');
-  if (url.pathname === '/') url.pathname = EXECUTOR_PATH;
+  if (url.pathname === '/' || withoutApiBase(text) !== text) {
+    url.pathname = url.pathname.replace(/\/?$/, EXECUTOR_PATH);
+  }
   url.hash = '';
   return url.href;
 }

@@ -2,6 +2,7 @@
  * Variables of the environment that look like settings and are none: a misspelt name must not be
  * ignored in silence. Knows no setting by itself.
  */
+import { didYouMean } from '@soda-scheduler/protocol';
 
 /** Variables of our other programs and of the tests, which may well be in the same environment. */
 const foreignVariables = /^SODA_(TEST_.*|SEED|URL|TOKEN|GROUP|LOG)$/;
@@ -27,25 +28,5 @@ export function unknownVariables(
   return Object.keys(env)
     .filter((name) => name.startsWith('SODA_') && !known.includes(name))
     .filter((name) => !foreignVariables.test(name) && !isOfKubernetes(name, env[name] ?? ''))
-    .map((name) => {
-      const nearest = known
-        .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
-        .reduce((best, next) => (next.distance < best.distance ? next : best));
-      const hint = nearest.distance <= 4 ? `; did you mean ${nearest.candidate}?` : '';
-      return `${name}: there is no such setting${hint}`;
-    });
-}
-
-/** Levenshtein's: single letters inserted, removed or replaced. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 0; i < a.length; i++) {
-    const next = [i + 1];
-    for (let j = 0; j < b.length; j++) {
-      const replaced = (row[j] ?? 0) + (a[i] === b[j] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
+    .map((name) => `${name}: there is no such setting${didYouMean(name, known)}`);
 }

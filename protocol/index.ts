@@ -4,6 +4,7 @@ export * from './close-codes.ts';
 export * from './http-api.ts';
 export * from './json-scan.ts';
 export * from './json-slice.ts';
+export * from './known-names.ts';
 export * from './limits.ts';
 export * from './messages.ts';
 export * from './raw-json.ts';

@@ -9,6 +9,10 @@ export const SUBPROTOCOL = 'soda.v2';
 export const EXECUTOR_PATH = '/scheduler/v2/executor';
 /** The base of every HTTP route but the probes. */
 export const API_BASE = '/scheduler/v2';
+/** Where the master is, of a URL that may have been copied together with that base, or a route. */
+export function withoutApiBase(url: string): string {
+  return url.replace(new RegExp(`${API_BASE}(/[^?#]*)?(?=[?#]|$)`), '');
+}
 /** The port a master listens on unless told otherwise. */
 export const DEFAULT_PORT = 18890;
 

@@ -56,7 +56,9 @@ export class Connection {
       if (socket.readyState === socket.OPEN) onText((data as Buffer).toString());
     });
     socket.on('error', (error) => {
-      failure ||= error.message || String((error as NodeJS.ErrnoException).code);
+      const { code } = error as NodeJS.ErrnoException;
+      const said = code === 'EPROTO' ? 'it speaks no TLS there: is it http?' : error.message;
+      failure ||= said || String(code);
     });
     socket.on('unexpected-response', (_request, response) => {
       status = response.statusCode;

@@ -187,6 +187,8 @@ describe('client', () => {
     expect(error).to.include({ status: 0, code: 0 });
     expect(error.message).to.match(/^no answer from http:\/\/127\.0\.0\.1:\d+: .*ECONNREFUSED/);
     expect(() => createClient({ url: 'localhost:18890' })).to.throw(TypeError, /expected the http/);
+    const misspelt = { url, tokn: 'secret' };
+    expect(() => createClient(misspelt)).to.throw(TypeError, /^tokn: .*; did you mean token\?$/);
   });
 
   it('lists page by page, and only the pages asked for', async () => {

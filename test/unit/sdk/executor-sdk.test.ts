@@ -135,6 +135,8 @@ describe('executor options', () => {
     expect(sessionUrl('http://10.0.0.1:18890')).to.equal(`ws://10.0.0.1:18890${path}`);
     expect(sessionUrl('https://master.example/')).to.equal(`wss://master.example${path}`);
     expect(sessionUrl('ws://master/behind/a/proxy')).to.equal('ws://master/behind/a/proxy');
+    expect(sessionUrl('http://m:1/scheduler/v2')).to.equal(`ws://m:1${path}`);
+    expect(sessionUrl('http://m/a/scheduler/v2/task/submit')).to.equal(`ws://m/a${path}`);
     for (const wrong of ['', 'master:18890', 'ftp://master', '/scheduler']) {
       expect(() => sessionUrl(wrong), wrong).to.throw(TypeError, 'url: expected');
     }

@@ -1,16 +1,18 @@
-/** Notices an option that does not exist: without it a misspelt one would mean its default. */
+/** Names that were given and do not exist: without a word a misspelt one would mean its default. */
 
-/** @throws {TypeError} naming the option and the nearest that there is. */
+/** @throws {TypeError} naming the option that there is not, and the nearest that there is. */
 export function expectKnown(options: object, known: readonly string[]): void {
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown === undefined) return;
+  throw new TypeError(`${unknown}: there is no such option${didYouMean(unknown, known)}`);
+}
+
+/** `; did you mean maxRetries?`, or nothing where none is near. */
+export function didYouMean(unknown: string, known: readonly string[]): string {
   const [nearest] = known
     .map((name) => ({ name, distance: editDistance(unknown.toLowerCase(), name.toLowerCase()) }))
     .toSorted((a, b) => a.distance - b.distance);
-  const hint = nearest !== undefined && nearest.distance <= 4 ? nearest.name : null;
-  throw new TypeError(
-    `${unknown}: there is no such option${hint === null ? '' : `; did you mean ${hint}?`}`,
-  );
+  return nearest !== undefined && nearest.distance <= 4 ? `; did you mean ${nearest.name}?` : '';
 }
 
 /** Levenshtein's: single letters inserted, removed or replaced. */
