@@ -29,7 +29,7 @@ export function explain(state: State, task: Task, now: number): WaitingReason {
 
   if (task.dueAt > now) {
     const why = task.attempt === 0 ? 'It is to run later' : 'It is retried later';
-    return because('not_due', `${why}: in ${Math.ceil((task.dueAt - now) / 1000)} s.`);
+    return because('not_due', `${why}: in ${inWords(task.dueAt - now)}.`);
   }
   if (!state.accepting) {
     return because('draining', 'The master is shutting down: the next one takes it up.');
@@ -77,6 +77,20 @@ function countAhead(state: State, task: Task): number | null {
     ahead++;
   }
   return ahead;
+}
+
+/** `40 d 7 h`, `1 min 5 s`: two units are enough. */
+function inWords(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  const parts: [number, string][] = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [seconds % 60, 's'],
+  ];
+  const first = parts.findIndex(([value]) => value > 0);
+  const shown = parts.slice(first, first + 2).filter(([value]) => value > 0);
+  return shown.map(([value, unit]) => `${value} ${unit}`).join(' ');
 }
 
 function count(list: readonly unknown[], noun: string): string {

@@ -20,8 +20,10 @@ describe('explain', () => {
     scheduler.connect('x');
     expect(why({ runAt: scheduler.now + MINUTE })).to.include({
       reason: 'not_due',
-      message: 'It is to run later: in 60 s.',
+      message: 'It is to run later: in 1 min.',
     });
+    const far = scheduler.now + 40 * 1440 * MINUTE + 443 * MINUTE;
+    expect(why({ id: 'far', runAt: far }).message).to.equal('It is to run later: in 40 d 7 h.');
   });
 
   it('not_due: it failed and is retried later', () => {
