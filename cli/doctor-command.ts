@@ -3,14 +3,13 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { connect as connectTo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { API_BASE, DEFAULT_PORT } from '@soda-scheduler/protocol';
+import { API_BASE, DEFAULT_PORT, withoutApiBase } from '@soda-scheduler/protocol';
 import type { Command } from 'commander';
-import { type ConnectionOptions, remoteCommand } from './connection.ts';
+import { connect, type ConnectionOptions, remoteCommand } from './connection.ts';
 import { Failure } from './exit-code.ts';
-import { Output } from './output.ts';
 
 interface Finding {
   readonly check: string;
@@ -30,10 +29,10 @@ export function doctorCommand(): Command {
       `
 Checks Node, the master and its version, what the token opens, the clocks, the database when
 SODA_DATABASE_URL is set, the data directory when SODA_DATA_DIR is, ffmpeg for the video examples,
-and the port a master would listen on. The exit code is 1 if a check failed; warnings do not count.`,
+and, where no master answers at an address of this machine, its port. The exit code is 1 if a check failed; warnings do not count.`,
     )
     .action(async (options: ConnectionOptions) => {
-      const output = new Output(options.json);
+      const { output } = connect(options);
       const findings = [
         checkNode(),
         ...(await checkMaster(options)),
@@ -61,7 +60,7 @@ function checkNode(): Finding {
 type Ask = (route: string, withToken?: boolean) => Promise<Response>;
 
 async function checkMaster({ url, token }: ConnectionOptions): Promise<Finding[]> {
-  const base = url.replace(/\/+$/, '');
+  const base = withoutApiBase(url).replace(/\/+$/, '');
   const ask: Ask = (route, withToken = true) =>
     fetch(base + route, {
       headers: withToken && token !== undefined ? { authorization: `Bearer ${token}` } : {},
@@ -100,15 +99,23 @@ async function checkMaster({ url, token }: ConnectionOptions): Promise<Finding[]
 
 /** Nobody speaks HTTP there: is the port free for a master, or has somebody else got it? */
 async function absent(base: string, reason: string): Promise<Finding[]> {
-  const port = await checkPort();
+  const failed = (advice: string): Finding => ({
+    check: 'master',
+    state: 'failed',
+    detail: `no answer from ${base} (${reason}); ${advice}`,
+  });
+  const { protocol, hostname, port: given } = new URL(base);
+  if (!/^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname)) {
+    return [failed('is it up, and is this its address? Set SODA_URL, or give --url')];
+  }
+  const port = Number(given || (protocol === 'https:' ? 443 : 80));
+  const finding = await checkPort(port);
+  const flag = port === DEFAULT_PORT ? '' : ` --port ${port}`;
   const advice =
-    port.state === 'ok'
-      ? 'start one with: soda dev'
-      : 'something else listens there: end it, or choose another port with SODA_PORT or --url';
-  return [
-    { check: 'master', state: 'failed', detail: `no answer from ${base} (${reason}); ${advice}` },
-    port,
-  ];
+    finding.state === 'ok'
+      ? `start one with: soda dev${flag}`
+      : 'something else listens there: end it, or choose another port with SODA_PORT and SODA_URL';
+  return [failed(advice), finding];
 }
 
 /** Which role the token opens, by what it opens. */
@@ -155,8 +162,7 @@ function clockFinding(date: string | null): Finding {
 }
 
 /** Asked only where no master answers: else the port is rightly taken. */
-async function checkPort(): Promise<Finding> {
-  const port = Number(process.env['SODA_PORT'] ?? DEFAULT_PORT);
+async function checkPort(port: number): Promise<Finding> {
   const server = createServer();
   try {
     server.listen(port, '127.0.0.1');
@@ -173,7 +179,8 @@ async function checkDatabase(databaseUrl: string | undefined): Promise<Finding[]
   try {
     return [{ check: 'database', state: 'ok', detail: await reach(databaseUrl) }];
   } catch (error) {
-    return [{ check: 'database', state: 'failed', detail: reasonOf(error) }];
+    const { message, code } = error as NodeJS.ErrnoException;
+    return [{ check: 'database', state: 'failed', detail: message || String(code) }];
   }
 }
 
@@ -185,16 +192,11 @@ async function reach(databaseUrl: string): Promise<string> {
     await access(directory, constants.W_OK);
     return `${directory} can be written to`;
   }
-  const { hostname, port } = new URL(databaseUrl);
-  const socket = connectTo({ host: hostname, port: Number(port || 3306) });
-  socket.setTimeout(CONNECT_TIMEOUT_MS, () => socket.destroy(new Error('no answer')));
-  try {
-    // A MySQL server speaks first: its greeting tells it from any other open port.
-    await once(socket, 'data');
-    return `${hostname}:${port || 3306} answers`;
-  } finally {
-    socket.destroy();
-  }
+  // It takes a while to load, and only this needs it.
+  const { reachMysql } = await import('@soda-scheduler/master');
+  await reachMysql(databaseUrl);
+  const { host, pathname } = new URL(databaseUrl);
+  return `${pathname.slice(1)} at ${host} answers`;
 }
 
 async function checkDataDirectory(directory: string | undefined): Promise<Finding[]> {
@@ -227,5 +229,7 @@ function reasonOf(error: unknown): string {
   if (name === 'TimeoutError') return `none within ${CONNECT_TIMEOUT_MS / 1000} s`;
   // A DOMException has a number there, which tells nobody anything.
   const { code } = (cause ?? error) as { code?: unknown };
+  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'it speaks no https there: is it http?';
+  if (code === 'UND_ERR_SOCKET') return 'the connection was closed: is it https there?';
   return typeof code === 'string' ? code : message;
 }

@@ -28,6 +28,7 @@ import { createLog, createLogObserver } from './infrastructure/winston-log.ts';
 
 export { type Config, configFields, loadConfig, redacted } from './config.ts';
 export { StoreUnusable } from './application/ports.ts';
+export { reachMysql } from './infrastructure/sql/open.ts';
 
 const VERSION = readVersion();
 /** Executors send a heartbeat this often within a lease. */

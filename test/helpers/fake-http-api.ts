@@ -36,6 +36,15 @@ export class FakeHttpApi {
   readonly #server = http.createServer((request, response) => void this.#answer(request, response));
   readonly #requests = new Map<string, string>();
 
+  /** As it was made. */
+  clear(): void {
+    this.received.length = 0;
+    this.tasks.clear();
+    this.#requests.clear();
+    this.executors = [];
+    this.intercept = () => undefined;
+  }
+
   async start(): Promise<void> {
     this.#server.listen(0, '127.0.0.1');
     await once(this.#server, 'listening');

@@ -1,9 +1,13 @@
 /** The built `soda` command as a process, without the variables of whoever runs the tests. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { FakeHttpApi } from './fake-http-api.ts';
 
 export const soda = join(fileURLToPath(new URL('../..', import.meta.url)), 'cli/bin/soda.js');
 
@@ -54,4 +58,29 @@ export class SodaCommand {
   killAll(): void {
     for (const child of this.#children) child.kill('SIGKILL');
   }
+}
+
+/** For the suite that calls this: commands in a folder of its own, and the master they talk to. */
+export function commandSuite() {
+  const api = new FakeHttpApi();
+  const folder = join(tmpdir(), `soda-cli-${randomUUID()}`);
+  const command = new SodaCommand(folder);
+  before(() => mkdir(folder));
+  beforeEach(async () => {
+    api.clear();
+    await api.start();
+  });
+  afterEach(async () => {
+    command.killAll();
+    await api.stop();
+  });
+  after(() => rm(folder, { recursive: true }));
+  return {
+    api,
+    folder,
+    start: (args: readonly string[], env: Record<string, string> = {}, script?: string) =>
+      command.start(args, { SODA_URL: api.url, ...env }, script),
+    run: (args: readonly string[], env: Record<string, string> = {}, input = '') =>
+      command.run(args, { SODA_URL: api.url, ...env }, input),
+  };
 }

@@ -1,35 +1,18 @@
 /** `soda doctor`: that what it says is so, and that its advice can be followed. */
 import { expect } from 'chai';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, type Socket, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { FakeHttpApi, problem } from '../helpers/fake-http-api.ts';
-import { SodaCommand, soda } from '../helpers/soda-command.ts';
+import { problem } from '../helpers/fake-http-api.ts';
+import { startMariadb } from '../helpers/mariadb.ts';
+import { commandSuite, soda } from '../helpers/soda-command.ts';
 
 describe('soda doctor', function () {
-  let api: FakeHttpApi;
-  let folder: string;
-  let command: SodaCommand;
-
-  before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'soda-doctor-'));
-    command = new SodaCommand(folder);
-  });
-  beforeEach(async () => {
-    api = new FakeHttpApi();
-    await api.start();
-  });
-  afterEach(async () => {
-    command.killAll();
-    await api.stop();
-  });
-  after(() => rm(folder, { recursive: true }));
+  const { api, folder, run } = commandSuite();
 
   /** What it finds, as `check` -> `state: detail`. */
   async function examine(env: Record<string, string> = {}) {
-    const { out, code } = await command.run(['doctor', '--json'], { SODA_URL: api.url, ...env });
+    const { out, code } = await run(['doctor', '--json'], env);
     const findings = out
       .trim()
       .split('\n')
@@ -78,21 +61,39 @@ describe('soda doctor', function () {
     const sockets: Socket[] = [];
     const silent = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');
     await once(silent, 'listening');
-    const port = String((silent.address() as AddressInfo).port);
-    const there = { SODA_URL: `http://127.0.0.1:${port}`, SODA_PORT: port };
+    const { port } = silent.address() as AddressInfo;
+    const there = { SODA_URL: `http://127.0.0.1:${port}` };
     const other = await examine(there);
     silent.close();
     for (const socket of sockets) socket.destroy();
     await once(silent, 'close');
     const nobody = await examine(there);
-    expect(nobody.found['master']).to.match(/^failed: .*ECONNREFUSED.*start one with: soda dev$/);
-    expect(nobody.found['port']).to.match(/^ok: /);
+    expect(nobody.found['master']).to.match(/^failed: .*ECONNREFUSED.*: soda dev --port \d+$/);
+    expect(nobody.found['port']).to.equal(`ok: ${port} is free`);
+    const away = await examine({ SODA_URL: 'http://master.invalid:1' });
+    expect(away.found['master']).to.match(/^failed: .*is this its address\?/);
+    expect(away.found).to.not.have.property('port');
     expect(other.found['master']).to.match(
       /^failed: .*\(none within 3 s\); something else listens/,
     );
 
     api.intercept = () => [200, { hello: 'world' }];
     expect((await examine()).found['master']).to.include('but not as a master does');
+  });
+
+  it('lets itself into the database that is named', async function () {
+    const mariadb = await startMariadb();
+    if (mariadb === null) return this.skip();
+    const databaseAt = async (url: string) =>
+      (await examine({ SODA_DATABASE_URL: url })).found['database'];
+    const url = await mariadb.url();
+    try {
+      expect(await databaseAt(url)).to.match(/^ok: soda_test_\w+ at 127\.0\.0\.1:\d+ answers$/);
+      expect(await databaseAt(`${url}_none`)).to.match(/^failed: .*Unknown database/);
+      expect(await databaseAt(url.replace(':soda@', ':wrong@'))).to.match(/^failed: .*denied/);
+    } finally {
+      await mariadb.stop();
+    }
   });
 
   it('looks whether the data directory can be written to', async () => {

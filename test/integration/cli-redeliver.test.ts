@@ -1,23 +1,13 @@
 /** Commands on several tasks, and `soda task redeliver` on those that a search finds. */
 import { expect } from 'chai';
 import { createClient } from '@soda-scheduler/client';
-import { FakeHttpApi, problem } from '../helpers/fake-http-api.ts';
-import { SodaCommand } from '../helpers/soda-command.ts';
+import { problem } from '../helpers/fake-http-api.ts';
+import { commandSuite } from '../helpers/soda-command.ts';
 
 describe('soda task, on many', function () {
-  const command = new SodaCommand('.');
-  let api: FakeHttpApi;
+  const { api, start, run: runSoda } = commandSuite();
 
-  beforeEach(async () => {
-    api = new FakeHttpApi();
-    await api.start();
-  });
-  afterEach(async () => {
-    command.killAll();
-    await api.stop();
-  });
-
-  const run = (...args: string[]) => command.run(['task', ...args], { SODA_URL: api.url });
+  const run = (...args: string[]) => runSoda(['task', ...args]);
   const sorted = (text: string) => text.trim().split('\n').sort();
   const posts = () => api.paths().filter((path) => path.startsWith('POST'));
 
@@ -119,7 +109,7 @@ describe('soda task, on many', function () {
     );
     const args = ['task', 'redeliver', '--notification', 'gave_up', '--yes'];
     let [count, hung] = [0, 0];
-    const child = command.start(args, { SODA_URL: api.url });
+    const child = start(args);
     api.intercept = ({ method }) => {
       if (method !== 'POST' || ++count <= 4) return undefined;
       // All that are under way now wait for an answer that never comes.

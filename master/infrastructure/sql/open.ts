@@ -38,6 +38,19 @@ export async function openSqlStore(options: {
   );
 }
 
+/**
+ * Lets itself in and has one statement answered, by the very connection that a store makes.
+ * @throws {StoreUnusable} as `openSqlStore`. @throws the reason of driver or server.
+ */
+export async function reachMysql(url: string): Promise<void> {
+  const database = knex({ ...dialectOf(url, new Pace()).knex, log: knexLog(silent) });
+  try {
+    await database.raw('SELECT 1');
+  } finally {
+    await database.destroy();
+  }
+}
+
 function dialectOf(url: string, pace: Pace): Dialect {
   if (url.startsWith('sqlite:') && url.length > 'sqlite:'.length) {
     return sqliteDialect(url.slice('sqlite:'.length), pace);
