@@ -2,7 +2,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ExecutorView, SodaClient } from '@soda-scheduler/client';
 import { Argument, Command, InvalidArgumentError } from 'commander';
-import { type ConnectionOptions, connect, interruptible, remoteCommand } from './connection.ts';
+import {
+  type ConnectionOptions,
+  connect,
+  interruptible,
+  outlasting,
+  remoteCommand,
+} from './connection.ts';
 
 const POLL_MS_MIN = 100;
 const POLL_MS_MAX = 2_000;
@@ -37,7 +43,7 @@ function drainCommand(): Command {
   return remoteCommand('drain', 'Give an executor no new task. What it runs goes on.')
     .addArgument(new Argument('<id>', 'the id of the executor'))
     .option('--timeout <seconds>', 'take back what it still runs after this long', seconds)
-    .option('--wait', 'until it runs nothing any more')
+    .option('--wait', 'end only when it runs nothing any more, also while the master is away')
     .addHelpText(
       'after',
       `
@@ -52,7 +58,11 @@ Example, before a machine is taken down:
         id,
         options.timeout === undefined ? {} : { timeout: options.timeout },
       );
-      if (options.wait) await interruptible((signal) => untilFree(client, id, signal));
+      if (options.wait) {
+        await interruptible((signal) =>
+          outlasting(signal, (answered) => untilFree(client, id, signal, answered)),
+        );
+      }
       const done = options.wait ? 'drained' : 'draining';
       const until = lasting === false ? ' (until its process ends: its id was made up for it)' : '';
       output.say({ executor_id: id, code: 200, lasting }, `${done}: ${id}${until}`);
@@ -70,9 +80,15 @@ function resumeCommand(): Command {
 }
 
 /** Until the executor holds no task, or is not known any more. */
-async function untilFree(client: SodaClient, id: string, signal: AbortSignal): Promise<void> {
+async function untilFree(
+  client: SodaClient,
+  id: string,
+  signal: AbortSignal,
+  answered: () => void,
+): Promise<void> {
   for (let waitMs = POLL_MS_MIN; ; waitMs = Math.min(waitMs * 1.5, POLL_MS_MAX)) {
     const executors = await client.executors({ signal });
+    answered();
     const executor = executors.find(({ executor_id }) => executor_id === id);
     if (executor === undefined || executor.task_id === null) return;
     await delay(waitMs, undefined, { signal });

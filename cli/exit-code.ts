@@ -45,10 +45,14 @@ const byCode: Readonly<Record<number, ExitCode>> = {
 export function adviceOn(error: unknown): string | null {
   if (!(error instanceof SodaError)) return null;
   if (error.code === 401) return 'set SODA_TOKEN, or give --token';
-  const isOfProxy = [502, 503, 504].includes(error.status) && error.problem === null;
-  return isOfProxy
+  if (error.status === 0) {
+    const cause = error.cause as NodeJS.ErrnoException | undefined;
+    return cause?.code === 'ECONNRESET' ? 'the connection was closed: is it https there?' : null;
+  }
+  if (error.problem !== null) return null;
+  return [502, 503, 504].includes(error.status)
     ? 'this is the answer of a proxy in front of the master: is the master up?'
-    : null;
+    : 'this is no answer of a master: check SODA_URL, or --url';
 }
 
 export function exitCodeOf(error: unknown): ExitCode {

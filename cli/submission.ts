@@ -40,8 +40,8 @@ export function submissionOf(
       priority: priorityOf(priority),
       labels: label,
       requires,
-      run_at: options.runAt,
-      deadline: options.deadline,
+      run_at: instantOf(options.runAt),
+      deadline: instantOf(options.deadline),
       retry: maxAttempts === undefined && retryInterval === undefined ? undefined : retry,
       execution_timeout: options.executionTimeout,
       stall_timeout: options.stallTimeout,
@@ -57,6 +57,11 @@ export function submissionOf(
 export function priorityOf(text: string | undefined): TaskInfo['priority'] {
   const seconds = Number(text);
   return (text === undefined || Number.isNaN(seconds) ? text : seconds) as TaskInfo['priority'];
+}
+
+/** Text as it stands, or epoch milliseconds: fewer digits are no instant that anybody means. */
+export function instantOf(text: string | undefined): string | number | undefined {
+  return text !== undefined && /^\d{12,}$/.test(text) ? Number(text) : text;
 }
 
 /** JSON as it stands, or from a file after `@`, or from stdin for `-`; to be sent as it is written. */

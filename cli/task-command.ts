@@ -5,10 +5,12 @@ import { Argument, Command, Option } from 'commander';
 import { type ConnectionOptions, connect, interruptible, remoteCommand } from './connection.ts';
 import { ExitCode, Failure } from './exit-code.ts';
 import { cancelCommand, redeliverCommand, retryCommand } from './steer-command.ts';
-import { priorityOf, readJson, submissionOf, type SubmitOptions } from './submission.ts';
+import { instantOf, priorityOf, readJson, submissionOf, type SubmitOptions } from './submission.ts';
 import { number, search, type SearchOptions, searchOptions } from './task-search.ts';
 import { showAttempt, showTask } from './task-view.ts';
 import { rounded, watch } from './watch.ts';
+
+const INSTANT = 'such as 2026-12-01T08:00:00Z, or epoch milliseconds';
 
 export function taskCommand(): Command {
   return new Command('task')
@@ -37,27 +39,34 @@ function submitCommand(): Command {
     .option('--env <name>', 'environment, such as prod')
     .option('--user <name>', 'who submits')
     .addOption(priorityOption())
-    .option('--label <label...>', 'labels of the task')
-    .option('--requires <label...>', 'labels that the executor must have')
-    .option('--run-at <time>', 'not before this time, such as 2026-12-01T08:00:00Z')
-    .option('--deadline <time>', 'the end of the task over all its attempts')
-    .option('--max-attempts <count>', '0: until success (default: 10)', number)
+    .option(
+      '--label <label...>',
+      'labels of the task: to find it by, and for executors reserved so',
+    )
+    .option('--requires <label...>', 'labels that the executor must have, all of them')
+    .option('--run-at <time>', `not before this time, ${INSTANT}`)
+    .option('--deadline <time>', `the end of the task over all its attempts, ${INSTANT}`)
+    .option('--max-attempts <count>', 'tries in all; 0: until success (default: 10)', number)
     .option('--retry-interval <seconds>', 'longest wait between attempts (default: 600)', number)
     .option(
       '--execution-timeout <seconds>',
-      'for one attempt (default: as the master says)',
+      'longest time for one attempt (default: as the master says)',
       number,
     )
-    .option('--stall-timeout <seconds>', 'without progress (default: none)', number)
+    .option(
+      '--stall-timeout <seconds>',
+      'longest time without progress in an attempt (default: none)',
+      number,
+    )
     .option(
       '--start-timeout <seconds>',
-      'from due to started (default: as the master says)',
+      'longest time from due to started (default: as the master says)',
       number,
     )
     .addOption(
       new Option(
         '--start-timeout-action <action>',
-        'what happens then: it fails, or the master only says so (default: fail)',
+        'what happens after that time: it fails, or the master only says so (default: fail)',
       ).choices(['fail', 'alert']),
     )
     .option('--notify-url <url>', 'called back when the task has ended')
@@ -65,8 +74,8 @@ function submitCommand(): Command {
     .addHelpText(
       'after',
       `
-With --wait the exit code is 0 if the task succeeded and 1 if it did not. Ctrl-C ends the waiting
-with 130; the task goes on.
+With --wait the exit code is 0 if the task succeeded and 1 if it did not. It waits on while the
+master is away. Ctrl-C ends the waiting with 130; the task goes on.
 
 Examples:
   $ soda task submit --group video --type transcode --params '{"input":"a.mov"}'
@@ -86,9 +95,9 @@ Examples:
 }
 
 function changeCommand(): Command {
-  return oneTaskCommand('change', 'Change when a task that waits is due, or its head start.')
+  return oneTaskCommand('change', 'Change the priority or the due time of a task that waits.')
     .addOption(priorityOption())
-    .option('--run-at <time>', 'not before this time, such as 2026-12-01T08:00:00Z')
+    .option('--run-at <time>', `not before this time, ${INSTANT}`)
     .addHelpText(
       'after',
       `
@@ -103,7 +112,7 @@ Examples:
           throw new Failure('nothing to change: give --priority, --run-at or both', ExitCode.usage);
         }
         const { client, output } = connect(options);
-        await client.change(id, { priority: priorityOf(priority), run_at: runAt });
+        await client.change(id, { priority: priorityOf(priority), run_at: instantOf(runAt) });
         output.say({ task_id: id, code: 200 }, `changed: ${id}`);
       },
     );
@@ -111,7 +120,10 @@ Examples:
 
 function priorityOption(): Option {
   const names = Object.keys(priorityNames).join(', ');
-  return new Option('--priority <name|seconds>', `head start: ${names} or seconds`);
+  return new Option(
+    '--priority <name|seconds>',
+    `head start over tasks of the same age: ${names} or seconds`,
+  );
 }
 
 function getCommand(): Command {
@@ -167,8 +179,8 @@ function watchCommand(): Command {
     .addHelpText(
       'after',
       `
-The exit code is 0 if the task succeeded and 1 if it did not. Ctrl-C ends the watching with 130;
-the task goes on.`,
+The exit code is 0 if the task succeeded and 1 if it did not. It waits on while the master is away.
+Ctrl-C ends the watching with 130; the task goes on.`,
     )
     .action(async (id: string, options: ConnectionOptions) => {
       const { client, output } = connect(options);

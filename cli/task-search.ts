@@ -20,11 +20,20 @@ export type SearchOptions = Pick<Query, 'state' | 'type' | 'notification'> & {
 export function searchOptions(command: Command): Command {
   const ended = 'ended, and its callback is in this state';
   return command
-    .addOption(new Option('--state <state>', 'in this state only').choices(taskStates))
-    .option('--type <type>', 'of this type only')
-    .option('--group <group>', 'of this group only')
-    .option('--label <label>', 'with this label only')
-    .addOption(new Option('--notification <state>', ended).choices(notificationStates));
+    .addOption(once(new Option('--state <state>', 'in this state only').choices(taskStates)))
+    .addOption(once(new Option('--type <type>', 'of this type only')))
+    .addOption(once(new Option('--group <group>', 'of this group only')))
+    .addOption(once(new Option('--label <label>', 'with this label only')))
+    .addOption(once(new Option('--notification <state>', ended).choices(notificationStates)));
+}
+
+/** A second value would take the place of the first without a word. */
+function once(option: Option): Option {
+  const { parseArg: parse } = option;
+  return option.argParser((value: string, previous?: string) => {
+    if (previous !== undefined) throw new InvalidArgumentError('It takes one value only.');
+    return parse?.<string | undefined>(value, previous) ?? value;
+  });
 }
 
 /** @throws {Failure} so many pages in a row have brought nothing that it gives up. */

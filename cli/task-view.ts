@@ -1,5 +1,6 @@
 /** One task, or one attempt, as text: fields below one another. */
 import { type AttemptView, exactJson, type TaskView } from '@soda-scheduler/client';
+import { priorityNames } from '@soda-scheduler/protocol';
 import type { Output } from './output.ts';
 import { percentOf } from './watch.ts';
 
@@ -13,6 +14,7 @@ export function showTask(output: Output, task: TaskView): void {
     ['error', error?.message ?? null],
     ['user', Object.values(task.user).join(' / ')],
     ['submitted', task.submitted_at],
+    ['priority', priorityIn(task)],
     ['due', task.state === 'waiting' ? task.due_at : null],
     ['started', task.started_at],
     ['finished', task.finished_at],
@@ -27,6 +29,8 @@ export function showTask(output: Output, task: TaskView): void {
     ['params', exactJson(task, 'params')],
     ['result', task.result === null ? null : exactJson(task, 'result')],
     ['callback', notification && `${notification.state ?? 'at the end'} ${notification.url}`],
+    ['callback tries', notification?.state ? notification.tries : null],
+    ['next try', notification?.next_try_at ?? null],
     ['callback error', notification?.last_error ?? null],
   ]);
   if (output.json) return;
@@ -60,6 +64,12 @@ const ended: Readonly<Record<string, string>> = {
 /** A sentence for a waiting task as for an ended one. */
 function whyOf({ failure_reason: reason, waiting }: TaskView): string | null {
   return reason === null ? (waiting?.message ?? null) : (ended[reason] ?? reason);
+}
+
+/** `high`, or `90 s` where no name stands for it. */
+function priorityIn({ priority }: TaskView): string {
+  const name = Object.entries(priorityNames).find(([, seconds]) => seconds === priority)?.[0];
+  return name ?? `${priority} s`;
 }
 
 /** Those that there are, in seconds: `start 600, attempt 3600, silence 60`. */

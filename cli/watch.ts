@@ -1,7 +1,7 @@
 /** Follows a task: a progress bar on a terminal, a line for each change elsewhere. */
 import { exactJson, type SodaClient, type TaskView } from '@soda-scheduler/client';
 import { Presets, SingleBar } from 'cli-progress';
-import { interruptible } from './connection.ts';
+import { interruptible, outlasting } from './connection.ts';
 import { Failure, Interrupted } from './exit-code.ts';
 import { type Output, plain } from './output.ts';
 
@@ -10,17 +10,28 @@ export async function watch(client: SodaClient, output: Output, taskId: string):
   const bar = output.isTerminal ? progressBar() : null;
   let task: TaskView;
   let said = '';
+  const show = (now: TaskView) => {
+    const line = stateLine(now);
+    if (bar) bar.update(now.progress?.percent ?? 0, { state: line });
+    // A report may change what the line leaves out.
+    else if (output.json || line !== said) output.sayView(now, line);
+    said = line;
+  };
   try {
-    task = await interruptible((signal) => {
-      const onProgress = (now: TaskView) => {
-        const line = stateLine(now);
-        if (bar) bar.update(now.progress?.percent ?? 0, { state: line });
-        // A report may change what the line leaves out.
-        else if (output.json || line !== said) output.sayView(now, line);
-        said = line;
-      };
-      return client.wait(taskId, { signal, onProgress });
-    });
+    task = await interruptible((signal) =>
+      outlasting(
+        signal,
+        (answered) =>
+          client.wait(taskId, {
+            signal,
+            onProgress: (now) => {
+              answered();
+              show(now);
+            },
+          }),
+        bar ? (state) => bar.update({ state: plain(state) }) : undefined,
+      ),
+    );
   } catch (error) {
     bar?.stop();
     if (error instanceof Interrupted) output.hint(`The task goes on: soda task watch ${taskId}`);
@@ -42,13 +53,15 @@ function progressBar(): SingleBar {
   return bar;
 }
 
-function stateLine({ state, progress, attempt, executor_id, waiting }: TaskView): string {
+function stateLine(task: TaskView): string {
+  const { state, progress, attempt, executor_id, waiting } = task;
   const parts = [
     state,
     percentOf(progress),
     attempt > 1 ? `attempt ${attempt}` : null,
     state === 'running' && executor_id !== null ? `on ${executor_id}` : null,
     waiting?.message ?? null,
+    waiting?.reason === 'not_due' ? task.due_at : null,
   ];
   return plain(parts.filter((part) => part !== null).join(', '));
 }

@@ -22,10 +22,10 @@ function commandsOf(command, path) {
 }
 
 function sectionOf({ command, path }) {
-  const given = command.registeredArguments.map((each) => `<${each.name()}>`);
+  const given = command.registeredArguments.map(written);
   const lines = [`## \`${[path, ...given].join(' ')}\``, '', command.description(), ''];
   const rows = [
-    ...command.registeredArguments.map((each) => [`<${each.name()}>`, each.description]),
+    ...command.registeredArguments.map((each) => [written(each), each.description]),
     ...command.options.map((option) => [option.flags, meaningOf(option)]),
   ];
   if (rows.length > 0) {
@@ -35,6 +35,12 @@ function sectionOf({ command, path }) {
   return lines.join('\n');
 }
 
+/** As in the usage that --help prints. */
+function written(argument) {
+  const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+  return argument.required ? `<${name}>` : `[${name}]`;
+}
+
 /** A bar would end the cell, also within code. */
 function cell(text) {
   return text.replaceAll('|', '\\|');
@@ -42,10 +48,12 @@ function cell(text) {
 
 function meaningOf({ description, argChoices, defaultValue, envVar, mandatory }) {
   const notes = [
-    mandatory && defaultValue === undefined ? 'required' : '',
+    mandatory && defaultValue === undefined
+      ? `required${envVar === undefined ? '' : `, unless ${envVar} is set`}`
+      : '',
     argChoices === undefined ? '' : argChoices.join(', '),
     defaultValue === undefined ? '' : `default: ${defaultValue}`,
-    envVar ?? '',
+    mandatory ? '' : (envVar ?? ''),
   ].filter((note) => note !== '');
   return notes.length === 0 ? description : `${description} (${notes.join('; ')})`;
 }

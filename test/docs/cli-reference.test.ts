@@ -10,6 +10,13 @@ describe('the pages of the soda command', () => {
     expect(readFileSync(join(root, 'docs/cli-reference.md'), 'utf8')).to.equal(page);
   });
 
+  it('say of an option or an argument that it is required only where it is', async () => {
+    const { page } = (await import(join(root, 'scripts/cli-reference.mjs'))) as { page: string };
+    expect(page).to.include('counted for (required, unless SODA_GROUP is set)');
+    expect(page).to.include('## `soda task redeliver [id...]`');
+    expect(page).to.include('## `soda task cancel <id...>`');
+  });
+
   it('name every command in the overview', async () => {
     const { page } = (await import(join(root, 'scripts/cli-reference.mjs'))) as { page: string };
     const overview = readFileSync(join(root, 'docs/cli.md'), 'utf8');

@@ -1,44 +1,12 @@
 /** `soda task list` and `soda task get`: searches that take many pages, and attempts by themselves. */
 import { expect } from 'chai';
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { createInterface } from 'node:readline';
 import { createClient } from '@soda-scheduler/client';
-import { FakeHttpApi } from '../helpers/fake-http-api.ts';
-
-const soda = fileURLToPath(new URL('../../cli/bin/soda.js', import.meta.url));
+import { commandSuite } from '../helpers/soda-command.ts';
 
 describe('soda task', function () {
-  const children = new Set<ChildProcess>();
-  let api: FakeHttpApi;
-
-  beforeEach(async () => {
-    api = new FakeHttpApi();
-    await api.start();
-  });
-
-  afterEach(async () => {
-    for (const child of children) child.kill('SIGKILL');
-    await api.stop();
-  });
-
-  function start(args: readonly string[]) {
-    const child = spawn(process.execPath, [soda, ...args], {
-      env: { PATH: process.env['PATH'], SODA_URL: api.url },
-    });
-    children.add(child);
-    child.once('exit', () => children.delete(child));
-    return child;
-  }
-
-  async function run(args: readonly string[]) {
-    const child = start(args);
-    let [out, err] = ['', ''];
-    child.stdout.on('data', (chunk) => (out += chunk));
-    child.stderr.on('data', (chunk) => (err += chunk));
-    const [code] = await once(child, 'close');
-    return { code: code as number | null, out, err };
-  }
+  const { api, start, run } = commandSuite();
 
   const submit = (id: string) =>
     createClient({ url: api.url }).submit({ id, type: 'hello' }, { group: 'dev' });
@@ -79,6 +47,29 @@ describe('soda task', function () {
     child.kill('SIGINT');
     const [code] = await once(child, 'close');
     expect({ code, id: out.split('\t')[0] }).to.deep.equal({ code: 130, id: 'a' });
+  });
+
+  it('shows the head start of a task, and when its callback is tried again', async () => {
+    await submit('a');
+    expect((await run(['task', 'get', 'a'])).out).to.match(/^priority: +normal$/m);
+    api.finish('a', 'succeeded');
+    const next_try_at = '2026-11-20T12:00:00.000Z';
+    const never = { last_status: 503, last_error: 'HTTP 503', delivered_at: null };
+    const notification = { url: 'http://x/', state: 'pending' as const, tries: 3, ...never };
+    api.change('a', { priority: 90, notification: { ...notification, next_try_at } });
+    expect((await run(['task', 'get', 'a'])).out)
+      .to.match(/^priority: +90 s$/m)
+      .and.to.match(/^callback tries: +3$/m)
+      .and.to.match(/^next try: +2026-11-20T12:00:00.000Z$/m);
+  });
+
+  it('says when a task that is watched is due', async () => {
+    await submit('a');
+    const waiting = { reason: 'not_due' as const, message: 'It is to run later.', ahead: 0 };
+    api.change('a', { waiting, due_at: '2026-12-01T08:00:00.000Z' });
+    const child = start(['task', 'watch', 'a']);
+    const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+    expect(line).to.equal('waiting, It is to run later., 2026-12-01T08:00:00.000Z');
   });
 
   it('shows one attempt with all its details', async () => {

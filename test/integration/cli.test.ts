@@ -1,44 +1,19 @@
 /** The built `soda` command as a process: what it prints, and how it ends. */
 import { expect } from 'chai';
 import { once } from 'node:events';
-import { copyFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { FakeHttpApi, problem } from '../helpers/fake-http-api.ts';
-import { SodaCommand, soda } from '../helpers/soda-command.ts';
+import { problem } from '../helpers/fake-http-api.ts';
+import { commandSuite, soda } from '../helpers/soda-command.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const receiver = path.join(root, 'examples/dist/callback-receiver/main.js');
 
 describe('soda', function () {
-  let api: FakeHttpApi;
-  let folder: string;
-  let command: SodaCommand;
-
-  before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'soda-cli-'));
-    command = new SodaCommand(folder);
-  });
-
-  beforeEach(async () => {
-    api = new FakeHttpApi();
-    await api.start();
-  });
-
-  afterEach(async () => {
-    command.killAll();
-    await api.stop();
-  });
-
-  after(() => rm(folder, { recursive: true }));
-
-  const start = (args: readonly string[], env: Record<string, string> = {}, script?: string) =>
-    command.start(args, { SODA_URL: api.url, ...env }, script);
-  const run = (args: readonly string[], env: Record<string, string> = {}, input = '') =>
-    command.run(args, { SODA_URL: api.url, ...env }, input);
+  const { api, folder, start, run } = commandSuite();
 
   it('stops a master that still waits for its database when it is told to', async () => {
     const child = start(['master'], {
@@ -86,6 +61,8 @@ describe('soda', function () {
         [/unknown command 'tusk'/, ['tusk']],
         [/required option '--type <type>'/, ['task', 'submit', '--group', 'dev']],
         [/Allowed choices are waiting/, ['task', 'list', '--state', 'sleeping']],
+        [/It takes one value only/, ['task', 'list', '--state', 'failed', '--state', 'expired']],
+        [/It takes one value only/, ['task', 'list', '--label', 'a', '--label', 'b']],
         [/Expected a number/, ['task', 'list', '--limit', 'many']],
         [/expected the http or https URL/, ['task', 'list', '--url', 'localhost']],
         [/--params: .*JSON/, ['task', 'submit', '--type', 't', '--group', 'g', '--params', '{']],
@@ -233,6 +210,8 @@ describe('soda', function () {
         ['PATCH', { priority: 'urgent' }],
         ['PATCH', { priority: -60, run_at: at }],
       ]);
+      await run(['task', 'change', 'a', '--run-at', '1796112000000']);
+      expect(api.received[2]?.body).to.deep.equal({ run_at: 1_796_112_000_000 });
       const nothing = await run(['task', 'change', 'a']);
       expect(nothing).to.include({ code: 2 });
       expect(nothing.err).to.match(/nothing to change/);

@@ -1,0 +1,82 @@
+/** How `soda` gets along with a master that is away, or an address that is not quite its own. */
+import { expect } from 'chai';
+import { once } from 'node:events';
+import https from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import { API_BASE } from '@soda-scheduler/protocol';
+import { commandSuite } from '../helpers/soda-command.ts';
+
+describe('soda and its way to the master', function () {
+  const { api, start, run } = commandSuite();
+
+  const submitted = ['task', 'submit', '--type', 'hello', '--group', 'dev', '--id'];
+
+  it('waits on while the master is away, and says so once', async () => {
+    await run([...submitted, 'a']);
+    api.executors = [{ executor_id: 'e1', task_id: 'a' } as never];
+    const askedCounts = new Map<string, number>();
+    api.intercept = ({ method, path }) => {
+      const askedCount = (askedCounts.get(path) ?? 0) + 1;
+      if (method !== 'GET') return undefined;
+      askedCounts.set(path, askedCount);
+      // Two rounds of tries find nobody.
+      if (askedCount > 1 && askedCount <= 9) return 'drop';
+      if (askedCount > 9) {
+        api.finish(path.slice('/task/'.length), 'succeeded');
+        api.executors = [];
+      }
+      return undefined;
+    };
+    const ends = await Promise.all([
+      run(['task', 'watch', 'a']),
+      run([...submitted, 'b', '--wait', '--json']),
+      run(['executor', 'drain', 'e1', '--wait']),
+    ]);
+    for (const { code, err } of ends) {
+      expect(err).to.match(
+        /^soda: no answer from .*; waiting until the master is back\nsoda: the master is back\n$/,
+      );
+      expect(code).to.equal(0);
+    }
+  });
+
+  it('ends with Ctrl-C while the master is away', async () => {
+    api.intercept = () => 'drop';
+    const child = start(['task', 'watch', 'a']);
+    await once(createInterface(child.stderr), 'line');
+    child.kill('SIGINT');
+    expect(await once(child, 'exit')).to.deep.equal([130, null]);
+  });
+
+  it('takes the address also with what was copied behind it', async () => {
+    await run([...submitted, 'a']);
+    for (const behind of [API_BASE, `${API_BASE}/`, `${API_BASE}/task/submit`]) {
+      const env = { SODA_URL: api.url + behind };
+      expect(await run(['task', 'get', 'a'], env), behind).to.include({ code: 0 });
+      expect((await run(['doctor'], env)).out, behind).to.match(/^master\tok\t/m);
+    }
+  });
+
+  it('says that the address is of http and not of https, or of somebody else', async () => {
+    const secure = https.createServer().listen(0, '127.0.0.1');
+    await once(secure, 'listening');
+    const { port } = secure.address() as AddressInfo;
+    const get = (url: string) => run(['task', 'get', 'a', '--url', url]);
+    const [toPlain, toSecure] = await Promise.all([
+      get(api.url.replace('http', 'https')),
+      get(`http://127.0.0.1:${port}`),
+    ]);
+    secure.close();
+    expect(toPlain.err).to.match(
+      /^soda: no answer from .*: it speaks no https there: is it http\?\n$/,
+    );
+    expect(toSecure.err).to.match(/\nsoda: the connection was closed: is it https there\?\n$/);
+    api.intercept = () => [200, '<html>'];
+    const other = await get(api.url);
+    expect(other.err).to.match(
+      /^soda: HTTP 200 .*\nsoda: this is no answer of a master: check SODA_URL/,
+    );
+    expect(other.code).to.equal(1);
+  });
+});
