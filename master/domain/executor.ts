@@ -94,6 +94,7 @@ export interface Executor {
   readonly coolDowns: Map<string, number>;
   /** Offers in a row that came to nothing; from the third on it is left alone for a while. */
   refusalCount: number;
+  /** 0: it does not rest, and has chosen since. */
   restUntil: number;
   /** Heartbeats in a row that did not mention the attempt it should be running. */
   missedCount: number;

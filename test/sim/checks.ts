@@ -185,8 +185,6 @@ function checkOrder(world: World, ledger: Ledger, state: State): void {
     const executor = state.executors.get(offered.executorId ?? '');
     const row = ledger.live.get(offered.seq);
     if (executor === undefined || row?.attempt !== offered.attempt) continue;
-    // It may be given what a step brings before the tick that ends its rest lets it choose.
-    if (executor.restUntil > state.lastTickAt) continue;
     const offeredAt = offered.offeredAt ?? world.now;
     for (const lane of state.lanes.values()) {
       if (executor.poolKey === '' || !mayRun(executor, lane)) continue;

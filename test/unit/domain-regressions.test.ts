@@ -41,6 +41,27 @@ describe('regressions', () => {
     expect(offers(out)).to.deep.equal(['middle -> x']);
   });
 
+  it('an executor whose rest is over takes what waited for that before what comes now', () => {
+    const types = ['echo', 'copy'];
+    const begin = () => {
+      const scheduler = new Scheduler();
+      scheduler.connect('x', { types });
+      scheduler.submit({ id: 'old' });
+      return scheduler;
+    };
+    // What has arrived is stepped before the tick that ends the rest.
+    const comes = (scheduler: Scheduler, afterMs: number) => {
+      scheduler.now += afterMs;
+      return offers(scheduler.submit({ id: 'new', type: 'copy' }));
+    };
+    const cooling = begin();
+    cooling.reject('x');
+    expect(comes(cooling, 10 * SECOND), 'a cool-down').to.deep.equal(['old -> x']);
+    const resting = begin();
+    for (const sessionId of ['x/2', 'x/3', 'x/4']) resting.connect('x', { types, sessionId });
+    expect(comes(resting, 100), 'a rest').to.deep.equal(['old -> x']);
+  });
+
   it('a task that became due while the process stood still is offered by the first tick', () => {
     const scheduler = new Scheduler();
     scheduler.connect('x');

@@ -81,9 +81,9 @@ function offerOne(state: State, lane: Lane, now: number, out: Output): boolean {
       if (executor.restUntil > now) continue;
       const task = firstFor(state, lane, executor, now, out);
       if (task === undefined) continue;
-      // If it may not have the head of this lane yet, that of another may come before the rest.
-      const isHead = task === lane.ready.first();
-      const best = isHead ? task : bestFor(state, pool, executor, now, out);
+      // What it has refused, or what waited while it rested, may come before this, in any lane.
+      const mayHaveOlder = executor.coolDowns.size > 0 || executor.restUntil > 0;
+      const best = mayHaveOlder ? bestFor(state, pool, executor, now, out) : task;
       offer(state, best ?? task, executor, now, out);
       return true;
     }

@@ -128,9 +128,6 @@ export function attemptRejected(
  */
 export function coolDown(state: State, executor: Executor, task: Task, now: number): void {
   const { coolDownMs } = state.policy;
-  for (const [taskId, until] of executor.coolDowns) {
-    if (until <= now) executor.coolDowns.delete(taskId);
-  }
   executor.coolDowns.set(task.id, now + coolDownMs);
   state.deadlines.push({ at: now + coolDownMs, kind: 'rested', executor });
   rest(state, executor, now);
@@ -144,6 +141,15 @@ export function rest(state: State, executor: Executor, now: number): void {
   const restMs = Math.min(100 * 2 ** Math.min(executor.refusalCount - 3, 16), coolDownMs);
   executor.restUntil = now + restMs;
   state.deadlines.push({ at: executor.restUntil, kind: 'rested', executor });
+}
+
+/** A rest or a cool-down has ended: the executor chooses among all that it may have now. */
+export function rested(state: State, executor: Executor, now: number): void {
+  for (const [taskId, until] of executor.coolDowns) {
+    if (until <= now) executor.coolDowns.delete(taskId);
+  }
+  if (executor.restUntil <= now) executor.restUntil = 0;
+  if (state.pools.get(executor.poolKey)?.idle.has(executor)) state.freed.add(executor);
 }
 
 /** Kept at once, written within a second; a new checkpoint is written at once. */

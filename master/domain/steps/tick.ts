@@ -6,7 +6,7 @@ import { FIRE_COUNT_MAX } from '../bounds.ts';
 import type { Deadline, Entry } from '../queue/deadlines.ts';
 import type { State } from '../state.ts';
 import { type CancelReason, isTerminal, type Task } from '../task.ts';
-import { coolDown, executionEndsAt, spare, stallEndsAt, writeSoon } from './attempt.ts';
+import { coolDown, executionEndsAt, rested, spare, stallEndsAt, writeSoon } from './attempt.ts';
 import { beginEnding, graceEnded } from './cancel.ts';
 import { recordDue } from './drain.ts';
 import { endAttempt, settleOverdue } from './finish.ts';
@@ -135,9 +135,7 @@ function fire(state: State, entry: Entry, now: number, out: Output): void {
     case 'drain':
       return endOccupation(state, due.executor, 'drain', now, out);
     case 'rested':
-      if (state.pools.get(due.executor.poolKey)?.idle.has(due.executor)) {
-        state.freed.add(due.executor);
-      }
+      return rested(state, due.executor, now);
   }
 }
 
