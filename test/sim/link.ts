@@ -4,11 +4,12 @@
  */
 import { CloseCode } from '@soda-scheduler/protocol';
 import { commandBody } from '../../master/access/executor-frames.ts';
-import { ExecutorSessions } from '../../master/access/executor-sessions.ts';
+import { type Connection, ExecutorSessions } from '../../master/access/executor-sessions.ts';
 import type { MasterHandle } from '../../master/application/master-handle.ts';
 import type { ExecutorLink } from '../../master/application/ports.ts';
 import type { ExecutorCommand } from '../../master/domain/effects.ts';
 import type { Event } from '../../master/domain/events.ts';
+import { Contacts } from './contacts.ts';
 import type { Ledger } from './ledger.ts';
 import type { Socket } from './network.ts';
 import type { Process } from './world.ts';
@@ -24,8 +25,11 @@ export class SimLink implements ExecutorLink {
   readonly #process: Process;
   readonly #ledger: Ledger;
   readonly #sessions: ExecutorSessions;
-  /** A bug to be found: see `mutants.ts`. */
+  readonly #connections = new Set<Connection>();
+  readonly contacts: Contacts;
+  /** Bugs to be found: see `mutants.ts`. */
   acknowledgesAtOnce = false;
+  forgetsWhoLives = false;
   #lastSession = 0;
   /** Commands given to each session: the session is to number them like that. */
   readonly #sentCounts = new Map<string, number>();
@@ -41,12 +45,15 @@ export class SimLink implements ExecutorLink {
       leaseMs,
       createId: () => `${process.name}-s${++this.#lastSession}`,
     });
+    const { world } = process;
+    this.contacts = new Contacts({ world, ledger, leaseMs, keptMs: 2 * HEARTBEAT_MS });
   }
 
   attach(
     master: Pick<MasterHandle, 'term' | 'post' | 'isFull' | 'attemptOf' | 'executorOf'>,
   ): void {
     const post = (event: Event, frameBytes = 0) => {
+      this.contacts.heard(event);
       if ('frameSeq' in event) this.#delivered(event);
       master.post(event, frameBytes);
     };
@@ -73,9 +80,16 @@ export class SimLink implements ExecutorLink {
         socket.close(code);
       },
     });
+    this.#connections.add(connection);
     socket.events = {
-      onText: (text) => this.#sessions.receive(connection, text),
-      onClosed: (code) => this.#sessions.closed(connection, code),
+      onText: (text) => {
+        if (this.forgetsWhoLives && connection.session === null) this.#forgetAllBut(connection);
+        this.#sessions.receive(connection, text);
+      },
+      onClosed: (code) => {
+        this.#connections.delete(connection);
+        this.#sessions.closed(connection, code);
+      },
     };
   }
 
@@ -103,11 +117,13 @@ export class SimLink implements ExecutorLink {
   }
 
   close(sessionId: string, reason: 'superseded' | 'silent' | 'reattach'): void {
+    this.contacts.closed(sessionId);
     this.#sessions.close(sessionId, reason);
   }
 
   freeze(executorId: string, incarnation: string, isFrozen: boolean): void {
     this.#process.world.log(`${executorId} ${incarnation} is ${isFrozen ? 'frozen' : 'thawed'}`);
+    this.contacts.freeze(executorId, incarnation, isFrozen);
     this.#sessions.freeze(executorId, incarnation, isFrozen);
   }
 
@@ -116,7 +132,15 @@ export class SimLink implements ExecutorLink {
   }
 
   reattachAll(): void {
+    this.contacts.closed();
     this.#sessions.reattachAll();
+  }
+
+  #forgetAllBut(arrived: Connection): void {
+    const longAgo = this.#process.now() - 2 * HEARTBEAT_MS;
+    for (const connection of this.#connections) {
+      if (connection !== arrived) connection.lastHeardAt = longAgo;
+    }
   }
 
   #delivered({ type, sessionId, frameSeq, taskId, attempt }: AttemptFrame): void {

@@ -128,6 +128,23 @@ function mutantList(): Mutant[] {
       }),
     },
     {
+      name: 'takes whoever has the id of an executor for the process that had it',
+      faults: { executorCrash: true },
+      settings: { longRunChance: 1 },
+      ...onEvent((event, state) => {
+        if (event.type !== 'executorConnected') return event;
+        const known = state?.executors.get(event.executorId);
+        return known === undefined ? event : { ...event, incarnation: known.incarnation };
+      }),
+    },
+    {
+      name: 'lets anybody have the id of a process that lives',
+      faults: { executorCrash: true },
+      ...onLink((link) => {
+        link.forgetsWhoLives = true;
+      }),
+    },
+    {
       name: 'drops heartbeats',
       ...onEvent((event) => (event.type === 'heartbeatReceived' ? null : event)),
     },

@@ -29,6 +29,7 @@ export class SimStore implements TaskStore {
   readonly #ledger: Ledger;
   readonly #faults: Faults;
   readonly #latencyMsMax: number;
+  readonly #asked: (commit: Commit) => void;
 
   constructor(options: {
     process: Process;
@@ -36,15 +37,19 @@ export class SimStore implements TaskStore {
     ledger: Ledger;
     faults: Faults;
     latencyMsMax: number;
+    /** Told of every commit, whatever becomes of it. */
+    asked: (commit: Commit) => void;
   }) {
     this.#process = options.process;
     this.#rows = options.rows;
     this.#ledger = options.ledger;
     this.#faults = options.faults;
     this.#latencyMsMax = options.latencyMsMax;
+    this.#asked = options.asked;
   }
 
   commit(commit: Commit): Promise<void> {
+    this.#asked(commit);
     const written = copyOf(commit);
     const take = async () => {
       await this.#rows.commit(written);

@@ -1,7 +1,7 @@
 /** One master process: the real engine, master and id register between simulated ports. */
 import { Engine } from '../../../master/application/engine.ts';
 import { Master } from '../../../master/application/master.ts';
-import type { Log, Notifier, TaskStore } from '../../../master/application/ports.ts';
+import type { Commit, Log, Notifier, TaskStore } from '../../../master/application/ports.ts';
 import { SimNotifier } from './callbacks.ts';
 import { TurnCheck } from '../checks.ts';
 import type { Faults, Settings } from '../faults.ts';
@@ -48,11 +48,13 @@ export class MasterProcess {
     this.process = new Process(world, name);
     this.#check = new TurnCheck(this.process, ledger);
     const { process } = this;
+    this.link = new SimLink(process, ledger, settings.policy.leaseMs);
     const latencyMsMax = settings.storeLatencyMsMax;
-    const plain = new SimStore({ process, rows: options.rows, ledger, faults, latencyMsMax });
+    const asked = (commit: Commit) => this.link.contacts.check(commit);
+    const { rows } = options;
+    const plain = new SimStore({ process, rows, ledger, faults, latencyMsMax, asked });
     const store = sabotage?.store?.(plain, ledger) ?? plain;
     const log = this.#log();
-    this.link = new SimLink(process, ledger, settings.policy.leaseMs);
     sabotage?.link?.(this.link);
     const { notificationCountMax } = settings.policy;
     const notifier = new SimNotifier(process, ledger, faults, notificationCountMax);

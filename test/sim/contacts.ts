@@ -1,0 +1,116 @@
+/**
+ * Which processes one master has heard of, and when. Two promises to them are held against that:
+ * nobody gets the id of one that lives (I17), and nothing ends what it runs before it has been
+ * silent for a lease, but its own word (L2).
+ */
+import type { Commit } from '../../master/application/ports.ts';
+import type { Event, ReportedAttempt } from '../../master/domain/events.ts';
+import type { AttemptRecord } from '../../master/domain/task.ts';
+import type { Ledger } from './ledger.ts';
+import type { World } from './world.ts';
+
+interface Contact {
+  readonly sessionId: string;
+  readonly incarnation: string;
+  heardAt: number;
+  /** What it runs, by its own word. */
+  running: readonly ReportedAttempt[];
+  /** Nothing that it says renews its lease. */
+  isFrozen: boolean;
+}
+
+export class Contacts {
+  readonly #world: World;
+  readonly #ledger: Ledger;
+  readonly #leaseMs: number;
+  /** So long after it was heard of, a process keeps its id. */
+  readonly #keptMs: number;
+  /** By executor id and incarnation. */
+  readonly #contacts = new Map<string, Contact>();
+  readonly #bySession = new Map<string, Contact>();
+  /** Who has each executor id; nobody where its session was ended on purpose. */
+  readonly #owners = new Map<string, Contact>();
+
+  constructor(options: { world: World; ledger: Ledger; leaseMs: number; keptMs: number }) {
+    this.#world = options.world;
+    this.#ledger = options.ledger;
+    this.#leaseMs = options.leaseMs;
+    this.#keptMs = options.keptMs;
+  }
+
+  /** An executor has said something that its master is about to step. */
+  heard(event: Event): void {
+    if (event.type === 'executorConnected') return this.#begun(event);
+    if (!('sessionId' in event) || event.type === 'cancelAcknowledged') return;
+    const contact = this.#bySession.get(event.sessionId);
+    if (contact === undefined) return;
+    if (event.type === 'executorDisconnected') {
+      if (event.left) this.#left(event.executorId, contact);
+      return;
+    }
+    contact.heardAt = this.#world.now;
+    if (event.type === 'heartbeatReceived') contact.running = event.running;
+    else if (event.type === 'attemptAccepted') {
+      const { taskId, attempt } = event;
+      contact.running = [...contact.running, { taskId, attempt, state: 'running' }];
+    }
+  }
+
+  freeze(executorId: string, incarnation: string, isFrozen: boolean): void {
+    const contact = this.#contacts.get(`${executorId} ${incarnation}`);
+    if (contact !== undefined) contact.isFrozen = isFrozen;
+  }
+
+  /** The master has ended the session: its id is free. Without one: all of them. */
+  closed(sessionId?: string): void {
+    for (const [id, owner] of this.#owners) {
+      if (sessionId === undefined || owner.sessionId === sessionId) this.#owners.delete(id);
+    }
+  }
+
+  /** About to be committed; what is said meanwhile comes too late. */
+  check({ term, attempts }: Commit): void {
+    // What a master that was deposed has decided is refused.
+    if (term !== this.#ledger.term) return;
+    for (const record of attempts) if (record.outcome.startsWith('lost')) this.#lost(record);
+  }
+
+  #lost({ executorId, incarnation, taskSeq, attempt, outcome, endedAt }: AttemptRecord): void {
+    const contact = this.#contacts.get(`${executorId} ${incarnation}`);
+    if (contact === undefined || contact.isFrozen) return;
+    const silentMs = endedAt - contact.heardAt;
+    const taskId = this.#ledger.live.get(taskSeq)?.id;
+    const isSaid = contact.running.some((one) => one.taskId === taskId && one.attempt === attempt);
+    if (silentMs >= this.#leaseMs || !isSaid) return;
+    const what = `${taskId}/${attempt} is ${outcome}, its executor was heard of ${silentMs} ms ago`;
+    this.#world.violate('L2', what);
+  }
+
+  #begun(event: Extract<Event, { type: 'executorConnected' }>): void {
+    const { executorId, incarnation, sessionId, running } = event;
+    const { now } = this.#world;
+    const owner = this.#owners.get(executorId);
+    const isOther = owner !== undefined && owner.incarnation !== incarnation;
+    if (isOther && now - owner.heardAt < this.#keptMs && !this.#isAtWork(executorId, incarnation)) {
+      const what = `${incarnation} gets the id ${executorId} of ${owner.incarnation}`;
+      this.#world.violate('I17', `${what}, which was heard of ${now - owner.heardAt} ms ago`);
+    }
+    const contact = { sessionId, incarnation, heardAt: now, running, isFrozen: false };
+    this.#contacts.set(`${executorId} ${incarnation}`, contact);
+    this.#bySession.set(sessionId, contact);
+    this.#owners.set(executorId, contact);
+  }
+
+  #left(executorId: string, contact: Contact): void {
+    contact.running = [];
+    if (this.#owners.get(executorId) === contact) this.#owners.delete(executorId);
+  }
+
+  #isAtWork(executorId: string, incarnation: string): boolean {
+    for (const row of this.#ledger.live.values()) {
+      const isOpen = row.state === 'offered' || row.state === 'running';
+      if (isOpen && row.executorId === executorId && row.incarnation === incarnation) return true;
+    }
+    return false;
+  }
+}
