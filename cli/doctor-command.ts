@@ -176,6 +176,11 @@ async function checkPort(port: number): Promise<Finding> {
 
 async function checkDatabase(databaseUrl: string | undefined): Promise<Finding[]> {
   if (databaseUrl === undefined || databaseUrl === '') return [];
+  const { loadConfig } = await import('@soda-scheduler/master');
+  const settings = loadConfig({ env: { SODA_DATABASE_URL: databaseUrl }, flags: {} });
+  if ('problems' in settings) {
+    return [{ check: 'database', state: 'failed', detail: settings.problems.join('; ') }];
+  }
   try {
     return [{ check: 'database', state: 'ok', detail: await reach(databaseUrl) }];
   } catch (error) {

@@ -9,6 +9,7 @@ import { DEFAULT_PORT } from '@soda-scheduler/protocol';
 import { z } from 'zod';
 import { AddressPolicy } from './infrastructure/callbacks/address-policy.ts';
 import { CallbackSigner } from './infrastructure/callbacks/callback-message.ts';
+import { readDatabaseUrl } from './infrastructure/sql/database-url.ts';
 import { isServiceLink, unknownVariables } from './unknown-variables.ts';
 
 export interface ConfigField {
@@ -98,13 +99,15 @@ const configSchema = z.object({
     .register(fieldMeta, { env: 'SODA_PORT', value: 'port', default: String(DEFAULT_PORT) }),
   databaseUrl: z
     .string()
-    .refine(isDatabaseUrl, {
-      error: 'expected sqlite:<path>, mysql://user:password@host:port/name or mariadb://...',
+    .superRefine((text, context) => {
+      const read = readDatabaseUrl(text);
+      if ('problem' in read) context.addIssue(read.problem);
     })
     .nullable()
     .describe(
-      'Where tasks are stored. Without one: `sqlite:<data dir>/soda.db`. `?ssl=true` or ' +
-        '`?ssl=<CA file>` after a mysql URL: over TLS.',
+      'Where tasks are stored: `sqlite:<path>`, or `mysql://user:password@host:port/database` ' +
+        'with the user and the password percent-encoded. Without one: `sqlite:<data dir>/soda.db`. ' +
+        '`?ssl=true` or `?ssl=<CA file>` after a mysql URL: over TLS.',
     )
     .register(fieldMeta, { env: 'SODA_DATABASE_URL', value: 'url', fromFile: true }),
   dataDir: z
@@ -363,11 +366,6 @@ function tokenProblems(raw: Readonly<Record<string, string | null>>): string[] {
   }
   const distinct = new Set(tokens.map(({ value }) => value)).size;
   return distinct === tokens.length ? [] : ['SODA_*_TOKEN: two of the three tokens are the same'];
-}
-
-function isDatabaseUrl(text: string): boolean {
-  if (text.startsWith('sqlite:')) return text.length > 'sqlite:'.length;
-  return /^(mysql|mariadb):$/.test(urlOf(text)?.protocol ?? '') && urlOf(text)?.hostname !== '';
 }
 
 function withoutPassword(text: string): string {

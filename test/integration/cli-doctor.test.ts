@@ -35,6 +35,10 @@ describe('soda doctor', function () {
     for (const check of ['clock', 'database']) expect(ill.found[check]).to.match(/^failed: /);
     expect(ill.code).to.equal(1);
     expect(ill.out).to.not.include('secret');
+    const odd = await examine({ SODA_DATABASE_URL: 'mysql://root:sec/ret@127.0.0.1:1/soda' });
+    expect(odd.found['database'])
+      .to.match(/^failed: .*%2F for \//)
+      .and.not.to.include('ret');
   });
 
   it('says what the token opens', async () => {

@@ -124,7 +124,7 @@ describe('configuration', () => {
 
   const wrong: readonly (readonly [name: string, ...values: string[]])[] = [
     ['SODA_PORT', '65536', '-1', '1.5', 'http', '0x10'],
-    ['SODA_DATABASE_URL', 'postgres://db/x', 'sqlite:', 'soda.db', 'mysql://'],
+    ['SODA_DATABASE_URL', 'postgres://db/x', 'sqlite:', 'soda.db', 'mysql://', 'mysql:///x'],
     ['SODA_NOTIFY_ALLOW', '10.0.0.0/33', 'http://host', 'a b', '::1/129'],
     [
       'SODA_NOTIFY_SECRET',
@@ -153,6 +153,34 @@ describe('configuration', () => {
       }
     });
   }
+
+  it('says how a database URL is to be written, and repeats nothing of it', () => {
+    const problemOf = (url: string) => {
+      const [problem, ...more] = problemsOf({ SODA_DATABASE_URL: url });
+      expect(more, url).to.deep.equal([]);
+      return problem;
+    };
+    for (const url of ['mysql://soda:hunter2@db:3306', 'mariadb://soda:hunter2@db/']) {
+      expect(problemOf(url), url)
+        .to.match(/^SODA_DATABASE_URL: expected the name of a database .*mysql:.*\/database$/)
+        .and.not.to.include('hunter2');
+    }
+    for (const password of [
+      'hun/ter2',
+      '1/hunter2',
+      'hun?ter2',
+      '1?hunter2',
+      'hun#ter2',
+      '1#ter2',
+    ]) {
+      expect(problemOf(`mysql://soda:${password}@db/soda`), password)
+        .to.match(/^SODA_DATABASE_URL: expected .*percent-encode.* %2F for \//)
+        .and.not.to.include('ter2');
+    }
+    expect(problemOf('mysql://soda:50%off@db/soda')).to.match(/two hexadecimal digits.*%25 for %/);
+    const written = 'mysql://soda:a%2Fb%3F%23%25%40%3A@db/soda?ssl=/etc/ssl/db@2.pem';
+    expect(configOf({ SODA_DATABASE_URL: written }).databaseUrl).to.equal(written);
+  });
 
   it('tells all problems at once', () => {
     const problems = problemsOf({ SODA_PORT: 'x', SODA_LEASE: 'y', SODA_HOST: '0.0.0.0' });
@@ -250,7 +278,7 @@ describe('configuration', () => {
   });
 
   it('makes a secret for callbacks once, readable by its owner only', () => {
-    const dataDir = path.join(directory, 'new', 'data');
+    const dataDir = directory;
     const made = keepNotifySecret(dataDir);
     expect(keepNotifySecret(dataDir)).to.equal(made);
     expect(problemsOf({ SODA_NOTIFY_SECRET: made })).to.deep.equal([]);

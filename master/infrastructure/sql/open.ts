@@ -1,7 +1,11 @@
-/** Opens the SQL store that a URL names. The only file of this folder that others import. */
+/**
+ * Opens the SQL store that a URL names. The only file of this folder that others import, but for
+ * `database-url.ts`.
+ */
 import knex, { type Knex } from 'knex';
 import type { Log, TaskStore } from '../../application/ports.ts';
 import { StoreUnusable } from '../../application/ports.ts';
+import { readDatabaseUrl } from './database-url.ts';
 import { Database } from './database.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { mysqlDialect } from './dialects/mysql.ts';
@@ -16,7 +20,7 @@ const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
  * @param options.url `sqlite:<file>` or `mysql://user:password@host:port/database`, over TLS with
  *   `?ssl=true` or `?ssl=<CA file>`.
  * @param options.allowWeakDurability serve even if a power cut could lose accepted tasks.
- * @throws {StoreUnusable} the URL is of neither form, or has other parameters.
+ * @throws {StoreUnusable} the URL is of neither form, names no database, or has other parameters.
  */
 export async function openSqlStore(options: {
   readonly url: string;
@@ -52,15 +56,10 @@ export async function reachMysql(url: string): Promise<void> {
 }
 
 function dialectOf(url: string, pace: Pace): Dialect {
-  if (url.startsWith('sqlite:') && url.length > 'sqlite:'.length) {
-    return sqliteDialect(url.slice('sqlite:'.length), pace);
-  }
-  if (URL.canParse(url) && /^(mysql|mariadb):$/.test(new URL(url).protocol)) {
-    return mysqlDialect(new URL(url));
-  }
-  throw new StoreUnusable(
-    'the store must be given as sqlite:<file> or mysql://user:password@host:port/database',
-  );
+  const read = readDatabaseUrl(url);
+  if ('file' in read) return sqliteDialect(read.file, pace);
+  if ('server' in read) return mysqlDialect(read.server);
+  throw new StoreUnusable(`the database URL cannot be used: ${read.problem}`);
 }
 
 function knexLog(
