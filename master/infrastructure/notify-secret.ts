@@ -1,22 +1,13 @@
 /** The secret that signs callbacks, where the configuration names none: made once, then kept. */
 import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
 const FILE_NAME = 'notify-secret';
 const SECRET_BYTES = 32;
 
 /**
- * A `whsec_` secret from the data directory, which is made if need be. Two masters that start at
+ * A `whsec_` secret from the data directory. Two masters that start at
  * once get the same one.
  * @throws where the directory cannot be written, or the file holds something else.
  */
@@ -25,7 +16,6 @@ export function keepNotifySecret(dataDir: string): string {
   const kept = readIfThere(file);
   if (kept !== null) return kept;
 
-  mkdirSync(dataDir, { recursive: true });
   const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
   try {
     writeDurably(draft, `whsec_${randomBytes(SECRET_BYTES).toString('base64')}\n`);

@@ -141,6 +141,32 @@ describe('SQL schema: SQLite', function () {
     });
   });
 
+  it('refuses tables without a column that it needs, and takes them once they have it', async () => {
+    await withStore((store) => store.takeTerm('m-1', NOW));
+    const refusal = () =>
+      withStore(async (store) => {
+        const failure = await failureOf(store.takeTerm('m-2', NOW));
+        expect(failure).to.be.instanceOf(StoreUnusable);
+        return failure.message;
+      });
+    for (const [loss, what] of [
+      ['ALTER TABLE task DROP COLUMN hidden_ms', 'no column hidden_ms in task'],
+      [`ALTER TABLE ${TODAY} DROP COLUMN notify_since`, `no column notify_since in ${TODAY}`],
+      ['ALTER TABLE master DROP COLUMN clock_back', 'no column clock_back in master'],
+      ['DROP TABLE installation', 'no table installation'],
+    ] as const) {
+      withFile((database) => database.exec(loss));
+      const message = await refusal();
+      expect(message).to.contain(what);
+      const remedy = /UPDATE schema_version SET version = \d+/.exec(message)?.[0] ?? '';
+      withFile((database) => database.exec(remedy));
+      await withStore((store) => store.takeTerm('m-2', NOW));
+    }
+    withFile((database) => database.exec('ALTER TABLE master DROP COLUMN owner'));
+    expect(await refusal()).to.match(/no column owner in master: .* restore a backup/);
+    expect(await refusal()).not.to.contain('UPDATE');
+  });
+
   it('refuses tables of which nothing says what version made them', async () => {
     await withStore((store) => store.takeTerm('m-1', NOW));
     for (const loss of ['DELETE FROM schema_version', 'DROP TABLE schema_version']) {
@@ -193,6 +219,18 @@ describe('SQL schema: MariaDB', function () {
       expect(failure).to.be.instanceOf(StoreUnusable);
       expect(failure.message).to.match(/has .*master, task, .*no row in schema_version.*backup/);
       expect(await client('master').first('term')).to.deep.equal({ term: 1 });
+    }));
+
+  it('refuses tables without a column that it needs, but not of one that has served', () =>
+    withBoth(async (store, client) => {
+      const { term } = await store.takeTerm('m-1', NOW);
+      await client.raw(`ALTER TABLE ${TODAY} DROP COLUMN notify_since`);
+      const failure = await failureOf(store.takeTerm('m-2', NOW));
+      expect(failure).to.be.instanceOf(StoreUnusable);
+      expect(failure.message).to.contain(`no column notify_since in ${TODAY}`);
+      expect((await store.takeTerm('m-1', NOW, term)).term).to.equal(term + 1);
+      await client('schema_version').update({ version: 1 });
+      expect((await store.takeTerm('m-2', NOW)).term).to.equal(term + 2);
     }));
 
   it('begins no count of terms again where the first step is taken twice', () =>

@@ -42,8 +42,9 @@ afterEach(async () => {
 });
 
 describe('SQL store: URL', () => {
-  it('is refused unless it names a file or a server', async () => {
-    for (const url of ['', 'sqlite:', 'postgres://h/d', 'soda.db']) {
+  it('is refused unless it names a file, or a database of a server', async () => {
+    const wrong = ['', 'sqlite:', 'postgres://h/d', 'soda.db', 'mysql://u:p@h', 'mysql://u:p@h/'];
+    for (const url of wrong) {
       expect(await failureOf(openSqlStore({ url, allowWeakDurability: false }))).to.be.instanceOf(
         StoreUnusable,
       );
@@ -357,8 +358,11 @@ describe('SQL store: MariaDB', function () {
       const [[row]] = await client.raw(`SHOW VARIABLES LIKE 'have_ssl'`);
       if (row?.Value !== 'DISABLED') this.skip();
     });
-    const store = await open(`${url}?ssl=true`);
-    expect((await failureOf(store.takeTerm('m-1', NOW))).message).to.match(/secure connection/);
+    const failure = await failureOf((await open(`${url}?ssl=true`)).takeTerm('m-1', NOW));
+    expect(failure).to.be.instanceOf(StoreUnusable);
+    expect(failure.message).to.match(/it has no TLS, which ssl in the database URL asks for/);
+    const later = await failureOf((await open(`${url}?ssl=true`)).takeTerm('m-1', NOW, 1));
+    expect(later, 'it may be given TLS').not.to.be.instanceOf(StoreUnusable);
   });
 
   it('goes on when the server is back after a crash, with all that was committed', async function () {

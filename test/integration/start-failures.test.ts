@@ -1,4 +1,5 @@
 /** Why a master could not start: one line of its log says so, whatever it was. */
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -10,6 +11,7 @@ import { loadConfig, runMaster } from '@soda-scheduler/master';
 import Libsql from 'libsql';
 import { expect } from 'chai';
 import { type Mariadb, startMariadb } from '../helpers/mariadb.ts';
+import { SodaCommand } from '../helpers/soda-command.ts';
 
 describe('a master that cannot start', () => {
   let folder: string;
@@ -61,19 +63,42 @@ describe('a master that cannot start', () => {
     expect(await failedStart({ SODA_DATA_DIR: file })).to.contain(file);
   });
 
+  it('says that no data directory can be made where it is to be', async () => {
+    const commands = new SodaCommand(folder);
+    // In a process of its own, which can be killed should it not end.
+    const limit = setTimeout(() => commands.killAll(), 10_000);
+    const dataDir = '/proc/soda/data';
+    const ended = await commands.run(['master', '--port', '0', '--data-dir', dataDir]);
+    clearTimeout(limit);
+    expect(ended.code, ended.err).to.equal(1);
+    expect(ended.err).to.match(
+      /data directory \/proc\/soda\/data cannot be made \(E\w+\): set SODA/,
+    );
+  }).timeout(15_000);
+
   it('says that its secret is none', async () => {
     writeFileSync(join(folder, 'notify-secret'), 'nonsense');
     expect(await failedStart({})).to.contain('does not hold a whsec_ secret');
   });
 
-  it('says that the schema is newer than it is', async () => {
+  /** After a master had it. */
+  async function changeDatabase(sql: string) {
     const outcome = loadConfig({ env: { SODA_PORT: '0', SODA_DATA_DIR: folder }, flags: {} });
     if (!('config' in outcome)) throw new Error(outcome.problems.join('\n'));
     await (await runMaster(outcome.config, { logTo: new PassThrough().resume() })).stop();
     const database = new Libsql(join(folder, 'soda.db'));
-    database.exec('UPDATE schema_version SET version = 1000');
+    database.exec(sql);
     database.close();
+  }
+
+  it('says that the schema is newer than it is', async () => {
+    await changeDatabase('UPDATE schema_version SET version = 1000');
     expect(await failedStart({})).to.match(/1000/);
+  });
+
+  it('says which column its database has not', async () => {
+    await changeDatabase('ALTER TABLE task DROP COLUMN hidden_ms');
+    expect(await failedStart({})).to.contain('no column hidden_ms in task');
   });
 
   describe('on MariaDB', function () {
@@ -95,6 +120,23 @@ describe('a master that cannot start', () => {
       expect(reason)
         .to.match(/refuses: Access denied/)
         .and.not.to.contain('wrong-password');
+    });
+
+    it('says that the certificate of the server is not trusted', async function () {
+      const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
+      const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=localhost'];
+      const made = spawnSync('openssl', [...request, '-keyout', key, '-out', certificate]);
+      if (made.status !== 0) this.skip();
+      const secure = await startMariadb([`--ssl-key=${key}`, `--ssl-cert=${certificate}`]);
+      try {
+        const url = new URL((await secure?.url()) ?? '');
+        url.search = '?ssl=true';
+        expect(await failedStart({ SODA_DATABASE_URL: url.href })).to.match(
+          /certificate is not trusted \(self.signed certificate.*\): .*\?ssl=<file>/,
+        );
+      } finally {
+        await secure?.stop();
+      }
     });
   });
 });

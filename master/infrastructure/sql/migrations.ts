@@ -7,7 +7,7 @@
 import { StoreUnusable } from '../../application/ports.ts';
 import type { Database } from './database.ts';
 import type { Dialect, Index, Types } from './dialects/dialect.ts';
-import { SEGMENT_PREFIX } from './segments.ts';
+import { SEGMENT_PREFIX, segmentNamed } from './segments.ts';
 
 /** As 2.0.0 made them. What came since stands behind the columns of every table, old or new. */
 const liveTaskColumns = (t: Types): string => `
@@ -61,7 +61,18 @@ const addedTaskColumns = (t: Types): Columns => [
   ['end_by', `${t.instant} NULL`],
 ];
 
-/** Of segments alone. */
+/** Of segments alone, as 2.0.0 made them. */
+const endColumns = (t: Types): string => `
+  finished_at ${t.instant} NOT NULL,
+  failure_reason ${t.key(32)} NULL,
+  notify_state ${t.key(16)} NULL,
+  notify_tries ${t.integer} NULL,
+  notify_next_at ${t.instant} NULL,
+  notify_status ${t.integer} NULL,
+  notify_error ${t.text} NULL,
+  delivered_at ${t.instant} NULL,
+  result ${t.text} NULL`;
+
 const addedEndColumns = (t: Types): Columns => [['notify_since', `${t.instant} NULL`]];
 
 const addedAttemptColumns = (t: Types): Columns => [
@@ -85,16 +96,7 @@ export const segmentIndexes: readonly Index[] = [
  */
 export function createSegment(dialect: Dialect, table: string): string[] {
   const t = dialect.types;
-  const columns = `${liveTaskColumns(t)},
-  finished_at ${t.instant} NOT NULL,
-  failure_reason ${t.key(32)} NULL,
-  notify_state ${t.key(16)} NULL,
-  notify_tries ${t.integer} NULL,
-  notify_next_at ${t.instant} NULL,
-  notify_status ${t.integer} NULL,
-  notify_error ${t.text} NULL,
-  delivered_at ${t.instant} NULL,
-  result ${t.text} NULL,
+  const columns = `${liveTaskColumns(t)},${endColumns(t)},
   ${[...addedTaskColumns(t), ...addedEndColumns(t)]
     .map(([name, type]) => `${name} ${type}`)
     .join(',\n  ')}`;
@@ -221,6 +223,59 @@ export async function migrate(database: Database): Promise<void> {
       await alone.changeSchema([...statements, raise]);
     }
   });
+}
+
+/**
+ * Whether everything is there that statements name: a version between two releases, or somebody's
+ * hand, may have left it out, and no try would ever succeed.
+ * @throws {StoreUnusable} naming the table and the column, and what to do.
+ */
+export async function checkColumns(database: Database): Promise<void> {
+  const existing = await readNames(database);
+  for (const { table, made, added } of tablesOf(database.dialect.types, existing)) {
+    const names = existing.get(table);
+    const isMissing = (name: string) => names?.has(name) !== true;
+    const lost = made.find(isMissing);
+    const missing = lost ?? added.find(isMissing);
+    if (missing === undefined) continue;
+    const what = names === undefined ? `no table ${table}` : `no column ${missing} in ${table}`;
+    const last = steps.length - 1;
+    const remedy =
+      lost === undefined
+        ? `UPDATE schema_version SET version = ${last} has the next start add it; or`
+        : 'it cannot be made anew:';
+    throw new StoreUnusable(
+      `the database says schema version ${steps.length}, but has ${what}: a version between two ` +
+        `releases has made it, or it was changed by hand. ${remedy} restore a backup, or use ` +
+        'another database',
+    );
+  }
+}
+
+/** Each table with the names of its columns; `added`: those that the last step makes. */
+function tablesOf(t: Types, existing: Existing) {
+  const ofTask = [liveTaskColumns(t), addedTaskColumns(t)] as const;
+  const ofSegment = [ofTask[0] + endColumns(t), [...ofTask[1], ...addedEndColumns(t)]] as const;
+  const segments = [...existing.keys()].filter((table) => segmentNamed(table) !== null);
+  const tables: readonly (readonly [string, string, Columns])[] = [
+    ['master', masterColumns(t), addedMasterColumns(t)],
+    ['task', ...ofTask],
+    ['task_attempt', attemptColumns(t), addedAttemptColumns(t)],
+    ...segments.map((table) => [table, ...ofSegment] as const),
+  ];
+  const named = tables.map(([table, made, added]) => ({
+    table,
+    made: namesIn(made),
+    added: added.map(([name]) => name),
+  }));
+  const executor = { table: 'executor', made: [], added: namesIn(executorColumns(t)) };
+  const installation = { table: 'installation', made: [], added: namesIn(installationColumns(t)) };
+  return [...named, executor, installation];
+}
+
+/** A column stands on a line of its own. */
+function namesIn(columns: string): string[] {
+  return [...columns.matchAll(/^ {2}([a-z_]+) /gm)].map(([, name]) => name ?? '');
 }
 
 async function readNames(database: Database): Promise<Existing> {

@@ -12,7 +12,7 @@ import type { Database } from './database.ts';
 import type { Dialect, Statement } from './dialects/dialect.ts';
 import { History } from './history.ts';
 import { keepSecrets } from './installation.ts';
-import { migrate } from './migrations.ts';
+import { checkColumns, migrate } from './migrations.ts';
 import { type Databases, Queries } from './queries.ts';
 import { Terms } from './terms.ts';
 
@@ -48,6 +48,7 @@ export class SqlStore extends Queries implements TaskStore {
     try {
       await this.#checkServer();
       await migrate(this.#readers);
+      if (held === undefined) await checkColumns(this.#readers);
       await this.#history.find();
       await this.#history.prepare(now);
       const begun = await this.#terms.begin(owner, now, held);

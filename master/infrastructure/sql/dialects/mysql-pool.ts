@@ -119,6 +119,17 @@ function tlsOf({ searchParams }: URL): Pick<ConnectionOptions, 'ssl'> {
   }
 }
 
+/** What is wrong with the server's TLS where the URL asks for it; null for other errors. */
+export function tlsRefusalOf(error: unknown): string | null {
+  const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: string };
+  if (code === 'HANDSHAKE_NO_SSL_SUPPORT') {
+    return 'it has no TLS, which ssl in the database URL asks for: set up TLS there, or leave out ssl';
+  }
+  // Also of a connection that breaks in the middle of it, which is no refusal.
+  if (code !== 'HANDSHAKE_SSL_ERROR' || !/certificate|altname/i.test(message ?? '')) return null;
+  return `its certificate is not trusted (${message}): name the file of its CA with ?ssl=<file>`;
+}
+
 /** @param max connections at most. */
 export function poolOf(url: URL, max: number): Knex.Config {
   return {

@@ -7,7 +7,7 @@ import type { Knex } from 'knex';
 import type { ResultSetHeader, RowDataPacket } from 'mysql2';
 import type { Columns, Connection, Dialect, Index, Outcome, Statement, Types } from './dialect.ts';
 import { placeholders } from './dialect.ts';
-import { abandon, poolOf, query } from './mysql-pool.ts';
+import { abandon, poolOf, query, tlsRefusalOf } from './mysql-pool.ts';
 import type { Row, Value } from '../rows.ts';
 
 /**
@@ -292,7 +292,9 @@ export function mysqlDialect(url: URL): Dialect {
     findFault,
 
     refusalOf: (error) =>
-      REFUSALS.includes(codeOf(error)) ? (error as { sqlMessage: string }).sqlMessage : null,
+      REFUSALS.includes(codeOf(error))
+        ? (error as { sqlMessage: string }).sqlMessage
+        : tlsRefusalOf(error),
     isPassing: (error) => codeOf(error) === DEADLOCK || codeOf(error) === LOCK_WAIT_TIMEOUT,
     isMissingTable: (error) => codeOf(error) === NO_SUCH_TABLE,
     isDuplicate: (error) => codeOf(error) === DUPLICATE_KEY,
