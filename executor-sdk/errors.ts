@@ -56,8 +56,8 @@ export class TaskAborted extends Error {
   override readonly name = 'TaskAborted';
   readonly reason: AbortReason;
 
-  constructor(reason: AbortReason) {
-    super(`the attempt has to end: ${reason}`);
+  constructor(reason: AbortReason, attempt = 'the attempt') {
+    super(`${attempt} has to end: ${reason}`);
     this.reason = reason;
   }
 }

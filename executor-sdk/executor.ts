@@ -17,7 +17,13 @@ import { outcomeOf, rejectBody } from './outcome.ts';
 import type { HandlerEnd, Refusal } from './outcome.ts';
 import { ProgressReport, fencingToken, taskOf } from './task-context.ts';
 import type { Handler, Task } from './task-context.ts';
-import type { AttemptKey, FromSession, ToSession } from './thread-messages.ts';
+import {
+  type AttemptKey,
+  type FromSession,
+  keyOf,
+  nameOf,
+  type ToSession,
+} from './thread-messages.ts';
 
 const DRAIN_TIMEOUT_MS = 10_000;
 /** How long an aborted handler may keep a process alive that was told to stop. */
@@ -238,7 +244,7 @@ export class Executor {
     const attempt = `attempt ${key.attempt} of ${type} ${id}`;
     const about = { type: 'handler_failed', ...key } as const;
     if (problem !== undefined) {
-      return this.#event({ ...about, level: 'error', message: `${attempt} failed: ${problem}` });
+      return this.#event({ ...about, level: 'error', message: `${type} ${id} failed: ${problem}` });
     }
     // To throw is how a handler ends when it is told to; but not what is wrong with the program.
     if (!('error' in end) || (aborted !== null && !isBug(end.error))) return;
@@ -278,14 +284,9 @@ export class Executor {
 
   #abort(running: RunningAttempt, reason: AbortReason): void {
     if (running.abort.signal.aborted) return;
-    const { taskId, attempt } = running;
-    this.#event({
-      type: 'task_aborted',
-      message: `${taskId} has to end: ${reason}`,
-      taskId,
-      attempt,
-    });
-    running.abort.abort(new TaskAborted(reason));
+    const error = new TaskAborted(reason, nameOf(running));
+    this.#event({ type: 'task_aborted', message: error.message, ...keyOf(running) });
+    running.abort.abort(error);
   }
 
   #tell(message: ToSession): void {

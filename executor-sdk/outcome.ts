@@ -4,7 +4,7 @@ import { NonRetryableError, RetryableError } from './errors.ts';
 import type { AbortReason } from './errors.ts';
 import { partsOf, stackOf } from './failure.ts';
 import { checkedJson } from './task-context.ts';
-import type { AttemptKey } from './thread-messages.ts';
+import { type AttemptKey, nameOf } from './thread-messages.ts';
 
 type ResultMessage = Extract<ExecutorMessage, { type: 'result' }>;
 type AttemptFields = Pick<ResultMessage, 'type' | 'task_id' | 'attempt'>;
@@ -51,7 +51,7 @@ export function outcomeOf(
     return { outcome: fields.outcome, body: jsonObject(message, texts) };
   };
   if ('value' in end) {
-    const result = resultText(end.value, bytesMax);
+    const result = checkedText(`result of ${nameOf({ taskId, attempt })}`, end.value, bytesMax);
     if ('text' in result) return finish({ outcome: 'succeeded' }, { result: result.text });
     const error = { name: 'ResultRefused', message: result.problem, retryable: false };
     return { ...finish({ outcome: 'failed', error }), problem: result.problem };
@@ -93,16 +93,17 @@ function detailsText(thrown: unknown, bytesMax: number): string | undefined {
 
 /** Details that cannot be sent must not hide the error they belong to. */
 function ownDetails(value: unknown, bytesMax: number): string | undefined {
-  const details = resultText(value, bytesMax);
+  const details = checkedText('details of the error', value, bytesMax);
   return 'text' in details ? details.text : JSON.stringify({ omitted: details.problem });
 }
 
-function resultText(
+function checkedText(
+  what: string,
   value: unknown,
   bytesMax: number,
 ): { readonly text: string | undefined } | { readonly problem: string } {
   try {
-    return { text: checkedJson('result', value, bytesMax) };
+    return { text: checkedJson(what, value, bytesMax) };
   } catch (error) {
     return { problem: (error as Error).message.slice(0, 1024) };
   }

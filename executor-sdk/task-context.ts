@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { type ExecutorMessage, jsonObject, jsonText } from '@soda-scheduler/protocol';
 import type { ChildOptions } from './child-groups.ts';
-import type { AttemptKey, FromSession, Limits } from './thread-messages.ts';
+import { type AttemptKey, type FromSession, type Limits, nameOf } from './thread-messages.ts';
 
 const PROGRESS_INTERVAL_MS = 1_000;
 
@@ -125,7 +125,7 @@ export class ProgressReport implements Pick<TaskContext, 'progress' | 'checkpoin
 
   progress(percent: number, state?: unknown): void {
     if (this.#isClosed) return;
-    const text = checkedJson('progress state', state, this.#limits.progress_state_bytes);
+    const text = this.#checked('progress state', state, this.#limits.progress_state_bytes);
     const inRange = Math.min(100, Math.max(0, percent));
     this.#newest = this.#body({ state: text }, inRange >= 0 ? inRange : undefined);
     const waitMs = this.#sentAt + PROGRESS_INTERVAL_MS - performance.now();
@@ -135,7 +135,7 @@ export class ProgressReport implements Pick<TaskContext, 'progress' | 'checkpoin
 
   checkpoint(value: unknown): void {
     if (this.#isClosed) return;
-    const text = checkedJson('checkpoint', value, this.#limits.checkpoint_bytes) ?? 'null';
+    const text = this.#checked('checkpoint', value, this.#limits.checkpoint_bytes) ?? 'null';
     this.#send('checkpoint', this.#body({ checkpoint: text }));
   }
 
@@ -152,6 +152,10 @@ export class ProgressReport implements Pick<TaskContext, 'progress' | 'checkpoin
     this.#send('progress', this.#newest);
     this.#newest = null;
     this.#sentAt = performance.now();
+  }
+
+  #checked(what: string, value: unknown, bytesMax: number): string | undefined {
+    return checkedJson(`${what} of ${nameOf(this.#attempt)}`, value, bytesMax);
   }
 
   #body(

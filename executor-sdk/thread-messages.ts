@@ -31,6 +31,11 @@ export function keyOf({ taskId, attempt }: AttemptKey): AttemptKey {
   return { taskId, attempt };
 }
 
+/** As people read it. */
+export function nameOf({ taskId, attempt }: AttemptKey): string {
+  return `attempt ${attempt} of ${taskId}`;
+}
+
 export interface OfferedTask {
   readonly task: Omit<AssignedTask, 'params' | 'checkpoint'>;
   /** JSON as it came. */

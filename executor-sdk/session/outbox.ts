@@ -5,7 +5,7 @@
  */
 import { Session, decodeFrame, encodeFrame, executorFrame } from '@soda-scheduler/protocol';
 import type { ExecutorMessage, RunningAttempt } from '@soda-scheduler/protocol';
-import { keyOf } from '../thread-messages.ts';
+import { keyOf, nameOf } from '../thread-messages.ts';
 import type { AttemptKey, ToSession } from '../thread-messages.ts';
 
 /** Reports without an ack; beyond that only the newest of each kind is kept. */
@@ -138,7 +138,7 @@ function refusedResult(message: Outgoing, why: string): Outgoing {
     outcome: 'failed',
     error: {
       name: 'FrameRefused',
-      message: `What this attempt had to report was refused: ${why}`.slice(0, 1_024),
+      message: `What ${nameOf(message)} had to report was refused: ${why}`.slice(0, 1_024),
       retryable: true,
     },
     ...(mac !== undefined && { mac }),

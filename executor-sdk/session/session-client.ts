@@ -22,14 +22,8 @@ import { type Refusal, rejectBody } from '../outcome.ts';
 import { type Ended, Failures, NEVER_DIALLED, keepConnecting } from './reconnect.ts';
 import { RefusedFrames } from './refused-frames.ts';
 import { timeLimits } from './run-time.ts';
-import {
-  type AttemptKey,
-  type FromSession,
-  type SessionSettings,
-  type ToSession,
-  keyOf,
-  offeredTask,
-} from '../thread-messages.ts';
+import type { AttemptKey, FromSession, SessionSettings, ToSession } from '../thread-messages.ts';
+import { keyOf, nameOf, offeredTask } from '../thread-messages.ts';
 
 const RECONNECT_WAIT_MS_MAX = 30_000;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
@@ -101,7 +95,7 @@ export class SessionClient {
         if (hasAccepted) this.#introduction.addFenced(key);
         // The master may still take this attempt for running; a new session begins without it.
         this.#sessionId = undefined;
-        this.#connection?.giveUp('the lease is over');
+        this.#connection?.giveUp(`the lease of ${nameOf(key)} is over`);
       },
     });
   }
@@ -327,7 +321,7 @@ export class SessionClient {
     // The offer was taken back before it was answered: nobody waits for that.
     if (message.type === 'reject') return;
     this.#outbox.dropReports();
-    this.#event('result_dropped', 'the lease was lost before the attempt ended', message);
+    this.#event('result_dropped', 'the lease was lost before it ended', message);
   }
 
   /** With what is known of the attempt, if it is the one that is held. */
@@ -394,7 +388,7 @@ export class SessionClient {
   }
 
   #event(type: EventDraft['type'], message: string, key?: AttemptKey): void {
-    const about = key === undefined ? {} : keyOf(key);
+    const about = key && { message: `${nameOf(key)}: ${message}`, ...keyOf(key) };
     this.#options.tell({ type: 'event', event: { type, message, ...about } });
   }
 }

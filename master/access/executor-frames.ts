@@ -186,13 +186,15 @@ function progressOf({ percent, state, checkpoint }: ProgressFrame, text: string)
 }
 
 function resultOf(frame: ResultFrame, text: string): AttemptResult {
-  const { error } = frame;
+  const { error, task_id: taskId, attempt } = frame;
+  const whose = `of attempt ${attempt} of ${taskId}`;
   const { resultBytesMax: bytesMax } = SESSION_LIMITS;
   const result = frame.result === undefined ? absent : valueAt(text, ['result'], bytesMax);
-  if ('problem' in result) return refusedResult(`The result ${result.problem}`);
+  if ('problem' in result) return refusedResult(`The result ${whose} ${result.problem}`);
   const details =
     error?.details === undefined ? absent : valueAt(text, ['error', 'details'], bytesMax);
-  if ('problem' in details) return refusedResult(`The details of the error ${details.problem}`);
+  if ('problem' in details)
+    return refusedResult(`The details of the error ${whose} ${details.problem}`);
 
   const message = unexplained(frame);
   const missing = message === null ? null : { message };

@@ -46,7 +46,7 @@ describe('frames of executors', () => {
     const refused = resultOf('{"a":[0,{"b":1,"\\u0062":2}]}');
     expect(refused).to.include({ outcome: 'failed', retryable: false, result: null });
     expect(refused).to.have.nested.property('error.name', 'ResultRefused');
-    const message = 'The result is refused: a[1].b: this key is there twice.';
+    const message = `The result of attempt 1 of t is refused: a[1].b: this key is there twice.`;
     expect(refused).to.have.nested.property('error.message', message);
     const deep = (levels: number) => `${'['.repeat(levels)}1e999${']'.repeat(levels)}`;
     expect(resultOf(deep(SESSION_LIMITS.jsonDepthMax))).to.include({ outcome: 'succeeded' });

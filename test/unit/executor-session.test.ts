@@ -121,7 +121,9 @@ describe('a session of an executor', function () {
     link.say('result', 't1', { outcome: 'succeeded', result: 'x'.repeat(2 ** 20) });
     await settled();
     expect(link.of('progressReported')).to.deep.equal([]);
-    expect(link.of('attemptEnded').map(({ outcome }) => outcome)).to.deep.equal(['failed']);
+    const ended = link.of('attemptEnded');
+    expect(ended.map(({ outcome }) => outcome)).to.deep.equal(['failed']);
+    expect(ended[0]?.error?.message).to.match(/^What attempt 1 of t1 had to report was refused: /);
     expect(link.of('executorDisconnected')).to.deep.equal([]);
   });
 

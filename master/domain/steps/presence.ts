@@ -204,7 +204,8 @@ export function frameRefused(
   const about = event.about ?? executor.occupation;
   const task = about && currentTask(state, executor, about);
   if (!task) return;
-  const error = { name: 'FrameRefused', message: `A frame was refused: ${event.problem}` };
+  const message = `A frame of attempt ${task.attempt} of ${task.id} was refused: ${event.problem}`;
+  const error = { name: 'FrameRefused', message };
   endAttempt(state, task, { outcome: 'failed', error, retryable: false }, now, out);
 }
 

@@ -174,7 +174,9 @@ describe('executor SDK', () => {
     await sdk.told('task_started');
 
     proxy.drop();
-    await sdk.told('result_dropped');
+    const dropped = await sdk.told('result_dropped');
+    expect(dropped.message).to.equal('attempt 1 of t1: the lease was lost before it ended');
+    expect((reasons[0] as Error).message).to.equal('attempt 1 of t1 has to end: lease_lost');
     expect(reasons.map((reason) => (reason as TaskAborted).reason)).to.deep.equal(['lease_lost']);
     proxy.heal();
     proxy.cut();

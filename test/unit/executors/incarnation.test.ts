@@ -169,7 +169,9 @@ describe('a frame that can never be taken', () => {
     expect(outcomes(refused({ taskId: 'other', attempt: 1 }))).to.deep.equal([]);
     const out = refused({ taskId: 'a', attempt: 1 });
     expect(ended(out)[0]).to.include({ outcome: 'failed' });
-    expect(ended(out)[0]?.error?.message).to.match(/percent: too big/);
+    expect(ended(out)[0]?.error?.message).to.equal(
+      'A frame of attempt 1 of a was refused: percent: too big',
+    );
     expect(scheduler.state.tasks.size, 'not retried').to.equal(0);
     expect(refused(null).changes).to.deep.equal([]);
   });

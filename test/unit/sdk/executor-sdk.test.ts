@@ -249,7 +249,10 @@ describe('outcome of a handler', () => {
 
   it('is not retried when the result cannot be sent, and says why', () => {
     for (const [value, why] of [
-      ['x'.repeat(1_000), 'The result is 1002 bytes of JSON, and 1000 are allowed.'],
+      [
+        'x'.repeat(1_000),
+        'The result of attempt 2 of t1 is 1002 bytes of JSON, and 1000 are allowed.',
+      ],
       [cyclic, 'circular'],
       [10n, 'BigInt'],
     ] as const) {
