@@ -4,11 +4,12 @@
  * output are ISO 8601 in UTC. Durations are seconds, fractions allowed.
  */
 import { z } from 'zod';
-import { HTTP_LIMITS, LABEL_PATTERN, TASK_ID_PATTERN, TASK_TYPE_PATTERN } from './limits.ts';
+import { HTTP_LIMITS, LABEL_PATTERN, NEW_TASK_ID_PATTERN, TASK_TYPE_PATTERN } from './limits.ts';
 
 const YEAR_SECONDS = 31_536_000;
 /** The largest instant that a date can hold, in epoch milliseconds. */
 const INSTANT_MAX = 8_640_000_000_000_000;
+const TAKEN_IDS = 'not . or .. and not submit or submit-batch, which are paths of their own';
 const INSTANT_EXPECTED =
   'expected ISO 8601 with a zone (2030-01-31T12:00:00Z), or epoch milliseconds';
 /** Text that people chose: bounded, without control characters and half surrogate pairs. */
@@ -77,9 +78,9 @@ const startTimeoutAction = z.enum(['fail', 'alert']);
 const taskFields = {
   id: z
     .string()
-    .regex(TASK_ID_PATTERN, 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : -, not . or ..')
+    .regex(NEW_TASK_ID_PATTERN, `expected 1 to 64 characters of A-Z a-z 0-9 _ . : -, ${TAKEN_IDS}`)
     .optional()
-    .describe('Unique among live and retained tasks. A missing id becomes a UUIDv7.'),
+    .describe(`Unique among live and retained tasks, ${TAKEN_IDS}. Default: a UUIDv7.`),
   type: z.string().regex(TASK_TYPE_PATTERN, 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : -'),
   params: z
     .unknown()
@@ -113,7 +114,7 @@ const taskFields = {
   start_timeout_action: startTimeoutAction
     .optional()
     .describe('What happens then: the task fails, or it goes on waiting and the master says so.'),
-  deadline: instant.optional().describe('The end of the task over all its attempts.'),
+  deadline: instant.optional().describe('To come: the end of the task over all its attempts.'),
 } as const;
 
 export const taskInfo = z.strictObject({ ...taskFields, user: userInfo.optional() });
@@ -307,10 +308,7 @@ export const taskSummary = taskView.omit({
 
 export const taskList = z.object({
   tasks: z.array(taskSummary).describe('May be fewer than the limit, or none, before the end.'),
-  next_cursor: z
-    .string()
-    .nullable()
-    .describe('Where the next page begins. Null: this is the last.'),
+  next_cursor: z.string().nullable().describe('Where the next page begins; null: the last.'),
 });
 
 export const listQuery = z.strictObject({

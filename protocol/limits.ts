@@ -53,6 +53,8 @@ export const LABEL_PATTERN = /^[A-Za-z0-9_.:=/-]{1,64}$/;
 export const TASK_TYPE_PATTERN = /^[A-Za-z0-9_.:-]{1,64}$/;
 /** An id is a part of a path, from which every client takes `.` and `..` out. */
 export const TASK_ID_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.:-]{1,64}$/;
+/** Of a task that is submitted: of one named as a part of a route, that route would take the path. */
+export const NEW_TASK_ID_PATTERN = /^(?!(?:\.{1,2}|submit|submit-batch)$)[A-Za-z0-9_.:-]{1,64}$/;
 export const EXECUTOR_ID_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.:-]{1,64}$/;
 /** A task's type, required labels and labels, joined, make the name of its lane: an index key. */
 export const LANE_LENGTH_MAX = 255;

@@ -1,6 +1,6 @@
 /**
  * Everything the API refuses, as RFC 9457 problems. Handlers throw a `Problem`; one place turns
- * it into bytes. A problem never repeats what the client sent, but for the names of its fields.
+ * it into bytes. A problem repeats nothing that the client sent but names of fields and an instant.
  */
 import { STATUS_CODES } from 'node:http';
 import type { Problem as ProblemBody } from '@soda-scheduler/protocol';

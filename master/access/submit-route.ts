@@ -84,6 +84,7 @@ async function submitOne(
     const detail = 'This Idempotency-Key was used before, with another request.';
     throw new Problem(422, detail, { taskId: outcome.taskId });
   }
+  if (outcome.code === 400) throw pastDeadline(submission, outcome.now);
   const seconds = outcome.code === 429 ? BACKLOG_RETRY_SECONDS : 1;
   throw tryLater(outcome.code, outcome.message, seconds, outcome.taskId);
 }
@@ -94,6 +95,12 @@ function* readOne(body: Buffer, key: string | null, read: Read): Generator<void,
   } catch (error) {
     throw error instanceof BrokenJson ? yield* problemOfBroken(body, error.at) : error;
   }
+}
+
+function pastDeadline({ id, deadlineAt }: Submission, now: number): Problem {
+  const [given, read] = [deadlineAt ?? 0, now].map((at) => new Date(at).toISOString());
+  const message = `expected later than now, which is ${read}: given ${given}`;
+  return invalidFields([{ field: 'task.deadline', message }], id);
 }
 
 function accepted(taskId: string): Reply {
@@ -245,5 +252,6 @@ function resultOf(submission: Submission, outcome: SubmitOutcome): BatchResult {
   if (outcome.code === 409) {
     return conflict(outcome.taskId, isSameRequest(submission, outcome.holderHash));
   }
+  if (outcome.code === 400) return refused(pastDeadline(submission, outcome.now));
   return { task_id: outcome.taskId, code: outcome.code, message: outcome.message };
 }

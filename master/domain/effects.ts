@@ -48,6 +48,8 @@ export type SubmitOutcome =
   | { readonly taskId: string; readonly code: 202 }
   /** The id is in use, by a task of a request with this digest; empty where nobody chose the id. */
   | { readonly taskId: string; readonly code: 409; readonly holderHash: string }
+  /** Its deadline is not after `now`. */
+  | { readonly taskId: string; readonly code: 400; readonly now: number }
   | { readonly taskId: string; readonly code: 429 | 503; readonly message: string };
 
 /** The answer to a command on one task or executor. */

@@ -36,6 +36,8 @@ function submit(
   const holderHash =
     request.taken ?? accepted.get(taskId) ?? state.tasks.get(taskId)?.requestHash ?? null;
   if (holderHash !== null) return { taskId, code: 409, holderHash };
+  // Only of what is new: a repetition may come when the deadline of its task has passed.
+  if (request.deadlineAt !== null && request.deadlineAt <= now) return { taskId, code: 400, now };
   if (!state.accepting) return { taskId, code: 503, message: 'the master is shutting down' };
   const task = createTask(state, request, now);
   const refusal = refusalOf(state, task.lane);

@@ -186,6 +186,41 @@ describe('submit over HTTP', () => {
     expect(answer.json().errors[0]?.field).to.equal('task.deadline');
   });
 
+  it('refuses ids that would be the path of another route', async () => {
+    const literals = face.http.routes
+      .map(({ path }) => /^\/scheduler\/v2\/task\/([^{/]+)$/.exec(path)?.[1])
+      .filter((literal) => literal !== undefined);
+    expect(literals).to.include('submit-batch');
+    for (const id of literals) {
+      const answer = await face.post(SUBMIT, { task: { id, type: 't' }, user });
+      expect(answer.status, id).to.equal(400);
+      expect(answer.json().errors[0]).to.have.property('field', 'task.id');
+      expect(answer.json().errors[0]?.message).to.contain(id);
+    }
+    for (const id of ['submitted', 'submit-batch-1', 'Submit', 'cancel']) {
+      const answer = await face.post(SUBMIT, { task: { id, type: 't' }, user });
+      expect(answer.status, id).to.equal(202);
+      expect((await face.get(`/scheduler/v2/task/${id}`)).status, id).to.equal(200);
+    }
+  });
+
+  it('refuses a deadline that has passed, saying what was given and what time it is', async () => {
+    const [given, now] = ['2026-11-20T10:00:00.000Z', '2026-11-20T10:00:07.250Z'];
+    face.master.submitOverride = ({ id }) => ({ taskId: id, code: 400, now: Date.parse(now) });
+    const task = { id: 'late', type: 't', deadline: '2026-11-20T11:00:00+01:00' };
+    const answer = await face.post(SUBMIT, { task, user });
+    expect(answer.status).to.equal(400);
+    const message = `expected later than now, which is ${now}: given ${given}`;
+    expect(answer.json()).to.deep.include({
+      task_id: 'late',
+      errors: [{ field: 'task.deadline', message }],
+    });
+    const batch = await face.post(`${SUBMIT}-batch`, { tasks: [{ task, user }] });
+    expect(batch.json().results).to.deep.equal([
+      { task_id: 'late', code: 400, message: `task.deadline: ${message}` },
+    ]);
+  });
+
   it('names the task in a refusal where it can', async () => {
     const answer = await face.post(SUBMIT, { task: { id: 'job-1', type: 7 }, user });
     expect(answer.json().task_id).to.equal('job-1');

@@ -92,6 +92,8 @@ export class Clients {
         this.#ids.push(task.id);
       } else if (outcome?.code === 409) {
         this.#world.log(`client: ${task.id} is taken`);
+      } else if (outcome?.code === 400) {
+        this.#world.log(`client: ${task.id} comes after its deadline`);
       } else if (task.requestHash !== '' || outcome !== undefined) {
         // Unknown, or refused for now. Without an id of its own it could begin twice.
         again.push(task);

@@ -42,6 +42,20 @@ describe('submit', () => {
     expect(inserted(scheduler.submit({}))[0]?.executionTimeoutMs).to.equal(null);
   });
 
+  it('is refused when its deadline has passed, unless it was accepted before that', () => {
+    const request = { id: 'a', requestHash: 'h', deadlineAt: scheduler.now + MINUTE };
+    expect(scheduler.submit(request).outcomes).to.deep.equal([{ taskId: 'a', code: 202 }]);
+    scheduler.pass(MINUTE);
+    const { now } = scheduler;
+    const [again, other] = scheduler.submit(
+      { ...request, taken: 'h' },
+      { ...request, id: 'b' },
+    ).outcomes;
+    expect(again).to.deep.equal({ taskId: 'a', code: 409, holderHash: 'h' });
+    expect(other).to.deep.equal({ taskId: 'b', code: 400, now });
+    expect(scheduler.submit({ deadlineAt: now + 1 }).outcomes[0]).to.include({ code: 202 });
+  });
+
   it('is refused while the master stops', () => {
     scheduler.send({ type: 'drainStarted' });
     const out = scheduler.submit({});
