@@ -77,6 +77,12 @@ const NAMES: Record<keyof ExecutorOptions, true> = {
 
 /** @throws {TypeError} naming the option that is wrong. */
 export function checkOptions(options: ExecutorOptions): void {
+  // Plain JavaScript may pass nothing at all.
+  if (typeof options !== 'object' || (options as unknown) === null) {
+    throw new TypeError(
+      "createExecutor: expected options, at least { url: 'http://127.0.0.1:18890' }",
+    );
+  }
   expectKnown(options, Object.keys(NAMES));
   const { url, id, labels = [], reserve = [], leaseMs, drainTimeoutMs = 0 } = options;
   sessionUrl(url);

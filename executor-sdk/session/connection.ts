@@ -1,10 +1,12 @@
 /** One WebSocket to the master, from dialling to its end. It knows nothing of what is said on it. */
+import type { IncomingMessage } from 'node:http';
 import { SESSION_LIMITS, SUBPROTOCOL, isFinalClose } from '@soda-scheduler/protocol';
 import { WebSocket } from 'ws';
 
 const CLOSE_TIMEOUT_MS = 2_000;
 /** What WebSocket says of a socket that just ended. */
 const ABNORMAL_CLOSE = 1006;
+const QUOTED_CHARS_MAX = 200;
 
 export interface Closed {
   /** A close code, or 1006 where the socket just ended. */
@@ -63,7 +65,10 @@ export class Connection {
     socket.on('unexpected-response', (_request, response) => {
       status = response.statusCode;
       failure = `the master answered HTTP ${status} ${response.statusMessage ?? ''}`;
-      socket.terminate();
+      void sentenceOf(response).then((sentence) => {
+        if (sentence !== '') failure += `: ${sentence}`;
+        socket.terminate();
+      });
     });
     socket.on('close', (code, reason) => {
       clearTimeout(this.#handshakeTimer);
@@ -95,6 +100,20 @@ export class Connection {
     this.#givenUp ??= { code: ABNORMAL_CLOSE, reason: why };
     this.#socket.terminate();
   }
+}
+
+/** Why a master refuses stands in plain text behind its head. What proxies show is for people. */
+async function sentenceOf(response: IncomingMessage): Promise<string> {
+  if (!response.headers['content-type']?.startsWith('text/plain')) return '';
+  try {
+    // What comes first is all of it; the time for the handshake goes on meanwhile.
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      return chunk.toString().replaceAll(/\s+/g, ' ').trim().slice(0, QUOTED_CHARS_MAX);
+    }
+  } catch {
+    // The status says enough.
+  }
+  return '';
 }
 
 function describeCode(code: number): string {

@@ -1,5 +1,7 @@
 /** The SDK, with its worker thread, against the real gateway; through a proxy where a fault is due. */
 import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { ExecutorRefused } from '@soda-scheduler/executor-sdk';
 import type { ExecutorOptions, TaskAborted } from '@soda-scheduler/executor-sdk';
 import { expect } from 'chai';
@@ -315,7 +317,7 @@ describe('executor SDK', () => {
     const wrong = executor(master.url, { token: 'wrong' }).handle('test', () => null);
     const refused = await wrong.start().catch((error: unknown) => error);
     expect(refused).to.be.instanceOf(ExecutorRefused);
-    expect((refused as Error).message).to.contain('401');
+    expect((refused as Error).message).to.equal('the master answered HTTP 401 Unauthorized: No.');
 
     const first = executor(master.url, { token: 'right' }).handle('test', () => null);
     await first.start();
@@ -328,6 +330,29 @@ describe('executor SDK', () => {
     await started;
     const stopped = await first.told('stopped');
     expect(stopped.message).to.contain('another process has taken over this executor id');
+  });
+
+  it('quotes of an answer only what a master would say', async () => {
+    const types = ['text/html', 'text/plain'];
+    const server = createServer().on('upgrade', (_request, socket) => {
+      const head = `HTTP/1.1 403 Forbidden\r\nContent-Type: ${types.shift()}\r\n`;
+      // More than is ever sent: whoever waits for the end waits in vain.
+      socket.write(`${head}Content-Length: 1000000\r\n\r\n${'Go  away.\n'.repeat(100)}`);
+      closing.push(async () => socket.destroy());
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    closing.push(async () => server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const refusal = () =>
+      executor(url)
+        .handle('test', () => null)
+        .start()
+        .catch((error: Error) => error.message);
+    expect(await refusal()).to.equal('the master answered HTTP 403 Forbidden');
+    expect(await refusal()).to.match(
+      /^the master answered HTTP 403 Forbidden: Go away\. Go away\.[a-zA-Z. ]{150,200}$/,
+    );
   });
 
   it('stops: drains, gives back what does not end in time, and leaves', async () => {

@@ -167,6 +167,12 @@ describe('executor options', () => {
     expect(() => createExecutor({ url, labels: ['a|b'] })).to.throw('labels: "a|b"');
     expect(() => createExecutor({ url, leaseMs: 5_999 })).to.throw('leaseMs: expected');
     expect(() => createExecutor({ url: 'master:18890' })).to.throw(TypeError, 'url: expected');
+    for (const none of [undefined, null, url]) {
+      expect(() => createExecutor(none as never)).to.throw(
+        TypeError,
+        "createExecutor: expected options, at least { url: 'http://127.0.0.1:18890' }",
+      );
+    }
   });
 
   it('notices an option that does not exist', () => {
