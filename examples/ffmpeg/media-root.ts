@@ -16,9 +16,12 @@ export class MediaRoot {
     this.#path = path;
   }
 
-  /** @throws where the directory does not exist. */
+  /** @throws where the directory does not exist, for a person to read. */
   static async open(path: string): Promise<MediaRoot> {
-    const real = await realpath(path);
+    const real = await realpath(path).catch((error: unknown) => {
+      if (!isFsError(error, 'ENOENT')) throw error;
+      throw new Error(`MEDIA_ROOT ${path} does not exist: make it, or name another directory`);
+    });
     if (!(await stat(real)).isDirectory()) throw new Error(`MEDIA_ROOT ${path} is not a directory`);
     return new MediaRoot(real);
   }

@@ -29,6 +29,8 @@ export interface FinishedOutput {
   } | null;
   /** Lines in which ffmpeg complained of damage in the input; null where it was made before. */
   readonly decode_errors: number | null;
+  /** Another file had its name, and is gone. */
+  readonly replaced: boolean;
   /** Of the file, to notice that it was replaced. */
   readonly modified_ms: number;
 }
@@ -56,6 +58,7 @@ const checkpoint = z.object({
         })
         .nullable(),
       decode_errors: z.number().nullable(),
+      replaced: z.boolean().default(false),
       modified_ms: z.number(),
     }),
   ),

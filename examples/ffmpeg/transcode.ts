@@ -3,6 +3,7 @@
  * finished, and reports which one is being made. It leaves no ffmpeg process and no temporary
  * file behind, whichever way it ends. How a child is ended is in `child-process.ts`.
  */
+import { existsSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import {
   NonRetryableError,
@@ -144,7 +145,7 @@ class Transcode {
     if (known && (await isUntouched(target, known))) return known;
     const media = await this.#probeOutput(job, target);
     if (media?.comment !== (await fingerprintOf(job.input, output))) return null;
-    return media && this.#describe(job, media, null);
+    return media && this.#describe(job, media, { damageCount: null, replaced: false });
   }
 
   async #make(job: Job): Promise<FinishedOutput> {
@@ -156,8 +157,9 @@ class Transcode {
       const defect = findDefect(job, media);
       if (media === null || defect !== null) throw unusable(job, `${defect}`, log, damageCount);
       this.#ctx.signal.throwIfAborted();
+      const replaced = existsSync(target);
       await publish(temporary, target);
-      return await this.#describe(job, media, damageCount);
+      return await this.#describe(job, media, { damageCount, replaced });
     } catch (error) {
       throw describeFsError(error, `output ${output.path}`);
     } finally {
@@ -214,7 +216,11 @@ class Transcode {
     }
   }
 
-  async #describe(job: Job, media: Media, damageCount: number | null): Promise<FinishedOutput> {
+  async #describe(
+    job: Job,
+    media: Media,
+    { damageCount, replaced }: { damageCount: number | null; replaced: boolean },
+  ): Promise<FinishedOutput> {
     const { size, mtimeMs } = await stat(job.target);
     const { video, audio } = media;
     return {
@@ -234,6 +240,7 @@ class Transcode {
         channels: audio.channels,
       },
       decode_errors: damageCount,
+      replaced,
       modified_ms: mtimeMs,
     };
   }

@@ -139,14 +139,16 @@ describe('a transcode', function () {
   it('makes an output once, whoever asks, until the input changes', async () => {
     const params = { input: 'clip.mp4', outputs: [{ path: 'once.mp4', video: SMALL }] };
     const { result } = await transcode({ params });
-    expect(result?.outputs[0]).to.include({ skipped: false, decode_errors: 0 });
+    expect(result?.outputs[0]).to.include({ skipped: false, replaced: false, decode_errors: 0 });
     // Whoever finds a file does not know what its maker saw of the input.
     const found = { ...result?.outputs[0], skipped: true, decode_errors: null };
     expect(await outputsOf({ params })).to.deep.equal([found]);
 
     const other = { ...params, outputs: [{ path: 'once.mp4', video: { ...SMALL, gop: 11 } }] };
-    expect((await outputsOf({ params: other }))[0]).to.include({ skipped: false });
-    expect((await outputsOf({ params: other }))[0]).to.include({ skipped: true });
+    const changed = (await outputsOf({ params: other }))[0];
+    expect(changed).to.include({ skipped: false, replaced: true });
+    const again = (await outputsOf({ params: other }))[0];
+    expect(again).to.include({ skipped: true, replaced: false });
     utimesSync(join(root, 'clip.mp4'), new Date(), new Date());
     expect((await outputsOf({ params: other }))[0]).to.include({ skipped: false });
   });
@@ -169,8 +171,11 @@ describe('a transcode', function () {
     expect(second.map(({ skipped }) => skipped)).to.deep.equal([true, false]);
 
     writeFileSync(join(root, 'first.ts'), 'replaced by somebody');
-    const third = await outputsOf({ params, checkpoint });
-    expect(third[0]).to.include({ skipped: false });
+    const third = await transcode({ params, checkpoint });
+    expect(third.result?.outputs[0]).to.include({ skipped: false, replaced: true });
+    // A later attempt finds it done, and still says so.
+    const fourth = await outputsOf({ params, checkpoint: third.checkpoints.at(-1) });
+    expect(fourth[0]).to.include({ skipped: true, replaced: true });
   });
 
   it('ends ffmpeg when it is told to', async () => {
@@ -236,6 +241,17 @@ describe('a transcode', function () {
     const paths = Array.from({ length: 50 }, (_, n) => `new/deeper/${n}.mp4`);
     const targets = await Promise.all(paths.map((path) => mediaRoot.output(path)));
     expect(targets).to.deep.equal(paths.map((path) => join(root, path)));
+  });
+
+  it('says which media root it cannot have', async () => {
+    const missing = join(root, 'no-such-folder');
+    for (const [path, problem] of [
+      [missing, 'does not exist: make it, or name another directory'],
+      [join(root, 'clip.mp4'), 'is not a directory'],
+    ] as const) {
+      const error = await MediaRoot.open(path).catch((reason: unknown) => reason);
+      expect((error as Error).message).to.equal(`MEDIA_ROOT ${path} ${problem}`);
+    }
   });
 
   it('stays inside the media root', async () => {
