@@ -38,6 +38,9 @@ class Demo {
   /** In the order in which they are stopped. */
   readonly #processes: DemoProcess[] = [];
   readonly #callbacks = new EventEmitter();
+  /** Of other tasks: they wait while there is a progress line to disturb. */
+  readonly #untold: CallbackBody[] = [];
+  #isUp = false;
   #receiver: Receiver | null = null;
 
   constructor(signal: AbortSignal) {
@@ -59,14 +62,14 @@ class Demo {
     });
     const ffmpeg = await this.#findFfmpeg();
     await this.#startMaster();
+    await this.#startReceiver();
     await this.#startExecutor(ffmpeg);
     const clip = await provideClip(ffmpeg, join(this.#mediaRoot, CLIP), this.#signal);
     done('clip', this.#shown(CLIP), `1280x720, 20 s, ${megabytes(clip.bytes)}`);
     await this.#transcode();
+    for (const body of this.#untold.splice(0)) tellCallback(body);
     this.#invite();
-    this.#callbacks.on('callback', (body: CallbackBody) => {
-      done('callback', `${body.task_id} ${body.state}`);
-    });
+    this.#isUp = true;
     await this.#unlessEnded(once(this.#signal, 'abort'));
   }
 
@@ -145,16 +148,19 @@ class Demo {
     done('executor', 'ffmpeg.transcode', `log: ${shown(logFile)}`);
   }
 
-  async #transcode(): Promise<void> {
+  /** At the port of the last start, if it can be had: tasks from then are called back there. */
+  async #startReceiver(): Promise<void> {
     const secret = (await readFile(join(this.#dataDir, 'notify-secret'), 'utf8')).trim();
-    this.#receiver = await receiveCallbacks({
-      port: 0,
-      secrets: [secret],
-      onCallback: (body) => {
-        this.#callbacks.emit('callback', body);
-        this.#callbacks.emit(body.task_id, body);
-      },
-    });
+    const onCallback = (body: CallbackBody) => {
+      if (this.#callbacks.emit(body.task_id, body)) return;
+      if (this.#isUp) tellCallback(body);
+      else this.#untold.push(body);
+    };
+    const receiveAt = (port: number) => receiveCallbacks({ port, secrets: [secret], onCallback });
+    this.#receiver = await receiveAt(this.#port + 1).catch(() => receiveAt(0));
+  }
+
+  async #transcode(): Promise<void> {
     const id = `demo-${new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14)}`;
     const outputs = RESOLUTIONS.map((resolution) => ({
       path: `${id}/${resolution}.mp4`,
@@ -164,7 +170,7 @@ class Demo {
     calledBack.catch(() => {});
     const submittedAt = Date.now();
     const params = { input: CLIP, outputs };
-    const task = { id, type: 'ffmpeg.transcode', params, notify_url: this.#receiver.url };
+    const task = { id, type: 'ffmpeg.transcode', params, notify_url: this.#receiver?.url };
     await this.#client.submit(task, USER, { signal: this.#signal });
     say();
     say(`Task ${bold(id)}: ${CLIP} to ${RESOLUTIONS.join(' and ')}`);
@@ -243,6 +249,10 @@ class Demo {
   #shown(mediaPath: string): string {
     return shown(join(this.#mediaRoot, mediaPath));
   }
+}
+
+function tellCallback({ task_id, state }: CallbackBody): void {
+  done('callback', `${task_id} ${state}`);
 }
 
 async function assertPortIsFree(port: number): Promise<void> {

@@ -60,6 +60,9 @@ describe('the demo', function () {
     expect(second.said).to.include('1 task from before').and.include('signature verified');
     expect(second.said).to.include('One of them has not ended: that is gone on with first.');
     expect(second.said).to.match(/^SODA_URL=http:\S+ npx soda task list$/m);
+    // It is called back where the first start has said, by which nobody listens any more.
+    const [, before = ''] = /Task (demo-\d+)/.exec(first.said) ?? [];
+    expect(second.said).to.match(new RegExp(`callback +${before} succeeded`));
     const outputs = readdirSync(join(dataDir, 'media'))
       .filter((name) => name.startsWith('demo-'))
       .map((name) => readdirSync(join(dataDir, 'media', name)).sort());
