@@ -7,7 +7,10 @@ import { receiveCallbacks } from './receiver.ts';
 
 const secrets = (process.env['SODA_NOTIFY_SECRET'] ?? '').split(',').filter(Boolean);
 if (secrets.length === 0) {
-  console.error('SODA_NOTIFY_SECRET is not set: nothing could be verified');
+  console.error(
+    'SODA_NOTIFY_SECRET is not set: nothing could be verified. A master that was given none has\n' +
+      'made one at its first start: it is in the file notify-secret in its data directory.',
+  );
   process.exit(2);
 }
 const { url } = await receiveCallbacks({

@@ -18,6 +18,9 @@ const followed = [
   'docs/tutorial.md',
   'docs/how-to/write-an-executor.md',
   'docs/http-api.md',
+  'docs/callbacks.md',
+  'docs/how-to/install.md',
+  'examples/callback-receiver/README.md',
 ];
 const packages = ['protocol', 'client', 'executor-sdk', 'master', 'cli'];
 const checked = [

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { blocksOf } from '../docs/document.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -39,23 +40,28 @@ async function cloneTo(folder: string): Promise<void> {
 }
 
 describe('the packages', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
 
   let folder: string;
   const packed = new Map<string, Packed>();
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'soda-pack-'));
-    const clone = join(folder, 'clone');
-    await cloneTo(clone);
-    const workspaces = PACKAGES.map((name) => `--workspace=${name}`);
-    const pack = ['pack', '--json', `--pack-destination=${folder}`, ...workspaces];
+    await cloneTo(join(folder, 'clone'));
     // No --ignore-scripts: what is packed is built by the packing.
-    const { stdout } = await run('npm', pack, { cwd: clone });
+    const stdout = await follow(0, { npm_config_json: 'true' });
     for (const entry of JSON.parse(stdout) as Packed[]) packed.set(entry.name, entry);
   });
 
   after(() => rm(folder, { recursive: true, force: true }));
+
+  /** Types a block of the page about installing, in the clone. Its modules are there already. */
+  async function follow(block: number, env: Record<string, string>): Promise<string> {
+    const told = blocksOf('docs/how-to/install.md').filter(({ mark }) => mark === 'elsewhere');
+    const script = told[block]?.code.replace(/^npm ci$/m, '') ?? 'exit 1';
+    const options = { cwd: join(folder, 'clone'), env: { ...process.env, ...env } };
+    return (await run('bash', ['-euc', script], options)).stdout;
+  }
 
   for (const name of PACKAGES) {
     it(`${name} ships its types and nothing that is not for users`, async () => {
@@ -89,7 +95,7 @@ describe('the packages', function () {
     it(`${name} installs and loads without the master`, async function () {
       const project = join(folder, name);
       const tarballs = ['protocol', name].map((each) =>
-        join(folder, packed.get(`@soda-scheduler/${each}`)?.filename ?? ''),
+        join(folder, 'my-project/vendor', packed.get(`@soda-scheduler/${each}`)?.filename ?? ''),
       );
       await mkdir(project);
       await writeFile(join(project, 'package.json'), '{ "private": true, "type": "module" }');
@@ -121,4 +127,22 @@ describe('the packages', function () {
       expect(stdout.trim()).to.not.equal('');
     });
   }
+
+  it('install in a project of their own as the page says', async function () {
+    const project = join(folder, 'my-project');
+    try {
+      await follow(1, { npm_config_prefer_offline: 'true' });
+    } catch (error) {
+      if (NO_NETWORK.test(String(error))) this.skip();
+      throw error;
+    }
+    const hello = `import { createExecutor } from '@soda-scheduler/executor-sdk';
+      import { createClient } from '@soda-scheduler/client';
+      console.log(typeof createExecutor, typeof createClient);`;
+    await writeFile(join(project, 'hello.mjs'), hello);
+    const said = await run('npx', ['--no-install', '-c', 'soda --version && node hello.mjs'], {
+      cwd: project,
+    });
+    expect(said.stdout).to.match(/^\d+\.\d+\.\d+\nfunction function\n$/);
+  });
 });
