@@ -26,7 +26,11 @@ export function remoteCommand(name: string, description: string): Command {
         .env('SODA_URL')
         .default(`http://127.0.0.1:${DEFAULT_PORT}`),
     )
-    .addOption(new Option('--token <token>', 'the token to show to the master').env('SODA_TOKEN'))
+    .addOption(
+      new Option('--token <token>', 'the submit or admin token, where the master wants one').env(
+        'SODA_TOKEN',
+      ),
+    )
     .option('--json', 'print JSON, one value a line');
 }
 

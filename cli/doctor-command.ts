@@ -29,7 +29,8 @@ export function doctorCommand(): Command {
       `
 Checks Node, the master and its version, what the token opens, the clocks, the database when
 SODA_DATABASE_URL is set, the data directory when SODA_DATA_DIR is, ffmpeg for the video examples,
-and, where no master answers at an address of this machine, its port. The exit code is 1 if a check failed; warnings do not count.`,
+and, where no master answers at an address of this machine, its port. The exit code is 1 if a check
+failed; warnings do not count.`,
     )
     .action(async (options: ConnectionOptions) => {
       const { output } = connect(options);

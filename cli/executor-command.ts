@@ -42,12 +42,17 @@ function listCommand(): Command {
 function drainCommand(): Command {
   return remoteCommand('drain', 'Give an executor no new task. What it runs goes on.')
     .addArgument(new Argument('<id>', 'the id of the executor'))
-    .option('--timeout <seconds>', 'take back what it still runs after this long', seconds)
+    .option(
+      '--timeout <seconds>',
+      'take back what it still runs after this long (default: never)',
+      seconds,
+    )
     .option('--wait', 'end only when it runs nothing any more, also while the master is away')
     .addHelpText(
       'after',
       `
-An executor stays drained until "soda executor resume", through restarts of it and of the master.
+An executor with an id of its own stays drained until "soda executor resume", through restarts of it
+and of the master; one whose id was made up, until its process ends.
 
 Example, before a machine is taken down:
   $ soda executor drain encoder-3 --timeout 3600 --wait && ssh encoder-3 sudo poweroff`,

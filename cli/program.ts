@@ -9,7 +9,7 @@ import { taskCommand } from './task-command.ts';
 const HELP = `
 Environment:
   SODA_URL      where the master is (default: http://127.0.0.1:18890)
-  SODA_TOKEN    the token to show to the master
+  SODA_TOKEN    the submit or admin token, where the master wants one
   NO_COLOR      no colours, whatever the terminal can do
   The settings of a master, SODA_*: see "soda master --help".
 

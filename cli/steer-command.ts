@@ -22,7 +22,7 @@ export function cancelCommand(): Command {
 }
 
 export function retryCommand(): Command {
-  return steerCommand('retry', 'Run tasks that have ended again, with fresh attempts.')
+  return steerCommand('retry', 'Run ended tasks again, with fresh attempts.')
     .addHelpText(
       'after',
       `
@@ -40,7 +40,7 @@ type RedeliverOptions = ConnectionOptions & SearchOptions & { readonly yes?: tru
 export function redeliverCommand(): Command {
   const command = remoteCommand(
     'redeliver',
-    'Send callbacks of tasks that have ended again.',
+    'Send the callbacks of ended tasks again.',
   ).addArgument(new Argument('[id...]', 'the ids of the tasks'));
   return searchOptions(command)
     .option('--limit <count>', 'how many at most (default: all that are found)', number)

@@ -26,10 +26,13 @@ export function taskCommand(): Command {
 }
 
 function submitCommand(): Command {
-  return remoteCommand('submit', 'Submit a task. Prints its id once it is stored.')
-    .requiredOption('--type <type>', 'which handler of an executor runs it')
+  const command = remoteCommand('submit', 'Submit a task. Prints its id once it is stored.')
+    .requiredOption('--type <type>', 'required: which handler of an executor runs it')
     .addOption(
-      new Option('--group <group>', 'project group that the usage is counted for')
+      new Option(
+        '--group <group>',
+        'required, here or in the environment: who the usage counts for',
+      )
         .env('SODA_GROUP')
         .makeOptionMandatory(),
     )
@@ -45,31 +48,9 @@ function submitCommand(): Command {
     )
     .option('--requires <label...>', 'labels that the executor must have, all of them')
     .option('--run-at <time>', `not before this time, ${INSTANT}`)
-    .option('--deadline <time>', `the end of the task over all its attempts, ${INSTANT}`)
-    .option('--max-attempts <count>', 'tries in all; 0: until success (default: 10)', number)
-    .option('--retry-interval <seconds>', 'longest wait between attempts (default: 600)', number)
-    .option(
-      '--execution-timeout <seconds>',
-      'longest time for one attempt (default: as the master says)',
-      number,
-    )
-    .option(
-      '--stall-timeout <seconds>',
-      'longest time without progress in an attempt (default: none)',
-      number,
-    )
-    .option(
-      '--start-timeout <seconds>',
-      'longest time from due to started (default: as the master says)',
-      number,
-    )
-    .addOption(
-      new Option(
-        '--start-timeout-action <action>',
-        'what happens after that time: it fails, or the master only says so (default: fail)',
-      ).choices(['fail', 'alert']),
-    )
-    .option('--notify-url <url>', 'called back when the task has ended')
+    .option('--deadline <time>', `the end of the task over all its attempts, ${INSTANT}`);
+  return limitOptions(command)
+    .option('--notify-url <url>', 'where a callback goes when the task has ended')
     .option('--wait', 'follow the task until it has ended')
     .addHelpText(
       'after',
@@ -91,6 +72,38 @@ Examples:
         if (!options.wait || !output.json) output.say(accepted, accepted.task_id);
         if (options.wait) await watch(client, output, accepted.task_id);
       },
+    );
+}
+
+/** How often and for how long. */
+function limitOptions(command: Command): Command {
+  return command
+    .option('--max-attempts <count>', 'tries in all; 0: until success (default: 10)', number)
+    .option(
+      '--retry-interval <seconds>',
+      'longest wait between attempts; below 0: each as long (default: 600)',
+      number,
+    )
+    .option(
+      '--execution-timeout <seconds>',
+      'longest time for one attempt (default: as the master says)',
+      number,
+    )
+    .option(
+      '--stall-timeout <seconds>',
+      'longest time without progress in an attempt (default: none)',
+      number,
+    )
+    .option(
+      '--start-timeout <seconds>',
+      'longest time from due to started (default: as the master says)',
+      number,
+    )
+    .addOption(
+      new Option(
+        '--start-timeout-action <action>',
+        'what happens after that time: it fails, or the master only says so (default: fail)',
+      ).choices(['fail', 'alert']),
     );
 }
 

@@ -46,14 +46,11 @@ function cell(text) {
   return text.replaceAll('|', '\\|');
 }
 
-function meaningOf({ description, argChoices, defaultValue, envVar, mandatory }) {
+function meaningOf({ description, argChoices, defaultValue, envVar }) {
   const notes = [
-    mandatory && defaultValue === undefined
-      ? `required${envVar === undefined ? '' : `, unless ${envVar} is set`}`
-      : '',
     argChoices === undefined ? '' : argChoices.join(', '),
     defaultValue === undefined ? '' : `default: ${defaultValue}`,
-    mandatory ? '' : (envVar ?? ''),
+    envVar ?? '',
   ].filter((note) => note !== '');
   return notes.length === 0 ? description : `${description} (${notes.join('; ')})`;
 }

@@ -12,7 +12,9 @@ describe('the pages of the soda command', () => {
 
   it('say of an option or an argument that it is required only where it is', async () => {
     const { page } = (await import(join(root, 'scripts/cli-reference.mjs'))) as { page: string };
-    expect(page).to.include('counted for (required, unless SODA_GROUP is set)');
+    expect(page).to.include(
+      'required, here or in the environment: who the usage counts for (SODA_GROUP)',
+    );
     expect(page).to.include('## `soda task redeliver [id...]`');
     expect(page).to.include('## `soda task cancel <id...>`');
   });
