@@ -7,6 +7,7 @@
 import { StoreUnusable } from '../../application/ports.ts';
 import type { Database } from './database.ts';
 import type { Dialect, Index, Types } from './dialects/dialect.ts';
+import { placeholders } from './dialects/dialect.ts';
 import { SEGMENT_PREFIX, segmentNamed } from './segments.ts';
 
 /** As 2.0.0 made them. What came since stands behind the columns of every table, old or new. */
@@ -227,12 +228,19 @@ export async function migrate(database: Database): Promise<void> {
 
 /**
  * Whether everything is there that statements name: a version between two releases, or somebody's
- * hand, may have left it out, and no try would ever succeed.
+ * hand, may have left it out, and no try would ever succeed. Of segments it looks at the oldest and
+ * the newest: there may be a thousand.
  * @throws {StoreUnusable} naming the table and the column, and what to do.
  */
 export async function checkColumns(database: Database): Promise<void> {
-  const existing = await readNames(database);
-  for (const { table, made, added } of tablesOf(database.dialect.types, existing)) {
+  const { knex, dialect } = database;
+  const listed = (await dialect.listTables(knex, SEGMENT_PREFIX)).filter(segmentNamed).sort();
+  const segments = [...new Set([listed.at(0), listed.at(-1)])].filter((name) => name !== undefined);
+  const tables = ['master', 'task', 'task_attempt', 'executor', 'installation', ...segments];
+  const existing = await readNames(database, tables);
+  // Another master may have dropped one meanwhile.
+  const kept = segments.filter((table) => existing.has(table));
+  for (const { table, made, added } of tablesOf(dialect.types, kept)) {
     const names = existing.get(table);
     const isMissing = (name: string) => names?.has(name) !== true;
     const lost = made.find(isMissing);
@@ -253,10 +261,9 @@ export async function checkColumns(database: Database): Promise<void> {
 }
 
 /** Each table with the names of its columns; `added`: those that the last step makes. */
-function tablesOf(t: Types, existing: Existing) {
+function tablesOf(t: Types, segments: readonly string[]) {
   const ofTask = [liveTaskColumns(t), addedTaskColumns(t)] as const;
   const ofSegment = [ofTask[0] + endColumns(t), [...ofTask[1], ...addedEndColumns(t)]] as const;
-  const segments = [...existing.keys()].filter((table) => segmentNamed(table) !== null);
   const tables: readonly (readonly [string, string, Columns])[] = [
     ['master', masterColumns(t), addedMasterColumns(t)],
     ['task', ...ofTask],
@@ -278,14 +285,24 @@ function namesIn(columns: string): string[] {
   return [...columns.matchAll(/^ {2}([a-z_]+) /gm)].map(([, name]) => name ?? '');
 }
 
-async function readNames(database: Database): Promise<Existing> {
-  const tables = new Map<string, Set<string>>();
-  for (const row of await database.rows(database.dialect.selectNames)) {
+/** Of all tables, or of some. */
+async function readNames(database: Database, tables?: readonly string[]): Promise<Existing> {
+  const { selectNames } = database.dialect;
+  const rows =
+    tables === undefined
+      ? await database.rows(selectNames)
+      : await database.rows(
+          `SELECT * FROM (${selectNames}) AS made
+           WHERE table_name IN ${placeholders(1, tables.length)}`,
+          tables,
+        );
+  const found = new Map<string, Set<string>>();
+  for (const row of rows) {
     const table = row['table_name'] as string;
-    const names = tables.get(table) ?? new Set<string>();
-    tables.set(table, names.add(row['name'] as string));
+    const names = found.get(table) ?? new Set<string>();
+    found.set(table, names.add(row['name'] as string));
   }
-  return tables;
+  return found;
 }
 
 /** 0 for a database without tables. */
