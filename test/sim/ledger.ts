@@ -173,7 +173,8 @@ export class Ledger {
     if (ended === undefined) this.#world.violate('I3', `${task.id} runs again before its end`);
     this.history.delete(task.seq);
     this.notifications.delete(task.seq);
-    this.#write(task, ended && { ...ended, state: 'waiting' });
+    // Its limits begin anew.
+    this.#write(task, ended && { ...ended, state: 'waiting', startBy: null });
   }
 
   #updated(task: Task): void {

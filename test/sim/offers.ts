@@ -14,13 +14,17 @@ export class OfferChecks {
   readonly #drained = new Map<string, number>();
   /** Those that were drained before this commit, and still are after it. */
   #outOfWork = new Set<string>();
+  /** Tasks of which this commit says that they had started, which their rows need not know. */
+  #started = new Set<number>();
 
   constructor(world: World) {
     this.#world = world;
   }
 
   /** Before the tasks of the commit. */
-  begin({ executors }: Commit): void {
+  begin({ executors, attempts }: Commit): void {
+    const started = attempts.filter(({ startedAt }) => startedAt !== null);
+    this.#started = new Set(started.map(({ taskSeq }) => taskSeq));
     const before = new Map(this.#drained);
     for (const { executorId, record } of executors) {
       if (record === null || record.drainedAt === null) this.#drained.delete(executorId);
@@ -30,14 +34,15 @@ export class OfferChecks {
     this.#outOfWork = new Set(same.map(([id]) => id));
   }
 
-  check({ id, offeredAt, executorId }: Task, before: Task | undefined): void {
+  check({ id, seq, offeredAt, executorId }: Task, before: Task | undefined): void {
     const { now } = this.#world;
     // What the master makes of the deadline is another matter.
     const deadlineAt = before?.deadlineAt ?? null;
     if (deadlineAt !== null && deadlineAt <= (offeredAt ?? 0)) {
       this.#world.violate('T2', `${id} is offered at ${offeredAt}, past its deadline`);
     }
-    if (before !== undefined && isStartOverdue(before, offeredAt ?? 0)) {
+    const isToStart = before !== undefined && !this.#started.has(seq);
+    if (isToStart && isStartOverdue(before, offeredAt ?? 0)) {
       this.#world.violate('T2', `${id} is offered at ${offeredAt}, past the limit for its start`);
     }
     const pair = `${id} ${executorId}`;
