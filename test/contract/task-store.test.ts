@@ -82,6 +82,14 @@ describeStores('task store', (open) => {
       expect((await store.takeTerm('m-3', NOW)).lastSeq).to.equal(9);
     });
 
+    it('gives no number twice, though a commit that counted for lost takes place late', async () => {
+      const old = finished(task(9), { finishedAt: NOW - 3 * DAY_MS });
+      await store.commit(commit(term, { finishes: [finish(old, null, false)] }));
+      await store.commit(commit(term, { saysAlive: true, lastSeq: 8 }));
+      await store.dropSegments(NOW);
+      expect((await store.takeTerm('m-2', NOW)).lastSeq).to.equal(9);
+    });
+
     it('refuses a commit of an older term, and writes nothing of it', async () => {
       await store.takeTerm('m-2', NOW);
       expect(await failureOf(insert(task(1)))).to.be.instanceOf(TermLost);

@@ -89,7 +89,7 @@ export class MemoryStore implements TaskStore {
     this.#check(commit);
     if (commit.saysAlive || writes(commit)) {
       this.#aliveAt = commit.now;
-      this.#lastSeq = commit.lastSeq;
+      this.#lastSeq = Math.max(this.#lastSeq, commit.lastSeq);
     }
     for (const { from, until } of commit.absences) {
       for (const task of this.#live.values()) task.startBy = startByAfter(task, from, until);

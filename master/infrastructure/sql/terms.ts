@@ -96,13 +96,14 @@ export class Terms {
   /**
    * The fence: it writes nothing where the term is over, and keeps a newer one from beginning until
    * this transaction has ended. Says who holds the row, when its master was alive, and which `seq`
-   * comes next.
+   * comes next: never a lower one, since a commit that counted for lost may take place late.
    */
   #fence({ term, now, lastSeq }: Heading): Statement {
-    const set = `writer = ${this.#dialect.connectionId}, alive_at = ?, next_seq = ?`;
+    const nextSeq = 'CASE WHEN next_seq > ? THEN next_seq ELSE ? END';
+    const set = `writer = ${this.#dialect.connectionId}, alive_at = ?, next_seq = ${nextSeq}`;
     return {
       sql: `UPDATE master SET ${set} WHERE id = 1 AND term = ?`,
-      runs: [[now, lastSeq + 1, term]],
+      runs: [[now, lastSeq + 1, lastSeq + 1, term]],
       touches: 1,
     };
   }
