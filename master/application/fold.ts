@@ -1,22 +1,13 @@
 /**
- * Folds the changes of a turn into one transaction: one write per task, whatever happened to it.
- * Raises each task's version to that of the row it will have.
- * Throws rather than drop a change that it has no write for.
+ * Folds the changes of a turn into one transaction: one write for each row, whatever happened to it.
+ * Raises the version of every row that counts its writes to that which it will have.
+ * Throws rather than drop a change that it has no write for, or write what cannot be.
  */
-import type { Absence, Change } from '../domain/effects.ts';
-import type { ExecutorRecord } from '../domain/executor.ts';
+import type { Absence, Change, RowWrite, TableName } from '../domain/changes.ts';
+import { countedIn, idOf } from '../domain/changes.ts';
 import type { State } from '../domain/state.ts';
-import type { Notification, Task } from '../domain/task.ts';
+import { isTerminal, type Task } from '../domain/task.ts';
 import type { Commit } from './ports.ts';
-
-interface Write {
-  readonly task: Task;
-  inserted: boolean;
-  reopenedFrom: number | null;
-  checkpointed: boolean;
-  finished: boolean;
-  notification: Notification | null;
-}
 
 /** `saysAlive`: also where nothing changes. */
 export function fold(
@@ -25,91 +16,70 @@ export function fold(
   now: number,
   saysAlive = false,
 ): Commit {
-  const writes = new Map<Task, Write>();
-  const attempts: Commit['attempts'][number][] = [];
-  const verdicts: Commit['verdicts'][number][] = [];
+  const tables = new Map<TableName, Map<number | string, RowWrite>>();
   const absences: Absence[] = [];
-  const notifications = new Set<Notification>();
-  const executors = new Map<string, ExecutorRecord | null>();
-
   for (const change of changes) {
-    if (change.type === 'attemptRecorded') attempts.push(change.attempt);
-    else if (change.type === 'attemptDecided') verdicts.push(change);
-    else if (change.type === 'absenceCredited') absences.push(change.absence);
-    else if (change.type === 'notificationChanged') notifications.add(change.notification);
-    else if (change.type === 'executorChanged') executors.set(change.executorId, change.record);
-    else note(writeOf(writes, change.task), change);
+    if (change.op === 'credit') absences.push(change.absence);
+    else add(tables, change);
   }
-
-  const inserts: Task[] = [];
-  const updates: Task[] = [];
-  const checkpoints: Task[] = [];
-  const finishes: Commit['finishes'][number][] = [];
-  const reopens: Commit['reopens'][number][] = [];
-  for (const write of writes.values()) {
-    const { task, notification } = write;
-    task.version++;
-    // A task is reopened in a turn of its own: its row must be read first, and nothing else is due.
-    if (write.finished && write.reopenedFrom !== null) {
-      throw new Error(`task ${task.id} was reopened and finished in one turn`);
-    }
-    if (write.finished) finishes.push({ task, stored: !write.inserted, notification });
-    else if (write.reopenedFrom !== null) reopens.push({ task, finishedAt: write.reopenedFrom });
-    else if (write.inserted) inserts.push(task);
-    else {
-      updates.push(task);
-      if (write.checkpointed) checkpoints.push(task);
+  const writes: RowWrite[] = [];
+  for (const rows of tables.values()) {
+    for (const write of rows.values()) {
+      count(write);
+      writes.push(write);
     }
   }
-  return {
-    term,
-    now,
-    lastSeq,
-    saysAlive,
-    inserts,
-    updates,
-    checkpoints,
-    finishes,
-    reopens,
-    attempts,
-    verdicts,
-    absences,
-    notifications: [...notifications],
-    executors: [...executors].map(([executorId, record]) => ({ executorId, record })),
-  };
+  return { term, now, lastSeq, saysAlive, writes, absences };
 }
 
-function writeOf(writes: Map<Task, Write>, task: Task): Write {
-  let write = writes.get(task);
-  if (write === undefined) {
-    write = {
-      task,
-      inserted: false,
-      reopenedFrom: null,
-      checkpointed: false,
-      finished: false,
-      notification: null,
-    };
-    writes.set(task, write);
-  }
-  return write;
+function add(tables: Map<TableName, Map<number | string, RowWrite>>, write: RowWrite): void {
+  let rows = tables.get(write.table);
+  if (rows === undefined) tables.set(write.table, (rows = new Map()));
+  const id = idOf(write.key);
+  const before = rows.get(id);
+  const both = before === undefined ? write : join(before, write);
+  if (both === null) rows.delete(id);
+  else if (both !== before) rows.set(id, both);
 }
 
-function note(write: Write, change: Extract<Change, { readonly task: Task }>): void {
-  switch (change.type) {
-    case 'taskInserted':
-      write.inserted = true;
-      return;
-    case 'taskReopened':
-      write.reopenedFrom = change.finishedAt;
-      return;
-    case 'checkpointSaved':
-      write.checkpointed = true;
-      return;
-    case 'taskFinished':
-      write.finished = true;
-      write.notification = change.notification;
-      return;
-    case 'taskUpdated':
+/** One write that does both; null where the second undoes the first. */
+function join(first: RowWrite, next: RowWrite): RowWrite | null {
+  if (next.op === 'put') return next;
+  if (next.op === 'remove') {
+    if (first.op === 'insert') return null;
+    if (first.op !== 'remove' || first.expect === 'any') return next;
+  } else if (next.op === 'set') {
+    // What may have gone has gone.
+    if (first.op === 'remove' && next.expect === 'any') return first;
+    if (first.op !== 'remove') return joinRows(first, next);
   }
+  throw new Error(`${next.op} after ${first.op}: ${next.table} ${idOf(next.key)}`);
+}
+
+function joinRows(
+  first: RowWrite<TableName, 'insert' | 'set' | 'put'>,
+  next: RowWrite<TableName, 'set'>,
+): RowWrite {
+  if (first.row === next.row) return first.op === 'set' && next.large ? next : first;
+  if (next.expect !== 'any') throw new Error(`two of one: ${next.table} ${idOf(next.key)}`);
+  return { ...first, row: { ...first.row, ...next.row } } as RowWrite;
+}
+
+/** Whoever fails here has a row in memory that is not that of the store. */
+function count(write: RowWrite): void {
+  if (write.op === 'remove') return;
+  const counted = countedIn(write.row);
+  if (counted === null) return;
+  checkPlace(counted, write.table);
+  if (write.op === 'set' && write.expect !== counted.version) {
+    const versions = `from version ${write.expect} to ${counted.version}`;
+    throw new Error(`${write.table} ${idOf(write.key)} went ${versions} unwritten`);
+  }
+  counted.version++;
+}
+
+/** An ended task is written once, to history. */
+function checkPlace({ id, state }: Task, table: TableName): void {
+  if (isTerminal(state) === (table === 'history')) return;
+  throw new Error(`task ${id} is ${state}, to be written to ${table}`);
 }

@@ -3,7 +3,8 @@
  * here names a library. Each port has an in-memory implementation, so that the whole master can
  * run in a simulation.
  */
-import type { Absence, AttemptVerdict, ExecutorCommand, Observation } from '../domain/effects.ts';
+import type { Absence, RowWrite } from '../domain/changes.ts';
+import type { ExecutorCommand, Observation } from '../domain/effects.ts';
 import type { ExecutorRecord } from '../domain/executor.ts';
 import type { Position } from '../domain/queue/window.ts';
 import type { StoredLane } from '../domain/restore.ts';
@@ -25,7 +26,7 @@ export interface Clock {
   soon(call: () => void): void;
 }
 
-/** One transaction. Every list may be empty. */
+/** One transaction. Both lists may be empty. */
 export interface Commit {
   /** The commit fails with `TermLost` unless this is still the newest term. */
   readonly term: number;
@@ -34,34 +35,10 @@ export interface Commit {
   readonly lastSeq: number;
   /** Writes that this master is there also where nothing else is to be written. */
   readonly saysAlive: boolean;
-  /** New rows, at `task.version` (1). */
-  readonly inserts: readonly Task[];
-  /** The stored row is at `task.version - 1` and is set to the task, checkpoint excepted. */
-  readonly updates: readonly Task[];
-  /** Tasks (also in `updates` or `inserts`) whose checkpoint is new. */
-  readonly checkpoints: readonly Task[];
-  /**
-   * Terminal tasks: the live row at `task.version - 1` goes (none is expected where `stored` is
-   * false: the task began and ended in this commit), a history row comes, with its notification.
-   */
-  readonly finishes: readonly {
-    readonly task: Task;
-    readonly stored: boolean;
-    readonly notification: Notification | null;
-  }[];
-  /** Tasks that run again: the history row in the segment of `finishedAt` goes, a live row comes. */
-  readonly reopens: readonly { readonly task: Task; readonly finishedAt: number }[];
-  readonly attempts: readonly AttemptRecord[];
-  /** Of attempts recorded before, or in this commit; those that are gone are passed over. */
-  readonly verdicts: readonly AttemptVerdict[];
+  /** At most one for each row. Where a row counts its writes, it has the version that it is to have. */
+  readonly writes: readonly RowWrite[];
   /** `startByAfter` for every live row, before any other write. */
   readonly absences: readonly Absence[];
-  readonly notifications: readonly Notification[];
-  /** Rows of executors as they are to be; null: there is to be none. Each id once. */
-  readonly executors: readonly {
-    readonly executorId: string;
-    readonly record: ExecutorRecord | null;
-  }[];
 }
 
 export type { Position, StoredLane };
@@ -102,12 +79,6 @@ export interface ShownTask extends StoredTask {
   /** Oldest first. */
   readonly attempts: readonly ListedAttempt[];
 }
-
-/**
- * A task that is tried until it succeeds may have any number of attempts: its newest are kept,
- * and each new one takes the place of its oldest.
- */
-export const ATTEMPT_COUNT_MAX = 200;
 
 export interface TaskStore {
   /**

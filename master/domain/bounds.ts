@@ -50,3 +50,6 @@ export const SENT_BYTES_MAX = 256 * 1024 * 1024;
 
 /** Contacts that a task may lose, since its last new checkpoint, before it is given up. */
 export const CONTACT_COUNT_MAX = 10;
+
+/** Attempts that are kept of a task: its newest, each new one takes the place of its oldest. */
+export const ATTEMPT_COUNT_MAX = 200;

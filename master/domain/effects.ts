@@ -1,47 +1,7 @@
-/** What a step asks for: rows to write (`Change`) and, once they are durable, things to do (`Effect`). */
+/** What a step asks for: rows to write (`changes.ts`) and, once they are durable, things to do (`Effect`). */
+import type { Change } from './changes.ts';
 import type { Event, RequestId } from './events.ts';
-import type { ExecutorRecord } from './executor.ts';
 import type { AttemptRecord, CancelReason, EndedTask, Notification, Task } from './task.ts';
-
-export interface AttemptVerdict {
-  readonly taskSeq: number;
-  readonly attempt: number;
-  readonly outcome: 'lost_contact';
-}
-
-/**
- * A row to write. The engine folds the changes of a turn into one write per task and reads the
- * rows off the tasks at that moment.
- */
-export type Change =
-  | { readonly type: 'taskInserted'; readonly task: Task }
-  | { readonly type: 'taskUpdated'; readonly task: Task }
-  | { readonly type: 'checkpointSaved'; readonly task: Task }
-  | {
-      readonly type: 'taskFinished';
-      readonly task: Task;
-      readonly notification: Notification | null;
-    }
-  /** A terminal task runs again: its history row goes, a live row comes. */
-  | { readonly type: 'taskReopened'; readonly task: Task; readonly finishedAt: number }
-  /** The limits for the start of all tasks that wait move, also of those only in the store. */
-  | { readonly type: 'absenceCredited'; readonly absence: Absence }
-  | { readonly type: 'attemptRecorded'; readonly attempt: AttemptRecord }
-  /** The record of an attempt that was lost says more than was known then. */
-  | ({ readonly type: 'attemptDecided' } & AttemptVerdict)
-  | { readonly type: 'notificationChanged'; readonly notification: Notification }
-  /** `record` is null where nothing is left to be kept of the executor. */
-  | {
-      readonly type: 'executorChanged';
-      readonly executorId: string;
-      readonly record: ExecutorRecord | null;
-    };
-
-/** Instants between which no master was there to offer anything. */
-export interface Absence {
-  readonly from: number;
-  readonly until: number;
-}
 
 /** The answer to one submitted task. */
 export type SubmitOutcome =

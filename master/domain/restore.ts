@@ -1,4 +1,5 @@
 /** Builds the state from rows: at the start, and after a commit of unknown outcome. */
+import { taskUpdated } from './changes.ts';
 import { createOutput, type Output } from './effects.ts';
 import type { ExecutorRecord } from './executor.ts';
 import { createState, type Policy, type State } from './state.ts';
@@ -61,7 +62,7 @@ export function restore(options: {
     if (task.cancelReason !== null) beginGrace(state, executor, task, now);
     if (task.state === 'running') {
       // Written by the commit that begins this term, so that it is spared once.
-      if (isTimed(task)) output.changes.push({ type: 'taskUpdated', task });
+      if (isTimed(task)) output.changes.push(taskUpdated(task));
       spare(task, absentMs, now);
       watch(state, task);
     }

@@ -1,6 +1,17 @@
 /** What the tests of stores put in, and how they ask for it. */
 import { expect } from 'chai';
 import type { Commit, Position } from '../../master/application/ports.ts';
+import {
+  attemptRecorded,
+  type Change,
+  checkpointSaved,
+  notificationChanged,
+  type RowWrite,
+  taskFinished,
+  taskInserted,
+  taskReopened,
+  taskUpdated,
+} from '../../master/domain/changes.ts';
 import type { AttemptRecord, Notification, Task } from '../../master/domain/task.ts';
 import { NOW, sampleTask } from '../helpers/task.ts';
 
@@ -46,33 +57,64 @@ export function attemptOf(before: Task, change: Partial<AttemptRecord> = {}): At
   };
 }
 
-export function commit(term: number, change: Partial<Commit>): Commit {
-  const { inserts = [], finishes = [] } = change;
+/** What may be written of tasks, each at the version that it is to have. */
+export interface Wishes {
+  readonly inserts?: readonly Task[];
+  readonly updates?: readonly Task[];
+  /** Those of `updates` whose checkpoint is new. */
+  readonly checkpoints?: readonly Task[];
+  readonly finishes?: readonly Finish[];
+  readonly reopens?: readonly { readonly task: Task; readonly finishedAt: number }[];
+  readonly attempts?: readonly AttemptRecord[];
+  readonly notifications?: readonly Notification[];
+  readonly absences?: Commit['absences'];
+  readonly saysAlive?: boolean;
+  /** The highest of those that begin, if nothing else is said. */
+  readonly lastSeq?: number;
+  /** Any others. */
+  readonly writes?: readonly RowWrite[];
+}
+
+interface Finish {
+  readonly task: Task;
+  readonly notification: Notification | null;
+  /** Whether there is a live row. */
+  readonly stored: boolean;
+}
+
+export function commit(term: number, wishes: Wishes): Commit {
+  const { inserts = [], updates = [], checkpoints = [], finishes = [], reopens = [] } = wishes;
+  const { attempts = [], notifications = [], absences = [], saysAlive = false } = wishes;
+  const before = (task: Task) => ({ ...task, version: task.version - 1 });
+  const changes: Change[] = [
+    ...inserts.map(taskInserted),
+    ...updates.map((row): Change => {
+      const change = checkpoints.includes(row) ? checkpointSaved : taskUpdated;
+      return { ...change(before(row)), row } as Change;
+    }),
+    ...finishes.flatMap(({ task, notification, stored }) => {
+      const [removed, ended] = taskFinished(before(task), task.finishedAt ?? 0, notification);
+      const come = { ...ended, row: { task, notification } } as Change;
+      return stored && removed !== undefined ? [removed, come] : [come];
+    }),
+    ...reopens.flatMap(({ task, finishedAt }) => {
+      const [gone] = taskReopened(before(task), finishedAt);
+      return gone === undefined ? [] : [gone, taskInserted(task)];
+    }),
+    ...attempts.flatMap(attemptRecorded),
+    ...notifications.map(notificationChanged),
+  ];
+  const writes = [...(changes as RowWrite[]), ...(wishes.writes ?? [])];
   const begun = [...inserts, ...finishes.map((one) => one.task)];
-  return {
-    term,
-    now: NOW,
-    lastSeq: Math.max(0, ...begun.map(({ seq }) => seq)),
-    saysAlive: false,
-    inserts: [],
-    updates: [],
-    checkpoints: [],
-    finishes: [],
-    reopens: [],
-    attempts: [],
-    verdicts: [],
-    absences: [],
-    notifications: [],
-    executors: [],
-    ...change,
-  };
+  const { lastSeq = Math.max(0, ...begun.map(({ seq }) => seq)) } = wishes;
+  return { term, now: NOW, lastSeq, saysAlive, writes, absences };
 }
 
 export const finish = (
   ended: Task,
   notification: Notification | null = null,
   stored = true,
-): Commit['finishes'][number] => ({ task: ended, stored, notification });
+): Finish => ({ task: ended, stored, notification });
 
 /** The query for all tasks that fit a page. */
 export const everything = {

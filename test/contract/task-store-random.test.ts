@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { Commit, TaskStore } from '../../master/application/ports.ts';
-import type { Notification, Task } from '../../master/domain/task.ts';
+import type { AttemptRecord, Notification, Task } from '../../master/domain/task.ts';
 import { MemoryStore } from '../../master/infrastructure/memory/task-store.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
 import { attemptOf, commit, DAY_MS, everything, finish, finished, next, task } from './sample.ts';
@@ -59,9 +59,9 @@ function wanted(
     inserts: [] as Task[],
     updates: [] as Task[],
     checkpoints: [] as Task[],
-    finishes: [] as Commit['finishes'][number][],
-    reopens: [] as Commit['reopens'][number][],
-    attempts: [] as Commit['attempts'][number][],
+    finishes: [] as ReturnType<typeof finish>[],
+    reopens: [] as { task: Task; finishedAt: number }[],
+    attempts: [] as AttemptRecord[],
     absences: wishes.some(({ time }) => time === 2) ? [{ from: NOW - 1, until: NOW + 2 }] : [],
     notifications: [] as Notification[],
   };

@@ -1,7 +1,9 @@
 /** What every store must do with live tasks, whatever it is made of: terms, writes, what waits. */
 import { expect } from 'chai';
-import type { Commit, TaskStore } from '../../master/application/ports.ts';
-import { ATTEMPT_COUNT_MAX, CommitConflict, TermLost } from '../../master/application/ports.ts';
+import type { TaskStore } from '../../master/application/ports.ts';
+import { CommitConflict, TermLost } from '../../master/application/ports.ts';
+import { ATTEMPT_COUNT_MAX } from '../../master/domain/bounds.ts';
+import type { RowWrite } from '../../master/domain/changes.ts';
 import type { ExecutorRecord } from '../../master/domain/executor.ts';
 import type { Task } from '../../master/domain/task.ts';
 import { NOW } from '../helpers/task.ts';
@@ -41,17 +43,23 @@ describeStores('task store', (open) => {
       drainDeadlineAt: null,
       ...change,
     });
-    const save = (...executors: Commit['executors']) => store.commit(commit(term, { executors }));
+    const save = (...rows: ExecutorRecord[]) =>
+      write(
+        ...rows.map((row) => ({ op: 'put', table: 'executor', key: row.executorId, row }) as const),
+      );
+    const write = (...writes: RowWrite[]) => store.commit(commit(term, { writes }));
+    const remove = (key: string) =>
+      ({ op: 'remove', table: 'executor', key, expect: 'any' }) as const;
     const [a, b] = [record('a'), record('b', { lasting: false, drainDeadlineAt: NOW + 5 })];
-    await save({ executorId: 'a', record: a }, { executorId: 'b', record: b });
+    await save(a, b);
     ({ term } = await store.takeTerm('m-1', NOW, term));
     expect(await store.loadExecutors()).to.have.deep.members([a, b]);
     const changed = record('a', { drainDeadlineAt: NOW + 7 });
-    await save({ executorId: 'a', record: changed }, { executorId: 'b', record: null });
-    await save({ executorId: 'nobody', record: null });
+    await save(changed);
+    await write(remove('b'), remove('nobody'));
     expect(await store.loadExecutors()).to.deep.equal([changed]);
     await store.takeTerm('m-2', NOW);
-    expect(await failureOf(save({ executorId: 'a', record: null }))).to.be.instanceOf(TermLost);
+    expect(await failureOf(write(remove('a')))).to.be.instanceOf(TermLost);
     expect(await store.loadExecutors()).to.deep.equal([changed]);
   });
 
@@ -251,7 +259,10 @@ describeStores('task store', (open) => {
         await store.commit(commit(term, { attempts: [attemptOf(one)] }));
         const before = await store.findTask('t-1');
         const refused = conflicting(one);
-        const more = { ...refused, inserts: [task(50), ...refused.inserts] };
+        const more = {
+          ...refused,
+          writes: [...refused.writes, ...commit(term, { inserts: [task(50)] }).writes],
+        };
         expect(await failureOf(store.commit(more))).to.be.instanceOf(CommitConflict);
         expect(await store.findTask('t-1')).to.deep.equal(before);
         expect(await listed()).to.deep.equal(['t-1']);

@@ -3,6 +3,7 @@
  * events with defaults, checks the invariants after every step, and reads what it asked for. It
  * decides nothing that the core decides.
  */
+import type { Ended } from '../../master/domain/changes.ts';
 import {
   createOutput,
   type CommandOutcome,
@@ -342,10 +343,19 @@ export function stops(out: Output): string[] {
   );
 }
 
+/** Writes as `set task`, or `set task, large`, in order. */
+export function written(out: Output): string[] {
+  return out.changes.map((change) => {
+    if (change.op === 'credit') return change.op;
+    const isLarge = change.op === 'set' && change.large;
+    return `${change.op} ${change.table}${isLarge ? ', large' : ''}`;
+  });
+}
+
 /** Attempts that ended without success, in order. */
 export function ended(out: Output): AttemptRecord[] {
   return out.changes.flatMap((change) =>
-    change.type === 'attemptRecorded' ? [change.attempt] : [],
+    change.op === 'insert' && change.table === 'attempt' ? [change.row] : [],
   );
 }
 
@@ -355,12 +365,21 @@ export function outcomes(out: Output): string[] {
 
 /** Rows of newly accepted tasks, in order. */
 export function inserted(out: Output): Task[] {
-  return out.changes.flatMap((change) => (change.type === 'taskInserted' ? [change.task] : []));
+  return out.changes.flatMap((change) =>
+    change.op === 'insert' && change.table === 'task' ? [change.row] : [],
+  );
+}
+
+/** Rows of history that come, in order. */
+export function ends(out: Output): Ended[] {
+  return out.changes.flatMap((change) =>
+    change.op === 'insert' && change.table === 'history' ? [change.row] : [],
+  );
 }
 
 /** Tasks that became terminal, in order. */
 export function finished(out: Output): Task[] {
-  return out.changes.flatMap((change) => (change.type === 'taskFinished' ? [change.task] : []));
+  return ends(out).map(({ task }) => task);
 }
 
 /** Callbacks to be tried now. */

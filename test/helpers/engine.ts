@@ -39,7 +39,7 @@ class HeldStore extends MemoryStore {
   }
 
   override commit(commit: Commit): Promise<void> {
-    if (!writes(commit)) return this.#through('confirm', () => super.commit(commit));
+    if (!isWriting(commit)) return this.#through('confirm', () => super.commit(commit));
     this.commits.push(commit);
     // The tasks are read now: they may change while the commit is held back.
     const copy = structuredClone(commit);
@@ -73,8 +73,8 @@ class HeldStore extends MemoryStore {
   }
 }
 
-function writes(commit: Commit): boolean {
-  return Object.values(commit).some((list) => Array.isArray(list) && list.length > 0);
+function isWriting({ writes, absences }: Commit): boolean {
+  return writes.length + absences.length > 0;
 }
 
 class Recorder implements ExecutorLink, Notifier, Observer {

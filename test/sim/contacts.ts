@@ -69,10 +69,13 @@ export class Contacts {
   }
 
   /** About to be committed; what is said meanwhile comes too late. */
-  check({ term, attempts }: Commit): void {
+  check({ term, writes }: Commit): void {
     // What a master that was deposed has decided is refused.
     if (term !== this.#ledger.term) return;
-    for (const record of attempts) if (record.outcome.startsWith('lost')) this.#lost(record);
+    for (const write of writes) {
+      if (write.table !== 'attempt' || write.op !== 'insert') continue;
+      if (write.row.outcome.startsWith('lost')) this.#lost(write.row);
+    }
   }
 
   #lost({ executorId, incarnation, taskSeq, attempt, outcome, endedAt }: AttemptRecord): void {

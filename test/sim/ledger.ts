@@ -5,9 +5,11 @@
  */
 import { CONTACT_COUNT_MAX } from '../../master/domain/bounds.ts';
 import type { Commit } from '../../master/application/ports.ts';
+import type { RowWrite } from '../../master/domain/changes.ts';
 import type { AttemptRecord, Notification, Task } from '../../master/domain/task.ts';
 import { isTerminal, mayFollow, startByAfter } from '../../master/domain/task.ts';
 import type { Faults } from './faults.ts';
+import { FrameChecks } from './network.ts';
 import { OfferChecks } from './offers.ts';
 import type { Process, World } from './world.ts';
 
@@ -36,6 +38,7 @@ export class Ledger {
   readonly attempts = new Map<number, Map<number, AttemptRecord>>();
   readonly #seqById = new Map<string, number>();
   #offered: Task[] = [];
+  readonly frames: FrameChecks;
   readonly #offerChecks: OfferChecks;
   readonly #writtenAt = new Map<number, number>();
   readonly #lastEnded = new Map<number, number>();
@@ -44,8 +47,6 @@ export class Ledger {
   readonly #ends = new Set<string>();
   /** When an attempt was closed in the rows, however it ended. */
   readonly #endedAt = new Map<string, number>();
-  readonly #frames = new Map<string, string>();
-  readonly #delivered = new Map<string, number>();
   readonly #received = new Set<string>();
   /** How often each callback was sent. */
   readonly #tries = new Map<string, number>();
@@ -59,6 +60,7 @@ export class Ledger {
   constructor(world: World, faults: Faults) {
     this.#world = world;
     this.#faults = faults;
+    this.frames = new FrameChecks(world);
     this.#offerChecks = new OfferChecks(world);
   }
 
@@ -103,36 +105,48 @@ export class Ledger {
   /** The store has made this durable, whatever the master will hear of it. */
   committed(commit: Commit): void {
     this.#commitCount++;
-    if (
-      commit.saysAlive ||
-      Object.values(commit).some((part) => Array.isArray(part) && part.length)
-    )
-      this.#aliveAt = commit.now;
+    const { writes, absences, saysAlive } = commit;
+    if (saysAlive || writes.length + absences.length > 0) this.#aliveAt = commit.now;
     if (commit.term !== this.#term) {
       this.#world.violate('I6', `a commit of term ${commit.term} in term ${this.#term}`);
     }
-    for (const { from, until } of commit.absences) {
+    for (const { from, until } of absences) {
       for (const row of this.live.values()) row.startBy = startByAfter(row, from, until);
     }
     this.#offerChecks.begin(commit);
-    const ended = new Set<number>();
-    for (const attempt of commit.attempts) {
-      this.#attemptEnded(attempt);
-      ended.add(attempt.taskSeq);
+    // How attempts ended is asked of by what is checked of their tasks.
+    for (const write of writes) if (write.table === 'attempt') this.#attemptWritten(write);
+    const again = new Set<number>();
+    for (const { op, table, key } of writes) {
+      if (op === 'remove' && table === 'history') again.add(this.#reopened(key[0]));
     }
-    for (const { taskSeq, attempt, outcome } of commit.verdicts) {
-      const record = this.attempts.get(taskSeq)?.get(attempt);
-      if (record !== undefined) this.attempts.get(taskSeq)?.set(attempt, { ...record, outcome });
-    }
-    for (const { task } of commit.reopens) this.#reopened(task);
-    for (const task of commit.inserts) this.#inserted(task);
-    for (const task of commit.updates) this.#updated(task);
-    for (const { task, stored, notification } of commit.finishes) {
-      if (!stored) this.#began(task);
-      this.#finished(task, notification);
-    }
-    for (const notification of commit.notifications) this.#noted(notification);
+    for (const write of writes) if (write.table === 'task') this.#taskWritten(write, again);
+    for (const write of writes) if (write.table === 'history') this.#historyWritten(write);
     this.#checkOneTaskEach();
+  }
+
+  #attemptWritten(write: RowWrite<'attempt'>): void {
+    const [taskSeq, attempt] = write.key;
+    if (write.op === 'insert') return this.#attemptEnded(write.row);
+    const record = this.attempts.get(taskSeq)?.get(attempt);
+    if (write.op !== 'set' || record === undefined) return;
+    this.attempts.get(taskSeq)?.set(attempt, { ...record, ...write.row });
+  }
+
+  /** The row of a task that ends stays until its end is looked at. */
+  #taskWritten(write: RowWrite<'task'>, again: ReadonlySet<number>): void {
+    if (write.op === 'set') this.#updated(write.row);
+    if (write.op !== 'insert') return;
+    if (!again.has(write.key)) this.#began(write.row);
+    this.#write(write.row, this.live.get(write.key));
+  }
+
+  #historyWritten(write: RowWrite<'history'>): void {
+    if (write.op === 'set' && write.row.notification !== null) this.#noted(write.row.notification);
+    if (write.op !== 'insert') return;
+    const { task, notification } = write.row;
+    if (!this.live.has(task.seq)) this.#began(task);
+    this.#finished(task, notification);
   }
 
   #attemptEnded(record: AttemptRecord): void {
@@ -163,18 +177,14 @@ export class Ledger {
     this.#seqById.set(task.id, task.seq);
   }
 
-  #inserted(task: Task): void {
-    this.#began(task);
-    this.#write(task, undefined);
-  }
-
-  #reopened(task: Task): void {
-    const ended = this.history.get(task.seq);
-    if (ended === undefined) this.#world.violate('I3', `${task.id} runs again before its end`);
-    this.history.delete(task.seq);
-    this.notifications.delete(task.seq);
-    // Its limits begin anew.
-    this.#write(task, ended && { ...ended, state: 'waiting', startBy: null });
+  /** It waits, until its row says more, and its limits begin anew. */
+  #reopened(seq: number): number {
+    const ended = this.history.get(seq);
+    if (ended === undefined) this.#world.violate('I3', `#${seq} runs again before its end`);
+    else this.live.set(seq, { ...ended, state: 'waiting', startBy: null });
+    this.history.delete(seq);
+    this.notifications.delete(seq);
+    return seq;
   }
 
   #updated(task: Task): void {
@@ -319,20 +329,6 @@ export class Ledger {
   isOpen(taskId: string, attempt: number): boolean {
     const row = this.rowOf(taskId);
     return (row?.state === 'offered' || row?.state === 'running') && row.attempt === attempt;
-  }
-
-  /** A sequenced frame was numbered; `what` tells it from others. */
-  frameSent(stream: string, seq: number, what: string): void {
-    this.#frames.set(`${stream} ${seq}`, what);
-  }
-
-  /** A session has let a frame through: the next one, and as it was sent. */
-  frameDelivered(stream: string, seq: number, what: string): void {
-    const expected = (this.#delivered.get(stream) ?? 0) + 1;
-    this.#delivered.set(stream, seq);
-    const sent = this.#frames.get(`${stream} ${seq}`);
-    if (seq === expected && sent === what) return;
-    this.#world.violate('I8', `${stream}: ${seq} ${what} after ${expected - 1}, sent was ${sent}`);
   }
 
   childStarted(process: Process, taskId: string, attempt: number, isRogue: boolean): Child {

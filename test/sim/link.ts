@@ -101,7 +101,7 @@ export class SimLink implements ExecutorLink {
     const seq = (this.#sentCounts.get(sessionId) ?? 0) + 1;
     this.#sentCounts.set(sessionId, seq);
     const frame = JSON.parse(commandBody(command, term)) as Named;
-    this.#ledger.frameSent(`${sessionId} out`, seq, nameOf(frame));
+    this.#ledger.frames.sent(`${sessionId} out`, seq, nameOf(frame));
     this.#sessions.send(sessionId, command, term);
   }
 
@@ -145,7 +145,7 @@ export class SimLink implements ExecutorLink {
 
   #delivered({ type, sessionId, frameSeq, taskId, attempt }: AttemptFrame): void {
     const name = nameOf({ type: frameTypes[type], task_id: taskId, attempt });
-    this.#ledger.frameDelivered(`${sessionId} in`, frameSeq, name);
+    this.#ledger.frames.delivered(`${sessionId} in`, frameSeq, name);
     if (type === 'attemptEnded') this.#results.set(`${sessionId} ${frameSeq}`, { taskId, attempt });
     if (this.acknowledgesAtOnce) this.confirm(sessionId, frameSeq);
   }

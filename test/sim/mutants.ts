@@ -6,7 +6,7 @@ import type { Commit } from '../../master/application/ports.ts';
 import { TermLost } from '../../master/application/ports.ts';
 import { type FaultClasses, NO_FAULTS, type Settings, settingsFor } from './faults.ts';
 import type { Sabotage } from './actors/master-process.ts';
-import { everyNth, onCommit, onEvent, onLink, onState, onStore } from './actors/sabotage.ts';
+import { everyNth, onEvent, onLink, onState, onStore, onWrites } from './actors/sabotage.ts';
 import { simulate } from './simulation.ts';
 
 interface Mutant extends Sabotage {
@@ -39,21 +39,25 @@ function mutantList(): Mutant[] {
     },
     {
       name: 'forgets to write that an attempt was offered',
-      ...onCommit((commit) => ({
-        ...commit,
-        updates: commit.updates.filter(({ state }) => state !== 'offered' || !now()),
-      })),
+      ...onWrites((write) => {
+        const isOffer =
+          write.table === 'task' && write.op === 'set' && write.row.state === 'offered';
+        return isOffer && now() ? null : write;
+      }),
     },
     {
       name: 'forgets to write how an attempt ended',
-      ...onCommit((commit) => ({ ...commit, attempts: now() ? [] : commit.attempts })),
+      ...onWrites((write) =>
+        write.table === 'attempt' && write.op === 'insert' && now() ? null : write,
+      ),
     },
     {
       name: 'ends a task without its callback',
-      ...onCommit((commit) => ({
-        ...commit,
-        finishes: commit.finishes.map((finish) => ({ ...finish, notification: null })),
-      })),
+      ...onWrites((write) =>
+        write.table === 'history' && write.op === 'insert'
+          ? { ...write, row: { ...write.row, notification: null } }
+          : write,
+      ),
     },
     {
       name: 'takes the result of any attempt for that of the newest',
@@ -308,7 +312,7 @@ function mutantList(): Mutant[] {
     },
     {
       name: 'loses checkpoints',
-      ...onCommit((commit) => ({ ...commit, checkpoints: [] })),
+      ...onWrites((write) => (write.op === 'set' ? { ...write, large: false } : write)),
     },
     {
       name: 'keeps a window open over what it gave up',
@@ -370,8 +374,8 @@ function mutantList(): Mutant[] {
   ];
 }
 
-function isEmpty(commit: Commit): boolean {
-  return Object.values(commit).every((part) => !Array.isArray(part) || part.length === 0);
+function isEmpty({ writes, absences }: Commit): boolean {
+  return writes.length + absences.length === 0;
 }
 
 /** Runs a seed with a mutant; what the checks said, or null if they were satisfied. */

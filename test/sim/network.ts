@@ -1,6 +1,7 @@
 /**
  * Sockets between simulated processes: in order, as TCP is, late by chance, and subject to what
- * networks do: they break, stand still for a while, or swallow everything without a word.
+ * networks do: they break, stand still for a while, or swallow everything without a word. And what
+ * must hold of the frames of sessions all the same.
  */
 import type { Process, World } from './world.ts';
 
@@ -157,5 +158,30 @@ export class Network {
 
   #pickOpen(): Socket | undefined {
     return this.#world.random.pick([...this.#open]);
+  }
+}
+
+/** Of every stream of frames, from when they are numbered until a session lets them through. */
+export class FrameChecks {
+  readonly #frames = new Map<string, string>();
+  readonly #delivered = new Map<string, number>();
+  readonly #world: World;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** A sequenced frame was numbered; `what` tells it from others. */
+  sent(stream: string, seq: number, what: string): void {
+    this.#frames.set(`${stream} ${seq}`, what);
+  }
+
+  /** A session has let a frame through: the next one, and as it was sent. */
+  delivered(stream: string, seq: number, what: string): void {
+    const expected = (this.#delivered.get(stream) ?? 0) + 1;
+    this.#delivered.set(stream, seq);
+    const sent = this.#frames.get(`${stream} ${seq}`);
+    if (seq === expected && sent === what) return;
+    this.#world.violate('I8', `${stream}: ${seq} ${what} after ${expected - 1}, sent was ${sent}`);
   }
 }

@@ -22,13 +22,17 @@ export class OfferChecks {
   }
 
   /** Before the tasks of the commit. */
-  begin({ executors, attempts }: Commit): void {
-    const started = attempts.filter(({ startedAt }) => startedAt !== null);
-    this.#started = new Set(started.map(({ taskSeq }) => taskSeq));
+  begin({ writes }: Commit): void {
+    this.#started = new Set();
     const before = new Map(this.#drained);
-    for (const { executorId, record } of executors) {
-      if (record === null || record.drainedAt === null) this.#drained.delete(executorId);
-      else this.#drained.set(executorId, record.drainedAt);
+    for (const write of writes) {
+      if (write.table === 'attempt' && write.op === 'insert' && write.row.startedAt !== null) {
+        this.#started.add(write.row.taskSeq);
+      }
+      if (write.table !== 'executor') continue;
+      const drainedAt = write.op === 'put' ? write.row.drainedAt : null;
+      if (drainedAt === null) this.#drained.delete(write.key);
+      else this.#drained.set(write.key, drainedAt);
     }
     const same = [...before].filter(([id, drainedAt]) => this.#drained.get(id) === drainedAt);
     this.#outOfWork = new Set(same.map(([id]) => id));

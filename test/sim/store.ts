@@ -11,7 +11,9 @@ import type {
   TaskQuery,
   TaskStore,
 } from '../../master/application/ports.ts';
+import type { RowWrite } from '../../master/domain/changes.ts';
 import type { Notification, Task } from '../../master/domain/task.ts';
+import { copyOf } from '../../master/infrastructure/memory/rows.ts';
 import type { Faults } from './faults.ts';
 import type { Ledger } from './ledger.ts';
 import type { Process } from './world.ts';
@@ -50,7 +52,7 @@ export class SimStore implements TaskStore {
 
   commit(commit: Commit): Promise<void> {
     this.#asked(commit);
-    const written = copyOf(commit);
+    const written = copyOfCommit(commit);
     const take = async () => {
       await this.#rows.commit(written);
       this.#ledger.committed(written);
@@ -168,25 +170,9 @@ export class SimStore implements TaskStore {
   }
 }
 
-/** The contract lets the tasks change as soon as the call has returned. */
-function copyOf(commit: Commit): Commit {
-  const tasks = new Map<Task, Task>();
-  const copy = (task: Task): Task => {
-    const known = tasks.get(task) ?? { ...task };
-    tasks.set(task, known);
-    return known;
-  };
-  return {
-    ...commit,
-    inserts: commit.inserts.map(copy),
-    updates: commit.updates.map(copy),
-    checkpoints: commit.checkpoints.map(copy),
-    reopens: commit.reopens.map(({ task, finishedAt }) => ({ task: copy(task), finishedAt })),
-    finishes: commit.finishes.map((finish) => ({
-      ...finish,
-      task: copy(finish.task),
-      notification: finish.notification && { ...finish.notification },
-    })),
-    notifications: commit.notifications.map((notification) => ({ ...notification })),
-  };
+/** The contract lets the rows change as soon as the call has returned. */
+function copyOfCommit(commit: Commit): Commit {
+  const copy = (write: RowWrite): RowWrite =>
+    write.op === 'remove' ? write : ({ ...write, row: copyOf(write.row) } as RowWrite);
+  return { ...commit, writes: commit.writes.map(copy) };
 }

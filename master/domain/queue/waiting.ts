@@ -67,7 +67,7 @@ export function creditAbsence(state: State, from: number, until: number, out: Ou
     watchLimits(state, task);
   }
   if (!isLimited) return;
-  out.changes.push({ type: 'absenceCredited', absence: { from, until } });
+  out.changes.push({ op: 'credit', absence: { from, until } });
 }
 
 /** Takes a waiting task out of its window, to change its order or to put it elsewhere. */

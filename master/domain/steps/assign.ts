@@ -3,6 +3,7 @@
  * what the step has changed: lanes that gained a task, executors that became free. That is
  * enough, because before the step no waiting task fitted an idle executor (invariant I13).
  */
+import { taskUpdated } from '../changes.ts';
 import { FIRE_COUNT_MAX } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import type { Executor } from '../executor.ts';
@@ -146,7 +147,7 @@ function offer(state: State, task: Task, executor: Executor, now: number, out: O
     task,
     attempt: task.attempt,
   });
-  out.changes.push({ type: 'taskUpdated', task });
+  out.changes.push(taskUpdated(task));
   if (executor.sessionId !== null) {
     out.effects.push({
       type: 'sendToExecutor',

@@ -3,6 +3,7 @@
  * newest attempt of a live task may change it (P4). A stale one is refused, told to stop, and
  * changes nothing.
  */
+import { checkpointSaved } from '../changes.ts';
 import { RETURN_COUNT_MAX } from '../bounds.ts';
 import type { Event } from '../events.ts';
 import type { Output } from '../effects.ts';
@@ -171,7 +172,7 @@ export function progressReported(
     task.crashCount = 0;
     task.contactCount = 0;
     state.givenBack.delete(task.seq);
-    out.changes.push({ type: 'checkpointSaved', task });
+    out.changes.push(checkpointSaved(task));
   }
   writeSoon(state, task, now);
 }

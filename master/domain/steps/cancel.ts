@@ -4,6 +4,7 @@
  * it. A result that was on its way wins if it arrives first. The executor gets nothing new before
  * it reported or lost its lease.
  */
+import { taskUpdated } from '../changes.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import type { Event } from '../events.ts';
 import type { Executor } from '../executor.ts';
@@ -41,7 +42,7 @@ export function beginEnding(
   if (task.cancelReason === reason || (task.cancelReason !== null && !outranks)) return;
   task.cancelRequestedAt ??= now;
   task.cancelReason = reason;
-  out.changes.push({ type: 'taskUpdated', task });
+  out.changes.push(taskUpdated(task));
   sendCancel(state, task, now, out);
 }
 

@@ -1,4 +1,5 @@
 /** What operators and clients ask of one task. */
+import { taskReopened, taskUpdated } from '../changes.ts';
 import type { Event, RequestId } from '../events.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import { displace, enqueue, place } from '../queue/waiting.ts';
@@ -51,7 +52,7 @@ export function retryRequested(
   // Its callback goes with the history row.
   state.notifying.abandon({ taskSeq: task.seq, finishedAt });
   if (event.notification) state.notifications.remove(event.notification);
-  out.changes.push({ type: 'taskReopened', task: again, finishedAt });
+  out.changes.push(...taskReopened(again, finishedAt));
   enqueue(state, again, now);
   return { code: 200 };
 }
@@ -75,7 +76,7 @@ export function changeRequested(
   }
   if (event.priority !== null) task.priority = event.priority;
   task.orderTime = orderTimeOf(since, task.priority);
-  out.changes.push({ type: 'taskUpdated', task });
+  out.changes.push(taskUpdated(task));
   place(state, task, now);
   return { code: 200 };
 }

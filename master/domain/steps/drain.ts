@@ -34,7 +34,7 @@ export function drainRequested(
     drainDeadlineAt: timeoutMs === null ? null : now + timeoutMs,
   };
   state.executorRecords.set(executorId, record);
-  out.changes.push({ type: 'executorChanged', executorId, record });
+  out.changes.push({ op: 'put', table: 'executor', key: executorId, row: record });
   if (executor !== undefined) {
     setDrain(executor, record, out);
     leaveIdle(state, executor);
@@ -69,7 +69,7 @@ function setDrain(executor: Executor, record: ExecutorRecord | null, out: Output
 /** What an operator has decided about it is no more. */
 export function forgetRecord(state: State, executorId: string, out: Output): void {
   if (!state.executorRecords.delete(executorId)) return;
-  out.changes.push({ type: 'executorChanged', executorId, record: null });
+  out.changes.push({ op: 'remove', table: 'executor', key: executorId, expect: 'any' });
 }
 
 /**

@@ -2,6 +2,7 @@
  * How attempts and tasks end. Every end of an attempt, whatever its cause, passes through
  * `endAttempt`; every end of a task through `finish`.
  */
+import { attemptRecorded, taskFinished, taskUpdated } from '../changes.ts';
 import type { Output } from '../effects.ts';
 import type { Doubt, Executor } from '../executor.ts';
 import { dequeue, enqueue } from '../queue/waiting.ts';
@@ -140,7 +141,7 @@ function recordAttempt(
     endedAt: now,
     error,
   };
-  out.changes.push({ type: 'attemptRecorded', attempt });
+  out.changes.push(...attemptRecorded(attempt));
   out.effects.push({ type: 'observe', event: 'attempt_ended', task, attempt });
 }
 
@@ -155,7 +156,7 @@ function requeue(state: State, task: Task, dueAt: number, now: number, out: Outp
   task.cancelRequestedAt = null;
   task.cancelReason = null;
   state.unwritten.delete(task);
-  out.changes.push({ type: 'taskUpdated', task });
+  out.changes.push(taskUpdated(task));
   enqueue(state, task, now);
 }
 
@@ -180,7 +181,7 @@ export function settleOverdue(state: State, task: Task, now: number, out: Output
 export function tellStartOverdue(task: Task, now: number, out: Output): void {
   if (task.startTimeoutAction !== 'alert' || task.startBy === null || task.startBy > now) return;
   task.startBy = null;
-  out.changes.push({ type: 'taskUpdated', task });
+  out.changes.push(taskUpdated(task));
   out.effects.push({ type: 'observe', event: 'start_overdue', task });
 }
 
@@ -222,7 +223,7 @@ export function finish(
           lastError: null,
           deliveredAt: null,
         };
-  out.changes.push({ type: 'taskFinished', task, notification });
+  out.changes.push(...taskFinished(task, now, notification));
   out.effects.push({ type: 'observe', event: 'task_finished', task });
   if (notification !== null) send(state, notification, task, out);
 }

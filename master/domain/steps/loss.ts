@@ -7,6 +7,7 @@
  * Doubts live in memory. A master that begins forgives what the one before it had in doubt, and
  * what it finds lost of the time in which there was none counts in neither.
  */
+import { attemptDecided, taskUpdated } from '../changes.ts';
 import type { Output } from '../effects.ts';
 import type { Event } from '../events.ts';
 import type { Doubt, Executor } from '../executor.ts';
@@ -74,7 +75,7 @@ export function decide(
   state.doubts.delete(key);
   const { taskId, taskSeq, attempt, checkpoint } = doubt;
   if (verdict === 'lost_contact') {
-    out.changes.push({ type: 'attemptDecided', taskSeq, attempt, outcome: verdict });
+    out.changes.push(attemptDecided(taskSeq, attempt, verdict));
   }
   if (doubt.isExcused) return;
   const event = { type: 'lossDecided', taskId, taskSeq, attempt, checkpoint, verdict } as const;
@@ -97,5 +98,5 @@ export function lossDecided(
   if (task.state === 'waiting' && task.attempt === event.attempt) task.lastOutcome = event.verdict;
   // One that runs may yet succeed; its next loss ends it.
   if (isSpent && task.state === 'waiting') finish(state, task, 'failed', 'crash_budget', now, out);
-  else out.changes.push({ type: 'taskUpdated', task });
+  else out.changes.push(taskUpdated(task));
 }

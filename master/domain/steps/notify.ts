@@ -1,4 +1,5 @@
 /** Callbacks: which are tried when, and when they are given up. The outbox is the history row. */
+import { notificationChanged } from '../changes.ts';
 import { NOTIFYING_BYTES_MAX } from '../bounds.ts';
 import type { Event } from '../events.ts';
 import type { Output } from '../effects.ts';
@@ -92,7 +93,7 @@ export function notificationTried(
     notification.nextTryAt = now + Math.max(spread(state, delayMs), event.retryAfterMs ?? 0);
     keep(state, notification);
   }
-  out.changes.push({ type: 'notificationChanged', notification });
+  out.changes.push(notificationChanged(notification));
   out.effects.push({
     type: 'observe',
     event: 'notification_tried',
@@ -122,7 +123,7 @@ export function notificationPutOff(
     notification.nextTryAt = now + spread(state, event.afterMs);
     keep(state, notification);
   }
-  out.changes.push({ type: 'notificationChanged', notification });
+  out.changes.push(notificationChanged(notification));
   tellOfEnd(notification, out);
   sendDue(state, now, out);
 }
@@ -185,7 +186,7 @@ function beginTries(notification: Notification, now: number, out: Output): void 
   notification.tries = 0;
   notification.triesSince = now;
   notification.nextTryAt = now;
-  out.changes.push({ type: 'notificationChanged', notification });
+  out.changes.push(notificationChanged(notification));
 }
 
 function keep(state: State, notification: Notification): void {

@@ -1,4 +1,5 @@
 /** A submitted task is accepted or refused. */
+import { taskInserted } from '../changes.ts';
 import type { Event, NewTask } from '../events.ts';
 import type { Output, SubmitOutcome } from '../effects.ts';
 import { enqueue, hasLaneFor } from '../queue/waiting.ts';
@@ -43,7 +44,7 @@ function submit(
   const refusal = refusalOf(state, task.lane);
   if (refusal !== null) return { taskId, code: 429, message: refusal };
   state.lastSeq = task.seq;
-  out.changes.push({ type: 'taskInserted', task });
+  out.changes.push(taskInserted(task));
   out.effects.push({ type: 'observe', event: 'task_accepted', task });
   enqueue(state, task, now);
   return { taskId, code: 202 };

@@ -1,4 +1,5 @@
 /** Time passes: whatever is due happens. The only place where time alone changes something. */
+import { taskUpdated } from '../changes.ts';
 import type { Output } from '../effects.ts';
 import type { Event } from '../events.ts';
 import type { Executor } from '../executor.ts';
@@ -71,7 +72,7 @@ function fireDue(state: State, now: number, out: Output): void {
 
 /** Writes what was left for later: that attempts run, and how far they are. */
 export function flush(state: State, out: Output): void {
-  for (const task of state.unwritten) out.changes.push({ type: 'taskUpdated', task });
+  for (const task of state.unwritten) out.changes.push(taskUpdated(task));
   state.unwritten.clear();
   state.flushAt = Number.POSITIVE_INFINITY;
 }

@@ -14,22 +14,19 @@ import type {
   TaskQuery,
   TaskStore,
 } from '../../application/ports.ts';
-import { ATTEMPT_COUNT_MAX, CommitConflict, TermLost } from '../../application/ports.ts';
+import { CommitConflict, TermLost } from '../../application/ports.ts';
+import type { Ended, RowWrite } from '../../domain/changes.ts';
+import { countedIn, idOf } from '../../domain/changes.ts';
 import type { ExecutorRecord } from '../../domain/executor.ts';
-import type { AttemptRecord, Notification, Task } from '../../domain/task.ts';
+import type { Notification, Task } from '../../domain/task.ts';
 import { kindOfLane, startByAfter } from '../../domain/task.ts';
+import { copyOf, Rows } from './rows.ts';
 
 /** Nothing is kept from anybody who shares this process. */
 const SECRET = 'bWVtb3J5';
 const DAY_MS = 86_400_000;
 /** A retry that waits no longer than this was to follow at once. */
 const SOON_MS = 1_000;
-
-/** A live task has no notification yet. */
-interface Stored {
-  readonly task: Task;
-  readonly notification: Notification | null;
-}
 
 const dayOf = (instant: number): number => Math.floor(instant / DAY_MS);
 
@@ -38,14 +35,13 @@ export class MemoryStore implements TaskStore {
   #owner = '';
   #aliveAt = 0;
   #lastSeq = 0;
-  readonly #live = new Map<number, Task>();
-  readonly #executors = new Map<string, ExecutorRecord>();
-  /** The `seq` of every id, live or in history. */
-  readonly #seqs = new Map<string, number>();
-  /** By the UTC day the task ended, then by `seq`. */
-  readonly #segments = new Map<number, Map<number, Stored>>();
-  /** By the `seq` of the task, then by attempt. */
-  readonly #attempts = new Map<number, Map<number, AttemptRecord>>();
+  readonly #rows = new Rows();
+  readonly #live = this.#rows.of('task');
+  readonly #history = this.#rows.of('history');
+  /** By which its row is found, of every task, live or ended. */
+  readonly #ids = new Map<string, number | string>();
+  /** UTC days for which history has a segment. */
+  readonly #days = new Set<number>();
 
   async takeTerm(owner: string, now: number, held?: number): ReturnType<TaskStore['takeTerm']> {
     await this.prepareSegments(now);
@@ -71,12 +67,10 @@ export class MemoryStore implements TaskStore {
         task.startBy !== null && dueAt <= this.#aliveAt ? task.startBy - backMs : task.startBy;
       this.#live.set(seq, { ...task, startBy, dueAt: isFollowing ? follows(dueAt) : dueAt });
     }
-    for (const segment of this.#segments.values()) {
-      for (const [seq, { task, notification }] of segment) {
-        if (notification?.state !== 'pending' || notification.nextTryAt <= now) continue;
-        const nextTryAt = follows(notification.nextTryAt);
-        segment.set(seq, { task, notification: { ...notification, nextTryAt } });
-      }
+    for (const [key, { task, notification }] of this.#history) {
+      if (notification?.state !== 'pending' || notification.nextTryAt <= now) continue;
+      const nextTryAt = follows(notification.nextTryAt);
+      this.#history.set(key, { task, notification: { ...notification, nextTryAt } });
     }
     this.#aliveAt = now;
   }
@@ -86,56 +80,27 @@ export class MemoryStore implements TaskStore {
     if (commit.term !== this.#term) {
       throw new TermLost(`term ${commit.term} is over: the newest is ${this.#term}`);
     }
-    this.#check(commit);
-    if (commit.saysAlive || writes(commit)) {
+    const { writes, absences, saysAlive } = commit;
+    this.#checkIds(writes);
+    for (const write of writes) this.#rows.check(write);
+    if (saysAlive || writes.length + absences.length > 0) {
       this.#aliveAt = commit.now;
       this.#lastSeq = Math.max(this.#lastSeq, commit.lastSeq);
     }
-    for (const { from, until } of commit.absences) {
+    for (const { from, until } of absences) {
       for (const task of this.#live.values()) task.startBy = startByAfter(task, from, until);
     }
-    for (const { task, finishedAt } of commit.reopens) {
-      this.#segments.get(dayOf(finishedAt))?.delete(task.seq);
-      this.#live.set(task.seq, { ...task });
-    }
-    for (const task of commit.inserts) {
-      this.#live.set(task.seq, { ...task });
-      this.#seqs.set(task.id, task.seq);
-    }
-    for (const task of commit.updates) {
-      const checkpoint = this.#live.get(task.seq)?.checkpoint ?? null;
-      this.#live.set(task.seq, { ...task, checkpoint });
-    }
-    for (const { seq, checkpoint } of commit.checkpoints) {
-      const task = this.#live.get(seq);
-      if (task !== undefined) task.checkpoint = checkpoint;
-    }
-    for (const { task, notification } of commit.finishes) {
-      this.#live.delete(task.seq);
-      this.#seqs.set(task.id, task.seq);
-      this.#segment(dayOf(task.finishedAt ?? 0)).set(task.seq, {
-        task: { ...task },
-        notification: notification && { ...notification },
-      });
-    }
-    for (const attempt of commit.attempts) {
-      const attempts = this.#attempts.get(attempt.taskSeq) ?? new Map<number, AttemptRecord>();
-      this.#attempts.set(attempt.taskSeq, attempts.set(attempt.attempt, { ...attempt }));
-      attempts.delete(attempt.attempt - ATTEMPT_COUNT_MAX);
-    }
-    for (const { taskSeq, attempt, outcome } of commit.verdicts) {
-      const record = this.#attempts.get(taskSeq)?.get(attempt);
-      if (record !== undefined) this.#attempts.get(taskSeq)?.set(attempt, { ...record, outcome });
-    }
-    for (const notification of commit.notifications) this.#note(notification);
-    for (const { executorId, record } of commit.executors) {
-      if (record === null) this.#executors.delete(executorId);
-      else this.#executors.set(executorId, record);
+    for (const write of writes) {
+      this.#rows.write(write);
+      if (write.op !== 'insert') continue;
+      const task = countedIn(write.row);
+      if (task !== null) this.#ids.set(task.id, idOf(write.key));
+      if (write.table === 'history') this.#days.add(dayOf(write.key[1]));
     }
   }
 
   async loadExecutors(): Promise<ExecutorRecord[]> {
-    return [...this.#executors.values()];
+    return [...this.#rows.of('executor').values()];
   }
 
   async loadActive(): Promise<Task[]> {
@@ -175,7 +140,7 @@ export class MemoryStore implements TaskStore {
 
   async loadNotifications(after: Position | null, limit: number): Promise<Notification[]> {
     const pending: Notification[] = [];
-    for (const { notification } of this.#history()) {
+    for (const { notification } of this.#history.values()) {
       if (notification?.state === 'pending') pending.push(notification);
     }
     const key = (item: Notification): Position => ({ time: item.nextTryAt, seq: item.taskSeq });
@@ -183,10 +148,8 @@ export class MemoryStore implements TaskStore {
   }
 
   async findTask(id: string): Promise<StoredTask | null> {
-    const found = this.#find(this.#seqs.get(id) ?? 0);
-    if (found === undefined) return null;
-    const { task, notification } = found;
-    return { task: { ...task }, notification: notification && { ...notification } };
+    const found = this.#find(id);
+    return found === undefined ? null : copyOf(found);
   }
 
   readTask(id: string): Promise<StoredTask | null> {
@@ -196,7 +159,8 @@ export class MemoryStore implements TaskStore {
   async showTask(id: string, attempt: 'all' | number): Promise<ShownTask | null> {
     const stored = await this.readTask(id);
     if (stored === null) return null;
-    const attempts = [...(this.#attempts.get(stored.task.seq)?.values() ?? [])]
+    const attempts = [...this.#rows.of('attempt').values()]
+      .filter(({ taskSeq }) => taskSeq === stored.task.seq)
       .filter((record) => attempt === 'all' || record.attempt === attempt)
       .sort((a, b) => a.attempt - b.attempt)
       .map((record) => ({ ...record, detailsBytes: 0 }));
@@ -206,7 +170,7 @@ export class MemoryStore implements TaskStore {
   async findIds(ids: readonly string[]): Promise<Map<string, string>> {
     const found = new Map<string, string>();
     for (const id of ids) {
-      const task = this.#find(this.#seqs.get(id) ?? 0)?.task;
+      const task = this.#find(id)?.task;
       if (task !== undefined) found.set(id, task.requestHash);
     }
     return found;
@@ -236,101 +200,61 @@ export class MemoryStore implements TaskStore {
   }
 
   async prepareSegments(now: number): Promise<void> {
-    this.#segment(dayOf(now));
-    this.#segment(dayOf(now) + 1);
+    this.#days.add(dayOf(now)).add(dayOf(now) + 1);
   }
 
   async dropSegments(before: number): Promise<number> {
-    const ended = [...this.#segments.keys()].filter((day) => (day + 1) * DAY_MS <= before);
-    for (const day of ended) {
-      for (const { task } of this.#segment(day).values()) {
-        this.#attempts.delete(task.seq);
-        this.#seqs.delete(task.id);
-      }
-      this.#segments.delete(day);
+    const ended = [...this.#days].filter((day) => (day + 1) * DAY_MS <= before);
+    const seqs = new Set<number>();
+    for (const [key, { task }] of this.#history) {
+      if (!ended.includes(dayOf(task.finishedAt ?? 0))) continue;
+      seqs.add(task.seq);
+      this.#ids.delete(task.id);
+      this.#history.delete(key);
     }
+    const attempts = this.#rows.of('attempt');
+    for (const [key, { taskSeq }] of attempts) if (seqs.has(taskSeq)) attempts.delete(key);
+    for (const day of ended) this.#days.delete(day);
     return ended.length;
   }
 
   async close(): Promise<void> {}
 
-  #check(commit: Commit): void {
-    for (const { task, finishedAt } of commit.reopens) {
-      const stored = this.#segments.get(dayOf(finishedAt))?.get(task.seq)?.task;
-      expectVersion(stored, task);
-    }
-    const reopened = new Set(commit.reopens.map(({ task }) => task.seq));
-    const began = [
-      ...commit.inserts,
-      ...commit.finishes.filter(({ stored }) => !stored).map(({ task }) => task),
-    ];
+  #checkIds(writes: readonly RowWrite[]): void {
+    const leaving = new Set(
+      writes.filter(({ op }) => op === 'remove').map((write) => idOf(write.key)),
+    );
     const ids = new Set<string>();
-    for (const { id, seq } of began) {
-      if (this.#seqs.has(id) || ids.has(id) || this.#find(seq) !== undefined) {
+    for (const write of writes) {
+      const id = write.op === 'insert' ? countedIn(write.row)?.id : undefined;
+      if (id === undefined) continue;
+      const held = this.#ids.get(id);
+      if (ids.has(id) || (held !== undefined && !leaving.has(held))) {
         throw new CommitConflict(`task ${id} is there already`);
       }
       ids.add(id);
     }
-    const ended = commit.finishes.filter(({ stored }) => stored).map(({ task }) => task);
-    for (const task of [...commit.updates, ...ended]) {
-      if (!reopened.has(task.seq)) expectVersion(this.#live.get(task.seq), task);
-    }
-    for (const { taskSeq, attempt } of commit.attempts) {
-      if (this.#attempts.get(taskSeq)?.has(attempt)) {
-        throw new CommitConflict(`attempt ${attempt} of task ${taskSeq} is there already`);
-      }
-    }
   }
 
-  /** The history row may have gone (retention, reopen): then there is nothing left to note. */
-  #note(notification: Notification): void {
-    const segment = this.#segments.get(dayOf(notification.finishedAt));
-    const finished = segment?.get(notification.taskSeq);
-    if (finished?.task.finishedAt !== notification.finishedAt) return;
-    segment?.set(notification.taskSeq, { ...finished, notification: { ...notification } });
-  }
-
-  #segment(day: number): Map<number, Stored> {
-    const segment = this.#segments.get(day) ?? new Map<number, Stored>();
-    this.#segments.set(day, segment);
-    return segment;
-  }
-
-  #find(seq: number): Stored | undefined {
-    const task = this.#live.get(seq);
-    if (task !== undefined) return { task, notification: null };
-    for (const segment of this.#segments.values()) {
-      const finished = segment.get(seq);
-      if (finished !== undefined) return finished;
-    }
-    return undefined;
+  #find(id: string): Ended | undefined {
+    const key = this.#ids.get(id) ?? 0;
+    const task = this.#live.get(key);
+    return task === undefined ? this.#history.get(key) : { task, notification: null };
   }
 
   #where(matches: (task: Task) => boolean): Task[] {
     return [...this.#live.values()].filter(matches);
   }
 
-  *#history(): Generator<Stored> {
-    for (const segment of this.#segments.values()) yield* segment.values();
-  }
-
-  *#all(): Generator<Stored> {
+  *#all(): Generator<Ended> {
     for (const task of this.#live.values()) yield { task, notification: null };
-    yield* this.#history();
+    yield* this.#history.values();
   }
 }
 
 const isWaiting = (task: Task): boolean => task.state === 'waiting';
 
 const copies = (tasks: readonly Task[]): Task[] => tasks.map((task) => ({ ...task }));
-
-function expectVersion(stored: Task | undefined, task: Task): void {
-  if (stored?.version !== task.version - 1) {
-    throw new CommitConflict(
-      `task ${task.id} is at version ${stored?.version ?? 'none'} instead of ${task.version - 1}`,
-    );
-  }
-}
 
 function page<T>(
   list: readonly T[],
@@ -343,8 +267,4 @@ function page<T>(
     .filter((item) => after === null || compare(key(item), after) > 0)
     .sort((a, b) => compare(key(a), key(b)))
     .slice(0, limit);
-}
-
-function writes(commit: Commit): boolean {
-  return Object.values(commit).some((list) => Array.isArray(list) && list.length > 0);
 }

@@ -1,39 +1,17 @@
 /**
- * Turns a commit into statements. It reads the tasks at once and keeps no reference to them, so
- * that the domain may go on changing them while the statements are on their way.
+ * Turns a commit into statements. It reads the rows at once and keeps no reference to them, so
+ * that the domain may go on changing them while the statements are on their way. What the rows of a
+ * table are made of stands in `tables/`.
  */
 import type { Commit } from '../../application/ports.ts';
-import type { Absence } from '../../domain/effects.ts';
-import { ATTEMPT_COUNT_MAX, CommitConflict } from '../../application/ports.ts';
-import type { AttemptRecord, Notification, Task } from '../../domain/task.ts';
-import type { Dialect, Statement } from './dialects/dialect.ts';
+import { CommitConflict } from '../../application/ports.ts';
+import type { Absence, Expected, Key, RowWrite, TableName } from '../../domain/changes.ts';
+import type { Columns, Dialect, Statement } from './dialects/dialect.ts';
 import type { Column, Value } from './rows.ts';
-import {
-  attemptColumns,
-  changingColumns,
-  executorColumns,
-  historyColumns,
-  liveColumns,
-  notificationColumns,
-} from './rows.ts';
 import type { Segment, Segments } from './segments.ts';
-import { segmentAt } from './segments.ts';
+import { tables } from './tables/all.ts';
 
-/** What a row is matched by: no write goes through unless all of these are as expected. */
-const versionMatch = [
-  { name: 'seq', kind: 'integer' },
-  { name: 'version', kind: 'integer' },
-] as const;
-const executorMatch = [{ name: 'id', kind: 'text' }] as const;
-const finishMatch = [
-  { name: 'seq', kind: 'integer' },
-  { name: 'finished_at', kind: 'integer' },
-] as const;
-
-const attemptMatch = [
-  { name: 'task_seq', kind: 'integer' },
-  { name: 'attempt', kind: 'integer' },
-] as const;
+const VERSION = { name: 'version', kind: 'integer' } as const;
 
 export interface Plan {
   readonly statements: readonly Statement[];
@@ -41,41 +19,144 @@ export interface Plan {
   readonly missing: readonly Segment[];
 }
 
+/** A `Table`, whatever its rows are: they come from writes that name it. */
+interface AnyTable {
+  readonly place: string | ((key: Key) => Segment);
+  readonly key: Columns;
+  readonly columns: readonly Column<unknown>[];
+  readonly changing?: readonly Column<unknown>[];
+  readonly large?: readonly Column<unknown>[];
+}
+
+const ORDER = Object.values(tables) as unknown as AnyTable[];
+
+/** What is written to one table of the database. */
+interface Part {
+  readonly name: string;
+  readonly table: AnyTable;
+  readonly segment: Segment | null;
+  readonly inserts: unknown[];
+  readonly removes: Matching[];
+  readonly sets: RowWrite<TableName, 'set'>[];
+}
+
+interface Matching {
+  readonly key: Key;
+  readonly expect: Expected;
+}
+
 /**
- * Order matters where one commit moves a task out of a table and another task in.
- * @throws {CommitConflict} a task is to be taken out of a segment that has been dropped.
+ * Order matters where one commit moves a row out of a table and another row in.
+ * @throws {CommitConflict} a row is to be taken out of a segment that has been dropped.
  */
-export function planCommit(dialect: Dialect, segments: Segments, commit: Commit): Plan {
+export function planCommit(dialect: Dialect, segments: Segments, { writes }: Commit): Plan {
   const missing: Segment[] = [];
-  const statements: Statement[] = [];
-  for (const [segment, reopens] of bySegment(commit.reopens, ({ finishedAt }) => finishedAt)) {
-    if (!segments.has(segment)) throw new CommitConflict(`${segment.table} has been dropped`);
-    statements.push(...remove(dialect, segment.table, tasksOf(reopens)));
+  const removed: Statement[] = [];
+  const written: Statement[] = [];
+  for (const part of partsOf(writes)) {
+    if (part.segment !== null && !segments.has(part.segment)) {
+      if (part.removes.some(isExact)) throw new CommitConflict(`${part.name} has been dropped`);
+      // It took its rows along: there is nothing left to be set.
+      if (part.inserts.length === 0) continue;
+      missing.push(part.segment);
+    }
+    removed.push(...remove(dialect, part));
+    written.push(...insert(dialect, part), ...set(dialect, part));
   }
-  const stored = commit.finishes.filter((finish) => finish.stored);
-  statements.push(
-    ...remove(dialect, 'task', tasksOf(stored)),
-    ...insert(dialect, 'task', liveColumns, commit.inserts),
-    ...insert(dialect, 'task', liveColumns, tasksOf(commit.reopens)),
-    ...update(dialect, commit.updates),
-    ...saveCheckpoints(commit.checkpoints),
+  return { statements: [...removed, ...written], missing };
+}
+
+/** In the order of `tables`. */
+function partsOf(writes: readonly RowWrite[]): Part[] {
+  const parts = new Map<string, Part>();
+  for (const write of writes) {
+    const table = tables[write.table] as unknown as AnyTable;
+    const place = typeof table.place === 'string' ? table.place : table.place(write.key);
+    const name = typeof place === 'string' ? place : place.table;
+    let part = parts.get(name);
+    if (part === undefined) {
+      const segment = typeof place === 'string' ? null : place;
+      part = { name, table, segment, inserts: [], removes: [], sets: [] };
+      parts.set(name, part);
+    }
+    if (write.op === 'set') part.sets.push(write);
+    else {
+      if (write.op === 'remove') part.removes.push(write);
+      // Few, and seldom: each row is replaced as a whole.
+      else if (write.op === 'put') part.removes.push({ key: write.key, expect: 'any' });
+      if (write.op !== 'remove') part.inserts.push(write.row);
+    }
+  }
+  return [...parts.values()].sort((a, b) => ORDER.indexOf(a.table) - ORDER.indexOf(b.table));
+}
+
+/** Columns that no row has a value for are left out: they are half of a new task. */
+function insert(dialect: Dialect, { name, table, inserts }: Part): Statement[] {
+  if (inserts.length === 0) return [];
+  const named = table.columns.filter(({ of }) => inserts.some((row) => of(row) !== null));
+  const rows = inserts.map((row) => named.map(({ of }) => of(row)));
+  return dialect.insert(name, named, rows);
+}
+
+function remove(dialect: Dialect, { name, table, removes }: Part): Statement[] {
+  return matched(table, removes, (some, columns) =>
+    dialect.remove(name, columns, some.map(valuesOf)),
   );
-  for (const [segment, finishes] of bySegment(commit.finishes, ({ task }) => endOf(task))) {
-    if (!segments.has(segment)) missing.push(segment);
-    statements.push(...insert(dialect, segment.table, historyColumns, finishes));
-  }
-  statements.push(
-    ...insert(dialect, 'task_attempt', attemptColumns, commit.attempts),
-    ...forgetAttempts(dialect, commit.attempts),
-    ...decide(commit.verdicts),
-  );
-  for (const [segment, changed] of bySegment(commit.notifications, (item) => item.finishedAt)) {
-    // A segment that has been dropped took its notifications along.
-    if (!segments.has(segment) && !missing.some(({ day }) => day === segment.day)) continue;
-    statements.push(...updateNotifications(dialect, segment.table, changed));
-  }
-  statements.push(...saveExecutors(dialect, commit.executors));
-  return { statements, missing };
+}
+
+function set(dialect: Dialect, part: Part): Statement[] {
+  const { changing = [] } = part.table;
+  return matched(part.table, part.sets, (some, columns) => {
+    const rows = some.map((write) => {
+      const values = valuesOf(write);
+      for (const { of } of changing) values.push(of(write.row));
+      return values;
+    });
+    // First: what follows raises the version.
+    const large = setLarge(
+      part,
+      some.filter((write) => write.large),
+      columns,
+    );
+    return [...large, ...dialect.update(part.name, columns, changing, rows)];
+  });
+}
+
+function setLarge(
+  { name, table }: Part,
+  writes: readonly RowWrite<TableName, 'set'>[],
+  columns: Columns,
+): Statement[] {
+  if (writes.length === 0) return [];
+  const { large = [] } = table;
+  const equal = (list: Columns): string[] => list.map((column) => `${column.name} = ?`);
+  const runs = writes.map((write) => [...large.map(({ of }) => of(write.row)), ...valuesOf(write)]);
+  const where = equal(columns).join(' AND ');
+  const sql = `UPDATE ${name} SET ${equal(large).join(', ')} WHERE ${where}`;
+  return [{ sql, runs, touches: runs.length }];
+}
+
+/** Writes that expect a version must all find their row; others pass over what has gone. */
+function matched<W extends Matching>(
+  { key }: AnyTable,
+  writes: readonly W[],
+  plan: (some: readonly W[], columns: Columns) => readonly Statement[],
+): Statement[] {
+  const exact = writes.filter(isExact);
+  const others = exact.length === writes.length ? [] : writes.filter((write) => !isExact(write));
+  return [
+    ...(exact.length === 0 ? [] : plan(exact, [...key, VERSION])),
+    ...(others.length === 0 ? [] : plan(others, key)).map((one) => ({ ...one, touches: null })),
+  ];
+}
+
+const isExact = ({ expect }: Matching): boolean => expect !== 'any';
+
+/** What the row is matched by. */
+function valuesOf({ key, expect }: Matching): Value[] {
+  const values: Value[] = typeof key === 'object' ? [...key] : [key];
+  if (expect !== 'any') values.push(expect);
+  return values;
 }
 
 /**
@@ -100,108 +181,4 @@ export function creditAbsence(
       .map(([after, upTo]) => [until, from, from, until, from, from, after, upTo, until]),
     touches: null,
   };
-}
-
-const tasksOf = (list: readonly { readonly task: Task }[]): Task[] => list.map(({ task }) => task);
-
-function bySegment<T>(items: readonly T[], finishedAt: (item: T) => number): [Segment, T[]][] {
-  const groups = new Map<number, [Segment, T[]]>();
-  for (const item of items) {
-    const segment = segmentAt(finishedAt(item));
-    const group = groups.get(segment.day);
-    if (group === undefined) groups.set(segment.day, [segment, [item]]);
-    else group[1].push(item);
-  }
-  return [...groups.values()];
-}
-
-function endOf(task: Task): number {
-  if (task.finishedAt === null) throw new TypeError(`task ${task.id} ends without finishedAt`);
-  return task.finishedAt;
-}
-
-/** Columns that no row has a value for are left out: they are half of a new task. */
-function insert<Source>(
-  dialect: Dialect,
-  table: string,
-  columns: readonly Column<Source>[],
-  sources: readonly Source[],
-): Statement[] {
-  if (sources.length === 0) return [];
-  const named = columns.filter(({ of }) => sources.some((source) => of(source) !== null));
-  const rows = sources.map((source) => named.map(({ of }) => of(source)));
-  return dialect.insert(table, named, rows);
-}
-
-function remove(dialect: Dialect, table: string, tasks: readonly Task[]): Statement[] {
-  if (tasks.length === 0) return [];
-  const rows = tasks.map((task): Value[] => [task.seq, task.version - 1]);
-  return dialect.remove(table, versionMatch, rows);
-}
-
-function update(dialect: Dialect, tasks: readonly Task[]): Statement[] {
-  if (tasks.length === 0) return [];
-  const rows = tasks.map((task) => [
-    task.seq,
-    task.version - 1,
-    ...changingColumns.map(({ of }) => of(task)),
-  ]);
-  return dialect.update('task', versionMatch, changingColumns, rows);
-}
-
-function saveCheckpoints(tasks: readonly Task[]): Statement[] {
-  if (tasks.length === 0) return [];
-  return [
-    {
-      sql: 'UPDATE task SET checkpoint = ? WHERE seq = ? AND version = ?',
-      runs: tasks.map(({ checkpoint, seq, version }) => [checkpoint, seq, version]),
-      touches: tasks.length,
-    },
-  ];
-}
-
-/** Each takes the place of the one that is now too old; there is none for most. */
-function forgetAttempts(dialect: Dialect, attempts: readonly AttemptRecord[]): Statement[] {
-  const rows = attempts
-    .filter(({ attempt }) => attempt > ATTEMPT_COUNT_MAX)
-    .map(({ taskSeq, attempt }): Value[] => [taskSeq, attempt - ATTEMPT_COUNT_MAX]);
-  if (rows.length === 0) return [];
-  return dialect
-    .remove('task_attempt', attemptMatch, rows)
-    .map((statement) => ({ ...statement, touches: null }));
-}
-
-/** Few, and seldom: each row is replaced as a whole. */
-function saveExecutors(dialect: Dialect, executors: Commit['executors']): Statement[] {
-  const records = executors.flatMap(({ record }) => (record === null ? [] : [record]));
-  const ids = executors.map(({ executorId }): Value[] => [executorId]);
-  if (ids.length === 0) return [];
-  const removed = dialect.remove('executor', executorMatch, ids);
-  return [
-    ...removed.map((statement) => ({ ...statement, touches: null })),
-    ...insert(dialect, 'executor', executorColumns, records),
-  ];
-}
-
-/** The history row may have gone (retention, reopen): then there is nothing left to note. */
-function updateNotifications(
-  dialect: Dialect,
-  table: string,
-  notifications: readonly Notification[],
-): Statement[] {
-  const rows = notifications.map((notification) => [
-    notification.taskSeq,
-    notification.finishedAt,
-    ...notificationColumns.map(({ of }) => of(notification)),
-  ]);
-  return dialect
-    .update(table, finishMatch, notificationColumns, rows)
-    .map((statement) => ({ ...statement, touches: null }));
-}
-
-function decide(verdicts: Commit['verdicts']): Statement[] {
-  if (verdicts.length === 0) return [];
-  const runs = verdicts.map(({ taskSeq, attempt, outcome }) => [outcome, taskSeq, attempt]);
-  const sql = 'UPDATE task_attempt SET outcome = ? WHERE task_seq = ? AND attempt = ?';
-  return [{ sql, runs, touches: null }];
 }

@@ -4,7 +4,7 @@
  */
 import type { Database } from './database.ts';
 import { plain, type Statement } from './dialects/dialect.ts';
-import { createSegment, segmentIndexes } from './migrations.ts';
+import { createSegment } from './migrations.ts';
 import type { Segment } from './segments.ts';
 import {
   endedBefore,
@@ -14,6 +14,7 @@ import {
   segmentNamed,
   Segments,
 } from './segments.ts';
+import { historyIndexes } from './tables/history.ts';
 
 /** Tasks whose attempts are deleted at once when a segment is dropped: other commits go in between. */
 const PRUNE_COUNT = 200;
@@ -30,7 +31,7 @@ export class History {
   /** Those that lack an index are completed: reads name the index they go by. */
   async find(): Promise<void> {
     const { dialect, knex } = this.#database;
-    for (const table of await dialect.findHalfMade(knex, SEGMENT_PREFIX, segmentIndexes)) {
+    for (const table of await dialect.findHalfMade(knex, SEGMENT_PREFIX, historyIndexes)) {
       const segment = segmentNamed(table);
       if (segment !== null) await this.make(this.#database, segment);
     }

@@ -11,8 +11,8 @@ import { isTerminal } from '../../domain/task.ts';
 import type { Database } from './database.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import type { Row, Value } from './rows.ts';
-import { selectList } from './rows.ts';
 import type { Segments } from './segments.ts';
+import { selectList } from './tables/history.ts';
 
 /** Rows that one statement looks at while it searches: about a millisecond of SQLite. */
 const PIECE_COUNT = 1_000;

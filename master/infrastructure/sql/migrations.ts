@@ -6,9 +6,10 @@
  */
 import { StoreUnusable } from '../../application/ports.ts';
 import type { Database } from './database.ts';
-import type { Dialect, Index, Types } from './dialects/dialect.ts';
+import type { Dialect, Types } from './dialects/dialect.ts';
 import { placeholders } from './dialects/dialect.ts';
 import { SEGMENT_PREFIX, segmentNamed } from './segments.ts';
+import { historyIndexes } from './tables/history.ts';
 
 /** As 2.0.0 made them. What came since stands behind the columns of every table, old or new. */
 const liveTaskColumns = (t: Types): string => `
@@ -85,12 +86,6 @@ const installationColumns = (t: Types): string => `
   name ${t.key(64)} NOT NULL PRIMARY KEY,
   value ${t.text} NOT NULL`;
 
-export const segmentIndexes: readonly Index[] = [
-  { name: 'id', columns: 'id', unique: true },
-  { name: 'state', columns: 'state, seq' },
-  { name: 'notify', columns: 'notify_state, notify_next_at, seq' },
-];
-
 /**
  * Makes one segment of history, what of it is not there. A step that changes the columns of tasks
  * must also alter the segments that exist.
@@ -101,7 +96,7 @@ export function createSegment(dialect: Dialect, table: string): string[] {
   ${[...addedTaskColumns(t), ...addedEndColumns(t)]
     .map(([name, type]) => `${name} ${type}`)
     .join(',\n  ')}`;
-  return dialect.createTable(table, columns, segmentIndexes);
+  return dialect.createTable(table, columns, historyIndexes);
 }
 
 const masterColumns = (t: Types): string => `

@@ -12,7 +12,7 @@ import type {
   TaskQuery,
   TaskStore,
 } from '../../application/ports.ts';
-import { ATTEMPT_COUNT_MAX } from '../../application/ports.ts';
+import { ATTEMPT_COUNT_MAX } from '../../domain/bounds.ts';
 import type { ExecutorRecord } from '../../domain/executor.ts';
 import type { Notification, Task } from '../../domain/task.ts';
 import { kindOfLane } from '../../domain/task.ts';
@@ -23,15 +23,10 @@ import type { History } from './history.ts';
 import { listRows } from './listing.ts';
 import type { Row, Value } from './rows.ts';
 import type { Segments } from './segments.ts';
-import {
-  attemptList,
-  attemptOf,
-  executorColumns,
-  executorOf,
-  notificationOf,
-  selectList,
-  taskOf,
-} from './rows.ts';
+import { attemptList, attemptOf } from './tables/attempt.ts';
+import { executorList, executorOf } from './tables/executor.ts';
+import { notificationOf, selectList } from './tables/history.ts';
+import { taskOf } from './tables/task.ts';
 
 /** Ids looked up by one statement, in many segments at once. */
 const ID_COUNT = 256;
@@ -42,7 +37,6 @@ const COUNTED_COUNT = 5_000;
 /** Attempts read by one statement: their errors may be large. */
 const ATTEMPT_COUNT = 50;
 
-const EXECUTOR_LIST = executorColumns.map(({ name }) => name).join(', ');
 const wholeLive = selectList('live', 'whole');
 const wholeHistory = selectList('history', 'whole');
 
@@ -101,7 +95,7 @@ export class Queries implements Reads {
   }
 
   async loadExecutors(): Promise<ExecutorRecord[]> {
-    const rows = await this.#engine.rows(`SELECT ${EXECUTOR_LIST} FROM executor`);
+    const rows = await this.#engine.rows(`SELECT ${executorList} FROM executor`);
     return rows.map(executorOf);
   }
 

@@ -5,7 +5,7 @@
  */
 import type { Commit, Log, TaskStore } from '../../application/ports.ts';
 import { StoreUnusable } from '../../application/ports.ts';
-import type { Absence } from '../../domain/effects.ts';
+import type { Absence } from '../../domain/changes.ts';
 import { followClock } from './clock.ts';
 import { creditAbsence, planCommit } from './commit.ts';
 import type { Database } from './database.ts';

@@ -235,7 +235,7 @@ export class SimExecutor {
     if (receipt === 'duplicate') return;
     if (receipt !== 'deliver') return this.#bad(receipt);
     this.#session.confirm(frame.seq);
-    this.#options.ledger.frameDelivered(`${this.#sessionId} out`, frame.seq, nameOf(frame));
+    this.#options.ledger.frames.delivered(`${this.#sessionId} out`, frame.seq, nameOf(frame));
     if (frame.type === 'assign') this.#offer(frame.task);
     else if (frame.type === 'cancel') {
       const { taskId, attempt } = this.#held ?? {};
@@ -368,7 +368,7 @@ export class SimExecutor {
     const message = this.#proven(unproven);
     const frame = this.#session.send(message, 100);
     if (frame === null) return this.kill('the master does not acknowledge');
-    this.#options.ledger.frameSent(`${this.#sessionId} in`, frame.seq, nameOf(message));
+    this.#options.ledger.frames.sent(`${this.#sessionId} in`, frame.seq, nameOf(message));
     this.#write(frame.seq, message);
   }
 

@@ -1,6 +1,7 @@
 /** How a bug is wrapped around the code from outside: around a port, or before each event. */
 import type { Engine } from '../../../master/application/engine.ts';
-import type { Commit, TaskStore } from '../../../master/application/ports.ts';
+import type { TaskStore } from '../../../master/application/ports.ts';
+import type { RowWrite } from '../../../master/domain/changes.ts';
 import type { Event } from '../../../master/domain/events.ts';
 import type { State } from '../../../master/domain/state.ts';
 import type { Sabotage } from './master-process.ts';
@@ -20,8 +21,14 @@ export function onEvent(change: (event: Event, state: State | null) => Event | n
   };
 }
 
-export function onCommit(change: (commit: Commit) => Commit): Sabotage {
-  return onStore((store) => ({ commit: (commit) => store.commit(change(commit)) }));
+/** Each row that is to be written; null forgets it. */
+export function onWrites(change: (write: RowWrite) => RowWrite | null): Sabotage {
+  return onStore((store) => ({
+    commit: (commit) => {
+      const writes = commit.writes.map(change).filter((write) => write !== null);
+      return store.commit({ ...commit, writes });
+    },
+  }));
 }
 
 /** A store with some of its methods replaced. */

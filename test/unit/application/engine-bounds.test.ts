@@ -40,7 +40,7 @@ describe('Engine under load', () => {
     for (const name of ['a', 'b', 'c']) answers.push(submit(...batch(name)));
     harness.store.release();
     await Promise.all(answers);
-    const counts = harness.store.commits.map(({ inserts }) => inserts.length);
+    const counts = harness.store.commits.map(({ writes }) => writes.length);
     expect(counts).to.deep.equal([1, 1200, 600]);
   });
 

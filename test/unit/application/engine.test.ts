@@ -71,7 +71,7 @@ describe('Engine', () => {
       await settled();
       harness.store.release();
       for (const answer of answers) expect(await codes(answer)).to.deep.equal([202]);
-      const counts = harness.store.commits.map(({ inserts }) => inserts.length);
+      const counts = harness.store.commits.map(({ writes }) => writes.length);
       expect(counts).to.deep.equal([1, 50]);
     });
 

@@ -10,6 +10,7 @@ import {
   Scheduler,
   SECOND,
   stops,
+  written,
 } from '../../helpers/domain.ts';
 
 describe('cancel', () => {
@@ -84,7 +85,7 @@ describe('cancel', () => {
     it('writes the wish, answers, and tells the executor; the task still runs', () => {
       const out = cancel();
       expect(out.reply).to.deep.equal({ code: 200 });
-      expect(out.changes.map(({ type }) => type)).to.deep.equal(['taskUpdated']);
+      expect(written(out)).to.deep.equal(['set task']);
       expect(stops(out)).to.deep.equal(['a#1 canceled -> x']);
       expect(scheduler.task('a')).to.include({ state: 'running', cancelReason: 'canceled' });
     });

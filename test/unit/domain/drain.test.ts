@@ -1,5 +1,6 @@
 /** Emptying an executor or the whole master without losing work. */
 import { expect } from 'chai';
+import { taskUpdated } from '../../../master/domain/changes.ts';
 import type { Output } from '../../../master/domain/effects.ts';
 import { stateOf } from '../../../master/domain/executor.ts';
 import {
@@ -13,6 +14,9 @@ import {
   sent,
   stops,
 } from '../../helpers/domain.ts';
+
+/** What is written of an executor of which nothing is to be kept. */
+const forgotten = (key: string) => ({ op: 'remove', table: 'executor', key, expect: 'any' });
 
 describe('drain', () => {
   let scheduler: Scheduler;
@@ -28,7 +32,7 @@ describe('drain', () => {
     const out = drain();
     expect(out.reply).to.deep.equal({ code: 200, lasting: true });
     const record = { executorId: 'x', lasting: true, drainedAt: BEGIN, drainDeadlineAt: null };
-    expect(out.changes).to.deep.equal([{ type: 'executorChanged', executorId: 'x', record }]);
+    expect(out.changes).to.deep.equal([{ op: 'put', table: 'executor', key: 'x', row: record }]);
     expect(sent(out, 'drain').map(({ draining }) => draining)).to.deep.equal([true]);
     expect(stateOf(scheduler.executor('x'))).to.equal('draining');
     expect(offers(scheduler.submit({}))).to.deep.equal([]);
@@ -43,8 +47,7 @@ describe('drain', () => {
     expect(scheduler.state.executors.has('pod')).to.equal(false);
     expect(scheduler.state.executorRecords.size, 'it may come back').to.equal(1);
     const out = scheduler.pass(2 * MINUTE);
-    const forgotten = { type: 'executorChanged', executorId: 'pod', record: null };
-    expect(out.changes).to.deep.equal([forgotten]);
+    expect(out.changes).to.deep.equal([forgotten('pod')]);
     expect(scheduler.state.executorRecords.size).to.equal(0);
   });
 
@@ -155,7 +158,7 @@ describe('drain', () => {
     });
     const out = resume();
     expect(out.reply).to.include({ code: 200 });
-    expect(out.changes).to.deep.equal([{ type: 'executorChanged', executorId: 'x', record: null }]);
+    expect(out.changes).to.deep.equal([forgotten('x')]);
     expect(resume().reply, 'nothing is left of it').to.include({ code: 404 });
     scheduler.connect('x', { sessionId: 'x/2' });
     expect(offers(scheduler.submit({}))).to.deep.equal(['a -> x']);
@@ -168,7 +171,7 @@ describe('drain', () => {
     scheduler.resume('y');
     expect(stateOf(scheduler.executor('y'))).to.equal('draining');
     const out = scheduler.disconnect('y', true);
-    expect(out.changes).to.deep.equal([{ type: 'executorChanged', executorId: 'y', record: null }]);
+    expect(out.changes).to.deep.equal([forgotten('y')]);
   });
 
   it('of a lasting id is not ended by a process that says it has made the id up', () => {
@@ -220,7 +223,7 @@ describe('a master that stops', () => {
     scheduler.submit({ id: 'later', runAt: scheduler.now + SECOND });
     const out = scheduler.send({ type: 'drainStarted' });
     expect(sent(out, 'drain').map(({ sessionId }) => sessionId)).to.deep.equal(['x/1', 'y/1']);
-    expect(out.changes).to.deep.equal([{ type: 'taskUpdated', task: scheduler.task('a') }]);
+    expect(out.changes).to.deep.equal([taskUpdated(scheduler.task('a'))]);
     expect(scheduler.submit({ id: 'b' }).outcomes[0]).to.include({ code: 503 });
     expect(offers(scheduler.pass(MINUTE))).to.deep.equal([]);
   });

@@ -1,9 +1,11 @@
 /** Callbacks: written with the end of the task, tried for about a day, then given up. */
 import { expect } from 'chai';
+import { notificationChanged, taskFinished } from '../../../master/domain/changes.ts';
 import type { Notification } from '../../../master/domain/task.ts';
 import {
   BEGIN,
   callbacks,
+  ends,
   finished,
   HOUR,
   MINUTE,
@@ -32,9 +34,9 @@ describe('callback', () => {
     scheduler.connect('x');
     const task = scheduler.run('x', { notifyUrl });
     const out = scheduler.end('x');
-    const [notification] = callbacks(out);
+    const [notification = null] = callbacks(out);
     expect(notification).to.include({ url: notifyUrl, state: 'pending', tries: 0, taskSeq: 1 });
-    expect(out.changes).to.deep.equal([{ type: 'taskFinished', task, notification }]);
+    expect(out.changes).to.deep.equal(taskFinished(task, scheduler.now, notification));
   });
 
   it('holds of its task neither params nor checkpoint, and of all results a bounded part', () => {
@@ -63,7 +65,7 @@ describe('callback', () => {
     scheduler.connect('x');
     scheduler.run('x');
     const out = scheduler.end('x');
-    expect(out.changes[0]).to.include({ type: 'taskFinished', notification: null });
+    expect(ends(out)[0]?.notification).to.equal(null);
     expect(callbacks(out)).to.deep.equal([]);
   });
 
@@ -95,7 +97,7 @@ describe('callback', () => {
       lastStatus: 200,
       deliveredAt: scheduler.now,
     });
-    expect(out.changes).to.deep.equal([{ type: 'notificationChanged', notification }]);
+    expect(out.changes).to.deep.equal([notificationChanged(notification)]);
     expect(callbacks(scheduler.pass(HOUR))).to.deep.equal([]);
   });
 
@@ -157,7 +159,7 @@ describe('callback', () => {
     const notification = begun(scheduler);
     for (let i = 1; i <= 40; i++) {
       const out = scheduler.putOff(notification);
-      expect(out.changes).to.deep.equal([{ type: 'notificationChanged', notification }]);
+      expect(out.changes).to.deep.equal([notificationChanged(notification)]);
       expect(notification).to.include({ state: 'pending', tries: 0, lastError: 'not sent' });
       const waitMs = notification.nextTryAt - scheduler.now;
       expect(waitMs).to.be.within(MINUTE, 1.1 * MINUTE);
@@ -237,7 +239,7 @@ describe('redeliver', () => {
     expect(out.reply).to.deep.equal({ code: 200 });
     expect(callbacks(out)).to.deep.equal([row]);
     expect(row).to.include({ state: 'pending', tries: 0 });
-    expect(out.changes).to.deep.equal([{ type: 'notificationChanged', notification: row }]);
+    expect(out.changes).to.deep.equal([notificationChanged(row)]);
     scheduler.notified(row, 'failed');
     expect(row).to.include({ state: 'pending', tries: 1 });
   });
@@ -277,7 +279,7 @@ describe('redeliver', () => {
     const notification = begun(scheduler);
     notification.tries = 11;
     const out = redeliver(scheduler, { ...notification });
-    expect(out.changes).to.deep.equal([{ type: 'notificationChanged', notification }]);
+    expect(out.changes).to.deep.equal([notificationChanged(notification)]);
     scheduler.notified(notification, 'failed');
     expect(notification).to.include({ state: 'pending', tries: 1 });
   });
@@ -303,9 +305,7 @@ describe('many callbacks', () => {
       scheduler.now += 1;
       scheduler.submit({ id, notifyUrl });
       const out = scheduler.command({ type: 'cancelRequested', taskId: id });
-      for (const change of out.changes) {
-        if (change.type === 'taskFinished' && change.notification) rows.push(change.notification);
-      }
+      rows.push(...ends(out).flatMap(({ notification }) => notification ?? []));
     }
     expect(scheduler.state.notifications.size).to.equal(2);
     const tried: string[] = [];

@@ -9,6 +9,7 @@ import {
   Scheduler,
   SECOND,
   stops,
+  written,
 } from '../../helpers/domain.ts';
 
 describe('offer', () => {
@@ -22,8 +23,7 @@ describe('offer', () => {
     const out = scheduler.submit({ id: 'a' });
     expect(offers(out)).to.deep.equal(['a -> x']);
     expect(out.loads).to.deep.equal([]);
-    const kinds = out.changes.map(({ type }) => type);
-    expect(kinds, 'both in one commit').to.deep.equal(['taskInserted', 'taskUpdated']);
+    expect(written(out), 'both in one commit').to.deep.equal(['insert task', 'set task']);
   });
 
   it('comes after the reply to the submit, never before', () => {

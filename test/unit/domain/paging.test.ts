@@ -28,7 +28,10 @@ class Rows {
 
   write(out: Output): void {
     for (const change of out.changes) {
-      if ('task' in change) this.#rows.set(change.task.id, { ...change.task });
+      if (change.op === 'credit' || change.table !== 'task') continue;
+      if (change.op === 'insert' || change.op === 'set') {
+        this.#rows.set(change.row.id, { ...change.row });
+      }
     }
   }
 

@@ -1,5 +1,6 @@
 /** Running a task again by hand after it has ended: the same id, fresh attempts. */
 import { expect } from 'chai';
+import { taskReopened, taskUpdated } from '../../../master/domain/changes.ts';
 import type { Notification, Task } from '../../../master/domain/task.ts';
 import {
   BEGIN,
@@ -43,8 +44,8 @@ describe('retry of a terminal task', () => {
     expect(out.reply).to.deep.equal({ code: 200 });
     const task = scheduler.task('a');
     expect(out.changes).to.deep.equal([
-      { type: 'taskReopened', task, finishedAt: failed.finishedAt },
-      { type: 'taskUpdated', task },
+      ...taskReopened(task, failed.finishedAt ?? 0),
+      taskUpdated(task),
     ]);
     expect(offers(out)).to.deep.equal(['a -> x']);
     expect(task).to.include({ attempt: 2, attemptsUsed: 0, crashCount: 0, seq: failed.seq });

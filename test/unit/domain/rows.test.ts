@@ -1,6 +1,5 @@
 /** What is written when, and how the state is built again from rows. */
 import { expect } from 'chai';
-import type { Output } from '../../../master/domain/effects.ts';
 import { stateOf } from '../../../master/domain/executor.ts';
 import { isBefore } from '../../../master/domain/queue/window.ts';
 import { nextWakeAt } from '../../../master/domain/state.ts';
@@ -14,9 +13,8 @@ import {
   Scheduler,
   SECOND,
   stops,
+  written,
 } from '../../helpers/domain.ts';
-
-const kinds = (out: Output) => out.changes.map(({ type }) => type);
 
 describe('lazy writes', () => {
   let scheduler: Scheduler;
@@ -27,55 +25,59 @@ describe('lazy writes', () => {
   });
 
   it('write that a task runs within a second, not at once', () => {
-    expect(kinds(scheduler.accept('x'))).to.deep.equal([]);
+    expect(written(scheduler.accept('x'))).to.deep.equal([]);
     expect(nextWakeAt(scheduler.state)).to.equal(BEGIN + SECOND);
-    expect(kinds(scheduler.pass(SECOND - 1))).to.deep.equal([]);
-    expect(kinds(scheduler.pass(1))).to.deep.equal(['taskUpdated']);
-    expect(kinds(scheduler.pass(MINUTE)), 'once').to.deep.equal([]);
+    expect(written(scheduler.pass(SECOND - 1))).to.deep.equal([]);
+    expect(written(scheduler.pass(1))).to.deep.equal(['set task']);
+    expect(written(scheduler.pass(MINUTE)), 'once').to.deep.equal([]);
   });
 
   it('write many reports of progress as one', () => {
     scheduler.accept('x');
     scheduler.pass(SECOND);
     for (let percent = 1; percent <= 50; percent++) {
-      expect(kinds(scheduler.progress('x', { percent, state: `${percent}` }))).to.deep.equal([]);
+      expect(written(scheduler.progress('x', { percent, state: `${percent}` }))).to.deep.equal([]);
     }
     expect(scheduler.task('a')).to.include({ progressPercent: 50, progressState: '50' });
-    expect(kinds(scheduler.pass(SECOND))).to.deep.equal(['taskUpdated']);
+    expect(written(scheduler.pass(SECOND))).to.deep.equal(['set task']);
   });
 
   it('do not wait for a new checkpoint, and write the same one only once', () => {
     scheduler.accept('x');
-    expect(kinds(scheduler.progress('x', { checkpoint: '1' }))).to.deep.equal(['checkpointSaved']);
-    expect(kinds(scheduler.progress('x', { checkpoint: '1' }))).to.deep.equal([]);
-    expect(kinds(scheduler.progress('x', { checkpoint: '2' }))).to.deep.equal(['checkpointSaved']);
+    expect(written(scheduler.progress('x', { checkpoint: '1' }))).to.deep.equal([
+      'set task, large',
+    ]);
+    expect(written(scheduler.progress('x', { checkpoint: '1' }))).to.deep.equal([]);
+    expect(written(scheduler.progress('x', { checkpoint: '2' }))).to.deep.equal([
+      'set task, large',
+    ]);
   });
 
   it('are part of the end of the task, and nothing is written after it', () => {
     scheduler.accept('x');
     scheduler.progress('x', { percent: 30, state: '"s"' });
     const out = scheduler.end('x');
-    expect(kinds(out)).to.deep.equal(['taskFinished']);
+    expect(written(out)).to.deep.equal(['remove task', 'insert history']);
     expect(finished(out)[0]).to.include({ startedAt: BEGIN, progressState: '"s"' });
-    expect(kinds(scheduler.pass(MINUTE))).to.deep.equal([]);
+    expect(written(scheduler.pass(MINUTE))).to.deep.equal([]);
   });
 
   it('are part of the row of a task that goes back to wait', () => {
     scheduler.accept('x');
     scheduler.progress('x', { percent: 30, state: '"s"' });
-    expect(kinds(scheduler.fail('x'))).to.deep.equal(['attemptRecorded', 'taskUpdated']);
+    expect(written(scheduler.fail('x'))).to.deep.equal(['insert attempt', 'set task']);
     expect(scheduler.task('a').progressState).to.equal('"s"');
-    expect(kinds(scheduler.pass(SECOND)), 'nothing but the next offer').to.deep.equal([]);
+    expect(written(scheduler.pass(SECOND)), 'nothing but the next offer').to.deep.equal([]);
   });
 
   it('keep the clock of the first: a stream of reports does not put the write off', () => {
     scheduler.accept('x');
-    const written: string[] = [];
+    const rows: string[] = [];
     for (let i = 0; i < 10; i++) {
       scheduler.progress('x', { percent: i });
-      written.push(...kinds(scheduler.pass(SECOND / 4)));
+      rows.push(...written(scheduler.pass(SECOND / 4)));
     }
-    expect(written).to.have.length(2);
+    expect(rows).to.have.length(2);
   });
 });
 

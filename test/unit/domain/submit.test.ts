@@ -1,5 +1,6 @@
 /** Which submissions are accepted: ids, and the bounds on what waits. */
 import { expect } from 'chai';
+import { taskUpdated } from '../../../master/domain/changes.ts';
 import { BEGIN, inserted, MINUTE, observed, offers, Scheduler } from '../../helpers/domain.ts';
 
 describe('submit', () => {
@@ -171,7 +172,7 @@ describe('change of a waiting task', () => {
     scheduler.submit({ id: 'b' }, { id: 'a' });
     const out = change({ priority: 10 });
     expect(out.reply).to.deep.equal({ code: 200 });
-    expect(out.changes).to.deep.equal([{ type: 'taskUpdated', task: scheduler.task('a') }]);
+    expect(out.changes).to.deep.equal([taskUpdated(scheduler.task('a'))]);
     expect(offers(scheduler.connect('x'))).to.deep.equal(['a -> x']);
   });
 

@@ -14,6 +14,7 @@ import {
   Scheduler,
   SECOND,
   stops,
+  written,
 } from '../../helpers/domain.ts';
 
 describe('timeouts', () => {
@@ -52,10 +53,7 @@ describe('timeouts', () => {
         cancelReason: 'execution_timeout',
         cancelRequestedAt: scheduler.now,
       });
-      expect(
-        out.changes.map(({ type }) => type),
-        'durable first',
-      ).to.include('taskUpdated');
+      expect(written(out), 'durable first').to.include('set task');
     });
 
     it('uses up an attempt, whatever the executor reports', () => {

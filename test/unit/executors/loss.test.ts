@@ -36,7 +36,9 @@ describe('an executor that falls silent under a task', () => {
     return { id, out: scheduler.pass(LEASE_MS) };
   }
   const decided = (out: Output) =>
-    out.changes.flatMap((change) => (change.type === 'attemptDecided' ? [change.outcome] : []));
+    out.changes.flatMap((change) =>
+      change.op === 'set' && change.table === 'attempt' ? [change.row.outcome] : [],
+    );
 
   it('loses it at once, and only two leases later for good', () => {
     scheduler.submit({});

@@ -12,6 +12,7 @@ import {
   outcomes,
   Scheduler,
   SECOND,
+  written,
 } from '../../helpers/domain.ts';
 import { sampleTask } from '../../helpers/task.ts';
 
@@ -133,10 +134,7 @@ describe('a task with a start timeout', () => {
     scheduler.submit({ startTimeoutMs: MINUTE, startTimeoutAction: 'alert' });
     const told = scheduler.pass(MINUTE);
     expect(observed(told)).to.deep.equal(['start_overdue']);
-    expect(
-      told.changes.map(({ type }) => type),
-      'the row remembers it',
-    ).to.deep.equal(['taskUpdated']);
+    expect(written(told), 'the row remembers it').to.deep.equal(['set task']);
     expect(observed(scheduler.pass(HOUR))).to.deep.equal([]);
     scheduler.connect('x');
     scheduler.accept('x');
@@ -157,7 +155,7 @@ describe('a task with a start timeout', () => {
     scheduler.now += HOUR;
     const out = scheduler.send({ type: 'stoodStill', hiddenMs: HOUR });
     expect(out.changes).to.deep.equal([
-      { type: 'absenceCredited', absence: { from: BEGIN + 30 * SECOND, until: scheduler.now } },
+      { op: 'credit', absence: { from: BEGIN + 30 * SECOND, until: scheduler.now } },
     ]);
     expect(finished(scheduler.pass(30 * SECOND - 1))).to.deep.equal([]);
     expect(finished(scheduler.pass(1))).to.have.length(1);
@@ -168,7 +166,7 @@ describe('a task with a start timeout', () => {
     const lanes = [{ lane: 'echo||', type: 'echo', requires: [], labels: [], count: 1 }];
     const { scheduler: after, output } = Scheduler.restored({ aliveAt, lanes });
     expect(output.changes).to.deep.equal([
-      { type: 'absenceCredited', absence: { from: aliveAt, until: after.now } },
+      { op: 'credit', absence: { from: aliveAt, until: after.now } },
     ]);
     const { output: soon } = Scheduler.restored({ aliveAt: BEGIN - SECOND, lanes });
     expect(soon.changes, 'a moment').to.deep.equal([]);

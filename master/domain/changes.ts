@@ -1,0 +1,146 @@
+/**
+ * Rows to write, as data: what a step asks for and a store performs. Every table has its entry in
+ * `Tables`; how it looks in a database is nothing to this file.
+ */
+import { ATTEMPT_COUNT_MAX } from './bounds.ts';
+import type { ExecutorRecord } from './executor.ts';
+import type { AttemptRecord, Notification, Task } from './task.ts';
+
+/** A task that has ended, with its callback. */
+export interface Ended {
+  readonly task: Task;
+  readonly notification: Notification | null;
+}
+
+/** Of every table: what tells its rows apart, what a row holds, and what of it a `set` must hold. */
+export interface Tables {
+  /** Tasks that have not ended. */
+  readonly task: { key: number; row: Task; set: Task };
+  /** The instant tells where the row is kept, and this end of the task from another one. */
+  readonly history: {
+    key: readonly [seq: number, finishedAt: number];
+    row: Ended;
+    set: Pick<Ended, 'notification'>;
+  };
+  readonly attempt: {
+    key: readonly [taskSeq: number, attempt: number];
+    row: AttemptRecord;
+    set: Pick<AttemptRecord, 'outcome'>;
+  };
+  readonly executor: { key: string; row: ExecutorRecord; set: never };
+}
+
+export type TableName = keyof Tables;
+export type Key = Tables[TableName]['key'];
+export type StoredRow = Tables[TableName]['row'];
+
+/** Fields that a `set` leaves as they are, unless it says `large`: they would be copied for nothing. */
+export const LARGE_FIELDS: { readonly [N in TableName]?: readonly (keyof Tables[N]['row'])[] } = {
+  task: ['checkpoint'],
+};
+
+/** The version at which the row is stored, or that it counts for nothing whether it is there. */
+export type Expected = number | 'any';
+
+interface Writes<N extends TableName> {
+  /** The row is not there yet. */
+  insert: { readonly row: Tables[N]['row'] };
+  /** `large`: also the `LARGE_FIELDS`. */
+  set: { readonly expect: Expected; readonly row: Tables[N]['set']; readonly large: boolean };
+  /** Whether it is there or not, it is to be so. */
+  put: { readonly row: Tables[N]['row'] };
+  remove: { readonly expect: Expected };
+}
+
+type Op = keyof Writes<TableName>;
+
+/**
+ * One row to write. The engine folds those of a turn into one for each row, and reads the row only
+ * then: it may change until the turn has ended.
+ */
+export type RowWrite<N extends TableName = TableName, O extends Op = Op> = {
+  [T in N]: {
+    [P in O]: { readonly op: P; readonly table: T; readonly key: Tables[T]['key'] } & Writes<T>[P];
+  }[O];
+}[N];
+
+/** Instants between which no master was there to offer anything. */
+export interface Absence {
+  readonly from: number;
+  readonly until: number;
+}
+
+export type Change =
+  | RowWrite
+  /** The limits for the start of all tasks that wait move, also of those only in the store. */
+  | { readonly op: 'credit'; readonly absence: Absence };
+
+/** Equal for equal keys, and something to look up by. */
+export function idOf(key: Key): number | string {
+  return typeof key === 'object' ? `${key[0]}/${key[1]}` : key;
+}
+
+/** What counts the writes of the row; null where nothing does. */
+export function countedIn(row: StoredRow | Tables[TableName]['set']): Task | null {
+  if ('task' in row) return row.task;
+  return 'version' in row ? row : null;
+}
+
+export function taskInserted(task: Task): Change {
+  return { op: 'insert', table: 'task', key: task.seq, row: task };
+}
+
+/** All but its checkpoint. */
+export function taskUpdated(task: Task): Change {
+  const { seq: key, version: expect } = task;
+  return { op: 'set', table: 'task', key, expect, row: task, large: false };
+}
+
+export function checkpointSaved(task: Task): Change {
+  const { seq: key, version: expect } = task;
+  return { op: 'set', table: 'task', key, expect, row: task, large: true };
+}
+
+/** The live row goes, one of history comes. */
+export function taskFinished(
+  task: Task,
+  finishedAt: number,
+  notification: Notification | null,
+): Change[] {
+  const { seq, version: expect } = task;
+  return [
+    { op: 'remove', table: 'task', key: seq, expect },
+    { op: 'insert', table: 'history', key: [seq, finishedAt], row: { task, notification } },
+  ];
+}
+
+/** Its history row goes, a live one comes. */
+export function taskReopened(task: Task, finishedAt: number): Change[] {
+  const key = [task.seq, finishedAt] as const;
+  return [{ op: 'remove', table: 'history', key, expect: task.version }, taskInserted(task)];
+}
+
+/** Takes the place of the one that is now too old; there is none for most. */
+export function attemptRecorded(row: AttemptRecord): Change[] {
+  const { taskSeq, attempt } = row;
+  const change: Change = { op: 'insert', table: 'attempt', key: [taskSeq, attempt], row };
+  if (attempt <= ATTEMPT_COUNT_MAX) return [change];
+  const oldest = [taskSeq, attempt - ATTEMPT_COUNT_MAX] as const;
+  return [{ op: 'remove', table: 'attempt', key: oldest, expect: 'any' }, change];
+}
+
+/** The record of an attempt that was lost says more than was known then; it may have gone. */
+export function attemptDecided(
+  taskSeq: number,
+  attempt: number,
+  outcome: AttemptRecord['outcome'],
+): Change {
+  const key = [taskSeq, attempt] as const;
+  return { op: 'set', table: 'attempt', key, expect: 'any', row: { outcome }, large: false };
+}
+
+/** Its row may have gone, with its segment or because the task runs again. */
+export function notificationChanged(notification: Notification): Change {
+  const key = [notification.taskSeq, notification.finishedAt] as const;
+  return { op: 'set', table: 'history', key, expect: 'any', row: { notification }, large: false };
+}

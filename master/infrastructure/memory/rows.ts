@@ -1,0 +1,58 @@
+/**
+ * The rows of every table in memory. Takes writes as a database does: it knows of a table only what
+ * its writes say, and keeps copies of what they hold.
+ */
+import { CommitConflict } from '../../application/ports.ts';
+import type { Ended, RowWrite, StoredRow, TableName, Tables } from '../../domain/changes.ts';
+import { countedIn, idOf, LARGE_FIELDS } from '../../domain/changes.ts';
+
+export class Rows {
+  readonly #tables = new Map<TableName, Map<number | string, StoredRow>>();
+
+  /** By `idOf` their keys. */
+  of<N extends TableName>(table: N): Map<number | string, Tables[N]['row']> {
+    const rows = this.#tables.get(table) ?? new Map<number | string, StoredRow>();
+    this.#tables.set(table, rows);
+    return rows;
+  }
+
+  /** @throws {CommitConflict} a row is not as the write expects it. */
+  check(write: RowWrite): void {
+    const stored = this.of(write.table).get(idOf(write.key));
+    const name = `${write.table} ${idOf(write.key)}`;
+    if (write.op === 'insert' && stored !== undefined) {
+      throw new CommitConflict(`${name} is there already`);
+    }
+    if (write.op === 'insert' || write.op === 'put' || write.expect === 'any') return;
+    const version = (stored && countedIn(stored)?.version) ?? 'none';
+    if (version === write.expect) return;
+    throw new CommitConflict(`${name} is at version ${version} instead of ${write.expect}`);
+  }
+
+  write(write: RowWrite): void {
+    const rows: Map<number | string, StoredRow> = this.of(write.table);
+    const id = idOf(write.key);
+    if (write.op === 'remove') rows.delete(id);
+    else if (write.op !== 'set') rows.set(id, copyOf(write.row));
+    else {
+      const stored = rows.get(id);
+      if (stored !== undefined)
+        rows.set(id, { ...stored, ...copyOf(write.row), ...kept(write, stored) });
+    }
+  }
+}
+
+function kept({ table, large }: RowWrite<TableName, 'set'>, stored: StoredRow): object {
+  const names: readonly string[] = (large ? undefined : LARGE_FIELDS[table]) ?? [];
+  return Object.fromEntries(names.map((name) => [name, Reflect.get(stored, name)]));
+}
+
+/** Rows are flat, but for the task and the notification of one that has ended. */
+export function copyOf<Row extends object>(row: Row): Row {
+  const { task, notification }: Partial<Ended> = row;
+  return {
+    ...row,
+    ...(task && { task: { ...task } }),
+    ...(notification && { notification: { ...notification } }),
+  };
+}

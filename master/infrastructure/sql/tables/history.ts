@@ -1,0 +1,92 @@
+/** Ended tasks and their callbacks, as rows: of one table for each day. */
+import type { Ended } from '../../../domain/changes.ts';
+import type { Notification, Task } from '../../../domain/task.ts';
+import type { Index } from '../dialects/dialect.ts';
+import { type Column, columns, type Row } from '../rows.ts';
+import { segmentAt } from '../segments.ts';
+import { lightError } from './error.ts';
+import type { Table } from './table.ts';
+import { taskColumns } from './task.ts';
+
+/** Known only once the task has ended: a live row has no such columns. */
+const endColumns = columns<Task>(
+  ['finished_at', 'integer', (task) => task.finishedAt],
+  ['failure_reason', 'text', (task) => task.failureReason],
+  ['result', 'text', (task) => task.result],
+);
+
+const callbackColumns = columns<Notification>(
+  ['notify_state', 'text', (notification) => notification.state],
+  ['notify_tries', 'integer', (notification) => notification.tries],
+  ['notify_next_at', 'integer', (notification) => notification.nextTryAt],
+  ['notify_status', 'integer', (notification) => notification.lastStatus],
+  ['notify_error', 'text', (notification) => notification.lastError],
+  ['delivered_at', 'integer', (notification) => notification.deliveredAt],
+  ['notify_since', 'integer', (notification) => notification.triesSince],
+).map((column) => ({
+  ...column,
+  of: ({ notification }: Pick<Ended, 'notification'>) =>
+    notification === null ? null : column.of(notification),
+}));
+
+const historyColumns: readonly Column<Ended>[] = [
+  ...[...taskColumns, ...endColumns].map((column) => ({
+    ...column,
+    of: ({ task }: Ended) => column.of(task),
+  })),
+  ...callbackColumns,
+];
+
+export const history: Table<'history'> = {
+  place: ([, finishedAt]) => segmentAt(finishedAt),
+  key: [
+    { name: 'seq', kind: 'integer' },
+    { name: 'finished_at', kind: 'integer' },
+  ],
+  columns: historyColumns,
+  changing: callbackColumns,
+};
+
+export const historyIndexes: readonly Index[] = [
+  { name: 'id', columns: 'id', unique: true },
+  { name: 'state', columns: 'state, seq' },
+  { name: 'notify', columns: 'notify_state, notify_next_at, seq' },
+];
+
+const onlyInHistory = new Set([...endColumns, ...callbackColumns].map(({ name }) => name));
+const large = new Set(['params', 'checkpoint', 'result']);
+
+/**
+ * The columns of a task as a select list, NULL where the table has no such column. `light`:
+ * without what may be large, and with the beginning of a large error.
+ */
+export function selectList(source: 'live' | 'history', size: 'whole' | 'light'): string {
+  return historyColumns
+    .map(({ name }) => {
+      if (source === 'live' && onlyInHistory.has(name)) return `NULL AS ${name}`;
+      if (size === 'whole') return name;
+      if (name === 'error') return lightError;
+      return large.has(name) ? `NULL AS ${name}` : name;
+    })
+    .join(', ');
+}
+
+/** Null where the task has no callback. The row is one of history. */
+export function notificationOf(row: Row): Notification | null {
+  const get = <T>(name: string): T => row[name] as T;
+  if (get('notify_state') === null) return null;
+  return {
+    taskSeq: get('seq'),
+    taskId: get('id'),
+    url: get('notify_url'),
+    finishedAt: get('finished_at'),
+    state: get('notify_state'),
+    tries: get('notify_tries'),
+    // Null in rows of 2.0.0.
+    triesSince: get('notify_since') ?? get('finished_at'),
+    nextTryAt: get('notify_next_at'),
+    lastStatus: get('notify_status'),
+    lastError: get('notify_error'),
+    deliveredAt: get('delivered_at'),
+  };
+}

@@ -1,0 +1,18 @@
+/** What the store knows of one table: all that it writes follows from this. */
+import type { TableName, Tables } from '../../../domain/changes.ts';
+import type { Columns } from '../dialects/dialect.ts';
+import type { Column } from '../rows.ts';
+import type { Segment } from '../segments.ts';
+
+export interface Table<N extends TableName> {
+  /** What it is called, or in which segment the row of that key is. */
+  readonly place: string | ((key: Tables[N]['key']) => Segment);
+  /** In the order of the key of a write. A write that expects a version goes by `version` too. */
+  readonly key: Columns;
+  /** All that a new row has. */
+  readonly columns: readonly Column<Tables[N]['row']>[];
+  /** What a `set` sets. */
+  readonly changing?: readonly Column<Tables[N]['set']>[];
+  /** What it sets only where it says `large`, each row by itself. */
+  readonly large?: readonly Column<Tables[N]['set']>[];
+}

@@ -1,0 +1,138 @@
+/** Tasks that have not ended, as rows. Those of history have the same columns, and a few more. */
+import type { RetryPolicy, Task, TaskState } from '../../../domain/task.ts';
+import { columns, type Row } from '../rows.ts';
+import { errorOf, errorText } from './error.ts';
+import type { Table } from './table.ts';
+
+const isAlerting = (task: Task): boolean => task.startTimeoutAction === 'alert';
+
+/** Set once, when the task is accepted. */
+const fixedColumns = columns<Task>(
+  ['seq', 'integer', (task) => task.seq],
+  ['id', 'text', (task) => task.id],
+  ['type', 'text', (task) => task.type],
+  ['lane', 'text', (task) => task.lane],
+  ['labels', 'text', (task) => JSON.stringify(task.labels)],
+  ['requires', 'text', (task) => JSON.stringify(task.requires)],
+  ['user_group', 'text', (task) => task.user.group],
+  ['user_project', 'text', (task) => task.user.project],
+  ['user_env', 'text', (task) => task.user.env],
+  ['user_name', 'text', (task) => task.user.user],
+  ['notify_url', 'text', (task) => task.notifyUrl],
+  ['request_hash', 'text', (task) => task.requestHash],
+  ['submitted_at', 'integer', (task) => task.submittedAt],
+  ['max_attempts', 'integer', (task) => task.retry.maxAttempts],
+  ['retry_interval', 'text', (task) => JSON.stringify(task.retry.interval)],
+  ['assign_timeout_ms', 'integer', (task) => task.assignTimeoutMs],
+  ['execution_timeout_ms', 'integer', (task) => task.executionTimeoutMs],
+  ['stall_timeout_ms', 'integer', (task) => task.stallTimeoutMs],
+  ['start_timeout_ms', 'integer', (task) => task.startTimeoutMs],
+  ['start_timeout_action', 'text', (task) => (isAlerting(task) ? task.startTimeoutAction : null)],
+  ['deadline_at', 'integer', (task) => task.deadlineAt],
+  ['params', 'text', (task) => task.params],
+);
+
+/** Written by every update of a live task. */
+const changingColumns = columns<Task>(
+  ['version', 'integer', (task) => task.version],
+  ['state', 'text', (task) => task.state],
+  ['priority', 'integer', (task) => task.priority],
+  ['order_time', 'integer', (task) => task.orderTime],
+  ['due_at', 'integer', (task) => task.dueAt],
+  ['end_by', 'integer', (task) => task.startBy ?? task.deadlineAt],
+  ['attempt', 'integer', (task) => task.attempt],
+  ['attempts_used', 'integer', (task) => task.attemptsUsed],
+  ['crash_count', 'integer', (task) => task.crashCount],
+  ['executor_id', 'text', (task) => task.executorId],
+  ['incarnation', 'text', (task) => task.incarnation],
+  ['contact_count', 'integer', (task) => task.contactCount],
+  ['hidden_ms', 'integer', (task) => task.hiddenMs],
+  ['stall_hidden_ms', 'integer', (task) => task.stallHiddenMs],
+  ['offered_at', 'integer', (task) => task.offeredAt],
+  ['started_at', 'integer', (task) => task.startedAt],
+  ['cancel_requested_at', 'integer', (task) => task.cancelRequestedAt],
+  ['cancel_reason', 'text', (task) => task.cancelReason],
+  ['last_outcome', 'text', (task) => task.lastOutcome],
+  ['progress_percent', 'real', (task) => task.progressPercent],
+  ['progress_at', 'integer', (task) => task.progressAt],
+  ['progress_state', 'text', (task) => task.progressState],
+  ['error', 'text', (task) => errorText(task.error)],
+);
+
+const checkpointColumn = columns<Task>(['checkpoint', 'text', (task) => task.checkpoint]);
+
+export const taskColumns = [...fixedColumns, ...changingColumns, ...checkpointColumn];
+
+export const task: Table<'task'> = {
+  place: 'task',
+  key: [{ name: 'seq', kind: 'integer' }],
+  columns: taskColumns,
+  changing: changingColumns,
+  large: checkpointColumn,
+};
+
+/** Kept as it is, for it is JSON: a frame or a body that holds it would not be, otherwise. */
+function json(text: unknown): string | null {
+  if (text !== null) JSON.parse(text as string);
+  return text as string | null;
+}
+
+/** @throws {SyntaxError} one of its texts is not JSON. */
+export function taskOf(row: Row): Task {
+  const get = <T>(name: string): T => row[name] as T;
+  return {
+    seq: get('seq'),
+    id: get('id'),
+    type: get('type'),
+    params: json(get('params')) ?? '',
+    labels: JSON.parse(get('labels')) as string[],
+    requires: JSON.parse(get('requires')) as string[],
+    lane: get('lane'),
+    user: {
+      group: get('user_group'),
+      project: get('user_project'),
+      env: get('user_env'),
+      user: get('user_name'),
+    },
+    notifyUrl: get('notify_url'),
+    requestHash: get('request_hash'),
+    submittedAt: get('submitted_at'),
+    retry: {
+      maxAttempts: get('max_attempts'),
+      interval: JSON.parse(get('retry_interval')) as RetryPolicy['interval'],
+    },
+    assignTimeoutMs: get('assign_timeout_ms'),
+    executionTimeoutMs: get('execution_timeout_ms'),
+    stallTimeoutMs: get('stall_timeout_ms'),
+    startTimeoutMs: get('start_timeout_ms'),
+    startTimeoutAction: get('start_timeout_action') ?? 'fail',
+    deadlineAt: get('deadline_at'),
+    state: get<TaskState>('state'),
+    version: get('version'),
+    priority: get('priority'),
+    orderTime: get('order_time'),
+    dueAt: get('due_at'),
+    startBy: get('end_by') === get('deadline_at') ? null : get('end_by'),
+    attempt: get('attempt'),
+    attemptsUsed: get('attempts_used'),
+    crashCount: get('crash_count'),
+    executorId: get('executor_id'),
+    incarnation: get('incarnation'),
+    contactCount: get('contact_count'),
+    hiddenMs: get('hidden_ms'),
+    stallHiddenMs: get('stall_hidden_ms'),
+    offeredAt: get('offered_at'),
+    startedAt: get('started_at'),
+    cancelRequestedAt: get('cancel_requested_at'),
+    cancelReason: get('cancel_reason'),
+    progressPercent: get('progress_percent'),
+    progressState: json(get('progress_state')),
+    progressAt: get('progress_at'),
+    checkpoint: json(get('checkpoint')),
+    error: errorOf(row).error,
+    lastOutcome: get('last_outcome'),
+    result: json(get('result')),
+    finishedAt: get('finished_at'),
+    failureReason: get('failure_reason'),
+  };
+}
