@@ -8,13 +8,13 @@ import {
   priorityNames,
   submitRequest,
 } from '@soda-scheduler/protocol';
-import { v7 as uuidv7 } from 'uuid';
 import type { z } from 'zod';
 import type { Submission } from '../application/master-handle.ts';
 import { laneOf, type RetryPolicy, type User } from '../domain/task.ts';
 import { checkShape, readJson } from './body/fields.ts';
 import { digestOf } from './body/request-digest.ts';
 import { invalidFields, Problem } from './problem.ts';
+import { newTaskId } from './task-ids.ts';
 
 type TaskFields = z.output<typeof submitRequest>['task'];
 /** Why the receiver of a callback would be refused, if that is known already. */
@@ -66,7 +66,7 @@ function* submissionOf(
   const fields = fieldsOf(task, params, user);
   const id = task.id ?? (idempotencyKey === null ? null : idOfKey(user.group, idempotencyKey));
   // A repetition can only meet its first try under the same id.
-  if (id === null) return { ...fields, id: uuidv7(), requestHash: '' };
+  if (id === null) return { ...fields, id: newTaskId(), requestHash: '' };
   yield;
   return { ...fields, id, requestHash: digestOf(fields) };
 }
