@@ -60,6 +60,9 @@ export class AddressRefused extends Error {
   }
 }
 
+/** Addresses whose verdict is remembered: receivers are few, and each callback asks twice. */
+const KNOWN_COUNT_MAX = 1_000;
+
 /** The addresses of a name. Rejects where there are none, or nobody knows. */
 export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
 
@@ -68,6 +71,8 @@ export class AddressPolicy {
   /** Apart by family: `::/0` says nothing about IPv4. */
   readonly #allowed = { ipv4: new BlockList(), ipv6: new BlockList() };
   #allowsPrivate = false;
+  /** By address, as it is spelled: which rule is against it. */
+  readonly #known = new Map<string, string | null>();
 
   /**
    * @param allow Host names (exact; whatever they resolve to is then allowed), addresses, ranges
@@ -118,6 +123,15 @@ export class AddressPolicy {
   }
 
   #ruleAgainst(spelled: string): string | null {
+    const known = this.#known.get(spelled);
+    if (known !== undefined) return known;
+    const rule = this.#findRule(spelled);
+    if (this.#known.size >= KNOWN_COUNT_MAX) this.#known.clear();
+    this.#known.set(spelled, rule);
+    return rule;
+  }
+
+  #findRule(spelled: string): string | null {
     const { address, family, groups } = valueOf(spelled);
     if (this.#allowed[family].check(address, family)) return null;
     const broken = rules.find(({ list }) => list.check(address, family))?.rule;
@@ -163,10 +177,8 @@ export const LOCALHOST: readonly string[] = ['127.0.0.1', '::1'];
 
 /** Without the brackets of an IPv6 literal and the dot that ends a fully qualified name. */
 export function plainHost(host: string): string {
-  return host
-    .replace(/^\[(.*)\]$/, '$1')
-    .replace(/\.$/, '')
-    .toLowerCase();
+  const inner = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
+  return (inner.endsWith('.') ? inner.slice(0, -1) : inner).toLowerCase();
 }
 
 type Family = 'ipv4' | 'ipv6';

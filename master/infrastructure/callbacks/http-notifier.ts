@@ -47,6 +47,8 @@ export interface HttpNotifierOptions {
 }
 
 interface Delivery {
+  /** The webhook id. */
+  readonly id: string;
   readonly notification: Notification;
   readonly url: URL;
   task: EndedTask | null;
@@ -88,7 +90,8 @@ export class HttpNotifier implements Notifier {
 
   deliver(notification: Notification, task: EndedTask | null, term: number): void {
     if (this.#stopped) return;
-    const trying = this.#trying.get(webhookId(notification));
+    const id = webhookId(notification);
+    const trying = this.#trying.get(id);
     if (trying !== undefined) {
       trying.term = term;
       return;
@@ -98,7 +101,7 @@ export class HttpNotifier implements Notifier {
       return;
     }
     const url = new URL(notification.url);
-    this.#queue.add(url.origin, plainHost(url.hostname), { notification, url, task, term });
+    this.#queue.add(url.origin, plainHost(url.hostname), { id, notification, url, task, term });
   }
 
   forgetAll(): void {
@@ -113,8 +116,7 @@ export class HttpNotifier implements Notifier {
   }
 
   async #try(turn: Turn<Delivery>): Promise<void> {
-    const { notification } = turn.item;
-    const id = webhookId(notification);
+    const { id } = turn.item;
     this.#trying.set(id, turn.item);
     const json = await this.#body(turn.item);
     let verdict: Verdict = 'unknown';
@@ -124,7 +126,7 @@ export class HttpNotifier implements Notifier {
       const answer = await this.#requests.post({
         url: turn.item.url,
         json,
-        headers: () => this.#headers(notification, json),
+        headers: () => this.#headers(id, json),
         onSlow: () => this.#queue.setAside(turn, json.length),
       });
       verdict = verdictOf(answer);
@@ -155,13 +157,13 @@ export class HttpNotifier implements Notifier {
     }
   }
 
-  #headers(notification: Notification, json: string): OutgoingHttpHeaders {
+  #headers(id: string, json: string): OutgoingHttpHeaders {
     return {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(json),
       'user-agent': 'soda-scheduler/2',
       // Wall time: receivers compare it with theirs, and the master's clock may have drifted.
-      ...this.#signer.headers(webhookId(notification), Date.now(), json),
+      ...this.#signer.headers(id, Date.now(), json),
     };
   }
 
