@@ -22,9 +22,11 @@ export function createLog(level: LogLevel, stream: NodeJS.WritableStream = proce
     ),
     transports: [new transports.Stream({ stream, eol: '\n' })],
   });
-  const writer = (severity: LogLevel) => (message: string, fields?: Fields) => {
+  const writer = (severity: LogLevel): Log[LogLevel] => {
+    // Asked once: winston goes through all its transports for the answer.
+    if (!logger.isLevelEnabled(severity)) return () => undefined;
     // Nested, because winston would append a field named `message` to the message.
-    if (logger.isLevelEnabled(severity)) logger.log({ level: severity, message, fields });
+    return (message, fields) => void logger.log({ level: severity, message, fields });
   };
   return {
     debug: writer('debug'),
