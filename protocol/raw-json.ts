@@ -39,15 +39,19 @@ export function jsonText(value: unknown): string | undefined {
   return value instanceof RawJson ? value.text : JSON.stringify(value);
 }
 
-/** The JSON of an object, with members whose values are JSON texts already; undefined: left out. */
+/**
+ * The JSON of an object, with members whose values are JSON texts already; undefined: left out.
+ * The names of these are written as they are.
+ */
 export function jsonObject(
   fields: object,
   texts: Readonly<Record<string, string | null | undefined>>,
 ): string {
   let json = JSON.stringify(fields).slice(0, -1);
-  for (const [name, text] of Object.entries(texts)) {
+  for (const name in texts) {
+    const text = texts[name];
     if (text === undefined) continue;
-    json += `${json === '{' ? '' : ','}${JSON.stringify(name)}:${text ?? 'null'}`;
+    json += `${json === '{' ? '' : ','}"${name}":${text ?? 'null'}`;
   }
   return `${json}}`;
 }
