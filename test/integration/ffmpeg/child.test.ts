@@ -119,17 +119,15 @@ describe('an ffmpeg child process', () => {
   it('dies with an executor that was killed, though ffmpeg ignores broken pipes', async function () {
     const found = await findFfmpeg(process.env).catch(() => null);
     if (found === null) this.skip();
-    const url = new URL('../../../examples/ffmpeg/child-process.ts', import.meta.url);
+    const url = new URL('../../../examples/dist/ffmpeg/child-process.js', import.meta.url);
     const args = ['-nostdin', '-loglevel', 'quiet', '-progress', 'pipe:1', '-re', '-f', 'lavfi'];
     args.push('-i', 'testsrc2=d=3600', '-f', 'mpegts', `tcp://127.0.0.1:${port}`);
     const script = `import { runChild } from ${JSON.stringify(fileURLToPath(url))};
       await runChild(${JSON.stringify(found.ffmpeg)}, ${JSON.stringify(args)},
         { stallMs: 1e6, killGraceMs: 1e6, signal: new AbortController().signal });`;
-    const executor = spawn(
-      process.execPath,
-      ['--import', 'tsx', '--input-type=module', '-e', script],
-      { stdio: ['ignore', 'ignore', 'inherit'] },
-    );
+    const executor = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
     const { gone } = await nextConnection();
     executor.kill('SIGKILL');
     await once(executor, 'exit');

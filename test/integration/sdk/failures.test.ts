@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { ScriptedMaster } from '../../helpers/scripted-master.ts';
 import { SystemProcess } from '../../helpers/system/process.ts';
 
-const SCRIPT = fileURLToPath(new URL('../../helpers/sdk/failing-executor.ts', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('../../helpers/sdk/failing-executor.mjs', import.meta.url));
 
 describe('an executor whose handler fails', function () {
   const closing: (() => Promise<unknown>)[] = [];
@@ -16,7 +16,7 @@ describe('an executor whose handler fails', function () {
   async function start(env: Record<string, string> = {}, listener = 'none') {
     const master = await ScriptedMaster.start();
     closing.push(() => master.close());
-    const args = ['--import=tsx', SCRIPT, master.url, 'e1', listener];
+    const args = [SCRIPT, master.url, 'e1', listener];
     const child = new SystemProcess({ name: 'executor', args, env });
     closing.push(() => child.end());
     const { sessionId } = await master.nth('executorConnected');
@@ -51,10 +51,10 @@ describe('an executor whose handler fails', function () {
       /^\d{4}-\d\d-\d\dT[\d:.]+Z soda executor: attempt 1 of test t1 failed: Error: kaboom$/,
     );
     expect(below[0]).to.equal('    Error: kaboom');
-    expect(below[1]).to.match(/^ +at .*failing-executor\.ts:\d+:\d+/);
+    expect(below[1]).to.match(/^ +at .*failing-executor\.mjs:\d+:\d+/);
     expect(JSON.parse(error?.details ?? '{}'))
       .to.have.property('stack')
-      .that.matches(/^Error: kaboom\n +at .*failing-executor\.ts/);
+      .that.matches(/^Error: kaboom\n +at .*failing-executor\.mjs/);
   });
 
   it('is loud about what is wrong with the program, and shows causes', async () => {
@@ -150,7 +150,7 @@ describe('an executor whose handler fails', function () {
       expect(id).to.equal('e1');
     }
     expect(fields[2]).to.deep.include({ level: 'error', task_id: 't1', attempt: 1 });
-    expect(fields[2]?.['stack']).to.contain('failing-executor.ts');
+    expect(fields[2]?.['stack']).to.contain('failing-executor.mjs');
   });
 
   it('runs its task all the same when its listener fails, and says so', async () => {

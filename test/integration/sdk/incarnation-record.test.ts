@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 
-const MODULE = new URL('../../../executor-sdk/session/incarnation-record.ts', import.meta.url);
+const MODULE = new URL('../../../executor-sdk/dist/session/incarnation-record.js', import.meta.url);
 
 describe('the record of incarnations', function () {
   let folder = '';
@@ -35,11 +35,10 @@ describe('the record of incarnations', function () {
       if (${fences}) record.willEnd({ task_id: 't1', attempt: 3 });
       console.log(JSON.stringify({ bootId, died, fenced }));
       process.stdin.setEncoding("utf8").on('data', (said) => { record[said](); console.log('{}'); });`;
-    const child = spawn(
-      process.execPath,
-      ['--import', 'tsx', '--input-type=module', '-e', script],
-      { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, XDG_RUNTIME_DIR: folder } },
-    );
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { ...process.env, XDG_RUNTIME_DIR: folder },
+    });
     living.push(() => child.kill('SIGKILL'));
     const [said] = (await once(child.stdout, 'data')) as [Buffer];
     return {

@@ -5,7 +5,7 @@ import { ScriptedMaster } from '../../helpers/scripted-master.ts';
 import { SystemProcess } from '../../helpers/system/process.ts';
 import { TcpProxy } from '../../helpers/tcp-proxy.ts';
 
-const SCRIPT = fileURLToPath(new URL('../../helpers/sdk/executor-process.ts', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('../../helpers/sdk/executor-process.mjs', import.meta.url));
 
 describe('executor process', function () {
   const closing: (() => Promise<unknown>)[] = [];
@@ -26,7 +26,7 @@ describe('executor process', function () {
     const url = `http://127.0.0.1:${proxy.port}`;
     const child = new SystemProcess({
       name: 'executor',
-      args: ['--import=tsx', SCRIPT, url, 'e1', String(drainTimeoutMs)],
+      args: [SCRIPT, url, 'e1', String(drainTimeoutMs)],
     });
     closing.push(() => child.end());
     const { sessionId } = await master.nth('executorConnected');

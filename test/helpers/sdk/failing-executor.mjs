@@ -4,21 +4,18 @@
  * listener that does.
  */
 import { once } from 'node:events';
+import process from 'node:process';
 import { NonRetryableError, RetryableError, createExecutor } from '@soda-scheduler/executor-sdk';
 
 const [url = '', id = '', listener = ''] = process.argv.slice(2);
 
-interface Params {
-  readonly mode: keyof typeof failures;
-}
-
 /** Thrown by the language, as it is in a handler. */
-function bug(): never {
-  const params = JSON.parse('null') as { readonly outputs: { readonly length: number } };
+function bug() {
+  const params = JSON.parse('null');
   throw new Error(`there are ${params.outputs.length}`);
 }
 
-function encode(): never {
+function encode() {
   throw new RangeError('bad frame');
 }
 
@@ -50,24 +47,23 @@ const failures = {
     throw new NonRetryableError('no such codec', { details: { codec: 'x' } });
   },
   text: () => {
-    const thrown: unknown = 'only text';
-    throw thrown;
+    throw JSON.parse('"only text"');
   },
   forged: () => {
     throw new Error('\u001b[2J\n2026-01-01T00:00:00.000Z soda executor: all is well');
   },
   unsendable: () => 10n,
-  bugWhenAborted: async (signal: AbortSignal) => {
+  bugWhenAborted: async (signal) => {
     await once(signal, 'abort');
     bug();
   },
-  obeys: async (signal: AbortSignal) => {
+  obeys: async (signal) => {
     await once(signal, 'abort');
     signal.throwIfAborted();
   },
 };
 
-function onEvent(): never {
+function onEvent() {
   throw new Error('nobody listens');
 }
 
@@ -77,5 +73,5 @@ await createExecutor({
   ...(listener === 'throws' && { onEvent }),
   canAccept: (task) => (task.labels.includes('refuse') ? bug() : true),
 })
-  .handle<Params>('test', ({ params }, { signal }) => failures[params.mode](signal))
+  .handle('test', ({ params }, { signal }) => failures[params.mode](signal))
   .start();

@@ -1,32 +1,23 @@
 /**
  * An executor in a process of its own, whose handler behaves as the params of its task say. It
- * prints its events as JSON lines. Arguments: url, executor id, drain timeout in ms.
+ * prints its events as JSON lines. Arguments: url, executor id, drain timeout in ms. The params:
+ * `mode: block` does not let go of its thread for `ms`. `deaf`: never ends. `obey`: ends when told
+ * to, by throwing. `late`: ends when told to, by returning. `release`: ends at a line on stdin.
+ * `parent`: starts a deaf child that is connected to `port`, and blocks once that is so.
+ * `orphan`: does not block.
  */
 import { once } from 'node:events';
-import type { Readable } from 'node:stream';
+import process from 'node:process';
 import { createExecutor } from '@soda-scheduler/executor-sdk';
-import type { TaskAborted } from '@soda-scheduler/executor-sdk';
 
 const [url = '', id = '', drainTimeoutMs = '10000'] = process.argv.slice(2);
 
-interface Params {
-  /**
-   * `block`: does not let go of its thread for `ms`. `deaf`: never ends. `obey`: ends when told
-   * to, by throwing. `late`: ends when told to, by returning. `release`: ends at a line on stdin.
-   * `parent`: starts a deaf child that is connected to `port`, and blocks once that is so.
-   * `orphan`: does not block.
-   */
-  readonly mode: 'block' | 'deaf' | 'obey' | 'late' | 'release' | 'parent' | 'orphan';
-  readonly ms?: number;
-  readonly port?: number;
-}
-
-const print = (fields: object) => process.stdout.write(`${JSON.stringify(fields)}\n`);
+const print = (fields) => process.stdout.write(`${JSON.stringify(fields)}\n`);
 
 await createExecutor({ url, id, drainTimeoutMs: Number(drainTimeoutMs), onEvent: print })
-  .handle<Params>('test', async ({ params }, { signal, spawn }) => {
-    const aborted = new Promise<TaskAborted>((resolve) => {
-      signal.addEventListener('abort', () => resolve(signal.reason as TaskAborted));
+  .handle('test', async ({ params }, { signal, spawn }) => {
+    const aborted = new Promise((resolve) => {
+      signal.addEventListener('abort', () => resolve(signal.reason));
     });
     const sinceMs = performance.now();
     switch (params.mode) {
@@ -47,7 +38,7 @@ await createExecutor({ url, id, drainTimeoutMs: Number(drainTimeoutMs), onEvent:
         const child = spawn(process.execPath, ['-e', script], {
           stdio: ['ignore', 'pipe', 'ignore'],
         });
-        await once(child.stdout as Readable, 'data');
+        await once(child.stdout, 'data');
         if (params.mode === 'orphan') return new Promise(() => undefined);
         while (performance.now() - sinceMs < 60_000);
         return 'unblocked';
