@@ -1,19 +1,21 @@
 /**
- * `npm test`: installs what is missing, builds, and runs every test, as many files at a time as
- * there are cores. Arguments go to mocha: `npm test -- -g pattern`, `npm test -- test/unit/x.test.ts`.
+ * `npm test`: installs what is missing, builds, and runs every test, some files at a time. Arguments
+ * go to mocha: `npm test -- -g pattern`, `npm test -- test/unit/x.test.ts`.
  * `--check` runs `npm run check` before, as one more test.
  *
  * The last line is always `N passed, N failed` (and `, N skipped`), whatever happened before.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** A run that takes longer than this hangs. */
 const LIMIT_MS = 20 * 60_000;
+/** Those whose files take longest go first, so that all jobs end at about the same time. */
+const FIRST = ['system', 'sweep', 'contract', 'integration', 'sim', 'docs'];
 
 process.chdir(root);
 
@@ -36,12 +38,24 @@ function mochaArgs() {
   return [
     'node_modules/mocha/bin/mocha.js',
     '--parallel',
-    `--jobs=${Math.max(2, availableParallelism())}`,
+    // One more than there are cores, for many tests wait for others.
+    `--jobs=${availableParallelism() + 1}`,
     '--reporter=./scripts/count-reporter.mjs',
     ...(process.env.CI ? ['--forbid-only'] : []),
     ...args,
-    ...(namesFiles ? [] : ['test/**/*.test.ts']),
+    ...(namesFiles ? [] : testFiles()),
   ];
+}
+
+function testFiles() {
+  const rank = (file) => {
+    const place = FIRST.indexOf(file.split(sep)[1]);
+    return place < 0 ? FIRST.length : place;
+  };
+  return readdirSync('test', { recursive: true })
+    .map((file) => join('test', file))
+    .filter((file) => file.endsWith('.test.ts'))
+    .sort((a, b) => rank(a) - rank(b));
 }
 
 /** Resolves to what mocha counted; a mocha that did not get to its end is one more failure. */
@@ -51,7 +65,7 @@ async function test() {
   // In a group of its own, so that what its tests started ends with it.
   const mocha = spawn(process.execPath, mochaArgs(), {
     stdio: ['ignore', 'inherit', 'inherit'],
-    env: { ...process.env, SODA_TEST_COUNTS: countsFile },
+    env: { ...process.env, SODA_TEST_FOLDER: folder },
     detached: true,
   });
   const stop = () => {
@@ -76,7 +90,8 @@ async function test() {
 
   const none = { passed: 0, failed: 0, skipped: 0, ended: false };
   const counts = existsSync(countsFile) ? JSON.parse(readFileSync(countsFile, 'utf8')) : none;
-  rmSync(folder, { recursive: true, force: true });
+  // What was killed just now may still have been writing there.
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   if (!counts.ended || (exitCode !== 0 && counts.failed === 0)) {
     console.error(`\nMocha ended with code ${exitCode} before all tests had run.`);
     counts.failed += 1;

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
 import type { Mariadb } from '../helpers/mariadb.ts';
-import { MARIADB_MISSING, startMariadb } from '../helpers/mariadb.ts';
+import { MARIADB_MISSING, sharedMariadb } from '../helpers/mariadb.ts';
 import { NOW } from '../helpers/task.ts';
 
 const file = new URL('../../schema.sql', import.meta.url);
@@ -78,7 +78,7 @@ describe('schema.sql', function () {
   });
 
   it('is what the migrations make on MariaDB', async function () {
-    const server: Mariadb | null = await startMariadb();
+    const server: Mariadb | null = await sharedMariadb();
     if (server === null) {
       console.log(`    skipped: ${MARIADB_MISSING}`);
       return this.skip();

@@ -4,7 +4,7 @@ import knex, { type Knex } from 'knex';
 import { type TaskStore, TermLost } from '../../master/application/ports.ts';
 import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
 import { segmentAt } from '../../master/infrastructure/sql/segments.ts';
-import { type Mariadb, MARIADB_MISSING, startMariadb } from '../helpers/mariadb.ts';
+import { type Mariadb, MARIADB_MISSING, sharedMariadb } from '../helpers/mariadb.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
 import { commit, DAY_MS, everything, failureOf, finish, finished, task } from './sample.ts';
 import { describeStores } from './subjects.ts';
@@ -62,14 +62,13 @@ describeStores('a segment that is being dropped', (open) => {
 });
 
 describe('segments that another master drops: MariaDB', function () {
-  this.timeout(60_000);
   let server: Mariadb;
   let url: string;
   let older: TaskStore;
   let newer: TaskStore;
 
   before(async function () {
-    const started = await startMariadb();
+    const started = await sharedMariadb();
     if (started === null) {
       console.log(`    skipped: ${MARIADB_MISSING}`);
       this.skip();

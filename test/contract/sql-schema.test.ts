@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StoreUnusable, type TaskStore } from '../../master/application/ports.ts';
 import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
-import { type Mariadb, MARIADB_MISSING, startMariadb } from '../helpers/mariadb.ts';
+import { type Mariadb, MARIADB_MISSING, sharedMariadb } from '../helpers/mariadb.ts';
 import { TcpProxy } from '../helpers/tcp-proxy.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
 import { commit, DAY_MS, failureOf, finish, finished, task } from './sample.ts';
@@ -21,7 +21,6 @@ const TOMORROW = 'task_history_20261121';
 const INDEXES = ['id', 'state', 'notify'];
 
 describe('SQL schema: SQLite', function () {
-  this.timeout(120_000);
   let folder: string;
   let file: string;
 
@@ -110,7 +109,7 @@ describe('SQL schema: SQLite', function () {
   it('makes nothing at a start where nothing is missing, however long the history', async () => {
     await withStore(async (store) => {
       await store.takeTerm('m-1', NOW);
-      for (let day = 1; day <= 1_000; day++) await store.prepareSegments(NOW - day * DAY_MS);
+      for (let day = 1; day <= 50; day++) await store.prepareSegments(NOW - day * DAY_MS);
     });
     // The file counts the changes of its schema.
     const changes = () => withFile((database) => database.pragma('schema_version'));
@@ -185,11 +184,9 @@ describe('SQL schema: SQLite', function () {
 });
 
 describe('SQL schema: MariaDB', function () {
-  this.timeout(240_000);
   let server: Mariadb;
   before(async function () {
-    // Many databases are made here, and none of them has to outlive a power cut.
-    const started = await startMariadb(['--innodb-flush-method=nosync', '--debug-no-sync']);
+    const started = await sharedMariadb();
     if (started === null) {
       console.log(`    skipped: ${MARIADB_MISSING}`);
       this.skip();

@@ -6,7 +6,7 @@ import type { TaskStore } from '../../master/application/ports.ts';
 import { MemoryStore } from '../../master/infrastructure/memory/task-store.ts';
 import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
 import type { Mariadb } from '../helpers/mariadb.ts';
-import { MARIADB_MISSING, startMariadb } from '../helpers/mariadb.ts';
+import { MARIADB_MISSING, sharedMariadb } from '../helpers/mariadb.ts';
 
 export interface Subject {
   readonly name: string;
@@ -48,7 +48,7 @@ function mariadb(): Subject {
   return {
     name: 'MariaDB',
     async prepare() {
-      server = await startMariadb();
+      server = await sharedMariadb();
       return server === null ? MARIADB_MISSING : null;
     },
     async open() {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TaskStore } from '../../master/application/ports.ts';
 import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
-import { type Mariadb, MARIADB_MISSING, startMariadb } from '../helpers/mariadb.ts';
+import { type Mariadb, MARIADB_MISSING, sharedMariadb } from '../helpers/mariadb.ts';
 import { NOW } from '../helpers/task.ts';
 import { attemptOf, commit, DAY_MS, finish, finished, task } from './sample.ts';
 
@@ -113,7 +113,7 @@ describe('a store of version 2.0.0', function () {
   });
 
   it('is upgraded with all that is in it: MariaDB', async function () {
-    const server: Mariadb | null = await startMariadb();
+    const server: Mariadb | null = await sharedMariadb();
     if (server === null) {
       console.log(`    skipped: ${MARIADB_MISSING}`);
       return this.skip();

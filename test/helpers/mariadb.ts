@@ -1,14 +1,16 @@
 /**
- * A private MariaDB server in a temporary folder, for tests and benchmarks: real, durable, and
- * free to be killed. Or, where `SODA_TEST_MYSQL_URL` names a server, databases on that one.
+ * MariaDB for tests and benchmarks: databases on a server that the test files of a process share,
+ * or a private server, durable and free to be killed. Or, where `SODA_TEST_MYSQL_URL` names a
+ * server, databases on that one.
  */
 import type { ChildProcess } from 'node:child_process';
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -30,22 +32,56 @@ export interface Mariadb {
   stop(): Promise<void>;
 }
 
-/** Null where no server is given or installed. `flags` are added to the server's command line. */
+/** Little on disk, and nothing that outlives a power cut. */
+const QUICK = [
+  '--innodb-flush-method=nosync',
+  '--debug-no-sync',
+  '--innodb-log-file-size=8M',
+  '--performance-schema=OFF',
+];
+let shared: Promise<Mariadb | null> | null = null;
+
+/**
+ * For tests that leave the server as it is: databases on one that is started once in a process and
+ * ends with it. Null where no server is given or installed.
+ */
+export async function sharedMariadb(): Promise<Mariadb | null> {
+  const given = givenServer();
+  if (given !== null) return borrowed(given);
+  shared ??= startInstalled(QUICK, true);
+  const server = await shared;
+  return server && borrowed(new URL(await server.url()));
+}
+
+/** A private one. Null where no server is given or installed. `flags` go on its command line. */
 export async function startMariadb(flags: readonly string[] = []): Promise<Mariadb | null> {
-  const given = process.env['SODA_TEST_MYSQL_URL'];
-  if (given !== undefined && given !== '') return borrowed(new URL(given));
-  // Debian keeps it where only root looks.
-  const binary = ['mariadbd', '/usr/sbin/mariadbd'].find(
-    (path) => spawnSync(path, ['--version']).status === 0,
-  );
-  return binary === undefined ? null : privateServer(binary, flags);
+  const given = givenServer();
+  return given === null ? startInstalled(flags, false) : borrowed(given);
 }
 
 /** What a skipped suite says. */
 export const MARIADB_MISSING = 'no mariadbd is installed and SODA_TEST_MYSQL_URL is not set';
 
-async function privateServer(binary: string, flags: readonly string[]): Promise<Mariadb> {
-  const folder = await mkdtemp(join(tmpdir(), 'soda-mariadb-'));
+function givenServer(): URL | null {
+  const url = process.env['SODA_TEST_MYSQL_URL'];
+  return url === undefined || url === '' ? null : new URL(url);
+}
+
+/** One that is `lasting` keeps no process alive, and is not stopped. */
+async function startInstalled(flags: readonly string[], lasting: boolean): Promise<Mariadb | null> {
+  // Debian keeps it where only root looks.
+  const binary = ['mariadbd', '/usr/sbin/mariadbd'].find(
+    (path) => spawnSync(path, ['--version']).status === 0,
+  );
+  return binary === undefined ? null : privateServer(binary, flags, lasting);
+}
+
+async function privateServer(
+  binary: string,
+  flags: readonly string[],
+  lasting: boolean,
+): Promise<Mariadb> {
+  const folder = await mkdtemp(join(process.env['SODA_TEST_FOLDER'] ?? tmpdir(), 'soda-mariadb-'));
   const asRoot = userInfo().uid === 0 ? ['--user=root'] : [];
   const data = [`--datadir=${join(folder, 'data')}`, ...asRoot];
   await promisify(execFile)('mariadb-install-db', [
@@ -75,11 +111,18 @@ async function privateServer(binary: string, flags: readonly string[]): Promise<
       { stdio: ['ignore', 'ignore', 'pipe'] },
     );
     await ready(server);
+    if (lasting) {
+      server.unref();
+      (server.stderr as Socket | null)?.unref();
+    }
     return server;
   };
 
   let server = await start();
-  const endWithUs = (): void => void server.kill('SIGKILL');
+  const endWithUs = (): void => {
+    server.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 10 });
+  };
   process.once('exit', endWithUs);
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     if (server.exitCode !== null || server.signalCode !== null) return;

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { type AddressInfo, type Socket, createServer } from 'node:net';
 import path from 'node:path';
 import { problem } from '../helpers/fake-http-api.ts';
-import { startMariadb } from '../helpers/mariadb.ts';
+import { sharedMariadb } from '../helpers/mariadb.ts';
 import { commandSuite, soda } from '../helpers/soda-command.ts';
 
 describe('soda doctor', function () {
@@ -86,7 +86,7 @@ describe('soda doctor', function () {
   });
 
   it('lets itself into the database that is named', async function () {
-    const mariadb = await startMariadb();
+    const mariadb = await sharedMariadb();
     if (mariadb === null) return this.skip();
     const databaseAt = async (url: string) =>
       (await examine({ SODA_DATABASE_URL: url })).found['database'];

@@ -10,7 +10,7 @@ import { PassThrough } from 'node:stream';
 import { loadConfig, runMaster } from '@soda-scheduler/master';
 import Libsql from 'libsql';
 import { expect } from 'chai';
-import { type Mariadb, startMariadb } from '../helpers/mariadb.ts';
+import { type Mariadb, sharedMariadb, startMariadb } from '../helpers/mariadb.ts';
 import { SodaCommand } from '../helpers/soda-command.ts';
 
 describe('a master that cannot start', () => {
@@ -102,11 +102,10 @@ describe('a master that cannot start', () => {
   });
 
   describe('on MariaDB', function () {
-    this.timeout(60_000);
     let server: Mariadb | null;
 
     before(async function () {
-      server = await startMariadb();
+      server = await sharedMariadb();
       if (server === null) this.skip();
     });
 
