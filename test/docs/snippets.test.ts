@@ -32,8 +32,6 @@ const checked = [
 const CODE = /^(sh|bash|ts|js)$/;
 
 describe('the pages', function () {
-  this.timeout(180_000);
-
   it('have no code that is neither run nor checked', () => {
     const unmarked = followed
       .flatMap(blocksOf)

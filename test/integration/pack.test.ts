@@ -40,8 +40,6 @@ async function cloneTo(folder: string): Promise<void> {
 }
 
 describe('the packages', function () {
-  this.timeout(300_000);
-
   let folder: string;
   const packed = new Map<string, Packed>();
 

@@ -18,8 +18,6 @@ async function run(settings: Settings): Promise<void> {
 }
 
 describe('simulation', function () {
-  this.timeout(240_000);
-
   it('loses nothing, and nobody, when nothing goes wrong', async () => {
     for (let seed = FIRST_SEED; seed < FIRST_SEED + 20; seed++) {
       await run(settingsFor(seed, NO_FAULTS));

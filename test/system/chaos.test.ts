@@ -57,58 +57,63 @@ function overlapsOf(marks: readonly Mark[]): string[] {
   });
 }
 
-describeSystem('a system in which everything is killed', ({ start, mariadb }) => {
-  it('runs every accepted task to its end', async function () {
-    const seed = randomInt(2 ** 31);
-    console.log(`      seed ${seed}`);
-    const random = seeded(seed);
-    const system = await start({ SODA_CRASH_BUDGET: '1000' });
-    const notify_url = system.receiver.url('chaos');
-    const supervisor = supervise(system);
+describeSystem(
+  'a system in which everything is killed',
+  ({ start, mariadb }) => {
+    it('runs every accepted task to its end', async function () {
+      const seed = randomInt(2 ** 31);
+      console.log(`      seed ${seed}`);
+      const random = seeded(seed);
+      const system = await start({ SODA_CRASH_BUDGET: '1000', SODA_ASSIGN_TIMEOUT: '1' });
+      const notify_url = system.receiver.url('chaos');
+      const supervisor = supervise(system);
 
-    const client = createClient({ url: system.url, retryCount: 20 });
-    const taskIds = Array.from({ length: TASK_COUNT }, (_, at) => `chaos-${at}`);
-    const params = { attempts: [[{ work: 150 }]] };
-    const submitted = (async () => {
-      for (const id of taskIds) await client.submit({ id, type: 'work', params, notify_url }, user);
-    })();
+      const client = createClient({ url: system.url, retryCount: 20 });
+      const taskIds = Array.from({ length: TASK_COUNT }, (_, at) => `chaos-${at}`);
+      const params = { attempts: [[{ work: 150 }]] };
+      const submitted = (async () => {
+        for (const id of taskIds)
+          await client.submit({ id, type: 'work', params, notify_url }, user);
+      })();
 
-    const endCount = () => system.marks.filter(({ mark }) => mark === 'end').length;
-    const faults = [
-      async () => supervisor.kill(EXECUTORS[Math.floor(random() * EXECUTORS.length)] ?? ''),
-      async () => {
-        await system.master.end('SIGKILL');
-        await system.startMaster();
-      },
-      async () => {
-        const server = mariadb();
-        if (!server?.kill || !server.restart) return;
-        await server.kill();
-        await server.restart();
-      },
-    ];
-    for (let count = 0; count < FAULT_COUNT; count++) {
-      const enough = endCount() + PACE_COUNT;
-      await eventually('work goes on', () => endCount() >= enough, 20_000);
-      await faults[Math.floor(random() * faults.length)]?.();
-    }
-    await submitted;
-    const tasks: TaskView[] = [];
-    for (const taskId of taskIds) tasks.push(await system.ended(taskId, 30_000));
-    supervisor.stop();
+      const endCount = () => system.marks.filter(({ mark }) => mark === 'end').length;
+      const faults = [
+        async () => supervisor.kill(EXECUTORS[Math.floor(random() * EXECUTORS.length)] ?? ''),
+        async () => {
+          await system.master.end('SIGKILL');
+          await system.startMaster();
+        },
+        async () => {
+          const server = mariadb();
+          if (!server?.kill || !server.restart) return;
+          await server.kill();
+          await server.restart();
+        },
+      ];
+      for (let count = 0; count < FAULT_COUNT; count++) {
+        const enough = endCount() + PACE_COUNT;
+        await eventually('work goes on', () => endCount() >= enough);
+        await faults[Math.floor(random() * faults.length)]?.();
+      }
+      await submitted;
+      const tasks: TaskView[] = [];
+      for (const taskId of taskIds) tasks.push(await system.ended(taskId));
+      supervisor.stop();
 
-    expect(tasks.filter(({ state }) => state !== 'succeeded')).to.deep.equal([]);
-    for (const { task_id, attempt, executor_id } of tasks) {
-      const finished = system.runs(task_id, 'end').filter((end) => end.attempt === attempt);
-      expect(finished, task_id).to.have.length(1);
-      expect(finished[0]).to.include({ executor: executor_id, how: 'done' });
-    }
-    expect(overlapsOf(system.marks)).to.deep.equal([]);
-    await eventually('every callback has come', () => {
-      const called = new Set(system.receiver.at('chaos').map(({ body }) => body?.task_id));
-      return called.size === TASK_COUNT;
+      expect(tasks.filter(({ state }) => state !== 'succeeded')).to.deep.equal([]);
+      for (const { task_id, attempt, executor_id } of tasks) {
+        const finished = system.runs(task_id, 'end').filter((end) => end.attempt === attempt);
+        expect(finished, task_id).to.have.length(1);
+        expect(finished[0]).to.include({ executor: executor_id, how: 'done' });
+      }
+      expect(overlapsOf(system.marks)).to.deep.equal([]);
+      await eventually('every callback has come', () => {
+        const called = new Set(system.receiver.at('chaos').map(({ body }) => body?.task_id));
+        return called.size === TASK_COUNT;
+      });
+      const ids = new Set(system.receiver.at('chaos').map(({ id }) => id));
+      expect(ids.size, 'webhook ids').to.equal(TASK_COUNT);
     });
-    const ids = new Set(system.receiver.at('chaos').map(({ id }) => id));
-    expect(ids.size, 'webhook ids').to.equal(TASK_COUNT);
-  });
-});
+  },
+  { harms: true },
+);

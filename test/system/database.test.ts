@@ -108,7 +108,9 @@ describeSystem(
       expect(fields).to.include({ term: 2, waiting_count: 1 });
 
       const late = { task: { id: 'late', type: 'nobody' }, user: { group: 'tests' } };
-      expect((await system.post('/task/submit', late, url)).status).to.equal(503);
+      // It may have ended already, and then nothing listens.
+      const said = await system.post('/task/submit', late, url).catch(() => null);
+      expect(said?.status ?? 503).to.equal(503);
       expect((await deposed.exited).code).to.equal(1);
       const end = deposed.lines.find((line) => line.fields['event'] === 'ended');
       expect(end?.fields).to.include({ level: 'error' });
@@ -121,5 +123,5 @@ describeSystem(
       expect(tasks.map(({ task_id }) => task_id)).to.deep.equal(['before']);
     });
   },
-  ['MariaDB'],
+  { stores: ['MariaDB'], harms: true },
 );

@@ -31,5 +31,5 @@ describeSystem(
       expect(await hello.end('SIGTERM')).to.deep.equal({ code: 0, signal: null });
     });
   },
-  ['SQLite'],
+  { stores: ['SQLite'] },
 );

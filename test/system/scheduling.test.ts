@@ -3,17 +3,84 @@ import { expect } from 'chai';
 import { describeSystem, outcomesOf } from '../helpers/system/system.ts';
 import { eventually } from '../helpers/system/wait.ts';
 
-describeSystem('scheduling', ({ start }) => {
+describeSystem('scheduling', ({ start, store }) => {
   it('starts the one task of an empty store at once on an idle executor', async () => {
     const system = await start();
     await system.executor({ id: 'a' });
-    const taskId = await system.submit([[]]);
-    const acceptedAt = Date.now();
-    const { at } = await system.started(taskId);
-    expect(at - acceptedAt).to.be.below(1_000);
-    const task = await system.ended(taskId);
-    expect(task).to.include({ state: 'succeeded', attempt: 1, executor_id: 'a' });
+    const waitsMs: number[] = [];
+    for (let count = 0; count < 5; count++) {
+      const taskId = await system.submit([[]]);
+      const acceptedAt = Date.now();
+      const { at } = await system.started(taskId);
+      waitsMs.push(at - acceptedAt);
+      const task = await system.ended(taskId);
+      expect(task).to.include({ state: 'succeeded', attempt: 1, executor_id: 'a' });
+    }
+    // A machine that is busy is slow now and then; whoever waits for a timer is so each time.
+    expect(Math.min(...waitsMs)).to.be.below(300);
   });
+
+  it('starts a task at its time, and neither before nor long after', async () => {
+    const system = await start();
+    await system.executor({ id: 'a' });
+    const runAt = Date.now() + 2_000;
+    const taskId = await system.submit([[]], { run_at: runAt });
+    const muchLater = await system.submit([[]], { run_at: runAt + 3_600_000 });
+    expect((await system.task(muchLater)).waiting).to.include({ reason: 'not_due' });
+    const { at } = await system.started(taskId);
+    expect(at - runAt).to.be.within(-20, 5_000);
+  });
+
+  it('waits after a failure, counts it, and gives up when the attempts are used up', async () => {
+    const system = await start();
+    await system.executor({ id: 'a' });
+    await system.executor({ id: 'b' });
+    const [twice, fatal] = await Promise.all([
+      system.submit([[{ fail: { message: 'no luck' } }]], {
+        retry: { max_attempts: 2, interval: -1 },
+        notify_url: system.receiver.url('failed'),
+      }),
+      system.submit([[{ fail: { retryable: false } }]]),
+    ]);
+    const task = await system.ended(twice);
+    expect(task).to.include({
+      state: 'failed',
+      failure_reason: 'attempts_exhausted',
+      attempts_used: 2,
+    });
+    expect(task.error).to.include({ message: 'no luck' });
+    const [end] = system.runs(twice, 'end');
+    const [, again] = system.runs(twice);
+    expect((again?.at ?? 0) - (end?.at ?? 0)).to.be.within(980, 6_000);
+    const [delivery] = await system.delivered('failed');
+    expect(delivery?.body).to.include({ code: 500, attempts: 2 });
+    expect(await system.ended(fatal)).to.include({
+      failure_reason: 'non_retryable',
+      attempts_used: 1,
+    });
+  });
+
+  it('ends a canceled task, waiting or running, and says so', async () => {
+    const system = await start();
+    await system.executor({ id: 'a' });
+    const running = await system.submit([[{ hold: true }]]);
+    await system.started(running);
+    const waiting = await system.submit([[]], { notify_url: system.receiver.url('canceled') });
+    await system.client.cancel(waiting);
+    await system.client.cancel(running);
+    expect(await system.ended(waiting)).to.include({ state: 'canceled', attempt: 0 });
+    expect(outcomesOf(await system.ended(running))).to.deep.equal(['canceled']);
+    const [delivery] = await system.delivered('canceled');
+    expect(delivery?.body).to.include({ code: 499, state: 'canceled', attempts: 0 });
+    await eventually('the executor is free', async () => {
+      const task = await system.ended(await system.submit());
+      return task.state === 'succeeded';
+    });
+    expect(system.runs(waiting)).to.deep.equal([]);
+  });
+
+  // What is below is decided in memory, whatever the store.
+  if (store === 'MariaDB') return;
 
   it('never lets a type without executors hold up another', async () => {
     const system = await start();
@@ -58,50 +125,11 @@ describeSystem('scheduling', ({ start }) => {
     expect(order).to.deep.equal([first, urgent, one, two, three]);
   });
 
-  it('starts a task at its time, and neither before nor long after', async () => {
-    const system = await start();
-    await system.executor({ id: 'a' });
-    const runAt = Date.now() + 1_500;
-    const taskId = await system.submit([[]], { run_at: runAt });
-    expect((await system.task(taskId)).waiting).to.include({ reason: 'not_due' });
-    const { at } = await system.started(taskId);
-    expect(at - runAt).to.be.within(-20, 1_500);
-  });
-
-  it('waits after a failure, counts it, and gives up when the attempts are used up', async () => {
-    const system = await start();
-    await system.executor({ id: 'a' });
-    await system.executor({ id: 'b' });
-    const [twice, fatal] = await Promise.all([
-      system.submit([[{ fail: { message: 'no luck' } }]], {
-        retry: { max_attempts: 2, interval: -1 },
-        notify_url: system.receiver.url('failed'),
-      }),
-      system.submit([[{ fail: { retryable: false } }]]),
-    ]);
-    const task = await system.ended(twice);
-    expect(task).to.include({
-      state: 'failed',
-      failure_reason: 'attempts_exhausted',
-      attempts_used: 2,
-    });
-    expect(task.error).to.include({ message: 'no luck' });
-    const [end] = system.runs(twice, 'end');
-    const [, again] = system.runs(twice);
-    expect((again?.at ?? 0) - (end?.at ?? 0)).to.be.within(980, 2_500);
-    const [delivery] = await system.delivered('failed');
-    expect(delivery?.body).to.include({ code: 500, attempts: 2 });
-    expect(await system.ended(fatal)).to.include({
-      failure_reason: 'non_retryable',
-      attempts_used: 1,
-    });
-  });
-
   it('ends a running task at its deadline', async () => {
     const system = await start();
     await system.executor({ id: 'a' });
     const taskId = await system.submit([[{ hold: true }]], {
-      deadline: Date.now() + 1_000,
+      deadline: Date.now() + 3_000,
       notify_url: system.receiver.url('deadline'),
     });
     const task = await system.ended(taskId);
@@ -110,24 +138,5 @@ describeSystem('scheduling', ({ start }) => {
     expect(system.runs(taskId, 'end')[0]).to.include({ aborted: 'deadline' });
     const [delivery] = await system.delivered('deadline');
     expect(delivery?.body).to.include({ code: 408, state: 'expired' });
-  });
-
-  it('ends a canceled task, waiting or running, and says so', async () => {
-    const system = await start();
-    await system.executor({ id: 'a' });
-    const running = await system.submit([[{ hold: true }]]);
-    await system.started(running);
-    const waiting = await system.submit([[]], { notify_url: system.receiver.url('canceled') });
-    await system.client.cancel(waiting);
-    await system.client.cancel(running);
-    expect(await system.ended(waiting)).to.include({ state: 'canceled', attempt: 0 });
-    expect(outcomesOf(await system.ended(running))).to.deep.equal(['canceled']);
-    const [delivery] = await system.delivered('canceled');
-    expect(delivery?.body).to.include({ code: 499, state: 'canceled', attempts: 0 });
-    await eventually('the executor is free', async () => {
-      const task = await system.ended(await system.submit());
-      return task.state === 'succeeded';
-    });
-    expect(system.runs(waiting)).to.deep.equal([]);
   });
 });

@@ -96,5 +96,5 @@ describeSystem(
       await right.said('that it is connected', ({ fields }) => fields['event'] === 'connected');
     });
   },
-  ['SQLite'],
+  { stores: ['SQLite'] },
 );

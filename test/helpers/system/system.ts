@@ -13,7 +13,7 @@ import {
   type TaskInfo,
   type TaskView,
 } from '@soda-scheduler/client';
-import { MARIADB_MISSING, type Mariadb, startMariadb } from '../mariadb.ts';
+import { MARIADB_MISSING, type Mariadb, sharedMariadb, startMariadb } from '../mariadb.ts';
 import { type Delivery, Receiver } from './receiver.ts';
 import { type Line, SystemProcess } from './process.ts';
 import { eventually } from './wait.ts';
@@ -150,8 +150,6 @@ export class System {
       SODA_DATABASE_URL: this.#options.databaseUrl,
       SODA_DATA_DIR: join(this.folder, 'data'),
       SODA_LEASE: String(LEASE_MS / 1000),
-      SODA_ASSIGN_TIMEOUT: '1',
-      SODA_CANCEL_GRACE: '1.5',
       SODA_NOTIFY_ALLOW: '127.0.0.1',
       SODA_NOTIFY_SECRET: SECRET,
       SODA_LOG_LEVEL: 'debug',
@@ -303,15 +301,21 @@ export interface SystemTests {
   readonly store: StoreName;
   /** A system on a fresh database; stopped after the test. */
   start(env?: Readonly<Record<string, string>>): Promise<System>;
-  /** The private server, for tests that kill it; null on SQLite. */
+  /** The server, which can be killed where `harms` said so; null on SQLite. */
   mariadb(): Mariadb | null;
+}
+
+export interface SystemTestOptions {
+  readonly stores?: readonly StoreName[];
+  /** The tests kill or freeze MariaDB: they get a server of their own. */
+  readonly harms?: boolean;
 }
 
 /** A suite for each store; where there is no MariaDB it is skipped by name, with the reason. */
 export function describeSystem(
   title: string,
   tests: (setup: SystemTests) => void,
-  stores: readonly StoreName[] = ['SQLite', 'MariaDB'],
+  { stores = ['SQLite', 'MariaDB'], harms = false }: SystemTestOptions = {},
 ): void {
   for (const store of stores) {
     describe(`${title}: ${store}`, function () {
@@ -322,7 +326,8 @@ export function describeSystem(
       before(async function () {
         folder = await mkdtemp(join(tmpdir(), 'soda-system-store-'));
         if (store === 'SQLite') return;
-        mariadb = await startMariadb(['--innodb-log-file-size=8M', '--performance-schema=OFF']);
+        const flags = ['--innodb-log-file-size=8M', '--performance-schema=OFF'];
+        mariadb = await (harms ? startMariadb(flags) : sharedMariadb());
         if (mariadb !== null) return;
         console.log(`    skipped, MariaDB: ${MARIADB_MISSING}`);
         this.skip();

@@ -4,8 +4,10 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** The longer it takes, the less often it is asked. */
 const POLL_MS = 20;
-const WITHIN_MS = 60_000;
+const POLL_MS_MAX = 100;
+const WITHIN_MS = 120_000;
 
 /** Thrown by a probe: there is nothing left to wait for. */
 export class Hopeless extends Error {}
@@ -19,6 +21,7 @@ export async function eventually<T>(
   withinMs = WITHIN_MS,
 ): Promise<T> {
   const deadline = performance.now() + withinMs;
+  let pollMs = POLL_MS;
   let trouble: unknown;
   for (;;) {
     try {
@@ -32,6 +35,7 @@ export async function eventually<T>(
     if (performance.now() > deadline) {
       throw new Error(`not within ${withinMs} ms: ${what}`, { cause: trouble });
     }
-    await delay(POLL_MS);
+    await delay(pollMs);
+    pollMs = Math.min(pollMs * 1.1, POLL_MS_MAX);
   }
 }

@@ -98,7 +98,6 @@ describe('submit in batches over HTTP', () => {
 
 /** They move as much as the master ever holds, which takes a busy machine its time. */
 describe('batches that are too much together', function () {
-  this.timeout(120_000);
   let face: HttpFace;
   beforeEach(async () => {
     face = await new HttpFace(undefined, { headers: 120_000, request: 120_000 }).open();
