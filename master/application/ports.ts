@@ -169,7 +169,7 @@ export class StoreUnusable extends Error {
   override readonly name = 'StoreUnusable';
 }
 
-/** The way to executors. Implemented by `access/executor-sessions.ts`. */
+/** The way to executors. Implemented by `access/executors/sessions.ts`. */
 export interface ExecutorLink {
   send(sessionId: string, command: ExecutorCommand, term: number): void;
   /** The frame is safely handled: it may be acknowledged. */

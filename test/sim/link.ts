@@ -3,8 +3,8 @@
  * and what comes in must be what was sent, in order and once.
  */
 import { CloseCode } from '@soda-scheduler/protocol';
-import { commandBody } from '../../master/access/executor-frames.ts';
-import { type Connection, ExecutorSessions } from '../../master/access/executor-sessions.ts';
+import { commandBody } from '../../master/access/executors/frames.ts';
+import { type Connection, ExecutorSessions } from '../../master/access/executors/sessions.ts';
 import type { MasterHandle } from '../../master/application/master-handle.ts';
 import type { ExecutorLink } from '../../master/application/ports.ts';
 import type { ExecutorCommand } from '../../master/domain/effects.ts';

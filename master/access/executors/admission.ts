@@ -6,7 +6,7 @@ import { CloseCode } from '@soda-scheduler/protocol';
 import type { HelloFrame, Session } from '@soda-scheduler/protocol';
 import type { HeldAttempt, MasterHandle } from '../../application/master-handle.ts';
 import { isOf, type Process, type Proof } from './attempt-macs.ts';
-import type { CLOSE_REASONS, ExecutorSession } from './executor-session.ts';
+import type { CLOSE_REASONS, ExecutorSession } from './session.ts';
 
 export type Admission =
   | { readonly type: 'resume'; readonly resend: NonNullable<ReturnType<Session<string>['resume']>> }

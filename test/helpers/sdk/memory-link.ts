@@ -6,7 +6,7 @@ import type { ConnectionOptions, Dialled } from '../../../executor-sdk/session/c
 import { SessionClient } from '../../../executor-sdk/session/session-client.ts';
 import { sessionSettings } from '../../../executor-sdk/executor-options.ts';
 import type { FromSession } from '../../../executor-sdk/thread-messages.ts';
-import { ExecutorSessions } from '../../../master/access/executor-sessions.ts';
+import { ExecutorSessions } from '../../../master/access/executors/sessions.ts';
 import type { Event } from '../../../master/domain/events.ts';
 import { ManualClock, settled } from '../manual-clock.ts';
 import { NOW, sampleTask } from '../task.ts';

@@ -1,7 +1,7 @@
 /** What the frames of executors become in the words of the domain. */
 import { expect } from 'chai';
 import { SESSION_LIMITS, decodeFrame, executorFrame } from '@soda-scheduler/protocol';
-import { frameEvent } from '../../master/access/executor-frames.ts';
+import { frameEvent } from '../../../master/access/executors/frames.ts';
 
 /** Of a sequenced frame. */
 function eventOf(text: string) {

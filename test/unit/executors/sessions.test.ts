@@ -1,10 +1,10 @@
 /** What sessions hold: of frames to take and of frames that were sent. */
 import { expect } from 'chai';
 import { CloseCode } from '@soda-scheduler/protocol';
-import { type Connection, ExecutorSessions } from '../../master/access/executor-sessions.ts';
-import type { Event } from '../../master/domain/events.ts';
-import { ManualClock } from '../helpers/manual-clock.ts';
-import { sampleTask } from '../helpers/task.ts';
+import { type Connection, ExecutorSessions } from '../../../master/access/executors/sessions.ts';
+import type { Event } from '../../../master/domain/events.ts';
+import { ManualClock } from '../../helpers/manual-clock.ts';
+import { sampleTask } from '../../helpers/task.ts';
 
 class Executor {
   readonly frames: Record<string, unknown>[] = [];

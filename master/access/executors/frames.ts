@@ -22,11 +22,11 @@ import type {
   ResultFrame,
   RunningAttempt,
 } from '@soda-scheduler/protocol';
-import type { ExecutorCommand } from '../domain/effects.ts';
-import type { AttemptResult, Event, ExecutorHello, ReportedAttempt } from '../domain/events.ts';
-import type { Task } from '../domain/task.ts';
-import { detached } from './detached.ts';
-import type { Proof } from './executors/attempt-macs.ts';
+import type { ExecutorCommand } from '../../domain/effects.ts';
+import type { AttemptResult, Event, ExecutorHello, ReportedAttempt } from '../../domain/events.ts';
+import type { Task } from '../../domain/task.ts';
+import { detached } from '../detached.ts';
+import type { Proof } from './attempt-macs.ts';
 
 type SequencedFrame = Extract<ExecutorFrame, { seq: number }>;
 type HeartbeatFrame = Extract<ExecutorFrame, { type: 'heartbeat' }>;

@@ -9,9 +9,9 @@ import type { Duplex } from 'node:stream';
 import { CloseCode, EXECUTOR_PATH, SESSION_LIMITS, SUBPROTOCOL } from '@soda-scheduler/protocol';
 import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
-import type { MasterHandle, MasterStatus } from '../application/master-handle.ts';
-import type { Log } from '../application/ports.ts';
-import type { ExecutorSessions } from './executor-sessions.ts';
+import type { MasterHandle, MasterStatus } from '../../application/master-handle.ts';
+import type { Log } from '../../application/ports.ts';
+import type { ExecutorSessions } from './sessions.ts';
 
 /** A constant of its own, since the types of ws do not know `closeTimeout` yet. */
 const SOCKET_OPTIONS = {

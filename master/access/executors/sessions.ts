@@ -15,19 +15,13 @@ import {
   helloFrame,
 } from '@soda-scheduler/protocol';
 import type { ExecutorFrame, HelloFrame, MasterFrame } from '@soda-scheduler/protocol';
-import type { MasterHandle } from '../application/master-handle.ts';
-import type { ExecutorLink } from '../application/ports.ts';
-import { SENT_BYTES_MAX } from '../domain/bounds.ts';
-import type { ExecutorCommand } from '../domain/effects.ts';
-import {
-  commandBody,
-  connectedEvent,
-  frameEvent,
-  heartbeatEvent,
-  subjectOf,
-} from './executor-frames.ts';
-import { admit } from './executors/admission.ts';
-import { AttemptMacs, type Proof } from './executors/attempt-macs.ts';
+import type { MasterHandle } from '../../application/master-handle.ts';
+import type { ExecutorLink } from '../../application/ports.ts';
+import { SENT_BYTES_MAX } from '../../domain/bounds.ts';
+import type { ExecutorCommand } from '../../domain/effects.ts';
+import { commandBody, connectedEvent, frameEvent, heartbeatEvent, subjectOf } from './frames.ts';
+import { admit } from './admission.ts';
+import { AttemptMacs, type Proof } from './attempt-macs.ts';
 import {
   CLOSE_REASONS,
   type Connection,
@@ -39,9 +33,9 @@ import {
   openConnection,
   silenceOf,
   welcomeFrame,
-} from './executors/executor-session.ts';
+} from './session.ts';
 
-export type { Connection, FrameSocket, SessionsOptions } from './executors/executor-session.ts';
+export type { Connection, FrameSocket, SessionsOptions } from './session.ts';
 
 /** Deadlines are looked at this often; they may be noticed so much late. */
 const SWEEP_MS = 1_000;
