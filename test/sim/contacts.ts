@@ -38,9 +38,9 @@ export class Contacts {
     this.#keptMs = options.keptMs;
   }
 
-  /** An executor has said something that its master is about to step. */
-  heard(event: Event): void {
-    if (event.type === 'executorConnected') return this.#begun(event);
+  /** An executor has said something that its master, in this term, is about to step. */
+  heard(event: Event, term: number): void {
+    if (event.type === 'executorConnected') return this.#begun(event, term);
     if (!('sessionId' in event) || event.type === 'cancelAcknowledged') return;
     const contact = this.#bySession.get(event.sessionId);
     if (contact === undefined) return;
@@ -89,14 +89,17 @@ export class Contacts {
     this.#world.violate('L2', what);
   }
 
-  #begun(event: Extract<Event, { type: 'executorConnected' }>): void {
+  #begun(event: Extract<Event, { type: 'executorConnected' }>, term: number): void {
     const { executorId, incarnation, sessionId, running } = event;
     const { now } = this.#world;
     const owner = this.#owners.get(executorId);
-    const isOther = owner !== undefined && owner.incarnation !== incarnation;
-    if (isOther && now - owner.heardAt < this.#keptMs && !this.#isAtWork(executorId, incarnation)) {
-      const what = `${incarnation} gets the id ${executorId} of ${owner.incarnation}`;
-      this.#world.violate('I17', `${what}, which was heard of ${now - owner.heardAt} ms ago`);
+    const silentMs = now - (owner?.heardAt ?? Number.NEGATIVE_INFINITY);
+    const isTaken = owner?.incarnation !== incarnation && silentMs < this.#keptMs;
+    // What one that was deposed knows of attempts is out of date.
+    const isNewest = term === this.#ledger.term;
+    if (isTaken && isNewest && !this.#isAtWork(executorId, incarnation)) {
+      const what = `${incarnation} gets the id ${executorId} of ${owner?.incarnation}`;
+      this.#world.violate('I17', `${what}, which was heard of ${silentMs} ms ago`);
     }
     const contact = { sessionId, incarnation, heardAt: now, running, isFrozen: false };
     this.#contacts.set(`${executorId} ${incarnation}`, contact);

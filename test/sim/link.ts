@@ -53,7 +53,7 @@ export class SimLink implements ExecutorLink {
     master: Pick<MasterHandle, 'term' | 'post' | 'isFull' | 'attemptOf' | 'executorOf'>,
   ): void {
     const post = (event: Event, frameBytes = 0) => {
-      this.contacts.heard(event);
+      this.contacts.heard(event, master.term);
       if ('frameSeq' in event) this.#delivered(event);
       master.post(event, frameBytes);
     };

@@ -38,15 +38,16 @@ export class OfferChecks {
     this.#outOfWork = new Set(same.map(([id]) => id));
   }
 
-  check({ id, seq, offeredAt, executorId }: Task, before: Task | undefined): void {
+  check(task: Task, before: Task | undefined): void {
+    const { id, offeredAt, executorId } = task;
     const { now } = this.#world;
     // What the master makes of the deadline is another matter.
     const deadlineAt = before?.deadlineAt ?? null;
     if (deadlineAt !== null && deadlineAt <= (offeredAt ?? 0)) {
       this.#world.violate('T2', `${id} is offered at ${offeredAt}, past its deadline`);
     }
-    const isToStart = before !== undefined && !this.#started.has(seq);
-    if (isToStart && isStartOverdue(before, offeredAt ?? 0)) {
+    const isLate = before !== undefined && isStartOverdue(before, offeredAt ?? 0);
+    if (isLate && !this.#hasNewLimit(task, before)) {
       this.#world.violate('T2', `${id} is offered at ${offeredAt}, past the limit for its start`);
     }
     const pair = `${id} ${executorId}`;
@@ -61,6 +62,11 @@ export class OfferChecks {
     if (this.#outOfWork.has(executorId ?? '')) {
       this.#world.violate('I16', `${id} is offered to ${executorId}, which is drained`);
     }
+  }
+
+  /** Had it started, was it told to run at another time, or all over again, in this very commit? */
+  #hasNewLimit({ seq, dueAt }: Task, before: Task): boolean {
+    return this.#started.has(seq) || (before.state === 'waiting' && before.dueAt !== dueAt);
   }
 
   /** T6: it had a limit for its start, that has passed, and nobody was running it. */
