@@ -7,7 +7,7 @@ import type { z } from 'zod';
 import { Unavailable } from '../application/master-handle.ts';
 import type { Log } from '../application/ports.ts';
 import type { Authorizer, Role } from './auth.ts';
-import { type BodyBudget, ClientGone, readBody } from './body/read-body.ts';
+import { announcedBytes, type BodyBudget, ClientGone, readBody } from './body/read-body.ts';
 import { bodyOf, Problem, tryLater } from './problem.ts';
 
 export interface ApiRequest {
@@ -99,7 +99,7 @@ async function reach(
   const { body: expected } = route;
   const { headers } = req;
   if (expected === undefined) return route.handle({ params, query, headers, body: undefined });
-  const hold = bodies.open(expected.bytesMax);
+  const hold = bodies.open(announcedBytes(req, expected.bytesMax));
   try {
     const body = await readBody(req, expected.bytesMax, hold);
     if (body === undefined && expected.optional !== true) {

@@ -13,6 +13,7 @@ import {
   submitResponse,
 } from '@soda-scheduler/protocol';
 import { type MasterHandle, type Submission, Unavailable } from '../application/master-handle.ts';
+import { SMALL_BODY_BYTES_MAX } from '../domain/bounds.ts';
 import type { SubmitOutcome } from '../domain/effects.ts';
 import { BACKLOG_RETRY_SECONDS, invalidFields, Problem, tryLater } from './problem.ts';
 import { findItems } from './body/batch-items.ts';
@@ -73,7 +74,8 @@ async function submitOne(
   const key = idempotencyKeyOf(headers['idempotency-key']);
   const reading = readOne(body, key, read);
   const isShort = body.length <= AT_ONCE_BYTES_MAX;
-  const submission = isShort ? runAtOnce(reading) : await pieces.run(reading);
+  const isSmall = body.length <= SMALL_BODY_BYTES_MAX;
+  const submission = isShort ? runAtOnce(reading) : await pieces.run(reading, isSmall);
   const [outcome] = await handle.submit([submission]);
   if (outcome === undefined) throw new Error('The engine gave no outcome for a task.');
   if (outcome.code === 202) return accepted(outcome.taskId);

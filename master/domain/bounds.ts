@@ -48,6 +48,17 @@ export const MAILBOX_FRAME_BYTES_MAX = 64 * 1024 * 1024;
  */
 export const SENT_BYTES_MAX = 256 * 1024 * 1024;
 
+/** A body of so many bytes is small: commands, and most single submits. It overtakes larger ones. */
+export const SMALL_BODY_BYTES_MAX = 64 * 1024;
+
+/**
+ * Bytes of all bodies whose requests are under way. What large ones (batches) leave is for those of up to
+ * 256 KiB, and what both of these leave is for small ones. Beyond it a request is refused with 503.
+ */
+export const LARGE_BODIES_BYTES_MAX = 128 * 1024 * 1024;
+export const MEDIUM_BODIES_BYTES_MAX = LARGE_BODIES_BYTES_MAX + 32 * 1024 * 1024;
+export const BODIES_BYTES_MAX = MEDIUM_BODIES_BYTES_MAX + 16 * 1024 * 1024;
+
 /** Contacts that a task may lose, since its last new checkpoint, before it is given up. */
 export const CONTACT_COUNT_MAX = 10;
 

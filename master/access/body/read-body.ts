@@ -2,6 +2,12 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { HTTP_LIMITS } from '@soda-scheduler/protocol';
+import {
+  BODIES_BYTES_MAX,
+  LARGE_BODIES_BYTES_MAX,
+  MEDIUM_BODIES_BYTES_MAX,
+  SMALL_BODY_BYTES_MAX,
+} from '../../domain/bounds.ts';
 import { Problem, tryLater } from '../problem.ts';
 
 /** The client went away before its request was complete: there is nobody to answer. */
@@ -9,10 +15,6 @@ export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }
 
-/** Of all large bodies whose requests are under way. */
-const LARGE_BODIES_BYTES_MAX = 128 * 1024 * 1024;
-/** Of all bodies: what large ones leave for commands and single submits, however many there are. */
-const BODIES_BYTES_MAX = LARGE_BODIES_BYTES_MAX + 32 * 1024 * 1024;
 const FIRST_GRANT_BYTES = 16 * 1024;
 const nothing = Buffer.alloc(0);
 
@@ -20,9 +22,9 @@ const nothing = Buffer.alloc(0);
 export class BodyBudget {
   #byteCount = 0;
 
-  /** For one request: what it takes counts until `end`. */
+  /** For one request, and the most that its body may come to: what it takes counts until `end`. */
   open(bytesMax: number): BodyHold {
-    const limit = bytesMax > HTTP_LIMITS.bodyBytesMax ? LARGE_BODIES_BYTES_MAX : BODIES_BYTES_MAX;
+    const limit = shareOf(bytesMax);
     let held = 0;
     return {
       take: (byteCount) => {
@@ -37,6 +39,11 @@ export class BodyBudget {
       },
     };
   }
+}
+
+function shareOf(bytesMax: number): number {
+  if (bytesMax > HTTP_LIMITS.bodyBytesMax) return LARGE_BODIES_BYTES_MAX;
+  return bytesMax > SMALL_BODY_BYTES_MAX ? MEDIUM_BODIES_BYTES_MAX : BODIES_BYTES_MAX;
 }
 
 export interface BodyHold {
@@ -70,9 +77,14 @@ function checkContentType(contentType: string): void {
   }
 }
 
+/** The most that may come: Node holds a client to what it says. */
+export function announcedBytes(req: IncomingMessage, bytesMax: number): number {
+  return Number(req.headers['content-length'] ?? bytesMax);
+}
+
 /** Into one buffer that grows with what arrives: neither a promise of bytes nor many small chunks cost more. */
 function readBytes(req: IncomingMessage, bytesMax: number, hold: BodyHold): Promise<Buffer> {
-  const announced = Number(req.headers['content-length'] ?? bytesMax);
+  const announced = announcedBytes(req, bytesMax);
   return new Promise((resolve, reject) => {
     let bytes: Buffer | null = nothing;
     let byteCount = 0;

@@ -9,6 +9,8 @@ const BATCH = '/scheduler/v2/task/submit-batch';
 const BATCH_BYTES = 8 * 1024 * 1024;
 /** A body that was parsed in one piece took ten times as long. */
 const LONGEST_TURN_MS = 80;
+/** More than there are pieces in two batches. */
+const NEW_COUNT = 400;
 const good = '{"task":{"type":"t"},"user":{"group":"g"}}';
 
 const fill = (part: string, byteCount: number) => part.repeat(Math.floor(byteCount / part.length));
@@ -150,6 +152,54 @@ describe('bodies over HTTP', function () {
     );
     for (const { status } of await Promise.all(bodies)) expect(status).to.equal(200);
     expect((await face.post(SUBMIT, good)).status).to.equal(202);
+  });
+
+  it('leave room for small ones, whatever large ones and those in between hold', async () => {
+    /** Sends all but the last byte of so many bodies, and waits until they have arrived. */
+    const hold = async (count: number, path: string, byteCount: number) => {
+      const arrived = new Promise<void>((resolve) => {
+        let left = count;
+        face.http.server.on('request', (req) => {
+          let missing = byteCount - 1;
+          req.on('data', (chunk: Buffer) => {
+            missing -= chunk.length;
+            if (missing === 0 && --left === 0) resolve();
+          });
+        });
+      });
+      for (let place = 0; place < count; place++) {
+        const socket = connect(face.port, '127.0.0.1');
+        sockets.push(socket);
+        socket.on('error', () => undefined);
+        socket.write(
+          `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
+            `Content-Length: ${byteCount}\r\n\r\n`,
+        );
+        socket.write(Buffer.alloc(byteCount - 1, ' '));
+      }
+      await arrived;
+    };
+    // All there is for them.
+    await hold(16, BATCH, BATCH_BYTES);
+    await hold(128, SUBMIT, 256 * 1024);
+    const medium = good + ' '.repeat(100_000);
+    expect((await face.post(SUBMIT, medium)).status).to.equal(503);
+    expect((await face.post(SUBMIT, good + ' '.repeat(60_000))).status).to.equal(202);
+    const cancel = await face.post('/scheduler/v2/task/t-1/cancel', '{"reason":"it is late"}');
+    expect(cancel.status).to.not.equal(503);
+  });
+
+  it('leave new connections their turn while they are read', async () => {
+    let isRead = false;
+    const body = batchOf(times(30, itemOf(`"id":"a","params":{${manyKeys(250_000)}}`)));
+    const batches = Promise.all([face.post(BATCH, body), face.post(BATCH, body)]).then(() => {
+      isRead = true;
+    });
+    await once(face.http.server, 'request');
+    const probes = Array.from({ length: NEW_COUNT }, () => face.get('/livez'));
+    for (const { status } of await Promise.all(probes)) expect(status).to.equal(200);
+    expect(isRead, 'the batches were read first').to.equal(false);
+    await batches;
   });
 
   it('are answered once, also where they turn bad after a refusal', async () => {
