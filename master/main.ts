@@ -13,6 +13,7 @@ import { Engine } from './application/engine.ts';
 import { Master } from './application/master.ts';
 import type { Log, Observer } from './application/ports.ts';
 import { keepRetention } from './application/retention.ts';
+import { watchWallClock } from './application/wall-clock.ts';
 import type { Config } from './config.ts';
 import { defaultPolicy, type Policy } from './domain/state.ts';
 import { AddressPolicy } from './infrastructure/callbacks/address-policy.ts';
@@ -64,11 +65,11 @@ export async function runMaster(
     sayWhy(error);
     throw error;
   });
-  const { clock, store, gateway, notifier, resolver, engine, http, notifySecrets } = parts;
-  let stopRetention: () => void = () => undefined;
+  const { store, gateway, notifier, resolver, engine, http, notifySecrets } = parts;
+  let stopUpkeep: () => void = () => undefined;
   let stopping: Promise<void> | null = null;
   const shutDown = async (): Promise<void> => {
-    stopRetention();
+    stopUpkeep();
     await engine.stop();
     await gateway.shutdown();
     await http.close();
@@ -95,7 +96,7 @@ export async function runMaster(
     const { ended } = await engine.start();
     if (options.signal?.aborted !== true) {
       log.info('the master takes work', { event: 'ready', url });
-      stopRetention = keepRetention({ store, clock, log, retentionDays: config.retentionDays });
+      stopUpkeep = keepUp(parts, config, log);
     }
     // Deposed: nothing may be written any more, so that only the rest is shut down.
     const stopped = ended.then(stop, endFor);
@@ -106,6 +107,16 @@ export async function runMaster(
   }
 }
 
+/** What is to be done at times; returns how to stop it. */
+function keepUp({ store, clock, engine }: Parts, { retentionDays }: Config, log: Log): () => void {
+  const stopRetention = keepRetention({ store, clock, log, retentionDays });
+  const stopWatch = watchWallClock({ store, clock, log, follow: () => engine.followWall() });
+  return () => {
+    stopRetention();
+    stopWatch();
+  };
+}
+
 /** Of an address that cannot be listened on. */
 function inWords(error: unknown, { host, port }: Config): unknown {
   if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') return error;
@@ -114,6 +125,8 @@ function inWords(error: unknown, { host, port }: Config): unknown {
     'stop that, or choose another port with SODA_PORT, and another SODA_DATA_DIR';
   return Object.assign(new Error(message, { cause: error }), { code: 'EADDRINUSE' });
 }
+
+type Parts = Awaited<ReturnType<typeof assemble>>;
 
 /** Every part, each given what it needs; nothing has begun yet. */
 async function assemble(config: Config, log: Log) {
@@ -139,14 +152,16 @@ async function assemble(config: Config, log: Log) {
     log: spare,
   });
   const policy = new AddressPolicy(config.notifyAllow);
-  const resolver = new NameResolver(clock);
+  // What callbacks wait for are lengths of time.
+  const evenClock = createClock();
+  const resolver = new NameResolver(evenClock);
   const notifier = new HttpNotifier({
     secrets: notifySecrets,
     policy,
     resolve: (host) => resolver.resolve(host),
     post: (event) => engine.post(event),
     findTask: (taskId) => store.readTask(taskId),
-    clock,
+    clock: evenClock,
     log,
   });
   const engine = new Engine({

@@ -23,6 +23,7 @@ import { someoneRuns } from '../domain/steps/occupation.ts';
 import { fold } from './fold.ts';
 import { Loads } from './loads.ts';
 import { Mailbox } from './mailbox.ts';
+import { perform } from './perform.ts';
 import { read } from './read.ts';
 import { type MasterStatus, Unavailable } from './master-handle.ts';
 import { StandStill } from './stand-still.ts';
@@ -89,6 +90,7 @@ export class Engine {
   readonly #standStill: StandStill;
   /** When deadlines were last fired. */
   #judgedAt = 0;
+  #followsWall = false;
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -164,11 +166,18 @@ export class Engine {
     });
   }
 
+  /** Goes on by the wall clock, as a master would that begins now. */
+  followWall(): void {
+    this.#followsWall = true;
+    this.#wake?.();
+  }
+
   async #run(): Promise<void> {
     const { log } = this.#options;
     while (!this.#stopping || this.#drainsFirst) {
       try {
         await this.#sleep();
+        if (this.#followsWall) this.#leaveClock();
         await this.#turn();
       } catch (error) {
         if (error instanceof TermLost) {
@@ -182,6 +191,13 @@ export class Engine {
       }
     }
     this.#end('the master has stopped');
+  }
+
+  /** What was planned by the old time is read again, as after an absence, or a clock that was set back. */
+  #leaveClock(): never {
+    this.#followsWall = false;
+    this.#options.clock.followWall();
+    throw new Error('the wall clock has changed');
   }
 
   /** Until there is an event, or time for something; then a little, so that events gather. */
@@ -242,7 +258,7 @@ export class Engine {
       this.#askedAt = begun;
       await this.#confirmTerm(state, begun);
     }
-    for (const effect of output.effects) this.#tryPerform(effect, state.term);
+    for (const effect of output.effects) this.#perform(effect, state.term);
     observer.turned(eventCount, commitMs);
     this.#loads.add(output.loads);
   }
@@ -273,38 +289,11 @@ export class Engine {
     await this.#release(state, output, events.length, now);
   }
 
-  /** What fails here is no failure of the store: it must not take the state, nor the rest, along. */
-  #tryPerform(effect: Effect, term: number): void {
-    try {
-      this.#perform(effect, term);
-    } catch (error) {
-      const { log } = this.#options;
-      log.error('an effect failed', { event: 'effect', type: effect.type, error: String(error) });
-    }
-  }
-
   #perform(effect: Effect, term: number): void {
-    const { link, notifier, observer } = this.#options;
-    switch (effect.type) {
-      case 'reply': {
-        const waiter = this.#waiters.get(effect.request);
-        this.#waiters.delete(effect.request);
-        waiter?.resolve(effect.reply);
-        return;
-      }
-      case 'confirmFrame':
-        return link.confirm(effect.sessionId, effect.frameSeq);
-      case 'sendToExecutor':
-        return link.send(effect.sessionId, effect.command, term);
-      case 'closeSession':
-        return link.close(effect.sessionId, effect.reason);
-      case 'freezeExecutor':
-        return link.freeze(effect.executorId, effect.incarnation, effect.isFrozen);
-      case 'notify':
-        return notifier.deliver(effect.notification, effect.task, term);
-      case 'observe':
-        return observer.observe(effect);
-    }
+    if (effect.type !== 'reply') return perform(this.#options, effect, term);
+    const waiter = this.#waiters.get(effect.request);
+    this.#waiters.delete(effect.request);
+    waiter?.resolve(effect.reply);
   }
 
   /** Tries to rebuild until the store answers. Meanwhile requests are refused. */
@@ -357,6 +346,9 @@ export class Engine {
       store.takeTerm(owner, begun, held),
     );
     link.useSecrets(secrets);
+    // The clock may have been behind.
+    this.#askedAt = begun;
+    this.#judgedAt = begun;
     // What of it was before is part of the absence.
     this.#standStill.take();
     const active = await this.#watch.ask(() => store.loadActive());

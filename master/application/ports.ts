@@ -18,12 +18,16 @@ import type {
 } from '../domain/task.ts';
 
 export interface Clock {
-  /** Epoch milliseconds. Never steps: a wall clock that is set does not fire timeouts. */
+  /** Epoch milliseconds. Steps with `followWall` only: a wall clock that is set does not fire timeouts. */
   now(): number;
-  /** Calls once at or after `at`; returns how to call it off. */
+  /** Calls once at or after `at`, as it was when this was asked; returns how to call it off. */
   wakeAt(at: number, call: () => void): () => void;
   /** Calls once, after what is going on now: whatever arrived together is then dealt with together. */
   soon(call: () => void): void;
+  /** How far the wall clock has gone from `now`: it was set, or the machine slept. */
+  departureMs(): number;
+  /** From here on `now` is what the wall clock says. */
+  followWall(): void;
 }
 
 /** One transaction. Both lists may be empty. */
@@ -143,6 +147,8 @@ export interface TaskStore {
    */
   listTasks(query: TaskQuery): Promise<TaskPage>;
 
+  /** Epoch milliseconds by the clock of the database, to the second. */
+  readClock(): Promise<number>;
   /** Makes sure that history has segments for now and the near future. */
   prepareSegments(now: number): Promise<void>;
   /**

@@ -5,21 +5,23 @@ import type { Clock } from '../application/ports.ts';
 const TIMER_MS_MAX = 2_147_483_647;
 
 /**
- * Wall time as it was when the process began, moved on by the monotonic clock: setting the wall
- * clock neither fires timeouts nor holds them back. The price: a correction of the wall clock,
- * or a machine that slept, is noticed at the next start only.
+ * Wall time as it was when the process began, or when it was last followed, moved on by the
+ * monotonic clock: setting the wall clock neither fires timeouts nor holds them back.
+ * @param wall tells the wall time.
  */
-export function createClock(): Clock {
-  const anchor = Date.now() - performance.now();
+export function createClock(wall: () => number = Date.now): Clock {
+  let anchor = wall() - performance.now();
   const now = () => Math.floor(anchor + performance.now());
 
   function wakeAt(at: number, call: () => void): () => void {
     let timer: NodeJS.Timeout;
+    const from = anchor;
+    const passed = () => Math.floor(from + performance.now());
     const arm = () => {
-      const waitMs = Math.min(Math.max(at - now(), 0), TIMER_MS_MAX);
+      const waitMs = Math.min(Math.max(at - passed(), 0), TIMER_MS_MAX);
       timer = setTimeout(() => {
         // Timers may fire a little early, and a long wait is not over yet.
-        if (now() < at) arm();
+        if (passed() < at) arm();
         else call();
       }, waitMs);
     };
@@ -27,5 +29,11 @@ export function createClock(): Clock {
     return () => clearTimeout(timer);
   }
 
-  return { now, wakeAt, soon: (call) => void setImmediate(call) };
+  return {
+    now,
+    wakeAt,
+    soon: (call) => void setImmediate(call),
+    departureMs: () => wall() - now(),
+    followWall: () => void (anchor = wall() - performance.now()),
+  };
 }

@@ -63,6 +63,10 @@ describeStores('task store', (open) => {
     expect(await store.loadExecutors()).to.deep.equal([changed]);
   });
 
+  it('tells the time of its clock', async () => {
+    expect(Math.abs((await store.readClock()) - Date.now())).to.be.below(60_000);
+  });
+
   describe('terms', () => {
     it('begins the first term of an empty store with no task accepted', async () => {
       expect(term).to.equal(1);

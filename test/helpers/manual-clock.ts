@@ -8,7 +8,10 @@ export async function settled(): Promise<void> {
 
 export class ManualClock implements Clock {
   #now = 1_800_000_000_000;
-  readonly #alarms = new Set<{ readonly at: number; readonly call: () => void }>();
+  #departureMs = 0;
+  /** In all. */
+  #followedMs = 0;
+  readonly #alarms = new Set<{ at: number; readonly call: () => void }>();
 
   now(): number {
     return this.#now;
@@ -29,6 +32,22 @@ export class ManualClock implements Clock {
     setImmediate(call);
   }
 
+  /** The wall clock is set, so far ahead of this one; or back. */
+  setWall(departureMs: number): void {
+    this.#departureMs = departureMs;
+  }
+
+  departureMs(): number {
+    return this.#departureMs;
+  }
+
+  followWall(): void {
+    this.#now += this.#departureMs;
+    this.#followedMs += this.#departureMs;
+    for (const alarm of this.#alarms) alarm.at += this.#departureMs;
+    this.#departureMs = 0;
+  }
+
   /** Moves on, stopping at each alarm on the way. */
   advance(ms: number): void {
     const until = this.#now + ms;
@@ -44,12 +63,12 @@ export class ManualClock implements Clock {
 
   /** As `advance`, but each alarm has its consequences before the next. */
   async pass(ms: number): Promise<void> {
-    const until = this.#now + ms;
+    const until = this.#now - this.#followedMs + ms;
     await settled();
-    while (this.nextAlarmAt <= until) {
+    while (this.nextAlarmAt <= until + this.#followedMs) {
       this.advance(Math.max(0, this.nextAlarmAt - this.#now));
       await settled();
     }
-    this.#now = until;
+    this.#now = until + this.#followedMs;
   }
 }

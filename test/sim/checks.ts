@@ -43,6 +43,9 @@ export class TurnCheck {
   }
 
   check(state: State): void {
+    if (this.#process.now() !== this.#world.now) {
+      this.#world.violate('C1', 'it goes by a time that the database does not have');
+    }
     // A deposed master may believe what it likes; its commits are refused.
     if (this.#ledger.term !== state.term) return;
     if (state.term !== this.#term) {

@@ -41,7 +41,11 @@ export interface Settings {
   readonly commandChance: number;
   /** Whether some tasks have a start timeout. */
   readonly limitsStarts: boolean;
+  /** How far the wall clock of the masters' machine is set, and not that of the database. */
+  readonly wallAheadMs: number;
 }
+
+const WALL_MS = 3_600_000;
 
 export const NO_FAULTS: FaultClasses = {
   network: false,
@@ -84,6 +88,7 @@ export function settingsFor(seed: number, faults?: FaultClasses): Settings {
     storeLatencyMsMax: random.pick([1, 10, 100]),
     commandChance: random.pick([0, 0.2, 0.6]),
     limitsStarts: seed % 3 === 0,
+    wallAheadMs: seed % 5 === 0 ? (seed % 2 === 0 ? WALL_MS : -WALL_MS) : 0,
   };
 }
 

@@ -366,6 +366,10 @@ function mutantList(): Mutant[] {
       }),
     },
     {
+      name: 'believes the wall clock of its machine without asking the database',
+      engine: (engine) => engine.followWall(),
+    },
+    {
       name: 'acknowledges frames when they arrive',
       ...onLink((link) => {
         link.acknowledgesAtOnce = true;

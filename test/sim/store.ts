@@ -83,6 +83,10 @@ export class SimStore implements TaskStore {
     });
   }
 
+  readClock(): Promise<number> {
+    return this.#read(async () => this.#process.world.now);
+  }
+
   loadActive(): Promise<Task[]> {
     return this.#read(() => this.#rows.loadActive());
   }

@@ -124,6 +124,9 @@ export class Process implements Clock {
   /** In order. What comes while some are left waits behind them. */
   readonly #held: (() => void)[] = [];
   #resumedAt = Number.NEGATIVE_INFINITY;
+  /** Of the world, and of the database: the wall clock of this machine, and the clock of this process. */
+  wallAheadMs = 0;
+  #clockAheadMs = 0;
 
   constructor(world: World, name: string) {
     this.world = world;
@@ -144,15 +147,23 @@ export class Process implements Clock {
   }
 
   now(): number {
-    return this.world.now;
+    return this.world.now + this.#clockAheadMs;
   }
 
   wakeAt(at: number, call: () => void): () => void {
-    return this.after(at - this.world.now, call);
+    return this.after(at - this.now(), call);
   }
 
   soon(call: () => void): void {
     this.after(0, call);
+  }
+
+  departureMs(): number {
+    return this.wallAheadMs - this.#clockAheadMs;
+  }
+
+  followWall(): void {
+    this.#clockAheadMs = this.wallAheadMs;
   }
 
   /** Returns how to call it off. */

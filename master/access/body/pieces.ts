@@ -55,7 +55,7 @@ export class Pieces {
       if (line === this.#long) restCount = 0;
       line.shift()?.();
       // It has its piece, and asks for its next one, before this goes on.
-      await undefined;
+      await Promise.resolve();
     }
     this.#isServing = false;
   }

@@ -199,6 +199,10 @@ export class MemoryStore implements TaskStore {
     return { tasks, beforeSeq: isLast ? null : (last?.task.seq ?? null) };
   }
 
+  async readClock(): Promise<number> {
+    return Date.now();
+  }
+
   async prepareSegments(now: number): Promise<void> {
     this.#days.add(dayOf(now)).add(dayOf(now) + 1);
   }

@@ -99,6 +99,11 @@ export class SqlStore extends Queries implements TaskStore {
     return creditAbsence(this.#dialect, absence, bounds);
   }
 
+  async readClock(): Promise<number> {
+    const [row] = await this.#readers.rows(`SELECT ${this.#dialect.clockSeconds} AS seconds`);
+    return (row?.['seconds'] as number) * 1000;
+  }
+
   prepareSegments(now: number): Promise<void> {
     return this.#history.prepare(now);
   }

@@ -2,6 +2,7 @@
 import { Engine } from '../../../master/application/engine.ts';
 import { Master } from '../../../master/application/master.ts';
 import type { Commit, Log, Notifier, TaskStore } from '../../../master/application/ports.ts';
+import { watchWallClock } from '../../../master/application/wall-clock.ts';
 import { SimNotifier } from './callbacks.ts';
 import { TurnCheck } from '../checks.ts';
 import type { Faults, Settings } from '../faults.ts';
@@ -41,11 +42,13 @@ export class MasterProcess {
   readonly link: SimLink;
   readonly #options: MasterOptions;
   readonly #check: TurnCheck;
+  readonly #store: TaskStore;
 
   constructor(options: MasterOptions) {
     const { world, name, settings, ledger, faults, sabotage } = options;
     this.#options = options;
     this.process = new Process(world, name);
+    this.process.wallAheadMs = settings.wallAheadMs;
     this.#check = new TurnCheck(this.process, ledger);
     const { process } = this;
     this.link = new SimLink(process, ledger, settings.policy.leaseMs);
@@ -54,6 +57,7 @@ export class MasterProcess {
     const { rows } = options;
     const plain = new SimStore({ process, rows, ledger, faults, latencyMsMax, asked });
     const store = sabotage?.store?.(plain, ledger) ?? plain;
+    this.#store = store;
     const log = this.#log();
     sabotage?.link?.(this.link);
     const { notificationCountMax } = settings.policy;
@@ -80,6 +84,7 @@ export class MasterProcess {
   async run(): Promise<void> {
     try {
       const { ended } = await this.engine.start();
+      this.#watchWallClock();
       this.process.world.log(`${this.process.name} is ready, term ${this.engine.term}`);
       await ended;
     } catch (error) {
@@ -93,6 +98,16 @@ export class MasterProcess {
     this.process.kill();
     this.#options.network.endAll(this.process);
     this.#options.onEnd(this);
+  }
+
+  #watchWallClock(): void {
+    const { process: clock, engine } = this;
+    watchWallClock({
+      clock,
+      store: this.#store,
+      log: this.#log(),
+      follow: () => engine.followWall(),
+    });
   }
 
   #turned(): void {

@@ -51,6 +51,8 @@ export interface Dialect {
   readonly isInProcess: boolean;
   readonly types: Types;
   readonly begin: string;
+  /** What the clock of the database says: epoch seconds, a value. */
+  readonly clockSeconds: string;
   /** Ends a `SELECT` that locks the row it reads. */
   readonly lockRow: string;
   /** What the server calls this connection: a value. */

@@ -243,6 +243,7 @@ export function mysqlDialect(url: URL): Dialect {
     isInProcess: false,
     types,
     begin: 'START TRANSACTION',
+    clockSeconds: 'UNIX_TIMESTAMP()',
     lockRow: ' FOR UPDATE',
     connectionId: 'CONNECTION_ID()',
     endSilentWriter,

@@ -207,6 +207,7 @@ export function sqliteDialect(file: string, pace: Pace): Dialect {
     isInProcess: true,
     types,
     begin: 'BEGIN IMMEDIATE',
+    clockSeconds: 'unixepoch()',
     lockRow: '',
     connectionId: 'NULL',
     // Whoever has the file open is alone with it.
@@ -267,8 +268,6 @@ export function sqliteDialect(file: string, pace: Pace): Dialect {
     isPassing: (error) => codeOf(error).startsWith('SQLITE_BUSY'),
     isMissingTable: (error) =>
       ((error as Error | null)?.message ?? '').startsWith('no such table: '),
-    isDuplicate: (error) =>
-      codeOf(error) === 'SQLITE_CONSTRAINT_UNIQUE' ||
-      codeOf(error) === 'SQLITE_CONSTRAINT_PRIMARYKEY',
+    isDuplicate: (error) => /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(codeOf(error)),
   };
 }

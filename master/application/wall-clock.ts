@@ -1,0 +1,57 @@
+/**
+ * The wall clock of this machine may be set, or go on while the machine sleeps; the master goes on by
+ * its own until the clock of the database agrees with the new time. Of one file that is the same
+ * clock. Moves nothing itself.
+ */
+import type { Clock, Log, TaskStore } from './ports.ts';
+
+const PERIOD_MS = 10_000;
+/** Clocks that are kept right differ by less. */
+const APART_MS_MAX = 60_000;
+
+/** Looks every ten seconds until the returned function is called. `follow` is to bring the master along. */
+export function watchWallClock(options: {
+  readonly clock: Clock;
+  readonly store: Pick<TaskStore, 'readClock'>;
+  readonly log: Log;
+  readonly follow: () => void;
+}): () => void {
+  const { clock, store, log, follow } = options;
+  let stopped = false;
+  let wasTold = false;
+  let callOff: () => void = () => undefined;
+
+  const look = async (): Promise<void> => {
+    const isApart = (): boolean => Math.abs(clock.departureMs()) > APART_MS_MAX;
+    if (!isApart()) {
+      wasTold = false;
+      return;
+    }
+    const databaseAt = await store.readClock();
+    const ms = clock.departureMs();
+    // Both may have changed while the database was asked.
+    if (stopped || !isApart()) return;
+    const fields = { event: 'clock', ms };
+    if (Math.abs(databaseAt - clock.now() - ms) <= APART_MS_MAX) {
+      log.warn('the wall clock was set, or the machine slept: the master follows it', fields);
+      follow();
+    } else if (!wasTold) {
+      wasTold = true;
+      log.warn(
+        'the wall clock was set, and the database has another time: it is not followed',
+        fields,
+      );
+    }
+  };
+  const run = async (): Promise<void> => {
+    await look().catch((error: unknown) => {
+      log.debug('the clock of the database was not read', { event: 'clock', error: String(error) });
+    });
+    if (!stopped) callOff = clock.wakeAt(clock.now() + PERIOD_MS, () => void run());
+  };
+  callOff = clock.wakeAt(clock.now() + PERIOD_MS, () => void run());
+  return () => {
+    stopped = true;
+    callOff();
+  };
+}
