@@ -1,6 +1,5 @@
 /** How commands reach the master, and how they are interrupted. */
-import { setTimeout as delay } from 'node:timers/promises';
-import { createClient, SodaError, type SodaClient } from '@soda-scheduler/client';
+import { type AbsenceOptions, createClient, type SodaClient } from '@soda-scheduler/client';
 import { DEFAULT_PORT } from '@soda-scheduler/protocol';
 import { Command, Option } from 'commander';
 import { ExitCode, Failure, Interrupted } from './exit-code.ts';
@@ -8,8 +7,6 @@ import { Output, plain } from './output.ts';
 
 /** A person waits: about three seconds for a master that does not answer. */
 const RETRY_COUNT = 3;
-/** Between one such wait and the next, for those that go on. */
-const AWAY_MS = 1_000;
 
 export interface ConnectionOptions {
   readonly url: string;
@@ -48,32 +45,16 @@ export function connect({ url, token, json }: ConnectionOptions): {
   }
 }
 
-/**
- * Begins `call` again as long as the master is away: a restart, or an hour, is no end of what is waited
- * for. Says so once, and that it is back with the first answer that `call` tells of.
- */
-export async function outlasting<T>(
-  signal: AbortSignal,
-  call: (answered: () => void) => Promise<T>,
-  say = (line: string): void => {
-    process.stderr.write(`soda: ${plain(line)}\n`);
-  },
-): Promise<T> {
-  let isAway = false;
-  const answered = () => {
-    if (isAway) say('the master is back');
-    isAway = false;
+/** What a command says, beside its output, of a master that is away while it waits. */
+export function tellAbsence(say: (line: string) => void = sayAside): Required<AbsenceOptions> {
+  return {
+    onAway: ({ message }) => say(`${message}; waiting until the master is back`),
+    onBack: () => say('the master is back'),
   };
-  for (;;) {
-    try {
-      return await call(answered);
-    } catch (error) {
-      if (!(error instanceof SodaError && error.isTransient)) throw error;
-      if (!isAway) say(`${error.message}; waiting until the master is back`);
-      isAway = true;
-      await delay(AWAY_MS, undefined, { signal });
-    }
-  }
+}
+
+function sayAside(line: string): void {
+  process.stderr.write(`soda: ${plain(line)}\n`);
 }
 
 /** @throws {Interrupted} if Ctrl-C comes while `call` runs; its signal is aborted then. */

@@ -1,17 +1,13 @@
 /** `soda executor`: the fleet, and taking executors out of it and back. */
-import { setTimeout as delay } from 'node:timers/promises';
-import type { ExecutorView, SodaClient } from '@soda-scheduler/client';
+import type { ExecutorView } from '@soda-scheduler/client';
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import {
   type ConnectionOptions,
   connect,
   interruptible,
-  outlasting,
   remoteCommand,
+  tellAbsence,
 } from './connection.ts';
-
-const POLL_MS_MIN = 100;
-const POLL_MS_MAX = 2_000;
 
 export function executorCommand(): Command {
   return new Command('executor')
@@ -64,9 +60,7 @@ Example, before a machine is taken down:
         options.timeout === undefined ? {} : { timeout: options.timeout },
       );
       if (options.wait) {
-        await interruptible((signal) =>
-          outlasting(signal, (answered) => untilFree(client, id, signal, answered)),
-        );
+        await interruptible((signal) => client.waitForDrain(id, { signal, ...tellAbsence() }));
       }
       const done = options.wait ? 'drained' : 'draining';
       const until = lasting === false ? ' (until its process ends: its id was made up for it)' : '';
@@ -82,22 +76,6 @@ function resumeCommand(): Command {
       await client.resumeExecutor(id);
       output.say({ executor_id: id, code: 200 }, `resumed: ${id}`);
     });
-}
-
-/** Until the executor holds no task, or is not known any more. */
-async function untilFree(
-  client: SodaClient,
-  id: string,
-  signal: AbortSignal,
-  answered: () => void,
-): Promise<void> {
-  for (let waitMs = POLL_MS_MIN; ; waitMs = Math.min(waitMs * 1.5, POLL_MS_MAX)) {
-    const executors = await client.executors({ signal });
-    answered();
-    const executor = executors.find(({ executor_id }) => executor_id === id);
-    if (executor === undefined || executor.task_id === null) return;
-    await delay(waitMs, undefined, { signal });
-  }
 }
 
 function seconds(text: string): number {

@@ -1,7 +1,7 @@
 /** Follows a task: a progress bar on a terminal, a line for each change elsewhere. */
 import { exactJson, type SodaClient, type TaskView } from '@soda-scheduler/client';
 import { Presets, SingleBar } from 'cli-progress';
-import { interruptible, outlasting } from './connection.ts';
+import { interruptible, tellAbsence } from './connection.ts';
 import { Failure, Interrupted } from './exit-code.ts';
 import { type Output, plain } from './output.ts';
 
@@ -17,20 +17,16 @@ export async function watch(client: SodaClient, output: Output, taskId: string):
     else if (output.json || line !== said) output.sayView(now, line);
     said = line;
   };
+  const absence = bar
+    ? {
+        ...tellAbsence((state) => bar.update({ state: plain(state) })),
+        // Nothing need have changed meanwhile, and then nothing else takes these words away.
+        onBack: () => bar.update({ state: said }),
+      }
+    : tellAbsence();
   try {
     task = await interruptible((signal) =>
-      outlasting(
-        signal,
-        (answered) =>
-          client.wait(taskId, {
-            signal,
-            onProgress: (now) => {
-              answered();
-              show(now);
-            },
-          }),
-        bar ? (state) => bar.update({ state: plain(state) }) : undefined,
-      ),
+      client.wait(taskId, { signal, onProgress: show, ...absence }),
     );
   } catch (error) {
     bar?.stop();

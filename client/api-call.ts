@@ -13,6 +13,10 @@ import { SodaError } from './soda-error.ts';
 const TRY_TIMEOUT_MS = 30_000;
 const RETRY_AFTER_MS_MAX = 60_000;
 const BACKOFF = { minTimeout: 200, factor: 2, maxTimeout: 10_000, randomize: true };
+/** Whoever waits wants to know soon that the master is back. */
+const PATIENT_BACKOFF = { minTimeout: 100, factor: 1.5, maxTimeout: 5_000, randomize: true };
+/** So many tries in a row that fail are an absence; fewer are a hiccup that nobody needs to hear of. */
+const AWAY_TRY_COUNT = 4;
 
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PATCH';
@@ -22,6 +26,26 @@ export interface Call {
   /** A value, or JSON text. */
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** What whoever waits hears of a master that is away. */
+export interface AbsenceOptions {
+  /**
+   * Called once an absence, when some tries in a row had no answer, or 429 or 5xx, with the newest
+   * failure. A URL at which there never was a master looks the same.
+   */
+  readonly onAway?: ((error: SodaError) => void) | undefined;
+  /** Called with the first answer after that. */
+  readonly onBack?: (() => void) | undefined;
+}
+
+interface Backoff {
+  readonly minTimeout: number;
+  readonly factor: number;
+  readonly maxTimeout: number;
+  readonly randomize: boolean;
+  readonly retries: number;
+  readonly onTransient?: (error: SodaError, tryCount: number) => void;
 }
 
 export class ApiCaller {
@@ -54,15 +78,39 @@ export class ApiCaller {
     return this.repeat(() => this.tryOnce(call), call.signal);
   }
 
+  /** The same, but without an end while failures are transient. @throws {SodaError} */
+  async callPatiently(call: Call, { onAway, onBack }: AbsenceOptions): Promise<unknown> {
+    let isAway = false;
+    const answer = await this.#retry(() => this.tryOnce(call), call.signal, {
+      ...PATIENT_BACKOFF,
+      retries: Number.POSITIVE_INFINITY,
+      onTransient(error, tryCount) {
+        if (tryCount !== AWAY_TRY_COUNT) return;
+        isAway = true;
+        onAway?.(error);
+      },
+    });
+    if (isAway) onBack?.();
+    return answer;
+  }
+
   /** Calls `once` again as long as it fails with a transient `SodaError` and retries are left. */
-  async repeat<T>(once: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  repeat<T>(once: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return this.#retry(once, signal, { ...BACKOFF, retries: this.#retryCount });
+  }
+
+  #retry<T>(
+    once: () => Promise<T>,
+    signal: AbortSignal | undefined,
+    { onTransient, ...backoff }: Backoff,
+  ): Promise<T> {
     return pRetry(once, {
-      ...BACKOFF,
-      retries: this.#retryCount,
+      ...backoff,
       ...(signal && { signal }),
       shouldRetry: ({ error }) => error instanceof SodaError && error.isTransient,
-      onFailedAttempt: async ({ error, retriesLeft }) => {
+      onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
         if (!(error instanceof SodaError) || !error.isTransient || retriesLeft === 0) return;
+        onTransient?.(error, attemptNumber);
         const waitMs = Math.min(error.retryAfterMs ?? 0, RETRY_AFTER_MS_MAX);
         if (waitMs > 0) await delay(waitMs, undefined, signal && { signal });
       },

@@ -1,5 +1,4 @@
 /** The client of a Soda Scheduler master. Holds no state but the submits under way. */
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   API_BASE,
   type AttemptView,
@@ -21,11 +20,9 @@ import {
 import { ApiCaller, type Call } from './api-call.ts';
 import { exactJson, remember } from './exact-json.ts';
 import { SubmitQueue } from './submit-queue.ts';
+import { type PatientOptions, waitForDrain, waitForTask, type WaitOptions } from './waiting.ts';
 
 const RETRY_COUNT = 8;
-const POLL_MS_MIN = 100;
-const POLL_MS_MAX = 5_000;
-const POLL_GROWTH = 1.5;
 
 export interface ClientOptions {
   /** Where the master is, such as `http://127.0.0.1:18890`; with or without the base of the API. */
@@ -42,11 +39,6 @@ export interface ClientOptions {
 export interface CallOptions {
   /** Ends the call, which rejects with the reason or an AbortError. What was sent may take effect. */
   readonly signal?: AbortSignal | undefined;
-}
-
-export interface WaitOptions extends CallOptions {
-  /** Called with the task at first and whenever its state, attempt or progress has changed. */
-  readonly onProgress?: (task: TaskView) => void;
 }
 
 /**
@@ -77,7 +69,8 @@ export interface SodaClient {
   page(query?: ListQuery, options?: CallOptions): Promise<TaskList>;
   /**
    * Resolves with the task once it has ended, however it ended: look at `state`. Asks every
-   * 100 ms at first, then ever less often, at least every 5 s. Never gives up by itself.
+   * 100 ms at first, then ever less often, at least every 5 s. Waits on while the master is away,
+   * whatever `retryCount` is: only its signal ends it, or an answer such as 404.
    */
   wait(taskId: string, options?: WaitOptions): Promise<TaskView>;
   /** Resolves once the wish is stored; a running attempt ends some time later. */
@@ -98,6 +91,8 @@ export interface SodaClient {
     executorId: string,
     options?: CallOptions & { timeout?: number },
   ): Promise<{ lasting?: boolean }>;
+  /** Resolves once the executor runs nothing, or is not known any more. Waits as `wait` does. */
+  waitForDrain(executorId: string, options?: PatientOptions): Promise<void>;
   resumeExecutor(executorId: string, options?: CallOptions): Promise<void>;
 }
 
@@ -137,19 +132,7 @@ export function createClient(options: ClientOptions): SodaClient {
 
     list: (query = {}, options = {}) => listAll(page, query, options),
 
-    async wait(taskId, { signal, onProgress } = {}) {
-      let seen = '';
-      let waitMs = POLL_MS_MIN;
-      for (;;) {
-        const task = await get(taskId, { signal });
-        const now = JSON.stringify([task.state, task.attempt, task.progress]);
-        if (now !== seen) onProgress?.(task);
-        if (task.finished_at !== null) return task;
-        waitMs = now === seen ? Math.min(waitMs * POLL_GROWTH, POLL_MS_MAX) : POLL_MS_MIN;
-        seen = now;
-        await delay(waitMs, undefined, { signal });
-      }
-    },
+    wait: (taskId, options = {}) => waitForTask(api, taskId, options),
 
     async cancel(taskId, { signal, reason } = {}) {
       await call('POST', taskPath(taskId, '/cancel'), { body: { reason }, signal });
@@ -175,6 +158,7 @@ export function createClient(options: ClientOptions): SodaClient {
       });
       return answer.lasting === undefined ? {} : { lasting: answer.lasting };
     },
+    waitForDrain: (executorId, options = {}) => waitForDrain(api, executorId, options),
     async resumeExecutor(executorId, { signal } = {}) {
       await call('POST', executorPath(executorId, 'resume'), { signal });
     },

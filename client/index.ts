@@ -18,5 +18,7 @@ export type { RawJson } from '@soda-scheduler/protocol';
 export { exactJson } from './exact-json.ts';
 export { CallbackRefused, verifyCallback } from './callback.ts';
 export { createClient } from './client.ts';
-export type { CallOptions, ClientOptions, SodaClient, WaitOptions } from './client.ts';
+export type { CallOptions, ClientOptions, SodaClient } from './client.ts';
 export { SodaError } from './soda-error.ts';
+export type { AbsenceOptions } from './api-call.ts';
+export type { PatientOptions, WaitOptions } from './waiting.ts';

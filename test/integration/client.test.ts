@@ -243,6 +243,55 @@ describe('client', () => {
     ]);
   });
 
+  it('waits on while the master is away, and tells of it once', async () => {
+    await client.submit(task('a'), user);
+    master.executors = [{ executor_id: 'e1', task_id: 'a' } as never];
+    for (const wait of [
+      (options: object) => client.wait('a', options),
+      (options: object) => client.waitForDrain('e1', options),
+    ]) {
+      const told: string[] = [];
+      const options = {
+        onAway: ({ message }: SodaError) => told.push(message),
+        onBack: () => told.push('back'),
+      };
+      // More tries than any other call is worth, at first and after an answer.
+      const answers = ['away', 'here', ...Array<string>(5).fill('away')];
+      master.intercept = () => {
+        const answer = answers.shift();
+        if (answer === 'away') return 'drop';
+        if (answer === undefined) {
+          master.finish('a', 'succeeded');
+          master.executors = [];
+        }
+        return undefined;
+      };
+      await wait(options);
+      expect(answers).to.deep.equal([]);
+      expect(told).to.have.length(2);
+      expect(told[0]).to.match(/^no answer from /);
+      expect(told[1]).to.equal('back');
+      master.change('a', { state: 'running', finished_at: null });
+      master.executors = [{ executor_id: 'e1', task_id: 'a' } as never];
+    }
+  });
+
+  it('waits no more when told to while the master is away, or when it refuses', async () => {
+    master.intercept = () => 'drop';
+    const reason = new Error('enough');
+    for (const wait of [
+      (options: object) => client.wait('a', options),
+      (options: object) => client.waitForDrain('e1', options),
+    ]) {
+      const abort = new AbortController();
+      const { signal } = abort;
+      const ended = wait({ signal, onAway: () => setImmediate(() => abort.abort(reason)) });
+      expect(await ended.catch((error: unknown) => error)).to.equal(reason);
+    }
+    master.intercept = () => problem(401, 'The token is not known.');
+    expect(await errorOf(client.wait('a'))).to.include({ code: 401 });
+  });
+
   it('stops waiting when told to', async () => {
     await client.submit(task('a'), user);
     const abort = new AbortController();

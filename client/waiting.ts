@@ -1,0 +1,67 @@
+/**
+ * Waiting for what ends at its own time: asks again and again, and outlasts absences of the master.
+ * Everything else a client does gives up after some tries.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { API_BASE, type ExecutorList, type TaskView } from '@soda-scheduler/protocol';
+import type { AbsenceOptions, ApiCaller } from './api-call.ts';
+
+const POLL_MS_MIN = 100;
+const POLL_MS_MAX = 5_000;
+const POLL_GROWTH = 1.5;
+
+export interface PatientOptions extends AbsenceOptions {
+  /** Ends the waiting, which rejects with the reason or an AbortError. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface WaitOptions extends PatientOptions {
+  /** Called with the task at first and whenever its state, attempt or progress has changed. */
+  readonly onProgress?: ((task: TaskView) => void) | undefined;
+}
+
+export function waitForTask(
+  api: ApiCaller,
+  taskId: string,
+  { onProgress, ...options }: WaitOptions,
+): Promise<TaskView> {
+  const path = `${API_BASE}/task/${encodeURIComponent(taskId)}`;
+  let seen = '';
+  return polled<TaskView>(api, path, options, (task) => {
+    const now = JSON.stringify([task.state, task.attempt, task.progress]);
+    const isNew = now !== seen;
+    seen = now;
+    if (isNew) onProgress?.(task);
+    if (task.finished_at !== null) return 'over';
+    return isNew ? 'changed' : 'same';
+  });
+}
+
+export async function waitForDrain(
+  api: ApiCaller,
+  executorId: string,
+  options: PatientOptions,
+): Promise<void> {
+  await polled<ExecutorList>(api, `${API_BASE}/executors`, options, ({ executors }) => {
+    const executor = executors.find(({ executor_id }) => executor_id === executorId);
+    return executor === undefined || executor.task_id === null ? 'over' : 'same';
+  });
+}
+
+/** The first answer that is `over`. After one that is `changed` the next question comes soon. */
+async function polled<T>(
+  api: ApiCaller,
+  path: string,
+  options: PatientOptions,
+  judge: (answer: T) => 'over' | 'changed' | 'same',
+): Promise<T> {
+  const { signal } = options;
+  let waitMs = POLL_MS_MIN;
+  for (;;) {
+    const answer = (await api.callPatiently({ method: 'GET', path, signal }, options)) as T;
+    const judgement = judge(answer);
+    if (judgement === 'over') return answer;
+    waitMs = judgement === 'same' ? Math.min(waitMs * POLL_GROWTH, POLL_MS_MAX) : POLL_MS_MIN;
+    await delay(waitMs, undefined, { signal });
+  }
+}
