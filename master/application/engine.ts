@@ -353,10 +353,10 @@ export class Engine {
     this.#standStill.take();
     const active = await this.#watch.ask(() => store.loadActive());
     const lanes = await this.#watch.ask(() => store.countLanes());
-    const executors = await this.#watch.ask(() => store.loadExecutors());
+    const whole = await this.#watch.ask(() => store.loadWhole());
     const now = clock.now();
     const first = this.#state === null;
-    const rows = { active, lanes, executors };
+    const rows = { active, lanes, whole };
     const begin = { policy, term, lastSeq, now, seed, aliveAt, ...rows };
     const { state, output } = restore(begin);
     this.#state = state;

@@ -3,9 +3,8 @@
  * here names a library. Each port has an in-memory implementation, so that the whole master can
  * run in a simulation.
  */
-import type { Absence, RowWrite } from '../domain/changes.ts';
+import type { Absence, RowWrite, WholeRows } from '../domain/changes.ts';
 import type { ExecutorCommand, Observation } from '../domain/effects.ts';
-import type { ExecutorRecord } from '../domain/executor.ts';
 import type { Position } from '../domain/queue/window.ts';
 import type { StoredLane } from '../domain/restore.ts';
 import type {
@@ -118,8 +117,8 @@ export interface TaskStore {
 
   /** Offered and running tasks, all of them: there are no more than executors. */
   loadActive(): Promise<Task[]>;
-  /** What operators have decided about executors. */
-  loadExecutors(): Promise<ExecutorRecord[]>;
+  /** All rows of the tables that memory holds whole, in any order. */
+  loadWhole(): Promise<WholeRows>;
   /** How many tasks wait in each lane. */
   countLanes(): Promise<StoredLane[]>;
   /** Waiting tasks of a lane that are due, beyond `after`, by (orderTime, seq). */

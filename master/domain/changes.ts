@@ -34,6 +34,11 @@ export type TableName = keyof Tables;
 export type Key = Tables[TableName]['key'];
 export type StoredRow = Tables[TableName]['row'];
 
+/** Tables of few rows, which memory holds whole: they are read when a term begins. */
+export const WHOLE_TABLES = ['executor'] as const satisfies readonly TableName[];
+export type WholeName = (typeof WHOLE_TABLES)[number];
+export type WholeRows = { readonly [N in WholeName]: readonly Tables[N]['row'][] };
+
 /** Fields that a `set` leaves as they are, unless it says `large`: they would be copied for nothing. */
 export const LARGE_FIELDS: { readonly [N in TableName]?: readonly (keyof Tables[N]['row'])[] } = {
   task: ['checkpoint'],

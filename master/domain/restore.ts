@@ -1,7 +1,6 @@
 /** Builds the state from rows: at the start, and after a commit of unknown outcome. */
-import { taskUpdated } from './changes.ts';
+import { taskUpdated, type WholeRows } from './changes.ts';
 import { createOutput, type Output } from './effects.ts';
-import type { ExecutorRecord } from './executor.ts';
 import { createState, type Policy, type State } from './state.ts';
 import { START } from './queue/window.ts';
 import { ABSENCE_MS_MIN, creditAbsence, laneFor, watchLimits } from './queue/waiting.ts';
@@ -35,7 +34,7 @@ export function restore(options: {
   /** When a master last wrote that it was there; null where none has. */
   active: readonly Task[];
   lanes: readonly StoredLane[];
-  executors: readonly ExecutorRecord[];
+  whole: WholeRows;
   /** When the newest commit was made; null where none was. */
   aliveAt: number | null;
 }): { state: State; output: Output } {
@@ -43,7 +42,7 @@ export function restore(options: {
   const absentMs = aliveAt === null ? now : Math.max(0, now - aliveAt);
   const state = createState(options);
   const output = createOutput();
-  for (const record of options.executors) {
+  for (const record of options.whole.executor) {
     state.executorRecords.set(record.executorId, record);
     watchRecord(state, record.executorId, now);
   }

@@ -11,6 +11,8 @@ import {
   taskInserted,
   taskReopened,
   taskUpdated,
+  type Tables,
+  type WholeName,
 } from '../../master/domain/changes.ts';
 import type { AttemptRecord, Notification, Task } from '../../master/domain/task.ts';
 import { NOW, sampleTask } from '../helpers/task.ts';
@@ -109,6 +111,18 @@ export function commit(term: number, wishes: Wishes): Commit {
   const { lastSeq = Math.max(0, ...begun.map(({ seq }) => seq)) } = wishes;
   return { term, now: NOW, lastSeq, saysAlive, writes, absences };
 }
+
+/** Some row of each table that memory holds whole. */
+export const wholeRows: {
+  readonly [N in WholeName]: (key: string, n: number) => Tables[N]['row'];
+} = {
+  executor: (executorId, n) => ({
+    executorId,
+    lasting: n % 2 === 0,
+    drainedAt: n === 0 ? null : NOW + n,
+    drainDeadlineAt: n < 3 ? null : NOW + DAY_MS,
+  }),
+};
 
 export const finish = (
   ended: Task,

@@ -6,12 +6,22 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
+import { tables } from '../../master/infrastructure/sql/tables/all.ts';
 import type { Mariadb } from '../helpers/mariadb.ts';
 import { MARIADB_MISSING, sharedMariadb } from '../helpers/mariadb.ts';
 import { NOW } from '../helpers/task.ts';
 
 const file = new URL('../../schema.sql', import.meta.url);
 const SEGMENT = 'task_history_20261120';
+
+/** What statements bind to columns of these types. */
+const KINDS: Readonly<Record<string, string>> = {
+  INT: 'integer',
+  BIGINT: 'integer',
+  DOUBLE: 'real',
+  VARCHAR: 'text',
+  MEDIUMTEXT: 'text',
+};
 
 /** The text of `schema.sql` for the segment that the test looks at. */
 async function schema(): Promise<string> {
@@ -55,6 +65,21 @@ describe('schema.sql', function () {
         const isComment = line.startsWith('  -- ');
         expect(isComment, `${name}: ${line}`).to.equal(index % 2 === 0);
       }
+    }
+  });
+
+  it('has the columns that commits write, of the kinds that they bind', async () => {
+    const made = tablesIn(await schema());
+    for (const [name, { place, columns, key }] of Object.entries(tables)) {
+      const table = typeof place === 'string' ? place : SEGMENT;
+      const { lines = [] } = made.get(table) ?? {};
+      const kinds = lines.flatMap((line) => {
+        const [, column = '', type = ''] = /^ {2}([a-z_]+) ([A-Z]+)/.exec(line) ?? [];
+        return column === '' ? [] : [`${column} ${KINDS[type]}`];
+      });
+      const bound = columns.map((column) => `${column.name} ${column.kind}`);
+      expect(bound, name).to.have.members(kinds);
+      expect(bound, name).to.include.members(key.map((column) => `${column.name} ${column.kind}`));
     }
   });
 

@@ -5,10 +5,21 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { Commit, TaskStore } from '../../master/application/ports.ts';
+import { type RowWrite, WHOLE_TABLES, type WholeName } from '../../master/domain/changes.ts';
 import type { AttemptRecord, Notification, Task } from '../../master/domain/task.ts';
 import { MemoryStore } from '../../master/infrastructure/memory/task-store.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
-import { attemptOf, commit, DAY_MS, everything, finish, finished, next, task } from './sample.ts';
+import {
+  attemptOf,
+  commit,
+  DAY_MS,
+  everything,
+  finish,
+  finished,
+  next,
+  task,
+  wholeRows,
+} from './sample.ts';
 import { describeStores } from './subjects.ts';
 
 const IDS = 12;
@@ -30,6 +41,7 @@ const wish = fc.record({
     'attempt',
     'notify',
     'stale',
+    'whole',
   ),
   seq: fc.integer({ min: 1, max: IDS }),
   time: fc.integer({ min: 0, max: 4 }),
@@ -64,11 +76,16 @@ function wanted(
     attempts: [] as AttemptRecord[],
     absences: wishes.some(({ time }) => time === 2) ? [{ from: NOW - 1, until: NOW + 2 }] : [],
     notifications: [] as Notification[],
+    writes: [] as RowWrite[],
   };
   const touched = new Set<number>();
   for (const { what, seq, time, day, label, text } of wishes) {
     if (touched.has(seq)) continue;
     touched.add(seq);
+    if (what === 'whole') {
+      lists.writes.push(...WHOLE_TABLES.map((table) => writeWhole(table, `x-${seq}`, time)));
+      continue;
+    }
     const now = known.get(seq);
     if (now === undefined || what === 'insert') {
       // An insert of a live task is one of the bad commits. That an id is not in history is for
@@ -138,6 +155,18 @@ function wanted(
   return { commit: commit(term, lists), after };
 }
 
+/** Of a row that may be there or not: to insert it then is one of the bad commits. */
+function writeWhole<N extends WholeName>(table: N, key: string, n: number): RowWrite<N> {
+  const row = wholeRows[table](key, n);
+  const write =
+    n === 1
+      ? { op: 'remove', expect: 'any' }
+      : n === 2
+        ? { op: 'insert', row }
+        : { op: 'put', row };
+  return { table, key, ...write } as RowWrite<N>;
+}
+
 /** Everything a store can be asked. */
 async function answers(store: TaskStore) {
   const bySeq = <T extends { seq: number }>(list: readonly T[]): T[] =>
@@ -148,6 +177,7 @@ async function answers(store: TaskStore) {
   const ids = Array.from({ length: IDS }, (_, index) => `t-${index + 1}`);
   return {
     lanes,
+    whole: await wholeOf(store),
     active: bySeq(await store.loadActive()),
     lane: await store.loadLane('video.push||a', { time: NOW - 2, seq: 4 }, NOW + 3, 3),
     delayed: await store.loadDelayed({ time: NOW + 1, seq: 3 }, 4),
@@ -160,6 +190,11 @@ async function answers(store: TaskStore) {
     tasks: await Promise.all(ids.map((id) => store.findTask(id))),
     shown: await Promise.all(ids.map((id) => store.showTask(id, 'all'))),
   };
+}
+
+async function wholeOf(store: TaskStore): Promise<string[]> {
+  const rows = Object.values(await store.loadWhole()).flat();
+  return rows.map((row) => JSON.stringify(row)).sort();
 }
 
 type Answers = Awaited<ReturnType<typeof answers>>;

@@ -99,7 +99,7 @@ export class Scheduler {
       seed: 1,
       active: rows.active ?? [],
       lanes: rows.lanes ?? [],
-      executors: rows.executors ?? [],
+      whole: { executor: rows.executors ?? [] },
       aliveAt: rows.aliveAt ?? scheduler.now,
     });
     scheduler.state = state;

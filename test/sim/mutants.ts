@@ -351,7 +351,7 @@ function mutantList(): Mutant[] {
     {
       name: 'forgets at its start which executors are drained',
       settings: { commandChance: 0.6 },
-      ...onStore(() => ({ loadExecutors: () => Promise.resolve([]) })),
+      ...onStore(() => ({ loadWhole: () => Promise.resolve({ executor: [] }) })),
     },
     {
       name: 'offers a task again and again to an executor that gives it back',

@@ -91,8 +91,8 @@ export class SimStore implements TaskStore {
     return this.#read(() => this.#rows.loadActive());
   }
 
-  loadExecutors(): ReturnType<TaskStore['loadExecutors']> {
-    return this.#read(() => this.#rows.loadExecutors());
+  loadWhole(): ReturnType<TaskStore['loadWhole']> {
+    return this.#read(() => this.#rows.loadWhole());
   }
 
   countLanes(): ReturnType<TaskStore['countLanes']> {

@@ -15,9 +15,8 @@ import type {
   TaskStore,
 } from '../../application/ports.ts';
 import { CommitConflict, TermLost } from '../../application/ports.ts';
-import type { Ended, RowWrite } from '../../domain/changes.ts';
-import { countedIn, idOf } from '../../domain/changes.ts';
-import type { ExecutorRecord } from '../../domain/executor.ts';
+import type { Ended, RowWrite, WholeRows } from '../../domain/changes.ts';
+import { countedIn, idOf, WHOLE_TABLES } from '../../domain/changes.ts';
 import type { Notification, Task } from '../../domain/task.ts';
 import { kindOfLane, startByAfter } from '../../domain/task.ts';
 import { copyOf, Rows } from './rows.ts';
@@ -99,8 +98,9 @@ export class MemoryStore implements TaskStore {
     }
   }
 
-  async loadExecutors(): Promise<ExecutorRecord[]> {
-    return [...this.#rows.of('executor').values()];
+  async loadWhole(): Promise<WholeRows> {
+    const whole = WHOLE_TABLES.map((name) => [name, [...this.#rows.of(name).values()].map(copyOf)]);
+    return Object.fromEntries(whole) as WholeRows;
   }
 
   async loadActive(): Promise<Task[]> {

@@ -13,7 +13,8 @@ import type {
   TaskStore,
 } from '../../application/ports.ts';
 import { ATTEMPT_COUNT_MAX } from '../../domain/bounds.ts';
-import type { ExecutorRecord } from '../../domain/executor.ts';
+import type { StoredRow, WholeName, WholeRows } from '../../domain/changes.ts';
+import { WHOLE_TABLES } from '../../domain/changes.ts';
 import type { Notification, Task } from '../../domain/task.ts';
 import { kindOfLane } from '../../domain/task.ts';
 import type { Database } from './database.ts';
@@ -24,7 +25,7 @@ import { listRows } from './listing.ts';
 import type { Row, Value } from './rows.ts';
 import type { Segments } from './segments.ts';
 import { attemptList, attemptOf } from './tables/attempt.ts';
-import { executorList, executorOf } from './tables/executor.ts';
+import { tables } from './tables/all.ts';
 import { notificationOf, selectList } from './tables/history.ts';
 import { taskOf } from './tables/task.ts';
 
@@ -43,7 +44,7 @@ const wholeHistory = selectList('history', 'whole');
 type Reads = Pick<
   TaskStore,
   | 'loadActive'
-  | 'loadExecutors'
+  | 'loadWhole'
   | 'countLanes'
   | 'loadLane'
   | 'loadDelayed'
@@ -94,9 +95,15 @@ export class Queries implements Reads {
     return this.#readable(rows);
   }
 
-  async loadExecutors(): Promise<ExecutorRecord[]> {
-    const rows = await this.#engine.rows(`SELECT ${executorList} FROM executor`);
-    return rows.map(executorOf);
+  async loadWhole(): Promise<WholeRows> {
+    const whole: [WholeName, readonly StoredRow[]][] = [];
+    for (const name of WHOLE_TABLES) {
+      const { place, columns, of } = tables[name];
+      const list = columns.map((column) => column.name).join(', ');
+      const rows = await this.#engine.rows(`SELECT ${list} FROM ${place}`);
+      whole.push([name, rows.map(of)]);
+    }
+    return Object.fromEntries(whole) as WholeRows;
   }
 
   async countLanes(): Promise<StoredLane[]> {

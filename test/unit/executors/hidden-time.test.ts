@@ -38,7 +38,7 @@ function after(
     aliveAt,
     active: [{ ...before.task('a') }],
     lanes: [],
-    executors: [],
+    whole: { executor: [] },
   });
   scheduler.state = state;
   scheduler.connect('x', { sessionId: 'x/2', running });

@@ -1,9 +1,12 @@
 /** Every table that commits write, in the order in which they do. */
-import type { TableName } from '../../../domain/changes.ts';
+import type { TableName, WholeName } from '../../../domain/changes.ts';
 import { attempt } from './attempt.ts';
 import { executor } from './executor.ts';
 import { history } from './history.ts';
-import type { Table } from './table.ts';
+import type { Table, WholeTable } from './table.ts';
 import { task } from './task.ts';
 
-export const tables: { readonly [N in TableName]: Table<N> } = { task, history, attempt, executor };
+type Tables = { readonly [N in TableName]: Table<N> };
+type WholeTables = { readonly [N in WholeName]: WholeTable<N> };
+
+export const tables: Tables & WholeTables = { task, history, attempt, executor };

@@ -1,7 +1,7 @@
 /** What operators have decided about executors, as rows. */
 import type { ExecutorRecord } from '../../../domain/executor.ts';
-import { columns, type Row } from '../rows.ts';
-import type { Table } from './table.ts';
+import { columns } from '../rows.ts';
+import type { WholeTable } from './table.ts';
 
 const executorColumns = columns<ExecutorRecord>(
   ['id', 'text', (record) => record.executorId],
@@ -10,20 +10,17 @@ const executorColumns = columns<ExecutorRecord>(
   ['drain_deadline_at', 'integer', (record) => record.drainDeadlineAt],
 );
 
-export const executor: Table<'executor'> = {
+export const executor: WholeTable<'executor'> = {
   place: 'executor',
   key: [{ name: 'id', kind: 'text' }],
   columns: executorColumns,
+  of(row) {
+    const get = <T>(name: string): T => row[name] as T;
+    return {
+      executorId: get('id'),
+      lasting: get('lasting') === 1,
+      drainedAt: get('drained_at'),
+      drainDeadlineAt: get('drain_deadline_at'),
+    };
+  },
 };
-
-export const executorList = executorColumns.map(({ name }) => name).join(', ');
-
-export function executorOf(row: Row): ExecutorRecord {
-  const get = <T>(name: string): T => row[name] as T;
-  return {
-    executorId: get('id'),
-    lasting: get('lasting') === 1,
-    drainedAt: get('drained_at'),
-    drainDeadlineAt: get('drain_deadline_at'),
-  };
-}

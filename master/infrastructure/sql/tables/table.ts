@@ -1,7 +1,7 @@
 /** What the store knows of one table: all that it writes follows from this. */
 import type { TableName, Tables } from '../../../domain/changes.ts';
 import type { Columns } from '../dialects/dialect.ts';
-import type { Column } from '../rows.ts';
+import type { Column, Row } from '../rows.ts';
 import type { Segment } from '../segments.ts';
 
 export interface Table<N extends TableName> {
@@ -15,4 +15,10 @@ export interface Table<N extends TableName> {
   readonly changing?: readonly Column<Tables[N]['set']>[];
   /** What it sets only where it says `large`, each row by itself. */
   readonly large?: readonly Column<Tables[N]['set']>[];
+}
+
+/** One that is read as a whole, in one piece. */
+export interface WholeTable<N extends TableName> extends Table<N> {
+  readonly place: string;
+  readonly of: (row: Row) => Tables[N]['row'];
 }
