@@ -24,7 +24,7 @@ import { restore, type StoredLane } from '../../master/domain/restore.ts';
 import { step } from '../../master/domain/scheduler.ts';
 import { createState, nextWakeAt, type Policy, type State } from '../../master/domain/state.ts';
 import type { AttemptRecord, Notification, Task } from '../../master/domain/task.ts';
-import { hello, testPolicy } from './task.ts';
+import { hello, noRows, testPolicy } from './task.ts';
 
 /** When every test begins. */
 export const BEGIN = 1_800_000_000_000;
@@ -99,7 +99,7 @@ export class Scheduler {
       seed: 1,
       active: rows.active ?? [],
       lanes: rows.lanes ?? [],
-      whole: { executor: rows.executors ?? [] },
+      whole: { ...noRows, executor: rows.executors ?? [] },
       aliveAt: rows.aliveAt ?? scheduler.now,
     });
     scheduler.state = state;

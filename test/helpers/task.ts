@@ -1,8 +1,14 @@
 /** Tasks and an executor made by hand, for tests that begin behind the rules by which they come to be. */
+import { WHOLE_TABLES, type WholeRows } from '../../master/domain/changes.ts';
 import type { Executor } from '../../master/domain/executor.ts';
 import type { ExecutorHello } from '../../master/domain/events.ts';
 import { defaultPolicy, type Policy } from '../../master/domain/state.ts';
 import { laneOf, type Notification, type Task } from '../../master/domain/task.ts';
+
+/** Of the tables that memory holds whole. */
+export const noRows = Object.fromEntries(
+  WHOLE_TABLES.map((name) => [name, []]),
+) as unknown as WholeRows;
 
 /** Noon, UTC: when a sample was submitted. */
 export const NOW = Date.UTC(2026, 10, 20, 12);

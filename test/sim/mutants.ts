@@ -351,7 +351,9 @@ function mutantList(): Mutant[] {
     {
       name: 'forgets at its start which executors are drained',
       settings: { commandChance: 0.6 },
-      ...onStore(() => ({ loadWhole: () => Promise.resolve({ executor: [] }) })),
+      ...onStore((store) => ({
+        loadWhole: async () => ({ ...(await store.loadWhole()), executor: [] }),
+      })),
     },
     {
       name: 'offers a task again and again to an executor that gives it back',

@@ -101,7 +101,7 @@ export class Queries implements Reads {
       const { place, columns, of } = tables[name];
       const list = columns.map((column) => column.name).join(', ');
       const rows = await this.#engine.rows(`SELECT ${list} FROM ${place}`);
-      whole.push([name, rows.map(of)]);
+      whole.push([name, rows.map((row): StoredRow => of(row))]);
     }
     return Object.fromEntries(whole) as WholeRows;
   }

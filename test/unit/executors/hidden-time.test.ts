@@ -13,7 +13,7 @@ import {
 } from '../../helpers/domain.ts';
 import { createEngine } from '../../helpers/engine.ts';
 import { settled } from '../../helpers/manual-clock.ts';
-import { hello, testPolicy } from '../../helpers/task.ts';
+import { hello, noRows, testPolicy } from '../../helpers/task.ts';
 
 const running = [{ taskId: 'a', attempt: 1, state: 'running' as const }];
 
@@ -38,7 +38,7 @@ function after(
     aliveAt,
     active: [{ ...before.task('a') }],
     lanes: [],
-    whole: { executor: [] },
+    whole: noRows,
   });
   scheduler.state = state;
   scheduler.connect('x', { sessionId: 'x/2', running });
