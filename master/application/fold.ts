@@ -4,9 +4,9 @@
  * Throws rather than drop a change that it has no write for, or write what cannot be.
  */
 import type { Absence, Change, RowWrite, TableName } from '../domain/changes.ts';
-import { countedIn, idOf } from '../domain/changes.ts';
+import { countedIn, idOf, taskIn } from '../domain/changes.ts';
 import type { State } from '../domain/state.ts';
-import { isTerminal, type Task } from '../domain/task.ts';
+import { isTerminal } from '../domain/task.ts';
 import type { Commit } from './ports.ts';
 
 /** `saysAlive`: also where nothing changes. */
@@ -25,6 +25,7 @@ export function fold(
   const writes: RowWrite[] = [];
   for (const rows of tables.values()) {
     for (const write of rows.values()) {
+      checkPlace(write);
       count(write);
       writes.push(write);
     }
@@ -70,7 +71,6 @@ function count(write: RowWrite): void {
   if (write.op === 'remove') return;
   const counted = countedIn(write.row);
   if (counted === null) return;
-  checkPlace(counted, write.table);
   if (write.op === 'set' && write.expect !== counted.version) {
     const versions = `from version ${write.expect} to ${counted.version}`;
     throw new Error(`${write.table} ${idOf(write.key)} went ${versions} unwritten`);
@@ -79,7 +79,8 @@ function count(write: RowWrite): void {
 }
 
 /** An ended task is written once, to history. */
-function checkPlace({ id, state }: Task, table: TableName): void {
-  if (isTerminal(state) === (table === 'history')) return;
-  throw new Error(`task ${id} is ${state}, to be written to ${table}`);
+function checkPlace(write: RowWrite): void {
+  const task = write.op === 'remove' ? null : taskIn(write.row);
+  if (task === null || isTerminal(task.state) === (write.table === 'history')) return;
+  throw new Error(`task ${task.id} is ${task.state}, to be written to ${write.table}`);
 }

@@ -33,6 +33,7 @@ export interface Tables {
 export type TableName = keyof Tables;
 export type Key = Tables[TableName]['key'];
 export type StoredRow = Tables[TableName]['row'];
+type WrittenRow = StoredRow | Tables[TableName]['set'];
 
 /** Tables of few rows, which memory holds whole: they are read when a term begins. */
 export const WHOLE_TABLES = ['executor'] as const satisfies readonly TableName[];
@@ -85,10 +86,16 @@ export function idOf(key: Key): number | string {
   return typeof key === 'object' ? `${key[0]}/${key[1]}` : key;
 }
 
-/** What counts the writes of the row; null where nothing does. */
-export function countedIn(row: StoredRow | Tables[TableName]['set']): Task | null {
+/** The task that the row is of; null for rows of other things. */
+export function taskIn(row: WrittenRow): Task | null {
   if ('task' in row) return row.task;
-  return 'version' in row ? row : null;
+  return 'lane' in row ? row : null;
+}
+
+/** What counts the writes of the row; null where nothing does. */
+export function countedIn(row: WrittenRow): { version: number } | null {
+  const counted = taskIn(row) ?? row;
+  return 'version' in counted ? counted : null;
 }
 
 export function taskInserted(task: Task): Change {

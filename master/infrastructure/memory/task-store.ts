@@ -16,7 +16,7 @@ import type {
 } from '../../application/ports.ts';
 import { CommitConflict, TermLost } from '../../application/ports.ts';
 import type { Ended, RowWrite, WholeRows } from '../../domain/changes.ts';
-import { countedIn, idOf, WHOLE_TABLES } from '../../domain/changes.ts';
+import { idOf, taskIn, WHOLE_TABLES } from '../../domain/changes.ts';
 import type { Notification, Task } from '../../domain/task.ts';
 import { kindOfLane, startByAfter } from '../../domain/task.ts';
 import { copyOf, Rows } from './rows.ts';
@@ -92,7 +92,7 @@ export class MemoryStore implements TaskStore {
     for (const write of writes) {
       this.#rows.write(write);
       if (write.op !== 'insert') continue;
-      const task = countedIn(write.row);
+      const task = taskIn(write.row);
       if (task !== null) this.#ids.set(task.id, idOf(write.key));
       if (write.table === 'history') this.#days.add(dayOf(write.key[1]));
     }
@@ -230,7 +230,7 @@ export class MemoryStore implements TaskStore {
     );
     const ids = new Set<string>();
     for (const write of writes) {
-      const id = write.op === 'insert' ? countedIn(write.row)?.id : undefined;
+      const id = write.op === 'insert' ? taskIn(write.row)?.id : undefined;
       if (id === undefined) continue;
       const held = this.#ids.get(id);
       if (ids.has(id) || (held !== undefined && !leaving.has(held))) {
