@@ -45,7 +45,7 @@ export const LARGE_FIELDS: { readonly [N in TableName]?: readonly (keyof Tables[
   task: ['checkpoint'],
 };
 
-/** The version at which the row is stored, or that it counts for nothing whether it is there. */
+/** The version at which the row is stored; `any`: whichever, and no row at all will do. */
 export type Expected = number | 'any';
 
 interface Writes<N extends TableName> {
@@ -82,7 +82,9 @@ export type Change =
   | { readonly op: 'credit'; readonly absence: Absence };
 
 /** Equal for equal keys, and something to look up by. */
-export function idOf(key: Key): number | string {
+export function idOf(
+  key: number | string | readonly [number | string, number | string],
+): number | string {
   return typeof key === 'object' ? `${key[0]}/${key[1]}` : key;
 }
 
