@@ -1,43 +1,20 @@
-/** One WebSocket to the master, from dialling to its end. It knows nothing of what is said on it. */
+/** `Dial` over WebSocket: one socket, from dialling to its end. It knows nothing of what is said on it. */
 import type { IncomingMessage } from 'node:http';
 import { SESSION_LIMITS, SUBPROTOCOL, isFinalClose } from '@soda-scheduler/protocol';
 import { WebSocket } from 'ws';
+import type { Closed, DialOptions, Dialled } from './dial.ts';
 
 const CLOSE_TIMEOUT_MS = 2_000;
 /** What WebSocket says of a socket that just ended. */
 const ABNORMAL_CLOSE = 1006;
 const QUOTED_CHARS_MAX = 200;
 
-export interface Closed {
-  /** A close code, or 1006 where the socket just ended. */
-  readonly code: number;
-  readonly reason: string;
-  /** Dialling again would bring the same answer. */
-  readonly isFinal: boolean;
-}
-
-/** What the session asks of a connection. */
-export type Dialled = Pick<Connection, 'established' | 'send' | 'close' | 'giveUp'>;
-
-export interface ConnectionOptions {
-  readonly url: string;
-  readonly token: string | undefined;
-  /** From dialling until the caller has called `established`. */
-  readonly handshakeTimeoutMs: number;
-  readonly onOpen: () => void;
-  readonly onText: (text: string) => void;
-  /** Called once, whatever happened before. */
-  readonly onClosed: (closed: Closed) => void;
-}
-
-export class Connection {
+export class Connection implements Dialled {
   readonly #socket: WebSocket;
-  readonly #handshakeTimer: NodeJS.Timeout;
   /** How this side ended it; whatever the other says of that afterwards means nothing. */
   #givenUp: Omit<Closed, 'isFinal'> | null = null;
 
-  constructor(options: ConnectionOptions) {
-    const { url, token, onOpen, onText, onClosed } = options;
+  constructor({ url, token, onOpen, onText, onClosed }: DialOptions) {
     const wsOptions = {
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
       closeTimeout: CLOSE_TIMEOUT_MS,
@@ -46,10 +23,6 @@ export class Connection {
     };
     const socket = new WebSocket(url, SUBPROTOCOL, wsOptions);
     this.#socket = socket;
-    this.#handshakeTimer = setTimeout(
-      () => this.giveUp('the master did not answer in time'),
-      options.handshakeTimeoutMs,
-    );
     let failure = '';
     let status: number | undefined;
     socket.on('open', onOpen);
@@ -71,7 +44,6 @@ export class Connection {
       });
     });
     socket.on('close', (code, reason) => {
-      clearTimeout(this.#handshakeTimer);
       if (this.#givenUp !== null) return onClosed({ ...this.#givenUp, isFinal: false });
       onClosed({
         code,
@@ -79,11 +51,6 @@ export class Connection {
         isFinal: isFinalClose(code) || status === 401 || status === 403,
       });
     });
-  }
-
-  /** The master has answered: the handshake is over. */
-  established(): void {
-    clearTimeout(this.#handshakeTimer);
   }
 
   send(text: string): void {
@@ -95,7 +62,6 @@ export class Connection {
     this.#socket.close(code, reason);
   }
 
-  /** Ends it at once, without a word to the other side: it does not listen. */
   giveUp(why: string): void {
     this.#givenUp ??= { code: ABNORMAL_CLOSE, reason: why };
     this.#socket.terminate();

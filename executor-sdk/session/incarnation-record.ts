@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SessionSettings } from '../thread-messages.ts';
-import type { Fenced, Predecessors } from './introduction.ts';
+import type { Fenced, Predecessors } from './handshake.ts';
 
 const LIVES_COUNT_MAX = 16;
 

@@ -7,7 +7,7 @@ import { CloseCode } from '@soda-scheduler/protocol';
 import { ExecutorRefused } from '../errors.ts';
 import type { EventDraft } from '../events.ts';
 import type { Clock } from './clock.ts';
-import type { Closed } from './connection.ts';
+import type { Closed } from './dial.ts';
 
 const FIRST_WAIT_MS_MAX = 500;
 

@@ -5,7 +5,7 @@ import { monotonicClock } from './clock.ts';
 import { Connection } from './connection.ts';
 import { eventOf, logFormat, printed } from '../events.ts';
 import { IncarnationRecord } from './incarnation-record.ts';
-import type { Fenced } from './introduction.ts';
+import type { Fenced } from './handshake.ts';
 import { SessionClient } from './session-client.ts';
 import type { SessionSettings, ToSession } from '../thread-messages.ts';
 

@@ -2,7 +2,7 @@
  * A session of the SDK and the sessions of a master, without a socket between them and on a clock
  * that the test moves. The handlers' thread is played by the test: it accepts what it is offered.
  */
-import type { ConnectionOptions, Dialled } from '../../../executor-sdk/session/connection.ts';
+import type { DialOptions, Dialled } from '../../../executor-sdk/session/dial.ts';
 import { SessionClient } from '../../../executor-sdk/session/session-client.ts';
 import { sessionSettings } from '../../../executor-sdk/executor-options.ts';
 import type { FromSession } from '../../../executor-sdk/thread-messages.ts';
@@ -103,17 +103,15 @@ export class MemoryLink {
     return sessions;
   }
 
-  #dial({ handshakeTimeoutMs, onOpen, onText, onClosed }: ConnectionOptions): Dialled {
-    const { sessions, clock } = this;
+  #dial({ onOpen, onText, onClosed }: DialOptions): Dialled {
+    const { sessions } = this;
     let isOpen = true;
     const end = (code: number, reason: string): void => {
       if (!isOpen) return;
       isOpen = false;
-      callOff();
       if (connection !== null) sessions.closed(connection, code);
       queueMicrotask(() => onClosed({ code, reason, isFinal: false }));
     };
-    const callOff = clock.wakeAt(clock.now() + handshakeTimeoutMs, () => end(1006, 'no answer'));
     const hears = () => isOpen && this.master !== 'swallows' && this.sessions === sessions;
     const connection =
       this.master === 'refuses'
@@ -125,7 +123,6 @@ export class MemoryLink {
     this.#hangUp = end;
     queueMicrotask(() => (connection === null ? end(1006, 'refused') : onOpen()));
     return {
-      established: callOff,
       send: (text) => {
         if (connection === null || !hears() || !this.onUp(text)) return;
         queueMicrotask(() => isOpen && sessions.receive(connection, text));

@@ -1,0 +1,32 @@
+/**
+ * The port through which a session reaches its master: a connection that carries texts, in order,
+ * until it ends. `connection.ts` is the one over WebSocket.
+ */
+
+export interface Closed {
+  /** A close code, or 1006 where the connection just ended. */
+  readonly code: number;
+  readonly reason: string;
+  /** Dialling again would bring the same answer. */
+  readonly isFinal: boolean;
+}
+
+/** What the session asks of a connection. */
+export interface Dialled {
+  /** Does nothing where there is no connection yet, or no longer. */
+  send(text: string): void;
+  close(code: number, reason: string): void;
+  /** Ends it at once, without a word to the other side: it does not listen. */
+  giveUp(why: string): void;
+}
+
+export interface DialOptions {
+  readonly url: string;
+  readonly token: string | undefined;
+  readonly onOpen: () => void;
+  readonly onText: (text: string) => void;
+  /** Called once, whatever happened before, and never from within a call of this side. */
+  readonly onClosed: (closed: Closed) => void;
+}
+
+export type Dial = (options: DialOptions) => Dialled;
