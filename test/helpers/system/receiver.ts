@@ -25,12 +25,14 @@ export const answerWith =
 export class Receiver {
   readonly deliveries: Delivery[] = [];
   readonly #secret: string;
+  readonly #verify: typeof verifyCallback;
   readonly #answers = new Map<string, Answer[]>();
   #server: Server | null = null;
   #port = 0;
 
-  constructor(secret: string) {
+  constructor(secret: string, verify = verifyCallback) {
     this.#secret = secret;
+    this.#verify = verify;
   }
 
   /** Listens; after `close` on the same port as before. */
@@ -73,7 +75,7 @@ export class Receiver {
 
   #verified(body: Buffer, { headers }: IncomingMessage): CallbackBody | null {
     try {
-      return verifyCallback(body, headers, this.#secret);
+      return this.#verify(body, headers, this.#secret);
     } catch {
       return null;
     }

@@ -22,7 +22,7 @@ import { eventually } from './wait.ts';
 export const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const scriptOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const SODA = scriptOf('../../../cli/bin/soda.js');
-const EXECUTOR = scriptOf('../../system/processes/executor.mjs');
+export const EXECUTOR = scriptOf('../../system/processes/executor.mjs');
 const FFMPEG_EXECUTOR = scriptOf('../../../examples/dist/ffmpeg/executor.js');
 
 export const user = { group: 'tests' };
@@ -49,6 +49,8 @@ export interface ExecutorSettings {
   readonly token?: string;
   /** Where it dials; the master unless told otherwise. */
   readonly url?: string;
+  /** `processes/executor.mjs`, or a copy of it beside another SDK. */
+  readonly script?: string;
 }
 
 /** A handler began or ended, as its process told it. */
@@ -179,9 +181,9 @@ export class System {
   }
 
   /** An executor that may be gone before the master can say that it knew it. */
-  spawnExecutor(settings: ExecutorSettings): SystemProcess {
+  spawnExecutor({ script = EXECUTOR, ...settings }: ExecutorSettings): SystemProcess {
     const options = { url: this.url, types: ['work'], ...settings };
-    return this.spawn(settings.id, [EXECUTOR, JSON.stringify(options)], {}, ({ fields }) => {
+    return this.spawn(settings.id, [script, JSON.stringify(options)], {}, ({ fields }) => {
       if ('mark' in fields) this.marks.push({ ...fields, executor: settings.id } as Mark);
     });
   }
