@@ -31,12 +31,11 @@ import { StoreWatch, UNKNOWN } from './store-watch.ts';
 import {
   type Clock,
   type ExecutorLink,
+  isFinal,
   type Log,
   type Notifier,
   type Observer,
-  StoreUnusable,
   type TaskStore,
-  TermLost,
 } from './ports.ts';
 
 const TICK_MS = 1_000;
@@ -180,7 +179,7 @@ export class Engine {
         if (this.#followsWall) this.#leaveClock();
         await this.#turn();
       } catch (error) {
-        if (error instanceof TermLost) {
+        if (isFinal(error)) {
           this.#end(error.message);
           throw error;
         }
@@ -275,7 +274,7 @@ export class Engine {
       await this.#watch.ask(() => store.commit(commit));
     } catch (error) {
       // Else nothing was to be written, and nothing is in doubt: the state stays, and the leases.
-      if (error instanceof TermLost) throw error;
+      if (isFinal(error)) throw error;
     }
   }
 
@@ -310,7 +309,7 @@ export class Engine {
         this.#status = 'ready';
         return;
       } catch (error) {
-        if (error instanceof StoreUnusable || error instanceof TermLost) {
+        if (isFinal(error)) {
           this.#end(error.message);
           throw error;
         }

@@ -174,6 +174,11 @@ export class StoreUnusable extends Error {
   override readonly name = 'StoreUnusable';
 }
 
+/** No other try would help: the master has to end. */
+export function isFinal(error: unknown): error is TermLost | StoreUnusable {
+  return error instanceof TermLost || error instanceof StoreUnusable;
+}
+
 /** The way to executors. Implemented by `access/executors/sessions.ts`. */
 export interface ExecutorLink {
   send(sessionId: string, command: ExecutorCommand, term: number): void;

@@ -120,7 +120,10 @@ describe('SQL schema: SQLite', function () {
 
   it('takes no step of the schema by halves', async () => {
     // Of the name of an index that the first step makes last but one.
-    withFile((database) => database.exec('CREATE TABLE task_deadline (a)'));
+    withFile((database) =>
+      database.exec(`CREATE TABLE schema_version (id, version); CREATE TABLE task_deadline (a);
+        INSERT INTO schema_version VALUES (1, 0)`),
+    );
     await withStore(async (store) => {
       const failure = await failureOf(store.takeTerm('m-1', NOW));
       expect(failure.message).to.match(/already a table/);
@@ -228,6 +231,22 @@ describe('SQL schema: MariaDB', function () {
       expect((await store.takeTerm('m-1', NOW, term)).term).to.equal(term + 1);
       await client('schema_version').update({ version: 1 });
       expect((await store.takeTerm('m-2', NOW)).term).to.equal(term + 2);
+    }));
+
+  it('takes a row of the term that is missing for no other master', () =>
+    withBoth(async (store, client) => {
+      const { term } = await store.takeTerm('m-1', NOW);
+      await client('master').delete();
+      for (const ask of [
+        () => store.commit(commit(term, {})),
+        () => store.commit(commit(term, { inserts: [task(1)] })),
+        () => store.takeTerm('m-1', NOW, term),
+      ]) {
+        const failure = await failureOf(ask());
+        expect(failure.name, 'it waits for the row').to.equal('Error');
+        expect(failure.message).to.match(/master has no row/);
+      }
+      expect(await failureOf(store.takeTerm('m-2', NOW))).to.be.instanceOf(StoreUnusable);
     }));
 
   it('begins no count of terms again where the first step is taken twice', () =>

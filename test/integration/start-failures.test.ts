@@ -1,6 +1,6 @@
 /** Why a master could not start: one line of its log says so, whatever it was. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
@@ -99,6 +99,42 @@ describe('a master that cannot start', () => {
   it('says which column its database has not', async () => {
     await changeDatabase('ALTER TABLE task DROP COLUMN hidden_ms');
     expect(await failedStart({})).to.contain('no column hidden_ms in task');
+  });
+
+  it('says that nothing tells whose term it is', async () => {
+    await changeDatabase('DELETE FROM master');
+    expect(await failedStart({})).to.match(/master has no row/);
+  });
+
+  const file = () => join(folder, 'soda.db');
+  const spoilt: readonly (readonly [what: string, make: () => void, says: RegExp])[] = [
+    ['a directory', () => mkdirSync(file()), /soda\.db is a directory/],
+    ['a pipe', () => void spawnSync('mkfifo', [file()]), /soda\.db is no regular file/],
+    ['no database', () => writeFileSync(file(), 'words, '.repeat(999)), /no SQLite.*restore a ba/],
+  ];
+  for (const [what, make, says] of spoilt) {
+    it(`says that its database is ${what}`, async () => {
+      make();
+      expect(await failedStart({})).to.match(says);
+    });
+  }
+
+  it('says that its database is damaged', async () => {
+    await changeDatabase('VACUUM');
+    const bytes = readFileSync(file());
+    writeFileSync(file(), bytes.fill('x', 4096));
+    expect(await failedStart({})).to.match(/soda\.db is damaged.*restore a backup/);
+  });
+
+  it('says that its database is of another program, and makes nothing in it', async () => {
+    const other = new Libsql(file());
+    other.exec('CREATE TABLE bookmarks (url TEXT)');
+    other.close();
+    expect(await failedStart({})).to.match(/another program, with bookmarks/);
+    const database = new Libsql(file());
+    const names = database.prepare('SELECT name FROM sqlite_master').pluck().all();
+    database.close();
+    expect(names).to.deep.equal(['bookmarks']);
   });
 
   describe('on MariaDB', function () {

@@ -55,6 +55,12 @@ export function faulty({ kind, call, nth }: Fault, log: string): string[] {
   return strace(log, [call], [inject(`error=ENOSPC:when=${nth}+`)]);
 }
 
+/** Notes each read of one file, in its order; from the `nth` on they fail, if it is given. */
+export function reading(file: string, log: string, nth?: number): string[] {
+  const failing = nth === undefined ? [] : [`-einject=pread64:error=EIO:when=${nth}+`];
+  return strace(log, ['pread64'], ['-P', file, ...failing]);
+}
+
 /** The disk is as it should be again; the process goes on. */
 export async function liftFault({ pid }: SystemProcess): Promise<void> {
   const tracer = await tracerOf(pid);

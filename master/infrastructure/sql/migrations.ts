@@ -316,6 +316,13 @@ async function readVersion(database: Database): Promise<number> {
         'restore a backup, or use a database without tables of these names',
     );
   }
+  // A server's database may be shared; a file is of one program.
+  if (dialect.isInProcess && tables.length > 0) {
+    throw new StoreUnusable(
+      `the file holds the database of another program, with ${tables.slice(0, 3).join(', ')}: ` +
+        'use a file of its own, by SODA_DATA_DIR or SODA_DATABASE_URL',
+    );
+  }
   await database.changeSchema([
     ...dialect.createTable('schema_version', versionColumns(dialect.types), []),
     'INSERT INTO schema_version (id, version) VALUES (1, 0)',

@@ -69,11 +69,18 @@ export class SqlStore extends Queries implements TaskStore {
       const refusal = this.#dialect.refusalOf(error);
       // One that has served before keeps its executors, and waits to be let in again.
       if (refusal === null || held !== undefined) throw error;
-      throw new StoreUnusable(`the database server refuses: ${refusal}`, { cause: error });
+      throw new StoreUnusable(refusal, { cause: error });
     }
   }
 
   async commit(commit: Commit): Promise<void> {
+    await this.#write(commit);
+    // After it: what was written before the file was lost nobody has been told of yet.
+    const loss = this.#dialect.findLoss();
+    if (loss !== null) throw new StoreUnusable(loss);
+  }
+
+  async #write(commit: Commit): Promise<void> {
     const { statements, missing } = planCommit(this.#dialect, this.#history.segments, commit);
     const { term, absences, saysAlive } = commit;
     if (!saysAlive && statements.length + absences.length === 0) return this.#terms.confirm(term);

@@ -3,7 +3,7 @@
  * tasks.
  */
 import type { Commit, Log } from '../../application/ports.ts';
-import { CommitConflict, TermLost } from '../../application/ports.ts';
+import { CommitConflict, StoreUnusable, TermLost } from '../../application/ports.ts';
 import type { Database } from './database.ts';
 import type { Connection, Dialect, Outcome, Statement } from './dialects/dialect.ts';
 import { plain } from './dialects/dialect.ts';
@@ -15,6 +15,9 @@ export type Heading = Pick<Commit, 'term' | 'now' | 'lastSeq'>;
 
 /** How often to look for what keeps a term from beginning. */
 const WRITER_CHECK_MS = 500;
+
+const ROW_MISSING =
+  'the table master has no row with id 1, which says whose term it is: restore a backup';
 
 export class Terms {
   readonly #engine: Database;
@@ -34,6 +37,7 @@ export class Terms {
   /**
    * @param held the term that this owner had until now; absent at its start.
    * @throws {TermLost} another owner has begun a term since `held`.
+   * @throws {StoreUnusable} nothing says which term was the newest.
    */
   async begin(owner: string, now: number, held?: number): Promise<Begun> {
     const stop = this.#endSilentWriters();
@@ -81,8 +85,11 @@ export class Terms {
     return this.#engine.transaction(async (connection) => {
       const begin = [plain(this.#dialect.begin), this.#readTerm()];
       const [, before] = await this.#dialect.run(connection, begin);
+      // One that has served waits: the row may be put back.
+      if (before?.rows.length === 0 && held === undefined) throw new StoreUnusable(ROW_MISSING);
+      const { owner: newest } = rowOf(before?.rows ?? []);
       // A term of our own may have begun without our hearing of it.
-      if (held !== undefined && before?.rows[0]?.['owner'] !== owner) {
+      if (held !== undefined && newest !== owner) {
         throw new TermLost(`term ${held} is over: another master has begun one`);
       }
       const [, after] = await this.#dialect.run(connection, [raise, this.#readTerm()]);
@@ -124,8 +131,8 @@ export class Terms {
    * @throws {TermLost} another owner has begun a term.
    */
   async confirmOwner(): Promise<void> {
-    const [row] = await this.#readers.rows('SELECT owner FROM master WHERE id = 1');
-    if (row?.['owner'] !== this.#owner) throw new TermLost('another master has begun a term');
+    const { owner } = rowOf(await this.#readers.rows('SELECT owner FROM master WHERE id = 1'));
+    if (owner !== this.#owner) throw new TermLost('another master has begun a term');
   }
 
   /**
@@ -178,8 +185,14 @@ export interface Begun {
   readonly lastSeq: number;
 }
 
-function termIn([row]: readonly Row[]): number {
-  return row?.['term'] as number;
+/** That it is not there does not say that another master has begun a term. */
+function rowOf([row]: readonly Row[]): Row {
+  if (row === undefined) throw new Error(ROW_MISSING);
+  return row;
+}
+
+function termIn(rows: readonly Row[]): number {
+  return rowOf(rows)['term'] as number;
 }
 
 function checkTerm(rows: readonly Row[], term: number): void {

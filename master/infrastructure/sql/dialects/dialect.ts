@@ -102,7 +102,10 @@ export interface Dialect {
   /** What makes the database unusable as it is; null where nothing does. */
   findFault(knex: Knex): Promise<string | null>;
 
-  /** Why the server does not let us in, or do something, in its words; null for other errors. */
+  /** Why what was committed would be lost all the same; null where it would not. */
+  findLoss(): string | null;
+
+  /** Why the database lets us not in, or do something, and no try will help; null for other errors. */
   refusalOf(error: unknown): string | null;
   /** The transaction was rolled back by a rival; the same transaction may well succeed now. */
   isPassing(error: unknown): boolean;

@@ -235,6 +235,13 @@ async function listTables(knex: Knex, prefix: string): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
+function refusalOf(error: unknown): string | null {
+  const refusal = REFUSALS.includes(codeOf(error))
+    ? (error as { sqlMessage: string }).sqlMessage
+    : tlsRefusalOf(error);
+  return refusal === null ? null : `the database server refuses: ${refusal}`;
+}
+
 export function mysqlDialect(url: URL): Dialect {
   return {
     // The engine does one thing at a time.
@@ -299,10 +306,10 @@ export function mysqlDialect(url: URL): Dialect {
     findWeakness,
     findFault,
 
-    refusalOf: (error) =>
-      REFUSALS.includes(codeOf(error))
-        ? (error as { sqlMessage: string }).sqlMessage
-        : tlsRefusalOf(error),
+    // It keeps its files to itself.
+    findLoss: () => null,
+
+    refusalOf,
     isPassing: (error) => codeOf(error) === DEADLOCK || codeOf(error) === LOCK_WAIT_TIMEOUT,
     isMissingTable: (error) => codeOf(error) === NO_SUCH_TABLE,
     isDuplicate: (error) => codeOf(error) === DUPLICATE_KEY,

@@ -4,25 +4,17 @@
  * is cut into pieces by `pace.ts`. The file stays locked as long as it is open; see
  * `docs/operations.md` for why that is wanted.
  */
-import { closeSync, openSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Knex } from 'knex';
 import Libsql from 'libsql';
-import { StoreUnusable } from '../../../application/ports.ts';
 import type { Columns, Connection, Dialect, Index, Outcome, Statement, Types } from './dialect.ts';
 import { placeholders } from './dialect.ts';
 import type { Pace } from '../pace.ts';
 import type { Row } from '../rows.ts';
-
-/** How long to wait for a predecessor that is just letting go of the file. */
-const BUSY_TIMEOUT_MS = 5_000;
-/** Enough for the upper levels of every index of a million tasks. */
-const CACHE_KIB = 65_536;
-/** The log is folded into the file at 16 MiB: a page that changes often is then written once. */
-const LOG_PAGES = 4_000;
+import { codeOf, SqliteFile } from './sqlite-file.ts';
 
 interface KnexClient {
-  readonly connectionSettings: { readonly filename: string };
+  readonly config: Knex.Config & { readonly file: SqliteFile };
 }
 
 // Knex exposes its dialects only by this path; the version is pinned.
@@ -39,68 +31,12 @@ class LibsqlClient extends BetterSqlite3Client {
   }
 
   override async acquireRawConnection(): Promise<Libsql.Database> {
-    return openFile(this.connectionSettings.filename);
+    return this.config.file.open();
   }
 
   override async destroyRawConnection(database: Libsql.Database): Promise<void> {
-    closeFile(database);
+    this.config.file.close(database);
   }
-}
-
-function openFile(file: string): Libsql.Database {
-  let database: Libsql.Database | null = null;
-  try {
-    makeFile(file);
-    database = new Libsql(file, { timeout: BUSY_TIMEOUT_MS });
-    // Exclusive before WAL: then the index of the log lives in memory and no other process, not
-    // even a second master of this version, can open the file.
-    database.exec(
-      `PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;
-       PRAGMA cache_size=-${CACHE_KIB}; PRAGMA wal_autocheckpoint=${LOG_PAGES}; BEGIN IMMEDIATE; COMMIT`,
-    );
-    return database;
-  } catch (error) {
-    database?.close();
-    const code = codeOf(error);
-    // The disk may have room again, or answer, at the next try.
-    if (/^(SQLITE_FULL|SQLITE_IOERR|ENOSPC|EDQUOT|EIO)/.test(code)) throw error;
-    if (code.startsWith('SQLITE_BUSY')) {
-      throw new StoreUnusable(`another master owns this file: ${file}`, { cause: error });
-    }
-    throw new StoreUnusable(`${file} cannot be opened: ${String(error)}`, { cause: error });
-  }
-}
-
-/**
- * For its owner only, as its log will be. One that is there is not even opened: closing it would give
- * back the locks that this process has on it.
- */
-function makeFile(file: string): void {
-  try {
-    closeSync(openSync(file, 'wx', 0o600));
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
-  }
-}
-
-/**
- * The driver keeps a closed file open, and locked, until its last statement is garbage collected.
- * So the lock is given back first; it is bound to the log, which is folded into the file.
- */
-function closeFile(database: Libsql.Database): void {
-  try {
-    if (database.inTransaction) database.exec('ROLLBACK');
-    database.exec(
-      'PRAGMA journal_mode=DELETE; PRAGMA locking_mode=NORMAL; SELECT COUNT(*) FROM sqlite_master',
-    );
-  } finally {
-    database.close();
-  }
-}
-
-function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' ? code : '';
 }
 
 const types: Types = {
@@ -195,14 +131,20 @@ async function findWeakness(knex: Knex): Promise<string | null> {
   return (row?.synchronous ?? 0) >= 2 ? null : 'PRAGMA synchronous is below FULL';
 }
 
-export function sqliteDialect(file: string, pace: Pace): Dialect {
+function configOf(file: SqliteFile): KnexClient['config'] {
   return {
-    knex: {
-      client: LibsqlClient as unknown as typeof Knex.Client,
-      connection: { filename: file },
-      useNullAsDefault: true,
-      pool: { min: 1, max: 1 },
-    },
+    client: LibsqlClient as unknown as typeof Knex.Client,
+    connection: { filename: file.path },
+    useNullAsDefault: true,
+    pool: { min: 1, max: 1 },
+    file,
+  };
+}
+
+export function sqliteDialect(path: string, pace: Pace): Dialect {
+  const file = new SqliteFile(path);
+  return {
+    knex: configOf(file),
     readers: null,
     isInProcess: true,
     types,
@@ -263,8 +205,9 @@ export function sqliteDialect(file: string, pace: Pace): Dialect {
     findHalfMade,
     findWeakness,
     findFault: async () => null,
+    findLoss: () => file.findLoss(),
 
-    refusalOf: () => null,
+    refusalOf: (error) => file.damageIn(error),
     isPassing: (error) => codeOf(error).startsWith('SQLITE_BUSY'),
     isMissingTable: (error) =>
       ((error as Error | null)?.message ?? '').startsWith('no such table: '),
