@@ -62,6 +62,7 @@ export interface EngineOptions {
 }
 
 interface Waiter {
+  readonly since: number;
   readonly resolve: (reply: Reply) => void;
   readonly reject: (error: Error) => void;
 }
@@ -144,6 +145,12 @@ export class Engine {
     return this.#mailbox;
   }
 
+  /** How long the oldest request waits for its answer. */
+  get delayMs(): number {
+    const [oldest] = this.#waiters.values();
+    return oldest === undefined ? 0 : this.#options.clock.now() - oldest.since;
+  }
+
   /** `frameBytes`: of the frame of an executor that this came as. */
   post(event: Event, frameBytes = 0): void {
     this.#mailbox.put(event, frameBytes);
@@ -160,7 +167,7 @@ export class Engine {
     }
     const request = ++this.#lastRequest;
     return new Promise((resolve, reject) => {
-      this.#waiters.set(request, { resolve, reject });
+      this.#waiters.set(request, { since: this.#options.clock.now(), resolve, reject });
       this.post(make(request));
     });
   }

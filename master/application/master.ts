@@ -1,5 +1,6 @@
 /** What the access layer asks, put to the engine and the store. Holds no state of its own. */
 import { type Backlog, backlogOf } from '../domain/backlog.ts';
+import { SUBMIT_DELAY_MS_MAX } from '../domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type { Event } from '../domain/events.ts';
 import type { Executor, ExecutorRecord } from '../domain/executor.ts';
@@ -57,6 +58,9 @@ export class Master implements MasterHandle {
   submit(tasks: readonly Submission[]): Promise<readonly SubmitOutcome[]> {
     if (this.status !== 'ready') {
       return Promise.reject(new Unavailable(`the master is ${this.status}`, 2));
+    }
+    if (this.#engine.delayMs >= SUBMIT_DELAY_MS_MAX) {
+      return Promise.reject(new Unavailable('the master is busy: requests wait too long', 5));
     }
     // An id stays held until its commit is decided, also when nobody waits for that any more.
     return this.#engine.whileStoreAnswers(this.#submitHeld(tasks));

@@ -37,6 +37,12 @@ export const TURN_PARAMS_LENGTH_MAX = 1024 * 1024;
 export const MAILBOX_COUNT_MAX = 20_000;
 
 /**
+ * How long requests may wait for their answer; beyond it submits are refused with 503, until the oldest of
+ * those that wait is younger. A batch is one event, so that their number alone bounds no time.
+ */
+export const SUBMIT_DELAY_MS_MAX = 5_000;
+
+/**
  * Bytes of frames that wait for a turn, of all executors together. Beyond it a frame is not taken and
  * its connection is closed: the executor dials again after its backoff, resumes, and sends it again.
  */

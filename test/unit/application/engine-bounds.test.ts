@@ -1,5 +1,6 @@
 /** What may come in masses, or again and again, must not keep the engine from everything else. */
 import { expect } from 'chai';
+import { Unavailable } from '../../../master/application/master-handle.ts';
 import type { NewTask } from '../../../master/domain/events.ts';
 import { newTask, SECOND } from '../../helpers/domain.ts';
 import { hello } from '../../helpers/task.ts';
@@ -52,6 +53,35 @@ describe('Engine under load', () => {
     expect(await codes(submit(own('a')))).to.deep.equal([202]);
     expect(harness.engine).to.include({ status: 'ready', term: 1 });
     expect(harness.recorder.sent).to.have.length(1);
+  });
+
+  it('refuses submits, and nothing else, once requests have waited for five seconds', async () => {
+    const { store, clock, master } = harness;
+    const commit = store.commit.bind(store);
+    // Not so slow that the store would count as silent.
+    store.commit = async (one) => {
+      await new Promise<void>((resolve) => clock.wakeAt(clock.now() + SECOND, resolve));
+      return commit(one);
+    };
+    const batch = (name: string) => Array.from({ length: 1_000 }, (_, i) => own(`${name}${i}`));
+    const answers = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o'].map(
+      (name) => submit(...batch(name)),
+    );
+    await clock.pass(4.9 * SECOND);
+    const inTime = submit(own('in time'));
+    await clock.pass(0.2 * SECOND);
+    const late = refusalOf(submit(own('late')));
+    const canceled = master.cancel('a1');
+    await clock.pass(30 * SECOND);
+    store.commit = commit;
+    await clock.pass(2 * SECOND);
+    expect(await late)
+      .to.be.instanceOf(Unavailable)
+      .and.include({ retryAfterSeconds: 5 });
+    for (const answer of answers) expect(await codes(answer)).to.include(202);
+    expect(await codes(inTime)).to.deep.equal([202]);
+    expect((await canceled).code).to.equal(200);
+    expect(await codes(submit(own('again')))).to.deep.equal([202]);
   });
 
   it('reads many pages and lets others have their turn in between', async () => {
