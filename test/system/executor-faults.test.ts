@@ -160,10 +160,13 @@ describeSystem('an executor', ({ start, store }) => {
 
   it('that does not answer holds up neither the task nor the others', async () => {
     const system = await start();
+    const other = await system.executor({ id: 'b' });
+    const held = await system.submit([[{ hold: true }]]);
+    await system.started(held);
     await system.executor({ id: 'a', accepts: 'silent' });
-    const taskId = await system.submit([[]], { assign_timeout: 1 });
+    const taskId = await system.submit([[]], { assign_timeout: 3 });
     await system.executorIs('a', 'offered');
-    await system.executor({ id: 'b' });
+    other.write(held);
     const quick = await system.ended(await system.submit());
     expect(quick).to.include({ state: 'succeeded', executor_id: 'b', attempt: 1 });
     const task = await system.ended(taskId);

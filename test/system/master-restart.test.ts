@@ -5,7 +5,7 @@ import { submitAllTheTime } from '../helpers/system/load.ts';
 import { eventually } from '../helpers/system/wait.ts';
 
 /** Long enough for a master to be started again within it on a busy machine. */
-const PATIENT = { SODA_LEASE: '12' };
+const PATIENT = { SODA_LEASE: '60' };
 
 /** Every task that was accepted is there, and none of them twice. */
 async function expectAllThere(system: System, accepted: readonly string[]): Promise<void> {
