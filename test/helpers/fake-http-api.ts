@@ -46,6 +46,8 @@ export class FakeHttpApi {
   }
 
   async start(): Promise<void> {
+    // Closing what is idle would meet requests on their way, where the machine is busy.
+    this.#server.keepAliveTimeout = 0;
     this.#server.listen(0, '127.0.0.1');
     await once(this.#server, 'listening');
   }

@@ -3,7 +3,7 @@
  * them, the handshake included. However it is cut, the master sees one clean conversation.
  */
 import { expect } from 'chai';
-import { monotonicClock } from '../../../executor-sdk/session/clock.ts';
+import { type Clock, monotonicClock } from '../../../executor-sdk/session/clock.ts';
 import { Connection } from '../../../executor-sdk/session/connection.ts';
 import { SessionClient } from '../../../executor-sdk/session/session-client.ts';
 import type { FromSession } from '../../../executor-sdk/thread-messages.ts';
@@ -15,12 +15,21 @@ import type { Direction } from '../../helpers/tcp-proxy.ts';
 const STEP_BYTES = 7;
 const PERCENTS = [10, 20, 30];
 
+/** What waits ten seconds for an answer, waits for ever: a busy machine is to cut nothing. */
+const patientClock: Clock = {
+  ...monotonicClock,
+  wakeAt(at, call) {
+    const isPatience = at - monotonicClock.now() > 9_000;
+    return isPatience ? () => undefined : monotonicClock.wakeAt(at, call);
+  },
+};
+
 /** A session with a scripted handler; resolves once it has left. */
 async function runOneTask(url: string, id: string): Promise<void> {
   const client = new SessionClient({
     settings: sessionSettings({ url, id }, ['test']),
     predecessors: { bootId: '', died: [], fenced: [], onTold: () => undefined },
-    clock: monotonicClock,
+    clock: patientClock,
     random: Math.random,
     dial: (options) => new Connection(options),
     killGroups: () => undefined,
