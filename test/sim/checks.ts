@@ -80,7 +80,11 @@ export class TurnCheck {
       const since = isStall ? Math.max(task.progressAt ?? 0, startedAt) : startedAt;
       const absentMs = Math.max(0, this.#absentUntil - Math.max(since, this.#absentSince));
       const limitMs = (isStall ? task.stallTimeoutMs : task.executionTimeoutMs) ?? 0;
-      const seenMs = cancelRequestedAt - since - absentMs;
+      // Its executor knows better how long it ran.
+      const ranMs = isStall
+        ? null
+        : this.#ledger.children.ranMsAt(cancelRequestedAt, id, task.attempt);
+      const seenMs = Math.max(cancelRequestedAt - since - absentMs, ranMs ?? 0);
       if (seenMs < limitMs) {
         this.#world.violate('T6', `${id} was seen for ${seenMs} of ${limitMs} ms: ${cancelReason}`);
       }

@@ -8,28 +8,14 @@ import type { Commit } from '../../master/application/ports.ts';
 import type { RowWrite } from '../../master/domain/changes.ts';
 import type { AttemptRecord, Notification, Task } from '../../master/domain/task.ts';
 import { isTerminal, mayFollow, startByAfter } from '../../master/domain/task.ts';
+import { Children } from './actors/children.ts';
 import type { Faults } from './faults.ts';
 import { FrameChecks } from './network.ts';
 import { OfferChecks } from './offers.ts';
-import type { Process, World } from './world.ts';
-
-/** Half of a lease's margin: what an executor has on waking to end what it has lost in. */
-const LEASE_GRACE_MS = 1_000;
-
-/** A frame that was on its way when an attempt ended has arrived after this, without faults. */
-const START_DELAY_MS_MAX = 1_000;
+import type { World } from './world.ts';
 
 /** The crash budget of every run. */
 const CRASH_COUNT_MIN = 3;
-
-interface Child {
-  readonly taskId: string;
-  readonly attempt: number;
-  readonly process: Process;
-  /** Told to end and does not: nobody but its own process can end it. */
-  isDeaf: boolean;
-  readonly isRogue: boolean;
-}
 
 export class Ledger {
   readonly live = new Map<number, Task>();
@@ -39,13 +25,12 @@ export class Ledger {
   readonly #seqById = new Map<string, number>();
   #offered: Task[] = [];
   readonly frames: FrameChecks;
+  readonly children: Children;
   readonly #offerChecks: OfferChecks;
   readonly #writtenAt = new Map<number, number>();
   readonly #lastEnded = new Map<number, number>();
-  readonly #children = new Set<Child>();
   readonly #results = new Map<string, string>();
   readonly #ends = new Set<string>();
-  /** When an attempt was closed in the rows, however it ended. */
   readonly #endedAt = new Map<string, number>();
   readonly #received = new Set<string>();
   /** How often each callback was sent. */
@@ -61,6 +46,7 @@ export class Ledger {
     this.#world = world;
     this.#faults = faults;
     this.frames = new FrameChecks(world);
+    this.children = new Children(world, faults, this);
     this.#offerChecks = new OfferChecks(world);
   }
 
@@ -70,10 +56,6 @@ export class Ledger {
 
   get commitCount(): number {
     return this.#commitCount;
-  }
-
-  get childCount(): number {
-    return this.#children.size;
   }
 
   rowOf(taskId: string): Task | undefined {
@@ -326,59 +308,19 @@ export class Ledger {
     return this.#received.has(keyOf(notification));
   }
 
+  /** When it was closed in the rows, however it ended. */
+  endedAt(taskId: string, attempt: number): number | undefined {
+    return this.#endedAt.get(`${taskId}/${attempt}`);
+  }
+
+  /** How the attempt ended, as far as that was committed. */
+  outcomeOf(taskId: string, attempt: number): string | undefined {
+    return this.attempts.get(this.#seqById.get(taskId) ?? 0)?.get(attempt)?.outcome;
+  }
+
   isOpen(taskId: string, attempt: number): boolean {
     const row = this.rowOf(taskId);
     return (row?.state === 'offered' || row?.state === 'running') && row.attempt === attempt;
-  }
-
-  childStarted(process: Process, taskId: string, attempt: number, isRogue: boolean): Child {
-    this.#world.log(`${process.name} starts ${taskId}/${attempt}`);
-    if (!this.wasOffered(taskId, attempt)) {
-      this.#world.violate('I12', `${process.name} starts ${taskId}/${attempt}, never offered`);
-    }
-    const endedAt = this.#endedAt.get(`${taskId}/${attempt}`);
-    const isLate = endedAt !== undefined && this.#world.now - endedAt > START_DELAY_MS_MAX;
-    if (isLate && !this.#faults.mayDelayFrames) {
-      this.#world.violate('I14', `${process.name} starts ${taskId}/${attempt} after its end`);
-    }
-    for (const other of this.#children) {
-      if (other.process === process) {
-        this.#world.violate('I7', `${process.name} runs ${other.taskId} and starts ${taskId}`);
-      }
-      if (other.taskId === taskId && !other.isRogue && !isRogue)
-        this.#checkOverlap(other, process, attempt);
-    }
-    const child: Child = { taskId, attempt, process, isDeaf: false, isRogue };
-    this.#children.add(child);
-    return child;
-  }
-
-  /**
-   * Two attempts of a task at one time (P5). The older one must have been given up by the master,
-   * and for a reason that lets it go on: a process that stands still cannot end itself, and an end
-   * that was asked for is waited for one grace only.
-   */
-  #checkOverlap(older: Child, process: Process, attempt: number): void {
-    const seq = this.#seqById.get(older.taskId) ?? 0;
-    const [first, second] =
-      older.attempt < attempt ? [older.attempt, attempt] : [attempt, older.attempt];
-    const record = this.attempts.get(seq)?.get(first);
-    // It ends what it runs as soon as it goes on, within that moment.
-    const { isPaused, resumedAt } = older.process;
-    const stood = isPaused || this.#world.now - resumedAt <= LEASE_GRACE_MS;
-    const endWasAsked = record?.outcome === 'timed_out' || record?.outcome === 'canceled';
-    const wasReturned = record?.outcome === 'returned' && older.isDeaf;
-    const isExcused = stood || endWasAsked || wasReturned;
-    if (first === second || !isExcused) {
-      const who = `${older.process.name} runs ${older.taskId}/${older.attempt}`;
-      const why = record === undefined ? 'which has not ended' : `which is ${record.outcome}`;
-      this.#world.violate('P5', `${who}, ${why}, when ${process.name} starts attempt ${attempt}`);
-    }
-  }
-
-  childEnded(child: Child, how: string): void {
-    if (!this.#children.delete(child)) return;
-    this.#world.log(`${child.process.name} ends ${child.taskId}/${child.attempt}: ${how}`);
   }
 
   succeeded(taskId: string, attempt: number, result: string): void {
@@ -391,5 +333,3 @@ type Callback = Pick<Notification, 'taskSeq' | 'finishedAt'>;
 function keyOf({ taskSeq, finishedAt }: Callback): string {
   return `${taskSeq}/${finishedAt}`;
 }
-
-export type { Child };

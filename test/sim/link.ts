@@ -17,7 +17,11 @@ import type { Process } from './world.ts';
 const HEARTBEAT_MS = 5_000;
 
 /** No executor of the simulation says or causes what ends in one of these. */
-const FAULT_CODES: readonly number[] = [CloseCode.badFrame, CloseCode.gap, CloseCode.overflow];
+export const FAULT_CODES: readonly number[] = [
+  CloseCode.badFrame,
+  CloseCode.gap,
+  CloseCode.overflow,
+];
 
 type AttemptFrame = Extract<Event, { readonly frameSeq: number }>;
 
@@ -158,7 +162,7 @@ const frameTypes: Record<AttemptFrame['type'], string> = {
   attemptEnded: 'result',
 };
 
-interface Named {
+export interface Named {
   readonly type: string;
   readonly task_id?: string;
   readonly attempt?: number;

@@ -4,17 +4,18 @@
  */
 import type { Commit } from '../../master/application/ports.ts';
 import { TermLost } from '../../master/application/ports.ts';
-import { type FaultClasses, NO_FAULTS, type Settings, settingsFor } from './faults.ts';
-import type { Sabotage } from './actors/master-process.ts';
-import { everyNth, onEvent, onLink, onState, onStore, onWrites } from './actors/sabotage.ts';
+import { NO_FAULTS, settingsFor } from './faults.ts';
+import { sessionMutants } from './actors/session-mutants.ts';
+import {
+  everyNth,
+  type Mutant,
+  onEvent,
+  onLink,
+  onState,
+  onStore,
+  onWrites,
+} from './actors/sabotage.ts';
 import { simulate } from './simulation.ts';
-
-interface Mutant extends Sabotage {
-  readonly name: string;
-  /** Where the usual mixture rarely brings about what the bug needs. */
-  readonly faults?: Partial<FaultClasses>;
-  readonly settings?: Partial<Settings>;
-}
 
 function mutantList(): Mutant[] {
   const now = everyNth(5);
@@ -377,6 +378,7 @@ function mutantList(): Mutant[] {
         link.acknowledgesAtOnce = true;
       }),
     },
+    ...sessionMutants(),
   ];
 }
 

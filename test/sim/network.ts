@@ -171,9 +171,12 @@ export class FrameChecks {
     this.#world = world;
   }
 
-  /** A sequenced frame was numbered; `what` tells it from others. */
+  /** A sequenced frame was numbered, or goes out again; `what` tells it from others. */
   sent(stream: string, seq: number, what: string): void {
+    const before = this.#frames.get(`${stream} ${seq}`) ?? what;
     this.#frames.set(`${stream} ${seq}`, what);
+    if (before === what) return;
+    this.#world.violate('I8', `${stream}: ${seq} was ${before}, and is ${what}`);
   }
 
   /** A session has let a frame through: the next one, and as it was sent. */

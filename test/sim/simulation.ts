@@ -62,7 +62,15 @@ class Run {
     this.#network = network;
     const dial = (from: Process) => this.#dial(from);
     const { longRunChance } = settings;
-    this.#fleet = new Fleet({ world, ledger, faults, network, longRunChance, dial });
+    this.#fleet = new Fleet({
+      world,
+      ledger,
+      faults,
+      network,
+      longRunChance,
+      dial,
+      sabotage: sabotage?.executor,
+    });
     const master = () => this.#reachable();
     const executorIds = () => this.#fleet.ids;
     this.#clients = new Clients({ world, settings, ledger, faults, master, executorIds });
@@ -228,7 +236,7 @@ class Run {
         this.#violate('I9', `the callback of ${taskId} counts as delivered and was not received`);
       }
     }
-    if (this.#ledger.childCount > 0) this.#violate('I14', 'an attempt runs on after its task');
+    if (this.#ledger.children.count > 0) this.#violate('I14', 'an attempt runs on after its task');
     const state = this.#master?.engine.state ?? null;
     if (state === null) return this.#violate('I2', 'there is no master at the end');
     const leaked = {

@@ -1,4 +1,5 @@
 /** What an executor of the simulation is, and what it is given of its world. */
+import type { SessionClientOptions } from '../../../executor-sdk/session/session-client.ts';
 import type { Faults } from '../faults.ts';
 import type { Ledger } from '../ledger.ts';
 import type { Network, Socket } from '../network.ts';
@@ -21,6 +22,8 @@ export interface ExecutorKind {
   readonly isOld?: boolean;
 }
 
+export type SessionSabotage = (ports: SessionClientOptions) => SessionClientOptions;
+
 export interface ExecutorOptions {
   readonly process: Process;
   readonly kind: ExecutorKind;
@@ -33,4 +36,6 @@ export interface ExecutorOptions {
   readonly dial: (from: Process) => Socket | null;
   /** The process is gone, by its own doing. */
   readonly onEnd: () => void;
+  /** Wraps the ports of its session, to inject a bug that the checks must find. */
+  readonly sabotage?: SessionSabotage | undefined;
 }

@@ -1,5 +1,5 @@
 /** The executors of a run: begun, replaced when they end, and disturbed. */
-import type { ExecutorKind } from './executor-kind.ts';
+import type { ExecutorKind, SessionSabotage } from './executor-kind.ts';
 import { SimExecutor } from './executor.ts';
 import type { Faults } from '../faults.ts';
 import type { Ledger } from '../ledger.ts';
@@ -13,6 +13,7 @@ export class Fleet {
   readonly #network: Network;
   readonly #longRunChance: number;
   readonly #dial: (from: Process) => Socket | null;
+  readonly #sabotage: SessionSabotage | undefined;
   readonly #executors = new Set<SimExecutor>();
   #lastId = 0;
   #lastIncarnation = 0;
@@ -24,6 +25,7 @@ export class Fleet {
     network: Network;
     longRunChance: number;
     dial: (from: Process) => Socket | null;
+    sabotage: SessionSabotage | undefined;
   }) {
     this.#world = options.world;
     this.#ledger = options.ledger;
@@ -31,6 +33,7 @@ export class Fleet {
     this.#network = options.network;
     this.#longRunChance = options.longRunChance;
     this.#dial = options.dial;
+    this.#sabotage = options.sabotage;
   }
 
   get ids(): readonly string[] {
@@ -95,7 +98,7 @@ export class Fleet {
   /** Whoever is stuck is replaced; some well behaved ones join. */
   heal(): void {
     for (const executor of [...this.#executors]) {
-      if (executor.kind.isRogue || executor.held?.handler.isStuck) executor.kill('replaced');
+      if (executor.kind.isRogue || executor.isStuck) executor.kill('replaced');
     }
     this.start(2);
   }
@@ -112,6 +115,7 @@ export class Fleet {
       network: this.#network,
       longRunChance: this.#longRunChance,
       dial: this.#dial,
+      sabotage: this.#sabotage,
       onEnd: () => this.#ended(executor),
     });
     this.#executors.add(executor);

@@ -1,26 +1,32 @@
 /** What a handler does with the one task it was given, well behaved or not. */
-import type { CancelReason, ExecutorMessage, TaskError } from '@soda-scheduler/protocol';
+import type { ExecutorMessage } from '@soda-scheduler/protocol';
+import {
+  type AbortReason,
+  NonRetryableError,
+  RetryableError,
+} from '../../../executor-sdk/errors.ts';
+import { outcomeOf, rejectBody } from '../../../executor-sdk/outcome.ts';
+import type { AttemptKey, ToSession } from '../../../executor-sdk/thread-messages.ts';
 import type { Faults } from '../faults.ts';
-import type { Child, Ledger } from '../ledger.ts';
+import type { Ledger } from '../ledger.ts';
 import type { Random } from '../random.ts';
 import type { Process } from '../world.ts';
-
-/** The attempt an executor holds. `accepted`: not acknowledged yet; `fenced`: its lease was lost. */
-export interface Held {
-  readonly taskId: string;
-  readonly attempt: number;
-  state: 'offered' | 'accepted' | 'running' | 'fenced';
-  readonly handler: Handler;
-}
+import type { Child } from './children.ts';
+import type { ExecutorKind } from './executor-kind.ts';
 
 /** The executor, as its handlers see it. */
 interface Host {
   readonly process: Process;
-  readonly kind: { readonly isRogue: boolean };
-  /** False: the offer was taken back in the meantime. */
-  accept(held: Held): boolean;
-  progress(held: Held, news: { percent?: number; checkpoint?: unknown }): void;
-  end(held: Held, message: Extract<ExecutorMessage, { type: 'result' | 'reject' }>): void;
+  readonly kind: Pick<ExecutorKind, 'isRogue' | 'isOld'>;
+  report(message: Extract<ToSession, { body: string }>): void;
+  ended(handler: Handler): void;
+}
+
+/** What a handler is made of. */
+interface Offered extends AttemptKey {
+  readonly plan: Plan;
+  readonly reportsTimeouts: boolean;
+  readonly bytesMax: number;
 }
 
 interface Plan {
@@ -32,6 +38,8 @@ interface Plan {
   readonly savesCheckpoint: boolean;
   /** From being told to end to the end; null: it does not listen. */
   readonly abortMs: number | null;
+  /** It waits for a process that it has started, and ends with that. */
+  readonly spawns: boolean;
 }
 
 /** Takes whatever it is offered, and gives it back at once: it means well, and is of no use. */
@@ -42,6 +50,7 @@ const GIVE_BACK: Plan = {
   progressMs: null,
   savesCheckpoint: false,
   abortMs: 0,
+  spawns: false,
 };
 
 export function drawPlan(
@@ -78,6 +87,7 @@ export function drawPlan(
     progressMs: random.chance(0.3) ? random.between(100, 4_000) : null,
     savesCheckpoint: random.chance(0.5),
     abortMs: kind.isRogue || (misbehaves && random.chance(0.2)) ? null : random.between(0, 2_000),
+    spawns: random.chance(0.5),
   };
 }
 
@@ -87,20 +97,26 @@ function drawRunMs(random: Random, faults: Faults, longRunChance: number): numbe
   return random.chance(longRunChance) ? random.between(5_000, 60_000) : random.between(1, 3_000);
 }
 
-export class Handler {
+export class Handler implements AttemptKey {
+  readonly taskId: string;
+  readonly attempt: number;
   readonly #executor: Host;
   readonly #ledger: Ledger;
+  readonly #offered: Offered;
   readonly #plan: Plan;
-  #held: Held | null = null;
   #child: Child | null = null;
-  #isAborted = false;
+  /** Why it was told to end. */
+  #aborted: AbortReason | null = null;
   #isOver = false;
   #progressCount = 0;
 
-  constructor(executor: Host, ledger: Ledger, plan: Plan) {
+  constructor(executor: Host, ledger: Ledger, offered: Offered) {
     this.#executor = executor;
     this.#ledger = ledger;
-    this.#plan = plan;
+    this.#offered = offered;
+    this.#plan = offered.plan;
+    this.taskId = offered.taskId;
+    this.attempt = offered.attempt;
   }
 
   /** It may never end by itself. */
@@ -109,94 +125,103 @@ export class Handler {
     return answerMs === null || end === 'hang' || abortMs === null;
   }
 
-  begin(held: Held): void {
-    this.#held = held;
+  begin(): void {
     const { answerMs } = this.#plan;
-    if (answerMs !== null) this.#executor.process.after(answerMs, () => this.#answer(held));
+    if (answerMs !== null) this.#executor.process.after(answerMs, () => this.#answer());
   }
 
-  /** The offer was taken back before it was answered. */
-  forget(): void {
-    this.#isOver = true;
-  }
-
-  abort(reason: CancelReason | 'lease_lost'): void {
+  abort(reason: AbortReason): void {
     const { abortMs } = this.#plan;
-    if (this.#isAborted || this.#isOver) return;
+    if (this.#aborted !== null || this.#isOver) return;
     // Only what has begun may be deaf to it.
-    if (abortMs === null && this.#child !== null) {
-      this.#child.isDeaf = true;
-      return;
-    }
-    this.#isAborted = true;
-    this.#executor.process.after(abortMs ?? 0, () => {
-      this.#end(reason === 'drain' ? 'returned' : 'canceled');
-    });
+    if (abortMs === null && this.#child !== null) return;
+    this.#aborted = reason;
+    this.#executor.process.after(abortMs ?? 0, () => this.#end('aborted'));
+  }
+
+  /** What it has started is killed; it notices that, and ends. */
+  killGroup(): void {
+    if (!this.#plan.spawns || this.#child === null) return;
+    this.#ledger.children.ended(this.#child, 'killed by its guard');
+    this.#child = null;
+    this.#executor.process.after(0, () => this.#end('aborted'));
   }
 
   kill(why: string): void {
     this.#isOver = true;
-    if (this.#child !== null) this.#ledger.childEnded(this.#child, why);
+    if (this.#child !== null) this.#ledger.children.ended(this.#child, why);
     this.#child = null;
   }
 
-  #answer(held: Held): void {
+  #answer(): void {
     if (this.#isOver) return;
-    const about = { task_id: held.taskId, attempt: held.attempt };
-    if (this.#plan.end === 'reject' || this.#isAborted) {
-      this.#isOver = true;
-      this.#executor.end(held, { type: 'reject', ...about, code: 400, message: 'not this one' });
-      return;
+    const { taskId, attempt } = this;
+    if (this.#plan.end === 'reject' || this.#aborted !== null) {
+      const body = rejectBody(this, { code: 400, message: 'not this one' });
+      return this.#conclude('reject', body);
     }
-    if (!this.#executor.accept(held)) this.#isOver = true;
+    this.#report('accept', { type: 'accept', task_id: taskId, attempt });
   }
 
   /** The master knows that the attempt was accepted. */
   run(): void {
-    const held = this.#held;
-    if (this.#isOver || this.#isAborted || held === null) return;
+    if (this.#isOver || this.#aborted !== null) return;
     const { process } = this.#executor;
-    const { isRogue } = this.#executor.kind;
-    this.#child = this.#ledger.childStarted(process, held.taskId, held.attempt, isRogue);
+    this.#child = this.#ledger.children.started(process, this, this.#executor.kind);
     this.#reportProgress();
     const { end, runMs } = this.#plan;
-    if (end !== 'hang') {
-      process.after(runMs, () => this.#end(end === 'succeed' ? 'succeeded' : end));
-    }
+    if (end !== 'hang') process.after(runMs, () => this.#end(end));
   }
 
   #reportProgress(): void {
     const { progressMs, savesCheckpoint } = this.#plan;
-    if (progressMs === null || this.#isOver || this.#held === null) return;
+    if (progressMs === null || this.#isOver) return;
     const count = ++this.#progressCount;
-    this.#executor.progress(this.#held, {
+    this.#report(savesCheckpoint ? 'checkpoint' : 'progress', {
+      type: 'progress',
+      task_id: this.taskId,
+      attempt: this.attempt,
       percent: Math.min(count, 99),
       ...(savesCheckpoint && { checkpoint: { count } }),
     });
     this.#executor.process.after(progressMs, () => this.#reportProgress());
   }
 
-  #end(how: Plan['end'] | 'succeeded' | 'canceled' | 'returned'): void {
-    const held = this.#held;
-    if (this.#isOver || held === null) return;
-    this.#isOver = true;
-    if (this.#child !== null) this.#ledger.childEnded(this.#child, how);
+  #end(how: Plan['end'] | 'aborted'): void {
+    if (this.#isOver) return;
+    if (this.#child !== null) this.#ledger.children.ended(this.#child, this.#aborted ?? how);
     this.#child = null;
-    const about = { task_id: held.taskId, attempt: held.attempt };
-    if (how === 'succeeded') {
-      const result = { by: this.#executor.process.name, attempt: held.attempt };
-      this.#ledger.succeeded(held.taskId, held.attempt, JSON.stringify(result));
-      this.#executor.end(held, { type: 'result', ...about, outcome: 'succeeded', result });
-    } else if (how === 'canceled' || how === 'returned' || how === 'return') {
-      const outcome = how === 'canceled' ? 'canceled' : 'returned';
-      this.#executor.end(held, { type: 'result', ...about, outcome });
-    } else {
-      const error: TaskError = {
-        message: how,
-        retryable: how !== 'fail_for_good',
-        ...(how === 'retry_after' && { retry_after: 2 }),
-      };
-      this.#executor.end(held, { type: 'result', ...about, outcome: 'failed', error });
+    const { taskId, attempt } = this;
+    // The SDK has no word for this, the protocol has.
+    const given = { type: 'result', task_id: taskId, attempt, outcome: 'returned' } as const;
+    if (how === 'return') return this.#conclude('result', JSON.stringify(given));
+    const { reportsTimeouts, bytesMax } = this.#offered;
+    const context = { aborted: this.#aborted, reportsTimeouts, bytesMax };
+    if (how !== 'succeed') {
+      const { body } = outcomeOf(this, { error: errorOf(how) }, context);
+      return this.#conclude('result', body);
     }
+    const value = { by: this.#executor.process.name, attempt };
+    this.#ledger.succeeded(taskId, attempt, JSON.stringify(value));
+    this.#conclude('result', outcomeOf(this, { value }, context).body);
   }
+
+  #report(type: 'accept' | 'progress' | 'checkpoint', message: ExecutorMessage): void {
+    const { taskId, attempt } = this;
+    this.#executor.report({ type, taskId, attempt, body: JSON.stringify(message) });
+  }
+
+  #conclude(type: 'reject' | 'result', body: string): void {
+    const { taskId, attempt } = this;
+    this.#isOver = true;
+    this.#executor.report({ type, taskId, attempt, body });
+    this.#executor.ended(this);
+  }
+}
+
+/** With details, or as no error at all: else these would be where it was thrown, on this machine. */
+function errorOf(how: string): unknown {
+  if (how === 'fail_for_good') return new NonRetryableError(how, { details: {} });
+  if (how === 'retry_after') return new RetryableError(how, { details: {}, retryAfterMs: 2_000 });
+  return how;
 }

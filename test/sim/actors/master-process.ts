@@ -5,6 +5,7 @@ import type { Commit, Log, Notifier, TaskStore } from '../../../master/applicati
 import { watchWallClock } from '../../../master/application/wall-clock.ts';
 import { SimNotifier } from './callbacks.ts';
 import { TurnCheck } from '../checks.ts';
+import type { SessionSabotage } from './executor-kind.ts';
 import type { Faults, Settings } from '../faults.ts';
 import type { Ledger } from '../ledger.ts';
 import { SimLink } from '../link.ts';
@@ -33,6 +34,7 @@ export interface Sabotage {
   readonly store?: (store: TaskStore, ledger: Ledger) => TaskStore;
   readonly link?: (link: SimLink) => void;
   readonly notifier?: (notifier: Notifier) => void;
+  readonly executor?: SessionSabotage;
 }
 
 export class MasterProcess {

@@ -5,8 +5,16 @@ import type { RowWrite } from '../../../master/domain/changes.ts';
 import type { Event } from '../../../master/domain/events.ts';
 import type { State } from '../../../master/domain/state.ts';
 import type { Sabotage } from './master-process.ts';
+import type { FaultClasses, Settings } from '../faults.ts';
 import type { Ledger } from '../ledger.ts';
 import type { SimLink } from '../link.ts';
+
+export interface Mutant extends Sabotage {
+  readonly name: string;
+  /** Where the usual mixture rarely brings about what the bug needs. */
+  readonly faults?: Partial<FaultClasses>;
+  readonly settings?: Partial<Settings>;
+}
 
 /** Before each event reaches the mailbox; null drops it. */
 export function onEvent(change: (event: Event, state: State | null) => Event | null): Sabotage {
