@@ -97,7 +97,8 @@ export class Uplink {
         if (isConnected && socket.isOpen) socket.send(this.#up(text));
       },
       close: (code, reason) => {
-        if (FAULT_CODES.includes(code)) {
+        // What is said on one that was given up reaches nobody.
+        if (endedAs === null && FAULT_CODES.includes(code)) {
           process.world.violate('I8', `${process.name} got a bad frame: ${reason}`);
         }
         endedAs ??= { code, reason };
