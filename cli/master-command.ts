@@ -5,7 +5,7 @@
 import type { Config } from '@soda-scheduler/master';
 import { Command, Option } from 'commander';
 import { ExitCode, Failure } from './exit-code.ts';
-import { Output } from './output.ts';
+import { endWithReader, Output } from './output.ts';
 
 type Flags = Record<string, string | boolean | undefined>;
 
@@ -99,33 +99,40 @@ async function configOf(flags: Flags): Promise<Config> {
 const STOP_MS_MAX = 9_000;
 const LINGER_MS_MAX = 1_000;
 
+/** Aborts at the first signal. A second one ends the process, and so does a stop that takes too long. */
+const told = new AbortController();
+
+/** Ctrl-C and SIGTERM may come before there is a master to tell: from here on they are heard. */
+export function listenForSignals(): void {
+  process.on('SIGINT', end).on('SIGTERM', end);
+}
+
+function end(): void {
+  // The second time nobody wants to wait; a master that is killed loses nothing.
+  if (told.signal.aborted) process.exit(ExitCode.failed);
+  told.abort();
+  setTimeout(() => {
+    process.stderr.write('soda: the database does not answer: stopped without it\n');
+    process.exit(ExitCode.failed);
+  }, STOP_MS_MAX).unref();
+}
+
 /** Returns when the master was told to stop and has. @throws if it had to end by itself. */
 async function runUntilStopped(
   config: Config,
   onReady: (url: string) => void,
   logTo: NodeJS.WritableStream = process.stdout,
 ): Promise<void> {
+  // What cannot be said is lost; the master goes on without whoever read it.
+  process.stdout.off('error', endWithReader).on('error', () => undefined);
+  process.stderr.on('error', () => undefined);
   const { runMaster } = await loadMaster();
-  const told = new AbortController();
-  let lastResort: NodeJS.Timeout | undefined;
-  const end = () => {
-    // The second time nobody wants to wait; a master that is killed loses nothing.
-    if (told.signal.aborted) process.exit(ExitCode.failed);
-    told.abort();
-    lastResort = setTimeout(() => {
-      process.stderr.write('soda: the database does not answer: stopped without it\n');
-      process.exit(ExitCode.failed);
-    }, STOP_MS_MAX);
-  };
-  process.on('SIGINT', end).on('SIGTERM', end);
   try {
     const master = await runMaster(config, { logTo, signal: told.signal });
     if (!told.signal.aborted) onReady(master.url);
     await master.stopped;
   } finally {
-    clearTimeout(lastResort);
     // What a library has left open does not keep a master that has stopped.
     setTimeout(() => process.exit(), LINGER_MS_MAX).unref();
-    process.off('SIGINT', end).off('SIGTERM', end);
   }
 }

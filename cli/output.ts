@@ -6,6 +6,7 @@
 import { styleText } from 'node:util';
 import { exactJson } from '@soda-scheduler/client';
 import Table from 'cli-table3';
+import { ExitCode } from './exit-code.ts';
 
 type Style = Parameters<typeof styleText>[0];
 export type Cell = string | number | null;
@@ -105,6 +106,11 @@ export class Output {
     const style = styleOfState[text];
     return style !== undefined && this.#colours ? styleText(style, text) : text;
   }
+}
+
+/** `soda task list | head` ends the pipe early: that is no fault. */
+export function endWithReader(error: NodeJS.ErrnoException): void {
+  process.exit(error.code === 'EPIPE' ? ExitCode.ok : ExitCode.failed);
 }
 
 /** JSON on one line: a newline is white space in it, and never part of a value. */

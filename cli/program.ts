@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { doctorCommand } from './doctor-command.ts';
 import { executorCommand } from './executor-command.ts';
-import { addSettings, devCommand, masterCommand } from './master-command.ts';
+import { addSettings, devCommand, listenForSignals, masterCommand } from './master-command.ts';
 import { taskCommand } from './task-command.ts';
 
 const HELP = `
@@ -35,7 +35,10 @@ export function program(): Command {
     .exitOverride()
     .addHelpText('after', HELP)
     .hook('preSubcommand', async (_soda, command) => {
-      if (command.name() === 'master' || command.name() === 'dev') await addSettings(command);
+      if (command.name() !== 'master' && command.name() !== 'dev') return;
+      // First: to load the master takes a while.
+      listenForSignals();
+      await addSettings(command);
     });
   // After the settings above, which subcommands inherit.
   for (const command of [

@@ -1,7 +1,7 @@
 /** The process `soda`: runs the command it is given, and turns how it ends into an exit code. */
 import { CommanderError } from 'commander';
 import { adviceOn, ExitCode, exitCodeOf, Failure, Interrupted } from './exit-code.ts';
-import { plain } from './output.ts';
+import { endWithReader, plain } from './output.ts';
 import { program } from './program.ts';
 
 async function run(argv: readonly string[]): Promise<number> {
@@ -21,8 +21,5 @@ async function run(argv: readonly string[]): Promise<number> {
   }
 }
 
-// `soda task list | head` ends the pipe early: that is no fault.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === 'EPIPE' ? ExitCode.ok : ExitCode.failed);
-});
+process.stdout.on('error', endWithReader);
 process.exitCode = await run(process.argv);

@@ -79,7 +79,6 @@ export async function runMaster(
     log.info('the master has stopped', { event: 'stopped' });
   };
   const stop = (): Promise<void> => (stopping ??= shutDown());
-  options.signal?.addEventListener('abort', () => void stop());
   const endFor = async (error: unknown): Promise<never> => {
     sayWhy(error);
     await stop();
@@ -91,6 +90,9 @@ export async function runMaster(
       throw inWords(error, config);
     });
     const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+    // Not before it listens: what has not begun cannot be stopped.
+    if (options.signal?.aborted === true) void stop();
+    else options.signal?.addEventListener('abort', () => void stop());
     // It listens, but takes no work before it has its database.
     log.info('the master starts', { event: 'starting', url, version: VERSION });
     const { ended } = await engine.start();

@@ -122,7 +122,9 @@ export class Engine {
    * @throws {StoreUnusable} the store cannot be used as it is.
    */
   async start(): Promise<{ readonly ended: Promise<void> }> {
-    await this.#recover();
+    // The store must not be closed under what it is asked here.
+    this.#loop = this.#recover();
+    await this.#loop;
     this.#standStill.start();
     this.#loop = this.#run();
     return { ended: this.#loop };

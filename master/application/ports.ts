@@ -201,7 +201,7 @@ export interface Notifier {
   /**
    * `task` is null when it must be read from history first. `term`: of the state that hands it over;
    * the outcome carries it. A callback that is in flight already is not sent twice: its outcome
-   * answers for the newest hand-over.
+   * answers for the newest hand-over. Nor is one that was delivered, unless its tries began anew.
    */
   deliver(notification: Notification, task: EndedTask | null, term: number): void;
   /**

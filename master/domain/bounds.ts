@@ -70,3 +70,9 @@ export const CONTACT_COUNT_MAX = 10;
 
 /** Attempts that are kept of a task: its newest, each new one takes the place of its oldest. */
 export const ATTEMPT_COUNT_MAX = 200;
+
+/**
+ * Callbacks that the notifier knows to be delivered, the newest: what could not be written, and is handed
+ * over once more, is not sent once more. Beyond it the oldest are forgotten, and may be sent again.
+ */
+export const DELIVERED_COUNT_MAX = 10_000;

@@ -6,14 +6,21 @@ import { createLogger, format, transports } from 'winston';
 import type { Log, Observer } from '../application/ports.ts';
 import type { Observation } from '../domain/effects.ts';
 import type { AttemptRecord, Task } from '../domain/task.ts';
+import { lossyLines } from './lossy-lines.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 type Fields = Record<string, unknown>;
 
 const TEXT_LENGTH_MAX = 4_000;
 
-/** @param stream Where the lines go; for tests. */
-export function createLog(level: LogLevel, stream: NodeJS.WritableStream = process.stdout): Log {
+/** @param to Where the lines go; for tests. Those that it does not take are lost. */
+export function createLog(level: LogLevel, to: NodeJS.WritableStream = process.stdout): Log {
+  const stream = lossyLines(to, {
+    began: (code) => {
+      process.stderr.write(`soda: the log cannot be written (${code}); the master goes on\n`);
+    },
+    ended: (lost_count) => log.warn('lines of the log were lost', { event: 'log', lost_count }),
+  });
   const logger = createLogger({
     level,
     levels: { error: 0, warn: 1, info: 2, debug: 3 },
@@ -28,12 +35,13 @@ export function createLog(level: LogLevel, stream: NodeJS.WritableStream = proce
     // Nested, because winston would append a field named `message` to the message.
     return (message, fields) => void logger.log({ level: severity, message, fields });
   };
-  return {
+  const log: Log = {
     debug: writer('debug'),
     info: writer('info'),
     warn: writer('warn'),
     error: writer('error'),
   };
+  return log;
 }
 
 function lineOf(level: string, message: string, fields: Fields | undefined): string {

@@ -5,6 +5,7 @@
  */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Clock, Log, Notifier, StoredTask } from '../../application/ports.ts';
+import { DELIVERED_COUNT_MAX } from '../../domain/bounds.ts';
 import type { Event } from '../../domain/events.ts';
 import type { EndedTask, Notification } from '../../domain/task.ts';
 import { type AddressPolicy, checkedLookup, plainHost, type Resolve } from './address-policy.ts';
@@ -68,6 +69,11 @@ export class HttpNotifier implements Notifier {
   readonly #requests: CallbackRequests;
   /** What is being tried, by webhook id: after a rebuild it is handed over once more. */
   readonly #trying = new Map<string, Delivery>();
+  /**
+   * How those went that were delivered, by what `deliveryOf` calls them. While the database refuses to
+   * write it, each is handed over after every rebuild.
+   */
+  readonly #delivered = new Map<string, Tried>();
   /** Of the callbacks that were put off, since this was logged last. */
   #putOffOrigins: string[] = [];
   #stopped = false;
@@ -91,6 +97,11 @@ export class HttpNotifier implements Notifier {
   deliver(notification: Notification, task: EndedTask | null, term: number): void {
     if (this.#stopped) return;
     const id = webhookId(notification);
+    const delivered = this.#delivered.get(deliveryOf(id, notification));
+    if (delivered !== undefined) {
+      this.#report({ notification, term }, delivered);
+      return;
+    }
     const trying = this.#trying.get(id);
     if (trying !== undefined) {
       trying.term = term;
@@ -134,8 +145,16 @@ export class HttpNotifier implements Notifier {
     }
     if (this.#stopped) return;
     this.#trying.delete(id);
+    if (tried?.outcome === 'delivered') this.#remember(turn.item, tried);
     if (tried !== null) this.#report(turn.item, tried);
     this.#queue.settle(turn, verdict);
+  }
+
+  #remember({ id, notification }: Delivery, tried: Tried): void {
+    this.#delivered.set(deliveryOf(id, notification), tried);
+    if (this.#delivered.size <= DELIVERED_COUNT_MAX) return;
+    const [oldest = ''] = this.#delivered.keys();
+    this.#delivered.delete(oldest);
   }
 
   /** The body; or how the try ends without one. */
@@ -187,6 +206,11 @@ export class HttpNotifier implements Notifier {
     const { taskSeq, finishedAt } = notification;
     this.#options.post({ type: 'notificationTried', term, taskSeq, finishedAt, ...tried });
   }
+}
+
+/** Whoever wants it sent again begins the tries anew: that is another delivery. */
+function deliveryOf(id: string, { triesSince }: Notification): string {
+  return `${id} ${triesSince}`;
 }
 
 /** Whatever was tried least goes first, and of those what ended first: so each gets its turn. */

@@ -74,6 +74,21 @@ describe('HTTP notifier', () => {
     expect(ids.size).to.equal(1);
   });
 
+  it('sends nothing twice that was delivered, until somebody wants it', async () => {
+    const ended = taskOf('once');
+    bench.deliver(ended);
+    expect(await bench.answered(200)).to.include({ outcome: 'delivered', term: 1 });
+    // It could not be written: the state was rebuilt, and hands it over again.
+    bench.notifier.forgetAll();
+    bench.deliver(ended, undefined, 2);
+    expect(await bench.tries.take()).to.include({ outcome: 'delivered', status: 200, term: 2 });
+    expect(bench.calls.count).to.equal(0);
+
+    const again = notificationOf(ended, { url: bench.base, triesSince: bench.clock.now() });
+    bench.notifier.deliver(again, ended, 2);
+    expect(await bench.answered(202)).to.include({ outcome: 'delivered', status: 202 });
+  });
+
   it('refuses secrets that receivers could not use', () => {
     for (const bad of ['secret', 'whsec_', 'whsec_c2hvcnQ=', `whsec_${'!'.repeat(40)}`]) {
       expect(() => bench.notifierWith({ secrets: [bad] }), bad).to.throw(/24 to 64 bytes/);
@@ -89,7 +104,13 @@ describe('HTTP notifier', () => {
       [499, { state: 'canceled', lastOutcome: 'canceled' }],
     ];
     for (const [code, change] of cases) {
-      bench.deliver(taskOf('ended', { result: null, error: { message: 'no codec' }, ...change }));
+      bench.deliver(
+        taskOf(`ended-${change.state}-${code}-${change.lastOutcome}`, {
+          result: null,
+          error: { message: 'no codec' },
+          ...change,
+        }),
+      );
       const { body, response } = await bench.calls.take();
       response.end();
       const parsed = JSON.parse(body) as CallbackBody;

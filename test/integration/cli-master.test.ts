@@ -1,0 +1,90 @@
+/** `soda master` as a process among others: whoever reads its log, and whoever ends it. */
+import { expect } from 'chai';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { commandSuite, soda } from '../helpers/soda-command.ts';
+import { eventually } from '../helpers/system/wait.ts';
+
+describe('soda master', function () {
+  this.timeout(60_000);
+  this.slow(20_000);
+  const suite = commandSuite();
+  const { start } = suite;
+
+  async function freePort(): Promise<number> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
+
+  async function takesWork(port: number): Promise<void> {
+    const url = `http://127.0.0.1:${port}/readyz`;
+    await eventually('it takes work', async () => (await fetch(url)).ok);
+  }
+
+  for (const command of ['master', 'dev']) {
+    it(`goes on without whoever read what it says: ${command}`, async () => {
+      const port = await freePort();
+      const child = start([command, '--port', String(port), '--data-dir', `unread-${command}`]);
+      const ended = once(child, 'close') as Promise<[number | null]>;
+      const log = command === 'master' ? child.stdout : child.stderr;
+      await once(createInterface(log), 'line');
+      const rest = text(command === 'master' ? child.stderr : child.stdout);
+      log.destroy();
+      await takesWork(port);
+      child.kill('SIGINT');
+      expect((await ended)[0]).to.equal(0);
+      if (command === 'master') {
+        expect(await rest).to.equal(
+          'soda: the log cannot be written (EPIPE); the master goes on\n',
+        );
+      }
+    });
+  }
+
+  it('goes on where the disk of its log is full', async function () {
+    const full = openSync('/dev/full', 'w');
+    const port = await freePort();
+    const args = [soda, 'master', '--port', String(port), '--data-dir', 'full'];
+    const { folder } = suite;
+    const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', full, 'pipe'] });
+    closeSync(full);
+    try {
+      const ended = once(child, 'close') as Promise<[number | null]>;
+      const said = text(child.stderr as NodeJS.ReadableStream);
+      await takesWork(port);
+      child.kill('SIGTERM');
+      expect((await ended)[0]).to.equal(0);
+      expect(await said).to.equal('soda: the log cannot be written (ENOSPC); the master goes on\n');
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+
+  it('stops in order when it is told to before there is a master', async () => {
+    // While it loads what a master needs.
+    const early = `const load = process.dlopen;
+      process.dlopen = (...args) => {
+        process.kill(process.pid, 'SIGTERM');
+        process.dlopen = load;
+        return load.apply(process, args);
+      }`;
+    const child = start(['master', '--port', '0', '--data-dir', 'early'], {
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(early)}`,
+    });
+    const [out, [code, signal]] = await Promise.all([
+      text(child.stdout),
+      once(child, 'close') as Promise<[number | null, string | null]>,
+    ]);
+    expect({ code, signal }).to.deep.equal({ code: 0, signal: null });
+    expect(out).not.to.contain('takes work');
+  });
+});
