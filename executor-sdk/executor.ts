@@ -5,7 +5,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import type { ExecutorMessage } from '@soda-scheduler/protocol';
-import { ChildGroups } from './child-groups.ts';
+import { ChildGroups } from './children/child-groups.ts';
 import { ExecutorRefused, TaskAborted } from './errors.ts';
 import type { AbortReason } from './errors.ts';
 import { checkHandler, checkOptions, sessionSettings } from './executor-options.ts';

@@ -1,7 +1,7 @@
 /** What a handler is given: its task, and the way to report while it runs. */
 import type { ChildProcess } from 'node:child_process';
 import { type ExecutorMessage, jsonObject, jsonText } from '@soda-scheduler/protocol';
-import type { ChildOptions } from './child-groups.ts';
+import type { ChildOptions } from './children/child-groups.ts';
 import { type AttemptKey, type FromSession, type Limits, nameOf } from './thread-messages.ts';
 
 const PROGRESS_INTERVAL_MS = 1_000;
@@ -64,8 +64,9 @@ export interface TaskContext {
   /**
    * Starts a program, as `node:child_process` does, that ends with this attempt: it gets SIGTERM
    * when the attempt has to end, and SIGKILL when that takes more than 5 s or the lease is almost
-   * over; whatever of it is left when the handler has ended is killed, and it dies with this
-   * process, even by SIGKILL. All of that is for its process group, what it starts included.
+   * over, even while this process stands still; whatever of it is left when the handler has ended
+   * is killed, and it dies with this process, even by SIGKILL. All of that is for its process
+   * group, what it starts included.
    * Children that were started in another way may run on when the task runs elsewhere already.
    * @throws {TaskAborted} the attempt has to end.
    */

@@ -1,6 +1,6 @@
 /** Runs a handler without a master: for the unit tests of those who write handlers. */
 import { RawJson, SESSION_LIMITS, jsonText } from '@soda-scheduler/protocol';
-import { ChildGroups } from './child-groups.ts';
+import { ChildGroups } from './children/child-groups.ts';
 import { TaskAborted } from './errors.ts';
 import { checkedJson, fencingToken } from './task-context.ts';
 import type { Handler, Task } from './task-context.ts';

@@ -5,6 +5,7 @@
  * because nothing else is certain to stop it.
  * It never decides when a lease is renewed; `session-client.ts` does.
  */
+import type { GroupGuard } from '../children/group-guard.ts';
 import type { AbortReason } from '../errors.ts';
 import { keyOf } from '../thread-messages.ts';
 import type { AttemptKey } from '../thread-messages.ts';
@@ -42,8 +43,8 @@ export interface AttemptGuardOptions {
   readonly abort: (key: AttemptKey, reason: AbortReason) => void;
   /** The lease was lost under an attempt. */
   readonly onLeaseLost: (key: AttemptKey, hasAccepted: boolean) => void;
-  /** Kills the processes that handlers started. */
-  readonly killGroups: () => void;
+  /** The processes that handlers started. */
+  readonly groups: Pick<GroupGuard, 'endBy' | 'killAll'>;
   readonly endProcess: (why: string) => void;
 }
 
@@ -113,6 +114,7 @@ export class AttemptGuard {
     for (const callOff of [this.#callOffLease, this.#callOffKill, this.#callOffExit]) callOff();
     this.#killAt = Number.POSITIVE_INFINITY;
     this.#exitAt = Number.POSITIVE_INFINITY;
+    this.#tellEnd();
     this.#onFree?.();
     return counts;
   }
@@ -135,6 +137,7 @@ export class AttemptGuard {
 
   renewLease(sentAt: number, leaseMs: number): void {
     this.lease.renew(sentAt, leaseMs);
+    this.#tellEnd();
     this.#watchLease();
   }
 
@@ -174,11 +177,11 @@ export class AttemptGuard {
 
   /** The earliest end that was asked for counts. */
   #endBy({ taskId, attempt }: AttemptKey, reason: AbortReason, killAt: number, exitAt: number) {
-    const { clock, killGroups, endProcess } = this.#options;
+    const { clock, groups, endProcess } = this.#options;
     if (killAt < this.#killAt) {
       this.#callOffKill();
       this.#killAt = killAt;
-      this.#callOffKill = clock.wakeAt(killAt, killGroups);
+      this.#callOffKill = clock.wakeAt(killAt, () => groups.killAll());
     }
     if (exitAt < this.#exitAt) {
       this.#callOffExit();
@@ -191,6 +194,13 @@ export class AttemptGuard {
         );
       });
     }
+    this.#tellEnd();
+  }
+
+  /** To whom it falls to end them should this process stand still by then. */
+  #tellEnd(): void {
+    const { killAt, exitAt } = this.lease;
+    this.#options.groups.endBy(Math.min(killAt, this.#killAt), Math.min(exitAt, this.#exitAt));
   }
 
   #watchLease(): void {

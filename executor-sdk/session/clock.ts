@@ -6,17 +6,26 @@ export interface Clock {
   wakeAt(at: number, call: () => void): () => void;
 }
 
+/** What a timer cannot wait it does not wait at all. */
+const TIMER_MS_MAX = 2_147_000_000;
+
+/** Shows the same in every thread and process of a machine. */
 export const monotonicClock: Clock = {
-  now: () => performance.now(),
+  now() {
+    const [seconds, nanoseconds] = process.hrtime();
+    return seconds * 1e3 + nanoseconds / 1e6;
+  },
   wakeAt(at, call) {
-    let timer: NodeJS.Timeout | undefined;
-    const wait = (): void => {
-      const waitMs = at - performance.now();
-      // A timer may fire a moment early.
-      if (waitMs > 0) timer = setTimeout(wait, Math.ceil(waitMs));
-      else call();
+    const sleep = (): NodeJS.Timeout => {
+      const waitMs = Math.ceil(at - monotonicClock.now());
+      return setTimeout(wake, Math.min(Math.max(0, waitMs), TIMER_MS_MAX));
     };
-    timer = setTimeout(wait, Math.max(0, Math.ceil(at - performance.now())));
+    let timer = sleep();
+    function wake(): void {
+      // A timer may fire a moment early.
+      if (monotonicClock.now() < at) timer = sleep();
+      else call();
+    }
     return () => clearTimeout(timer);
   },
 };

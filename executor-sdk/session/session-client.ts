@@ -10,7 +10,7 @@ import { CloseCode, decodeFrame, encodeFrame, masterFrame } from '@soda-schedule
 import type { NumberedFrame, WelcomeFrame } from '@soda-scheduler/protocol';
 import { ExecutorRefused } from '../errors.ts';
 import type { EventDraft } from '../events.ts';
-import { AttemptGuard } from './attempt-guard.ts';
+import { AttemptGuard, type AttemptGuardOptions } from './attempt-guard.ts';
 import { Attempts } from './attempts.ts';
 import type { Clock } from './clock.ts';
 import type { Closed, Dial, Dialled } from './dial.ts';
@@ -31,8 +31,8 @@ export interface SessionClientOptions {
   readonly tell: (message: FromSession) => void;
   /** Ends the process at once. `fenced`: the attempt under it, if that has lost its lease. */
   readonly endProcess: (why: string, fenced: Fenced | null) => void;
-  /** Ends at once what handlers have started. */
-  readonly killGroups: () => void;
+  /** What handlers have started. */
+  readonly groups: AttemptGuardOptions['groups'];
   readonly clock: Clock;
   readonly dial: Dial;
   /** From 0 to 1. */
@@ -76,7 +76,7 @@ export class SessionClient {
     });
     this.#guard = new AttemptGuard({
       clock,
-      killGroups: options.killGroups,
+      groups: options.groups,
       endProcess: (why) => {
         const { held } = this.#guard;
         const fenced =

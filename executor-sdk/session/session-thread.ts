@@ -1,6 +1,7 @@
 /** Entry of the worker thread that keeps the session while handlers use the main thread. */
 import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
+import { GroupGuard } from '../children/group-guard.ts';
 import { monotonicClock } from './clock.ts';
 import { Connection } from './connection.ts';
 import { eventOf, logFormat, printed } from '../events.ts';
@@ -17,18 +18,7 @@ if (port === null) throw new Error('session-thread.ts runs as a worker only');
 const settings = workerData as SessionSettings;
 const format = logFormat(process.env);
 const record = IncarnationRecord.begin(settings);
-/** Process groups that handlers have started, by their leaders. */
-const groups = new Set<number>();
-
-function killGroups(): void {
-  for (const pid of groups) {
-    try {
-      process.kill(-pid, 'SIGKILL');
-    } catch {
-      // It has ended by itself.
-    }
-  }
-}
+const guard = new GroupGuard();
 
 /** The other thread may be blocked: only a synchronous write is sure to be seen. */
 function sayLast(why: string, fenced: Fenced | null): void {
@@ -51,19 +41,19 @@ const client = new SessionClient({
   clock: monotonicClock,
   random: Math.random,
   dial: (options) => new Connection(options),
-  killGroups,
+  groups: guard,
   endProcess: (why, fenced) => {
     sayLast(why, fenced);
     if (fenced !== null) record.willEnd(fenced);
-    killGroups();
+    guard.killAll();
     process.kill(process.pid, 'SIGKILL');
   },
 });
 port.on('message', (message: ToSession) => {
-  if (message.type !== 'group') return client.take(message);
-  if (message.isAlive) groups.add(message.pid);
-  else groups.delete(message.pid);
+  if (message.type === 'group') guard.tell(message.pid, message.isAlive);
+  else client.take(message);
 });
 await client.run();
 record.left();
+guard.close();
 port.close();

@@ -148,6 +148,27 @@ describeSystem('an executor', ({ start, store }) => {
     await system.executorIs('a', 'idle');
   });
 
+  it('that stands still past its lease has nothing at work beside the next attempt', async () => {
+    const system = await start();
+    const stopped = await system.executor({ id: 'a' });
+    const taskId = await system.submit([[{ tick: true }]]);
+    const ticks = (attempt: number) => {
+      return system.runs(taskId, 'tick').filter((mark) => mark.attempt === attempt);
+    };
+    await eventually('what it has started is at work', () => ticks(1).length > 0);
+    stopped.signal('SIGSTOP');
+    await system.executor({ id: 'b' });
+    await eventually('so is that of the next attempt', () => ticks(2).length > 5);
+    const next = await system.started(taskId, 2);
+    expect(ticks(1).at(-1)?.at).to.be.below(next.at);
+
+    stopped.signal('SIGCONT');
+    const end = await eventually('its handler has ended', () => system.runs(taskId, 'end')[0]);
+    expect(end, 'of its program, or of the lease').to.include({ executor: 'a', how: 'failed' });
+    await system.executorIs('a', 'idle');
+    expect(await system.task(taskId)).to.include({ state: 'running', attempt: 2 });
+  });
+
   it('whose handler blocks its thread for longer than the lease keeps its task', async () => {
     const system = await start();
     await system.executor({ id: 'a' });

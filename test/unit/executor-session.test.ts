@@ -53,6 +53,52 @@ describe('a session of an executor', function () {
     });
   }
 
+  it('says by when what the handler has started is to be gone, with each answer anew', async () => {
+    const link = new MemoryLink();
+    await link.run('t1');
+    for (let count = 0; count < 3; count += 1) {
+      const grantedAt = link.clock.now();
+      const end = { endAt: grantedAt + 28_500, killAt: grantedAt + 29_250 };
+      expect(link.ends.at(-1)).to.deep.equal(end);
+      await link.clock.pass(HEARTBEAT_MS);
+    }
+    const told = link.ends.length;
+    link.endMaster('swallows');
+    await link.clock.pass(LEASE_MS);
+    expect(link.ends.slice(told), 'and no later without one').to.satisfy((ends: typeof link.ends) =>
+      ends.every(({ killAt }) => killAt === link.ends[told - 1]!.killAt),
+    );
+  });
+
+  it('goes by the lease of the master that it has reached last', async () => {
+    const link = new MemoryLink();
+    await link.run('t1');
+    link.leaseMs = 12_000;
+    link.endMaster('refuses');
+    link.master = 'answers';
+    await link.clock.pass(3_000);
+    const back = link.of('executorConnected')[1]!;
+    expect(back.running[0]).to.include({ taskId: 't1' });
+    const { endAt, killAt } = link.ends.at(-1)!;
+    expect(killAt - endAt, 'half of the least margin, of 2 s').to.equal(500);
+    expect(killAt).to.be.within(link.clock.now() + 9_000, link.clock.now() + 11_500);
+  });
+
+  it('has it gone within the grace of an attempt that is to end, and the next one is free', async () => {
+    const link = new MemoryLink();
+    await link.run('t1');
+    const { sessionId } = link.of('executorConnected')[0]!;
+    const cancel = { type: 'cancel', taskId: 't1', attempt: 1, graceMs: 4_000 } as const;
+    link.sessions.send(sessionId, { ...cancel, reason: 'canceled' }, 1);
+    await settled();
+    const now = link.clock.now();
+    expect(link.ends.at(-1)).to.deep.equal({ endAt: now + 2_000, killAt: now + 4_000 });
+    link.say('result', 't1', { outcome: 'canceled' });
+    link.assign('t2');
+    await settled();
+    expect(link.ends.at(-1)).to.deep.equal({ endAt: now + 28_500, killAt: now + 29_250 });
+  });
+
   it('says which attempt it fenced until a master has answered that', async () => {
     const link = new MemoryLink();
     const hellos: { fenced: unknown; running: unknown }[] = [];

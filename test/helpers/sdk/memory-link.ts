@@ -18,6 +18,8 @@ export class MemoryLink {
   readonly told: (FromSession & { readonly at: number })[] = [];
   /** What was done to the processes of this executor. */
   readonly killed: { readonly what: 'groups' | 'process'; readonly at: number }[] = [];
+  /** When its guard was to end them, each time that it was told. */
+  readonly ends: { readonly endAt: number; readonly killAt: number }[] = [];
   readonly events: Event[] = [];
   /** `refuses`: nobody listens. `swallows`: what is dialled hears nothing. */
   master: 'answers' | 'refuses' | 'swallows' = 'answers';
@@ -25,11 +27,12 @@ export class MemoryLink {
   /** Looks at each text on its way up; false: it does not arrive. */
   onUp: (text: string) => boolean = () => true;
   sessions: ExecutorSessions;
-  readonly #leaseMs: number;
+  /** Of a master that begins. */
+  leaseMs: number;
   #hangUp: ((code: number, reason: string) => void) | null = null;
 
   constructor({ leaseMs = 30_000, random = (): number => 0.5 } = {}) {
-    this.#leaseMs = leaseMs;
+    this.leaseMs = leaseMs;
     this.sessions = this.#newSessions();
     this.client = new SessionClient({
       settings: sessionSettings({ url: 'http://master', id: 'e1' }, ['test']),
@@ -38,7 +41,10 @@ export class MemoryLink {
       random,
       dial: (options) => this.#dial(options),
       tell: (message) => queueMicrotask(() => this.#told(message)),
-      killGroups: () => this.killed.push({ what: 'groups', at: this.clock.now() }),
+      groups: {
+        endBy: (endAt, killAt) => void this.ends.push({ endAt, killAt }),
+        killAll: () => void this.killed.push({ what: 'groups', at: this.clock.now() }),
+      },
       endProcess: () => this.killed.push({ what: 'process', at: this.clock.now() }),
     });
   }
@@ -83,8 +89,8 @@ export class MemoryLink {
     let count = 0;
     const sessions: ExecutorSessions = new ExecutorSessions({
       clock: this.clock,
-      heartbeatMs: this.#leaseMs / 6,
-      leaseMs: this.#leaseMs,
+      heartbeatMs: this.leaseMs / 6,
+      leaseMs: this.leaseMs,
       createId: () => `s${this.clock.now()}-${++count}`,
     });
     sessions.attach({

@@ -35,6 +35,7 @@ export type Step =
   | { readonly ignore: true }
   | { readonly work: number }
   | { readonly block: number }
+  | { readonly tick: true }
   | { readonly checkpoint: unknown }
   | { readonly fail: { retryable?: boolean; retryAfterMs?: number; message?: string } }
   | { readonly crash: true };
@@ -53,9 +54,9 @@ export interface ExecutorSettings {
   readonly script?: string;
 }
 
-/** A handler began or ended, as its process told it. */
+/** A handler began or ended, as its process told it; or what it has started is alive. */
 export interface Mark {
-  readonly mark: 'start' | 'end' | 'offered';
+  readonly mark: 'start' | 'end' | 'offered' | 'tick';
   readonly executor: string;
   readonly task: string;
   readonly attempt: number;

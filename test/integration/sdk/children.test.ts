@@ -101,7 +101,7 @@ describe('what a handler has started', function () {
     const { sessionId } = await master.nth('executorConnected');
     const next = nextChild();
     master.assign(sessionId, { id: 't1', params: JSON.stringify({ mode, port }) });
-    return { proxy, child, ...(await next) };
+    return { master, proxy, child, ...(await next) };
   }
 
   it('is killed before the lease is over, though the handler blocks its thread', async () => {
@@ -110,6 +110,15 @@ describe('what a handler has started', function () {
     await gone;
     expect(child.exit, 'the process itself comes after it').to.equal(null);
     expect(await child.exited).to.deep.equal({ code: null, signal: 'SIGKILL' });
+  });
+
+  it('is killed before the lease is over, though the executor stands still', async () => {
+    const { master, child, gone } = await parent('orphan');
+    child.signal('SIGSTOP');
+    const end = gone.then(() => 'gone');
+    const leaseEnd = master.nth('executorDisconnected').then(() => 'the lease is over');
+    expect(await Promise.race([end, leaseEnd])).to.equal('gone');
+    expect(child.exit, 'the executor still stands').to.equal(null);
   });
 
   it('dies with an executor that was killed', async () => {

@@ -32,7 +32,7 @@ async function runOneTask(url: string, id: string): Promise<void> {
     clock: patientClock,
     random: Math.random,
     dial: (options) => new Connection(options),
-    killGroups: () => undefined,
+    groups: { endBy: () => undefined, killAll: () => undefined },
     endProcess: (why) => expect.fail(why),
     tell: (message) => queueMicrotask(() => answer(message)),
   });

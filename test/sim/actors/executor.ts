@@ -58,7 +58,7 @@ export class SimExecutor {
       random: () => process.world.random.next(),
       dial: this.#uplink.dial.bind(this.#uplink),
       tell: (message: FromSession) => this.#told(message),
-      killGroups: () => this.#killGroups(),
+      groups: { endBy: () => undefined, killAll: () => this.#killGroups() },
       endProcess: (why: string) => this.#endProcess(why),
     };
     this.#client = new SessionClient(kind.isRogue ? session : sabotage(session));

@@ -67,7 +67,7 @@ export function sessionMutants(): Mutant[] {
         tell: (message) => {
           if (message.type !== 'abort' || message.reason !== 'lease_lost') ports.tell(message);
         },
-        killGroups: () => undefined,
+        groups: { endBy: () => undefined, killAll: () => undefined },
         endProcess: () => undefined,
       }),
     },

@@ -52,6 +52,15 @@ const steps = {
   },
   /** Holds the thread: no timer fires, no message is read. */
   block: (ms) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
+  /** Starts a program that is heard of all the time, on the stdout of this process. */
+  tick: async (_, task, ctx) => {
+    const line = JSON.stringify({ mark: 'tick', task: task.id, attempt: ctx.attempt });
+    const script = `setInterval(() => console.log(JSON.stringify({ ...${line}, at: Date.now() })), 50)`;
+    const stdio = ['ignore', 'inherit', 'ignore'];
+    const child = ctx.spawn(process.execPath, ['-e', script], { stdio });
+    const [code, signal] = await once(child, 'exit');
+    throw new Error(`it has ended: ${code ?? signal}`);
+  },
   checkpoint: (value, _, ctx) => ctx.checkpoint(value),
   fail: ({ message = 'as told', retryable = true, retryAfterMs }) => {
     if (!retryable) throw new NonRetryableError(message);

@@ -5,6 +5,7 @@
  * dies. Nothing here knows what they do.
  */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { GroupGuard } from './group-guard.ts';
 
 const KILL_GRACE_MS = 5_000;
 
@@ -15,8 +16,10 @@ export interface ChildOptions
   readonly killGraceMs?: number;
 }
 
+/** For groups of this thread that belong to no session. */
+let ownGuard: GroupGuard | undefined;
+
 interface Running {
-  readonly guard: ChildProcess;
   readonly killGraceMs: number;
   killTimer?: NodeJS.Timeout;
 }
@@ -30,13 +33,10 @@ export class ChildGroups {
   readonly #tell: (pid: number, isAlive: boolean) => void;
   readonly #running = new Map<ChildProcess, Running>();
 
-  /** `tell`: where groups are known that have to be killed while this thread is blocked. */
-  constructor(
-    signal: AbortSignal,
-    tell: (pid: number, isAlive: boolean) => void = () => undefined,
-  ) {
+  /** `tell`: who ends them while this thread cannot. Default: a guard for when this process dies. */
+  constructor(signal: AbortSignal, tell?: (pid: number, isAlive: boolean) => void) {
     this.#signal = signal;
-    this.#tell = tell;
+    this.#tell = tell ?? ((pid, isAlive) => (ownGuard ??= new GroupGuard()).tell(pid, isAlive));
     signal.addEventListener('abort', this.#onAbort);
   }
 
@@ -49,7 +49,7 @@ export class ChildGroups {
     // It could not be started, and will say so by its event `error`.
     if (pid === undefined) return child;
     this.#tell(pid, true);
-    this.#running.set(child, { guard: guardGroup(pid), killGraceMs });
+    this.#running.set(child, { killGraceMs });
     child.once('exit', () => this.#end(child));
     return child;
   }
@@ -74,27 +74,8 @@ export class ChildGroups {
     this.#running.delete(child);
     clearTimeout(running.killTimer);
     signalGroup(child, 'SIGKILL');
-    running.guard.kill('SIGKILL');
     if (child.pid !== undefined) this.#tell(child.pid, false);
   }
-}
-
-/**
- * Ends a process group when this process is gone, even by SIGKILL: a shell waits on a pipe that
- * only this process holds. Children do not die with their parent, and some do not even end when
- * the readers of their pipes do (measured: ffmpeg ignores SIGPIPE).
- */
-function guardGroup(pid: number): ChildProcess {
-  const script = 'read -r _; kill -s KILL -- "-$1"';
-  const guard = spawn('/bin/sh', ['-c', script, 'group-guard', String(pid)], {
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-    env: {},
-  });
-  // Without a shell there is no guard; everything else works.
-  guard.on('error', () => undefined);
-  guard.stdin?.on('error', () => undefined);
-  return guard;
 }
 
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
