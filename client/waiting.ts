@@ -43,8 +43,11 @@ export async function waitForDrain(
   options: PatientOptions,
 ): Promise<void> {
   await polled<ExecutorList>(api, `${API_BASE}/executors`, options, ({ executors }) => {
-    const executor = executors.find(({ executor_id }) => executor_id === executorId);
-    return executor === undefined || executor.task_id === null ? 'over' : 'same';
+    // Of one id there may be several processes: one that took it over, and others that still work.
+    const isBusy = executors.some(
+      ({ executor_id, task_id }) => executor_id === executorId && task_id !== null,
+    );
+    return isBusy ? 'same' : 'over';
   });
 }
 

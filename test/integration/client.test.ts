@@ -292,6 +292,19 @@ describe('client', () => {
     expect(await errorOf(client.wait('a'))).to.include({ code: 401 });
   });
 
+  it('waits for every process of an executor id', async () => {
+    const newer = { executor_id: 'e1', task_id: null } as never;
+    const older = { executor_id: 'e1', task_id: 'a' } as never;
+    master.executors = [newer, older];
+    let askedCount = 0;
+    master.intercept = () => {
+      if (++askedCount === 2) master.executors = [newer];
+      return undefined;
+    };
+    await client.waitForDrain('e1');
+    expect(askedCount).to.equal(2);
+  });
+
   it('stops waiting when told to', async () => {
     await client.submit(task('a'), user);
     const abort = new AbortController();
