@@ -9,9 +9,14 @@ export const SUBPROTOCOL = 'soda.v2';
 export const EXECUTOR_PATH = '/scheduler/v2/executor';
 /** The base of every HTTP route but the probes. */
 export const API_BASE = '/scheduler/v2';
+/** Behind the host and what a proxy puts before it: the base, perhaps with a route. */
+const COPIED = new RegExp(
+  `^([a-z]+://[^/?#]+(?:/[^?#]*?)?)${API_BASE}(?:/(?:tasks?|executors?)(?:/[^?#]*)?)?/?(?=[?#]|$)`,
+  'i',
+);
 /** Where the master is, of a URL that may have been copied together with that base, or a route. */
 export function withoutApiBase(url: string): string {
-  return url.replace(new RegExp(`${API_BASE}(/[^?#]*)?(?=[?#]|$)`), '');
+  return url.replace(COPIED, '$1');
 }
 /** The port a master listens on unless told otherwise. */
 export const DEFAULT_PORT = 18890;

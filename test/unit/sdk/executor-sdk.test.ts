@@ -137,6 +137,9 @@ describe('executor options', () => {
     expect(sessionUrl('ws://master/behind/a/proxy')).to.equal('ws://master/behind/a/proxy');
     expect(sessionUrl('http://m:1/scheduler/v2')).to.equal(`ws://m:1${path}`);
     expect(sessionUrl('http://m/a/scheduler/v2/task/submit')).to.equal(`ws://m/a${path}`);
+    expect(sessionUrl('http://scheduler/v2')).to.equal('ws://scheduler/v2');
+    const other = 'ws://m/scheduler/v2/executor-west';
+    expect(sessionUrl(other)).to.equal(other);
     for (const wrong of ['', 'master:18890', 'ftp://master', '/scheduler']) {
       expect(() => sessionUrl(wrong), wrong).to.throw(TypeError, 'url: expected');
     }
