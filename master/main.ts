@@ -111,7 +111,8 @@ export async function runMaster(
 
 /** What is to be done at times; returns how to stop it. */
 function keepUp({ store, clock, engine }: Parts, { retentionDays }: Config, log: Log): () => void {
-  const stopRetention = keepRetention({ store, clock, log, retentionDays });
+  // By a clock that is never set: what a wrong one drops does not come back.
+  const stopRetention = keepRetention({ store, clock: createClock(), log, retentionDays });
   const stopWatch = watchWallClock({ store, clock, log, follow: () => engine.followWall() });
   return () => {
     stopRetention();

@@ -9,7 +9,13 @@ const PERIOD_MS = 10_000;
 /** Clocks that are kept right differ by less. */
 const APART_MS_MAX = 60_000;
 
-/** Looks every ten seconds until the returned function is called. `follow` is to bring the master along. */
+/** A clock that jumps ahead may be wrong, and is set right soon then: what expired by it stays so. */
+const STEADY_MS = 60_000;
+
+/**
+ * Looks every ten seconds until the returned function is called. `follow` is to bring the master along:
+ * ahead once it has lasted a minute, back at once.
+ */
 export function watchWallClock(options: {
   readonly clock: Clock;
   readonly store: Pick<TaskStore, 'readClock'>;
@@ -19,14 +25,19 @@ export function watchWallClock(options: {
   const { clock, store, log, follow } = options;
   let stopped = false;
   let wasTold = false;
+  /** Since when it has departed by about so much. */
+  let departed: { readonly at: number; readonly ms: number } | null = null;
   let callOff: () => void = () => undefined;
 
   const look = async (): Promise<void> => {
     const isApart = (): boolean => Math.abs(clock.departureMs()) > APART_MS_MAX;
     if (!isApart()) {
       wasTold = false;
+      departed = null;
       return;
     }
+    const { at, ms: sinceMs } = (departed = lasting(departed));
+    if (sinceMs > 0 && clock.now() - at < STEADY_MS) return;
     const databaseAt = await store.readClock();
     const ms = clock.departureMs();
     // Both may have changed while the database was asked.
@@ -42,6 +53,11 @@ export function watchWallClock(options: {
         fields,
       );
     }
+  };
+  const lasting = (before: typeof departed): NonNullable<typeof departed> => {
+    const ms = clock.departureMs();
+    const isSame = before !== null && Math.abs(ms - before.ms) <= APART_MS_MAX;
+    return isSame ? before : { at: clock.now(), ms };
   };
   const run = async (): Promise<void> => {
     await look().catch((error: unknown) => {

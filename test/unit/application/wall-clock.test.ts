@@ -51,6 +51,12 @@ describe('a wall clock that is set', () => {
   const session = { executorId: 'x', sessionId: 'x/1' };
   const connect = (change: Partial<ReturnType<typeof hello>> = {}) =>
     harness.engine.post({ type: 'executorConnected', ...hello({ ...session, ...change }) });
+  const busy = {
+    draining: false,
+    running: [{ taskId: 'a', attempt: 1, state: 'running' as const }],
+    loopLagMs: null,
+    rssBytes: null,
+  };
   const state = (id: string) => harness.engine.state?.tasks.get(id)?.state;
 
   it('is not followed before the database agrees, and that is told once', async () => {
@@ -68,6 +74,17 @@ describe('a wall clock that is set', () => {
     expect(harness.clock.now() - begun).to.be.within(HOUR + 11 * MINUTE, HOUR + 12 * MINUTE);
     expect(harness.engine).to.include({ status: 'ready', term: 2 });
     expect(lines).to.have.length(2);
+  });
+
+  it('is not followed ahead where it is set right within a minute', async () => {
+    await submit({ id: 'a', deadlineAt: harness.clock.now() + HOUR });
+    databaseAheadMs = 2 * HOUR;
+    harness.clock.setWall(2 * HOUR);
+    await harness.clock.pass(50 * SECOND);
+    harness.clock.setWall(0);
+    await harness.clock.pass(10 * MINUTE);
+    expect(harness.engine.term).to.equal(1);
+    expect(state('a')).to.equal('waiting');
   });
 
   it('is nobody asked about where it is a minute off at most', async () => {
@@ -91,7 +108,10 @@ describe('a wall clock that is set', () => {
     await submit({ id: 'b', runAt: harness.clock.now() + HOUR });
     databaseAheadMs = HOUR;
     harness.clock.setWall(HOUR);
-    await harness.clock.pass(10 * SECOND);
+    for (let passed = 0; passed < 70; passed += 10) {
+      harness.engine.post({ type: 'heartbeatReceived', ...session, ...busy });
+      await harness.clock.pass(10 * SECOND);
+    }
     expect(harness.engine).to.include({ status: 'ready', term: 2 });
     expect(harness.recorder.reattachCount).to.equal(1);
     connect({
