@@ -185,7 +185,7 @@ export class Engine {
     while (!this.#stopping || this.#drainsFirst) {
       try {
         await this.#sleep();
-        if (this.#followsWall) this.#leaveClock();
+        if (this.#followsWall && !this.#stopping) this.#leaveClock();
         await this.#turn();
       } catch (error) {
         if (isFinal(error)) {

@@ -70,7 +70,7 @@ export interface MasterHandle {
   /** Why a waiting task does not run yet. */
   explain(task: Task): WaitingReason;
   executors(): readonly Executor[];
-  /** Of those that are not here: what is remembered of them. */
+  /** Of those that are not here: what is remembered of them. @throws {Unavailable} nothing is known yet. */
   goneExecutors(): readonly ExecutorRecord[];
   /** What waits and runs, from counters: cheap whatever the backlog. */
   backlog(): Backlog;

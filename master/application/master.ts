@@ -40,7 +40,7 @@ export class Master implements MasterHandle {
     this.#engine = engine;
     this.#store = store;
     this.#clock = clock;
-    this.#ids = new IdRegister({ findIds: (ids) => this.#read(store.findIds(ids)) });
+    this.#ids = new IdRegister({ findIds: (ids) => this.#read(() => store.findIds(ids)) });
   }
 
   get status(): MasterStatus {
@@ -126,21 +126,22 @@ export class Master implements MasterHandle {
   }
 
   async find(taskId: string, attempt: 'all' | number): Promise<ShownTask | null> {
-    const stored = await this.#read(this.#store.showTask(taskId, attempt));
+    const stored = await this.#read(() => this.#store.showTask(taskId, attempt));
     const live = this.#engine.state?.tasks.get(taskId);
     // Memory is ahead of the row by what is written lazily: that it runs, and how far it is.
     return stored !== null && live !== undefined ? { ...stored, task: live } : stored;
   }
 
   list(query: ListQuery): Promise<TaskPage> {
-    const page = this.#lists.during(() =>
-      this.#store.listTasks({ ...query, lookCount: LOOK_COUNT }),
-    );
+    const page = () =>
+      this.#lists.during(() => this.#store.listTasks({ ...query, lookCount: LOOK_COUNT }));
     return this.#read(page, LIST_MS_MAX);
   }
 
-  #read<T>(work: Promise<T>, withinMs = READ_MS_MAX): Promise<T> {
-    return this.#engine.whileStoreAnswers(work, withinMs).catch((error: unknown) => {
+  #read<T>(work: () => Promise<T>, withinMs = READ_MS_MAX): Promise<T> {
+    // Before the first term nobody knows which tables there are: a task would seem not to be there.
+    if (this.#engine.state === null) return Promise.reject(starting());
+    return this.#engine.whileStoreAnswers(work(), withinMs).catch((error: unknown) => {
       if (error instanceof TooMany) throw error;
       throw unanswered(error instanceof Unavailable ? undefined : error);
     });
@@ -161,7 +162,8 @@ export class Master implements MasterHandle {
 
   goneExecutors(): readonly ExecutorRecord[] {
     const { state } = this.#engine;
-    if (state === null) return [];
+    // Whoever waits for an executor to run nothing must not take an empty list for that.
+    if (state === null) throw starting();
     return [...state.executorRecords.values()].filter(
       ({ executorId }) => !state.executors.has(executorId),
     );
@@ -184,6 +186,8 @@ export class Master implements MasterHandle {
     this.#engine.post(event, frameBytes);
   }
 }
+
+const starting = (): Unavailable => new Unavailable('the master is starting', 2);
 
 /** What asked for no change has no outcome that could be unknown. */
 function unanswered(cause: unknown): Unavailable {

@@ -264,7 +264,32 @@ describe('Engine', () => {
     expect(await codes(submit(own('b')))).to.deep.equal([202]);
   });
 
+  it('has no answer for anybody before its first term: nothing is not there yet', async () => {
+    const { master, engine, store, clock } = createEngine();
+    store.held.add('takeTerm');
+    const started = engine.start();
+    const list = { state: null, type: null, group: null, label: null, notification: null };
+    expect(await refusalOf(master.find('a', 'all'))).to.be.instanceOf(Unavailable);
+    const page = master.list({ ...list, beforeSeq: null, limit: 1 });
+    expect(await refusalOf(page)).to.be.instanceOf(Unavailable);
+    expect(() => master.goneExecutors()).to.throw(Unavailable);
+    store.release();
+    await started;
+    expect(await master.find('a', 'all')).to.equal(null);
+    expect(master.goneExecutors()).to.deep.equal([]);
+    await engine.stop();
+    expect(clock.nextAlarmAt).to.equal(Number.POSITIVE_INFINITY);
+  });
+
   describe('stop', () => {
+    it('tells the executors also where the clock has just been set', async () => {
+      connect();
+      await settled();
+      harness.engine.followWall();
+      await harness.engine.stop();
+      expect(harness.recorder.sent.map(({ command }) => command.type)).to.deep.equal(['drain']);
+    });
+
     it('answers what is waiting, writes what is known, and takes nothing more', async () => {
       connect();
       await codes(submit(own('a')));
