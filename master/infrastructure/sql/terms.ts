@@ -123,7 +123,7 @@ export class Terms {
 
   /** One that only asks whether its term still stands writes and locks nothing. */
   async confirm(term: number): Promise<void> {
-    checkTerm(await this.#engine.rows('SELECT term FROM master WHERE id = 1'), term);
+    checkTerm(await this.#engine.rows('SELECT term, owner FROM master WHERE id = 1'), term);
   }
 
   /**
@@ -197,5 +197,9 @@ function termIn(rows: readonly Row[]): number {
 
 function checkTerm(rows: readonly Row[], term: number): void {
   const newest = termIn(rows);
-  if (newest !== term) throw new TermLost(`term ${term} is over: the newest is ${newest}`);
+  if (newest === term) return;
+  // Host and process; the rest is for machines.
+  const [host, pid] = String(rowOf(rows)['owner']).split(':');
+  const who = `another master (process ${pid} on ${host}) has begun term ${newest}`;
+  throw new TermLost(`term ${term} is over: ${who} on this database, which takes one master`);
 }
