@@ -50,10 +50,13 @@ export function createAuthorizer(tokens: Tokens): Authorizer {
     if (holders.length === 0) return refuseWebPage(req);
     const held = roleOf(req.headers.authorization, holders);
     if (held === null) {
-      return { status: 401, message: 'A valid bearer token is required.' };
+      const isGiven = req.headers.authorization !== undefined;
+      const message = isGiven ? 'This master does not know the token.' : 'No token was sent.';
+      return { status: 401, message: `${message} A valid bearer token is required.` };
     }
     if (held === role || held === 'admin') return null;
-    return { status: 403, message: `The token of the ${held} role does not open this.` };
+    const wanted = role === 'admin' ? 'the admin token' : `the ${role} token, or the admin token`;
+    return { status: 403, message: `The ${held} token does not open this: it takes ${wanted}.` };
   }
 
   return { authorize, authorizeExecutor: (req) => authorize(req, 'executor') };
