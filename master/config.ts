@@ -372,9 +372,6 @@ function withoutPassword(text: string): string {
   const url = text.startsWith('sqlite:') ? null : urlOf(text);
   if (url === null) return text;
   if (url.password !== '') url.password = '***';
-  for (const key of [...url.searchParams.keys()]) {
-    if (/pass|pwd|secret|key|token/i.test(key)) url.searchParams.set(key, '***');
-  }
   return url.href;
 }
 

@@ -33,6 +33,10 @@ export function readDatabaseUrl(text: string): DatabaseUrl {
   if (![username, password, pathname].every(isEncoded)) {
     return { problem: `expected two hexadecimal digits behind each %; ${ENCODED}` };
   }
+  const unknown = [...searchParams.keys()].filter((name) => name !== 'ssl');
+  if (unknown.length > 0) {
+    return { problem: `expected no parameter but ssl in the URL, not ${unknown.join(', ')}` };
+  }
   if (pathname.length <= 1) {
     return { problem: 'expected the name of a database behind the host: mysql://.../database' };
   }

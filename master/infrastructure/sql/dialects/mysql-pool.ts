@@ -104,10 +104,6 @@ const sessionSql = [
 
 /** `?ssl=true`: TLS to a server that a CA known to Node vouches for; `?ssl=<file>`: a CA in there. */
 function tlsOf({ searchParams }: URL): Pick<ConnectionOptions, 'ssl'> {
-  const unknown = [...searchParams.keys()].filter((name) => name !== 'ssl');
-  if (unknown.length > 0) {
-    throw new StoreUnusable(`the database URL has unknown parameters: ${unknown.join(', ')}`);
-  }
   const ssl = searchParams.get('ssl');
   if (ssl === null) return {};
   if (ssl === 'true') return { ssl: { verifyIdentity: true } };
