@@ -35,7 +35,7 @@ describeSystem('a transcode', ({ start, store }) => {
   before(function () {
     if (!hasFfmpeg) return this.skip();
     media = mkdtempSync(join(tmpdir(), 'soda-system-media-'));
-    const sources = ['testsrc2=size=320x180:rate=25:duration=12', 'sine=duration=12'];
+    const sources = ['testsrc2=size=320x180:rate=25:duration=6', 'sine=duration=6'];
     const inputs = sources.flatMap((source) => ['-f', 'lavfi', '-i', source]);
     const made = ['-c:v', 'libx264', '-preset', 'ultrafast', join(media, 'in.mp4')];
     execFileSync('ffmpeg', ['-nostdin', '-loglevel', 'error', ...inputs, ...made]);
@@ -68,18 +68,30 @@ describeSystem('a transcode', ({ start, store }) => {
       commandsAbout(media).some((command) => command.includes(`${taskId}~1~`)),
     );
 
+  /** Two executors, of which one is at the second output. */
+  async function atSecond(system: System, directory: string) {
+    const executors = [
+      await system.ffmpegExecutor('a', media),
+      await system.ffmpegExecutor('b', media),
+    ];
+    const taskId = await submitTranscode(system, directory);
+    await secondBegun(taskId);
+    const { executor_id } = await system.task(taskId);
+    const view = (await system.client.executors()).find((one) => one.executor_id === executor_id);
+    const holder = executors.find(({ pid }) => pid === view?.pid);
+    if (holder === undefined) throw new Error(`nobody has ${taskId}`);
+    return { taskId, holder };
+  }
+
   const noneLeft = () => eventually('no ffmpeg is left', () => commandsAbout(media).length === 0);
 
   it('is finished by another executor after kill -9, without doing the done part again', async () => {
     const system = await start();
-    const executors = [await system.ffmpegExecutor('a', media)];
-    const taskId = await submitTranscode(system, 'killed');
-    await secondBegun(taskId);
-    executors.push(await system.ffmpegExecutor('b', media));
+    const { taskId, holder } = await atSecond(system, 'killed');
     const first = join(media, 'killed/first.mp4');
     const before = statSync(first);
 
-    await executors[0]?.end('SIGKILL');
+    await holder.end('SIGKILL');
     const task = await system.ended(taskId);
 
     expect(task).to.include({ state: 'succeeded', attempt: 2, attempts_used: 0 });
@@ -112,10 +124,7 @@ describeSystem('a transcode', ({ start, store }) => {
   if (store === 'MariaDB') return;
   it('whose executor stood still is made by another one, and nothing of the first is left', async () => {
     const system = await start();
-    const stopped = await system.ffmpegExecutor('a', media);
-    const taskId = await submitTranscode(system, 'stood');
-    await secondBegun(taskId);
-    await system.ffmpegExecutor('b', media);
+    const { taskId, holder: stopped } = await atSecond(system, 'stood');
 
     stopped.signal('SIGSTOP');
     const task = await system.ended(taskId);
