@@ -6,6 +6,7 @@
  */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { GroupGuard } from './group-guard.ts';
+import { signalGroup } from './signal-group.ts';
 
 const KILL_GRACE_MS = 5_000;
 
@@ -61,9 +62,10 @@ export class ChildGroups {
   }
 
   readonly #onAbort = (): void => {
-    for (const [child, running] of this.#running) {
-      signalGroup(child, 'SIGTERM');
-      running.killTimer = setTimeout(() => signalGroup(child, 'SIGKILL'), running.killGraceMs);
+    for (const [{ pid }, running] of this.#running) {
+      if (pid === undefined) continue;
+      signalGroup(pid, 'SIGTERM');
+      running.killTimer = setTimeout(() => signalGroup(pid, 'SIGKILL'), running.killGraceMs);
     }
   };
 
@@ -73,16 +75,8 @@ export class ChildGroups {
     if (running === undefined) return;
     this.#running.delete(child);
     clearTimeout(running.killTimer);
-    signalGroup(child, 'SIGKILL');
-    if (child.pid !== undefined) this.#tell(child.pid, false);
-  }
-}
-
-function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, signal);
-  } catch {
-    // The whole group is gone, which is what was wanted.
+    if (child.pid === undefined) return;
+    signalGroup(child.pid, 'SIGKILL');
+    this.#tell(child.pid, false);
   }
 }

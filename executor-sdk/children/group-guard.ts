@@ -10,6 +10,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { GuardOrder } from './countdown.ts';
+import { signalGroup } from './signal-group.ts';
 
 const SCRIPT = fileURLToPath(new URL('./guard-process.js', import.meta.url));
 
@@ -40,13 +41,7 @@ export class GroupGuard {
 
   /** At once, and by this process. */
   killAll(): void {
-    for (const pid of this.#groups) {
-      try {
-        process.kill(-pid, 'SIGKILL');
-      } catch {
-        // It has ended by itself.
-      }
-    }
+    for (const pid of this.#groups) signalGroup(pid, 'SIGKILL');
   }
 
   /** No group will come any more. Keeps this thread until the guard is gone. */

@@ -7,18 +7,13 @@
 import { createInterface } from 'node:readline';
 import { monotonicClock as clock } from '../session/clock.ts';
 import { Countdown, type GroupSignal, type GuardOrder } from './countdown.ts';
+import { signalGroup } from './signal-group.ts';
 
 const countdown = new Countdown();
 let callOff = (): void => undefined;
 
 function send(signals: readonly GroupSignal[]): void {
-  for (const { group, signal } of signals) {
-    try {
-      process.kill(-group, signal);
-    } catch {
-      // It has ended by itself.
-    }
-  }
+  for (const { group, signal } of signals) signalGroup(group, signal);
 }
 
 function watch(): void {
