@@ -3,10 +3,9 @@ import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
+import { freePort } from '../helpers/free-port.ts';
 import { commandSuite, soda } from '../helpers/soda-command.ts';
 import { eventually } from '../helpers/system/wait.ts';
 
@@ -15,15 +14,6 @@ describe('soda master', function () {
   this.slow(20_000);
   const suite = commandSuite();
   const { start } = suite;
-
-  async function freePort(): Promise<number> {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    server.close();
-    await once(server, 'close');
-    return port;
-  }
 
   async function takesWork(port: number): Promise<void> {
     const url = `http://127.0.0.1:${port}/readyz`;

@@ -15,12 +15,17 @@ import { SodaCommand } from '../helpers/soda-command.ts';
 
 describe('a master that cannot start', () => {
   let folder: string;
+  let commands: SodaCommand;
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'soda-start-'));
+    commands = new SodaCommand(folder);
   });
 
-  afterEach(() => rmSync(folder, { recursive: true }));
+  afterEach(() => {
+    commands.killAll();
+    rmSync(folder, { recursive: true });
+  });
 
   /** What its log says, and what it threw. */
   async function failedStart(env: Record<string, string>) {
@@ -64,17 +69,14 @@ describe('a master that cannot start', () => {
   });
 
   it('says that no data directory can be made where it is to be', async () => {
-    const commands = new SodaCommand(folder);
     // In a process of its own, which can be killed should it not end.
-    const limit = setTimeout(() => commands.killAll(), 10_000);
     const dataDir = '/proc/soda/data';
     const ended = await commands.run(['master', '--port', '0', '--data-dir', dataDir]);
-    clearTimeout(limit);
     expect(ended.code, ended.err).to.equal(1);
     expect(ended.err).to.match(
       /data directory \/proc\/soda\/data cannot be made \(E\w+\): set SODA/,
     );
-  }).timeout(15_000);
+  });
 
   it('says that its secret is none', async () => {
     writeFileSync(join(folder, 'notify-secret'), 'nonsense');
