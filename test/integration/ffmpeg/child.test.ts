@@ -23,10 +23,14 @@ describe('an ffmpeg child process', () => {
   });
   after(() => server.close());
 
-  /** Runs `script` in Node, with a connection to the test that lives as long as the process. */
+  /**
+   * Runs `script` in Node once it has a connection to the test, `alive`, which lives as long as
+   * the process: what the script does can end the child before it would have connected.
+   */
   function run(script: string, options: Partial<RunOptions> = {}) {
-    const connect = `require('node:net').connect(${port}, '127.0.0.1');`;
-    const child = runChild(process.execPath, ['-e', connect + script], {
+    const connect = `const alive = require('node:net').connect(${port}, '127.0.0.1');`;
+    const whole = `${connect} alive.once('connect', () => { ${script} })`;
+    const child = runChild(process.execPath, ['-e', whole], {
       ...limits,
       signal: new AbortController().signal,
       ...options,
