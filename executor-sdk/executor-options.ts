@@ -6,6 +6,7 @@ import {
   EXECUTOR_PATH,
   LABEL_PATTERN,
   expectKnown,
+  SESSION_LIMITS,
   TASK_TYPE_PATTERN,
   withoutApiBase,
 } from '@soda-scheduler/protocol';
@@ -56,7 +57,6 @@ const SDK_NAME = 'soda-node/2.0.0';
 /** A shorter lease would leave no time to end an attempt in. */
 const LEASE_MS_MIN = 6_000;
 /** Of `hello`. */
-const LABELS_MAX = 32;
 const TYPES_MAX = 64;
 /** So that the last resort on a signal, which waits longer, is one that a timer can wait. */
 const TIMER_MS_MAX = 2_147_000_000;
@@ -164,8 +164,9 @@ function expectFunction(what: string, given: unknown): void {
 }
 
 function expectLabels(option: string, labels: unknown): void {
-  if (!Array.isArray(labels) || labels.length > LABELS_MAX) {
-    throw new TypeError(`${option}: expected a list of up to ${LABELS_MAX} labels`);
+  const { labelCountMax } = SESSION_LIMITS;
+  if (!Array.isArray(labels) || labels.length > labelCountMax) {
+    throw new TypeError(`${option}: expected a list of up to ${labelCountMax} labels`);
   }
   expectMatch(option, labels, LABEL_PATTERN);
 }

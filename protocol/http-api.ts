@@ -4,33 +4,11 @@
  * output are ISO 8601 in UTC. Durations are seconds, fractions allowed.
  */
 import { z } from 'zod';
-import { HTTP_LIMITS, LABEL_PATTERN, NEW_TASK_ID_PATTERN, TASK_TYPE_PATTERN } from './limits.ts';
+import { instant, label, text, YEAR_SECONDS } from './fields.ts';
+import { HTTP_LIMITS, NEW_TASK_ID_PATTERN, TASK_TYPE_PATTERN } from './limits.ts';
 
-const YEAR_SECONDS = 31_536_000;
-/** The largest instant that a date can hold, in epoch milliseconds. */
-const INSTANT_MAX = 8_640_000_000_000_000;
 const TAKEN_IDS = 'not . or .. and not submit or submit-batch, which are paths of their own';
-const INSTANT_EXPECTED =
-  'expected ISO 8601 with a zone (2030-01-31T12:00:00Z), or epoch milliseconds';
-/** Text that people chose: bounded, without control characters and half surrogate pairs. */
-const text = (max: number) =>
-  z
-    .string()
-    .min(1)
-    .max(max)
-    .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'expected text without control characters');
 const seconds = (max: number) => z.number().positive().max(max);
-
-const instant = z
-  .union(
-    [z.int().min(0).max(INSTANT_MAX), z.iso.datetime({ offset: true, error: INSTANT_EXPECTED })],
-    { error: INSTANT_EXPECTED },
-  )
-  .describe('An instant: ISO 8601 with a zone, or epoch milliseconds.');
-
-const label = z
-  .string()
-  .regex(LABEL_PATTERN, 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : = / -');
 const labelList = z.array(label).max(8);
 
 export const priorityNames = { low: -3600, normal: 0, high: 3600, urgent: YEAR_SECONDS } as const;
@@ -135,26 +113,9 @@ export const patchRequest = z
   });
 
 export const cancelRequest = z.strictObject({ reason: z.string().max(256).optional() });
-export const drainRequest = z.strictObject({
-  timeout: z
-    .number()
-    .min(0)
-    .max(YEAR_SECONDS)
-    .optional()
-    .describe('Seconds after which a task that still runs is given back. Default: never.'),
-});
 
 /** The answer to cancel, retry, redeliver and change. */
 export const taskCommandResponse = z.object({ task_id: z.string(), code: z.literal(200) });
-/** The answer to drain and resume. */
-export const executorCommandResponse = z.object({
-  executor_id: z.string(),
-  code: z.literal(200),
-  lasting: z
-    .boolean()
-    .optional()
-    .describe('Of a drain: whether it outlives the process of the executor.'),
-});
 
 export const submitResponse = z.object({ task_id: z.string(), code: z.literal(202) });
 
@@ -324,27 +285,6 @@ export const listQuery = z.strictObject({
   cursor: z.string().max(256).optional(),
 });
 
-export const executorView = z.object({
-  executor_id: z.string(),
-  state: z.enum(['connecting', 'idle', 'offered', 'busy', 'draining', 'gone']),
-  connected: z.boolean(),
-  draining: z.boolean(),
-  lasting: z.boolean(),
-  types: z.array(z.string()),
-  labels: z.array(z.string()),
-  reserve: z.array(z.string()),
-  task_id: z.string().nullable(),
-  attempt: z.int().nullable(),
-  host: z.string(),
-  pid: z.int(),
-  sdk: z.string(),
-  connected_at: z.string().nullable(),
-  last_seen_at: z.string().nullable(),
-  loop_lag_ms: z.number().nullable(),
-  rss_bytes: z.number().nullable(),
-});
-export const executorList = z.object({ executors: z.array(executorView) });
-
 /** RFC 9457, `application/problem+json`. */
 export const problem = z.object({
   type: z.string(),
@@ -379,7 +319,6 @@ export const callbackBody = z.object({
 
 export type SubmitRequest = z.input<typeof submitRequest>;
 export type TaskCommandResponse = z.infer<typeof taskCommandResponse>;
-export type ExecutorCommandResponse = z.infer<typeof executorCommandResponse>;
 export type SubmitResponse = z.infer<typeof submitResponse>;
 export type ConflictResponse = z.infer<typeof conflictResponse>;
 export type BatchResponse = z.infer<typeof batchResponse>;
@@ -392,7 +331,5 @@ export type AttemptView = z.infer<typeof attemptView>;
 export type TaskSummary = z.infer<typeof taskSummary>;
 export type TaskList = z.infer<typeof taskList>;
 export type ListQuery = z.input<typeof listQuery>;
-export type ExecutorView = z.infer<typeof executorView>;
-export type ExecutorList = z.infer<typeof executorList>;
 export type Problem = z.infer<typeof problem>;
 export type CallbackBody = z.infer<typeof callbackBody>;

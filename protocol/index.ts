@@ -1,4 +1,5 @@
 /** The wire contract of Soda Scheduler: HTTP bodies, session frames, and the session machine. */
+export * from './admin-api.ts';
 export * from './asyncflow.ts';
 export * from './close-codes.ts';
 export * from './http-api.ts';
@@ -7,5 +8,6 @@ export * from './json-slice.ts';
 export * from './known-names.ts';
 export * from './limits.ts';
 export * from './messages.ts';
+export * from './paths.ts';
 export * from './raw-json.ts';
 export * from './session.ts';

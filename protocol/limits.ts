@@ -3,24 +3,6 @@
  * know in `welcome.limits`; the rest are checked by the side that receives.
  */
 
-/** The subprotocol a session asks for in the WebSocket upgrade. */
-export const SUBPROTOCOL = 'soda.v2';
-/** Where an executor dials in. */
-export const EXECUTOR_PATH = '/scheduler/v2/executor';
-/** The base of every HTTP route but the probes. */
-export const API_BASE = '/scheduler/v2';
-/** Behind the host and what a proxy puts before it: the base, perhaps with a route. */
-const COPIED = new RegExp(
-  `^([a-z]+://[^/?#]+(?:/[^?#]*?)?)${API_BASE}(?:/(?:tasks?|executors?)(?:/[^?#]*)?)?/?(?=[?#]|$)`,
-  'i',
-);
-/** Where the master is, of a URL that may have been copied together with that base, or a route. */
-export function withoutApiBase(url: string): string {
-  return url.replace(COPIED, '$1');
-}
-/** The port a master listens on unless told otherwise. */
-export const DEFAULT_PORT = 18890;
-
 export const HTTP_LIMITS = {
   bodyBytesMax: 256 * 1024,
   batchBytesMax: 8 * 1024 * 1024,
@@ -51,6 +33,8 @@ export const SESSION_LIMITS = {
   unackedBytesMax: 4 * 1024 * 1024,
   /** From the upgrade to a valid `hello`. */
   handshakeTimeoutMs: 5_000,
+  /** Labels of an executor, and labels that it is reserved for. */
+  labelCountMax: 32,
 } as const;
 
 /** A label or a required label: what a lane is made of, so its alphabet leaves `|` and `,` free. */
@@ -61,5 +45,7 @@ export const TASK_ID_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.:-]{1,64}$/;
 /** Of a task that is submitted: of one named as a part of a route, that route would take the path. */
 export const NEW_TASK_ID_PATTERN = /^(?!(?:\.{1,2}|submit|submit-batch)$)[A-Za-z0-9_.:-]{1,64}$/;
 export const EXECUTOR_ID_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.:-]{1,64}$/;
+/** A namespace: a part of paths, and a label of metrics. */
+export const NAMESPACE_PATTERN = /^[a-z0-9-]{1,32}$/;
 /** A task's type, required labels and labels, joined, make the name of its lane: an index key. */
 export const LANE_LENGTH_MAX = 255;

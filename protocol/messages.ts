@@ -10,6 +10,7 @@ import { z } from 'zod';
 import {
   EXECUTOR_ID_PATTERN,
   LABEL_PATTERN,
+  SESSION_LIMITS,
   TASK_ID_PATTERN,
   TASK_TYPE_PATTERN,
 } from './limits.ts';
@@ -18,7 +19,7 @@ const seq = z.int().min(1);
 const ack = z.int().min(0);
 const attempt = z.int().min(1);
 const taskId = z.string().regex(TASK_ID_PATTERN);
-const labels = z.array(z.string().regex(LABEL_PATTERN)).max(32);
+const labels = z.array(z.string().regex(LABEL_PATTERN)).max(SESSION_LIMITS.labelCountMax);
 /** Of an attempt, as `assign` gave it: the executor hands it back and never looks into it. */
 const mac = z.string().min(1).max(64);
 /** How long the handler has run, by the executor's monotonic clock. */

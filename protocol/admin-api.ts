@@ -1,0 +1,101 @@
+/**
+ * The bodies of the HTTP API for those who run the master: executors and namespaces. As in
+ * `http-api.ts`, the master validates with these schemas and generates OpenAPI from them.
+ */
+import { z } from 'zod';
+import { instant, text, YEAR_SECONDS } from './fields.ts';
+import { HTTP_LIMITS, NAMESPACE_PATTERN } from './limits.ts';
+
+export const drainRequest = z.strictObject({
+  timeout: z
+    .number()
+    .min(0)
+    .max(YEAR_SECONDS)
+    .optional()
+    .describe('Seconds after which a task that still runs is given back. Default: never.'),
+});
+
+/** The answer to drain and resume. */
+export const executorCommandResponse = z.object({
+  executor_id: z.string(),
+  code: z.literal(200),
+  lasting: z
+    .boolean()
+    .optional()
+    .describe('Of a drain: whether it outlives the process of the executor.'),
+});
+
+export const executorView = z.object({
+  executor_id: z.string(),
+  state: z.enum(['connecting', 'idle', 'offered', 'busy', 'draining', 'gone']),
+  connected: z.boolean(),
+  draining: z.boolean(),
+  lasting: z.boolean(),
+  types: z.array(z.string()),
+  labels: z.array(z.string()),
+  reserve: z.array(z.string()),
+  task_id: z.string().nullable(),
+  attempt: z.int().nullable(),
+  host: z.string(),
+  pid: z.int(),
+  sdk: z.string(),
+  connected_at: z.string().nullable(),
+  last_seen_at: z.string().nullable(),
+  loop_lag_ms: z.number().nullable(),
+  rss_bytes: z.number().nullable(),
+});
+export const executorList = z.object({ executors: z.array(executorView) });
+
+const limit = z.int().min(0).max(1_000_000_000);
+
+/** Makes a namespace or changes it. What is left out stays as it is, or is as by default. */
+export const namespaceSettings = z.strictObject({
+  retention: z
+    .enum(['short', 'normal', 'long'])
+    .optional()
+    .describe('How long its tasks are kept once they have ended. Default: normal.'),
+  max_waiting: limit
+    .nullable()
+    .optional()
+    .describe('Tasks that may wait: further ones are refused. Null: no limit of its own.'),
+  max_running: limit
+    .nullable()
+    .optional()
+    .describe('Tasks that may run at the same time: others wait. Null: no limit.'),
+  paused: z
+    .strictObject({ reason: text(256).optional(), until: instant.optional() })
+    .nullable()
+    .optional()
+    .describe('Nothing is begun until then, or until somebody ends the pause by null.'),
+});
+
+export const namespaceView = z.object({
+  name: z.string(),
+  retention: z.enum(['short', 'normal', 'long']),
+  max_waiting: z.int().nullable(),
+  max_running: z.int().nullable(),
+  paused: z
+    .object({ at: z.string(), reason: z.string().nullable(), until: z.string().nullable() })
+    .nullable(),
+  counts: z.object({ waiting: z.int(), running: z.int() }),
+});
+
+export const namespaceListQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(HTTP_LIMITS.listCountMax).default(50),
+  cursor: z.string().regex(NAMESPACE_PATTERN).optional().describe('`next_cursor` of a page.'),
+});
+
+export const namespaceList = z.object({
+  namespaces: z.array(namespaceView).describe('By name.'),
+  next_cursor: z.string().nullable().describe('Where the next page begins; null: the last.'),
+});
+
+/** The answer to the deletion of a namespace. */
+export const namespaceCommandResponse = z.object({ name: z.string(), code: z.literal(200) });
+
+export type ExecutorCommandResponse = z.infer<typeof executorCommandResponse>;
+export type ExecutorView = z.infer<typeof executorView>;
+export type ExecutorList = z.infer<typeof executorList>;
+export type NamespaceSettings = z.input<typeof namespaceSettings>;
+export type NamespaceView = z.infer<typeof namespaceView>;
+export type NamespaceList = z.infer<typeof namespaceList>;

@@ -1,0 +1,28 @@
+/** What the bodies of the HTTP API are made of: text, labels and instants, as people write them. */
+import { z } from 'zod';
+import { LABEL_PATTERN } from './limits.ts';
+
+export const YEAR_SECONDS = 31_536_000;
+/** The largest instant that a date can hold, in epoch milliseconds. */
+const INSTANT_MAX = 8_640_000_000_000_000;
+const INSTANT_EXPECTED =
+  'expected ISO 8601 with a zone (2030-01-31T12:00:00Z), or epoch milliseconds';
+
+/** Text that people chose: bounded, without control characters and half surrogate pairs. */
+export const text = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'expected text without control characters');
+
+export const instant = z
+  .union(
+    [z.int().min(0).max(INSTANT_MAX), z.iso.datetime({ offset: true, error: INSTANT_EXPECTED })],
+    { error: INSTANT_EXPECTED },
+  )
+  .describe('An instant: ISO 8601 with a zone, or epoch milliseconds.');
+
+export const label = z
+  .string()
+  .regex(LABEL_PATTERN, 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : = / -');

@@ -1,0 +1,47 @@
+/** Where things are on a master, and what people copy of it. */
+import { expect } from 'chai';
+import {
+  apiBaseOf,
+  executorPathOf,
+  NAMESPACE_PATTERN,
+  namespaceIn,
+  withoutApiBase,
+} from '@soda-scheduler/protocol';
+
+describe('paths', () => {
+  it('of the default namespace are those of 2.0.0', () => {
+    expect(apiBaseOf('default')).to.equal('/scheduler/v2');
+    expect(executorPathOf('default')).to.equal('/scheduler/v2/executor');
+  });
+
+  it('of another namespace name it', () => {
+    expect(apiBaseOf('video')).to.equal('/scheduler/v2/ns/video');
+    expect(executorPathOf('video')).to.equal('/scheduler/v2/ns/video/executor');
+  });
+
+  for (const [copied, url, namespace] of [
+    ['http://h:1', 'http://h:1', null],
+    ['http://h:1/proxy', 'http://h:1/proxy', null],
+    ['http://h:1/scheduler/v2/', 'http://h:1', null],
+    ['http://h:1/proxy/scheduler/v2/tasks?limit=1', 'http://h:1/proxy?limit=1', null],
+    ['http://h:1/scheduler/v2/ns/video', 'http://h:1', 'video'],
+    ['ws://h:1/p/scheduler/v2/ns/video/executor', 'ws://h:1/p', 'video'],
+    ['http://h:1/scheduler/v2/ns/video/task/t-1', 'http://h:1', 'video'],
+    ['http://h:1/scheduler/v2/namespaces', 'http://h:1', null],
+    ['http://h:1/scheduler/v2/other', 'http://h:1/scheduler/v2/other', null],
+  ] as const) {
+    it(`finds the master in ${copied}`, () => {
+      expect(withoutApiBase(copied)).to.equal(url);
+      expect(namespaceIn(copied)).to.equal(namespace);
+    });
+  }
+
+  it('have room for names of small letters, digits and hyphens', () => {
+    for (const name of ['default', 'a', '0', 'video-eu-2', 'x'.repeat(32)]) {
+      expect(NAMESPACE_PATTERN.test(name), name).to.equal(true);
+    }
+    for (const name of ['', 'Video', 'a_b', 'a.b', 'a/b', 'x'.repeat(33), 'a\n']) {
+      expect(NAMESPACE_PATTERN.test(name), name).to.equal(false);
+    }
+  });
+});
