@@ -12,8 +12,9 @@ import { createHttpServer } from './access/http-server.ts';
 import { Engine } from './application/engine.ts';
 import { Master } from './application/master.ts';
 import type { Log, Observer } from './application/ports.ts';
-import { keepRetention } from './application/retention.ts';
-import { watchWallClock } from './application/wall-clock.ts';
+import { retention } from './application/process/retention.ts';
+import { type Part, Lifecycle } from './application/process/lifecycle.ts';
+import { wallClockWatch } from './application/process/wall-clock.ts';
 import type { Config } from './config.ts';
 import { defaultPolicy, type Policy } from './domain/state.ts';
 import { AddressPolicy } from './infrastructure/callbacks/address-policy.ts';
@@ -65,59 +66,73 @@ export async function runMaster(
     sayWhy(error);
     throw error;
   });
-  const { store, gateway, notifier, resolver, engine, http, notifySecrets } = parts;
-  let stopUpkeep: () => void = () => undefined;
+  const { engine, handle, gateway, http, notifySecrets } = parts;
+  let url = '';
+  let ended: Promise<void> = Promise.resolve();
+  const lifecycle = new Lifecycle([
+    ...outside(parts),
+    {
+      async start() {
+        const { port } = await http.listen().catch((error: unknown) => {
+          throw inWords(error, config);
+        });
+        url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+        // It listens, but takes no work before it has its database.
+        log.info('the master starts', { event: 'starting', url, version: VERSION });
+      },
+      stop: () => http.close(),
+    },
+    { start: () => gateway.attach(http.server, handle), stop: () => gateway.shutdown() },
+    {
+      async start() {
+        ({ ended } = await engine.start());
+        if (engine.status === 'ready') log.info('the master takes work', { event: 'ready', url });
+      },
+      stop: () => engine.stop(),
+    },
+    ...upkeep(parts, config, log),
+  ]);
   let stopping: Promise<void> | null = null;
-  const shutDown = async (): Promise<void> => {
-    stopUpkeep();
-    await engine.stop();
-    await gateway.shutdown();
-    await http.close();
-    notifier.stop();
-    resolver.stop();
-    await store.close();
-    log.info('the master has stopped', { event: 'stopped' });
-  };
-  const stop = (): Promise<void> => (stopping ??= shutDown());
+  const stop = (): Promise<void> =>
+    (stopping ??= lifecycle.stop().then(() => {
+      log.info('the master has stopped', { event: 'stopped' });
+    }));
   const endFor = async (error: unknown): Promise<never> => {
     sayWhy(error);
     await stop();
     throw error;
   };
 
+  if (options.signal?.aborted === true) void stop();
+  else options.signal?.addEventListener('abort', () => void stop());
   try {
-    const { port } = await http.listen().catch((error: unknown) => {
-      throw inWords(error, config);
-    });
-    const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
-    // Not before it listens: what has not begun cannot be stopped.
-    if (options.signal?.aborted === true) void stop();
-    else options.signal?.addEventListener('abort', () => void stop());
-    // It listens, but takes no work before it has its database.
-    log.info('the master starts', { event: 'starting', url, version: VERSION });
-    const { ended } = await engine.start();
-    if (options.signal?.aborted !== true) {
-      log.info('the master takes work', { event: 'ready', url });
-      stopUpkeep = keepUp(parts, config, log);
-    }
-    // Deposed: nothing may be written any more, so that only the rest is shut down.
-    const stopped = ended.then(stop, endFor);
-    stopped.catch(() => undefined);
-    return { url, notifySecrets, stop, stopped };
+    await lifecycle.start();
   } catch (error) {
     return await endFor(error);
   }
+  // Deposed: nothing may be written any more, so that only the rest is shut down.
+  const stopped = ended.then(stop, endFor);
+  stopped.catch(() => undefined);
+  return { url, notifySecrets, stop, stopped };
 }
 
-/** What is to be done at times; returns how to stop it. */
-function keepUp({ store, clock, engine }: Parts, { retentionDays }: Config, log: Log): () => void {
-  // By a clock that is never set: what a wrong one drops does not come back.
-  const stopRetention = keepRetention({ store, clock: createClock(), log, retentionDays });
-  const stopWatch = watchWallClock({ store, clock, log, follow: () => engine.followWall() });
-  return () => {
-    stopRetention();
-    stopWatch();
-  };
+/** What the rest needs to its end; it begins by itself. */
+function outside({ store, resolver, notifier }: Parts): Part[] {
+  const start = (): void => undefined;
+  return [
+    { start, stop: () => store.close() },
+    { start, stop: () => resolver.stop() },
+    { start, stop: () => notifier.stop() },
+  ];
+}
+
+/** What is to be done at times. */
+function upkeep({ store, clock, engine }: Parts, { retentionDays }: Config, log: Log): Part[] {
+  return [
+    // By a clock that is never set: what a wrong one drops does not come back.
+    retention({ store, clock: createClock(), log, retentionDays }),
+    wallClockWatch({ store, clock, log, follow: () => engine.followWall() }),
+  ];
 }
 
 /** Of an address that cannot be listened on. */
@@ -191,8 +206,7 @@ async function assemble(config: Config, log: Log) {
     refusalOfReceiver: (url) => policy.checkUrl(new URL(url))?.message ?? null,
   });
   metrics.watch(handle);
-  gateway.attach(http.server, handle);
-  return { clock, store, gateway, notifier, resolver, engine, http, notifySecrets };
+  return { clock, store, gateway, notifier, resolver, engine, handle, http, notifySecrets };
 }
 
 function policyOf(config: Config): Policy {

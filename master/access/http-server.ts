@@ -53,7 +53,8 @@ export interface HttpServer {
   listen(): Promise<AddressInfo>;
   /**
    * Takes no more connections, lets requests that are under way end, and cuts off the rest after
-   * five seconds. Upgraded sockets are the gateway's: it must close them for this to resolve.
+   * five seconds. Upgraded sockets are the gateway's: it must close them for this to resolve. Also
+   * while it begins to listen.
    */
   close(): Promise<void>;
 }
@@ -68,6 +69,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const app = createApp(routes, serving);
   const newest = new WeakMap<Socket, ServerResponse>();
   let closing = false;
+  let opening: Promise<unknown> = Promise.resolve();
 
   const server = createServer(
     {
@@ -106,8 +108,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   return {
     server,
     routes,
-    listen: () => listen(server, options.host, options.port),
+    listen() {
+      const address = listen(server, options.host, options.port);
+      opening = address.catch(() => undefined);
+      return address;
+    },
     async close() {
+      await opening;
       if (server.listening) await delay(FAREWELL_MS);
       closing = true;
       await close(server);

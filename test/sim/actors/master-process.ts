@@ -2,7 +2,7 @@
 import { Engine } from '../../../master/application/engine.ts';
 import { Master } from '../../../master/application/master.ts';
 import type { Commit, Log, Notifier, TaskStore } from '../../../master/application/ports.ts';
-import { watchWallClock } from '../../../master/application/wall-clock.ts';
+import { wallClockWatch } from '../../../master/application/process/wall-clock.ts';
 import { SimNotifier } from './callbacks.ts';
 import { TurnCheck } from '../checks.ts';
 import type { SessionSabotage } from './executor-kind.ts';
@@ -104,12 +104,9 @@ export class MasterProcess {
 
   #watchWallClock(): void {
     const { process: clock, engine } = this;
-    watchWallClock({
-      clock,
-      store: this.#store,
-      log: this.#log(),
-      follow: () => engine.followWall(),
-    });
+    const store = this.#store;
+    const follow = () => engine.followWall();
+    void wallClockWatch({ clock, store, log: this.#log(), follow }).start();
   }
 
   #turned(): void {

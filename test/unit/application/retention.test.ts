@@ -1,7 +1,7 @@
 /** The hourly work on history, while the disk is full and after. */
 import { expect } from 'chai';
 import type { Log } from '../../../master/application/ports.ts';
-import { keepRetention } from '../../../master/application/retention.ts';
+import { retention } from '../../../master/application/process/retention.ts';
 import { MemoryStore } from '../../../master/infrastructure/memory/task-store.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 
@@ -35,7 +35,8 @@ describe('retention', () => {
     const said: string[] = [];
     const note = (message: string) => void said.push(message);
     const log: Log = { debug: note, info: note, warn: note, error: note };
-    const stop = keepRetention({ store, clock, log, retentionDays: 30 });
+    const upkeep = retention({ store, clock, log, retentionDays: 30 });
+    await upkeep.start();
 
     await clock.pass(HOUR_MS);
     expect(store.asked.splice(0), 'each once').to.deep.equal(['prepare', 'drop']);
@@ -49,7 +50,7 @@ describe('retention', () => {
     await clock.pass(HOUR_MS);
     expect(store.asked).to.deep.equal(['prepare', 'drop']);
     expect(said).to.deep.equal([]);
-    stop();
+    await upkeep.stop();
     expect(clock.nextAlarmAt).to.equal(Number.POSITIVE_INFINITY);
   });
 });

@@ -1,7 +1,8 @@
 /** The wall clock of the machine is set while a master runs, or the machine sleeps. */
 import { expect } from 'chai';
 import { TermLost } from '../../../master/application/ports.ts';
-import { watchWallClock } from '../../../master/application/wall-clock.ts';
+import type { Part } from '../../../master/application/process/lifecycle.ts';
+import { wallClockWatch } from '../../../master/application/process/wall-clock.ts';
 import type { NewTask } from '../../../master/domain/events.ts';
 import { createClock } from '../../../master/infrastructure/system.ts';
 import { HOUR, MINUTE, newTask, SECOND } from '../../helpers/domain.ts';
@@ -12,14 +13,14 @@ import { hello } from '../../helpers/task.ts';
 describe('a wall clock that is set', () => {
   let harness: ReturnType<typeof createEngine>;
   let ended: Promise<void>;
-  let stop: () => void;
+  let upkeep: Part;
   const lines: string[] = [];
   /** How far the database's clock is from the master's; null: it does not answer. */
   let databaseAheadMs: number | null;
 
-  function watch(clock: ManualClock, follow: () => void): () => void {
+  function watch(clock: ManualClock, follow: () => void): Part {
     const note = (message: string) => void lines.push(message);
-    return watchWallClock({
+    const upkeep = wallClockWatch({
       clock,
       store: {
         readClock: async () => {
@@ -30,6 +31,8 @@ describe('a wall clock that is set', () => {
       log: { debug() {}, info: note, warn: note, error: note },
       follow,
     });
+    void upkeep.start();
+    return upkeep;
   }
 
   beforeEach(async () => {
@@ -38,10 +41,10 @@ describe('a wall clock that is set', () => {
     harness = createEngine({ executionTimeoutMs: 10 * MINUTE });
     ({ ended } = await harness.engine.start());
     ended.catch(() => undefined);
-    stop = watch(harness.clock, () => harness.engine.followWall());
+    upkeep = watch(harness.clock, () => harness.engine.followWall());
   });
   afterEach(async () => {
-    stop();
+    await upkeep.stop();
     await harness.engine.stop();
     expect(harness.clock.nextAlarmAt, 'no alarm is left').to.equal(Number.POSITIVE_INFINITY);
   });

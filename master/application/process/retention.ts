@@ -1,16 +1,17 @@
 /** Keeps history in bounds: makes the segments of the near future, drops those past retention. */
-import type { Clock, Log, TaskStore } from './ports.ts';
+import type { Clock, Log, TaskStore } from '../ports.ts';
+import type { Part } from './lifecycle.ts';
 
 const PERIOD_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-/** Runs every hour until the returned function is called. A failure is logged and tried again. */
-export function keepRetention(options: {
+/** Runs every hour. A failure is logged and tried again. */
+export function retention(options: {
   readonly store: TaskStore;
   readonly clock: Clock;
   readonly log: Log;
   readonly retentionDays: number;
-}): () => void {
+}): Part {
   const { store, clock, log, retentionDays } = options;
   let stopped = false;
   let callOff: () => void = () => undefined;
@@ -38,9 +39,13 @@ export function keepRetention(options: {
     });
     if (!stopped) callOff = clock.wakeAt(now + PERIOD_MS, () => void run());
   };
-  callOff = clock.wakeAt(clock.now() + PERIOD_MS, () => void run());
-  return () => {
-    stopped = true;
-    callOff();
+  return {
+    start: () => {
+      callOff = clock.wakeAt(clock.now() + PERIOD_MS, () => void run());
+    },
+    stop: () => {
+      stopped = true;
+      callOff();
+    },
   };
 }

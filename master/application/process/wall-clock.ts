@@ -3,7 +3,8 @@
  * its own until the clock of the database agrees with the new time. Of one file that is the same
  * clock. Moves nothing itself.
  */
-import type { Clock, Log, TaskStore } from './ports.ts';
+import type { Clock, Log, TaskStore } from '../ports.ts';
+import type { Part } from './lifecycle.ts';
 
 const PERIOD_MS = 10_000;
 /** Clocks that are kept right differ by less. */
@@ -13,15 +14,15 @@ const APART_MS_MAX = 60_000;
 const STEADY_MS = 60_000;
 
 /**
- * Looks every ten seconds until the returned function is called. `follow` is to bring the master along:
- * ahead once it has lasted a minute, back at once.
+ * Looks every ten seconds. `follow` is to bring the master along: ahead once it has lasted a minute, back
+ * at once.
  */
-export function watchWallClock(options: {
+export function wallClockWatch(options: {
   readonly clock: Clock;
   readonly store: Pick<TaskStore, 'readClock'>;
   readonly log: Log;
   readonly follow: () => void;
-}): () => void {
+}): Part {
   const { clock, store, log, follow } = options;
   let stopped = false;
   let wasTold = false;
@@ -65,9 +66,13 @@ export function watchWallClock(options: {
     });
     if (!stopped) callOff = clock.wakeAt(clock.now() + PERIOD_MS, () => void run());
   };
-  callOff = clock.wakeAt(clock.now() + PERIOD_MS, () => void run());
-  return () => {
-    stopped = true;
-    callOff();
+  return {
+    start: () => {
+      callOff = clock.wakeAt(clock.now() + PERIOD_MS, () => void run());
+    },
+    stop: () => {
+      stopped = true;
+      callOff();
+    },
   };
 }
