@@ -186,9 +186,17 @@ export const waitingReason = z.enum([
   'labels_unmatched',
   'all_busy',
   'draining',
+  'paused',
+  'limited',
   'cooling_down',
   'about_to_start',
 ]);
+
+export const pauseView = z.object({
+  at: z.string(),
+  reason: z.string().nullable(),
+  until: z.string().nullable().describe('When it ends by itself.'),
+});
 
 /** What can become of a callback once its task has ended. */
 export const notificationStates = ['pending', 'delivered', 'gave_up'] as const;
@@ -233,7 +241,13 @@ export const taskView = z.object({
     .enum(['attempts_exhausted', 'non_retryable', 'crash_budget', 'not_started', 'deadline'])
     .nullable(),
   waiting: z
-    .object({ reason: waitingReason, message: z.string(), ahead: z.int().nullable() })
+    .object({
+      reason: waitingReason,
+      message: z.string(),
+      ahead: z.int().nullable(),
+      paused: pauseView.optional(),
+      limit: z.object({ name: z.literal('max_running'), max: z.int(), used: z.int() }).optional(),
+    })
     .nullable()
     .describe('Why the task does not run yet; null unless it waits.'),
   timeline: z

@@ -8,6 +8,7 @@ import {
 import type { ListedAttempt, ShownTask, StoredTask } from '../application/ports.ts';
 import { type Executor, type ExecutorRecord, stateOf } from '../domain/executor.ts';
 import type { WaitingReason } from '../domain/explain.ts';
+import type { Pause } from '../domain/state.ts';
 import { type AttemptError, isTerminal, type Notification, type Task } from '../domain/task.ts';
 
 type AttemptView = TaskView['timeline'][number];
@@ -29,7 +30,7 @@ export function taskViewText(shown: ShownTask, waiting: WaitingReason | null): s
     start_timeout: secondsOrNull(task.startTimeoutMs),
     start_timeout_action: task.startTimeoutAction,
     checkpoint_bytes: task.checkpoint === null ? 0 : Buffer.byteLength(task.checkpoint),
-    waiting,
+    waiting: waiting && waitingView(waiting),
   } satisfies Omit<TaskView, SplicedField | 'timeline'>;
   const timeline = timelineOf(task, attempts).map(({ view, error, detailsBytes }) =>
     jsonObject(view, { error: briefErrorText(error, detailsBytes) }),
@@ -41,6 +42,14 @@ export function taskViewText(shown: ShownTask, waiting: WaitingReason | null): s
     result: task.result,
     timeline: `[${timeline.join(',')}]`,
   });
+}
+
+function waitingView({ pause, ...rest }: WaitingReason): TaskView['waiting'] {
+  return pause === undefined ? rest : { ...rest, paused: pauseView(pause) };
+}
+
+function pauseView({ at, reason, until }: Pause) {
+  return { at: iso(at), reason, until: isoOrNull(until) };
 }
 
 /** One attempt with all that is known of it; null where it is not. */

@@ -350,7 +350,7 @@ export class Engine {
     const { store, clock, policy, owner, seed, link, notifier, log } = this.#options;
     const begun = clock.now();
     const held = this.#state?.term;
-    const { term, lastSeq, secrets, aliveAt } = await this.#watch.ask(() =>
+    const { term, lastSeq, secrets, aliveAt, settings } = await this.#watch.ask(() =>
       store.takeTerm(owner, begun, held),
     );
     link.useSecrets(secrets);
@@ -365,7 +365,7 @@ export class Engine {
     const now = clock.now();
     const first = this.#state === null;
     const rows = { active, lanes, whole };
-    const begin = { policy, term, lastSeq, now, seed, aliveAt, ...rows };
+    const begin = { policy, settings, term, lastSeq, now, seed, aliveAt, ...rows };
     const { state, output } = restore(begin);
     this.#state = state;
     this.#loads.clear();

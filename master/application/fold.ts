@@ -5,7 +5,7 @@
  */
 import type { Absence, Change, RowWrite, TableName } from '../domain/changes.ts';
 import { countedIn, idOf, taskIn } from '../domain/changes.ts';
-import type { State } from '../domain/state.ts';
+import type { Settings, State } from '../domain/state.ts';
 import { isTerminal } from '../domain/task.ts';
 import type { Commit } from './ports.ts';
 
@@ -18,8 +18,10 @@ export function fold(
 ): Commit {
   const tables = new Map<TableName, Map<number | string, RowWrite>>();
   const absences: Absence[] = [];
+  let settings: Settings | undefined;
   for (const change of changes) {
     if (change.op === 'credit') absences.push(change.absence);
+    else if (change.op === 'settings') settings = change.settings;
     else add(tables, change);
   }
   const writes: RowWrite[] = [];
@@ -30,7 +32,8 @@ export function fold(
       writes.push(write);
     }
   }
-  return { term, now, lastSeq, saysAlive, writes, absences };
+  const commit = { term, now, lastSeq, saysAlive, writes, absences };
+  return settings === undefined ? commit : { ...commit, settings };
 }
 
 function add(tables: Map<TableName, Map<number | string, RowWrite>>, write: RowWrite): void {

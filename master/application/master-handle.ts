@@ -1,8 +1,9 @@
 /** What the access layer may ask of the running master. Implemented by `master.ts`. */
 import type { Backlog } from '../domain/backlog.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
-import type { Event, NewTask } from '../domain/events.ts';
+import type { Event, NewSettings, NewTask } from '../domain/events.ts';
 import type { Executor, ExecutorRecord } from '../domain/executor.ts';
+import type { Settings } from '../domain/state.ts';
 import type { ShownTask, TaskPage, TaskQuery } from './ports.ts';
 import type { Task } from '../domain/task.ts';
 import type { WaitingReason } from '../domain/explain.ts';
@@ -56,6 +57,10 @@ export interface MasterHandle {
   drainExecutor(executorId: string, timeoutMs: number | null): Promise<CommandOutcome>;
   /** Gives a drained executor tasks again. @throws {Unavailable} */
   resumeExecutor(executorId: string): Promise<CommandOutcome>;
+  /** They hold from here on: after this nothing is offered that they forbid. @throws {Unavailable} */
+  changeSettings(settings: NewSettings): Promise<CommandOutcome>;
+  /** As they hold now. @throws {Unavailable} nothing is known yet. */
+  settings(): Settings;
 
   /**
    * From memory where the task is live and known there, else from the store. With all attempts

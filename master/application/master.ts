@@ -2,9 +2,10 @@
 import { type Backlog, backlogOf } from '../domain/backlog.ts';
 import { SUBMIT_DELAY_MS_MAX } from '../domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
-import type { Event } from '../domain/events.ts';
+import type { Event, NewSettings } from '../domain/events.ts';
 import type { Executor, ExecutorRecord } from '../domain/executor.ts';
 import { explain, type WaitingReason } from '../domain/explain.ts';
+import type { Settings } from '../domain/state.ts';
 import type { Task } from '../domain/task.ts';
 import type { Engine } from './engine.ts';
 import { IdRegister } from './id-register.ts';
@@ -118,6 +119,16 @@ export class Master implements MasterHandle {
 
   resumeExecutor(executorId: string): Promise<CommandOutcome> {
     return this.#command((request) => ({ type: 'resumeRequested', request, executorId }));
+  }
+
+  changeSettings(settings: NewSettings): Promise<CommandOutcome> {
+    return this.#command((request) => ({ type: 'settingsChanged', request, ...settings }));
+  }
+
+  settings(): Settings {
+    const { state } = this.#engine;
+    if (state === null) throw starting();
+    return state.settings;
   }
 
   async #command(make: (request: number) => Event): Promise<CommandOutcome> {

@@ -7,6 +7,7 @@ import type { Absence, RowWrite, WholeRows } from '../domain/changes.ts';
 import type { ExecutorCommand, Observation } from '../domain/effects.ts';
 import type { Position } from '../domain/queue/window.ts';
 import type { StoredLane } from '../domain/restore.ts';
+import type { Settings } from '../domain/state.ts';
 import type {
   AttemptRecord,
   EndedTask,
@@ -42,6 +43,8 @@ export interface Commit {
   readonly writes: readonly RowWrite[];
   /** `startByAfter` for every live row, before any other write. */
   readonly absences: readonly Absence[];
+  /** What `takeTerm` gives from now on; absent where they stay. */
+  readonly settings?: Settings;
 }
 
 export type { Position, StoredLane };
@@ -104,6 +107,8 @@ export interface TaskStore {
     readonly secrets: readonly string[];
     /** `now` of the newest commit that said so, of whichever master; null in a store of 2.0.0. */
     readonly aliveAt: number | null;
+    /** Of the newest commit that said so. */
+    readonly settings: Settings;
   }>;
 
   /**
@@ -125,8 +130,8 @@ export interface TaskStore {
   loadLane(lane: string, after: Position | null, now: number, limit: number): Promise<Task[]>;
   /** Waiting tasks with `dueAt` beyond `after`, by (dueAt, seq). */
   loadDelayed(after: Position | null, limit: number): Promise<Task[]>;
-  /** Waiting tasks whose `startBy`, or else deadline, is not after `now`, in any order. */
-  loadOverdue(now: number, limit: number): Promise<Task[]>;
+  /** Waiting tasks whose deadline is not after `now`, or `startBy` not after `startClock`, in any order. */
+  loadOverdue(now: number, startClock: number, limit: number): Promise<Task[]>;
   /** Pending notifications with `nextTryAt` beyond `after`, by (nextTryAt, seq). */
   loadNotifications(after: Position | null, limit: number): Promise<Notification[]>;
 

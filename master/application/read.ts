@@ -2,7 +2,7 @@
 import type { Load } from '../domain/effects.ts';
 import type { Event } from '../domain/events.ts';
 import { roomFor } from '../domain/queue/waiting.ts';
-import type { State } from '../domain/state.ts';
+import { startClock, type State } from '../domain/state.ts';
 import type { TaskStore } from './ports.ts';
 
 export function read(
@@ -35,7 +35,7 @@ async function readOne(store: TaskStore, state: State, load: Load, now: number):
       return { type: 'delayedLoaded', tasks, complete: tasks.length < pageCount };
     }
     case 'overdue': {
-      const tasks = await store.loadOverdue(now, pageCount);
+      const tasks = await store.loadOverdue(now, startClock(state, now), pageCount);
       return { type: 'overdueLoaded', tasks, complete: tasks.length < pageCount };
     }
     case 'notifications': {

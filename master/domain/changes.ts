@@ -4,6 +4,7 @@
  */
 import { ATTEMPT_COUNT_MAX } from './bounds.ts';
 import type { ExecutorRecord } from './executor.ts';
+import type { Settings } from './state.ts';
 import type { AttemptRecord, Notification, Task } from './task.ts';
 
 /** A task that has ended, with its callback. */
@@ -70,7 +71,7 @@ export type RowWrite<N extends TableName = TableName, O extends Op = Op> = {
   }[O];
 }[N];
 
-/** Instants between which no master was there to offer anything. */
+/** Instants between which nothing could be offered. */
 export interface Absence {
   readonly from: number;
   readonly until: number;
@@ -79,7 +80,9 @@ export interface Absence {
 export type Change =
   | RowWrite
   /** The limits for the start of all tasks that wait move, also of those only in the store. */
-  | { readonly op: 'credit'; readonly absence: Absence };
+  | { readonly op: 'credit'; readonly absence: Absence }
+  /** They are part of what every commit says of the master. */
+  | { readonly op: 'settings'; readonly settings: Settings };
 
 /** Equal for equal keys, and something to look up by. */
 export function idOf(

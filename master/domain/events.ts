@@ -1,4 +1,5 @@
 /** Everything that can happen to the scheduler. Past tense; the engine's mailbox holds these. */
+import type { Pause, Settings } from './state.ts';
 import type {
   AttemptError,
   Notification,
@@ -33,6 +34,11 @@ export interface NewTask {
   /** Hash of the task that already holds this id, as the store said just before. */
   readonly taken: string | null;
 }
+
+/** What operators set, all of it. A pause that goes on keeps its beginning. */
+export type NewSettings = Omit<Settings, 'paused'> & {
+  readonly paused: Omit<Pause, 'at'> | null;
+};
 
 /** An attempt that an executor says it has; `finished`: its result is still on the way. */
 export interface ReportedAttempt {
@@ -143,6 +149,7 @@ export type Event =
       readonly taskId: string;
       readonly notification?: Notification | null;
     }
+  | ({ readonly type: 'settingsChanged'; readonly request: RequestId } & NewSettings)
   | ({ readonly type: 'executorConnected' } & ExecutorHello)
   | { readonly type: 'executorResumed'; readonly executorId: string; readonly sessionId: string }
   | {

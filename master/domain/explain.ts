@@ -1,7 +1,7 @@
 /** Why a waiting task does not run yet: the question that every other scheduler leaves open. */
 import { mayRun } from './executor.ts';
 import { comesFirst, positionOf } from './queue/lane.ts';
-import type { State } from './state.ts';
+import type { Pause, State } from './state.ts';
 import type { Task } from './task.ts';
 
 export interface WaitingReason {
@@ -11,11 +11,17 @@ export interface WaitingReason {
     | 'labels_unmatched'
     | 'all_busy'
     | 'draining'
+    | 'paused'
+    | 'limited'
     | 'cooling_down'
     | 'about_to_start';
   readonly message: string;
   /** Waiting tasks of the same lane that come first; null where that is not known from memory. */
   readonly ahead: number | null;
+  /** Of `paused`. */
+  readonly pause?: Pause;
+  /** Of `limited`. */
+  readonly limit?: { readonly name: 'max_running'; readonly max: number; readonly used: number };
 }
 
 /** Of a waiting task; the first reason that applies, in words for people. */
@@ -34,6 +40,13 @@ export function explain(state: State, task: Task, now: number): WaitingReason {
   if (!state.accepting) {
     return because('draining', 'The master is shutting down: the next one takes it up.');
   }
+  const { paused, maxRunning } = state.settings;
+  if (paused !== null) {
+    const { until, reason } = paused;
+    const end = until === null ? 'until somebody ends it' : `for another ${inWords(until - now)}`;
+    const why = reason === null ? '.' : `: ${reason}`;
+    return { ...because('paused', `Nothing is started ${end}${why}`), pause: paused };
+  }
   const online = [...state.executors.values()].filter((executor) => executor.connected);
   const ofType = online.filter((executor) => executor.types.includes(task.type));
   if (ofType.length === 0) {
@@ -51,6 +64,14 @@ export function explain(state: State, task: Task, now: number): WaitingReason {
   const serving = fitting.filter((executor) => !executor.drainRequested && !executor.leaving);
   if (serving.length === 0) {
     return because('draining', `${count(fitting, 'fitting executor')}, all draining.`);
+  }
+  if (maxRunning !== null && state.heldCount >= maxRunning) {
+    const used = state.heldCount;
+    const message = `${used} of at most ${maxRunning} (max_running) run.`;
+    return {
+      ...because('limited', message),
+      limit: { name: 'max_running', max: maxRunning, used },
+    };
   }
   const idle = serving.filter((executor) => executor.occupation === null);
   if (idle.length === 0) {

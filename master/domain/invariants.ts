@@ -19,7 +19,7 @@ import { mayRun } from './executor.ts';
 import { heldBytes } from './held-bytes.ts';
 import type { Lane } from './queue/lane.ts';
 import { isBefore, type Position, type Window } from './queue/window.ts';
-import type { State } from './state.ts';
+import { mayOffer, type State } from './state.ts';
 import { elderKey, holderOf } from './steps/occupation.ts';
 import type { Task } from './task.ts';
 
@@ -84,6 +84,14 @@ function checkExecutors(state: State, expect: Expect): void {
     expect(isRight, 'I7', () => `${id} is idle: ${isIdle}`);
     expect(!executor.isFrozen || executor.ending !== null, 'S6', () => `${id} stays frozen`);
   }
+  const held = [...state.executors.values(), ...state.elders.values()].filter(
+    ({ occupation }) => occupation !== null,
+  );
+  expect(
+    state.heldCount === held.length,
+    'S3',
+    () => `${state.heldCount} held, not ${held.length}`,
+  );
   for (const [key, executor] of state.elders) {
     const { id, incarnation, sessionId, connected, occupation, poolKey } = executor;
     const isApart = sessionId === null && !connected && poolKey === '' && occupation !== null;
@@ -151,9 +159,9 @@ function checkSorted<T extends object>(
 }
 
 function checkWakeUps(state: State, expect: Expect): void {
-  const { accepting, deadlines, lastTickAt } = state;
+  const { deadlines, lastTickAt } = state;
   // After this process stood still, what is due is left to the next tick.
-  if (!accepting || deadlines.nextAt() <= lastTickAt) return;
+  if (!mayOffer(state) || deadlines.nextAt() <= lastTickAt) return;
   for (const lane of state.lanes.values()) {
     for (const pool of lane.pools) {
       for (const executor of pool.idle) {

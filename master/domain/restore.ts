@@ -1,7 +1,7 @@
 /** Builds the state from rows: at the start, and after a commit of unknown outcome. */
 import { taskUpdated, type WholeRows } from './changes.ts';
 import { createOutput, type Output } from './effects.ts';
-import { createState, type Policy, type State } from './state.ts';
+import { createState, type Policy, type Settings, type State } from './state.ts';
 import { START } from './queue/window.ts';
 import { ABSENCE_MS_MIN, creditAbsence, laneFor, watchLimits } from './queue/waiting.ts';
 import { spare, watch } from './steps/attempt.ts';
@@ -10,6 +10,7 @@ import { watchRecord } from './steps/drain.ts';
 import { askForDelayed } from './steps/load.ts';
 import { sendDue } from './steps/notify.ts';
 import { recallExecutor } from './steps/fleet.ts';
+import { movePause, watchPause } from './steps/settings.ts';
 import type { Task } from './task.ts';
 
 /** A lane as the rows of waiting tasks give it. */
@@ -27,6 +28,7 @@ export interface StoredLane {
  */
 export function restore(options: {
   policy: Policy;
+  settings: Settings;
   term: number;
   lastSeq: number;
   now: number;
@@ -42,6 +44,8 @@ export function restore(options: {
   const absentMs = aliveAt === null ? now : Math.max(0, now - aliveAt);
   const state = createState(options);
   const output = createOutput();
+  if (aliveAt !== null) movePause(state, aliveAt - now, output);
+  watchPause(state);
   for (const record of options.whole.executor) {
     state.executorRecords.set(record.executorId, record);
     watchRecord(state, record.executorId, now);

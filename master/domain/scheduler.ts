@@ -34,6 +34,7 @@ import {
   frameRefused,
   heartbeatReceived,
 } from './steps/presence.ts';
+import { settingsChanged } from './steps/settings.ts';
 import { tasksSubmitted } from './steps/submit.ts';
 import { flush, ticked } from './steps/tick.ts';
 
@@ -69,6 +70,8 @@ function apply(state: State, event: Event, now: number, out: Output): void {
       out.effects.push({ type: 'reply', request: event.request, reply });
       return;
     }
+    case 'settingsChanged':
+      return settingsChanged(state, event, now, out);
     case 'executorConnected':
       return executorConnected(state, event, now, out);
     case 'executorResumed':

@@ -57,8 +57,28 @@ export const defaultPolicy: Policy = {
   pageCount: 1_000,
 };
 
+/** Nothing is offered. What is offered may start, what runs goes on, and so does everything else. */
+export interface Pause {
+  readonly at: number;
+  readonly reason: string | null;
+  /** When it ends by itself. */
+  readonly until: number | null;
+}
+
+/** What operators set while the master runs. Null: nothing. */
+export interface Settings {
+  readonly paused: Pause | null;
+  /** Waiting tasks in all; beyond it submit is refused. */
+  readonly maxWaiting: number | null;
+  /** Attempts that executors have (`heldCount`); at that many nothing is offered. */
+  readonly maxRunning: number | null;
+}
+
+export const NO_SETTINGS: Settings = { paused: null, maxWaiting: null, maxRunning: null };
+
 export interface State {
   readonly policy: Policy;
+  settings: Settings;
   readonly term: number;
   lastSeq: number;
   /** False once the master drains: nothing is accepted or offered any more. */
@@ -91,6 +111,8 @@ export interface State {
    * their lease ends. By `elderKey`.
    */
   readonly elders: Map<string, Executor>;
+  /** Attempts that executors have: from the offer until they have reported, or their lease has ended. */
+  heldCount: number;
   /** Losses that are not decided yet, by `elderKey` of the process. */
   readonly doubts: Map<string, Doubt>;
   readonly pools: Map<string, Pool>;
@@ -105,7 +127,10 @@ export interface State {
   /** Tasks whose row is behind what is known (started, progress); written within a second. */
   readonly unwritten: Set<Task>;
   flushAt: number;
-  /** Lanes that gained a due task, and executors that became free, in this step. */
+  /**
+   * Lanes that gained a due task, and executors that became free, in this step, or since nothing may
+   * be offered.
+   */
   readonly roused: Set<Lane>;
   readonly freed: Set<Executor>;
   lastTickAt: number;
@@ -116,6 +141,7 @@ export interface State {
 /** Nothing is known yet: as of a store without tasks. */
 export function createState(options: {
   policy: Policy;
+  settings?: Settings;
   term: number;
   lastSeq: number;
   now: number;
@@ -123,6 +149,7 @@ export function createState(options: {
 }): State {
   return {
     policy: options.policy,
+    settings: options.settings ?? NO_SETTINGS,
     term: options.term,
     lastSeq: options.lastSeq,
     accepting: true,
@@ -141,6 +168,7 @@ export function createState(options: {
     executors: new Map(),
     executorRecords: new Map(),
     elders: new Map(),
+    heldCount: 0,
     doubts: new Map(),
     pools: new Map(),
     deadlines: new Deadlines(),
@@ -164,6 +192,17 @@ export function random01(state: State): number {
   t = Math.imul(t ^ (t >>> 15), t | 1);
   t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
   return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+}
+
+/** Whether anything may be offered now. */
+export function mayOffer({ accepting, settings, heldCount }: State): boolean {
+  const { paused, maxRunning } = settings;
+  return accepting && paused === null && (maxRunning === null || heldCount < maxRunning);
+}
+
+/** By which the limits for starts are judged: this clock stands still in a pause. */
+export function startClock({ settings: { paused } }: State, now: number): number {
+  return paused === null ? now : Math.min(paused.at, now);
 }
 
 /** When something happens next by itself; the engine wakes then, at the latest. */

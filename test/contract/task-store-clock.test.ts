@@ -75,7 +75,11 @@ describeStores('a clock that was set back', (open) => {
       't-5': 10,
       't-8': 0,
     });
-    const [limited] = await store.loadOverdue(THEN + HOUR_MS + MINUTE_MS, 9);
+    const [limited] = await store.loadOverdue(
+      THEN + HOUR_MS + MINUTE_MS,
+      THEN + HOUR_MS + MINUTE_MS,
+      9,
+    );
     expect(minutes({ [limited?.id ?? '']: limited?.startBy ?? 0 })).to.deep.equal({ 't-2': 60 });
     expect(minutes(await callbackTimes())).to.deep.equal({ 't-6': 0, 't-7': 5 });
   });

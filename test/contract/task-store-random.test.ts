@@ -180,7 +180,7 @@ async function answers(store: TaskStore) {
     active: bySeq(await store.loadActive()),
     lane: await store.loadLane('video.push||a', { time: NOW - 2, seq: 4 }, NOW + 3, 3),
     delayed: await store.loadDelayed({ time: NOW + 1, seq: 3 }, 4),
-    overdue: bySeq(await store.loadOverdue(NOW + 3, IDS)),
+    overdue: bySeq(await store.loadOverdue(NOW + 3, NOW + 3, IDS)),
     notifications: await store.loadNotifications({ time: NOW - DAY_MS, seq: 3 }, 5),
     listed: await store.listTasks({ ...query, label: 'a' }),
     waiting: await store.listTasks({ ...query, state: 'waiting' }),

@@ -20,7 +20,7 @@ import type {
 } from '../../master/domain/events.ts';
 import type { Executor, ExecutorRecord } from '../../master/domain/executor.ts';
 import { violations } from '../../master/domain/invariants.ts';
-import { restore, type StoredLane } from '../../master/domain/restore.ts';
+import { restore } from '../../master/domain/restore.ts';
 import { step } from '../../master/domain/scheduler.ts';
 import { createState, nextWakeAt, type Policy, type State } from '../../master/domain/state.ts';
 import type { AttemptRecord, Notification, Task } from '../../master/domain/task.ts';
@@ -82,25 +82,22 @@ export class Scheduler {
 
   /** As after a restart of the master; also returns what it asks for at once. */
   static restored(
-    rows: {
-      active?: readonly Task[];
-      lanes?: readonly StoredLane[];
-      executors?: readonly ExecutorRecord[];
-      aliveAt?: number;
-    },
+    rows: Partial<Parameters<typeof restore>[0]> & { executors?: readonly ExecutorRecord[] },
     policy: Partial<Policy> = {},
   ): { scheduler: Scheduler; output: Output } {
     const scheduler = new Scheduler(policy);
     const { state, output } = restore({
       policy: scheduler.state.policy,
+      settings: scheduler.state.settings,
       term: 2,
       lastSeq: 1_000,
       now: scheduler.now,
       seed: 1,
-      active: rows.active ?? [],
-      lanes: rows.lanes ?? [],
+      active: [],
+      lanes: [],
       whole: { ...noRows, executor: rows.executors ?? [] },
-      aliveAt: rows.aliveAt ?? scheduler.now,
+      aliveAt: scheduler.now,
+      ...rows,
     });
     scheduler.state = state;
     return { scheduler, output };
@@ -346,7 +343,7 @@ export function stops(out: Output): string[] {
 /** Writes as `set task`, or `set task, large`, in order. */
 export function written(out: Output): string[] {
   return out.changes.map((change) => {
-    if (change.op === 'credit') return change.op;
+    if (change.op === 'credit' || change.op === 'settings') return change.op;
     const isLarge = change.op === 'set' && change.large;
     return `${change.op} ${change.table}${isLarge ? ', large' : ''}`;
   });

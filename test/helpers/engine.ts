@@ -73,8 +73,8 @@ class HeldStore extends MemoryStore {
   }
 }
 
-function isWriting({ writes, absences }: Commit): boolean {
-  return writes.length + absences.length > 0;
+function isWriting({ writes, absences, settings }: Commit): boolean {
+  return writes.length + absences.length > 0 || settings !== undefined;
 }
 
 class Recorder implements ExecutorLink, Notifier, Observer {

@@ -12,7 +12,9 @@ import type {
 } from '../../master/application/master-handle.ts';
 import type { ShownTask, TaskPage } from '../../master/application/ports.ts';
 import type { CommandOutcome, SubmitOutcome } from '../../master/domain/effects.ts';
+import type { NewSettings } from '../../master/domain/events.ts';
 import type { Executor, ExecutorRecord } from '../../master/domain/executor.ts';
+import { NO_SETTINGS, type Settings } from '../../master/domain/state.ts';
 import type { Task } from '../../master/domain/task.ts';
 import { NOW, sampleTask } from './task.ts';
 
@@ -74,6 +76,12 @@ export class StandInHandle implements MasterHandle {
   }
   resumeExecutor(executorId: string) {
     return this.#command('resume', executorId);
+  }
+  changeSettings(settings: NewSettings) {
+    return this.#command('settings', JSON.stringify(settings));
+  }
+  settings(): Settings {
+    return NO_SETTINGS;
   }
 
   async find(taskId: string): Promise<ShownTask | null> {

@@ -5,7 +5,7 @@
 import { mayRun } from '../../master/domain/executor.ts';
 import { violations } from '../../master/domain/invariants.ts';
 import { isBefore } from '../../master/domain/queue/window.ts';
-import type { State } from '../../master/domain/state.ts';
+import { startClock, type State } from '../../master/domain/state.ts';
 import { holderOf } from '../../master/domain/steps/occupation.ts';
 import { isStartOverdue, type Task } from '../../master/domain/task.ts';
 import type { Ledger } from './ledger.ts';
@@ -105,13 +105,15 @@ export class TurnCheck {
     this.#hiddenTickCounts = counts;
   }
 
-  #checkOverdue({ lastTickAt, accepting }: State): void {
+  #checkOverdue(state: State): void {
+    const { lastTickAt, accepting } = state;
+    const startsBy = startClock(state, lastTickAt);
     const overdueMs = new Map<number, number>();
     // While it stands still, or waits for the store, it cannot look for them.
     const tickMs = Math.min(1_000, lastTickAt - this.#lastTickAt);
     for (const row of this.#ledger.live.values()) {
       const isExpired = row.deadlineAt !== null && row.deadlineAt <= lastTickAt;
-      if (row.state !== 'waiting' || !(isExpired || isStartOverdue(row, lastTickAt))) continue;
+      if (row.state !== 'waiting' || !(isExpired || isStartOverdue(row, startsBy))) continue;
       const ms = (this.#overdueMs.get(row.seq) ?? 0) + tickMs;
       overdueMs.set(row.seq, ms);
       if (accepting && ms > OVERDUE_MS_MAX) {
@@ -148,6 +150,7 @@ function isMirror(task: Task, row: Task, isAhead: boolean): boolean {
     task.attempt === row.attempt &&
     task.executorId === row.executorId &&
     task.orderTime === row.orderTime &&
+    (isAhead || task.startBy === row.startBy) &&
     task.dueAt === row.dueAt &&
     task.attemptsUsed === row.attemptsUsed &&
     task.cancelReason === row.cancelReason &&
@@ -217,6 +220,8 @@ function checkOrder(world: World, ledger: Ledger, state: State): void {
 function checkTimely(world: World, state: State, termSince: number): void {
   const { deadlines, lastTickAt, policy } = state;
   if (deadlines.nextAt() <= lastTickAt) return;
+  const { until = null } = state.settings.paused ?? {};
+  if (until !== null && until <= lastTickAt) world.violate('T1', 'a pause outlasts its end');
   for (const task of state.tasks.values()) {
     const executor = holderOf(state, task);
     const isOver = (since: number | null, ms: number | null) =>
@@ -237,7 +242,7 @@ function checkTimely(world: World, state: State, termSince: number): void {
         world.violate('T1', what('execution timeout'));
       }
       if (isOver(task.deadlineAt, 0)) world.violate('T1', what('deadline'));
-      if (task.state === 'waiting' && isStartOverdue(task, lastTickAt)) {
+      if (task.state === 'waiting' && isStartOverdue(task, startClock(state, lastTickAt))) {
         world.violate('T1', what('start timeout'));
       }
     } else {

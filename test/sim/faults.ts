@@ -41,6 +41,8 @@ export interface Settings {
   readonly commandChance: number;
   /** Whether some tasks have a start timeout. */
   readonly limitsStarts: boolean;
+  /** Whether an operator pauses, resumes and sets limits. */
+  readonly hasOperator: boolean;
   /** How far the wall clock of the masters' machine is set, and not that of the database. */
   readonly wallAheadMs: number;
 }
@@ -88,6 +90,7 @@ export function settingsFor(seed: number, faults?: FaultClasses): Settings {
     storeLatencyMsMax: random.pick([1, 10, 100]),
     commandChance: random.pick([0, 0.2, 0.6]),
     limitsStarts: seed % 3 === 0,
+    hasOperator: seed % 4 === 1 || seed % 12 === 6,
     wallAheadMs: seed % 5 === 0 ? (seed % 2 === 0 ? WALL_MS : -WALL_MS) : 0,
   };
 }

@@ -8,6 +8,7 @@ import type { Commit } from '../../master/application/ports.ts';
 import type { RowWrite } from '../../master/domain/changes.ts';
 import type { AttemptRecord, Notification, Task } from '../../master/domain/task.ts';
 import { isTerminal, mayFollow, startByAfter } from '../../master/domain/task.ts';
+import type { Settings } from '../../master/domain/state.ts';
 import { Children } from './actors/children.ts';
 import type { Faults } from './faults.ts';
 import { FrameChecks } from './network.ts';
@@ -63,6 +64,11 @@ export class Ledger {
     return seq === undefined ? undefined : (this.live.get(seq) ?? this.history.get(seq));
   }
 
+  /** As the rows have them. */
+  get settings(): Settings {
+    return this.#offerChecks.settings;
+  }
+
   /** From here on commits of earlier terms must be refused. */
   termBegan(term: number): void {
     this.#term = term;
@@ -87,8 +93,9 @@ export class Ledger {
   /** The store has made this durable, whatever the master will hear of it. */
   committed(commit: Commit): void {
     this.#commitCount++;
-    const { writes, absences, saysAlive } = commit;
-    if (saysAlive || writes.length + absences.length > 0) this.#aliveAt = commit.now;
+    const { writes, absences, settings, saysAlive } = commit;
+    if (saysAlive || settings !== undefined || writes.length + absences.length > 0)
+      this.#aliveAt = commit.now;
     if (commit.term !== this.#term) {
       this.#world.violate('I6', `a commit of term ${commit.term} in term ${this.#term}`);
     }
@@ -105,6 +112,7 @@ export class Ledger {
     for (const write of writes) if (write.table === 'task') this.#taskWritten(write, again);
     for (const write of writes) if (write.table === 'history') this.#historyWritten(write);
     this.#checkOneTaskEach();
+    this.#offerChecks.end(this.live.values());
   }
 
   #attemptWritten(write: RowWrite<'attempt'>): void {
@@ -179,6 +187,7 @@ export class Ledger {
 
   #write(task: Task, before: Task | undefined): void {
     this.#checkTransition(task, before);
+    this.#offerChecks.written(task, before);
     this.live.set(task.seq, task);
     this.#writtenAt.set(task.seq, this.#world.now);
     if (task.state === 'waiting') this.#endedAt.set(`${task.id}/${task.attempt}`, this.#world.now);

@@ -6,6 +6,7 @@ import type { Commit } from '../../master/application/ports.ts';
 import { TermLost } from '../../master/application/ports.ts';
 import { NO_FAULTS, settingsFor } from './faults.ts';
 import { sessionMutants } from './actors/session-mutants.ts';
+import { settingsMutants } from './actors/settings-mutants.ts';
 import {
   everyNth,
   type Mutant,
@@ -379,12 +380,12 @@ function mutantList(): Mutant[] {
       }),
     },
     ...sessionMutants(),
+    ...settingsMutants(),
   ];
 }
 
-function isEmpty({ writes, absences }: Commit): boolean {
-  return writes.length + absences.length === 0;
-}
+const isEmpty = ({ writes, absences, settings }: Commit): boolean =>
+  writes.length + absences.length === 0 && settings === undefined;
 
 /** Runs a seed with a mutant; what the checks said, or null if they were satisfied. */
 export async function runMutant(name: string, seed: number): Promise<string | null> {

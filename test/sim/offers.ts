@@ -1,5 +1,6 @@
 /** What holds of every offer, and of tasks that nobody started in time, by the rows as they were before it was made. */
 import type { Commit } from '../../master/application/ports.ts';
+import { NO_SETTINGS, type Settings } from '../../master/domain/state.ts';
 import { isStartOverdue, type Task } from '../../master/domain/task.ts';
 import type { World } from './world.ts';
 
@@ -16,13 +17,28 @@ export class OfferChecks {
   #outOfWork = new Set<string>();
   /** Tasks of which this commit says that they had started, which their rows need not know. */
   #started = new Set<number>();
+  /** Before this commit, and with it. */
+  #before = NO_SETTINGS;
+  #settings = NO_SETTINGS;
+  #pausedSince: number | null = null;
+  readonly #pauses: { readonly from: number; readonly until: number }[] = [];
+  /** Since when the start timeouts of tasks count: from when they were due. */
+  readonly #countsSince = new Map<number, number>();
+  #offerCount = 0;
 
   constructor(world: World) {
     this.#world = world;
   }
 
+  get settings(): Settings {
+    return this.#settings;
+  }
+
   /** Before the tasks of the commit. */
-  begin({ writes }: Commit): void {
+  begin({ writes, settings, now }: Commit): void {
+    this.#offerCount = 0;
+    this.#before = this.#settings;
+    if (settings !== undefined) this.#set(settings, now);
     this.#started = new Set();
     const before = new Map(this.#drained);
     for (const write of writes) {
@@ -38,9 +54,29 @@ export class OfferChecks {
     this.#outOfWork = new Set(same.map(([id]) => id));
   }
 
+  #set(settings: Settings, now: number): void {
+    this.#settings = settings;
+    if (settings.paused !== null) this.#pausedSince ??= now;
+    else if (this.#pausedSince !== null) {
+      this.#pauses.push({ from: this.#pausedSince, until: now });
+      this.#pausedSince = null;
+    }
+  }
+
+  /** Every row that is written. */
+  written(task: Task, before: Task | undefined): void {
+    if (task.startBy !== null && task.startBy !== before?.startBy) {
+      this.#countsSince.set(task.seq, task.dueAt);
+    }
+  }
+
   check(task: Task, before: Task | undefined): void {
+    this.#offerCount++;
     const { id, offeredAt, executorId } = task;
     const { now } = this.#world;
+    if (this.#before.paused !== null && this.#settings.paused !== null) {
+      this.#world.violate('I18', `${id} is offered, and everything is paused`);
+    }
     // What the master makes of the deadline is another matter.
     const deadlineAt = before?.deadlineAt ?? null;
     if (deadlineAt !== null && deadlineAt <= (offeredAt ?? 0)) {
@@ -64,16 +100,45 @@ export class OfferChecks {
     }
   }
 
+  /** I19, after the tasks of the commit: no more than may are with executors. */
+  end(live: Iterable<Task>): void {
+    // Its limit may have been lowered after it had offered.
+    const isOver = (count: number, max: number | null) => max !== null && count > max;
+    if (this.#offerCount === 0) return;
+    let openCount = 0;
+    for (const { state } of live) if (state !== 'waiting') openCount++;
+    const { maxRunning } = this.#settings;
+    if (isOver(openCount, maxRunning) && isOver(openCount, this.#before.maxRunning)) {
+      this.#world.violate('I19', `${openCount} are with executors, and ${maxRunning} may be`);
+    }
+  }
+
   /** Had it started, was it told to run at another time, or all over again, in this very commit? */
   #hasNewLimit({ seq, dueAt }: Task, before: Task): boolean {
     return this.#started.has(seq) || (before.state === 'waiting' && before.dueAt !== dueAt);
   }
 
   /** T6: it had a limit for its start, that has passed, and nobody was running it. */
-  checkEnd({ id, finishedAt, failureReason }: Task, before: Task | undefined): void {
+  checkEnd(task: Task, before: Task | undefined): void {
+    const { id, seq, finishedAt, failureReason, startTimeoutMs } = task;
     if (failureReason !== 'not_started') return;
+    const since = this.#countsSince.get(seq);
+    if (since !== undefined && before !== undefined) {
+      const waitedMs = this.#unpausedMs(since, finishedAt ?? 0);
+      if (waitedMs < (startTimeoutMs ?? 0)) {
+        this.#world.violate('T6', `${id} had ${waitedMs} of ${startTimeoutMs} ms to be started`);
+      }
+    }
     const isOver = before === undefined || isStartOverdue(before, finishedAt ?? 0);
     if (isOver && before?.state !== 'running') return;
     this.#world.violate('T6', `${id} was not started by ${before?.startBy}, it is ${finishedAt}`);
+  }
+
+  #unpausedMs(from: number, until: number): number {
+    const last = { from: this.#pausedSince ?? until, until };
+    return [...this.#pauses, last].reduce(
+      (ms, pause) => ms - Math.max(0, Math.min(until, pause.until) - Math.max(from, pause.from)),
+      until - from,
+    );
   }
 }

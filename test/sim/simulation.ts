@@ -9,6 +9,7 @@ import { type FaultClasses, Faults, type Settings } from './faults.ts';
 import { Fleet } from './actors/fleet.ts';
 import { Ledger } from './ledger.ts';
 import { MasterProcess, type Sabotage } from './actors/master-process.ts';
+import { Operator } from './actors/operator.ts';
 import { Network, type Socket } from './network.ts';
 import { type Process, World } from './world.ts';
 
@@ -43,6 +44,7 @@ class Run {
   readonly #rows = new MemoryStore();
   readonly #fleet: Fleet;
   readonly #clients: Clients;
+  readonly #operator: Operator;
   readonly #masters = new Set<MasterProcess>();
   /** The one that the service address leads to. */
   #master: MasterProcess | null = null;
@@ -74,12 +76,14 @@ class Run {
     const master = () => this.#reachable();
     const executorIds = () => this.#fleet.ids;
     this.#clients = new Clients({ world, settings, ledger, faults, master, executorIds });
+    this.#operator = new Operator({ world, ledger, seed: settings.seed, master });
   }
 
   async storm(): Promise<void> {
     this.#startMaster();
     this.#fleet.start(this.#settings.executorCount);
     this.#clients.start();
+    if (this.#settings.hasOperator) this.#operator.start();
     this.#disturbLater();
     await this.#world.run(this.#settings.stormMs, () => false);
   }
@@ -91,6 +95,7 @@ class Run {
     this.#faults.storeFrozenUntil = 0;
     for (const { process } of this.#masters) if (process.isPaused) process.resume();
     this.#fleet.heal();
+    this.#operator.calmDown();
     await this.#world.run(CALM_MS_MAX, () => this.#isSettled());
     if (!this.#isSettled()) this.#violate('I2', this.#unsettled());
     await this.#world.run(QUIET_MS, () => false);

@@ -107,8 +107,8 @@ export class SimStore implements TaskStore {
     return this.#read(() => this.#rows.loadDelayed(after, limit));
   }
 
-  loadOverdue(now: number, limit: number): Promise<Task[]> {
-    return this.#read(() => this.#rows.loadOverdue(now, limit));
+  loadOverdue(now: number, startClock: number, limit: number): Promise<Task[]> {
+    return this.#read(() => this.#rows.loadOverdue(now, startClock, limit));
   }
 
   loadNotifications(after: Position | null, limit: number): Promise<Notification[]> {

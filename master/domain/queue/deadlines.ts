@@ -19,6 +19,7 @@ export type Deadline = { readonly at: number } & (
   | { readonly kind: 'lease' | 'drain' | 'rested'; readonly executor: Executor }
   | { readonly kind: 'doubt'; readonly key: string }
   | { readonly kind: 'record'; readonly executorId: string }
+  | { readonly kind: 'pause' }
 );
 
 interface NamedTask {
@@ -34,6 +35,7 @@ export type Entry = { readonly at: number } & (
   | { readonly kind: 'lease' | 'drain' | 'rested'; readonly executor: Executor }
   | { readonly kind: 'doubt'; readonly key: string }
   | { readonly kind: 'record'; readonly executorId: string }
+  | { readonly kind: 'pause' }
 );
 
 /** Entries that may have lost their meaning before it is worth looking for them. */

@@ -5,7 +5,7 @@
 import { LANE_COUNT_MIN, WINDOW_BYTES_FACTOR } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import { heldBytes } from '../held-bytes.ts';
-import type { State } from '../state.ts';
+import { startClock, type State } from '../state.ts';
 import { startByAfter, type Task } from '../task.ts';
 import { createLane, type Lane, removeLane } from './lane.ts';
 
@@ -57,8 +57,13 @@ export function watchLimits({ deadlines }: State, task: Task): void {
 /** A master says at least once a second that it is there: a longer gap is an absence. */
 export const ABSENCE_MS_MIN = 3_000;
 
-/** No master was there, or its process stood still. Once each time: the rows follow in the same commit. */
-export function creditAbsence(state: State, from: number, until: number, out: Output): void {
+/**
+ * No master was there, or its process stood still, or nothing was to be offered. Once each time: the
+ * rows follow in the same commit. What was so in a pause is credited when that ends.
+ */
+export function creditAbsence(state: State, from: number, to: number, out: Output): void {
+  const until = startClock(state, to);
+  if (until <= from) return;
   let isLimited = state.waitingCount > 0;
   for (const task of state.tasks.values()) {
     if (task.startBy === null) continue;
@@ -97,6 +102,7 @@ export function hasLaneFor(state: State, lane: string): boolean {
     if (other.waitingCount > 0) continue;
     removeLane(other);
     state.lanes.delete(other.key);
+    state.roused.delete(other);
   }
   state.mayHaveEmptyLane = false;
   return state.lanes.size < state.policy.laneCountMax;

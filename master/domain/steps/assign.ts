@@ -9,24 +9,44 @@ import type { Output } from '../effects.ts';
 import type { Executor } from '../executor.ts';
 import { comesFirst, type Lane, type Pool } from '../queue/lane.ts';
 import { dequeue, wantsMore } from '../queue/waiting.ts';
-import type { State } from '../state.ts';
+import { mayOffer, type State } from '../state.ts';
 import type { Task } from '../task.ts';
 import { isOverdue, settleOverdue } from './finish.ts';
-import { leaveIdle } from './occupation.ts';
+import { leaveIdle, occupy } from './occupation.ts';
 
 /** Tasks looked at past the head of a lane when an executor may not have the first ones yet. */
 const SCAN_MAX = 64;
 
-/** Offers what may be offered now, and asks for rows where a window runs out. */
+/**
+ * Offers what may be offered now, and asks for rows where a window runs out. What may not be offered
+ * yet stays roused: it is looked at once that has changed.
+ */
 export function assignRoused(state: State, now: number, out: Output): void {
-  if (state.accepting) {
-    for (const executor of state.freed) assignTo(state, executor, now, out);
-    assignFrom(state, state.roused, now, out);
-    // Also of those that are empty now: more executors than they had tasks may be idle.
-    for (const lane of state.roused) askForMore(state, lane, out);
+  const { freed, roused, settings } = state;
+  if (!state.accepting) {
+    freed.clear();
+    roused.clear();
   }
-  state.freed.clear();
-  state.roused.clear();
+  if (!mayOffer(state)) return;
+  if (settings.maxRunning === null) {
+    for (const executor of freed) assignTo(state, executor, now, out);
+  } else {
+    // There may be no room for all: then what comes first has it, whoever became free.
+    for (const executor of freed) rouseLanesOf(state, executor, now);
+  }
+  freed.clear();
+  const left = assignFrom(state, roused, now, out);
+  for (const lane of roused) {
+    // Also of those that are empty now: more executors than they had tasks may be idle.
+    askForMore(state, lane, out);
+    if (!left.has(lane)) roused.delete(lane);
+  }
+}
+
+function rouseLanesOf(state: State, executor: Executor, now: number): void {
+  const pool = state.pools.get(executor.poolKey);
+  if (pool === undefined || !pool.idle.has(executor) || executor.restUntil > now) return;
+  for (const lane of pool.lanes) state.roused.add(lane);
 }
 
 /** A free executor takes the first task, by (orderTime, seq), of all the lanes it may serve. */
@@ -54,10 +74,18 @@ function bestFor(
   return best;
 }
 
-/** Tasks of several lanes go to executors one by one, as they come first in all of them (P6). */
-function assignFrom(state: State, lanes: Iterable<Lane>, now: number, out: Output): void {
+/**
+ * Tasks of several lanes go to executors one by one, as they come first in all of them (P6). Returns
+ * the lanes of which more might be offered, were there room for it.
+ */
+function assignFrom(
+  state: State,
+  lanes: Iterable<Lane>,
+  now: number,
+  out: Output,
+): ReadonlySet<Lane> {
   const open = new Set(lanes);
-  for (;;) {
+  while (mayOffer(state)) {
     let first: Lane | undefined;
     let firstTask: Task | undefined;
     for (const lane of open) {
@@ -70,9 +98,10 @@ function assignFrom(state: State, lanes: Iterable<Lane>, now: number, out: Outpu
         firstTask = task;
       }
     }
-    if (first === undefined) return;
+    if (first === undefined) break;
     if (!offerOne(state, first, now, out)) open.delete(first);
   }
+  return open;
 }
 
 /** To the executor that has been idle longest; false if none may have a task of this lane now. */
@@ -103,7 +132,7 @@ function firstFor(
   if (head === undefined || !isCooling(executor, head, now)) return head;
   let scanned = 0;
   for (const task of lane.ready) {
-    if (!isCooling(executor, task, now) && !isOverdue(task, now)) return task;
+    if (!isCooling(executor, task, now) && !isOverdue(state, task, now)) return task;
     if (++scanned === SCAN_MAX) return undefined;
   }
   return undefined;
@@ -117,7 +146,7 @@ function firstFor(
 function headOf(state: State, lane: Lane, now: number, out: Output): Task | undefined {
   for (let count = 0; count < FIRE_COUNT_MAX; count++) {
     const head = lane.ready.first();
-    if (head === undefined || !isOverdue(head, now)) return head;
+    if (head === undefined || !isOverdue(state, head, now)) return head;
     settleOverdue(state, head, now, out);
   }
   return undefined;
@@ -138,7 +167,7 @@ function offer(state: State, task: Task, executor: Executor, now: number, out: O
   task.hiddenMs = 0;
   task.stallHiddenMs = 0;
   task.progressPercent = null;
-  executor.occupation = { taskId: task.id, attempt: task.attempt, accepted: false };
+  occupy(state, executor, { taskId: task.id, attempt: task.attempt, accepted: false });
   executor.missedCount = 0;
   leaveIdle(state, executor);
   state.deadlines.push({

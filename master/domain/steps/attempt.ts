@@ -17,6 +17,7 @@ import {
   free,
   holderOf,
   observeStale,
+  occupy,
   refuseStale,
   release,
   seen,
@@ -40,7 +41,7 @@ export function attemptAccepted(
 export function markRunning(state: State, task: Task, now: number, out: Output): void {
   const executor = holderOf(state, task);
   if (executor !== undefined) {
-    executor.occupation = { taskId: task.id, attempt: task.attempt, accepted: true };
+    occupy(state, executor, { taskId: task.id, attempt: task.attempt, accepted: true });
     task.incarnation ??= executor.incarnation;
   }
   if (task.state === 'running') return;
@@ -48,7 +49,7 @@ export function markRunning(state: State, task: Task, now: number, out: Output):
   task.startedAt = now;
   task.hiddenMs = 0;
   task.stallHiddenMs = 0;
-  tellStartOverdue(task, now, out);
+  tellStartOverdue(state, task, now, out);
   task.startBy = null;
   writeSoon(state, task, now);
   watch(state, task);

@@ -7,7 +7,7 @@ import type { Output } from '../effects.ts';
 import type { Doubt, Executor } from '../executor.ts';
 import { dequeue, enqueue } from '../queue/waiting.ts';
 import { backoffMs } from '../retry-policy.ts';
-import { random01, type State } from '../state.ts';
+import { random01, startClock, type State } from '../state.ts';
 import {
   type AttemptError,
   type AttemptOutcome,
@@ -19,7 +19,7 @@ import {
   type Task,
   type TerminalState,
 } from '../task.ts';
-import { beginDoubt, countLoss, forgetDoubts } from './doubt.ts';
+import { beginDoubt, countLoss, forgetDoubts } from '../doubt.ts';
 import { send } from './notify.ts';
 import { holderOf } from './occupation.ts';
 import { orderTimeOf } from './submit.ts';
@@ -82,7 +82,7 @@ export function endAttempt(
   if (isLoss && countLoss(state, task, outcome)) {
     return finish(state, task, 'failed', 'crash_budget', now, out);
   }
-  if (task.startedAt === null && isStartOverdue(task, now)) {
+  if (task.startedAt === null && isStartOverdue(task, startClock(state, now))) {
     return finish(state, task, 'failed', 'not_started', now, out);
   }
   // No fault of the task: it keeps its place.
@@ -161,8 +161,8 @@ function requeue(state: State, task: Task, dueAt: number, now: number, out: Outp
 }
 
 /** Whether a waiting task may not be offered any more: it has to end. */
-export function isOverdue(task: Task, now: number): boolean {
-  return isExpired(task, now) || isStartOverdue(task, now);
+export function isOverdue(state: State, task: Task, now: number): boolean {
+  return isExpired(task, now) || isStartOverdue(task, startClock(state, now));
 }
 
 /**
@@ -170,7 +170,7 @@ export function isOverdue(task: Task, now: number): boolean {
  * to be told of, this tells.
  */
 export function settleOverdue(state: State, task: Task, now: number, out: Output): void {
-  if (!isOverdue(task, now)) return tellStartOverdue(task, now, out);
+  if (!isOverdue(state, task, now)) return tellStartOverdue(state, task, now, out);
   if (isExpired(task, now)) finish(state, task, 'expired', 'deadline', now, out);
   else finish(state, task, 'failed', 'not_started', now, out);
   const lane = state.lanes.get(task.lane);
@@ -178,8 +178,9 @@ export function settleOverdue(state: State, task: Task, now: number, out: Output
 }
 
 /** Once: the row remembers it. */
-export function tellStartOverdue(task: Task, now: number, out: Output): void {
-  if (task.startTimeoutAction !== 'alert' || task.startBy === null || task.startBy > now) return;
+export function tellStartOverdue(state: State, task: Task, now: number, out: Output): void {
+  if (task.startTimeoutAction !== 'alert' || task.startBy === null) return;
+  if (task.startBy > startClock(state, now)) return;
   task.startBy = null;
   out.changes.push(taskUpdated(task));
   out.effects.push({ type: 'observe', event: 'start_overdue', task });

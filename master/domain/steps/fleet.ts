@@ -4,14 +4,14 @@ import { createPool, removePool } from '../queue/lane.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
 import { watchDrain } from './drain.ts';
-import { elderKey } from './occupation.ts';
+import { elderKey, leaveIdle, occupy } from './occupation.ts';
 
 /** An executor known only from the row of a task it was running when the master stopped. */
 export function recallExecutor(state: State, task: Task, now: number): Executor {
   const id = task.executorId ?? '';
   const executor = createExecutor(state, id, task.incarnation ?? '', now);
   const accepted = task.state === 'running';
-  executor.occupation = { taskId: task.id, attempt: task.attempt, accepted };
+  occupy(state, executor, { taskId: task.id, attempt: task.attempt, accepted });
   // Which of two is the newest shows when one of them comes.
   if (state.executors.has(id)) state.elders.set(elderKey(id, executor.incarnation), executor);
   else state.executors.set(id, executor);
@@ -88,9 +88,9 @@ export function joinPool(state: State, executor: Executor): void {
 
 export function leavePool(state: State, executor: Executor): void {
   const pool = state.pools.get(executor.poolKey);
+  leaveIdle(state, executor);
   executor.poolKey = '';
   if (pool === undefined) return;
-  pool.idle.delete(executor);
   if (--pool.memberCount > 0) return;
   removePool(pool);
   state.pools.delete(pool.key);

@@ -13,7 +13,7 @@ import type { Event } from '../events.ts';
 import type { Doubt, Executor } from '../executor.ts';
 import type { State } from '../state.ts';
 import { isTerminal, type Task } from '../task.ts';
-import { countLoss } from './doubt.ts';
+import { countLoss } from '../doubt.ts';
 import { endAttempt, finish } from './finish.ts';
 import { elderKey } from './occupation.ts';
 

@@ -1,6 +1,6 @@
 /** Which attempt an executor is occupied with, and when it is free for another. */
 import type { Output } from '../effects.ts';
-import type { Executor } from '../executor.ts';
+import type { Executor, Occupation } from '../executor.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
 
@@ -63,9 +63,16 @@ export function seen(executor: Executor, now: number): void {
   if (!executor.isFrozen) executor.lastSeenAt = now;
 }
 
+/** The one way in which an executor gets an attempt, or is done with it: so they are counted. */
+export function occupy(state: State, executor: Executor, occupation: Occupation | null): void {
+  if (executor.occupation !== null) state.heldCount--;
+  if (occupation !== null) state.heldCount++;
+  executor.occupation = occupation;
+}
+
 /** The executor is done with whatever occupied it. */
 export function free(state: State, executor: Executor, now: number): void {
-  executor.occupation = null;
+  occupy(state, executor, null);
   executor.missedCount = 0;
   seen(executor, now);
   becomeIdle(state, executor);
@@ -83,6 +90,7 @@ export function becomeIdle(state: State, executor: Executor): void {
 
 /** It is given no task until it becomes idle again. */
 export function leaveIdle(state: State, executor: Executor): void {
+  state.freed.delete(executor);
   state.pools.get(executor.poolKey)?.idle.delete(executor);
 }
 

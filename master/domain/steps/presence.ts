@@ -19,6 +19,7 @@ import {
   currentTask,
   elderKey,
   leaveIdle,
+  occupy,
   refuseStale,
   seen,
 } from './occupation.ts';
@@ -101,7 +102,8 @@ function takeOver(state: State, executor: Executor, newest: Executor, out: Outpu
   }
   newest.sessionId = null;
   newest.connected = false;
-  if (occupation === null || currentTask(state, newest, occupation) === null) return;
+  // Also an attempt that is over: it may still run.
+  if (occupation === null) return;
   state.elders.set(elderKey(newest.id, newest.incarnation), newest);
 }
 
@@ -133,7 +135,7 @@ function reconcile(
   out: Output,
 ): void {
   const { occupation } = executor;
-  executor.occupation = null;
+  occupy(state, executor, null);
   for (const { taskId, attempt, state: reported, isUnproven, ranMs } of running) {
     const task = isUnproven ? null : currentTask(state, executor, { taskId, attempt });
     if (task !== null) {
@@ -142,7 +144,9 @@ function reconcile(
       if (task.cancelReason !== null) sendCancel(state, task, now, out);
     } else if (reported === 'running') {
       // Not its any more. It stays occupied until it reports the end of it.
-      executor.occupation ??= { taskId, attempt, accepted: true };
+      if (executor.occupation === null) {
+        occupy(state, executor, { taskId, attempt, accepted: true });
+      }
       const { id: executorId, sessionId } = executor;
       refuseStale(state, { executorId, sessionId, taskId, attempt }, out);
     }
@@ -276,7 +280,7 @@ function checkOccupation(
   // An offer on its way is the business of its assign timeout.
   if (task?.state === 'offered') return;
   if (++executor.missedCount < 2) return;
-  executor.occupation = null;
+  occupy(state, executor, null);
   if (task !== null) {
     const what = 'it does not run it any more';
     endUnreported(state, task, { what, isExcused: false }, now, out);
@@ -316,6 +320,7 @@ function loseExecutor(
 }
 
 function forget(state: State, executor: Executor): void {
+  occupy(state, executor, null);
   if (state.executors.get(executor.id) === executor) {
     leavePool(state, executor);
     state.executors.delete(executor.id);

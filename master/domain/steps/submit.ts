@@ -55,6 +55,10 @@ export function refusalOf(state: State, lane: string): string | null {
   if (state.waitingCount >= state.policy.waitingCountMax) {
     return `${state.waitingCount} tasks wait already`;
   }
+  const { maxWaiting } = state.settings;
+  if (maxWaiting !== null && state.waitingCount >= maxWaiting) {
+    return `${state.waitingCount} tasks wait, and max_waiting is ${maxWaiting}`;
+  }
   if (hasLaneFor(state, lane)) return null;
   return (
     `tasks wait in ${state.policy.laneCountMax} different combinations of type, requires and ` +

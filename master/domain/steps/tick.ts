@@ -16,6 +16,7 @@ import { decide } from './loss.ts';
 import { sendDue } from './notify.ts';
 import { currentTask, holderOf, isKnown } from './occupation.ts';
 import { leaseEnded } from './presence.ts';
+import { pauseEnded } from './settings.ts';
 
 const OVERDUE_CHECK_MS = 5_000;
 
@@ -79,6 +80,7 @@ export function flush(state: State, out: Output): void {
 
 /** With its task, or null if it can no longer apply. */
 function live(state: State, entry: Entry): Deadline | null {
+  if (entry.kind === 'pause') return state.settings.paused?.until === entry.at ? entry : null;
   if ('key' in entry) return state.doubts.get(entry.key)?.at === entry.at ? entry : null;
   if ('executor' in entry) {
     const { executor, kind, at } = entry;
@@ -137,6 +139,8 @@ function fire(state: State, entry: Entry, now: number, out: Output): void {
       return endOccupation(state, due.executor, 'drain', now, out);
     case 'rested':
       return rested(state, due.executor, now);
+    case 'pause':
+      return pauseEnded(state, now, out);
   }
 }
 

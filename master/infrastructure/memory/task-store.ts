@@ -17,6 +17,7 @@ import type {
 import { CommitConflict, TermLost } from '../../application/ports.ts';
 import type { Ended, RowWrite, WholeRows } from '../../domain/changes.ts';
 import { idOf, taskIn, WHOLE_TABLES } from '../../domain/changes.ts';
+import { NO_SETTINGS } from '../../domain/state.ts';
 import type { Notification, Task } from '../../domain/task.ts';
 import { kindOfLane, startByAfter } from '../../domain/task.ts';
 import { copyOf, Rows } from './rows.ts';
@@ -34,6 +35,7 @@ export class MemoryStore implements TaskStore {
   #owner = '';
   #aliveAt = 0;
   #lastSeq = 0;
+  #settings = NO_SETTINGS;
   readonly #rows = new Rows();
   readonly #live = this.#rows.of('task');
   readonly #history = this.#rows.of('history');
@@ -49,7 +51,8 @@ export class MemoryStore implements TaskStore {
     this.#owner = owner;
     const aliveAt = this.#aliveAt === 0 ? null : this.#aliveAt;
     this.#followClock(now);
-    return { term: this.#term, lastSeq: this.#lastSeq, secrets: [SECRET], aliveAt };
+    const settings = this.#settings;
+    return { term: this.#term, lastSeq: this.#lastSeq, secrets: [SECRET], aliveAt, settings };
   }
 
   #followClock(now: number): void {
@@ -79,10 +82,11 @@ export class MemoryStore implements TaskStore {
     if (commit.term !== this.#term) {
       throw new TermLost(`term ${commit.term} is over: the newest is ${this.#term}`);
     }
-    const { writes, absences, saysAlive } = commit;
+    const { writes, absences, settings, saysAlive } = commit;
     this.#checkIds(writes);
     for (const write of writes) this.#rows.check(write);
-    if (saysAlive || writes.length + absences.length > 0) {
+    if (settings !== undefined) this.#settings = settings;
+    if (saysAlive || settings !== undefined || writes.length + absences.length > 0) {
       this.#aliveAt = commit.now;
       this.#lastSeq = Math.max(this.#lastSeq, commit.lastSeq);
     }
@@ -131,9 +135,11 @@ export class MemoryStore implements TaskStore {
     return copies(page(waiting, (task) => ({ time: task.dueAt, seq: task.seq }), after, limit));
   }
 
-  async loadOverdue(now: number, limit: number): Promise<Task[]> {
+  async loadOverdue(now: number, startClock: number, limit: number): Promise<Task[]> {
+    const isOver = (at: number | null, by: number): boolean => at !== null && at <= by;
     const overdue = this.#where(
-      (task) => isWaiting(task) && (task.startBy ?? task.deadlineAt ?? now + 1) <= now,
+      (task) =>
+        isWaiting(task) && (isOver(task.deadlineAt, now) || isOver(task.startBy, startClock)),
     );
     return copies(overdue.slice(0, limit));
   }

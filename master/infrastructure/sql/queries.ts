@@ -182,11 +182,11 @@ export class Queries implements Reads {
     }
   }
 
-  async loadOverdue(now: number, limit: number): Promise<Task[]> {
+  async loadOverdue(now: number, startClock: number, limit: number): Promise<Task[]> {
     const rows = await this.#engine.rows(
       `SELECT ${wholeLive} FROM ${this.#dialect.readBy('task', 'task_end')}
-       WHERE end_by <= ? AND state = 'waiting' LIMIT ?`,
-      [now, limit],
+       WHERE end_by <= ? AND (end_by <= ? OR deadline_at <= ?) AND state = 'waiting' LIMIT ?`,
+      [now, startClock, now, limit],
     );
     return this.#readable(rows);
   }

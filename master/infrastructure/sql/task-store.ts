@@ -6,6 +6,7 @@
 import type { Commit, Log, TaskStore } from '../../application/ports.ts';
 import { StoreUnusable } from '../../application/ports.ts';
 import type { Absence } from '../../domain/changes.ts';
+import { NO_SETTINGS } from '../../domain/state.ts';
 import { followClock } from './clock.ts';
 import { creditAbsence, planCommit } from './commit.ts';
 import type { Database } from './database.ts';
@@ -64,7 +65,7 @@ export class SqlStore extends Queries implements TaskStore {
         aliveAt: aliveAt ?? (await this.#newestSubmit()),
       });
       const secrets = await keepSecrets(this.#readers);
-      return { term, lastSeq, secrets, aliveAt };
+      return { term, lastSeq, secrets, aliveAt, settings: NO_SETTINGS };
     } catch (error) {
       const refusal = this.#dialect.refusalOf(error);
       // One that has served before keeps its executors, and waits to be let in again.

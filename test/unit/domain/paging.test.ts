@@ -28,7 +28,7 @@ class Rows {
 
   write(out: Output): void {
     for (const change of out.changes) {
-      if (change.op === 'credit' || change.table !== 'task') continue;
+      if (change.op === 'credit' || change.op === 'settings' || change.table !== 'task') continue;
       if (change.op === 'insert' || change.op === 'set') {
         this.#rows.set(change.row.id, { ...change.row });
       }

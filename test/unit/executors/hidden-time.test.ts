@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { Task } from '../../../master/domain/task.ts';
 import { restore } from '../../../master/domain/restore.ts';
+import { NO_SETTINGS } from '../../../master/domain/state.ts';
 import {
   BEGIN,
   MINUTE,
@@ -31,6 +32,7 @@ function after(
   scheduler.now = BEGIN + 20 * SECOND + absentMs;
   const { state, output } = restore({
     policy: testPolicy,
+    settings: NO_SETTINGS,
     term: 2,
     lastSeq: 1,
     now: scheduler.now,

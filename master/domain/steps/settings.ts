@@ -1,0 +1,52 @@
+/**
+ * What operators set for all tasks: a pause, and how many may wait and run. Written by the commit of
+ * the step that takes them, so that nothing that was answered is forgotten, or comes too early.
+ */
+import type { CommandOutcome, Output } from '../effects.ts';
+import type { Event } from '../events.ts';
+import { creditAbsence } from '../queue/waiting.ts';
+import type { Settings, State } from '../state.ts';
+
+/** From here on they hold. What is offered or runs already is left alone. */
+export function settingsChanged(
+  state: State,
+  event: Extract<Event, { type: 'settingsChanged' }>,
+  now: number,
+  out: Output,
+): void {
+  const { request, paused, maxWaiting, maxRunning } = event;
+  const { paused: before } = state.settings;
+  if (before !== null && paused === null) pauseEnded(state, now, out);
+  const at = before?.at ?? now;
+  const pause = paused && { at, reason: paused.reason, until: paused.until };
+  set(state, { paused: pause, maxWaiting, maxRunning }, out);
+  watchPause(state);
+  const reply: CommandOutcome = { code: 200 };
+  out.effects.push({ type: 'reply', request, reply });
+}
+
+/** By itself, or because somebody said so. Its time is given back to whatever was to be started. */
+export function pauseEnded(state: State, now: number, out: Output): void {
+  const { paused } = state.settings;
+  if (paused === null) return;
+  set(state, { ...state.settings, paused: null }, out);
+  creditAbsence(state, paused.at, now, out);
+}
+
+/** It ends by itself then. */
+export function watchPause(state: State): void {
+  const at = state.settings.paused?.until ?? null;
+  if (at !== null) state.deadlines.push({ at, kind: 'pause' });
+}
+
+/** The clock was set back by so much: the pause has lasted as long as it had. */
+export function movePause(state: State, backMs: number, out: Output): void {
+  const { paused } = state.settings;
+  if (paused === null || backMs <= 0) return;
+  set(state, { ...state.settings, paused: { ...paused, at: paused.at - backMs } }, out);
+}
+
+function set(state: State, settings: Settings, out: Output): void {
+  state.settings = settings;
+  out.changes.push({ op: 'settings', settings });
+}

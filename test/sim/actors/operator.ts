@@ -1,0 +1,112 @@
+/**
+ * An operator, who pauses, resumes and sets limits, and holds the master to its word. Chance of its
+ * own: the rest of a run is drawn as without it.
+ */
+import type { NewSettings } from '../../../master/domain/events.ts';
+import { NO_SETTINGS } from '../../../master/domain/state.ts';
+import type { Ledger } from '../ledger.ts';
+import { Random } from '../random.ts';
+import type { World } from '../world.ts';
+import type { MasterProcess } from './master-process.ts';
+
+const TIMEOUT_MS = 5_000;
+/** What was not answered may yet be written for so long. */
+const LATE_MS = 60_000;
+/** In the calm there is an end of it, and room for what is to end by then. */
+const CALM_RUNNING = [null, 3, 5];
+
+export class Operator {
+  readonly #world: World;
+  readonly #ledger: Ledger;
+  readonly #random: Random;
+  readonly #master: () => MasterProcess | null;
+  #isActive = false;
+  #isCalm = false;
+  /** So much was said; and until when something earlier may take effect. */
+  #saidCount = 0;
+  #unclearUntil = 0;
+
+  constructor(options: {
+    world: World;
+    ledger: Ledger;
+    seed: number;
+    master: () => MasterProcess | null;
+  }) {
+    this.#world = options.world;
+    this.#ledger = options.ledger;
+    this.#random = new Random(options.seed ^ 0x0b5e);
+    this.#master = options.master;
+  }
+
+  start(): void {
+    this.#isActive = true;
+    this.#decideLater();
+  }
+
+  /** Nothing stays paused, and nothing is refused for good. */
+  calmDown(): void {
+    if (!this.#isActive) return;
+    this.#isCalm = true;
+    this.#insist({ ...NO_SETTINGS, maxRunning: this.#random.pick(CALM_RUNNING) ?? null });
+  }
+
+  /** What was said before may come late. */
+  #insist(settings: NewSettings): void {
+    const { paused, maxWaiting, maxRunning } = this.#ledger.settings;
+    const wanted = JSON.stringify(settings);
+    if (JSON.stringify({ paused, maxWaiting, maxRunning }) !== wanted) this.#say(settings);
+    this.#world.after(2 * TIMEOUT_MS, () => this.#insist(settings));
+  }
+
+  #decideLater(): void {
+    this.#world.after(this.#random.between(300, 6_000), () => {
+      if (this.#isCalm) return;
+      this.#say(this.#decide());
+      this.#decideLater();
+    });
+  }
+
+  #decide(): NewSettings {
+    const random = this.#random;
+    const until = random.chance(0.5) ? this.#world.now + random.between(0, 15_000) : null;
+    return {
+      paused: random.chance(0.4) ? { reason: random.pick(['full', null]) ?? null, until } : null,
+      maxWaiting: random.pick([null, 3, 20]) ?? null,
+      maxRunning: random.pick([null, 0, 1, 2, 4]) ?? null,
+    };
+  }
+
+  #say(settings: NewSettings): void {
+    this.#world.log(`operator: ${JSON.stringify(settings)}`);
+    const said = ++this.#saidCount;
+    let isAnswered = false;
+    const answer = (isDone: boolean): void => {
+      if (isAnswered) return;
+      isAnswered = true;
+      this.#world.log(`operator: ${isDone ? 'done' : 'no answer'}`);
+      if (!isDone) this.#unclearUntil = this.#world.now + LATE_MS;
+      else if (said === this.#saidCount) this.#check(settings);
+    };
+    const master = this.#master();
+    this.#world.after(TIMEOUT_MS, () => answer(false));
+    master?.process.deliver(() => {
+      master.handle.changeSettings(settings).then(
+        () => answer(true),
+        () => undefined,
+      );
+    });
+  }
+
+  /** P1: what was answered is written, unless something earlier came late. A pause may be over. */
+  #check({ paused, maxWaiting, maxRunning }: NewSettings): void {
+    const { now } = this.#world;
+    if (now < this.#unclearUntil) return;
+    const written = this.#ledger.settings;
+    const isPaused = paused !== null && (paused.until ?? now + 1) > now;
+    const isRight =
+      written.maxWaiting === maxWaiting &&
+      written.maxRunning === maxRunning &&
+      (!isPaused || written.paused?.until === paused.until);
+    this.#ledger.effect(`200 of ${JSON.stringify({ paused, maxWaiting, maxRunning })}`, isRight);
+  }
+}

@@ -1,0 +1,80 @@
+/** Bugs of pauses and limits, for `mutants.ts`. */
+import { NO_SETTINGS, type Pause } from '../../../master/domain/state.ts';
+import { type Mutant, onEvent, onState, onStore } from './sabotage.ts';
+
+const settings = { hasOperator: true };
+
+export function settingsMutants(): Mutant[] {
+  let pause: Pause | null = null;
+  return [
+    {
+      name: 'offers while it is paused',
+      settings,
+      ...onState((state) => {
+        state.settings = { ...state.settings, paused: null };
+      }),
+    },
+    {
+      name: 'offers beyond the limit',
+      settings,
+      ...onState((state) => {
+        state.settings = { ...state.settings, maxRunning: null };
+      }),
+    },
+    {
+      name: 'stays paused for ever',
+      settings,
+      ...onState((state) => {
+        const { paused } = state.settings;
+        if (paused !== null) pause = { ...paused, until: null };
+        state.settings = { ...state.settings, paused: pause };
+      }),
+    },
+    {
+      name: 'loses count of what executors have',
+      settings,
+      ...onState((state) => {
+        state.heldCount = 0;
+      }),
+    },
+    {
+      name: 'says that it is paused and is not',
+      settings,
+      ...onEvent((event) =>
+        event.type === 'settingsChanged' ? { ...event, paused: null } : event,
+      ),
+    },
+    {
+      name: 'forgets at its start what operators have set',
+      faults: { masterCrash: true },
+      settings,
+      ...onStore((store) => ({
+        takeTerm: async (...of) => ({ ...(await store.takeTerm(...of)), settings: NO_SETTINGS }),
+      })),
+    },
+    {
+      name: 'never ends a pause by itself',
+      settings,
+      ...onState(({ deadlines }) => {
+        const push = deadlines.push.bind(deadlines);
+        deadlines.push = (deadline) => (deadline.kind === 'pause' ? undefined : push(deadline));
+      }),
+    },
+    {
+      name: 'forgets what might have begun while nothing was to begin',
+      settings,
+      ...onState(({ settings: { paused, maxRunning }, freed, roused }) => {
+        if (paused === null && maxRunning === null) return;
+        freed.clear();
+        roused.clear();
+      }),
+    },
+    {
+      name: 'counts the time of a pause',
+      settings: { ...settings, limitsStarts: true },
+      ...onStore((store) => ({
+        commit: ({ absences, ...commit }) => store.commit({ ...commit, absences: [] }),
+      })),
+    },
+  ];
+}
