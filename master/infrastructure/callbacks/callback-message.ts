@@ -7,7 +7,7 @@ import { type CallbackBody, jsonObject } from '@soda-scheduler/protocol';
 import type { AttemptError, EndedTask, Notification } from '../../domain/task.ts';
 import { isTerminal } from '../../domain/task.ts';
 
-type Headers = Record<string, string | number>;
+type Headers = Record<string, string>;
 
 /** True while the task is still the finished run that the notification is about. */
 export function isAbout(notification: Notification, task: EndedTask): boolean {
@@ -81,7 +81,7 @@ export class CallbackSigner {
     });
     return {
       'webhook-id': id,
-      'webhook-timestamp': timestamp,
+      'webhook-timestamp': String(timestamp),
       ...(signatures.length > 0 && { 'webhook-signature': signatures.join(' ') }),
     };
   }

@@ -3,7 +3,6 @@
  * again is the domain's business (`domain/notify.ts`), whom to call at all the address policy's,
  * and whose turn it is the queue's. Never throws.
  */
-import type { OutgoingHttpHeaders } from 'node:http';
 import type { Clock, Log, Notifier, StoredTask } from '../../application/ports.ts';
 import { DELIVERED_COUNT_MAX } from '../../domain/bounds.ts';
 import type { Event } from '../../domain/events.ts';
@@ -176,10 +175,9 @@ export class HttpNotifier implements Notifier {
     }
   }
 
-  #headers(id: string, json: string): OutgoingHttpHeaders {
+  #headers(id: string, json: string): Record<string, string> {
     return {
       'content-type': 'application/json',
-      'content-length': Buffer.byteLength(json),
       'user-agent': 'soda-scheduler/2',
       // Wall time: receivers compare it with theirs, and the master's clock may have drifted.
       ...this.#signer.headers(id, Date.now(), json),

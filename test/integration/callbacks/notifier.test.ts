@@ -240,8 +240,16 @@ describe('HTTP notifier', () => {
       tryCount: 2,
     });
     bench.deliver(taskOf('third'));
+    (await bench.calls.take()).request.socket.resetAndDestroy();
+    (await bench.calls.take()).request.socket.resetAndDestroy();
+    expect(await bench.tries.take(), 'not a third time').to.include({
+      outcome: 'failed',
+      status: null,
+      tryCount: 2,
+    });
+    bench.deliver(taskOf('fourth'));
     (await bench.calls.take()).request.socket.resetAndDestroy(); // This connection was new: no excuse.
-    expect(await bench.tries.take()).to.include({ outcome: 'failed', status: null });
+    expect(await bench.tries.take()).to.include({ outcome: 'failed', status: null, tryCount: 1 });
   });
 
   it('never reports after stop', async () => {
