@@ -45,7 +45,11 @@ CREATE TABLE executor (
   -- Since when it is given no task; NULL: it is given tasks.
   drained_at BIGINT NULL,
   -- When what it still runs is taken back; NULL: it may end it in its own time.
-  drain_deadline_at BIGINT NULL
+  drain_deadline_at BIGINT NULL,
+  -- JSON array: what counts in place of the labels that it says it has; NULL: those count.
+  labels MEDIUMTEXT NULL,
+  -- JSON array: the same of the labels that it is reserved for.
+  reserve MEDIUMTEXT NULL
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 -- Live tasks only: waiting, offered or running. A task leaves with the commit that ends it, so this

@@ -2,6 +2,7 @@
 import {
   API_BASE,
   type AttemptView,
+  type ExecutorChange,
   type ExecutorCommandResponse,
   type ExecutorList,
   type ExecutorView,
@@ -94,6 +95,15 @@ export interface SodaClient {
   /** Resolves once the executor runs nothing, or is not known any more. Waits as `wait` does. */
   waitForDrain(executorId: string, options?: PatientOptions): Promise<void>;
   resumeExecutor(executorId: string, options?: CallOptions): Promise<void>;
+  /**
+   * Sets the labels of an executor, or those that it is reserved for, in place of its own; null: its
+   * own count again. At once, and as lasting as a drain; what it runs goes on.
+   */
+  changeExecutor(
+    executorId: string,
+    change: ExecutorChange,
+    options?: CallOptions,
+  ): Promise<{ lasting?: boolean }>;
 }
 
 /** Each of them, so that the compiler notices one that is missing. */
@@ -113,8 +123,8 @@ export function createClient(options: ClientOptions): SodaClient {
   }
   const taskPath = (taskId: string, command = '') =>
     `/task/${encodeURIComponent(taskId)}${command}`;
-  const executorPath = (id: string, command: string) =>
-    `/executor/${encodeURIComponent(id)}/${command}`;
+  const executorPath = (id: string, command = '') =>
+    `/executor/${encodeURIComponent(id)}${command}`;
 
   const get = (taskId: string, options: CallOptions = {}) =>
     call<TaskView>('GET', taskPath(taskId), { signal: options.signal });
@@ -151,16 +161,15 @@ export function createClient(options: ClientOptions): SodaClient {
       return (await call<ExecutorList>('GET', '/executors', { signal })).executors;
     },
     async drainExecutor(executorId, { signal, timeout } = {}) {
-      const path = executorPath(executorId, 'drain');
-      const answer = await call<ExecutorCommandResponse>('POST', path, {
-        body: { timeout },
-        signal,
-      });
-      return answer.lasting === undefined ? {} : { lasting: answer.lasting };
+      const path = executorPath(executorId, '/drain');
+      return lastingOf(await call('POST', path, { body: { timeout }, signal }));
     },
     waitForDrain: (executorId, options = {}) => waitForDrain(api, executorId, options),
     async resumeExecutor(executorId, { signal } = {}) {
-      await call('POST', executorPath(executorId, 'resume'), { signal });
+      await call('POST', executorPath(executorId, '/resume'), { signal });
+    },
+    async changeExecutor(executorId, change, { signal } = {}) {
+      return lastingOf(await call('PATCH', executorPath(executorId), { body: change, signal }));
     },
   };
 }
@@ -172,6 +181,10 @@ function apiOf(options: ClientOptions): ApiCaller {
     throw new TypeError(`expected the http or https URL of a master, got "${url}"`);
   }
   return new ApiCaller(withoutApiBase(url), token, retryCount);
+}
+
+function lastingOf({ lasting }: ExecutorCommandResponse): { lasting?: boolean } {
+  return lasting === undefined ? {} : { lasting };
 }
 
 /** Each task of a page is a view of its own: in a list nobody sees the page. */

@@ -2,6 +2,7 @@
 export type {
   AttemptView,
   CallbackBody,
+  ExecutorChange,
   ExecutorView,
   ListQuery,
   PatchRequest,

@@ -3,8 +3,8 @@
  * `http-api.ts`, the master validates with these schemas and generates OpenAPI from them.
  */
 import { z } from 'zod';
-import { instant, text, YEAR_SECONDS } from './fields.ts';
-import { HTTP_LIMITS, NAMESPACE_PATTERN } from './limits.ts';
+import { instant, label, text, YEAR_SECONDS } from './fields.ts';
+import { HTTP_LIMITS, NAMESPACE_PATTERN, SESSION_LIMITS } from './limits.ts';
 
 export const drainRequest = z.strictObject({
   timeout: z
@@ -15,14 +15,24 @@ export const drainRequest = z.strictObject({
     .describe('Seconds after which a task that still runs is given back. Default: never.'),
 });
 
-/** The answer to drain and resume. */
+const labels = z.array(label).max(SESSION_LIMITS.labelCountMax);
+
+/** What is left out stays as it is. */
+export const executorChange = z
+  .strictObject({ labels: labels.nullable().optional(), reserve: labels.nullable().optional() })
+  .refine((body) => body.labels !== undefined || body.reserve !== undefined, {
+    error: 'expected `labels`, `reserve` or both: lists of labels, or null for its own',
+  })
+  .describe('What counts in place of what it says of itself; null: its own word counts again.');
+
+/** The answer to drain, resume and change. */
 export const executorCommandResponse = z.object({
   executor_id: z.string(),
   code: z.literal(200),
   lasting: z
     .boolean()
     .optional()
-    .describe('Of a drain: whether it outlives the process of the executor.'),
+    .describe('Of a drain or a change: whether it outlives the process of the executor.'),
 });
 
 export const executorView = z.object({
@@ -32,8 +42,17 @@ export const executorView = z.object({
   draining: z.boolean(),
   lasting: z.boolean(),
   types: z.array(z.string()),
-  labels: z.array(z.string()),
-  reserve: z.array(z.string()),
+  labels: z.array(z.string()).describe('Those that count.'),
+  reserve: z.array(z.string()).describe('Those that count.'),
+  own: z
+    .object({ labels: z.array(z.string()), reserve: z.array(z.string()) })
+    .describe('What it says of itself.'),
+  override: z
+    .object({
+      labels: z.array(z.string()).nullable(),
+      reserve: z.array(z.string()).nullable(),
+    })
+    .describe('What an operator has set in place of that; null: nothing.'),
   task_id: z.string().nullable(),
   attempt: z.int().nullable(),
   host: z.string(),
@@ -93,6 +112,7 @@ export const namespaceList = z.object({
 /** The answer to the deletion of a namespace. */
 export const namespaceCommandResponse = z.object({ name: z.string(), code: z.literal(200) });
 
+export type ExecutorChange = z.input<typeof executorChange>;
 export type ExecutorCommandResponse = z.infer<typeof executorCommandResponse>;
 export type ExecutorView = z.infer<typeof executorView>;
 export type ExecutorList = z.infer<typeof executorList>;

@@ -3,6 +3,7 @@ import {
   API_BASE,
   drainRequest,
   EXECUTOR_ID_PATTERN,
+  executorChange,
   executorCommandResponse,
   executorList,
   HTTP_LIMITS,
@@ -52,6 +53,22 @@ export function executorRoutes(handle: MasterHandle): Route[] {
       summary: 'Give a drained executor tasks again.',
       replies: { 200: executorCommandResponse },
       handle: (request) => command(request, (executorId) => handle.resumeExecutor(executorId)),
+    },
+    {
+      method: 'PATCH',
+      path: `${API_BASE}/executor/{executor_id}`,
+      role: 'admin',
+      summary: 'Set the labels and reservations of an executor in place of its own.',
+      body: { schema: executorChange, bytesMax: HTTP_LIMITS.bodyBytesMax },
+      replies: { 200: executorCommandResponse },
+      handle: (request) => {
+        const { labels, reserve } = validate(executorChange, request.body);
+        const override = {
+          ...(labels !== undefined && { labels }),
+          ...(reserve !== undefined && { reserve }),
+        };
+        return command(request, (executorId) => handle.relabelExecutor(executorId, override));
+      },
     },
   ];
 }

@@ -16,6 +16,7 @@ const named = {
   PatchRequest: protocol.patchRequest,
   CancelRequest: protocol.cancelRequest,
   DrainRequest: protocol.drainRequest,
+  ExecutorChange: protocol.executorChange,
   TaskCommandResponse: protocol.taskCommandResponse,
   ExecutorCommandResponse: protocol.executorCommandResponse,
   AttemptView: protocol.attemptView,

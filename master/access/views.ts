@@ -6,7 +6,7 @@ import {
   type TaskView,
 } from '@soda-scheduler/protocol';
 import type { ListedAttempt, ShownTask, StoredTask } from '../application/ports.ts';
-import { type Executor, type ExecutorRecord, stateOf } from '../domain/executor.ts';
+import { type Executor, type ExecutorRecord, type Override, stateOf } from '../domain/executor.ts';
 import type { WaitingReason } from '../domain/explain.ts';
 import type { Pause } from '../domain/state.ts';
 import { type AttemptError, isTerminal, type Notification, type Task } from '../domain/task.ts';
@@ -107,6 +107,8 @@ export function executorView(executor: Executor): ExecutorView {
     types: [...executor.types],
     labels: [...executor.labels],
     reserve: [...executor.reserve],
+    own: { labels: [...executor.own.labels], reserve: [...executor.own.reserve] },
+    override: overrideView(executor.override),
     task_id: executor.occupation?.taskId ?? null,
     attempt: executor.occupation?.attempt ?? null,
     host: executor.host,
@@ -119,7 +121,7 @@ export function executorView(executor: Executor): ExecutorView {
   };
 }
 
-/** One that is not here, and of which something is to be remembered: it was drained. */
+/** One that is not here, and of which something is to be remembered: what operators have decided. */
 export function goneExecutorView(record: ExecutorRecord): ExecutorView {
   return {
     executor_id: record.executorId,
@@ -128,8 +130,10 @@ export function goneExecutorView(record: ExecutorRecord): ExecutorView {
     draining: record.drainedAt !== null,
     lasting: record.lasting,
     types: [],
-    labels: [],
-    reserve: [],
+    labels: [...(record.labels ?? [])],
+    reserve: [...(record.reserve ?? [])],
+    own: { labels: [], reserve: [] },
+    override: overrideView(record),
     task_id: null,
     attempt: null,
     host: '',
@@ -140,6 +144,10 @@ export function goneExecutorView(record: ExecutorRecord): ExecutorView {
     loop_lag_ms: null,
     rss_bytes: null,
   };
+}
+
+function overrideView({ labels, reserve }: Override): ExecutorView['override'] {
+  return { labels: labels && [...labels], reserve: reserve && [...reserve] };
 }
 
 function progressText({ progressAt, progressPercent, progressState }: Task): string | null {

@@ -2,7 +2,7 @@
 import type { Backlog } from '../domain/backlog.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type { Event, NewSettings, NewTask } from '../domain/events.ts';
-import type { Executor, ExecutorRecord } from '../domain/executor.ts';
+import type { Executor, ExecutorRecord, Override } from '../domain/executor.ts';
 import type { Settings } from '../domain/state.ts';
 import type { ShownTask, TaskPage, TaskQuery } from './ports.ts';
 import type { Task } from '../domain/task.ts';
@@ -61,6 +61,8 @@ export interface MasterHandle {
   changeSettings(settings: NewSettings): Promise<CommandOutcome>;
   /** As they hold now. @throws {Unavailable} nothing is known yet. */
   settings(): Settings;
+  /** Sets what counts in place of its own labels; null: they count again. @throws {Unavailable} */
+  relabelExecutor(executorId: string, override: Partial<Override>): Promise<CommandOutcome>;
 
   /**
    * From memory where the task is live and known there, else from the store. With all attempts

@@ -3,7 +3,7 @@ import { type Backlog, backlogOf } from '../domain/backlog.ts';
 import { SUBMIT_DELAY_MS_MAX } from '../domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type { Event, NewSettings } from '../domain/events.ts';
-import type { Executor, ExecutorRecord } from '../domain/executor.ts';
+import type { Executor, ExecutorRecord, Override } from '../domain/executor.ts';
 import { explain, type WaitingReason } from '../domain/explain.ts';
 import type { Settings } from '../domain/state.ts';
 import type { Task } from '../domain/task.ts';
@@ -129,6 +129,15 @@ export class Master implements MasterHandle {
     const { state } = this.#engine;
     if (state === null) throw starting();
     return state.settings;
+  }
+
+  relabelExecutor(executorId: string, override: Partial<Override>): Promise<CommandOutcome> {
+    return this.#command((request) => ({
+      type: 'relabelRequested',
+      request,
+      executorId,
+      override,
+    }));
   }
 
   async #command(make: (request: number) => Event): Promise<CommandOutcome> {

@@ -1,4 +1,5 @@
 /** Everything that can happen to the scheduler. Past tense; the engine's mailbox holds these. */
+import type { Override } from './executor.ts';
 import type { Pause, Settings } from './state.ts';
 import type {
   AttemptError,
@@ -150,6 +151,13 @@ export type Event =
       readonly timeoutMs: number | null;
     }
   | { readonly type: 'resumeRequested'; readonly request: RequestId; readonly executorId: string }
+  | {
+      readonly type: 'relabelRequested';
+      readonly request: RequestId;
+      readonly executorId: string;
+      /** What is absent stays as it is. */
+      readonly override: Partial<Override>;
+    }
   | {
       readonly type: 'redeliverRequested';
       readonly request: RequestId;

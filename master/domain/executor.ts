@@ -7,8 +7,16 @@ import type { Task } from './task.ts';
  */
 export type ExecutorState = 'connecting' | 'idle' | 'offered' | 'busy' | 'draining';
 
+/** What counts in place of what an executor says of itself; null: its own word does. */
+export interface Override {
+  readonly labels: readonly string[] | null;
+  readonly reserve: readonly string[] | null;
+}
+
+export const NO_OVERRIDE: Override = { labels: null, reserve: null };
+
 /** What an operator has decided about an executor: a row, which lasts until it is taken back. */
-export interface ExecutorRecord {
+export interface ExecutorRecord extends Override {
   readonly executorId: string;
   /** False: the id means nothing once its process has ended. */
   readonly lasting: boolean;
@@ -59,6 +67,11 @@ export interface Executor {
   sessionId: string | null;
   connected: boolean;
   types: readonly string[];
+  /** What it says of itself. */
+  own: { readonly labels: readonly string[]; readonly reserve: readonly string[] };
+  /** Of its `ExecutorRecord`, where there is one. */
+  override: Override;
+  /** What counts of the two. */
   labels: readonly string[];
   reserve: readonly string[];
   /** `poolKeyOf` of the three above. */

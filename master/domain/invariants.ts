@@ -8,6 +8,7 @@
  *   I5  an open attempt occupies exactly the executor that its task names
  *   I7  an idle executor is connected, free, and wanted
  *   I13 no task waits that an idle executor might run
+ *   I20 an executor is in the pool of the labels that operators have set, else of its own
  *   S1  a window is sorted and ends before its `until`
  *   S2  a waiting task in memory is in exactly one window, the right one
  *   S3  the counts are those of what is counted
@@ -15,7 +16,7 @@
  *   S5  what is to be written later is open, and will be
  *   S6  whoever runs what was told to end has been told, and only he is listened to no more
  */
-import { mayRun } from './executor.ts';
+import { mayRun, NO_OVERRIDE, poolKeyOf } from './executor.ts';
 import { heldBytes } from './held-bytes.ts';
 import type { Lane } from './queue/lane.ts';
 import { isBefore, type Position, type Window } from './queue/window.ts';
@@ -76,6 +77,14 @@ function checkExecutors(state: State, expect: Expect): void {
     expect(executor.id === id, 'I7', () => `${id} is kept as ${executor.id}`);
     const { poolKey } = executor;
     if (poolKey !== '') members.set(poolKey, (members.get(poolKey) ?? 0) + 1);
+    const { labels, reserve } = state.executorRecords.get(id) ?? NO_OVERRIDE;
+    const counting = {
+      types: executor.types,
+      labels: labels ?? executor.own.labels,
+      reserve: reserve ?? executor.own.reserve,
+    };
+    const isPlaced = poolKey === '' || poolKey === poolKeyOf(counting);
+    expect(isPlaced, 'I20', () => `${id} is in pool ${poolKey} with ${JSON.stringify(counting)}`);
     const isFree = executor.connected && executor.occupation === null;
     const isWanted = !executor.drainRequested && !executor.leaving;
     const isIdle = state.pools.get(poolKey)?.idle.has(executor) ?? false;

@@ -6,7 +6,7 @@ import { START } from './queue/window.ts';
 import { ABSENCE_MS_MIN, creditAbsence, laneFor, watchLimits } from './queue/waiting.ts';
 import { spare, watch } from './steps/attempt.ts';
 import { beginGrace } from './steps/cancel.ts';
-import { watchRecord } from './steps/drain.ts';
+import { watchRecord } from './steps/operator.ts';
 import { askForDelayed } from './steps/load.ts';
 import { sendDue } from './steps/notify.ts';
 import { recallExecutor } from './steps/fleet.ts';

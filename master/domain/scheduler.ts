@@ -18,7 +18,7 @@ import {
 } from './steps/attempt.ts';
 import { cancelAcknowledged, cancelRequested } from './steps/cancel.ts';
 import { changeRequested, onTask, retryRequested } from './steps/command.ts';
-import { drainRequested, resumeRequested, sendDrain } from './steps/drain.ts';
+import { onExecutor, sendDrain } from './steps/operator.ts';
 import { lossDecided } from './steps/loss.ts';
 import { delayedLoaded, lanesLoaded, overdueLoaded } from './steps/load.ts';
 import {
@@ -60,18 +60,12 @@ function apply(state: State, event: Event, now: number, out: Output): void {
       return onTask(state, event, out, (task) => changeRequested(state, event, task, now, out));
     case 'redeliverRequested':
       return redeliverRequested(state, event, now, out);
-    case 'drainRequested': {
-      const reply = drainRequested(state, event, now, out);
-      out.effects.push({ type: 'reply', request: event.request, reply });
-      return;
-    }
-    case 'resumeRequested': {
-      const reply = resumeRequested(state, event, out);
-      out.effects.push({ type: 'reply', request: event.request, reply });
-      return;
-    }
     case 'settingsChanged':
       return settingsChanged(state, event, now, out);
+    case 'drainRequested':
+    case 'resumeRequested':
+    case 'relabelRequested':
+      return onExecutor(state, event, now, out);
     case 'executorConnected':
       return executorConnected(state, event, now, out);
     case 'executorResumed':

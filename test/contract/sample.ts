@@ -121,6 +121,8 @@ export const wholeRows: {
     lasting: n % 2 === 0,
     drainedAt: n === 0 ? null : NOW + n,
     drainDeadlineAt: n < 3 ? null : NOW + DAY_MS,
+    labels: n % 3 === 0 ? null : Array.from({ length: n }, (_, i) => `label-${i}`),
+    reserve: n % 2 === 0 ? null : [],
   }),
 };
 

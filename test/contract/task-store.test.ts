@@ -6,7 +6,7 @@ import { ATTEMPT_COUNT_MAX } from '../../master/domain/bounds.ts';
 import type { RowWrite } from '../../master/domain/changes.ts';
 import type { ExecutorRecord } from '../../master/domain/executor.ts';
 import type { Task } from '../../master/domain/task.ts';
-import { NOW } from '../helpers/task.ts';
+import { NOW, recordOf } from '../helpers/task.ts';
 import {
   attemptOf,
   commit,
@@ -37,13 +37,8 @@ describeStores('task store', (open) => {
     (await store.listTasks(everything)).tasks.map(({ task: { id } }) => id);
 
   it('keeps what operators have decided about executors, until it is taken back', async () => {
-    const record = (executorId: string, change: Partial<ExecutorRecord> = {}): ExecutorRecord => ({
-      executorId,
-      lasting: true,
-      drainedAt: NOW,
-      drainDeadlineAt: null,
-      ...change,
-    });
+    const record = (executorId: string, change: Partial<ExecutorRecord> = {}) =>
+      recordOf(executorId, { drainedAt: NOW, ...change });
     const save = (...rows: ExecutorRecord[]) =>
       write(
         ...rows.map((row) => ({ op: 'put', table: 'executor', key: row.executorId, row }) as const),
@@ -56,7 +51,8 @@ describeStores('task store', (open) => {
     await save(a, b);
     ({ term } = await store.takeTerm('m-1', NOW, term));
     expect(await loaded()).to.have.deep.members([a, b]);
-    const changed = record('a', { drainDeadlineAt: NOW + 7 });
+    const labels = Array.from({ length: 32 }, (_, n) => `${'x'.repeat(62)}${n + 10}`);
+    const changed = record('a', { drainedAt: null, labels, reserve: [] });
     await save(changed);
     await write(remove('b'), remove('nobody'));
     expect(await loaded()).to.deep.equal([changed]);

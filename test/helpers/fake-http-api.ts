@@ -153,9 +153,9 @@ export class FakeHttpApi {
   #executorCommand(id: string, command: string): Answer {
     const executor = this.executors.find(({ executor_id }) => executor_id === id);
     if (executor === undefined) return problem(404, 'no such executor');
-    executor.draining = command === 'drain';
+    if (command !== '') executor.draining = command === 'drain';
     const { lasting } = executor;
-    return [200, { executor_id: id, code: 200, ...(command === 'drain' && { lasting }) }];
+    return [200, { executor_id: id, code: 200, ...(command !== 'resume' && { lasting }) }];
   }
 }
 

@@ -22,7 +22,7 @@ export interface ReleasedClient {
     url: string;
     token?: string;
     retryCount?: number;
-  }): Omit<SodaClient, 'attempt' | 'page' | 'waitForDrain'>;
+  }): Omit<SodaClient, 'attempt' | 'page' | 'waitForDrain' | 'changeExecutor'>;
   readonly verifyCallback: typeof verifyCallback;
 }
 

@@ -13,7 +13,7 @@ import type {
 import type { ShownTask, TaskPage } from '../../master/application/ports.ts';
 import type { CommandOutcome, SubmitOutcome } from '../../master/domain/effects.ts';
 import type { NewSettings } from '../../master/domain/events.ts';
-import type { Executor, ExecutorRecord } from '../../master/domain/executor.ts';
+import type { Executor, ExecutorRecord, Override } from '../../master/domain/executor.ts';
 import { NO_SETTINGS, type Settings } from '../../master/domain/state.ts';
 import type { Task } from '../../master/domain/task.ts';
 import { NOW, sampleTask } from './task.ts';
@@ -82,6 +82,9 @@ export class StandInHandle implements MasterHandle {
   }
   settings(): Settings {
     return NO_SETTINGS;
+  }
+  relabelExecutor(executorId: string, override: Partial<Override>) {
+    return this.#command('relabel', executorId, JSON.stringify(override));
   }
 
   async find(taskId: string): Promise<ShownTask | null> {

@@ -1,6 +1,6 @@
 /** Tasks and an executor made by hand, for tests that begin behind the rules by which they come to be. */
 import { WHOLE_TABLES, type WholeRows } from '../../master/domain/changes.ts';
-import type { Executor } from '../../master/domain/executor.ts';
+import { type Executor, type ExecutorRecord, NO_OVERRIDE } from '../../master/domain/executor.ts';
 import type { ExecutorHello } from '../../master/domain/events.ts';
 import { defaultPolicy, type Policy } from '../../master/domain/state.ts';
 import { laneOf, type Notification, type Task } from '../../master/domain/task.ts';
@@ -94,6 +94,8 @@ export const sampleExecutor: Executor = {
   sessionId: 's',
   connected: true,
   types: ['transcode'],
+  own: { labels: ['gpu'], reserve: [] },
+  override: NO_OVERRIDE,
   labels: ['gpu'],
   reserve: [],
   poolKey: '',
@@ -121,6 +123,12 @@ export const sampleExecutor: Executor = {
   loopLagMs: 1.5,
   rssBytes: 1000,
 };
+
+/** What operators have decided about an executor: nothing, unless told otherwise. */
+export function recordOf(executorId: string, fields: Partial<ExecutorRecord> = {}): ExecutorRecord {
+  const nothing = { lasting: true, drainedAt: null, drainDeadlineAt: null, ...NO_OVERRIDE };
+  return { executorId, ...nothing, ...fields };
+}
 
 /** What an executor says of itself, unless told otherwise. */
 export function hello(fields: Partial<ExecutorHello> = {}): ExecutorHello {

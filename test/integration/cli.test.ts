@@ -248,9 +248,15 @@ describe('soda', function () {
 
   describe('executor', () => {
     it('drains, waits until nothing runs, and resumes', async () => {
-      const executor = { executor_id: 'e1', state: 'busy', types: ['hello'], labels: [] };
+      const executor = {
+        executor_id: 'e1',
+        state: 'busy',
+        types: ['hello'],
+        labels: [],
+        reserve: [],
+      };
       api.executors = [{ ...executor, task_id: 'a', host: 'h', last_seen_at: null } as never];
-      expect((await run(['executor', 'list'])).out).to.equal('e1\tbusy\thello\t\ta\th\t\n');
+      expect((await run(['executor', 'list'])).out).to.equal('e1\tbusy\thello\t\ta\th\t\t\n');
       let asked = 0;
       api.intercept = ({ path: asksFor }) => {
         if (asksFor === '/executors' && ++asked === 2)
@@ -265,6 +271,22 @@ describe('soda', function () {
       api.executors = api.executors.map((one) => ({ ...one, lasting: false }));
       const passing = 'draining: e1 (until its process ends: its id was made up for it)\n';
       expect((await run(['executor', 'drain', 'e1'])).out).to.equal(passing);
+    });
+
+    it('sets labels in place of its own, and gives them back', async () => {
+      api.executors = [{ executor_id: 'e1', lasting: true } as never];
+      const set = (...args: string[]) => run(['executor', 'set', 'e1', ...args]);
+      const lasting = await set('--labels', 'gpu,zone:b', '--reserve-own');
+      expect(lasting).to.include({ code: 0, out: 'set: e1\n' });
+      expect((await set('--labels-own', '--reserve', '', '--json')).code).to.equal(0);
+      const sent = api.received.map(({ method, path: to, body }) => [method, to, body]);
+      expect(sent).to.deep.equal([
+        ['PATCH', '/executor/e1', { labels: ['gpu', 'zone:b'], reserve: null }],
+        ['PATCH', '/executor/e1', { labels: null, reserve: [] }],
+      ]);
+      expect((await set()).code, 'nothing to set').to.equal(2);
+      expect((await set('--labels', 'a', '--labels-own')).code, 'both').to.equal(2);
+      expect((await run(['executor', 'set', 'e2', '--labels', 'a'])).code).to.equal(3);
     });
   });
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { createClient, type SodaClient, SodaError } from '@soda-scheduler/client';
+import { createExecutor } from '@soda-scheduler/executor-sdk';
 import { loadConfig, runMaster } from '@soda-scheduler/master';
 
 const user = { group: 'video' };
@@ -21,11 +22,21 @@ describe('client and master', () => {
 
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'soda-client-'));
-    const outcome = loadConfig({ env: {}, flags: { port: '0', dataDir: folder } });
-    if (!('config' in outcome)) throw new Error(outcome.problems.join('; '));
-    master = await runMaster(outcome.config, { logTo: new PassThrough().resume() });
+    await start('0');
     client = createClient({ url: master.url });
   });
+
+  async function start(port: string): Promise<void> {
+    const outcome = loadConfig({ env: {}, flags: { port, dataDir: folder } });
+    if (!('config' in outcome)) throw new Error(outcome.problems.join('; '));
+    master = await runMaster(outcome.config, { logTo: new PassThrough().resume() });
+  }
+
+  async function restart(): Promise<void> {
+    const { port } = new URL(master.url);
+    await master.stop();
+    await start(port);
+  }
 
   after(async () => {
     await master.stop();
@@ -89,5 +100,36 @@ describe('client and master', () => {
     expect(await client.executors()).to.deep.equal([]);
     expect(await codeOf(client.drainExecutor('none', { timeout: 1 }))).to.equal(404);
     expect(await codeOf(client.resumeExecutor('none'))).to.equal(404);
+    expect(await codeOf(client.changeExecutor('none', { labels: [] }))).to.equal(404);
+    expect(await codeOf(client.changeExecutor('none', {}))).to.equal(400);
+  });
+
+  it('gives an executor what fits the labels that were set, also after a restart', async () => {
+    const executor = createExecutor({
+      url: master.url,
+      id: 'e1',
+      labels: ['cpu'],
+      handleSignals: false,
+    }).handle('relabelled', () => 'done');
+    await executor.start();
+    const submitted = async () =>
+      (await client.submit({ type: 'relabelled', requires: ['gpu'] }, user)).task_id;
+    const first = await submitted();
+    expect((await client.get(first)).waiting).to.include({ reason: 'labels_unmatched' });
+    expect(await client.changeExecutor('e1', { labels: ['gpu'] })).to.deep.equal({ lasting: true });
+    expect((await client.wait(first)).state).to.equal('succeeded');
+    await restart();
+    expect((await client.wait(await submitted())).state).to.equal('succeeded');
+    expect((await client.executors())[0]).to.deep.include({
+      labels: ['gpu'],
+      own: { labels: ['cpu'], reserve: [] },
+      override: { labels: ['gpu'], reserve: null },
+    });
+    await client.changeExecutor('e1', { labels: null });
+    expect((await client.get(await submitted())).waiting).to.include({
+      reason: 'labels_unmatched',
+    });
+    await executor.stop();
+    expect(await client.executors()).to.deep.equal([]);
   });
 });

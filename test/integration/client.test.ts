@@ -322,6 +322,7 @@ describe('client', () => {
     await client.redeliver('a:b');
     await client.drainExecutor('e1', { timeout: 60 });
     await client.resumeExecutor('e1');
+    await client.changeExecutor('e1', { labels: ['gpu'], reserve: null });
     expect((await client.executors())[0]?.executor_id).to.equal('e1');
     expect(master.received.map(({ method, path, body }) => [method, path, body])).to.deep.equal([
       ['POST', '/task/a%3Ab/cancel', { reason: 'not needed' }],
@@ -330,6 +331,7 @@ describe('client', () => {
       ['POST', '/task/a%3Ab/redeliver', undefined],
       ['POST', '/executor/e1/drain', { timeout: 60 }],
       ['POST', '/executor/e1/resume', undefined],
+      ['PATCH', '/executor/e1', { labels: ['gpu'], reserve: null }],
       ['GET', '/executors', undefined],
     ]);
   });

@@ -39,6 +39,8 @@ export interface Settings {
   readonly storeLatencyMsMax: number;
   /** How likely a client cancels, changes or retries a task, for each task submitted. */
   readonly commandChance: number;
+  /** Whether somebody sets labels of executors. */
+  readonly relabels: boolean;
   /** Whether some tasks have a start timeout. */
   readonly limitsStarts: boolean;
   /** Whether an operator pauses, resumes and sets limits. */
@@ -89,6 +91,7 @@ export function settingsFor(seed: number, faults?: FaultClasses): Settings {
     networkLatencyMsMax: random.pick([2, 20, 200]),
     storeLatencyMsMax: random.pick([1, 10, 100]),
     commandChance: random.pick([0, 0.2, 0.6]),
+    relabels: seed % 3 === 1,
     limitsStarts: seed % 3 === 0,
     hasOperator: seed % 4 === 1 || seed % 12 === 6,
     wallAheadMs: seed % 5 === 0 ? (seed % 2 === 0 ? WALL_MS : -WALL_MS) : 0,

@@ -12,7 +12,7 @@ import type { Settings } from '../../master/domain/state.ts';
 import { Children } from './actors/children.ts';
 import type { Faults } from './faults.ts';
 import { FrameChecks } from './network.ts';
-import { OfferChecks } from './offers.ts';
+import { OfferChecks, type SelfPortrait } from './offers.ts';
 import type { World } from './world.ts';
 
 /** The crash budget of every run. */
@@ -67,6 +67,11 @@ export class Ledger {
   /** As the rows have them. */
   get settings(): Settings {
     return this.#offerChecks.settings;
+  }
+
+  /** A process begins that says this of itself. */
+  executorBegan(kind: SelfPortrait): void {
+    this.#offerChecks.know(kind);
   }
 
   /** From here on commits of earlier terms must be refused. */

@@ -5,6 +5,7 @@
 import type { Commit } from '../../master/application/ports.ts';
 import { TermLost } from '../../master/application/ports.ts';
 import { NO_FAULTS, settingsFor } from './faults.ts';
+import { executorMutants } from './actors/executor-mutants.ts';
 import { sessionMutants } from './actors/session-mutants.ts';
 import { settingsMutants } from './actors/settings-mutants.ts';
 import {
@@ -351,13 +352,6 @@ function mutantList(): Mutant[] {
       })),
     },
     {
-      name: 'forgets at its start which executors are drained',
-      settings: { commandChance: 0.6 },
-      ...onStore((store) => ({
-        loadWhole: async () => ({ ...(await store.loadWhole()), executor: [] }),
-      })),
-    },
-    {
       name: 'offers a task again and again to an executor that gives it back',
       faults: { handlers: true },
       settings: { networkLatencyMsMax: 2, storeLatencyMsMax: 1 },
@@ -379,6 +373,7 @@ function mutantList(): Mutant[] {
         link.acknowledgesAtOnce = true;
       }),
     },
+    ...executorMutants(),
     ...sessionMutants(),
     ...settingsMutants(),
   ];

@@ -2,10 +2,19 @@
 import type { Commit } from '../../master/application/ports.ts';
 import { NO_SETTINGS, type Settings } from '../../master/domain/state.ts';
 import { isStartOverdue, type Task } from '../../master/domain/task.ts';
+import { NO_OVERRIDE, type Override } from '../../master/domain/executor.ts';
 import type { World } from './world.ts';
 
 /** To one executor within a second: what ends an attempt so fast is answered with a wait. */
 const OFFER_COUNT_MAX = 10;
+
+/** What an executor says of itself: the same in all processes of its id. */
+export interface SelfPortrait {
+  readonly id: string;
+  readonly types: readonly string[];
+  readonly labels: readonly string[];
+  readonly reserve: readonly string[];
+}
 
 export class OfferChecks {
   readonly #world: World;
@@ -15,6 +24,11 @@ export class OfferChecks {
   readonly #drained = new Map<string, number>();
   /** Those that were drained before this commit, and still are after it. */
   #outOfWork = new Set<string>();
+  readonly #kinds = new Map<string, SelfPortrait>();
+  /** What operators have set in place of that. */
+  readonly #overrides = new Map<string, Override>();
+  /** Executors of which this commit changes what operators have decided. */
+  #decided = new Set<string>();
   /** Tasks of which this commit says that they had started, which their rows need not know. */
   #started = new Set<number>();
   /** Before this commit, and with it. */
@@ -34,12 +48,17 @@ export class OfferChecks {
     return this.#settings;
   }
 
+  know(kind: SelfPortrait): void {
+    this.#kinds.set(kind.id, kind);
+  }
+
   /** Before the tasks of the commit. */
   begin({ writes, settings, now }: Commit): void {
     this.#offerCount = 0;
     this.#before = this.#settings;
     if (settings !== undefined) this.#set(settings, now);
     this.#started = new Set();
+    this.#decided = new Set();
     const before = new Map(this.#drained);
     for (const write of writes) {
       if (write.table === 'attempt' && write.op === 'insert' && write.row.startedAt !== null) {
@@ -49,6 +68,8 @@ export class OfferChecks {
       const drainedAt = write.op === 'put' ? write.row.drainedAt : null;
       if (drainedAt === null) this.#drained.delete(write.key);
       else this.#drained.set(write.key, drainedAt);
+      this.#decided.add(write.key);
+      this.#overrides.set(write.key, write.op === 'put' ? write.row : NO_OVERRIDE);
     }
     const same = [...before].filter(([id, drainedAt]) => this.#drained.get(id) === drainedAt);
     this.#outOfWork = new Set(same.map(([id]) => id));
@@ -98,6 +119,24 @@ export class OfferChecks {
     if (this.#outOfWork.has(executorId ?? '')) {
       this.#world.violate('I16', `${id} is offered to ${executorId}, which is drained`);
     }
+    this.#checkLabels(task);
+  }
+
+  /** What was decided in this very commit may have come before the offer, or after it. */
+  #checkLabels({ id, type, requires, labels, executorId }: Task): void {
+    const kind = this.#kinds.get(executorId ?? '');
+    if (kind === undefined || this.#decided.has(kind.id)) return;
+    const override = this.#overrides.get(kind.id) ?? NO_OVERRIDE;
+    const had = override.labels ?? kind.labels;
+    const reserve = override.reserve ?? kind.reserve;
+    const isAllowed =
+      kind.types.includes(type) &&
+      requires.every((label) => had.includes(label)) &&
+      reserve.every((label) => labels.includes(label));
+    if (isAllowed) return;
+    const what = JSON.stringify({ type, requires, labels });
+    const whose = JSON.stringify({ types: kind.types, labels: had, reserve });
+    this.#world.violate('I20', `${id}, ${what}, is offered to ${kind.id}, ${whose}`);
   }
 
   /** I19, after the tasks of the commit: no more than may are with executors. */

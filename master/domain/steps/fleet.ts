@@ -1,9 +1,8 @@
 /** Processes under executor ids, how long they may be silent, and the pools they are members of. */
-import { type Executor, poolKeyOf } from '../executor.ts';
+import { type Executor, NO_OVERRIDE, poolKeyOf } from '../executor.ts';
 import { createPool, removePool } from '../queue/lane.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
-import { watchDrain } from './drain.ts';
 import { elderKey, leaveIdle, occupy } from './occupation.ts';
 
 /** An executor known only from the row of a task it was running when the master stopped. */
@@ -32,6 +31,8 @@ export function createExecutor(
     sessionId: null,
     connected: false,
     types: [],
+    own: { labels: [], reserve: [] },
+    override: NO_OVERRIDE,
     labels: [],
     reserve: [],
     poolKey: '',
@@ -59,9 +60,16 @@ export function createExecutor(
     loopLagMs: null,
     rssBytes: null,
   };
+  takeOverride(state, executor);
   state.deadlines.push({ at: executor.leaseCheckAt, kind: 'lease', executor });
   watchDrain(state, executor);
   return executor;
+}
+
+/** What it still runs is taken back then. */
+export function watchDrain(state: State, executor: Executor): void {
+  const { drainDeadlineAt: at } = executor;
+  if (at !== null) state.deadlines.push({ at, kind: 'drain', executor });
 }
 
 /** A shorter one is looked at earlier than what was armed for the longer one. */
@@ -76,7 +84,9 @@ export function armLease(state: State, executor: Executor, at: number): void {
   state.deadlines.push({ at, kind: 'lease', executor });
 }
 
+/** That of what counts now: what operators have set before what it says of itself. */
 export function joinPool(state: State, executor: Executor): void {
+  takeOverride(state, executor);
   executor.poolKey = poolKeyOf(executor);
   let pool = state.pools.get(executor.poolKey);
   if (pool === undefined) {
@@ -84,6 +94,21 @@ export function joinPool(state: State, executor: Executor): void {
     state.pools.set(pool.key, pool);
   }
   pool.memberCount++;
+}
+
+/** What operators have set of it is another. What is known from a row only is in no pool yet. */
+export function changePool(state: State, executor: Executor): void {
+  const isMember = executor.poolKey !== '';
+  leavePool(state, executor);
+  if (isMember) joinPool(state, executor);
+  else takeOverride(state, executor);
+}
+
+function takeOverride(state: State, executor: Executor): void {
+  const override = state.executorRecords.get(executor.id) ?? NO_OVERRIDE;
+  executor.override = override;
+  executor.labels = override.labels ?? executor.own.labels;
+  executor.reserve = override.reserve ?? executor.own.reserve;
 }
 
 export function leavePool(state: State, executor: Executor): void {

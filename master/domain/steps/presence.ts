@@ -9,7 +9,7 @@ import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
 import { correctHidden, markRunning, rest } from './attempt.ts';
 import { sendCancel } from './cancel.ts';
-import { forgetRecord, sendDrain, watchRecord } from './drain.ts';
+import { forgetRecord, sendDrain, watchRecord } from './operator.ts';
 import { endAttempt } from './finish.ts';
 import { armLease, createExecutor, joinPool, leavePool, setLease } from './fleet.ts';
 import { contactRegained, loseAttempt } from './loss.ts';
@@ -44,8 +44,7 @@ export function executorConnected(
   executor.sessionId = event.sessionId;
   executor.connected = true;
   executor.types = event.types;
-  executor.labels = event.labels;
-  executor.reserve = event.reserve;
+  executor.own = { labels: event.labels, reserve: event.reserve };
   executor.host = event.host;
   executor.pid = event.pid;
   executor.sdk = event.sdk;

@@ -9,7 +9,7 @@ import type { State } from '../state.ts';
 import { type CancelReason, isTerminal, type Task } from '../task.ts';
 import { coolDown, executionEndsAt, rested, spare, stallEndsAt, writeSoon } from './attempt.ts';
 import { beginEnding, graceEnded } from './cancel.ts';
-import { recordDue } from './drain.ts';
+import { recordDue } from './operator.ts';
 import { endAttempt, settleOverdue } from './finish.ts';
 import { askForDelayed } from './load.ts';
 import { decide } from './loss.ts';

@@ -127,7 +127,9 @@ const executorColumns = (t: Types): string => `
   id ${t.key(64)} NOT NULL PRIMARY KEY,
   lasting ${t.integer} NOT NULL,
   drained_at ${t.instant} NULL,
-  drain_deadline_at ${t.instant} NULL`;
+  drain_deadline_at ${t.instant} NULL,
+  labels ${t.text} NULL,
+  reserve ${t.text} NULL`;
 
 const versionColumns = (t: Types): string => `
   id ${t.integer} NOT NULL PRIMARY KEY,

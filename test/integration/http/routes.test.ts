@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { HttpFace } from '../../helpers/http-face.ts';
 import { submissionOf, waitingTask } from '../../helpers/stand-in-handle.ts';
-import { notificationOf, sampleExecutor } from '../../helpers/task.ts';
+import { notificationOf, recordOf, sampleExecutor } from '../../helpers/task.ts';
 
 const BASE = '/scheduler/v2';
 const AT = Date.UTC(2026, 10, 20, 12);
@@ -267,6 +267,13 @@ describe('HTTP routes', () => {
         ['POST', `${BASE}/executor/gpu-1/drain`, { timeout: 1.5 }, 'drain gpu-1 1500'],
         ['POST', `${BASE}/executor/gpu-1/drain`, undefined, 'drain gpu-1 '],
         ['POST', `${BASE}/executor/gpu-1/resume`, undefined, 'resume gpu-1'],
+        ['PATCH', `${BASE}/executor/gpu-1`, { labels: ['a'] }, 'relabel gpu-1 {"labels":["a"]}'],
+        [
+          'PATCH',
+          `${BASE}/executor/gpu-1`,
+          { labels: null, reserve: [] },
+          'relabel gpu-1 {"labels":null,"reserve":[]}',
+        ],
       ] as const;
       for (const [method, path, body, command] of commands) {
         const answer = await face.call(method, path, { body });
@@ -288,6 +295,12 @@ describe('HTTP routes', () => {
         ['POST', `${BASE}/task/job-1/cancel`, { reason: 5 }],
         ['POST', `${BASE}/task/a%20b/cancel`, undefined],
         ['POST', `${BASE}/executor/gpu-1/drain`, { timeout: -1 }],
+        ['PATCH', `${BASE}/executor/gpu-1`, undefined],
+        ['PATCH', `${BASE}/executor/gpu-1`, {}],
+        ['PATCH', `${BASE}/executor/gpu-1`, { labels: 'gpu' }],
+        ['PATCH', `${BASE}/executor/gpu-1`, { labels: ['a,b'] }],
+        ['PATCH', `${BASE}/executor/gpu-1`, { reserve: Array(33).fill('a') }],
+        ['PATCH', `${BASE}/executor/gpu-1`, { types: ['a'] }],
         ['POST', `${BASE}/executor/${'x'.repeat(65)}/drain`, undefined],
       ] as const;
       for (const [method, path, body] of cases) {
@@ -297,7 +310,12 @@ describe('HTTP routes', () => {
     });
 
     it('the fleet', async () => {
-      face.master.fleet.push(sampleExecutor);
+      const override = { labels: ['gpu'], reserve: null };
+      face.master.fleet.push({
+        ...sampleExecutor,
+        own: { labels: ['cpu'], reserve: [] },
+        override,
+      });
       const { executors } = (await face.get(`${BASE}/executors`)).json<{ executors: unknown[] }>();
       expect(executors).to.deep.equal([
         {
@@ -309,6 +327,8 @@ describe('HTTP routes', () => {
           types: ['transcode'],
           labels: ['gpu'],
           reserve: [],
+          own: { labels: ['cpu'], reserve: [] },
+          override: { labels: ['gpu'], reserve: null },
           task_id: 'job-1',
           attempt: 2,
           host: 'h',
@@ -323,11 +343,16 @@ describe('HTTP routes', () => {
     });
 
     it('also of those that are drained and gone', async () => {
-      const drained = { lasting: true, drainedAt: AT, drainDeadlineAt: null };
-      face.master.gone.push({ executorId: 'gpu-2', ...drained });
+      face.master.gone.push(recordOf('gpu-2', { drainedAt: AT, reserve: ['gold'] }));
       const { executors } = (await face.get(`${BASE}/executors`)).json<{ executors: unknown[] }>();
       expect(executors).to.have.length(1);
-      expect(executors[0]).to.include({ executor_id: 'gpu-2', state: 'gone', draining: true });
+      expect(executors[0]).to.deep.include({
+        executor_id: 'gpu-2',
+        state: 'gone',
+        draining: true,
+        reserve: ['gold'],
+        override: { labels: null, reserve: ['gold'] },
+      });
     });
 
     it('whether a drain outlives the process of the executor', async () => {

@@ -1,14 +1,25 @@
-/** Clients: they submit, ask again when an answer is lost, and change their minds. */
+/** Clients: they submit, ask again when an answer is lost, and change their minds. Some of that is about executors. */
 import type { CommandOutcome, SubmitOutcome } from '../../../master/domain/effects.ts';
 import type { Submission } from '../../../master/application/master-handle.ts';
+import type { Override } from '../../../master/domain/executor.ts';
 import type { Master } from '../../../master/application/master.ts';
 import type { Faults, Settings } from '../faults.ts';
 import type { Ledger } from '../ledger.ts';
 import type { MasterProcess } from './master-process.ts';
-import type { Random } from '../random.ts';
+import { Random } from '../random.ts';
 import type { World } from '../world.ts';
 
 const TIMEOUT_MS = 10_000;
+
+/** What an executor has, whom it is for, or both; now and then its own again. */
+const OVERRIDES: readonly [Partial<Override>, ...Partial<Override>[]] = [
+  { labels: ['gpu'] },
+  { labels: [] },
+  { reserve: ['gold'] },
+  { labels: ['gpu'], reserve: [] },
+  { labels: null },
+  { labels: null, reserve: null },
+];
 
 export class Clients {
   readonly #world: World;
@@ -16,8 +27,11 @@ export class Clients {
   readonly #ledger: Ledger;
   readonly #master: () => MasterProcess | null;
   readonly #executorIds: () => readonly string[];
+  readonly #faults: Faults;
   /** Tasks that were promised to run. */
   readonly accepted = new Set<string>();
+  /** For what changes labels: the rest of a run is drawn as without that. */
+  readonly #whim: Random;
   #ids: string[] = [];
   #lastId = 0;
   #pendingCount = 0;
@@ -35,6 +49,8 @@ export class Clients {
     this.#ledger = options.ledger;
     this.#master = options.master;
     this.#executorIds = options.executorIds;
+    this.#faults = options.faults;
+    this.#whim = new Random(options.settings.seed ^ 0x1abe1);
   }
 
   /** Requests that will still be tried again. */
@@ -44,7 +60,8 @@ export class Clients {
 
   start(): void {
     const { random } = this.#world;
-    const { taskCount, stormMs, commandChance } = this.#settings;
+    const { taskCount, stormMs, commandChance, relabels } = this.#settings;
+    if (relabels) this.#relabelLater();
     let left = taskCount;
     while (left > 0) {
       const count = random.chance(0.2) ? Math.min(left, random.between(2, 12)) : 1;
@@ -56,6 +73,26 @@ export class Clients {
         this.#world.after(random.between(100, stormMs), () => this.#command());
       }
     }
+  }
+
+  #relabelLater(): void {
+    this.#world.after(this.#whim.between(200, 8_000), () => {
+      if (!this.#faults.isStorm) return;
+      this.#relabel();
+      this.#relabelLater();
+    });
+  }
+
+  #relabel(): void {
+    const executorId = this.#whim.pick(this.#executorIds());
+    if (executorId === undefined) return;
+    const override = this.#whim.pick(OVERRIDES);
+    const what = `client: relabel ${executorId} ${JSON.stringify(override)}`;
+    this.#world.log(what);
+    this.#call(
+      (master) => master.relabelExecutor(executorId, override),
+      (outcome) => this.#world.log(`${what}: ${outcome?.code ?? 'unknown'}`),
+    );
   }
 
   #submitSome(count: number): void {

@@ -119,6 +119,7 @@ export class Fleet {
       onEnd: () => this.#ended(executor),
     });
     this.#executors.add(executor);
+    this.#ledger.executorBegan(kind);
     executor.start();
   }
 

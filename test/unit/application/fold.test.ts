@@ -11,10 +11,10 @@ import {
   taskReopened,
   taskUpdated,
 } from '../../../master/domain/changes.ts';
-import type { ExecutorRecord } from '../../../master/domain/executor.ts';
 import type { AttemptRecord, Notification, Task } from '../../../master/domain/task.ts';
 import { fold } from '../../../master/application/fold.ts';
 import { inserted, Scheduler } from '../../helpers/domain.ts';
+import { recordOf } from '../../helpers/task.ts';
 
 const NOW = 1_800_000_000_000;
 
@@ -137,12 +137,7 @@ describe('fold', () => {
   }
 
   it('writes the row of an executor once, as it is to be at the end', () => {
-    const row: ExecutorRecord = {
-      executorId: 'x',
-      lasting: true,
-      drainedAt: NOW,
-      drainDeadlineAt: null,
-    };
+    const row = recordOf('x', { drainedAt: NOW });
     const put: Change = { op: 'put', table: 'executor', key: 'x', row };
     const remove: Change = { op: 'remove', table: 'executor', key: 'x', expect: 'any' };
     expect(fold([put, remove, put], head, NOW).writes).to.deep.equal([put]);

@@ -14,6 +14,7 @@ import {
   sent,
   stops,
 } from '../../helpers/domain.ts';
+import { recordOf } from '../../helpers/task.ts';
 
 /** What is written of an executor of which nothing is to be kept. */
 const forgotten = (key: string) => ({ op: 'remove', table: 'executor', key, expect: 'any' });
@@ -31,7 +32,7 @@ describe('drain', () => {
   it('tells the executor and offers it nothing more', () => {
     const out = drain();
     expect(out.reply).to.deep.equal({ code: 200, lasting: true });
-    const record = { executorId: 'x', lasting: true, drainedAt: BEGIN, drainDeadlineAt: null };
+    const record = recordOf('x', { drainedAt: BEGIN });
     expect(out.changes).to.deep.equal([{ op: 'put', table: 'executor', key: 'x', row: record }]);
     expect(sent(out, 'drain').map(({ draining }) => draining)).to.deep.equal([true]);
     expect(stateOf(scheduler.executor('x'))).to.equal('draining');
@@ -52,10 +53,9 @@ describe('drain', () => {
   });
 
   it('of an id that was made up is forgotten an hour after a restart, unless it has come', () => {
-    const recordOf = (executorId: string, lasting: boolean) => {
-      return { executorId, lasting, drainedAt: BEGIN, drainDeadlineAt: null };
-    };
-    const executors = [recordOf('a', false), recordOf('b', false), recordOf('lasting', true)];
+    const drained = (executorId: string, lasting: boolean) =>
+      recordOf(executorId, { lasting, drainedAt: BEGIN });
+    const executors = [drained('a', false), drained('b', false), drained('lasting', true)];
     ({ scheduler } = Scheduler.restored({ executors }));
     scheduler.connect('a', { lasting: false });
     scheduler.pass(61 * MINUTE);
@@ -134,12 +134,7 @@ describe('drain', () => {
 
   it('lasts through a restart of the master, its time limit too', () => {
     const task = { ...scheduler.run('x') };
-    const record = {
-      executorId: 'x',
-      lasting: true,
-      drainedAt: BEGIN,
-      drainDeadlineAt: BEGIN + MINUTE,
-    };
+    const record = recordOf('x', { drainedAt: BEGIN, drainDeadlineAt: BEGIN + MINUTE });
     ({ scheduler } = Scheduler.restored({ active: [task], executors: [record] }));
     const running = [{ taskId: 'a', attempt: 1, state: 'running' as const }];
     const out = scheduler.connect('x', { sessionId: 'x/2', running });

@@ -1,6 +1,8 @@
 /** Which tasks may go to which executors: types, required labels and reservations. */
 import { expect } from 'chai';
-import { offers, Scheduler } from '../../helpers/domain.ts';
+import type { Override } from '../../../master/domain/executor.ts';
+import { BEGIN, finished, HOUR, MINUTE, offers, Scheduler, sent } from '../../helpers/domain.ts';
+import { recordOf } from '../../helpers/task.ts';
 
 describe('types', () => {
   it('offers a task only to executors of its type', () => {
@@ -82,5 +84,102 @@ describe('who is taken first', () => {
     scheduler.end('x');
     expect(offers(scheduler.submit({ id: 'b' }))).to.deep.equal(['b -> y']);
     expect(offers(scheduler.submit({ id: 'c' }))).to.deep.equal(['c -> x']);
+  });
+});
+
+describe('what an operator has set of an executor', () => {
+  let scheduler: Scheduler;
+  const relabel = (override: Partial<Override>, executorId = 'x') =>
+    scheduler.command({ type: 'relabelRequested', executorId, override });
+  const forgotten = { op: 'remove', table: 'executor', key: 'x', expect: 'any' };
+  beforeEach(() => {
+    scheduler = new Scheduler();
+    scheduler.connect('x', { labels: ['cpu'] });
+  });
+
+  it('counts at once in place of its own labels, until they count again', () => {
+    scheduler.submit({ id: 'a', requires: ['gpu'] });
+    const out = relabel({ labels: ['gpu'] });
+    expect(out.reply).to.deep.equal({ code: 200, lasting: true });
+    const row = recordOf('x', { labels: ['gpu'] });
+    expect(out.changes[0]).to.deep.equal({ op: 'put', table: 'executor', key: 'x', row });
+    expect(offers(out), 'in the same commit').to.deep.equal(['a -> x']);
+    scheduler.accept('x');
+    scheduler.end('x');
+    expect(offers(scheduler.submit({ id: 'b', requires: ['cpu'] }))).to.deep.equal([]);
+    const back = relabel({ labels: null });
+    expect(back.changes[0]).to.deep.equal(forgotten);
+    expect(offers(back)).to.deep.equal(['b -> x']);
+  });
+
+  it('keeps it for others, and leaves what is not named as it is', () => {
+    relabel({ reserve: ['vip'] });
+    relabel({ labels: ['gpu'] });
+    expect(scheduler.executor('x')).to.deep.include({ labels: ['gpu'], reserve: ['vip'] });
+    expect(offers(scheduler.submit({ id: 'a' }))).to.deep.equal([]);
+    const vip = { id: 'b', labels: ['vip'], requires: ['gpu'] };
+    expect(offers(scheduler.submit(vip))).to.deep.equal(['b -> x']);
+  });
+
+  it('says nothing to the executor, and lets go on what it runs', () => {
+    scheduler.run('x', { id: 'a', requires: ['cpu'] });
+    const out = relabel({ labels: ['gpu'] });
+    expect([sent(out, 'cancel'), sent(out, 'drain')]).to.deep.equal([[], []]);
+    expect(finished(scheduler.end('x'))[0]).to.include({ id: 'a', state: 'succeeded' });
+    expect(offers(scheduler.submit({ id: 'b', requires: ['cpu'] }))).to.deep.equal([]);
+    expect(offers(scheduler.submit({ id: 'c', requires: ['gpu'] }))).to.deep.equal(['c -> x']);
+  });
+
+  it('lasts through a lost lease, a new process of the id and a restart of the master', () => {
+    relabel({ labels: ['gpu'] });
+    scheduler.disconnect('x');
+    scheduler.pass(HOUR);
+    expect(scheduler.state.executors.has('x')).to.equal(false);
+    const again = { labels: ['cpu'], incarnation: 'two', sessionId: 'x/2' };
+    scheduler.connect('x', again);
+    expect(scheduler.executor('x').labels).to.deep.equal(['gpu']);
+    const task = { ...scheduler.run('x', { id: 'a', requires: ['gpu'] }) };
+    const executors = [recordOf('x', { labels: ['gpu'] })];
+    ({ scheduler } = Scheduler.restored({ active: [task], executors }));
+    expect(scheduler.executor('x').labels, 'before it has come').to.deep.equal(['gpu']);
+    scheduler.connect('x', { ...again, sessionId: 'x/3' });
+    expect(scheduler.executor('x')).to.deep.include({
+      own: { labels: ['cpu'], reserve: [] },
+      labels: ['gpu'],
+    });
+  });
+
+  it('can be set and taken back while it is away, or only known from a row', () => {
+    const task = { ...scheduler.run('x') };
+    ({ scheduler } = Scheduler.restored({ active: [task] }));
+    relabel({ labels: ['gpu'] });
+    scheduler.pass(HOUR);
+    expect(scheduler.state.executors.has('x')).to.equal(false);
+    expect(relabel({ reserve: ['vip'] }).reply).to.include({ code: 200 });
+    expect(relabel({ labels: null, reserve: null }).changes).to.deep.equal([forgotten]);
+    expect(relabel({ labels: ['gpu'] }).reply, 'nothing is left of it').to.include({ code: 404 });
+  });
+
+  it('outlasts a drain, and is outlasted by one', () => {
+    relabel({ labels: ['gpu'] });
+    scheduler.command({ type: 'drainRequested', executorId: 'x', timeoutMs: null });
+    expect(offers(scheduler.submit({ id: 'a', requires: ['gpu'] }))).to.deep.equal([]);
+    const drained = recordOf('x', { drainedAt: BEGIN });
+    const out = relabel({ labels: null });
+    expect(out.changes[0]).to.deep.include({ op: 'put', row: drained });
+    relabel({ labels: ['gpu'] });
+    const resumed = scheduler.command({ type: 'resumeRequested', executorId: 'x' });
+    expect(scheduler.state.executorRecords.get('x')).to.deep.include({ labels: ['gpu'] });
+    expect(offers(resumed)).to.deep.equal(['a -> x']);
+  });
+
+  it('of an id that was made up goes with its process', () => {
+    scheduler.connect('pod', { lasting: false });
+    expect(relabel({ labels: ['gpu'] }, 'pod').reply).to.deep.equal({ code: 200, lasting: false });
+    scheduler.silence('pod');
+    scheduler.pass(59 * MINUTE);
+    expect(scheduler.state.executorRecords.has('pod'), 'it may come back').to.equal(true);
+    scheduler.pass(2 * MINUTE);
+    expect(scheduler.state.executorRecords.has('pod')).to.equal(false);
   });
 });

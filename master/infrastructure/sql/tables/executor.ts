@@ -3,11 +3,17 @@ import type { ExecutorRecord } from '../../../domain/executor.ts';
 import { columns } from '../rows.ts';
 import type { WholeTable } from './table.ts';
 
+type List = readonly string[] | null;
+const listText = (list: List): string | null => (list === null ? null : JSON.stringify(list));
+const listOf = (text: string | null): List => (text === null ? null : (JSON.parse(text) as List));
+
 const executorColumns = columns<ExecutorRecord>(
   ['id', 'text', (record) => record.executorId],
   ['lasting', 'integer', (record) => (record.lasting ? 1 : 0)],
   ['drained_at', 'integer', (record) => record.drainedAt],
   ['drain_deadline_at', 'integer', (record) => record.drainDeadlineAt],
+  ['labels', 'text', (record) => listText(record.labels)],
+  ['reserve', 'text', (record) => listText(record.reserve)],
 );
 
 export const executor: WholeTable<'executor'> = {
@@ -21,6 +27,8 @@ export const executor: WholeTable<'executor'> = {
       lasting: get('lasting') === 1,
       drainedAt: get('drained_at'),
       drainDeadlineAt: get('drain_deadline_at'),
+      labels: listOf(get('labels')),
+      reserve: listOf(get('reserve')),
     };
   },
 };

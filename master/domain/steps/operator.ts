@@ -1,0 +1,164 @@
+/**
+ * What operators decide about an executor: that it is to be given no tasks, and which labels count in
+ * place of its own. It outlives connections and masters, and the process where its id does.
+ */
+import type { CommandOutcome, Output } from '../effects.ts';
+import type { Event } from '../events.ts';
+import { type Executor, type ExecutorRecord, NO_OVERRIDE } from '../executor.ts';
+import type { State } from '../state.ts';
+import { changePool, watchDrain } from './fleet.ts';
+import { becomeIdle, leaveIdle } from './occupation.ts';
+
+const NO_EXECUTOR: CommandOutcome = { code: 404, message: 'no such executor' };
+const NOT_DRAINED = { drainedAt: null, drainDeadlineAt: null } as const;
+
+/** A process that was silent for its lease may still come back, and is to stay as it was set then. */
+const RECORD_KEEP_MS = 3_600_000;
+
+type OnExecutor<T extends Event['type']> = Extract<Event, { readonly type: T }>;
+
+/** A command on one executor, and its answer. */
+export function onExecutor(
+  state: State,
+  event: OnExecutor<'drainRequested' | 'resumeRequested' | 'relabelRequested'>,
+  now: number,
+  out: Output,
+): void {
+  const reply = outcomeOf(state, event, now, out);
+  out.effects.push({ type: 'reply', request: event.request, reply });
+}
+
+function outcomeOf(
+  state: State,
+  event: Parameters<typeof onExecutor>[1],
+  now: number,
+  out: Output,
+): CommandOutcome {
+  switch (event.type) {
+    case 'drainRequested':
+      return drainRequested(state, event, now, out);
+    case 'resumeRequested':
+      return resumeRequested(state, event, out);
+    case 'relabelRequested':
+      return relabelRequested(state, event, out);
+  }
+}
+
+/**
+ * Takes an executor out of work until it is resumed, whatever becomes of its connections, its process
+ * and the master; what it still runs after the timeout is given back.
+ */
+function drainRequested(
+  state: State,
+  event: OnExecutor<'drainRequested'>,
+  now: number,
+  out: Output,
+): CommandOutcome {
+  const { executorId, timeoutMs } = event;
+  const drainedAt = state.executorRecords.get(executorId)?.drainedAt ?? now;
+  const drainDeadlineAt = timeoutMs === null ? null : now + timeoutMs;
+  const record = decide(state, executorId, { drainedAt, drainDeadlineAt }, out);
+  if (record === null) return NO_EXECUTOR;
+  const executor = state.executors.get(executorId);
+  if (executor !== undefined) {
+    setDrain(executor, record, out);
+    leaveIdle(state, executor);
+    watchDrain(state, executor);
+  }
+  return { code: 200, lasting: record.lasting };
+}
+
+/** Gives an executor work again, also one that is to come back. */
+function resumeRequested(
+  state: State,
+  event: OnExecutor<'resumeRequested'>,
+  out: Output,
+): CommandOutcome {
+  const { executorId } = event;
+  const record = decide(state, executorId, NOT_DRAINED, out);
+  if (record === null) return NO_EXECUTOR;
+  const executor = state.executors.get(executorId);
+  if (executor !== undefined) {
+    setDrain(executor, record, out);
+    becomeIdle(state, executor);
+  }
+  return { code: 200 };
+}
+
+/** Sets which labels count, of an executor that may be away. What it runs goes on. */
+function relabelRequested(
+  state: State,
+  event: OnExecutor<'relabelRequested'>,
+  out: Output,
+): CommandOutcome {
+  const { executorId } = event;
+  const record = decide(state, executorId, event.override, out);
+  if (record === null) return NO_EXECUTOR;
+  const executor = state.executors.get(executorId);
+  if (executor !== undefined) {
+    changePool(state, executor);
+    becomeIdle(state, executor);
+  }
+  return { code: 200, lasting: record.lasting };
+}
+
+/** The record as it is now; it is kept while it says anything. Null: there is no such executor. */
+function decide(
+  state: State,
+  executorId: string,
+  change: Partial<ExecutorRecord>,
+  out: Output,
+): ExecutorRecord | null {
+  const executor = state.executors.get(executorId);
+  const known = state.executorRecords.get(executorId);
+  if (executor === undefined && known === undefined) return null;
+  const lasting = executor?.lasting ?? known?.lasting ?? true;
+  const record = { ...NOT_DRAINED, ...NO_OVERRIDE, ...known, executorId, lasting, ...change };
+  const { drainedAt, labels, reserve } = record;
+  if (drainedAt === null && labels === null && reserve === null) {
+    forgetRecord(state, executorId, out);
+  } else {
+    state.executorRecords.set(executorId, record);
+    out.changes.push({ op: 'put', table: 'executor', key: executorId, row: record });
+  }
+  return record;
+}
+
+function setDrain(executor: Executor, record: ExecutorRecord, out: Output): void {
+  executor.drainRequested = record.drainedAt !== null;
+  executor.drainDeadlineAt = record.drainDeadlineAt;
+  sendDrain(executor, out);
+}
+
+/** What an operator has decided about it is no more. */
+export function forgetRecord(state: State, executorId: string, out: Output): void {
+  if (!state.executorRecords.delete(executorId)) return;
+  out.changes.push({ op: 'remove', table: 'executor', key: executorId, expect: 'any' });
+}
+
+/**
+ * An id that was made up for one process comes back with it or never: what is kept of one that is
+ * not here is forgotten after a while, or every process that was ever drained would leave a row.
+ */
+export function watchRecord(state: State, executorId: string, now: number): void {
+  if (state.executorRecords.get(executorId)?.lasting !== false) return;
+  state.deadlines.push({ at: now + RECORD_KEEP_MS, kind: 'record', executorId });
+}
+
+/** It has not come back, or has, and perhaps gone again: then it is looked at later. */
+export function recordDue(state: State, executorId: string, out: Output): void {
+  if (state.executors.has(executorId)) return;
+  if (state.executorRecords.get(executorId)?.lasting === false) {
+    forgetRecord(state, executorId, out);
+  }
+}
+
+/** Tells an executor whether it is to be given tasks. */
+export function sendDrain(executor: Executor, out: Output): void {
+  if (executor.sessionId === null) return;
+  out.effects.push({
+    type: 'sendToExecutor',
+    sessionId: executor.sessionId,
+    command: { type: 'drain', draining: executor.drainRequested },
+  });
+}

@@ -1,0 +1,35 @@
+/** Bugs in what becomes of decisions about executors, for `mutants.ts`. */
+import { NO_OVERRIDE } from '../../../master/domain/executor.ts';
+import { type Mutant, onStore, onWrites } from './sabotage.ts';
+
+export function executorMutants(): Mutant[] {
+  return [
+    {
+      name: 'forgets at its start which executors are drained',
+      settings: { commandChance: 0.6, relabels: false },
+      ...onStore((store) => ({
+        loadWhole: async () => ({ ...(await store.loadWhole()), executor: [] }),
+      })),
+    },
+    {
+      name: 'forgets at its start which labels operators have set',
+      faults: { masterCrash: true },
+      settings: { relabels: true },
+      ...onStore((store) => ({
+        loadWhole: async () => {
+          const { executor } = await store.loadWhole();
+          return { executor: executor.map((record) => ({ ...record, ...NO_OVERRIDE })) };
+        },
+      })),
+    },
+    {
+      name: 'forgets to write which labels an operator has set',
+      settings: { relabels: true },
+      ...onWrites((write) =>
+        write.table === 'executor' && write.op === 'put'
+          ? { ...write, row: { ...write.row, ...NO_OVERRIDE } }
+          : write,
+      ),
+    },
+  ];
+}
