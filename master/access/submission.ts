@@ -10,7 +10,7 @@ import {
 } from '@soda-scheduler/protocol';
 import type { z } from 'zod';
 import type { Submission } from '../application/master-handle.ts';
-import { laneOf, type RetryPolicy, type User } from '../domain/task.ts';
+import { kindKeyOf, type RetryPolicy, type User } from '../domain/task.ts';
 import { checkShape, readJson } from './body/fields.ts';
 import { digestOf } from './body/request-digest.ts';
 import { invalidFields, Problem } from './problem.ts';
@@ -132,7 +132,7 @@ function fieldsOf(
   checkParamsSize(params);
   const labels = [...new Set(task.labels)];
   const requires = [...new Set(task.requires)];
-  if (laneOf(task.type, requires, labels).length > LANE_LENGTH_MAX) {
+  if (kindKeyOf(task.type, requires, labels).length > LANE_LENGTH_MAX) {
     const message = `expected type, requires and labels of ${LANE_LENGTH_MAX} characters together`;
     throw invalidFields([
       { field: requires.length > 0 ? 'task.requires' : 'task.labels', message },

@@ -27,7 +27,7 @@ export function backlogOf(state: State, now: number): Backlog {
     return added;
   };
   for (const lane of state.lanes.values()) {
-    const counts = of(lane.type);
+    const counts = of(lane.kind.type);
     counts.waitingCount += lane.waitingCount;
     counts.dueAt = Math.min(counts.dueAt, lane.ready.first()?.dueAt ?? now);
   }

@@ -96,13 +96,6 @@ interface FromExecutor {
   readonly isUnproven?: true;
 }
 
-/** Rows of one lane beyond its window, in order; `complete`: there are no more. */
-export interface LanePage {
-  readonly lane: string;
-  readonly tasks: readonly Task[];
-  readonly complete: boolean;
-}
-
 export type Event =
   | {
       readonly type: 'tasksSubmitted';
@@ -237,7 +230,13 @@ export type Event =
       /** When it may be worth another look. */
       readonly afterMs: number;
     }
-  | { readonly type: 'lanesLoaded'; readonly pages: readonly LanePage[] }
+  /** Rows of one lane beyond its window, in order; `complete`: there are no more. */
+  | {
+      readonly type: 'laneLoaded';
+      readonly lane: string;
+      readonly tasks: readonly Task[];
+      readonly complete: boolean;
+    }
   | {
       readonly type: 'delayedLoaded';
       readonly tasks: readonly Task[];

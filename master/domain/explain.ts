@@ -1,6 +1,6 @@
 /** Why a waiting task does not run yet: the question that every other scheduler leaves open. */
 import { mayRun } from './executor.ts';
-import { comesFirst, positionOf } from './queue/lane.ts';
+import { positionOf } from './queue/agenda.ts';
 import type { Pause, State } from './state.ts';
 import type { Task } from './task.ts';
 
@@ -91,13 +91,8 @@ export function explain(state: State, task: Task, now: number): WaitingReason {
 function countAhead(state: State, task: Task): number | null {
   const lane = state.lanes.get(task.lane);
   if (lane === undefined) return null;
-  if (!lane.ready.covers(positionOf(task))) return null;
-  let ahead = 0;
-  for (const other of lane.ready) {
-    if (!comesFirst(other, task)) break;
-    ahead++;
-  }
-  return ahead;
+  const position = positionOf(task);
+  return lane.ready.covers(position) ? lane.ready.countBefore(position) : null;
 }
 
 /** `40 d 7 h`, `1 min 5 s`: two units are enough. */

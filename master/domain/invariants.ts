@@ -1,7 +1,7 @@
 /**
  * What holds between two steps, numbered. Tests and the simulation check it after every turn;
  * comments elsewhere cite the numbers. Pure. I1 to I15 speak of the whole system
- * (`docs/testing.md`): those of them that show in the state are here, and S1 to S5 are about
+ * (`docs/testing.md`): those of them that show in the state are here, and S1 to S7 are about
  * the state alone.
  *
  *   I4  a task in memory is live, and an open attempt has a number
@@ -12,13 +12,16 @@
  *   S1  a window is sorted and ends before its `until`
  *   S2  a waiting task in memory is in exactly one window, the right one
  *   S3  the counts are those of what is counted
- *   S4  lanes and pools are linked if, and only if, they fit
+ *   S4  a kind and a pool that fit meet in one junction, and pools with idle executors are known there
  *   S5  what is to be written later is open, and will be
  *   S6  whoever runs what was told to end has been told, and only he is listened to no more
+ *   S7  what may be offered stands in its agendas, no later than it comes; what runs low is known to
  */
 import { mayRun, NO_OVERRIDE, poolKeyOf } from './executor.ts';
 import { heldBytes } from './held-bytes.ts';
-import type { Lane } from './queue/lane.ts';
+import { positionOf, type Standing } from './queue/agenda.ts';
+import { idlePools } from './queue/junctions.ts';
+import { headOfLane, type Junction, type Lane } from './queue/lane.ts';
 import { isBefore, type Position, type Window } from './queue/window.ts';
 import { mayOffer, type State } from './state.ts';
 import { elderKey, holderOf } from './steps/occupation.ts';
@@ -38,6 +41,7 @@ export function violations(state: State): Violation[] {
   checkTasks(state, expect);
   checkExecutors(state, expect);
   checkWindows(state, expect);
+  checkAgendas(state, expect);
   checkWakeUps(state, expect);
   return found;
 }
@@ -116,10 +120,19 @@ function checkExecutors(state: State, expect: Expect): void {
         () => `${executor.id} is idle in pool ${key}, to which it is a stranger`,
       );
     }
-    for (const lane of state.lanes.values()) {
-      const fits = mayRun(pool, lane);
-      const isLinked = pool.lanes.has(lane) && lane.pools.includes(pool);
-      expect(fits === isLinked, 'S4', () => `pool ${key} and lane ${lane.key}: ${isLinked}`);
+    for (const junction of pool.junctions) {
+      const isListed = junction.idle.includes(pool) === pool.idle.size > 0;
+      const isRight = isListed && junction.pools.has(pool);
+      expect(isRight, 'S4', () => `pool ${key} in junction ${junction.key}`);
+    }
+    for (const { key: kindKey, stands, ...kind } of state.kinds.values()) {
+      if (!mayRun(pool, kind)) continue;
+      const meet = stands.filter(({ junction }) => pool.junctions.includes(junction));
+      expect(
+        meet.length === 1,
+        'S4',
+        () => `pool ${key} meets kind ${kindKey} ${meet.length} times`,
+      );
     }
   }
 }
@@ -132,10 +145,10 @@ function checkWindows(state: State, expect: Expect): void {
   checkSorted(state.delayed, inDelayed, 'delayed', expect);
   for (const task of state.delayed) windowBytes += heldBytes(task);
   for (const [key, lane] of state.lanes) {
-    checkSorted(lane.ready, inLane, key, expect);
+    checkSorted(lane.ready, positionOf, key, expect);
     windowCount += lane.ready.size;
-    const isKnown = lane.waitingCount > 0 || state.mayHaveEmptyLane;
-    expect(isKnown, 'S3', () => `lane ${key} is empty, and nobody knows`);
+    const isEmpty = lane.waitingCount === 0;
+    expect(isEmpty === state.emptyLanes.has(lane), 'S3', () => `lane ${key} is empty: ${isEmpty}`);
     waitingCount += lane.waitingCount;
     for (const task of lane.ready) {
       windowBytes += heldBytes(task);
@@ -147,8 +160,6 @@ function checkWindows(state: State, expect: Expect): void {
   const kept = `${state.windowCount}, ${state.windowBytes} bytes, ${state.waitingCount}`;
   expect(kept === counted, 'S3', () => `counts are ${kept} instead of ${counted}`);
 }
-
-const inLane = (task: Task): Position => ({ time: task.orderTime, seq: task.seq });
 
 function checkSorted<T extends object>(
   window: Window<T>,
@@ -167,12 +178,53 @@ function checkSorted<T extends object>(
   }
 }
 
+function checkAgendas(state: State, expect: Expect): void {
+  // A master that stops offers nothing.
+  if (!state.accepting) return;
+  const check = (agenda: Iterable<Standing>, queue: Standing, head: Task, name: string) => {
+    const stands =
+      [...agenda][queue.place] === queue && !isBefore(positionOf(head), queue.notBefore);
+    expect(stands, 'S7', () => `${name} stands at ${queue.place} ${inWords(queue.notBefore)}`);
+  };
+  for (const { key, lanes, open, stands, hungry } of state.kinds.values()) {
+    checkPlaces(open, key, expect);
+    for (const lane of lanes) {
+      const head = headOfLane(lane);
+      if (head === undefined) continue;
+      check(open, lane, head, `lane ${lane.key}`);
+      for (const stand of stands) check(stand.junction.open, stand, head, `kind ${key}`);
+    }
+    for (const lane of lanes) {
+      if (lane.loading || !lane.ready.runsLow(state.policy.pageCount)) continue;
+      const isKnown = hungry.has(lane) && stands.every(({ junction }) => knows(junction, lane));
+      expect(isKnown, 'S7', () => `lane ${lane.key} runs low, and nobody knows`);
+    }
+  }
+  for (const { junctions } of state.pools.values()) {
+    for (const { key, open } of junctions) checkPlaces(open, key, expect);
+  }
+}
+
+const knows = ({ hungry }: Junction, { kind }: Lane): boolean => hungry.has(kind);
+
+const inWords = ({ time, seq }: Position): string => `at ${time}, ${seq}`;
+
+function checkPlaces(agenda: Iterable<Standing>, name: string, expect: Expect): void {
+  const queues = [...agenda];
+  for (const [place, queue] of queues.entries()) {
+    const above = queues[(place - 1) >> 1];
+    const isBehind = above === undefined || !isBefore(queue.notBefore, above.notBefore);
+    const what = () => `${place} of the agenda of ${name} is out of order`;
+    expect(queue.place === place && isBehind, 'S7', what);
+  }
+}
+
 function checkWakeUps(state: State, expect: Expect): void {
   const { deadlines, lastTickAt } = state;
   // After this process stood still, what is due is left to the next tick.
   if (!mayOffer(state) || deadlines.nextAt() <= lastTickAt) return;
   for (const lane of state.lanes.values()) {
-    for (const pool of lane.pools) {
+    for (const pool of idlePools(lane.kind)) {
       for (const executor of pool.idle) {
         if (executor.restUntil > lastTickAt) continue;
         const isAllowed = (task: Task) => (executor.coolDowns.get(task.id) ?? 0) <= lastTickAt;

@@ -2,6 +2,7 @@
 import { taskUpdated, type WholeRows } from './changes.ts';
 import { createOutput, type Output } from './effects.ts';
 import { createState, type Policy, type Settings, type State } from './state.ts';
+import { markHungry } from './queue/junctions.ts';
 import { START } from './queue/window.ts';
 import { ABSENCE_MS_MIN, creditAbsence, laneFor, watchLimits } from './queue/waiting.ts';
 import { spare, watch } from './steps/attempt.ts';
@@ -54,6 +55,8 @@ export function restore(options: {
     const lane = laneFor(state, { ...stored });
     lane.waitingCount = stored.count;
     lane.ready.until = START;
+    state.emptyLanes.delete(lane);
+    markHungry(lane);
     state.waitingCount += stored.count;
   }
   state.delayed.until = { time: now + 1, seq: 0 };

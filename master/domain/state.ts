@@ -6,7 +6,8 @@ import type { Doubt, Executor, ExecutorRecord } from './executor.ts';
 import { RELEASE_COUNT_MAX } from './bounds.ts';
 import { Deadlines } from './queue/deadlines.ts';
 import { InFlight } from './queue/in-flight.ts';
-import type { Lane, Pool } from './queue/lane.ts';
+import { Junctions } from './queue/junctions.ts';
+import type { Kind, Lane, Pool } from './queue/lane.ts';
 import { Window } from './queue/window.ts';
 import type { Notification, Task } from './task.ts';
 
@@ -85,9 +86,10 @@ export interface State {
   accepting: boolean;
   /** Offered and running tasks, all of them, and the waiting ones that are in a window. */
   readonly tasks: Map<string, Task>;
+  readonly kinds: Map<string, Kind>;
   readonly lanes: Map<string, Lane>;
-  /** False: none is without a task that waits. */
-  mayHaveEmptyLane: boolean;
+  /** Those without a task that waits, the longest so first. */
+  readonly emptyLanes: Set<Lane>;
   /** Waiting tasks that are not due, by dueAt. */
   readonly delayed: Window<Task>;
   delayedLoading: boolean;
@@ -116,6 +118,8 @@ export interface State {
   /** Losses that are not decided yet, by `elderKey` of the process. */
   readonly doubts: Map<string, Doubt>;
   readonly pools: Map<string, Pool>;
+  /** Where kinds and pools meet. */
+  readonly junctions: Junctions;
   readonly deadlines: Deadlines;
   /** Pending callbacks that are not in flight, by nextTryAt. */
   readonly notifications: Window<Notification>;
@@ -127,12 +131,11 @@ export interface State {
   /** Tasks whose row is behind what is known (started, progress); written within a second. */
   readonly unwritten: Set<Task>;
   flushAt: number;
-  /**
-   * Lanes that gained a due task, and executors that became free, in this step, or since nothing may
-   * be offered.
-   */
+  /** Lanes that gained a due task, and executors that became free, in this step. */
   readonly roused: Set<Lane>;
   readonly freed: Set<Executor>;
+  /** Tasks may wait beside idle executors, because there was a time in which nothing might be offered. */
+  isHeldBack: boolean;
   lastTickAt: number;
   /** Of the generator that spreads retries; see `random01`. */
   randomState: number;
@@ -154,8 +157,9 @@ export function createState(options: {
     lastSeq: options.lastSeq,
     accepting: true,
     tasks: new Map(),
+    kinds: new Map(),
     lanes: new Map(),
-    mayHaveEmptyLane: false,
+    emptyLanes: new Set(),
     delayed: new Window<Task>((task) => ({ time: task.dueAt, seq: task.seq })),
     delayedLoading: false,
     releasableCount: RELEASE_COUNT_MAX,
@@ -171,6 +175,7 @@ export function createState(options: {
     heldCount: 0,
     doubts: new Map(),
     pools: new Map(),
+    junctions: new Junctions(),
     deadlines: new Deadlines(),
     notifications: new Window<Notification>((n) => ({ time: n.nextTryAt, seq: n.taskSeq })),
     notificationsLoading: false,
@@ -180,6 +185,7 @@ export function createState(options: {
     flushAt: Number.POSITIVE_INFINITY,
     roused: new Set(),
     freed: new Set(),
+    isHeldBack: false,
     lastTickAt: options.now,
     randomState: options.seed >>> 0,
   };

@@ -66,7 +66,7 @@ export interface Task {
   readonly params: string;
   readonly labels: readonly string[];
   readonly requires: readonly string[];
-  /** Tasks of one lane may run on the same executors: `laneOf(type, requires, labels)`. */
+  /** Where it waits: `kindKeyOf(type, requires, labels)`. */
   readonly lane: string;
   readonly user: User;
   readonly notifyUrl: string | null;
@@ -247,10 +247,10 @@ export function mayFollow(from: TaskState, to: TaskState): boolean {
 }
 
 /**
- * The name of a task's lane. Labels count because an executor may be reserved for some of them.
- * The parts are limited so that the name fits an index (`LANE_LENGTH_MAX`).
+ * The name of a kind of tasks, which may run on the same executors. Labels count because an executor may
+ * be reserved for some of them. The parts are limited so that the name fits an index (`LANE_LENGTH_MAX`).
  */
-export function laneOf(
+export function kindKeyOf(
   type: string,
   requires: readonly string[],
   labels: readonly string[],
@@ -258,13 +258,13 @@ export function laneOf(
   return `${type}|${[...requires].sort().join(',')}|${[...labels].sort().join(',')}`;
 }
 
-/** What `laneOf` was given, in the order of the name: labels are sets. */
-export function kindOfLane(lane: string): {
+/** What `kindKeyOf` was given, in the order of the name: labels are sets. */
+export function kindOf(key: string): {
   readonly type: string;
   readonly requires: readonly string[];
   readonly labels: readonly string[];
 } {
-  const [type = '', requires = '', labels = ''] = lane.split('|');
+  const [type = '', requires = '', labels = ''] = key.split('|');
   const listed = (part: string) => (part === '' ? [] : part.split(','));
   return { type, requires: listed(requires), labels: listed(labels) };
 }

@@ -13,20 +13,12 @@ import type {
   Log,
   Notifier,
   Observer,
-  TaskStore,
 } from '../../master/application/ports.ts';
 import { MemoryStore } from '../../master/infrastructure/memory/task-store.ts';
 import { testPolicy } from './task.ts';
 import { ManualClock } from './manual-clock.ts';
 
-type Call =
-  | 'takeTerm'
-  | 'commit'
-  | 'confirm'
-  | 'findTasks'
-  | 'showTask'
-  | 'listTasks'
-  | 'loadLanes';
+type Call = 'takeTerm' | 'commit' | 'confirm' | 'findTask' | 'showTask' | 'listTasks' | 'loadLane';
 
 class HeldStore extends MemoryStore {
   /** Those that write something; the others only ask whether the term still stands. */
@@ -54,8 +46,8 @@ class HeldStore extends MemoryStore {
     return this.#through('commit', () => super.commit(copy));
   }
 
-  override findTasks(...args: Parameters<MemoryStore['findTasks']>) {
-    return this.#through('findTasks', () => super.findTasks(...args));
+  override findTask(id: string) {
+    return this.#through('findTask', () => super.findTask(id));
   }
 
   override showTask(...args: Parameters<MemoryStore['showTask']>) {
@@ -66,8 +58,8 @@ class HeldStore extends MemoryStore {
     return this.#through('listTasks', () => super.listTasks(...args));
   }
 
-  override loadLanes(...args: Parameters<MemoryStore['loadLanes']>) {
-    return this.#through('loadLanes', () => super.loadLanes(...args));
+  override loadLane(...args: Parameters<MemoryStore['loadLane']>) {
+    return this.#through('loadLane', () => super.loadLane(...args));
   }
 
   async #through<T>(call: Call, go: () => Promise<T>): Promise<T> {
@@ -130,11 +122,6 @@ class Recorder implements ExecutorLink, Notifier, Observer {
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 export function createEngine(policy: Partial<Policy> = {}, store = new HeldStore()) {
-  return createEngineOn(store, policy);
-}
-
-/** The same with any store. */
-export function createEngineOn<S extends TaskStore>(store: S, policy: Partial<Policy>) {
   const clock = new ManualClock();
   const recorder = new Recorder();
   const engine = new Engine({

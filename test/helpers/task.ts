@@ -3,7 +3,7 @@ import { WHOLE_TABLES, type WholeRows } from '../../master/domain/changes.ts';
 import { type Executor, type ExecutorRecord, NO_OVERRIDE } from '../../master/domain/executor.ts';
 import type { ExecutorHello } from '../../master/domain/events.ts';
 import { defaultPolicy, type Policy } from '../../master/domain/state.ts';
-import { laneOf, type Notification, type Task } from '../../master/domain/task.ts';
+import { kindKeyOf, type Notification, type Task } from '../../master/domain/task.ts';
 
 /** Of the tables that memory holds whole. */
 export const noRows = Object.fromEntries(
@@ -23,7 +23,7 @@ export function sampleTask(change: Partial<Task> = {}): Task {
     params: '{}',
     labels,
     requires,
-    lane: laneOf(type, requires, labels),
+    lane: kindKeyOf(type, requires, labels),
     user: { group: 'media', project: null, env: null, user: null },
     notifyUrl: null,
     requestHash: '',

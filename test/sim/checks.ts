@@ -197,7 +197,7 @@ function checkOrder(world: World, ledger: Ledger, state: State): void {
     if (executor === undefined || row?.attempt !== offered.attempt) continue;
     const offeredAt = offered.offeredAt ?? world.now;
     for (const lane of state.lanes.values()) {
-      if (executor.poolKey === '' || !mayRun(executor, lane)) continue;
+      if (executor.poolKey === '' || !mayRun(executor, lane.kind)) continue;
       for (const other of lane.ready) {
         if (!isBefore(positionOf(other), positionOf(offered))) break;
         const writtenAt = ledger.visibleSince(other);

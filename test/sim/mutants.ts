@@ -6,6 +6,7 @@ import type { Commit } from '../../master/application/ports.ts';
 import { TermLost } from '../../master/application/ports.ts';
 import { NO_FAULTS, settingsFor } from './faults.ts';
 import { executorMutants } from './actors/executor-mutants.ts';
+import { queueMutants } from './actors/queue-mutants.ts';
 import { sessionMutants } from './actors/session-mutants.ts';
 import { settingsMutants } from './actors/settings-mutants.ts';
 import {
@@ -189,18 +190,18 @@ function mutantList(): Mutant[] {
     {
       name: 'believes that a lane has no more rows in the store',
       ...onStore((store) => ({
-        loadLanes: async (lanes, at, limit) => {
-          const pages = await store.loadLanes(lanes, at, limit);
-          return pages.map((page) => page.slice(0, Math.max(0, limit - 1)));
+        loadLane: async (lane, after, at, limit) => {
+          const page = await store.loadLane(lane, after, at, limit);
+          return page.slice(0, Math.max(0, limit - 1));
         },
       })),
     },
     {
       name: 'reads pages of a lane out of order',
       ...onStore((store) => ({
-        loadLanes: async (lanes, at, limit) => {
-          const pages = await store.loadLanes(lanes, at, limit + 1);
-          return pages.map((page) => (page.length > limit ? page.slice(1) : page));
+        loadLane: async (lane, after, at, limit) => {
+          const page = await store.loadLane(lane, after, at, limit + 1);
+          return page.length > limit ? page.slice(1) : page;
         },
       })),
     },
@@ -287,14 +288,6 @@ function mutantList(): Mutant[] {
       }),
     },
     {
-      name: 'offers the second task of a lane before the first',
-      ...onState(({ lanes }) => {
-        for (const { ready } of lanes.values()) {
-          ready.first = () => [...ready].slice(0, 2).at(-1);
-        }
-      }),
-    },
-    {
       name: 'loses count of what waits',
       ...onState((state) => {
         if (now()) state.waitingCount++;
@@ -318,12 +311,6 @@ function mutantList(): Mutant[] {
       ...onWrites((write) => (write.op === 'set' ? { ...write, large: false } : write)),
     },
     {
-      name: 'keeps a window open over what it gave up',
-      ...onState(({ lanes }) => {
-        for (const { ready } of lanes.values()) ready.until = null;
-      }),
-    },
-    {
       name: 'hands callbacks over again after a rebuild and leaves the old ones where they are',
       faults: { store: true, notify: true },
       notifier: (notifier) => {
@@ -345,9 +332,9 @@ function mutantList(): Mutant[] {
       name: 'offers what a page brought although its deadline has passed',
       faults: { masterCrash: true, executorPause: true },
       ...onStore((store) => ({
-        loadLanes: async (...args) => {
-          const pages = await store.loadLanes(...args);
-          return pages.map((page) => page.map((task) => ({ ...task, deadlineAt: null })));
+        loadLane: async (...args) => {
+          const page = await store.loadLane(...args);
+          return page.map((task) => ({ ...task, deadlineAt: null }));
         },
       })),
     },
@@ -374,6 +361,7 @@ function mutantList(): Mutant[] {
       }),
     },
     ...executorMutants(),
+    ...queueMutants(),
     ...sessionMutants(),
     ...settingsMutants(),
   ];

@@ -4,7 +4,6 @@
  */
 import type {
   Commit,
-  LaneEnd,
   Position,
   ShownTask,
   StoredTask,
@@ -100,8 +99,8 @@ export class SimStore implements TaskStore {
     return this.#read(() => this.#rows.countLanes());
   }
 
-  loadLanes(lanes: readonly LaneEnd[], now: number, limit: number): Promise<Task[][]> {
-    return this.#read(() => this.#rows.loadLanes(lanes, now, limit));
+  loadLane(lane: string, after: Position | null, now: number, limit: number): Promise<Task[]> {
+    return this.#read(() => this.#rows.loadLane(lane, after, now, limit));
   }
 
   loadDelayed(after: Position | null, limit: number): Promise<Task[]> {
@@ -116,8 +115,8 @@ export class SimStore implements TaskStore {
     return this.#read(() => this.#rows.loadNotifications(after, limit));
   }
 
-  findTasks(...args: Parameters<TaskStore['findTasks']>): ReturnType<TaskStore['findTasks']> {
-    return this.#read(() => this.#rows.findTasks(...args));
+  findTask(id: string): Promise<StoredTask | null> {
+    return this.#read(() => this.#rows.findTask(id));
   }
 
   readTask(id: string): Promise<StoredTask | null> {

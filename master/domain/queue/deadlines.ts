@@ -1,11 +1,12 @@
 /**
- * What is to happen at an instant: a binary min-heap. Entries are not removed early: whoever takes one
+ * What is to happen at an instant, the earliest first. Entries are not removed early: whoever takes one
  * out checks that it still applies. They name their task and do not hold it, so that an entry whose
  * task has long ended, or was left to the store, keeps no params in memory. At most one entry for
  * each limit of a task is inside, however often the task is placed.
  */
 import type { Executor } from '../executor.ts';
 import type { Task } from '../task.ts';
+import { Heap } from './heap.ts';
 
 /** `assign`: no answer; `execution`, `stall`: ran too long; `grace`: told to end and did not. */
 type AttemptKind = 'assign' | 'execution' | 'stall' | 'grace';
@@ -44,7 +45,7 @@ const COMPACT_COUNT_MIN = 4096;
 const LOOK_COUNT = 10_000;
 
 export class Deadlines {
-  readonly #heap: Entry[] = [];
+  readonly #heap = new Heap<Entry>((a, b) => a.at < b.at);
   /** Instants of the limits of tasks that are inside, by the seq of the task. */
   readonly #timed = { deadline: new Map<number, number>(), start: new Map<number, number>() };
   readonly #compactCountMin: number;
@@ -58,11 +59,11 @@ export class Deadlines {
   }
 
   get size(): number {
-    return this.#heap.length;
+    return this.#heap.size;
   }
 
   nextAt(): number {
-    return this.#heap[0]?.at ?? Number.POSITIVE_INFINITY;
+    return this.#heap.first()?.at ?? Number.POSITIVE_INFINITY;
   }
 
   /** The limit of a task that is inside already is passed over. */
@@ -72,31 +73,14 @@ export class Deadlines {
       if (this.#timed[kind].get(task.seq) === at) return;
       this.#timed[kind].set(task.seq, at);
     }
-    this.#rise(entryOf(deadline));
-  }
-
-  /** Puts the entry at the place or above it. */
-  #rise(entry: Entry, place = this.#heap.length): void {
-    const heap = this.#heap;
-    let index = place;
-    while (index > 0) {
-      const parent = (index - 1) >> 1;
-      const above = heap[parent] as Entry;
-      if (above.at <= entry.at) break;
-      heap[index] = above;
-      index = parent;
-    }
-    heap[index] = entry;
+    this.#heap.push(entryOf(deadline));
   }
 
   /** The earliest entry that is due, or undefined. */
   take(now: number): Entry | undefined {
-    const heap = this.#heap;
-    const first = heap[0];
+    const first = this.#heap.first();
     if (first === undefined || first.at > now) return undefined;
-    const last = heap.pop() as Entry;
-    if (heap.length > 0) this.#sink(last, 0);
-    this.#forget(first);
+    this.#removeAt(0);
     return first;
   }
 
@@ -108,53 +92,31 @@ export class Deadlines {
    */
   compact(applies: (entry: Entry) => boolean): void {
     const heap = this.#heap;
-    if (this.#lookAt === 0 && heap.length > this.#compactAt) this.#lookAt = heap.length;
+    if (this.#lookAt === 0 && heap.size > this.#compactAt) this.#lookAt = heap.size;
     if (this.#lookAt === 0) return;
     const until = Math.max(0, this.#lookAt - LOOK_COUNT);
-    for (let index = Math.min(this.#lookAt, heap.length) - 1; index >= until; ) {
-      const entry = heap[index] as Entry;
+    for (let index = Math.min(this.#lookAt, heap.size) - 1; index >= until; ) {
+      const entry = heap.at(index) as Entry;
       if (applies(entry)) index--;
       else {
         this.#removeAt(index);
         // What has come to this place may not have been looked at.
-        index = Math.min(index, heap.length - 1);
+        index = Math.min(index, heap.size - 1);
       }
     }
     this.#lookAt = until;
-    if (until === 0) this.#compactAt = Math.max(2 * heap.length, this.#compactCountMin);
+    if (until === 0) this.#compactAt = Math.max(2 * heap.size, this.#compactCountMin);
   }
 
-  #removeAt(index: number): void {
-    const heap = this.#heap;
-    this.#forget(heap[index] as Entry);
-    const last = heap.pop() as Entry;
-    if (index === heap.length) return;
-    this.#sink(last, index);
-    if (heap[index] === last) this.#rise(last, index);
+  #removeAt(place: number): void {
+    const removed = this.#heap.removeAt(place);
+    if (removed !== undefined) this.#forget(removed);
   }
 
   #forget(entry: Entry): void {
     if (entry.kind !== 'deadline' && entry.kind !== 'start') return;
     const timed = this.#timed[entry.kind];
     if (timed.get(entry.taskSeq) === entry.at) timed.delete(entry.taskSeq);
-  }
-
-  /** Puts the item at the place or below it. */
-  #sink(item: Entry, place: number): void {
-    const heap = this.#heap;
-    let index = place;
-    for (;;) {
-      let child = 2 * index + 1;
-      if (child >= heap.length) break;
-      const right = child + 1;
-      if (right < heap.length && (heap[right] as Entry).at < (heap[child] as Entry).at) {
-        child = right;
-      }
-      if ((heap[child] as Entry).at >= item.at) break;
-      heap[index] = heap[child] as Entry;
-      index = child;
-    }
-    heap[index] = item;
   }
 }
 

@@ -1,26 +1,37 @@
 /**
- * Lanes and pools: which waiting tasks may go to which executors. Tasks of one lane have the same
- * type, required labels and labels; executors of one pool have the same types, labels and
- * reservations. So whether they fit is decided once for each pair of lane and pool, and a type
- * without executors never delays another.
+ * Kinds, lanes and pools: which waiting tasks may go to which executors. Tasks of one kind have the
+ * same type, required labels and labels; executors of one pool have the same types, labels and
+ * reservations. A kind and a pool that fit meet in a junction (`junctions.ts`), and a type without
+ * executors never delays another. The tasks of a kind wait in lanes.
  */
-import { type Executor, mayRun } from '../executor.ts';
+import type { Executor } from '../executor.ts';
 import type { Task } from '../task.ts';
-import { isBefore, type Position, Window } from './window.ts';
+import { Agenda, OUT, positionOf, type Standing } from './agenda.ts';
+import { Window } from './window.ts';
 
-export interface Lane {
+export interface Kind {
   readonly key: string;
   readonly type: string;
   readonly requires: readonly string[];
   readonly labels: readonly string[];
+  readonly lanes: Set<Lane>;
+  /** Those of which a task may be offered. */
+  readonly open: Agenda<Lane>;
+  /** Where it meets the pools whose executors may run these tasks. */
+  readonly stands: Stand[];
+  /** Lanes that run low and are not read, because nobody was idle that might have what comes. */
+  readonly hungry: Set<Lane>;
+}
+
+export interface Lane extends Standing {
+  readonly key: string;
+  readonly kind: Kind;
   /** Tasks that are due, in order. */
   readonly ready: Window<Task>;
   /** Every waiting task of the lane: due or not, in memory or only in the store. */
   waitingCount: number;
   /** A page has been asked for. */
   loading: boolean;
-  /** Pools whose executors may run these tasks, the most reserved and most specific first. */
-  readonly pools: Pool[];
 }
 
 /** Executors with the same types, labels and reservations: any of them will do. */
@@ -32,79 +43,84 @@ export interface Pool {
   /** In the order they became idle: the longest idle is taken first. */
   readonly idle: Set<Executor>;
   memberCount: number;
-  /** Those that its executors may serve. */
-  readonly lanes: Set<Lane>;
+  /** Where it meets the kinds that its executors may serve. */
+  readonly junctions: Junction[];
 }
 
-/** The place of a task among those of its lane, and of other lanes (P6). */
-export function positionOf(task: Pick<Task, 'orderTime' | 'seq'>): Position {
-  return { time: task.orderTime, seq: task.seq };
+/** A kind, as it stands in a junction. */
+export interface Stand extends Standing {
+  readonly kind: Kind;
+  readonly junction: Junction;
 }
 
-/** Whether `a` is to be offered before `b`. */
-export function comesFirst(a: Task, b: Task): boolean {
-  return isBefore(positionOf(a), positionOf(b));
+/** A kind and a pool that fit meet in exactly one; those that meet in one need not fit. */
+export interface Junction {
+  readonly key: string;
+  kindCount: number;
+  /** Kinds of which a task may be offered. */
+  readonly open: Agenda<Stand>;
+  /** Kinds with hungry lanes. */
+  readonly hungry: Set<Kind>;
+  readonly pools: Set<Pool>;
+  /** Those with an idle executor, in their order of service. */
+  readonly idle: Pool[];
 }
 
-/** A lane without tasks, linked to those of `pools` that may serve it. */
-export function createLane(
-  kind: Pick<Lane, 'key' | 'type' | 'requires' | 'labels'>,
-  pools: Iterable<Pool>,
-): Lane {
-  const lane: Lane = {
-    key: kind.key,
-    type: kind.type,
-    requires: kind.requires,
-    labels: kind.labels,
-    ready: new Window<Task>(positionOf),
-    waitingCount: 0,
-    loading: false,
-    pools: [],
+/** The next task of a lane; undefined: there is none, or none that may be offered. */
+export function headOfLane(lane: Lane): Task | undefined {
+  return lane.ready.first();
+}
+
+export function headOfKind({ open }: Kind): Task | undefined {
+  const lane = open.first();
+  return lane && headOfLane(lane);
+}
+
+/** Without lanes. */
+export function createKind(
+  key: string,
+  { type, requires, labels }: Pick<Task, 'type' | 'requires' | 'labels'>,
+): Kind {
+  return {
+    key,
+    type,
+    requires,
+    labels,
+    lanes: new Set(),
+    open: new Agenda(headOfLane),
+    stands: [],
+    hungry: new Set(),
   };
-  for (const pool of pools) connect(lane, pool);
+}
+
+/** Without tasks. */
+export function createLane(key: string, kind: Kind): Lane {
+  const ready = new Window<Task>(positionOf);
+  const lane: Lane = { key, kind, ready, waitingCount: 0, loading: false, ...OUT };
+  kind.lanes.add(lane);
   return lane;
 }
 
-/** A pool without members, linked to those of `lanes` that it may serve. */
+/** It has no tasks any more, nor has its kind use for it. */
+export function removeLane(lane: Lane): void {
+  const { kind } = lane;
+  kind.lanes.delete(lane);
+  kind.open.remove(lane);
+  kind.hungry.delete(lane);
+}
+
+/** Without members. */
 export function createPool(
   executor: Pick<Executor, 'types' | 'labels' | 'reserve'>,
   key: string,
-  lanes: Iterable<Lane>,
 ): Pool {
-  const pool: Pool = {
+  return {
     key,
     types: executor.types,
     labels: executor.labels,
     reserve: executor.reserve,
     idle: new Set(),
     memberCount: 0,
-    lanes: new Set(),
+    junctions: [],
   };
-  for (const lane of lanes) connect(lane, pool);
-  return pool;
-}
-
-/** Its last member has gone. */
-export function removePool(pool: Pool): void {
-  for (const lane of pool.lanes) lane.pools.splice(lane.pools.indexOf(pool), 1);
-}
-
-/** No task of it waits any more. */
-export function removeLane(lane: Lane): void {
-  for (const pool of lane.pools) pool.lanes.delete(lane);
-}
-
-function connect(lane: Lane, pool: Pool): void {
-  if (!mayRun(pool, lane)) return;
-  pool.lanes.add(lane);
-  lane.pools.push(pool);
-  // Reserved executors first, so that urgent work leaves the others free; then those that can do
-  // the least else.
-  lane.pools.sort(
-    (a, b) =>
-      b.reserve.length - a.reserve.length ||
-      a.labels.length - b.labels.length ||
-      a.types.length - b.types.length ||
-      (a.key < b.key ? -1 : 1),
-  );
 }

@@ -6,12 +6,15 @@ import { LANE_COUNT_MIN, WINDOW_BYTES_FACTOR } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import { heldBytes } from '../held-bytes.ts';
 import { startClock, type State } from '../state.ts';
-import { startByAfter, type Task } from '../task.ts';
-import { createLane, type Lane, removeLane } from './lane.ts';
+import { kindKeyOf, startByAfter, type Task } from '../task.ts';
+import { isServed, isWanted, markHungry } from './junctions.ts';
+import { createKind, createLane, type Kind, type Lane, removeLane } from './lane.ts';
 
 /** A task begins to wait. It may end up in the store only: then it is in `state.tasks` no more. */
 export function enqueue(state: State, task: Task, now: number): void {
-  laneFor(state, task).waitingCount++;
+  const lane = laneFor(state, task);
+  lane.waitingCount++;
+  state.emptyLanes.delete(lane);
   state.waitingCount++;
   place(state, task, now);
 }
@@ -20,7 +23,7 @@ export function enqueue(state: State, task: Task, now: number): void {
 export function dequeue(state: State, task: Task): void {
   const lane = laneFor(state, task);
   lane.waitingCount--;
-  if (lane.waitingCount === 0) state.mayHaveEmptyLane = true;
+  if (lane.waitingCount === 0) state.emptyLanes.add(lane);
   state.waitingCount--;
   displace(state, task, lane);
 }
@@ -38,7 +41,10 @@ export function place(state: State, task: Task, now: number): void {
   state.windowCount++;
   state.windowBytes += heldBytes(task);
   watchLimits(state, task);
-  if (due) state.roused.add(lane);
+  if (due) {
+    lane.kind.open.announce(lane, task);
+    state.roused.add(lane);
+  }
   while (isTooFull(state, window.size, due ? lane : null)) {
     const last = window.evictLast();
     if (last === undefined) break;
@@ -80,6 +86,8 @@ export function displace(state: State, task: Task, lane = laneFor(state, task)):
   if (!lane.ready.remove(task) && !state.delayed.remove(task)) return;
   state.windowCount--;
   state.windowBytes -= heldBytes(task);
+  if (lane.loading || !lane.ready.runsLow(state.policy.pageCount)) return;
+  markHungry(lane);
   // An idle executor that may not have the last task yet waits for those in the store.
   if (lane.ready.size === 0) state.roused.add(lane);
 }
@@ -94,18 +102,26 @@ export function releaseDue(state: State, now: number): void {
   }
 }
 
-/** Whether tasks of this kind may still be accepted; the number of lanes is bounded. */
-export function hasLaneFor(state: State, lane: string): boolean {
-  if (state.lanes.has(lane) || state.lanes.size < state.policy.laneCountMax) return true;
-  if (!state.mayHaveEmptyLane) return false;
-  for (const other of state.lanes.values()) {
-    if (other.waitingCount > 0) continue;
-    removeLane(other);
-    state.lanes.delete(other.key);
-    state.roused.delete(other);
-  }
-  state.mayHaveEmptyLane = false;
-  return state.lanes.size < state.policy.laneCountMax;
+/** Whether tasks of this lane may still be accepted; the number of lanes is bounded. */
+export function hasLaneFor(state: State, key: string): boolean {
+  const { lanes, emptyLanes, policy } = state;
+  if (lanes.has(key) || lanes.size < policy.laneCountMax) return true;
+  // The one that has been empty longest.
+  const [lane] = emptyLanes;
+  if (lane === undefined) return false;
+  forgetLane(state, lane);
+  return true;
+}
+
+function forgetLane(state: State, lane: Lane): void {
+  const { kind } = lane;
+  removeLane(lane);
+  state.lanes.delete(lane.key);
+  state.emptyLanes.delete(lane);
+  state.roused.delete(lane);
+  if (kind.lanes.size > 0) return;
+  state.junctions.removeKind(kind);
+  state.kinds.delete(kind.key);
 }
 
 /** The lane of a task, made where there is none yet. */
@@ -115,12 +131,22 @@ export function laneFor(
 ): Lane {
   let lane = state.lanes.get(task.lane);
   if (lane === undefined) {
-    const { lane: key, type, requires, labels } = task;
-    lane = createLane({ key, type, requires, labels }, state.pools.values());
-    state.lanes.set(key, lane);
-    state.mayHaveEmptyLane = true;
+    lane = createLane(task.lane, kindFor(state, task));
+    state.lanes.set(task.lane, lane);
+    state.emptyLanes.add(lane);
   }
   return lane;
+}
+
+function kindFor(state: State, task: Pick<Task, 'type' | 'requires' | 'labels'>): Kind {
+  const key = kindKeyOf(task.type, task.requires, task.labels);
+  let kind = state.kinds.get(key);
+  if (kind === undefined) {
+    kind = createKind(key, task);
+    state.kinds.set(key, kind);
+    state.junctions.addKind(kind);
+  }
+  return kind;
 }
 
 function leaveToStore(state: State, task: Task): void {
@@ -144,25 +170,20 @@ function isOverfull({ policy, windowBytes }: State): boolean {
 
 /** One, where an executor is idle that may have it; none where it would only lie there. */
 function spareCount(lane: Lane): number {
-  return lane.pools.some((pool) => pool.idle.size > 0) ? 1 : 0;
+  return isWanted(lane.kind) ? 1 : 0;
 }
 
-/**
- * Rows to read for each of so many lanes: of a page, or of what there is room for, so that none is
- * read in vain.
- */
-export function roomFor(state: State, laneCount: number): number {
+/** Rows to read for a lane: a page, or what there is room for, so that none is read in vain. */
+export function roomFor(state: State): number {
   const { pageCount, windowCountMax, windowBytesMax } = state.policy;
   if (isOverfull(state)) return 1;
   const room = state.windowBytes < windowBytesMax ? windowCountMax - state.windowCount : 0;
-  const share = Math.floor(Math.min(pageCount, room) / laneCount);
-  return Math.min(pageCount, Math.max(share, LANE_COUNT_MIN));
+  return Math.min(pageCount, Math.max(room, LANE_COUNT_MIN));
 }
 
 /** Whether the next page of a lane is to be read: not where it would be given up as it comes in. */
-export function wantsMore(state: State, lane: Lane): boolean {
-  if (lane.loading || lane.pools.length === 0) return false;
+export function isOfUse(state: State, lane: Lane): boolean {
+  if (!isServed(lane.kind)) return false;
   const isFull = state.windowBytes > state.policy.windowBytesMax;
-  if (isFull && lane.ready.size === 0 && spareCount(lane) === 0) return false;
-  return lane.ready.runsLow(state.policy.pageCount);
+  return !isFull || lane.ready.size > 0 || spareCount(lane) > 0;
 }

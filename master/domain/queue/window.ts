@@ -57,6 +57,11 @@ export class Window<T extends object> {
     return this.until === null || isBefore(position, this.until);
   }
 
+  /** Of the items that it holds. */
+  countBefore(position: Position): number {
+    return this.#lowerBound(position) - this.#head;
+  }
+
   /** Takes the item in if it belongs here; false leaves it to the store. */
   offer(item: T): boolean {
     const position = this.#positionOf(item);

@@ -6,9 +6,11 @@
 import { taskUpdated } from '../changes.ts';
 import { FIRE_COUNT_MAX } from '../bounds.ts';
 import type { Output } from '../effects.ts';
-import type { Executor } from '../executor.ts';
-import { comesFirst, type Lane, type Pool } from '../queue/lane.ts';
-import { dequeue, wantsMore } from '../queue/waiting.ts';
+import { type Executor, mayRun } from '../executor.ts';
+import { Agenda, OUT, type Standing } from '../queue/agenda.ts';
+import { announceKind, idlePools, isWanted, markHungry, takeHungry } from '../queue/junctions.ts';
+import { headOfKind, headOfLane, type Kind, type Lane, type Pool } from '../queue/lane.ts';
+import { dequeue, isOfUse } from '../queue/waiting.ts';
 import { mayOffer, type State } from '../state.ts';
 import type { Task } from '../task.ts';
 import { isOverdue, settleOverdue } from './finish.ts';
@@ -17,119 +19,133 @@ import { leaveIdle, occupy } from './occupation.ts';
 /** Tasks looked at past the head of a lane when an executor may not have the first ones yet. */
 const SCAN_MAX = 64;
 
-/**
- * Offers what may be offered now, and asks for rows where a window runs out. What may not be offered
- * yet stays roused: it is looked at once that has changed.
- */
-export function assignRoused(state: State, now: number, out: Output): void {
-  const { freed, roused, settings } = state;
-  if (!state.accepting) {
-    freed.clear();
-    roused.clear();
-  }
-  if (!mayOffer(state)) return;
-  if (settings.maxRunning === null) {
-    for (const executor of freed) assignTo(state, executor, now, out);
-  } else {
-    // There may be no room for all: then what comes first has it, whoever became free.
-    for (const executor of freed) rouseLanesOf(state, executor, now);
-  }
-  freed.clear();
-  const left = assignFrom(state, roused, now, out);
-  for (const lane of roused) {
-    // Also of those that are empty now: more executors than they had tasks may be idle.
-    askForMore(state, lane, out);
-    if (!left.has(lane)) roused.delete(lane);
-  }
+/** One go of it. */
+interface Round {
+  readonly state: State;
+  readonly now: number;
+  readonly out: Output;
+  /** Overdue tasks that it may still end. Where there are more, the ticks that follow end the rest. */
+  endableCount: number;
 }
 
-function rouseLanesOf(state: State, executor: Executor, now: number): void {
-  const pool = state.pools.get(executor.poolKey);
-  if (pool === undefined || !pool.idle.has(executor) || executor.restUntil > now) return;
-  for (const lane of pool.lanes) state.roused.add(lane);
+/** Offers what may be offered now, and asks for rows where a window runs out. */
+export function assignRoused(state: State, now: number, out: Output): void {
+  const { freed, roused } = state;
+  if (state.accepting) {
+    const round: Round = { state, now, out, endableCount: FIRE_COUNT_MAX };
+    const kinds = new Set<Kind>();
+    for (const { kind } of roused) kinds.add(kind);
+    for (const kind of kinds) announceKind(kind);
+    state.isHeldBack ||= isLimited(state) && roused.size + freed.size > 0;
+    if (state.isHeldBack) assignInOrder(round);
+    else {
+      for (const executor of freed) assignTo(round, executor);
+      assignFrom(round, [...kinds].filter(isWanted));
+    }
+    // Also of those that are empty now: more executors than they had tasks may be idle.
+    for (const lane of roused) askForMore(round, lane);
+  }
+  freed.clear();
+  roused.clear();
+}
+
+/** There may be no room for all that might be offered: what comes first has it. */
+function isLimited({ settings }: State): boolean {
+  return settings.paused !== null || settings.maxRunning !== null;
 }
 
 /** A free executor takes the first task, by (orderTime, seq), of all the lanes it may serve. */
-function assignTo(state: State, executor: Executor, now: number, out: Output): void {
-  const pool = state.pools.get(executor.poolKey);
-  if (pool === undefined || !pool.idle.has(executor) || executor.restUntil > now) return;
-  for (const lane of pool.lanes) askForMore(state, lane, out);
-  const best = bestFor(state, pool, executor, now, out);
-  if (best !== undefined) offer(state, best, executor, now, out);
+function assignTo(round: Round, executor: Executor): void {
+  const pool = round.state.pools.get(executor.poolKey);
+  if (pool === undefined || !pool.idle.has(executor) || executor.restUntil > round.now) return;
+  feedHungry(round, pool);
+  const best = bestFor(round, pool, executor);
+  if (best !== undefined) offer(round, best, executor);
 }
 
 /** The first task, by (orderTime, seq), of all the lanes the executor may serve. */
-function bestFor(
-  state: State,
-  pool: Pool,
-  executor: Executor,
-  now: number,
-  out: Output,
-): Task | undefined {
+function bestFor(round: Round, pool: Pool, executor: Executor): Task | undefined {
+  const choose = ({ kind }: { readonly kind: Kind }) =>
+    mayRun(pool, kind) ? firstOfKind(round, kind, executor) : undefined;
   let best: Task | undefined;
-  for (const lane of pool.lanes) {
-    const task = firstFor(state, lane, executor, now, out);
-    if (task !== undefined && (best === undefined || comesFirst(task, best))) best = task;
-  }
+  for (const { open } of pool.junctions) best = open.choose(choose, best);
   return best;
 }
 
-/**
- * Tasks of several lanes go to executors one by one, as they come first in all of them (P6). Returns
- * the lanes of which more might be offered, were there room for it.
- */
-function assignFrom(
-  state: State,
-  lanes: Iterable<Lane>,
-  now: number,
-  out: Output,
-): ReadonlySet<Lane> {
-  const open = new Set(lanes);
-  while (mayOffer(state)) {
-    let first: Lane | undefined;
-    let firstTask: Task | undefined;
-    for (const lane of open) {
-      const isWanted = lane.pools.some((pool) => pool.idle.size > 0);
-      const task = isWanted ? headOf(state, lane, now, out) : undefined;
-      if (task === undefined) {
-        open.delete(lane);
-      } else if (firstTask === undefined || comesFirst(task, firstTask)) {
-        first = lane;
-        firstTask = task;
-      }
-    }
-    if (first === undefined) break;
-    if (!offerOne(state, first, now, out)) open.delete(first);
-  }
-  return open;
+/** The first one that the executor may have now. */
+function firstOfKind(round: Round, kind: Kind, executor: Executor): Task | undefined {
+  return kind.open.choose((lane) => firstOfLane(round, lane, executor));
 }
 
-/** To the executor that has been idle longest; false if none may have a task of this lane now. */
-function offerOne(state: State, lane: Lane, now: number, out: Output): boolean {
-  for (const pool of lane.pools) {
+/** What comes first of all, whoever is to have it; as much of it as there is room for. */
+function assignInOrder(round: Round): void {
+  const { state, now } = round;
+  if (!mayOffer(state)) return;
+  type Candidate = Standing & { readonly pool: Pool; readonly executor: Executor };
+  const bestOf = ({ pool, executor }: Candidate) => bestFor(round, pool, executor);
+  const open = new Agenda<Candidate>(bestOf);
+  const known = new Set<Executor>();
+  const announce = (pool: Pool): void => {
     for (const executor of pool.idle) {
-      if (executor.restUntil > now) continue;
-      const task = firstFor(state, lane, executor, now, out);
+      if (executor.restUntil > now || known.has(executor)) continue;
+      known.add(executor);
+      const candidate = { pool, executor, ...OUT };
+      const best = bestOf(candidate);
+      if (best !== undefined) open.announce(candidate, best);
+      // The others may have nothing that comes before this.
+      if (executor.coolDowns.size === 0) return;
+    }
+  };
+  for (const pool of state.pools.values()) {
+    if (pool.idle.size === 0) continue;
+    feedHungry(round, pool);
+    announce(pool);
+  }
+  for (let next = open.first(); next !== undefined && mayOffer(state); next = open.first()) {
+    const best = bestOf(next);
+    open.remove(next);
+    if (best !== undefined) offer(round, best, next.executor);
+    announce(next.pool);
+  }
+  state.isHeldBack = !mayOffer(state);
+}
+
+/** Tasks of several kinds go to executors one by one, as they come first in all of them (P6). */
+function assignFrom(round: Round, kinds: readonly Kind[]): void {
+  if (kinds.length === 0) return;
+  const open = new Agenda<Standing & { readonly kind: Kind }>(({ kind }) => headOfKind(kind));
+  for (const kind of kinds) {
+    const head = headOfKind(kind);
+    if (head !== undefined) open.announce({ kind, ...OUT }, head);
+  }
+  for (let next = open.first(); next !== undefined; next = open.first()) {
+    // Where it ended some, another kind may come first now.
+    if (endOverdue(round, next.kind.open.first())) continue;
+    if (!offerOne(round, next.kind)) open.remove(next);
+  }
+}
+
+/** To the executor that has been idle longest; false if none may have a task of this kind now. */
+function offerOne(round: Round, kind: Kind): boolean {
+  for (const pool of idlePools(kind)) {
+    for (const executor of pool.idle) {
+      if (executor.restUntil > round.now) continue;
+      const task = firstOfKind(round, kind, executor);
       if (task === undefined) continue;
       // What it has refused, or what waited while it rested, may come before this, in any lane.
       const mayHaveOlder = executor.coolDowns.size > 0 || executor.restUntil > 0;
-      const best = mayHaveOlder ? bestFor(state, pool, executor, now, out) : task;
-      offer(state, best ?? task, executor, now, out);
+      const best = mayHaveOlder ? bestFor(round, pool, executor) : task;
+      offer(round, best ?? task, executor);
       return true;
     }
   }
   return false;
 }
 
-function firstFor(
-  state: State,
-  lane: Lane,
-  executor: Executor,
-  now: number,
-  out: Output,
-): Task | undefined {
-  const head = headOf(state, lane, now, out);
-  if (head === undefined || !isCooling(executor, head, now)) return head;
+function firstOfLane(round: Round, lane: Lane, executor: Executor): Task | undefined {
+  const { state, now } = round;
+  endOverdue(round, lane);
+  if (headOfLane(lane) === undefined) return undefined;
   let scanned = 0;
   for (const task of lane.ready) {
     if (!isCooling(executor, task, now) && !isOverdue(state, task, now)) return task;
@@ -139,24 +155,26 @@ function firstFor(
 }
 
 /**
- * The first task of the lane. Those before it that are overdue end here: nothing is offered past its
- * deadline or its start limit, be it that a page brought it or that the tick that ends it is yet to come. Where
- * there are too many for one turn, the ticks that follow end the rest.
+ * Ends the tasks at the head of the lane that are overdue: nothing is offered past its deadline or its
+ * start limit, be it that a page brought it or that the tick that ends it is yet to come. Whether
+ * there were any.
  */
-function headOf(state: State, lane: Lane, now: number, out: Output): Task | undefined {
-  for (let count = 0; count < FIRE_COUNT_MAX; count++) {
-    const head = lane.ready.first();
-    if (head === undefined || !isOverdue(state, head, now)) return head;
+function endOverdue(round: Round, lane: Lane | undefined): boolean {
+  const { state, now, out } = round;
+  for (let count = 0; ; count++) {
+    const head = lane && headOfLane(lane);
+    const mayEnd = head !== undefined && isOverdue(state, head, now) && round.endableCount > 0;
+    if (!mayEnd) return count > 0;
+    round.endableCount--;
     settleOverdue(state, head, now, out);
   }
-  return undefined;
 }
 
 function isCooling(executor: Executor, task: Task, now: number): boolean {
   return executor.coolDowns.size > 0 && (executor.coolDowns.get(task.id) ?? 0) > now;
 }
 
-function offer(state: State, task: Task, executor: Executor, now: number, out: Output): void {
+function offer({ state, now, out }: Round, task: Task, executor: Executor): void {
   dequeue(state, task);
   task.state = 'offered';
   task.attempt++;
@@ -186,9 +204,15 @@ function offer(state: State, task: Task, executor: Executor, now: number, out: O
   }
 }
 
-/** The window of a lane that executors wait for is running out, and the store has more. */
-function askForMore(state: State, lane: Lane, out: Output): void {
-  if (!wantsMore(state, lane)) return;
+/** An executor of the pool is idle: what was left in the store for want of one is read. */
+function feedHungry(round: Round, pool: Pool): void {
+  for (const lane of takeHungry(pool)) askForMore(round, lane);
+}
+
+/** The window of a lane is running out, and the store has more. */
+function askForMore({ state, out }: Round, lane: Lane): void {
+  if (lane.loading || !lane.ready.runsLow(state.policy.pageCount)) return;
+  if (!isOfUse(state, lane)) return markHungry(lane);
   lane.loading = true;
   out.loads.push({ type: 'lane', lane: lane.key });
 }

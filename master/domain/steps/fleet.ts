@@ -1,6 +1,6 @@
 /** Processes under executor ids, how long they may be silent, and the pools they are members of. */
 import { type Executor, NO_OVERRIDE, poolKeyOf } from '../executor.ts';
-import { createPool, removePool } from '../queue/lane.ts';
+import { createPool } from '../queue/lane.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
 import { elderKey, leaveIdle, occupy } from './occupation.ts';
@@ -90,8 +90,9 @@ export function joinPool(state: State, executor: Executor): void {
   executor.poolKey = poolKeyOf(executor);
   let pool = state.pools.get(executor.poolKey);
   if (pool === undefined) {
-    pool = createPool(executor, executor.poolKey, state.lanes.values());
+    pool = createPool(executor, executor.poolKey);
     state.pools.set(pool.key, pool);
+    state.junctions.addPool(pool);
   }
   pool.memberCount++;
 }
@@ -117,6 +118,6 @@ export function leavePool(state: State, executor: Executor): void {
   executor.poolKey = '';
   if (pool === undefined) return;
   if (--pool.memberCount > 0) return;
-  removePool(pool);
+  state.junctions.removePool(pool);
   state.pools.delete(pool.key);
 }

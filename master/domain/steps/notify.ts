@@ -161,9 +161,7 @@ export function redeliverRequested(
   now: number,
   out: Output,
 ): void {
-  const { request } = event;
-  // A live task has none.
-  const notification = state.tasks.has(event.taskId) ? null : event.notification;
+  const { request, notification } = event;
   if (notification === undefined) {
     out.loads.push({ type: 'task', event });
     return;

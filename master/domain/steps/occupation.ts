@@ -1,6 +1,7 @@
 /** Which attempt an executor is occupied with, and when it is free for another. */
 import type { Output } from '../effects.ts';
 import type { Executor, Occupation } from '../executor.ts';
+import { addIdle, removeIdle } from '../queue/junctions.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
 
@@ -84,14 +85,15 @@ export function becomeIdle(state: State, executor: Executor): void {
   if (executor.drainRequested || executor.leaving) return;
   const pool = state.pools.get(executor.poolKey);
   if (pool === undefined || pool.idle.has(executor)) return;
-  pool.idle.add(executor);
+  addIdle(pool, executor);
   state.freed.add(executor);
 }
 
 /** It is given no task until it becomes idle again. */
 export function leaveIdle(state: State, executor: Executor): void {
   state.freed.delete(executor);
-  state.pools.get(executor.poolKey)?.idle.delete(executor);
+  const pool = state.pools.get(executor.poolKey);
+  if (pool !== undefined) removeIdle(pool, executor);
 }
 
 /** The executor is done with this attempt, whether it still counts or not. */

@@ -4,7 +4,7 @@ import type { Event, NewTask } from '../events.ts';
 import type { Output, SubmitOutcome } from '../effects.ts';
 import { enqueue, hasLaneFor } from '../queue/waiting.ts';
 import type { State } from '../state.ts';
-import { laneOf, startLimitOf, type Task } from '../task.ts';
+import { kindKeyOf, startLimitOf, type Task } from '../task.ts';
 
 type StartLimits = Pick<Task, 'startTimeoutMs' | 'deadlineAt'>;
 
@@ -81,7 +81,7 @@ function createTask(state: State, request: NewTask, now: number): Task {
     params: request.params,
     labels: request.labels,
     requires: request.requires,
-    lane: laneOf(request.type, request.requires, request.labels),
+    lane: kindKeyOf(request.type, request.requires, request.labels),
     user: request.user,
     notifyUrl: request.notifyUrl,
     requestHash: request.requestHash,

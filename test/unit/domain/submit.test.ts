@@ -156,7 +156,8 @@ describe('bounds', () => {
       scheduler.end('x');
     }
     const [pool] = scheduler.state.pools.values();
-    expect(pool?.lanes.size).to.equal(scheduler.state.lanes.size);
+    const kindCount = pool?.junctions.reduce((sum, junction) => sum + junction.kindCount, 0);
+    expect(kindCount).to.equal(scheduler.state.kinds.size);
   });
 });
 

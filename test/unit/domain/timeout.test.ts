@@ -199,10 +199,7 @@ describe('timeouts', () => {
       const { scheduler } = Scheduler.restored({ lanes: [stored] });
       scheduler.now = scheduler.state.lastTickAt = deadlineAt + HOUR;
       scheduler.connect('x');
-      const out = scheduler.send({
-        type: 'lanesLoaded',
-        pages: [{ lane, tasks: overdue, complete: true }],
-      });
+      const out = scheduler.send({ type: 'laneLoaded', lane, tasks: overdue, complete: true });
       expect(finished(out)[0]).to.include({ id: 'a', state: 'expired', attempt: 0 });
       expect(offers(out)).to.deep.equal(['b -> x']);
     });
@@ -255,8 +252,12 @@ describe('timeouts', () => {
       scheduler.send({ ...answer, complete: true });
       expect(asks(6 * SECOND), 'one is still stored').to.have.length(1);
       scheduler.command({ type: 'cancelRequested', taskId: 'a' });
-      scheduler.state.lanes.forEach((lane) => (lane.waitingCount = lane.ready.size));
-      scheduler.state.waitingCount = scheduler.state.windowCount;
+      const { state } = scheduler;
+      for (const lane of state.lanes.values()) {
+        lane.waitingCount = lane.ready.size;
+        if (lane.waitingCount === 0) state.emptyLanes.add(lane);
+      }
+      state.waitingCount = state.windowCount;
       scheduler.send({ ...answer, complete: true });
       expect(asks(HOUR)).to.deep.equal([]);
     });

@@ -1,8 +1,10 @@
 /** The table of states, the names of lanes, and which executors serve which lane first. */
 import { expect } from 'chai';
 import { type Executor, mayRun, poolKeyOf } from '../../../master/domain/executor.ts';
-import { createLane, createPool, type Pool } from '../../../master/domain/queue/lane.ts';
-import { isTerminal, laneOf, mayFollow, type TaskState } from '../../../master/domain/task.ts';
+import { addIdle, idlePools, Junctions } from '../../../master/domain/queue/junctions.ts';
+import { createKind, createPool, type Pool } from '../../../master/domain/queue/lane.ts';
+import { isTerminal, kindKeyOf, mayFollow, type TaskState } from '../../../master/domain/task.ts';
+import { sampleExecutor } from '../../helpers/task.ts';
 
 const states: readonly TaskState[] = [
   'waiting',
@@ -38,26 +40,26 @@ describe('mayFollow', () => {
   });
 });
 
-describe('laneOf', () => {
+describe('kindKeyOf', () => {
   it('is the same for the same labels in another order', () => {
-    expect(laneOf('t', ['b', 'a'], ['d', 'c'])).to.equal(laneOf('t', ['a', 'b'], ['c', 'd']));
+    expect(kindKeyOf('t', ['b', 'a'], ['d', 'c'])).to.equal(kindKeyOf('t', ['a', 'b'], ['c', 'd']));
   });
 
   it('tells type, required labels and labels apart', () => {
     const names = [
-      laneOf('t', [], []),
-      laneOf('t', ['a'], []),
-      laneOf('t', [], ['a']),
-      laneOf('t', ['a'], ['a']),
-      laneOf('t', ['a', 'b'], []),
-      laneOf('u', [], []),
+      kindKeyOf('t', [], []),
+      kindKeyOf('t', ['a'], []),
+      kindKeyOf('t', [], ['a']),
+      kindKeyOf('t', ['a'], ['a']),
+      kindKeyOf('t', ['a', 'b'], []),
+      kindKeyOf('u', [], []),
     ];
     expect(new Set(names).size).to.equal(names.length);
   });
 
   it('leaves the lists it is given as they are', () => {
     const labels = ['b', 'a'];
-    laneOf('t', labels, labels);
+    kindKeyOf('t', labels, labels);
     expect(labels).to.deep.equal(['b', 'a']);
   });
 });
@@ -90,7 +92,7 @@ describe('mayRun', () => {
 describe('pools', () => {
   const pool = (fields: Partial<Pick<Executor, 'types' | 'labels' | 'reserve'>>): Pool => {
     const kind = { types: ['t'], labels: [], reserve: [], ...fields };
-    return createPool(kind, poolKeyOf(kind), []);
+    return createPool(kind, poolKeyOf(kind));
   };
 
   it('are the same for executors that differ in the order of their labels only', () => {
@@ -100,15 +102,19 @@ describe('pools', () => {
     );
   });
 
-  it('serve a lane in this order: most reserved, fewest labels, fewest types', () => {
+  it('serve a kind in this order: most reserved, fewest labels, fewest types', () => {
     const reserved = pool({ reserve: ['vip'], labels: ['x', 'y', 'z'] });
     const plain = pool({});
     const manyTypes = pool({ types: ['t', 'u'] });
     const labelled = pool({ labels: ['gpu'] });
     const unfit = pool({ types: ['u'] });
-    const kind = { key: 'k', type: 't', requires: [], labels: ['vip'] };
-    const lane = createLane(kind, [labelled, manyTypes, unfit, plain, reserved]);
-    expect(lane.pools).to.deep.equal([reserved, plain, manyTypes, labelled]);
-    expect(unfit.lanes.size).to.equal(0);
+    const kind = createKind('k', { type: 't', requires: [], labels: ['vip'] });
+    const junctions = new Junctions();
+    for (const other of [labelled, manyTypes]) junctions.addPool(other);
+    junctions.addKind(kind);
+    for (const other of [unfit, plain, reserved]) junctions.addPool(other);
+    for (const other of [unfit, plain, labelled, manyTypes, reserved])
+      addIdle(other, sampleExecutor);
+    expect([...idlePools(kind)]).to.deep.equal([reserved, plain, manyTypes, labelled]);
   });
 });

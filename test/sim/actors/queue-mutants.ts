@@ -1,0 +1,81 @@
+/** Bugs of the order in which kinds and lanes are looked at, for `mutants.ts`. */
+import type { Agenda, Standing } from '../../../master/domain/queue/agenda.ts';
+import type { State } from '../../../master/domain/state.ts';
+import { type Mutant, onState } from './sabotage.ts';
+import type { Sabotage } from './master-process.ts';
+
+/** Each agenda, once for each term. */
+function onAgendas(change: (agenda: Agenda<Standing>) => void): Sabotage {
+  const seen = new WeakSet<object>();
+  return onState((state) => {
+    for (const agenda of agendasOf(state)) {
+      if (seen.has(agenda)) continue;
+      seen.add(agenda);
+      change(agenda);
+    }
+  });
+}
+
+function* agendasOf({ kinds }: State): Generator<Agenda<Standing>> {
+  for (const { open, stands } of kinds.values()) {
+    yield open as unknown as Agenda<Standing>;
+    for (const { junction } of stands) yield junction.open as unknown as Agenda<Standing>;
+  }
+}
+
+export function queueMutants(): Mutant[] {
+  return [
+    {
+      name: 'offers the second task of a lane before the first',
+      ...onState(({ lanes }) => {
+        for (const { ready } of lanes.values()) {
+          ready.first = () => [...ready].slice(0, 2).at(-1);
+        }
+      }),
+    },
+    {
+      name: 'keeps a window open over what it gave up',
+      ...onState(({ lanes }) => {
+        for (const { ready } of lanes.values()) ready.until = null;
+      }),
+    },
+    {
+      name: 'leaves a kind where it stands when a task is put before its first',
+      ...onAgendas((agenda) => {
+        const announce = agenda.announce.bind(agenda);
+        agenda.announce = (queue, head) => {
+          if (queue.place < 0) announce(queue, head);
+        };
+      }),
+    },
+    {
+      name: 'takes the first kind that has a task for the one that comes first',
+      ...onAgendas((agenda) => {
+        agenda.choose = (choose, earliest) => {
+          if (earliest !== undefined) return earliest;
+          for (const queue of [...agenda].reverse()) {
+            const task = choose(queue);
+            if (task !== undefined) return task;
+          }
+          return undefined;
+        };
+      }),
+    },
+    {
+      name: 'forgets which lanes are to be read once an executor is idle',
+      ...onState(({ kinds }) => {
+        for (const { stands } of kinds.values()) {
+          for (const { junction } of stands) junction.hungry.clear();
+        }
+      }),
+    },
+    {
+      name: 'does not tell the kinds that a pool has nobody idle any more',
+      ...onState(({ pools }) => {
+        for (const { junctions } of pools.values()) {
+          for (const { idle } of junctions) idle.splice = () => [];
+        }
+      }),
+    },
+  ];
+}
