@@ -11,7 +11,8 @@ import {
 import { z } from 'zod';
 import type { MasterHandle } from '../application/master-handle.ts';
 import type { CommandOutcome } from '../domain/effects.ts';
-import { invalidFields, Problem, tryLater } from './problem.ts';
+import { answers } from './answers.ts';
+import { invalidFields, Problem } from './problem.ts';
 import { validate } from './body/fields.ts';
 import type { ApiRequest, HttpMetrics, Reply, Route } from './route.ts';
 import { executorView, goneExecutorView } from './views.ts';
@@ -26,11 +27,11 @@ export function executorRoutes(handle: MasterHandle): Route[] {
       role: 'admin',
       summary:
         'The executors that the master knows, with what each is doing; and the drained ones.',
-      replies: { 200: executorList },
+      replies: { done: executorList },
       handle: () => {
         const present = handle.executors().map(executorView);
         const gone = handle.goneExecutors().map(goneExecutorView);
-        return { status: 200, body: { executors: [...present, ...gone] } };
+        return { body: { executors: [...present, ...gone] } };
       },
     },
     {
@@ -39,7 +40,7 @@ export function executorRoutes(handle: MasterHandle): Route[] {
       role: 'admin',
       summary: 'Give an executor no new task. With a timeout, take back what it still runs then.',
       body: { schema: drainRequest, bytesMax: HTTP_LIMITS.bodyBytesMax, optional: true },
-      replies: { 200: executorCommandResponse },
+      replies: { done: executorCommandResponse },
       handle: (request) => {
         const { timeout } = validate(drainRequest, request.body);
         const timeoutMs = timeout === undefined ? null : Math.round(timeout * 1000);
@@ -51,7 +52,7 @@ export function executorRoutes(handle: MasterHandle): Route[] {
       path: `${API_BASE}/executor/{executor_id}/resume`,
       role: 'admin',
       summary: 'Give a drained executor tasks again.',
-      replies: { 200: executorCommandResponse },
+      replies: { done: executorCommandResponse },
       handle: (request) => command(request, (executorId) => handle.resumeExecutor(executorId)),
     },
     {
@@ -60,7 +61,7 @@ export function executorRoutes(handle: MasterHandle): Route[] {
       role: 'admin',
       summary: 'Set the labels and reservations of an executor in place of its own.',
       body: { schema: executorChange, bytesMax: HTTP_LIMITS.bodyBytesMax },
-      replies: { 200: executorCommandResponse },
+      replies: { done: executorCommandResponse },
       handle: (request) => {
         const { labels, reserve } = validate(executorChange, request.body);
         const override = {
@@ -80,18 +81,20 @@ export function probeRoutes(handle: MasterHandle, metrics: HttpMetrics): Route[]
       path: '/livez',
       role: 'public',
       summary: 'The process answers. Says nothing about the store, which it never touches.',
-      replies: { 200: statusResponse },
-      handle: () => ({ status: 200, body: { status: 'alive' } }),
+      replies: { done: statusResponse },
+      handle: () => ({ body: { status: 'alive' } }),
     },
     {
       method: 'GET',
       path: '/readyz',
       role: 'public',
       summary: 'The master takes work; 503 while it starts, recovers or drains.',
-      replies: { 200: statusResponse },
+      replies: { done: statusResponse },
       handle: () => {
-        if (handle.status !== 'ready') throw tryLater(503, `The master is ${handle.status}.`, 1);
-        return { status: 200, body: { status: 'ready' } };
+        if (handle.status !== 'ready') {
+          throw new Problem('unavailable', `The master is ${handle.status}.`);
+        }
+        return { body: { status: 'ready' } };
       },
     },
     {
@@ -99,10 +102,10 @@ export function probeRoutes(handle: MasterHandle, metrics: HttpMetrics): Route[]
       path: '/metrics',
       role: 'admin',
       summary: 'Metrics in the text format of Prometheus.',
-      replies: { 200: 'text/plain' },
+      replies: { done: 'text/plain' },
       handle: async () => {
         const { contentType, text } = await metrics.render();
-        return { status: 200, body: text, contentType };
+        return { body: text, contentType };
       },
     },
   ];
@@ -121,8 +124,10 @@ async function command(
 ): Promise<Reply> {
   const executorId = executorIdOf(request);
   const outcome = await run(executorId);
-  if (outcome.code !== 200) throw new Problem(outcome.code, outcome.message);
+  if (outcome.kind !== 'done') throw new Problem(outcome.kind, outcome.message);
   const { lasting } = outcome;
-  const body = { executor_id: executorId, code: 200, ...(lasting !== undefined && { lasting }) };
-  return { status: 200, body };
+  const code = answers.done.status;
+  return {
+    body: { executor_id: executorId, code, ...(lasting !== undefined && { lasting }) },
+  };
 }

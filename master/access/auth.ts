@@ -9,6 +9,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { Problem } from './problem.ts';
 
 /** `executor` is the role of the WebSocket upgrade alone. */
 export type Role = 'public' | 'submit' | 'executor' | 'admin';
@@ -19,16 +20,11 @@ export interface Tokens {
   readonly adminToken: string | null;
 }
 
-export interface Refusal {
-  readonly status: 401 | 403;
-  readonly message: string;
-}
-
 export interface Authorizer {
   /** Null: go ahead. */
-  authorize(req: IncomingMessage, role: Role): Refusal | null;
+  authorize(req: IncomingMessage, role: Role): Problem | null;
   /** For the WebSocket upgrade of an executor, before it is answered. */
-  authorizeExecutor(req: IncomingMessage): Refusal | null;
+  authorizeExecutor(req: IncomingMessage): Problem | null;
 }
 
 interface Holder {
@@ -45,18 +41,18 @@ export function createAuthorizer(tokens: Tokens): Authorizer {
   add('executor', tokens.executorToken);
   add('admin', tokens.adminToken);
 
-  function authorize(req: IncomingMessage, role: Role): Refusal | null {
+  function authorize(req: IncomingMessage, role: Role): Problem | null {
     if (role === 'public') return null;
     if (holders.length === 0) return refuseWebPage(req);
     const held = roleOf(req.headers.authorization, holders);
     if (held === null) {
       const isGiven = req.headers.authorization !== undefined;
       const message = isGiven ? 'This master does not know the token.' : 'No token was sent.';
-      return { status: 401, message: `${message} A valid bearer token is required.` };
+      return new Problem('noToken', `${message} A valid bearer token is required.`);
     }
     if (held === role || held === 'admin') return null;
     const wanted = role === 'admin' ? 'the admin token' : `the ${role} token, or the admin token`;
-    return { status: 403, message: `The ${held} token does not open this: it takes ${wanted}.` };
+    return new Problem('forbidden', `The ${held} token does not open this: it takes ${wanted}.`);
   }
 
   return { authorize, authorizeExecutor: (req) => authorize(req, 'executor') };
@@ -77,17 +73,17 @@ function roleOf(authorization: string | undefined, holders: readonly Holder[]): 
   return role;
 }
 
-function refuseWebPage(req: IncomingMessage): Refusal | null {
+function refuseWebPage(req: IncomingMessage): Problem | null {
   const { host, origin } = req.headers;
   if (host === undefined || !isLoopbackHost(host)) {
-    return { status: 403, message: 'Without tokens, only a loopback Host is served.' };
+    return new Problem('forbidden', 'Without tokens, only a loopback Host is served.');
   }
   if (origin !== undefined && origin !== `http://${host}`) {
-    return { status: 403, message: 'Without tokens, other web origins are not served.' };
+    return new Problem('forbidden', 'Without tokens, other web origins are not served.');
   }
   const site = req.headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') {
-    return { status: 403, message: 'Without tokens, web pages of others are not served.' };
+    return new Problem('forbidden', 'Without tokens, web pages of others are not served.');
   }
   return null;
 }

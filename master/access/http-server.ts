@@ -101,7 +101,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     answerBrokenRequest(error, socket, newest.get(socket)),
   );
   server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
-    const problem = new Problem(417, 'The only expectation that is met is 100-continue.');
+    const problem = new Problem('unmet', 'The only expectation that is met is 100-continue.');
     metrics.answered('unknown', sendError(req, res, problem, log), 0);
   });
 
@@ -154,8 +154,8 @@ function routeTable(options: HttpServerOptions): readonly Route[] {
       path: '/openapi.json',
       role: 'public',
       summary: 'This document.',
-      replies: { 200: 'application/json' },
-      handle: () => ({ status: 200, body: (document ??= openApiOf(routes, version)) }),
+      replies: { done: 'application/json' },
+      handle: () => ({ body: (document ??= openApiOf(routes, version)) }),
     },
   ];
   return routes;
@@ -184,15 +184,15 @@ function createApp(routes: readonly Route[], serving: Serving): express.Express 
     const allowed = methods.map(({ method }) => (method === 'GET' ? 'GET, HEAD' : method));
     there.all((req, res) => {
       const headers = { Allow: allowed.join(', ') };
-      refuse(req, res, new Problem(405, `Allowed here: ${headers.Allow}.`, { headers }), path);
+      refuse(req, res, new Problem('wrongMethod', `Allowed here: ${headers.Allow}.`, { headers }), path);
     });
   }
-  app.use((req, res) => refuse(req, res, new Problem(404, 'There is no such route.'), 'unknown'));
+  app.use((req, res) => refuse(req, res, new Problem('noRoute', 'There is no such route.'), 'unknown'));
   app.use(
     // Four parameters make it an error handler. What gets here is a path that cannot be decoded.
     (error: unknown, req: express.Request, res: express.Response, _next: express.NextFunction) => {
       const undecodable = error instanceof URIError;
-      const problem = undecodable ? new Problem(400, 'The path is not valid.') : error;
+      const problem = undecodable ? new Problem('invalid', 'The path is not valid.') : error;
       refuse(req, res, problem, 'unknown');
     },
   );
@@ -234,10 +234,10 @@ function answerBrokenRequest(
   }
   const problem =
     error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? new Problem(408, 'The request took too long to arrive.')
+      ? new Problem('tooSlow', 'The request took too long to arrive.')
       : error.code === 'HPE_HEADER_OVERFLOW'
-        ? new Problem(431, 'The header fields are too large.')
-        : new Problem(400, 'The request is not valid HTTP.');
+        ? new Problem('headTooLarge', 'The header fields are too large.')
+        : new Problem('invalid', 'The request is not valid HTTP.');
   const body = bodyOf(problem);
   const text = jsonLine(body);
   socket.end(

@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 document, made of the table of routes and the schemas they validate with. */
 import * as protocol from '@soda-scheduler/protocol';
 import { z } from 'zod';
+import { type AnswerKind, answers } from './answers.ts';
 import type { Role } from './auth.ts';
 import type { Route } from './route.ts';
 
@@ -91,10 +92,10 @@ function operationOf(route: Route): Json {
         }),
     responses: {
       ...Object.fromEntries(
-        Object.entries(route.replies).map(([status, reply]) => [
-          status,
-          { description: Number(status) < 300 ? 'Done.' : 'Refused.', ...contentOf(reply) },
-        ]),
+        Object.entries(route.replies).map(([kind, reply]) => {
+          const { status, means } = answers[kind as AnswerKind];
+          return [status, { description: means, ...contentOf(reply) }];
+        }),
       ),
       '4XX': {
         description: 'Refused; says why. 429 carries Retry-After.',

@@ -4,6 +4,7 @@
  */
 import { STATUS_CODES } from 'node:http';
 import type { Problem as ProblemBody } from '@soda-scheduler/protocol';
+import { type AnswerKind, answers } from './answers.ts';
 
 export interface FieldError {
   /** Where in the body (`task.retry.interval`, `tasks[3]`), in the query, or the header's name. */
@@ -13,36 +14,40 @@ export interface FieldError {
 
 interface ProblemExtras {
   readonly taskId?: string | undefined;
-  readonly errors?: readonly FieldError[];
+  readonly errors?: readonly FieldError[] | undefined;
+  /** In seconds, where this case knows better than its kind. */
+  readonly retryAfter?: number;
+  /** Beside those of its kind. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export class Problem extends Error {
   override readonly name = 'Problem';
+  readonly kind: AnswerKind;
   readonly status: number;
   readonly taskId: string | undefined;
   readonly errors: readonly FieldError[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: number, detail: string, extras: ProblemExtras = {}) {
+  constructor(kind: AnswerKind, detail: string, extras: ProblemExtras = {}) {
     super(detail);
-    this.status = status;
+    const answer = answers[kind];
+    const retryAfter = extras.retryAfter ?? answer.retryAfter;
+    this.kind = kind;
+    this.status = answer.status;
     this.taskId = extras.taskId;
     this.errors = extras.errors;
-    this.headers = extras.headers ?? {};
+    this.headers = {
+      ...answer.headers,
+      ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
+      ...extras.headers,
+    };
   }
 }
 
 export function invalidFields(errors: readonly FieldError[], taskId?: string): Problem {
   const names = errors.map((error) => error.field).join(', ');
-  return new Problem(400, `The request is not valid: ${names}.`, { taskId, errors });
-}
-
-/** The backlog is full: it will not be empty in a second. */
-export const BACKLOG_RETRY_SECONDS = 10;
-
-export function tryLater(status: 429 | 503, detail: string, seconds: number, taskId?: string) {
-  return new Problem(status, detail, { taskId, headers: { 'Retry-After': String(seconds) } });
+  return new Problem('invalid', `The request is not valid: ${names}.`, { taskId, errors });
 }
 
 export function bodyOf(problem: Problem): ProblemBody {

@@ -8,7 +8,8 @@ import { Unavailable } from '../application/master-handle.ts';
 import type { Log } from '../application/ports.ts';
 import type { Authorizer, Role } from './auth.ts';
 import { announcedBytes, type BodyBudget, ClientGone, readBody } from './body/read-body.ts';
-import { bodyOf, Problem, tryLater } from './problem.ts';
+import { type AnswerKind, answers } from './answers.ts';
+import { bodyOf, Problem } from './problem.ts';
 
 export interface ApiRequest {
   readonly params: Readonly<Record<string, string>>;
@@ -19,7 +20,8 @@ export interface ApiRequest {
 }
 
 export interface Reply {
-  readonly status: number;
+  /** Default: `done`. */
+  readonly kind?: AnswerKind;
   readonly body: unknown;
   /** `text/plain` and the like: the body is a string to be sent as it is. Default: JSON. */
   readonly contentType?: string;
@@ -41,8 +43,8 @@ export interface Route {
     readonly optional?: boolean;
   };
   readonly headers?: Readonly<Record<string, string>>;
-  /** Status to what its JSON looks like; a string names another content type. */
-  readonly replies: Readonly<Record<number, z.ZodType | string>>;
+  /** Kind of answer to what its JSON looks like; a string names another content type. */
+  readonly replies: Readonly<Partial<Record<AnswerKind, z.ZodType | string>>>;
   handle(request: ApiRequest): Reply | Promise<Reply>;
 }
 
@@ -61,7 +63,9 @@ export interface Serving {
 
 type Addressed = Pick<ApiRequest, 'params' | 'query'>;
 
+/** For the metrics: nobody is there to be answered. */
 const CLIENT_GONE_STATUS = 499;
+
 /** Never throws and never rejects: whatever goes wrong becomes an answer, or a line in the log. */
 export async function serve(
   { authorizer, metrics, log, bodies }: Serving,
@@ -74,8 +78,8 @@ export async function serve(
   let status: number;
   try {
     const reply = await reach(authorizer, bodies, route, req, addressed);
-    sendReply(res, reply);
-    status = reply.status;
+    status = answers[reply.kind ?? 'done'].status;
+    sendReply(res, status, reply);
   } catch (error) {
     status = error instanceof ClientGone ? CLIENT_GONE_STATUS : sendError(req, res, error, log);
   }
@@ -90,11 +94,7 @@ async function reach(
   { params, query }: Addressed,
 ): Promise<Reply> {
   const refusal = authorizer.authorize(req, route.role);
-  if (refusal !== null) {
-    const headers: Record<string, string> =
-      refusal.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {};
-    throw new Problem(refusal.status, refusal.message, { headers });
-  }
+  if (refusal !== null) throw refusal;
   checkAccept(req.headers.accept, route);
   const { body: expected } = route;
   const { headers } = req;
@@ -103,7 +103,7 @@ async function reach(
   try {
     const body = await readBody(req, expected.bytesMax, hold);
     if (body === undefined && expected.optional !== true) {
-      throw new Problem(400, 'Expected a JSON body.');
+      throw new Problem('invalid', 'Expected a JSON body.');
     }
     return await route.handle({ params, query, headers, body });
   } finally {
@@ -124,15 +124,12 @@ function checkAccept(accept: string | undefined, route: Route): void {
       !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
     );
   });
-  if (!accepted) throw new Problem(406, `This is served as ${offered} only.`);
+  if (!accepted) throw new Problem('notAcceptable', `This is served as ${offered} only.`);
 }
 
-function sendReply(res: ServerResponse, reply: Reply): void {
-  if (reply.contentType !== undefined) {
-    send(res, reply.status, reply.contentType, String(reply.body), {});
-  } else {
-    send(res, reply.status, 'application/json', jsonLine(reply.body), {});
-  }
+function sendReply(res: ServerResponse, status: number, { contentType, body }: Reply): void {
+  if (contentType !== undefined) send(res, status, contentType, String(body), {});
+  else send(res, status, 'application/json', jsonLine(body), {});
 }
 
 /** Answers an error of any kind as a problem. Returns the status it was given. */
@@ -143,7 +140,7 @@ export function sendError(
   log: Log,
 ): number {
   const problem = problemOf(error);
-  if (problem.status === 500) log.error('request failed', { method: req.method, error });
+  if (problem.kind === 'fault') log.error('request failed', { method: req.method, error });
   else if (error instanceof Unavailable && error.cause !== undefined) {
     const why = error.cause instanceof Error ? error.cause.message : error.cause;
     log.warn('request put off', { method: req.method, error: why });
@@ -160,8 +157,10 @@ export function jsonLine(body: unknown): string {
 
 function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  if (error instanceof Unavailable) return tryLater(503, error.message, error.retryAfterSeconds);
-  return new Problem(500, 'The request failed inside the master; its log says why.');
+  if (error instanceof Unavailable) {
+    return new Problem('unavailable', error.message, { retryAfter: error.retryAfterSeconds });
+  }
+  return new Problem('fault', 'The request failed inside the master; its log says why.');
 }
 
 function send(

@@ -50,9 +50,9 @@ export function* readSubmission(
     throw invalidFields([{ field: 'task.notify_url', message: refusal }]);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    throw new Problem(error.status, error.message, {
+    throw new Problem(error.kind, error.message, {
       taskId: claimedIdOf(value),
-      ...(error.errors === undefined ? {} : { errors: error.errors }),
+      errors: error.errors,
     });
   }
 }
@@ -167,7 +167,7 @@ function checkParamsSize(params: string): void {
   const bytes = Buffer.byteLength(params);
   if (bytes <= HTTP_LIMITS.paramsBytesMax) return;
   throw new Problem(
-    413,
+    'tooLarge',
     `The params are ${bytes} bytes of JSON, and ${HTTP_LIMITS.paramsBytesMax} are allowed.`,
   );
 }

@@ -15,7 +15,8 @@ import {
 import { type MasterHandle, type Submission, Unavailable } from '../application/master-handle.ts';
 import { SMALL_BODY_BYTES_MAX } from '../domain/bounds.ts';
 import type { SubmitOutcome } from '../domain/effects.ts';
-import { BACKLOG_RETRY_SECONDS, invalidFields, Problem, tryLater } from './problem.ts';
+import { answers } from './answers.ts';
+import { invalidFields, Problem } from './problem.ts';
 import { findItems } from './body/batch-items.ts';
 import { problemOfBroken, problemOfRefused, readJson } from './body/fields.ts';
 import { Pieces, runAtOnce } from './body/pieces.ts';
@@ -49,7 +50,7 @@ export function submitRoutes(handle: MasterHandle, refusalOf: RefusalOf): Route[
           'first time did, the same key with another body answers 422.',
       },
       body: { schema: submitRequest, bytesMax: HTTP_LIMITS.bodyBytesMax },
-      replies: { 202: submitResponse, 409: conflictResponse },
+      replies: { accepted: submitResponse, taken: conflictResponse },
       handle: (request) => submitOne(handle, pieces, read, request),
     },
     {
@@ -59,7 +60,7 @@ export function submitRoutes(handle: MasterHandle, refusalOf: RefusalOf): Route[
       hot: true,
       summary: 'Submit up to 1000 tasks. Each has its own result; a bad one spoils no other.',
       body: { schema: batchRequest, bytesMax: HTTP_LIMITS.batchBytesMax },
-      replies: { 200: batchResponse },
+      replies: { done: batchResponse },
       handle: (request) => submitBatch(handle, pieces, read, request),
     },
   ];
@@ -78,17 +79,22 @@ async function submitOne(
   const submission = isShort ? runAtOnce(reading) : await pieces.run(reading, isSmall);
   const [outcome] = await handle.submit([submission]);
   if (outcome === undefined) throw new Error('The engine gave no outcome for a task.');
-  if (outcome.code === 202) return accepted(outcome.taskId);
-  if (outcome.code === 409) {
-    const sameRequest = isSameRequest(submission, outcome.holderHash);
-    if (key === null) return { status: 409, body: conflict(outcome.taskId, sameRequest) };
-    if (sameRequest) return accepted(outcome.taskId);
-    const detail = 'This Idempotency-Key was used before, with another request.';
-    throw new Problem(422, detail, { taskId: outcome.taskId });
+  const { taskId } = outcome;
+  switch (outcome.kind) {
+    case 'accepted':
+      return accepted(taskId);
+    case 'taken': {
+      const sameRequest = isSameRequest(submission, outcome.holderHash);
+      if (key === null) return { kind: 'taken', body: conflict(taskId, sameRequest) };
+      if (sameRequest) return accepted(taskId);
+      const detail = 'This Idempotency-Key was used before, with another request.';
+      throw new Problem('keyReused', detail, { taskId });
+    }
+    case 'overdue':
+      throw pastDeadline(submission, outcome.now);
+    default:
+      throw new Problem(outcome.kind, outcome.message, { taskId });
   }
-  if (outcome.code === 400) throw pastDeadline(submission, outcome.now);
-  const seconds = outcome.code === 429 ? BACKLOG_RETRY_SECONDS : 1;
-  throw tryLater(outcome.code, outcome.message, seconds, outcome.taskId);
 }
 
 function* readOne(body: Buffer, key: string | null, read: Read): Generator<void, Submission> {
@@ -106,16 +112,16 @@ function pastDeadline({ id, deadlineAt }: Submission, now: number): Problem {
 }
 
 function accepted(taskId: string): Reply {
-  return { status: 202, body: { task_id: taskId, code: 202 } };
+  return { kind: 'accepted', body: { task_id: taskId, code: answers.accepted.status } };
 }
 
 function conflict(taskId: string, sameRequest: boolean) {
   return {
     task_id: taskId,
-    code: 409,
+    code: answers.taken.status,
     message: `task id conflict: ${taskId}`,
     same_request: sameRequest,
-  } as const;
+  };
 }
 
 async function submitBatch(
@@ -131,7 +137,7 @@ async function submitBatch(
   const batch = await pieces.run(readBatch(body, read));
   const outcomes = await submitInParts(handle, batch.submissions);
   await pieces.run(addResults(batch, outcomes));
-  return { status: 200, body: { results: batch.results } };
+  return { body: { results: batch.results } };
 }
 
 /**
@@ -141,8 +147,8 @@ async function submitBatch(
 async function submitInParts(
   handle: MasterHandle,
   submissions: readonly Submission[],
-): Promise<SubmitOutcome[]> {
-  const outcomes: SubmitOutcome[] = [];
+): Promise<BatchOutcome[]> {
+  const outcomes: BatchOutcome[] = [];
   while (outcomes.length < submissions.length) {
     const part = partOf(submissions, outcomes.length);
     try {
@@ -150,7 +156,7 @@ async function submitInParts(
     } catch (error) {
       if (outcomes.length === 0 || !(error instanceof Unavailable)) throw error;
       const { message } = error;
-      outcomes.push(...part.map(({ id }) => ({ taskId: id, code: 503 as const, message })));
+      outcomes.push(...part.map(({ id }) => ({ taskId: id, kind: 'unavailable' as const, message })));
     }
   }
   return outcomes;
@@ -166,7 +172,7 @@ function partOf(submissions: readonly Submission[], from: number): readonly Subm
 
 function* addResults(
   { submissions, places, results }: Batch,
-  outcomes: readonly SubmitOutcome[],
+  outcomes: readonly BatchOutcome[],
 ): Generator<void, void> {
   for (const [index, submission] of submissions.entries()) {
     yield;
@@ -176,6 +182,11 @@ function* addResults(
     results[place] = resultOf(submission, outcome);
   }
 }
+
+/** Of a task whose part of the batch met no master that works, nothing is known. */
+type BatchOutcome =
+  | SubmitOutcome
+  | { readonly taskId: string; readonly kind: 'unavailable'; readonly message: string };
 
 interface Batch {
   readonly submissions: Submission[];
@@ -237,7 +248,7 @@ function* readItem(
 function checkItemSize({ start, end }: Range): void {
   const { itemBytesMax } = HTTP_LIMITS;
   if (end - start <= itemBytesMax) return;
-  throw new Problem(413, `The item is ${end - start} bytes, and ${itemBytesMax} are allowed.`);
+  throw new Problem('tooLarge', `The item is ${end - start} bytes, and ${itemBytesMax} are allowed.`);
 }
 
 function refused(problem: Problem): BatchResult {
@@ -249,11 +260,17 @@ function refused(problem: Problem): BatchResult {
   };
 }
 
-function resultOf(submission: Submission, outcome: SubmitOutcome): BatchResult {
-  if (outcome.code === 202) return { task_id: outcome.taskId, code: 202 };
-  if (outcome.code === 409) {
-    return conflict(outcome.taskId, isSameRequest(submission, outcome.holderHash));
+function resultOf(submission: Submission, outcome: BatchOutcome): BatchResult {
+  const { taskId } = outcome;
+  const code = answers[outcome.kind].status;
+  switch (outcome.kind) {
+    case 'accepted':
+      return { task_id: taskId, code };
+    case 'taken':
+      return conflict(taskId, isSameRequest(submission, outcome.holderHash));
+    case 'overdue':
+      return refused(pastDeadline(submission, outcome.now));
+    default:
+      return { task_id: taskId, code, message: outcome.message };
   }
-  if (outcome.code === 400) return refused(pastDeadline(submission, outcome.now));
-  return { task_id: outcome.taskId, code: outcome.code, message: outcome.message };
 }

@@ -14,7 +14,8 @@ import {
 import type { MasterHandle } from '../application/master-handle.ts';
 import type { Log } from '../application/ports.ts';
 import type { CommandOutcome } from '../domain/effects.ts';
-import { BACKLOG_RETRY_SECONDS, invalidFields, Problem, tryLater } from './problem.ts';
+import { answers } from './answers.ts';
+import { invalidFields, Problem } from './problem.ts';
 import { checkShape, validate } from './body/fields.ts';
 import type { ApiRequest, Reply, Route } from './route.ts';
 import { instantOf, priorityOf } from './submission.ts';
@@ -33,7 +34,7 @@ function readRoutes(handle: MasterHandle): Route[] {
       path: `${API_BASE}/task/{task_id}`,
       role: 'submit',
       summary: 'A task: its state, progress, timeline, result or error, and its callback.',
-      replies: { 200: taskViewSchema },
+      replies: { done: taskViewSchema },
       handle: (request) => show(handle, taskIdOf(request)),
     },
     {
@@ -41,7 +42,7 @@ function readRoutes(handle: MasterHandle): Route[] {
       path: `${API_BASE}/task/{task_id}/attempt/{attempt}`,
       role: 'submit',
       summary: 'One attempt of a task, with all the details of its error.',
-      replies: { 200: attemptViewSchema },
+      replies: { done: attemptViewSchema },
       handle: (request) => showAttempt(handle, taskIdOf(request), attemptOf(request)),
     },
     {
@@ -52,7 +53,7 @@ function readRoutes(handle: MasterHandle): Route[] {
         'Tasks, newest first, without what may be large. A page looks at so many tasks: it may ' +
         'be short, or empty, and the next one goes on where it ended.',
       query: listQuery,
-      replies: { 200: taskList },
+      replies: { done: taskList },
       handle: (request) => list(handle, request),
     },
   ];
@@ -66,7 +67,7 @@ function commandRoutes(handle: MasterHandle, log: Log): Route[] {
       role: 'submit',
       summary: 'Cancel a task. A running attempt is told to end; the answer does not wait for it.',
       body: { schema: cancelRequest, bytesMax, optional: true },
-      replies: { 200: taskCommandResponse },
+      replies: { done: taskCommandResponse },
       handle: async (request) => {
         const { reason } = validate(cancelRequest, request.body);
         const reply = await command(request, (taskId) => handle.cancel(taskId));
@@ -80,7 +81,7 @@ function commandRoutes(handle: MasterHandle, log: Log): Route[] {
       role: 'submit',
       summary: 'Change the priority or the due time of a waiting task.',
       body: { schema: patchRequest, bytesMax },
-      replies: { 200: taskCommandResponse },
+      replies: { done: taskCommandResponse },
       handle: (request) => {
         const { priority, run_at } = validate(patchRequest, request.body);
         const seconds = priority === undefined ? null : priorityOf(priority);
@@ -92,7 +93,7 @@ function commandRoutes(handle: MasterHandle, log: Log): Route[] {
       path: `${API_BASE}/task/{task_id}/retry`,
       role: 'submit',
       summary: 'Run a terminal task again, under the same id, with fresh attempts.',
-      replies: { 200: taskCommandResponse },
+      replies: { done: taskCommandResponse },
       handle: (request) => command(request, (taskId) => handle.retry(taskId)),
     },
     {
@@ -100,7 +101,7 @@ function commandRoutes(handle: MasterHandle, log: Log): Route[] {
       path: `${API_BASE}/task/{task_id}/redeliver`,
       role: 'submit',
       summary: 'Send the callback of a terminal task again.',
-      replies: { 200: taskCommandResponse },
+      replies: { done: taskCommandResponse },
       handle: (request) => command(request, (taskId) => handle.redeliver(taskId)),
     },
   ];
@@ -112,14 +113,13 @@ async function command(
 ): Promise<Reply> {
   const taskId = taskIdOf(request);
   const outcome = await run(taskId);
-  if (outcome.code === 429) throw tryLater(429, outcome.message, BACKLOG_RETRY_SECONDS, taskId);
-  if (outcome.code !== 200) throw new Problem(outcome.code, outcome.message, { taskId });
-  return { status: 200, body: { task_id: taskId, code: 200 } };
+  if (outcome.kind !== 'done') throw new Problem(outcome.kind, outcome.message, { taskId });
+  return { body: { task_id: taskId, code: answers.done.status } };
 }
 
 async function show(handle: MasterHandle, taskId: string): Promise<Reply> {
   const shown = await handle.find(taskId, 'all');
-  if (shown === null) throw new Problem(404, 'No such task is retained.', { taskId });
+  if (shown === null) throw new Problem('unknown', 'No such task is retained.', { taskId });
   const waiting = shown.task.state === 'waiting' ? handle.explain(shown.task) : null;
   return jsonReply(taskViewText(shown, waiting));
 }
@@ -127,7 +127,7 @@ async function show(handle: MasterHandle, taskId: string): Promise<Reply> {
 async function showAttempt(handle: MasterHandle, taskId: string, attempt: number): Promise<Reply> {
   const shown = await handle.find(taskId, attempt);
   const text = shown && attemptViewText(shown, attempt);
-  if (text === null) throw new Problem(404, 'No such attempt is retained.', { taskId });
+  if (text === null) throw new Problem('unknown', 'No such attempt is retained.', { taskId });
   return jsonReply(text);
 }
 
@@ -146,7 +146,7 @@ async function list(handle: MasterHandle, request: ApiRequest): Promise<Reply> {
 }
 
 function jsonReply(text: string): Reply {
-  return { status: 200, body: `${text}\n`, contentType: 'application/json' };
+  return { body: `${text}\n`, contentType: 'application/json' };
 }
 
 /** Opaque to clients, so that what it holds may change. */

@@ -3,20 +3,22 @@ import type { Change } from './changes.ts';
 import type { Event, RequestId } from './events.ts';
 import type { AttemptRecord, CancelReason, EndedTask, Notification, Task } from './task.ts';
 
-/** The answer to one submitted task. */
+/** What became of one submitted task. `access/answers.ts` says what each kind is on the wire. */
 export type SubmitOutcome =
-  | { readonly taskId: string; readonly code: 202 }
+  | { readonly taskId: string; readonly kind: 'accepted' }
   /** The id is in use, by a task of a request with this digest; empty where nobody chose the id. */
-  | { readonly taskId: string; readonly code: 409; readonly holderHash: string }
+  | { readonly taskId: string; readonly kind: 'taken'; readonly holderHash: string }
   /** Its deadline is not after `now`. */
-  | { readonly taskId: string; readonly code: 400; readonly now: number }
-  | { readonly taskId: string; readonly code: 429 | 503; readonly message: string };
+  | { readonly taskId: string; readonly kind: 'overdue'; readonly now: number }
+  /** Too much waits already; or no task is taken any more. */
+  | { readonly taskId: string; readonly kind: 'full' | 'closed'; readonly message: string };
 
-/** The answer to a command on one task or executor. */
+/** What became of a command on one task or executor. */
 export type CommandOutcome =
   /** `lasting`: of a drain, whether it outlives the process of the executor. */
-  | { readonly code: 200; readonly lasting?: boolean }
-  | { readonly code: 404 | 409 | 429; readonly message: string };
+  | { readonly kind: 'done'; readonly lasting?: boolean }
+  /** There is no such thing; its state does not allow it; or too much waits already. */
+  | { readonly kind: 'unknown' | 'conflict' | 'full'; readonly message: string };
 
 /** The answer to a request; which of the two follows from the event that asked. */
 export type Reply = readonly SubmitOutcome[] | CommandOutcome;

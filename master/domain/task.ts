@@ -227,6 +227,17 @@ export function endedTask(task: Task): EndedTask {
   };
 }
 
+/** How a task has ended, as receivers of callbacks have always been told: by one number. */
+export function callbackCode(
+  task: Pick<Task, 'state' | 'lastOutcome' | 'failureReason'>,
+): 200 | 408 | 499 | 500 | 501 {
+  if (task.state === 'succeeded') return 200;
+  if (task.state === 'canceled') return 499;
+  const isLost = task.lastOutcome === 'lost' || task.lastOutcome === 'lost_contact';
+  if (task.failureReason === 'crash_budget' || isLost) return 501;
+  return task.state === 'expired' || task.lastOutcome === 'timed_out' ? 408 : 500;
+}
+
 export function isTerminal(state: TaskState): state is TerminalState {
   return state === 'succeeded' || state === 'failed' || state === 'canceled' || state === 'expired';
 }

@@ -29,7 +29,7 @@ export class StandInHandle implements MasterHandle {
   readonly queries: ListQuery[] = [];
   readonly fleet: Executor[] = [];
   readonly gone: ExecutorRecord[] = [];
-  commandOutcome: CommandOutcome = { code: 200 };
+  commandOutcome: CommandOutcome = { kind: 'done' };
   /** Takes the place of acceptance: may throw. */
   submitOverride: ((submission: Submission) => SubmitOutcome) | null = null;
 
@@ -41,9 +41,9 @@ export class StandInHandle implements MasterHandle {
       const holder = this.stored.get(taskId);
       if (holder === undefined) {
         this.keep(waitingTask(submission, this.stored.size + 1));
-        return { taskId, code: 202 };
+        return { taskId, kind: 'accepted' };
       }
-      return { taskId, code: 409, holderHash: holder.task.requestHash };
+      return { taskId, kind: 'taken', holderHash: holder.task.requestHash };
     });
   }
 

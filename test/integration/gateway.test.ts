@@ -2,6 +2,7 @@
 import { request } from 'node:http';
 import { CloseCode, EXECUTOR_PATH, SESSION_LIMITS, SUBPROTOCOL } from '@soda-scheduler/protocol';
 import { expect } from 'chai';
+import { Problem } from '../../master/access/problem.ts';
 import { ManualClock } from '../helpers/manual-clock.ts';
 import { RawExecutor } from '../helpers/raw-executor.ts';
 import { ScriptedMaster } from '../helpers/scripted-master.ts';
@@ -20,7 +21,7 @@ describe('executor gateway', () => {
       heartbeatMs: 5_000,
       leaseMs: 15_000,
       authorize: (req) =>
-        req.headers.authorization === 'Bearer wrong' ? { status: 401, message: 'No.' } : null,
+        req.headers.authorization === 'Bearer wrong' ? new Problem('noToken', 'No.') : null,
     });
   });
 

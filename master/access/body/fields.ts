@@ -65,7 +65,7 @@ export function* problemOfBroken(bytes: Buffer, at: number): Generator<void, Pro
   const column = bytes.toString('utf8', lineStart, at).length + 1;
   const what = at === bytes.length ? 'it ends too early' : 'unexpected character';
   const detail = `The body is not valid JSON: ${what} at line ${line} column ${column}.`;
-  return new Problem(400, detail);
+  return new Problem('invalid', detail);
 }
 
 /** For a value whose keys and depth are known to be harmless. @throws {Problem} 400 */

@@ -8,7 +8,7 @@ import {
   MEDIUM_BODIES_BYTES_MAX,
   SMALL_BODY_BYTES_MAX,
 } from '../../domain/bounds.ts';
-import { Problem, tryLater } from '../problem.ts';
+import { Problem } from '../problem.ts';
 
 /** The client went away before its request was complete: there is nobody to answer. */
 export class ClientGone extends Error {
@@ -62,18 +62,18 @@ export async function readBody(
   if (contentType !== undefined) checkContentType(contentType);
   const encoding = req.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {
-    throw new Problem(415, 'Compressed bodies are not supported.');
+    throw new Problem('notJson', 'Compressed bodies are not supported.');
   }
   const bytes = await readBytes(req, bytesMax, hold);
   if (bytes.length === 0) return undefined;
-  if (contentType === undefined) throw new Problem(415, 'Expected Content-Type: application/json.');
-  if (!isUtf8(bytes)) throw new Problem(400, 'The body is not valid UTF-8.');
+  if (contentType === undefined) throw new Problem('notJson', 'Expected Content-Type: application/json.');
+  if (!isUtf8(bytes)) throw new Problem('invalid', 'The body is not valid UTF-8.');
   return bytes;
 }
 
 function checkContentType(contentType: string): void {
   if (!/^application\/json *(; *charset="?utf-8"? *)?$/i.test(contentType)) {
-    throw new Problem(415, 'Expected Content-Type: application/json, in UTF-8.');
+    throw new Problem('notJson', 'Expected Content-Type: application/json, in UTF-8.');
   }
 }
 
@@ -117,9 +117,12 @@ function readBytes(req: IncomingMessage, bytesMax: number, hold: BodyHold): Prom
 }
 
 function tooLarge(bytesMax: number): Problem {
-  return new Problem(413, `The body is larger than ${bytesMax} bytes, the most allowed here.`);
+  return new Problem('tooLarge', `The body is larger than ${bytesMax} bytes, the most allowed here.`);
 }
 
 function tooBusy(): Problem {
-  return tryLater(503, 'The master is busy: requests under way are too large together.', 1);
+  return new Problem(
+    'unavailable',
+    'The master is busy: requests under way are too large together.',
+  );
 }

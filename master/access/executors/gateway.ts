@@ -11,6 +11,7 @@ import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
 import type { MasterHandle, MasterStatus } from '../../application/master-handle.ts';
 import type { Log } from '../../application/ports.ts';
+import { Problem } from '../problem.ts';
 import type { ExecutorSessions } from './sessions.ts';
 
 /** A constant of its own, since the types of ws do not know `closeTimeout` yet. */
@@ -32,14 +33,9 @@ const HELLO_BYTES_MAX = 64 * 1024;
 /** Answers to pings that the peer has not read. */
 const PONGS_UNSENT_MAX = 60;
 
-interface Refusal {
-  readonly status: number;
-  readonly message: string;
-}
-
 export interface GatewayOptions {
   /** Looks at the headers of a request; null lets it pass. */
-  readonly authorize: (request: IncomingMessage) => Refusal | null;
+  readonly authorize: (request: IncomingMessage) => Problem | null;
   readonly sessions: ExecutorSessions;
   readonly log: Log;
 }
@@ -77,23 +73,23 @@ export class ExecutorGateway {
   }
 
   /** Null: the upgrade may go on. */
-  #refusalOf(request: IncomingMessage, status: MasterStatus): Refusal | null {
+  #refusalOf(request: IncomingMessage, status: MasterStatus): Problem | null {
     if (request.url?.split('?', 1)[0] !== EXECUTOR_PATH) {
-      return { status: 404, message: 'There is nothing at this path.' };
+      return new Problem('noRoute', 'There is nothing at this path.');
     }
     // Executors are programs; a page in someone's browser must not become one.
     if (request.headers.origin !== undefined) {
-      return { status: 403, message: 'Requests with an Origin are refused.' };
+      return new Problem('forbidden', 'Requests with an Origin are refused.');
     }
     const offered = request.headers['sec-websocket-protocol']?.split(',') ?? [];
     if (!offered.some((name) => name.trim() === SUBPROTOCOL)) {
-      return { status: 400, message: `Expected the WebSocket subprotocol ${SUBPROTOCOL}.` };
+      return new Problem('invalid', `Expected the WebSocket subprotocol ${SUBPROTOCOL}.`);
     }
     const refusal = this.#options.authorize(request);
     if (refusal !== null) return refusal;
     // A master that rebuilds its state keeps its executors, and their leases.
     if (status === 'ready' || status === 'recovering') return null;
-    return { status: 503, message: `The master is ${status}.` };
+    return new Problem('unavailable', `The master is ${status}.`);
   }
 
   #open(socket: WebSocket): void {
@@ -151,15 +147,14 @@ function limitMessages(socket: WebSocket, bytesMax: number): void {
   _receiver._maxPayload = bytesMax;
 }
 
-function refuseUpgrade(socket: Duplex, { status, message }: Refusal): void {
+function refuseUpgrade(socket: Duplex, { status, message, headers }: Problem): void {
   socket.on('error', () => socket.destroy());
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     'Connection: close',
     'Content-Type: text/plain; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(message)}`,
-    ...(status === 401 ? ['WWW-Authenticate: Bearer'] : []),
-    ...(status === 503 ? ['Retry-After: 1'] : []),
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${message}`);
 }

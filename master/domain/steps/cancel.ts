@@ -20,13 +20,14 @@ export function cancelRequested(
   now: number,
   out: Output,
 ): CommandOutcome {
-  if (isTerminal(task.state)) return { code: 409, message: `the task is ${task.state} already` };
+  if (isTerminal(task.state))
+    return { kind: 'conflict', message: `the task is ${task.state} already` };
   if (task.state === 'waiting') {
     finish(state, task, 'canceled', null, now, out);
   } else {
     beginEnding(state, task, 'canceled', now, out);
   }
-  return { code: 200 };
+  return { kind: 'done' };
 }
 
 /** A user's wish replaces any other reason; otherwise the first reason stands. */

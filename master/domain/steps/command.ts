@@ -7,7 +7,7 @@ import type { State } from '../state.ts';
 import { isTerminal, startLimitOf, type Task } from '../task.ts';
 import { newRun, orderTimeOf, refusalOf } from './submit.ts';
 
-const NO_TASK: CommandOutcome = { code: 404, message: 'no such task' };
+const NO_TASK: CommandOutcome = { kind: 'unknown', message: 'no such task' };
 
 /**
  * A command on a task: with the one in memory, else with its row, which is asked for first; then
@@ -39,14 +39,17 @@ export function retryRequested(
   out: Output,
 ): CommandOutcome {
   if (!isTerminal(task.state) || task.finishedAt === null) {
-    return { code: 409, message: `the task is ${task.state}: only an ended task can be retried` };
+    return {
+      kind: 'conflict',
+      message: `the task is ${task.state}: only an ended task can be retried`,
+    };
   }
   const { finishedAt } = task;
   if (task.deadlineAt !== null && task.deadlineAt <= now) {
-    return { code: 409, message: 'the deadline of the task has passed' };
+    return { kind: 'conflict', message: 'the deadline of the task has passed' };
   }
   const refusal = refusalOf(state, task.lane);
-  if (refusal !== null) return { code: 429, message: refusal };
+  if (refusal !== null) return { kind: 'full', message: refusal };
   // Its checkpoint stays: what an earlier run has finished need not be done again.
   const again: Task = { ...task, ...newRun(task, now, task.priority) };
   // Its callback goes with the history row.
@@ -54,7 +57,7 @@ export function retryRequested(
   if (event.notification) state.notifications.remove(event.notification);
   out.changes.push(...taskReopened(again, finishedAt));
   enqueue(state, again, now);
-  return { code: 200 };
+  return { kind: 'done' };
 }
 
 /** A new priority, a new due time, or both; null leaves one as it is. */
@@ -66,7 +69,10 @@ export function changeRequested(
   out: Output,
 ): CommandOutcome {
   if (task.state !== 'waiting') {
-    return { code: 409, message: `the task is ${task.state}: only a waiting task can be changed` };
+    return {
+      kind: 'conflict',
+      message: `the task is ${task.state}: only a waiting task can be changed`,
+    };
   }
   displace(state, task);
   let since = waitsSince(task);
@@ -78,7 +84,7 @@ export function changeRequested(
   task.orderTime = orderTimeOf(since, task.priority);
   out.changes.push(taskUpdated(task));
   place(state, task, now);
-  return { code: 200 };
+  return { kind: 'done' };
 }
 
 /**

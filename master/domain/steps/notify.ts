@@ -168,10 +168,10 @@ export function redeliverRequested(
   }
   if (notification === null) {
     const message = 'no ended task with a notify_url has this id';
-    out.effects.push({ type: 'reply', request, reply: { code: 404, message } });
+    out.effects.push({ type: 'reply', request, reply: { kind: 'unknown', message } });
     return;
   }
-  out.effects.push({ type: 'reply', request, reply: { code: 200 } });
+  out.effects.push({ type: 'reply', request, reply: { kind: 'done' } });
   // What is in flight is not sent twice, but what becomes of it is the first of the new tries.
   const inFlight = state.notifying.find(notification);
   if (inFlight !== null) return beginTries(inFlight, now, out);

@@ -9,7 +9,7 @@ import type { State } from '../state.ts';
 import { changePool, watchDrain } from './fleet.ts';
 import { becomeIdle, leaveIdle } from './occupation.ts';
 
-const NO_EXECUTOR: CommandOutcome = { code: 404, message: 'no such executor' };
+const NO_EXECUTOR: CommandOutcome = { kind: 'unknown', message: 'no such executor' };
 const NOT_DRAINED = { drainedAt: null, drainDeadlineAt: null } as const;
 
 /** A process that was silent for its lease may still come back, and is to stay as it was set then. */
@@ -65,7 +65,7 @@ function drainRequested(
     leaveIdle(state, executor);
     watchDrain(state, executor);
   }
-  return { code: 200, lasting: record.lasting };
+  return { kind: 'done', lasting: record.lasting };
 }
 
 /** Gives an executor work again, also one that is to come back. */
@@ -82,7 +82,7 @@ function resumeRequested(
     setDrain(executor, record, out);
     becomeIdle(state, executor);
   }
-  return { code: 200 };
+  return { kind: 'done' };
 }
 
 /** Sets which labels count, of an executor that may be away. What it runs goes on. */
@@ -99,7 +99,7 @@ function relabelRequested(
     changePool(state, executor);
     becomeIdle(state, executor);
   }
-  return { code: 200, lasting: record.lasting };
+  return { kind: 'done', lasting: record.lasting };
 }
 
 /** The record as it is now; it is kept while it says anything. Null: there is no such executor. */

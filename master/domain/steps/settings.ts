@@ -21,7 +21,7 @@ export function settingsChanged(
   const pause = paused && { at, reason: paused.reason, until: paused.until };
   set(state, { paused: pause, maxWaiting, maxRunning }, out);
   watchPause(state);
-  const reply: CommandOutcome = { code: 200 };
+  const reply: CommandOutcome = { kind: 'done' };
   out.effects.push({ type: 'reply', request, reply });
 }
 

@@ -20,7 +20,7 @@ export function tasksSubmitted(
   const accepted = new Map<string, string>();
   const reply = event.tasks.map((task): SubmitOutcome => {
     const outcome = submit(state, task, accepted, now, out);
-    if (outcome.code === 202) accepted.set(task.id, task.requestHash);
+    if (outcome.kind === 'accepted') accepted.set(task.id, task.requestHash);
     return outcome;
   });
   out.effects.push({ type: 'reply', request: event.request, reply });
@@ -36,18 +36,19 @@ function submit(
   const taskId = request.id;
   const holderHash =
     request.taken ?? accepted.get(taskId) ?? state.tasks.get(taskId)?.requestHash ?? null;
-  if (holderHash !== null) return { taskId, code: 409, holderHash };
+  if (holderHash !== null) return { taskId, kind: 'taken', holderHash };
   // Only of what is new: a repetition may come when the deadline of its task has passed.
-  if (request.deadlineAt !== null && request.deadlineAt <= now) return { taskId, code: 400, now };
-  if (!state.accepting) return { taskId, code: 503, message: 'the master is shutting down' };
+  if (request.deadlineAt !== null && request.deadlineAt <= now)
+    return { taskId, kind: 'overdue', now };
+  if (!state.accepting) return { taskId, kind: 'closed', message: 'the master is shutting down' };
   const task = createTask(state, request, now);
   const refusal = refusalOf(state, task.lane);
-  if (refusal !== null) return { taskId, code: 429, message: refusal };
+  if (refusal !== null) return { taskId, kind: 'full', message: refusal };
   state.lastSeq = task.seq;
   out.changes.push(taskInserted(task));
   out.effects.push({ type: 'observe', event: 'task_accepted', task });
   enqueue(state, task, now);
-  return { taskId, code: 202 };
+  return { taskId, kind: 'accepted' };
 }
 
 /** Why no further task may begin to wait in this lane, or null. */

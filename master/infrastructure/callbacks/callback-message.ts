@@ -5,7 +5,7 @@
 import { createHmac } from 'node:crypto';
 import { type CallbackBody, jsonObject } from '@soda-scheduler/protocol';
 import type { AttemptError, EndedTask, Notification } from '../../domain/task.ts';
-import { isTerminal } from '../../domain/task.ts';
+import { callbackCode, isTerminal } from '../../domain/task.ts';
 
 type Headers = Record<string, string>;
 
@@ -43,14 +43,6 @@ export function callbackJson(task: EndedTask): string {
 
 function errorJson({ message, name, details }: AttemptError): string {
   return jsonObject({ message, name }, { details });
-}
-
-function callbackCode(task: EndedTask): number {
-  if (task.state === 'succeeded') return 200;
-  if (task.state === 'canceled') return 499;
-  const isLost = task.lastOutcome === 'lost' || task.lastOutcome === 'lost_contact';
-  if (task.failureReason === 'crash_budget' || isLost) return 501;
-  return task.state === 'expired' || task.lastOutcome === 'timed_out' ? 408 : 500;
 }
 
 /**

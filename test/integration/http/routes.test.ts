@@ -281,7 +281,7 @@ describe('HTTP routes', () => {
         expect(answer.json(), command).to.include({ code: 200 });
         expect(face.master.commands.at(-1)).to.equal(command);
       }
-      face.master.commandOutcome = { code: 409, message: 'It has ended.' };
+      face.master.commandOutcome = { kind: 'conflict', message: 'It has ended.' };
       const refused = await face.call('POST', `${task}/cancel`);
       expect(refused.status).to.equal(409);
       expect(refused.json()).to.include({ task_id: 'job-1', detail: 'It has ended.', code: 409 });
@@ -356,7 +356,7 @@ describe('HTTP routes', () => {
     });
 
     it('whether a drain outlives the process of the executor', async () => {
-      face.master.commandOutcome = { code: 200, lasting: false };
+      face.master.commandOutcome = { kind: 'done', lasting: false };
       const answer = await face.call('POST', `${BASE}/executor/host-ab12cd/drain`);
       const expected = { executor_id: 'host-ab12cd', code: 200, lasting: false };
       expect(answer.json()).to.deep.equal(expected);

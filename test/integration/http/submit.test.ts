@@ -206,7 +206,11 @@ describe('submit over HTTP', () => {
 
   it('refuses a deadline that has passed, saying what was given and what time it is', async () => {
     const [given, now] = ['2026-11-20T10:00:00.000Z', '2026-11-20T10:00:07.250Z'];
-    face.master.submitOverride = ({ id }) => ({ taskId: id, code: 400, now: Date.parse(now) });
+    face.master.submitOverride = ({ id }) => ({
+      taskId: id,
+      kind: 'overdue',
+      now: Date.parse(now),
+    });
     const task = { id: 'late', type: 't', deadline: '2026-11-20T11:00:00+01:00' };
     const answer = await face.post(SUBMIT, { task, user });
     expect(answer.status).to.equal(400);
@@ -336,7 +340,7 @@ describe('submit over HTTP', () => {
 
   it('passes on that it cannot take work now', async () => {
     const submit = () => face.post(SUBMIT, { task: { id: 'a', type: 't' }, user });
-    face.master.submitOverride = ({ id }) => ({ taskId: id, code: 429, message: 'Full.' });
+    face.master.submitOverride = ({ id }) => ({ taskId: id, kind: 'full', message: 'Full.' });
     const full = await submit();
     expect(full.status).to.equal(429);
     expect(full.headers['retry-after']).to.match(/^\d+$/);

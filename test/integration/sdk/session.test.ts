@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { ExecutorRefused } from '@soda-scheduler/executor-sdk';
 import type { ExecutorOptions, TaskAborted } from '@soda-scheduler/executor-sdk';
 import { expect } from 'chai';
+import { Problem } from '../../../master/access/problem.ts';
 import { type LinkOptions, ScriptedMaster } from '../../helpers/scripted-master.ts';
 import { TcpProxy } from '../../helpers/tcp-proxy.ts';
 import { eventually } from '../../helpers/system/wait.ts';
@@ -312,7 +313,7 @@ describe('executor SDK', () => {
   it('gives up when the master refuses it for good', async () => {
     const master = await startMaster({
       authorize: (req) =>
-        req.headers.authorization === 'Bearer right' ? null : { status: 401, message: 'No.' },
+        req.headers.authorization === 'Bearer right' ? null : new Problem('noToken', 'No.'),
     });
     const wrong = executor(master.url, { token: 'wrong' }).handle('test', () => null);
     const refused = await wrong.start().catch((error: unknown) => error);

@@ -91,7 +91,7 @@ export class Clients {
     this.#world.log(what);
     this.#call(
       (master) => master.relabelExecutor(executorId, override),
-      (outcome) => this.#world.log(`${what}: ${outcome?.code ?? 'unknown'}`),
+      (outcome) => this.#world.log(`${what}: ${outcome?.kind ?? 'unknown'}`),
     );
   }
 
@@ -122,14 +122,14 @@ export class Clients {
     const again: Submission[] = [];
     tasks.forEach((task, index) => {
       const outcome = outcomes?.[index];
-      if (outcome?.code === 202 || isRepetition(task, outcome)) {
-        if (outcome?.code === 202) this.#world.log(`client: ${task.id} is accepted`);
+      if (outcome?.kind === 'accepted' || isRepetition(task, outcome)) {
+        if (outcome?.kind === 'accepted') this.#world.log(`client: ${task.id} is accepted`);
         this.#ledger.effect(`202 of ${task.id}`, this.#ledger.rowOf(task.id) !== undefined);
         this.accepted.add(task.id);
         this.#ids.push(task.id);
-      } else if (outcome?.code === 409) {
+      } else if (outcome?.kind === 'taken') {
         this.#world.log(`client: ${task.id} is taken`);
-      } else if (outcome?.code === 400) {
+      } else if (outcome?.kind === 'overdue') {
         this.#world.log(`client: ${task.id} comes after its deadline`);
       } else if (task.requestHash !== '' || outcome !== undefined) {
         // Unknown, or refused for now. Without an id of its own it could begin twice.
@@ -164,7 +164,7 @@ export class Clients {
     const about = name === 'drain' || name === 'resume' ? executorId : id;
     this.#world.log(`client: ${name} ${about}`);
     this.#call(command, (outcome) => {
-      this.#world.log(`client: ${name} ${about}: ${outcome?.code ?? 'unknown'}`);
+      this.#world.log(`client: ${name} ${about}: ${outcome?.kind ?? 'no answer'}`);
     });
   }
 
@@ -237,5 +237,5 @@ function startLimitOf(
 
 /** This very request was accepted before. */
 function isRepetition({ requestHash }: Submission, outcome: SubmitOutcome | undefined): boolean {
-  return outcome?.code === 409 && requestHash !== '' && outcome.holderHash === requestHash;
+  return outcome?.kind === 'taken' && requestHash !== '' && outcome.holderHash === requestHash;
 }

@@ -25,7 +25,7 @@ describe('Engine under load', () => {
   const submit = (...tasks: Partial<NewTask>[]) => harness.master.submit(tasks.map(newTask));
   /** An id chosen by the master needs no lookup. */
   const own = (id: string): Partial<NewTask> => ({ id, requestHash: '' });
-  const codes = async (answer: ReturnType<typeof submit>) => (await answer).map(({ code }) => code);
+  const kinds = async (answer: ReturnType<typeof submit>) => (await answer).map(({ kind }) => kind);
   const connect = () => harness.engine.post({ type: 'executorConnected', ...hello({}) });
   const refusalOf = (answer: Promise<unknown>) =>
     answer.then(
@@ -50,7 +50,7 @@ describe('Engine under load', () => {
       throw new Error('the disk of the log is full');
     };
     connect();
-    expect(await codes(submit(own('a')))).to.deep.equal([202]);
+    expect(await kinds(submit(own('a')))).to.deep.equal(['accepted']);
     expect(harness.engine).to.include({ status: 'ready', term: 1 });
     expect(harness.recorder.sent).to.have.length(1);
   });
@@ -78,17 +78,17 @@ describe('Engine under load', () => {
     expect(await late)
       .to.be.instanceOf(Unavailable)
       .and.include({ retryAfterSeconds: 5 });
-    for (const answer of answers) expect(await codes(answer)).to.include(202);
-    expect(await codes(inTime)).to.deep.equal([202]);
-    expect((await canceled).code).to.equal(200);
-    expect(await codes(submit(own('again')))).to.deep.equal([202]);
+    for (const answer of answers) expect(await kinds(answer)).to.include('accepted');
+    expect(await kinds(inTime)).to.deep.equal(['accepted']);
+    expect((await canceled).kind).to.equal('done');
+    expect(await kinds(submit(own('again')))).to.deep.equal(['accepted']);
   });
 
   it('reads many pages and lets others have their turn in between', async () => {
     await harness.engine.stop();
     await begin({ pageCount: 10 });
     const runAt = harness.clock.now() + 60 * SECOND;
-    await codes(submit(...Array.from({ length: 500 }, (_, i) => ({ ...own(`t${i}`), runAt }))));
+    await kinds(submit(...Array.from({ length: 500 }, (_, i) => ({ ...own(`t${i}`), runAt }))));
     await harness.engine.stop();
     await begin({ pageCount: 10 }, harness.store);
     let pageCount = 0;
@@ -118,21 +118,21 @@ describe('Engine under load', () => {
     const answered: string[] = [];
     store.held.add('findTask');
     const commands = Array.from({ length: 200 }, (_, i) =>
-      master.cancel(`no${i}`).then(({ code }) => answered.push(`cancel ${code}`)),
+      master.cancel(`no${i}`).then(({ kind }) => answered.push(`cancel ${kind}`)),
     );
     await settled();
     const late = submit(own('late')).then(() => answered.push('submit'));
     store.release();
     await Promise.all([...commands, late]);
     expect(openCountMax).to.be.within(2, 100);
-    expect(answered.filter((what) => what === 'cancel 404')).to.have.length(200);
+    expect(answered.filter((what) => what === 'cancel unknown')).to.have.length(200);
     expect(answered.indexOf('submit')).to.be.below(100);
   });
 
   it('lets each of two commands on one stored task see what the other made of it', async () => {
     await harness.engine.stop();
     await begin({ laneWindowCount: 1, windowCountMax: 1, pageCount: 1 });
-    await codes(submit(...Array.from({ length: 40 }, (_, i) => own(`t${i}`))));
+    await kinds(submit(...Array.from({ length: 40 }, (_, i) => own(`t${i}`))));
     const { engine, master } = harness;
     expect(engine.state?.tasks.has('t39')).to.equal(false);
     const replies = await Promise.all([
@@ -140,7 +140,7 @@ describe('Engine under load', () => {
       master.change('t39', 5, null),
       master.cancel('t39'),
     ]);
-    expect(replies.map(({ code }) => code)).to.deep.equal([200, 409, 409]);
+    expect(replies.map(({ kind }) => kind)).to.deep.equal(['done', 'conflict', 'conflict']);
     expect(engine.term, 'without a rebuild').to.equal(1);
   });
 
@@ -229,7 +229,7 @@ describe('Engine under load', () => {
     }
     expect(count).to.equal(1024);
     harness.store.release();
-    expect(await codes(answer)).to.deep.equal([202]);
+    expect(await kinds(answer)).to.deep.equal(['accepted']);
     await settled();
     expect(harness.engine.mailbox).to.include({ isFull: false, frameBytes: 0 });
     expect(harness.recorder.confirmed).to.have.length(count);

@@ -57,7 +57,7 @@ describe('Engine on a store that is silent', () => {
     expect(harness.recorder.reattachCount).to.equal(0);
     expect(harness.engine.state?.waitingCount).to.equal(1);
     expect(await submit({ id: 'a' })).to.deep.equal([
-      { taskId: 'a', code: 409, holderHash: 'hash of a' },
+      { taskId: 'a', kind: 'taken', holderHash: 'hash of a' },
     ]);
   });
 

@@ -28,7 +28,7 @@ describe('Engine', () => {
   const submit = (...tasks: Partial<NewTask>[]) => harness.master.submit(tasks.map(newTask));
   /** An id chosen by the master needs no lookup. */
   const own = (id: string): Partial<NewTask> => ({ id, requestHash: '' });
-  const codes = async (answer: ReturnType<typeof submit>) => (await answer).map(({ code }) => code);
+  const kinds = async (answer: ReturnType<typeof submit>) => (await answer).map(({ kind }) => kind);
   const connect = (executorId = 'x') =>
     harness.engine.post({ type: 'executorConnected', ...hello({ executorId }) });
   const heartbeat = (sessionId = 'none'): Event => ({
@@ -58,7 +58,7 @@ describe('Engine', () => {
       expect(answered).to.equal(false);
       expect(harness.recorder.sent).to.deep.equal([]);
       harness.store.release();
-      expect(await codes(answer)).to.deep.equal([202]);
+      expect(await kinds(answer)).to.deep.equal(['accepted']);
       expect(harness.recorder.sent).to.have.length(1);
       expect(harness.recorder.sent[0]).to.include({ sessionId: 'x/1', term: 1 });
     });
@@ -70,7 +70,7 @@ describe('Engine', () => {
       for (let i = 0; i < 50; i++) answers.push(submit(own(`t${i}`)));
       await settled();
       harness.store.release();
-      for (const answer of answers) expect(await codes(answer)).to.deep.equal([202]);
+      for (const answer of answers) expect(await kinds(answer)).to.deep.equal(['accepted']);
       const counts = harness.store.commits.map(({ writes }) => writes.length);
       expect(counts).to.deep.equal([1, 50]);
     });
@@ -90,7 +90,7 @@ describe('Engine', () => {
 
     it('comes by itself when something is due', async () => {
       connect();
-      await codes(submit({ ...own('a'), runAt: harness.clock.now() + 90 * SECOND }));
+      await kinds(submit({ ...own('a'), runAt: harness.clock.now() + 90 * SECOND }));
       const beat = async (seconds: number) => {
         for (let i = 0; i < seconds; i++) {
           harness.engine.post({ ...heartbeat(), executorId: 'x', sessionId: 'x/1' } as Event);
@@ -113,24 +113,24 @@ describe('Engine', () => {
       await settled();
       expect(harness.store.commits).to.deep.equal([]);
       harness.store.release();
-      expect(await cancel).to.include({ code: 404 });
-      expect(await codes(answer)).to.deep.equal([202]);
+      expect(await cancel).to.include({ kind: 'unknown' });
+      expect(await kinds(answer)).to.deep.equal(['accepted']);
     });
 
     it('brings the row of a task that is only in the store', async () => {
       await harness.engine.stop();
       await begin({ laneWindowCount: 1 });
-      await codes(submit(own('a'), own('b')));
+      await kinds(submit(own('a'), own('b')));
       expect(harness.engine.state?.tasks.has('b')).to.equal(false);
-      expect(await harness.master.cancel('b')).to.deep.equal({ code: 200 });
+      expect(await harness.master.cancel('b')).to.deep.equal({ kind: 'done' });
       expect((await harness.master.find('b', 'all'))?.task.state).to.equal('canceled');
-      expect(await harness.master.cancel('b'), 'it is over').to.include({ code: 409 });
+      expect(await harness.master.cancel('b'), 'it is over').to.include({ kind: 'conflict' });
     });
 
     it('brings page after page until every executor has a task', async () => {
       await harness.engine.stop();
       await begin({ laneWindowCount: 2, pageCount: 2 });
-      await codes(submit(...Array.from({ length: 9 }, (_, i) => own(`t${i}`))));
+      await kinds(submit(...Array.from({ length: 9 }, (_, i) => own(`t${i}`))));
       for (let i = 0; i < 9; i++) connect(`x${i}`);
       await settled();
       expect(harness.recorder.sent).to.have.length(9);
@@ -153,7 +153,7 @@ describe('Engine', () => {
       expect(harness.engine).to.include({ status: 'ready', term: 2 });
       expect(harness.recorder).to.include({ reattachCount: 1, forgetCount: 2 });
       expect(harness.engine.state?.tasks.size, 'it was not written').to.equal(0);
-      expect(await codes(submit(own('a')))).to.deep.equal([202]);
+      expect(await kinds(submit(own('a')))).to.deep.equal(['accepted']);
     });
 
     it('may have been written: the same request is then recognised', async () => {
@@ -162,7 +162,7 @@ describe('Engine', () => {
       await settled();
       expect(harness.engine.state?.waitingCount).to.equal(1);
       expect(await submit({ id: 'a' })).to.deep.equal([
-        { taskId: 'a', code: 409, holderHash: 'hash of a' },
+        { taskId: 'a', kind: 'taken', holderHash: 'hash of a' },
       ]);
     });
 
@@ -208,7 +208,7 @@ describe('Engine', () => {
   });
 
   it('ends when it was deposed, and writes no more (P10)', async () => {
-    await codes(submit(own('a')));
+    await kinds(submit(own('a')));
     await harness.store.takeTerm('another master', harness.clock.now());
     const refusal = await refusalOf(submit(own('b')));
     expect(refusal).to.be.instanceOf(Unavailable);
@@ -226,7 +226,7 @@ describe('Engine', () => {
 
   it('is not ready while the store is away, but keeps its state until it answers again', async () => {
     connect();
-    await codes(submit(own('a')));
+    await kinds(submit(own('a')));
     harness.store.failing.set('confirm', { error: new Error('down') });
     await harness.clock.pass(SECOND);
     expect(harness.engine.status).to.equal('recovering');
@@ -236,7 +236,7 @@ describe('Engine', () => {
     expect(harness.engine).to.include({ status: 'ready', term: 1 });
     expect(harness.recorder.reattachCount).to.equal(0);
     expect(harness.engine.state?.executors.size).to.equal(1);
-    expect(await codes(submit(own('b')))).to.deep.equal([202]);
+    expect(await kinds(submit(own('b')))).to.deep.equal(['accepted']);
   });
 
   it('does not depose its successor when it comes back from a failure', async () => {
@@ -259,9 +259,9 @@ describe('Engine', () => {
     expect(refusal).to.be.instanceOf(Unavailable);
     expect((refusal as Unavailable).message).to.include('busy');
     harness.store.release();
-    expect(await codes(first)).to.deep.equal([202]);
+    expect(await kinds(first)).to.deep.equal(['accepted']);
     await settled();
-    expect(await codes(submit(own('b')))).to.deep.equal([202]);
+    expect(await kinds(submit(own('b')))).to.deep.equal(['accepted']);
   });
 
   it('has no answer for anybody before its first term: nothing is not there yet', async () => {
@@ -292,7 +292,7 @@ describe('Engine', () => {
 
     it('answers what is waiting, writes what is known, and takes nothing more', async () => {
       connect();
-      await codes(submit(own('a')));
+      await kinds(submit(own('a')));
       const about = { executorId: 'x', sessionId: 'x/1', frameSeq: 1, taskId: 'a', attempt: 1 };
       harness.engine.post({ type: 'attemptAccepted', ...about });
       await settled();
@@ -300,7 +300,7 @@ describe('Engine', () => {
       const stopped = harness.engine.stop();
       expect(harness.engine.status).to.equal('draining');
       expect(await refusalOf(submit(own('c')))).to.be.instanceOf(Unavailable);
-      expect(await codes(last)).to.deep.equal([202]);
+      expect(await kinds(last)).to.deep.equal(['accepted']);
       await stopped;
       expect(await refusalOf(ended)).to.equal(null);
       expect(harness.engine.status).to.equal('stopped');
@@ -323,7 +323,7 @@ describe('Engine', () => {
 
     it('leaves the rows for the next term: a restart knows what waits and what runs', async () => {
       connect();
-      await codes(submit(own('a'), own('b')));
+      await kinds(submit(own('a'), own('b')));
       await harness.engine.stop();
       await begin({}, harness.store);
       expect(harness.engine.term).to.equal(2);
@@ -336,15 +336,15 @@ describe('Engine', () => {
     it('lets exactly one of many submits of one id in', async () => {
       const answers = await Promise.all(Array.from({ length: 5 }, () => submit({ id: 'a' })));
       const [accepted, ...refused] = answers.flat();
-      expect(accepted).to.deep.equal({ taskId: 'a', code: 202 });
+      expect(accepted).to.deep.equal({ taskId: 'a', kind: 'accepted' });
       for (const answer of refused) {
-        expect(answer).to.deep.equal({ taskId: 'a', code: 409, holderHash: 'hash of a' });
+        expect(answer).to.deep.equal({ taskId: 'a', kind: 'taken', holderHash: 'hash of a' });
       }
     });
 
     it('shows a task as memory has it, ahead of its row', async () => {
       connect();
-      await codes(submit(own('a')));
+      await kinds(submit(own('a')));
       const about = { executorId: 'x', sessionId: 'x/1', frameSeq: 1, taskId: 'a', attempt: 1 };
       harness.engine.post({ type: 'attemptAccepted', ...about });
       await settled();
@@ -368,10 +368,10 @@ describe('Engine', () => {
     });
 
     it('runs an ended task again, and once more refuses while it is live', async () => {
-      await codes(submit(own('a')));
-      expect(await harness.master.cancel('a')).to.deep.equal({ code: 200 });
-      expect(await harness.master.retry('a')).to.deep.equal({ code: 200 });
-      expect(await harness.master.retry('a')).to.include({ code: 409 });
+      await kinds(submit(own('a')));
+      expect(await harness.master.cancel('a')).to.deep.equal({ kind: 'done' });
+      expect(await harness.master.retry('a')).to.deep.equal({ kind: 'done' });
+      expect(await harness.master.retry('a')).to.include({ kind: 'conflict' });
       expect((await harness.store.findTask('a'))?.task).to.include({ state: 'waiting', seq: 1 });
     });
   });

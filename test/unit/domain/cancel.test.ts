@@ -23,7 +23,7 @@ describe('cancel', () => {
   it('ends a waiting task at once', () => {
     scheduler.submit({});
     const out = cancel();
-    expect(out.reply).to.deep.equal({ code: 200 });
+    expect(out.reply).to.deep.equal({ kind: 'done' });
     expect(finished(out)[0]).to.include({ id: 'a', state: 'canceled', failureReason: null });
     expect(scheduler.state.waitingCount).to.equal(0);
     expect(offers(scheduler.connect('x'))).to.deep.equal([]);
@@ -43,7 +43,7 @@ describe('cancel', () => {
     expect(asked.reply).to.equal(null);
     expect(asked.loads.map(({ type }) => type)).to.deep.equal(['task']);
     const out = scheduler.command({ type: 'cancelRequested', taskId: 'b', task: row ?? null });
-    expect(out.reply).to.deep.equal({ code: 200 });
+    expect(out.reply).to.deep.equal({ kind: 'done' });
     expect(finished(out)[0]).to.include({ id: 'b', state: 'canceled' });
     expect(scheduler.state.waitingCount).to.equal(1);
   });
@@ -51,12 +51,12 @@ describe('cancel', () => {
   it('of an unknown task is 404, of an ended one 409', () => {
     expect(
       scheduler.command({ type: 'cancelRequested', taskId: 'a', task: null }).reply,
-    ).to.include({ code: 404 });
+    ).to.include({ kind: 'unknown' });
     scheduler.connect('x');
     const task = scheduler.run('x');
     scheduler.end('x');
     const out = scheduler.command({ type: 'cancelRequested', taskId: 'a', task });
-    expect(out.reply).to.deep.equal({ code: 409, message: 'the task is succeeded already' });
+    expect(out.reply).to.deep.equal({ kind: 'conflict', message: 'the task is succeeded already' });
     expect(out.changes).to.deep.equal([]);
   });
 
@@ -84,7 +84,7 @@ describe('cancel', () => {
 
     it('writes the wish, answers, and tells the executor; the task still runs', () => {
       const out = cancel();
-      expect(out.reply).to.deep.equal({ code: 200 });
+      expect(out.reply).to.deep.equal({ kind: 'done' });
       expect(written(out)).to.deep.equal(['set task']);
       expect(stops(out)).to.deep.equal(['a#1 canceled -> x']);
       expect(scheduler.task('a')).to.include({ state: 'running', cancelReason: 'canceled' });
@@ -110,7 +110,7 @@ describe('cancel', () => {
     it('asked for twice is one wish', () => {
       cancel();
       const again = cancel();
-      expect(again.reply).to.deep.equal({ code: 200 });
+      expect(again.reply).to.deep.equal({ kind: 'done' });
       expect(again.changes).to.deep.equal([]);
       expect(stops(again)).to.deep.equal([]);
     });

@@ -31,7 +31,7 @@ describe('drain', () => {
 
   it('tells the executor and offers it nothing more', () => {
     const out = drain();
-    expect(out.reply).to.deep.equal({ code: 200, lasting: true });
+    expect(out.reply).to.deep.equal({ kind: 'done', lasting: true });
     const record = recordOf('x', { drainedAt: BEGIN });
     expect(out.changes).to.deep.equal([{ op: 'put', table: 'executor', key: 'x', row: record }]);
     expect(sent(out, 'drain').map(({ draining }) => draining)).to.deep.equal([true]);
@@ -146,22 +146,22 @@ describe('drain', () => {
   it('of an executor that has gone can be changed and ended', () => {
     drain();
     scheduler.disconnect('x', true);
-    expect(drain(MINUTE).reply).to.include({ code: 200 });
+    expect(drain(MINUTE).reply).to.include({ kind: 'done' });
     expect(scheduler.state.executorRecords.get('x')).to.include({
       drainedAt: BEGIN,
       drainDeadlineAt: BEGIN + MINUTE,
     });
     const out = resume();
-    expect(out.reply).to.include({ code: 200 });
+    expect(out.reply).to.include({ kind: 'done' });
     expect(out.changes).to.deep.equal([forgotten('x')]);
-    expect(resume().reply, 'nothing is left of it').to.include({ code: 404 });
+    expect(resume().reply, 'nothing is left of it').to.include({ kind: 'unknown' });
     scheduler.connect('x', { sessionId: 'x/2' });
     expect(offers(scheduler.submit({}))).to.deep.equal(['a -> x']);
   });
 
   it('of an id that was made up for one process ends when that process has left', () => {
     scheduler.connect('y', { lasting: false });
-    expect(drain(null, 'y').reply).to.deep.equal({ code: 200, lasting: false });
+    expect(drain(null, 'y').reply).to.deep.equal({ kind: 'done', lasting: false });
     scheduler.disconnect('y');
     scheduler.resume('y');
     expect(stateOf(scheduler.executor('y'))).to.equal('draining');
@@ -179,8 +179,8 @@ describe('drain', () => {
   });
 
   it('of an executor that is not known is 404', () => {
-    expect(drain(null, 'nobody').reply).to.include({ code: 404 });
-    expect(resume('nobody').reply).to.include({ code: 404 });
+    expect(drain(null, 'nobody').reply).to.include({ kind: 'unknown' });
+    expect(resume('nobody').reply).to.include({ kind: 'unknown' });
   });
 
   it('can be the executor`s own wish, said in its heartbeats', () => {
@@ -219,7 +219,7 @@ describe('a master that stops', () => {
     const out = scheduler.send({ type: 'drainStarted' });
     expect(sent(out, 'drain').map(({ sessionId }) => sessionId)).to.deep.equal(['x/1', 'y/1']);
     expect(out.changes).to.deep.equal([taskUpdated(scheduler.task('a'))]);
-    expect(scheduler.submit({ id: 'b' }).outcomes[0]).to.include({ code: 503 });
+    expect(scheduler.submit({ id: 'b' }).outcomes[0]).to.include({ kind: 'closed' });
     expect(offers(scheduler.pass(MINUTE))).to.deep.equal([]);
   });
 

@@ -100,7 +100,7 @@ describe('what an operator has set of an executor', () => {
   it('counts at once in place of its own labels, until they count again', () => {
     scheduler.submit({ id: 'a', requires: ['gpu'] });
     const out = relabel({ labels: ['gpu'] });
-    expect(out.reply).to.deep.equal({ code: 200, lasting: true });
+    expect(out.reply).to.deep.equal({ kind: 'done', lasting: true });
     const row = recordOf('x', { labels: ['gpu'] });
     expect(out.changes[0]).to.deep.equal({ op: 'put', table: 'executor', key: 'x', row });
     expect(offers(out), 'in the same commit').to.deep.equal(['a -> x']);
@@ -155,9 +155,11 @@ describe('what an operator has set of an executor', () => {
     relabel({ labels: ['gpu'] });
     scheduler.pass(HOUR);
     expect(scheduler.state.executors.has('x')).to.equal(false);
-    expect(relabel({ reserve: ['vip'] }).reply).to.include({ code: 200 });
+    expect(relabel({ reserve: ['vip'] }).reply).to.include({ kind: 'done' });
     expect(relabel({ labels: null, reserve: null }).changes).to.deep.equal([forgotten]);
-    expect(relabel({ labels: ['gpu'] }).reply, 'nothing is left of it').to.include({ code: 404 });
+    expect(relabel({ labels: ['gpu'] }).reply, 'nothing is left of it').to.include({
+      kind: 'unknown',
+    });
   });
 
   it('outlasts a drain, and is outlasted by one', () => {
@@ -175,7 +177,10 @@ describe('what an operator has set of an executor', () => {
 
   it('of an id that was made up goes with its process', () => {
     scheduler.connect('pod', { lasting: false });
-    expect(relabel({ labels: ['gpu'] }, 'pod').reply).to.deep.equal({ code: 200, lasting: false });
+    expect(relabel({ labels: ['gpu'] }, 'pod').reply).to.deep.equal({
+      kind: 'done',
+      lasting: false,
+    });
     scheduler.silence('pod');
     scheduler.pass(59 * MINUTE);
     expect(scheduler.state.executorRecords.has('pod'), 'it may come back').to.equal(true);

@@ -229,14 +229,14 @@ describe('redeliver', () => {
   });
 
   it('is 404 where there is no callback', () => {
-    expect(redeliver(scheduler, null).reply).to.include({ code: 404 });
+    expect(redeliver(scheduler, null).reply).to.include({ kind: 'unknown' });
   });
 
   it('begins the tries anew after they were given up', () => {
     const row = { ...begun(scheduler), state: 'gave_up' as const, tries: 12 };
     scheduler = new Scheduler();
     const out = redeliver(scheduler, row);
-    expect(out.reply).to.deep.equal({ code: 200 });
+    expect(out.reply).to.deep.equal({ kind: 'done' });
     expect(callbacks(out)).to.deep.equal([row]);
     expect(row).to.include({ state: 'pending', tries: 0 });
     expect(out.changes).to.deep.equal([notificationChanged(row)]);
@@ -256,7 +256,7 @@ describe('redeliver', () => {
   it('does not send twice what is in flight', () => {
     const notification = begun(scheduler);
     const out = redeliver(scheduler, { ...notification });
-    expect(out.reply).to.deep.equal({ code: 200 });
+    expect(out.reply).to.deep.equal({ kind: 'done' });
     expect(callbacks(out)).to.deep.equal([]);
   });
 

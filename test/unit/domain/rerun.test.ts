@@ -41,7 +41,7 @@ describe('retry of a terminal task', () => {
 
   it('reopens the row and offers the task with fresh attempts and the next number', () => {
     const out = retry();
-    expect(out.reply).to.deep.equal({ code: 200 });
+    expect(out.reply).to.deep.equal({ kind: 'done' });
     const task = scheduler.task('a');
     expect(out.changes).to.deep.equal([
       ...taskReopened(task, failed.finishedAt ?? 0),
@@ -91,23 +91,26 @@ describe('retry of a terminal task', () => {
   it('is refused while the task is live', () => {
     retry();
     const again = scheduler.command({ type: 'retryRequested', taskId: 'a' });
-    expect(again.reply).to.include({ code: 409 });
+    expect(again.reply).to.include({ kind: 'conflict' });
   });
 
   it('is refused, as a submit is, where too much waits', () => {
     scheduler = new Scheduler({ waitingCountMax: 1, laneCountMax: 1 });
     scheduler.submit({ id: 'b', type: 'other' });
-    expect(retry().reply).to.deep.equal({ code: 429, message: '1 tasks wait already' });
+    expect(retry().reply).to.deep.equal({ kind: 'full', message: '1 tasks wait already' });
     scheduler = new Scheduler({ laneCountMax: 1 });
     scheduler.submit({ id: 'b', type: 'other' });
-    expect(retry().reply).to.include({ code: 429 });
+    expect(retry().reply).to.include({ kind: 'full' });
     expect(scheduler.state.lanes.size).to.equal(1);
     expect(scheduler.state.notifying.has(notification), 'nothing has changed').to.equal(false);
   });
 
   it('is refused when its deadline has passed, and for a task that is not retained', () => {
     scheduler.now = BEGIN + HOUR;
-    expect(retry().reply).to.include({ code: 409, message: 'the deadline of the task has passed' });
-    expect(retry(null, null).reply).to.include({ code: 404 });
+    expect(retry().reply).to.include({
+      kind: 'conflict',
+      message: 'the deadline of the task has passed',
+    });
+    expect(retry(null, null).reply).to.include({ kind: 'unknown' });
   });
 });

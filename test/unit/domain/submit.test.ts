@@ -11,10 +11,10 @@ describe('submit', () => {
 
   it('answers for each task of a batch, in order, and writes those it accepts', () => {
     const out = scheduler.submit({ id: 'a' }, { id: 'b' }, { id: 'a' });
-    expect(out.outcomes.map(({ taskId, code }) => [taskId, code])).to.deep.equal([
-      ['a', 202],
-      ['b', 202],
-      ['a', 409],
+    expect(out.outcomes.map(({ taskId, kind }) => [taskId, kind])).to.deep.equal([
+      ['a', 'accepted'],
+      ['b', 'accepted'],
+      ['a', 'taken'],
     ]);
     expect(inserted(out).map(({ id, seq }) => [id, seq])).to.deep.equal([
       ['a', 1],
@@ -45,28 +45,28 @@ describe('submit', () => {
 
   it('is refused when its deadline has passed, unless it was accepted before that', () => {
     const request = { id: 'a', requestHash: 'h', deadlineAt: scheduler.now + MINUTE };
-    expect(scheduler.submit(request).outcomes).to.deep.equal([{ taskId: 'a', code: 202 }]);
+    expect(scheduler.submit(request).outcomes).to.deep.equal([{ taskId: 'a', kind: 'accepted' }]);
     scheduler.pass(MINUTE);
     const { now } = scheduler;
     const [again, other] = scheduler.submit(
       { ...request, taken: 'h' },
       { ...request, id: 'b' },
     ).outcomes;
-    expect(again).to.deep.equal({ taskId: 'a', code: 409, holderHash: 'h' });
-    expect(other).to.deep.equal({ taskId: 'b', code: 400, now });
-    expect(scheduler.submit({ deadlineAt: now + 1 }).outcomes[0]).to.include({ code: 202 });
+    expect(again).to.deep.equal({ taskId: 'a', kind: 'taken', holderHash: 'h' });
+    expect(other).to.deep.equal({ taskId: 'b', kind: 'overdue', now });
+    expect(scheduler.submit({ deadlineAt: now + 1 }).outcomes[0]).to.include({ kind: 'accepted' });
   });
 
   it('is refused while the master stops', () => {
     scheduler.send({ type: 'drainStarted' });
     const out = scheduler.submit({});
-    expect(out.outcomes[0]).to.include({ code: 503 });
+    expect(out.outcomes[0]).to.include({ kind: 'closed' });
     expect(out.changes).to.deep.equal([]);
   });
 });
 
 describe('a task id in use', () => {
-  const refused = (holderHash: string) => ({ taskId: 'a', code: 409, holderHash });
+  const refused = (holderHash: string) => ({ taskId: 'a', kind: 'taken', holderHash });
 
   it('by a task in memory is refused, and told by the digest of whose request', () => {
     const scheduler = new Scheduler();
@@ -114,7 +114,12 @@ describe('bounds', () => {
   it('refuse more waiting tasks than may wait, in memory or not', () => {
     const scheduler = new Scheduler({ waitingCountMax: 3, laneWindowCount: 1 });
     const out = scheduler.submit({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' });
-    expect(out.outcomes.map(({ code }) => code)).to.deep.equal([202, 202, 202, 429]);
+    expect(out.outcomes.map(({ kind }) => kind)).to.deep.equal([
+      'accepted',
+      'accepted',
+      'accepted',
+      'full',
+    ]);
     expect(out.outcomes[3]).to.include({ message: '3 tasks wait already' });
   });
 
@@ -122,17 +127,17 @@ describe('bounds', () => {
     const scheduler = new Scheduler({ waitingCountMax: 1 });
     scheduler.connect('x');
     scheduler.run('x', { id: 'a' });
-    expect(scheduler.submit({ id: 'b' }).outcomes[0]).to.include({ code: 202 });
-    expect(scheduler.submit({ id: 'c' }).outcomes[0]).to.include({ code: 429 });
+    expect(scheduler.submit({ id: 'b' }).outcomes[0]).to.include({ kind: 'accepted' });
+    expect(scheduler.submit({ id: 'c' }).outcomes[0]).to.include({ kind: 'full' });
     scheduler.end('x');
-    expect(scheduler.submit({ id: 'c' }).outcomes[0]).to.include({ code: 202 });
+    expect(scheduler.submit({ id: 'c' }).outcomes[0]).to.include({ kind: 'accepted' });
   });
 
   it('refuse more combinations of type and labels than there may be lanes', () => {
     const scheduler = new Scheduler({ laneCountMax: 2 });
     scheduler.submit({ id: 'a', labels: ['1'] }, { id: 'b', labels: ['2'] });
     const out = scheduler.submit({ id: 'c', labels: ['3'] }, { id: 'd', labels: ['2'] });
-    expect(out.outcomes.map(({ code }) => code)).to.deep.equal([429, 202]);
+    expect(out.outcomes.map(({ kind }) => kind)).to.deep.equal(['full', 'accepted']);
   });
 
   it('reuse the lanes that are empty', () => {
@@ -172,7 +177,7 @@ describe('change of a waiting task', () => {
   it('moves it by its new priority', () => {
     scheduler.submit({ id: 'b' }, { id: 'a' });
     const out = change({ priority: 10 });
-    expect(out.reply).to.deep.equal({ code: 200 });
+    expect(out.reply).to.deep.equal({ kind: 'done' });
     expect(out.changes).to.deep.equal([taskUpdated(scheduler.task('a'))]);
     expect(offers(scheduler.connect('x'))).to.deep.equal(['a -> x']);
   });
@@ -243,7 +248,7 @@ describe('change of a waiting task', () => {
       runAt: null,
       task: row ?? null,
     });
-    expect(out.reply).to.deep.equal({ code: 200 });
+    expect(out.reply).to.deep.equal({ kind: 'done' });
     expect(scheduler.state).to.include({ waitingCount: 3, windowCount: 1 });
     expect(offers(scheduler.connect('x'))).to.deep.equal(['a -> x']);
   });
@@ -251,11 +256,11 @@ describe('change of a waiting task', () => {
   it('is refused for a task that is offered, running or unknown', () => {
     scheduler.connect('x');
     scheduler.submit({});
-    expect(change({ priority: 1 }).reply).to.include({ code: 409 });
+    expect(change({ priority: 1 }).reply).to.include({ kind: 'conflict' });
     scheduler.accept('x');
-    expect(change({ priority: 1 }).reply).to.include({ code: 409 });
+    expect(change({ priority: 1 }).reply).to.include({ kind: 'conflict' });
     const unknown = { type: 'changeRequested', taskId: 'u', task: null } as const;
     const out = scheduler.command({ ...unknown, priority: 1, runAt: null });
-    expect(out.reply).to.deep.equal({ code: 404, message: 'no such task' });
+    expect(out.reply).to.deep.equal({ kind: 'unknown', message: 'no such task' });
   });
 });

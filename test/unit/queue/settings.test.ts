@@ -30,7 +30,7 @@ const pause = (until: number | null = null, reason: string | null = null) =>
 describe('a pause', () => {
   it('is written, and answered then', () => {
     const out = pause(BEGIN + HOUR, 'storage is full');
-    expect(out.reply).to.deep.equal({ code: 200 });
+    expect(out.reply).to.deep.equal({ kind: 'done' });
     expect(out.changes).to.deep.equal([
       {
         op: 'settings',
@@ -211,7 +211,7 @@ describe('max_waiting', () => {
   it('refuses a submit beyond it, and names it', () => {
     set({ maxWaiting: 2 });
     const { outcomes } = scheduler.submit({ id: 'a' }, { id: 'b' }, { id: 'c' });
-    expect(outcomes.map(({ code }) => code)).to.deep.equal([202, 202, 429]);
+    expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['accepted', 'accepted', 'full']);
     expect(outcomes[2]).to.include({ message: '2 tasks wait, and max_waiting is 2' });
   });
 
@@ -224,7 +224,7 @@ describe('max_waiting', () => {
     set({ maxWaiting: 1 });
     scheduler.submit({ id: 'c' });
     const retry = { type: 'retryRequested', taskId: 'a', task: ended } as const;
-    expect(scheduler.command(retry).reply).to.include({ code: 429 });
+    expect(scheduler.command(retry).reply).to.include({ kind: 'full' });
     scheduler.fail('x');
     expect(scheduler.task('b').state).to.equal('waiting');
   });
