@@ -68,7 +68,7 @@ export class Attempts {
         return this.#end(message);
       case 'progress':
       case 'checkpoint':
-        if (guard.held?.state !== 'running') return;
+        if (!guard.holds(message) || guard.held?.state !== 'running') return;
         guard.progressed();
         return outbox.report(this.#stamped(message));
     }
@@ -120,7 +120,7 @@ export class Attempts {
     if (guard.release(message)) return outbox.conclude(known);
     // The offer was taken back before it was answered: nobody waits for that.
     if (message.type === 'reject') return;
-    outbox.dropReports();
+    outbox.dropReports(message);
     event('result_dropped', 'the lease was lost before it ended', message);
   }
 

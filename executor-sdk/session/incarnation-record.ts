@@ -140,12 +140,21 @@ function isGone({ pid, startedAt }: Life): boolean {
 function ownDirectory(): string {
   const uid = process.getuid?.() ?? -1;
   const path = join(process.env['XDG_RUNTIME_DIR'] ?? tmpdir(), `soda-executor-${uid}`);
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  makeDirectory(path);
   const stat = lstatSync(path);
   if (!stat.isDirectory() || stat.uid !== uid || (stat.mode & 0o077) !== 0) {
     throw new Error(`${path} is not ours alone`);
   }
   return path;
+}
+
+/** Its parent has to be there: told to make that as well, Node tries for ever below `/proc`. */
+function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }
 
 function readLives(path: string): Life[] {

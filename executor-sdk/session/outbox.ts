@@ -95,8 +95,13 @@ export class Outbox {
     this.send(message);
   }
 
-  dropReports(): void {
-    this.#waitingReports.clear();
+  /** Nobody waits for those of this attempt any more. */
+  dropReports({ taskId, attempt }: AttemptKey): void {
+    for (const [type, waiting] of this.#waitingReports) {
+      if (waiting.taskId === taskId && waiting.attempt === attempt) {
+        this.#waitingReports.delete(type);
+      }
+    }
   }
 
   unacked(type: Outgoing['type']): readonly Outgoing[] {

@@ -173,6 +173,22 @@ describe('a session of an executor', function () {
     expect(link.of('executorDisconnected')).to.deep.equal([]);
   });
 
+  it('keeps what waits to be reported of an attempt when the late end of another comes', async () => {
+    const link = new MemoryLink();
+    await link.run('t2');
+    link.confirmsReports = false;
+    for (let percent = 1; percent <= 17; percent += 1) link.say('progress', 't2', { percent });
+    // Its offer was taken back before it was answered.
+    link.say('progress', 't1', { percent: 99 });
+    link.say('result', 't1', { outcome: 'canceled' });
+    await settled();
+    const sent = link.of('progressReported');
+    expect(sent, 'so many without an ack').to.have.length(16);
+    for (const { sessionId, frameSeq } of sent) link.sessions.confirm(sessionId, frameSeq);
+    await settled();
+    expect(link.of('progressReported').at(-1)).to.deep.include({ taskId: 't2', percent: 17 });
+  });
+
   it('hands back the mac, and says how long the handler ran', async () => {
     const link = new MemoryLink();
     const up: Record<string, unknown>[] = [];

@@ -23,7 +23,7 @@ export class MemoryLink {
   readonly events: Event[] = [];
   /** `refuses`: nobody listens. `swallows`: what is dialled hears nothing. */
   master: 'answers' | 'refuses' | 'swallows' = 'answers';
-  confirmsResults = true;
+  confirmsReports = true;
   /** Looks at each text on its way up; false: it does not arrive. */
   onUp: (text: string) => boolean = () => true;
   sessions: ExecutorSessions;
@@ -100,8 +100,8 @@ export class MemoryLink {
       executorOf: () => null,
       post: (event) => {
         this.events.push(event);
-        const isResult = event.type === 'attemptEnded';
-        if ('frameSeq' in event && (!isResult || this.confirmsResults)) {
+        const isReport = event.type === 'progressReported';
+        if ('frameSeq' in event && (!isReport || this.confirmsReports)) {
           sessions.confirm(event.sessionId, event.frameSeq);
         }
       },

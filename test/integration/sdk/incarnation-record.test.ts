@@ -26,7 +26,10 @@ describe('the record of incarnations', function () {
   });
 
   /** A process that begins as `incarnation` of executor `e1`, and lives until it is ended. */
-  async function begin(incarnation: string, { isLastingId = true, fences = false } = {}) {
+  async function begin(
+    incarnation: string,
+    { isLastingId = true, fences = false, directory = folder } = {},
+  ) {
     const settings = { executorId: 'e1', url: 'ws://master', incarnation, isLastingId };
     const script = `
       import { IncarnationRecord } from ${JSON.stringify(fileURLToPath(MODULE))};
@@ -37,7 +40,7 @@ describe('the record of incarnations', function () {
       process.stdin.setEncoding("utf8").on('data', (said) => { record[said](); console.log('{}'); });`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
       stdio: ['pipe', 'pipe', 'inherit'],
-      env: { ...process.env, XDG_RUNTIME_DIR: folder },
+      env: { ...process.env, XDG_RUNTIME_DIR: directory },
     });
     living.push(() => child.kill('SIGKILL'));
     const [said] = (await once(child.stdout, 'data')) as [Buffer];
@@ -94,6 +97,15 @@ describe('the record of incarnations', function () {
       died: ['one'],
       fenced: [{ task_id: 't1', attempt: 3 }],
     });
+  });
+
+  it('goes without where no directory can be made', async () => {
+    for (const directory of ['/proc', '/proc/soda', join(folder, 'none')]) {
+      const one = await begin('one', { directory });
+      expect(one.said, directory).to.deep.include({ died: [], fenced: [] });
+      await one.kill();
+    }
+    expect(readdirSync(folder)).to.deep.equal([]);
   });
 
   it('is for its user alone; where others may write nothing is believed', async () => {
