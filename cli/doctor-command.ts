@@ -21,6 +21,8 @@ const CONNECT_TIMEOUT_MS = 3_000;
 /** Receivers of callbacks refuse a timestamp that is five minutes off. */
 const SKEW_MS_MAX = 60_000;
 const NODE_OLDEST = [20, 19] as const;
+/** What is fuller than this may soon refuse, close or put off. */
+const FULL_PERCENT = 80;
 
 export function doctorCommand(): Command {
   return remoteCommand('doctor', 'Check this machine and the way to the master.')
@@ -84,17 +86,18 @@ async function checkMaster({ url, token }: ConnectionOptions): Promise<Finding[]
     .then((answer) => answer.json() as Promise<{ info?: { version?: string } }>)
     .then(({ info }) => info?.version)
     .catch(() => undefined);
+  // Only an admin may read them: without that nothing is said.
+  const metrics = await ask('/metrics')
+    .then((answer) => (answer.ok ? answer.text() : ''))
+    .catch(() => '');
   const what = [base, status ?? detail, version && `version ${version}`].filter(Boolean);
   const state = ready.ok ? 'ok' : 'failed';
   return [
     { check: 'master', state, detail: what.join(', ') },
     await checkToken(ask, token),
     clockFinding(ready.headers.get('date')),
-    ...proofFinding(
-      await ask('/metrics')
-        .then((answer) => (answer.ok ? answer.text() : ''))
-        .catch(() => ''),
-    ),
+    ...proofFinding(metrics),
+    ...boundFindings(metrics),
   ];
 }
 
@@ -142,7 +145,6 @@ async function checkToken(ask: Ask, token: string | undefined): Promise<Finding>
   }
 }
 
-/** Only an admin may read the metrics: without that nothing is said. */
 function proofFinding(metrics: string): Finding[] {
   const count = /^scheduler_executors_without_mac (\d+)$/m.exec(metrics)?.[1];
   if (count === undefined) return [];
@@ -150,6 +152,31 @@ function proofFinding(metrics: string): Finding[] {
     return [{ check: 'executors', state: 'ok', detail: 'all prove what they run' }];
   const detail = `${count} of version 2.0.0, which cannot prove what they run: upgrade their SDK`;
   return [{ check: 'executors', state: 'warning', detail }];
+}
+
+/** One for each queue or buffer of the master that is nearly full. */
+function boundFindings(metrics: string): Finding[] {
+  const limits = samplesOf(metrics, 'scheduler_bound_limit');
+  const fills = [...samplesOf(metrics, 'scheduler_bound_used')].map(([bound, used]) => ({
+    bound,
+    percent: Math.round((100 * used) / (limits.get(bound) ?? Number.POSITIVE_INFINITY)),
+  }));
+  const full = fills.filter(({ percent }) => percent >= FULL_PERCENT);
+  if (full.length > 0) {
+    return full.map(({ bound, percent }) => ({
+      check: 'bounds',
+      state: 'warning',
+      detail: `${bound} is ${percent} % full; docs/operations.md says what happens at 100`,
+    }));
+  }
+  const detail = `all ${fills.length} are less than ${FULL_PERCENT} % full`;
+  return fills.length === 0 ? [] : [{ check: 'bounds', state: 'ok', detail }];
+}
+
+/** By the label `bound`. */
+function samplesOf(metrics: string, name: string): Map<string, number> {
+  const lines = metrics.matchAll(new RegExp(`^${name}\\{bound="(\\w+)"\\} (\\S+)$`, 'gm'));
+  return new Map([...lines].map(([, bound = '', value]) => [bound, Number(value)]));
 }
 
 /** The Date header has whole seconds: it is up to one second behind. */

@@ -26,7 +26,7 @@ import { keepNotifySecret } from './infrastructure/notify-secret.ts';
 import { openSqlStore } from './infrastructure/sql/open.ts';
 import { createClock } from './infrastructure/system.ts';
 import { spareLog } from './infrastructure/spare-log.ts';
-import { createLog, createLogObserver } from './infrastructure/winston-log.ts';
+import { createLog, createLogObserver, type ProcessLog } from './infrastructure/winston-log.ts';
 
 export { type Config, configFields, loadConfig, redacted } from './config.ts';
 export { StoreUnusable } from './application/ports.ts';
@@ -147,7 +147,7 @@ function inWords(error: unknown, { host, port }: Config): unknown {
 type Parts = Awaited<ReturnType<typeof assemble>>;
 
 /** Every part, each given what it needs; nothing has begun yet. */
-async function assemble(config: Config, log: Log) {
+async function assemble(config: Config, log: ProcessLog) {
   openDataDirectory(config.dataDir);
   const { databaseUrl, allowWeakDurability, leaseMs, host, port } = config;
   const clock = createClock();
@@ -205,7 +205,7 @@ async function assemble(config: Config, log: Log) {
     version: VERSION,
     refusalOfReceiver: (url) => policy.checkUrl(new URL(url))?.message ?? null,
   });
-  metrics.watch(handle);
+  metrics.watch(handle, [handle, sessions, http, notifier, log]);
   return { clock, store, gateway, notifier, resolver, engine, handle, http, notifySecrets };
 }
 

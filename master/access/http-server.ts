@@ -10,6 +10,7 @@ import express from 'express';
 import helmet from 'helmet';
 import type { MasterHandle } from '../application/master-handle.ts';
 import type { Log } from '../application/ports.ts';
+import type { Fill } from '../domain/bounds.ts';
 import { executorRoutes, probeRoutes } from './admin-route.ts';
 import type { Authorizer } from './auth.ts';
 import { BodyBudget } from './body/read-body.ts';
@@ -50,6 +51,8 @@ export interface HttpServer {
   /** The executor gateway attaches to its `upgrade` event. */
   readonly server: Server;
   readonly routes: readonly Route[];
+  /** How much of what requests hold is in use. */
+  fills(): readonly Fill[];
   listen(): Promise<AddressInfo>;
   /**
    * Takes no more connections, lets requests that are under way end, and cuts off the rest after
@@ -108,6 +111,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   return {
     server,
     routes,
+    fills: () => serving.bodies.fills(),
     listen() {
       const address = listen(server, options.host, options.port);
       opening = address.catch(() => undefined);
@@ -184,10 +188,17 @@ function createApp(routes: readonly Route[], serving: Serving): express.Express 
     const allowed = methods.map(({ method }) => (method === 'GET' ? 'GET, HEAD' : method));
     there.all((req, res) => {
       const headers = { Allow: allowed.join(', ') };
-      refuse(req, res, new Problem('wrongMethod', `Allowed here: ${headers.Allow}.`, { headers }), path);
+      refuse(
+        req,
+        res,
+        new Problem('wrongMethod', `Allowed here: ${headers.Allow}.`, { headers }),
+        path,
+      );
     });
   }
-  app.use((req, res) => refuse(req, res, new Problem('noRoute', 'There is no such route.'), 'unknown'));
+  app.use((req, res) =>
+    refuse(req, res, new Problem('noRoute', 'There is no such route.'), 'unknown'),
+  );
   app.use(
     // Four parameters make it an error handler. What gets here is a path that cannot be decoded.
     (error: unknown, req: express.Request, res: express.Response, _next: express.NextFunction) => {

@@ -13,7 +13,7 @@ import {
   submitResponse,
 } from '@soda-scheduler/protocol';
 import { type MasterHandle, type Submission, Unavailable } from '../application/master-handle.ts';
-import { SMALL_BODY_BYTES_MAX } from '../domain/bounds.ts';
+import { PART_PARAMS_LENGTH_MAX, SMALL_BODY_BYTES_MAX } from '../domain/bounds.ts';
 import type { SubmitOutcome } from '../domain/effects.ts';
 import { answers } from './answers.ts';
 import { invalidFields, Problem } from './problem.ts';
@@ -24,8 +24,6 @@ import { isSameRequest } from './body/request-digest.ts';
 import type { ApiRequest, Reply, Route } from './route.ts';
 import { idempotencyKeyOf, readSubmission, type RefusalOf } from './submission.ts';
 
-/** Characters of the params that a batch hands to the engine at a time, the last task whole. */
-const PART_PARAMS_LENGTH_MAX = 512 * 1024;
 /** A body that is read in less than a millisecond need not wait for a turn. */
 const AT_ONCE_BYTES_MAX = 16 * 1024;
 const nothing = Buffer.alloc(0);
@@ -156,7 +154,9 @@ async function submitInParts(
     } catch (error) {
       if (outcomes.length === 0 || !(error instanceof Unavailable)) throw error;
       const { message } = error;
-      outcomes.push(...part.map(({ id }) => ({ taskId: id, kind: 'unavailable' as const, message })));
+      outcomes.push(
+        ...part.map(({ id }) => ({ taskId: id, kind: 'unavailable' as const, message })),
+      );
     }
   }
   return outcomes;
@@ -248,7 +248,10 @@ function* readItem(
 function checkItemSize({ start, end }: Range): void {
   const { itemBytesMax } = HTTP_LIMITS;
   if (end - start <= itemBytesMax) return;
-  throw new Problem('tooLarge', `The item is ${end - start} bytes, and ${itemBytesMax} are allowed.`);
+  throw new Problem(
+    'tooLarge',
+    `The item is ${end - start} bytes, and ${itemBytesMax} are allowed.`,
+  );
 }
 
 function refused(problem: Problem): BatchResult {

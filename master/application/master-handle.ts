@@ -1,5 +1,6 @@
 /** What the access layer may ask of the running master. Implemented by `master.ts`. */
 import type { Backlog } from '../domain/backlog.ts';
+import type { Fill } from '../domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type { Event, NewSettings, NewTask } from '../domain/events.ts';
 import type { Executor, ExecutorRecord, Override } from '../domain/executor.ts';
@@ -81,6 +82,8 @@ export interface MasterHandle {
   goneExecutors(): readonly ExecutorRecord[];
   /** What waits and runs, from counters: cheap whatever the backlog. */
   backlog(): Backlog;
+  /** How full is what would refuse, close or put off if it were full. */
+  fills(): readonly Fill[];
 
   /** For the executor gateway: whose the newest attempt of a task in memory is. */
   attemptOf(taskId: string): HeldAttempt | null;

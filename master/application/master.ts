@@ -1,6 +1,13 @@
 /** What the access layer asks, put to the engine and the store. Holds no state of its own. */
-import { type Backlog, backlogOf } from '../domain/backlog.ts';
-import { SUBMIT_DELAY_MS_MAX } from '../domain/bounds.ts';
+import { type Backlog, backlogOf, fillsOf } from '../domain/backlog.ts';
+import {
+  type Fill,
+  LIST_COUNT_MAX,
+  LISTS_WAITING_MAX,
+  MAILBOX_COUNT_MAX,
+  MAILBOX_FRAME_BYTES_MAX,
+  SUBMIT_DELAY_MS_MAX,
+} from '../domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type { Event, NewSettings } from '../domain/events.ts';
 import type { Executor, ExecutorRecord, Override } from '../domain/executor.ts';
@@ -22,8 +29,7 @@ import { TooMany, Turnstile } from './turnstile.ts';
 
 /** Rows that a page may look at for what it brings: some 20 ms of work, in pieces. */
 const LOOK_COUNT = 20_000;
-/** Lists under way, and others that wait: to be refused comes sooner than an answer. */
-const LISTS = { countMax: 2, waitingMax: 100 };
+const LISTS = { countMax: LIST_COUNT_MAX, waitingMax: LISTS_WAITING_MAX };
 
 /** A task or some ids. */
 const READ_MS_MAX = 4_000;
@@ -192,6 +198,16 @@ export class Master implements MasterHandle {
   backlog(): Backlog {
     const { state } = this.#engine;
     return state === null ? NOTHING : backlogOf(state, this.#clock.now());
+  }
+
+  fills(): readonly Fill[] {
+    const { state, mailbox } = this.#engine;
+    return [
+      { bound: 'mailbox_event_count', used: mailbox.size, limit: MAILBOX_COUNT_MAX },
+      { bound: 'mailbox_frame_bytes', used: mailbox.frameBytes, limit: MAILBOX_FRAME_BYTES_MAX },
+      ...(state === null ? [] : fillsOf(state)),
+      { bound: 'lists_waiting_count', used: this.#lists.waitingCount, limit: LISTS_WAITING_MAX },
+    ];
   }
 
   executorOf(executorId: string): Executor | null {

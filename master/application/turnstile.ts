@@ -18,6 +18,10 @@ export class Turnstile {
     this.#waitingMax = limits.waitingMax;
   }
 
+  get waitingCount(): number {
+    return this.#waiting.length;
+  }
+
   /** @throws {TooMany} */
   async during<T>(work: () => Promise<T>): Promise<T> {
     if (this.#count < this.#countMax) this.#count += 1;

@@ -1,4 +1,5 @@
 /** What waits and runs, from counters: cheap however much it is. For metrics. */
+import { type Fill, NOTIFYING_BYTES_MAX, WINDOW_BYTES_FACTOR } from './bounds.ts';
 import type { State } from './state.ts';
 import { holderOf } from './steps/occupation.ts';
 
@@ -45,4 +46,17 @@ export function backlogOf(state: State, now: number): Backlog {
     cachedCount: state.windowCount,
     pendingCallbackCount: state.notifying.size + state.notifications.size,
   };
+}
+
+/** How full the state is. */
+export function fillsOf(state: State): readonly Fill[] {
+  const { policy, notifying } = state;
+  const windowBytesMax = policy.windowBytesMax * WINDOW_BYTES_FACTOR;
+  return [
+    { bound: 'waiting_task_count', used: state.waitingCount, limit: policy.waitingCountMax },
+    { bound: 'waiting_window_bytes', used: state.windowBytes, limit: windowBytesMax },
+    { bound: 'lane_count', used: state.lanes.size, limit: policy.laneCountMax },
+    { bound: 'callback_count', used: notifying.size, limit: policy.notificationCountMax },
+    { bound: 'callback_bytes', used: notifying.bytes, limit: NOTIFYING_BYTES_MAX },
+  ];
 }

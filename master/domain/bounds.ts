@@ -1,12 +1,32 @@
 /**
- * What the master holds at most, with unit and default. Here stands what cannot be set; the settings
- * (windows, lanes, callbacks in flight) are in `defaultPolicy` of `state.ts`, and what both ends of
- * the wire agree on is in `protocol/limits.ts`. Beyond a bound something definite happens, and it is
- * said here what: nothing grows in silence.
+ * What the master holds at most, with its unit. What can be set (`SODA_MAX_WAITING`, `SODA_LANE_WINDOW`)
+ * is in `defaultPolicy` of `state.ts`, and what both ends of the wire agree on is in
+ * `protocol/limits.ts`. Beyond a bound something definite happens, and it is said here what: nothing
+ * grows in silence. What fills up shows in the metrics by its name there (`Fill`).
  */
 
+/** How full one of these is, in the unit that its name ends with. */
+export interface Fill {
+  readonly bound: string;
+  readonly used: number;
+  readonly limit: number;
+}
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+/** Waiting tasks in memory, and the bytes of what they hold; the rest is read when its turn comes. */
+export const WINDOW_COUNT_MAX = 100_000;
+export const WINDOW_BYTES_MAX = 256 * MiB;
+
+/** Combinations of type, required labels and labels with waiting tasks; beyond it submits are refused. */
+export const LANES_MAX = 10_000;
+
+/** Callbacks in flight; the others are read when there is room again. */
+export const NOTIFYING_COUNT_MAX = 10_000;
+
 /** Bytes of ended tasks that go along with callbacks in flight; the rest is read when its turn comes. */
-export const NOTIFYING_BYTES_MAX = 32 * 1024 * 1024;
+export const NOTIFYING_BYTES_MAX = 32 * MiB;
 
 /**
  * Tasks that a lane keeps in memory whatever the total, so that none is shut out by the others; up to
@@ -31,7 +51,10 @@ export const RETURN_COUNT_MAX = 3;
 export const TURN_EVENT_COUNT_MAX = 1024;
 
 /** Characters of params submitted in one turn, the last batch whole: they are written in one piece. */
-export const TURN_PARAMS_LENGTH_MAX = 1024 * 1024;
+export const TURN_PARAMS_LENGTH_MAX = MiB;
+
+/** Characters of the params that a batch hands to the engine at a time, the last task whole. */
+export const PART_PARAMS_LENGTH_MAX = 512 * KiB;
 
 /** Events waiting for a turn; beyond it requests are refused with 503. */
 export const MAILBOX_COUNT_MAX = 20_000;
@@ -46,24 +69,37 @@ export const SUBMIT_DELAY_MS_MAX = 5_000;
  * Bytes of frames that wait for a turn, of all executors together. Beyond it a frame is not taken and
  * its connection is closed: the executor dials again after its backoff, resumes, and sends it again.
  */
-export const MAILBOX_FRAME_BYTES_MAX = 64 * 1024 * 1024;
+export const MAILBOX_FRAME_BYTES_MAX = 64 * MiB;
 
 /**
  * Bytes of frames that executors have not acknowledged, of all sessions together. Beyond it the session
  * that is to send another ends, and what it was offered is taken back.
  */
-export const SENT_BYTES_MAX = 256 * 1024 * 1024;
+export const SENT_BYTES_MAX = 256 * MiB;
+
+/** Bytes of the first frame of a connection: anybody may have as many as he likes that have not said who they are. */
+export const HELLO_BYTES_MAX = 64 * KiB;
+
+/** Heartbeats of a connection in a second: they need no ack, so that nothing else bounds them. Beyond it it is closed. */
+export const HEARTBEAT_COUNT_MAX = 256;
+
+/** Answers to pings that the peer has not read; beyond it its connection is closed. */
+export const PONGS_UNSENT_MAX = 60;
 
 /** A body of so many bytes is small: commands, and most single submits. It overtakes larger ones. */
-export const SMALL_BODY_BYTES_MAX = 64 * 1024;
+export const SMALL_BODY_BYTES_MAX = 64 * KiB;
 
 /**
  * Bytes of all bodies whose requests are under way. What large ones (batches) leave is for those of up to
  * 256 KiB, and what both of these leave is for small ones. Beyond it a request is refused with 503.
  */
-export const LARGE_BODIES_BYTES_MAX = 128 * 1024 * 1024;
-export const MEDIUM_BODIES_BYTES_MAX = LARGE_BODIES_BYTES_MAX + 32 * 1024 * 1024;
-export const BODIES_BYTES_MAX = MEDIUM_BODIES_BYTES_MAX + 16 * 1024 * 1024;
+export const LARGE_BODIES_BYTES_MAX = 128 * MiB;
+export const MEDIUM_BODIES_BYTES_MAX = LARGE_BODIES_BYTES_MAX + 32 * MiB;
+export const BODIES_BYTES_MAX = MEDIUM_BODIES_BYTES_MAX + 16 * MiB;
+
+/** Lists that are made at a time, and that wait for that; beyond it a request is refused with 503. */
+export const LIST_COUNT_MAX = 2;
+export const LISTS_WAITING_MAX = 100;
 
 /** Contacts that a task may lose, since its last new checkpoint, before it is given up. */
 export const CONTACT_COUNT_MAX = 10;
@@ -76,3 +112,41 @@ export const ATTEMPT_COUNT_MAX = 200;
  * over once more, is not sent once more. Beyond it the oldest are forgotten, and may be sent again.
  */
 export const DELIVERED_COUNT_MAX = 10_000;
+
+/**
+ * Callbacks under way. To receivers that have answered before, and to all others: tries that have just
+ * begun, those and the ones that wait aside for their answer, and the bytes of the latter. 32 that begin
+ * and leave within half a second are 64 hosts a second, and at the 15 s that each may hang no more than
+ * 960 at a time. What waits for a receiver that has not answered is put off beyond these.
+ */
+export const RECEIVER_LIMITS = {
+  proven: { begunMax: 224, inFlightMax: 1024, asideBytesMax: 64 * MiB },
+  unproven: { begunMax: 32, inFlightMax: 1024, asideBytesMax: 64 * MiB },
+  inFlightPerOriginMax: 32,
+  unprovenWaitingMax: 4_000,
+  failingHostWaitingMax: 100,
+  knownOriginsMax: 10_000,
+} as const;
+
+/** Of what a receiver answers, so much is read. */
+export const RECEIVER_ANSWER_BYTES_MAX = 64 * KiB;
+
+/**
+ * Names of receivers that are known, and that are being asked for, more than there may be connections that
+ * wait for one; and addresses whose verdict is remembered. Beyond it the oldest are forgotten, or the try fails.
+ */
+export const KNOWN_NAMES_MAX = 5_000;
+export const ASKED_NAMES_MAX = 2_000;
+export const KNOWN_ADDRESSES_MAX = 1_000;
+
+/** Bytes of log that nobody has read yet; beyond it lines are lost, and counted. */
+export const LOG_BYTES_MAX = 16 * MiB;
+
+/** Characters of a text in the log, which is cut there. */
+export const LOG_TEXT_LENGTH_MAX = 4_000;
+
+/** Task types with a label of their own in the metrics; those that come later share `other`. */
+export const TYPE_LABELS_MAX = 200;
+
+/** Prepared statements that SQLite keeps; beyond it all are prepared again. */
+export const STATEMENT_COUNT_MAX = 200;

@@ -3,7 +3,13 @@
  * at any moment (`restore.ts`). Only `step` and what it calls change it.
  */
 import type { Doubt, Executor, ExecutorRecord } from './executor.ts';
-import { RELEASE_COUNT_MAX } from './bounds.ts';
+import {
+  LANES_MAX,
+  NOTIFYING_COUNT_MAX,
+  RELEASE_COUNT_MAX,
+  WINDOW_BYTES_MAX,
+  WINDOW_COUNT_MAX,
+} from './bounds.ts';
 import { Deadlines } from './queue/deadlines.ts';
 import { InFlight } from './queue/in-flight.ts';
 import { Junctions } from './queue/junctions.ts';
@@ -50,11 +56,11 @@ export const defaultPolicy: Policy = {
   coolDownMs: 10_000,
   crashBudget: 3,
   laneWindowCount: 10_000,
-  windowCountMax: 100_000,
-  windowBytesMax: 256 * 1024 * 1024,
-  laneCountMax: 10_000,
+  windowCountMax: WINDOW_COUNT_MAX,
+  windowBytesMax: WINDOW_BYTES_MAX,
+  laneCountMax: LANES_MAX,
   waitingCountMax: 10_000_000,
-  notificationCountMax: 10_000,
+  notificationCountMax: NOTIFYING_COUNT_MAX,
   pageCount: 1_000,
 };
 

@@ -5,12 +5,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Observer } from '../application/ports.ts';
 import type { Backlog } from '../domain/backlog.ts';
+import { type Fill, TYPE_LABELS_MAX } from '../domain/bounds.ts';
 import type { Observation } from '../domain/effects.ts';
 import { type Executor, stateOf } from '../domain/executor.ts';
 import type { Task } from '../domain/task.ts';
-
-/** Distinct task types with a label of their own; those that come later share `other`. */
-const TYPE_LABELS_MAX = 200;
 
 const FAST_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 const SLOW_SECONDS = [0.01, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14_400, 86_400];
@@ -24,11 +22,16 @@ export interface Scraped {
   backlog(): Backlog;
 }
 
+/** Something that holds no more than it may. */
+export interface Bounded {
+  fills(): readonly Fill[];
+}
+
 export interface Metrics extends Observer {
   answered(route: string, status: number, seconds: number): void;
   render(): Promise<{ readonly contentType: string; readonly text: string }>;
-  /** From now on scrapes read the fleet from here. Until then those gauges are empty. */
-  watch(scraped: Scraped): void;
+  /** From now on scrapes read the fleet and the bounds from here. Until then those gauges are empty. */
+  watch(scraped: Scraped, bounded: readonly Bounded[]): void;
 }
 
 export function createMetrics(version: string): Metrics {
@@ -49,7 +52,7 @@ export function createMetrics(version: string): Metrics {
       meters.httpSeconds.observe({ route }, seconds);
     },
     render: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
-    watch: (scraped) => watch(registry, labelOf, scraped),
+    watch: (scraped, bounded) => watch(registry, labelOf, scraped, bounded),
   };
 }
 
@@ -153,7 +156,12 @@ function observeDuration(meters: Meters, { startedAt, finishedAt }: Task): void 
   }
 }
 
-function watch(registry: Registry, labelOf: (type: string) => string, scraped: Scraped): void {
+function watch(
+  registry: Registry,
+  labelOf: (type: string) => string,
+  scraped: Scraped,
+  bounded: readonly Bounded[],
+): void {
   const gauge = <L extends string>(
     name: string,
     help: string,
@@ -202,10 +210,32 @@ function watch(registry: Registry, labelOf: (type: string) => string, scraped: S
   gauge('callback_pending', 'Callbacks in flight or due again, as memory knows.', [], (pending) =>
     pending.set(scraped.backlog().pendingCallbackCount),
   );
+  gauge(
+    'bound_used',
+    'What is held of something bounded; its name has the unit.',
+    ['bound'],
+    (held) => {
+      for (const { bound, used } of fullest(bounded)) held.set({ bound }, used);
+    },
+  );
+  gauge('bound_limit', 'The most that may be held of it.', ['bound'], (held) => {
+    for (const { bound, limit } of fullest(bounded)) held.set({ bound }, limit);
+  });
   gauge('is_leader', '1 while this master takes work.', [], (leader) =>
     leader.set(scraped.status === 'ready' ? 1 : 0),
   );
   gauge('term', 'Grows with every start or take-over.', [], (term) => term.set(scraped.term));
+}
+
+/** Of several with one name the one that is fullest. */
+function fullest(bounded: readonly Bounded[]): Iterable<Fill> {
+  const byName = new Map<string, Fill>();
+  for (const fill of bounded.flatMap((holder) => holder.fills())) {
+    const known = byName.get(fill.bound);
+    if (known !== undefined && known.used / known.limit >= fill.used / fill.limit) continue;
+    byName.set(fill.bound, fill);
+  }
+  return byName.values();
 }
 
 /** The first so many names stay themselves: a label once given never changes its meaning. */

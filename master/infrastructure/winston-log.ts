@@ -4,18 +4,22 @@
  */
 import { createLogger, format, transports } from 'winston';
 import type { Log, Observer } from '../application/ports.ts';
+import { type Fill, LOG_BYTES_MAX, LOG_TEXT_LENGTH_MAX } from '../domain/bounds.ts';
 import type { Observation } from '../domain/effects.ts';
 import type { AttemptRecord, Task } from '../domain/task.ts';
-import { lossyLines } from './lossy-lines.ts';
+import { LossyLines } from './lossy-lines.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 type Fields = Record<string, unknown>;
 
-const TEXT_LENGTH_MAX = 4_000;
+/** The log of this process. */
+export interface ProcessLog extends Log {
+  fills(): readonly Fill[];
+}
 
 /** @param to Where the lines go; for tests. Those that it does not take are lost. */
-export function createLog(level: LogLevel, to: NodeJS.WritableStream = process.stdout): Log {
-  const stream = lossyLines(to, {
+export function createLog(level: LogLevel, to: NodeJS.WritableStream = process.stdout): ProcessLog {
+  const lines = new LossyLines(to, {
     began: (code) => {
       process.stderr.write(`soda: the log cannot be written (${code}); the master goes on\n`);
     },
@@ -27,7 +31,7 @@ export function createLog(level: LogLevel, to: NodeJS.WritableStream = process.s
     format: format.printf((entry) =>
       lineOf(entry.level, String(entry.message), entry['fields'] as Fields | undefined),
     ),
-    transports: [new transports.Stream({ stream, eol: '\n' })],
+    transports: [new transports.Stream({ stream: lines, eol: '\n' })],
   });
   const writer = (severity: LogLevel): Log[LogLevel] => {
     // Asked once: winston goes through all its transports for the answer.
@@ -35,11 +39,12 @@ export function createLog(level: LogLevel, to: NodeJS.WritableStream = process.s
     // Nested, because winston would append a field named `message` to the message.
     return (message, fields) => void logger.log({ level: severity, message, fields });
   };
-  const log: Log = {
+  const log: ProcessLog = {
     debug: writer('debug'),
     info: writer('info'),
     warn: writer('warn'),
     error: writer('error'),
+    fills: () => [{ bound: 'log_bytes', used: lines.pendingBytes, limit: LOG_BYTES_MAX }],
   };
   return log;
 }
@@ -62,7 +67,7 @@ function errorFields(error: Error): Fields {
 }
 
 function cut(text: string): string {
-  return text.length <= TEXT_LENGTH_MAX ? text : `${text.slice(0, TEXT_LENGTH_MAX)}…`;
+  return text.length <= LOG_TEXT_LENGTH_MAX ? text : `${text.slice(0, LOG_TEXT_LENGTH_MAX)}…`;
 }
 
 /** What an executor can cause as often as it likes. */

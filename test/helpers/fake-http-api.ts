@@ -23,7 +23,7 @@ export interface Received {
   readonly body: any;
 }
 
-/** Status, body, headers; or `drop`: the connection is cut without an answer. */
+/** Status, body (text if the headers say so), headers; or `drop`: the connection is cut without an answer. */
 export type Answer = readonly [status: number, body?: unknown, headers?: object] | 'drop';
 
 export class FakeHttpApi {
@@ -94,9 +94,10 @@ export class FakeHttpApi {
       incoming.socket.destroy();
       return;
     }
-    const [status, body, headers] = answer;
+    const [status, body, headers = {}] = answer;
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
-    response.end(body === undefined ? '' : JSON.stringify(body));
+    const isText = 'content-type' in headers && headers['content-type'] === 'text/plain';
+    response.end(isText ? body : body === undefined ? '' : JSON.stringify(body));
   }
 
   #usual({ method, path, query, body }: Received): Answer {

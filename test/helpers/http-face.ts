@@ -46,7 +46,7 @@ export class HttpFace {
 
   constructor(tokens: Tokens = noTokens, timeoutsMs?: { headers: number; request: number }) {
     const metrics = createMetrics('2.0.0-test');
-    metrics.watch(this.master);
+    metrics.watch(this.master, [this.master]);
     const policy = new AddressPolicy(['127.0.0.0/8']);
     this.http = createHttpServer({
       handle: this.master,

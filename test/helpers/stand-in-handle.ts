@@ -117,6 +117,10 @@ export class StandInHandle implements MasterHandle {
     return { types: [], cachedCount: this.stored.size, pendingCallbackCount: 0 };
   }
 
+  fills() {
+    return [{ bound: 'task_count', used: this.stored.size, limit: 10 }];
+  }
+
   post(): void {
     throw new Error('The access layer posts no events.');
   }

@@ -61,6 +61,29 @@ describe('soda doctor', function () {
     expect(await tokenIn({})).to.match(/^ok: none is needed/);
   });
 
+  it('says what of the master is nearly full', async () => {
+    const boundsOf = async (used: Record<string, number>) => {
+      const samples = Object.entries(used).flatMap(([bound, value]) => [
+        `scheduler_bound_used{bound="${bound}"} ${value}`,
+        `scheduler_bound_limit{bound="${bound}"} 1e+6`,
+      ]);
+      api.intercept = ({ path: route }, usual) =>
+        route === '/metrics'
+          ? [200, `${samples.join('\n')}\n`, { 'content-type': 'text/plain' }]
+          : usual();
+      const { found, code } = await examine();
+      expect(code, 'a warning is no failure').to.equal(0);
+      return found['bounds'];
+    };
+    expect(await boundsOf({ a_bytes: 790_000, b_count: 0 })).to.equal(
+      'ok: all 2 are less than 80 % full',
+    );
+    expect(await boundsOf({ a_bytes: 800_000, b_count: 0 })).to.match(
+      /^warning: a_bytes is 80 % full/,
+    );
+    expect(await boundsOf({}), 'of an older master nothing is known').to.equal(undefined);
+  });
+
   it('tells a master that is not there from a port that somebody else has', async () => {
     const sockets: Socket[] = [];
     const silent = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');

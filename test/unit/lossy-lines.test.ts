@@ -1,8 +1,9 @@
 /** What becomes of a log whose reader goes away, or whose disk is full. */
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
+import { LOG_BYTES_MAX } from '../../master/domain/bounds.ts';
 import { createLog } from '../../master/infrastructure/winston-log.ts';
-import { lossyLines } from '../../master/infrastructure/lossy-lines.ts';
+import { LossyLines } from '../../master/infrastructure/lossy-lines.ts';
 import { settled } from '../helpers/manual-clock.ts';
 
 /** As the streams of the process are: they go on after a failure. */
@@ -30,7 +31,7 @@ describe('a log that cannot be written', () => {
   it('loses lines, and says so once, and later how many', async () => {
     const disk = new Disk();
     const said: unknown[] = [];
-    const lines = lossyLines(disk, {
+    const lines = new LossyLines(disk, {
       began: (code) => void said.push(code),
       ended: (lostCount) => void said.push(lostCount),
     });
@@ -47,6 +48,29 @@ describe('a log that cannot be written', () => {
     await write('e', 'f');
     expect(disk.lines).to.deep.equal(['a', 'e', 'f']);
     expect(said).to.deep.equal(['ENOSPC', 3]);
+  });
+
+  it('holds so much for a reader that stands still, and goes on when he does', async () => {
+    const waiting: (() => void)[] = [];
+    const reader = Object.assign(new EventEmitter(), {
+      writable: true,
+      write: (_line: unknown, done: unknown) => waiting.push(done as () => void) > 0,
+      end: () => reader,
+    });
+    const said: unknown[] = [];
+    const lines = new LossyLines(reader, {
+      began: (why) => void said.push(why),
+      ended: (lostCount) => void said.push(lostCount),
+    });
+    const line = 'x'.repeat(LOG_BYTES_MAX / 8);
+    for (let count = 0; count < 11; count += 1) lines.write(line);
+    await settled();
+    expect(waiting).to.have.length(8);
+    expect(lines.pendingBytes).to.equal(LOG_BYTES_MAX);
+    expect(said).to.deep.equal(['nobody reads it']);
+    for (const take of waiting.splice(0)) take();
+    expect(said).to.deep.equal(['nobody reads it', 3]);
+    expect(lines.pendingBytes).to.equal(0);
   });
 
   it('has a line for what is missing from it', async () => {

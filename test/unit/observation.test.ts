@@ -121,10 +121,15 @@ describe('metrics', () => {
   it('read the backlog and the fleet when they are scraped', async () => {
     const metrics = createMetrics('1');
     const handle = new StandInHandle();
-    metrics.watch(handle);
+    const other = { fills: () => [{ bound: 'task_count', used: 6, limit: 100 }] };
+    metrics.watch(handle, [other, handle]);
     handle.keep(aTask());
     expect((await metrics.render()).text).to.match(/^scheduler_cache_entries 1$/m);
     handle.status = 'draining';
+    // Of two with one name the fuller one is shown.
+    expect((await metrics.render()).text)
+      .to.include('scheduler_bound_used{bound="task_count"} 1\n')
+      .and.to.include('scheduler_bound_limit{bound="task_count"} 10\n');
     const { text } = await metrics.render();
     expect(text).to.match(/^scheduler_is_leader 0$/m);
     expect(text).to.include('scheduler_executors{state="idle"} 0');

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { HTTP_LIMITS } from '@soda-scheduler/protocol';
 import {
   BODIES_BYTES_MAX,
+  type Fill,
   LARGE_BODIES_BYTES_MAX,
   MEDIUM_BODIES_BYTES_MAX,
   SMALL_BODY_BYTES_MAX,
@@ -21,6 +22,10 @@ const nothing = Buffer.alloc(0);
 /** The bytes of strangers that the master holds at a time, whoever and however many they are. */
 export class BodyBudget {
   #byteCount = 0;
+
+  fills(): Fill[] {
+    return [{ bound: 'request_body_bytes', used: this.#byteCount, limit: BODIES_BYTES_MAX }];
+  }
 
   /** For one request, and the most that its body may come to: what it takes counts until `end`. */
   open(bytesMax: number): BodyHold {
@@ -66,7 +71,8 @@ export async function readBody(
   }
   const bytes = await readBytes(req, bytesMax, hold);
   if (bytes.length === 0) return undefined;
-  if (contentType === undefined) throw new Problem('notJson', 'Expected Content-Type: application/json.');
+  if (contentType === undefined)
+    throw new Problem('notJson', 'Expected Content-Type: application/json.');
   if (!isUtf8(bytes)) throw new Problem('invalid', 'The body is not valid UTF-8.');
   return bytes;
 }
@@ -117,7 +123,10 @@ function readBytes(req: IncomingMessage, bytesMax: number, hold: BodyHold): Prom
 }
 
 function tooLarge(bytesMax: number): Problem {
-  return new Problem('tooLarge', `The body is larger than ${bytesMax} bytes, the most allowed here.`);
+  return new Problem(
+    'tooLarge',
+    `The body is larger than ${bytesMax} bytes, the most allowed here.`,
+  );
 }
 
 function tooBusy(): Problem {

@@ -11,6 +11,7 @@ import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
 import type { MasterHandle, MasterStatus } from '../../application/master-handle.ts';
 import type { Log } from '../../application/ports.ts';
+import { HELLO_BYTES_MAX, PONGS_UNSENT_MAX } from '../../domain/bounds.ts';
 import { Problem } from '../problem.ts';
 import type { ExecutorSessions } from './sessions.ts';
 
@@ -26,12 +27,6 @@ const SOCKET_OPTIONS = {
   /** How long a peer may take to answer a close frame before its socket is destroyed. */
   closeTimeout: 2_000,
 };
-
-/** Anybody may have as many connections as he likes that have not said who they are. */
-const HELLO_BYTES_MAX = 64 * 1024;
-
-/** Answers to pings that the peer has not read. */
-const PONGS_UNSENT_MAX = 60;
 
 export interface GatewayOptions {
   /** Looks at the headers of a request; null lets it pass. */

@@ -17,7 +17,7 @@ import {
 import type { ExecutorFrame, HelloFrame, MasterFrame } from '@soda-scheduler/protocol';
 import type { MasterHandle } from '../../application/master-handle.ts';
 import type { ExecutorLink } from '../../application/ports.ts';
-import { SENT_BYTES_MAX } from '../../domain/bounds.ts';
+import { type Fill, HEARTBEAT_COUNT_MAX, SENT_BYTES_MAX } from '../../domain/bounds.ts';
 import type { ExecutorCommand } from '../../domain/effects.ts';
 import { commandBody, connectedEvent, frameEvent, heartbeatEvent, subjectOf } from './frames.ts';
 import { admit } from './admission.ts';
@@ -39,8 +39,6 @@ export type { Connection, FrameSocket, SessionsOptions } from './session.ts';
 
 /** Deadlines are looked at this often; they may be noticed so much late. */
 const SWEEP_MS = 1_000;
-/** Of one connection between two sweeps: they need no ack, so that nothing else bounds them. */
-const HEARTBEAT_COUNT_MAX = 256;
 
 /** Who of the processes under an executor id: as `freeze` names it. */
 const processKey = (executorId: string, incarnation: string) => `${executorId} ${incarnation}`;
@@ -75,9 +73,9 @@ export class ExecutorSessions implements ExecutorLink {
     return this.#connections.size;
   }
 
-  /** Of frames that no executor has acknowledged yet. */
-  get sentBytes(): number {
-    return this.#sentBytes;
+  fills(): Fill[] {
+    const { sentBytesMax = SENT_BYTES_MAX } = this.#options;
+    return [{ bound: 'sent_frame_bytes', used: this.#sentBytes, limit: sentBytesMax }];
   }
 
   /** Those that wait for their executor to come back included. */

@@ -6,6 +6,7 @@
  */
 import type { LookupAddress } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { KNOWN_ADDRESSES_MAX } from '../../domain/bounds.ts';
 
 /** Address ranges that are refused, by what they are. The first match names the refusal. */
 const REFUSED: readonly (readonly [rule: string, ...ranges: string[]])[] = [
@@ -60,9 +61,6 @@ export class AddressRefused extends Error {
   }
 }
 
-/** Addresses whose verdict is remembered: receivers are few, and each callback asks twice. */
-const KNOWN_COUNT_MAX = 1_000;
-
 /** The addresses of a name. Rejects where there are none, or nobody knows. */
 export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
 
@@ -71,7 +69,7 @@ export class AddressPolicy {
   /** Apart by family: `::/0` says nothing about IPv4. */
   readonly #allowed = { ipv4: new BlockList(), ipv6: new BlockList() };
   #allowsPrivate = false;
-  /** By address, as it is spelled: which rule is against it. */
+  /** By address, as it is spelled: which rule is against it. Receivers are few, and each callback asks twice. */
   readonly #known = new Map<string, string | null>();
 
   /**
@@ -126,7 +124,7 @@ export class AddressPolicy {
     const known = this.#known.get(spelled);
     if (known !== undefined) return known;
     const rule = this.#findRule(spelled);
-    if (this.#known.size >= KNOWN_COUNT_MAX) this.#known.clear();
+    if (this.#known.size >= KNOWN_ADDRESSES_MAX) this.#known.clear();
     this.#known.set(spelled, rule);
     return rule;
   }

@@ -7,6 +7,7 @@
 import type { LookupFunction, Socket } from 'node:net';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import type { Clock } from '../../application/ports.ts';
+import { RECEIVER_ANSWER_BYTES_MAX } from '../../domain/bounds.ts';
 
 /** For the whole of a try, up to the head of the answer. */
 const TRY_TIMEOUT_S = 15;
@@ -16,7 +17,6 @@ const CONNECT_TIMEOUT_S = 5;
 const SLOW_MS = 500;
 /** After the head of the answer. It says all that counts; the rest may say why. */
 const BODY_TIMEOUT_MS = 1_000;
-const BODY_BYTES_MAX = 64 * 1024;
 const TEXT_LENGTH_MAX = 256;
 const CLOSED = 'the connection was closed';
 /** An idle connection is closed after this. */
@@ -170,7 +170,8 @@ export class CallbackRequests {
           onResponseData(controller, chunk) {
             if (bytes < TEXT_LENGTH_MAX) text += chunk.toString('utf8', 0, TEXT_LENGTH_MAX);
             bytes += chunk.length;
-            if (bytes > BODY_BYTES_MAX) controller.abort(new Error('the answer is too long'));
+            if (bytes > RECEIVER_ANSWER_BYTES_MAX)
+              controller.abort(new Error('the answer is too long'));
           },
           onResponseEnd: () => end(null),
           onResponseError: (_controller, error) => end(error),

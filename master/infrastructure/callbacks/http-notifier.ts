@@ -4,7 +4,7 @@
  * and whose turn it is the queue's. Never throws.
  */
 import type { Clock, Log, Notifier, StoredTask } from '../../application/ports.ts';
-import { DELIVERED_COUNT_MAX } from '../../domain/bounds.ts';
+import { DELIVERED_COUNT_MAX, type Fill, RECEIVER_LIMITS } from '../../domain/bounds.ts';
 import type { Event } from '../../domain/events.ts';
 import type { EndedTask, Notification } from '../../domain/task.ts';
 import { type AddressPolicy, checkedLookup, plainHost, type Resolve } from './address-policy.ts';
@@ -20,20 +20,6 @@ const HALF_CHARACTER = /\p{Cs}$/u;
 const FAILING_WAIT_MS = 60_000;
 const FIRST_ANSWER_WAIT_MS = 5_000;
 const LOGGED_ORIGINS_MAX = 5;
-const MiB = 1024 * 1024;
-
-/**
- * 32 that begin and leave within half a second: 64 hosts a second, and at the 15 s that each may
- * hang no more than 960 at a time.
- */
-const LIMITS = {
-  proven: { begunMax: 224, inFlightMax: 1024, asideBytesMax: 64 * MiB },
-  unproven: { begunMax: 32, inFlightMax: 1024, asideBytesMax: 64 * MiB },
-  inFlightPerOriginMax: 32,
-  unprovenWaitingMax: 4_000,
-  failingHostWaitingMax: 100,
-  knownOriginsMax: 10_000,
-};
 
 export interface HttpNotifierOptions {
   /** Standard Webhooks secrets (`whsec_...`), newest first; every callback is signed with each. */
@@ -86,7 +72,7 @@ export class HttpNotifier implements Notifier {
       checkedLookup(options.policy, options.resolve),
     );
     this.#queue = new ReceiverQueue({
-      limits: LIMITS,
+      limits: RECEIVER_LIMITS,
       start: (turn) => void this.#try(turn),
       putOff: (delivery, isFailing) => this.#putOff(delivery, isFailing),
       compare: (a, b) => order(a.notification, b.notification),
@@ -112,6 +98,11 @@ export class HttpNotifier implements Notifier {
     }
     const url = new URL(notification.url);
     this.#queue.add(url.origin, plainHost(url.hostname), { id, notification, url, task, term });
+  }
+
+  /** What is full here puts callbacks off, or lets them wait for others. */
+  fills(): Fill[] {
+    return this.#queue.fills();
   }
 
   forgetAll(): void {

@@ -9,6 +9,7 @@
  */
 import { type LookupAddress, promises } from 'node:dns';
 import type { Clock } from '../../application/ports.ts';
+import { ASKED_NAMES_MAX, KNOWN_NAMES_MAX } from '../../domain/bounds.ts';
 import { isLocalhost, LOCALHOST, plainHost } from './address-policy.ts';
 import {
   candidatesOf,
@@ -27,9 +28,6 @@ const NAME_TIMEOUT_MS = 4_000;
 const FOUND_MS = 10_000;
 /** Long enough to spare the servers, and shorter than the wait before a second try. */
 const NOT_FOUND_MS = 4_000;
-const CACHE_COUNT_MAX = 5_000;
-/** Names that are being asked for; more than there may be connections that wait for one. */
-const ASKING_COUNT_MAX = 2_000;
 
 export interface ResolverFiles {
   readonly hosts: string;
@@ -86,7 +84,7 @@ export class NameResolver {
     if (known !== undefined && this.#clock.now() < known.until) return Promise.resolve(known);
     const asking = this.#asking.get(name);
     if (asking !== undefined) return asking;
-    if (this.#asking.size >= ASKING_COUNT_MAX) {
+    if (this.#asking.size >= ASKED_NAMES_MAX) {
       return Promise.reject(new Error(`${name}: too many names are being resolved`));
     }
     const answer = this.#find(name).finally(() => this.#asking.delete(name));
@@ -129,7 +127,7 @@ export class NameResolver {
     this.#known.delete(name);
     this.#known.set(name, known);
     const [oldest] = this.#known.keys();
-    if (this.#known.size > CACHE_COUNT_MAX && oldest !== undefined) this.#known.delete(oldest);
+    if (this.#known.size > KNOWN_NAMES_MAX && oldest !== undefined) this.#known.delete(oldest);
     return known;
   }
 }

@@ -7,6 +7,7 @@
  *
  * Knows nothing of HTTP, and holds no timer.
  */
+import type { Fill } from '../../domain/bounds.ts';
 import { HostTurns } from './host-turns.ts';
 import { WaitingLine } from './waiting-line.ts';
 
@@ -71,6 +72,14 @@ class Share {
       this.inFlightCount < inFlightMax &&
       this.asideBytes < asideBytesMax
     );
+  }
+
+  fills(name: string): Fill[] {
+    const { inFlightMax, asideBytesMax } = this.#limits;
+    return [
+      { bound: `callbacks_${name}_count`, used: this.inFlightCount, limit: inFlightMax },
+      { bound: `callbacks_${name}_bytes`, used: this.asideBytes, limit: asideBytesMax },
+    ];
   }
 
   /** Hosts that failed leave room for those that nobody knows. */
@@ -143,6 +152,15 @@ export class ReceiverQueue<T> {
     this.#options = options;
     this.#proven = new Share(options.limits.proven);
     this.#unproven = new Share(options.limits.unproven);
+  }
+
+  fills(): Fill[] {
+    const { unprovenWaitingMax: limit } = this.#options.limits;
+    return [
+      ...this.#proven.fills('proven'),
+      ...this.#unproven.fills('unproven'),
+      { bound: 'callbacks_unproven_waiting_count', used: this.#unprovenWaitingCount, limit },
+    ];
   }
 
   add(originName: string, hostName: string, item: T): void {

@@ -8,6 +8,7 @@ import { createRequire } from 'node:module';
 import type { Knex } from 'knex';
 import Libsql from 'libsql';
 import type { Columns, Connection, Dialect, Index, Outcome, Statement, Types } from './dialect.ts';
+import { STATEMENT_COUNT_MAX } from '../../../domain/bounds.ts';
 import { placeholders } from './dialect.ts';
 import type { Pace } from '../pace.ts';
 import type { Row } from '../rows.ts';
@@ -50,8 +51,6 @@ const types: Types = {
 };
 
 /** Preparing costs as much as a few runs. Segments come and go, so the cache is emptied at times. */
-const PREPARED_COUNT_MAX = 200;
-
 const prepared = new WeakMap<Libsql.Database, Map<string, Libsql.Statement>>();
 
 function prepare(database: Libsql.Database, sql: string): Libsql.Statement {
@@ -59,7 +58,7 @@ function prepare(database: Libsql.Database, sql: string): Libsql.Statement {
   prepared.set(database, statements);
   const known = statements.get(sql);
   if (known !== undefined) return known;
-  if (statements.size >= PREPARED_COUNT_MAX) statements.clear();
+  if (statements.size >= STATEMENT_COUNT_MAX) statements.clear();
   const statement = database.prepare(sql);
   statements.set(sql, statement);
   return statement;
