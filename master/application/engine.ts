@@ -7,13 +7,7 @@
  * agree by construction. A commit of unknown outcome throws the state away and rebuilds it.
  * Never reads a clock, a socket or a database but through its ports.
  */
-import {
-  createOutput,
-  type Effect,
-  type Load,
-  type Output,
-  type Reply,
-} from '../domain/effects.ts';
+import { createOutput, type Effect, type Output, type Reply } from '../domain/effects.ts';
 import type { Event, RequestId } from '../domain/events.ts';
 import { MAILBOX_COUNT_MAX } from '../domain/bounds.ts';
 import { restore } from '../domain/restore.ts';
@@ -21,10 +15,10 @@ import { step } from '../domain/scheduler.ts';
 import { nextWakeAt, type Policy, type State } from '../domain/state.ts';
 import { someoneRuns } from '../domain/steps/occupation.ts';
 import { fold } from './fold.ts';
-import { Loads } from './loads.ts';
+import { type LoadGroup, Loads } from './loads.ts';
 import { Mailbox } from './mailbox.ts';
 import { perform } from './perform.ts';
-import { read } from './read.ts';
+import { read, stepLoaded } from './read.ts';
 import { type MasterStatus, Unavailable } from './master-handle.ts';
 import { StandStill } from './stand-still.ts';
 import { StoreWatch, UNKNOWN } from './store-watch.ts';
@@ -247,9 +241,7 @@ export class Engine {
       step(state, { type: 'ticked', hiddenMs, isBehind }, now, output);
     }
     await this.#release(state, output, events.length, now);
-    const { pages, commands } = this.#loads.takeTurn();
-    await this.#load(state, commands);
-    for (const page of pages) await this.#load(state, [page]);
+    for (const group of this.#loads.takeTurn()) await this.#load(state, group);
   }
 
   /** Commits, then performs; notes which rows were asked for. */
@@ -287,14 +279,13 @@ export class Engine {
     }
   }
 
-  async #load(state: State, loads: readonly Load[]): Promise<void> {
-    if (loads.length === 0) return;
+  async #load(state: State, group: LoadGroup): Promise<void> {
     const { store, clock } = this.#options;
-    const events = await this.#watch.ask(() => read(store, state, loads, clock.now()));
+    const loaded = await this.#watch.ask(() => read(store, state, group, clock.now()));
     const now = clock.now();
     const output = createOutput();
-    for (const event of events) step(state, event, now, output);
-    await this.#release(state, output, events.length, now);
+    stepLoaded(state, loaded, now, output);
+    await this.#release(state, output, loaded.length, now);
   }
 
   #perform(effect: Effect, term: number): void {

@@ -2,22 +2,20 @@
  * Rows that the state waits for, in the order in which it asked. What one turn reads is bounded, so
  * that whatever has come meanwhile is stepped before the rest. Reads nothing itself.
  */
+import { TURN_COMMAND_COUNT_MAX, TURN_LANE_COUNT_MAX } from '../domain/bounds.ts';
 import type { Load } from '../domain/effects.ts';
 
-type CommandLoad = Extract<Load, { type: 'task' }>;
+export type LoadOf<T extends Load['type']> = Extract<Load, { readonly type: T }>;
 
-/** Pages, each a read and a commit. */
-const PAGE_COUNT_MAX = 16;
-/** Tasks of commands: read together, stepped together, and written in one commit. */
-const COMMAND_COUNT_MAX = 32;
-
-/** What is read in one turn. */
-export interface LoadsOfTurn {
-  /** Each by itself: what a page brings may move the windows in which others end. */
-  readonly pages: readonly Exclude<Load, CommandLoad>[];
-  /** All at once. No task twice: what one command makes of it the next must see. */
-  readonly commands: readonly CommandLoad[];
-}
+/**
+ * What is read together, stepped as one turn and committed once: commands, lanes, or one other page.
+ * That goes by itself, since what it brings may end tasks of other pages, or move the windows in which
+ * these end.
+ */
+export type LoadGroup =
+  | readonly LoadOf<'task'>[]
+  | readonly LoadOf<'lane'>[]
+  | readonly [LoadOf<'delayed' | 'overdue' | 'notifications'>];
 
 export class Loads {
   #waiting: Load[] = [];
@@ -34,19 +32,22 @@ export class Loads {
     this.#waiting = [];
   }
 
-  takeTurn(): LoadsOfTurn {
-    const pages: Exclude<Load, CommandLoad>[] = [];
-    const commands = new Map<string, CommandLoad>();
+  takeTurn(): readonly LoadGroup[] {
+    const commands: LoadOf<'task'>[] = [];
+    /** No lane twice: its pages follow one another. */
+    const lanes = new Map<string, LoadOf<'lane'>>();
+    const others: LoadGroup[] = [];
     const rest: Load[] = [];
     for (const load of this.#waiting) {
-      if (load.type !== 'task') {
-        if (pages.length < PAGE_COUNT_MAX) pages.push(load);
+      if (load.type === 'task') {
+        if (commands.length < TURN_COMMAND_COUNT_MAX) commands.push(load);
         else rest.push(load);
-      } else if (commands.size === COMMAND_COUNT_MAX || commands.has(load.event.taskId)) {
-        rest.push(load);
-      } else commands.set(load.event.taskId, load);
+      } else if (load.type === 'lane') {
+        if (lanes.size < TURN_LANE_COUNT_MAX) lanes.set(load.lane, load);
+        else rest.push(load);
+      } else others.push([load]);
     }
     this.#waiting = rest;
-    return { pages, commands: [...commands.values()] };
+    return [commands, [...lanes.values()], ...others].filter((group) => group.length > 0);
   }
 }

@@ -68,6 +68,12 @@ export interface StoredTask {
   readonly notification: Notification | null;
 }
 
+/** Up to where a lane is in memory; null: nothing of it is. */
+export interface LaneEnd {
+  readonly lane: string;
+  readonly after: Position | null;
+}
+
 export interface TaskPage {
   /** Newest first, by `seq`; fewer than asked for, or none, where too many were looked at. */
   readonly tasks: readonly StoredTask[];
@@ -126,8 +132,8 @@ export interface TaskStore {
   loadWhole(): Promise<WholeRows>;
   /** How many tasks wait in each lane. */
   countLanes(): Promise<StoredLane[]>;
-  /** Waiting tasks of a lane that are due, beyond `after`, by (orderTime, seq). */
-  loadLane(lane: string, after: Position | null, now: number, limit: number): Promise<Task[]>;
+  /** Of each lane: waiting tasks that are due, beyond `after`, by (orderTime, seq); `limit` at most. */
+  loadLanes(lanes: readonly LaneEnd[], now: number, limit: number): Promise<Task[][]>;
   /** Waiting tasks with `dueAt` beyond `after`, by (dueAt, seq). */
   loadDelayed(after: Position | null, limit: number): Promise<Task[]>;
   /** Waiting tasks whose deadline is not after `now`, or `startBy` not after `startClock`, in any order. */
@@ -135,13 +141,20 @@ export interface TaskStore {
   /** Pending notifications with `nextTryAt` beyond `after`, by (nextTryAt, seq). */
   loadNotifications(after: Position | null, limit: number): Promise<Notification[]>;
 
-  findTask(id: string): Promise<StoredTask | null>;
+  /**
+   * The tasks with these ids, all different; null: there is none. Ends before the tasks come to more
+   * than `bytesMax`, about, though not before the first: ids it has not come to are not in the answer.
+   */
+  findTasks(
+    ids: readonly string[],
+    bytesMax: number,
+  ): Promise<ReadonlyMap<string, StoredTask | null>>;
 
   // What follows is asked for by others than the engine: it must not stand in its way.
 
   /** With all attempts that are kept, large details left out; or with one attempt, whole. */
   showTask(id: string, attempt: 'all' | number): Promise<ShownTask | null>;
-  /** The same without attempts. */
+  /** One task, without attempts. */
   readTask(id: string): Promise<StoredTask | null>;
   /** The request hashes of those ids that are live or retained. */
   findIds(ids: readonly string[]): Promise<Map<string, string>>;

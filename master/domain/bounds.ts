@@ -50,6 +50,14 @@ export const RETURN_COUNT_MAX = 3;
  */
 export const TURN_EVENT_COUNT_MAX = 1024;
 
+/**
+ * Read for one turn: tasks of commands that are not in memory, and the bytes of these, about (or one
+ * of them); lanes, a page for all together. What is beyond waits for the next turn.
+ */
+export const TURN_COMMAND_COUNT_MAX = 256;
+export const TURN_READ_BYTES_MAX = 16 * 1024 * 1024;
+export const TURN_LANE_COUNT_MAX = 64;
+
 /** Characters of params submitted in one turn, the last batch whole: they are written in one piece. */
 export const TURN_PARAMS_LENGTH_MAX = MiB;
 

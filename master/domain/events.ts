@@ -96,6 +96,13 @@ interface FromExecutor {
   readonly isUnproven?: true;
 }
 
+/** Rows of one lane beyond its window, in order; `complete`: there are no more. */
+export interface LanePage {
+  readonly lane: string;
+  readonly tasks: readonly Task[];
+  readonly complete: boolean;
+}
+
 export type Event =
   | {
       readonly type: 'tasksSubmitted';
@@ -230,13 +237,7 @@ export type Event =
       /** When it may be worth another look. */
       readonly afterMs: number;
     }
-  /** Rows of one lane beyond its window, in order; `complete`: there are no more. */
-  | {
-      readonly type: 'laneLoaded';
-      readonly lane: string;
-      readonly tasks: readonly Task[];
-      readonly complete: boolean;
-    }
+  | { readonly type: 'lanesLoaded'; readonly pages: readonly LanePage[] }
   | {
       readonly type: 'delayedLoaded';
       readonly tasks: readonly Task[];

@@ -20,7 +20,7 @@ import { cancelAcknowledged, cancelRequested } from './steps/cancel.ts';
 import { changeRequested, onTask, retryRequested } from './steps/command.ts';
 import { onExecutor, sendDrain } from './steps/operator.ts';
 import { lossDecided } from './steps/loss.ts';
-import { delayedLoaded, laneLoaded, overdueLoaded } from './steps/load.ts';
+import { delayedLoaded, lanesLoaded, overdueLoaded } from './steps/load.ts';
 import {
   notificationPutOff,
   notificationsLoaded,
@@ -92,8 +92,8 @@ function apply(state: State, event: Event, now: number, out: Output): void {
       return notificationTried(state, event, now, out);
     case 'notificationPutOff':
       return notificationPutOff(state, event, now, out);
-    case 'laneLoaded':
-      return laneLoaded(state, event, now);
+    case 'lanesLoaded':
+      return lanesLoaded(state, event, now);
     case 'delayedLoaded':
       return delayedLoaded(state, event, now, out);
     case 'overdueLoaded':

@@ -1,6 +1,6 @@
 /** What the tests of stores put in, and how they ask for it. */
 import { expect } from 'chai';
-import type { Commit, Position } from '../../master/application/ports.ts';
+import type { Commit, Position, TaskStore } from '../../master/application/ports.ts';
 import {
   attemptRecorded,
   type Change,
@@ -143,6 +143,18 @@ export const everything = {
   limit: 200,
   lookCount: 1_000_000,
 } as const;
+
+/** One page of one lane. */
+export async function lanePage(
+  store: TaskStore,
+  lane: string,
+  after: Position | null,
+  now: number,
+  limit: number,
+): Promise<Task[]> {
+  const [page = []] = await store.loadLanes([{ lane, after }], now, limit);
+  return page;
+}
 
 /** Reads to the end, page by page. */
 export async function pages<T>(

@@ -28,7 +28,8 @@ async function end(store: TaskStore, term: number, seqs: readonly number[], fini
 /** Everything that is read from all segments, and finds only the task that is retained. */
 async function readsTheRest(store: TaskStore): Promise<void> {
   expect([...(await store.findIds(['t-1', 't-2', 't-9999'])).keys()]).to.deep.equal(['t-9999']);
-  expect(await store.findTask('t-1')).to.equal(null);
+  const found = await store.findTasks(['t-1'], Number.POSITIVE_INFINITY);
+  expect(found).to.deep.equal(new Map([['t-1', null]]));
   expect(await store.readTask('t-1')).to.equal(null);
   expect(await store.showTask('t-1', 'all')).to.equal(null);
   const pending = await store.loadNotifications(null, 10);
@@ -148,7 +149,7 @@ describe('segments that another master drops: MariaDB', function () {
 
   for (const what of [
     'findIds',
-    'findTask',
+    'findTasks',
     'loadNotifications',
     'listTasks',
     'takeTerm',
@@ -158,7 +159,7 @@ describe('segments that another master drops: MariaDB', function () {
       await drop(OLD_TABLE, OLDEST_TABLE);
       const reads = {
         findIds: () => newer.findIds(['t-1']),
-        findTask: () => newer.findTask('t-1'),
+        findTasks: () => newer.findTasks(['t-1'], Number.POSITIVE_INFINITY),
         loadNotifications: () => newer.loadNotifications(null, 10),
         listTasks: () => newer.listTasks({ ...everything, notification: 'pending' }),
         takeTerm: () => newer.takeTerm('m-2', NOW - DAY_MS, term),

@@ -133,7 +133,7 @@ describe('a clock that was set back: MariaDB', function () {
         return Number(rows[0].Value);
       };
       while ((await blocked()) < 1);
-      const read = newest.takeTerm('m-3', NOW + 1).then(() => newest.findTask('t-1'));
+      const read = newest.takeTerm('m-3', NOW + 1).then(() => newest.readTask('t-1'));
       // It waits for what the other writes, or has begun its term before.
       const taken = read.then(() => true);
       const isWaiting = async (): Promise<boolean> => (await blocked()) >= 2;
@@ -141,7 +141,7 @@ describe('a clock that was set back: MariaDB', function () {
       await holder.rollback();
       const asRead = await read;
       await following;
-      expect(await newest.findTask('t-1'), 'what it has read stays').to.deep.equal(asRead);
+      expect(await newest.readTask('t-1'), 'what it has read stays').to.deep.equal(asRead);
       const late = failureOf(slow.commit(commit(term + 1, { inserts: [task(2)] })));
       expect(await late).to.be.instanceOf(TermLost);
     } finally {

@@ -323,7 +323,7 @@ describe('SQL schema: MariaDB', function () {
       const store = await openSqlStore({ url, allowWeakDurability: false });
       const { term } = await store.takeTerm('m-next', NOW);
       await store.commit(commit(term, { inserts: [task(1)] }));
-      expect((await store.findTask('t-1'))?.task).to.deep.equal(task(1));
+      expect((await store.readTask('t-1'))?.task).to.deep.equal(task(1));
       expect(await store.loadNotifications(null, 1)).to.deep.equal([]);
       await store.close();
     }
@@ -343,8 +343,8 @@ describe('SQL schema: MariaDB', function () {
       wasCut = await cutOff(url, answer);
       const store = await openSqlStore({ url, allowWeakDurability: false });
       expect((await store.takeTerm('m-next', NOW)).term).to.be.within(2, 3);
-      expect((await store.findTask('kept'))?.task.state).to.equal('waiting');
-      expect((await store.findTask('ended'))?.task.state).to.equal('succeeded');
+      expect((await store.readTask('kept'))?.task.state).to.equal('waiting');
+      expect((await store.readTask('ended'))?.task.state).to.equal('succeeded');
       await store.close();
     }
 

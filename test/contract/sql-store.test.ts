@@ -11,7 +11,17 @@ import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
 import type { Mariadb } from '../helpers/mariadb.ts';
 import { MARIADB_MISSING, startMariadb } from '../helpers/mariadb.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
-import { commit, DAY_MS, everything, failureOf, finish, finished, next, task } from './sample.ts';
+import {
+  commit,
+  DAY_MS,
+  everything,
+  failureOf,
+  finish,
+  finished,
+  lanePage,
+  next,
+  task,
+} from './sample.ts';
 
 const opened: TaskStore[] = [];
 
@@ -86,8 +96,8 @@ describe('SQL store: SQLite', function () {
     await copyFile(`${file}-wal`, `${copy}-wal`);
     const next = await open(`sqlite:${copy}`);
     expect(await next.takeTerm('m-2', NOW)).to.include({ term: 2, lastSeq: 2 });
-    expect((await next.findTask('t-1'))?.task).to.deep.equal(task(1));
-    expect((await next.findTask('t-2'))?.task).to.deep.equal(finished(task(2)));
+    expect((await next.readTask('t-1'))?.task).to.deep.equal(task(1));
+    expect((await next.readTask('t-2'))?.task).to.deep.equal(finished(task(2)));
   });
 
   it('can be opened again once it is closed', async () => {
@@ -136,11 +146,11 @@ describe('SQL store: SQLite', function () {
     expect((await store.countLanes()).map(({ count }) => count)).to.deep.equal([5]);
     const { lane } = task(1);
     const page = async (limit: number) =>
-      (await store.loadLane(lane, null, NOW, limit)).map(({ seq }) => seq);
+      (await lanePage(store, lane, null, NOW, limit)).map(({ seq }) => seq);
     expect(await page(1), 'a short page would be the last').to.deep.equal([4]);
     expect(await page(9)).to.deep.equal([4, 5]);
     expect((await store.loadDelayed(null, 1)).map(({ seq }) => seq)).to.deep.equal([4]);
-    expect(await store.findTask('t-3')).to.equal(null);
+    expect(await store.readTask('t-3')).to.equal(null);
     const listed = (await store.listTasks(everything)).tasks.map(({ task: { seq } }) => seq);
     expect(listed, 'a list has no params').to.deep.equal([5, 4, 3]);
     expect(log.lines).to.include('the row of a task cannot be read');
@@ -160,7 +170,7 @@ describe('SQL store: SQLite', function () {
     await store.commit(commit(term, { finishes }));
     const ids = Array.from({ length: 1000 }, (_, index) => `t-${index + 1}`);
     expect([...(await store.findIds(ids)).keys()].sort()).to.deep.equal(['t-1', 't-2']);
-    expect((await store.findTask('t-2'))?.task).to.deep.equal(ended[1]);
+    expect((await store.readTask('t-2'))?.task).to.deep.equal(ended[1]);
     const due = async (after: Position | null, limit: number) =>
       (await store.loadNotifications(after, limit)).map(({ taskId }) => taskId);
     expect(await due(null, 10)).to.deep.equal(['t-2', 't-1']);
@@ -221,7 +231,7 @@ describe('SQL store: MariaDB', function () {
     await newer.commit(commit(second.term, { inserts: [task(1)] }));
     const late = failureOf(older.commit(commit(first.term, { updates: [next(task(1), {})] })));
     expect(await late).to.be.instanceOf(TermLost);
-    expect((await newer.findTask('t-1'))?.task).to.deep.equal(task(1));
+    expect((await newer.readTask('t-1'))?.task).to.deep.equal(task(1));
   });
 
   it('begins a term although a master stands still in a transaction', async () => {
@@ -236,7 +246,7 @@ describe('SQL store: MariaDB', function () {
       await frozen('task').update({ priority: 7 });
       expect((await newer.takeTerm('m-2', NOW)).term).to.equal(term + 1);
       await frozen.commit().catch(() => undefined);
-      expect((await newer.findTask('t-1'))?.task.priority).to.equal(task(1).priority);
+      expect((await newer.readTask('t-1'))?.task.priority).to.equal(task(1).priority);
     });
   });
 
@@ -250,7 +260,7 @@ describe('SQL store: MariaDB', function () {
       await client('schema_version').update({ version: 1 });
     });
     await store.takeTerm('m-1', NOW - DAY_MS);
-    expect((await store.findTask('t-1'))?.task.dueAt).to.be.below(NOW);
+    expect((await store.readTask('t-1'))?.task.dueAt).to.be.below(NOW);
   });
 
   it('refuses a database of a newer version', async () => {
@@ -277,7 +287,7 @@ describe('SQL store: MariaDB', function () {
       await rival.rollback();
       await waiting;
     });
-    expect((await store.findTask('t-1'))?.task.attempt).to.equal(7);
+    expect((await store.readTask('t-1'))?.task.attempt).to.equal(7);
   });
 
   /** Until some transaction waits for a lock. */

@@ -10,7 +10,17 @@ import type { TaskStore } from '../../master/application/ports.ts';
 import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
 import { Pace } from '../../master/infrastructure/sql/pace.ts';
 import { NOW } from '../helpers/task.ts';
-import { attemptOf, commit, DAY_MS, everything, finish, finished, next, task } from './sample.ts';
+import {
+  attemptOf,
+  commit,
+  DAY_MS,
+  everything,
+  finish,
+  finished,
+  lanePage,
+  next,
+  task,
+} from './sample.ts';
 
 const COUNT = 1000;
 /** A turn's share is 3 ms, and each piece takes one by the clock below; the rest is slack. */
@@ -60,14 +70,16 @@ describe('SQLite and the event loop', function () {
   });
 
   const all = Array.from({ length: COUNT }, (_, index) => task(index + 1));
+  const ids = all.map(({ id }) => id);
   const ended = all.map((one) => finished(one, { finishedAt: NOW - 3 * DAY_MS }));
 
   const works: Record<string, () => Promise<unknown>> = {
     'a commit of many rows': () =>
       store.commit(commit(term, { updates: all.map((one) => next(one, {})) })),
-    'a page of rows that is loaded': () => store.loadLane('video.push||', null, NOW, COUNT),
+    'a page of rows that is loaded': () => lanePage(store, 'video.push||', null, NOW, COUNT),
+    'the tasks of many commands': () => store.findTasks(ids, Number.POSITIVE_INFINITY),
     'many tasks read one by one': async () => {
-      for (const { id } of all) await store.findTask(id);
+      for (const { id } of all) await store.readTask(id);
     },
     'many tasks asked for at once': () =>
       Promise.all(all.map(({ id }) => store.showTask(id, 'all'))),

@@ -28,7 +28,7 @@ describeStores('task store, history', (open) => {
   });
 
   const insert = (...inserts: Task[]): Promise<void> => store.commit(commit(term, { inserts }));
-  const stored = async (id: string): Promise<Task | undefined> => (await store.findTask(id))?.task;
+  const stored = async (id: string): Promise<Task | undefined> => (await store.readTask(id))?.task;
   const listed = async (): Promise<string[]> =>
     (await store.listTasks(everything)).tasks.map(({ task: { id } }) => id);
 
@@ -45,14 +45,40 @@ describeStores('task store, history', (open) => {
         commit(term, { finishes: [finish(ended, notification)], attempts: [last] }),
       );
       const stored = { task: ended, notification };
-      expect(await store.findTask('t-1')).to.deep.equal(stored);
       expect(await store.readTask('t-1')).to.deep.equal(stored);
+      expect(await store.findTasks(['t-1'], 0)).to.deep.equal(new Map([['t-1', stored]]));
       const attempts = [records[1], records[0], last].map((one) => ({ ...one, detailsBytes: 0 }));
       expect(await store.showTask('t-1', 'all')).to.deep.equal({ ...stored, attempts });
       expect((await store.showTask('t-1', 2))?.attempts).to.deep.equal([attempts[1]]);
       expect((await store.showTask('t-1', 4))?.attempts).to.deep.equal([]);
       expect(await store.countLanes()).to.deep.equal([]);
       expect(await store.findIds(['t-1', 't-2'])).to.deep.equal(new Map([['t-1', 'hash-1']]));
+    });
+
+    it('is found with others, live or not, as many as have so many bytes', async () => {
+      const params = JSON.stringify('x'.repeat(998));
+      const all = Array.from({ length: 12 }, (_, index) => task(index + 1, { params }));
+      await insert(...all.slice(1));
+      const ended = all
+        .filter(({ seq }) => seq % 2 === 0)
+        .map((one) => finished(one, { result: null, finishedAt: NOW - one.seq * DAY_MS }));
+      await store.commit(commit(term, { finishes: ended.map((one) => finish(one)) }));
+      const ids = all.map(({ id }) => id);
+      const found = async (bytesMax: number) => {
+        const answer = await store.findTasks(ids, bytesMax);
+        return [...answer].map(([id, one]) =>
+          one === null ? `no ${id}` : `${id} ${one.task.state}`,
+        );
+      };
+      expect(await found(3_500)).to.deep.equal([
+        'no t-1',
+        't-2 succeeded',
+        't-3 waiting',
+        't-4 succeeded',
+      ]);
+      expect(await found(0)).to.deep.equal(['no t-1']);
+      expect(await found(1_000_000)).to.have.length(12);
+      expect([...(await store.findTasks(ids.slice(1), 0)).keys()]).to.deep.equal(['t-2']);
     });
 
     it('may have begun in the same commit', async () => {
@@ -142,7 +168,7 @@ describeStores('task store, history', (open) => {
       expect(read).to.deep.equal([changed[0], changed[2], d]);
       const some = await store.loadNotifications({ time: NOW + 5, seq: 1 }, 1);
       expect(some).to.deep.equal([changed[2]]);
-      expect((await store.findTask('t-2'))?.notification).to.deep.equal(changed[1]);
+      expect((await store.readTask('t-2'))?.notification).to.deep.equal(changed[1]);
     });
 
     it('takes no note of a delivery whose task has gone or runs again', async () => {
@@ -152,12 +178,12 @@ describeStores('task store, history', (open) => {
       await store.dropSegments(NOW);
       const late = ended.map((one) => notificationOf(one, { state: 'delivered' }));
       await store.commit(commit(term, { notifications: late.slice(0, 3) }));
-      expect(await store.findTask('t-1')).to.equal(null);
+      expect(await store.readTask('t-1')).to.equal(null);
       expect(await store.dropSegments(NOW), 'no dropped segment is back').to.equal(0);
       const reopen = { task: next(ended[0] as Task, {}), finishedAt: NOW - 3 * DAY_MS };
       const refused = failureOf(store.commit(commit(term, { reopens: [reopen] })));
       expect(await refused).to.be.instanceOf(CommitConflict);
-      expect((await store.findTask('t-3'))?.notification).to.equal(null);
+      expect((await store.readTask('t-3'))?.notification).to.equal(null);
     });
 
     it('is listed with live tasks, newest first, filtered and page by page', async () => {

@@ -178,7 +178,15 @@ async function answers(store: TaskStore) {
     lanes,
     whole: await wholeOf(store),
     active: bySeq(await store.loadActive()),
-    lane: await store.loadLane('video.push||a', { time: NOW - 2, seq: 4 }, NOW + 3, 3),
+    pages: await store.loadLanes(
+      [
+        { lane: 'video.push||a', after: { time: NOW - 2, seq: 4 } },
+        { lane: 'none', after: null },
+        { lane: 'video.push||b', after: null },
+      ],
+      NOW + 3,
+      3,
+    ),
     delayed: await store.loadDelayed({ time: NOW + 1, seq: 3 }, 4),
     overdue: bySeq(await store.loadOverdue(NOW + 3, NOW + 3, IDS)),
     notifications: await store.loadNotifications({ time: NOW - DAY_MS, seq: 3 }, 5),
@@ -186,7 +194,9 @@ async function answers(store: TaskStore) {
     waiting: await store.listTasks({ ...query, state: 'waiting' }),
     gaveUp: await store.listTasks({ ...query, notification: 'gave_up' }),
     ids: await store.findIds(ids),
-    tasks: await Promise.all(ids.map((id) => store.findTask(id))),
+    tasks: await store.findTasks(ids, Number.POSITIVE_INFINITY),
+    few: await store.findTasks(ids.slice(0, 3), Number.POSITIVE_INFINITY),
+    read: await Promise.all(ids.map((id) => store.readTask(id))),
     shown: await Promise.all(ids.map((id) => store.showTask(id, 'all'))),
   };
 }

@@ -15,6 +15,7 @@ import {
   failureOf,
   finish,
   finished,
+  lanePage,
   next,
   pages,
   task,
@@ -31,7 +32,7 @@ describeStores('task store', (open) => {
   });
 
   const insert = (...inserts: Task[]): Promise<void> => store.commit(commit(term, { inserts }));
-  const stored = async (id: string): Promise<Task | undefined> => (await store.findTask(id))?.task;
+  const stored = async (id: string): Promise<Task | undefined> => (await store.readTask(id))?.task;
   const listed = async (): Promise<string[]> =>
     (await store.listTasks(everything)).tasks.map(({ task: { id } }) => id);
 
@@ -141,7 +142,7 @@ describeStores('task store', (open) => {
 
     it('comes back as it was stored', async () => {
       await insert(full);
-      expect(await store.findTask(full.id)).to.deep.equal({
+      expect(await store.readTask(full.id)).to.deep.equal({
         task: full,
         notification: null,
       });
@@ -200,7 +201,7 @@ describeStores('task store', (open) => {
       await insert(...all);
       const updates = all.map((one) => next(one, { attempt: one.seq }));
       await store.commit(commit(term, { updates }));
-      const page = await store.loadLane('video.push||', null, NOW, 2_000);
+      const page = await lanePage(store, 'video.push||', null, NOW, 2_000);
       expect(page.map(({ attempt }) => attempt)).to.deep.equal(all.map(({ seq }) => seq));
       const finishes = updates.map((one) => finish(finished(one)));
       await store.commit(commit(term, { finishes }));
@@ -258,14 +259,14 @@ describeStores('task store', (open) => {
         const one = task(1);
         await insert(one);
         await store.commit(commit(term, { attempts: [attemptOf(one)] }));
-        const before = await store.findTask('t-1');
+        const before = await store.readTask('t-1');
         const refused = conflicting(one);
         const more = {
           ...refused,
           writes: [...refused.writes, ...commit(term, { inserts: [task(50)] }).writes],
         };
         expect(await failureOf(store.commit(more))).to.be.instanceOf(CommitConflict);
-        expect(await store.findTask('t-1')).to.deep.equal(before);
+        expect(await store.readTask('t-1')).to.deep.equal(before);
         expect(await listed()).to.deep.equal(['t-1']);
         await insert(task(51));
       });
@@ -284,11 +285,11 @@ describeStores('task store', (open) => {
         task(102, { dueAt: NOW + 1, orderTime: NOW + 2 }),
       );
       const read = await pages(
-        (after, limit) => store.loadLane(lane, after, NOW, limit),
+        (after, limit) => lanePage(store, lane, after, NOW, limit),
         ({ orderTime, seq }) => ({ time: orderTime, seq }),
       );
       expect(read.map(({ seq }) => seq)).to.deep.equal([2, 6, 8, 3, 4, 5, 9, 11, 12, 10, 1, 7]);
-      const later = await store.loadLane(lane, { time: NOW + 2, seq: 8 }, NOW + 1, 2);
+      const later = await lanePage(store, lane, { time: NOW + 2, seq: 8 }, NOW + 1, 2);
       expect(later.map(({ seq }) => seq)).to.deep.equal([102, 3]);
     });
 
@@ -351,7 +352,7 @@ describeStores('task store', (open) => {
         5: NOW + 4,
         7: null,
       });
-      expect((await store.findTask('t-1'))?.task).to.include(limits);
+      expect((await store.readTask('t-1'))?.task).to.include(limits);
     });
 
     it('are counted by lane; active tasks are loaded whole', async () => {

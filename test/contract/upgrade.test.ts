@@ -65,11 +65,11 @@ async function upgrades(url: string, run: (sql: readonly string[]) => Promise<vo
     expect(found.map(({ id, startBy }) => [id, startBy])).to.deep.equal([['t-3', null]]);
     const [attempt] = (await store.showTask('t-1', 'all'))?.attempts ?? [];
     expect(attempt).to.include({ attempt: 1, incarnation: null, session: null });
-    expect((await store.findTask('t-2'))?.task).to.include({ state: 'succeeded' });
+    expect((await store.readTask('t-2'))?.task).to.include({ state: 'succeeded' });
     if (active === undefined) throw new Error('nothing is active');
     const done = finished(active, { incarnation: 'i' });
     await store.commit(commit(taken.term, { finishes: [finish(done, null, true)] }));
-    expect((await store.findTask('t-1'))?.task.incarnation).to.equal('i');
+    expect((await store.readTask('t-1'))?.task.incarnation).to.equal('i');
     return taken.secrets;
   });
   expect(secrets).to.have.length(1);

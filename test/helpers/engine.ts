@@ -13,12 +13,20 @@ import type {
   Log,
   Notifier,
   Observer,
+  TaskStore,
 } from '../../master/application/ports.ts';
 import { MemoryStore } from '../../master/infrastructure/memory/task-store.ts';
 import { testPolicy } from './task.ts';
 import { ManualClock } from './manual-clock.ts';
 
-type Call = 'takeTerm' | 'commit' | 'confirm' | 'findTask' | 'showTask' | 'listTasks' | 'loadLane';
+type Call =
+  | 'takeTerm'
+  | 'commit'
+  | 'confirm'
+  | 'findTasks'
+  | 'showTask'
+  | 'listTasks'
+  | 'loadLanes';
 
 class HeldStore extends MemoryStore {
   /** Those that write something; the others only ask whether the term still stands. */
@@ -46,8 +54,8 @@ class HeldStore extends MemoryStore {
     return this.#through('commit', () => super.commit(copy));
   }
 
-  override findTask(id: string) {
-    return this.#through('findTask', () => super.findTask(id));
+  override findTasks(...args: Parameters<MemoryStore['findTasks']>) {
+    return this.#through('findTasks', () => super.findTasks(...args));
   }
 
   override showTask(...args: Parameters<MemoryStore['showTask']>) {
@@ -58,8 +66,8 @@ class HeldStore extends MemoryStore {
     return this.#through('listTasks', () => super.listTasks(...args));
   }
 
-  override loadLane(...args: Parameters<MemoryStore['loadLane']>) {
-    return this.#through('loadLane', () => super.loadLane(...args));
+  override loadLanes(...args: Parameters<MemoryStore['loadLanes']>) {
+    return this.#through('loadLanes', () => super.loadLanes(...args));
   }
 
   async #through<T>(call: Call, go: () => Promise<T>): Promise<T> {
@@ -122,6 +130,11 @@ class Recorder implements ExecutorLink, Notifier, Observer {
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 export function createEngine(policy: Partial<Policy> = {}, store = new HeldStore()) {
+  return createEngineOn(store, policy);
+}
+
+/** The same with any store. */
+export function createEngineOn<S extends TaskStore>(store: S, policy: Partial<Policy>) {
   const clock = new ManualClock();
   const recorder = new Recorder();
   const engine = new Engine({

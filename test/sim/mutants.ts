@@ -190,18 +190,18 @@ function mutantList(): Mutant[] {
     {
       name: 'believes that a lane has no more rows in the store',
       ...onStore((store) => ({
-        loadLane: async (lane, after, at, limit) => {
-          const page = await store.loadLane(lane, after, at, limit);
-          return page.slice(0, Math.max(0, limit - 1));
+        loadLanes: async (lanes, at, limit) => {
+          const pages = await store.loadLanes(lanes, at, limit);
+          return pages.map((page) => page.slice(0, Math.max(0, limit - 1)));
         },
       })),
     },
     {
       name: 'reads pages of a lane out of order',
       ...onStore((store) => ({
-        loadLane: async (lane, after, at, limit) => {
-          const page = await store.loadLane(lane, after, at, limit + 1);
-          return page.length > limit ? page.slice(1) : page;
+        loadLanes: async (lanes, at, limit) => {
+          const pages = await store.loadLanes(lanes, at, limit + 1);
+          return pages.map((page) => (page.length > limit ? page.slice(1) : page));
         },
       })),
     },
@@ -332,9 +332,9 @@ function mutantList(): Mutant[] {
       name: 'offers what a page brought although its deadline has passed',
       faults: { masterCrash: true, executorPause: true },
       ...onStore((store) => ({
-        loadLane: async (...args) => {
-          const page = await store.loadLane(...args);
-          return page.map((task) => ({ ...task, deadlineAt: null }));
+        loadLanes: async (...args) => {
+          const pages = await store.loadLanes(...args);
+          return pages.map((page) => page.map((task) => ({ ...task, deadlineAt: null })));
         },
       })),
     },

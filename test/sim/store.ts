@@ -4,6 +4,7 @@
  */
 import type {
   Commit,
+  LaneEnd,
   Position,
   ShownTask,
   StoredTask,
@@ -99,8 +100,8 @@ export class SimStore implements TaskStore {
     return this.#read(() => this.#rows.countLanes());
   }
 
-  loadLane(lane: string, after: Position | null, now: number, limit: number): Promise<Task[]> {
-    return this.#read(() => this.#rows.loadLane(lane, after, now, limit));
+  loadLanes(lanes: readonly LaneEnd[], now: number, limit: number): Promise<Task[][]> {
+    return this.#read(() => this.#rows.loadLanes(lanes, now, limit));
   }
 
   loadDelayed(after: Position | null, limit: number): Promise<Task[]> {
@@ -115,8 +116,8 @@ export class SimStore implements TaskStore {
     return this.#read(() => this.#rows.loadNotifications(after, limit));
   }
 
-  findTask(id: string): Promise<StoredTask | null> {
-    return this.#read(() => this.#rows.findTask(id));
+  findTasks(...args: Parameters<TaskStore['findTasks']>): ReturnType<TaskStore['findTasks']> {
+    return this.#read(() => this.#rows.findTasks(...args));
   }
 
   readTask(id: string): Promise<StoredTask | null> {

@@ -21,7 +21,7 @@ describe('regressions', () => {
     );
     scheduler.connect('x');
     const tasks = [row('a', 1), row('b', 2)];
-    scheduler.send({ type: 'laneLoaded', lane, tasks, complete: false });
+    scheduler.send({ type: 'lanesLoaded', pages: [{ lane, tasks, complete: false }] });
     scheduler.reject('x');
     scheduler.reject('x');
     // Neither may go to x again for a while; the third is only in the store.

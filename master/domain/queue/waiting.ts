@@ -173,12 +173,16 @@ function spareCount(lane: Lane): number {
   return isWanted(lane.kind) ? 1 : 0;
 }
 
-/** Rows to read for a lane: a page, or what there is room for, so that none is read in vain. */
-export function roomFor(state: State): number {
+/**
+ * Rows to read for each of so many lanes: of a page, or of what there is room for, so that none is
+ * read in vain.
+ */
+export function roomFor(state: State, laneCount: number): number {
   const { pageCount, windowCountMax, windowBytesMax } = state.policy;
   if (isOverfull(state)) return 1;
   const room = state.windowBytes < windowBytesMax ? windowCountMax - state.windowCount : 0;
-  return Math.min(pageCount, Math.max(room, LANE_COUNT_MIN));
+  const share = Math.floor(Math.min(pageCount, room) / laneCount);
+  return Math.min(pageCount, Math.max(share, LANE_COUNT_MIN));
 }
 
 /** Whether the next page of a lane is to be read: not where it would be given up as it comes in. */

@@ -9,19 +9,21 @@ import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
 import { settleOverdue } from './finish.ts';
 
-/** A page of the tasks that are due. */
-export function laneLoaded(
+/** A page of the tasks that are due, of each lane: all are there before the first is offered. */
+export function lanesLoaded(
   state: State,
-  event: Extract<Event, { type: 'laneLoaded' }>,
+  event: Extract<Event, { type: 'lanesLoaded' }>,
   now: number,
 ): void {
-  const lane = state.lanes.get(event.lane);
-  if (lane === undefined) return;
-  lane.loading = false;
-  lane.ready.extend(event.tasks, event.complete);
-  takeIn(state, event.tasks, now);
-  // Also when the page brought nothing: executors may have waited for it.
-  state.roused.add(lane);
+  for (const { lane: key, tasks, complete } of event.pages) {
+    const lane = state.lanes.get(key);
+    if (lane === undefined) continue;
+    lane.loading = false;
+    lane.ready.extend(tasks, complete);
+    takeIn(state, tasks, now);
+    // Also when the page brought nothing: executors may have waited for it.
+    state.roused.add(lane);
+  }
 }
 
 /** A page of the tasks that are not due yet. */

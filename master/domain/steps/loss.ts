@@ -79,9 +79,7 @@ export function decide(
   }
   if (doubt.isExcused) return;
   const event = { type: 'lossDecided', taskId, taskSeq, attempt, checkpoint, verdict } as const;
-  const task = state.tasks.get(taskId);
-  if (task === undefined) out.loads.push({ type: 'task', event });
-  else lossDecided(state, { ...event, task }, now, out);
+  lossDecided(state, event, now, out);
 }
 
 /** Counted, unless the task has got further or has ended since. */
@@ -91,7 +89,11 @@ export function lossDecided(
   now: number,
   out: Output,
 ): void {
-  const task = state.tasks.get(event.taskId) ?? event.task ?? null;
+  const task = state.tasks.get(event.taskId) ?? event.task;
+  if (task === undefined) {
+    out.loads.push({ type: 'task', event });
+    return;
+  }
   if (task === null || task.seq !== event.taskSeq || isTerminal(task.state)) return;
   if (task.checkpoint !== event.checkpoint) return;
   const isSpent = countLoss(state, task, event.verdict);

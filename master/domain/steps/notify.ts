@@ -161,7 +161,9 @@ export function redeliverRequested(
   now: number,
   out: Output,
 ): void {
-  const { request, notification } = event;
+  const { request } = event;
+  // A live task has none.
+  const notification = state.tasks.has(event.taskId) ? null : event.notification;
   if (notification === undefined) {
     out.loads.push({ type: 'task', event });
     return;

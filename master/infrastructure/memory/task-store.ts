@@ -6,6 +6,7 @@
  */
 import type {
   Commit,
+  LaneEnd,
   Position,
   StoredLane,
   ShownTask,
@@ -17,6 +18,7 @@ import type {
 import { CommitConflict, TermLost } from '../../application/ports.ts';
 import type { Ended, RowWrite, WholeRows } from '../../domain/changes.ts';
 import { idOf, taskIn, WHOLE_TABLES } from '../../domain/changes.ts';
+import { heldBytes } from '../../domain/held-bytes.ts';
 import { NO_SETTINGS } from '../../domain/state.ts';
 import type { Notification, Task } from '../../domain/task.ts';
 import { kindOf, startByAfter } from '../../domain/task.ts';
@@ -120,14 +122,13 @@ export class MemoryStore implements TaskStore {
     return [...lanes.values()];
   }
 
-  async loadLane(
-    lane: string,
-    after: Position | null,
-    now: number,
-    limit: number,
-  ): Promise<Task[]> {
-    const due = this.#where((task) => isWaiting(task) && task.lane === lane && task.dueAt <= now);
-    return copies(page(due, (task) => ({ time: task.orderTime, seq: task.seq }), after, limit));
+  async loadLanes(lanes: readonly LaneEnd[], now: number, limit: number): Promise<Task[][]> {
+    const due = this.#where((task) => isWaiting(task) && task.dueAt <= now);
+    const order = (task: Task): Position => ({ time: task.orderTime, seq: task.seq });
+    return lanes.map(({ lane, after }) => {
+      const waiting = due.filter((task) => task.lane === lane);
+      return copies(page(waiting, order, after, limit));
+    });
   }
 
   async loadDelayed(after: Position | null, limit: number): Promise<Task[]> {
@@ -153,13 +154,24 @@ export class MemoryStore implements TaskStore {
     return page(pending, key, after, limit).map((notification) => ({ ...notification }));
   }
 
-  async findTask(id: string): Promise<StoredTask | null> {
-    const found = this.#find(id);
-    return found === undefined ? null : copyOf(found);
+  async findTasks(
+    ids: readonly string[],
+    bytesMax: number,
+  ): Promise<ReadonlyMap<string, StoredTask | null>> {
+    const found = new Map<string, StoredTask | null>();
+    let bytes = 0;
+    for (const id of ids) {
+      const stored = await this.readTask(id);
+      bytes += stored === null ? 0 : heldBytes(stored.task);
+      if (bytes > bytesMax && found.size > 0) break;
+      found.set(id, stored);
+    }
+    return found;
   }
 
-  readTask(id: string): Promise<StoredTask | null> {
-    return this.findTask(id);
+  async readTask(id: string): Promise<StoredTask | null> {
+    const found = this.#find(id);
+    return found === undefined ? null : copyOf(found);
   }
 
   async showTask(id: string, attempt: 'all' | number): Promise<ShownTask | null> {

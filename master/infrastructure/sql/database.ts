@@ -14,6 +14,12 @@ import type { Row, Value } from './rows.ts';
 const REPEATS_MAX = 5;
 const REPEAT_DELAY_MS = 10;
 
+/** A statement, with what it binds. */
+export interface Read {
+  readonly sql: string;
+  readonly values: readonly Value[];
+}
+
 export class Database {
   readonly knex: Knex;
   readonly dialect: Dialect;
@@ -30,11 +36,19 @@ export class Database {
   }
 
   async rows(sql: string, values: readonly Value[] = []): Promise<readonly Row[]> {
-    const statement: Statement = { sql, runs: [values], touches: null };
-    return this.#connected(async (connection) => {
-      const [outcome] = await this.dialect.run(connection, [statement]);
-      return outcome?.rows ?? [];
+    const [rows = []] = await this.rowsOfEach([{ sql, values }]);
+    return rows;
+  }
+
+  /** Of several statements, which travel together. */
+  async rowsOfEach(reads: readonly Read[]): Promise<readonly (readonly Row[])[]> {
+    const statements = reads.map(({ sql, values }): Statement => {
+      return { sql, runs: [values], touches: null };
     });
+    const outcomes = await this.#connected((connection) =>
+      this.dialect.run(connection, statements),
+    );
+    return outcomes.map(({ rows }) => rows);
   }
 
   /**

@@ -3,6 +3,7 @@
  * that is named, so that no planner can choose otherwise.
  */
 import type {
+  LaneEnd,
   Log,
   Position,
   StoredLane,
@@ -17,7 +18,7 @@ import type { StoredRow, WholeName, WholeRows } from '../../domain/changes.ts';
 import { WHOLE_TABLES } from '../../domain/changes.ts';
 import type { Notification, Task } from '../../domain/task.ts';
 import { kindOf } from '../../domain/task.ts';
-import type { Database } from './database.ts';
+import type { Database, Read } from './database.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { placeholders } from './dialects/dialect.ts';
 import type { History } from './history.ts';
@@ -26,13 +27,16 @@ import type { Row, Value } from './rows.ts';
 import type { Segments } from './segments.ts';
 import { attemptList, attemptOf } from './tables/attempt.ts';
 import { tables } from './tables/all.ts';
-import { notificationOf, selectList } from './tables/history.ts';
+import { notificationOf, selectBytes, selectList } from './tables/history.ts';
 import { taskOf } from './tables/task.ts';
 
-/** Ids looked up by one statement, in many segments at once. */
+/** Ids looked up by one statement, in many tables at once. */
 const ID_COUNT = 256;
-/** Tables read by one statement: SQLite takes 500, with 32,766 values in all. */
+/** So few tasks are read without asking first how large they are. */
+const FEW_COUNT = 8;
+/** Tables and values of one statement: SQLite takes 500 and 32,766, but does nothing else meanwhile. */
 const TABLE_COUNT = 100;
+const VALUE_COUNT = 8_192;
 /** Rows counted by one statement where it would hold up all else. */
 const COUNTED_COUNT = 5_000;
 /** Attempts read by one statement: their errors may be large. */
@@ -46,22 +50,16 @@ type Reads = Pick<
   | 'loadActive'
   | 'loadWhole'
   | 'countLanes'
-  | 'loadLane'
+  | 'loadLanes'
   | 'loadDelayed'
   | 'loadOverdue'
   | 'loadNotifications'
-  | 'findTask'
+  | 'findTasks'
   | 'readTask'
   | 'showTask'
   | 'findIds'
   | 'listTasks'
 >;
-
-/** Of a statement, with what it binds. */
-interface Part {
-  readonly sql: string;
-  readonly values: readonly Value[];
-}
 
 /** The same database twice, by two pools. */
 export interface Databases {
@@ -147,39 +145,48 @@ export class Queries implements Reads {
     }
   }
 
-  loadLane(lane: string, after: Position | null, now: number, limit: number): Promise<Task[]> {
-    const where = { sql: ' AND lane = ? AND due_at <= ?', values: [lane, now] };
-    return this.#page('task_lane', 'order_time', where, after, limit);
+  loadLanes(lanes: readonly LaneEnd[], now: number, limit: number): Promise<Task[][]> {
+    const sql = ' AND lane = ? AND due_at <= ?';
+    const wanted = lanes.map(({ lane, after }) => ({ where: { sql, values: [lane, now] }, after }));
+    return this.#pages('task_lane', 'order_time', wanted, limit);
   }
 
-  loadDelayed(after: Position | null, limit: number): Promise<Task[]> {
-    return this.#page('task_due', 'due_at', { sql: '', values: [] }, after, limit);
+  async loadDelayed(after: Position | null, limit: number): Promise<Task[]> {
+    const where = { sql: '', values: [] };
+    const [page = []] = await this.#pages('task_due', 'due_at', [{ where, after }], limit);
+    return page;
   }
 
-  /** Waiting tasks in the order of an index: as many as asked for, unless there are no more. */
-  async #page(
+  /** Of each: waiting tasks in the order of an index, as many as asked for unless there are no more. */
+  async #pages(
     index: 'task_lane' | 'task_due',
     order: 'order_time' | 'due_at',
-    where: Part,
-    after: Position | null,
+    wanted: readonly { readonly where: Read; readonly after: Position | null }[],
     limit: number,
-  ): Promise<Task[]> {
-    const tasks: Task[] = [];
-    const from = this.#dialect.readBy('task', index);
-    for (let beyond = after; ; ) {
-      const count = limit - tasks.length;
-      const { sql, values } = isBeyond(order, beyond);
-      const rows = await this.#engine.rows(
-        `SELECT ${wholeLive} FROM ${from} WHERE state = 'waiting'${where.sql}${sql}
-         ORDER BY ${order}, seq LIMIT ?`,
-        [...where.values, ...values, count],
-      );
-      tasks.push(...(await this.#readable(rows)));
+  ): Promise<Task[][]> {
+    const select = `SELECT ${wholeLive} FROM ${this.#dialect.readBy('task', index)}`;
+    const found = await this.#engine.rowsOfEach(
+      wanted.map(({ where, after }) => {
+        const { sql, values } = isBeyond(order, after);
+        return {
+          sql: `${select} WHERE state = 'waiting'${where.sql}${sql} ORDER BY ${order}, seq LIMIT ?`,
+          values: [...where.values, ...values, limit],
+        };
+      }),
+    );
+    const pages: Task[][] = [];
+    for (const [at, { where }] of wanted.entries()) {
+      const rows = found[at] ?? [];
+      const tasks = await this.#readable(rows);
+      pages.push(tasks);
       const last = rows.at(-1);
       // Rows may have been left out: who asks takes a short page for the last one.
-      if (last === undefined || rows.length < count || tasks.length === limit) return tasks;
-      beyond = { time: last[order] as number, seq: last['seq'] as number };
+      if (last === undefined || rows.length < limit || tasks.length === limit) continue;
+      const after = { time: last[order] as number, seq: last['seq'] as number };
+      const [rest = []] = await this.#pages(index, order, [{ where, after }], limit - tasks.length);
+      tasks.push(...rest);
     }
+    return pages;
   }
 
   async loadOverdue(now: number, startClock: number, limit: number): Promise<Task[]> {
@@ -213,16 +220,31 @@ export class Queries implements Reads {
       .slice(0, limit);
   }
 
-  findTask(id: string): Promise<StoredTask | null> {
-    return this.#find(this.#engine, id);
+  async findTasks(
+    ids: readonly string[],
+    bytesMax: number,
+  ): Promise<ReadonlyMap<string, StoredTask | null>> {
+    const some = ids.length <= FEW_COUNT ? ids : await this.#fitting(ids, bytesMax);
+    const found = await this.#find(this.#engine, some);
+    return new Map(some.map((id) => [id, found.get(id) ?? null]));
   }
 
-  readTask(id: string): Promise<StoredTask | null> {
-    return this.#find(this.#readers, id);
+  /** The first of them, as many as have no more than so many bytes together; one at least. */
+  async #fitting(ids: readonly string[], bytesMax: number): Promise<readonly string[]> {
+    const rows = await this.#rowsById(this.#engine, ids, selectBytes);
+    const bytesOf = new Map(rows.map((row) => [row['id'], Number(row['bytes'])]));
+    let bytes = 0;
+    const end = ids.findIndex((id) => (bytes += bytesOf.get(id) ?? 0) > bytesMax);
+    return end < 0 ? ids : ids.slice(0, Math.max(end, 1));
+  }
+
+  async readTask(id: string): Promise<StoredTask | null> {
+    const found = await this.#find(this.#readers, [id]);
+    return found.get(id) ?? null;
   }
 
   async showTask(id: string, attempt: 'all' | number): Promise<ShownTask | null> {
-    const stored = await this.#find(this.#readers, id);
+    const stored = await this.readTask(id);
     if (stored === null) return null;
     const { seq } = stored.task;
     const attempts =
@@ -251,47 +273,43 @@ export class Queries implements Reads {
     return rows.slice(0, ATTEMPT_COUNT_MAX).reverse();
   }
 
-  async #find(database: Database, id: string): Promise<StoredTask | null> {
-    const where = { sql: 'WHERE id = ?', values: [id] };
-    const rows = await this.#rowsOfAll(database, ({ newestFirst }) => [
-      { sql: `SELECT ${wholeLive} FROM task ${where.sql}`, values: where.values },
-      ...newestFirst.map(({ table }) => ({
-        sql: `SELECT ${wholeHistory} FROM ${table} ${where.sql}`,
-        values: where.values,
-      })),
-    ]);
-    const [row] = rows;
-    const [task] = await this.#readable(rows);
-    if (row === undefined || task === undefined) return null;
-    return { task, notification: notificationOf(row) };
+  async #find(database: Database, ids: readonly string[]): Promise<Map<string, StoredTask>> {
+    const rows = await this.#rowsById(database, ids, (source) =>
+      source === 'live' ? wholeLive : wholeHistory,
+    );
+    return new Map((await this.#stored(rows)).map((stored) => [stored.task.id, stored]));
   }
 
   async findIds(ids: readonly string[]): Promise<Map<string, string>> {
-    const found = new Map<string, string>();
+    const rows = await this.#rowsById(this.#readers, ids, () => 'id, request_hash');
+    return new Map(rows.map((row) => [row['id'] as string, row['request_hash'] as string]));
+  }
+
+  async #rowsById(
+    database: Database,
+    ids: readonly string[],
+    columnsOf: (source: 'live' | 'history') => string,
+  ): Promise<readonly Row[]> {
+    const rows: Row[] = [];
     for (let from = 0; from < ids.length; from += ID_COUNT) {
-      const some = padded(ids.slice(from, from + ID_COUNT));
-      const where = `WHERE id IN ${placeholders(1, some.length)}`;
-      const rows = await this.#rowsOfAll(this.#readers, (segments) =>
-        tablesOf(segments).map((table) => ({
-          sql: `SELECT id, request_hash FROM ${table} ${where}`,
-          values: some,
-        })),
+      const values = padded(ids.slice(from, from + ID_COUNT));
+      const where = `WHERE id IN ${placeholders(1, values.length)}`;
+      const found = await this.#rowsOfAll(database, (segments) =>
+        tablesOf(segments).map((table) => {
+          const columns = columnsOf(table === 'task' ? 'live' : 'history');
+          return { sql: `SELECT ${columns} FROM ${table} ${where}`, values };
+        }),
       );
-      for (const row of rows) found.set(row['id'] as string, row['request_hash'] as string);
+      rows.push(...found);
     }
-    return found;
+    return rows;
   }
 
   async listTasks(query: TaskQuery): Promise<TaskPage> {
     const { rows, beforeSeq } = await this.#history.reading(() =>
       listRows(this.#readers, this.#history.segments, query),
     );
-    const tasks = await this.#readable(rows);
-    const bySeq = new Map(rows.map((row) => [row['seq'], notificationOf(row)]));
-    return {
-      tasks: tasks.map((task) => ({ task, notification: bySeq.get(task.seq) ?? null })),
-      beforeSeq,
-    };
+    return { tasks: await this.#stored(rows), beforeSeq };
   }
 
   /** Of the tasks that are there. */
@@ -303,6 +321,13 @@ export class Queries implements Reads {
       })),
     );
     return Math.max(0, ...rows.map((row) => (row['seq'] as number | null) ?? 0));
+  }
+
+  /** Of live rows and those of history. */
+  async #stored(rows: readonly Row[]): Promise<StoredTask[]> {
+    const tasks = await this.#readable(rows);
+    const bySeq = new Map(rows.map((row) => [row['seq'], notificationOf(row)]));
+    return tasks.map((task) => ({ task, notification: bySeq.get(task.seq) ?? null }));
   }
 
   /** A row that someone has spoilt must not keep the master from reading all others. */
@@ -324,17 +349,17 @@ export class Queries implements Reads {
   /** One statement over many tables; `page` is what each statement gives of its rows. */
   #rowsOfAll(
     database: Database,
-    selects: (segments: Segments) => readonly Part[],
-    page: Part = { sql: '', values: [] },
+    selects: (segments: Segments) => readonly Read[],
+    page: Read = { sql: '', values: [] },
   ): Promise<readonly Row[]> {
     const { segments } = this.#history;
     return this.#history.reading(() => this.#union(database, selects(segments), page));
   }
 
-  async #union(database: Database, selects: readonly Part[], page: Part): Promise<readonly Row[]> {
+  async #union(database: Database, selects: readonly Read[], page: Read): Promise<readonly Row[]> {
     const rows: Row[] = [];
-    for (let from = 0; from < selects.length; from += TABLE_COUNT) {
-      const some = selects.slice(from, from + TABLE_COUNT);
+    for (let from = 0, some = selects; from < selects.length; from += some.length) {
+      some = selects.slice(from, from + countOf(selects.slice(from)));
       const union = some.map(({ sql }) => `SELECT * FROM (${sql}) AS part`).join(' UNION ALL ');
       const values = [...some.flatMap((select) => select.values), ...page.values];
       rows.push(...(await database.rows(`${union} ${page.sql}`, values)));
@@ -349,6 +374,13 @@ const tablesOf = ({ newestFirst }: Segments): string[] => [
   ...newestFirst.map(({ table }) => table),
 ];
 
+/** How many of them one statement takes. */
+function countOf(selects: readonly Read[]): number {
+  let valueCount = 0;
+  const end = selects.findIndex(({ values }) => (valueCount += values.length) > VALUE_COUNT);
+  return Math.min(end < 0 ? selects.length : Math.max(end, 1), TABLE_COUNT);
+}
+
 /** Up to a power of two, by repetition: few different statements are prepared again and again. */
 function padded(ids: readonly string[]): string[] {
   const size = 2 ** Math.ceil(Math.log2(ids.length));
@@ -356,7 +388,7 @@ function padded(ids: readonly string[]): string[] {
 }
 
 /** Spelled so that both planners begin reading the index at the position. */
-export function isBeyond(column: string, after: Position | null): Part {
+export function isBeyond(column: string, after: Position | null): Read {
   if (after === null) return { sql: '', values: [] };
   return {
     sql: ` AND ${column} >= ? AND (${column} > ? OR seq > ?)`,

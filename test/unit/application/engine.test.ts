@@ -106,7 +106,7 @@ describe('Engine', () => {
 
   describe('a load', () => {
     it('is a turn of its own: nothing is stepped while rows are read', async () => {
-      harness.store.held.add('findTask');
+      harness.store.held.add('findTasks');
       const cancel = harness.master.cancel('unknown');
       await settled();
       const answer = submit(own('a'));
@@ -137,7 +137,7 @@ describe('Engine', () => {
     });
 
     it('that fails rebuilds the state', async () => {
-      harness.store.failing.set('findTask', { error: new Error('gone away') });
+      harness.store.failing.set('findTasks', { error: new Error('gone away') });
       expect(await refusalOf(harness.master.cancel('a'))).to.be.instanceOf(Unavailable);
       await settled();
       expect(harness.engine).to.include({ status: 'ready', term: 2 });
@@ -214,7 +214,7 @@ describe('Engine', () => {
     expect(refusal).to.be.instanceOf(Unavailable);
     expect(await refusalOf(ended)).to.be.instanceOf(TermLost);
     expect(harness.engine.status).to.equal('stopped');
-    expect(await harness.store.findTask('b')).to.equal(null);
+    expect(await harness.store.readTask('b')).to.equal(null);
     expect(await refusalOf(submit(own('c')))).to.be.instanceOf(Unavailable);
   });
 
@@ -304,7 +304,7 @@ describe('Engine', () => {
       await stopped;
       expect(await refusalOf(ended)).to.equal(null);
       expect(harness.engine.status).to.equal('stopped');
-      expect((await harness.store.findTask('a'))?.task.state).to.equal('running');
+      expect((await harness.store.readTask('a'))?.task.state).to.equal('running');
       expect(harness.recorder.sent.at(-1)?.command).to.deep.equal({
         type: 'drain',
         draining: true,
@@ -348,10 +348,10 @@ describe('Engine', () => {
       const about = { executorId: 'x', sessionId: 'x/1', frameSeq: 1, taskId: 'a', attempt: 1 };
       harness.engine.post({ type: 'attemptAccepted', ...about });
       await settled();
-      expect((await harness.store.findTask('a'))?.task.state).to.equal('offered');
+      expect((await harness.store.readTask('a'))?.task.state).to.equal('offered');
       expect((await harness.master.find('a', 'all'))?.task.state).to.equal('running');
       await harness.clock.pass(SECOND);
-      expect((await harness.store.findTask('a'))?.task.state).to.equal('running');
+      expect((await harness.store.readTask('a'))?.task.state).to.equal('running');
     });
 
     it('says of a read that fails that the store does not answer, and why', async () => {
@@ -372,7 +372,7 @@ describe('Engine', () => {
       expect(await harness.master.cancel('a')).to.deep.equal({ kind: 'done' });
       expect(await harness.master.retry('a')).to.deep.equal({ kind: 'done' });
       expect(await harness.master.retry('a')).to.include({ kind: 'conflict' });
-      expect((await harness.store.findTask('a'))?.task).to.include({ state: 'waiting', seq: 1 });
+      expect((await harness.store.readTask('a'))?.task).to.include({ state: 'waiting', seq: 1 });
     });
   });
 });

@@ -48,7 +48,7 @@ class Rows {
     if (load.type === 'lane') {
       const ofLane = (task: Task) => task.lane === load.lane && task.dueAt <= now;
       const page = this.#page(ofLane, byOrder, state.lanes.get(load.lane)?.ready.cursor);
-      return this.#scheduler.send({ type: 'laneLoaded', lane: load.lane, ...page });
+      return this.#scheduler.send({ type: 'lanesLoaded', pages: [{ lane: load.lane, ...page }] });
     }
     if (load.type === 'delayed') {
       const page = this.#page(() => true, byDueTime, state.delayed.cursor);
@@ -236,14 +236,20 @@ describe('a window that runs low', () => {
 
   it('takes no harm from a page that nobody asked for, of a lane that is gone, or empty', () => {
     const { scheduler } = begin({});
-    scheduler.send({ type: 'laneLoaded', lane: 'gone', tasks: [], complete: true });
+    scheduler.send({ type: 'lanesLoaded', pages: [{ lane: 'gone', tasks: [], complete: true }] });
     scheduler.submit(...numbered(3));
     const copies = [...scheduler.state.tasks.values()].map((task) => ({ ...task }));
-    scheduler.send({ type: 'laneLoaded', lane: 'echo||', tasks: copies, complete: true });
+    scheduler.send({
+      type: 'lanesLoaded',
+      pages: [{ lane: 'echo||', tasks: copies, complete: true }],
+    });
     expect(scheduler.state).to.include({ waitingCount: 3, windowCount: 3 });
     scheduler.connect('x');
     const offered = { ...scheduler.task('t0'), state: 'waiting' as const };
-    scheduler.send({ type: 'laneLoaded', lane: 'echo||', tasks: [offered], complete: false });
+    scheduler.send({
+      type: 'lanesLoaded',
+      pages: [{ lane: 'echo||', tasks: [offered], complete: false }],
+    });
     expect(scheduler.task('t0').state, 'memory is ahead of the row').to.equal('offered');
     expect(scheduler.state).to.include({ waitingCount: 2, windowCount: 2 });
   });

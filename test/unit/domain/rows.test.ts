@@ -206,7 +206,10 @@ describe('restore', () => {
     scheduler.now += 1;
     scheduler.connect('x');
     expect(offers(scheduler.submit({ id: 'new' }))).to.deep.equal([]);
-    const page = { type: 'laneLoaded', lane: 'echo||', tasks: [old], complete: true } as const;
+    const page = {
+      type: 'lanesLoaded',
+      pages: [{ lane: 'echo||', tasks: [old], complete: true }],
+    } as const;
     expect(offers(scheduler.send(page))).to.deep.equal(['old -> x']);
   });
 

@@ -199,7 +199,10 @@ describe('timeouts', () => {
       const { scheduler } = Scheduler.restored({ lanes: [stored] });
       scheduler.now = scheduler.state.lastTickAt = deadlineAt + HOUR;
       scheduler.connect('x');
-      const out = scheduler.send({ type: 'laneLoaded', lane, tasks: overdue, complete: true });
+      const out = scheduler.send({
+        type: 'lanesLoaded',
+        pages: [{ lane, tasks: overdue, complete: true }],
+      });
       expect(finished(out)[0]).to.include({ id: 'a', state: 'expired', attempt: 0 });
       expect(offers(out)).to.deep.equal(['b -> x']);
     });

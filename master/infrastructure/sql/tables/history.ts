@@ -55,6 +55,8 @@ export const historyIndexes: readonly Index[] = [
 
 const onlyInHistory = new Set([...endColumns, ...callbackColumns].map(({ name }) => name));
 const large = new Set(['params', 'checkpoint', 'result']);
+/** What else may be of any size, below that of these. */
+const larger = [...large, 'progress_state', 'error'];
 
 /**
  * The columns of a task as a select list, NULL where the table has no such column. `light`:
@@ -69,6 +71,14 @@ export function selectList(source: 'live' | 'history', size: 'whole' | 'light'):
       return large.has(name) ? `NULL AS ${name}` : name;
     })
     .join(', ');
+}
+
+/** Whose task, and how many bytes its texts have, as a select list. */
+export function selectBytes(source: 'live' | 'history'): string {
+  const sizes = larger
+    .filter((name) => source === 'history' || !onlyInHistory.has(name))
+    .map((name) => `COALESCE(OCTET_LENGTH(${name}), 0)`);
+  return `id, ${sizes.join(' + ')} AS bytes`;
 }
 
 /** Null where the task has no callback. The row is one of history. */

@@ -1,0 +1,45 @@
+/** A store in SQL that counts what it asks of its database. */
+import knex, { type Knex } from 'knex';
+import { Database } from '../../../master/infrastructure/sql/database.ts';
+import type { Dialect } from '../../../master/infrastructure/sql/dialects/dialect.ts';
+import { mysqlDialect } from '../../../master/infrastructure/sql/dialects/mysql.ts';
+import { sqliteDialect } from '../../../master/infrastructure/sql/dialects/sqlite.ts';
+import { Pace } from '../../../master/infrastructure/sql/pace.ts';
+import { SqlStore } from '../../../master/infrastructure/sql/task-store.ts';
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+export class Counts {
+  /** What transactions begin and end with is left out. */
+  statementCount = 0;
+  commitCount = 0;
+
+  reset(): void {
+    this.statementCount = 0;
+    this.commitCount = 0;
+  }
+}
+
+export function openCountedStore(url: string): { store: SqlStore; counts: Counts } {
+  const counts = new Counts();
+  const pace = new Pace();
+  const isFile = url.startsWith('sqlite:');
+  const plain = isFile
+    ? sqliteDialect(url.slice('sqlite:'.length), pace)
+    : mysqlDialect(new URL(url));
+  const dialect: Dialect = {
+    ...plain,
+    run(connection, statements) {
+      for (const { sql } of statements) {
+        if (sql === 'COMMIT') counts.commitCount += 1;
+        else if (sql !== plain.begin) counts.statementCount += 1;
+      }
+      return plain.run(connection, statements);
+    },
+  };
+  const open = (pool: Knex.Config): Database => new Database(knex(pool), dialect, pace);
+  const engine = open(plain.knex);
+  const readers = plain.readers === null ? engine : open(plain.readers);
+  const options = { allowWeakDurability: false, log: silent };
+  return { store: new SqlStore({ engine, readers }, options), counts };
+}
