@@ -43,9 +43,10 @@ export function restore(options: {
 }): { state: State; output: Output } {
   const { now, aliveAt } = options;
   const absentMs = aliveAt === null ? now : Math.max(0, now - aliveAt);
+  const backMs = aliveAt === null ? 0 : Math.max(0, aliveAt - now);
   const state = createState(options);
   const output = createOutput();
-  if (aliveAt !== null) movePause(state, aliveAt - now, output);
+  movePause(state, backMs, output);
   watchPause(state);
   for (const record of options.whole.executor) {
     state.executorRecords.set(record.executorId, record);
@@ -67,8 +68,11 @@ export function restore(options: {
     const executor = recallExecutor(state, task, now);
     if (task.cancelReason !== null) beginGrace(state, executor, task, now);
     if (task.state === 'running') {
-      // Written by the commit that begins this term, so that it is spared once.
-      if (isTimed(task)) output.changes.push(taskUpdated(task));
+      // Written by the commit that begins this term, so that it is spared, or moved, once.
+      if (isTimed(task)) {
+        output.changes.push(taskUpdated(task));
+        moveBack(task, backMs);
+      }
       spare(task, absentMs, now);
       watch(state, task);
     }
@@ -79,6 +83,12 @@ export function restore(options: {
   askForDelayed(state, output);
   sendDue(state, now, output);
   return { state, output };
+}
+
+/** The clock was set back: by the new time it began so much earlier, and has run for as long as it had. */
+function moveBack(task: Task, backMs: number): void {
+  if (task.startedAt !== null) task.startedAt -= backMs;
+  if (task.progressAt !== null) task.progressAt -= backMs;
 }
 
 function isTimed({ executionTimeoutMs, stallTimeoutMs }: Task): boolean {

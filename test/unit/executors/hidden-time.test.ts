@@ -5,6 +5,7 @@ import { restore } from '../../../master/domain/restore.ts';
 import { NO_SETTINGS } from '../../../master/domain/state.ts';
 import {
   BEGIN,
+  HOUR,
   MINUTE,
   outcomes,
   Scheduler,
@@ -80,6 +81,17 @@ describe('the absence of the master', () => {
     expect(scheduler.task('a').hiddenMs).to.equal(80 * SECOND);
     expect(stops(scheduler.pass(21 * MINUTE - 1))).to.deep.equal([]);
     expect(stops(scheduler.pass(1))).to.have.length(1);
+  });
+});
+
+describe('a clock that was set back', () => {
+  it('gives what runs no more time, and takes none from it', () => {
+    for (const field of ['stallTimeoutMs', 'executionTimeoutMs'] as const) {
+      const { scheduler, output } = after(-HOUR, { [field]: 30 * SECOND });
+      expect(written(output), field).to.deep.equal(['set task']);
+      expect(stops(scheduler.pass(10 * SECOND - 1)), field).to.deep.equal([]);
+      expect(stops(scheduler.pass(1)), field).to.have.length(1);
+    }
   });
 });
 
