@@ -43,13 +43,14 @@ export class TurnCheck {
   }
 
   check(state: State): void {
-    if (this.#process.now() !== this.#world.now) {
+    const aheadMs = this.#process.now() - this.#world.now;
+    if (!this.#world.wallsMs.includes(aheadMs)) {
       this.#world.violate('C1', 'it goes by a time that the database does not have');
     }
     // A deposed master may believe what it likes; its commits are refused.
     if (this.#ledger.term !== state.term) return;
     if (state.term !== this.#term) {
-      this.#termSince = this.#world.now;
+      this.#termSince = this.#process.now();
       this.#absentSince = this.#ledger.aliveBefore(state.term);
       // The commit that begins the term may take long: executors are heard of meanwhile.
       this.#absentUntil = state.lastTickAt;
@@ -57,10 +58,11 @@ export class TurnCheck {
     this.#term = state.term;
     this.#checkSpared(state);
     for (const { invariant, what } of violations(state)) this.#world.violate(invariant, what);
-    checkMirror(this.#world, this.#ledger, state);
+    checkMirror(this.#process, this.#ledger, state);
     checkCounts(this.#world, this.#ledger, state);
-    checkOrder(this.#world, this.#ledger, state);
-    checkTimely(this.#world, state, Math.max(this.#termSince, this.#process.resumedAt));
+    checkOrder(this.#process, this.#ledger, state);
+    const resumedAt = this.#process.resumedAt + aheadMs;
+    checkTimely(this.#world, state, Math.max(this.#termSince, resumedAt));
     if (state.lastTickAt !== this.#lastTickAt) {
       this.#checkHidden(state);
       this.#checkOverdue(state);
@@ -83,7 +85,11 @@ export class TurnCheck {
       // Its executor knows better how long it ran.
       const ranMs = isStall
         ? null
-        : this.#ledger.children.ranMsAt(cancelRequestedAt, id, task.attempt);
+        : this.#ledger.children.ranMsAt(
+            this.#process.worldTimeOf(cancelRequestedAt),
+            id,
+            task.attempt,
+          );
       const seenMs = Math.max(cancelRequestedAt - since - absentMs, ranMs ?? 0);
       if (seenMs < limitMs) {
         this.#world.violate('T6', `${id} was seen for ${seenMs} of ${limitMs} ms: ${cancelReason}`);
@@ -124,7 +130,8 @@ export class TurnCheck {
   }
 }
 
-function checkMirror(world: World, ledger: Ledger, state: State): void {
+function checkMirror(process: Process, ledger: Ledger, state: State): void {
+  const { world } = process;
   for (const [id, task] of state.tasks) {
     const row = ledger.live.get(task.seq);
     if (row === undefined) {
@@ -138,7 +145,7 @@ function checkMirror(world: World, ledger: Ledger, state: State): void {
     if (state.tasks.has(row.id)) continue;
     if (row.state !== 'waiting') {
       world.violate('M1', `${row.id} is ${row.state} and not in memory`);
-    } else if (!mayBeHidden(state, row, world.now)) {
+    } else if (!mayBeHidden(state, row, process.now())) {
       world.violate('M2', `${row.id} waits, is covered by its window, and is not in memory`);
     }
   }
@@ -187,7 +194,8 @@ function checkCounts(world: World, ledger: Ledger, state: State): void {
 }
 
 /** I10: what was offered in this turn came first among what its executor might have had. */
-function checkOrder(world: World, ledger: Ledger, state: State): void {
+function checkOrder(process: Process, ledger: Ledger, state: State): void {
+  const { world } = process;
   const allOffered = ledger.takeOffered();
   // After the process stood still, some executors are roused by the next tick only.
   if (state.deadlines.nextAt() <= state.lastTickAt) return;
@@ -195,14 +203,16 @@ function checkOrder(world: World, ledger: Ledger, state: State): void {
     const executor = state.executors.get(offered.executorId ?? '');
     const row = ledger.live.get(offered.seq);
     if (executor === undefined || row?.attempt !== offered.attempt) continue;
-    const offeredAt = offered.offeredAt ?? world.now;
+    const offeredAt = process.worldTimeOf(offered.offeredAt ?? process.now());
     for (const lane of state.lanes.values()) {
       if (executor.poolKey === '' || !mayRun(executor, lane.kind)) continue;
       for (const other of lane.ready) {
         if (!isBefore(positionOf(other), positionOf(offered))) break;
         const writtenAt = ledger.visibleSince(other);
         const wasDueFirst = other.dueAt <= offered.dueAt;
-        const sinceAt = wasDueFirst ? writtenAt : Math.max(writtenAt, other.dueAt);
+        const sinceAt = wasDueFirst
+          ? writtenAt
+          : Math.max(writtenAt, process.worldTimeOf(other.dueAt));
         // What became visible together may be told apart by chance.
         if (sinceAt + 200 > offeredAt) continue;
         if ((executor.coolDowns.get(other.id) ?? 0) > state.lastTickAt) continue;

@@ -47,6 +47,8 @@ export interface Settings {
   readonly hasOperator: boolean;
   /** How far the wall clock of the masters' machine is set, and not that of the database. */
   readonly wallAheadMs: number;
+  /** How far, and in what order, the wall clocks of all machines are set while the storm lasts. */
+  readonly wallStepsMs: readonly number[];
 }
 
 const WALL_MS = 3_600_000;
@@ -94,8 +96,17 @@ export function settingsFor(seed: number, faults?: FaultClasses): Settings {
     relabels: seed % 3 === 1,
     limitsStarts: seed % 3 === 0,
     hasOperator: seed % 4 === 1 || seed % 12 === 6,
+    wallStepsMs: seed % 7 === 3 ? stepsOf(seed) : [],
     wallAheadMs: seed % 5 === 0 ? (seed % 2 === 0 ? WALL_MS : -WALL_MS) : 0,
   };
+}
+
+/** Ahead by hours; back by minutes: what is meant by the wall clock is due that much later. */
+function stepsOf(seed: number): number[] {
+  const random = new Random(seed ^ 0x3a11);
+  return Array.from({ length: random.between(1, 3) }, () =>
+    random.chance(0.5) ? random.between(2, 180) * 60_000 : -random.between(2, 6) * 60_000,
+  );
 }
 
 /** The faults in force at this moment. */

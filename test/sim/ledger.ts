@@ -75,8 +75,13 @@ export class Ledger {
   }
 
   /** From here on commits of earlier terms must be refused. */
-  termBegan(term: number): void {
+  termBegan(term: number, rows: readonly Task[]): void {
     this.#term = term;
+    // What was due by a clock that was set back is due by the new time.
+    for (const { seq, dueAt, startBy } of rows) {
+      const row = this.live.get(seq);
+      if (row !== undefined) Object.assign(row, { dueAt, startBy });
+    }
     this.#aliveBefore.set(term, this.#aliveAt);
   }
 

@@ -7,6 +7,7 @@ import { TermLost } from '../../master/application/ports.ts';
 import { NO_FAULTS, settingsFor } from './faults.ts';
 import { executorMutants } from './actors/executor-mutants.ts';
 import { queueMutants } from './actors/queue-mutants.ts';
+import { clockMutants } from './actors/clock-mutants.ts';
 import { sessionMutants } from './actors/session-mutants.ts';
 import { settingsMutants } from './actors/settings-mutants.ts';
 import {
@@ -351,10 +352,6 @@ function mutantList(): Mutant[] {
       }),
     },
     {
-      name: 'believes the wall clock of its machine without asking the database',
-      engine: (engine) => engine.followWall(),
-    },
-    {
       name: 'acknowledges frames when they arrive',
       ...onLink((link) => {
         link.acknowledgesAtOnce = true;
@@ -362,6 +359,7 @@ function mutantList(): Mutant[] {
     },
     ...executorMutants(),
     ...queueMutants(),
+    ...clockMutants(),
     ...sessionMutants(),
     ...settingsMutants(),
   ];

@@ -84,6 +84,7 @@ class Run {
     this.#fleet.start(this.#settings.executorCount);
     this.#clients.start();
     if (this.#settings.hasOperator) this.#operator.start();
+    this.#setWallLater();
     this.#disturbLater();
     await this.#world.run(this.#settings.stormMs, () => false);
   }
@@ -153,6 +154,15 @@ class Run {
       else far.terminate();
     });
     return near;
+  }
+
+  /** One step in each part of the storm: a master follows within some minutes. */
+  #setWallLater(): void {
+    const { wallStepsMs, stormMs } = this.#settings;
+    wallStepsMs.forEach((byMs, index) => {
+      const afterMs = (stormMs * (index + 0.5)) / wallStepsMs.length;
+      this.#world.after(afterMs, () => this.#world.setWall(byMs));
+    });
   }
 
   #disturbLater(): void {
@@ -244,6 +254,9 @@ class Run {
     if (this.#ledger.children.count > 0) this.#violate('I14', 'an attempt runs on after its task');
     const state = this.#master?.engine.state ?? null;
     if (state === null) return this.#violate('I2', 'there is no master at the end');
+    if (this.#settings.wallAheadMs === 0 && this.#master?.process.now() !== this.#world.wall) {
+      this.#violate('C1', 'the wall clock was set, and the master does not follow it');
+    }
     const leaked = {
       tasks: state.tasks.size,
       waiting: state.waitingCount,

@@ -78,14 +78,15 @@ export class SimStore implements TaskStore {
   takeTerm(owner: string, _now: number, held?: number): ReturnType<TaskStore['takeTerm']> {
     return this.#read(async () => {
       // A store counts how long it was waited for: its clock is not taken for one that was set back.
-      const begun = await this.#rows.takeTerm(owner, this.#process.world.now, held);
-      this.#ledger.termBegan(begun.term);
+      const begun = await this.#rows.takeTerm(owner, this.#process.now(), held);
+      const waiting = await this.#rows.loadDelayed(null, Number.MAX_SAFE_INTEGER);
+      this.#ledger.termBegan(begun.term, [...(await this.#rows.loadActive()), ...waiting]);
       return begun;
     });
   }
 
   readClock(): Promise<number> {
-    return this.#read(async () => this.#process.world.now);
+    return this.#read(async () => this.#process.world.wall);
   }
 
   loadActive(): Promise<Task[]> {

@@ -20,6 +20,8 @@ export class World {
   readonly random: Random;
   readonly trace: string[] = [];
   #now = EPOCH_MS;
+  /** How far the wall clock, of the database and of all machines, was ever set ahead of `now`. */
+  readonly wallsMs = [0];
   #sequence = 0;
   #stepCount = 0;
   #violation: string | null = null;
@@ -31,6 +33,16 @@ export class World {
 
   get now(): number {
     return this.#now;
+  }
+
+  /** What the wall clock shows; `now` never jumps. */
+  get wall(): number {
+    return this.#now + (this.wallsMs.at(-1) ?? 0);
+  }
+
+  setWall(byMs: number): void {
+    this.wallsMs.push((this.wallsMs.at(-1) ?? 0) + byMs);
+    this.log(`the wall clock is set by ${byMs} ms`);
   }
 
   get stepCount(): number {
@@ -124,13 +136,15 @@ export class Process implements Clock {
   /** In order. What comes while some are left waits behind them. */
   readonly #held: (() => void)[] = [];
   #resumedAt = Number.NEGATIVE_INFINITY;
-  /** Of the world, and of the database: the wall clock of this machine, and the clock of this process. */
+  /** How far the wall clock of this machine is ahead of that of the world, and of the database. */
   wallAheadMs = 0;
-  #clockAheadMs = 0;
+  /** How far the clock of this process is ahead of the time of the world. */
+  #clockAheadMs: number;
 
   constructor(world: World, name: string) {
     this.world = world;
     this.name = name;
+    this.#clockAheadMs = world.wall - world.now;
   }
 
   get isAlive(): boolean {
@@ -159,11 +173,16 @@ export class Process implements Clock {
   }
 
   departureMs(): number {
-    return this.wallAheadMs - this.#clockAheadMs;
+    return this.world.wall + this.wallAheadMs - this.now();
   }
 
   followWall(): void {
-    this.#clockAheadMs = this.wallAheadMs;
+    this.#clockAheadMs += this.departureMs();
+  }
+
+  /** An instant of its clock, as time of the world. */
+  worldTimeOf(at: number): number {
+    return at - this.#clockAheadMs;
   }
 
   /** Returns how to call it off. */
@@ -192,7 +211,7 @@ export class Process implements Clock {
 
   resume(): void {
     this.#isPaused = false;
-    this.#resumedAt = this.now();
+    this.#resumedAt = this.world.now;
     this.world.log(`${this.name} goes on`);
     this.#deliverHeld();
   }

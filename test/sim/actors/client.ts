@@ -96,7 +96,7 @@ export class Clients {
   }
 
   #submitSome(count: number): void {
-    const { random, now } = this.#world;
+    const { random, wall: now } = this.#world;
     const tasks = Array.from({ length: count }, () => {
       const isTaken = this.#ids.length > 0 && random.chance(0.05);
       const id = isTaken ? (random.pick(this.#ids) as string) : `t${++this.#lastId}`;
@@ -145,7 +145,7 @@ export class Clients {
   }
 
   #command(): void {
-    const { random, now } = this.#world;
+    const { random, wall: now } = this.#world;
     const id = random.pick(this.#ids);
     const executorId = random.pick(this.#executorIds());
     if (id === undefined || executorId === undefined) return;

@@ -68,7 +68,7 @@ export class Operator {
 
   #decide(): NewSettings {
     const random = this.#random;
-    const until = random.chance(0.5) ? this.#world.now + random.between(0, 15_000) : null;
+    const until = random.chance(0.5) ? this.#world.wall + random.between(0, 15_000) : null;
     return {
       paused: random.chance(0.4) ? { reason: random.pick(['full', null]) ?? null, until } : null,
       maxWaiting: random.pick([null, 3, 20]) ?? null,
@@ -99,8 +99,8 @@ export class Operator {
 
   /** P1: what was answered is written, unless something earlier came late. A pause may be over. */
   #check({ paused, maxWaiting, maxRunning }: NewSettings): void {
-    const { now } = this.#world;
-    if (now < this.#unclearUntil) return;
+    const { now, wallsMs } = this.#world;
+    if (now < this.#unclearUntil || wallsMs.length > 1) return;
     const written = this.#ledger.settings;
     const isPaused = paused !== null && (paused.until ?? now + 1) > now;
     const isRight =
