@@ -151,6 +151,8 @@ async function assemble(config: Config, log: ProcessLog) {
   openDataDirectory(config.dataDir);
   const { databaseUrl, allowWeakDurability, leaseMs, host, port } = config;
   const clock = createClock();
+  // Never set: for what measures lengths of time, whatever becomes of terms.
+  const evenClock = createClock();
   const spare = spareLog(log, () => performance.now());
   const metrics = createMetrics(VERSION);
   const notifySecrets =
@@ -158,7 +160,7 @@ async function assemble(config: Config, log: ProcessLog) {
   const authorizer = createAuthorizer(config);
   const store = await openSqlStore({ url: databaseUrl, allowWeakDurability, log });
   const sessions = new ExecutorSessions({
-    clock,
+    clock: evenClock,
     heartbeatMs: Math.floor(leaseMs / HEARTBEATS_PER_LEASE),
     leaseMs,
     requiresMac: config.requireMac,
@@ -170,8 +172,6 @@ async function assemble(config: Config, log: ProcessLog) {
     log: spare,
   });
   const policy = new AddressPolicy(config.notifyAllow);
-  // What callbacks wait for are lengths of time.
-  const evenClock = createClock();
   const resolver = new NameResolver(evenClock);
   const notifier = new HttpNotifier({
     secrets: notifySecrets,

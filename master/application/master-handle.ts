@@ -87,6 +87,8 @@ export interface MasterHandle {
 
   /** For the executor gateway: whose the newest attempt of a task in memory is. */
   attemptOf(taskId: string): HeldAttempt | null;
+  /** For the executor gateway: how long that process has been silent; infinite where none is known. */
+  silentMs(executorId: string): number;
   /** For the executor gateway: the newest process under an id, as far as anything is known of it. */
   executorOf(executorId: string): Executor | null;
   /** For the executor gateway. `frameBytes`: of the frame that the event came as. */

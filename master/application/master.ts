@@ -214,6 +214,13 @@ export class Master implements MasterHandle {
     return this.#engine.state?.executors.get(executorId) ?? null;
   }
 
+  silentMs(executorId: string): number {
+    const { state } = this.#engine;
+    const newest = state?.executors.get(executorId);
+    // By the time of the state: the clock may have been set since.
+    return state && newest ? state.lastTickAt - newest.lastSeenAt : Number.POSITIVE_INFINITY;
+  }
+
   attemptOf(taskId: string): HeldAttempt | null {
     return this.#engine.state?.tasks.get(taskId) ?? null;
   }

@@ -35,6 +35,7 @@ export class ScriptedMaster {
   readonly tasks = new Map<string, Task>();
   /** The process that it knows under every id. */
   newest: Executor | null = null;
+  newestSilentMs = Number.POSITIVE_INFINITY;
   readonly sessions: ExecutorSessions;
   readonly #gateway: ExecutorGateway;
   readonly server = createServer();
@@ -67,6 +68,10 @@ export class ScriptedMaster {
 
   get url(): string {
     return `http://127.0.0.1:${this.port}`;
+  }
+
+  silentMs(): number {
+    return this.newestSilentMs;
   }
 
   executorOf(): Executor | null {

@@ -55,6 +55,10 @@ export class StandInHandle implements MasterHandle {
     return null;
   }
 
+  silentMs(): number {
+    return Number.POSITIVE_INFINITY;
+  }
+
   attemptOf(taskId: string) {
     return this.stored.get(taskId)?.task ?? null;
   }

@@ -119,12 +119,14 @@ describe('executor gateway, identity', () => {
     first.socket.close(CloseCode.leaving);
     await master.nth('executorDisconnected');
     const occupation = { taskId: 't1', attempt: 1, accepted: true };
-    const fields = { incarnation: 'i1', occupation, sessionId: null, lastSeenAt: clock.now() };
+    const fields = { incarnation: 'i1', occupation, sessionId: null };
     master.newest = { ...sampleExecutor, id: 'e1', ...fields };
+    master.newestSilentMs = 0;
     const thief = await RawExecutor.dial(master.port);
     thief.hello(two);
     expect((await thief.closed).code).to.equal(CloseCode.idInUse);
     fallSilent();
+    master.newestSilentMs = Number.POSITIVE_INFINITY;
     const second = await RawExecutor.join(master.port, two);
     await RawExecutor.join(master.port, { ...one, running });
     expect((await second.closed).code).to.equal(CloseCode.idInUse);

@@ -44,7 +44,8 @@ export class SimLink implements ExecutorLink {
     this.#process = process;
     this.#ledger = ledger;
     this.#sessions = new ExecutorSessions({
-      clock: process,
+      // Never set, as in `main.ts`.
+      clock: process.evenClock,
       heartbeatMs: HEARTBEAT_MS,
       leaseMs,
       createId: () => `${process.name}-s${++this.#lastSession}`,
@@ -54,7 +55,10 @@ export class SimLink implements ExecutorLink {
   }
 
   attach(
-    master: Pick<MasterHandle, 'term' | 'post' | 'isFull' | 'attemptOf' | 'executorOf'>,
+    master: Pick<
+      MasterHandle,
+      'term' | 'post' | 'isFull' | 'attemptOf' | 'executorOf' | 'silentMs'
+    >,
   ): void {
     const post = (event: Event, frameBytes = 0) => {
       this.contacts.heard(event, master.term);
@@ -71,6 +75,7 @@ export class SimLink implements ExecutorLink {
       post,
       attemptOf: (taskId) => master.attemptOf(taskId),
       executorOf: (executorId) => master.executorOf(executorId),
+      silentMs: (executorId) => master.silentMs(executorId),
     });
   }
 
@@ -141,7 +146,7 @@ export class SimLink implements ExecutorLink {
   }
 
   #forgetAllBut(arrived: Connection): void {
-    const longAgo = this.#process.now() - 2 * HEARTBEAT_MS;
+    const longAgo = this.#process.evenClock.now() - 2 * HEARTBEAT_MS;
     for (const connection of this.#connections) {
       if (connection !== arrived) connection.lastHeardAt = longAgo;
     }

@@ -5,11 +5,11 @@
 import type { Commit } from '../../master/application/ports.ts';
 import { TermLost } from '../../master/application/ports.ts';
 import { NO_FAULTS, settingsFor } from './faults.ts';
-import { executorMutants } from './actors/executor-mutants.ts';
-import { queueMutants } from './actors/queue-mutants.ts';
-import { clockMutants } from './actors/clock-mutants.ts';
-import { sessionMutants } from './actors/session-mutants.ts';
-import { settingsMutants } from './actors/settings-mutants.ts';
+import { executorMutants } from './mutants/executor.ts';
+import { queueMutants } from './mutants/queue.ts';
+import { clockMutants } from './mutants/clock.ts';
+import { sessionMutants } from './mutants/session.ts';
+import { settingsMutants } from './mutants/settings.ts';
 import {
   everyNth,
   type Mutant,

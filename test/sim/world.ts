@@ -168,6 +168,14 @@ export class Process implements Clock {
     return this.after(at - this.now(), call);
   }
 
+  /** As a clock that is never set. */
+  get evenClock(): Clock {
+    const { world } = this;
+    const even = { now: () => world.now, departureMs: () => 0, followWall: () => undefined };
+    const wakeAt: Clock['wakeAt'] = (at, call) => this.after(at - world.now, call);
+    return { ...even, wakeAt, soon: (call) => this.soon(call) };
+  }
+
   soon(call: () => void): void {
     this.after(0, call);
   }

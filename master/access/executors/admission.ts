@@ -22,7 +22,7 @@ export interface Arrival {
   readonly heartbeatMs: number;
 }
 
-type Memory = Pick<MasterHandle, 'attemptOf' | 'executorOf'>;
+type Memory = Pick<MasterHandle, 'attemptOf' | 'executorOf' | 'silentMs'>;
 
 /**
  * A process that was heard of within two heartbeats lives: no other one gets its id, and no
@@ -62,8 +62,10 @@ function admitOther(
     const isOther = rivalSince !== null && newest?.incarnation !== hello.incarnation;
     if (!isOther || newest?.incarnation === '' || provenSince !== null) return superseded;
   }
-  const lastHeardAt = known ? (known.connection ?? known).lastHeardAt : (newest?.lastSeenAt ?? 0);
-  if (now - lastHeardAt >= 2 * (known ?? arrival).heartbeatMs) return superseded;
+  const silentMs = known
+    ? now - (known.connection ?? known).lastHeardAt
+    : memory.silentMs(hello.executor_id);
+  if (silentMs >= 2 * (known ?? arrival).heartbeatMs) return superseded;
   const rival = known ?? newest;
   const isDead = rival !== null && sawDie(hello, rival);
   if (isDead && !known?.connection) return superseded;

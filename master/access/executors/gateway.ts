@@ -47,7 +47,10 @@ export class ExecutorGateway {
   /** Begins to take upgrades, and to post what executors say to `master`. Once only. */
   attach(
     server: Server,
-    master: Pick<MasterHandle, 'status' | 'term' | 'post' | 'isFull' | 'attemptOf' | 'executorOf'>,
+    master: Pick<
+      MasterHandle,
+      'status' | 'term' | 'post' | 'isFull' | 'attemptOf' | 'executorOf' | 'silentMs'
+    >,
   ): void {
     this.#options.sessions.attach(master);
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {

@@ -43,7 +43,10 @@ const SWEEP_MS = 1_000;
 /** Who of the processes under an executor id: as `freeze` names it. */
 const processKey = (executorId: string, incarnation: string) => `${executorId} ${incarnation}`;
 
-type Master = Pick<MasterHandle, 'term' | 'post' | 'isFull' | 'attemptOf' | 'executorOf'>;
+type Master = Pick<
+  MasterHandle,
+  'term' | 'post' | 'isFull' | 'attemptOf' | 'executorOf' | 'silentMs'
+>;
 
 export class ExecutorSessions implements ExecutorLink {
   readonly #options: SessionsOptions;
@@ -53,6 +56,7 @@ export class ExecutorSessions implements ExecutorLink {
     isFull: false,
     attemptOf: () => null,
     executorOf: () => null,
+    silentMs: () => Number.POSITIVE_INFINITY,
   };
   readonly #connections = new Set<Connection>();
   readonly #sessions = new Map<string, ExecutorSession>();

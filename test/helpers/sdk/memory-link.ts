@@ -98,6 +98,7 @@ export class MemoryLink {
       isFull: false,
       attemptOf: () => null,
       executorOf: () => null,
+      silentMs: () => Infinity,
       post: (event) => {
         this.events.push(event);
         const isReport = event.type === 'progressReported';

@@ -64,7 +64,13 @@ describe('executor sessions', () => {
       sentBytesMax: 10_000,
     });
     // Read at every frame: a test changes it.
-    sessions.attach(Object.assign(master, { attemptOf: () => null, executorOf: () => null }));
+    sessions.attach(
+      Object.assign(master, {
+        attemptOf: () => null,
+        executorOf: () => null,
+        silentMs: () => Infinity,
+      }),
+    );
   });
   const sentBytes = () => sessions.fills()[0]?.used;
   const types = () => posted.map(({ event }) => event.type);

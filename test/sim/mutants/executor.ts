@@ -1,6 +1,6 @@
 /** Bugs in what becomes of decisions about executors, for `mutants.ts`. */
 import { NO_OVERRIDE } from '../../../master/domain/executor.ts';
-import { type Mutant, onStore, onWrites } from './sabotage.ts';
+import { type Mutant, onStore, onWrites } from '../actors/sabotage.ts';
 
 export function executorMutants(): Mutant[] {
   return [

@@ -1,7 +1,7 @@
 /** Bugs of the SDK's session, wrapped around its ports: mutants like those of `mutants.ts`. */
 import type { DialOptions, Dialled } from '../../../executor-sdk/session/dial.ts';
-import type { SessionSabotage } from './executor-kind.ts';
-import type { Mutant } from './sabotage.ts';
+import type { SessionSabotage } from '../actors/executor-kind.ts';
+import type { Mutant } from '../actors/sabotage.ts';
 
 /** Each connection of a session, as it is dialled. */
 function onDial(wrap: (dialled: Dialled, options: DialOptions) => Dialled): SessionSabotage {

@@ -1,5 +1,5 @@
 /** Bugs of a master whose wall clock is set, for `mutants.ts`. */
-import { type Mutant, onStore } from './sabotage.ts';
+import { type Mutant, onStore } from '../actors/sabotage.ts';
 
 const HOUR_MS = 3_600_000;
 const attempts = { longRunChance: 1, stormMs: 120_000, wallAheadMs: 0 };

@@ -1,6 +1,6 @@
 /** Bugs of pauses and limits, for `mutants.ts`. */
 import { NO_SETTINGS, type Pause } from '../../../master/domain/state.ts';
-import { type Mutant, onEvent, onState, onStore } from './sabotage.ts';
+import { type Mutant, onEvent, onState, onStore } from '../actors/sabotage.ts';
 
 const settings = { hasOperator: true };
 

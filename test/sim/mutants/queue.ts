@@ -1,8 +1,8 @@
 /** Bugs of the order in which kinds and lanes are looked at, for `mutants.ts`. */
 import type { Agenda, Standing } from '../../../master/domain/queue/agenda.ts';
 import type { State } from '../../../master/domain/state.ts';
-import { type Mutant, onState } from './sabotage.ts';
-import type { Sabotage } from './master-process.ts';
+import { type Mutant, onState } from '../actors/sabotage.ts';
+import type { Sabotage } from '../actors/master-process.ts';
 
 /** Each agenda, once for each term. */
 function onAgendas(change: (agenda: Agenda<Standing>) => void): Sabotage {
