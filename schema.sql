@@ -16,30 +16,53 @@ CREATE TABLE schema_version (
   version INT NOT NULL
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
--- One row: who may write. Every commit locks it and compares its term.
-CREATE TABLE master (
-  -- Always 1.
+-- Namespaces, and who may write each. Every commit updates the row of its namespace where the term is its
+-- own. Rows are never deleted: no number is given twice.
+CREATE TABLE namespace (
+  -- 0 is `default`. All numbers that belong to a namespace begin at its own times 2^40.
   id INT NOT NULL PRIMARY KEY,
+  -- As paths name it.
+  name VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- When it was made, or made again.
+  created_at BIGINT NOT NULL,
+  -- 1: it was deleted, and had neither live tasks nor pending callbacks then.
+  is_deleted INT NOT NULL,
   -- Grows with every master that takes over. A commit of an older term is refused.
   term BIGINT NOT NULL,
   -- Which process holds the term, for people.
   owner VARCHAR(255) NOT NULL,
   -- When the term began.
   started_at BIGINT NOT NULL,
+  -- The seq of the next task. Written with every commit, so that none comes twice, whatever is deleted.
+  next_seq BIGINT NOT NULL,
   -- When the newest commit was made, by the clock of its master; null until the first.
   alive_at BIGINT NULL,
   -- The connection that wrote this row, for a master that takes over from one that stands still.
   writer BIGINT NULL,
   -- While due times follow a clock that was set back: from when to when, and up to which row; JSON.
   clock_back VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NULL,
-  -- The seq of the next task. Written with every commit, so that none comes twice, whatever is deleted.
-  next_seq BIGINT NOT NULL DEFAULT 1
+  -- Since when nothing is offered; NULL: it is not paused.
+  paused_at BIGINT NULL,
+  -- Why, for people.
+  paused_reason MEDIUMTEXT NULL,
+  -- When the pause ends by itself; NULL: never.
+  paused_until BIGINT NULL,
+  -- short, normal or long: how long its history is kept.
+  retention VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- Tasks that may wait; NULL: only the bound of the master.
+  max_waiting INT NULL,
+  -- Attempts that may be under way; NULL means without limit.
+  max_running INT NULL,
+  -- No name is given twice.
+  UNIQUE KEY namespace_name (name)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 -- What operators have decided about executors, present or not: one row where there is something.
 CREATE TABLE executor (
+  -- Namespace.
+  ns INT NOT NULL,
   -- The id that it gives itself.
-  id VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY,
+  id VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   -- 0: the id was made up for one process, and means nothing after it.
   lasting INT NOT NULL,
   -- Since when it is given no task; NULL: it is given tasks.
@@ -49,7 +72,9 @@ CREATE TABLE executor (
   -- JSON array: what counts in place of the labels that it says it has; NULL: those count.
   labels MEDIUMTEXT NULL,
   -- JSON array: the same of the labels that it is reserved for.
-  reserve MEDIUMTEXT NULL
+  reserve MEDIUMTEXT NULL,
+  -- The same id may be there in many namespaces.
+  PRIMARY KEY (ns, id)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 -- Live tasks only: waiting, offered or running. A task leaves with the commit that ends it, so this
@@ -133,6 +158,8 @@ CREATE TABLE task (
   checkpoint MEDIUMTEXT NULL,
   -- JSON for the handler. The master never reads it.
   params MEDIUMTEXT NOT NULL,
+  -- Number of the namespace; that of `seq` says the same.
+  ns INT NOT NULL DEFAULT 0,
   -- Which process of that executor id; NULL for attempts that began before this column was there.
   incarnation VARCHAR(64) NULL,
   -- Executors whose contact was lost under it, and that went on, since its last new checkpoint.
@@ -147,14 +174,14 @@ CREATE TABLE task (
   start_timeout_action VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NULL,
   -- The earlier of the deadline and of the limit for the start, where it waits; NULL means none.
   end_by BIGINT NULL,
-  -- No id is live twice.
-  UNIQUE KEY task_id (id),
+  -- No id is live twice in a namespace.
+  UNIQUE KEY task_ns_id (ns, id),
   -- Pages of a lane in order, counts of lanes, and the few active tasks, from the index alone.
   KEY task_lane (state, lane, order_time, seq, due_at),
   -- Delayed tasks by due time.
-  KEY task_due (due_at, seq),
+  KEY task_ns_due (ns, due_at, seq),
   -- Waiting tasks whose deadline, or limit for the start, has come.
-  KEY task_end (end_by)
+  KEY task_ns_end (ns, end_by)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 -- Attempts that ended without success, of live tasks and of tasks in history; the attempt that
@@ -197,6 +224,8 @@ CREATE TABLE installation (
 -- Tasks that ended on that day (UTC), one table a day, made ahead; retention drops whole tables.
 -- The row is also the outbox row of the callback, so that both come with one commit. The columns
 -- up to `params` are those of `task` at its end; columns that came later stand last in every table.
+-- Tables that 2.0.0 made keep its indexes `id` (id) and `notify` (notify_state, notify_next_at, seq)
+-- instead of those that begin with `ns`: all their rows are of `default`.
 CREATE TABLE task_history_YYYYMMDD (
   -- Accept order, given by the master: the tie-break of every order. Never leaves the master.
   seq BIGINT NOT NULL PRIMARY KEY,
@@ -295,6 +324,8 @@ CREATE TABLE task_history_YYYYMMDD (
   -- JSON that the handler returned.
   result MEDIUMTEXT NULL,
   -- As in `task`.
+  ns INT NOT NULL DEFAULT 0,
+  -- As in `task`.
   incarnation VARCHAR(64) NULL,
   -- As in `task`.
   contact_count INT NOT NULL DEFAULT 0,
@@ -311,9 +342,9 @@ CREATE TABLE task_history_YYYYMMDD (
   -- Since when deliveries are counted: the end of the task, or the newest redeliver. NULL: the end.
   notify_since BIGINT NULL,
   -- An id is taken as long as its task is retained.
-  UNIQUE KEY task_history_YYYYMMDD_id (id),
+  UNIQUE KEY task_history_YYYYMMDD_ns_id (ns, id),
   -- Listing by state, newest first.
   KEY task_history_YYYYMMDD_state (state, seq),
   -- The outbox: callbacks that are due.
-  KEY task_history_YYYYMMDD_notify (notify_state, notify_next_at, seq)
+  KEY task_history_YYYYMMDD_ns_notify (ns, notify_state, notify_next_at, seq)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;

@@ -11,7 +11,7 @@ import { ExecutorSessions } from './access/executors/sessions.ts';
 import { createHttpServer } from './access/http-server.ts';
 import { Engine } from './application/engine.ts';
 import { Master } from './application/master.ts';
-import type { Log, Observer } from './application/ports.ts';
+import { DEFAULT_NAMESPACE, type Log, type Observer } from './application/ports.ts';
 import { retention } from './application/process/retention.ts';
 import { type Part, Lifecycle } from './application/process/lifecycle.ts';
 import { wallClockWatch } from './application/process/wall-clock.ts';
@@ -159,6 +159,7 @@ async function assemble(config: Config, log: ProcessLog) {
     config.notifySecrets.length > 0 ? config.notifySecrets : [keepNotifySecret(config.dataDir)];
   const authorizer = createAuthorizer(config);
   const store = await openSqlStore({ url: databaseUrl, allowWeakDurability, log });
+  const tasks = store.tasks(DEFAULT_NAMESPACE);
   const sessions = new ExecutorSessions({
     clock: evenClock,
     heartbeatMs: Math.floor(leaseMs / HEARTBEATS_PER_LEASE),
@@ -178,12 +179,12 @@ async function assemble(config: Config, log: ProcessLog) {
     policy,
     resolve: (host) => resolver.resolve(host),
     post: (event) => engine.post(event),
-    findTask: (taskId) => store.readTask(taskId),
+    findTask: (taskId) => tasks.readTask(taskId),
     clock: evenClock,
     log,
   });
   const engine = new Engine({
-    store,
+    store: tasks,
     clock,
     link: sessions,
     notifier,
@@ -194,7 +195,7 @@ async function assemble(config: Config, log: ProcessLog) {
     owner: `${hostname()}:${process.pid}:${randomUUID()}`,
     seed: clock.now(),
   });
-  const handle = new Master(engine, store, clock);
+  const handle = new Master(engine, tasks, clock);
   const http = createHttpServer({
     handle,
     authorizer,

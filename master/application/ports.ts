@@ -17,6 +17,8 @@ import type {
   TaskState,
 } from '../domain/task.ts';
 
+export { DEFAULT_NAMESPACE, inNamespace, NAMESPACE_COUNT_MAX } from './namespace.ts';
+
 export interface Clock {
   /** Epoch milliseconds. Steps with `followWall` only: a wall clock that is set does not fire timeouts. */
   now(): number;
@@ -92,14 +94,68 @@ export interface ShownTask extends StoredTask {
   readonly attempts: readonly ListedAttempt[];
 }
 
+/** A namespace as its row says. */
+export interface NamespaceRecord extends Settings {
+  /** 0 is `default`; its numbers begin at `inNamespace(id, 1)`. */
+  readonly id: number;
+  /** `[a-z0-9-]{1,32}`, unique. */
+  readonly name: string;
+  readonly createdAt: number;
+  /** How long history is kept. */
+  readonly retention: 'short' | 'normal' | 'long';
+}
+
+/** The database, which all namespaces share. */
+export interface Store {
+  /**
+   * Creates or migrates the schema and checks that commits are durable: once, what fails is tried
+   * again by the next call. `secrets` are those of this installation, newest first; the first master
+   * makes one. `namespaces`: all that were not deleted, by number.
+   * @throws {StoreUnusable}
+   */
+  open(now: number): Promise<{
+    readonly secrets: readonly string[];
+    readonly namespaces: readonly NamespaceRecord[];
+  }>;
+  /** Numbers of the namespaces that have live tasks or pending callbacks, ascending. */
+  withWork(): Promise<number[]>;
+  /**
+   * One that is there is answered as it is. A name that was deleted gets its old row back: the number,
+   * and what is left of its history.
+   * @throws {NamespaceLimit}
+   */
+  createNamespace(record: Omit<NamespaceRecord, 'id'>): Promise<NamespaceRecord>;
+  /** Its settings; the name and the time of its making stay. */
+  changeNamespace(record: NamespaceRecord): Promise<void>;
+  /**
+   * False where it has live tasks or pending callbacks, or is `default`. The row stays, marked as
+   * deleted, and its term is over: stop its engine before.
+   */
+  deleteNamespace(id: number): Promise<boolean>;
+  /** The tasks of one namespace. May be asked for again and again: whatever lasts is in here. */
+  tasks(namespaceId: number): TaskStore;
+  /** Epoch milliseconds by the clock of the database, to the second. */
+  readClock(): Promise<number>;
+  /** Makes sure that history has segments for now and the near future. */
+  prepareSegments(now: number): Promise<void>;
+  /**
+   * Drops every segment that ended before `before`; returns how many. What it has begun when another
+   * owner begins a term goes on: one segment at most.
+   * @throws {TermLost} another owner has begun a term of the namespace that began one here last.
+   */
+  dropSegments(before: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** The tasks of one namespace, and nothing of any other. */
 export interface TaskStore {
   /**
-   * Creates or migrates the schema, checks that commits are durable, then begins a new term.
+   * Opens the store where nobody has, then begins a new term.
    * If `now` is before the newest commit, the wall clock was set back: what was due stays due, and
    * retries and callbacks wait no longer than was planned.
-   * `held` is the term this owner had until now; it has none at its start. `secrets` are those of
-   * this installation, newest first; the first master makes one. `aliveAt`: when the newest commit
-   * was made, or a little before; null where none was. `lastSeq`: of the newest commit.
+   * `held` is the term this owner had until now; it has none at its start. `secrets`: as `Store.open`.
+   * `aliveAt`: when the newest commit was made, or a little before; null where none was. `lastSeq`: of
+   * the newest commit, or the number before the first of this namespace.
    * @throws {TermLost} another owner has begun a term since `held`.
    * @throws {StoreUnusable}
    */
@@ -163,18 +219,6 @@ export interface TaskStore {
    * with the `beforeSeq` that it answered, it comes to the end.
    */
   listTasks(query: TaskQuery): Promise<TaskPage>;
-
-  /** Epoch milliseconds by the clock of the database, to the second. */
-  readClock(): Promise<number>;
-  /** Makes sure that history has segments for now and the near future. */
-  prepareSegments(now: number): Promise<void>;
-  /**
-   * Drops every segment that ended before `before`; returns how many. What it has begun when another
-   * owner begins a term goes on: one segment at most.
-   * @throws {TermLost} another owner has begun a term.
-   */
-  dropSegments(before: number): Promise<number>;
-  close(): Promise<void>;
 }
 
 /** Another master has taken over: this one must not write again. */
@@ -190,6 +234,11 @@ export class CommitConflict extends Error {
 /** The store cannot be used as it is: not a passing fault. Says what to change. */
 export class StoreUnusable extends Error {
   override readonly name = 'StoreUnusable';
+}
+
+/** No further namespace can be made in this store. */
+export class NamespaceLimit extends Error {
+  override readonly name = 'NamespaceLimit';
 }
 
 /** No other try would help: the master has to end. */

@@ -30,7 +30,7 @@ async function schema(): Promise<string> {
 
 async function migrated(url: string): Promise<void> {
   const store = await openSqlStore({ url, allowWeakDurability: false });
-  await store.takeTerm('m-1', NOW);
+  await store.open(NOW);
   await store.close();
 }
 
@@ -52,7 +52,7 @@ describe('schema.sql', function () {
     const tables = tablesIn(await schema());
     expect([...tables.keys()]).to.deep.equal([
       'schema_version',
-      'master',
+      'namespace',
       'executor',
       'task',
       'task_attempt',

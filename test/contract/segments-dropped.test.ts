@@ -1,13 +1,12 @@
 /** Segments that go while others read: one master rebuilds its state, or another has taken over. */
 import { expect } from 'chai';
 import knex, { type Knex } from 'knex';
-import { type TaskStore, TermLost } from '../../master/application/ports.ts';
-import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
+import { TermLost } from '../../master/application/ports.ts';
 import { segmentAt } from '../../master/infrastructure/sql/segments.ts';
 import { type Mariadb, MARIADB_MISSING, sharedMariadb } from '../helpers/mariadb.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
 import { commit, DAY_MS, everything, failureOf, finish, finished, task } from './sample.ts';
-import { describeStores } from './subjects.ts';
+import { type DefaultStore, describeStores, openDefault } from './subjects.ts';
 
 const OLD = NOW - 20 * DAY_MS;
 const OLDEST = OLD - DAY_MS;
@@ -17,7 +16,7 @@ const OLDEST_TABLE = segmentAt(OLDEST).table;
 /** Some pages of them. */
 const COUNT = 900;
 
-async function end(store: TaskStore, term: number, seqs: readonly number[], finishedAt: number) {
+async function end(store: DefaultStore, term: number, seqs: readonly number[], finishedAt: number) {
   const ended = seqs.map((seq) =>
     finished(task(seq, { notifyUrl: 'http://a.example/' }), { finishedAt }),
   );
@@ -26,7 +25,7 @@ async function end(store: TaskStore, term: number, seqs: readonly number[], fini
 }
 
 /** Everything that is read from all segments, and finds only the task that is retained. */
-async function readsTheRest(store: TaskStore): Promise<void> {
+async function readsTheRest(store: DefaultStore): Promise<void> {
   expect([...(await store.findIds(['t-1', 't-2', 't-9999'])).keys()]).to.deep.equal(['t-9999']);
   const found = await store.findTasks(['t-1'], Number.POSITIVE_INFINITY);
   expect(found).to.deep.equal(new Map([['t-1', null]]));
@@ -65,8 +64,8 @@ describeStores('a segment that is being dropped', (open) => {
 describe('segments that another master drops: MariaDB', function () {
   let server: Mariadb;
   let url: string;
-  let older: TaskStore;
-  let newer: TaskStore;
+  let older: DefaultStore;
+  let newer: DefaultStore;
 
   before(async function () {
     const started = await sharedMariadb();
@@ -79,8 +78,8 @@ describe('segments that another master drops: MariaDB', function () {
   after(() => server?.stop());
   beforeEach(async () => {
     url = await server.url();
-    older = await openSqlStore({ url, allowWeakDurability: false });
-    newer = await openSqlStore({ url, allowWeakDurability: false });
+    older = await openDefault({ url, allowWeakDurability: false });
+    newer = await openDefault({ url, allowWeakDurability: false });
     const { term } = await older.takeTerm('m-1', NOW);
     await end(older, term, [1], OLD);
     await end(older, term, [2], OLDEST);
@@ -140,7 +139,7 @@ describe('segments that another master drops: MariaDB', function () {
 
   it('are dropped no further once another term has begun', async () => {
     const failure = await whileDropping((client) =>
-      client.raw(`UPDATE master SET term = term + 1, owner = 'm-2'`),
+      client.raw(`UPDATE namespace SET term = term + 1, owner = 'm-2'`),
     );
     expect(failure).to.be.instanceOf(TermLost);
     await newer.takeTerm('m-2', NOW);

@@ -1,13 +1,12 @@
 /** A clock that was set back, and masters that are cut off, or deposed, while due times follow it. */
 import { expect } from 'chai';
 import knex from 'knex';
-import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
-import type { TaskStore } from '../../master/application/ports.ts';
 import { TermLost } from '../../master/application/ports.ts';
 import { type Mariadb, MARIADB_MISSING, sharedMariadb } from '../helpers/mariadb.ts';
 import { TcpProxy } from '../helpers/tcp-proxy.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
 import { commit, DAY_MS, failureOf, finish, finished, task } from './sample.ts';
+import { type DefaultStore, openDefault } from './subjects.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -17,7 +16,7 @@ const COUNT = 1_100;
 
 describe('a clock that was set back: MariaDB', function () {
   let server: Mariadb;
-  const opened: TaskStore[] = [];
+  const opened: DefaultStore[] = [];
 
   before(async function () {
     const started = await sharedMariadb();
@@ -32,14 +31,14 @@ describe('a clock that was set back: MariaDB', function () {
     for (const store of opened.splice(0)) await store.close();
   });
 
-  async function open(url: string): Promise<TaskStore> {
-    const store = await openSqlStore({ url, allowWeakDurability: false });
+  async function open(url: string): Promise<DefaultStore> {
+    const store = await openDefault({ url, allowWeakDurability: false });
     opened.push(store);
     return store;
   }
 
   /** Retries in ten minutes, and callbacks of two days in five, each of them at a time of its own. */
-  async function fill(store: TaskStore): Promise<void> {
+  async function fill(store: DefaultStore): Promise<void> {
     const { term } = await store.takeTerm('m-1', NOW - DAY_MS);
     const seqs = Array.from({ length: COUNT }, (_, index) => index + 1);
     const inserts = seqs.map((seq) => {
@@ -73,7 +72,7 @@ describe('a clock that was set back: MariaDB', function () {
   }
 
   /** In minutes from the time that the clock was set back to, each once. */
-  async function waits(store: TaskStore): Promise<{ retries: number[]; callbacks: number[] }> {
+  async function waits(store: DefaultStore): Promise<{ retries: number[]; callbacks: number[] }> {
     const minutes = (times: readonly number[]) => [
       ...new Set(times.map((at) => Math.floor((at - THEN) / MINUTE_MS))),
     ];

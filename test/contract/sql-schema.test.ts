@@ -8,17 +8,17 @@ import Libsql from 'libsql';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { StoreUnusable, type TaskStore } from '../../master/application/ports.ts';
-import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
+import { StoreUnusable } from '../../master/application/ports.ts';
 import { type Mariadb, MARIADB_MISSING, sharedMariadb } from '../helpers/mariadb.ts';
 import { TcpProxy } from '../helpers/tcp-proxy.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
 import { commit, DAY_MS, failureOf, finish, finished, task } from './sample.ts';
+import { type DefaultStore, openDefault } from './subjects.ts';
 
 const STORE_2_0_0 = new URL('../fixtures/store-2.0.0.mysql.sql', import.meta.url);
 const TODAY = 'task_history_20261120';
 const TOMORROW = 'task_history_20261121';
-const INDEXES = ['id', 'state', 'notify'];
+const INDEXES = ['ns_id', 'state', 'ns_notify'];
 
 describe('SQL schema: SQLite', function () {
   let folder: string;
@@ -31,8 +31,8 @@ describe('SQL schema: SQLite', function () {
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   /** A master's time on the file. */
-  async function withStore<T>(work: (store: TaskStore) => Promise<T>): Promise<T> {
-    const store = await openSqlStore({ url: `sqlite:${file}`, allowWeakDurability: false });
+  async function withStore<T>(work: (store: DefaultStore) => Promise<T>): Promise<T> {
+    const store = await openDefault({ url: `sqlite:${file}`, allowWeakDurability: false });
     try {
       return await work(store);
     } finally {
@@ -70,8 +70,8 @@ describe('SQL schema: SQLite', function () {
     });
     // As it was left by a process that ended after the table, and after each of the indexes.
     const lost = [
-      ['task_history_20261112', ['notify']],
-      [TODAY, ['state', 'notify']],
+      ['task_history_20261112', ['ns_notify']],
+      [TODAY, ['state', 'ns_notify']],
       [TOMORROW, INDEXES],
     ] as const;
     for (const [table, indexes] of lost) {
@@ -92,7 +92,7 @@ describe('SQL schema: SQLite', function () {
     await withStore((store) => store.takeTerm('m-1', NOW));
     const day = 'task_history_20261130';
     // Of the name of its last index: making that fails, as it would on a full disk.
-    withFile((database) => database.exec(`CREATE TABLE ${day}_notify (a)`));
+    withFile((database) => database.exec(`CREATE TABLE ${day}_ns_notify (a)`));
     const then = NOW + 10 * DAY_MS;
     await withStore(async (store) => {
       const failure = await failureOf(store.prepareSegments(then));
@@ -100,8 +100,8 @@ describe('SQL schema: SQLite', function () {
       await store.takeTerm('m-2', NOW);
       expect(await store.loadNotifications(null, 9)).to.deep.equal([]);
     });
-    expect(names(day)).to.deep.equal([`${day}_notify`]);
-    withFile((database) => database.exec(`DROP TABLE ${day}_notify`));
+    expect(names(day)).to.deep.equal([`${day}_ns_notify`]);
+    withFile((database) => database.exec(`DROP TABLE ${day}_ns_notify`));
     await withStore((store) => store.prepareSegments(then));
     expect(names(day)).to.deep.equal(whole(day));
   });
@@ -154,7 +154,6 @@ describe('SQL schema: SQLite', function () {
     for (const [loss, what] of [
       ['ALTER TABLE task DROP COLUMN hidden_ms', 'no column hidden_ms in task'],
       [`ALTER TABLE ${TODAY} DROP COLUMN notify_since`, `no column notify_since in ${TODAY}`],
-      ['ALTER TABLE master DROP COLUMN clock_back', 'no column clock_back in master'],
       ['DROP TABLE installation', 'no table installation'],
     ] as const) {
       withFile((database) => database.exec(loss));
@@ -164,8 +163,8 @@ describe('SQL schema: SQLite', function () {
       withFile((database) => database.exec(remedy));
       await withStore((store) => store.takeTerm('m-2', NOW));
     }
-    withFile((database) => database.exec('ALTER TABLE master DROP COLUMN owner'));
-    expect(await refusal()).to.match(/no column owner in master: .* restore a backup/);
+    withFile((database) => database.exec('ALTER TABLE namespace DROP COLUMN owner'));
+    expect(await refusal()).to.match(/no column owner in namespace: .* restore a backup/);
     expect(await refusal()).not.to.contain('UPDATE');
   });
 
@@ -176,12 +175,14 @@ describe('SQL schema: SQLite', function () {
       await withStore(async (store) => {
         const failure = await failureOf(store.takeTerm('m-2', NOW));
         expect(failure).to.be.instanceOf(StoreUnusable);
-        expect(failure.message).to.match(/has .*master, task, .*no row in schema_version.*backup/);
+        expect(failure.message).to.match(
+          /has .*namespace, task, .*no row in schema_version.*backup/,
+        );
       });
-      const [master] = withFile((database) =>
-        database.prepare('SELECT term, owner FROM master').all([]),
+      const [row] = withFile((database) =>
+        database.prepare('SELECT term, owner FROM namespace').all([]),
       );
-      expect(master).to.deep.equal({ term: 1, owner: 'm-1' });
+      expect(row).to.deep.equal({ term: 1, owner: 'm-1' });
     }
   });
 });
@@ -198,45 +199,49 @@ describe('SQL schema: MariaDB', function () {
   });
   after(() => server?.stop());
 
-  /** A master, and another client of its database. */
-  async function withBoth(work: (store: TaskStore, client: knex.Knex) => Promise<void>) {
+  /** Two masters, and another client of their database. */
+  async function withBoth(
+    work: (store: DefaultStore, client: knex.Knex, later: DefaultStore) => Promise<void>,
+  ) {
     const url = await server.url();
     const client = knex({ client: 'mysql2', connection: url, pool: { min: 0, max: 1 } });
-    const store = await openSqlStore({ url, allowWeakDurability: false });
+    const store = await openDefault({ url, allowWeakDurability: false });
+    const later = await openDefault({ url, allowWeakDurability: false });
     try {
-      await work(store, client);
+      await work(store, client, later);
     } finally {
       await store.close();
+      await later.close();
       await client.destroy();
     }
   }
 
   it('refuses tables of which nothing says what version made them', () =>
-    withBoth(async (store, client) => {
+    withBoth(async (store, client, later) => {
       await store.takeTerm('m-1', NOW);
       await client('schema_version').delete();
-      const failure = await failureOf(store.takeTerm('m-2', NOW));
+      const failure = await failureOf(later.takeTerm('m-2', NOW));
       expect(failure).to.be.instanceOf(StoreUnusable);
-      expect(failure.message).to.match(/has .*master, task, .*no row in schema_version.*backup/);
-      expect(await client('master').first('term')).to.deep.equal({ term: 1 });
+      expect(failure.message).to.match(/has .*namespace, task, .*no row in schema_version.*backup/);
+      expect(await client('namespace').first('term')).to.deep.equal({ term: 1 });
     }));
 
   it('refuses tables without a column that it needs, but not of one that has served', () =>
-    withBoth(async (store, client) => {
+    withBoth(async (store, client, later) => {
       const { term } = await store.takeTerm('m-1', NOW);
       await client.raw(`ALTER TABLE ${TODAY} DROP COLUMN notify_since`);
-      const failure = await failureOf(store.takeTerm('m-2', NOW));
+      const failure = await failureOf(later.takeTerm('m-2', NOW));
       expect(failure).to.be.instanceOf(StoreUnusable);
       expect(failure.message).to.contain(`no column notify_since in ${TODAY}`);
       expect((await store.takeTerm('m-1', NOW, term)).term).to.equal(term + 1);
       await client('schema_version').update({ version: 1 });
-      expect((await store.takeTerm('m-2', NOW)).term).to.equal(term + 2);
+      expect((await later.takeTerm('m-2', NOW)).term).to.equal(term + 2);
     }));
 
   it('takes a row of the term that is missing for no other master', () =>
-    withBoth(async (store, client) => {
+    withBoth(async (store, client, later) => {
       const { term } = await store.takeTerm('m-1', NOW);
-      await client('master').delete();
+      await client('namespace').delete();
       for (const ask of [
         () => store.commit(commit(term, {})),
         () => store.commit(commit(term, { inserts: [task(1)] })),
@@ -244,20 +249,20 @@ describe('SQL schema: MariaDB', function () {
       ]) {
         const failure = await failureOf(ask());
         expect(failure.name, 'it waits for the row').to.equal('Error');
-        expect(failure.message).to.match(/master has no row/);
+        expect(failure.message).to.match(/namespace has no row/);
       }
-      expect(await failureOf(store.takeTerm('m-2', NOW))).to.be.instanceOf(StoreUnusable);
+      expect(await failureOf(later.takeTerm('m-2', NOW))).to.be.instanceOf(StoreUnusable);
     }));
 
   it('begins no count of terms again where the first step is taken twice', () =>
-    withBoth(async (store, client) => {
+    withBoth(async (store, client, later) => {
       await store.takeTerm('m-1', NOW);
       await client('schema_version').update({ version: 0 });
-      expect((await store.takeTerm('m-2', NOW)).term).to.equal(2);
+      expect((await later.takeTerm('m-2', NOW)).term).to.equal(2);
     }));
 
   it('keeps the lock of a migration however long a step takes', () =>
-    withBoth(async (store, client) => {
+    withBoth(async (store, client, later) => {
       await store.takeTerm('m-1', NOW);
       await client.raw('ALTER TABLE task DROP COLUMN hidden_ms');
       await client('schema_version').update({ version: 1 });
@@ -267,7 +272,7 @@ describe('SQL schema: MariaDB', function () {
       // Whoever reads a table keeps it from being altered.
       const reading = await client.transaction();
       await reading('task').select();
-      const taken = store.takeTerm('m-2', NOW);
+      const taken = later.takeTerm('m-2', NOW);
       for (;;) {
         const [rows] = await reading.raw(others);
         if (!rows.some(({ info }: { info: string | null }) => info?.startsWith('ALTER'))) continue;
@@ -302,7 +307,7 @@ describe('SQL schema: MariaDB', function () {
     proxy.cutAtAnswer(answer);
     const way = new URL(url);
     way.port = String(proxy.port);
-    const store = await openSqlStore({ url: way.href, allowWeakDurability: false });
+    const store = await openDefault({ url: way.href, allowWeakDurability: false });
     try {
       await store.takeTerm('m-cut', NOW);
       return false;
@@ -320,7 +325,7 @@ describe('SQL schema: MariaDB', function () {
       const url = await server.url();
       answer += 1;
       wasCut = await cutOff(url, answer);
-      const store = await openSqlStore({ url, allowWeakDurability: false });
+      const store = await openDefault({ url, allowWeakDurability: false });
       const { term } = await store.takeTerm('m-next', NOW);
       await store.commit(commit(term, { inserts: [task(1)] }));
       expect((await store.readTask('t-1'))?.task).to.deep.equal(task(1));
@@ -341,8 +346,8 @@ describe('SQL schema: MariaDB', function () {
       await client.destroy();
       answer += 1;
       wasCut = await cutOff(url, answer);
-      const store = await openSqlStore({ url, allowWeakDurability: false });
-      expect((await store.takeTerm('m-next', NOW)).term).to.be.within(2, 3);
+      const store = await openDefault({ url, allowWeakDurability: false });
+      expect((await store.takeTerm('m-next', NOW)).term).to.be.within(3, 4);
       expect((await store.readTask('kept'))?.task.state).to.equal('waiting');
       expect((await store.readTask('ended'))?.task.state).to.equal('succeeded');
       await store.close();

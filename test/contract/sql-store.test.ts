@@ -5,9 +5,8 @@ import Libsql from 'libsql';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Log, Position, TaskStore } from '../../master/application/ports.ts';
+import type { Log, Position } from '../../master/application/ports.ts';
 import { CommitConflict, StoreUnusable, TermLost } from '../../master/application/ports.ts';
-import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
 import type { Mariadb } from '../helpers/mariadb.ts';
 import { MARIADB_MISSING, startMariadb } from '../helpers/mariadb.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
@@ -22,14 +21,15 @@ import {
   next,
   task,
 } from './sample.ts';
+import { type DefaultStore, openDefault } from './subjects.ts';
 
-const opened: TaskStore[] = [];
+const opened: DefaultStore[] = [];
 
 async function open(
   url: string,
   options: { readonly allowWeakDurability?: boolean; readonly log?: Log } = {},
-): Promise<TaskStore> {
-  const store = await openSqlStore({ url, allowWeakDurability: false, ...options });
+): Promise<DefaultStore> {
+  const store = await openDefault({ url, allowWeakDurability: false, ...options });
   opened.push(store);
   return store;
 }
@@ -55,7 +55,7 @@ describe('SQL store: URL', () => {
   it('is refused unless it names a file, or a database of a server', async () => {
     const wrong = ['', 'sqlite:', 'postgres://h/d', 'soda.db', 'mysql://u:p@h', 'mysql://u:p@h/'];
     for (const url of wrong) {
-      expect(await failureOf(openSqlStore({ url, allowWeakDurability: false }))).to.be.instanceOf(
+      expect(await failureOf(openDefault({ url, allowWeakDurability: false }))).to.be.instanceOf(
         StoreUnusable,
       );
     }
@@ -68,7 +68,7 @@ describe('SQL store: URL', () => {
     ] as const;
     for (const [query, message] of refusals) {
       const url = `mysql://u:secret@h/d?${query}`;
-      const failure = await failureOf(openSqlStore({ url, allowWeakDurability: false }));
+      const failure = await failureOf(openDefault({ url, allowWeakDurability: false }));
       expect(failure).to.be.instanceOf(StoreUnusable);
       expect(failure.message).to.match(message).and.not.include('secret');
     }
@@ -102,7 +102,7 @@ describe('SQL store: SQLite', function () {
 
   it('can be opened again once it is closed', async () => {
     for (const term of [1, 2, 3]) {
-      const store = await openSqlStore({ url: `sqlite:${file}`, allowWeakDurability: false });
+      const store = await openDefault({ url: `sqlite:${file}`, allowWeakDurability: false });
       expect((await store.takeTerm('m', NOW)).term).to.equal(term);
       await store.close();
     }
@@ -241,8 +241,8 @@ describe('SQL store: MariaDB', function () {
     await withKnex(async (client) => {
       // As a commit begins; then its process is stopped.
       const frozen = await client.transaction();
-      await frozen('master').forUpdate().select();
-      await frozen('master').update({ writer: client.raw('CONNECTION_ID()') });
+      await frozen('namespace').forUpdate().select();
+      await frozen('namespace').update({ writer: client.raw('CONNECTION_ID()') });
       await frozen('task').update({ priority: 7 });
       expect((await newer.takeTerm('m-2', NOW)).term).to.equal(term + 1);
       await frozen.commit().catch(() => undefined);
@@ -254,11 +254,7 @@ describe('SQL store: MariaDB', function () {
     const store = await open(url);
     const { term } = await store.takeTerm('m-1', NOW);
     await store.commit(commit(term, { inserts: [task(1, { submittedAt: NOW, dueAt: NOW })] }));
-    await withKnex(async (client) => {
-      // A step that was interrupted, too: one column is there already.
-      await client.raw('ALTER TABLE master DROP COLUMN alive_at');
-      await client('schema_version').update({ version: 1 });
-    });
+    await withKnex((client) => client('namespace').update({ alive_at: null }));
     await store.takeTerm('m-1', NOW - DAY_MS);
     expect((await store.readTask('t-1'))?.task.dueAt).to.be.below(NOW);
   });
@@ -267,7 +263,7 @@ describe('SQL store: MariaDB', function () {
     const store = await open(url);
     await store.takeTerm('m-1', NOW);
     await withKnex((client) => client('schema_version').update({ version: 999 }));
-    const failure = await failureOf(store.takeTerm('m-1', NOW));
+    const failure = await failureOf((await open(url)).takeTerm('m-1', NOW));
     expect(failure).to.be.instanceOf(StoreUnusable);
     expect(failure.message).to.match(/schema version 999/);
   });
@@ -283,7 +279,7 @@ describe('SQL store: MariaDB', function () {
       await rival('task').update({ priority: 1 });
       const waiting = store.commit(commit(term, { updates: [next(task(1), { attempt: 7 })] }));
       await untilBlocked(rival);
-      await rival('master').forUpdate().select();
+      await rival('namespace').forUpdate().select();
       await rival.rollback();
       await waiting;
     });

@@ -6,8 +6,6 @@ import { expect } from 'chai';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TaskStore } from '../../master/application/ports.ts';
-import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
 import { Pace } from '../../master/infrastructure/sql/pace.ts';
 import { NOW } from '../helpers/task.ts';
 import {
@@ -21,6 +19,7 @@ import {
   next,
   task,
 } from './sample.ts';
+import { type DefaultStore, openDefault } from './subjects.ts';
 
 const COUNT = 1000;
 /** A turn's share is 3 ms, and each piece takes one by the clock below; the rest is slack. */
@@ -28,7 +27,7 @@ const PIECES_MAX = 8;
 
 describe('SQLite and the event loop', function () {
   let folder: string;
-  let store: TaskStore;
+  let store: DefaultStore;
   let term: number;
   /** Pieces of work in all, and in this turn of the event loop; the most in one. */
   let pieces = 0;
@@ -60,7 +59,7 @@ describe('SQLite and the event loop', function () {
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'soda-turns-'));
     const url = `sqlite:${join(folder, 'soda.db')}`;
-    store = await openSqlStore({ url, allowWeakDurability: false, pace });
+    store = await openDefault({ url, allowWeakDurability: false, pace });
     ({ term } = await store.takeTerm('m-1', NOW));
     await store.commit(commit(term, { inserts: all }));
   });

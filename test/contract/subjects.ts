@@ -2,8 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TaskStore } from '../../master/application/ports.ts';
-import { MemoryStore } from '../../master/infrastructure/memory/task-store.ts';
+import { DEFAULT_NAMESPACE, type Store, type TaskStore } from '../../master/application/ports.ts';
+import { MemoryStore } from '../../master/infrastructure/memory/store.ts';
 import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
 import type { Mariadb } from '../helpers/mariadb.ts';
 import { MARIADB_MISSING, sharedMariadb } from '../helpers/mariadb.ts';
@@ -13,7 +13,7 @@ export interface Subject {
   /** Once, before the tests. Answers why the store cannot be had here, or null. */
   prepare(): Promise<string | null>;
   /** A store on a database of its own. */
-  open(): Promise<TaskStore>;
+  open(): Promise<Store>;
   /** Once, after the tests; every store must be closed by then. */
   clean(): Promise<void>;
 }
@@ -61,14 +61,34 @@ function mariadb(): Subject {
   };
 }
 
+/** A store, and in it the tasks of `default`: for tests that look at no other namespace. */
+export type DefaultStore = TaskStore & Store;
+
+export function ofDefault(store: Store): DefaultStore {
+  const tasks: TaskStore = store.tasks(DEFAULT_NAMESPACE);
+  return new Proxy(store, {
+    get: (_, name) => {
+      const owner = Reflect.has(tasks, name) ? tasks : store;
+      const member: unknown = Reflect.get(owner, name, owner);
+      return typeof member === 'function' ? member.bind(owner) : member;
+    },
+  }) as DefaultStore;
+}
+
+export async function openDefault(
+  options: Parameters<typeof openSqlStore>[0],
+): Promise<DefaultStore> {
+  return ofDefault(await openSqlStore(options));
+}
+
 /** A suite for each store; those that cannot be had are skipped by name, with the reason. */
 export function describeStores(
   title: string,
-  tests: (open: () => Promise<TaskStore>) => void,
+  tests: (open: () => Promise<DefaultStore>) => void,
 ): void {
   for (const subject of [memory, sqlite(), mariadb()]) {
     describe(`${title}: ${subject.name}`, function () {
-      const opened: TaskStore[] = [];
+      const opened: Store[] = [];
       before(async function () {
         const reason = await subject.prepare();
         if (reason === null) return;
@@ -82,7 +102,7 @@ export function describeStores(
       tests(async () => {
         const store = await subject.open();
         opened.push(store);
-        return store;
+        return ofDefault(store);
       });
     });
   }

@@ -1,16 +1,15 @@
 /** A wall clock that was set back between two terms: it delays nothing that had no `run_at`. */
 import { expect } from 'chai';
-import type { TaskStore } from '../../master/application/ports.ts';
 import { NOW } from '../helpers/task.ts';
 import { commit, finish, finished, task } from './sample.ts';
-import { describeStores } from './subjects.ts';
+import { type DefaultStore, describeStores } from './subjects.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const THEN = NOW - HOUR_MS;
 
 describeStores('a clock that was set back', (open) => {
-  let store: TaskStore;
+  let store: DefaultStore;
 
   const dueTimes = async () => {
     const tasks = await store.loadDelayed(null, 100);

@@ -1,6 +1,5 @@
 /** What every store must do with ended tasks: keep, find, list, run again, and drop them. */
 import { expect } from 'chai';
-import type { TaskStore } from '../../master/application/ports.ts';
 import { CommitConflict } from '../../master/application/ports.ts';
 import type { Notification, Task } from '../../master/domain/task.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
@@ -16,10 +15,10 @@ import {
   pages,
   task,
 } from './sample.ts';
-import { describeStores } from './subjects.ts';
+import { type DefaultStore, describeStores } from './subjects.ts';
 
 describeStores('task store, history', (open) => {
-  let store: TaskStore;
+  let store: DefaultStore;
   let term: number;
 
   beforeEach(async () => {

@@ -1,11 +1,11 @@
 /** What every store must do with lists: bring what is asked for, in order, and end a page in time. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { StoredTask, TaskQuery, TaskStore } from '../../master/application/ports.ts';
+import type { StoredTask, TaskQuery } from '../../master/application/ports.ts';
 import { isTerminal, type Notification, type Task } from '../../master/domain/task.ts';
 import { NOW } from '../helpers/task.ts';
 import { attemptOf, commit, DAY_MS, everything, finish, finished, task } from './sample.ts';
-import { describeStores } from './subjects.ts';
+import { type DefaultStore, describeStores } from './subjects.ts';
 
 const COUNT = 90;
 const RUNS = 25;
@@ -64,7 +64,7 @@ function ended(before: Task, finishedAt: number, state: Notification['state'] | 
 }
 
 describeStores('lists', (open) => {
-  let store: TaskStore;
+  let store: DefaultStore;
   let term: number;
 
   async function begin(): Promise<void> {

@@ -5,10 +5,10 @@
  */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { Commit, TaskStore } from '../../master/application/ports.ts';
+import type { Commit } from '../../master/application/ports.ts';
 import { type RowWrite, WHOLE_TABLES, type WholeName } from '../../master/domain/changes.ts';
 import type { AttemptRecord, Notification, Task } from '../../master/domain/task.ts';
-import { MemoryStore } from '../../master/infrastructure/memory/task-store.ts';
+import { MemoryStore } from '../../master/infrastructure/memory/store.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
 import {
   attemptOf,
@@ -21,7 +21,7 @@ import {
   task,
   wholeRows,
 } from './sample.ts';
-import { describeStores } from './subjects.ts';
+import { type DefaultStore, describeStores, ofDefault } from './subjects.ts';
 
 const IDS = 12;
 const COMMITS = 30;
@@ -167,7 +167,7 @@ function writeWhole<N extends WholeName>(table: N, key: string, n: number): RowW
 }
 
 /** Everything a store can be asked. */
-async function answers(store: TaskStore) {
+async function answers(store: DefaultStore) {
   const bySeq = <T extends { seq: number }>(list: readonly T[]): T[] =>
     [...list].sort((a, b) => a.seq - b.seq);
   const lanes = await store.countLanes();
@@ -201,14 +201,14 @@ async function answers(store: TaskStore) {
   };
 }
 
-async function wholeOf(store: TaskStore): Promise<string[]> {
+async function wholeOf(store: DefaultStore): Promise<string[]> {
   const rows = Object.values(await store.loadWhole()).flat();
   return rows.map((row) => JSON.stringify(row)).sort();
 }
 
 type Answers = Awaited<ReturnType<typeof answers>>;
 
-async function commitBoth(stores: readonly TaskStore[], wish: Commit): Promise<boolean> {
+async function commitBoth(stores: readonly DefaultStore[], wish: Commit): Promise<boolean> {
   const names = await Promise.all(
     stores.map((store) =>
       store.commit(wish).then(
@@ -223,7 +223,7 @@ async function commitBoth(stores: readonly TaskStore[], wish: Commit): Promise<b
 
 /** Commits the wishes to both stores and compares all that they answer, after every commit. */
 async function compare(
-  stores: readonly [TaskStore, TaskStore],
+  stores: readonly [DefaultStore, DefaultStore],
   steps: readonly Step[],
 ): Promise<void> {
   let term = 0;
@@ -251,7 +251,7 @@ describeStores('random commits', (open) => {
     const property = fc.asyncProperty(steps, async (list) => {
       const store = await open();
       try {
-        await compare([new MemoryStore(), store], list);
+        await compare([ofDefault(new MemoryStore()), store], list);
       } finally {
         await store.close();
       }

@@ -20,10 +20,10 @@ import {
   pages,
   task,
 } from './sample.ts';
-import { describeStores } from './subjects.ts';
+import { type DefaultStore, describeStores } from './subjects.ts';
 
 describeStores('task store', (open) => {
-  let store: TaskStore;
+  let store: DefaultStore;
   let term: number;
 
   beforeEach(async () => {

@@ -5,23 +5,33 @@ import Libsql from 'libsql';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TaskStore } from '../../master/application/ports.ts';
-import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
 import { type Mariadb, MARIADB_MISSING, sharedMariadb } from '../helpers/mariadb.ts';
-import { NOW } from '../helpers/task.ts';
-import { attemptOf, commit, DAY_MS, finish, finished, task } from './sample.ts';
+import { inNamespace, type TaskStore } from '../../master/application/ports.ts';
+import { NOW, notificationOf } from '../helpers/task.ts';
+import { attemptOf, commit, DAY_MS, everything, finish, finished, task } from './sample.ts';
+import { type DefaultStore, openDefault } from './subjects.ts';
 
-const SEGMENTS = ['task_history_20261120', 'task_history_20261121'];
+/** Of a day that is over when it is upgraded. */
+const OLD = 'task_history_20261111';
+const SEGMENTS = [OLD, 'task_history_20261120', 'task_history_20261121'];
 
 /** What the second step has made, undone: as 2.0.0 left it. */
 const UNDO = [
+  'CREATE UNIQUE INDEX task_id ON task (id)',
+  'CREATE INDEX task_due ON task (due_at, seq)',
   'CREATE INDEX task_deadline ON task (deadline_at)',
-  'DROP INDEX task_end',
-  ...['task', 'task_attempt', ...SEGMENTS].map(
-    (table) => `ALTER TABLE ${table} DROP COLUMN incarnation`,
-  ),
+  ...['id', 'due', 'end'].map((name) => `DROP INDEX task_ns_${name} ON task`),
+  ...SEGMENTS.flatMap((table) => [
+    `CREATE UNIQUE INDEX ${table}_id ON ${table} (id)`,
+    `CREATE INDEX ${table}_notify ON ${table} (notify_state, notify_next_at, seq)`,
+    `DROP INDEX ${table}_ns_id ON ${table}`,
+    `DROP INDEX ${table}_ns_notify ON ${table}`,
+    `ALTER TABLE ${table} DROP COLUMN notify_since`,
+  ]),
   ...['task', ...SEGMENTS].flatMap((table) =>
     [
+      'ns',
+      'incarnation',
       'contact_count',
       'hidden_ms',
       'stall_hidden_ms',
@@ -30,20 +40,46 @@ const UNDO = [
       'end_by',
     ].map((name) => `ALTER TABLE ${table} DROP COLUMN ${name}`),
   ),
-  ...SEGMENTS.map((table) => `ALTER TABLE ${table} DROP COLUMN notify_since`),
+  'ALTER TABLE task_attempt DROP COLUMN incarnation',
   'ALTER TABLE task_attempt DROP COLUMN session',
+  `CREATE TABLE master (id INTEGER NOT NULL PRIMARY KEY, term INTEGER NOT NULL,
+    owner VARCHAR(255) NOT NULL, started_at BIGINT NOT NULL)`,
+  'INSERT INTO master SELECT 1, term, owner, started_at FROM namespace WHERE id = 0',
+  'DROP TABLE namespace',
+  'DROP TABLE executor',
   'DROP TABLE installation',
-  'ALTER TABLE master DROP COLUMN next_seq',
 ];
 const FORGET = 'UPDATE schema_version SET version = 1';
 
-async function withStore<T>(url: string, work: (store: TaskStore) => Promise<T>): Promise<T> {
-  const store = await openSqlStore({ url, allowWeakDurability: false });
+async function withStore<T>(url: string, work: (store: DefaultStore) => Promise<T>): Promise<T> {
+  const store = await openDefault({ url, allowWeakDurability: false });
   try {
     return await work(store);
   } finally {
     await store.close();
   }
+}
+
+/** By its own indexes; of other namespaces it has nothing. */
+async function readsOld(store: DefaultStore): Promise<void> {
+  const seqs = async (tasks: TaskStore) => ({
+    pending: (await tasks.loadNotifications(null, 9)).map(({ taskSeq }) => taskSeq),
+    listed: (await tasks.listTasks({ ...everything, notification: 'pending' })).tasks.length,
+    found: [...(await tasks.findIds(['t-4'])).keys()],
+  });
+  expect(await seqs(store)).to.deep.equal({ pending: [4], listed: 1, found: ['t-4'] });
+  expect(await store.withWork()).to.deep.equal([0]);
+  const films = { name: 'films', createdAt: NOW, paused: null, retention: 'normal' } as const;
+  const { id } = await store.createNamespace({ ...films, maxWaiting: null, maxRunning: null });
+  const tasks = store.tasks(id);
+  await tasks.takeTerm('m-1', NOW - 60_000);
+  expect(await seqs(tasks)).to.deep.equal({ pending: [], listed: 0, found: [] });
+  // Into the old day, and with the id that `default` has there.
+  const late = finished(task(inNamespace(id, 1), { id: 't-4' }), { finishedAt: NOW - 9 * DAY_MS });
+  await tasks.commit(commit(1, { finishes: [finish(late, null, false)] }));
+  expect((await seqs(tasks)).found).to.deep.equal(['t-4']);
+  expect((await seqs(store)).pending).to.deep.equal([4]);
+  await store.deleteNamespace(id);
 }
 
 async function upgrades(url: string, run: (sql: readonly string[]) => Promise<void>) {
@@ -55,6 +91,10 @@ async function upgrades(url: string, run: (sql: readonly string[]) => Promise<vo
     const finishes = [finish({ ...ended, incarnation: null }, null, false)];
     const overdue = task(3, { deadlineAt: NOW + 1 });
     await store.commit(commit(term, { inserts: [running, overdue], finishes, attempts }));
+    const old = finished(task(4, { notifyUrl: 'http://a.example/' }), {
+      finishedAt: NOW - 9 * DAY_MS,
+    });
+    await store.commit(commit(term, { finishes: [finish(old, notificationOf(old), false)] }));
   });
   await run([...UNDO, FORGET]);
   const secrets = await withStore(url, async (store) => {
@@ -66,6 +106,7 @@ async function upgrades(url: string, run: (sql: readonly string[]) => Promise<vo
     const [attempt] = (await store.showTask('t-1', 'all'))?.attempts ?? [];
     expect(attempt).to.include({ attempt: 1, incarnation: null, session: null });
     expect((await store.readTask('t-2'))?.task).to.include({ state: 'succeeded' });
+    await readsOld(store);
     if (active === undefined) throw new Error('nothing is active');
     const done = finished(active, { incarnation: 'i' });
     await store.commit(commit(taken.term, { finishes: [finish(done, null, true)] }));
@@ -75,12 +116,13 @@ async function upgrades(url: string, run: (sql: readonly string[]) => Promise<vo
   expect(secrets).to.have.length(1);
   expect(secrets[0]).to.match(/^[\w-]{43}$/);
   // The process ended between two statements of the step, where each is committed by itself.
-  await run([...UNDO.slice(0, 1), ...UNDO.slice(3, 9), FORGET]);
+  const partly = /INDEX task_deadline|DROP INDEX task_ns_end|task DROP COLUMN (ns|hidden_ms)/;
+  await run(['DROP INDEX task_ns_id ON task', 'DROP INDEX task_ns_due ON task']);
+  await run([...UNDO.filter((sql) => partly.test(sql)), FORGET]);
   await withStore(url, (store) => store.takeTerm('m-2', NOW));
-  await run([UNDO[1] ?? '', FORGET]);
   await withStore(url, async (store) => {
     const { term, secrets: kept } = await store.takeTerm('m-3', NOW);
-    expect([term, kept], 'the secret is the same').to.deep.equal([4, secrets]);
+    expect([term, kept], 'the secret is the same').to.deep.equal([5, secrets]);
   });
   await run([`UPDATE installation SET name = 'mac_secret_before'`]);
   await withStore(url, async (store) => {
@@ -88,7 +130,8 @@ async function upgrades(url: string, run: (sql: readonly string[]) => Promise<vo
     expect(rotated).to.have.length(2);
     expect(rotated[1]).to.equal(secrets[0]);
   });
-  await run([UNDO.at(-1) ?? '', FORGET]);
+  // 2.0.0 had no such rows.
+  await run([`DELETE FROM ${OLD} WHERE ns <> 0`, ...UNDO, FORGET]);
   await withStore(url, async (store) => {
     await store.takeTerm('m-5', NOW);
     await store.dropSegments(NOW + 9 * DAY_MS);
@@ -104,7 +147,9 @@ describe('a store of version 2.0.0', function () {
     try {
       await upgrades(`sqlite:${file}`, async (statements) => {
         const database = new Libsql(file);
-        for (const sql of statements) database.exec(sql);
+        for (const sql of statements) {
+          database.exec(sql.replace(/^(DROP INDEX \w+) ON \w+/, '$1'));
+        }
         database.close();
       });
     } finally {
@@ -122,9 +167,7 @@ describe('a store of version 2.0.0', function () {
     const client: Knex = knex({ client: 'mysql2', connection: url });
     try {
       await upgrades(url, async (statements) => {
-        // An index has no name of its own here.
-        for (const sql of statements)
-          await client.raw(sql.replace(/^(DROP INDEX \w+)/, '$1 ON task'));
+        for (const sql of statements) await client.raw(sql);
       });
     } finally {
       await client.destroy();

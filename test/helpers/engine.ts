@@ -15,7 +15,7 @@ import type {
   Observer,
   TaskStore,
 } from '../../master/application/ports.ts';
-import { MemoryStore } from '../../master/infrastructure/memory/task-store.ts';
+import { MemoryTaskStore } from '../../master/infrastructure/memory/task-store.ts';
 import { testPolicy } from './task.ts';
 import { ManualClock } from './manual-clock.ts';
 
@@ -28,7 +28,7 @@ type Call =
   | 'listTasks'
   | 'loadLanes';
 
-class HeldStore extends MemoryStore {
+class HeldStore extends MemoryTaskStore {
   /** Those that write something; the others only ask whether the term still stands. */
   readonly commits: Commit[] = [];
   /** Calls of these kinds wait for `release`. */
@@ -42,7 +42,7 @@ class HeldStore extends MemoryStore {
     for (const go of this.#waiting.splice(0)) go();
   }
 
-  override takeTerm(...args: Parameters<MemoryStore['takeTerm']>) {
+  override takeTerm(...args: Parameters<MemoryTaskStore['takeTerm']>) {
     return this.#through('takeTerm', () => super.takeTerm(...args));
   }
 
@@ -54,19 +54,19 @@ class HeldStore extends MemoryStore {
     return this.#through('commit', () => super.commit(copy));
   }
 
-  override findTasks(...args: Parameters<MemoryStore['findTasks']>) {
+  override findTasks(...args: Parameters<MemoryTaskStore['findTasks']>) {
     return this.#through('findTasks', () => super.findTasks(...args));
   }
 
-  override showTask(...args: Parameters<MemoryStore['showTask']>) {
+  override showTask(...args: Parameters<MemoryTaskStore['showTask']>) {
     return this.#through('showTask', () => super.showTask(...args));
   }
 
-  override listTasks(...args: Parameters<MemoryStore['listTasks']>) {
+  override listTasks(...args: Parameters<MemoryTaskStore['listTasks']>) {
     return this.#through('listTasks', () => super.listTasks(...args));
   }
 
-  override loadLanes(...args: Parameters<MemoryStore['loadLanes']>) {
+  override loadLanes(...args: Parameters<MemoryTaskStore['loadLanes']>) {
     return this.#through('loadLanes', () => super.loadLanes(...args));
   }
 

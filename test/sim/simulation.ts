@@ -3,7 +3,7 @@
  * in which everything that was accepted must come to its end. Returns what was found and the
  * trace; the same settings give the same trace, byte for byte.
  */
-import { MemoryStore } from '../../master/infrastructure/memory/task-store.ts';
+import { MemoryTaskStore } from '../../master/infrastructure/memory/task-store.ts';
 import { Clients } from './actors/client.ts';
 import { type FaultClasses, Faults, type Settings } from './faults.ts';
 import { Fleet } from './actors/fleet.ts';
@@ -41,7 +41,7 @@ class Run {
   readonly #faults: Faults;
   readonly #ledger: Ledger;
   readonly #network: Network;
-  readonly #rows = new MemoryStore();
+  readonly #rows = new MemoryTaskStore();
   readonly #fleet: Fleet;
   readonly #clients: Clients;
   readonly #operator: Operator;

@@ -7,6 +7,7 @@ import type {
   LaneEnd,
   Position,
   ShownTask,
+  Store,
   StoredTask,
   TaskPage,
   TaskQuery,
@@ -26,7 +27,7 @@ class StoreFault extends Error {
 
 type CommitFate = 'done' | 'refused' | 'answer_lost' | 'done_late';
 
-export class SimStore implements TaskStore {
+export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
   readonly #process: Process;
   readonly #rows: TaskStore;
   readonly #ledger: Ledger;
@@ -136,16 +137,6 @@ export class SimStore implements TaskStore {
   listTasks(query: TaskQuery): Promise<TaskPage> {
     return this.#read(() => this.#rows.listTasks(query));
   }
-
-  prepareSegments(now: number): Promise<void> {
-    return this.#read(() => this.#rows.prepareSegments(now));
-  }
-
-  dropSegments(before: number): Promise<number> {
-    return this.#read(() => this.#rows.dropSegments(before));
-  }
-
-  async close(): Promise<void> {}
 
   #read<T>(read: () => Promise<T>): Promise<T> {
     const fails = this.#faults.has('store') && this.#process.world.random.chance(0.02);

@@ -5,6 +5,7 @@
 import Libsql from 'libsql';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DEFAULT_NAMESPACE } from '../../master/application/ports.ts';
 import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
 import { commit, DAY_MS } from '../contract/sample.ts';
 import { sampleTask } from '../helpers/task.ts';
@@ -34,9 +35,10 @@ const nextDay: Start = {
       url: `sqlite:${join(folder, 'soda.db')}`,
       allowWeakDurability: false,
     });
-    const { term } = await store.takeTerm('yesterday', yesterday);
+    const tasks = store.tasks(DEFAULT_NAMESPACE);
+    const { term } = await tasks.takeTerm('yesterday', yesterday);
     const kept = sampleTask({ id: 'kept', type: 'work', dueAt: yesterday, orderTime: yesterday });
-    await store.commit(commit(term, { inserts: [kept] }));
+    await tasks.commit(commit(term, { inserts: [kept] }));
     await store.close();
   },
 };

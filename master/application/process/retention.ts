@@ -1,5 +1,5 @@
 /** Keeps history in bounds: makes the segments of the near future, drops those past retention. */
-import type { Clock, Log, TaskStore } from '../ports.ts';
+import type { Clock, Log, Store } from '../ports.ts';
 import type { Part } from './lifecycle.ts';
 
 const PERIOD_MS = 3_600_000;
@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000;
 
 /** Runs every hour. A failure is logged and tried again. */
 export function retention(options: {
-  readonly store: TaskStore;
+  readonly store: Pick<Store, 'prepareSegments' | 'dropSegments'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly retentionDays: number;

@@ -3,7 +3,7 @@
  * its own until the clock of the database agrees with the new time. Of one file that is the same
  * clock. Moves nothing itself.
  */
-import type { Clock, Log, TaskStore } from '../ports.ts';
+import type { Clock, Log, Store } from '../ports.ts';
 import type { Part } from './lifecycle.ts';
 
 const PERIOD_MS = 10_000;
@@ -19,7 +19,7 @@ const STEADY_MS = 60_000;
  */
 export function wallClockWatch(options: {
   readonly clock: Clock;
-  readonly store: Pick<TaskStore, 'readClock'>;
+  readonly store: Pick<Store, 'readClock'>;
   readonly log: Log;
   readonly follow: () => void;
 }): Part {

@@ -1,5 +1,5 @@
 /**
- * The store of tasks in memory, with the same contract as the SQL store: for the simulation and
+ * The tasks of one namespace in memory, with the same contract as the SQL store: for the simulation and
  * for tests. It outlives the master that uses it, as a database does. Not for production: it
  * keeps nothing when the process ends, and it sorts on every page. It also refuses a new task
  * whose id is in history, which the SQL store leaves to the domain to find out.
@@ -15,45 +15,54 @@ import type {
   TaskQuery,
   TaskStore,
 } from '../../application/ports.ts';
-import { CommitConflict, TermLost } from '../../application/ports.ts';
+import {
+  CommitConflict,
+  DEFAULT_NAMESPACE,
+  inNamespace,
+  TermLost,
+} from '../../application/ports.ts';
 import type { Ended, RowWrite, WholeRows } from '../../domain/changes.ts';
 import { idOf, taskIn, WHOLE_TABLES } from '../../domain/changes.ts';
 import { heldBytes } from '../../domain/held-bytes.ts';
-import { NO_SETTINGS } from '../../domain/state.ts';
+import { NO_SETTINGS, type Settings } from '../../domain/state.ts';
 import type { Notification, Task } from '../../domain/task.ts';
 import { kindOf, startByAfter } from '../../domain/task.ts';
+import { dayOf, prepareDays } from './days.ts';
 import { copyOf, Rows } from './rows.ts';
 
 /** Nothing is kept from anybody who shares this process. */
-const SECRET = 'bWVtb3J5';
-const DAY_MS = 86_400_000;
+export const SECRET = 'bWVtb3J5';
 /** A retry that waits no longer than this was to follow at once. */
 const SOON_MS = 1_000;
 
-const dayOf = (instant: number): number => Math.floor(instant / DAY_MS);
-
-export class MemoryStore implements TaskStore {
+export class MemoryTaskStore implements TaskStore {
   #term = 0;
   #owner = '';
   #aliveAt = 0;
-  #lastSeq = 0;
-  #settings = NO_SETTINGS;
+  #lastSeq: number;
+  /** Those of its row. */
+  settings: Settings = NO_SETTINGS;
   readonly #rows = new Rows();
   readonly #live = this.#rows.of('task');
   readonly #history = this.#rows.of('history');
   /** By which its row is found, of every task, live or ended. */
   readonly #ids = new Map<string, number | string>();
-  /** UTC days for which history has a segment. */
-  readonly #days = new Set<number>();
+  readonly #days: Set<number>;
+
+  /** @param days for which history has a segment, of all namespaces. */
+  constructor(namespaceId = DEFAULT_NAMESPACE, days = new Set<number>()) {
+    this.#lastSeq = inNamespace(namespaceId, 0);
+    this.#days = days;
+  }
 
   async takeTerm(owner: string, now: number, held?: number): ReturnType<TaskStore['takeTerm']> {
-    await this.prepareSegments(now);
+    prepareDays(this.#days, now);
     if (held !== undefined && this.#owner !== owner) throw new TermLost(`term ${held} is over`);
     this.#term += 1;
     this.#owner = owner;
     const aliveAt = this.#aliveAt === 0 ? null : this.#aliveAt;
     this.#followClock(now);
-    const settings = this.#settings;
+    const { settings } = this;
     return { term: this.#term, lastSeq: this.#lastSeq, secrets: [SECRET], aliveAt, settings };
   }
 
@@ -87,7 +96,7 @@ export class MemoryStore implements TaskStore {
     const { writes, absences, settings, saysAlive } = commit;
     this.#checkIds(writes);
     for (const write of writes) this.#rows.check(write);
-    if (settings !== undefined) this.#settings = settings;
+    if (settings !== undefined) this.settings = settings;
     if (saysAlive || settings !== undefined || writes.length + absences.length > 0) {
       this.#aliveAt = commit.now;
       this.#lastSeq = Math.max(this.#lastSeq, commit.lastSeq);
@@ -217,30 +226,29 @@ export class MemoryStore implements TaskStore {
     return { tasks, beforeSeq: isLast ? null : (last?.task.seq ?? null) };
   }
 
-  async readClock(): Promise<number> {
-    return Date.now();
+  get hasWork(): boolean {
+    const isPending = ({ notification }: Ended) => notification?.state === 'pending';
+    return this.#live.size > 0 || [...this.#history.values()].some(isPending);
   }
 
-  async prepareSegments(now: number): Promise<void> {
-    this.#days.add(dayOf(now)).add(dayOf(now) + 1);
+  /** Nobody may write any more who did. */
+  endTerm(): void {
+    this.#term += 1;
+    this.#owner = '';
   }
 
-  async dropSegments(before: number): Promise<number> {
-    const ended = [...this.#days].filter((day) => (day + 1) * DAY_MS <= before);
+  /** Forgets whatever ended on these days. */
+  drop(days: ReadonlySet<number>): void {
     const seqs = new Set<number>();
     for (const [key, { task }] of this.#history) {
-      if (!ended.includes(dayOf(task.finishedAt ?? 0))) continue;
+      if (!days.has(dayOf(task.finishedAt ?? 0))) continue;
       seqs.add(task.seq);
       this.#ids.delete(task.id);
       this.#history.delete(key);
     }
     const attempts = this.#rows.of('attempt');
     for (const [key, { taskSeq }] of attempts) if (seqs.has(taskSeq)) attempts.delete(key);
-    for (const day of ended) this.#days.delete(day);
-    return ended.length;
   }
-
-  async close(): Promise<void> {}
 
   #checkIds(writes: readonly RowWrite[]): void {
     const leaving = new Set(

@@ -4,7 +4,7 @@
  * table are made of stands in `tables/`.
  */
 import type { Commit } from '../../application/ports.ts';
-import { CommitConflict } from '../../application/ports.ts';
+import { CommitConflict, DEFAULT_NAMESPACE } from '../../application/ports.ts';
 import type { Absence, Expected, Key, RowWrite, TableName } from '../../domain/changes.ts';
 import type { Columns, Dialect, Statement } from './dialects/dialect.ts';
 import type { Column, Value } from './rows.ts';
@@ -35,30 +35,40 @@ interface Part {
   readonly name: string;
   readonly table: AnyTable;
   readonly segment: Segment | null;
-  readonly inserts: unknown[];
+  readonly inserts: { readonly ns: number; readonly row: unknown }[];
   readonly removes: Matching[];
-  readonly sets: RowWrite<TableName, 'set'>[];
+  readonly sets: (Matching & Pick<RowWrite<TableName, 'set'>, 'row' | 'large'>)[];
 }
 
 interface Matching {
+  readonly ns: number;
   readonly key: Key;
   readonly expect: Expected;
+}
+
+/** The writes of one namespace. */
+export interface Turn {
+  readonly ns: number;
+  readonly commit: Commit;
 }
 
 /**
  * Order matters where one commit moves a row out of a table and another row in.
  * @throws {CommitConflict} a row is to be taken out of a segment that has been dropped.
  */
-export function planCommit(dialect: Dialect, segments: Segments, { writes }: Commit): Plan {
+export function planCommit(dialect: Dialect, segments: Segments, turns: readonly Turn[]): Plan {
   const missing: Segment[] = [];
   const removed: Statement[] = [];
   const written: Statement[] = [];
-  for (const part of partsOf(writes)) {
-    if (part.segment !== null && !segments.has(part.segment)) {
+  for (const part of partsOf(turns)) {
+    const { segment, inserts } = part;
+    if (segment !== null && !segments.has(segment)) {
       if (part.removes.some(isExact)) throw new CommitConflict(`${part.name} has been dropped`);
       // It took its rows along: there is nothing left to be set.
-      if (part.inserts.length === 0) continue;
-      missing.push(part.segment);
+      if (inserts.length === 0) continue;
+      missing.push(segment);
+    } else if (segment !== null && !segments.serves(segment)) {
+      if (inserts.some(({ ns }) => ns !== DEFAULT_NAMESPACE)) missing.push(segment);
     }
     removed.push(...remove(dialect, part));
     written.push(...insert(dialect, part), ...set(dialect, part));
@@ -67,40 +77,52 @@ export function planCommit(dialect: Dialect, segments: Segments, { writes }: Com
 }
 
 /** In the order of `tables`. */
-function partsOf(writes: readonly RowWrite[]): Part[] {
+function partsOf(turns: readonly Turn[]): Part[] {
   const parts = new Map<string, Part>();
-  for (const write of writes) {
-    const table = tables[write.table] as unknown as AnyTable;
-    const place = typeof table.place === 'string' ? table.place : table.place(write.key);
-    const name = typeof place === 'string' ? place : place.table;
-    let part = parts.get(name);
-    if (part === undefined) {
-      const segment = typeof place === 'string' ? null : place;
-      part = { name, table, segment, inserts: [], removes: [], sets: [] };
-      parts.set(name, part);
-    }
-    if (write.op === 'set') part.sets.push(write);
-    else {
-      if (write.op === 'remove') part.removes.push(write);
-      // Few, and seldom: each row is replaced as a whole.
-      else if (write.op === 'put') part.removes.push({ key: write.key, expect: 'any' });
-      if (write.op !== 'remove') part.inserts.push(write.row);
-    }
+  for (const { ns, commit } of turns) {
+    for (const write of commit.writes) put(parts, ns, write);
   }
   return [...parts.values()].sort((a, b) => ORDER.indexOf(a.table) - ORDER.indexOf(b.table));
+}
+
+function put(parts: Map<string, Part>, ns: number, write: RowWrite): void {
+  const table = tables[write.table] as unknown as AnyTable;
+  const place = typeof table.place === 'string' ? table.place : table.place(write.key);
+  const name = typeof place === 'string' ? place : place.table;
+  let part = parts.get(name);
+  if (part === undefined) {
+    const segment = typeof place === 'string' ? null : place;
+    part = { name, table, segment, inserts: [], removes: [], sets: [] };
+    parts.set(name, part);
+  }
+  const { key } = write;
+  if (write.op === 'set') {
+    part.sets.push({ ns, key, expect: write.expect, row: write.row, large: write.large });
+    return;
+  }
+  if (write.op === 'remove') part.removes.push({ ns, key, expect: write.expect });
+  // Few, and seldom: each row is replaced as a whole.
+  else if (write.op === 'put') part.removes.push({ ns, key, expect: 'any' });
+  if (write.op !== 'remove') part.inserts.push({ ns, row: write.row });
 }
 
 /** Columns that no row has a value for are left out: they are half of a new task. */
 function insert(dialect: Dialect, { name, table, inserts }: Part): Statement[] {
   if (inserts.length === 0) return [];
-  const named = table.columns.filter(({ of }) => inserts.some((row) => of(row) !== null));
-  const rows = inserts.map((row) => named.map(({ of }) => of(row)));
+  const named = table.columns.filter(({ of }) =>
+    inserts.some(({ row, ns }) => of(row, ns) !== null),
+  );
+  const rows = inserts.map(({ row, ns }) => named.map(({ of }) => of(row, ns)));
   return dialect.insert(name, named, rows);
 }
 
 function remove(dialect: Dialect, { name, table, removes }: Part): Statement[] {
   return matched(table, removes, (some, columns) =>
-    dialect.remove(name, columns, some.map(valuesOf)),
+    dialect.remove(
+      name,
+      columns,
+      some.map((one) => valuesOf(table, one)),
+    ),
   );
 }
 
@@ -108,8 +130,8 @@ function set(dialect: Dialect, part: Part): Statement[] {
   const { changing = [] } = part.table;
   return matched(part.table, part.sets, (some, columns) => {
     const rows = some.map((write) => {
-      const values = valuesOf(write);
-      for (const { of } of changing) values.push(of(write.row));
+      const values = valuesOf(part.table, write);
+      for (const { of } of changing) values.push(of(write.row, write.ns));
       return values;
     });
     // First: what follows raises the version.
@@ -122,15 +144,14 @@ function set(dialect: Dialect, part: Part): Statement[] {
   });
 }
 
-function setLarge(
-  { name, table }: Part,
-  writes: readonly RowWrite<TableName, 'set'>[],
-  columns: Columns,
-): Statement[] {
+function setLarge({ name, table }: Part, writes: Part['sets'], columns: Columns): Statement[] {
   if (writes.length === 0) return [];
   const { large = [] } = table;
   const equal = (list: Columns): string[] => list.map((column) => `${column.name} = ?`);
-  const runs = writes.map((write) => [...large.map(({ of }) => of(write.row)), ...valuesOf(write)]);
+  const runs = writes.map((write) => [
+    ...large.map(({ of }) => of(write.row, write.ns)),
+    ...valuesOf(table, write),
+  ]);
   const where = equal(columns).join(' AND ');
   const sql = `UPDATE ${name} SET ${equal(large).join(', ')} WHERE ${where}`;
   return [{ sql, runs, touches: runs.length }];
@@ -153,8 +174,9 @@ function matched<W extends Matching>(
 const isExact = ({ expect }: Matching): boolean => expect !== 'any';
 
 /** What the row is matched by. */
-function valuesOf({ key, expect }: Matching): Value[] {
+function valuesOf(table: AnyTable, { ns, key, expect }: Matching): Value[] {
   const values: Value[] = typeof key === 'object' ? [...key] : [key];
+  if (table.key[0]?.name === 'ns') values.unshift(ns);
   if (expect !== 'any') values.push(expect);
   return values;
 }
@@ -165,6 +187,7 @@ function valuesOf({ key, expect }: Matching): Value[] {
  */
 export function creditAbsence(
   dialect: Dialect,
+  ns: number,
   { from, until }: Absence,
   bounds: readonly number[],
 ): Statement {
@@ -172,13 +195,13 @@ export function creditAbsence(
   const ends = [from, ...bounds, Number.MAX_SAFE_INTEGER];
   const pieces = ends.slice(1).map((end, index) => [ends[index] ?? from, end] as const);
   return {
-    sql: `UPDATE ${dialect.readBy('task', 'task_end')}
+    sql: `UPDATE ${dialect.readBy('task', 'task_ns_end')}
       SET end_by = CASE WHEN deadline_at <= ${later} THEN deadline_at ELSE ${later} END
-      WHERE end_by > ? AND end_by <= ? AND due_at < ?
+      WHERE ns = ? AND end_by > ? AND end_by <= ? AND due_at < ?
       AND (deadline_at IS NULL OR end_by < deadline_at)`,
     runs: pieces
       .reverse()
-      .map(([after, upTo]) => [until, from, from, until, from, from, after, upTo, until]),
+      .map(([after, upTo]) => [until, from, from, until, from, from, ns, after, upTo, until]),
     touches: null,
   };
 }

@@ -4,8 +4,8 @@
  */
 import type { Database } from './database.ts';
 import { plain, type Statement } from './dialects/dialect.ts';
-import { createSegment } from './migrations.ts';
-import type { Segment } from './segments.ts';
+import { makeSegment } from './migrations.ts';
+import type { ListedSegment, Segment } from './segments.ts';
 import {
   endedBefore,
   nextSegmentAt,
@@ -14,7 +14,7 @@ import {
   segmentNamed,
   Segments,
 } from './segments.ts';
-import { historyIndexes } from './tables/history.ts';
+import { historyIndexes, oldHistoryIndexes } from './tables/history.ts';
 
 /** Tasks whose attempts are deleted at once when a segment is dropped: other commits go in between. */
 const PRUNE_COUNT = 200;
@@ -31,22 +31,25 @@ export class History {
   /** Those that lack an index are completed: reads name the index they go by. */
   async find(): Promise<void> {
     const { dialect, knex } = this.#database;
-    for (const table of await dialect.findHalfMade(knex, SEGMENT_PREFIX, historyIndexes)) {
+    for (const [table, names] of await dialect.listNames(knex, SEGMENT_PREFIX)) {
       const segment = segmentNamed(table);
-      if (segment !== null) await this.make(this.#database, segment);
+      if (segment !== null && !isWhole(table, names)) await this.make(this.#database, segment);
     }
-    await this.segments.refresh(() => this.#listTables());
+    await this.segments.refresh(() => this.#list());
   }
 
   /** Those for now and the near future. */
   async prepare(now: number): Promise<void> {
     for (const segment of [segmentAt(now), nextSegmentAt(now)]) {
-      if (!this.segments.has(segment)) await this.make(this.#database, segment);
+      if (!this.segments.serves(segment)) await this.make(this.#database, segment);
     }
   }
 
+  /** As it is to be, whatever of it is there. */
   async make(database: Database, segment: Segment): Promise<void> {
-    await database.changeSchema(createSegment(database.dialect, segment.table));
+    const { dialect, knex } = this.#database;
+    const made = await dialect.listNames(knex, segment.table);
+    await database.changeSchema(makeSegment(dialect, segment.table, made.get(segment.table)));
     this.segments.add(segment);
   }
 
@@ -55,7 +58,8 @@ export class History {
    * @param confirm is asked before each piece, and throws where this master may not go on.
    */
   async drop(before: number, confirm: () => Promise<void>): Promise<number> {
-    const ended = endedBefore(await this.#listTables(), before);
+    const tables = await this.#database.dialect.listTables(this.#database.knex, SEGMENT_PREFIX);
+    const ended = endedBefore(tables, before);
     for (const segment of ended) {
       await confirm();
       // From here on nobody is shown what is half gone.
@@ -79,15 +83,21 @@ export class History {
         return await read();
       } catch (error) {
         if (!this.#database.dialect.isMissingTable(error)) throw error;
-        await this.segments.refresh(() => this.#listTables());
+        await this.segments.refresh(() => this.#list());
         // Each repetition has lost one at least; else it is not a segment that is missing.
         if (listed.every((segment) => this.segments.has(segment))) throw error;
       }
     }
   }
 
-  #listTables(): Promise<string[]> {
-    return this.#database.dialect.listTables(this.#database.knex, SEGMENT_PREFIX);
+  async #list(): Promise<ListedSegment[]> {
+    const { dialect, knex } = this.#database;
+    const listed: ListedSegment[] = [];
+    for (const [table, names] of await dialect.listNames(knex, SEGMENT_PREFIX)) {
+      const segment = segmentNamed(table);
+      if (segment !== null) listed.push({ ...segment, isOld: !isNew(table, names) });
+    }
+    return listed;
   }
 
   /**
@@ -130,3 +140,9 @@ export class History {
     });
   }
 }
+
+const isNew = (table: string, names: ReadonlySet<string>): boolean =>
+  historyIndexes.every(({ name }) => names.has(`${table}_${name}`));
+
+const isWhole = (table: string, names: ReadonlySet<string>): boolean =>
+  isNew(table, names) || oldHistoryIndexes.every((name) => names.has(`${table}_${name}`));

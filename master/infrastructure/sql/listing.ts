@@ -1,18 +1,19 @@
 /**
- * Lists tasks newest first, over the live table and every segment of history. Type, group and
+ * Lists tasks of a namespace newest first, over the live table and every segment of history. Type, group and
  * label have no index: whoever asks by them has rows looked at, piece by piece and only so many,
  * and is told where to go on. So has whoever asks by the state of the callback, where that is
  * common; where it is rare, the index of the outbox brings it. Knows nothing of rows but their
  * `seq`.
  */
 import type { TaskQuery } from '../../application/ports.ts';
+import { inNamespace } from '../../application/ports.ts';
 import type { NotificationState } from '../../domain/task.ts';
 import { isTerminal } from '../../domain/task.ts';
 import type { Database } from './database.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import type { Row, Value } from './rows.ts';
-import type { Segments } from './segments.ts';
-import { selectList } from './tables/history.ts';
+import type { ListedSegment } from './segments.ts';
+import { outboxOf, selectList } from './tables/history.ts';
 
 /** Rows that one statement looks at while it searches: about a millisecond of SQLite. */
 const PIECE_COUNT = 1_000;
@@ -42,6 +43,11 @@ interface Source {
   readonly isLive: boolean;
   /** Of all it has in the state of `notification`; `reading` brings these, though not by `seq`. */
   readonly isFew: boolean;
+  /** What `reading` asks for first, with what it binds. */
+  readonly where: string;
+  readonly values: readonly Value[];
+  /** Before the first `seq` of the namespace. */
+  readonly bottom: number;
   /** The next row to look at; 0: there are no more. */
   top: number;
 }
@@ -52,13 +58,15 @@ interface Source {
  */
 export async function listRows(
   database: Database,
-  segments: Segments,
+  segments: readonly ListedSegment[],
+  ns: number,
   query: TaskQuery,
 ): Promise<ListedRows> {
   const until = database.pace.now() + SEARCH_MS_MAX;
-  const few = await findFew(database, segments, query.notification);
-  const sources = sourcesOf(database.dialect, segments, query, few);
-  await findTops(database, sources, query, (query.beforeSeq ?? Number.MAX_SAFE_INTEGER) - 1);
+  const few = await findFew(database, segments, ns, query.notification);
+  const sources = sourcesOf(database.dialect, segments, ns, query, few);
+  const end = inNamespace(ns + 1, 0);
+  await findTops(database, sources, query, Math.min(query.beforeSeq ?? end, end) - 1);
   const found = new Map<number, Row>();
   // One more than asked for tells whether there is another page.
   const wanted = query.limit + 1;
@@ -77,7 +85,8 @@ export async function listRows(
     const spent = left <= 0 || (left < query.lookCount && database.pace.now() >= until);
     if (spent) return { rows, beforeSeq: frontier + 1 };
     const live = source.isLive ? undefined : sources.find(({ isLive }) => isLive);
-    const step = { floor: (live?.top ?? 0) + 1, wanted: wanted - rows.length, left };
+    const floor = Math.max(live?.top ?? 0, source.bottom) + 1;
+    const step = { floor, wanted: wanted - rows.length, left };
     const piece = await look(database, source, query, step);
     // A task that ended meanwhile is found twice; the later look is right.
     for (const row of piece.rows) found.set(seqOf(row), row);
@@ -88,19 +97,21 @@ export async function listRows(
 /** The segments with no more than a piece of callbacks in this state: their index can be sorted. */
 async function findFew(
   database: Database,
-  { newestFirst }: Segments,
+  segments: readonly ListedSegment[],
+  ns: number,
   state: NotificationState | null,
 ): Promise<ReadonlySet<string>> {
   const few = new Set<string>();
   // Most callbacks are delivered: that is known without counting.
   if (state === null || state === 'delivered') return few;
-  for (let from = 0; from < newestFirst.length; from += FEW_TABLE_COUNT) {
-    const some = newestFirst.slice(from, from + FEW_TABLE_COUNT);
-    const selects = some.map(
-      ({ table }, index) => `SELECT ${index} AS source, COUNT(*) AS row_count FROM
-        (SELECT seq FROM ${byNotification(database.dialect, table)} WHERE notify_state = ? LIMIT ?) AS part`,
+  for (let at = 0; at < segments.length; at += FEW_TABLE_COUNT) {
+    const some = segments.slice(at, at + FEW_TABLE_COUNT);
+    const outboxes = some.map((segment) => outboxOf(database.dialect, segment, ns));
+    const selects = outboxes.map(
+      ({ from, where }, index) => `SELECT ${index} AS source, COUNT(*) AS row_count FROM
+        (SELECT seq FROM ${from} WHERE ${where}notify_state = ? LIMIT ?) AS part`,
     );
-    const values = some.flatMap(() => [state, PIECE_COUNT + 1]);
+    const values = outboxes.flatMap((outbox) => [...outbox.values, state, PIECE_COUNT + 1]);
     for (const row of await database.rows(selects.join(' UNION ALL '), values)) {
       const segment = some[row['source'] as number];
       const count = row['row_count'] as number;
@@ -110,32 +121,33 @@ async function findFew(
   return few;
 }
 
-const byNotification = (dialect: Dialect, table: string): string =>
-  dialect.readBy(table, `${table}_notify`);
-
 function sourcesOf(
   dialect: Dialect,
-  segments: Segments,
+  segments: readonly ListedSegment[],
+  ns: number,
   { state, notification }: TaskQuery,
   few: ReadonlySet<string>,
 ): Source[] {
   const sources: Source[] = [];
+  const begin = { bottom: inNamespace(ns, 0), top: 0, where: '', values: [] };
   // A task has no callback before its end.
   if (notification === null && (state === null || !isTerminal(state))) {
     // Most live tasks wait; the index would bring them in the order of their lanes.
     const isRare = state === 'offered' || state === 'running';
     const reading = isRare ? dialect.readBy('task', 'task_lane') : dialect.readByKey('task');
     const columns = selectList('live', 'light');
-    sources.push({ table: 'task', reading, columns, isLive: true, isFew: false, top: 0 });
+    sources.push({ ...begin, table: 'task', reading, columns, isLive: true, isFew: false });
   }
   if (state === null || isTerminal(state)) {
     const columns = selectList('history', 'light');
-    for (const { table } of segments.newestFirst) {
+    for (const segment of segments) {
+      const { table } = segment;
       const isFew = few.has(table);
-      let reading = dialect.readBy(table, `${table}_state`);
-      if (isFew) reading = byNotification(dialect, table);
-      else if (state === null) reading = dialect.readByKey(table);
-      sources.push({ table, reading, columns, isLive: false, isFew, top: 0 });
+      const byState = dialect.readBy(table, `${table}_state`);
+      const reading = state === null ? dialect.readByKey(table) : byState;
+      const source = { ...begin, table, reading, columns, isLive: false, isFew };
+      const { from, where, values } = outboxOf(dialect, segment, ns);
+      sources.push(isFew ? { ...source, reading: from, where, values } : source);
     }
   }
   return sources;
@@ -152,12 +164,12 @@ async function findTops(
   for (let from = 0; from < sources.length; from += tableCount) {
     const some = sources.slice(from, from + tableCount);
     const values: Value[] = [];
-    const selects = some.map(({ table, reading, isLive, isFew }, index) => {
+    const selects = some.map(({ table, reading, where, values: first, isLive, isFew }, index) => {
       const newest = `SELECT ${index} AS source, MAX(seq) AS top FROM`;
-      values.push(top);
+      values.push(...first, top);
       if (isFew) {
         values.push(notification);
-        return `${newest} ${reading} WHERE seq <= ? AND notify_state = ?`;
+        return `${newest} ${reading} WHERE ${where}seq <= ? AND notify_state = ?`;
       }
       // The live table has no index by state and age.
       if (state === null || isLive) return `${newest} ${table} WHERE seq <= ?`;
@@ -166,7 +178,9 @@ async function findTops(
     });
     for (const row of await database.rows(selects.join(' UNION ALL '), values)) {
       const source = some[row['source'] as number];
-      if (source !== undefined) source.top = (row['top'] as number | null) ?? 0;
+      const top = (row['top'] as number | null) ?? 0;
+      // Below are rows of other namespaces.
+      if (source !== undefined) source.top = top > source.bottom ? top : 0;
     }
   }
 }
@@ -188,20 +202,20 @@ async function look(
   query: TaskQuery,
   { floor, wanted, left }: { floor: number; wanted: number; left: number },
 ): Promise<{ readonly rows: readonly Row[]; readonly lookedCount: number }> {
-  const { table, reading, columns, isFew, top } = source;
+  const { table, reading, where, columns, isFew, top } = source;
   const limit = Math.min(FOUND_COUNT, wanted);
   const piece = isSearch(source, query)
     ? await cutPiece(database, source, query, floor, Math.min(PIECE_COUNT, left))
     : { bottom: floor, lookedCount: limit };
   const [sql, values] = conditionsOf(query);
-  const found = `${reading} WHERE seq BETWEEN ? AND ?${sql} ORDER BY seq DESC LIMIT ?`;
+  const found = `${reading} WHERE ${where}seq BETWEEN ? AND ?${sql} ORDER BY seq DESC LIMIT ?`;
   // What is to be sorted is told apart by the index alone; only then are the rows read.
   const rows = await database.rows(
     isFew
       ? `SELECT ${columns} FROM (SELECT seq FROM ${found}) AS few
          CROSS JOIN ${table} USING (seq) ORDER BY seq DESC`
       : `SELECT ${columns} FROM ${found}`,
-    [piece.bottom, top, ...values, limit],
+    [...source.values, piece.bottom, top, ...values, limit],
   );
   const bottom = rows.length < limit ? piece.bottom : seqOf(rows.at(-1));
   await findTops(database, [source], query, bottom - 1);

@@ -4,15 +4,15 @@
  * commits after every one of them. The result is described in `/schema.sql`; a test compares the
  * two.
  */
-import { StoreUnusable } from '../../application/ports.ts';
+import { inNamespace, StoreUnusable } from '../../application/ports.ts';
 import type { Database } from './database.ts';
-import type { Dialect, Types } from './dialects/dialect.ts';
-import { placeholders } from './dialects/dialect.ts';
-import { SEGMENT_PREFIX, segmentNamed } from './segments.ts';
-import { historyIndexes } from './tables/history.ts';
+import type { Dialect, Index, Types } from './dialects/dialect.ts';
+import { namesByTable, placeholders } from './dialects/dialect.ts';
+import { SEGMENT_PREFIX } from './segments.ts';
+import { historyIndexes, oldHistoryIndexes } from './tables/history.ts';
 
 /** As 2.0.0 made them. What came since stands behind the columns of every table, old or new. */
-const liveTaskColumns = (t: Types): string => `
+export const liveTaskColumns = (t: Types): string => `
   seq ${t.seq},
   id ${t.key(64)} NOT NULL,
   type ${t.key(64)} NOT NULL,
@@ -53,7 +53,8 @@ const liveTaskColumns = (t: Types): string => `
   checkpoint ${t.text} NULL,
   params ${t.text} NOT NULL`;
 
-const addedTaskColumns = (t: Types): Columns => [
+export const addedTaskColumns = (t: Types): Columns => [
+  ['ns', `${t.integer} NOT NULL DEFAULT 0`],
   ['incarnation', `${t.name(64)} NULL`],
   ['contact_count', `${t.integer} NOT NULL DEFAULT 0`],
   ['hidden_ms', `${t.instant} NOT NULL DEFAULT 0`],
@@ -64,7 +65,7 @@ const addedTaskColumns = (t: Types): Columns => [
 ];
 
 /** Of segments alone, as 2.0.0 made them. */
-const endColumns = (t: Types): string => `
+export const endColumns = (t: Types): string => `
   finished_at ${t.instant} NOT NULL,
   failure_reason ${t.key(32)} NULL,
   notify_state ${t.key(16)} NULL,
@@ -75,44 +76,80 @@ const endColumns = (t: Types): string => `
   delivered_at ${t.instant} NULL,
   result ${t.text} NULL`;
 
-const addedEndColumns = (t: Types): Columns => [['notify_since', `${t.instant} NULL`]];
+export const addedEndColumns = (t: Types): Columns => [['notify_since', `${t.instant} NULL`]];
 
-const addedAttemptColumns = (t: Types): Columns => [
+export const addedAttemptColumns = (t: Types): Columns => [
   ['incarnation', `${t.name(64)} NULL`],
   ['session', `${t.key(64)} NULL`],
 ];
 
-const installationColumns = (t: Types): string => `
+export const installationColumns = (t: Types): string => `
   name ${t.key(64)} NOT NULL PRIMARY KEY,
   value ${t.text} NOT NULL`;
 
 /**
- * Makes one segment of history, what of it is not there. A step that changes the columns of tasks
- * must also alter the segments that exist.
+ * Makes a segment of history, or of one that is there what it lacks: 2.0.0 may have left it half made,
+ * and made its indexes for one namespace. A step that changes the columns of tasks must also alter the
+ * segments that exist.
+ * @param made the names of its indexes; undefined: there is no such table.
  */
-export function createSegment(dialect: Dialect, table: string): string[] {
+export function makeSegment(
+  dialect: Dialect,
+  table: string,
+  made: ReadonlySet<string> | undefined,
+): string[] {
   const t = dialect.types;
   const columns = `${liveTaskColumns(t)},${endColumns(t)},
   ${[...addedTaskColumns(t), ...addedEndColumns(t)]
     .map(([name, type]) => `${name} ${type}`)
     .join(',\n  ')}`;
-  return dialect.createTable(table, columns, historyIndexes);
+  if (made === undefined) return dialect.createTable(table, columns, historyIndexes);
+  return replaceIndexes(dialect, table, made, historyIndexes, oldHistoryIndexes);
 }
 
+/** What is new comes before what is old goes: reads go by one of them. */
+function replaceIndexes(
+  dialect: Dialect,
+  table: string,
+  made: ReadonlySet<string>,
+  wanted: readonly Index[],
+  old: readonly string[],
+): string[] {
+  const isMade = (name: string) => made.has(`${table}_${name}`);
+  const unwanted = old.filter((name) => wanted.every((index) => index.name !== name));
+  return [
+    ...wanted.filter(({ name }) => !isMade(name)).map((index) => dialect.createIndex(table, index)),
+    ...unwanted.filter(isMade).map((name) => dialect.dropIndex(table, name)),
+  ];
+}
+
+/** Of 2.0.0. */
 const masterColumns = (t: Types): string => `
   id ${t.integer} NOT NULL PRIMARY KEY,
   term ${t.instant} NOT NULL,
   owner ${t.name(255)} NOT NULL,
   started_at ${t.instant} NOT NULL`;
 
-const addedMasterColumns = (t: Types): Columns => [
-  ['alive_at', `${t.instant} NULL`],
-  ['writer', `${t.instant} NULL`],
-  ['clock_back', `${t.key(255)} NULL`],
-  ['next_seq', `${t.instant} NOT NULL DEFAULT 1`],
-];
+export const namespaceColumns = (t: Types): string => `
+  id ${t.integer} NOT NULL PRIMARY KEY,
+  name ${t.key(32)} NOT NULL,
+  created_at ${t.instant} NOT NULL,
+  is_deleted ${t.integer} NOT NULL,
+  term ${t.instant} NOT NULL,
+  owner ${t.name(255)} NOT NULL,
+  started_at ${t.instant} NOT NULL,
+  next_seq ${t.instant} NOT NULL,
+  alive_at ${t.instant} NULL,
+  writer ${t.instant} NULL,
+  clock_back ${t.key(255)} NULL,
+  paused_at ${t.instant} NULL,
+  paused_reason ${t.text} NULL,
+  paused_until ${t.instant} NULL,
+  retention ${t.key(16)} NOT NULL,
+  max_waiting ${t.integer} NULL,
+  max_running ${t.integer} NULL`;
 
-const attemptColumns = (t: Types): string => `
+export const attemptColumns = (t: Types): string => `
   task_seq ${t.instant} NOT NULL,
   attempt ${t.integer} NOT NULL,
   executor_id ${t.key(64)} NOT NULL,
@@ -123,23 +160,25 @@ const attemptColumns = (t: Types): string => `
   error ${t.text} NULL,
   PRIMARY KEY (task_seq, attempt)`;
 
-const executorColumns = (t: Types): string => `
-  id ${t.key(64)} NOT NULL PRIMARY KEY,
+export const executorColumns = (t: Types): string => `
+  ns ${t.integer} NOT NULL,
+  id ${t.key(64)} NOT NULL,
   lasting ${t.integer} NOT NULL,
   drained_at ${t.instant} NULL,
   drain_deadline_at ${t.instant} NULL,
   labels ${t.text} NULL,
-  reserve ${t.text} NULL`;
+  reserve ${t.text} NULL,
+  PRIMARY KEY (ns, id)`;
 
 const versionColumns = (t: Types): string => `
   id ${t.integer} NOT NULL PRIMARY KEY,
   version ${t.integer} NOT NULL`;
 
 /** Names and types. */
-type Columns = readonly (readonly [string, string])[];
+export type Columns = readonly (readonly [string, string])[];
 
 /** The tables that are there when a step begins, with their columns and indexes. */
-type Existing = ReadonlyMap<string, ReadonlySet<string>>;
+export type Existing = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** Behind the others, so that no row is written again; those that are there already are left out. */
 function addColumns(existing: Existing, table: string, columns: Columns): string[] {
@@ -147,27 +186,45 @@ function addColumns(existing: Existing, table: string, columns: Columns): string
   return missing.map(([name, type]) => `ALTER TABLE ${table} ADD COLUMN ${name} ${type}`);
 }
 
-/** Whatever is deleted later. */
+/**
+ * A master of 2.0.0 that still runs is deposed before anything is read, whenever this is begun again:
+ * it may have begun a term in between.
+ */
+function fenceBefore(existing: Existing): string[] {
+  if (!existing.has('master')) return [];
+  return [`UPDATE master SET term = term + 1, owner = '' WHERE id = 1 AND term > 0`];
+}
+
+/** What the row of the term says becomes that of `default`. */
+function makeNamespaces(dialect: Dialect, existing: Existing, now: number): string[] {
+  const table = dialect.createTable('namespace', namespaceColumns(dialect.types), [
+    { name: 'name', columns: 'name', unique: true },
+  ]);
+  const row = `INSERT INTO namespace
+    (id, name, created_at, is_deleted, term, owner, started_at, next_seq, retention)
+    SELECT 0, 'default', ${now}, 0, 0, '', 0, 1, 'normal' FROM (SELECT 1) AS one
+    WHERE NOT EXISTS (SELECT id FROM namespace WHERE id = 0)`;
+  if (!existing.has('master')) return [...table, row];
+  const term = '(SELECT term FROM master WHERE id = 1)';
+  return [...table, row, `UPDATE namespace SET term = ${term} WHERE id = 0 AND term < ${term}`];
+}
+
+/** Of `default`, whose tasks all of 2.0.0 are; whatever is deleted later. */
 function countSeqs(tables: readonly string[]): string[] {
-  return tables.map(
-    (table) => `UPDATE master SET next_seq = (SELECT MAX(seq) FROM ${table}) + 1
-    WHERE next_seq <= (SELECT MAX(seq) FROM ${table})`,
-  );
+  return tables.map((table) => {
+    const newest = `(SELECT MAX(seq) FROM ${table} WHERE seq < ${inNamespace(1, 0)})`;
+    return `UPDATE namespace SET next_seq = ${newest} + 1 WHERE id = 0 AND next_seq <= ${newest}`;
+  });
 }
 
-/** From the deadline to the earlier of it and the limit for the start. */
-function moveIndexOfLimits(dialect: Dialect, existing: Existing): string[] {
-  const isThere = (index: string) => existing.get('task')?.has(index) === true;
-  return [
-    `UPDATE task SET end_by = deadline_at WHERE deadline_at IS NOT NULL AND end_by IS NULL`,
-    ...(isThere('task_end')
-      ? []
-      : [dialect.createIndex('task', { name: 'end', columns: 'end_by' })]),
-    ...(isThere('task_deadline') ? [dialect.dropIndex('task', 'deadline')] : []),
-  ];
-}
+const taskIndexes: readonly Index[] = [
+  { name: 'ns_id', columns: 'ns, id', unique: true },
+  { name: 'lane', columns: 'state, lane, order_time, seq, due_at' },
+  { name: 'ns_due', columns: 'ns, due_at, seq' },
+  { name: 'ns_end', columns: 'ns, end_by' },
+];
 
-const steps: readonly ((dialect: Dialect, existing: Existing) => string[])[] = [
+const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => string[])[] = [
   (dialect) => [
     ...dialect.createTable('master', masterColumns(dialect.types), []),
     // A term that is there stays: whoever holds it, or held it, must never meet it again.
@@ -181,109 +238,61 @@ const steps: readonly ((dialect: Dialect, existing: Existing) => string[])[] = [
     ]),
     ...dialect.createTable('task_attempt', attemptColumns(dialect.types), []),
   ],
-  (dialect, existing) => {
+  (dialect, existing, now) => {
     const t = dialect.types;
     const segments = [...existing.keys()].filter((table) => table.startsWith(SEGMENT_PREFIX));
     return [
+      ...fenceBefore(existing),
+      ...makeNamespaces(dialect, existing, now),
       ...['task', ...segments].flatMap((table) => addColumns(existing, table, addedTaskColumns(t))),
       ...segments.flatMap((table) => addColumns(existing, table, addedEndColumns(t))),
-      ...moveIndexOfLimits(dialect, existing),
+      // The earlier of the deadline and the limit for the start.
+      'UPDATE task SET end_by = deadline_at WHERE deadline_at IS NOT NULL AND end_by IS NULL',
+      ...replaceIndexes(dialect, 'task', existing.get('task') ?? new Set(), taskIndexes, [
+        'id',
+        'due',
+        'deadline',
+      ]),
       ...addColumns(existing, 'task_attempt', addedAttemptColumns(t)),
-      ...addColumns(existing, 'master', addedMasterColumns(t)),
       ...countSeqs(['task', ...segments]),
       ...dialect.createTable('executor', executorColumns(t), []),
       ...dialect.createTable('installation', installationColumns(t), []),
+      // Last: as long as it is there, whoever begins again deposes its masters.
+      'DROP TABLE IF EXISTS master',
     ];
   },
 ];
 
+export const SCHEMA_VERSION = steps.length;
+
 /** What a step may have made; so far it has told of it in `schema_version`. */
-const OURS = /^(master|executor|task|task_attempt|installation|task_history_\d{8})$/;
+const OURS = /^(master|namespace|executor|task|task_attempt|installation|task_history_\d{8})$/;
 
 /**
  * Brings the schema to this version. Masters that start together take turns.
  * @throws {StoreUnusable} a newer version has been here: its rows may mean what this one ignores;
  *   or nothing says which version has.
  */
-export async function migrate(database: Database): Promise<void> {
+export async function migrate(database: Database, now: number): Promise<void> {
   await database.exclusively(async (alone) => {
     const version = await readVersion(alone);
-    if (version > steps.length) {
+    if (version > SCHEMA_VERSION) {
       throw new StoreUnusable(
-        `the database has schema version ${version}, this master knows ${steps.length}: ` +
+        `the database has schema version ${version}, this master knows ${SCHEMA_VERSION}: ` +
           'start the newer master again, or restore a backup from before the upgrade',
       );
     }
     for (const [index, step] of steps.entries()) {
       if (index < version) continue;
       const raise = `UPDATE schema_version SET version = ${index + 1} WHERE id = 1 AND version = ${index}`;
-      const statements = step(alone.dialect, await readNames(alone));
+      const statements = step(alone.dialect, await readNames(alone), now);
       await alone.changeSchema([...statements, raise]);
     }
   });
 }
 
-/**
- * Whether everything is there that statements name: a version between two releases, or somebody's
- * hand, may have left it out, and no try would ever succeed. Of segments it looks at the oldest and
- * the newest: there may be a thousand.
- * @throws {StoreUnusable} naming the table and the column, and what to do.
- */
-export async function checkColumns(database: Database): Promise<void> {
-  const { knex, dialect } = database;
-  const listed = (await dialect.listTables(knex, SEGMENT_PREFIX)).filter(segmentNamed).sort();
-  const segments = [...new Set([listed.at(0), listed.at(-1)])].filter((name) => name !== undefined);
-  const tables = ['master', 'task', 'task_attempt', 'executor', 'installation', ...segments];
-  const existing = await readNames(database, tables);
-  // Another master may have dropped one meanwhile.
-  const kept = segments.filter((table) => existing.has(table));
-  for (const { table, made, added } of tablesOf(dialect.types, kept)) {
-    const names = existing.get(table);
-    const isMissing = (name: string) => names?.has(name) !== true;
-    const lost = made.find(isMissing);
-    const missing = lost ?? added.find(isMissing);
-    if (missing === undefined) continue;
-    const what = names === undefined ? `no table ${table}` : `no column ${missing} in ${table}`;
-    const last = steps.length - 1;
-    const remedy =
-      lost === undefined
-        ? `UPDATE schema_version SET version = ${last} has the next start add it; or`
-        : 'it cannot be made anew:';
-    throw new StoreUnusable(
-      `the database says schema version ${steps.length}, but has ${what}: a version between two ` +
-        `releases has made it, or it was changed by hand. ${remedy} restore a backup, or use ` +
-        'another database',
-    );
-  }
-}
-
-/** Each table with the names of its columns; `added`: those that the last step makes. */
-function tablesOf(t: Types, segments: readonly string[]) {
-  const ofTask = [liveTaskColumns(t), addedTaskColumns(t)] as const;
-  const ofSegment = [ofTask[0] + endColumns(t), [...ofTask[1], ...addedEndColumns(t)]] as const;
-  const tables: readonly (readonly [string, string, Columns])[] = [
-    ['master', masterColumns(t), addedMasterColumns(t)],
-    ['task', ...ofTask],
-    ['task_attempt', attemptColumns(t), addedAttemptColumns(t)],
-    ...segments.map((table) => [table, ...ofSegment] as const),
-  ];
-  const named = tables.map(([table, made, added]) => ({
-    table,
-    made: namesIn(made),
-    added: added.map(([name]) => name),
-  }));
-  const executor = { table: 'executor', made: [], added: namesIn(executorColumns(t)) };
-  const installation = { table: 'installation', made: [], added: namesIn(installationColumns(t)) };
-  return [...named, executor, installation];
-}
-
-/** A column stands on a line of its own. */
-function namesIn(columns: string): string[] {
-  return [...columns.matchAll(/^ {2}([a-z_]+) /gm)].map(([, name]) => name ?? '');
-}
-
-/** Of all tables, or of some. */
-async function readNames(database: Database, tables?: readonly string[]): Promise<Existing> {
+/** Of all tables, or of some: their columns and indexes. */
+export async function readNames(database: Database, tables?: readonly string[]): Promise<Existing> {
   const { selectNames } = database.dialect;
   const rows =
     tables === undefined
@@ -293,13 +302,7 @@ async function readNames(database: Database, tables?: readonly string[]): Promis
            WHERE table_name IN ${placeholders(1, tables.length)}`,
           tables,
         );
-  const found = new Map<string, Set<string>>();
-  for (const row of rows) {
-    const table = row['table_name'] as string;
-    const names = found.get(table) ?? new Set<string>();
-    found.set(table, names.add(row['name'] as string));
-  }
-  return found;
+  return namesByTable(rows);
 }
 
 /** 0 for a database without tables. */

@@ -3,7 +3,7 @@
  * `database-url.ts`.
  */
 import knex, { type Knex } from 'knex';
-import type { Log, TaskStore } from '../../application/ports.ts';
+import type { Log, Store } from '../../application/ports.ts';
 import { StoreUnusable } from '../../application/ports.ts';
 import { readDatabaseUrl } from './database-url.ts';
 import { Database } from './database.ts';
@@ -11,12 +11,12 @@ import type { Dialect } from './dialects/dialect.ts';
 import { mysqlDialect } from './dialects/mysql.ts';
 import { Pace } from './pace.ts';
 import { sqliteDialect } from './dialects/sqlite.ts';
-import { SqlStore } from './task-store.ts';
+import { SqlStore } from './store.ts';
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
- * Nothing is connected yet: `takeTerm` is the first to speak to the database.
+ * Nothing is connected yet: `open` is the first to speak to the database.
  * @param options.url `sqlite:<file>` or `mysql://user:password@host:port/database`, over TLS with
  *   `?ssl=true` or `?ssl=<CA file>`.
  * @param options.allowWeakDurability serve even if a power cut could lose accepted tasks.
@@ -28,7 +28,7 @@ export async function openSqlStore(options: {
   readonly log?: Log;
   /** How the event loop is shared; by the real clock unless given. */
   readonly pace?: Pace;
-}): Promise<TaskStore> {
+}): Promise<Store> {
   const log = options.log ?? silent;
   const pace = options.pace ?? new Pace();
   const dialect = dialectOf(options.url, pace);

@@ -1,5 +1,5 @@
 /**
- * What the store reads. No query here sorts the backlog: each page comes in the order of an index
+ * What the store reads of one namespace. No query here sorts the backlog: each page comes in the order of an index
  * that is named, so that no planner can choose otherwise.
  */
 import type {
@@ -13,6 +13,7 @@ import type {
   TaskQuery,
   TaskStore,
 } from '../../application/ports.ts';
+import { inNamespace } from '../../application/ports.ts';
 import { ATTEMPT_COUNT_MAX } from '../../domain/bounds.ts';
 import type { StoredRow, WholeName, WholeRows } from '../../domain/changes.ts';
 import { WHOLE_TABLES } from '../../domain/changes.ts';
@@ -24,10 +25,10 @@ import { placeholders } from './dialects/dialect.ts';
 import type { History } from './history.ts';
 import { listRows } from './listing.ts';
 import type { Row, Value } from './rows.ts';
-import type { Segments } from './segments.ts';
+import type { ListedSegment } from './segments.ts';
 import { attemptList, attemptOf } from './tables/attempt.ts';
 import { tables } from './tables/all.ts';
-import { notificationOf, selectBytes, selectList } from './tables/history.ts';
+import { notificationOf, outboxOf, selectBytes, selectList } from './tables/history.ts';
 import { taskOf } from './tables/task.ts';
 
 /** Ids looked up by one statement, in many tables at once. */
@@ -75,8 +76,13 @@ export class Queries implements Reads {
   readonly #dialect: Dialect;
   readonly #history: History;
   readonly #log: Log;
+  readonly #ns: number;
+  /** Where no index goes by namespace: the first and the last number of this one. */
+  readonly #numbers: readonly [number, number];
 
-  constructor({ engine, readers }: Databases, history: History, log: Log) {
+  constructor({ engine, readers }: Databases, history: History, log: Log, ns: number) {
+    this.#ns = ns;
+    this.#numbers = [inNamespace(ns, 1), inNamespace(ns + 1, 0)];
     this.#engine = engine;
     this.#readers = readers;
     this.#dialect = engine.dialect;
@@ -87,8 +93,8 @@ export class Queries implements Reads {
   async loadActive(): Promise<Task[]> {
     const rows = await this.#engine.rows(
       `SELECT ${wholeLive} FROM ${this.#dialect.readBy('task', 'task_lane')}
-       WHERE state IN ('offered', 'running')`,
-      [],
+       WHERE state IN ('offered', 'running') AND seq BETWEEN ? AND ?`,
+      this.#numbers,
     );
     return this.#readable(rows);
   }
@@ -98,7 +104,7 @@ export class Queries implements Reads {
     for (const name of WHOLE_TABLES) {
       const { place, columns, of } = tables[name];
       const list = columns.map((column) => column.name).join(', ');
-      const rows = await this.#engine.rows(`SELECT ${list} FROM ${place}`);
+      const rows = await this.#engine.rows(`SELECT ${list} FROM ${place} WHERE ns = ?`, [this.#ns]);
       whole.push([name, rows.map((row): StoredRow => of(row))]);
     }
     return Object.fromEntries(whole) as WholeRows;
@@ -117,11 +123,11 @@ export class Queries implements Reads {
   /** The index alone gives them. */
   #countWhere(beyond: string): string {
     return `SELECT lane, COUNT(*) AS task_count FROM ${this.#dialect.readBy('task', 'task_lane')}
-      WHERE state = 'waiting'${beyond} GROUP BY lane`;
+      WHERE state = 'waiting' AND seq BETWEEN ? AND ?${beyond} GROUP BY lane`;
   }
 
   async *#countAtOnce(): AsyncGenerator<Row> {
-    yield* await this.#engine.rows(this.#countWhere(''));
+    yield* await this.#engine.rows(this.#countWhere(''), this.#numbers);
   }
 
   /** Comparing rows as wholes finds the place in the index with SQLite; with others it does not. */
@@ -137,6 +143,7 @@ export class Queries implements Reads {
       const upTo = end && (['lane', 'order_time', 'seq'].map((name) => end[name]) as Value[]);
       const within = upTo === undefined ? '' : ` AND ${place} <= (?, ?, ?)`;
       yield* await this.#engine.rows(this.#countWhere(` AND ${place} > (?, ?, ?)${within}`), [
+        ...this.#numbers,
         ...after,
         ...(upTo ?? []),
       ]);
@@ -146,20 +153,23 @@ export class Queries implements Reads {
   }
 
   loadLanes(lanes: readonly LaneEnd[], now: number, limit: number): Promise<Task[][]> {
-    const sql = ' AND lane = ? AND due_at <= ?';
-    const wanted = lanes.map(({ lane, after }) => ({ where: { sql, values: [lane, now] }, after }));
+    const sql = 'lane = ? AND due_at <= ? AND seq BETWEEN ? AND ?';
+    const wanted = lanes.map(({ lane, after }) => ({
+      where: { sql, values: [lane, now, ...this.#numbers] },
+      after,
+    }));
     return this.#pages('task_lane', 'order_time', wanted, limit);
   }
 
   async loadDelayed(after: Position | null, limit: number): Promise<Task[]> {
-    const where = { sql: '', values: [] };
-    const [page = []] = await this.#pages('task_due', 'due_at', [{ where, after }], limit);
+    const where = { sql: 'ns = ?', values: [this.#ns] };
+    const [page = []] = await this.#pages('task_ns_due', 'due_at', [{ where, after }], limit);
     return page;
   }
 
   /** Of each: waiting tasks in the order of an index, as many as asked for unless there are no more. */
   async #pages(
-    index: 'task_lane' | 'task_due',
+    index: 'task_lane' | 'task_ns_due',
     order: 'order_time' | 'due_at',
     wanted: readonly { readonly where: Read; readonly after: Position | null }[],
     limit: number,
@@ -169,7 +179,7 @@ export class Queries implements Reads {
       wanted.map(({ where, after }) => {
         const { sql, values } = isBeyond(order, after);
         return {
-          sql: `${select} WHERE state = 'waiting'${where.sql}${sql} ORDER BY ${order}, seq LIMIT ?`,
+          sql: `${select} WHERE ${where.sql} AND state = 'waiting'${sql} ORDER BY ${order}, seq LIMIT ?`,
           values: [...where.values, ...values, limit],
         };
       }),
@@ -191,9 +201,9 @@ export class Queries implements Reads {
 
   async loadOverdue(now: number, startClock: number, limit: number): Promise<Task[]> {
     const rows = await this.#engine.rows(
-      `SELECT ${wholeLive} FROM ${this.#dialect.readBy('task', 'task_end')}
-       WHERE end_by <= ? AND (end_by <= ? OR deadline_at <= ?) AND state = 'waiting' LIMIT ?`,
-      [now, startClock, now, limit],
+      `SELECT ${wholeLive} FROM ${this.#dialect.readBy('task', 'task_ns_end')}
+       WHERE ns = ? AND end_by <= ? AND (end_by <= ? OR deadline_at <= ?) AND state = 'waiting' LIMIT ?`,
+      [this.#ns, now, startClock, now, limit],
     );
     return this.#readable(rows);
   }
@@ -204,13 +214,15 @@ export class Queries implements Reads {
       'seq, id, notify_url, finished_at, notify_state, notify_tries, notify_next_at, notify_status, notify_error, delivered_at, notify_since';
     const rows = await this.#rowsOfAll(
       this.#engine,
-      ({ newestFirst }) =>
-        newestFirst.map(({ table }) => ({
-          sql: `SELECT ${columns} FROM ${this.#dialect.readBy(table, `${table}_notify`)}
-              WHERE notify_state = 'pending'${beyond.sql}
+      (segments) =>
+        segments.map((segment) => {
+          const { from, where, values } = outboxOf(this.#dialect, segment, this.#ns);
+          return {
+            sql: `SELECT ${columns} FROM ${from} WHERE ${where}notify_state = 'pending'${beyond.sql}
               ORDER BY notify_next_at, seq LIMIT ?`,
-          values: [...beyond.values, limit],
-        })),
+            values: [...values, ...beyond.values, limit],
+          };
+        }),
       { sql: 'ORDER BY notify_next_at, seq LIMIT ?', values: [limit] },
     );
     return rows
@@ -292,8 +304,9 @@ export class Queries implements Reads {
   ): Promise<readonly Row[]> {
     const rows: Row[] = [];
     for (let from = 0; from < ids.length; from += ID_COUNT) {
-      const values = padded(ids.slice(from, from + ID_COUNT));
-      const where = `WHERE id IN ${placeholders(1, values.length)}`;
+      const some = padded(ids.slice(from, from + ID_COUNT));
+      const where = `WHERE ns = ? AND id IN ${placeholders(1, some.length)}`;
+      const values = [this.#ns, ...some];
       const found = await this.#rowsOfAll(database, (segments) =>
         tablesOf(segments).map((table) => {
           const columns = columnsOf(table === 'task' ? 'live' : 'history');
@@ -307,20 +320,9 @@ export class Queries implements Reads {
 
   async listTasks(query: TaskQuery): Promise<TaskPage> {
     const { rows, beforeSeq } = await this.#history.reading(() =>
-      listRows(this.#readers, this.#history.segments, query),
+      listRows(this.#readers, this.#history.segments.of(this.#ns), this.#ns, query),
     );
     return { tasks: await this.#stored(rows), beforeSeq };
-  }
-
-  /** Of the tasks that are there. */
-  protected async newestSeq(): Promise<number> {
-    const rows = await this.#rowsOfAll(this.#engine, (segments) =>
-      tablesOf(segments).map((table) => ({
-        sql: `SELECT MAX(seq) AS seq FROM ${table}`,
-        values: [],
-      })),
-    );
-    return Math.max(0, ...rows.map((row) => (row['seq'] as number | null) ?? 0));
   }
 
   /** Of live rows and those of history. */
@@ -349,11 +351,11 @@ export class Queries implements Reads {
   /** One statement over many tables; `page` is what each statement gives of its rows. */
   #rowsOfAll(
     database: Database,
-    selects: (segments: Segments) => readonly Read[],
+    selects: (segments: readonly ListedSegment[]) => readonly Read[],
     page: Read = { sql: '', values: [] },
   ): Promise<readonly Row[]> {
     const { segments } = this.#history;
-    return this.#history.reading(() => this.#union(database, selects(segments), page));
+    return this.#history.reading(() => this.#union(database, selects(segments.of(this.#ns)), page));
   }
 
   async #union(database: Database, selects: readonly Read[], page: Read): Promise<readonly Row[]> {
@@ -369,9 +371,9 @@ export class Queries implements Reads {
 }
 
 /** All that have tasks. */
-const tablesOf = ({ newestFirst }: Segments): string[] => [
+const tablesOf = (segments: readonly ListedSegment[]): string[] => [
   'task',
-  ...newestFirst.map(({ table }) => table),
+  ...segments.map(({ table }) => table),
 ];
 
 /** How many of them one statement takes. */

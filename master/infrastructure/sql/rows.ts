@@ -7,7 +7,8 @@ export interface Column<Source> {
   readonly name: string;
   /** What the column holds, for statements that must declare it. */
   readonly kind: 'integer' | 'real' | 'text';
-  readonly of: (source: Source) => Value;
+  /** `ns`: the number of the namespace that the row is of. */
+  readonly of: (source: Source, ns: number) => Value;
 }
 
 type Column3<Source> = readonly [

@@ -3,6 +3,8 @@
  * drops whole tables and scheduling never pays for history. This file names them and remembers
  * which exist; it makes none.
  */
+import { DEFAULT_NAMESPACE } from '../../application/ports.ts';
+
 const DAY_MS = 86_400_000;
 /** How the names of all segments begin, and of no other table. */
 export const SEGMENT_PREFIX = 'task_history_';
@@ -11,6 +13,12 @@ export interface Segment {
   /** Days since the epoch, UTC. */
   readonly day: number;
   readonly table: string;
+}
+
+/** One that exists. */
+export interface ListedSegment extends Segment {
+  /** As 2.0.0 made it: its rows are all of `default`, and no index begins with a namespace. */
+  readonly isOld: boolean;
 }
 
 /** The newest answer: nearly all tasks of a commit end on one day. */
@@ -37,58 +45,75 @@ export function segmentNamed(table: string): Segment | null {
 
 /** Those of these tables whose day was over before the instant, the oldest first. */
 export function endedBefore(tables: readonly string[], instant: number): Segment[] {
-  return named(tables)
+  return tables
+    .map(segmentNamed)
+    .filter((segment) => segment !== null)
     .filter(({ day }) => (day + 1) * DAY_MS <= instant)
     .sort((a, b) => a.day - b.day);
 }
 
-function named(tables: readonly string[]): Segment[] {
-  return tables.map(segmentNamed).filter((segment) => segment !== null);
-}
-
 /** The segments that exist. A lookup over all of them is then one statement. */
 export class Segments {
-  #newestFirst: readonly Segment[] = [];
-  /** Days that are on their way out, or out: a list that was read before may still have them. */
-  readonly #left = new Map<number, 'dropping' | 'dropped'>();
+  #newestFirst: readonly ListedSegment[] = [];
+  /** Tables that are on their way out, or out: a list that was read before may still have them. */
+  readonly #left = new Map<string, 'dropping' | 'dropped'>();
 
-  get newestFirst(): readonly Segment[] {
+  get newestFirst(): readonly ListedSegment[] {
     return this.#newestFirst;
   }
 
+  /** Those that may have rows of a namespace. */
+  of(namespaceId: number): readonly ListedSegment[] {
+    if (namespaceId === DEFAULT_NAMESPACE) return this.#newestFirst;
+    return this.#newestFirst.filter(({ isOld }) => !isOld);
+  }
+
   /** Makes this the list of the database; what is changed here while that is read stays changed. */
-  async refresh(list: () => Promise<readonly string[]>): Promise<void> {
+  async refresh(list: () => Promise<readonly ListedSegment[]>): Promise<void> {
     const before = this.#newestFirst;
-    const found = named(await list());
-    const days = new Set(found.map(({ day }) => day));
-    const gone = new Set(before.map(({ day }) => day).filter((day) => !days.has(day)));
-    const kept = this.#newestFirst.filter(({ day }) => !gone.has(day));
-    const others = found.filter((one) => !this.has(one) && !this.#left.has(one.day));
+    const found = new Map((await list()).map((segment) => [segment.table, segment]));
+    const gone = before.filter(({ table }) => !found.has(table)).map(({ table }) => table);
+    const kept = this.#newestFirst
+      .filter(({ table }) => !gone.includes(table))
+      .map((one) => ({ ...one, isOld: one.isOld && found.get(one.table)?.isOld !== false }));
+    const others = [...found.values()].filter(
+      (one) => !this.has(one) && !this.#left.has(one.table),
+    );
     this.#set([...kept, ...others]);
   }
 
-  has({ day }: Segment): boolean {
-    return this.#newestFirst.some((segment) => segment.day === day);
+  has(segment: Segment): boolean {
+    return this.#find(segment) !== undefined;
   }
 
-  /** One that has been made. While it is being dropped it stays away: what is put in goes with it. */
-  add(segment: Segment): void {
-    if (this.#left.get(segment.day) === 'dropping') return;
-    this.#left.delete(segment.day);
-    if (!this.has(segment)) this.#set([...this.#newestFirst, segment]);
+  /** Whether rows of any namespace may be put in. */
+  serves(segment: Segment): boolean {
+    return this.#find(segment)?.isOld === false;
+  }
+
+  #find({ table }: Segment): ListedSegment | undefined {
+    return this.#newestFirst.find((segment) => segment.table === table);
+  }
+
+  /** One that serves all. While it is being dropped it stays away: what is put in goes with it. */
+  add({ day, table }: Segment): void {
+    if (this.#left.get(table) === 'dropping') return;
+    this.#left.delete(table);
+    const others = this.#newestFirst.filter((segment) => segment.table !== table);
+    this.#set([...others, { day, table, isOld: false }]);
   }
 
   /** Off the list for good, also where the database then fails to drop it. */
-  beginDrop({ day }: Segment): void {
-    this.#left.set(day, 'dropping');
-    this.#set(this.#newestFirst.filter((segment) => segment.day !== day));
+  beginDrop({ table }: Segment): void {
+    this.#left.set(table, 'dropping');
+    this.#set(this.#newestFirst.filter((segment) => segment.table !== table));
   }
 
-  endDrop({ day }: Segment): void {
-    this.#left.set(day, 'dropped');
+  endDrop({ table }: Segment): void {
+    this.#left.set(table, 'dropped');
   }
 
-  #set(segments: readonly Segment[]): void {
+  #set(segments: readonly ListedSegment[]): void {
     this.#newestFirst = segments.toSorted((a, b) => b.day - a.day);
   }
 }

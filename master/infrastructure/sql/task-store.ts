@@ -1,145 +1,132 @@
 /**
- * The store of tasks in SQL. What it reads is in `queries.ts`, what a commit writes in `commit.ts`,
- * who may write in `terms.ts`, the tables of history in `history.ts`, what differs between databases
- * behind `dialects/`. It decides nothing about tasks.
+ * The tasks of one namespace in SQL. What it reads is in `queries.ts`, what a commit writes in
+ * `commit.ts`, who may write in `namespace/`. It decides nothing about tasks.
  */
 import type { Commit, Log, TaskStore } from '../../application/ports.ts';
-import { StoreUnusable } from '../../application/ports.ts';
+import { CommitConflict, inNamespace, StoreUnusable, TermLost } from '../../application/ports.ts';
 import type { Absence } from '../../domain/changes.ts';
-import { NO_SETTINGS } from '../../domain/state.ts';
-import { followClock } from './clock.ts';
 import { creditAbsence, planCommit } from './commit.ts';
-import type { Database } from './database.ts';
 import type { Dialect, Statement } from './dialects/dialect.ts';
-import { History } from './history.ts';
-import { keepSecrets } from './installation.ts';
-import { checkColumns, migrate } from './migrations.ts';
+import { followClock } from './namespace/clock.ts';
 import { type Databases, Queries } from './queries.ts';
-import { Terms } from './terms.ts';
+import type { History } from './history.ts';
+import { settingsWritten } from './namespace/settings.ts';
+import type { Terms } from './namespace/terms.ts';
 
 /** Limits that are moved at once. */
 const CREDIT_COUNT = 500;
 
-export class SqlStore extends Queries implements TaskStore {
-  readonly #engine: Database;
-  readonly #readers: Database;
-  readonly #dialect: Dialect;
-  readonly #history: History;
-  readonly #terms: Terms;
-  readonly #allowWeakDurability: boolean;
-  readonly #log: Log;
+/** What the stores of all namespaces have in common. */
+export interface Shared {
+  readonly databases: Databases;
+  readonly history: History;
+  readonly terms: Terms;
+  readonly log: Log;
+  /** What comes before everything else, once; answers the secrets of this installation. */
+  readonly prepare: (now: number) => Promise<readonly string[]>;
+  /** Something failed that is not understood: whoever is next looks again what is there. */
+  readonly doubt: () => void;
+}
 
-  constructor(
-    databases: Databases,
-    options: { readonly allowWeakDurability: boolean; readonly log: Log },
-  ) {
-    const history = new History(databases.readers);
-    super(databases, history, options.log);
-    this.#engine = databases.engine;
-    this.#readers = databases.readers;
-    this.#dialect = databases.engine.dialect;
-    this.#history = history;
-    this.#terms = new Terms(databases, options.log);
-    this.#allowWeakDurability = options.allowWeakDurability;
-    this.#log = options.log;
+export class SqlTaskStore extends Queries implements TaskStore {
+  readonly #shared: Shared;
+  readonly #ns: number;
+
+  constructor(shared: Shared, ns: number) {
+    super(shared.databases, shared.history, shared.log, ns);
+    this.#shared = shared;
+    this.#ns = ns;
   }
 
   async takeTerm(owner: string, now: number, held?: number): ReturnType<TaskStore['takeTerm']> {
-    const askedAt = performance.now();
     try {
-      await this.#checkServer();
-      await migrate(this.#readers);
-      if (held === undefined) await checkColumns(this.#readers);
-      await this.#history.find();
-      await this.#history.prepare(now);
-      const begun = await this.#terms.begin(owner, now, held);
-      const { term, aliveAt } = begun;
-      // A master of 2.0.0, which does not count here, may have gone on after the migration.
-      const lastSeq = Math.max(begun.lastSeq, await this.newestSeq());
-      // Until the row was free another master may have gone on writing, by the same clock.
-      const waitedMs = Math.ceil(performance.now() - askedAt);
-      await followClock(this.#engine, this.#history, this.#terms, this.#log, {
-        term,
-        lastSeq,
-        now: now + waitedMs,
-        aliveAt: aliveAt ?? (await this.#newestSubmit()),
-      });
-      const secrets = await keepSecrets(this.#readers);
-      return { term, lastSeq, secrets, aliveAt, settings: NO_SETTINGS };
+      return await this.#takeTerm(owner, now, held);
     } catch (error) {
-      const refusal = this.#dialect.refusalOf(error);
+      this.#shared.doubt();
       // One that has served before keeps its executors, and waits to be let in again.
-      if (refusal === null || held !== undefined) throw error;
-      throw new StoreUnusable(refusal, { cause: error });
+      throw held === undefined ? refused(this.#shared.databases.engine.dialect, error) : error;
     }
   }
 
+  async #takeTerm(owner: string, now: number, held?: number): ReturnType<TaskStore['takeTerm']> {
+    const { databases, history, terms, log, prepare } = this.#shared;
+    const askedAt = performance.now();
+    const secrets = await prepare(now);
+    const begun = await terms.begin(this.#ns, owner, now, held);
+    const { term, lastSeq, aliveAt, settings } = begun;
+    // Until the row was free another master may have gone on writing, by the same clock.
+    const waitedMs = Math.ceil(performance.now() - askedAt);
+    await followClock(databases.engine, history, terms, log, {
+      ...begun,
+      ns: this.#ns,
+      now: now + waitedMs,
+      aliveAt: aliveAt ?? (await this.#newestSubmit()),
+    });
+    return { term, lastSeq, secrets, aliveAt, settings };
+  }
+
   async commit(commit: Commit): Promise<void> {
-    await this.#write(commit);
+    try {
+      await this.#write(commit);
+    } catch (error) {
+      const isAnswer = error instanceof TermLost || error instanceof CommitConflict;
+      if (!isAnswer) this.#shared.doubt();
+      throw error;
+    }
     // After it: what was written before the file was lost nobody has been told of yet.
-    const loss = this.#dialect.findLoss();
+    const loss = this.#shared.databases.engine.dialect.findLoss();
     if (loss !== null) throw new StoreUnusable(loss);
   }
 
   async #write(commit: Commit): Promise<void> {
-    const { statements, missing } = planCommit(this.#dialect, this.#history.segments, commit);
-    const { term, absences, saysAlive } = commit;
-    if (!saysAlive && statements.length + absences.length === 0) return this.#terms.confirm(term);
+    const { databases, history, terms } = this.#shared;
+    const { engine } = databases;
+    const turn = { ns: this.#ns, commit };
+    const { statements, missing } = planCommit(engine.dialect, history.segments, [turn]);
+    const heading = { ...commit, ns: this.#ns };
+    const { absences, settings, saysAlive } = commit;
+    const isEmpty = settings === undefined && statements.length + absences.length === 0;
+    if (isEmpty && !saysAlive) return terms.confirm(heading);
+    const set = settings === undefined ? [] : [settingsWritten(this.#ns, settings)];
     const credits = await Promise.all(absences.map((absence) => this.#credit(absence)));
     // Making a table would end the transaction, so it comes before.
-    for (const segment of missing) await this.#history.make(this.#engine, segment);
-    await this.#terms.write(commit, [...credits, ...statements]);
+    for (const segment of missing) await history.make(engine, segment);
+    await terms.write(heading, [...set, ...credits, ...statements]);
   }
 
   /** The engine alone writes such rows, one commit after another: the bounds stay what they are. */
   async #credit(absence: Absence): Promise<Statement> {
+    const { engine } = this.#shared.databases;
+    const { dialect } = engine;
     const bounds: number[] = [];
-    const rows = this.#dialect.readBy('task', 'task_end');
-    for (let after = absence.from; this.#dialect.isInProcess; ) {
-      const [bound] = await this.#engine.rows(
-        `SELECT end_by FROM ${rows} WHERE end_by > ? ORDER BY end_by LIMIT 1 OFFSET ${CREDIT_COUNT}`,
-        [after],
+    const rows = dialect.readBy('task', 'task_ns_end');
+    for (let after = absence.from; dialect.isInProcess; ) {
+      const [bound] = await engine.rows(
+        `SELECT end_by FROM ${rows} WHERE ns = ? AND end_by > ?
+         ORDER BY end_by LIMIT 1 OFFSET ${CREDIT_COUNT}`,
+        [this.#ns, after],
       );
       if (bound === undefined) break;
       after = bound['end_by'] as number;
       bounds.push(after);
     }
-    return creditAbsence(this.#dialect, absence, bounds);
-  }
-
-  async readClock(): Promise<number> {
-    const [row] = await this.#readers.rows(`SELECT ${this.#dialect.clockSeconds} AS seconds`);
-    return (row?.['seconds'] as number) * 1000;
-  }
-
-  prepareSegments(now: number): Promise<void> {
-    return this.#history.prepare(now);
-  }
-
-  dropSegments(before: number): Promise<number> {
-    return this.#history.drop(before, () => this.#terms.confirmOwner());
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(
-      [...new Set([this.#engine, this.#readers])].map(({ knex }) => knex.destroy()),
-    );
-  }
-
-  async #checkServer(): Promise<void> {
-    const fault = await this.#dialect.findFault(this.#readers.knex);
-    if (fault !== null) throw new StoreUnusable(fault);
-    const weakness = await this.#dialect.findWeakness(this.#readers.knex);
-    if (weakness === null) return;
-    const message = `a power cut could lose accepted tasks: ${weakness}`;
-    if (!this.#allowWeakDurability) throw new StoreUnusable(message);
-    this.#log.warn(message);
+    return creditAbsence(dialect, this.#ns, absence, bounds);
   }
 
   /** A store of 2.0.0 does not say when its master was last alive: this late at least. */
   async #newestSubmit(): Promise<number> {
-    const newest = `SELECT submitted_at FROM ${this.#dialect.readByKey('task')}`;
-    const [row] = await this.#engine.rows(`${newest} ORDER BY seq DESC LIMIT 1`);
+    const { engine } = this.#shared.databases;
+    const [row] = await engine.rows(
+      `SELECT submitted_at FROM ${engine.dialect.readByKey('task')}
+       WHERE seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT 1`,
+      [inNamespace(this.#ns, 1), inNamespace(this.#ns + 1, 0)],
+    );
     return (row?.['submitted_at'] as number | undefined) ?? 0;
   }
+}
+
+/** The same error, or that no try will help, where the database says so. */
+export function refused(dialect: Dialect, error: unknown): unknown {
+  const refusal = dialect.refusalOf(error);
+  return refusal === null ? error : new StoreUnusable(refusal, { cause: error });
 }

@@ -5,7 +5,8 @@ import type { Dialect } from '../../../master/infrastructure/sql/dialects/dialec
 import { mysqlDialect } from '../../../master/infrastructure/sql/dialects/mysql.ts';
 import { sqliteDialect } from '../../../master/infrastructure/sql/dialects/sqlite.ts';
 import { Pace } from '../../../master/infrastructure/sql/pace.ts';
-import { SqlStore } from '../../../master/infrastructure/sql/task-store.ts';
+import { SqlStore } from '../../../master/infrastructure/sql/store.ts';
+import { type DefaultStore, ofDefault } from '../../contract/subjects.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -20,7 +21,7 @@ export class Counts {
   }
 }
 
-export function openCountedStore(url: string): { store: SqlStore; counts: Counts } {
+export function openCountedStore(url: string): { store: DefaultStore; counts: Counts } {
   const counts = new Counts();
   const pace = new Pace();
   const isFile = url.startsWith('sqlite:');
@@ -41,5 +42,5 @@ export function openCountedStore(url: string): { store: SqlStore; counts: Counts
   const engine = open(plain.knex);
   const readers = plain.readers === null ? engine : open(plain.readers);
   const options = { allowWeakDurability: false, log: silent };
-  return { store: new SqlStore({ engine, readers }, options), counts };
+  return { store: ofDefault(new SqlStore({ engine, readers }, options)), counts };
 }

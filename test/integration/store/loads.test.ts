@@ -7,7 +7,7 @@ import type { Engine } from '../../../master/application/engine.ts';
 import type { Master } from '../../../master/application/master.ts';
 import type { CommandOutcome } from '../../../master/domain/effects.ts';
 import type { Policy } from '../../../master/domain/state.ts';
-import type { SqlStore } from '../../../master/infrastructure/sql/task-store.ts';
+import type { DefaultStore } from '../../contract/subjects.ts';
 import { type Counts, openCountedStore } from './counted-store.ts';
 import { newTask } from '../../helpers/domain.ts';
 import { createEngineOn } from '../../helpers/engine.ts';
@@ -21,7 +21,7 @@ for (const name of ['SQLite', 'MariaDB'] as const) {
   describe(`loads: ${name}`, function () {
     let server: Mariadb | null = null;
     let folder: string;
-    let store: SqlStore;
+    let store: DefaultStore;
     let counts: Counts;
     let engine: Engine;
     let master: Master;

@@ -44,7 +44,7 @@ export class MasterProcess {
   readonly link: SimLink;
   readonly #options: MasterOptions;
   readonly #check: TurnCheck;
-  readonly #store: TaskStore;
+  readonly #store: SimStore;
 
   constructor(options: MasterOptions) {
     const { world, name, settings, ledger, faults, sabotage } = options;
@@ -59,7 +59,7 @@ export class MasterProcess {
     const { rows } = options;
     const plain = new SimStore({ process, rows, ledger, faults, latencyMsMax, asked });
     const store = sabotage?.store?.(plain, ledger) ?? plain;
-    this.#store = store;
+    this.#store = plain;
     const log = this.#log();
     sabotage?.link?.(this.link);
     const { notificationCountMax } = settings.policy;

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Log } from '../../../master/application/ports.ts';
 import { retention } from '../../../master/application/process/retention.ts';
-import { MemoryStore } from '../../../master/infrastructure/memory/task-store.ts';
+import { MemoryStore } from '../../../master/infrastructure/memory/store.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 
 const HOUR_MS = 3_600_000;

@@ -58,11 +58,11 @@ export interface Dialect {
   /** What the server calls this connection: a value. */
   readonly connectionId: string;
   /**
-   * Ends the connection of the `writer` in the row of `master` if it has said nothing for seconds:
+   * Ends the connection of the `writer` in the row of that namespace if it has said nothing for seconds:
    * in the middle of a transaction, it would keep the row. Answers whether it did; needs no right
    * beyond those over one's own connections. Null where nobody else can hold the row.
    */
-  readonly endSilentWriter: ((knex: Knex) => Promise<boolean>) | null;
+  readonly endSilentWriter: ((knex: Knex, namespaceId: number) => Promise<boolean>) | null;
 
   /** Runs the statements in order and stops at the first that fails. */
   run(connection: Connection, statements: readonly Statement[]): Promise<Outcome[]>;
@@ -92,11 +92,8 @@ export interface Dialect {
   listTables(knex: Knex, prefix: string): Promise<string[]>;
   /** Gives the `table_name` and `name` of every column and of every index. */
   readonly selectNames: string;
-  /**
-   * Tables with that prefix that were left without one of these indexes. None where a statement
-   * makes a table together with its indexes.
-   */
-  findHalfMade(knex: Knex, prefix: string, indexes: readonly Index[]): Promise<string[]>;
+  /** Tables whose names begin so, each with the names of its indexes. */
+  listNames(knex: Knex, prefix: string): Promise<Map<string, Set<string>>>;
   /** What must be changed for a commit to survive a power cut; null where nothing must. */
   findWeakness(knex: Knex): Promise<string | null>;
   /** What makes the database unusable as it is; null where nothing does. */
@@ -124,4 +121,15 @@ export const plain = (sql: string): Statement => ({ sql, runs: [[]], touches: nu
 export function placeholders(rowCount: number, columnCount: number): string {
   const row = `(${Array(columnCount).fill('?').join(', ')})`;
   return Array(rowCount).fill(row).join(', ');
+}
+
+/** By table; rows have a `table_name` and a `name`. */
+export function namesByTable(rows: readonly Row[]): Map<string, Set<string>> {
+  const found = new Map<string, Set<string>>();
+  for (const row of rows) {
+    const table = row['table_name'] as string;
+    const names = found.get(table) ?? new Set<string>();
+    found.set(table, names.add(row['name'] as string));
+  }
+  return found;
 }

@@ -6,7 +6,7 @@
 import type { Knex } from 'knex';
 import type { ResultSetHeader, RowDataPacket } from 'mysql2';
 import type { Columns, Connection, Dialect, Index, Outcome, Statement, Types } from './dialect.ts';
-import { placeholders } from './dialect.ts';
+import { namesByTable, placeholders } from './dialect.ts';
 import { abandon, poolOf, query, tlsRefusalOf } from './mysql-pool.ts';
 import type { Row, Value } from '../rows.ts';
 
@@ -205,12 +205,13 @@ async function findFault(knex: Knex): Promise<string | null> {
 }
 
 /** A transaction that has not been committed has written who it is. */
-async function endSilentWriter(knex: Knex): Promise<boolean> {
+async function endSilentWriter(knex: Knex, namespaceId: number): Promise<boolean> {
   const [[, rows]] = (await knex.raw(
     `SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED;
-     SELECT process.ID AS id FROM master JOIN information_schema.PROCESSLIST AS process
-     ON process.ID = master.writer AND process.DB = DATABASE()
-     WHERE process.COMMAND = 'Sleep' AND process.TIME >= ${SILENT_SECONDS}`,
+     SELECT process.ID AS id FROM namespace JOIN information_schema.PROCESSLIST AS process
+     ON process.ID = namespace.writer AND process.DB = DATABASE()
+     WHERE namespace.id = ? AND process.COMMAND = 'Sleep' AND process.TIME >= ${SILENT_SECONDS}`,
+    [namespaceId],
   )) as [[unknown, { id: number }[]]];
   const [writer] = rows;
   if (writer === undefined) return false;
@@ -233,6 +234,15 @@ async function listTables(knex: Knex, prefix: string): Promise<string[]> {
     [prefix.length, prefix],
   )) as [{ name: string }[]];
   return rows.map(({ name }) => name);
+}
+
+async function listNames(knex: Knex, prefix: string): Promise<Map<string, Set<string>>> {
+  const [rows] = (await knex.raw(
+    `SELECT DISTINCT TABLE_NAME AS table_name, INDEX_NAME AS name FROM information_schema.STATISTICS
+     WHERE TABLE_SCHEMA = DATABASE() AND LEFT(TABLE_NAME, ?) = ?`,
+    [prefix.length, prefix],
+  )) as [Row[]];
+  return namesByTable(rows);
 }
 
 function refusalOf(error: unknown): string | null {
@@ -300,8 +310,8 @@ export function mysqlDialect(url: URL): Dialect {
 
     schemaLock,
     schemaInTransactions: false,
-    findHalfMade: async () => [],
     listTables,
+    listNames,
     selectNames: SELECT_NAMES,
     findWeakness,
     findFault,

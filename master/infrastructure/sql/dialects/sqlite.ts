@@ -9,7 +9,7 @@ import type { Knex } from 'knex';
 import Libsql from 'libsql';
 import type { Columns, Connection, Dialect, Index, Outcome, Statement, Types } from './dialect.ts';
 import { STATEMENT_COUNT_MAX } from '../../../domain/bounds.ts';
-import { placeholders } from './dialect.ts';
+import { namesByTable, placeholders } from './dialect.ts';
 import type { Pace } from '../pace.ts';
 import type { Row } from '../rows.ts';
 import { codeOf, SqliteFile } from './sqlite-file.ts';
@@ -93,36 +93,21 @@ function bound(columns: Columns, first: number, separator: string): string {
 }
 
 async function listTables(knex: Knex, prefix: string): Promise<string[]> {
-  const rows = await listSchema(knex, prefix);
-  return rows.filter(({ type }) => type === 'table').map(({ name }) => name);
+  return [...(await listNames(knex, prefix)).keys()];
 }
 
 /** Compares names only: years of history are a thousand tables, and their indexes. */
-async function findHalfMade(
-  knex: Knex,
-  prefix: string,
-  indexes: readonly Index[],
-): Promise<string[]> {
-  const rows = await listSchema(knex, prefix);
-  const names = new Set(rows.map(({ name }) => name));
-  return rows
-    .filter(({ type }) => type === 'table')
-    .filter(({ name: table }) => indexes.some(({ name }) => !names.has(`${table}_${name}`)))
-    .map(({ name }) => name);
+async function listNames(knex: Knex, prefix: string): Promise<Map<string, Set<string>>> {
+  const rows: Row[] = await knex.raw(
+    `SELECT tbl_name AS table_name, name FROM sqlite_master
+     WHERE type IN ('table', 'index') AND substr(tbl_name, 1, ?) = ?`,
+    [prefix.length, prefix],
+  );
+  return namesByTable(rows);
 }
 
 function createIndex(table: string, { name, columns, unique }: Index): string {
   return `CREATE ${unique ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS ${table}_${name} ON ${table} (${columns})`;
-}
-
-function listSchema(
-  knex: Knex,
-  prefix: string,
-): PromiseLike<{ readonly type: string; readonly name: string }[]> {
-  return knex.raw('SELECT type, name FROM sqlite_master WHERE substr(name, 1, ?) = ?', [
-    prefix.length,
-    prefix,
-  ]);
 }
 
 async function findWeakness(knex: Knex): Promise<string | null> {
@@ -201,7 +186,7 @@ export function sqliteDialect(path: string, pace: Pace): Dialect {
     selectNames: `SELECT made.name AS table_name, info.name
       FROM sqlite_master AS made JOIN pragma_table_info(made.name) AS info WHERE made.type = 'table'
       UNION ALL SELECT tbl_name, name FROM sqlite_master WHERE type = 'index'`,
-    findHalfMade,
+    listNames,
     findWeakness,
     findFault: async () => null,
     findLoss: () => file.findLoss(),

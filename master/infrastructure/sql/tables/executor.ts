@@ -8,6 +8,7 @@ const listText = (list: List): string | null => (list === null ? null : JSON.str
 const listOf = (text: string | null): List => (text === null ? null : (JSON.parse(text) as List));
 
 const executorColumns = columns<ExecutorRecord>(
+  ['ns', 'integer', (_, ns) => ns],
   ['id', 'text', (record) => record.executorId],
   ['lasting', 'integer', (record) => (record.lasting ? 1 : 0)],
   ['drained_at', 'integer', (record) => record.drainedAt],
@@ -18,7 +19,10 @@ const executorColumns = columns<ExecutorRecord>(
 
 export const executor: WholeTable<'executor'> = {
   place: 'executor',
-  key: [{ name: 'id', kind: 'text' }],
+  key: [
+    { name: 'ns', kind: 'integer' },
+    { name: 'id', kind: 'text' },
+  ],
   columns: executorColumns,
   of(row) {
     const get = <T>(name: string): T => row[name] as T;

@@ -1,9 +1,9 @@
 /** Ended tasks and their callbacks, as rows: of one table for each day. */
 import type { Ended } from '../../../domain/changes.ts';
 import type { Notification, Task } from '../../../domain/task.ts';
-import type { Index } from '../dialects/dialect.ts';
-import { type Column, columns, type Row } from '../rows.ts';
-import { segmentAt } from '../segments.ts';
+import type { Dialect, Index } from '../dialects/dialect.ts';
+import { type Column, columns, type Row, type Value } from '../rows.ts';
+import { type ListedSegment, segmentAt } from '../segments.ts';
 import { lightError } from './error.ts';
 import type { Table } from './table.ts';
 import { taskColumns } from './task.ts';
@@ -25,14 +25,14 @@ const callbackColumns = columns<Notification>(
   ['notify_since', 'integer', (notification) => notification.triesSince],
 ).map((column) => ({
   ...column,
-  of: ({ notification }: Pick<Ended, 'notification'>) =>
-    notification === null ? null : column.of(notification),
+  of: ({ notification }: Pick<Ended, 'notification'>, ns: number) =>
+    notification === null ? null : column.of(notification, ns),
 }));
 
 const historyColumns: readonly Column<Ended>[] = [
   ...[...taskColumns, ...endColumns].map((column) => ({
     ...column,
-    of: ({ task }: Ended) => column.of(task),
+    of: ({ task }: Ended, ns: number) => column.of(task, ns),
   })),
   ...callbackColumns,
 ];
@@ -48,10 +48,27 @@ export const history: Table<'history'> = {
 };
 
 export const historyIndexes: readonly Index[] = [
-  { name: 'id', columns: 'id', unique: true },
+  { name: 'ns_id', columns: 'ns, id', unique: true },
   { name: 'state', columns: 'state, seq' },
-  { name: 'notify', columns: 'notify_state, notify_next_at, seq' },
+  { name: 'ns_notify', columns: 'ns, notify_state, notify_next_at, seq' },
 ];
+
+/** Those of segments that 2.0.0 made, where they have no others. */
+export const oldHistoryIndexes: readonly string[] = ['id', 'state', 'notify'];
+
+/** The callbacks of a namespace in one segment, in the order of their index. */
+export function outboxOf(dialect: Dialect, { table, isOld }: ListedSegment, ns: number): Outbox {
+  const index = isOld ? `${table}_notify` : `${table}_ns_notify`;
+  const from = dialect.readBy(table, index);
+  return isOld ? { from, where: '', values: [] } : { from, where: 'ns = ? AND ', values: [ns] };
+}
+
+interface Outbox {
+  readonly from: string;
+  /** Stands before `notify_state = ?`. */
+  readonly where: string;
+  readonly values: readonly Value[];
+}
 
 const onlyInHistory = new Set([...endColumns, ...callbackColumns].map(({ name }) => name));
 const large = new Set(['params', 'checkpoint', 'result']);

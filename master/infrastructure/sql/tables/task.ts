@@ -8,6 +8,7 @@ const isAlerting = (task: Task): boolean => task.startTimeoutAction === 'alert';
 
 /** Set once, when the task is accepted. */
 const fixedColumns = columns<Task>(
+  ['ns', 'integer', (_, ns) => ns],
   ['seq', 'integer', (task) => task.seq],
   ['id', 'text', (task) => task.id],
   ['type', 'text', (task) => task.type],

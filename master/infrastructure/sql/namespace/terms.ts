@@ -1,31 +1,35 @@
 /**
- * Who may write: begins terms, and lets nothing be written but under the newest. Knows nothing of
- * tasks.
+ * Who may write: begins terms of namespaces, and lets nothing be written but under the newest of each.
+ * Knows nothing of tasks.
  */
-import type { Commit, Log } from '../../application/ports.ts';
-import { CommitConflict, StoreUnusable, TermLost } from '../../application/ports.ts';
-import type { Database } from './database.ts';
-import type { Connection, Dialect, Outcome, Statement } from './dialects/dialect.ts';
-import { plain } from './dialects/dialect.ts';
-import type { Databases } from './queries.ts';
-import type { Row } from './rows.ts';
+import type { Commit, Log } from '../../../application/ports.ts';
+import { CommitConflict, StoreUnusable, TermLost } from '../../../application/ports.ts';
+import type { Settings } from '../../../domain/state.ts';
+import type { Database } from '../database.ts';
+import type { Connection, Dialect, Outcome, Statement } from '../dialects/dialect.ts';
+import { plain } from '../dialects/dialect.ts';
+import type { Databases } from '../queries.ts';
+import type { Row } from '../rows.ts';
+import { SETTINGS, settingsOf } from './settings.ts';
 
-/** Under which term a transaction is written, and what it says of it. */
-export type Heading = Pick<Commit, 'term' | 'now' | 'lastSeq'>;
+/** Under which term a namespace is written to, and what the commit says of it. */
+export interface Heading extends Pick<Commit, 'term' | 'now' | 'lastSeq'> {
+  readonly ns: number;
+}
 
 /** How often to look for what keeps a term from beginning. */
 const WRITER_CHECK_MS = 500;
 
-const ROW_MISSING =
-  'the table master has no row with id 1, which says whose term it is: restore a backup';
+const rowMissing = (ns: number): string =>
+  `the table namespace has no row with id ${ns}, which says whose term it is: restore a backup`;
 
 export class Terms {
   readonly #engine: Database;
   readonly #readers: Database;
   readonly #dialect: Dialect;
   readonly #log: Log;
-  /** Of the newest term that was begun here. */
-  #owner = '';
+  /** Of the newest term that was begun here, of whichever namespace. */
+  #begun: { readonly ns: number; readonly owner: string } | null = null;
 
   constructor({ engine, readers }: Databases, log: Log) {
     this.#engine = engine;
@@ -39,10 +43,10 @@ export class Terms {
    * @throws {TermLost} another owner has begun a term since `held`.
    * @throws {StoreUnusable} nothing says which term was the newest.
    */
-  async begin(owner: string, now: number, held?: number): Promise<Begun> {
-    const stop = this.#endSilentWriters();
+  async begin(ns: number, owner: string, now: number, held?: number): Promise<Begun> {
+    const stop = this.#endSilentWriters(ns);
     try {
-      return await this.#raiseTerm(owner, now, held);
+      return await this.#raiseTerm(ns, owner, now, held);
     } finally {
       stop();
     }
@@ -52,7 +56,7 @@ export class Terms {
    * A master that stands still in a transaction keeps the row of the term, until the server ends
    * its connection or somebody else does. What it has not committed it cannot have promised.
    */
-  #endSilentWriters(): () => void {
+  #endSilentWriters(ns: number): () => void {
     const { endSilentWriter } = this.#dialect;
     if (endSilentWriter === null) return () => undefined;
     let isLooking = false;
@@ -60,7 +64,7 @@ export class Terms {
       if (isLooking) return;
       isLooking = true;
       try {
-        if (await endSilentWriter(this.#readers.knex)) {
+        if (await endSilentWriter(this.#readers.knex, ns)) {
           this.#log.warn('the connection of a master that stands still was ended', {
             event: 'term',
           });
@@ -75,28 +79,33 @@ export class Terms {
     return () => clearInterval(timer);
   }
 
-  #raiseTerm(owner: string, now: number, held: number | undefined): Promise<Begun> {
+  #raiseTerm(ns: number, owner: string, now: number, held: number | undefined): Promise<Begun> {
     const set = `term = term + 1, owner = ?, started_at = ?, writer = ${this.#dialect.connectionId}`;
     const raise: Statement = {
-      sql: `UPDATE master SET ${set} WHERE id = 1`,
-      runs: [[owner, now]],
+      sql: `UPDATE namespace SET ${set} WHERE id = ?`,
+      runs: [[owner, now, ns]],
       touches: 1,
     };
     return this.#engine.transaction(async (connection) => {
-      const begin = [plain(this.#dialect.begin), this.#readTerm()];
+      const begin = [plain(this.#dialect.begin), this.#readTerm(ns)];
       const [, before] = await this.#dialect.run(connection, begin);
       // One that has served waits: the row may be put back.
-      if (before?.rows.length === 0 && held === undefined) throw new StoreUnusable(ROW_MISSING);
-      const { owner: newest } = rowOf(before?.rows ?? []);
+      if (before?.rows.length === 0 && held === undefined) throw new StoreUnusable(rowMissing(ns));
+      const { owner: newest, alive_at, clock_back } = rowOf(before?.rows ?? [], ns);
       // A term of our own may have begun without our hearing of it.
       if (held !== undefined && newest !== owner) {
         throw new TermLost(`term ${held} is over: another master has begun one`);
       }
-      const [, after] = await this.#dialect.run(connection, [raise, this.#readTerm()]);
-      const aliveAt = (before?.rows[0]?.['alive_at'] ?? null) as number | null;
-      const nextSeq = after?.rows[0]?.['next_seq'] as number;
-      this.#owner = owner;
-      return { term: termIn(after?.rows ?? []), aliveAt, lastSeq: nextSeq - 1 };
+      const [, after] = await this.#dialect.run(connection, [raise, this.#readTerm(ns)]);
+      const row = rowOf(after?.rows ?? [], ns);
+      this.#begun = { ns, owner };
+      return {
+        term: row['term'] as number,
+        lastSeq: (row['next_seq'] as number) - 1,
+        aliveAt: alive_at as number | null,
+        clockBack: clock_back as string | null,
+        settings: settingsOf(row),
+      };
     });
   }
 
@@ -105,34 +114,40 @@ export class Terms {
    * this transaction has ended. Says who holds the row, when its master was alive, and which `seq`
    * comes next: never a lower one, since a commit that counted for lost may take place late.
    */
-  #fence({ term, now, lastSeq }: Heading): Statement {
+  #fence({ ns, term, now, lastSeq }: Heading): Statement {
     const nextSeq = 'CASE WHEN next_seq > ? THEN next_seq ELSE ? END';
     const set = `writer = ${this.#dialect.connectionId}, alive_at = ?, next_seq = ${nextSeq}`;
     return {
-      sql: `UPDATE master SET ${set} WHERE id = 1 AND term = ?`,
-      runs: [[now, lastSeq + 1, lastSeq + 1, term]],
+      sql: `UPDATE namespace SET ${set} WHERE id = ? AND term = ?`,
+      runs: [[now, lastSeq + 1, lastSeq + 1, ns, term]],
       touches: 1,
     };
   }
 
   /** Locks the row, so that no newer term begins before this transaction has ended. */
-  #readTerm(): Statement {
-    const columns = 'term, owner, alive_at, next_seq';
-    return plain(`SELECT ${columns} FROM master WHERE id = 1${this.#dialect.lockRow}`);
+  #readTerm(ns: number): Statement {
+    const columns = ['term', 'owner', 'alive_at', 'next_seq', 'clock_back', ...SETTINGS].join(', ');
+    const sql = `SELECT ${columns} FROM namespace WHERE id = ?${this.#dialect.lockRow}`;
+    return { sql, runs: [[ns]], touches: null };
   }
 
   /** One that only asks whether its term still stands writes and locks nothing. */
-  async confirm(term: number): Promise<void> {
-    checkTerm(await this.#engine.rows('SELECT term, owner FROM master WHERE id = 1'), term);
+  async confirm({ ns, term }: Heading): Promise<void> {
+    const read = 'SELECT term, owner FROM namespace WHERE id = ?';
+    checkTerm(await this.#engine.rows(read, [ns]), ns, term);
   }
 
   /**
-   * For work beside the engine, which outlives a term of ours but not that of another.
+   * For work beside the engines, which outlives a term of ours but not that of another.
    * @throws {TermLost} another owner has begun a term.
    */
   async confirmOwner(): Promise<void> {
-    const { owner } = rowOf(await this.#readers.rows('SELECT owner FROM master WHERE id = 1'));
-    if (owner !== this.#owner) throw new TermLost('another master has begun a term');
+    if (this.#begun === null) throw new TermLost('no term has begun here');
+    const { ns, owner } = this.#begun;
+    const rows = await this.#readers.rows('SELECT owner FROM namespace WHERE id = ?', [ns]);
+    if (rowOf(rows, ns)['owner'] !== owner) {
+      throw new TermLost('another master has begun a term');
+    }
   }
 
   /**
@@ -149,7 +164,6 @@ export class Terms {
     heading: Heading,
     statements: readonly Statement[],
   ): Promise<void> {
-    const { term } = heading;
     const fenced = [this.#fence(heading), ...statements];
     let outcomes: Outcome[];
     try {
@@ -157,11 +171,11 @@ export class Terms {
     } catch (error) {
       if (!this.#dialect.isDuplicate(error)) throw error;
       // A newer master may be why the row is there.
-      await this.#checkTerm(connection, term);
+      await this.#checkTerm(connection, heading);
       throw new CommitConflict(String(error), { cause: error });
     }
     const written = outcomes.slice(1);
-    if (written[0]?.touched !== 1) await this.#checkTerm(connection, term);
+    if (written[0]?.touched !== 1) await this.#checkTerm(connection, heading);
     for (const [index, { sql, touches }] of fenced.entries()) {
       const touched = written[index]?.touched;
       if (touches !== null && touched !== touches) {
@@ -171,9 +185,9 @@ export class Terms {
     }
   }
 
-  async #checkTerm(connection: Connection, term: number): Promise<void> {
-    const [read] = await this.#dialect.run(connection, [this.#readTerm()]);
-    checkTerm(read?.rows ?? [], term);
+  async #checkTerm(connection: Connection, { ns, term }: Heading): Promise<void> {
+    const [read] = await this.#dialect.run(connection, [this.#readTerm(ns)]);
+    checkTerm(read?.rows ?? [], ns, term);
   }
 }
 
@@ -183,23 +197,22 @@ export interface Begun {
   readonly aliveAt: number | null;
   /** The highest `seq` that it, or one before it, had given. */
   readonly lastSeq: number;
+  /** What is left to be done for a clock that was set back. */
+  readonly clockBack: string | null;
+  readonly settings: Settings;
 }
 
 /** That it is not there does not say that another master has begun a term. */
-function rowOf([row]: readonly Row[]): Row {
-  if (row === undefined) throw new Error(ROW_MISSING);
+function rowOf([row]: readonly Row[], ns: number): Row {
+  if (row === undefined) throw new Error(rowMissing(ns));
   return row;
 }
 
-function termIn(rows: readonly Row[]): number {
-  return rowOf(rows)['term'] as number;
-}
-
-function checkTerm(rows: readonly Row[], term: number): void {
-  const newest = termIn(rows);
+function checkTerm(rows: readonly Row[], ns: number, term: number): void {
+  const { term: newest, owner } = rowOf(rows, ns);
   if (newest === term) return;
   // Host and process; the rest is for machines.
-  const [host, pid] = String(rowOf(rows)['owner']).split(':');
-  const who = `another master (process ${pid} on ${host}) has begun term ${newest}`;
+  const [host, pid] = String(owner).split(':');
+  const who = `another master (process ${pid} on ${host}) has begun term ${newest as number}`;
   throw new TermLost(`term ${term} is over: ${who} on this database, which takes one master`);
 }

@@ -3,12 +3,14 @@
  * due, and a wait that had begun lasts as long as was planned. A `run_at` that has not come is left
  * alone: it is meant by the wall clock. Nothing else is bound to it.
  */
-import type { Log, Position } from '../../application/ports.ts';
-import type { Database } from './database.ts';
-import type { Statement } from './dialects/dialect.ts';
-import type { History } from './history.ts';
-import { isBeyond } from './queries.ts';
-import type { Row } from './rows.ts';
+import type { Log, Position } from '../../../application/ports.ts';
+import type { Database } from '../database.ts';
+import type { Dialect, Statement } from '../dialects/dialect.ts';
+import type { History } from '../history.ts';
+import { isBeyond } from '../queries.ts';
+import type { Row, Value } from '../rows.ts';
+import type { ListedSegment } from '../segments.ts';
+import { outboxOf } from '../tables/history.ts';
 import type { Heading, Terms } from './terms.ts';
 
 /** Clocks of different machines differ by less. */
@@ -42,54 +44,87 @@ export async function followClock(
   history: History,
   terms: Terms,
   log: Log,
-  began: Heading & { readonly aliveAt: number },
+  began: Heading & { readonly aliveAt: number; readonly clockBack: string | null },
 ): Promise<void> {
-  const { now, aliveAt } = began;
+  const { ns, now, aliveAt, clockBack } = began;
   const follow = async (following: Following): Promise<void> => {
-    const tables = ['task', ...history.segments.newestFirst.map(({ table }) => table)].sort();
+    const places = placesOf(database.dialect, history.segments.of(ns), ns);
     let at = following;
-    for (const table of tables.filter((name) => name >= following.table)) {
+    for (const place of places.filter(({ table }) => table >= following.table)) {
+      const { table } = place;
       if (table !== at.table) at = { ...at, table, after: start(at.now) };
       try {
-        await followIn(database, terms, began, at);
+        await followIn(database, terms, began, place, at);
       } catch (error) {
         // A segment that another master has dropped.
         if (!database.dialect.isMissingTable(error)) throw error;
       }
     }
-    await terms.write({ ...began, now: following.now }, [remember(null)]);
+    await terms.write({ ...began, now: following.now }, [remember(ns, null)]);
   };
-  const [row] = await database.rows('SELECT clock_back FROM master WHERE id = 1');
-  const left = (row?.['clock_back'] ?? null) as string | null;
-  if (left !== null) await follow(JSON.parse(left) as Following);
+  if (clockBack !== null) await follow(JSON.parse(clockBack) as Following);
   const backMs = aliveAt - now;
   if (backMs < CLOCK_SKEW_MS) return;
   log.warn('the clock was set back: due times follow it', { event: 'clock', ms: backMs });
   const following = { now, aliveAt, table: 'task', after: start(now) };
   const limits: Statement = {
-    sql: `UPDATE ${database.dialect.readBy('task', 'task_end')} SET end_by = end_by - ?
-          WHERE end_by IS NOT NULL AND due_at <= ? AND (deadline_at IS NULL OR end_by < deadline_at)`,
-    runs: [[backMs, aliveAt]],
+    sql: `UPDATE ${database.dialect.readBy('task', 'task_ns_end')} SET end_by = end_by - ?
+          WHERE ns = ? AND end_by IS NOT NULL AND due_at <= ?
+          AND (deadline_at IS NULL OR end_by < deadline_at)`,
+    runs: [[backMs, ns, aliveAt]],
     touches: null,
   };
-  await terms.write(began, [limits, remember(following)]);
+  await terms.write(began, [limits, remember(ns, following)]);
   await follow(following);
 }
 
 /** What is due now is due: only later times move. */
 const start = (now: number): Position => ({ time: now, seq: Number.MAX_SAFE_INTEGER });
 
+/** A table with times that follow, in the order of an index. */
+interface Place {
+  readonly table: string;
+  readonly column: 'due_at' | 'notify_next_at';
+  readonly sql: string;
+  readonly values: readonly Value[];
+}
+
+/** By name. */
+function placesOf(dialect: Dialect, segments: readonly ListedSegment[], ns: number): Place[] {
+  const task: Place = {
+    table: 'task',
+    column: 'due_at',
+    sql: `SELECT seq, due_at, order_time, state, last_outcome
+      FROM ${dialect.readBy('task', 'task_ns_due')} WHERE ns = ?`,
+    values: [ns],
+  };
+  const callbacks = segments.map((segment): Place => {
+    const { from, where, values } = outboxOf(dialect, segment, ns);
+    return {
+      table: segment.table,
+      column: 'notify_next_at',
+      sql: `SELECT seq, notify_next_at FROM ${from} WHERE ${where}notify_state = 'pending'`,
+      values,
+    };
+  });
+  return [task, ...callbacks].sort((a, b) => (a.table < b.table ? -1 : 1));
+}
+
 /** In ascending order: what has moved lies before all that is still to be looked at. */
 async function followIn(
   database: Database,
   terms: Terms,
   began: Heading,
+  { table, column, sql, values }: Place,
   from: Following,
 ): Promise<void> {
-  const { table } = from;
-  const column = table === 'task' ? 'due_at' : 'notify_next_at';
   for (let at = from; ; ) {
-    const rows = await readSlice(database, at, column);
+    const beyond = isBeyond(column, at.after);
+    const rows = await database.rows(`${sql}${beyond.sql} ORDER BY ${column}, seq LIMIT ?`, [
+      ...values,
+      ...beyond.values,
+      SLICE_COUNT,
+    ]);
     const last = rows.at(-1);
     if (last === undefined) return;
     at = { ...at, after: { time: last[column] as number, seq: last['seq'] as number } };
@@ -101,26 +136,10 @@ async function followIn(
     if (moved.length > 0) {
       const set = [{ name: column, kind: 'integer' }] as const;
       const statements = database.dialect.update(table, bySeq, set, moved);
-      await terms.write({ ...began, now: at.now }, [...statements, remember(at)]);
+      await terms.write({ ...began, now: at.now }, [...statements, remember(began.ns, at)]);
     }
     if (rows.length < SLICE_COUNT) return;
   }
-}
-
-function readSlice(
-  database: Database,
-  { table, after }: Following,
-  column: string,
-): Promise<readonly Row[]> {
-  const { sql, values } = isBeyond(column, after);
-  const end = `ORDER BY ${column}, seq LIMIT ?`;
-  const select =
-    table === 'task'
-      ? `SELECT seq, due_at, order_time, state, last_outcome
-         FROM ${database.dialect.readBy('task', 'task_due')} WHERE true`
-      : `SELECT seq, notify_next_at
-         FROM ${database.dialect.readBy(table, `${table}_notify`)} WHERE notify_state = 'pending'`;
-  return database.rows(`${select}${sql} ${end}`, [...values, SLICE_COUNT]);
 }
 
 function movedTo(time: number, { now, aliveAt }: Following): number {
@@ -140,7 +159,8 @@ function dueAt(row: Row, following: Following): number {
   return isRetry ? movedTo(due, following) : due;
 }
 
-function remember(following: Following | null): Statement {
+function remember(ns: number, following: Following | null): Statement {
   const value = following === null ? null : JSON.stringify(following);
-  return { sql: 'UPDATE master SET clock_back = ? WHERE id = 1', runs: [[value]], touches: 1 };
+  const sql = 'UPDATE namespace SET clock_back = ? WHERE id = ?';
+  return { sql, runs: [[value, ns]], touches: 1 };
 }

@@ -1,0 +1,107 @@
+/** All namespaces in memory, as a database would have them. Says nothing of what they hold. */
+import type { NamespaceRecord, Store } from '../../application/ports.ts';
+import { DEFAULT_NAMESPACE, NAMESPACE_COUNT_MAX, NamespaceLimit } from '../../application/ports.ts';
+import { NO_SETTINGS, type Settings } from '../../domain/state.ts';
+import { endedBefore, prepareDays } from './days.ts';
+import { MemoryTaskStore, SECRET } from './task-store.ts';
+
+type Fixed = Omit<NamespaceRecord, keyof Settings>;
+
+interface Namespace {
+  fixed: Fixed;
+  isDeleted: boolean;
+  readonly tasks: MemoryTaskStore;
+}
+
+export class MemoryStore implements Store {
+  /** UTC days for which history has a segment. */
+  readonly #days = new Set<number>();
+  /** By number. */
+  readonly #namespaces: Namespace[] = [];
+
+  constructor() {
+    this.#make({ name: 'default', createdAt: 0, retention: 'normal', ...NO_SETTINGS });
+  }
+
+  async open(now: number): ReturnType<Store['open']> {
+    await this.prepareSegments(now);
+    const namespaces = this.#namespaces.filter(({ isDeleted }) => !isDeleted);
+    return { secrets: [SECRET], namespaces: namespaces.map(recordOf) };
+  }
+
+  async withWork(): Promise<number[]> {
+    const busy = this.#namespaces.filter(({ tasks }) => tasks.hasWork);
+    return busy.map(({ fixed }) => fixed.id);
+  }
+
+  async createNamespace(record: Omit<NamespaceRecord, 'id'>): Promise<NamespaceRecord> {
+    const found = this.#namespaces.find(({ fixed }) => fixed.name === record.name);
+    if (found === undefined) return recordOf(this.#make(record));
+    if (found.isDeleted) {
+      change(found, record);
+      found.fixed = { ...found.fixed, createdAt: record.createdAt };
+      found.isDeleted = false;
+    }
+    return recordOf(found);
+  }
+
+  async changeNamespace(record: NamespaceRecord): Promise<void> {
+    const found = this.#namespaces[record.id];
+    if (found?.isDeleted === false) change(found, record);
+  }
+
+  async deleteNamespace(id: number): Promise<boolean> {
+    const found = this.#namespaces[id];
+    if (id === DEFAULT_NAMESPACE || found?.tasks.hasWork === true) return false;
+    if (found?.isDeleted === false) {
+      found.isDeleted = true;
+      found.tasks.endTerm();
+    }
+    return true;
+  }
+
+  tasks(namespaceId: number): MemoryTaskStore {
+    const found = this.#namespaces[namespaceId];
+    if (found === undefined) throw new Error(`there is no namespace ${namespaceId}`);
+    return found.tasks;
+  }
+
+  async readClock(): Promise<number> {
+    return Date.now();
+  }
+
+  async prepareSegments(now: number): Promise<void> {
+    prepareDays(this.#days, now);
+  }
+
+  async dropSegments(before: number): Promise<number> {
+    const ended = endedBefore(this.#days, before);
+    for (const { tasks } of this.#namespaces) tasks.drop(ended);
+    for (const day of ended) this.#days.delete(day);
+    return ended.size;
+  }
+
+  async close(): Promise<void> {}
+
+  #make(record: Omit<NamespaceRecord, 'id'>): Namespace {
+    const id = this.#namespaces.length;
+    if (id >= NAMESPACE_COUNT_MAX) throw new NamespaceLimit('no numbers are left');
+    const { name, createdAt, retention } = record;
+    const tasks = new MemoryTaskStore(id, this.#days);
+    const made = { fixed: { id, name, createdAt, retention }, isDeleted: false, tasks };
+    change(made, record);
+    this.#namespaces.push(made);
+    return made;
+  }
+}
+
+function change(namespace: Namespace, record: Omit<NamespaceRecord, 'id'>): void {
+  const { paused, maxWaiting, maxRunning, retention } = record;
+  namespace.fixed = { ...namespace.fixed, retention };
+  namespace.tasks.settings = { paused, maxWaiting, maxRunning };
+}
+
+const recordOf = ({ fixed, tasks }: Namespace): NamespaceRecord => ({
+  ...fixed,
+  ...tasks.settings,
+});

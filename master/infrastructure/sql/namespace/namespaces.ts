@@ -1,0 +1,182 @@
+/**
+ * The rows of namespaces: makes them, changes their settings, marks them as deleted. Whose term it is
+ * they say too, but that is the business of `terms.ts`.
+ */
+import type { NamespaceRecord } from '../../../application/ports.ts';
+import {
+  DEFAULT_NAMESPACE,
+  inNamespace,
+  NAMESPACE_COUNT_MAX,
+  NamespaceLimit,
+} from '../../../application/ports.ts';
+import type { Database } from '../database.ts';
+import type { Connection, Statement } from '../dialects/dialect.ts';
+import { plain } from '../dialects/dialect.ts';
+import type { History } from '../history.ts';
+import type { Row, Value } from '../rows.ts';
+import { outboxOf } from '../tables/history.ts';
+import { SETTINGS, settingsOf, settingsValues } from './settings.ts';
+
+/** What an operator may change. */
+const names = ['retention', ...SETTINGS];
+const LIST = `SELECT id, name, created_at, ${names.join(', ')} FROM namespace`;
+const SET = names.map((name) => `${name} = ?`).join(', ');
+
+/** Masters that make namespaces at the same time: each time one of them has been first. */
+const MAKE_TRIES_MAX = 5;
+/** Segments that one statement asks. */
+const TABLE_COUNT = 50;
+
+export class Namespaces {
+  readonly #database: Database;
+  readonly #history: History;
+
+  /** @param database not the engine's: nobody waits for it there. */
+  constructor(database: Database, history: History) {
+    this.#database = database;
+    this.#history = history;
+  }
+
+  async list(): Promise<NamespaceRecord[]> {
+    const rows = await this.#database.rows(`${LIST} WHERE is_deleted = 0 ORDER BY id`);
+    return rows.map(recordOf);
+  }
+
+  /** @see Store.createNamespace */
+  async create(record: Omit<NamespaceRecord, 'id'>): Promise<NamespaceRecord> {
+    for (let tries = 1; ; tries++) {
+      await this.#revive(record);
+      const [found] = await this.#database.rows(`${LIST} WHERE name = ?`, [record.name]);
+      if (found !== undefined) return recordOf(found);
+      const [newest] = await this.#database.rows('SELECT MAX(id) AS id FROM namespace');
+      const id = (newest?.['id'] as number) + 1;
+      if (id >= NAMESPACE_COUNT_MAX) {
+        throw new NamespaceLimit(
+          `${NAMESPACE_COUNT_MAX} namespaces have been made in this database, which has no numbers for more`,
+        );
+      }
+      try {
+        await this.#insert(id, record);
+      } catch (error) {
+        // The name, or the number.
+        if (!this.#database.dialect.isDuplicate(error) || tries === MAKE_TRIES_MAX) throw error;
+      }
+    }
+  }
+
+  /** One that was deleted comes back with new settings. */
+  async #revive(record: Omit<NamespaceRecord, 'id'>): Promise<void> {
+    await this.#write({
+      sql: `UPDATE namespace SET is_deleted = 0, created_at = ?, ${SET}
+        WHERE name = ? AND is_deleted = 1`,
+      runs: [[record.createdAt, ...valuesOf(record), record.name]],
+      touches: null,
+    });
+  }
+
+  #insert(id: number, record: Omit<NamespaceRecord, 'id'>): Promise<void> {
+    const begin = ['id', 'name', 'created_at', 'is_deleted', 'term', 'owner', 'started_at'];
+    const row = [id, record.name, record.createdAt, 0, 0, '', 0, inNamespace(id, 1)];
+    const values = [...row, ...valuesOf(record)];
+    const places = values.map(() => '?').join(', ');
+    return this.#write({
+      sql: `INSERT INTO namespace (${[...begin, 'next_seq', ...names].join(', ')}) VALUES (${places})`,
+      runs: [values],
+      touches: null,
+    });
+  }
+
+  change(record: NamespaceRecord): Promise<void> {
+    const sql = `UPDATE namespace SET ${SET} WHERE id = ? AND is_deleted = 0`;
+    return this.#write({ sql, runs: [[...valuesOf(record), record.id]], touches: null });
+  }
+
+  /** @see Store.deleteNamespace */
+  async delete(id: number): Promise<boolean> {
+    if (id === DEFAULT_NAMESPACE) return false;
+    const { dialect } = this.#database;
+    return this.#transaction(async (connection) => {
+      // Whoever commits waits for this row, and then finds that its term is over.
+      const lock: Statement = {
+        sql: `SELECT id FROM namespace WHERE id = ?${dialect.lockRow}`,
+        runs: [[id]],
+        touches: null,
+      };
+      await dialect.run(connection, [lock]);
+      const hasWork = await this.#history.reading(() => this.#hasWork(connection, id));
+      if (hasWork) return false;
+      const mark: Statement = {
+        sql: `UPDATE namespace SET is_deleted = 1, term = term + 1, owner = ''
+          WHERE id = ? AND is_deleted = 0`,
+        runs: [[id]],
+        touches: null,
+      };
+      await dialect.run(connection, [mark]);
+      return true;
+    });
+  }
+
+  async #hasWork(connection: Connection, id: number): Promise<boolean> {
+    const tasks = { sql: 'SELECT ns FROM task WHERE ns = ? LIMIT 1', runs: [[id]], touches: null };
+    const callbacks = this.#history.segments.of(id).map((segment): Statement => {
+      const { from, where, values } = outboxOf(this.#database.dialect, segment, id);
+      const sql = `SELECT ns FROM ${from} WHERE ${where}notify_state = 'pending' LIMIT 1`;
+      return { sql, runs: [values], touches: null };
+    });
+    const outcomes = await this.#database.dialect.run(connection, [tasks, ...callbacks]);
+    return outcomes.some(({ rows }) => rows.length > 0);
+  }
+
+  /** @see Store.withWork */
+  async withWork(): Promise<number[]> {
+    const found = await this.#history.reading(async () => {
+      const { dialect } = this.#database;
+      const callbacks = this.#history.segments.newestFirst.map((segment) => {
+        const { from, where } = outboxOf(dialect, segment, DEFAULT_NAMESPACE);
+        const ofIt = where === '' ? 'id = 0 AND ' : '';
+        const outbox = `${from} WHERE ${where.replace('?', 'namespace.id')}notify_state = 'pending'`;
+        return `SELECT id FROM namespace WHERE ${ofIt}EXISTS (SELECT 1 FROM ${outbox})`;
+      });
+      const live = `SELECT id FROM namespace
+        WHERE EXISTS (SELECT 1 FROM ${dialect.readBy('task', 'task_ns_id')} WHERE ns = namespace.id)`;
+      const ids = new Set<number>();
+      const selects = [live, ...callbacks];
+      for (let at = 0; at < selects.length; at += TABLE_COUNT) {
+        const union = selects.slice(at, at + TABLE_COUNT).join(' UNION ');
+        for (const row of await this.#database.rows(union)) ids.add(row['id'] as number);
+      }
+      return ids;
+    });
+    return [...found].sort((a, b) => a - b);
+  }
+
+  #write(statement: Statement): Promise<void> {
+    return this.#transaction(async (connection) => {
+      await this.#database.dialect.run(connection, [statement]);
+    });
+  }
+
+  #transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const { dialect } = this.#database;
+    return this.#database.transaction(async (connection) => {
+      await dialect.run(connection, [plain(dialect.begin)]);
+      return work(connection);
+    });
+  }
+}
+
+const valuesOf = (record: Omit<NamespaceRecord, 'id'>): Value[] => [
+  record.retention,
+  ...settingsValues(record),
+];
+
+function recordOf(row: Row): NamespaceRecord {
+  const get = <T>(name: string): T => row[name] as T;
+  return {
+    id: get('id'),
+    name: get('name'),
+    createdAt: get('created_at'),
+    retention: get('retention'),
+    ...settingsOf(row),
+  };
+}

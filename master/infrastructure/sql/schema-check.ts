@@ -1,0 +1,87 @@
+/** Whether the schema is what this version takes it for. Changes nothing. */
+import { StoreUnusable } from '../../application/ports.ts';
+import type { Database } from './database.ts';
+import type { Types } from './dialects/dialect.ts';
+import {
+  addedAttemptColumns,
+  addedEndColumns,
+  addedTaskColumns,
+  attemptColumns,
+  type Columns,
+  endColumns,
+  type Existing,
+  executorColumns,
+  installationColumns,
+  liveTaskColumns,
+  namespaceColumns,
+  readNames,
+  SCHEMA_VERSION,
+} from './migrations.ts';
+import { SEGMENT_PREFIX, segmentNamed } from './segments.ts';
+
+/**
+ * Whether everything is there that statements name: a version between two releases, or somebody's
+ * hand, may have left it out, and no try would ever succeed. Of segments it looks at the oldest and
+ * the newest: there may be a thousand.
+ * @throws {StoreUnusable} naming the table and the column, and what to do.
+ */
+export async function checkColumns(database: Database): Promise<void> {
+  const { knex, dialect } = database;
+  const listed = (await dialect.listTables(knex, SEGMENT_PREFIX)).filter(segmentNamed).sort();
+  const segments = [...new Set([listed.at(0), listed.at(-1)])].filter((name) => name !== undefined);
+  const tables = ['namespace', 'task', 'task_attempt', 'executor', 'installation', ...segments];
+  const existing = await readNames(database, tables);
+  // Another master may have dropped one meanwhile.
+  const kept = segments.filter((table) => existing.has(table));
+  for (const { table, made, added } of tablesOf(dialect.types, kept, existing)) {
+    const names = existing.get(table);
+    const isMissing = (name: string) => names?.has(name) !== true;
+    const lost = made.find(isMissing);
+    const missing = lost ?? added.find(isMissing);
+    if (missing === undefined) continue;
+    const what = names === undefined ? `no table ${table}` : `no column ${missing} in ${table}`;
+    const last = SCHEMA_VERSION - 1;
+    const remedy =
+      lost === undefined
+        ? `UPDATE schema_version SET version = ${last} has the next start add it; or`
+        : 'it cannot be made anew:';
+    throw new StoreUnusable(
+      `the database says schema version ${SCHEMA_VERSION}, but has ${what}: a version between two ` +
+        `releases has made it, or it was changed by hand. ${remedy} restore a backup, or use ` +
+        'another database',
+    );
+  }
+}
+
+/** Each table with the names of its columns; `added`: those that the last step makes. */
+function tablesOf(t: Types, segments: readonly string[], existing: Existing) {
+  const ofTask = [liveTaskColumns(t), addedTaskColumns(t)] as const;
+  const ofSegment = [ofTask[0] + endColumns(t), [...ofTask[1], ...addedEndColumns(t)]] as const;
+  const tables: readonly (readonly [string, string, Columns])[] = [
+    ['task', ...ofTask],
+    ['task_attempt', attemptColumns(t), addedAttemptColumns(t)],
+    ...segments.map((table) => [table, ...ofSegment] as const),
+  ];
+  const named = tables.map(([table, made, added]) => ({
+    table,
+    made: namesIn(made),
+    added: added.map(([name]) => name),
+  }));
+  // A table is made as a whole; without this one nobody knows terms and numbers any more.
+  const whole = (table: string, columns: string) => {
+    const names = namesIn(columns);
+    const isMade = table === 'namespace' || existing.has(table);
+    return { table, made: isMade ? names : [], added: names };
+  };
+  return [
+    whole('namespace', namespaceColumns(t)),
+    ...named,
+    whole('executor', executorColumns(t)),
+    whole('installation', installationColumns(t)),
+  ];
+}
+
+/** A column stands on a line of its own. */
+function namesIn(columns: string): string[] {
+  return [...columns.matchAll(/^ {2}([a-z_]+) /gm)].map(([, name]) => name ?? '');
+}

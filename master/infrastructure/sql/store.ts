@@ -1,0 +1,139 @@
+/**
+ * The database, as all namespaces share it: opens it, and hands out the store of each. Who may write
+ * is in `namespace/`, the tables of history in `history.ts`, what differs between databases behind
+ * `dialects/`. Knows nothing of tasks.
+ */
+import type { Log, NamespaceRecord, Store } from '../../application/ports.ts';
+import { StoreUnusable } from '../../application/ports.ts';
+import type { Dialect } from './dialects/dialect.ts';
+import { History } from './history.ts';
+import { keepSecrets } from './installation.ts';
+import { migrate } from './migrations.ts';
+import { Namespaces } from './namespace/namespaces.ts';
+import { Terms } from './namespace/terms.ts';
+import type { Databases } from './queries.ts';
+import { checkColumns } from './schema-check.ts';
+import { refused, type Shared, SqlTaskStore } from './task-store.ts';
+
+export class SqlStore implements Store {
+  readonly #shared: Shared;
+  readonly #dialect: Dialect;
+  readonly #history: History;
+  readonly #namespaces: Namespaces;
+  readonly #allowWeakDurability: boolean;
+  readonly #log: Log;
+  #opening: Promise<readonly string[]> | null = null;
+  #isOpen = false;
+  /** What served once is not refused for what somebody has done to it since. */
+  #hasServed = false;
+
+  constructor(
+    databases: Databases,
+    options: { readonly allowWeakDurability: boolean; readonly log: Log },
+  ) {
+    const { log, allowWeakDurability } = options;
+    this.#dialect = databases.engine.dialect;
+    this.#history = new History(databases.readers);
+    this.#namespaces = new Namespaces(databases.readers, this.#history);
+    this.#allowWeakDurability = allowWeakDurability;
+    this.#log = log;
+    this.#shared = {
+      databases,
+      history: this.#history,
+      terms: new Terms(databases, log),
+      log,
+      prepare: (now) => this.#prepare(now),
+      doubt: () => this.#doubt(),
+    };
+  }
+
+  async open(now: number): ReturnType<Store['open']> {
+    try {
+      const secrets = await this.#prepare(now);
+      return { secrets, namespaces: await this.#namespaces.list() };
+    } catch (error) {
+      throw refused(this.#dialect, error);
+    }
+  }
+
+  withWork(): Promise<number[]> {
+    return this.#namespaces.withWork();
+  }
+
+  createNamespace(record: Omit<NamespaceRecord, 'id'>): Promise<NamespaceRecord> {
+    return this.#namespaces.create(record);
+  }
+
+  changeNamespace(record: NamespaceRecord): Promise<void> {
+    return this.#namespaces.change(record);
+  }
+
+  deleteNamespace(id: number): Promise<boolean> {
+    return this.#namespaces.delete(id);
+  }
+
+  tasks(namespaceId: number): SqlTaskStore {
+    return new SqlTaskStore(this.#shared, namespaceId);
+  }
+
+  async readClock(): Promise<number> {
+    const { readers } = this.#shared.databases;
+    const [row] = await readers.rows(`SELECT ${this.#dialect.clockSeconds} AS seconds`);
+    return (row?.['seconds'] as number) * 1000;
+  }
+
+  prepareSegments(now: number): Promise<void> {
+    return this.#history.prepare(now);
+  }
+
+  dropSegments(before: number): Promise<number> {
+    return this.#history.drop(before, () => this.#shared.terms.confirmOwner());
+  }
+
+  async close(): Promise<void> {
+    const { engine, readers } = this.#shared.databases;
+    await Promise.all([...new Set([engine, readers])].map(({ knex }) => knex.destroy()));
+  }
+
+  #prepare(now: number): Promise<readonly string[]> {
+    this.#opening ??= this.#prepareOnce(now).then(
+      (secrets) => {
+        this.#isOpen = true;
+        this.#hasServed = true;
+        return secrets;
+      },
+      (error: unknown) => {
+        this.#opening = null;
+        throw error;
+      },
+    );
+    return this.#opening;
+  }
+
+  #doubt(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#opening = null;
+  }
+
+  async #prepareOnce(now: number): Promise<readonly string[]> {
+    const { readers } = this.#shared.databases;
+    await this.#checkServer();
+    await migrate(readers, now);
+    if (!this.#hasServed) await checkColumns(readers);
+    await this.#history.find();
+    await this.#history.prepare(now);
+    return keepSecrets(readers);
+  }
+
+  async #checkServer(): Promise<void> {
+    const { knex } = this.#shared.databases.readers;
+    const fault = await this.#dialect.findFault(knex);
+    if (fault !== null) throw new StoreUnusable(fault);
+    const weakness = await this.#dialect.findWeakness(knex);
+    if (weakness === null) return;
+    const message = `a power cut could lose accepted tasks: ${weakness}`;
+    if (!this.#allowWeakDurability) throw new StoreUnusable(message);
+    this.#log.warn(message);
+  }
+}
