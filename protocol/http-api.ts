@@ -307,6 +307,7 @@ export const problem = z.object({
   detail: z.string(),
   code: z.int(),
   task_id: z.string().optional(),
+  limit: z.string().optional().describe('What an operator has set and this would exceed.'),
   errors: z
     .array(z.object({ field: z.string(), message: z.string() }))
     .optional()

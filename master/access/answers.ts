@@ -80,6 +80,12 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
     // The backlog will not be empty in a second.
     retryAfter: 10,
   },
+  limited: {
+    status: 429,
+    means: '`limit` names what an operator has set and this would exceed.',
+    again: true,
+    retryAfter: 10,
+  },
   headTooLarge: { status: 431, means: 'The header fields are too large.' },
   fault: { status: 500, means: 'A fault inside the master; its log says which.', again: true },
   closed: { status: 503, means: 'The master is shutting down.', again: true, retryAfter: 1 },

@@ -15,6 +15,8 @@ export interface FieldError {
 interface ProblemExtras {
   readonly taskId?: string | undefined;
   readonly errors?: readonly FieldError[] | undefined;
+  /** What an operator has set, by its name. */
+  readonly limit?: string | undefined;
   /** In seconds, where this case knows better than its kind. */
   readonly retryAfter?: number;
   /** Beside those of its kind. */
@@ -27,6 +29,7 @@ export class Problem extends Error {
   readonly status: number;
   readonly taskId: string | undefined;
   readonly errors: readonly FieldError[] | undefined;
+  readonly limit: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(kind: AnswerKind, detail: string, extras: ProblemExtras = {}) {
@@ -37,6 +40,7 @@ export class Problem extends Error {
     this.status = answer.status;
     this.taskId = extras.taskId;
     this.errors = extras.errors;
+    this.limit = extras.limit;
     this.headers = {
       ...answer.headers,
       ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
@@ -58,6 +62,7 @@ export function bodyOf(problem: Problem): ProblemBody {
     detail: problem.message,
     code: problem.status,
     ...(problem.taskId === undefined ? {} : { task_id: problem.taskId }),
+    ...(problem.limit === undefined ? {} : { limit: problem.limit }),
     ...(problem.errors === undefined ? {} : { errors: [...problem.errors] }),
   };
 }

@@ -90,6 +90,8 @@ async function submitOne(
     }
     case 'overdue':
       throw pastDeadline(submission, outcome.now);
+    case 'limited':
+      throw new Problem('limited', outcome.message, { taskId, limit: outcome.limit });
     default:
       throw new Problem(outcome.kind, outcome.message, { taskId });
   }

@@ -113,7 +113,10 @@ async function command(
 ): Promise<Reply> {
   const taskId = taskIdOf(request);
   const outcome = await run(taskId);
-  if (outcome.kind !== 'done') throw new Problem(outcome.kind, outcome.message, { taskId });
+  if (outcome.kind !== 'done') {
+    const limit = outcome.kind === 'limited' ? outcome.limit : undefined;
+    throw new Problem(outcome.kind, outcome.message, { taskId, limit });
+  }
   return { body: { task_id: taskId, code: answers.done.status } };
 }
 

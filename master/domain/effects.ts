@@ -11,14 +11,23 @@ export type SubmitOutcome =
   /** Its deadline is not after `now`. */
   | { readonly taskId: string; readonly kind: 'overdue'; readonly now: number }
   /** Too much waits already; or no task is taken any more. */
-  | { readonly taskId: string; readonly kind: 'full' | 'closed'; readonly message: string };
+  | { readonly taskId: string; readonly kind: 'full' | 'closed'; readonly message: string }
+  | ({ readonly taskId: string } & LimitReached);
+
+/** What an operator has set as a limit is reached. */
+export interface LimitReached {
+  readonly kind: 'limited';
+  readonly limit: 'max_waiting';
+  readonly message: string;
+}
 
 /** What became of a command on one task or executor. */
 export type CommandOutcome =
   /** `lasting`: of a drain, whether it outlives the process of the executor. */
   | { readonly kind: 'done'; readonly lasting?: boolean }
   /** There is no such thing; its state does not allow it; or too much waits already. */
-  | { readonly kind: 'unknown' | 'conflict' | 'full'; readonly message: string };
+  | { readonly kind: 'unknown' | 'conflict' | 'full'; readonly message: string }
+  | LimitReached;
 
 /** The answer to a request; which of the two follows from the event that asked. */
 export type Reply = readonly SubmitOutcome[] | CommandOutcome;

@@ -49,7 +49,7 @@ export function retryRequested(
     return { kind: 'conflict', message: 'the deadline of the task has passed' };
   }
   const refusal = refusalOf(state, task.lane);
-  if (refusal !== null) return { kind: 'full', message: refusal };
+  if (refusal !== null) return refusal;
   // Its checkpoint stays: what an earlier run has finished need not be done again.
   const again: Task = { ...task, ...newRun(task, now, task.priority) };
   // Its callback goes with the history row.

@@ -1,11 +1,12 @@
 /** A submitted task is accepted or refused. */
 import { taskInserted } from '../changes.ts';
 import type { Event, NewTask } from '../events.ts';
-import type { Output, SubmitOutcome } from '../effects.ts';
+import type { LimitReached, Output, SubmitOutcome } from '../effects.ts';
 import { enqueue, hasLaneFor } from '../queue/waiting.ts';
 import type { State } from '../state.ts';
 import { kindKeyOf, startLimitOf, type Task } from '../task.ts';
 
+type Refusal = { readonly kind: 'full'; readonly message: string } | LimitReached;
 type StartLimits = Pick<Task, 'startTimeoutMs' | 'deadlineAt'>;
 
 /** One outcome for each task, in order: of two with one id the first is accepted. */
@@ -43,7 +44,7 @@ function submit(
   if (!state.accepting) return { taskId, kind: 'closed', message: 'the master is shutting down' };
   const task = createTask(state, request, now);
   const refusal = refusalOf(state, task.lane);
-  if (refusal !== null) return { taskId, kind: 'full', message: refusal };
+  if (refusal !== null) return { taskId, ...refusal };
   state.lastSeq = task.seq;
   out.changes.push(taskInserted(task));
   out.effects.push({ type: 'observe', event: 'task_accepted', task });
@@ -52,19 +53,21 @@ function submit(
 }
 
 /** Why no further task may begin to wait in this lane, or null. */
-export function refusalOf(state: State, lane: string): string | null {
-  if (state.waitingCount >= state.policy.waitingCountMax) {
-    return `${state.waitingCount} tasks wait already`;
+export function refusalOf(state: State, lane: string): Refusal | null {
+  const { policy, settings, waitingCount } = state;
+  if (waitingCount >= policy.waitingCountMax) {
+    return { kind: 'full', message: `${waitingCount} tasks wait already` };
   }
-  const { maxWaiting } = state.settings;
-  if (maxWaiting !== null && state.waitingCount >= maxWaiting) {
-    return `${state.waitingCount} tasks wait, and max_waiting is ${maxWaiting}`;
+  const { maxWaiting } = settings;
+  if (maxWaiting !== null && waitingCount >= maxWaiting) {
+    const message = `${waitingCount} tasks wait, and max_waiting is ${maxWaiting}`;
+    return { kind: 'limited', limit: 'max_waiting', message };
   }
   if (hasLaneFor(state, lane)) return null;
-  return (
-    `tasks wait in ${state.policy.laneCountMax} different combinations of type, requires and ` +
-    'labels already; labels choose executors, they are not tags'
-  );
+  const message =
+    `tasks wait in ${policy.laneCountMax} different combinations of type, requires and ` +
+    'labels already; labels choose executors, they are not tags';
+  return { kind: 'full', message };
 }
 
 function createTask(state: State, request: NewTask, now: number): Task {

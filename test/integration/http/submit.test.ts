@@ -346,6 +346,13 @@ describe('submit over HTTP', () => {
     expect(full.headers['retry-after']).to.match(/^\d+$/);
     expect(full.json()).to.include({ code: 429, task_id: 'a', detail: 'Full.' });
 
+    const limited = { kind: 'limited', limit: 'max_waiting', message: 'Two wait.' } as const;
+    face.master.submitOverride = ({ id }) => ({ taskId: id, ...limited });
+    const beyond = await submit();
+    expect(beyond.status).to.equal(429);
+    expect(beyond.headers['retry-after']).to.equal('10');
+    expect(beyond.json()).to.include({ limit: 'max_waiting', detail: 'Two wait.' });
+
     face.master.submitOverride = () => {
       throw new Unavailable('Recovering.', 3);
     };

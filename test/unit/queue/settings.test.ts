@@ -211,8 +211,9 @@ describe('max_waiting', () => {
   it('refuses a submit beyond it, and names it', () => {
     set({ maxWaiting: 2 });
     const { outcomes } = scheduler.submit({ id: 'a' }, { id: 'b' }, { id: 'c' });
-    expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['accepted', 'accepted', 'full']);
-    expect(outcomes[2]).to.include({ message: '2 tasks wait, and max_waiting is 2' });
+    expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['accepted', 'accepted', 'limited']);
+    const message = '2 tasks wait, and max_waiting is 2';
+    expect(outcomes[2]).to.include({ limit: 'max_waiting', message });
   });
 
   it('refuses a retry beyond it, but nothing that was accepted', () => {
@@ -224,7 +225,7 @@ describe('max_waiting', () => {
     set({ maxWaiting: 1 });
     scheduler.submit({ id: 'c' });
     const retry = { type: 'retryRequested', taskId: 'a', task: ended } as const;
-    expect(scheduler.command(retry).reply).to.include({ kind: 'full' });
+    expect(scheduler.command(retry).reply).to.include({ kind: 'limited', limit: 'max_waiting' });
     scheduler.fail('x');
     expect(scheduler.task('b').state).to.equal('waiting');
   });
