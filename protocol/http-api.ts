@@ -246,7 +246,13 @@ export const taskView = z.object({
       message: z.string(),
       ahead: z.int().nullable(),
       paused: pauseView.optional(),
-      limit: z.object({ name: z.literal('max_running'), max: z.int(), used: z.int() }).optional(),
+      limit: z
+        .object({
+          name: z.enum(['max_running', 'running_task_bytes']),
+          max: z.int(),
+          used: z.int(),
+        })
+        .optional(),
     })
     .nullable()
     .describe('Why the task does not run yet; null unless it waits.'),

@@ -50,11 +50,12 @@ export function backlogOf(state: State, now: number): Backlog {
 
 /** How full the state is. */
 export function fillsOf(state: State): readonly Fill[] {
-  const { policy, notifying } = state;
+  const { policy, notifying, open } = state;
   const windowBytesMax = policy.windowBytesMax * WINDOW_BYTES_FACTOR;
   return [
     { bound: 'waiting_task_count', used: state.waitingCount, limit: policy.waitingCountMax },
     { bound: 'waiting_window_bytes', used: state.windowBytes, limit: windowBytesMax },
+    { bound: 'running_task_bytes', used: open.bytes, limit: policy.runningBytesMax },
     { bound: 'lane_count', used: state.lanes.size, limit: policy.laneCountMax },
     { bound: 'callback_count', used: notifying.size, limit: policy.notificationCountMax },
     { bound: 'callback_bytes', used: notifying.bytes, limit: NOTIFYING_BYTES_MAX },

@@ -19,6 +19,12 @@ const MiB = 1024 * KiB;
 export const WINDOW_COUNT_MAX = 100_000;
 export const WINDOW_BYTES_MAX = 256 * MiB;
 
+/**
+ * Bytes of what offered and running tasks hold (params, checkpoint, the details of their last error).
+ * Beyond it nothing is offered until one of them ends, the last one whole.
+ */
+export const RUNNING_BYTES_MAX = 1024 * MiB;
+
 /** Combinations of type, required labels and labels with waiting tasks; beyond it submits are refused. */
 export const LANES_MAX = 10_000;
 

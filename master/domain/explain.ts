@@ -21,7 +21,11 @@ export interface WaitingReason {
   /** Of `paused`. */
   readonly pause?: Pause;
   /** Of `limited`. */
-  readonly limit?: { readonly name: 'max_running'; readonly max: number; readonly used: number };
+  readonly limit?: {
+    readonly name: 'max_running' | 'running_task_bytes';
+    readonly max: number;
+    readonly used: number;
+  };
 }
 
 /** Of a waiting task; the first reason that applies, in words for people. */
@@ -72,6 +76,12 @@ export function explain(state: State, task: Task, now: number): WaitingReason {
       ...because('limited', message),
       limit: { name: 'max_running', max: maxRunning, used },
     };
+  }
+  const used = state.open.bytes;
+  const max = state.policy.runningBytesMax;
+  if (used >= max) {
+    const message = `What runs holds ${used} bytes, and ${max} are allowed (running_task_bytes).`;
+    return { ...because('limited', message), limit: { name: 'running_task_bytes', max, used } };
   }
   const idle = serving.filter((executor) => executor.occupation === null);
   if (idle.length === 0) {

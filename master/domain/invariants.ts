@@ -49,6 +49,7 @@ export function violations(state: State): Violation[] {
 type Expect = (holds: boolean, invariant: string, what: () => string) => void;
 
 function checkTasks(state: State, expect: Expect): void {
+  let openBytes = 0;
   for (const [id, task] of state.tasks) {
     const what = () => `${id} is ${task.state} ${task.attempt} of ${task.executorId}`;
     expect(task.id === id, 'S2', what);
@@ -61,12 +62,15 @@ function checkTasks(state: State, expect: Expect): void {
     }
     expect(task.state === 'offered' || task.state === 'running', 'I4', what);
     expect(task.attempt > 0, 'I4', what);
+    openBytes += heldBytes(task);
     const occupation = holderOf(state, task)?.occupation;
     const isHeld = occupation?.taskId === id && occupation.attempt === task.attempt;
     const isEnding = holderOf(state, task)?.ending?.taskId === id;
     expect(isEnding === (task.cancelReason !== null), 'S6', what);
     expect(isHeld, 'I5', () => `${what()}, which has ${JSON.stringify(occupation)}`);
   }
+  const { bytes } = state.open;
+  expect(bytes === openBytes, 'S3', () => `open tasks hold ${openBytes} bytes, not ${bytes}`);
   const isTimed = state.unwritten.size === 0 || Number.isFinite(state.flushAt);
   expect(isTimed, 'S5', () => `${state.unwritten.size} tasks are never written`);
   for (const task of state.unwritten) {

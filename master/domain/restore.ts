@@ -65,6 +65,7 @@ export function restore(options: {
   state.overdueHidden = state.waitingCount > 0;
   for (const task of options.active) {
     state.tasks.set(task.id, task);
+    state.open.count(task);
     const executor = recallExecutor(state, task, now);
     if (task.cancelReason !== null) beginGrace(state, executor, task, now);
     if (task.state === 'running') {

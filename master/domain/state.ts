@@ -7,6 +7,7 @@ import {
   LANES_MAX,
   NOTIFYING_COUNT_MAX,
   RELEASE_COUNT_MAX,
+  RUNNING_BYTES_MAX,
   WINDOW_BYTES_MAX,
   WINDOW_COUNT_MAX,
 } from './bounds.ts';
@@ -14,6 +15,7 @@ import { Deadlines } from './queue/deadlines.ts';
 import { InFlight } from './queue/in-flight.ts';
 import { Junctions } from './queue/junctions.ts';
 import type { Kind, Lane, Pool } from './queue/lane.ts';
+import { OpenTasks } from './queue/open-tasks.ts';
 import { Window } from './queue/window.ts';
 import type { Notification, Task } from './task.ts';
 
@@ -38,6 +40,8 @@ export interface Policy {
   readonly windowCountMax: number;
   readonly windowBytesMax: number;
   readonly laneCountMax: number;
+  /** Bytes of what offered and running tasks hold; beyond it nothing is offered. */
+  readonly runningBytesMax: number;
   /** Waiting tasks in all; beyond it submit is refused. */
   readonly waitingCountMax: number;
   /** Callbacks in flight or about to be. */
@@ -59,6 +63,7 @@ export const defaultPolicy: Policy = {
   windowCountMax: WINDOW_COUNT_MAX,
   windowBytesMax: WINDOW_BYTES_MAX,
   laneCountMax: LANES_MAX,
+  runningBytesMax: RUNNING_BYTES_MAX,
   waitingCountMax: 10_000_000,
   notificationCountMax: NOTIFYING_COUNT_MAX,
   pageCount: 1_000,
@@ -92,6 +97,7 @@ export interface State {
   accepting: boolean;
   /** Offered and running tasks, all of them, and the waiting ones that are in a window. */
   readonly tasks: Map<string, Task>;
+  readonly open: OpenTasks;
   readonly kinds: Map<string, Kind>;
   readonly lanes: Map<string, Lane>;
   /** Those without a task that waits, the longest so first. */
@@ -163,6 +169,7 @@ export function createState(options: {
     lastSeq: options.lastSeq,
     accepting: true,
     tasks: new Map(),
+    open: new OpenTasks(),
     kinds: new Map(),
     lanes: new Map(),
     emptyLanes: new Set(),
@@ -207,9 +214,10 @@ export function random01(state: State): number {
 }
 
 /** Whether anything may be offered now. */
-export function mayOffer({ accepting, settings, heldCount }: State): boolean {
+export function mayOffer({ accepting, settings, heldCount, open, policy }: State): boolean {
   const { paused, maxRunning } = settings;
-  return accepting && paused === null && (maxRunning === null || heldCount < maxRunning);
+  const hasRoom = maxRunning === null || heldCount < maxRunning;
+  return accepting && paused === null && hasRoom && open.bytes < policy.runningBytesMax;
 }
 
 /** By which the limits for starts are judged: this clock stands still in a pause. */

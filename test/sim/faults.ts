@@ -81,6 +81,8 @@ export function settingsFor(seed: number, faults?: FaultClasses): Settings {
       windowCountMax: random.pick([8, 20, 40, 500]),
       windowBytesMax: random.pick([40, 200, 1_000_000]),
       laneCountMax: random.pick([6, 12, 100]),
+      // By the seed alone: the rest of a run is drawn as without it.
+      runningBytesMax: seed % 5 === 2 ? 15 + (seed % 3) * 30 : defaultPolicy.runningBytesMax,
       pageCount: random.pick([2, 4, 7, 20]),
       notificationCountMax: random.pick([1, 3, 10, 100]),
       waitingCountMax: random.pick([40, 1000]),

@@ -8,7 +8,7 @@ import type { Commit } from '../../master/application/ports.ts';
 import type { RowWrite } from '../../master/domain/changes.ts';
 import type { AttemptRecord, Notification, Task } from '../../master/domain/task.ts';
 import { isTerminal, mayFollow, startByAfter } from '../../master/domain/task.ts';
-import type { Settings } from '../../master/domain/state.ts';
+import type { Policy, Settings } from '../../master/domain/state.ts';
 import { Children } from './actors/children.ts';
 import type { Faults } from './faults.ts';
 import { FrameChecks } from './network.ts';
@@ -43,12 +43,12 @@ export class Ledger {
   readonly #world: World;
   readonly #faults: Faults;
 
-  constructor(world: World, faults: Faults) {
+  constructor(world: World, faults: Faults, policy: Policy) {
     this.#world = world;
     this.#faults = faults;
     this.frames = new FrameChecks(world);
     this.children = new Children(world, faults, this);
-    this.#offerChecks = new OfferChecks(world);
+    this.#offerChecks = new OfferChecks(world, policy);
   }
 
   get term(): number {

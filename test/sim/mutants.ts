@@ -65,6 +65,13 @@ function mutantList(): Mutant[] {
       ),
     },
     {
+      name: 'offers whatever what runs holds already',
+      ...onState((state) => {
+        const policy = { ...state.policy, runningBytesMax: Number.POSITIVE_INFINITY };
+        Object.assign(state, { policy });
+      }),
+    },
+    {
       name: 'takes the result of any attempt for that of the newest',
       faults: { handlers: true, executorPause: true },
       settings: { executorCount: 4, disturbMsMax: 300, longRunChance: 0.6, stormMs: 100_000 },

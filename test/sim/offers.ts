@@ -1,6 +1,6 @@
 /** What holds of every offer, and of tasks that nobody started in time, by the rows as they were before it was made. */
 import type { Commit } from '../../master/application/ports.ts';
-import { NO_SETTINGS, type Settings } from '../../master/domain/state.ts';
+import { NO_SETTINGS, type Policy, type Settings } from '../../master/domain/state.ts';
 import { isStartOverdue, type Task } from '../../master/domain/task.ts';
 import { NO_OVERRIDE, type Override } from '../../master/domain/executor.ts';
 import type { World } from './world.ts';
@@ -39,9 +39,13 @@ export class OfferChecks {
   /** Since when the start timeouts of tasks count: from when they were due. */
   readonly #countsSince = new Map<number, number>();
   #offerCount = 0;
+  /** Of the params of the tasks that are offered by this commit. */
+  #offeredBytesMax = 0;
+  readonly #runningBytesMax: number;
 
-  constructor(world: World) {
+  constructor(world: World, { runningBytesMax }: Policy) {
     this.#world = world;
+    this.#runningBytesMax = runningBytesMax;
   }
 
   get settings(): Settings {
@@ -55,6 +59,7 @@ export class OfferChecks {
   /** Before the tasks of the commit. */
   begin({ writes, settings, now }: Commit): void {
     this.#offerCount = 0;
+    this.#offeredBytesMax = 0;
     this.#before = this.#settings;
     if (settings !== undefined) this.#set(settings, now);
     this.#started = new Set();
@@ -93,6 +98,7 @@ export class OfferChecks {
 
   check(task: Task, before: Task | undefined): void {
     this.#offerCount++;
+    this.#offeredBytesMax = Math.max(this.#offeredBytesMax, task.params.length);
     const { id, offeredAt, executorId } = task;
     const { now } = this.#world;
     if (this.#before.paused !== null && this.#settings.paused !== null) {
@@ -139,13 +145,22 @@ export class OfferChecks {
     this.#world.violate('I20', `${id}, ${what}, is offered to ${kind.id}, ${whose}`);
   }
 
-  /** I19, after the tasks of the commit: no more than may are with executors. */
+  /** I19 and I21, after the tasks of the commit: no more than may are with executors, nor hold more. */
   end(live: Iterable<Task>): void {
     // Its limit may have been lowered after it had offered.
     const isOver = (count: number, max: number | null) => max !== null && count > max;
     if (this.#offerCount === 0) return;
     let openCount = 0;
-    for (const { state } of live) if (state !== 'waiting') openCount++;
+    let bytes = 0;
+    for (const { state, params } of live) {
+      if (state === 'waiting') continue;
+      openCount++;
+      bytes += params.length;
+    }
+    // The last one was offered while the others held less; their checkpoints and errors come on top.
+    if (bytes - this.#offeredBytesMax >= this.#runningBytesMax) {
+      this.#world.violate('I21', `${bytes} bytes run, and ${this.#runningBytesMax} may`);
+    }
     const { maxRunning } = this.#settings;
     if (isOver(openCount, maxRunning) && isOver(openCount, this.#before.maxRunning)) {
       this.#world.violate('I19', `${openCount} are with executors, and ${maxRunning} may be`);

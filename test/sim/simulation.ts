@@ -57,7 +57,7 @@ class Run {
     this.#world.log(`seed ${settings.seed} ${JSON.stringify(settings)}`);
     const world = this.#world;
     const faults = new Faults(settings.faults);
-    const ledger = new Ledger(world, faults);
+    const ledger = new Ledger(world, faults, settings.policy);
     const network = new Network(world, settings.networkLatencyMsMax);
     this.#faults = faults;
     this.#ledger = ledger;

@@ -50,8 +50,11 @@ export function assignRoused(state: State, now: number, out: Output): void {
 }
 
 /** There may be no room for all that might be offered: what comes first has it. */
-function isLimited({ settings }: State): boolean {
-  return settings.paused !== null || settings.maxRunning !== null;
+function isLimited({ settings, open, windowBytes, policy }: State): boolean {
+  const mayNeed = open.bytes + windowBytes;
+  return (
+    settings.paused !== null || settings.maxRunning !== null || mayNeed > policy.runningBytesMax
+  );
 }
 
 /** A free executor takes the first task, by (orderTime, seq), of all the lanes it may serve. */
@@ -186,6 +189,7 @@ function offer({ state, now, out }: Round, task: Task, executor: Executor): void
   task.stallHiddenMs = 0;
   task.progressPercent = null;
   occupy(state, executor, { taskId: task.id, attempt: task.attempt, accepted: false });
+  state.open.count(task);
   executor.missedCount = 0;
   leaveIdle(state, executor);
   state.deadlines.push({

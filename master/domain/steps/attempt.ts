@@ -175,6 +175,7 @@ export function progressReported(
     state.givenBack.delete(task.seq);
     out.changes.push(checkpointSaved(task));
   }
+  state.open.count(task);
   writeSoon(state, task, now);
 }
 

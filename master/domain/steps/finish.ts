@@ -155,6 +155,7 @@ function requeue(state: State, task: Task, dueAt: number, now: number, out: Outp
   task.startedAt = null;
   task.cancelRequestedAt = null;
   task.cancelReason = null;
+  state.open.forget(task);
   state.unwritten.delete(task);
   out.changes.push(taskUpdated(task));
   enqueue(state, task, now);
@@ -204,6 +205,7 @@ export function finish(
   forgetDoubts(state, task);
   state.tasks.delete(task.id);
   state.givenBack.delete(task.seq);
+  state.open.forget(task);
   state.unwritten.delete(task);
   task.state = to;
   task.finishedAt = now;
