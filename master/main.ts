@@ -10,23 +10,31 @@ import { ExecutorGateway } from './access/executors/gateway.ts';
 import { ExecutorSessions } from './access/executors/sessions.ts';
 import { createHttpServer } from './access/http-server.ts';
 import { Engine } from './application/engine.ts';
-import { Master } from './application/master.ts';
-import { DEFAULT_NAMESPACE, type Log, type Observer } from './application/ports.ts';
+import { LISTS, Master } from './application/master.ts';
+import type { Clock, Log, NamespaceRecord, Observer, Store } from './application/ports.ts';
+import { Namespaces } from './application/process/namespaces.ts';
 import { retention } from './application/process/retention.ts';
 import { type Part, Lifecycle } from './application/process/lifecycle.ts';
 import { wallClockWatch } from './application/process/wall-clock.ts';
+import { Turnstile } from './application/turnstile.ts';
 import type { Config } from './config.ts';
+import type { Tally } from './domain/bounds.ts';
 import { defaultPolicy, type Policy } from './domain/state.ts';
 import { AddressPolicy } from './infrastructure/callbacks/address-policy.ts';
 import { HttpNotifier } from './infrastructure/callbacks/http-notifier.ts';
 import { openDataDirectory } from './infrastructure/data-directory.ts';
-import { createMetrics } from './infrastructure/metrics.ts';
+import { createMetrics, type Metrics } from './infrastructure/metrics.ts';
 import { NameResolver } from './infrastructure/callbacks/name-resolver.ts';
 import { keepNotifySecret } from './infrastructure/notify-secret.ts';
 import { openSqlStore } from './infrastructure/sql/open.ts';
 import { createClock } from './infrastructure/system.ts';
 import { spareLog } from './infrastructure/spare-log.ts';
-import { createLog, createLogObserver, type ProcessLog } from './infrastructure/winston-log.ts';
+import {
+  createLog,
+  createLogObserver,
+  logWith,
+  type ProcessLog,
+} from './infrastructure/winston-log.ts';
 
 export { type Config, configFields, loadConfig, redacted } from './config.ts';
 export { StoreUnusable } from './application/ports.ts';
@@ -66,9 +74,8 @@ export async function runMaster(
     sayWhy(error);
     throw error;
   });
-  const { engine, handle, gateway, http, notifySecrets } = parts;
+  const { namespaces, gateway, http, notifySecrets } = parts;
   let url = '';
-  let ended: Promise<void> = Promise.resolve();
   const lifecycle = new Lifecycle([
     ...outside(parts),
     {
@@ -82,13 +89,15 @@ export async function runMaster(
       },
       stop: () => http.close(),
     },
-    { start: () => gateway.attach(http.server, handle), stop: () => gateway.shutdown() },
+    { start: () => gateway.attach(http.server), stop: () => gateway.shutdown() },
     {
       async start() {
-        ({ ended } = await engine.start());
-        if (engine.status === 'ready') log.info('the master takes work', { event: 'ready', url });
+        await namespaces.start();
+        if (namespaces.status === 'ready') {
+          log.info('the master takes work', { event: 'ready', url });
+        }
       },
-      stop: () => engine.stop(),
+      stop: () => namespaces.stop(),
     },
     ...upkeep(parts, config, log),
   ]);
@@ -111,7 +120,7 @@ export async function runMaster(
     return await endFor(error);
   }
   // Deposed: nothing may be written any more, so that only the rest is shut down.
-  const stopped = ended.then(stop, endFor);
+  const stopped = namespaces.ended.then(stop, endFor);
   stopped.catch(() => undefined);
   return { url, notifySecrets, stop, stopped };
 }
@@ -127,11 +136,16 @@ function outside({ store, resolver, notifier }: Parts): Part[] {
 }
 
 /** What is to be done at times. */
-function upkeep({ store, clock, engine }: Parts, { retentionDays }: Config, log: Log): Part[] {
+function upkeep({ store, clock, namespaces }: Parts, config: Config, log: Log): Part[] {
+  const { retentionDays } = config;
+  const follow = (): void => {
+    clock.followWall();
+    namespaces.followWall();
+  };
   return [
     // By a clock that is never set: what a wrong one drops does not come back.
     retention({ store, clock: createClock(), log, retentionDays }),
-    wallClockWatch({ store, clock, log, follow: () => engine.followWall() }),
+    wallClockWatch({ store, clock, log, follow }),
   ];
 }
 
@@ -149,7 +163,7 @@ type Parts = Awaited<ReturnType<typeof assemble>>;
 /** Every part, each given what it needs; nothing has begun yet. */
 async function assemble(config: Config, log: ProcessLog) {
   openDataDirectory(config.dataDir);
-  const { databaseUrl, allowWeakDurability, leaseMs, host, port } = config;
+  const { databaseUrl, allowWeakDurability, host, port } = config;
   const clock = createClock();
   // Never set: for what measures lengths of time, whatever becomes of terms.
   const evenClock = createClock();
@@ -159,45 +173,44 @@ async function assemble(config: Config, log: ProcessLog) {
     config.notifySecrets.length > 0 ? config.notifySecrets : [keepNotifySecret(config.dataDir)];
   const authorizer = createAuthorizer(config);
   const store = await openSqlStore({ url: databaseUrl, allowWeakDurability, log });
-  const tasks = store.tasks(DEFAULT_NAMESPACE);
-  const sessions = new ExecutorSessions({
-    clock: evenClock,
-    heartbeatMs: Math.floor(leaseMs / HEARTBEATS_PER_LEASE),
-    leaseMs,
-    requiresMac: config.requireMac,
-    createId: randomUUID,
-  });
-  const gateway = new ExecutorGateway({
-    authorize: (request) => authorizer.authorizeExecutor(request),
-    sessions,
-    log: spare,
-  });
   const policy = new AddressPolicy(config.notifyAllow);
   const resolver = new NameResolver(evenClock);
   const notifier = new HttpNotifier({
     secrets: notifySecrets,
     policy,
     resolve: (host) => resolver.resolve(host),
-    post: (event) => engine.post(event),
-    findTask: (taskId) => tasks.readTask(taskId),
     clock: evenClock,
     log,
   });
-  const engine = new Engine({
-    store: tasks,
+  const shared: Shared = {
+    config,
     clock,
-    link: sessions,
+    evenClock,
+    store,
     notifier,
-    observer: both(metrics, createLogObserver(log, spare)),
+    metrics,
     log,
-    policy: policyOf(config),
+    spare,
     // A container that takes the place of another has its name, and is process 1 as well.
     owner: `${hostname()}:${process.pid}:${randomUUID()}`,
-    seed: clock.now(),
+    lists: new Turnstile(LISTS),
+    frames: { bytes: 0 },
+    sent: { bytes: 0 },
+    ledCount: () => namespaces.ledCount,
+  };
+  const namespaces: Namespaces<ReturnType<typeof lead>> = new Namespaces({
+    store,
+    clock,
+    log,
+    lead: (record) => lead(shared, record),
   });
-  const handle = new Master(engine, tasks, clock);
+  const gateway = new ExecutorGateway({
+    authorize: (request) => authorizer.authorizeExecutor(request),
+    namespaces,
+    log: spare,
+  });
   const http = createHttpServer({
-    handle,
+    namespaces,
     authorizer,
     metrics,
     log,
@@ -206,13 +219,80 @@ async function assemble(config: Config, log: ProcessLog) {
     version: VERSION,
     refusalOfReceiver: (url) => policy.checkUrl(new URL(url))?.message ?? null,
   });
-  metrics.watch(handle, [handle, sessions, http, notifier, log]);
-  return { clock, store, gateway, notifier, resolver, engine, handle, http, notifySecrets };
+  metrics.watch(namespaces, [namespaces, http, notifier, log]);
+  return { clock, store, gateway, notifier, resolver, namespaces, http, notifySecrets };
 }
 
-function policyOf(config: Config): Policy {
+/** What all namespaces have in common. */
+interface Shared {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly evenClock: Clock;
+  readonly store: Store;
+  readonly notifier: HttpNotifier;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly spare: Log;
+  readonly owner: string;
+  readonly lists: Turnstile;
+  readonly frames: Tally;
+  readonly sent: Tally;
+  readonly ledCount: () => number;
+}
+
+/** What leads one namespace; nothing of it has begun yet. */
+function lead(shared: Shared, { id, name }: NamespaceRecord) {
+  const { config, metrics, owner, lists, frames, sent } = shared;
+  const { leaseMs } = config;
+  const log = logWith(shared.log, { namespace: name });
+  // When the process follows the wall clock, a namespace does as soon as its engine can.
+  const clock = createClock(() => shared.clock.now());
+  const store = shared.store.tasks(id);
+  const sessions = new ExecutorSessions({
+    namespace: name,
+    clock: shared.evenClock,
+    heartbeatMs: Math.floor(leaseMs / HEARTBEATS_PER_LEASE),
+    leaseMs,
+    requiresMac: config.requireMac,
+    createId: randomUUID,
+    sent,
+  });
+  const notifier = shared.notifier.of({
+    namespace: name,
+    post: (event) => engine.post(event),
+    findTask: (taskId) => store.readTask(taskId),
+  });
+  const engine: Engine = new Engine({
+    store,
+    clock,
+    link: sessions,
+    notifier,
+    observer: both(
+      metrics.of(name),
+      createLogObserver(log, logWith(shared.spare, { namespace: name })),
+    ),
+    log,
+    policy: policyOf(config, shared.ledCount),
+    owner,
+    seed: clock.now() + id,
+    frames,
+  });
+  const master = new Master({ engine, store, clock, namespace: name, lists });
+  sessions.attach(master);
+  return { engine, sessions, master };
+}
+
+/** Of one of `ledCount` namespaces: what memory there is for waiting tasks, each has the same share of. */
+function policyOf(config: Config, ledCount: () => number): Policy {
+  const share = (all: number): number => Math.ceil(all / Math.max(1, ledCount()));
   return {
     ...defaultPolicy,
+    get windowCountMax() {
+      return share(defaultPolicy.windowCountMax);
+    },
+    get windowBytesMax() {
+      return share(defaultPolicy.windowBytesMax);
+    },
     leaseMs: config.leaseMs,
     assignTimeoutMs: config.assignTimeoutMs,
     executionTimeoutMs: config.executionTimeoutMs,

@@ -9,17 +9,17 @@ import {
   HTTP_LIMITS,
 } from '@soda-scheduler/protocol';
 import { z } from 'zod';
-import type { MasterHandle } from '../application/master-handle.ts';
+import type { NamespacesHandle } from '../application/process/namespaces-handle.ts';
 import type { CommandOutcome } from '../domain/effects.ts';
 import { answers } from './answers.ts';
 import { invalidFields, Problem } from './problem.ts';
 import { validate } from './body/fields.ts';
-import type { ApiRequest, HttpMetrics, Reply, Route } from './route.ts';
+import type { ApiRequest, HttpMetrics, NamespaceRoute, Reply, Route } from './route.ts';
 import { executorView, goneExecutorView } from './views.ts';
 
 const statusResponse = z.object({ status: z.string() });
 
-export function executorRoutes(handle: MasterHandle): Route[] {
+export function executorRoutes(): NamespaceRoute[] {
   return [
     {
       method: 'GET',
@@ -28,9 +28,9 @@ export function executorRoutes(handle: MasterHandle): Route[] {
       summary:
         'The executors that the master knows, with what each is doing; and the drained ones.',
       replies: { done: executorList },
-      handle: () => {
-        const present = handle.executors().map(executorView);
-        const gone = handle.goneExecutors().map(goneExecutorView);
+      handle: (_request, master) => {
+        const present = master.executors().map(executorView);
+        const gone = master.goneExecutors().map(goneExecutorView);
         return { body: { executors: [...present, ...gone] } };
       },
     },
@@ -41,10 +41,10 @@ export function executorRoutes(handle: MasterHandle): Route[] {
       summary: 'Give an executor no new task. With a timeout, take back what it still runs then.',
       body: { schema: drainRequest, bytesMax: HTTP_LIMITS.bodyBytesMax, optional: true },
       replies: { done: executorCommandResponse },
-      handle: (request) => {
+      handle: (request, master) => {
         const { timeout } = validate(drainRequest, request.body);
         const timeoutMs = timeout === undefined ? null : Math.round(timeout * 1000);
-        return command(request, (executorId) => handle.drainExecutor(executorId, timeoutMs));
+        return command(request, (executorId) => master.drainExecutor(executorId, timeoutMs));
       },
     },
     {
@@ -53,7 +53,8 @@ export function executorRoutes(handle: MasterHandle): Route[] {
       role: 'admin',
       summary: 'Give a drained executor tasks again.',
       replies: { done: executorCommandResponse },
-      handle: (request) => command(request, (executorId) => handle.resumeExecutor(executorId)),
+      handle: (request, master) =>
+        command(request, (executorId) => master.resumeExecutor(executorId)),
     },
     {
       method: 'PATCH',
@@ -62,19 +63,22 @@ export function executorRoutes(handle: MasterHandle): Route[] {
       summary: 'Set the labels and reservations of an executor in place of its own.',
       body: { schema: executorChange, bytesMax: HTTP_LIMITS.bodyBytesMax },
       replies: { done: executorCommandResponse },
-      handle: (request) => {
+      handle: (request, master) => {
         const { labels, reserve } = validate(executorChange, request.body);
         const override = {
           ...(labels !== undefined && { labels }),
           ...(reserve !== undefined && { reserve }),
         };
-        return command(request, (executorId) => handle.relabelExecutor(executorId, override));
+        return command(request, (executorId) => master.relabelExecutor(executorId, override));
       },
     },
   ];
 }
 
-export function probeRoutes(handle: MasterHandle, metrics: HttpMetrics): Route[] {
+export function probeRoutes(
+  namespaces: Pick<NamespacesHandle, 'status'>,
+  metrics: HttpMetrics,
+): Route[] {
   return [
     {
       method: 'GET',
@@ -91,9 +95,8 @@ export function probeRoutes(handle: MasterHandle, metrics: HttpMetrics): Route[]
       summary: 'The master takes work; 503 while it starts, recovers or drains.',
       replies: { done: statusResponse },
       handle: () => {
-        if (handle.status !== 'ready') {
-          throw new Problem('unavailable', `The master is ${handle.status}.`);
-        }
+        const { status } = namespaces;
+        if (status !== 'ready') throw new Problem('unavailable', `The master is ${status}.`);
         return { body: { status: 'ready' } };
       },
     },

@@ -19,6 +19,7 @@ export interface Answer {
 type OutcomeKind = SubmitOutcome['kind'] | CommandOutcome['kind'];
 /** What else may happen on the way there. */
 type RequestKind =
+  | 'created'
   | 'invalid'
   | 'noToken'
   | 'forbidden'
@@ -38,6 +39,7 @@ export type AnswerKind = OutcomeKind | RequestKind;
 
 export const answers: Readonly<Record<AnswerKind, Answer>> = {
   done: { status: 200, means: 'Done.' },
+  created: { status: 201, means: 'The namespace was made.' },
   accepted: { status: 202, means: 'The task is stored, and will run until it is terminal.' },
   invalid: {
     status: 400,
@@ -54,7 +56,7 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
     means: 'The token is of another role; without tokens: a web page asks.',
   },
   noRoute: { status: 404, means: 'No such route.' },
-  unknown: { status: 404, means: 'No such task, attempt or executor.' },
+  unknown: { status: 404, means: 'No such task, attempt, executor or namespace.' },
   wrongMethod: {
     status: 405,
     means: 'The method is not allowed here; `Allow` names those that are.',
@@ -65,7 +67,10 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
     status: 409,
     means: 'The id is in use; `same_request` says whether by this very request.',
   },
-  conflict: { status: 409, means: 'The task is in a state that does not allow it.' },
+  conflict: {
+    status: 409,
+    means: 'The task is in a state that does not allow it; or the namespace is in use.',
+  },
   tooLarge: { status: 413, means: 'The body, or the params in it, are too large.' },
   notJson: { status: 415, means: 'The body is not JSON in UTF-8, or is compressed.' },
   unmet: { status: 417, means: '`Expect` asks for something else than `100-continue`.' },

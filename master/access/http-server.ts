@@ -8,12 +8,13 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import express from 'express';
 import helmet from 'helmet';
-import type { MasterHandle } from '../application/master-handle.ts';
 import type { Log } from '../application/ports.ts';
+import type { NamespacesHandle } from '../application/process/namespaces-handle.ts';
 import type { Fill } from '../domain/bounds.ts';
 import { executorRoutes, probeRoutes } from './admin-route.ts';
 import type { Authorizer } from './auth.ts';
 import { BodyBudget } from './body/read-body.ts';
+import { IN_NAMESPACE, inNamespaces, NAMESPACE_BASE, namespaceRoutes } from './namespace-route.ts';
 import { openApiOf } from './openapi.ts';
 import { bodyOf, Problem } from './problem.ts';
 import { type HttpMetrics, jsonLine, type Route, sendError, serve, type Serving } from './route.ts';
@@ -33,7 +34,7 @@ const CLOSE_GRACE_MS = 5_000;
 const FAREWELL_MS = 100;
 
 export interface HttpServerOptions {
-  readonly handle: MasterHandle;
+  readonly namespaces: NamespacesHandle;
   readonly authorizer: Authorizer;
   readonly metrics: HttpMetrics;
   readonly log: Log;
@@ -63,7 +64,7 @@ export interface HttpServer {
 }
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { handle, authorizer, metrics, log } = options;
+  const { namespaces, authorizer, metrics, log } = options;
   const routes = routeTable(options);
   const serving: Serving = { authorizer, metrics, log, bodies: new BodyBudget() };
   const hot = new Map(
@@ -88,15 +89,17 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     (req, res) => {
       // The next request on this connection would be met by a reset, and nobody knows what became
       // of it.
-      if (handle.status === 'draining' || handle.status === 'stopped') res.shouldKeepAlive = false;
+      const { status } = namespaces;
+      if (status === 'draining' || status === 'stopped') res.shouldKeepAlive = false;
       // What came behind such a request in one segment was dropped with the offer: to be sent anew.
       if (req.headers.upgrade !== undefined) res.shouldKeepAlive = false;
       newest.set(req.socket, res);
       // A client that keeps its connection would otherwise hold up the end.
       res.on('close', () => closing && server.closeIdleConnections());
-      const route = hot.get(`${req.method} ${req.url}`);
+      const { path, params } = hotPathOf(req.url ?? '');
+      const route = hot.get(`${req.method} ${path}`);
       if (route === undefined) app(req, res);
-      else void serve(serving, route, req, res, { params: {}, query: {} });
+      else void serve(serving, route, req, res, { params, query: {} });
     },
   );
   server.timeout = SOCKET_TIMEOUT_MS;
@@ -144,15 +147,28 @@ class Request extends IncomingMessage {
   }
 }
 
+/** As the table has it, and what stands for the parameter in it. */
+function hotPathOf(url: string): {
+  readonly path: string;
+  readonly params: Record<string, string>;
+} {
+  const [before = '', namespace] = IN_NAMESPACE.exec(url) ?? [];
+  if (namespace === undefined) return { path: url, params: {} };
+  return { path: `${NAMESPACE_BASE}/${url.slice(before.length)}`, params: { namespace } };
+}
+
 /** A route that is not in this table does not exist: the router and the document are made of it. */
 function routeTable(options: HttpServerOptions): readonly Route[] {
-  const { handle, metrics, log, version } = options;
+  const { namespaces, metrics, log, version } = options;
   let document: unknown;
   const routes: Route[] = [
-    ...submitRoutes(handle, options.refusalOfReceiver),
-    ...taskRoutes(handle, log),
-    ...executorRoutes(handle),
-    ...probeRoutes(handle, metrics),
+    ...inNamespaces(namespaces, [
+      ...submitRoutes(options.refusalOfReceiver),
+      ...taskRoutes(log),
+      ...executorRoutes(),
+    ]),
+    ...namespaceRoutes(namespaces),
+    ...probeRoutes(namespaces, metrics),
     {
       method: 'GET',
       path: '/openapi.json',
@@ -180,7 +196,7 @@ function createApp(routes: readonly Route[], serving: Serving): express.Express 
   for (const [path, methods] of groupByPath(routes)) {
     const there = app.route(path.replace(/\{(\w+)\}/g, ':$1'));
     for (const route of methods) {
-      const verb = route.method.toLowerCase() as 'get' | 'post' | 'patch';
+      const verb = route.method.toLowerCase() as Lowercase<Route['method']>;
       there[verb]((req: express.Request<Record<string, string>>, res) =>
         serve(serving, route, req, res, req),
       );

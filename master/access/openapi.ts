@@ -24,6 +24,9 @@ const named = {
   TaskView: protocol.taskView,
   TaskList: protocol.taskList,
   ExecutorList: protocol.executorList,
+  NamespaceSettings: protocol.namespaceSettings,
+  NamespaceView: protocol.namespaceView,
+  NamespaceList: protocol.namespaceList,
   Problem: protocol.problem,
   CallbackBody: protocol.callbackBody,
 } as const;
@@ -124,7 +127,7 @@ function parametersOf(route: Route): Json[] {
     name,
     in: 'path',
     required: true,
-    schema: { type: 'string', pattern: protocol.TASK_ID_PATTERN.source },
+    schema: { type: 'string', pattern: patternOf(name) },
   }));
   // The output side: what the text of the query has to read as.
   const query = route.query && z.toJSONSchema(route.query, { io: 'output' });
@@ -140,6 +143,11 @@ function parametersOf(route: Route): Json[] {
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   }));
   return [...inPath, ...inQuery, ...inHeader];
+}
+
+function patternOf(parameter: string | undefined): string {
+  const { NAMESPACE_PATTERN, TASK_ID_PATTERN } = protocol;
+  return (parameter === 'namespace' ? NAMESPACE_PATTERN : TASK_ID_PATTERN).source;
 }
 
 function contentOf(schema: z.ZodType | string, contentType = 'application/json'): Json {

@@ -1,9 +1,17 @@
 /**
  * Everything the API refuses, as RFC 9457 problems. Handlers throw a `Problem`; one place turns
- * it into bytes. A problem repeats nothing that the client sent but names of fields and an instant.
+ * it into bytes. A problem repeats nothing that the client sent but names of fields, an instant, and the
+ * name of a namespace, in which nothing can hide.
  */
 import { STATUS_CODES } from 'node:http';
-import type { Problem as ProblemBody } from '@soda-scheduler/protocol';
+import { API_BASE, type Problem as ProblemBody } from '@soda-scheduler/protocol';
+import { Unavailable } from '../application/master-handle.ts';
+import { NamespaceLimit } from '../application/ports.ts';
+import {
+  NamespaceInUse,
+  TooManyNamespaces,
+  UnknownNamespace,
+} from '../application/process/namespaces-handle.ts';
 import { type AnswerKind, answers } from './answers.ts';
 
 export interface FieldError {
@@ -52,6 +60,27 @@ export class Problem extends Error {
 export function invalidFields(errors: readonly FieldError[], taskId?: string): Problem {
   const names = errors.map((error) => error.field).join(', ');
   return new Problem('invalid', `The request is not valid: ${names}.`, { taskId, errors });
+}
+
+/** What whoever asked is told of an error of any kind. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof Unavailable) {
+    return new Problem('unavailable', error.message, { retryAfter: error.retryAfterSeconds });
+  }
+  if (error instanceof UnknownNamespace) {
+    const how = `PUT ${API_BASE}/namespace/${error.namespace}, or soda namespace set ${error.namespace}`;
+    const detail = `There is no namespace ${error.namespace}. With the admin token one is made by ${how}.`;
+    return new Problem('unknown', detail);
+  }
+  if (
+    error instanceof NamespaceInUse ||
+    error instanceof TooManyNamespaces ||
+    error instanceof NamespaceLimit
+  ) {
+    return new Problem('conflict', error.message);
+  }
+  return new Problem('fault', 'The request failed inside the master; its log says why.');
 }
 
 export function bodyOf(problem: Problem): ProblemBody {

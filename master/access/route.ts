@@ -4,12 +4,12 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
-import { Unavailable } from '../application/master-handle.ts';
+import { type MasterHandle, Unavailable } from '../application/master-handle.ts';
 import type { Log } from '../application/ports.ts';
 import type { Authorizer, Role } from './auth.ts';
 import { announcedBytes, type BodyBudget, ClientGone, readBody } from './body/read-body.ts';
 import { type AnswerKind, answers } from './answers.ts';
-import { bodyOf, Problem } from './problem.ts';
+import { bodyOf, Problem, problemOf } from './problem.ts';
 
 export interface ApiRequest {
   readonly params: Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ export interface Reply {
 
 /** One entry of the table that drives authorisation, the router, the metrics and the document. */
 export interface Route {
-  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** As in OpenAPI: `/task/{task_id}`. */
   readonly path: string;
   readonly role: Role;
@@ -46,6 +46,11 @@ export interface Route {
   /** Kind of answer to what its JSON looks like; a string names another content type. */
   readonly replies: Readonly<Partial<Record<AnswerKind, z.ZodType | string>>>;
   handle(request: ApiRequest): Reply | Promise<Reply>;
+}
+
+/** One that there is in every namespace; `path` is that of `default`. */
+export interface NamespaceRoute extends Omit<Route, 'handle'> {
+  handle(request: ApiRequest, master: MasterHandle): Reply | Promise<Reply>;
 }
 
 /** Implemented by `infrastructure/metrics.ts`. */
@@ -153,14 +158,6 @@ export function sendError(
 /** It ends its line: a person with `curl` finds the prompt on the next one. */
 export function jsonLine(body: unknown): string {
   return `${JSON.stringify(body)}\n`;
-}
-
-function problemOf(error: unknown): Problem {
-  if (error instanceof Problem) return error;
-  if (error instanceof Unavailable) {
-    return new Problem('unavailable', error.message, { retryAfter: error.retryAfterSeconds });
-  }
-  return new Problem('fault', 'The request failed inside the master; its log says why.');
 }
 
 function send(

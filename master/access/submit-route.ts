@@ -21,7 +21,7 @@ import { findItems } from './body/batch-items.ts';
 import { problemOfBroken, problemOfRefused, readJson } from './body/fields.ts';
 import { Pieces, runAtOnce } from './body/pieces.ts';
 import { isSameRequest } from './body/request-digest.ts';
-import type { ApiRequest, Reply, Route } from './route.ts';
+import type { ApiRequest, NamespaceRoute, Reply } from './route.ts';
 import { idempotencyKeyOf, readSubmission, type RefusalOf } from './submission.ts';
 
 /** A body that is read in less than a millisecond need not wait for a turn. */
@@ -32,7 +32,7 @@ const nothing = Buffer.alloc(0);
 type Read = (bytes: Buffer, range: Range, key: string | null) => Generator<void, Submission>;
 
 /** @param refusalOf Why the receiver of a callback would be refused, if that is known already. */
-export function submitRoutes(handle: MasterHandle, refusalOf: RefusalOf): Route[] {
+export function submitRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
   const pieces = new Pieces();
   const read: Read = (bytes, range, key) => readSubmission(bytes, range, key, refusalOf);
   return [
@@ -49,7 +49,7 @@ export function submitRoutes(handle: MasterHandle, refusalOf: RefusalOf): Route[
       },
       body: { schema: submitRequest, bytesMax: HTTP_LIMITS.bodyBytesMax },
       replies: { accepted: submitResponse, taken: conflictResponse },
-      handle: (request) => submitOne(handle, pieces, read, request),
+      handle: (request, master) => submitOne(master, pieces, read, request),
     },
     {
       method: 'POST',
@@ -59,13 +59,13 @@ export function submitRoutes(handle: MasterHandle, refusalOf: RefusalOf): Route[
       summary: 'Submit up to 1000 tasks. Each has its own result; a bad one spoils no other.',
       body: { schema: batchRequest, bytesMax: HTTP_LIMITS.batchBytesMax },
       replies: { done: batchResponse },
-      handle: (request) => submitBatch(handle, pieces, read, request),
+      handle: (request, master) => submitBatch(master, pieces, read, request),
     },
   ];
 }
 
 async function submitOne(
-  handle: MasterHandle,
+  master: MasterHandle,
   pieces: Pieces,
   read: Read,
   { body = nothing, headers }: ApiRequest,
@@ -75,7 +75,7 @@ async function submitOne(
   const isShort = body.length <= AT_ONCE_BYTES_MAX;
   const isSmall = body.length <= SMALL_BODY_BYTES_MAX;
   const submission = isShort ? runAtOnce(reading) : await pieces.run(reading, isSmall);
-  const [outcome] = await handle.submit([submission]);
+  const [outcome] = await master.submit([submission]);
   if (outcome === undefined) throw new Error('The engine gave no outcome for a task.');
   const { taskId } = outcome;
   switch (outcome.kind) {
@@ -125,7 +125,7 @@ function conflict(taskId: string, sameRequest: boolean) {
 }
 
 async function submitBatch(
-  handle: MasterHandle,
+  master: MasterHandle,
   pieces: Pieces,
   read: Read,
   { body = nothing, headers }: ApiRequest,
@@ -135,7 +135,7 @@ async function submitBatch(
     throw invalidFields([{ field: 'Idempotency-Key', message }]);
   }
   const batch = await pieces.run(readBatch(body, read));
-  const outcomes = await submitInParts(handle, batch.submissions);
+  const outcomes = await submitInParts(master, batch.submissions);
   await pieces.run(addResults(batch, outcomes));
   return { body: { results: batch.results } };
 }
@@ -145,14 +145,14 @@ async function submitBatch(
  * has been accepted, those after it that could not be are refused by themselves.
  */
 async function submitInParts(
-  handle: MasterHandle,
+  master: MasterHandle,
   submissions: readonly Submission[],
 ): Promise<BatchOutcome[]> {
   const outcomes: BatchOutcome[] = [];
   while (outcomes.length < submissions.length) {
     const part = partOf(submissions, outcomes.length);
     try {
-      outcomes.push(...(await handle.submit(part)));
+      outcomes.push(...(await master.submit(part)));
     } catch (error) {
       if (outcomes.length === 0 || !(error instanceof Unavailable)) throw error;
       const { message } = error;

@@ -17,49 +17,47 @@ import type { CommandOutcome } from '../domain/effects.ts';
 import { answers } from './answers.ts';
 import { invalidFields, Problem } from './problem.ts';
 import { checkShape, validate } from './body/fields.ts';
-import type { ApiRequest, Reply, Route } from './route.ts';
+import type { ApiRequest, NamespaceRoute, Reply } from './route.ts';
 import { instantOf, priorityOf } from './submission.ts';
 import { attemptViewText, taskListText, taskViewText } from './views.ts';
 
 const bytesMax = HTTP_LIMITS.bodyBytesMax;
 
-export function taskRoutes(handle: MasterHandle, log: Log): Route[] {
-  return [...readRoutes(handle), ...commandRoutes(handle, log)];
+export function taskRoutes(log: Log): NamespaceRoute[] {
+  return [...readRoutes, ...commandRoutes(log)];
 }
 
-function readRoutes(handle: MasterHandle): Route[] {
-  return [
-    {
-      method: 'GET',
-      path: `${API_BASE}/task/{task_id}`,
-      role: 'submit',
-      summary: 'A task: its state, progress, timeline, result or error, and its callback.',
-      replies: { done: taskViewSchema },
-      handle: (request) => show(handle, taskIdOf(request)),
-    },
-    {
-      method: 'GET',
-      path: `${API_BASE}/task/{task_id}/attempt/{attempt}`,
-      role: 'submit',
-      summary: 'One attempt of a task, with all the details of its error.',
-      replies: { done: attemptViewSchema },
-      handle: (request) => showAttempt(handle, taskIdOf(request), attemptOf(request)),
-    },
-    {
-      method: 'GET',
-      path: `${API_BASE}/tasks`,
-      role: 'submit',
-      summary:
-        'Tasks, newest first, without what may be large. A page looks at so many tasks: it may ' +
-        'be short, or empty, and the next one goes on where it ended.',
-      query: listQuery,
-      replies: { done: taskList },
-      handle: (request) => list(handle, request),
-    },
-  ];
-}
+const readRoutes: readonly NamespaceRoute[] = [
+  {
+    method: 'GET',
+    path: `${API_BASE}/task/{task_id}`,
+    role: 'submit',
+    summary: 'A task: its state, progress, timeline, result or error, and its callback.',
+    replies: { done: taskViewSchema },
+    handle: (request, master) => show(master, taskIdOf(request)),
+  },
+  {
+    method: 'GET',
+    path: `${API_BASE}/task/{task_id}/attempt/{attempt}`,
+    role: 'submit',
+    summary: 'One attempt of a task, with all the details of its error.',
+    replies: { done: attemptViewSchema },
+    handle: (request, master) => showAttempt(master, taskIdOf(request), attemptOf(request)),
+  },
+  {
+    method: 'GET',
+    path: `${API_BASE}/tasks`,
+    role: 'submit',
+    summary:
+      'Tasks, newest first, without what may be large. A page looks at so many tasks: it may ' +
+      'be short, or empty, and the next one goes on where it ended.',
+    query: listQuery,
+    replies: { done: taskList },
+    handle: (request, master) => list(master, request),
+  },
+];
 
-function commandRoutes(handle: MasterHandle, log: Log): Route[] {
+function commandRoutes(log: Log): NamespaceRoute[] {
   return [
     {
       method: 'POST',
@@ -68,10 +66,11 @@ function commandRoutes(handle: MasterHandle, log: Log): Route[] {
       summary: 'Cancel a task. A running attempt is told to end; the answer does not wait for it.',
       body: { schema: cancelRequest, bytesMax, optional: true },
       replies: { done: taskCommandResponse },
-      handle: async (request) => {
+      handle: async (request, master) => {
         const { reason } = validate(cancelRequest, request.body);
-        const reply = await command(request, (taskId) => handle.cancel(taskId));
-        log.info('cancel requested', { task_id: taskIdOf(request), reason });
+        const reply = await command(request, (taskId) => master.cancel(taskId));
+        const { namespace } = master;
+        log.info('cancel requested', { namespace, task_id: taskIdOf(request), reason });
         return reply;
       },
     },
@@ -82,10 +81,10 @@ function commandRoutes(handle: MasterHandle, log: Log): Route[] {
       summary: 'Change the priority or the due time of a waiting task.',
       body: { schema: patchRequest, bytesMax },
       replies: { done: taskCommandResponse },
-      handle: (request) => {
+      handle: (request, master) => {
         const { priority, run_at } = validate(patchRequest, request.body);
         const seconds = priority === undefined ? null : priorityOf(priority);
-        return command(request, (taskId) => handle.change(taskId, seconds, instantOf(run_at)));
+        return command(request, (taskId) => master.change(taskId, seconds, instantOf(run_at)));
       },
     },
     {
@@ -94,7 +93,7 @@ function commandRoutes(handle: MasterHandle, log: Log): Route[] {
       role: 'submit',
       summary: 'Run a terminal task again, under the same id, with fresh attempts.',
       replies: { done: taskCommandResponse },
-      handle: (request) => command(request, (taskId) => handle.retry(taskId)),
+      handle: (request, master) => command(request, (taskId) => master.retry(taskId)),
     },
     {
       method: 'POST',
@@ -102,7 +101,7 @@ function commandRoutes(handle: MasterHandle, log: Log): Route[] {
       role: 'submit',
       summary: 'Send the callback of a terminal task again.',
       replies: { done: taskCommandResponse },
-      handle: (request) => command(request, (taskId) => handle.redeliver(taskId)),
+      handle: (request, master) => command(request, (taskId) => master.redeliver(taskId)),
     },
   ];
 }
@@ -120,23 +119,23 @@ async function command(
   return { body: { task_id: taskId, code: answers.done.status } };
 }
 
-async function show(handle: MasterHandle, taskId: string): Promise<Reply> {
-  const shown = await handle.find(taskId, 'all');
+async function show(master: MasterHandle, taskId: string): Promise<Reply> {
+  const shown = await master.find(taskId, 'all');
   if (shown === null) throw new Problem('unknown', 'No such task is retained.', { taskId });
-  const waiting = shown.task.state === 'waiting' ? handle.explain(shown.task) : null;
-  return jsonReply(taskViewText(shown, waiting));
+  const waiting = shown.task.state === 'waiting' ? master.explain(shown.task) : null;
+  return jsonReply(taskViewText(shown, waiting, master.namespace));
 }
 
-async function showAttempt(handle: MasterHandle, taskId: string, attempt: number): Promise<Reply> {
-  const shown = await handle.find(taskId, attempt);
+async function showAttempt(master: MasterHandle, taskId: string, attempt: number): Promise<Reply> {
+  const shown = await master.find(taskId, attempt);
   const text = shown && attemptViewText(shown, attempt);
   if (text === null) throw new Problem('unknown', 'No such attempt is retained.', { taskId });
   return jsonReply(text);
 }
 
-async function list(handle: MasterHandle, request: ApiRequest): Promise<Reply> {
+async function list(master: MasterHandle, request: ApiRequest): Promise<Reply> {
   const query = checkShape(listQuery, request.query);
-  const { tasks, beforeSeq } = await handle.list({
+  const { tasks, beforeSeq } = await master.list({
     state: query.state ?? null,
     type: query.type ?? null,
     group: query.group ?? null,
@@ -145,7 +144,8 @@ async function list(handle: MasterHandle, request: ApiRequest): Promise<Reply> {
     beforeSeq: query.cursor === undefined ? null : seqOfCursor(query.cursor),
     limit: query.limit,
   });
-  return jsonReply(taskListText(tasks, beforeSeq === null ? null : cursorOf(beforeSeq)));
+  const next = beforeSeq === null ? null : cursorOf(beforeSeq);
+  return jsonReply(taskListText(tasks, next, master.namespace));
 }
 
 function jsonReply(text: string): Reply {

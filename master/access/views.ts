@@ -19,10 +19,14 @@ const DETAILS_BYTES_MAX = 1024;
 const HALF_CHARACTER = /[\ud800-\udbff]$/;
 
 /** As JSON text, as all that follows: what others gave as JSON is in it as they wrote it. */
-export function taskViewText(shown: ShownTask, waiting: WaitingReason | null): string {
+export function taskViewText(
+  shown: ShownTask,
+  waiting: WaitingReason | null,
+  namespace: string,
+): string {
   const { task, attempts, notification } = shown;
   const fields = {
-    ...summaryFields(task, notification),
+    ...summaryFields(task, notification, namespace),
     retry: { max_attempts: task.retry.maxAttempts, interval: intervalOf(task) },
     assign_timeout: task.assignTimeoutMs / 1000,
     execution_timeout: secondsOrNull(task.executionTimeoutMs),
@@ -58,9 +62,13 @@ export function attemptViewText({ task, attempts }: ShownTask, attempt: number):
   return found === undefined ? null : jsonObject(found.view, { error: errorText(found.error) });
 }
 
-export function taskListText(tasks: readonly StoredTask[], nextCursor: string | null): string {
+export function taskListText(
+  tasks: readonly StoredTask[],
+  nextCursor: string | null,
+  namespace: string,
+): string {
   const summaries = tasks.map(({ task, notification }) =>
-    jsonObject(summaryFields(task, notification), {
+    jsonObject(summaryFields(task, notification, namespace), {
       progress: progressText(task),
       error: errorText(withoutDetails(errorOf(task))),
     }),
@@ -74,11 +82,13 @@ type SplicedField = 'params' | 'result' | 'progress' | 'error';
 function summaryFields(
   task: Task,
   notification: Notification | null,
+  namespace: string,
 ): Omit<TaskSummary, SplicedField> {
   return {
     task_id: task.id,
     type: task.type,
     state: task.state,
+    namespace,
     user: userView(task),
     labels: [...task.labels],
     requires: [...task.requires],

@@ -9,7 +9,7 @@
  */
 import { createOutput, type Effect, type Output, type Reply } from '../domain/effects.ts';
 import type { Event, RequestId } from '../domain/events.ts';
-import { MAILBOX_COUNT_MAX } from '../domain/bounds.ts';
+import { MAILBOX_COUNT_MAX, type Tally } from '../domain/bounds.ts';
 import { restore } from '../domain/restore.ts';
 import { step } from '../domain/scheduler.ts';
 import { nextWakeAt, type Policy, type State } from '../domain/state.ts';
@@ -53,6 +53,8 @@ export interface EngineOptions {
   /** Names this process in the term row. */
   readonly owner: string;
   readonly seed: number;
+  /** What frames hold that wait for a turn, here and in other namespaces. */
+  readonly frames?: Tally;
 }
 
 interface Waiter {
@@ -65,7 +67,7 @@ export class Engine {
   readonly #options: EngineOptions;
   #status: MasterStatus = 'starting';
   #state: State | null = null;
-  readonly #mailbox = new Mailbox();
+  readonly #mailbox: Mailbox;
   readonly #loads = new Loads();
   #lastRequest: RequestId = 0;
   readonly #waiters = new Map<RequestId, Waiter>();
@@ -88,6 +90,7 @@ export class Engine {
 
   constructor(options: EngineOptions) {
     this.#options = options;
+    this.#mailbox = new Mailbox(options.frames);
     this.#watch = new StoreWatch(options.clock, options.log);
     this.#standStill = new StandStill(options.clock);
   }

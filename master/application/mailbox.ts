@@ -9,6 +9,7 @@
  */
 import {
   MAILBOX_FRAME_BYTES_MAX,
+  type Tally,
   TURN_EVENT_COUNT_MAX,
   TURN_PARAMS_LENGTH_MAX,
 } from '../domain/bounds.ts';
@@ -18,20 +19,27 @@ export class Mailbox {
   /** With the bytes that count against the bound, in order. */
   readonly #events = new Map<Event, number>();
   readonly #newest = new Map<string, Event>();
+  readonly #all: Tally;
+  /** Of these the ones in here. */
   #frameBytes = 0;
   #isOpen = false;
+
+  /** @param all What frames hold, in this mailbox and those of other namespaces. */
+  constructor(all: Tally = { bytes: 0 }) {
+    this.#all = all;
+  }
 
   get size(): number {
     return this.#events.size;
   }
 
   get frameBytes(): number {
-    return this.#frameBytes;
+    return this.#all.bytes;
   }
 
   /** No further frame must be put in, until a turn has begun. */
   get isFull(): boolean {
-    return this.#frameBytes >= MAILBOX_FRAME_BYTES_MAX;
+    return this.#all.bytes >= MAILBOX_FRAME_BYTES_MAX;
   }
 
   /** A state has begun: what is put in will be stepped. */
@@ -44,7 +52,7 @@ export class Mailbox {
     this.#isOpen = false;
     this.#events.clear();
     this.#newest.clear();
-    this.#frameBytes = 0;
+    this.#count(-this.#frameBytes);
   }
 
   /** `frameBytes`: of the frame that the event came as, 0 for what is bounded elsewhere. */
@@ -57,7 +65,12 @@ export class Mailbox {
       this.#newest.set(key, event);
     }
     this.#events.set(event, frameBytes);
-    this.#frameBytes += frameBytes;
+    this.#count(frameBytes);
+  }
+
+  #count(bytes: number): void {
+    this.#frameBytes += bytes;
+    this.#all.bytes += bytes;
   }
 
   /** The events of one turn, oldest first: so many, a batch counted by its tasks, the last one whole. */
@@ -73,7 +86,7 @@ export class Mailbox {
       } else weight += 1;
       taken.push(event);
       this.#events.delete(event);
-      this.#frameBytes -= bytes;
+      this.#count(-bytes);
       const key = replaceableKey(event);
       if (key !== null) this.#newest.delete(key);
     }

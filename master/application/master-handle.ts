@@ -39,7 +39,10 @@ export type HeldAttempt = Pick<
   'seq' | 'state' | 'attempt' | 'executorId' | 'incarnation' | 'offeredAt'
 >;
 
+/** Of one namespace. */
 export interface MasterHandle {
+  /** Its name. */
+  readonly namespace: string;
   readonly status: MasterStatus;
   /** 0 before the first has begun. */
   readonly term: number;

@@ -29,24 +29,36 @@ import { TooMany, Turnstile } from './turnstile.ts';
 
 /** Rows that a page may look at for what it brings: some 20 ms of work, in pieces. */
 const LOOK_COUNT = 20_000;
-const LISTS = { countMax: LIST_COUNT_MAX, waitingMax: LISTS_WAITING_MAX };
+export const LISTS = { countMax: LIST_COUNT_MAX, waitingMax: LISTS_WAITING_MAX };
 
 /** A task or some ids. */
 const READ_MS_MAX = 4_000;
 /** A page may have to look at many rows. */
 const LIST_MS_MAX = 10_000;
 
+export interface MasterOptions {
+  readonly engine: Engine;
+  readonly store: TaskStore;
+  readonly clock: Clock;
+  readonly namespace: string;
+  /** Of all namespaces together: they read from one store. */
+  readonly lists?: Turnstile;
+}
+
 export class Master implements MasterHandle {
   readonly #engine: Engine;
   readonly #store: TaskStore;
   readonly #clock: Clock;
   readonly #ids: IdRegister;
-  readonly #lists = new Turnstile(LISTS);
+  readonly #lists: Turnstile;
+  readonly namespace: string;
 
-  constructor(engine: Engine, store: TaskStore, clock: Clock) {
+  constructor({ engine, store, clock, namespace, lists = new Turnstile(LISTS) }: MasterOptions) {
     this.#engine = engine;
     this.#store = store;
     this.#clock = clock;
+    this.#lists = lists;
+    this.namespace = namespace;
     this.#ids = new IdRegister({ findIds: (ids) => this.#read(() => store.findIds(ids)) });
   }
 

@@ -12,10 +12,18 @@ export interface Fill {
   readonly limit: number;
 }
 
+/** Bytes that are held for all namespaces together. */
+export interface Tally {
+  bytes: number;
+}
+
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
-/** Waiting tasks in memory, and the bytes of what they hold; the rest is read when its turn comes. */
+/**
+ * Waiting tasks in memory, and the bytes of what they hold; the rest is read when its turn comes. Of all
+ * namespaces together: each that is led has the same share.
+ */
 export const WINDOW_COUNT_MAX = 100_000;
 export const WINDOW_BYTES_MAX = 256 * MiB;
 
@@ -115,6 +123,9 @@ export const BODIES_BYTES_MAX = MEDIUM_BODIES_BYTES_MAX + 16 * MiB;
 export const LIST_COUNT_MAX = 2;
 export const LISTS_WAITING_MAX = 100;
 
+/** Namespaces that there are at one time; beyond it none is made, until one is deleted. */
+export const NAMESPACES_AT_ONCE_MAX = 1_000;
+
 /** Contacts that a task may lose, since its last new checkpoint, before it is given up. */
 export const CONTACT_COUNT_MAX = 10;
 
@@ -161,6 +172,9 @@ export const LOG_TEXT_LENGTH_MAX = 4_000;
 
 /** Task types with a label of their own in the metrics; those that come later share `other`. */
 export const TYPE_LABELS_MAX = 200;
+
+/** Namespaces with a label of their own in the metrics; those that have work later share `(other)`. */
+export const NAMESPACE_LABELS_MAX = 20;
 
 /** Prepared statements that SQLite keeps; beyond it all are prepared again. */
 export const STATEMENT_COUNT_MAX = 200;

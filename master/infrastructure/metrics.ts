@@ -1,11 +1,13 @@
 /**
  * Counters and histograms in the words of Prometheus. Labels never hold a task id, a user or a
- * host; task types are the users' words, so that only so many of them get a label of their own.
+ * host; task types and namespaces are the users' words, so that only so many of them get a label of
+ * their own.
  */
+import { DEFAULT_NAMESPACE } from '@soda-scheduler/protocol';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Observer } from '../application/ports.ts';
 import type { Backlog } from '../domain/backlog.ts';
-import { type Fill, TYPE_LABELS_MAX } from '../domain/bounds.ts';
+import { type Fill, NAMESPACE_LABELS_MAX, TYPE_LABELS_MAX } from '../domain/bounds.ts';
 import type { Observation } from '../domain/effects.ts';
 import { type Executor, stateOf } from '../domain/executor.ts';
 import type { Task } from '../domain/task.ts';
@@ -17,6 +19,12 @@ const executorStates = ['connecting', 'idle', 'offered', 'busy', 'draining'] as 
 /** What is read at the moment of a scrape. */
 export interface Scraped {
   readonly status: string;
+  /** Those that are led. */
+  readonly leaders: readonly { readonly master: ScrapedNamespace }[];
+}
+
+interface ScrapedNamespace {
+  readonly namespace: string;
   readonly term: number;
   executors(): readonly Executor[];
   backlog(): Backlog;
@@ -27,7 +35,9 @@ export interface Bounded {
   fills(): readonly Fill[];
 }
 
-export interface Metrics extends Observer {
+export interface Metrics {
+  /** Counts what happens in one namespace. */
+  of(namespace: string): Observer;
   answered(route: string, status: number, seconds: number): void;
   render(): Promise<{ readonly contentType: string; readonly text: string }>;
   /** From now on scrapes read the fleet and the bounds from here. Until then those gauges are empty. */
@@ -38,25 +48,41 @@ export function createMetrics(version: string): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const meters = createMeters(registry);
-  const labelOf = boundedLabels(TYPE_LABELS_MAX);
+  const labels: Labels = {
+    typeOf: boundedLabels(TYPE_LABELS_MAX, 'other'),
+    namespaceOf: boundedLabels(NAMESPACE_LABELS_MAX, '(other)'),
+  };
   meters.buildInfo.set({ version, node: process.version }, 1);
 
   return {
-    observe: (observation) => count(meters, labelOf, observation),
-    turned: (eventCount, commitMs) => {
-      meters.turnEvents.observe(eventCount);
-      if (commitMs > 0) meters.dbSeconds.observe({ op: 'commit' }, commitMs / 1000);
-    },
+    of: (namespace) => ({
+      observe: (seen) => count(meters, labels.typeOf, labels.namespaceOf(namespace), seen),
+      turned: (eventCount, commitMs) => {
+        meters.turnEvents.observe(eventCount);
+        if (commitMs > 0) meters.dbSeconds.observe({ op: 'commit' }, commitMs / 1000);
+      },
+    }),
     answered: (route, status, seconds) => {
       meters.httpRequests.inc({ route, status });
       meters.httpSeconds.observe({ route }, seconds);
     },
     render: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
-    watch: (scraped, bounded) => watch(registry, labelOf, scraped, bounded),
+    watch: (scraped, bounded) => {
+      const gauge = gaugesIn(registry);
+      watchNamespaces(gauge, labels, scraped);
+      watchProcess(gauge, scraped, bounded);
+    },
   };
 }
 
 type Meters = ReturnType<typeof createMeters>;
+
+/** What a name is called in a label. */
+interface Labels {
+  readonly typeOf: (type: string) => string;
+  /** Asked only once there is something to count: the first so many with work are those with a name. */
+  readonly namespaceOf: (namespace: string) => string;
+}
 
 function createMeters(registry: Registry) {
   const registers = [registry];
@@ -76,23 +102,29 @@ function createMeters(registry: Registry) {
       registers,
     });
 
-  const callbacksEnded = counter('callbacks_ended_total', 'Callbacks tried no more.', ['state']);
+  const ns = 'namespace';
+  const callbacksEnded = counter('callbacks_ended_total', 'Callbacks tried no more.', [
+    ns,
+    'state',
+  ]);
   // Before the first: an increase is seen only from a value that was there.
-  for (const state of ['delivered', 'gave_up']) callbacksEnded.inc({ state }, 0);
+  for (const state of ['delivered', 'gave_up']) {
+    callbacksEnded.inc({ namespace: DEFAULT_NAMESPACE, state }, 0);
+  }
 
   return {
-    submitted: counter('tasks_submitted_total', 'Tasks accepted.', ['type']),
-    finished: counter('tasks_finished_total', 'Tasks that ended.', ['type', 'result']),
-    startsOverdue: counter('tasks_start_overdue_total', 'Tasks not started in time.', ['type']),
-    attempts: counter('task_attempts_total', 'Attempts that ended.', ['type', 'result']),
-    rejected: counter('dispatch_rejected_total', 'Offers not taken.', ['reason']),
-    leasesExpired: counter('leases_expired_total', 'Executors lost.'),
-    staleAttempts: counter('stale_attempts_total', 'Reports of ended attempts, refused.'),
-    callbacks: counter('callbacks_total', 'Tries to deliver a callback.', ['result']),
+    submitted: counter('tasks_submitted_total', 'Tasks accepted.', [ns, 'type']),
+    finished: counter('tasks_finished_total', 'Tasks that ended.', [ns, 'type', 'result']),
+    startsOverdue: counter('tasks_start_overdue_total', 'Tasks not started in time.', [ns, 'type']),
+    attempts: counter('task_attempts_total', 'Attempts that ended.', [ns, 'type', 'result']),
+    rejected: counter('dispatch_rejected_total', 'Offers not taken.', [ns, 'reason']),
+    leasesExpired: counter('leases_expired_total', 'Executors lost.', [ns]),
+    staleAttempts: counter('stale_attempts_total', 'Reports of ended attempts, refused.', [ns]),
+    callbacks: counter('callbacks_total', 'Tries to deliver a callback.', [ns, 'result']),
     callbacksEnded,
     httpRequests: counter('http_requests_total', 'Requests answered.', ['route', 'status']),
-    waited: histogram('schedule_to_start_seconds', 'From due to started.', SLOW_SECONDS),
-    ran: histogram('task_duration_seconds', 'From the last start to the end.', SLOW_SECONDS),
+    waited: histogram('schedule_to_start_seconds', 'From due to started.', SLOW_SECONDS, [ns]),
+    ran: histogram('task_duration_seconds', 'From the last start to the end.', SLOW_SECONDS, [ns]),
     dbSeconds: histogram('db_seconds', 'Time in the store.', FAST_SECONDS, ['op']),
     httpSeconds: histogram('http_request_seconds', 'Time to answer.', FAST_SECONDS, ['route']),
     turnEvents: histogram(
@@ -109,40 +141,45 @@ function createMeters(registry: Registry) {
   };
 }
 
-function count(meters: Meters, labelOf: (type: string) => string, seen: Observation): void {
+function count(
+  meters: Meters,
+  typeOf: Labels['typeOf'],
+  namespace: string,
+  seen: Observation,
+): void {
   switch (seen.event) {
     case 'task_accepted':
-      meters.submitted.inc({ type: labelOf(seen.task.type) });
+      meters.submitted.inc({ namespace, type: typeOf(seen.task.type) });
       break;
     case 'task_started':
-      meters.waited.observe(seen.waitedMs / 1000);
+      meters.waited.observe({ namespace }, seen.waitedMs / 1000);
       break;
     case 'start_overdue':
-      meters.startsOverdue.inc({ type: labelOf(seen.task.type) });
+      meters.startsOverdue.inc({ namespace, type: typeOf(seen.task.type) });
       break;
     case 'attempt_ended': {
       const { outcome } = seen.attempt;
-      meters.attempts.inc({ type: labelOf(seen.task.type), result: outcome });
+      meters.attempts.inc({ namespace, type: typeOf(seen.task.type), result: outcome });
       if (outcome === 'rejected' || outcome === 'assign_timeout') {
-        meters.rejected.inc({ reason: outcome });
+        meters.rejected.inc({ namespace, reason: outcome });
       }
       break;
     }
     case 'task_finished':
-      meters.finished.inc({ type: labelOf(seen.task.type), result: seen.task.state });
-      observeDuration(meters, seen.task);
+      meters.finished.inc({ namespace, type: typeOf(seen.task.type), result: seen.task.state });
+      observeDuration(meters, namespace, seen.task);
       break;
     case 'executor_lost':
-      meters.leasesExpired.inc();
+      meters.leasesExpired.inc({ namespace });
       break;
     case 'stale_attempt':
-      meters.staleAttempts.inc();
+      meters.staleAttempts.inc({ namespace });
       break;
     case 'notification_tried':
-      meters.callbacks.inc({ result: seen.outcome });
+      meters.callbacks.inc({ namespace, result: seen.outcome });
       break;
     case 'notification_ended':
-      meters.callbacksEnded.inc({ state: seen.notification.state });
+      meters.callbacksEnded.inc({ namespace, state: seen.notification.state });
       break;
     case 'executor_joined':
     case 'executor_left':
@@ -150,19 +187,15 @@ function count(meters: Meters, labelOf: (type: string) => string, seen: Observat
   }
 }
 
-function observeDuration(meters: Meters, { startedAt, finishedAt }: Task): void {
+function observeDuration(meters: Meters, namespace: string, { startedAt, finishedAt }: Task): void {
   if (startedAt !== null && finishedAt !== null) {
-    meters.ran.observe((finishedAt - startedAt) / 1000);
+    meters.ran.observe({ namespace }, (finishedAt - startedAt) / 1000);
   }
 }
 
-function watch(
-  registry: Registry,
-  labelOf: (type: string) => string,
-  scraped: Scraped,
-  bounded: readonly Bounded[],
-): void {
-  const gauge = <L extends string>(
+/** Makes gauges that are read at the moment of a scrape. */
+function gaugesIn(registry: Registry) {
+  return <L extends string>(
     name: string,
     help: string,
     labelNames: readonly L[],
@@ -180,36 +213,65 @@ function watch(
         },
       }),
     );
+}
 
-  gauge('executors', 'Executors the master knows, by state.', ['state'], (executors) => {
-    for (const state of executorStates) executors.set({ state }, 0);
-    for (const executor of scraped.executors()) executors.inc({ state: stateOf(executor) });
-  });
-  gauge('executors_without_mac', 'Executors that cannot prove what they run.', [], (count) => {
-    const joined = scraped.executors().filter(({ sessionId }) => sessionId !== null);
-    count.set(joined.filter(({ usesMac }) => !usesMac).length);
-  });
-  gauge('tasks', 'Tasks that wait or run.', ['type', 'state'], (tasks) => {
-    for (const { type, waitingCount, runningCount } of scraped.backlog().types) {
-      tasks.inc({ type: labelOf(type), state: 'waiting' }, waitingCount);
-      tasks.inc({ type: labelOf(type), state: 'running' }, runningCount);
-    }
-  });
-  gauge('oldest_waiting_seconds', 'How long the first due task has waited.', ['type'], (oldest) => {
-    // Where types share a label, the longest wait is the one that stays.
-    const types = [...scraped.backlog().types].sort(
-      (a, b) => a.oldestWaitingMs - b.oldestWaitingMs,
-    );
-    for (const { type, oldestWaitingMs } of types) {
-      oldest.set({ type: labelOf(type) }, oldestWaitingMs / 1000);
-    }
-  });
-  gauge('cache_entries', 'Waiting tasks held in memory.', [], (entries) =>
-    entries.set(scraped.backlog().cachedCount),
+type MakeGauge = ReturnType<typeof gaugesIn>;
+
+function watchNamespaces(gauge: MakeGauge, labels: Labels, scraped: Scraped): void {
+  const ns = 'namespace';
+  const each = (read: (namespace: string, master: ScrapedNamespace) => void): void => {
+    for (const { master } of scraped.leaders) read(labels.namespaceOf(master.namespace), master);
+  };
+
+  gauge('executors', 'Executors the master knows, by state.', [ns, 'state'], (executors) =>
+    each((namespace, master) => {
+      for (const state of executorStates) executors.inc({ namespace, state }, 0);
+      for (const executor of master.executors()) {
+        executors.inc({ namespace, state: stateOf(executor) });
+      }
+    }),
   );
-  gauge('callback_pending', 'Callbacks in flight or due again, as memory knows.', [], (pending) =>
-    pending.set(scraped.backlog().pendingCallbackCount),
+  gauge('executors_without_mac', 'Executors that cannot prove what they run.', [], (count) =>
+    each((_namespace, master) => {
+      const joined = master.executors().filter(({ sessionId }) => sessionId !== null);
+      count.inc(joined.filter(({ usesMac }) => !usesMac).length);
+    }),
   );
+  gauge('tasks', 'Tasks that wait or run.', [ns, 'type', 'state'], (tasks) =>
+    each((namespace, master) => {
+      for (const { type, waitingCount, runningCount } of master.backlog().types) {
+        tasks.inc({ namespace, type: labels.typeOf(type), state: 'waiting' }, waitingCount);
+        tasks.inc({ namespace, type: labels.typeOf(type), state: 'running' }, runningCount);
+      }
+    }),
+  );
+  gauge(
+    'oldest_waiting_seconds',
+    'How long the first due task has waited.',
+    [ns, 'type'],
+    (oldest) => {
+      const found: { namespace: string; type: string; waitedMs: number }[] = [];
+      each((namespace, master) => {
+        for (const { type, oldestWaitingMs: waitedMs } of master.backlog().types) {
+          found.push({ namespace, type: labels.typeOf(type), waitedMs });
+        }
+      });
+      // Where several share their labels, the longest wait is the one that stays.
+      found.sort((a, b) => a.waitedMs - b.waitedMs);
+      for (const { namespace, type, waitedMs } of found) {
+        oldest.set({ namespace, type }, waitedMs / 1000);
+      }
+    },
+  );
+  gauge('cache_entries', 'Waiting tasks held in memory.', [ns], (entries) =>
+    each((namespace, master) => entries.inc({ namespace }, master.backlog().cachedCount)),
+  );
+  gauge('callback_pending', 'Callbacks in flight or due again, as memory knows.', [ns], (pending) =>
+    each((namespace, master) => pending.inc({ namespace }, master.backlog().pendingCallbackCount)),
+  );
+}
+
+function watchProcess(gauge: MakeGauge, scraped: Scraped, bounded: readonly Bounded[]): void {
   gauge(
     'bound_used',
     'What is held of something bounded; its name has the unit.',
@@ -224,7 +286,12 @@ function watch(
   gauge('is_leader', '1 while this master takes work.', [], (leader) =>
     leader.set(scraped.status === 'ready' ? 1 : 0),
   );
-  gauge('term', 'Grows with every start or take-over.', [], (term) => term.set(scraped.term));
+  gauge('namespaces_led', 'Namespaces that have something to do, and `default`.', [], (led) =>
+    led.set(scraped.leaders.length),
+  );
+  gauge('term', 'Of `default`: grows with every start or take-over.', [], (term) =>
+    term.set(scraped.leaders[0]?.master.term ?? 0),
+  );
 }
 
 /** Of several with one name the one that is fullest. */
@@ -239,11 +306,11 @@ function fullest(bounded: readonly Bounded[]): Iterable<Fill> {
 }
 
 /** The first so many names stay themselves: a label once given never changes its meaning. */
-function boundedLabels(countMax: number): (name: string) => string {
+function boundedLabels(countMax: number, rest: string): (name: string) => string {
   const known = new Set<string>();
   return (name) => {
     if (known.has(name)) return name;
-    if (known.size >= countMax) return 'other';
+    if (known.size >= countMax) return rest;
     known.add(name);
     return name;
   };

@@ -49,6 +49,20 @@ export function createLog(level: LogLevel, to: NodeJS.WritableStream = process.s
   return log;
 }
 
+/** Says the same of every line. */
+export function logWith(log: Log, about: Fields): Log {
+  const writer =
+    (severity: LogLevel): Log[LogLevel] =>
+    (message, fields) =>
+      log[severity](message, { ...about, ...fields });
+  return {
+    debug: writer('debug'),
+    info: writer('info'),
+    warn: writer('warn'),
+    error: writer('error'),
+  };
+}
+
 function lineOf(level: string, message: string, fields: Fields | undefined): string {
   const head = { ts: new Date().toISOString(), level, msg: message };
   // Twice: first for the place in the line, last so that no field replaces it.

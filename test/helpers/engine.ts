@@ -136,6 +136,21 @@ export function createEngine(policy: Partial<Policy> = {}, store = new HeldStore
 /** The same with any store. */
 export function createEngineOn<S extends TaskStore>(store: S, policy: Partial<Policy>) {
   const clock = new ManualClock();
+  return { store, clock, ...leaderOn({ store, clock, policy }) };
+}
+
+/** What leads a namespace, on any store. */
+export function leaderOn({
+  store,
+  clock,
+  policy = {},
+  namespace = 'default',
+}: {
+  store: TaskStore;
+  clock: ManualClock;
+  policy?: Partial<Policy>;
+  namespace?: string;
+}) {
   const recorder = new Recorder();
   const engine = new Engine({
     store,
@@ -148,5 +163,5 @@ export function createEngineOn<S extends TaskStore>(store: S, policy: Partial<Po
     owner: 'test',
     seed: 1,
   });
-  return { engine, store, clock, recorder, master: new Master(engine, store, clock) };
+  return { engine, recorder, master: new Master({ engine, store, clock, namespace }) };
 }

@@ -167,6 +167,7 @@ export function problem(status: number, detail: string, headers = {}): Answer {
 function viewOf(id: string, task: SubmitRequest['task'], user: TaskView['user']): TaskView {
   const now = new Date(0).toISOString();
   return {
+    namespace: 'default',
     task_id: id,
     type: task.type,
     state: 'waiting',

@@ -5,7 +5,7 @@ import { createAuthorizer, type Tokens } from '../../master/access/auth.ts';
 import type { Log } from '../../master/application/ports.ts';
 import { AddressPolicy } from '../../master/infrastructure/callbacks/address-policy.ts';
 import { createMetrics } from '../../master/infrastructure/metrics.ts';
-import { StandInHandle } from './stand-in-handle.ts';
+import { StandInHandle, StandInNamespaces } from './stand-in-handle.ts';
 
 export const noTokens: Tokens = { submitToken: null, executorToken: null, adminToken: null };
 
@@ -46,10 +46,11 @@ export class HttpFace {
 
   constructor(tokens: Tokens = noTokens, timeoutsMs?: { headers: number; request: number }) {
     const metrics = createMetrics('2.0.0-test');
-    metrics.watch(this.master, [this.master]);
+    const namespaces = new StandInNamespaces(this.master);
+    metrics.watch(namespaces, [namespaces]);
     const policy = new AddressPolicy(['127.0.0.0/8']);
     this.http = createHttpServer({
-      handle: this.master,
+      namespaces,
       authorizer: createAuthorizer(tokens),
       metrics,
       log: this.#log(),

@@ -1,6 +1,6 @@
 /** An executor made by hand, frame by frame, to say what a well-behaved SDK never would. */
 import { once } from 'node:events';
-import { EXECUTOR_PATH, SUBPROTOCOL } from '@soda-scheduler/protocol';
+import { DEFAULT_NAMESPACE, executorPathOf, SUBPROTOCOL } from '@soda-scheduler/protocol';
 import type { HelloFrame, MasterFrame, WelcomeFrame } from '@soda-scheduler/protocol';
 import { WebSocket } from 'ws';
 
@@ -11,8 +11,9 @@ export class RawExecutor {
   readonly texts: string[] = [];
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
 
-  private constructor(port: number) {
-    this.socket = new WebSocket(`ws://127.0.0.1:${port}${EXECUTOR_PATH}`, SUBPROTOCOL);
+  private constructor(port: number, namespace: string) {
+    const path = executorPathOf(namespace);
+    this.socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, SUBPROTOCOL);
     this.socket.on('message', (data) => {
       const text = (data as Buffer).toString();
       this.texts.push(text);
@@ -24,8 +25,8 @@ export class RawExecutor {
     });
   }
 
-  static async dial(port: number): Promise<RawExecutor> {
-    const raw = new RawExecutor(port);
+  static async dial(port: number, namespace = DEFAULT_NAMESPACE): Promise<RawExecutor> {
+    const raw = new RawExecutor(port, namespace);
     await once(raw.socket, 'open');
     return raw;
   }
@@ -34,8 +35,9 @@ export class RawExecutor {
   static async join(
     port: number,
     hello: Partial<HelloFrame> = {},
+    namespace = DEFAULT_NAMESPACE,
   ): Promise<RawExecutor & { readonly welcome: WelcomeFrame }> {
-    const raw = await RawExecutor.dial(port);
+    const raw = await RawExecutor.dial(port, namespace);
     raw.hello(hello);
     const welcome = await raw.next('welcome');
     return Object.assign(raw, { welcome });

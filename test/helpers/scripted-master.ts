@@ -43,15 +43,19 @@ export class ScriptedMaster {
 
   private constructor({ authorize = () => null, log = silentLog, ...options }: LinkOptions) {
     this.sessions = new ExecutorSessions({
+      namespace: 'default',
       clock: createClock(),
       heartbeatMs: 200,
       leaseMs: 6_000,
       createId: randomUUID,
       ...options,
     });
-    this.#gateway = new ExecutorGateway({ authorize, sessions: this.sessions, log });
+    const use: GatewayOptions['namespaces']['use'] = async (_name, work) =>
+      work({ sessions: this.sessions, master: this });
+    this.#gateway = new ExecutorGateway({ authorize, namespaces: { use }, log });
     this.sessions.useSecrets(['c2VjcmV0']);
-    this.#gateway.attach(this.server, this);
+    this.sessions.attach(this);
+    this.#gateway.attach(this.server);
   }
 
   /** `port`: 0 for any free one. */
@@ -131,6 +135,7 @@ export class ScriptedMaster {
   }
 
   async close(): Promise<void> {
+    this.sessions.shutdown();
     await this.#gateway.shutdown();
     this.server.close();
     if (this.server.listening) await once(this.server, 'close');

@@ -10,7 +10,14 @@ import type {
   MasterStatus,
   Submission,
 } from '../../master/application/master-handle.ts';
-import type { ShownTask, TaskPage } from '../../master/application/ports.ts';
+import type { NamespaceRecord, ShownTask, TaskPage } from '../../master/application/ports.ts';
+import {
+  type NamespaceChange,
+  NamespaceInUse,
+  type NamespacesHandle,
+  UnknownNamespace,
+} from '../../master/application/process/namespaces-handle.ts';
+import type { Fill } from '../../master/domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../../master/domain/effects.ts';
 import type { NewSettings } from '../../master/domain/events.ts';
 import type { Executor, ExecutorRecord, Override } from '../../master/domain/executor.ts';
@@ -18,7 +25,10 @@ import { NO_SETTINGS, type Settings } from '../../master/domain/state.ts';
 import type { Task } from '../../master/domain/task.ts';
 import { NOW, sampleTask } from './task.ts';
 
+const defaults = { paused: null, retention: 'normal', maxWaiting: null, maxRunning: null } as const;
+
 export class StandInHandle implements MasterHandle {
+  readonly namespace = 'default';
   status: MasterStatus = 'ready';
   readonly term = 1;
   readonly isFull = false;
@@ -132,6 +142,70 @@ export class StandInHandle implements MasterHandle {
   async #command(...words: readonly (string | number | null)[]): Promise<CommandOutcome> {
     this.commands.push(words.join(' '));
     return this.commandOutcome;
+  }
+}
+
+/** Some namespaces without engines: all of them have one master. */
+export class StandInNamespaces implements NamespacesHandle {
+  readonly #master: MasterHandle;
+  readonly #records = new Map<string, NamespaceRecord>();
+
+  constructor(master: MasterHandle) {
+    this.#master = master;
+    this.#add('default', {});
+  }
+
+  get status() {
+    return this.#master.status;
+  }
+
+  get leaders() {
+    return [{ master: this.#master }];
+  }
+
+  async use<T>(name: string, work: (leader: { readonly master: MasterHandle }) => T | Promise<T>) {
+    if (!this.#records.has(name)) throw new UnknownNamespace(name);
+    const { master } = this.leaders[0]!;
+    return work({
+      master: name === 'default' ? master : Object.create(master, { namespace: { value: name } }),
+    });
+  }
+
+  fills(): readonly Fill[] {
+    return this.#master.fills();
+  }
+
+  list() {
+    const byName = [...this.#records.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    return byName.map((record) => ({ record, counts: { waiting: 0, running: 0 } }));
+  }
+
+  async get(name: string) {
+    const found = this.list().find(({ record }) => record.name === name);
+    if (found === undefined) throw new UnknownNamespace(name);
+    return found;
+  }
+
+  async put(name: string, change: NamespaceChange) {
+    const isNew = !this.#records.has(name);
+    this.#add(name, change);
+    return { view: await this.get(name), isNew };
+  }
+
+  async delete(name: string): Promise<void> {
+    if (name === 'default') throw new NamespaceInUse(name, 'it is always there');
+    if (!this.#records.delete(name)) throw new UnknownNamespace(name);
+  }
+
+  #add(name: string, { paused, ...rest }: NamespaceChange): void {
+    const known = this.#records.get(name) ?? {
+      id: this.#records.size,
+      name,
+      createdAt: NOW,
+      ...defaults,
+    };
+    const pause = paused === undefined ? known.paused : paused && { at: NOW, ...paused };
+    this.#records.set(name, { ...known, ...rest, paused: pause });
   }
 }
 

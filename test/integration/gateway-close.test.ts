@@ -30,6 +30,7 @@ describe('a connection that the master closes', () => {
   const sentAway = (code: number, reason: string, level = 'warn') => ({
     level,
     message: 'an executor is sent away',
+    namespace: 'default',
     executor_id: 'e1',
     code,
     reason,
@@ -113,6 +114,7 @@ describe('a connection that the master closes', () => {
     expect(logged).to.deep.include({
       level: 'warn',
       message: 'executor socket failed',
+      namespace: 'default',
       executor_id: 'e1',
       error: 'Too many message fragments',
     });

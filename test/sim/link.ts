@@ -44,6 +44,7 @@ export class SimLink implements ExecutorLink {
     this.#process = process;
     this.#ledger = ledger;
     this.#sessions = new ExecutorSessions({
+      namespace: 'default',
       // Never set, as in `main.ts`.
       clock: process.evenClock,
       heartbeatMs: HEARTBEAT_MS,

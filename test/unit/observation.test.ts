@@ -5,7 +5,12 @@ import { createMetrics } from '../../master/infrastructure/metrics.ts';
 import { createClock } from '../../master/infrastructure/system.ts';
 import { createLog, createLogObserver } from '../../master/infrastructure/winston-log.ts';
 import { notificationOf } from '../helpers/task.ts';
-import { submissionOf, StandInHandle, waitingTask } from '../helpers/stand-in-handle.ts';
+import {
+  submissionOf,
+  StandInHandle,
+  StandInNamespaces,
+  waitingTask,
+} from '../helpers/stand-in-handle.ts';
 
 type Line = Record<string, unknown>;
 
@@ -97,12 +102,25 @@ describe('metrics', () => {
   it('give only so many task types a label of their own', async () => {
     const metrics = createMetrics('1');
     for (let index = 0; index < 250; index++) {
-      metrics.observe({ event: 'task_accepted', task: aTask(`type-${index}`) });
+      metrics.of('default').observe({ event: 'task_accepted', task: aTask(`type-${index}`) });
     }
     const { text } = await metrics.render();
     expect(text.match(/^scheduler_tasks_submitted_total\{/gm)).to.have.length(201);
-    expect(text).to.include('scheduler_tasks_submitted_total{type="other"} 50');
+    expect(text).to.include('scheduler_tasks_submitted_total{namespace="default",type="other"} 50');
     expect(text).to.include('scheduler_build_info{version="1"');
+  });
+
+  it('give only so many namespaces a label of their own: those with work first', async () => {
+    const metrics = createMetrics('1');
+    metrics.of('idle');
+    for (let index = 0; index < 30; index++) {
+      metrics.of(`n${index}`).observe({ event: 'task_accepted', task: aTask() });
+    }
+    const { text } = await metrics.render();
+    expect(text.match(/^scheduler_tasks_submitted_total\{/gm)).to.have.length(21);
+    expect(text).to.include('_submitted_total{namespace="n19",type="transcode"} 1');
+    expect(text).to.include('_submitted_total{namespace="(other)",type="transcode"} 10');
+    expect(text).not.to.include('idle"');
   });
 
   it('count callbacks by how they ended, from none on', async () => {
@@ -110,21 +128,25 @@ describe('metrics', () => {
     const counted = async () =>
       (await metrics.render()).text.match(/^scheduler_callbacks_ended_total.*$/gm);
     expect(await counted()).to.have.members([
-      'scheduler_callbacks_ended_total{state="delivered"} 0',
-      'scheduler_callbacks_ended_total{state="gave_up"} 0',
+      'scheduler_callbacks_ended_total{namespace="default",state="delivered"} 0',
+      'scheduler_callbacks_ended_total{namespace="default",state="gave_up"} 0',
     ]);
     const notification = notificationOf(aTask(), { state: 'gave_up' });
-    metrics.observe({ event: 'notification_ended', notification });
-    expect(await counted()).to.include('scheduler_callbacks_ended_total{state="gave_up"} 1');
+    metrics.of('default').observe({ event: 'notification_ended', notification });
+    expect(await counted()).to.include(
+      'scheduler_callbacks_ended_total{namespace="default",state="gave_up"} 1',
+    );
   });
 
   it('read the backlog and the fleet when they are scraped', async () => {
     const metrics = createMetrics('1');
     const handle = new StandInHandle();
     const other = { fills: () => [{ bound: 'task_count', used: 6, limit: 100 }] };
-    metrics.watch(handle, [other, handle]);
+    metrics.watch(new StandInNamespaces(handle), [other, handle]);
     handle.keep(aTask());
-    expect((await metrics.render()).text).to.match(/^scheduler_cache_entries 1$/m);
+    expect((await metrics.render()).text).to.match(
+      /^scheduler_cache_entries\{namespace="default"\} 1$/m,
+    );
     handle.status = 'draining';
     // Of two with one name the fuller one is shown.
     expect((await metrics.render()).text)
@@ -132,7 +154,7 @@ describe('metrics', () => {
       .and.to.include('scheduler_bound_limit{bound="task_count"} 10\n');
     const { text } = await metrics.render();
     expect(text).to.match(/^scheduler_is_leader 0$/m);
-    expect(text).to.include('scheduler_executors{state="idle"} 0');
+    expect(text).to.include('scheduler_executors{namespace="default",state="idle"} 0');
   });
 });
 

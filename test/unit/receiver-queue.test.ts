@@ -239,7 +239,7 @@ describe('receiver queue', () => {
     for (let i = 0; i < 9; i++) bench.add(`t${i}`, 'a');
     bench.add('x1', 'x');
     bench.add('x2', 'x');
-    bench.queue.clearWaiting();
+    bench.queue.removeWaiting(() => true);
     bench.settle('t0', 'well');
     bench.settle('x1', 'silent');
     expect(bench.names()).to.deep.equal(['t1', 't2']);

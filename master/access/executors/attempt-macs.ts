@@ -7,8 +7,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { HeldAttempt } from '../../application/master-handle.ts';
 
-/** One namespace so far; part of what is signed, so that a second one changes nothing here. */
-const NAMESPACE = 'default';
 /** As many bits as guessing over a network could ever need. */
 const MAC_BYTES = 16;
 
@@ -44,7 +42,13 @@ interface Expected {
 }
 
 export class AttemptMacs {
+  readonly #namespace: string;
   #secrets: readonly Buffer[] = [];
+
+  /** @param namespace Of all the attempts: part of what is proven. */
+  constructor(namespace: string) {
+    this.#namespace = namespace;
+  }
 
   /** Base64url, newest first: the first one signs, all are accepted. */
   use(secrets: readonly string[]): void {
@@ -54,7 +58,7 @@ export class AttemptMacs {
   /** Undefined before the first secret is known. */
   of(identity: AttemptIdentity): string | undefined {
     const [newest] = this.#secrets;
-    return newest === undefined ? undefined : sign(newest, identity).toString('base64url');
+    return newest === undefined ? undefined : this.#sign(newest, identity).toString('base64url');
   }
 
   /** Costs a signature for each attempt that the process has, however often it is named. */
@@ -77,18 +81,18 @@ export class AttemptMacs {
   #expect(identity: AttemptIdentity): Expected {
     const { seq, attempt } = identity;
     const secrets = this.#secrets;
-    return { seq, attempt, secrets, macs: secrets.map((secret) => sign(secret, identity)) };
+    return { seq, attempt, secrets, macs: secrets.map((secret) => this.#sign(secret, identity)) };
+  }
+
+  #sign(secret: Buffer, identity: AttemptIdentity): Buffer {
+    const { seq, attempt, executorId, incarnation } = identity;
+    // As JSON no two identities look the same, whatever an incarnation is made of.
+    const named = JSON.stringify([this.#namespace, seq, attempt, executorId, incarnation]);
+    return createHmac('sha256', secret).update(named).digest().subarray(0, MAC_BYTES);
   }
 }
 
 /** A row that is older than incarnations does not say which process it was. */
 export function isOf(held: HeldAttempt, { executorId, incarnation }: Process): boolean {
   return held.executorId === executorId && (held.incarnation ?? incarnation) === incarnation;
-}
-
-function sign(secret: Buffer, identity: AttemptIdentity): Buffer {
-  const { seq, attempt, executorId, incarnation } = identity;
-  // As JSON no two identities look the same, whatever an incarnation is made of.
-  const named = JSON.stringify([NAMESPACE, seq, attempt, executorId, incarnation]);
-  return createHmac('sha256', secret).update(named).digest().subarray(0, MAC_BYTES);
 }

@@ -1,18 +1,24 @@
 /**
  * Where executors dial in: decides whether an HTTP upgrade may become a WebSocket, before
- * anything of WebSocket is spoken, and carries frames between those sockets and their sessions
- * (`executor-sessions.ts`). It never looks into a frame.
+ * anything of WebSocket is spoken, and carries frames between those sockets and the sessions of their
+ * namespace (`sessions.ts`). It never looks into a frame.
  */
 import { STATUS_CODES } from 'node:http';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { CloseCode, EXECUTOR_PATH, SESSION_LIMITS, SUBPROTOCOL } from '@soda-scheduler/protocol';
+import {
+  API_BASE,
+  CloseCode,
+  DEFAULT_NAMESPACE,
+  SESSION_LIMITS,
+  SUBPROTOCOL,
+} from '@soda-scheduler/protocol';
 import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
-import type { MasterHandle, MasterStatus } from '../../application/master-handle.ts';
+import type { MasterStatus } from '../../application/master-handle.ts';
 import type { Log } from '../../application/ports.ts';
 import { HELLO_BYTES_MAX, PONGS_UNSENT_MAX } from '../../domain/bounds.ts';
-import { Problem } from '../problem.ts';
+import { Problem, problemOf } from '../problem.ts';
 import type { ExecutorSessions } from './sessions.ts';
 
 /** A constant of its own, since the types of ws do not know `closeTimeout` yet. */
@@ -28,10 +34,21 @@ const SOCKET_OPTIONS = {
   closeTimeout: 2_000,
 };
 
+const PATH = new RegExp(`^${API_BASE}(?:/ns/([a-z0-9-]{1,32}))?/executor(?:\\?|$)`);
+
+/** What leads a namespace, as far as its executors are concerned. */
+interface Leader {
+  readonly sessions: ExecutorSessions;
+  readonly master: { readonly status: MasterStatus };
+}
+
 export interface GatewayOptions {
   /** Looks at the headers of a request; null lets it pass. */
   readonly authorize: (request: IncomingMessage) => Problem | null;
-  readonly sessions: ExecutorSessions;
+  readonly namespaces: {
+    /** @throws {UnknownNamespace} @throws {Unavailable} */
+    use(name: string, work: (leader: Leader) => void): Promise<void>;
+  };
   readonly log: Log;
 }
 
@@ -44,37 +61,49 @@ export class ExecutorGateway {
     this.#options = options;
   }
 
-  /** Begins to take upgrades, and to post what executors say to `master`. Once only. */
-  attach(
-    server: Server,
-    master: Pick<
-      MasterHandle,
-      'status' | 'term' | 'post' | 'isFull' | 'attemptOf' | 'executorOf' | 'silentMs'
-    >,
-  ): void {
-    this.#options.sessions.attach(master);
+  /** Begins to take upgrades. Once only. */
+  attach(server: Server): void {
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      const refusal = this.#refusalOf(request, this.#isShutDown ? 'stopped' : master.status);
-      if (refusal !== null) return refuseUpgrade(socket, refusal);
-      this.#server.handleUpgrade(request, socket, head, (ws) => this.#open(ws));
+      // It may have to wait for its namespace, and go away meanwhile.
+      socket.on('error', () => socket.destroy());
+      void this.#take(request, socket, head);
     });
   }
 
-  /** Sends every executor away and takes no new one; resolves when no socket is left. */
+  /** Takes no new executor, and resolves when no socket is left: the sessions must have sent them away. */
   async shutdown(): Promise<void> {
     this.#isShutDown = true;
     const closed = [...this.#server.clients].map(
       (socket) => new Promise((resolve) => socket.once('close', resolve)),
     );
-    this.#options.sessions.shutdown();
     await Promise.all(closed);
   }
 
-  /** Null: the upgrade may go on. */
-  #refusalOf(request: IncomingMessage, status: MasterStatus): Problem | null {
-    if (request.url?.split('?', 1)[0] !== EXECUTOR_PATH) {
-      return new Problem('noRoute', 'There is nothing at this path.');
+  async #take(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const path = PATH.exec(request.url ?? '');
+    if (path === null) {
+      return refuseUpgrade(socket, new Problem('noRoute', 'There is nothing at this path.'));
     }
+    const refusal = this.#refusalOf(request);
+    if (refusal !== null) return refuseUpgrade(socket, refusal);
+    const [, namespace = DEFAULT_NAMESPACE] = path;
+    try {
+      await this.#options.namespaces.use(namespace, ({ sessions, master }) => {
+        const status = this.#isShutDown ? 'stopped' : master.status;
+        // A master that rebuilds its state keeps its executors, and their leases.
+        if (status !== 'ready' && status !== 'recovering') {
+          throw new Problem('unavailable', `The master is ${status}.`);
+        }
+        if (socket.destroyed) return;
+        this.#server.handleUpgrade(request, socket, head, (ws) => this.#open(ws, sessions));
+      });
+    } catch (error) {
+      refuseUpgrade(socket, problemOf(error));
+    }
+  }
+
+  /** Null: it may be an executor. */
+  #refusalOf(request: IncomingMessage): Problem | null {
     // Executors are programs; a page in someone's browser must not become one.
     if (request.headers.origin !== undefined) {
       return new Problem('forbidden', 'Requests with an Origin are refused.');
@@ -83,20 +112,17 @@ export class ExecutorGateway {
     if (!offered.some((name) => name.trim() === SUBPROTOCOL)) {
       return new Problem('invalid', `Expected the WebSocket subprotocol ${SUBPROTOCOL}.`);
     }
-    const refusal = this.#options.authorize(request);
-    if (refusal !== null) return refusal;
-    // A master that rebuilds its state keeps its executors, and their leases.
-    if (status === 'ready' || status === 'recovering') return null;
-    return new Problem('unavailable', `The master is ${status}.`);
+    return this.#options.authorize(request);
   }
 
-  #open(socket: WebSocket): void {
-    const { sessions, log } = this.#options;
+  #open(socket: WebSocket, sessions: ExecutorSessions): void {
+    const { log } = this.#options;
     // `closed` follows every close, after `closeTimeout` at most.
     const close = (code: CloseCode, reason: string): void => {
       if (socket.readyState !== socket.OPEN) return;
       const level = code === CloseCode.reattach ? 'debug' : 'warn';
-      const fields = { executor_id: connection.executorId ?? undefined, code, reason };
+      const { namespace } = sessions;
+      const fields = { namespace, executor_id: connection.executorId ?? undefined, code, reason };
       log[level]('an executor is sent away', fields);
       socket.close(code, closeReason(reason));
     };
@@ -131,6 +157,7 @@ export class ExecutorGateway {
     socket.on('error', (error: Error & { readonly code?: string }) => {
       if (error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') sessions.tooLarge(connection);
       log.warn('executor socket failed', {
+        namespace: sessions.namespace,
         executor_id: connection.executorId ?? undefined,
         error: error.message,
       });
@@ -146,7 +173,6 @@ function limitMessages(socket: WebSocket, bytesMax: number): void {
 }
 
 function refuseUpgrade(socket: Duplex, { status, message, headers }: Problem): void {
-  socket.on('error', () => socket.destroy());
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     'Connection: close',

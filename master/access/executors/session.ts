@@ -2,6 +2,7 @@
 import { CloseCode, SESSION_LIMITS, Session } from '@soda-scheduler/protocol';
 import type { HelloFrame, MasterFrame } from '@soda-scheduler/protocol';
 import type { Clock } from '../../application/ports.ts';
+import type { Tally } from '../../domain/bounds.ts';
 import type { Proof } from './attempt-macs.ts';
 
 /** What a master of this version understands beyond 2.0.0. */
@@ -10,6 +11,8 @@ const FEATURES = ['mac', 'fenced', 'timeouts'];
 const LEASE_MS_MIN = 6_000;
 
 export interface SessionsOptions {
+  /** Whose executors they are. */
+  readonly namespace: string;
   readonly clock: Clock;
   /** How often an executor shall send a heartbeat. */
   readonly heartbeatMs: number;
@@ -21,6 +24,8 @@ export interface SessionsOptions {
   readonly createId: () => string;
   /** Bytes; `SENT_BYTES_MAX` unless a test says otherwise. */
   readonly sentBytesMax?: number;
+  /** What unacknowledged frames hold, here and in other namespaces. */
+  readonly sent?: Tally;
 }
 
 /** What carries the frames of one connection. What it was given after `close` is void. */

@@ -1,5 +1,5 @@
 /**
- * The master's end of executor sessions, whatever carries their frames: begins, resumes and
+ * The master's end of the executor sessions of one namespace, whatever carries their frames: begins, resumes and
  * forgets them, numbers and acknowledges frames, and turns them into events for the engine. It
  * answers `hello` and heartbeats by itself, so that executors keep their lease while the store is
  * down. It never decides anything about a task, and knows no socket library.
@@ -17,7 +17,7 @@ import {
 import type { ExecutorFrame, HelloFrame, MasterFrame } from '@soda-scheduler/protocol';
 import type { MasterHandle } from '../../application/master-handle.ts';
 import type { ExecutorLink } from '../../application/ports.ts';
-import { type Fill, HEARTBEAT_COUNT_MAX, SENT_BYTES_MAX } from '../../domain/bounds.ts';
+import { type Fill, HEARTBEAT_COUNT_MAX, SENT_BYTES_MAX, type Tally } from '../../domain/bounds.ts';
 import type { ExecutorCommand } from '../../domain/effects.ts';
 import { commandBody, connectedEvent, frameEvent, heartbeatEvent, subjectOf } from './frames.ts';
 import { admit } from './admission.ts';
@@ -63,14 +63,20 @@ export class ExecutorSessions implements ExecutorLink {
   readonly #sessionByExecutor = new Map<string, ExecutorSession>();
   /** Processes that are not answered: nothing may renew the lease they count themselves. */
   readonly #frozen = new Set<string>();
-  readonly #macs = new AttemptMacs();
+  readonly #macs: AttemptMacs;
   /** Sessions whose peer may have to be told of a newer ack at the end of this turn of the loop. */
   readonly #ackQueue = new Set<ExecutorSession>();
-  #sentBytes = 0;
+  readonly #sent: Tally;
   #callOffSweep: (() => void) | null = null;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
+    this.#macs = new AttemptMacs(options.namespace);
+    this.#sent = options.sent ?? { bytes: 0 };
+  }
+
+  get namespace(): string {
+    return this.#options.namespace;
   }
 
   get connectionCount(): number {
@@ -79,7 +85,7 @@ export class ExecutorSessions implements ExecutorLink {
 
   fills(): Fill[] {
     const { sentBytesMax = SENT_BYTES_MAX } = this.#options;
-    return [{ bound: 'sent_frame_bytes', used: this.#sentBytes, limit: sentBytesMax }];
+    return [{ bound: 'sent_frame_bytes', used: this.#sent.bytes, limit: sentBytesMax }];
   }
 
   /** Those that wait for their executor to come back included. */
@@ -147,7 +153,7 @@ export class ExecutorSessions implements ExecutorLink {
     const body = commandBody(command, term, mac);
     const bytes = Buffer.byteLength(body);
     const { sentBytesMax = SENT_BYTES_MAX } = this.#options;
-    const isTooMuch = this.#sentBytes + bytes > sentBytesMax;
+    const isTooMuch = this.#sent.bytes + bytes > sentBytesMax;
     const frame = isTooMuch ? null : session.frames.send(body, bytes);
     this.#recount(session);
     if (frame === null) {
@@ -352,7 +358,7 @@ export class ExecutorSessions implements ExecutorLink {
   #forget(session: ExecutorSession, code: CloseCode, reason: string): void {
     this.#sessions.delete(session.sessionId);
     this.#ackQueue.delete(session);
-    this.#sentBytes -= session.countedBytes;
+    this.#sent.bytes -= session.countedBytes;
     session.countedBytes = 0;
     if (this.#sessionByExecutor.get(session.executorId) === session) {
       this.#sessionByExecutor.delete(session.executorId);
@@ -363,7 +369,7 @@ export class ExecutorSessions implements ExecutorLink {
   #recount(session: ExecutorSession): void {
     // One that was forgotten holds nothing any more.
     if (this.#sessions.get(session.sessionId) !== session) return;
-    this.#sentBytes += session.frames.unackedBytes - session.countedBytes;
+    this.#sent.bytes += session.frames.unackedBytes - session.countedBytes;
     session.countedBytes = session.frames.unackedBytes;
   }
 

@@ -3,7 +3,7 @@
  * never sends anything. `docs/callbacks.md` describes the same for receivers.
  */
 import { createHmac } from 'node:crypto';
-import { type CallbackBody, jsonObject } from '@soda-scheduler/protocol';
+import { type CallbackBody, DEFAULT_NAMESPACE, jsonObject } from '@soda-scheduler/protocol';
 import type { AttemptError, EndedTask, Notification } from '../../domain/task.ts';
 import { callbackCode, isTerminal } from '../../domain/task.ts';
 
@@ -15,7 +15,7 @@ export function isAbout(notification: Notification, task: EndedTask): boolean {
 }
 
 /** The JSON text of the body. Result and details of the error go in as the executor wrote them. */
-export function callbackJson(task: EndedTask): string {
+export function callbackJson(task: EndedTask, namespace: string): string {
   const { state, finishedAt } = task;
   if (!isTerminal(state) || finishedAt === null) throw new Error(`task ${task.id} has not ended`);
   const { group, project, env, user } = task.user;
@@ -25,6 +25,7 @@ export function callbackJson(task: EndedTask): string {
     type: task.type,
     code: callbackCode(task),
     state,
+    namespace,
     attempts: task.attempt,
     user: {
       group,
@@ -47,10 +48,12 @@ function errorJson({ message, name, details }: AttemptError): string {
 
 /**
  * The same for every try of one run of a task, and for no other. A webhook id must not hold a
- * dot, which a task id may; `~` stands for it and is in no task id.
+ * dot, which a task id may; `~` stands for it and is in no task id. Nor is the `@` before a namespace,
+ * which that of paths without one lacks.
  */
-export function webhookId(notification: Notification): string {
-  return `msg_${notification.taskId.replaceAll('.', '~')}_${notification.finishedAt}`;
+export function webhookId({ taskId, finishedAt }: Notification, namespace: string): string {
+  const place = namespace === DEFAULT_NAMESPACE ? '' : `@${namespace}`;
+  return `msg_${taskId.replaceAll('.', '~')}${place}_${finishedAt}`;
 }
 
 /**

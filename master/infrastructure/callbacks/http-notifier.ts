@@ -1,7 +1,7 @@
 /**
- * Posts the callbacks of finished tasks and reports how each try went, as an event. When to try
- * again is the domain's business (`domain/notify.ts`), whom to call at all the address policy's,
- * and whose turn it is the queue's. Never throws.
+ * Posts the callbacks of finished tasks, of all namespaces, and reports how each try went, as an event.
+ * When to try again is the domain's business (`domain/notify.ts`), whom to call at all the address
+ * policy's, and whose turn it is the queue's. Never throws.
  */
 import type { Clock, Log, Notifier, StoredTask } from '../../application/ports.ts';
 import { DELIVERED_COUNT_MAX, type Fill, RECEIVER_LIMITS } from '../../domain/bounds.ts';
@@ -26,10 +26,15 @@ export interface HttpNotifierOptions {
   readonly secrets: readonly string[];
   readonly policy: AddressPolicy;
   readonly resolve: Resolve;
-  readonly post: (event: Event) => void;
-  readonly findTask: (taskId: string) => Promise<StoredTask | null>;
   readonly clock: Clock;
   readonly log: Log;
+}
+
+/** Whose callbacks are sent, and who is told how that went. */
+export interface Sender {
+  readonly namespace: string;
+  readonly post: (event: Event) => void;
+  readonly findTask: (taskId: string) => Promise<StoredTask | null>;
 }
 
 interface Delivery {
@@ -38,6 +43,8 @@ interface Delivery {
   readonly notification: Notification;
   readonly url: URL;
   task: EndedTask | null;
+  /** As of the newest hand-over, like `term`: another one may lead the namespace by now. */
+  sender: Sender;
   /** Of the newest hand-over. */
   term: number;
 }
@@ -47,7 +54,7 @@ type Tried = Omit<
   'type' | 'term' | 'taskSeq' | 'finishedAt'
 >;
 
-export class HttpNotifier implements Notifier {
+export class HttpNotifier {
   readonly #options: HttpNotifierOptions;
   readonly #signer: CallbackSigner;
   readonly #queue: ReceiverQueue<Delivery>;
@@ -79,25 +86,36 @@ export class HttpNotifier implements Notifier {
     });
   }
 
-  deliver(notification: Notification, task: EndedTask | null, term: number): void {
+  /** For one namespace. All of them share receivers, and the turns of these. */
+  of(sender: Sender): Notifier {
+    return {
+      deliver: (notification, task, term) => this.#deliver({ notification, task, term, sender }),
+      forgetAll: () =>
+        this.#queue.removeWaiting((delivery) => delivery.sender.namespace === sender.namespace),
+    };
+  }
+
+  #deliver(given: Omit<Delivery, 'id' | 'url'>): void {
     if (this.#stopped) return;
-    const id = webhookId(notification);
+    const { notification, term, sender } = given;
+    const id = webhookId(notification, sender.namespace);
     const delivered = this.#delivered.get(deliveryOf(id, notification));
     if (delivered !== undefined) {
-      this.#report({ notification, term }, delivered);
+      this.#report(given, delivered);
       return;
     }
     const trying = this.#trying.get(id);
     if (trying !== undefined) {
       trying.term = term;
+      trying.sender = sender;
       return;
     }
     if (!URL.canParse(notification.url)) {
-      this.#report({ notification, term }, failed(null, 'refused: not a URL'));
+      this.#report(given, failed(null, 'refused: not a URL'));
       return;
     }
     const url = new URL(notification.url);
-    this.#queue.add(url.origin, plainHost(url.hostname), { id, notification, url, task, term });
+    this.#queue.add(url.origin, plainHost(url.hostname), { ...given, id, url });
   }
 
   /** What is full here puts callbacks off, or lets them wait for others. */
@@ -105,14 +123,10 @@ export class HttpNotifier implements Notifier {
     return this.#queue.fills();
   }
 
-  forgetAll(): void {
-    this.#queue.clearWaiting();
-  }
-
   /** Ends what is in flight. Its outcome is unknown, so nothing is reported. Safe to repeat. */
   stop(): void {
     this.#stopped = true;
-    this.#queue.clearWaiting();
+    this.#queue.removeWaiting(() => true);
     this.#requests.stop();
   }
 
@@ -149,18 +163,18 @@ export class HttpNotifier implements Notifier {
 
   /** The body; or how the try ends without one. */
   async #body(delivery: Delivery): Promise<string | Tried> {
-    const { notification, url } = delivery;
+    const { notification, url, sender } = delivery;
     const refusal = this.#options.policy.checkUrl(url);
     if (refusal !== null) return failed(null, refusal.message);
     try {
       if (delivery.task === null) {
-        const found = await this.#options.findTask(notification.taskId);
+        const found = await sender.findTask(notification.taskId);
         if (found === null) return gone('the task is not retained');
         delivery.task = found.task;
       }
       // Its new run brings a notification of its own; this one only gives up its place.
       if (!isAbout(notification, delivery.task)) return gone('the task was run again');
-      return callbackJson(delivery.task);
+      return callbackJson(delivery.task, sender.namespace);
     } catch (error) {
       return failed(null, `the task could not be read: ${messageOf(error)}`);
     }
@@ -176,12 +190,12 @@ export class HttpNotifier implements Notifier {
   }
 
   /** A receiver that answers nothing must not hold the places in which others wait. */
-  #putOff({ notification, url, term }: Delivery, isFailing: boolean): void {
+  #putOff({ notification, url, term, sender }: Delivery, isFailing: boolean): void {
     const { taskSeq, finishedAt } = notification;
     const why = isFailing ? 'answers no callback in time' : 'has not answered its first callback';
     const error = oneLine(`not sent: ${url.origin} ${why}`);
     const afterMs = isFailing ? FAILING_WAIT_MS : FIRST_ANSWER_WAIT_MS;
-    this.#options.post({ type: 'notificationPutOff', term, taskSeq, finishedAt, error, afterMs });
+    sender.post({ type: 'notificationPutOff', term, taskSeq, finishedAt, error, afterMs });
     if (this.#putOffOrigins.push(url.origin) > 1) return;
     this.#options.clock.soon(() => {
       const put_off = this.#putOffOrigins.length;
@@ -191,9 +205,12 @@ export class HttpNotifier implements Notifier {
     });
   }
 
-  #report({ notification, term }: Pick<Delivery, 'notification' | 'term'>, tried: Tried): void {
+  #report(
+    { notification, term, sender }: Pick<Delivery, 'notification' | 'term' | 'sender'>,
+    tried: Tried,
+  ): void {
     const { taskSeq, finishedAt } = notification;
-    this.#options.post({ type: 'notificationTried', term, taskSeq, finishedAt, ...tried });
+    sender.post({ type: 'notificationTried', term, taskSeq, finishedAt, ...tried });
   }
 }
 

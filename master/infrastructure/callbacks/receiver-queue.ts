@@ -204,11 +204,16 @@ export class ReceiverQueue<T> {
     this.#origins.set(origin.name, origin);
   }
 
-  /** Drops what waits. What is in flight goes on and is to be settled; what is known stays. */
-  clearWaiting(): void {
+  /**
+   * Drops what waits and matches. What is in flight goes on and is to be settled; what is known of
+   * receivers stays.
+   */
+  removeWaiting(matches: (item: T) => boolean): void {
     for (const origin of this.#origins.values()) {
-      if (!origin.isProven) this.#countWaiting(origin.host, -origin.waiting.length);
-      origin.waiting.clear();
+      const countBefore = origin.waiting.length;
+      origin.waiting.remove(matches);
+      const { host, isProven, waiting } = origin;
+      if (!isProven) this.#countWaiting(host, waiting.length - countBefore);
       this.#offerTurn(origin);
     }
   }

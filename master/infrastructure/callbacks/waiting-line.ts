@@ -44,8 +44,10 @@ export class WaitingLine<T> {
     return this.length === 0 ? undefined : this.#items.pop();
   }
 
-  clear(): void {
-    this.#items = [];
+  /** Drops what matches. */
+  remove(matches: (item: T) => boolean): void {
+    const items = this.#items.slice(this.#head) as T[];
+    this.#items = items.filter((item) => !matches(item));
     this.#head = 0;
   }
 }

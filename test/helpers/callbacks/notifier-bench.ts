@@ -2,13 +2,14 @@
 import { once } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { StoredTask } from '../../../master/application/ports.ts';
+import type { Notifier, StoredTask } from '../../../master/application/ports.ts';
 import type { Event } from '../../../master/domain/events.ts';
 import type { Task } from '../../../master/domain/task.ts';
 import { AddressPolicy } from '../../../master/infrastructure/callbacks/address-policy.ts';
 import {
   HttpNotifier,
   type HttpNotifierOptions,
+  type Sender,
 } from '../../../master/infrastructure/callbacks/http-notifier.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { notificationOf, sampleTask } from '../task.ts';
@@ -81,6 +82,8 @@ export class NotifierBench {
     request.on('end', () => this.calls.put({ request, body, response }));
   });
   notifier = this.notifierWith({});
+  /** Of `default`. */
+  own: Notifier = this.notifier.of(this.sender());
   port = 0;
 
   async open(): Promise<this> {
@@ -101,6 +104,18 @@ export class NotifierBench {
   replace(options: Partial<HttpNotifierOptions>): void {
     this.notifier.stop();
     this.notifier = this.notifierWith(options);
+    this.own = this.notifier.of(this.sender());
+  }
+
+  sender(namespace = 'default'): Sender {
+    return {
+      namespace,
+      post: (event) => {
+        if (event.type === 'notificationTried') this.tries.put(event);
+        if (event.type === 'notificationPutOff') this.putOffs.put(event);
+      },
+      findTask: async (id) => this.stored.get(id) ?? null,
+    };
   }
 
   /** Every name is this machine. */
@@ -109,11 +124,6 @@ export class NotifierBench {
       secrets: [secret],
       policy: new AddressPolicy(['127.0.0.0/8']),
       resolve: async () => [{ address: '127.0.0.1', family: 4 }],
-      post: (event) => {
-        if (event.type === 'notificationTried') this.tries.put(event);
-        if (event.type === 'notificationPutOff') this.putOffs.put(event);
-      },
-      findTask: async (id) => this.stored.get(id) ?? null,
       clock: this.clock,
       log: { debug() {}, info() {}, warn() {}, error() {} },
       ...options,
@@ -125,7 +135,7 @@ export class NotifierBench {
   }
 
   deliver(task: Task, url = `${this.base}/done`, term = 1): void {
-    this.notifier.deliver(notificationOf(task, { url }), task, term);
+    this.own.deliver(notificationOf(task, { url }), task, term);
   }
 
   /** A task of this seq, to the receiver under another name. */

@@ -88,6 +88,7 @@ export class MemoryLink {
   #newSessions(): ExecutorSessions {
     let count = 0;
     const sessions: ExecutorSessions = new ExecutorSessions({
+      namespace: 'default',
       clock: this.clock,
       heartbeatMs: this.leaseMs / 6,
       leaseMs: this.leaseMs,

@@ -134,7 +134,7 @@ describe('callbacks to many receivers', () => {
     for (const task of all) bench.deliver(task);
     const first = await bench.calls.takeMany(32);
     // The state was rebuilt, and hands everything over again.
-    bench.notifier.forgetAll();
+    bench.own.forgetAll();
     for (const task of all) bench.deliver(task, undefined, 2);
     for (const { response } of first) response.end();
     const rest = await bench.calls.takeMany(8);

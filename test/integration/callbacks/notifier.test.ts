@@ -79,14 +79,36 @@ describe('HTTP notifier', () => {
     bench.deliver(ended);
     expect(await bench.answered(200)).to.include({ outcome: 'delivered', term: 1 });
     // It could not be written: the state was rebuilt, and hands it over again.
-    bench.notifier.forgetAll();
+    bench.own.forgetAll();
     bench.deliver(ended, undefined, 2);
     expect(await bench.tries.take()).to.include({ outcome: 'delivered', status: 200, term: 2 });
     expect(bench.calls.count).to.equal(0);
 
     const again = notificationOf(ended, { url: bench.base, triesSince: bench.clock.now() });
-    bench.notifier.deliver(again, ended, 2);
+    bench.own.deliver(again, ended, 2);
     expect(await bench.answered(202)).to.include({ outcome: 'delivered', status: 202 });
+  });
+
+  it('keeps the callbacks of namespaces apart', async () => {
+    const ended = taskOf('same');
+    const live = bench.notifier.of(bench.sender('live'));
+    bench.deliver(ended);
+    live.deliver(notificationOf(ended, { url: bench.base }), ended, 7);
+    const first = await bench.calls.take();
+    // Its state was rebuilt: what waits for its turn is that of the other.
+    bench.own.forgetAll();
+    first.response.end();
+    expect(await bench.tries.take()).to.include({ term: 1, outcome: 'delivered' });
+    const second = await bench.calls.take();
+    second.response.end();
+    expect(await bench.tries.take()).to.include({ term: 7, outcome: 'delivered' });
+    const [own, other] = [first, second].map(({ request, body }) => ({
+      id: request.headers['webhook-id'],
+      namespace: (JSON.parse(body) as { namespace: string }).namespace,
+    }));
+    expect(own).to.deep.equal({ id: 'msg_same_1700000060000', namespace: 'default' });
+    expect(other).to.deep.equal({ id: 'msg_same@live_1700000060000', namespace: 'live' });
+    expect(bench.calls.count).to.equal(0);
   });
 
   it('refuses secrets that receivers could not use', () => {
@@ -160,9 +182,9 @@ describe('HTTP notifier', () => {
   it('reads the task from the store where it is not at hand', async () => {
     const task = taskOf('stored');
     bench.stored.set(task.id, { task, notification: null });
-    bench.notifier.deliver(notificationOf(task, { url: bench.base }), null, 1);
+    bench.own.deliver(notificationOf(task, { url: bench.base }), null, 1);
     expect(await bench.answered(200)).to.include({ outcome: 'delivered' });
-    bench.notifier.deliver(notificationOf(taskOf('dropped'), { url: bench.base }), null, 1);
+    bench.own.deliver(notificationOf(taskOf('dropped'), { url: bench.base }), null, 1);
     expect(await bench.tries.take()).to.include({
       outcome: 'gone',
       error: 'the task is not retained',
@@ -172,7 +194,7 @@ describe('HTTP notifier', () => {
   it('sends nothing about a run that was replaced by another, and gives its place back', async () => {
     const task = taskOf('again');
     const notification = notificationOf(task, { url: bench.base });
-    bench.notifier.deliver(notification, { ...task, state: 'waiting', finishedAt: null }, 1);
+    bench.own.deliver(notification, { ...task, state: 'waiting', finishedAt: null }, 1);
     const error = 'the task was run again';
     expect(await bench.tries.take()).to.include({ taskSeq: 1, outcome: 'gone', error });
     bench.deliver(taskOf('next', { seq: 2 }));
@@ -187,13 +209,13 @@ describe('HTTP notifier', () => {
       `http://[::1]:${port}/`,
       `http://rebound.example:${port}/`,
     ]) {
-      bench.notifier.deliver(notificationOf(taskOf('t'), { url }), taskOf('t'), 1);
+      bench.own.deliver(notificationOf(taskOf('t'), { url }), taskOf('t'), 1);
       const { outcome, status, error } = await bench.tries.take();
       expect({ outcome, status }, url).to.deep.equal({ outcome: 'failed', status: null });
       expect(error, url).to.match(/is a loopback address; .*SODA_NOTIFY_ALLOW/);
     }
     expect(bench.calls.count).to.equal(0);
-    bench.notifier.deliver(notificationOf(taskOf('t'), { url: 'not a url' }), taskOf('t'), 1);
+    bench.own.deliver(notificationOf(taskOf('t'), { url: 'not a url' }), taskOf('t'), 1);
     expect((await bench.tries.take()).error).to.equal('refused: not a URL');
   });
 

@@ -376,7 +376,7 @@ describe('HTTP routes', () => {
       await face.get(`${BASE}/task/job-1`);
       const { text, headers } = await face.get('/metrics');
       expect(headers['content-type']).to.match(/^text\/plain/);
-      expect(text).to.include('scheduler_executors{state="busy"} 1');
+      expect(text).to.include('scheduler_executors{namespace="default",state="busy"} 1');
       expect(text).to.include(`route="${BASE}/task/{task_id}",status="404"} 1`);
       expect(text).not.to.include('job-1');
     });

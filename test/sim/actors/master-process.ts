@@ -77,7 +77,8 @@ export class MasterProcess {
       seed: options.seed,
     });
     sabotage?.engine?.(this.engine);
-    this.handle = new Master(this.engine, store, process);
+    const { engine } = this;
+    this.handle = new Master({ engine, store, clock: process, namespace: 'default' });
     this.link.attach(this.handle);
     notifier.attach((event) => this.handle.post(event));
   }

@@ -1,5 +1,6 @@
 /** How much of what waits makes one turn of the engine. */
 import { expect } from 'chai';
+import { MAILBOX_FRAME_BYTES_MAX } from '../../../master/domain/bounds.ts';
 import { Mailbox } from '../../../master/application/mailbox.ts';
 import type { Event, NewTask } from '../../../master/domain/events.ts';
 import { hello } from '../../helpers/task.ts';
@@ -30,5 +31,20 @@ describe('the mailbox', () => {
     const hellos = [helloOf('old', '1'), helloOf('old', '2'), helloOf('new', '3')];
     for (const event of hellos) mailbox.put(event, 0);
     expect(mailbox.takeTurn()).to.deep.equal(hellos.slice(1));
+  });
+
+  it('is full by the frames of all mailboxes, and gives back what it held', () => {
+    const all = { bytes: 0 };
+    const [one, other] = [new Mailbox(all), new Mailbox(all)];
+    for (const mailbox of [one, other]) mailbox.open();
+    const event = { type: 'executorResumed', executorId: 'x', sessionId: 'x/1' } as const;
+    one.put(event, MAILBOX_FRAME_BYTES_MAX - 1);
+    expect(other.isFull).to.equal(false);
+    other.put({ ...event }, 1);
+    expect([one.isFull, other.isFull]).to.deep.equal([true, true]);
+    one.shut();
+    expect(all.bytes).to.equal(1);
+    other.takeTurn();
+    expect(all.bytes).to.equal(0);
   });
 });

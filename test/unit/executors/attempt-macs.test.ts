@@ -32,7 +32,7 @@ describe('proofs of attempts', () => {
   let macs: AttemptMacs;
   let mac: string | undefined;
   beforeEach(() => {
-    macs = new AttemptMacs();
+    macs = new AttemptMacs('default');
     macs.use(['bmV3']);
     mac = macs.of({ ...own, seq: 1, attempt: 2 });
     signedCount = 0;
@@ -46,6 +46,15 @@ describe('proofs of attempts', () => {
     expect(proof({ task_id: 'own', attempt: 1, mac: wrong }), 'an older one').to.equal(true);
     expect(proof({ task_id: 'own', attempt: 2 })).to.equal(false);
     expect(signedCount).to.equal(0);
+  });
+
+  it('are those of one namespace', () => {
+    const others = new AttemptMacs('live');
+    others.use(['bmV3']);
+    const proof = others.proofOf(own, attemptOf);
+    expect(proof({ task_id: 'own', attempt: 2, mac }), 'of the same names').to.equal(false);
+    const theirs = others.of({ ...own, seq: 1, attempt: 2 });
+    expect(proof({ task_id: 'own', attempt: 2, mac: theirs })).to.equal(true);
   });
 
   it('sign once for its own, until the secrets change', () => {

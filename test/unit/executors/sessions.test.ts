@@ -57,6 +57,7 @@ describe('executor sessions', () => {
     master = { term: 1, isFull: false, post: (event, bytes) => posted.push({ event, bytes }) };
     let lastId = 0;
     sessions = new ExecutorSessions({
+      namespace: 'default',
       clock: new ManualClock(),
       heartbeatMs: 5_000,
       leaseMs: 30_000,

@@ -1,0 +1,219 @@
+/**
+ * Leads namespaces: an engine for each that has something to do. One that has had no executor, task,
+ * callback or request for a minute is stopped in order and forgotten, until somebody asks for it. The end
+ * of one by itself is the end of all. Knows nothing of tasks.
+ */
+import type { Fill } from '../../domain/bounds.ts';
+import type { State } from '../../domain/state.ts';
+import type { Engine } from '../engine.ts';
+import { type MasterHandle, Unavailable } from '../master-handle.ts';
+import type { Clock, Log, NamespaceRecord, Store } from '../ports.ts';
+import type { Part } from './lifecycle.ts';
+import { UnknownNamespace } from './namespaces-handle.ts';
+
+const SWEEP_MS = 10_000;
+const IDLE_MS = 60_000;
+/** Whoever asks for a namespace that nobody leads yet waits no longer. */
+const BEGIN_MS_MAX = 4_000;
+
+/** What leads one namespace. */
+export interface Leader {
+  readonly engine: Pick<
+    Engine,
+    'start' | 'stop' | 'status' | 'state' | 'followWall' | 'whileStoreAnswers'
+  >;
+  readonly master: MasterHandle;
+  /** With the executors that have dialled in. */
+  readonly sessions: {
+    readonly connectionCount: number;
+    shutdown(): void;
+    fills(): readonly Fill[];
+  };
+}
+
+interface Led<L> {
+  readonly leader: L;
+  readonly begun: Promise<void>;
+  /** Requests that are under way. */
+  userCount: number;
+  /** When it had something to do last. */
+  usedAt: number;
+  /** It is being stopped. */
+  ending: Promise<void> | null;
+}
+
+export interface LeadingOptions<L extends Leader> {
+  readonly store: Pick<Store, 'withWork'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Makes what leads a namespace; nothing of it has begun. */
+  readonly lead: (record: NamespaceRecord) => L;
+  /** As it is now; undefined: there is none. */
+  readonly recordOf: (name: string) => NamespaceRecord | undefined;
+  /** What led a namespace has ended, as it was to. */
+  readonly onEnd: (name: string, leader: L) => void;
+  /** One has ended by itself: it was deposed, or the store cannot be used. */
+  readonly onFailure: (error: Error) => void;
+}
+
+export class Leading<L extends Leader> implements Part {
+  readonly #options: LeadingOptions<L>;
+  readonly #led = new Map<string, Led<L>>();
+  /** Always led, and asked itself how it is. */
+  #first: L | null = null;
+  #isStopping = false;
+  #callOffSweep: () => void = () => undefined;
+
+  constructor(options: LeadingOptions<L>) {
+    this.#options = options;
+  }
+
+  get count(): number {
+    return this.#led.size;
+  }
+
+  get first(): L | null {
+    return this.#first;
+  }
+
+  get leaders(): readonly L[] {
+    return [...this.#led.values()].map(({ leader }) => leader);
+  }
+
+  of(name: string): L | undefined {
+    return this.#led.get(name)?.leader;
+  }
+
+  /** Begins with the first one. @throws {StoreUnusable} */
+  async beginWith(record: NamespaceRecord): Promise<void> {
+    if (this.#isStopping) return;
+    const led = this.#begin(record);
+    this.#first = led.leader;
+    await led.begun;
+  }
+
+  /** From here on what has nothing to do is stopped. */
+  start(): void {
+    if (!this.#isStopping) this.#scheduleSweep();
+  }
+
+  /** All of them, each in order; none begins any more. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#callOffSweep();
+    await Promise.all([...this.#led.keys()].map((name) => this.end(name)));
+  }
+
+  /** Stops what leads a namespace, where anybody does. */
+  async end(name: string): Promise<void> {
+    const led = this.#led.get(name);
+    if (led === undefined) return;
+    const end = async (): Promise<void> => {
+      await led.leader.engine.stop();
+      led.leader.sessions.shutdown();
+      this.#options.onEnd(name, led.leader);
+      // Whoever asks while the process stops is told so by the engine.
+      if (!this.#isStopping) this.#led.delete(name);
+    };
+    await (led.ending ??= end());
+  }
+
+  /** @throws {UnknownNamespace} @throws {Unavailable} */
+  async use<T>(name: string, work: (leader: L) => T | Promise<T>): Promise<T> {
+    const led = await this.#ledFor(name);
+    led.userCount += 1;
+    try {
+      await this.#readiness(name, led);
+      return await work(led.leader);
+    } finally {
+      led.userCount -= 1;
+      led.usedAt = this.#options.clock.now();
+    }
+  }
+
+  async #ledFor(name: string): Promise<Led<L>> {
+    for (;;) {
+      const led = this.#led.get(name);
+      if (led !== undefined && (led.ending === null || this.#isStopping)) return led;
+      if (led !== undefined) await led.ending;
+      else {
+        if (this.#isStopping) throw new Unavailable('the master is stopped', 2);
+        const record = this.#options.recordOf(name);
+        if (record === undefined) throw new UnknownNamespace(name);
+        return this.#begin(record);
+      }
+    }
+  }
+
+  #begin(record: NamespaceRecord): Led<L> {
+    const { lead, clock, onFailure } = this.#options;
+    const leader = lead(record);
+    const begun = leader.engine.start().then(({ ended }) => {
+      ended.catch(onFailure);
+    });
+    // What befalls the first is thrown to whoever begins with it.
+    begun.catch((error: Error) => {
+      if (leader !== this.#first) onFailure(error);
+    });
+    const led = { leader, begun, userCount: 0, usedAt: clock.now(), ending: null };
+    this.#led.set(record.name, led);
+    return led;
+  }
+
+  /** Until it takes work. @throws {Unavailable} */
+  async #readiness(name: string, { leader, begun }: Led<L>): Promise<void> {
+    if (leader === this.#first || leader.engine.status !== 'starting') return;
+    const { clock } = this.#options;
+    let callOff: () => void = () => undefined;
+    const patience = new Promise<never>((_resolve, reject) => {
+      const tooLate = new Unavailable(`the namespace ${name} is starting`, 2);
+      callOff = clock.wakeAt(clock.now() + BEGIN_MS_MAX, () => reject(tooLate));
+    });
+    await Promise.race([begun, patience]).finally(callOff);
+  }
+
+  #scheduleSweep(): void {
+    const { clock, log } = this.#options;
+    this.#callOffSweep = clock.wakeAt(clock.now() + SWEEP_MS, () => {
+      const swept = this.#sweep().catch((error: unknown) => {
+        log.debug('idle namespaces were not looked for', { event: 'store', error: String(error) });
+      });
+      void swept.then(() => this.start());
+    });
+  }
+
+  /** What the store has of a namespace decides; memory tells whether to ask. */
+  async #sweep(): Promise<void> {
+    if (this.#idle().length === 0) return;
+    const busy = new Set(await this.#options.store.withWork());
+    for (const [name, led] of this.#idle()) {
+      const record = this.#options.recordOf(name);
+      if (record === undefined || busy.has(record.id)) led.usedAt = this.#options.clock.now();
+      else void this.end(name);
+    }
+  }
+
+  /** Those that have had nothing to do for long enough; notes which of the others have. */
+  #idle(): [string, Led<L>][] {
+    const now = this.#options.clock.now();
+    const idle: [string, Led<L>][] = [];
+    for (const [name, led] of this.#led) {
+      const { engine, sessions } = led.leader;
+      if (led.leader === this.#first || led.ending !== null) continue;
+      const isQuiet =
+        led.userCount + sessions.connectionCount === 0 &&
+        engine.status === 'ready' &&
+        engine.state !== null &&
+        hasNothing(engine.state);
+      if (!isQuiet) led.usedAt = now;
+      else if (now - led.usedAt >= IDLE_MS) idle.push([name, led]);
+    }
+    return idle;
+  }
+}
+
+function hasNothing(state: State): boolean {
+  const { tasks, waitingCount, executors, elders, notifying, notifications } = state;
+  const count = tasks.size + waitingCount + executors.size + elders.size;
+  return count + notifying.size + notifications.size === 0;
+}

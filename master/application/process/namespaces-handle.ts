@@ -1,0 +1,68 @@
+/** What the access layer may ask about namespaces. Implemented by `namespaces.ts`. */
+import type { MasterHandle, MasterStatus } from '../master-handle.ts';
+import type { NamespaceRecord } from '../ports.ts';
+
+export interface NamespaceView {
+  readonly record: NamespaceRecord;
+  /** None where nobody leads it: it has none then, or soon is led. */
+  readonly counts: { readonly waiting: number; readonly running: number };
+}
+
+/** What is left out stays as it is, or is the default of a new one. */
+export interface NamespaceChange {
+  readonly paused?: { readonly reason: string | null; readonly until: number | null } | null;
+  readonly retention?: NamespaceRecord['retention'];
+  readonly maxWaiting?: number | null;
+  readonly maxRunning?: number | null;
+}
+
+export interface NamespacesHandle {
+  /** Of `default`, which stands for the process. */
+  readonly status: MasterStatus;
+  /**
+   * Begins to lead the namespace where nobody does, and goes on at least while `work` is under way.
+   * @throws {UnknownNamespace} @throws {Unavailable}
+   */
+  use<T>(
+    name: string,
+    work: (leader: { readonly master: MasterHandle }) => T | Promise<T>,
+  ): Promise<T>;
+  /** By name. @throws {Unavailable} */
+  list(): readonly NamespaceView[];
+  /** With its counts for certain. @throws {UnknownNamespace} @throws {Unavailable} */
+  get(name: string): Promise<NamespaceView>;
+  /** Makes or changes it. @throws {TooManyNamespaces} @throws {Unavailable} */
+  put(
+    name: string,
+    change: NamespaceChange,
+  ): Promise<{ readonly view: NamespaceView; readonly isNew: boolean }>;
+  /** @throws {UnknownNamespace} @throws {NamespaceInUse} @throws {Unavailable} */
+  delete(name: string): Promise<void>;
+}
+
+export class UnknownNamespace extends Error {
+  override readonly name = 'UnknownNamespace';
+  readonly namespace: string;
+
+  constructor(namespace: string) {
+    super(`there is no namespace ${namespace}`);
+    this.namespace = namespace;
+  }
+}
+
+/** It cannot be deleted. */
+export class NamespaceInUse extends Error {
+  override readonly name = 'NamespaceInUse';
+
+  constructor(namespace: string, why: string) {
+    super(`The namespace ${namespace} cannot be deleted: ${why}.`);
+  }
+}
+
+export class TooManyNamespaces extends Error {
+  override readonly name = 'TooManyNamespaces';
+
+  constructor(countMax: number) {
+    super(`There are ${countMax} namespaces, and no more may be: delete one that is not needed.`);
+  }
+}

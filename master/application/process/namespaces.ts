@@ -1,0 +1,280 @@
+/**
+ * Which namespaces there are: what is known of each, and how they are made, changed and deleted. Who leads
+ * them is the business of `leading.ts`.
+ */
+import { type Fill, NAMESPACES_AT_ONCE_MAX } from '../../domain/bounds.ts';
+import { type MasterStatus, Unavailable } from '../master-handle.ts';
+import { DEFAULT_NAMESPACE, isFinal, NamespaceLimit } from '../ports.ts';
+import type { Clock, Log, NamespaceRecord, Store } from '../ports.ts';
+import { UNKNOWN } from '../store-watch.ts';
+import { Turnstile } from '../turnstile.ts';
+import { type Leader, Leading } from './leading.ts';
+import type { Part } from './lifecycle.ts';
+import type { NamespaceChange, NamespacesHandle, NamespaceView } from './namespaces-handle.ts';
+import { NamespaceInUse, TooManyNamespaces, UnknownNamespace } from './namespaces-handle.ts';
+
+/** For one question to the store. */
+const ANSWER_MS_MAX = 4_000;
+const RETRY_MS_MIN = 100;
+const RETRY_MS_MAX = 5_000;
+/** Changes: few, and one after another. */
+const CHANGES = { countMax: 1, waitingMax: 100 };
+
+export interface NamespacesOptions<L extends Leader> {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Makes what leads a namespace; nothing of it has begun. */
+  readonly lead: (record: NamespaceRecord) => L;
+}
+
+export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
+  readonly #options: NamespacesOptions<L>;
+  /** By name; none until the store has said which there are. */
+  readonly #records = new Map<string, NamespaceRecord>();
+  readonly #leading: Leading<L>;
+  readonly #changes = new Turnstile(CHANGES);
+  #isStopping = false;
+  /** Ends the wait for a store that does not answer. */
+  #giveUp: () => void = () => undefined;
+  #end: (error?: Error) => void = () => undefined;
+  /** Resolves after `stop`; rejects when what leads one has ended by itself: it was deposed. */
+  readonly ended: Promise<void>;
+
+  constructor(options: NamespacesOptions<L>) {
+    this.#options = options;
+    this.ended = new Promise((resolve, reject) => {
+      this.#end = (error) => (error === undefined ? resolve() : reject(error));
+    });
+    this.ended.catch(() => undefined);
+    this.#leading = new Leading({
+      ...options,
+      recordOf: (name) => this.#records.get(name),
+      onEnd: (name, leader) => this.#keepSettings(name, leader),
+      onFailure: (error) => this.#end(error),
+    });
+  }
+
+  get status(): MasterStatus {
+    return this.#leading.first?.engine.status ?? 'starting';
+  }
+
+  /** Those that are led now. */
+  get leaders(): readonly L[] {
+    return this.#leading.leaders;
+  }
+
+  get ledCount(): number {
+    return this.#leading.count;
+  }
+
+  /**
+   * Begins with `default`, as soon as the store answers; others that have something to do follow by
+   * themselves.
+   * @throws {StoreUnusable} the store cannot be used as it is.
+   */
+  async start(): Promise<void> {
+    const { store, clock } = this.#options;
+    const opened = await this.#answerOf(() => store.open(clock.now()));
+    for (const record of opened?.namespaces ?? []) this.#records.set(record.name, record);
+    const first = this.#recordOf(DEFAULT_NAMESPACE);
+    if (first === undefined) return;
+    await this.#leading.beginWith(first);
+    this.#leading.start();
+    void this.#beginThoseWithWork();
+  }
+
+  /** All of them, each in order. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#giveUp();
+    await this.#leading.stop();
+    this.#end();
+  }
+
+  /** Of each that is led. */
+  fills(): readonly Fill[] {
+    return this.leaders.flatMap(({ master, sessions }) => [...master.fills(), ...sessions.fills()]);
+  }
+
+  /** All of them go on by the wall clock. */
+  followWall(): void {
+    for (const { engine } of this.leaders) engine.followWall();
+  }
+
+  async use<T>(name: string, work: (leader: L) => T | Promise<T>): Promise<T> {
+    this.#checkStarted();
+    return this.#leading.use(name, work);
+  }
+
+  list(): readonly NamespaceView[] {
+    this.#checkStarted();
+    const byName = [...this.#records].sort(([a], [b]) => (a < b ? -1 : 1));
+    return byName.map(([, record]) => this.#view(record));
+  }
+
+  get(name: string): Promise<NamespaceView> {
+    return this.use(name, () => {
+      const record = this.#records.get(name);
+      if (record === undefined) throw new UnknownNamespace(name);
+      return this.#view(record);
+    });
+  }
+
+  async put(
+    name: string,
+    change: NamespaceChange,
+  ): Promise<{ readonly view: NamespaceView; readonly isNew: boolean }> {
+    this.#checkStarted();
+    return this.#changes.during(async () => {
+      const known = this.#records.get(name);
+      const record =
+        known === undefined ? await this.#create(name, change) : await this.#change(known, change);
+      return { view: this.#view(record), isNew: known === undefined };
+    });
+  }
+
+  async delete(name: string): Promise<void> {
+    this.#checkStarted();
+    await this.#changes.during(async () => {
+      const record = this.#records.get(name);
+      if (record === undefined) throw new UnknownNamespace(name);
+      if (record.id === DEFAULT_NAMESPACE) throw new NamespaceInUse(name, 'it is always there');
+      if ((this.#leading.of(name)?.sessions.connectionCount ?? 0) > 0) {
+        throw new NamespaceInUse(name, 'executors are connected to it');
+      }
+      const isBusy = (await this.#ask((store) => store.withWork())).includes(record.id);
+      if (isBusy || !(await this.#hasDeleted(record))) {
+        throw new NamespaceInUse(name, 'it has tasks that have not ended, or callbacks to send');
+      }
+      this.#options.log.info('a namespace was deleted', { event: 'namespace', namespace: name });
+    });
+  }
+
+  async #hasDeleted(record: NamespaceRecord): Promise<boolean> {
+    let isDeleted = false;
+    // Nobody can ask for it any more, so that nothing comes into it.
+    this.#records.delete(record.name);
+    try {
+      await this.#leading.end(record.name);
+      isDeleted = await this.#ask((store) => store.deleteNamespace(record.id));
+    } finally {
+      if (!isDeleted) this.#records.set(record.name, record);
+    }
+    return isDeleted;
+  }
+
+  async #create(name: string, change: NamespaceChange): Promise<NamespaceRecord> {
+    const { clock, log } = this.#options;
+    if (this.#records.size >= NAMESPACES_AT_ONCE_MAX) {
+      throw new TooManyNamespaces(NAMESPACES_AT_ONCE_MAX);
+    }
+    const now = clock.now();
+    const fresh = { retention: 'normal', maxWaiting: null, maxRunning: null } as const;
+    const plain = { ...fresh, name, createdAt: now, paused: null };
+    const record = await this.#ask((store) => store.createNamespace(changed(plain, change, now)));
+    this.#records.set(name, record);
+    log.info('a namespace was made', { event: 'namespace', namespace: name });
+    return record;
+  }
+
+  async #change(known: NamespaceRecord, change: NamespaceChange): Promise<NamespaceRecord> {
+    const { clock, log } = this.#options;
+    const { name } = known;
+    const record = changed(this.#view(known).record, change, clock.now());
+    const { retention, ...settings } = change;
+    if (retention !== undefined) await this.#ask((store) => store.changeNamespace(record));
+    // What holds for tasks is written by the engine, in order with what it does with them.
+    if (Object.keys(settings).length > 0) {
+      const { paused, maxWaiting, maxRunning } = record;
+      const set = { paused, maxWaiting, maxRunning };
+      await this.use(name, ({ master }) => master.changeSettings(set));
+    }
+    this.#records.set(name, record);
+    log.info('a namespace was changed', { event: 'namespace', namespace: name });
+    return record;
+  }
+
+  /** The engine knows better than the record what holds now: a pause may have ended by itself. */
+  #view(record: NamespaceRecord): NamespaceView {
+    const state = this.#leading.of(record.name)?.engine.state ?? null;
+    if (state === null) return { record, counts: { waiting: 0, running: 0 } };
+    const counts = { waiting: state.waitingCount, running: state.heldCount };
+    return { record: { ...record, ...state.settings }, counts };
+  }
+
+  #keepSettings(name: string, { engine: { state } }: L): void {
+    const record = this.#records.get(name);
+    if (record !== undefined) this.#records.set(name, { ...record, ...state?.settings });
+  }
+
+  #recordOf(id: number): NamespaceRecord | undefined {
+    return [...this.#records.values()].find((record) => record.id === id);
+  }
+
+  #checkStarted(): void {
+    if (this.#records.size === 0) throw new Unavailable('the master is starting', 2);
+  }
+
+  async #beginThoseWithWork(): Promise<void> {
+    try {
+      const ids = await this.#answerOf(() => this.#options.store.withWork());
+      for (const id of ids ?? []) {
+        const record = this.#recordOf(id);
+        if (record === undefined) continue;
+        // One that is slow begins by itself, and says by itself that it cannot.
+        await this.#leading.use(record.name, () => undefined).catch(() => undefined);
+      }
+    } catch (error) {
+      if (isFinal(error)) this.#end(error);
+    }
+  }
+
+  /** @throws {Unavailable} there is no answer: what was asked for may have been done. */
+  async #ask<T>(question: (store: Store) => Promise<T>): Promise<T> {
+    const answer = question(this.#options.store);
+    try {
+      const first = this.#leading.first?.engine;
+      return await (first?.whileStoreAnswers(answer, ANSWER_MS_MAX) ?? answer);
+    } catch (error) {
+      if (error instanceof Unavailable || error instanceof NamespaceLimit) throw error;
+      throw new Unavailable(UNKNOWN, 2, { cause: error });
+    }
+  }
+
+  /** Asks until there is an answer; null where it is told to stop before. @throws what is final. */
+  async #answerOf<T>(question: () => Promise<T>): Promise<T | null> {
+    const { clock, log } = this.#options;
+    for (
+      let waitMs = RETRY_MS_MIN;
+      !this.#isStopping;
+      waitMs = Math.min(2 * waitMs, RETRY_MS_MAX)
+    ) {
+      try {
+        return await question();
+      } catch (error) {
+        if (isFinal(error)) throw error;
+        log.warn('the store does not answer yet', { event: 'store', error: String(error) });
+      }
+      if (this.#isStopping) break;
+      await new Promise<void>((resolve) => {
+        const callOff = clock.wakeAt(clock.now() + waitMs, resolve);
+        this.#giveUp = () => {
+          callOff();
+          resolve();
+        };
+      });
+    }
+    return null;
+  }
+}
+
+/** Fields that are not given stay as they are. */
+function changed<R extends Omit<NamespaceRecord, 'id'>>(
+  record: R,
+  { paused, ...settings }: NamespaceChange,
+  now: number,
+): R {
+  if (paused === undefined) return { ...record, ...settings };
+  return { ...record, ...settings, paused: paused && { at: record.paused?.at ?? now, ...paused } };
+}

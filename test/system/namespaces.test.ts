@@ -1,0 +1,218 @@
+/** Several namespaces of one master, seen from outside: by HTTP, by frames, and over its death. */
+import type { CallbackBody, TaskView } from '@soda-scheduler/client';
+import { apiBaseOf } from '@soda-scheduler/protocol';
+import { expect } from 'chai';
+import { RawExecutor } from '../helpers/raw-executor.ts';
+import { describeSystem, type System } from '../helpers/system/system.ts';
+import { eventually } from '../helpers/system/wait.ts';
+
+interface Answer {
+  readonly status: number;
+  // oxlint-disable-next-line typescript/no-explicit-any -- whatever the master says
+  readonly body: any;
+}
+
+async function ask(system: System, method: string, path: string, body?: unknown): Promise<Answer> {
+  const response = await fetch(`${system.url}${path}`, {
+    method,
+    ...(body !== undefined && {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+const put = (system: System, name: string, settings = {}) =>
+  ask(system, 'PUT', `/scheduler/v2/namespace/${name}`, settings);
+
+async function submit(system: System, namespace: string, task: object): Promise<Answer> {
+  const body = { task: { type: 'test', ...task }, user: { group: 'g' } };
+  return ask(system, 'POST', `${apiBaseOf(namespace)}/task/submit`, body);
+}
+
+const taskOf = async (system: System, namespace: string, id: string): Promise<TaskView> =>
+  (await ask(system, 'GET', `${apiBaseOf(namespace)}/task/${id}`)).body;
+
+/** Takes the next offer, and ends it well. */
+async function run(executor: RawExecutor, seq = 1): Promise<string> {
+  const { task } = await executor.next('assign');
+  const about = { ack: 1, task_id: task.id, attempt: task.attempt, mac: task.mac };
+  executor.send({ type: 'accept', seq, ...about });
+  executor.send({
+    type: 'result',
+    seq: seq + 1,
+    outcome: 'succeeded',
+    result: task.params,
+    ...about,
+  });
+  return task.id;
+}
+
+const hello = { executor_id: 'same', features: ['mac'], lasting_id: true };
+
+describeSystem('namespaces', ({ start }) => {
+  it('have tasks and executors of their own, whatever these are called', async () => {
+    const system = await start();
+    const names = ['default', 'live', 'vod'];
+    for (const name of names.slice(1)) expect((await put(system, name)).status).to.equal(201);
+    for (const name of names) {
+      const notify_url = system.receiver.url(`done-${name}`);
+      const answer = await submit(system, name, { id: 'same', params: name, notify_url });
+      expect(answer).to.deep.equal({ status: 202, body: { task_id: 'same', code: 202 } });
+      expect((await submit(system, name, { id: 'same' })).status).to.equal(409);
+    }
+    for (const name of names) {
+      const executor = await RawExecutor.join(system.port, hello, name);
+      const { task } = await executor.next('assign');
+      expect(task.params, 'its own').to.equal(name);
+      const about = { ack: 1, task_id: task.id, attempt: 1, mac: task.mac };
+      executor.send({ type: 'result', seq: 1, outcome: 'succeeded', result: name, ...about });
+      const { body } = await ask(system, 'GET', `${apiBaseOf(name)}/executors`);
+      expect(body.executors).to.have.length(1);
+    }
+    const ids = new Set<string>();
+    for (const name of names) {
+      const [delivery] = await system.delivered(`done-${name}`);
+      const { namespace, task_id, result } = delivery!.body as CallbackBody;
+      expect({ namespace, task_id, result }).to.deep.equal({
+        namespace: name,
+        task_id: 'same',
+        result: name,
+      });
+      ids.add(String(delivery?.id));
+      const task = await taskOf(system, name, 'same');
+      expect(task).to.include({ namespace: name, state: 'succeeded', result: name });
+      const { body } = await ask(system, 'GET', `${apiBaseOf(name)}/tasks`);
+      expect(body.tasks.map((each: TaskView) => each.namespace)).to.deep.equal([name]);
+    }
+    expect(ids.size, 'an id for each callback').to.equal(3);
+    expect([...ids].filter((id) => !id.includes('@'))).to.have.length(1);
+  });
+
+  it('give none of their tasks to executors of others', async () => {
+    const system = await start();
+    await put(system, 'live');
+    const stranger = await RawExecutor.join(system.port, { executor_id: 'stranger' });
+    await submit(system, 'live', { id: 'waits' });
+    await submit(system, 'default', { id: 'runs' });
+    expect(await run(stranger), 'the one of its own').to.equal('runs');
+    await eventually(
+      'it has ended',
+      async () => (await taskOf(system, 'default', 'runs')).finished_at,
+    );
+    await stranger.settled();
+    expect(stranger.frames.filter(({ type }) => type === 'assign')).to.deep.equal([]);
+    expect(await taskOf(system, 'live', 'waits')).to.deep.include({ state: 'waiting' });
+    const own = await RawExecutor.join(system.port, { executor_id: 'own' }, 'live');
+    expect(await run(own)).to.equal('waits');
+  });
+
+  it('go on after the master was killed, each with what it had', async () => {
+    const system = await start();
+    const names = ['default', 'live', 'vod'];
+    for (const name of names.slice(1)) await put(system, name);
+    for (const name of names) {
+      const notify_url = system.receiver.url(`late-${name}`);
+      await submit(system, name, { id: 'late', params: name, notify_url });
+      await submit(system, name, { id: 'runs', type: 'other' });
+      const executor = await RawExecutor.join(system.port, { ...hello, types: ['other'] }, name);
+      const { task } = await executor.next('assign');
+      executor.send({
+        type: 'accept',
+        seq: 1,
+        ack: 1,
+        task_id: task.id,
+        attempt: 1,
+        mac: task.mac,
+      });
+      await eventually('it runs', async () => (await taskOf(system, name, 'runs')).started_at);
+    }
+    await system.master.end('SIGKILL');
+    await system.startMaster();
+    for (const name of names) {
+      const executor = await RawExecutor.join(system.port, { executor_id: 'new' }, name);
+      expect(await run(executor)).to.equal('late');
+      const [delivery] = await system.delivered(`late-${name}`);
+      expect(delivery?.body).to.include({ namespace: name, result: name });
+      // Nobody has come back for it: it waits again once its lease is over.
+      await eventually(
+        'it is lost',
+        async () => (await taskOf(system, name, 'runs')).state === 'waiting',
+      );
+    }
+  });
+
+  it('keep to what operators set, each by itself, also after a restart', async () => {
+    const system = await start();
+    await put(system, 'live', { paused: { reason: 'moving' }, max_waiting: 2 });
+    for (const name of ['default', 'live']) await submit(system, name, { id: 'a' });
+    const first = await RawExecutor.join(system.port, hello, 'live');
+    expect(await run(await RawExecutor.join(system.port, hello)), 'of default').to.equal('a');
+    await first.settled();
+    expect(first.frames.filter(({ type }) => type === 'assign')).to.deep.equal([]);
+    expect((await taskOf(system, 'live', 'a')).waiting?.reason).to.equal('paused');
+
+    await system.master.end('SIGKILL');
+    await system.startMaster();
+    const { body: view } = await ask(system, 'GET', '/scheduler/v2/namespace/live');
+    expect(view.paused).to.include({ reason: 'moving', until: null });
+    expect(view.counts).to.deep.equal({ waiting: 1, running: 0 });
+    await submit(system, 'live', { id: 'b' });
+    expect((await submit(system, 'live', { id: 'c' })).status).to.equal(429);
+    const second = await RawExecutor.join(system.port, { executor_id: 'new' }, 'live');
+    expect((await put(system, 'live', { paused: null })).body.paused).to.equal(null);
+    expect(await run(second)).to.equal('a');
+  });
+
+  it('are made, changed, listed and deleted; what is not there is told', async () => {
+    const system = await start();
+    const nobody = await submit(system, 'nobody', {});
+    expect(nobody.status).to.equal(404);
+    expect(nobody.body.detail).to.contain('PUT /scheduler/v2/namespace/nobody');
+    const upgrade = await RawExecutor.dial(system.port, 'nobody').catch(String);
+    expect(upgrade).to.contain('404');
+
+    const made = await put(system, 'vod', { retention: 'short', max_running: 5 });
+    const view = {
+      name: 'vod',
+      paused: null,
+      retention: 'short',
+      max_waiting: null,
+      max_running: 5,
+      counts: { waiting: 0, running: 0 },
+    };
+    expect(made).to.deep.equal({ status: 201, body: view });
+    const changed = await put(system, 'vod', { max_waiting: 10, max_running: null });
+    const now = { ...view, max_waiting: 10, max_running: null };
+    expect(changed).to.deep.equal({ status: 200, body: now });
+    expect((await put(system, 'Not-A-Name')).status).to.equal(400);
+
+    await submit(system, 'vod', { id: 'a' });
+    const busy = { ...now, counts: { waiting: 1, running: 0 } };
+    const { body: first } = await ask(system, 'GET', '/scheduler/v2/namespaces?limit=1');
+    expect(first).to.deep.include({ next_cursor: 'default' });
+    const { body: rest } = await ask(system, 'GET', '/scheduler/v2/namespaces?cursor=default');
+    expect(rest).to.deep.equal({ namespaces: [busy], next_cursor: null });
+
+    const refused = await ask(system, 'DELETE', '/scheduler/v2/namespace/vod');
+    expect(refused.status, 'it has a task').to.equal(409);
+    await ask(system, 'POST', `${apiBaseOf('vod')}/task/a/cancel`);
+    const executor = await RawExecutor.join(system.port, {}, 'vod');
+    const connected = await ask(system, 'DELETE', '/scheduler/v2/namespace/vod');
+    expect(connected.body.detail).to.contain('executors');
+    executor.socket.close(4000);
+    await executor.closed;
+    await eventually(
+      'it is deleted',
+      async () => (await ask(system, 'DELETE', '/scheduler/v2/namespace/vod')).status === 200,
+    );
+    expect((await ask(system, 'GET', '/scheduler/v2/namespace/vod')).status).to.equal(404);
+    expect((await ask(system, 'DELETE', '/scheduler/v2/namespace/default')).status).to.equal(409);
+
+    // The same name has its history again, and no id twice.
+    await put(system, 'vod');
+    expect(await taskOf(system, 'vod', 'a')).to.include({ state: 'canceled', namespace: 'vod' });
+    expect((await submit(system, 'vod', { id: 'a' })).status).to.equal(409);
+  });
+});

@@ -1,0 +1,150 @@
+/** Which namespaces are led, and when that ends: by a clock that the test moves. */
+import { expect } from 'chai';
+import { Namespaces } from '../../../master/application/process/namespaces.ts';
+import { UnknownNamespace } from '../../../master/application/process/namespaces-handle.ts';
+import { StoreUnusable } from '../../../master/application/ports.ts';
+import { MemoryStore } from '../../../master/infrastructure/memory/store.ts';
+import { MINUTE, newTask, SECOND } from '../../helpers/domain.ts';
+import { leaderOn } from '../../helpers/engine.ts';
+import { ManualClock, settled } from '../../helpers/manual-clock.ts';
+import { hello } from '../../helpers/task.ts';
+
+const sessions = { connectionCount: 0, shutdown: () => undefined, fills: () => [] };
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+describe('the namespaces of a process', () => {
+  let clock: ManualClock;
+  let store: MemoryStore;
+  let namespaces: ReturnType<typeof create>;
+
+  function create() {
+    return new Namespaces({
+      store,
+      clock,
+      log: silent,
+      lead: ({ id, name }) => {
+        const { engine, master } = leaderOn({ store: store.tasks(id), clock, namespace: name });
+        return { engine, master, sessions };
+      },
+    });
+  }
+
+  const names = () => namespaces.leaders.map(({ master }) => master.namespace);
+  const submit = (name: string, id: string) =>
+    namespaces.use(name, ({ master }) => master.submit([newTask({ id, requestHash: '' })]));
+  const cancel = (name: string, id: string) =>
+    namespaces.use(name, ({ master }) => master.cancel(id));
+  const pass = async (ms: number) => {
+    await clock.pass(ms);
+    await settled();
+  };
+
+  beforeEach(async () => {
+    clock = new ManualClock();
+    store = new MemoryStore();
+    namespaces = create();
+    await namespaces.start();
+  });
+  afterEach(async () => {
+    await namespaces.stop();
+    expect(clock.nextAlarmAt, 'no alarm is left').to.equal(Number.POSITIVE_INFINITY);
+  });
+
+  it('begin with default, and with others once somebody asks for them', async () => {
+    await namespaces.put('a', {});
+    await namespaces.put('b', {});
+    expect(names()).to.deep.equal(['default']);
+    await submit('a', 't');
+    expect(names()).to.deep.equal(['default', 'a']);
+    const missing = await namespaces.use('c', () => null).catch((error: unknown) => error);
+    expect(missing).to.be.instanceOf(UnknownNamespace);
+  });
+
+  it('end one that has had nothing to do for a minute, and begin it again', async () => {
+    await namespaces.put('a', {});
+    await submit('a', 't');
+    await pass(5 * MINUTE);
+    expect(names(), 'a task waits').to.deep.equal(['default', 'a']);
+    await cancel('a', 't');
+    await pass(50 * SECOND);
+    expect(names(), 'not for a minute').to.deep.equal(['default', 'a']);
+    await pass(30 * SECOND);
+    expect(names()).to.deep.equal(['default']);
+    const [outcome] = await submit('a', 'u');
+    expect(outcome).to.include({ taskId: 'u' });
+    expect(names()).to.deep.equal(['default', 'a']);
+  });
+
+  it('keep one with an executor, or a request that is under way', async () => {
+    await namespaces.put('a', {});
+    await namespaces.put('b', {});
+    await namespaces.use('a', ({ master }) => {
+      master.post({ type: 'executorConnected', ...hello({ executorId: 'x', sessionId: 'x/1' }) });
+    });
+    let end: () => void = () => undefined;
+    const asking = namespaces.use('b', () => new Promise<void>((resolve) => (end = resolve)));
+    await settled();
+    await namespaces.use('a', ({ master }) => {
+      master.post({ type: 'executorResumed', executorId: 'x', sessionId: 'x/1' });
+    });
+    await pass(20 * SECOND);
+    expect(names()).to.deep.equal(['default', 'a', 'b']);
+    await pass(3 * MINUTE);
+    expect(names(), 'the executor is lost').to.deep.equal(['default', 'b']);
+    end();
+    await asking;
+    await pass(2 * MINUTE);
+    expect(names()).to.deep.equal(['default']);
+  });
+
+  it('begin after a restart with those that have something to do', async () => {
+    for (const name of ['a', 'b', 'c']) await namespaces.put(name, {});
+    await submit('b', 't');
+    await namespaces.stop();
+    namespaces = create();
+    await namespaces.start();
+    await settled();
+    expect(names()).to.deep.equal(['default', 'b']);
+    expect(namespaces.list().map(({ record }) => record.name)).to.deep.equal([
+      'a',
+      'b',
+      'c',
+      'default',
+    ]);
+  });
+
+  it('end together where one was deposed', async () => {
+    await namespaces.put('a', {});
+    await submit('a', 't');
+    const { record } = await namespaces.get('a');
+    await store.tasks(record.id).takeTerm('another', clock.now());
+    await submit('a', 'u').catch(() => undefined);
+    const error = await namespaces.ended.catch((reason: unknown) => reason);
+    expect(String(error)).to.contain('TermLost');
+  });
+
+  it('are stopped while they start', async () => {
+    await namespaces.stop();
+    namespaces = create();
+    store.open = () => Promise.reject(new Error('away'));
+    const starting = namespaces.start();
+    await pass(10 * SECOND);
+    expect(namespaces.status).to.equal('starting');
+    await expectUnavailable();
+    await namespaces.stop();
+    await starting;
+    expect(names()).to.deep.equal([]);
+  });
+
+  it('cannot start where the store cannot be used', async () => {
+    await namespaces.stop();
+    namespaces = create();
+    store.open = () => Promise.reject(new StoreUnusable('no'));
+    expect(await namespaces.start().catch(String)).to.contain('StoreUnusable');
+  });
+
+  async function expectUnavailable(): Promise<void> {
+    const error = await namespaces.use('default', () => null).catch(String);
+    expect(error).to.contain('the master is starting');
+  }
+});
