@@ -10,12 +10,22 @@ const RETRY_COUNT = 3;
 
 export interface ConnectionOptions {
   readonly url: string;
+  readonly namespace?: string;
   readonly token?: string;
   readonly json?: boolean;
 }
 
-/** A command that talks to a master. */
+/** A command about what is in a namespace of a master. */
 export function remoteCommand(name: string, description: string): Command {
+  return masterwideCommand(name, description).addOption(
+    new Option('--namespace <name>', 'the namespace (default: that of the url, or default)').env(
+      'SODA_NAMESPACE',
+    ),
+  );
+}
+
+/** A command that talks to a master about all of it. */
+export function masterwideCommand(name: string, description: string): Command {
   return new Command(name)
     .description(description)
     .addOption(
@@ -31,13 +41,13 @@ export function remoteCommand(name: string, description: string): Command {
     .option('--json', 'print JSON, one value a line');
 }
 
-export function connect({ url, token, json }: ConnectionOptions): {
+export function connect({ url, namespace, token, json }: ConnectionOptions): {
   readonly client: SodaClient;
   readonly output: Output;
 } {
   try {
     return {
-      client: createClient({ url, token, retryCount: RETRY_COUNT }),
+      client: createClient({ url, namespace, token, retryCount: RETRY_COUNT }),
       output: new Output(json),
     };
   } catch (error) {

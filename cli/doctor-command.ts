@@ -6,7 +6,13 @@ import { access } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { API_BASE, DEFAULT_PORT, withoutApiBase } from '@soda-scheduler/protocol';
+import {
+  API_BASE,
+  apiBaseOf,
+  DEFAULT_PORT,
+  namespaceOf,
+  withoutApiBase,
+} from '@soda-scheduler/protocol';
 import type { Command } from 'commander';
 import { connect, type ConnectionOptions, remoteCommand } from './connection.ts';
 import { Failure } from './exit-code.ts';
@@ -62,7 +68,7 @@ function checkNode(): Finding {
 
 type Ask = (route: string, withToken?: boolean) => Promise<Response>;
 
-async function checkMaster({ url, token }: ConnectionOptions): Promise<Finding[]> {
+async function checkMaster({ url, namespace, token }: ConnectionOptions): Promise<Finding[]> {
   const base = withoutApiBase(url).replace(/\/+$/, '');
   const ask: Ask = (route, withToken = true) =>
     fetch(base + route, {
@@ -95,6 +101,7 @@ async function checkMaster({ url, token }: ConnectionOptions): Promise<Finding[]
   return [
     { check: 'master', state, detail: what.join(', ') },
     await checkToken(ask, token),
+    ...(await checkNamespace(ask, namespaceOf(url, namespace))),
     clockFinding(ready.headers.get('date')),
     ...proofFinding(metrics),
     ...boundFindings(metrics),
@@ -143,6 +150,18 @@ async function checkToken(ask: Ask, token: string | undefined): Promise<Finding>
   } catch (error) {
     return finding('warning', `not to be told now (${reasonOf(error)})`);
   }
+}
+
+/** Nothing is said of the default one, which every master has. */
+async function checkNamespace(ask: Ask, name: string): Promise<Finding[]> {
+  const base = apiBaseOf(name);
+  if (base === API_BASE) return [];
+  const answer = await ask(`${base}/tasks?limit=1`).catch(() => null);
+  const check = 'namespace';
+  if (answer?.ok) return [{ check, state: 'ok', detail: name }];
+  if (answer?.status !== 404) return [{ check, state: 'warning', detail: 'not to be told now' }];
+  const detail = `there is no ${name}: make it with "soda namespace set ${name}", or name another`;
+  return [{ check, state: 'failed', detail }];
 }
 
 function proofFinding(metrics: string): Finding[] {

@@ -4,13 +4,15 @@ import { Command } from 'commander';
 import { doctorCommand } from './doctor-command.ts';
 import { executorCommand } from './executor-command.ts';
 import { addSettings, devCommand, listenForSignals, masterCommand } from './master-command.ts';
-import { taskCommand } from './task-command.ts';
+import { namespaceCommand } from './namespace-command.ts';
+import { taskCommand } from './task/task-command.ts';
 
 const HELP = `
 Environment:
-  SODA_URL      where the master is (default: http://127.0.0.1:18890)
-  SODA_TOKEN    the submit or admin token, where the master wants one
-  NO_COLOR      no colours, whatever the terminal can do
+  SODA_URL        where the master is (default: http://127.0.0.1:18890)
+  SODA_TOKEN      the submit or admin token, where the master wants one
+  SODA_NAMESPACE  whose tasks and executors are meant (default: default)
+  NO_COLOR        no colours, whatever the terminal can do
   The settings of a master, SODA_*: see "soda master --help".
 
 Exit codes:
@@ -46,6 +48,7 @@ export function program(): Command {
     masterCommand(),
     taskCommand(),
     executorCommand(),
+    namespaceCommand(),
     doctorCommand(),
   ]) {
     inherit(command, soda);

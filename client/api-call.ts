@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type AxiosInstance, type AxiosResponse, create } from 'axios';
 import pRetry from 'p-retry';
-import type { Problem } from '@soda-scheduler/protocol';
+import { apiBaseOf, type Problem } from '@soda-scheduler/protocol';
 import { remember } from './exact-json.ts';
 import { SodaError } from './soda-error.ts';
 
@@ -19,12 +19,17 @@ const PATIENT_BACKOFF = { minTimeout: 100, factor: 1.5, maxTimeout: 5_000, rando
 const AWAY_TRY_COUNT = 4;
 
 export interface Call {
-  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** From the root of the master. */
   readonly path: string;
   readonly query?: object;
   /** A value, or JSON text. */
   readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface CallOptions {
+  /** Ends the call, which rejects with the reason or an AbortError. What was sent may take effect. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -49,11 +54,20 @@ interface Backoff {
 }
 
 export class ApiCaller {
+  /** Of what belongs to the namespace of this caller, from the root of the master. */
+  readonly base: string;
   readonly #axios: AxiosInstance;
   readonly #url: string;
   readonly #retryCount: number;
 
-  constructor(url: string, token: string | undefined, retryCount: number) {
+  constructor(options: {
+    readonly url: string;
+    readonly namespace: string;
+    readonly token: string | undefined;
+    readonly retryCount: number;
+  }) {
+    const { url, namespace, token, retryCount } = options;
+    this.base = apiBaseOf(namespace);
     this.#url = url.replace(/\/+$/, '');
     this.#retryCount = retryCount;
     this.#axios = create({

@@ -1,6 +1,5 @@
 /** The client of a Soda Scheduler master. Holds no state but the submits under way. */
 import {
-  API_BASE,
   type AttemptView,
   type ExecutorChange,
   type ExecutorCommandResponse,
@@ -9,6 +8,7 @@ import {
   expectKnown,
   jsonElements,
   type ListQuery,
+  namespaceOf,
   type PatchRequest,
   type SubmitResponse,
   type TaskInfo,
@@ -18,8 +18,9 @@ import {
   type UserInfo,
   withoutApiBase,
 } from '@soda-scheduler/protocol';
-import { ApiCaller, type Call } from './api-call.ts';
+import { ApiCaller, type Call, type CallOptions } from './api-call.ts';
 import { exactJson, remember } from './exact-json.ts';
+import { type NamespaceCalls, namespaceCalls } from './namespaces.ts';
 import { SubmitQueue } from './submit-queue.ts';
 import { type PatientOptions, waitForDrain, waitForTask, type WaitOptions } from './waiting.ts';
 
@@ -28,6 +29,8 @@ const RETRY_COUNT = 8;
 export interface ClientOptions {
   /** Where the master is, such as `http://127.0.0.1:18890`; with or without the base of the API. */
   readonly url: string;
+  /** Whose tasks and executors it sees. Default: that of the url, or `default`. */
+  readonly namespace?: string | undefined;
   /** Sent as a bearer token. */
   readonly token?: string | undefined;
   /**
@@ -37,16 +40,11 @@ export interface ClientOptions {
   readonly retryCount?: number;
 }
 
-export interface CallOptions {
-  /** Ends the call, which rejects with the reason or an AbortError. What was sent may take effect. */
-  readonly signal?: AbortSignal | undefined;
-}
-
 /**
  * All methods reject with `SodaError`. Commands (`cancel`, `retry`, ...) are repeated after a lost
  * answer like everything else; if the first one took effect, the repetition may say 409.
  */
-export interface SodaClient {
+export interface SodaClient extends NamespaceCalls {
   /**
    * Resolves once the task is stored: from then on it runs until it has ended. `user` may stand
    * inside `task` instead. `params` may be what `rawJson` returns, which is sent as it is written. A task without an id gets one here, so that a repetition after a lost
@@ -107,9 +105,14 @@ export interface SodaClient {
 }
 
 /** Each of them, so that the compiler notices one that is missing. */
-const OPTIONS: Record<keyof ClientOptions, true> = { url: true, token: true, retryCount: true };
+const OPTIONS: Record<keyof ClientOptions, true> = {
+  url: true,
+  namespace: true,
+  token: true,
+  retryCount: true,
+};
 
-/** @throws {TypeError} if `url` is not an http or https URL, or there is no such option. */
+/** @throws {TypeError} naming the option that is wrong, or that there is not. */
 export function createClient(options: ClientOptions): SodaClient {
   const api = apiOf(options);
   const queue = new SubmitQueue(api);
@@ -119,7 +122,7 @@ export function createClient(options: ClientOptions): SodaClient {
     path: string,
     more: Omit<Call, 'method' | 'path'> = {},
   ): Promise<T> {
-    return (await api.call({ method, path: API_BASE + path, ...more })) as T;
+    return (await api.call({ method, path: api.base + path, ...more })) as T;
   }
   const taskPath = (taskId: string, command = '') =>
     `/task/${encodeURIComponent(taskId)}${command}`;
@@ -171,6 +174,7 @@ export function createClient(options: ClientOptions): SodaClient {
     async changeExecutor(executorId, change, { signal } = {}) {
       return lastingOf(await call('PATCH', executorPath(executorId), { body: change, signal }));
     },
+    ...namespaceCalls(api),
   };
 }
 
@@ -180,7 +184,8 @@ function apiOf(options: ClientOptions): ApiCaller {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new TypeError(`expected the http or https URL of a master, got "${url}"`);
   }
-  return new ApiCaller(withoutApiBase(url), token, retryCount);
+  const namespace = namespaceOf(url, options.namespace);
+  return new ApiCaller({ url: withoutApiBase(url), namespace, token, retryCount });
 }
 
 function lastingOf({ lasting }: ExecutorCommandResponse): { lasting?: boolean } {

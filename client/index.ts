@@ -5,6 +5,8 @@ export type {
   ExecutorChange,
   ExecutorView,
   ListQuery,
+  NamespaceSettings,
+  NamespaceView,
   PatchRequest,
   Problem,
   SubmitResponse,
@@ -19,7 +21,8 @@ export type { RawJson } from '@soda-scheduler/protocol';
 export { exactJson } from './exact-json.ts';
 export { CallbackRefused, verifyCallback } from './callback.ts';
 export { createClient } from './client.ts';
-export type { CallOptions, ClientOptions, SodaClient } from './client.ts';
+export type { ClientOptions, SodaClient } from './client.ts';
 export { SodaError } from './soda-error.ts';
-export type { AbsenceOptions } from './api-call.ts';
+export type { AbsenceOptions, CallOptions } from './api-call.ts';
+export type { NamespaceCalls } from './namespaces.ts';
 export type { PatientOptions, WaitOptions } from './waiting.ts';

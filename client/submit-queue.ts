@@ -4,7 +4,6 @@
  * company. Every task has an id before it is sent, so an unknown outcome may be tried again.
  */
 import {
-  API_BASE,
   type BatchResponse,
   type BatchResult,
   HTTP_LIMITS,
@@ -117,7 +116,7 @@ export class SubmitQueue {
     if (only === undefined) return [];
     if (others.length === 0) return [await this.#result(only)];
     const body = `{"tasks":[${batch.map(({ json }) => json).join(',')}]}`;
-    const path = `${API_BASE}/task/submit-batch`;
+    const path = `${this.#api.base}/task/submit-batch`;
     const { results } = (await this.#api.tryOnce({ method: 'POST', path, body })) as BatchResponse;
     if (results.length === batch.length) return results;
     throw new SodaError('the answer does not fit the batch', { status: 502 });
@@ -125,7 +124,7 @@ export class SubmitQueue {
 
   async #result({ taskId, json }: Submit): Promise<BatchResult> {
     try {
-      const path = `${API_BASE}/task/submit`;
+      const path = `${this.#api.base}/task/submit`;
       await this.#api.tryOnce({ method: 'POST', path, body: json });
       return { task_id: taskId, code: 202 };
     } catch (error) {

@@ -3,7 +3,7 @@
  * Everything else a client does gives up after some tries.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { API_BASE, type ExecutorList, type TaskView } from '@soda-scheduler/protocol';
+import type { ExecutorList, TaskView } from '@soda-scheduler/protocol';
 import type { AbsenceOptions, ApiCaller } from './api-call.ts';
 
 const POLL_MS_MIN = 100;
@@ -25,7 +25,7 @@ export function waitForTask(
   taskId: string,
   { onProgress, ...options }: WaitOptions,
 ): Promise<TaskView> {
-  const path = `${API_BASE}/task/${encodeURIComponent(taskId)}`;
+  const path = `${api.base}/task/${encodeURIComponent(taskId)}`;
   let seen = '';
   return polled<TaskView>(api, path, options, (task) => {
     const now = JSON.stringify([task.state, task.attempt, task.progress]);
@@ -42,7 +42,7 @@ export async function waitForDrain(
   executorId: string,
   options: PatientOptions,
 ): Promise<void> {
-  await polled<ExecutorList>(api, `${API_BASE}/executors`, options, ({ executors }) => {
+  await polled<ExecutorList>(api, `${api.base}/executors`, options, ({ executors }) => {
     // Of one id there may be several processes: one that took it over, and others that still work.
     const isBusy = executors.some(
       ({ executor_id, task_id }) => executor_id === executorId && task_id !== null,

@@ -2,10 +2,12 @@
 import { hostname } from 'node:os';
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
+  DEFAULT_NAMESPACE,
   EXECUTOR_ID_PATTERN,
-  EXECUTOR_PATH,
+  executorPathOf,
   LABEL_PATTERN,
   expectKnown,
+  namespaceOf,
   SESSION_LIMITS,
   TASK_TYPE_PATTERN,
   withoutApiBase,
@@ -17,6 +19,8 @@ import type { Handler, Task } from './task-context.ts';
 export interface ExecutorOptions {
   /** Of the master, as `http`, `https`, `ws` or `wss`. What follows its port may be left out. */
   readonly url: string;
+  /** Whose tasks it runs. Default: `SODA_NAMESPACE`, or that of the url, or `default`. */
+  readonly namespace?: string | undefined;
   /** Not needed where the master listens on loopback only. */
   readonly token?: string | undefined;
   /**
@@ -64,6 +68,7 @@ const TIMER_MS_MAX = 2_147_000_000;
 /** Each of them, so that the compiler notices one that is missing. */
 const NAMES: Record<keyof ExecutorOptions, true> = {
   url: true,
+  namespace: true,
   token: true,
   id: true,
   labels: true,
@@ -84,8 +89,8 @@ export function checkOptions(options: ExecutorOptions): void {
     );
   }
   expectKnown(options, Object.keys(NAMES));
-  const { url, id, labels = [], reserve = [], leaseMs, drainTimeoutMs = 0 } = options;
-  sessionUrl(url);
+  const { url, namespace, id, labels = [], reserve = [], leaseMs, drainTimeoutMs = 0 } = options;
+  sessionUrl(url, namespace);
   expectToken(options.token);
   for (const name of ['canAccept', 'onEvent'] as const) {
     const given = options[name];
@@ -120,7 +125,7 @@ export function sessionSettings(
     throw new TypeError(`An executor may have up to ${TYPES_MAX} handlers.`);
   }
   return {
-    url: sessionUrl(options.url),
+    url: sessionUrl(options.url, options.namespace),
     token: options.token,
     executorId,
     incarnation: randomUUID(),
@@ -133,15 +138,20 @@ export function sessionSettings(
   };
 }
 
-/** @throws {TypeError} */
-export function sessionUrl(text: string): string {
+/** Where to dial. @throws {TypeError} naming the option that is wrong. */
+export function sessionUrl(text: string, given = process.env['SODA_NAMESPACE']): string {
   const url = URL.canParse(text) ? new URL(withoutApiBase(text)) : null;
   if (url === null || !/^(?:https?|wss?):$/.test(url.protocol)) {
     throw new TypeError(`url: expected http://host:port or ws://host:port, not ${text}`);
   }
   url.protocol = url.protocol.replace('http', 'ws');
+  const namespace = namespaceOf(text, given);
   if (url.pathname === '/' || withoutApiBase(text) !== text) {
-    url.pathname = url.pathname.replace(/\/?$/, EXECUTOR_PATH);
+    url.pathname = url.pathname.replace(/\/?$/, executorPathOf(namespace));
+  } else if (namespace !== DEFAULT_NAMESPACE) {
+    throw new TypeError(
+      `namespace: ${text} has a path of its own, which must lead to "${namespace}": leave out either`,
+    );
   }
   url.hash = '';
   return url.href;

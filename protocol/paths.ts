@@ -1,4 +1,5 @@
 /** Where a master is found, and what of it where: the paths that both ends of the wire agree on. */
+import { NAMESPACE_PATTERN } from './limits.ts';
 
 /** The port a master listens on unless told otherwise. */
 export const DEFAULT_PORT = 18890;
@@ -33,7 +34,20 @@ export function withoutApiBase(url: string): string {
   return url.replace(COPIED, '$1');
 }
 
-/** The namespace in a URL that was copied so; null where it names none. It need not be a valid one. */
-export function namespaceIn(url: string): string | null {
-  return COPIED.exec(url)?.[2] ?? null;
+/**
+ * The namespace that is meant: the one given, or that of a URL which was copied so, or the default one.
+ * @throws {TypeError} it is no name of a namespace, or the two differ.
+ */
+export function namespaceOf(url: string, given: string | undefined): string {
+  const copied = COPIED.exec(url)?.[2];
+  const name = given || copied || DEFAULT_NAMESPACE;
+  if (!NAMESPACE_PATTERN.test(name)) {
+    throw new TypeError(
+      `namespace: expected 1 to 32 characters of a-z 0-9 -, as in "video-eu", not "${name}"`,
+    );
+  }
+  if (copied !== undefined && copied !== name) {
+    throw new TypeError(`namespace: the url names "${copied}", and "${name}" is asked for`);
+  }
+  return name;
 }

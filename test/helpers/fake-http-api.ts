@@ -9,14 +9,17 @@ import {
   API_BASE,
   type BatchResult,
   type ExecutorView,
+  type NamespaceSettings,
+  type NamespaceView,
   type SubmitRequest,
   type TaskView,
 } from '@soda-scheduler/protocol';
 
 export interface Received {
   readonly method: string;
-  /** Without the base of the API. */
+  /** Without the base of the API, and of a namespace. */
   readonly path: string;
+  readonly namespace: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage['headers'];
   // oxlint-disable-next-line typescript/no-explicit-any -- Tests look into it as they please.
@@ -26,10 +29,13 @@ export interface Received {
 /** Status, body (text if the headers say so), headers; or `drop`: the connection is cut without an answer. */
 export type Answer = readonly [status: number, body?: unknown, headers?: object] | 'drop';
 
+const IN_NAMESPACE = /^\/ns\/([^/]+)/;
+
 export class FakeHttpApi {
   readonly received: Received[] = [];
   readonly tasks = new Map<string, TaskView>();
   executors: ExecutorView[] = [];
+  readonly namespaces = new Map<string, NamespaceView>();
   /** Asked first for every request; undefined: the answer is as usual. */
   intercept: (request: Received, usual: () => Answer) => Answer | undefined | Promise<Answer> =
     () => undefined;
@@ -42,6 +48,7 @@ export class FakeHttpApi {
     this.tasks.clear();
     this.#requests.clear();
     this.executors = [];
+    this.namespaces.clear();
     this.intercept = () => undefined;
   }
 
@@ -82,7 +89,8 @@ export class FakeHttpApi {
     const url = new URL(incoming.url ?? '/', this.url);
     const request: Received = {
       method: incoming.method ?? '',
-      path: url.pathname.replace(API_BASE, ''),
+      path: url.pathname.replace(API_BASE, '').replace(IN_NAMESPACE, ''),
+      namespace: IN_NAMESPACE.exec(url.pathname.replace(API_BASE, ''))?.[1] ?? 'default',
       query: url.searchParams,
       headers: incoming.headers,
       body: text === '' ? undefined : JSON.parse(text),
@@ -108,7 +116,9 @@ export class FakeHttpApi {
     }
     if (path === '/tasks') return this.#list(query);
     if (path === '/executors') return [200, { executors: this.executors }];
+    if (path === '/namespaces') return this.#listNamespaces(query);
     const [, kind, id = '', command = ''] = path.split('/');
+    if (kind === 'namespace') return this.#namespace(method, id, body as NamespaceSettings);
     if (kind === 'executor') return this.#executorCommand(decodeURIComponent(id), command);
     const task = this.tasks.get(decodeURIComponent(id));
     if (task === undefined) return problem(404, 'No such task is retained.');
@@ -149,6 +159,35 @@ export class FakeHttpApi {
     const end = start + Number(query.get('limit') ?? 50);
     const next = end < found.length ? String(end) : null;
     return [200, { tasks: found.slice(start, end), next_cursor: next }];
+  }
+
+  /** Two a page. */
+  #listNamespaces(query: URLSearchParams): Answer {
+    const names = [...this.namespaces.keys()].sort();
+    const left = names.filter((name) => name >= (query.get('cursor') ?? ''));
+    const namespaces = left.slice(0, 2).map((name) => this.namespaces.get(name));
+    return [200, { namespaces, next_cursor: left[2] ?? null }];
+  }
+
+  #namespace(method: string, name: string, settings: NamespaceSettings): Answer {
+    const known = this.namespaces.get(name);
+    if (method !== 'PUT') {
+      if (known === undefined) return problem(404, `There is no namespace ${name}.`);
+      if (method === 'DELETE') this.namespaces.delete(name);
+      return [200, method === 'DELETE' ? { name, code: 200 } : known];
+    }
+    const { retention, max_waiting, max_running, paused } = settings;
+    const pause = paused && { at: '', reason: paused.reason ?? null, until: null };
+    const view: NamespaceView = {
+      name,
+      retention: retention ?? known?.retention ?? 'normal',
+      max_waiting: max_waiting === undefined ? (known?.max_waiting ?? null) : max_waiting,
+      max_running: max_running === undefined ? (known?.max_running ?? null) : max_running,
+      paused: pause === undefined ? (known?.paused ?? null) : pause,
+      counts: { waiting: 3, running: 1 },
+    };
+    this.namespaces.set(name, view);
+    return [known === undefined ? 201 : 200, view];
   }
 
   #executorCommand(id: string, command: string): Answer {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import type { SodaClient, verifyCallback } from '@soda-scheduler/client';
+import type { NamespaceCalls, SodaClient, verifyCallback } from '@soda-scheduler/client';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -22,7 +22,10 @@ export interface ReleasedClient {
     url: string;
     token?: string;
     retryCount?: number;
-  }): Omit<SodaClient, 'attempt' | 'page' | 'waitForDrain' | 'changeExecutor'>;
+  }): Omit<
+    SodaClient,
+    'attempt' | 'page' | 'waitForDrain' | 'changeExecutor' | keyof NamespaceCalls
+  >;
   readonly verifyCallback: typeof verifyCallback;
 }
 

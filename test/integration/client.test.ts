@@ -312,6 +312,40 @@ describe('client', () => {
     expect(await waiting.catch((error: Error) => error.name)).to.equal('AbortError');
   });
 
+  it('is of a namespace, and tells of all of them', async () => {
+    const video = createClient({ url: master.url, namespace: 'video', retryCount: 0 });
+    await video.submit(task('a'), user);
+    await video.get('a');
+    await video.page();
+    master.finish('a', 'succeeded');
+    await video.wait('a');
+    await video.executors();
+    await Promise.all([video.submit(task('b'), user), video.submit(task('c'), user)]);
+    expect(master.received.map(({ namespace }) => namespace)).to.deep.equal(Array(6).fill('video'));
+    master.received.length = 0;
+    for (const name of ['b', 'a', 'c']) await video.setNamespace(name, { max_running: 2 });
+    expect(await video.setNamespace('a', { paused: { reason: 'full' } })).to.deep.include({
+      max_running: 2,
+      paused: { at: '', reason: 'full', until: null },
+    });
+    expect((await video.namespace('a')).counts).to.deep.equal({ waiting: 3, running: 1 });
+    const names: string[] = [];
+    for await (const { name } of video.namespaces()) names.push(name);
+    expect(names, 'over two pages').to.deep.equal(['a', 'b', 'c']);
+    await video.deleteNamespace('a');
+    expect(await errorOf(video.namespace('a'))).to.include({ code: 404 });
+    expect(new Set(master.received.map(({ namespace }) => namespace))).to.deep.equal(
+      new Set(['default']),
+    );
+  });
+
+  it('refuses a namespace that can be none', () => {
+    const { url } = master;
+    const made = (namespace: string, at = url) => createClient({ url: at, namespace });
+    expect(() => made('Video')).to.throw(TypeError, /^namespace: expected .*"Video"$/);
+    expect(() => made('a', `${url}/scheduler/v2/ns/b`)).to.throw(TypeError, /^namespace: the url/);
+  });
+
   it('sends commands', async () => {
     await client.submit(task('a:b'), user);
     master.executors = [{ executor_id: 'e1' } as never];

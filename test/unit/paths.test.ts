@@ -4,7 +4,7 @@ import {
   apiBaseOf,
   executorPathOf,
   NAMESPACE_PATTERN,
-  namespaceIn,
+  namespaceOf,
   withoutApiBase,
 } from '@soda-scheduler/protocol';
 
@@ -32,9 +32,19 @@ describe('paths', () => {
   ] as const) {
     it(`finds the master in ${copied}`, () => {
       expect(withoutApiBase(copied)).to.equal(url);
-      expect(namespaceIn(copied)).to.equal(namespace);
+      expect(namespaceOf(copied, undefined)).to.equal(namespace ?? 'default');
     });
   }
+
+  it('takes the namespace that is asked for, and no other than the url names', () => {
+    expect(namespaceOf('http://h:1', 'video')).to.equal('video');
+    expect(namespaceOf('http://h:1', ''), 'a variable that is empty').to.equal('default');
+    expect(namespaceOf('http://h:1/scheduler/v2', 'video')).to.equal('video');
+    expect(namespaceOf('http://h:1/scheduler/v2/ns/video', 'video')).to.equal('video');
+    const other = () => namespaceOf('http://h:1/scheduler/v2/ns/video', 'audio');
+    expect(other).to.throw(TypeError, 'the url names "video", and "audio" is asked for');
+    expect(() => namespaceOf('http://h:1', 'Video')).to.throw(TypeError, /^namespace: .*"Video"$/);
+  });
 
   it('have room for names of small letters, digits and hyphens', () => {
     for (const name of ['default', 'a', '0', 'video-eu-2', 'x'.repeat(32)]) {

@@ -137,6 +137,17 @@ describe('executor options', () => {
     expect(sessionUrl('ws://master/behind/a/proxy')).to.equal('ws://master/behind/a/proxy');
     expect(sessionUrl('http://m:1/scheduler/v2')).to.equal(`ws://m:1${path}`);
     expect(sessionUrl('http://m/a/scheduler/v2/task/submit')).to.equal(`ws://m/a${path}`);
+    expect(sessionUrl('http://m:1', 'default')).to.equal(`ws://m:1${path}`);
+    const ofVideo = '/scheduler/v2/ns/video/executor';
+    expect(sessionUrl('http://m:1/a/scheduler/v2', 'video')).to.equal(`ws://m:1/a${ofVideo}`);
+    expect(sessionUrl('http://m:1/scheduler/v2/ns/video')).to.equal(`ws://m:1${ofVideo}`);
+    for (const [at, namespace] of [
+      ['http://m:1', 'Video'],
+      ['http://m:1/scheduler/v2/ns/video', 'audio'],
+      ['ws://master/behind/a/proxy', 'video'],
+    ] as const) {
+      expect(() => sessionUrl(at, namespace), at).to.throw(TypeError, /^namespace: /);
+    }
     expect(sessionUrl('http://scheduler/v2')).to.equal('ws://scheduler/v2');
     const other = 'ws://m/scheduler/v2/executor-west';
     expect(sessionUrl(other)).to.equal(other);

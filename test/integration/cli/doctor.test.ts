@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import { type AddressInfo, type Socket, createServer } from 'node:net';
 import path from 'node:path';
-import { problem } from '../helpers/fake-http-api.ts';
-import { sharedMariadb } from '../helpers/mariadb.ts';
-import { commandSuite, soda } from '../helpers/soda-command.ts';
+import { problem } from '../../helpers/fake-http-api.ts';
+import { sharedMariadb } from '../../helpers/mariadb.ts';
+import { commandSuite, soda } from '../../helpers/soda-command.ts';
 
 describe('soda doctor', function () {
   const { api, folder, run } = commandSuite();

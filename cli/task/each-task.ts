@@ -3,8 +3,8 @@
  * be steered keeps no other from it; what would befall all the others ends the whole.
  */
 import { SodaError } from '@soda-scheduler/client';
-import { ExitCode, exitCodeOf, Failure } from './exit-code.ts';
-import type { Output } from './output.ts';
+import { ExitCode, exitCodeOf, Failure } from '../exit-code.ts';
+import type { Output } from '../output.ts';
 
 const AT_ONCE_COUNT = 8;
 /** Reasons told apart in a report. */

@@ -1,7 +1,7 @@
 /** One task, or one attempt, as text: fields below one another. */
 import { type AttemptView, exactJson, type TaskView } from '@soda-scheduler/client';
 import { priorityNames } from '@soda-scheduler/protocol';
-import type { Output } from './output.ts';
+import type { Output } from '../output.ts';
 import { percentOf } from './watch.ts';
 
 export function showTask(output: Output, task: TaskView): void {

@@ -6,10 +6,10 @@ import path from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { problem } from '../helpers/fake-http-api.ts';
-import { commandSuite, soda } from '../helpers/soda-command.ts';
+import { problem } from '../../helpers/fake-http-api.ts';
+import { commandSuite, soda } from '../../helpers/soda-command.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 const receiver = path.join(root, 'examples/dist/callback-receiver/main.js');
 
 describe('soda', function () {

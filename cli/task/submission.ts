@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { type RawJson, rawJson, type TaskInfo, type UserInfo } from '@soda-scheduler/client';
-import { ExitCode, Failure } from './exit-code.ts';
+import { ExitCode, Failure } from '../exit-code.ts';
 
 export interface SubmitOptions {
   readonly type: string;

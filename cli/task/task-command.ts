@@ -2,8 +2,8 @@
 import { exactJson } from '@soda-scheduler/client';
 import { priorityNames } from '@soda-scheduler/protocol';
 import { Argument, Command, Option } from 'commander';
-import { type ConnectionOptions, connect, interruptible, remoteCommand } from './connection.ts';
-import { ExitCode, Failure } from './exit-code.ts';
+import { type ConnectionOptions, connect, interruptible, remoteCommand } from '../connection.ts';
+import { ExitCode, Failure } from '../exit-code.ts';
 import { cancelCommand, redeliverCommand, retryCommand } from './steer-command.ts';
 import { instantOf, priorityOf, readJson, submissionOf, type SubmitOptions } from './submission.ts';
 import { number, search, type SearchOptions, searchOptions } from './task-search.ts';

@@ -5,7 +5,7 @@ import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { API_BASE } from '@soda-scheduler/protocol';
-import { commandSuite } from '../helpers/soda-command.ts';
+import { commandSuite } from '../../helpers/soda-command.ts';
 
 describe('soda and its way to the master', function () {
   const { api, start, run } = commandSuite();

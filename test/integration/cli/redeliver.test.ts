@@ -1,8 +1,8 @@
 /** Commands on several tasks, and `soda task redeliver` on those that a search finds. */
 import { expect } from 'chai';
 import { createClient } from '@soda-scheduler/client';
-import { problem } from '../helpers/fake-http-api.ts';
-import { commandSuite } from '../helpers/soda-command.ts';
+import { problem } from '../../helpers/fake-http-api.ts';
+import { commandSuite } from '../../helpers/soda-command.ts';
 
 describe('soda task, on many', function () {
   const { api, start, run: runSoda } = commandSuite();

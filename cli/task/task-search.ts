@@ -2,7 +2,7 @@
 import type { SodaClient, TaskSummary } from '@soda-scheduler/client';
 import { HTTP_LIMITS, notificationStates, taskStates } from '@soda-scheduler/protocol';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { Failure } from './exit-code.ts';
+import { Failure } from '../exit-code.ts';
 
 /** Each looks at tens of thousands of tasks. */
 const EMPTY_PAGE_COUNT_MAX = 1000;

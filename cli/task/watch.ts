@@ -1,9 +1,9 @@
 /** Follows a task: a progress bar on a terminal, a line for each change elsewhere. */
 import { exactJson, type SodaClient, type TaskView } from '@soda-scheduler/client';
 import { Presets, SingleBar } from 'cli-progress';
-import { interruptible, tellAbsence } from './connection.ts';
-import { Failure, Interrupted } from './exit-code.ts';
-import { type Output, plain } from './output.ts';
+import { interruptible, tellAbsence } from '../connection.ts';
+import { Failure, Interrupted } from '../exit-code.ts';
+import { type Output, plain } from '../output.ts';
 
 /** Returns when the task has succeeded. @throws {Failure} if it ended otherwise. */
 export async function watch(client: SodaClient, output: Output, taskId: string): Promise<void> {

@@ -1,10 +1,10 @@
 /** `soda task cancel`, `retry`, `redeliver`: one task, several, or those that a search finds. */
 import type { SodaClient, TaskSummary } from '@soda-scheduler/client';
 import { Argument, type Command } from 'commander';
-import { type ConnectionOptions, connect, interruptible, remoteCommand } from './connection.ts';
+import { type ConnectionOptions, connect, interruptible, remoteCommand } from '../connection.ts';
 import { eachTask, Report, steerNamed } from './each-task.ts';
-import { ExitCode, Failure } from './exit-code.ts';
-import type { Output } from './output.ts';
+import { ExitCode, Failure } from '../exit-code.ts';
+import type { Output } from '../output.ts';
 import { number, search, type SearchOptions, searchOptions } from './task-search.ts';
 
 /** Of what would be done, shown before it is. */
