@@ -31,9 +31,9 @@ export class OfferChecks {
   #decided = new Set<string>();
   /** Tasks of which this commit says that they had started, which their rows need not know. */
   #started = new Set<number>();
-  /** Before this commit, and with it. */
-  #before = NO_SETTINGS;
   #settings = NO_SETTINGS;
+  /** By this commit, perhaps more than once: what was offered in between may have been allowed. */
+  #isSettingNow = false;
   #pausedSince: number | null = null;
   readonly #pauses: { readonly from: number; readonly until: number }[] = [];
   /** Since when the start timeouts of tasks count: from when they were due. */
@@ -60,7 +60,7 @@ export class OfferChecks {
   begin({ writes, settings, now }: Commit): void {
     this.#offerCount = 0;
     this.#offeredBytesMax = 0;
-    this.#before = this.#settings;
+    this.#isSettingNow = settings !== undefined;
     if (settings !== undefined) this.#set(settings, now);
     this.#started = new Set();
     this.#decided = new Set();
@@ -101,7 +101,7 @@ export class OfferChecks {
     this.#offeredBytesMax = Math.max(this.#offeredBytesMax, task.params.length);
     const { id, offeredAt, executorId } = task;
     const { now } = this.#world;
-    if (this.#before.paused !== null && this.#settings.paused !== null) {
+    if (this.#settings.paused !== null && !this.#isSettingNow) {
       this.#world.violate('I18', `${id} is offered, and everything is paused`);
     }
     // What the master makes of the deadline is another matter.
@@ -147,8 +147,6 @@ export class OfferChecks {
 
   /** I19 and I21, after the tasks of the commit: no more than may are with executors, nor hold more. */
   end(live: Iterable<Task>): void {
-    // Its limit may have been lowered after it had offered.
-    const isOver = (count: number, max: number | null) => max !== null && count > max;
     if (this.#offerCount === 0) return;
     let openCount = 0;
     let bytes = 0;
@@ -162,7 +160,7 @@ export class OfferChecks {
       this.#world.violate('I21', `${bytes} bytes run, and ${this.#runningBytesMax} may`);
     }
     const { maxRunning } = this.#settings;
-    if (isOver(openCount, maxRunning) && isOver(openCount, this.#before.maxRunning)) {
+    if (maxRunning !== null && openCount > maxRunning && !this.#isSettingNow) {
       this.#world.violate('I19', `${openCount} are with executors, and ${maxRunning} may be`);
     }
   }
