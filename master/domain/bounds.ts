@@ -78,6 +78,12 @@ export const TURN_PARAMS_LENGTH_MAX = MiB;
 /** Characters of the params that a batch hands to the engine at a time, the last task whole. */
 export const PART_PARAMS_LENGTH_MAX = 512 * KiB;
 
+/**
+ * Rows that commits of several namespaces write in one transaction; a commit that does not fit goes with
+ * the next one. One by itself may have more.
+ */
+export const SHARED_WRITE_COUNT_MAX = 4_096;
+
 /** Events waiting for a turn; beyond it requests are refused with 503. */
 export const MAILBOX_COUNT_MAX = 20_000;
 

@@ -97,6 +97,21 @@ export function taskIn(row: WrittenRow): Task | null {
   return 'lane' in row ? row : null;
 }
 
+/** Rows are flat, but for the task and the notification of one that has ended. */
+export function copyOf<Row extends object>(row: Row): Row {
+  const { task, notification }: Partial<Ended> = row;
+  return {
+    ...row,
+    ...(task && { task: { ...task } }),
+    ...(notification && { notification: { ...notification } }),
+  };
+}
+
+/** As it is now, whatever becomes of its row. */
+export function copyOfWrite(write: RowWrite): RowWrite {
+  return write.op === 'remove' ? write : ({ ...write, row: copyOf(write.row) } as RowWrite);
+}
+
 /** What counts the writes of the row; null where nothing does. */
 export function countedIn(row: WrittenRow): { version: number } | null {
   const counted = taskIn(row) ?? row;

@@ -17,6 +17,7 @@ import {
   finish,
   finished,
   lanePage,
+  next,
   task,
 } from './sample.ts';
 import { describeStores, openDefault } from './subjects.ts';
@@ -173,6 +174,67 @@ describeStores('namespaces', (open) => {
     expect((await mine.readTask('t-7'))?.task.user.group).to.equal('g-0');
     expect(await films.readTask('t-7')).to.equal(null);
     expect(await failureOf(films.takeTerm('m-1', NOW, 1))).to.be.instanceOf(TermLost);
+  });
+
+  it('takes only what has something against it out of commits that come together', async () => {
+    const ids = [
+      other,
+      ...(await Promise.all(['c', 'd', 'e', 'f'].map((name) => make(name)))).map(({ id }) => id),
+    ];
+    const [deposed = 0, taken = 0, changed = 0, asking = 0, over = 0] = ids;
+    for (const id of ids.slice(1)) await store.tasks(id).takeTerm('m-1', NOW);
+    const one = (id: number, n = 1) => task(inNamespace(id, n), { id: `t-${n}` });
+    const put = (id: number, ...inserts: Task[]) => store.tasks(id).commit(commit(1, { inserts }));
+    await put(taken, one(taken));
+    for (const id of [deposed, over]) await store.tasks(id).takeTerm('somebody else', NOW);
+    const late = one(changed);
+    const answers = [
+      put(0, one(0)),
+      put(deposed, one(deposed)),
+      put(taken, one(taken, 2), { ...one(taken, 3), id: 't-1' }),
+      put(changed, late),
+      store.tasks(asking).commit(commit(1, {})),
+      store.tasks(over).commit(commit(1, {})),
+    ];
+    late.attempt = 99;
+    const outcomes = await Promise.allSettled(answers);
+    expect(
+      outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.name : '')),
+    ).to.deep.equal(['', 'TermLost', 'CommitConflict', '', '', 'TermLost']);
+    expect((await store.tasks(0).readTask('t-1'))?.task.seq).to.equal(1);
+    expect(await store.tasks(deposed).readTask('t-1')).to.equal(null);
+    expect(await store.tasks(taken).readTask('t-2')).to.equal(null);
+    expect((await store.tasks(changed).readTask('t-1'))?.task.attempt, 'as it was').to.equal(0);
+    await put(taken, one(taken, 4));
+  });
+
+  it('writes what many have at once, more than one transaction takes', async () => {
+    const made = await Promise.all(Array.from({ length: 8 }, (_, n) => make(`n-${n}`)));
+    for (const { id } of made) await store.tasks(id).takeTerm('m-1', NOW);
+    const absences = [{ from: NOW + 5, until: NOW + 8 }];
+    const rows = (id: number) => [
+      task(inNamespace(id, 1), { id: 't-1', startTimeoutMs: 10, startBy: NOW + 10 }),
+      ...Array.from({ length: 700 }, (_, n) => task(inNamespace(id, n + 2), { id: `t-${n + 2}` })),
+    ];
+    const commitEach = (of: (id: number) => Parameters<TaskStore['commit']>[0]) =>
+      Promise.all(made.map(({ id }) => store.tasks(id).commit(of(id))));
+    await commitEach((id) => commit(1, { inserts: rows(id) }));
+    await commitEach((id) =>
+      commit(1, {
+        absences: id % 2 === 0 ? absences : [],
+        updates: rows(id)
+          .slice(1)
+          .map((row) => next(row, { attempt: 1 })),
+      }),
+    );
+    for (const { id } of made) {
+      const tasks = store.tasks(id);
+      expect(await tasks.countLanes()).to.have.nested.property('[0].count', 701);
+      const startBy = (await tasks.readTask('t-1'))?.task.startBy;
+      expect(startBy).to.equal(id % 2 === 0 ? NOW + 13 : NOW + 10);
+      expect((await tasks.readTask('t-701'))?.task.attempt).to.equal(1);
+      expect((await tasks.takeTerm('m-1', NOW, 1)).lastSeq).to.equal(inNamespace(id, 701));
+    }
   });
 
   it('puts off the limits of one, and has only its due times follow a clock', async () => {

@@ -13,9 +13,8 @@ import type {
   TaskQuery,
   TaskStore,
 } from '../../master/application/ports.ts';
-import type { RowWrite } from '../../master/domain/changes.ts';
+import { copyOfWrite } from '../../master/domain/changes.ts';
 import type { Notification, Task } from '../../master/domain/task.ts';
-import { copyOf } from '../../master/infrastructure/memory/rows.ts';
 import type { Faults } from './faults.ts';
 import type { Ledger } from './ledger.ts';
 import type { Process } from './world.ts';
@@ -169,7 +168,5 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
 
 /** The contract lets the rows change as soon as the call has returned. */
 function copyOfCommit(commit: Commit): Commit {
-  const copy = (write: RowWrite): RowWrite =>
-    write.op === 'remove' ? write : ({ ...write, row: copyOf(write.row) } as RowWrite);
-  return { ...commit, writes: commit.writes.map(copy) };
+  return { ...commit, writes: commit.writes.map(copyOfWrite) };
 }

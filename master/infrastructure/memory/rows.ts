@@ -3,8 +3,8 @@
  * its writes say, and keeps copies of what they hold.
  */
 import { CommitConflict } from '../../application/ports.ts';
-import type { Ended, RowWrite, StoredRow, TableName, Tables } from '../../domain/changes.ts';
-import { countedIn, idOf, LARGE_FIELDS } from '../../domain/changes.ts';
+import type { RowWrite, StoredRow, TableName, Tables } from '../../domain/changes.ts';
+import { copyOf, countedIn, idOf, LARGE_FIELDS } from '../../domain/changes.ts';
 
 export class Rows {
   readonly #tables = new Map<TableName, Map<number | string, StoredRow>>();
@@ -45,14 +45,4 @@ export class Rows {
 function kept({ table, large }: RowWrite<TableName, 'set'>, stored: StoredRow): object {
   const names: readonly string[] = (large ? undefined : LARGE_FIELDS[table]) ?? [];
   return Object.fromEntries(names.map((name) => [name, Reflect.get(stored, name)]));
-}
-
-/** Rows are flat, but for the task and the notification of one that has ended. */
-export function copyOf<Row extends object>(row: Row): Row {
-  const { task, notification }: Partial<Ended> = row;
-  return {
-    ...row,
-    ...(task && { task: { ...task } }),
-    ...(notification && { notification: { ...notification } }),
-  };
 }

@@ -22,13 +22,13 @@ import {
   TermLost,
 } from '../../application/ports.ts';
 import type { Ended, RowWrite, WholeRows } from '../../domain/changes.ts';
-import { idOf, taskIn, WHOLE_TABLES } from '../../domain/changes.ts';
+import { copyOf, idOf, taskIn, WHOLE_TABLES } from '../../domain/changes.ts';
 import { heldBytes } from '../../domain/held-bytes.ts';
 import { NO_SETTINGS, type Settings } from '../../domain/state.ts';
 import type { Notification, Task } from '../../domain/task.ts';
 import { kindOf, startByAfter } from '../../domain/task.ts';
 import { dayOf, prepareDays } from './days.ts';
-import { copyOf, Rows } from './rows.ts';
+import { Rows } from './rows.ts';
 
 /** Nothing is kept from anybody who shares this process. */
 export const SECRET = 'bWVtb3J5';

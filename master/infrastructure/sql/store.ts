@@ -9,6 +9,7 @@ import type { Dialect } from './dialects/dialect.ts';
 import { History } from './history.ts';
 import { keepSecrets } from './installation.ts';
 import { migrate } from './migrations.ts';
+import { Committer } from './namespace/committer.ts';
 import { Namespaces } from './namespace/namespaces.ts';
 import { Terms } from './namespace/terms.ts';
 import type { Databases } from './queries.ts';
@@ -37,10 +38,12 @@ export class SqlStore implements Store {
     this.#namespaces = new Namespaces(databases.readers, this.#history);
     this.#allowWeakDurability = allowWeakDurability;
     this.#log = log;
+    const terms = new Terms(databases, log);
     this.#shared = {
       databases,
       history: this.#history,
-      terms: new Terms(databases, log),
+      terms,
+      committer: new Committer(databases.engine, this.#history, terms),
       log,
       prepare: (now) => this.#prepare(now),
       doubt: () => this.#doubt(),

@@ -4,23 +4,19 @@
  */
 import type { Commit, Log, TaskStore } from '../../application/ports.ts';
 import { CommitConflict, inNamespace, StoreUnusable, TermLost } from '../../application/ports.ts';
-import type { Absence } from '../../domain/changes.ts';
-import { creditAbsence, planCommit } from './commit.ts';
-import type { Dialect, Statement } from './dialects/dialect.ts';
+import type { Dialect } from './dialects/dialect.ts';
 import { followClock } from './namespace/clock.ts';
 import { type Databases, Queries } from './queries.ts';
 import type { History } from './history.ts';
-import { settingsWritten } from './namespace/settings.ts';
+import type { Committer } from './namespace/committer.ts';
 import type { Terms } from './namespace/terms.ts';
-
-/** Limits that are moved at once. */
-const CREDIT_COUNT = 500;
 
 /** What the stores of all namespaces have in common. */
 export interface Shared {
   readonly databases: Databases;
   readonly history: History;
   readonly terms: Terms;
+  readonly committer: Committer;
   readonly log: Log;
   /** What comes before everything else, once; answers the secrets of this installation. */
   readonly prepare: (now: number) => Promise<readonly string[]>;
@@ -67,7 +63,7 @@ export class SqlTaskStore extends Queries implements TaskStore {
 
   async commit(commit: Commit): Promise<void> {
     try {
-      await this.#write(commit);
+      await this.#shared.committer.commit({ ns: this.#ns, commit });
     } catch (error) {
       const isAnswer = error instanceof TermLost || error instanceof CommitConflict;
       if (!isAnswer) this.#shared.doubt();
@@ -76,41 +72,6 @@ export class SqlTaskStore extends Queries implements TaskStore {
     // After it: what was written before the file was lost nobody has been told of yet.
     const loss = this.#shared.databases.engine.dialect.findLoss();
     if (loss !== null) throw new StoreUnusable(loss);
-  }
-
-  async #write(commit: Commit): Promise<void> {
-    const { databases, history, terms } = this.#shared;
-    const { engine } = databases;
-    const turn = { ns: this.#ns, commit };
-    const { statements, missing } = planCommit(engine.dialect, history.segments, [turn]);
-    const heading = { ...commit, ns: this.#ns };
-    const { absences, settings, saysAlive } = commit;
-    const isEmpty = settings === undefined && statements.length + absences.length === 0;
-    if (isEmpty && !saysAlive) return terms.confirm(heading);
-    const set = settings === undefined ? [] : [settingsWritten(this.#ns, settings)];
-    const credits = await Promise.all(absences.map((absence) => this.#credit(absence)));
-    // Making a table would end the transaction, so it comes before.
-    for (const segment of missing) await history.make(engine, segment);
-    await terms.write(heading, [...set, ...credits, ...statements]);
-  }
-
-  /** The engine alone writes such rows, one commit after another: the bounds stay what they are. */
-  async #credit(absence: Absence): Promise<Statement> {
-    const { engine } = this.#shared.databases;
-    const { dialect } = engine;
-    const bounds: number[] = [];
-    const rows = dialect.readBy('task', 'task_ns_end');
-    for (let after = absence.from; dialect.isInProcess; ) {
-      const [bound] = await engine.rows(
-        `SELECT end_by FROM ${rows} WHERE ns = ? AND end_by > ?
-         ORDER BY end_by LIMIT 1 OFFSET ${CREDIT_COUNT}`,
-        [this.#ns, after],
-      );
-      if (bound === undefined) break;
-      after = bound['end_by'] as number;
-      bounds.push(after);
-    }
-    return creditAbsence(dialect, this.#ns, absence, bounds);
   }
 
   /** A store of 2.0.0 does not say when its master was last alive: this late at least. */

@@ -60,7 +60,7 @@ export async function followClock(
         if (!database.dialect.isMissingTable(error)) throw error;
       }
     }
-    await terms.write({ ...began, now: following.now }, [remember(ns, null)]);
+    await terms.write([{ ...began, now: following.now }], [remember(ns, null)]);
   };
   if (clockBack !== null) await follow(JSON.parse(clockBack) as Following);
   const backMs = aliveAt - now;
@@ -74,7 +74,7 @@ export async function followClock(
     runs: [[backMs, ns, aliveAt]],
     touches: null,
   };
-  await terms.write(began, [limits, remember(ns, following)]);
+  await terms.write([began], [limits, remember(ns, following)]);
   await follow(following);
 }
 
@@ -136,7 +136,7 @@ async function followIn(
     if (moved.length > 0) {
       const set = [{ name: column, kind: 'integer' }] as const;
       const statements = database.dialect.update(table, bySeq, set, moved);
-      await terms.write({ ...began, now: at.now }, [...statements, remember(began.ns, at)]);
+      await terms.write([{ ...began, now: at.now }], [...statements, remember(began.ns, at)]);
     }
     if (rows.length < SLICE_COUNT) return;
   }

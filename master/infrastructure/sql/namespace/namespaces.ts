@@ -30,6 +30,7 @@ const TABLE_COUNT = 50;
 export class Namespaces {
   readonly #database: Database;
   readonly #history: History;
+  #making: Promise<unknown> = Promise.resolve();
 
   /** @param database not the engine's: nobody waits for it there. */
   constructor(database: Database, history: History) {
@@ -42,8 +43,14 @@ export class Namespaces {
     return rows.map(recordOf);
   }
 
-  /** @see Store.createNamespace */
-  async create(record: Omit<NamespaceRecord, 'id'>): Promise<NamespaceRecord> {
+  /** One by one: each takes the number after the newest. @see Store.createNamespace */
+  create(record: Omit<NamespaceRecord, 'id'>): Promise<NamespaceRecord> {
+    const made = this.#making.then(() => this.#create(record));
+    this.#making = made.catch(() => undefined);
+    return made;
+  }
+
+  async #create(record: Omit<NamespaceRecord, 'id'>): Promise<NamespaceRecord> {
     for (let tries = 1; ; tries++) {
       await this.#revive(record);
       const [found] = await this.#database.rows(`${LIST} WHERE name = ?`, [record.name]);

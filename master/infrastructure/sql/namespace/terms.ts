@@ -7,7 +7,7 @@ import { CommitConflict, StoreUnusable, TermLost } from '../../../application/po
 import type { Settings } from '../../../domain/state.ts';
 import type { Database } from '../database.ts';
 import type { Connection, Dialect, Outcome, Statement } from '../dialects/dialect.ts';
-import { plain } from '../dialects/dialect.ts';
+import { placeholders, plain } from '../dialects/dialect.ts';
 import type { Databases } from '../queries.ts';
 import type { Row } from '../rows.ts';
 import { SETTINGS, settingsOf } from './settings.ts';
@@ -91,13 +91,13 @@ export class Terms {
       const [, before] = await this.#dialect.run(connection, begin);
       // One that has served waits: the row may be put back.
       if (before?.rows.length === 0 && held === undefined) throw new StoreUnusable(rowMissing(ns));
-      const { owner: newest, alive_at, clock_back } = rowOf(before?.rows ?? [], ns);
+      const { owner: newest, alive_at, clock_back } = present(before?.rows[0], ns);
       // A term of our own may have begun without our hearing of it.
       if (held !== undefined && newest !== owner) {
         throw new TermLost(`term ${held} is over: another master has begun one`);
       }
       const [, after] = await this.#dialect.run(connection, [raise, this.#readTerm(ns)]);
-      const row = rowOf(after?.rows ?? [], ns);
+      const row = present(after?.rows[0], ns);
       this.#begun = { ns, owner };
       return {
         term: row['term'] as number,
@@ -114,13 +114,13 @@ export class Terms {
    * this transaction has ended. Says who holds the row, when its master was alive, and which `seq`
    * comes next: never a lower one, since a commit that counted for lost may take place late.
    */
-  #fence({ ns, term, now, lastSeq }: Heading): Statement {
+  #fence(headings: readonly Heading[]): Statement {
     const nextSeq = 'CASE WHEN next_seq > ? THEN next_seq ELSE ? END';
     const set = `writer = ${this.#dialect.connectionId}, alive_at = ?, next_seq = ${nextSeq}`;
     return {
       sql: `UPDATE namespace SET ${set} WHERE id = ? AND term = ?`,
-      runs: [[now, lastSeq + 1, lastSeq + 1, ns, term]],
-      touches: 1,
+      runs: headings.map(({ ns, term, now, lastSeq }) => [now, lastSeq + 1, lastSeq + 1, ns, term]),
+      touches: headings.length,
     };
   }
 
@@ -131,10 +131,17 @@ export class Terms {
     return { sql, runs: [[ns]], touches: null };
   }
 
-  /** One that only asks whether its term still stands writes and locks nothing. */
-  async confirm({ ns, term }: Heading): Promise<void> {
-    const read = 'SELECT term, owner FROM namespace WHERE id = ?';
-    checkTerm(await this.#engine.rows(read, [ns]), ns, term);
+  /**
+   * Asks whether these terms still stand; writes and locks nothing.
+   * @throws {TermLost} one of them is over.
+   */
+  async confirm(headings: readonly Heading[]): Promise<void> {
+    const rows = await this.#engine.rows(
+      `SELECT id, term, owner FROM namespace WHERE id IN ${placeholders(1, headings.length)}`,
+      headings.map(({ ns }) => ns),
+    );
+    const byId = new Map(rows.map((row) => [row['id'], row]));
+    for (const { ns, term } of headings) checkTerm(byId.get(ns), ns, term);
   }
 
   /**
@@ -145,37 +152,40 @@ export class Terms {
     if (this.#begun === null) throw new TermLost('no term has begun here');
     const { ns, owner } = this.#begun;
     const rows = await this.#readers.rows('SELECT owner FROM namespace WHERE id = ?', [ns]);
-    if (rowOf(rows, ns)['owner'] !== owner) {
+    if (present(rows[0], ns)['owner'] !== owner) {
       throw new TermLost('another master has begun a term');
     }
   }
 
   /**
-   * One transaction, of this term or none.
+   * One transaction, of these terms or none.
    * @throws {TermLost} a newer term has begun; nothing was written.
-   * @throws {CommitConflict} a statement has not touched the rows that it must; nothing was written.
+   * @throws {CommitConflict} a statement has not touched the rows that it must, or, where there are
+   *   several, one of these terms is over; nothing was written.
    */
-  write(heading: Heading, statements: readonly Statement[]): Promise<void> {
-    return this.#engine.transaction((connection) => this.#run(connection, heading, statements));
+  write(headings: readonly Heading[], statements: readonly Statement[]): Promise<void> {
+    // In one order, so that two masters do not wait for each other.
+    const ordered = headings.toSorted((a, b) => a.ns - b.ns);
+    return this.#engine.transaction((connection) => this.#run(connection, ordered, statements));
   }
 
   async #run(
     connection: Connection,
-    heading: Heading,
+    headings: readonly Heading[],
     statements: readonly Statement[],
   ): Promise<void> {
-    const fenced = [this.#fence(heading), ...statements];
+    const fenced = [this.#fence(headings), ...statements];
     let outcomes: Outcome[];
     try {
       outcomes = await this.#dialect.run(connection, [plain(this.#dialect.begin), ...fenced]);
     } catch (error) {
       if (!this.#dialect.isDuplicate(error)) throw error;
       // A newer master may be why the row is there.
-      await this.#checkTerm(connection, heading);
+      await this.#checkTerm(connection, headings);
       throw new CommitConflict(String(error), { cause: error });
     }
     const written = outcomes.slice(1);
-    if (written[0]?.touched !== 1) await this.#checkTerm(connection, heading);
+    if (written[0]?.touched !== headings.length) await this.#checkTerm(connection, headings);
     for (const [index, { sql, touches }] of fenced.entries()) {
       const touched = written[index]?.touched;
       if (touches !== null && touched !== touches) {
@@ -185,9 +195,11 @@ export class Terms {
     }
   }
 
-  async #checkTerm(connection: Connection, { ns, term }: Heading): Promise<void> {
-    const [read] = await this.#dialect.run(connection, [this.#readTerm(ns)]);
-    checkTerm(read?.rows ?? [], ns, term);
+  /** Of several, each is to be asked by itself. */
+  async #checkTerm(connection: Connection, [only, ...others]: readonly Heading[]): Promise<void> {
+    if (only === undefined || others.length > 0) return;
+    const [read] = await this.#dialect.run(connection, [this.#readTerm(only.ns)]);
+    checkTerm(read?.rows[0], only.ns, only.term);
   }
 }
 
@@ -203,13 +215,13 @@ export interface Begun {
 }
 
 /** That it is not there does not say that another master has begun a term. */
-function rowOf([row]: readonly Row[], ns: number): Row {
+function present(row: Row | undefined, ns: number): Row {
   if (row === undefined) throw new Error(rowMissing(ns));
   return row;
 }
 
-function checkTerm(rows: readonly Row[], ns: number, term: number): void {
-  const { term: newest, owner } = rowOf(rows, ns);
+function checkTerm(row: Row | undefined, ns: number, term: number): void {
+  const { term: newest, owner } = present(row, ns);
   if (newest === term) return;
   // Host and process; the rest is for machines.
   const [host, pid] = String(owner).split(':');

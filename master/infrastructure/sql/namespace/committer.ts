@@ -1,0 +1,140 @@
+/**
+ * Brings the commits of all namespaces to the database. One that comes while none is under way goes at
+ * once; those that come meanwhile share the next transaction, each with the fence of its own term. So
+ * many namespaces share the flush of the disk, and one alone waits for nobody. Where something is
+ * against one of them, each is tried by itself, and hears its own answer.
+ */
+import { CommitConflict, TermLost } from '../../../application/ports.ts';
+import { SHARED_WRITE_COUNT_MAX } from '../../../domain/bounds.ts';
+import type { Absence } from '../../../domain/changes.ts';
+import { copyOfWrite } from '../../../domain/changes.ts';
+import { creditAbsence, planCommit, type Turn } from '../commit.ts';
+import type { Database } from '../database.ts';
+import type { Statement } from '../dialects/dialect.ts';
+import type { History } from '../history.ts';
+import { settingsWritten } from './settings.ts';
+import type { Heading, Terms } from './terms.ts';
+
+/** Limits that are moved at once. */
+const CREDIT_COUNT = 500;
+
+interface Waiting {
+  readonly turn: Turn;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class Committer {
+  readonly #engine: Database;
+  readonly #history: History;
+  readonly #terms: Terms;
+  #isBusy = false;
+  /** One of each namespace at most: its engine waits for it. */
+  #waiting: Waiting[] = [];
+
+  constructor(engine: Database, history: History, terms: Terms) {
+    this.#engine = engine;
+    this.#history = history;
+    this.#terms = terms;
+  }
+
+  /** @see TaskStore.commit */
+  commit(turn: Turn): Promise<void> {
+    if (this.#isBusy) {
+      return new Promise((resolve, reject) => {
+        this.#waiting.push({ turn: asItIs(turn), resolve, reject });
+      });
+    }
+    this.#isBusy = true;
+    return this.#one(turn).finally(() => this.#next());
+  }
+
+  #next(): void {
+    const some = this.#take();
+    this.#isBusy = some.length > 0;
+    if (this.#isBusy) void this.#together(some).finally(() => this.#next());
+  }
+
+  /** As many as share a transaction; one at least, where any waits. */
+  #take(): Waiting[] {
+    let writeCount = 0;
+    const end = this.#waiting.findIndex(
+      ({ turn }) => (writeCount += turn.commit.writes.length) > SHARED_WRITE_COUNT_MAX,
+    );
+    return this.#waiting.splice(0, end < 0 ? this.#waiting.length : Math.max(end, 1));
+  }
+
+  /** Never rejects: each hears its own answer. */
+  async #together(some: readonly Waiting[]): Promise<void> {
+    const asking = some.filter(({ turn }) => isQuestion(turn));
+    const writing = some.filter(({ turn }) => !isQuestion(turn));
+    await this.#answer(asking, (turns) => this.#terms.confirm(turns.map(headingOf)));
+    await this.#answer(writing, (turns) => this.#write(turns));
+  }
+
+  async #answer(
+    some: readonly Waiting[],
+    work: (turns: readonly Turn[]) => Promise<void>,
+  ): Promise<void> {
+    if (some.length === 0) return;
+    try {
+      await work(some.map(({ turn }) => turn));
+      for (const { resolve } of some) resolve();
+    } catch (error) {
+      const isAnswer = error instanceof TermLost || error instanceof CommitConflict;
+      if (!isAnswer) for (const { reject } of some) reject(error);
+      // Nothing of it was written.
+      else
+        for (const { turn, resolve, reject } of some) await this.#one(turn).then(resolve, reject);
+    }
+  }
+
+  #one(turn: Turn): Promise<void> {
+    return isQuestion(turn) ? this.#terms.confirm([headingOf(turn)]) : this.#write([turn]);
+  }
+
+  /** Reads the rows before it waits for anything. */
+  async #write(turns: readonly Turn[]): Promise<void> {
+    const { dialect } = this.#engine;
+    const { statements, missing } = planCommit(dialect, this.#history.segments, turns);
+    const first: Statement[] = [];
+    for (const { ns, commit } of turns) {
+      if (commit.settings !== undefined) first.push(settingsWritten(ns, commit.settings));
+      for (const absence of commit.absences) first.push(await this.#credit(ns, absence));
+    }
+    // Making a table would end the transaction, so it comes before.
+    for (const segment of missing) await this.#history.make(this.#engine, segment);
+    await this.#terms.write(turns.map(headingOf), [...first, ...statements]);
+  }
+
+  /** The engine alone writes such rows, one commit after another: the bounds stay what they are. */
+  async #credit(ns: number, absence: Absence): Promise<Statement> {
+    const { dialect } = this.#engine;
+    const bounds: number[] = [];
+    const rows = dialect.readBy('task', 'task_ns_end');
+    for (let after = absence.from; dialect.isInProcess; ) {
+      const [bound] = await this.#engine.rows(
+        `SELECT end_by FROM ${rows} WHERE ns = ? AND end_by > ?
+         ORDER BY end_by LIMIT 1 OFFSET ${CREDIT_COUNT}`,
+        [ns, after],
+      );
+      if (bound === undefined) break;
+      after = bound['end_by'] as number;
+      bounds.push(after);
+    }
+    return creditAbsence(dialect, ns, absence, bounds);
+  }
+}
+
+/** It writes nothing, and only asks whether its term still stands. */
+function isQuestion({ commit }: Turn): boolean {
+  const { writes, absences, settings, saysAlive } = commit;
+  return !saysAlive && settings === undefined && writes.length + absences.length === 0;
+}
+
+const headingOf = ({ ns, commit }: Turn): Heading => ({ ...commit, ns });
+
+/** Its rows may change as soon as this has returned. */
+function asItIs({ ns, commit }: Turn): Turn {
+  return { ns, commit: { ...commit, writes: commit.writes.map(copyOfWrite) } };
+}
