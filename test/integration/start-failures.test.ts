@@ -104,8 +104,8 @@ describe('a master that cannot start', () => {
   });
 
   it('says that nothing tells whose term it is', async () => {
-    await changeDatabase('DELETE FROM master');
-    expect(await failedStart({})).to.match(/master has no row/);
+    await changeDatabase('DELETE FROM namespace');
+    expect(await failedStart({})).to.match(/no row of its first namespace/);
   });
 
   const file = () => join(folder, 'soda.db');

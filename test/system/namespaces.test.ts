@@ -3,6 +3,7 @@ import type { CallbackBody, TaskView } from '@soda-scheduler/client';
 import { apiBaseOf } from '@soda-scheduler/protocol';
 import { expect } from 'chai';
 import { RawExecutor } from '../helpers/raw-executor.ts';
+import { answerWith } from '../helpers/system/receiver.ts';
 import { describeSystem, type System } from '../helpers/system/system.ts';
 import { eventually } from '../helpers/system/wait.ts';
 
@@ -141,6 +142,21 @@ describeSystem('namespaces', ({ start }) => {
         async () => (await taskOf(system, name, 'runs')).state === 'waiting',
       );
     }
+  });
+
+  it('send after a restart what they had to send, also where nobody asks for them', async () => {
+    const system = await start();
+    await put(system, 'live');
+    const notify_url = system.receiver.url('owed', answerWith(503));
+    await submit(system, 'live', { id: 'a', notify_url });
+    const executor = await RawExecutor.join(system.port, hello, 'live');
+    await run(executor);
+    await system.delivered('owed');
+    executor.socket.close(4000);
+    await system.master.end('SIGKILL');
+    await system.startMaster();
+    const [, again] = await system.delivered('owed', 2);
+    expect(again?.body).to.include({ namespace: 'live', task_id: 'a' });
   });
 
   it('keep to what operators set, each by itself, also after a restart', async () => {

@@ -4,7 +4,7 @@
  */
 import { type Fill, NAMESPACES_AT_ONCE_MAX } from '../../domain/bounds.ts';
 import { type MasterStatus, Unavailable } from '../master-handle.ts';
-import { DEFAULT_NAMESPACE, isFinal, NamespaceLimit } from '../ports.ts';
+import { DEFAULT_NAMESPACE, isFinal, NamespaceLimit, StoreUnusable } from '../ports.ts';
 import type { Clock, Log, NamespaceRecord, Store } from '../ports.ts';
 import { UNKNOWN } from '../store-watch.ts';
 import { Turnstile } from '../turnstile.ts';
@@ -19,6 +19,9 @@ const RETRY_MS_MIN = 100;
 const RETRY_MS_MAX = 5_000;
 /** Changes: few, and one after another. */
 const CHANGES = { countMax: 1, waitingMax: 100 };
+
+const NO_FIRST =
+  'the store has no row of its first namespace, which says whose term it is: restore a backup';
 
 export interface NamespacesOptions<L extends Leader> {
   readonly store: Store;
@@ -76,9 +79,10 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
   async start(): Promise<void> {
     const { store, clock } = this.#options;
     const opened = await this.#answerOf(() => store.open(clock.now()));
-    for (const record of opened?.namespaces ?? []) this.#records.set(record.name, record);
+    if (opened === null) return;
+    for (const record of opened.namespaces) this.#records.set(record.name, record);
     const first = this.#recordOf(DEFAULT_NAMESPACE);
-    if (first === undefined) return;
+    if (first === undefined) throw new StoreUnusable(NO_FIRST);
     await this.#leading.beginWith(first);
     this.#leading.start();
     void this.#beginThoseWithWork();
@@ -254,9 +258,9 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
         return await question();
       } catch (error) {
         if (isFinal(error)) throw error;
+        if (this.#isStopping) break;
         log.warn('the store does not answer yet', { event: 'store', error: String(error) });
       }
-      if (this.#isStopping) break;
       await new Promise<void>((resolve) => {
         const callOff = clock.wakeAt(clock.now() + waitMs, resolve);
         this.#giveUp = () => {
