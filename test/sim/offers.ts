@@ -1,7 +1,7 @@
 /** What holds of every offer, and of tasks that nobody started in time, by the rows as they were before it was made. */
 import type { Commit } from '../../master/application/ports.ts';
 import { NO_SETTINGS, type Policy, type Settings } from '../../master/domain/state.ts';
-import { isStartOverdue, type Task } from '../../master/domain/task.ts';
+import { isStartOverdue, startLimitOf, type Task } from '../../master/domain/task.ts';
 import { NO_OVERRIDE, type Override } from '../../master/domain/executor.ts';
 import type { World } from './world.ts';
 
@@ -91,7 +91,9 @@ export class OfferChecks {
 
   /** Every row that is written. */
   written(task: Task, before: Task | undefined): void {
-    if (task.startBy !== null && task.startBy !== before?.startBy) {
+    // What only has time credited goes on counting from where it did.
+    const isNew = task.startBy === startLimitOf(task, task.dueAt);
+    if (task.startBy !== null && task.startBy !== before?.startBy && isNew) {
       this.#countsSince.set(task.seq, task.dueAt);
     }
   }
