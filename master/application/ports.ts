@@ -144,6 +144,11 @@ export interface Store {
    * @throws {TermLost} another owner has begun a term of the namespace that began one here last.
    */
   dropSegments(before: number): Promise<number>;
+  /**
+   * Learns which ids the segments have whose day is over, so that few of them are asked for an id; until
+   * then each is. Lets others go on meanwhile. Not before the first term: nobody else may write.
+   */
+  learnIds(now: number): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -72,6 +72,14 @@ export const TURN_COMMAND_COUNT_MAX = 256;
 export const TURN_READ_BYTES_MAX = 16 * 1024 * 1024;
 export const TURN_LANE_COUNT_MAX = 64;
 
+/**
+ * What is known of the ids of history: bits for each, and bytes for each day and for all. Beyond it there
+ * are fewer bits for each, and a day is asked more often for ids that it has not.
+ */
+export const SEGMENT_ID_BITS_MIN = 16;
+export const SEGMENT_IDS_BYTES_MAX = 8 * MiB;
+export const SEGMENT_IDS_TOTAL_BYTES_MAX = 64 * MiB;
+
 /** Characters of params submitted in one turn, the last batch whole: they are written in one piece. */
 export const TURN_PARAMS_LENGTH_MAX = MiB;
 

@@ -89,6 +89,10 @@ describe('SQLite and the event loop', function () {
     },
     'a clock that was set back': () => store.takeTerm('m-1', NOW - DAY_MS, term),
     'a list of all': () => store.listTasks({ ...everything, limit: COUNT }),
+    'the ids of a day that are learned': async () => {
+      await store.commit(commit(term, { finishes: ended.map((one) => finish(one)) }));
+      await store.learnIds(NOW);
+    },
     'a segment that is dropped': async () => {
       const attempts = ended.map((one) => attemptOf(one));
       await store.commit(commit(term, { finishes: ended.map((one) => finish(one)), attempts }));

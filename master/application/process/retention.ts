@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000;
 
 /** Runs every hour. A failure is logged and tried again. */
 export function retention(options: {
-  readonly store: Pick<Store, 'prepareSegments' | 'dropSegments'>;
+  readonly store: Pick<Store, 'prepareSegments' | 'dropSegments' | 'learnIds'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly retentionDays: number;
@@ -24,6 +24,9 @@ export function retention(options: {
     }
   };
 
+  const learn = (now: number): Promise<void> =>
+    attempt('learning which ids history has', () => store.learnIds(now));
+
   const run = async (): Promise<void> => {
     const now = clock.now();
     await attempt('making the next segment of history', () => store.prepareSegments(now));
@@ -37,11 +40,15 @@ export function retention(options: {
         });
       }
     });
+    await learn(now);
     if (!stopped) callOff = clock.wakeAt(now + PERIOD_MS, () => void run());
   };
   return {
     start: () => {
-      callOff = clock.wakeAt(clock.now() + PERIOD_MS, () => void run());
+      const now = clock.now();
+      callOff = clock.wakeAt(now + PERIOD_MS, () => void run());
+      // It takes long where there is much.
+      void learn(now);
     },
     stop: () => {
       stopped = true;

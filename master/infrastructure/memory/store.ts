@@ -81,6 +81,8 @@ export class MemoryStore implements Store {
     return ended.size;
   }
 
+  async learnIds(): Promise<void> {}
+
   async close(): Promise<void> {}
 
   #make(record: Omit<NamespaceRecord, 'id'>): Namespace {

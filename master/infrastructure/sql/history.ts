@@ -4,6 +4,7 @@
  */
 import type { Database } from './database.ts';
 import { plain, type Statement } from './dialects/dialect.ts';
+import { SegmentIds } from './ids/segment-ids.ts';
 import { makeSegment } from './migrations.ts';
 import type { ListedSegment, Segment } from './segments.ts';
 import {
@@ -21,11 +22,13 @@ const PRUNE_COUNT = 200;
 
 export class History {
   readonly segments = new Segments();
+  readonly ids: SegmentIds;
   readonly #database: Database;
 
   /** @param database not the engine's: dropping a segment takes long. */
   constructor(database: Database) {
     this.#database = database;
+    this.ids = new SegmentIds(database);
   }
 
   /** Those that lack an index are completed: reads name the index they go by. */
@@ -64,6 +67,7 @@ export class History {
       await confirm();
       // From here on nobody is shown what is half gone.
       this.segments.beginDrop(segment);
+      this.ids.forget(segment);
       await this.#empty(segment, confirm);
       await confirm();
       await this.#database.knex.raw(`DROP TABLE IF EXISTS ${segment.table}`);

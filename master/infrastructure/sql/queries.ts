@@ -21,8 +21,8 @@ import type { Notification, Task } from '../../domain/task.ts';
 import { kindOf } from '../../domain/task.ts';
 import type { Database, Read } from './database.ts';
 import type { Dialect } from './dialects/dialect.ts';
-import { placeholders } from './dialects/dialect.ts';
 import type { History } from './history.ts';
+import { lookups } from './ids/lookup.ts';
 import { listRows } from './listing.ts';
 import type { Row, Value } from './rows.ts';
 import type { ListedSegment } from './segments.ts';
@@ -304,14 +304,9 @@ export class Queries implements Reads {
   ): Promise<readonly Row[]> {
     const rows: Row[] = [];
     for (let from = 0; from < ids.length; from += ID_COUNT) {
-      const some = padded(ids.slice(from, from + ID_COUNT));
-      const where = `WHERE ns = ? AND id IN ${placeholders(1, some.length)}`;
-      const values = [this.#ns, ...some];
+      const some = ids.slice(from, from + ID_COUNT);
       const found = await this.#rowsOfAll(database, (segments) =>
-        tablesOf(segments).map((table) => {
-          const columns = columnsOf(table === 'task' ? 'live' : 'history');
-          return { sql: `SELECT ${columns} FROM ${table} ${where}`, values };
-        }),
+        lookups(this.#ns, some, segments, this.#history.ids, columnsOf),
       );
       rows.push(...found);
     }
@@ -370,23 +365,11 @@ export class Queries implements Reads {
   }
 }
 
-/** All that have tasks. */
-const tablesOf = (segments: readonly ListedSegment[]): string[] => [
-  'task',
-  ...segments.map(({ table }) => table),
-];
-
 /** How many of them one statement takes. */
 function countOf(selects: readonly Read[]): number {
   let valueCount = 0;
   const end = selects.findIndex(({ values }) => (valueCount += values.length) > VALUE_COUNT);
   return Math.min(end < 0 ? selects.length : Math.max(end, 1), TABLE_COUNT);
-}
-
-/** Up to a power of two, by repetition: few different statements are prepared again and again. */
-function padded(ids: readonly string[]): string[] {
-  const size = 2 ** Math.ceil(Math.log2(ids.length));
-  return Array.from({ length: size }, (_, index) => ids[Math.min(index, ids.length - 1)] ?? '');
 }
 
 /** Spelled so that both planners begin reading the index at the position. */

@@ -43,12 +43,15 @@ export function segmentNamed(table: string): Segment | null {
   return segmentAt(Date.parse(`${match[1]}-${match[2]}-${match[3]}T00:00:00Z`));
 }
 
+export const hasEndedBefore = ({ day }: Segment, instant: number): boolean =>
+  (day + 1) * DAY_MS <= instant;
+
 /** Those of these tables whose day was over before the instant, the oldest first. */
 export function endedBefore(tables: readonly string[], instant: number): Segment[] {
   return tables
     .map(segmentNamed)
     .filter((segment) => segment !== null)
-    .filter(({ day }) => (day + 1) * DAY_MS <= instant)
+    .filter((segment) => hasEndedBefore(segment, instant))
     .sort((a, b) => a.day - b.day);
 }
 

@@ -93,7 +93,12 @@ export class SqlStore implements Store {
     return this.#history.drop(before, () => this.#shared.terms.confirmOwner());
   }
 
+  learnIds(now: number): Promise<void> {
+    return this.#history.ids.learn(this.#history.segments.newestFirst, now);
+  }
+
   async close(): Promise<void> {
+    await this.#history.ids.stop();
     const { engine, readers } = this.#shared.databases;
     await Promise.all([...new Set([engine, readers])].map(({ knex }) => knex.destroy()));
   }

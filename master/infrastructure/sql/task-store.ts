@@ -62,8 +62,10 @@ export class SqlTaskStore extends Queries implements TaskStore {
   }
 
   async commit(commit: Commit): Promise<void> {
+    const { committer, history } = this.#shared;
+    const turn = { ns: this.#ns, commit };
     try {
-      await this.#shared.committer.commit({ ns: this.#ns, commit });
+      await history.ids.during(turn, () => committer.commit(turn));
     } catch (error) {
       const isAnswer = error instanceof TermLost || error instanceof CommitConflict;
       if (!isAnswer) this.#shared.doubt();

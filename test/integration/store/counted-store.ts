@@ -14,14 +14,24 @@ export class Counts {
   /** What transactions begin and end with is left out. */
   statementCount = 0;
   commitCount = 0;
+  /** Tables that were read by ids. */
+  lookedUp: string[] = [];
+  /** Transactions begin once it resolves. */
+  gate: Promise<void> | null = null;
 
   reset(): void {
     this.statementCount = 0;
     this.commitCount = 0;
+    this.lookedUp = [];
   }
 }
 
-export function openCountedStore(url: string): { store: DefaultStore; counts: Counts } {
+export function openCountedStore(url: string): {
+  store: DefaultStore;
+  counts: Counts;
+  /** The database that all but the engine use. */
+  readers: Database;
+} {
   const counts = new Counts();
   const pace = new Pace();
   const isFile = url.startsWith('sqlite:');
@@ -30,11 +40,15 @@ export function openCountedStore(url: string): { store: DefaultStore; counts: Co
     : mysqlDialect(new URL(url));
   const dialect: Dialect = {
     ...plain,
-    run(connection, statements) {
+    async run(connection, statements) {
       for (const { sql } of statements) {
         if (sql === 'COMMIT') counts.commitCount += 1;
         else if (sql !== plain.begin) counts.statementCount += 1;
+        for (const [, table = ''] of sql.matchAll(/FROM (\w+) WHERE ns = \? AND id IN/g)) {
+          counts.lookedUp.push(table);
+        }
       }
+      if (statements.some(({ sql }) => sql === plain.begin)) await counts.gate;
       return plain.run(connection, statements);
     },
   };
@@ -42,5 +56,5 @@ export function openCountedStore(url: string): { store: DefaultStore; counts: Co
   const engine = open(plain.knex);
   const readers = plain.readers === null ? engine : open(plain.readers);
   const options = { allowWeakDurability: false, log: silent };
-  return { store: ofDefault(new SqlStore({ engine, readers }, options)), counts };
+  return { store: ofDefault(new SqlStore({ engine, readers }, options)), counts, readers };
 }

@@ -1,0 +1,35 @@
+/** What to ask for rows by the ids of their tasks. Reads nothing. */
+import type { Read } from '../database.ts';
+import { placeholders } from '../dialects/dialect.ts';
+import type { ListedSegment } from '../segments.ts';
+import type { IdHash } from './id-filter.ts';
+import type { SegmentIds } from './segment-ids.ts';
+
+/** The live table, and of the segments those that may have such rows: each is asked for these only. */
+export function lookups(
+  ns: number,
+  ids: readonly string[],
+  segments: readonly ListedSegment[],
+  known: SegmentIds,
+  columnsOf: (source: 'live' | 'history') => string,
+): Read[] {
+  const hashes = ids.map((id) => known.hashOf(ns, id));
+  const reads = [lookup('task', columnsOf('live'), ns, ids)];
+  for (const segment of segments) {
+    const some = ids.filter((_, at) => known.mayHave(segment, hashes[at] as IdHash));
+    if (some.length > 0) reads.push(lookup(segment.table, columnsOf('history'), ns, some));
+  }
+  return reads;
+}
+
+function lookup(table: string, columns: string, ns: number, ids: readonly string[]): Read {
+  const wanted = padded(ids);
+  const where = `WHERE ns = ? AND id IN ${placeholders(1, wanted.length)}`;
+  return { sql: `SELECT ${columns} FROM ${table} ${where}`, values: [ns, ...wanted] };
+}
+
+/** Up to a power of two, by repetition: few different statements are prepared again and again. */
+function padded(ids: readonly string[]): string[] {
+  const size = 2 ** Math.ceil(Math.log2(ids.length));
+  return Array.from({ length: size }, (_, index) => ids[Math.min(index, ids.length - 1)] ?? '');
+}
