@@ -57,6 +57,20 @@ CREATE TABLE namespace (
   UNIQUE KEY namespace_name (name)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
+-- Where tasks wait: one row for each group that has tasks of a kind waiting, or had of late.
+CREATE TABLE lane (
+  -- From the same counter as those of tasks.
+  seq BIGINT NOT NULL PRIMARY KEY,
+  -- Namespace.
+  ns INT NOT NULL,
+  -- "type|requires|labels": tasks of one kind may run on the same executors.
+  kind VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- The group that has submitted them.
+  user_group VARCHAR(64) NOT NULL,
+  -- All of a namespace; none is there twice.
+  UNIQUE KEY lane_ns_kind (ns, kind, user_group)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
 -- What operators have decided about executors, present or not: one row where there is something.
 CREATE TABLE executor (
   -- Namespace.
@@ -86,7 +100,7 @@ CREATE TABLE task (
   id VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   -- Which handler runs it.
   type VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-  -- "type|requires|labels": tasks of one lane may run on the same executors.
+  -- Empty: 2.0.0 had the name of its kind here.
   lane VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   -- waiting, offered or running; in history succeeded, failed, canceled or expired.
   state VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
@@ -174,10 +188,12 @@ CREATE TABLE task (
   start_timeout_action VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NULL,
   -- The earlier of the deadline and of the limit for the start, where it waits; NULL means none.
   end_by BIGINT NULL,
+  -- Where it waits, or waited last: a row of `lane`, which may have gone once it does not wait.
+  lane_seq BIGINT NULL,
   -- No id is live twice in a namespace.
   UNIQUE KEY task_ns_id (ns, id),
   -- Pages of a lane in order, counts of lanes, and the few active tasks, from the index alone.
-  KEY task_lane (state, lane, order_time, seq, due_at),
+  KEY task_queue (state, lane_seq, order_time, seq, due_at),
   -- Delayed tasks by due time.
   KEY task_ns_due (ns, due_at, seq),
   -- Waiting tasks whose deadline, or limit for the start, has come.
@@ -233,7 +249,7 @@ CREATE TABLE task_history_YYYYMMDD (
   id VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   -- Which handler runs it.
   type VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-  -- "type|requires|labels": tasks of one lane may run on the same executors.
+  -- Empty: 2.0.0 had the name of its kind here.
   lane VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   -- waiting, offered or running; in history succeeded, failed, canceled or expired.
   state VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
@@ -339,6 +355,8 @@ CREATE TABLE task_history_YYYYMMDD (
   start_timeout_action VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NULL,
   -- As in `task`.
   end_by BIGINT NULL,
+  -- As in `task`.
+  lane_seq BIGINT NULL,
   -- Since when deliveries are counted: the end of the task, or the newest redeliver. NULL: the end.
   notify_since BIGINT NULL,
   -- An id is taken as long as its task is retained.

@@ -37,7 +37,7 @@ export const SESSION_LIMITS = {
   labelCountMax: 32,
 } as const;
 
-/** A label or a required label: what a lane is made of, so its alphabet leaves `|` and `,` free. */
+/** A label or a required label: what a kind is made of, so its alphabet leaves `|` and `,` free. */
 export const LABEL_PATTERN = /^[A-Za-z0-9_.:=/-]{1,64}$/;
 export const TASK_TYPE_PATTERN = /^[A-Za-z0-9_.:-]{1,64}$/;
 /** An id is a part of a path, from which every client takes `.` and `..` out. */
@@ -47,5 +47,5 @@ export const NEW_TASK_ID_PATTERN = /^(?!(?:\.{1,2}|submit|submit-batch)$)[A-Za-z
 export const EXECUTOR_ID_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.:-]{1,64}$/;
 /** A namespace: a part of paths, and a label of metrics. */
 export const NAMESPACE_PATTERN = /^[a-z0-9-]{1,32}$/;
-/** A task's type, required labels and labels, joined, make the name of its lane: an index key. */
-export const LANE_LENGTH_MAX = 255;
+/** A task's type, required labels and labels, joined, make the name of its kind: an index key. */
+export const KIND_LENGTH_MAX = 255;

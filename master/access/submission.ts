@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import {
   HTTP_LIMITS,
-  LANE_LENGTH_MAX,
+  KIND_LENGTH_MAX,
   type Range,
   priorityNames,
   submitRequest,
@@ -132,8 +132,8 @@ function fieldsOf(
   checkParamsSize(params);
   const labels = [...new Set(task.labels)];
   const requires = [...new Set(task.requires)];
-  if (kindKeyOf(task.type, requires, labels).length > LANE_LENGTH_MAX) {
-    const message = `expected type, requires and labels of ${LANE_LENGTH_MAX} characters together`;
+  if (kindKeyOf(task.type, requires, labels).length > KIND_LENGTH_MAX) {
+    const message = `expected type, requires and labels of ${KIND_LENGTH_MAX} characters together`;
     throw invalidFields([
       { field: requires.length > 0 ? 'task.requires' : 'task.labels', message },
     ]);

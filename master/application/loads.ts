@@ -35,7 +35,7 @@ export class Loads {
   takeTurn(): readonly LoadGroup[] {
     const commands: LoadOf<'task'>[] = [];
     /** No lane twice: its pages follow one another. */
-    const lanes = new Map<string, LoadOf<'lane'>>();
+    const lanes = new Map<number, LoadOf<'lane'>>();
     const others: LoadGroup[] = [];
     const rest: Load[] = [];
     for (const load of this.#waiting) {

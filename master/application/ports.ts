@@ -72,7 +72,7 @@ export interface StoredTask {
 
 /** Up to where a lane is in memory; null: nothing of it is. */
 export interface LaneEnd {
-  readonly lane: string;
+  readonly lane: number;
   readonly after: Position | null;
 }
 

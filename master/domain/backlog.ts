@@ -56,6 +56,7 @@ export function fillsOf(state: State): readonly Fill[] {
     { bound: 'waiting_task_count', used: state.waitingCount, limit: policy.waitingCountMax },
     { bound: 'waiting_window_bytes', used: state.windowBytes, limit: windowBytesMax },
     { bound: 'running_task_bytes', used: open.bytes, limit: policy.runningBytesMax },
+    { bound: 'kind_count', used: state.kinds.size, limit: policy.kindCountMax },
     { bound: 'lane_count', used: state.lanes.size, limit: policy.laneCountMax },
     { bound: 'callback_count', used: notifying.size, limit: policy.notificationCountMax },
     { bound: 'callback_bytes', used: notifying.bytes, limit: NOTIFYING_BYTES_MAX },

@@ -33,8 +33,15 @@ export const WINDOW_BYTES_MAX = 256 * MiB;
  */
 export const RUNNING_BYTES_MAX = 1024 * MiB;
 
-/** Combinations of type, required labels and labels with waiting tasks; beyond it submits are refused. */
-export const LANES_MAX = 10_000;
+/**
+ * Combinations of type, required labels and labels with waiting tasks, and such combinations with their
+ * groups; beyond it submits are refused, with the type that has most of them.
+ */
+export const KINDS_MAX = 10_000;
+export const LANES_MAX = 20_000;
+
+/** Empty lanes that are looked at to make room for another. */
+export const LANE_LOOK_COUNT = 100;
 
 /** Callbacks in flight; the others are read when there is room again. */
 export const NOTIFYING_COUNT_MAX = 10_000;

@@ -4,6 +4,7 @@
  */
 import { ATTEMPT_COUNT_MAX } from './bounds.ts';
 import type { ExecutorRecord } from './executor.ts';
+import type { LaneRow } from './queue/lane.ts';
 import type { Settings } from './state.ts';
 import type { AttemptRecord, Notification, Task } from './task.ts';
 
@@ -28,6 +29,7 @@ export interface Tables {
     row: AttemptRecord;
     set: Pick<AttemptRecord, 'outcome'>;
   };
+  readonly lane: { key: number; row: LaneRow; set: never };
   readonly executor: { key: string; row: ExecutorRecord; set: never };
 }
 
@@ -37,7 +39,7 @@ export type StoredRow = Tables[TableName]['row'];
 type WrittenRow = StoredRow | Tables[TableName]['set'];
 
 /** Tables of few rows, which memory holds whole: they are read when a term begins. */
-export const WHOLE_TABLES = ['executor'] as const satisfies readonly TableName[];
+export const WHOLE_TABLES = ['lane', 'executor'] as const satisfies readonly TableName[];
 export type WholeName = (typeof WHOLE_TABLES)[number];
 export type WholeRows = { readonly [N in WholeName]: readonly Tables[N]['row'][] };
 

@@ -120,7 +120,7 @@ export type Load =
    * The next page of a window, from its `cursor` at the moment of reading: later steps of the turn
    * that asked may have moved it.
    */
-  | { readonly type: 'lane'; readonly lane: string }
+  | { readonly type: 'lane'; readonly lane: number }
   | { readonly type: 'delayed' }
   | { readonly type: 'notifications' }
   | { readonly type: 'overdue' };

@@ -98,7 +98,7 @@ interface FromExecutor {
 
 /** Rows of one lane beyond its window, in order; `complete`: there are no more. */
 export interface LanePage {
-  readonly lane: string;
+  readonly lane: number;
   readonly tasks: readonly Task[];
   readonly complete: boolean;
 }

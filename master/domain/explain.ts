@@ -16,7 +16,7 @@ export interface WaitingReason {
     | 'cooling_down'
     | 'about_to_start';
   readonly message: string;
-  /** Waiting tasks of the same lane that come first; null where that is not known from memory. */
+  /** Waiting tasks of the same kind that come first; null where that is not known from memory. */
   readonly ahead: number | null;
   /** Of `paused`. */
   readonly pause?: Pause;
@@ -99,10 +99,15 @@ export function explain(state: State, task: Task, now: number): WaitingReason {
 }
 
 function countAhead(state: State, task: Task): number | null {
-  const lane = state.lanes.get(task.lane);
-  if (lane === undefined) return null;
+  const kind = state.lanes.get(task.lane)?.kind;
+  if (kind === undefined) return null;
   const position = positionOf(task);
-  return lane.ready.covers(position) ? lane.ready.countBefore(position) : null;
+  let ahead = 0;
+  for (const { ready } of kind.lanes.values()) {
+    if (!ready.covers(position)) return null;
+    ahead += ready.countBefore(position);
+  }
+  return ahead;
 }
 
 /** `40 d 7 h`, `1 min 5 s`: two units are enough. */

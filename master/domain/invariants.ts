@@ -148,16 +148,16 @@ function checkWindows(state: State, expect: Expect): void {
   const inDelayed = (task: Task) => ({ time: task.dueAt, seq: task.seq });
   checkSorted(state.delayed, inDelayed, 'delayed', expect);
   for (const task of state.delayed) windowBytes += heldBytes(task);
-  for (const [key, lane] of state.lanes) {
-    checkSorted(lane.ready, positionOf, key, expect);
+  for (const [id, lane] of state.lanes) {
+    checkSorted(lane.ready, positionOf, `lane ${id}`, expect);
     windowCount += lane.ready.size;
     const isEmpty = lane.waitingCount === 0;
-    expect(isEmpty === state.emptyLanes.has(lane), 'S3', () => `lane ${key} is empty: ${isEmpty}`);
+    expect(isEmpty === state.emptyLanes.has(lane), 'S3', () => `lane ${id} is empty: ${isEmpty}`);
     waitingCount += lane.waitingCount;
     for (const task of lane.ready) {
       windowBytes += heldBytes(task);
-      const belongs = task.lane === key && task.state === 'waiting';
-      expect(belongs, 'S2', () => `${task.id}, ${task.state}, is in lane ${key}`);
+      const belongs = task.lane === id && task.state === 'waiting';
+      expect(belongs, 'S2', () => `${task.id}, ${task.state}, is in lane ${id}`);
     }
   }
   const counted = `${windowCount}, ${windowBytes} bytes, ${waitingCount}`;
@@ -192,16 +192,16 @@ function checkAgendas(state: State, expect: Expect): void {
   };
   for (const { key, lanes, open, stands, hungry } of state.kinds.values()) {
     checkPlaces(open, key, expect);
-    for (const lane of lanes) {
+    for (const lane of lanes.values()) {
       const head = headOfLane(lane);
       if (head === undefined) continue;
-      check(open, lane, head, `lane ${lane.key}`);
+      check(open, lane, head, `lane ${lane.id}`);
       for (const stand of stands) check(stand.junction.open, stand, head, `kind ${key}`);
     }
-    for (const lane of lanes) {
+    for (const lane of lanes.values()) {
       if (lane.loading || !lane.ready.runsLow(state.policy.pageCount)) continue;
       const isKnown = hungry.has(lane) && stands.every(({ junction }) => knows(junction, lane));
-      expect(isKnown, 'S7', () => `lane ${lane.key} runs low, and nobody knows`);
+      expect(isKnown, 'S7', () => `lane ${lane.id} runs low, and nobody knows`);
     }
   }
   for (const { junctions } of state.pools.values()) {
@@ -235,7 +235,7 @@ function checkWakeUps(state: State, expect: Expect): void {
         const head = lane.ready.first();
         const waits = head !== undefined && isAllowed(head);
         expect(!waits, 'I13', () => `${head?.id} waits and ${executor.id} is idle`);
-        expect(!isStarved(lane), 'I13', () => `lane ${lane.key} is not read for ${executor.id}`);
+        expect(!isStarved(lane), 'I13', () => `lane ${lane.id} is not read for ${executor.id}`);
       }
     }
   }

@@ -3,8 +3,9 @@ import { taskUpdated, type WholeRows } from './changes.ts';
 import { createOutput, type Output } from './effects.ts';
 import { createState, type Policy, type Settings, type State } from './state.ts';
 import { markHungry } from './queue/junctions.ts';
+import { takeLane } from './queue/lanes.ts';
 import { START } from './queue/window.ts';
-import { ABSENCE_MS_MIN, creditAbsence, laneFor, watchLimits } from './queue/waiting.ts';
+import { ABSENCE_MS_MIN, creditAbsence, watchLimits } from './queue/waiting.ts';
 import { spare, watch } from './steps/attempt.ts';
 import { beginGrace } from './steps/cancel.ts';
 import { watchRecord } from './steps/operator.ts';
@@ -12,14 +13,11 @@ import { askForDelayed } from './steps/load.ts';
 import { sendDue } from './steps/notify.ts';
 import { recallExecutor } from './steps/fleet.ts';
 import { movePause, watchPause } from './steps/settings.ts';
-import type { Task } from './task.ts';
+import { kindOf, type Task } from './task.ts';
 
 /** A lane as the rows of waiting tasks give it. */
 export interface StoredLane {
-  readonly lane: string;
-  readonly type: string;
-  readonly requires: readonly string[];
-  readonly labels: readonly string[];
+  readonly lane: number;
   readonly count: number;
 }
 
@@ -52,9 +50,12 @@ export function restore(options: {
     state.executorRecords.set(record.executorId, record);
     watchRecord(state, record.executorId, now);
   }
+  for (const row of options.whole.lane) takeLane(state, row, kindOf(row.kind));
   for (const stored of options.lanes) {
-    const lane = laneFor(state, { ...stored });
+    const lane = state.lanes.get(stored.lane);
+    if (lane === undefined) throw new Error(`tasks wait in lane ${stored.lane}, which has no row`);
     lane.waitingCount = stored.count;
+    lane.kind.waitingCount += stored.count;
     lane.ready.until = START;
     state.emptyLanes.delete(lane);
     markHungry(lane);

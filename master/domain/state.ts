@@ -4,6 +4,7 @@
  */
 import type { Doubt, Executor, ExecutorRecord } from './executor.ts';
 import {
+  KINDS_MAX,
   LANES_MAX,
   NOTIFYING_COUNT_MAX,
   RELEASE_COUNT_MAX,
@@ -39,6 +40,7 @@ export interface Policy {
   readonly laneWindowCount: number;
   readonly windowCountMax: number;
   readonly windowBytesMax: number;
+  readonly kindCountMax: number;
   readonly laneCountMax: number;
   /** Bytes of what offered and running tasks hold; beyond it nothing is offered. */
   readonly runningBytesMax: number;
@@ -62,6 +64,7 @@ export const defaultPolicy: Policy = {
   laneWindowCount: 10_000,
   windowCountMax: WINDOW_COUNT_MAX,
   windowBytesMax: WINDOW_BYTES_MAX,
+  kindCountMax: KINDS_MAX,
   laneCountMax: LANES_MAX,
   runningBytesMax: RUNNING_BYTES_MAX,
   waitingCountMax: 10_000_000,
@@ -99,9 +102,11 @@ export interface State {
   readonly tasks: Map<string, Task>;
   readonly open: OpenTasks;
   readonly kinds: Map<string, Kind>;
-  readonly lanes: Map<string, Lane>;
+  readonly lanes: Map<number, Lane>;
   /** Those without a task that waits, the longest so first. */
   readonly emptyLanes: Set<Lane>;
+  /** Why there is no room for another lane; null: not asked since the last has come or gone. */
+  crowd: string | null;
   /** Waiting tasks that are not due, by dueAt. */
   readonly delayed: Window<Task>;
   delayedLoading: boolean;
@@ -173,6 +178,7 @@ export function createState(options: {
     kinds: new Map(),
     lanes: new Map(),
     emptyLanes: new Set(),
+    crowd: null,
     delayed: new Window<Task>((task) => ({ time: task.dueAt, seq: task.seq })),
     delayedLoading: false,
     releasableCount: RELEASE_COUNT_MAX,

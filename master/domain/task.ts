@@ -66,8 +66,6 @@ export interface Task {
   readonly params: string;
   readonly labels: readonly string[];
   readonly requires: readonly string[];
-  /** Where it waits: `kindKeyOf(type, requires, labels)`. */
-  readonly lane: string;
   readonly user: User;
   readonly notifyUrl: string | null;
   /** Digest of the request, to recognise its repetition; empty where the master chose the id. */
@@ -89,6 +87,8 @@ export interface Task {
   priority: number;
   /** The sort key of a waiting task, before `seq`. */
   orderTime: number;
+  /** Where it waits, or waited last: its lane may have gone since. 0: it has not waited yet. */
+  lane: number;
   /** A waiting task is not offered before this instant. */
   dueAt: number;
   /**
@@ -259,14 +259,16 @@ export function mayFollow(from: TaskState, to: TaskState): boolean {
 
 /**
  * The name of a kind of tasks, which may run on the same executors. Labels count because an executor may
- * be reserved for some of them. The parts are limited so that the name fits an index (`LANE_LENGTH_MAX`).
+ * be reserved for some of them. The parts are limited so that the name fits an index (`KIND_LENGTH_MAX`).
  */
 export function kindKeyOf(
   type: string,
   requires: readonly string[],
   labels: readonly string[],
 ): string {
-  return `${type}|${[...requires].sort().join(',')}|${[...labels].sort().join(',')}`;
+  const joined = (list: readonly string[]) =>
+    list.length < 2 ? (list[0] ?? '') : [...list].sort().join(',');
+  return `${type}|${joined(requires)}|${joined(labels)}`;
 }
 
 /** What `kindKeyOf` was given, in the order of the name: labels are sets. */

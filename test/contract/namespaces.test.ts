@@ -23,7 +23,6 @@ import {
 import { describeStores, openDefault } from './subjects.ts';
 
 const settings = { paused: null, retention: 'normal', maxWaiting: null, maxRunning: null } as const;
-const lane = 'video.push||';
 
 describe('numbers of namespaces', () => {
   it('stay exact up to the last one', () => {
@@ -59,6 +58,7 @@ describeStores('namespaces', (open) => {
   const of = (index: number, n: number, change: Partial<Task> = {}): Task =>
     task(number(index, n), {
       id: `t-${n}`,
+      lane: number(index, 9),
       user: { group: `g-${index}`, project: null, env: null, user: null },
       ...change,
     });
@@ -121,6 +121,7 @@ describeStores('namespaces', (open) => {
         ['t-3', `hash-${number(index, 3)}`],
       ]);
       expect(seqs(await tasks.loadActive())).to.deep.equal([2]);
+      const lane = number(index, 9);
       expect(await tasks.countLanes()).to.have.nested.property('[0].count', 2);
       expect(seqs(await lanePage(tasks, lane, null, NOW, 9))).to.deep.equal([1]);
       expect(seqs(await lanePage(tasks, lane, { time: 0, seq: 0 }, NOW + 9, 9))).to.deep.equal([

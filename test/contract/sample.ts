@@ -112,17 +112,24 @@ export function commit(term: number, wishes: Wishes): Commit {
   return { term, now: NOW, lastSeq, saysAlive, writes, absences };
 }
 
-/** Some row of each table that memory holds whole. */
+/** Some row of each table that memory holds whole, with its key. */
 export const wholeRows: {
-  readonly [N in WholeName]: (key: string, n: number) => Tables[N]['row'];
+  readonly [N in WholeName]: (which: number, n: number) => Pick<Tables[N], 'key' | 'row'>;
 } = {
-  executor: (executorId, n) => ({
-    executorId,
-    lasting: n % 2 === 0,
-    drainedAt: n === 0 ? null : NOW + n,
-    drainDeadlineAt: n < 3 ? null : NOW + DAY_MS,
-    labels: n % 3 === 0 ? null : Array.from({ length: n }, (_, i) => `label-${i}`),
-    reserve: n % 2 === 0 ? null : [],
+  lane: (id, n) => ({
+    key: id,
+    row: { id, kind: `t|gpu|lane-${id},x-${n}`, group: `group ${n} \u{1F600}` },
+  }),
+  executor: (which, n) => ({
+    key: `x-${which}`,
+    row: {
+      executorId: `x-${which}`,
+      lasting: n % 2 === 0,
+      drainedAt: n === 0 ? null : NOW + n,
+      drainDeadlineAt: n < 3 ? null : NOW + DAY_MS,
+      labels: n % 3 === 0 ? null : Array.from({ length: n }, (_, i) => `label-${i}`),
+      reserve: n % 2 === 0 ? null : [],
+    },
   }),
 };
 
@@ -147,7 +154,7 @@ export const everything = {
 /** One page of one lane. */
 export async function lanePage(
   store: TaskStore,
-  lane: string,
+  lane: number,
   after: Position | null,
   now: number,
   limit: number,

@@ -53,6 +53,7 @@ describe('schema.sql', function () {
     expect([...tables.keys()]).to.deep.equal([
       'schema_version',
       'namespace',
+      'lane',
       'executor',
       'task',
       'task_attempt',

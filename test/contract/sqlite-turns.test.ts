@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Pace } from '../../master/infrastructure/sql/pace.ts';
-import { NOW } from '../helpers/task.ts';
+import { laneNumber, NOW } from '../helpers/task.ts';
 import {
   attemptOf,
   commit,
@@ -75,7 +75,8 @@ describe('SQLite and the event loop', function () {
   const works: Record<string, () => Promise<unknown>> = {
     'a commit of many rows': () =>
       store.commit(commit(term, { updates: all.map((one) => next(one, {})) })),
-    'a page of rows that is loaded': () => lanePage(store, 'video.push||', null, NOW, COUNT),
+    'a page of rows that is loaded': () =>
+      lanePage(store, laneNumber('video.push||'), null, NOW, COUNT),
     'the tasks of many commands': () => store.findTasks(ids, Number.POSITIVE_INFINITY),
     'many tasks read one by one': async () => {
       for (const { id } of all) await store.readTask(id);
@@ -115,16 +116,16 @@ describe('SQLite and the event loop', function () {
   it('a search, and a count, is cut into pieces, each of so many rows', async () => {
     const later = Array.from({ length: 12 }, (_, part) =>
       Array.from({ length: 1000 }, (__, index) =>
-        task(COUNT + part * 1000 + index + 1, { lane: `video.push||${index % 3}` }),
+        task(COUNT + part * 1000 + index + 1, { lane: 1_000 + (index % 3) }),
       ),
     );
     for (const inserts of later) await store.commit(commit(term, { inserts }));
     const lanes = (await store.countLanes()).map(({ lane, count }) => [lane, count]);
     expect(lanes).to.deep.equal([
-      ['video.push||', COUNT],
-      ['video.push||0', 12 * 334],
-      ['video.push||1', 12 * 333],
-      ['video.push||2', 12 * 333],
+      [laneNumber('video.push||'), COUNT],
+      [1_000, 12 * 334],
+      [1_001, 12 * 333],
+      [1_002, 12 * 333],
     ]);
     const counted = await watched(() => store.countLanes());
     expect(counted.pieces).to.be.at.least(2 * 3);

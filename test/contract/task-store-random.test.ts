@@ -9,7 +9,7 @@ import type { Commit } from '../../master/application/ports.ts';
 import { type RowWrite, WHOLE_TABLES, type WholeName } from '../../master/domain/changes.ts';
 import type { AttemptRecord, Notification, Task } from '../../master/domain/task.ts';
 import { MemoryStore } from '../../master/infrastructure/memory/store.ts';
-import { NOW, notificationOf } from '../helpers/task.ts';
+import { laneNumber, NOW, notificationOf } from '../helpers/task.ts';
 import {
   attemptOf,
   commit,
@@ -82,7 +82,7 @@ function wanted(
     if (touched.has(seq)) continue;
     touched.add(seq);
     if (what === 'whole') {
-      lists.writes.push(...WHOLE_TABLES.map((table) => writeWhole(table, `x-${seq}`, time)));
+      lists.writes.push(...WHOLE_TABLES.map((table) => writeWhole(table, seq, time)));
       continue;
     }
     const now = known.get(seq);
@@ -155,8 +155,8 @@ function wanted(
 }
 
 /** Of a row that may be there or not: to insert it then is one of the bad commits. */
-function writeWhole<N extends WholeName>(table: N, key: string, n: number): RowWrite<N> {
-  const row = wholeRows[table](key, n);
+function writeWhole<N extends WholeName>(table: N, which: number, n: number): RowWrite<N> {
+  const { key, row } = wholeRows[table](which, n);
   const write =
     n === 1
       ? { op: 'remove', expect: 'any' }
@@ -180,9 +180,9 @@ async function answers(store: DefaultStore) {
     active: bySeq(await store.loadActive()),
     pages: await store.loadLanes(
       [
-        { lane: 'video.push||a', after: { time: NOW - 2, seq: 4 } },
-        { lane: 'none', after: null },
-        { lane: 'video.push||b', after: null },
+        { lane: laneNumber('video.push||a'), after: { time: NOW - 2, seq: 4 } },
+        { lane: 1_000_000, after: null },
+        { lane: laneNumber('video.push||b'), after: null },
       ],
       NOW + 3,
       3,

@@ -80,12 +80,13 @@ export class Scheduler {
     });
   }
 
-  /** As after a restart of the master; also returns what it asks for at once. */
+  /** As after a restart of the master, all lanes of type `echo`; also returns what it asks for at once. */
   static restored(
     rows: Partial<Parameters<typeof restore>[0]> & { executors?: readonly ExecutorRecord[] },
     policy: Partial<Policy> = {},
   ): { scheduler: Scheduler; output: Output } {
     const scheduler = new Scheduler(policy);
+    const lane = (rows.lanes ?? []).map((of) => ({ id: of.lane, kind: 'echo||', group: 'g' }));
     const { state, output } = restore({
       policy: scheduler.state.policy,
       settings: scheduler.state.settings,
@@ -95,7 +96,7 @@ export class Scheduler {
       seed: 1,
       active: [],
       lanes: [],
-      whole: { ...noRows, executor: rows.executors ?? [] },
+      whole: { ...noRows, lane, executor: rows.executors ?? [] },
       aliveAt: scheduler.now,
       ...rows,
     });

@@ -13,6 +13,15 @@ export const noRows = Object.fromEntries(
 /** Noon, UTC: when a sample was submitted. */
 export const NOW = Date.UTC(2026, 10, 20, 12);
 
+const laneNumbers = new Map<string, number>();
+
+/** Of the only lane of a kind, the same whenever it is asked for. */
+export function laneNumber(kind: string): number {
+  const known = laneNumbers.get(kind) ?? laneNumbers.size + 1;
+  laneNumbers.set(kind, known);
+  return known;
+}
+
 /** A task as submitted, at version 1. */
 export function sampleTask(change: Partial<Task> = {}): Task {
   const { type = 'video.push', requires = [], labels = [] } = change;
@@ -23,7 +32,7 @@ export function sampleTask(change: Partial<Task> = {}): Task {
     params: '{}',
     labels,
     requires,
-    lane: kindKeyOf(type, requires, labels),
+    lane: laneNumber(kindKeyOf(type, requires, labels)),
     user: { group: 'media', project: null, env: null, user: null },
     notifyUrl: null,
     requestHash: '',

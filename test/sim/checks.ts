@@ -179,11 +179,15 @@ function laneCovers(state: State, row: Task): boolean {
 }
 
 function checkCounts(world: World, ledger: Ledger, state: State): void {
-  const counts = new Map<string, number>();
+  const counts = new Map<number, number>();
   for (const row of ledger.live.values()) {
     if (row.state === 'waiting') counts.set(row.lane, (counts.get(row.lane) ?? 0) + 1);
   }
+  for (const key of ledger.lanes) {
+    if (!state.lanes.has(key)) world.violate('M1', `lane ${key} has a row, and is not in memory`);
+  }
   for (const [key, lane] of state.lanes) {
+    if (!ledger.lanes.has(key)) world.violate('M1', `lane ${key} has no row`);
     const count = counts.get(key) ?? 0;
     if (lane.waitingCount !== count) {
       world.violate('S3', `lane ${key} counts ${lane.waitingCount} waiting tasks, not ${count}`);

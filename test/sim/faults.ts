@@ -80,6 +80,7 @@ export function settingsFor(seed: number, faults?: FaultClasses): Settings {
       laneWindowCount: random.pick([4, 6, 10, 50]),
       windowCountMax: random.pick([8, 20, 40, 500]),
       windowBytesMax: random.pick([40, 200, 1_000_000]),
+      kindCountMax: random.pick([4, 8, 100]),
       laneCountMax: random.pick([6, 12, 100]),
       // By the seed alone: the rest of a run is drawn as without it.
       runningBytesMax: seed % 5 === 2 ? 15 + (seed % 3) * 30 : defaultPolicy.runningBytesMax,

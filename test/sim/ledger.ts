@@ -20,6 +20,8 @@ const CRASH_COUNT_MIN = 3;
 
 export class Ledger {
   readonly live = new Map<number, Task>();
+  /** Numbers of the lanes that have a row. */
+  readonly lanes = new Set<number>();
   readonly history = new Map<number, Task>();
   readonly notifications = new Map<number, Notification>();
   readonly attempts = new Map<number, Map<number, AttemptRecord>>();
@@ -118,6 +120,10 @@ export class Ledger {
     const again = new Set<number>();
     for (const { op, table, key } of writes) {
       if (op === 'remove' && table === 'history') again.add(this.#reopened(key[0]));
+    }
+    for (const { op, table, key } of writes) {
+      if (table === 'lane' && op === 'remove') this.lanes.delete(key);
+      else if (table === 'lane') this.lanes.add(key);
     }
     for (const write of writes) if (write.table === 'task') this.#taskWritten(write, again);
     for (const write of writes) if (write.table === 'history') this.#historyWritten(write);

@@ -2,7 +2,8 @@
  * Kinds, lanes and pools: which waiting tasks may go to which executors. Tasks of one kind have the
  * same type, required labels and labels; executors of one pool have the same types, labels and
  * reservations. A kind and a pool that fit meet in a junction (`junctions.ts`), and a type without
- * executors never delays another. The tasks of a kind wait in lanes.
+ * executors never delays another. The tasks of a kind wait in lanes, one for
+ * each group.
  */
 import type { Executor } from '../executor.ts';
 import type { Task } from '../task.ts';
@@ -14,7 +15,10 @@ export interface Kind {
   readonly type: string;
   readonly requires: readonly string[];
   readonly labels: readonly string[];
-  readonly lanes: Set<Lane>;
+  /** By group. */
+  readonly lanes: Map<string, Lane>;
+  /** Of all its lanes. */
+  waitingCount: number;
   /** Those of which a task may be offered. */
   readonly open: Agenda<Lane>;
   /** Where it meets the pools whose executors may run these tasks. */
@@ -23,8 +27,18 @@ export interface Kind {
   readonly hungry: Set<Lane>;
 }
 
+/** Its numbers come from the same counter as those of tasks. */
+export interface LaneRow {
+  readonly id: number;
+  /** `kindKeyOf`. */
+  readonly kind: string;
+  readonly group: string;
+}
+
+/** The tasks of one kind that one group has submitted. */
 export interface Lane extends Standing {
-  readonly key: string;
+  readonly id: number;
+  readonly group: string;
   readonly kind: Kind;
   /** Tasks that are due, in order. */
   readonly ready: Window<Task>;
@@ -86,7 +100,8 @@ export function createKind(
     type,
     requires,
     labels,
-    lanes: new Set(),
+    lanes: new Map(),
+    waitingCount: 0,
     open: new Agenda(headOfLane),
     stands: [],
     hungry: new Set(),
@@ -94,17 +109,17 @@ export function createKind(
 }
 
 /** Without tasks. */
-export function createLane(key: string, kind: Kind): Lane {
+export function createLane(id: number, group: string, kind: Kind): Lane {
   const ready = new Window<Task>(positionOf);
-  const lane: Lane = { key, kind, ready, waitingCount: 0, loading: false, ...OUT };
-  kind.lanes.add(lane);
+  const lane: Lane = { id, group, kind, ready, waitingCount: 0, loading: false, ...OUT };
+  kind.lanes.set(group, lane);
   return lane;
 }
 
 /** It has no tasks any more, nor has its kind use for it. */
 export function removeLane(lane: Lane): void {
   const { kind } = lane;
-  kind.lanes.delete(lane);
+  kind.lanes.delete(lane.group);
   kind.open.remove(lane);
   kind.hungry.delete(lane);
 }

@@ -6,14 +6,17 @@ import { LANE_COUNT_MIN, WINDOW_BYTES_FACTOR } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import { heldBytes } from '../held-bytes.ts';
 import { startClock, type State } from '../state.ts';
-import { kindKeyOf, startByAfter, type Task } from '../task.ts';
+import { startByAfter, type Task } from '../task.ts';
 import { isServed, isWanted, markHungry } from './junctions.ts';
-import { createKind, createLane, type Kind, type Lane, removeLane } from './lane.ts';
+import type { Lane } from './lane.ts';
+import { laneFor, laneOf } from './lanes.ts';
 
 /** A task begins to wait. It may end up in the store only: then it is in `state.tasks` no more. */
-export function enqueue(state: State, task: Task, now: number): void {
-  const lane = laneFor(state, task);
+export function enqueue(state: State, task: Task, now: number, out: Output): void {
+  const lane = laneFor(state, task, out);
+  task.lane = lane.id;
   lane.waitingCount++;
+  lane.kind.waitingCount++;
   state.emptyLanes.delete(lane);
   state.waitingCount++;
   place(state, task, now);
@@ -21,8 +24,9 @@ export function enqueue(state: State, task: Task, now: number): void {
 
 /** A task in memory stops waiting: it is offered, or it ends. */
 export function dequeue(state: State, task: Task): void {
-  const lane = laneFor(state, task);
+  const lane = laneOf(state, task);
   lane.waitingCount--;
+  lane.kind.waitingCount--;
   if (lane.waitingCount === 0) state.emptyLanes.add(lane);
   state.waitingCount--;
   displace(state, task, lane);
@@ -30,7 +34,7 @@ export function dequeue(state: State, task: Task): void {
 
 /** A waiting task read from the store, or one whose order or due time has changed. */
 export function place(state: State, task: Task, now: number): void {
-  const lane = laneFor(state, task);
+  const lane = laneOf(state, task);
   const due = task.dueAt <= now;
   const window = due ? lane.ready : state.delayed;
   if (!window.offer(task)) {
@@ -82,7 +86,7 @@ export function creditAbsence(state: State, from: number, to: number, out: Outpu
 }
 
 /** Takes a waiting task out of its window, to change its order or to put it elsewhere. */
-export function displace(state: State, task: Task, lane = laneFor(state, task)): void {
+export function displace(state: State, task: Task, lane = laneOf(state, task)): void {
   if (!lane.ready.remove(task) && !state.delayed.remove(task)) return;
   state.windowCount--;
   state.windowBytes -= heldBytes(task);
@@ -100,53 +104,6 @@ export function releaseDue(state: State, now: number): void {
     displace(state, task);
     place(state, task, now);
   }
-}
-
-/** Whether tasks of this lane may still be accepted; the number of lanes is bounded. */
-export function hasLaneFor(state: State, key: string): boolean {
-  const { lanes, emptyLanes, policy } = state;
-  if (lanes.has(key) || lanes.size < policy.laneCountMax) return true;
-  // The one that has been empty longest.
-  const [lane] = emptyLanes;
-  if (lane === undefined) return false;
-  forgetLane(state, lane);
-  return true;
-}
-
-function forgetLane(state: State, lane: Lane): void {
-  const { kind } = lane;
-  removeLane(lane);
-  state.lanes.delete(lane.key);
-  state.emptyLanes.delete(lane);
-  state.roused.delete(lane);
-  if (kind.lanes.size > 0) return;
-  state.junctions.removeKind(kind);
-  state.kinds.delete(kind.key);
-}
-
-/** The lane of a task, made where there is none yet. */
-export function laneFor(
-  state: State,
-  task: Pick<Task, 'lane' | 'type' | 'requires' | 'labels'>,
-): Lane {
-  let lane = state.lanes.get(task.lane);
-  if (lane === undefined) {
-    lane = createLane(task.lane, kindFor(state, task));
-    state.lanes.set(task.lane, lane);
-    state.emptyLanes.add(lane);
-  }
-  return lane;
-}
-
-function kindFor(state: State, task: Pick<Task, 'type' | 'requires' | 'labels'>): Kind {
-  const key = kindKeyOf(task.type, task.requires, task.labels);
-  let kind = state.kinds.get(key);
-  if (kind === undefined) {
-    kind = createKind(key, task);
-    state.kinds.set(key, kind);
-    state.junctions.addKind(kind);
-  }
-  return kind;
 }
 
 function leaveToStore(state: State, task: Task): void {

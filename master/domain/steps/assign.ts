@@ -218,5 +218,5 @@ function askForMore({ state, out }: Round, lane: Lane): void {
   if (lane.loading || !lane.ready.runsLow(state.policy.pageCount)) return;
   if (!isOfUse(state, lane)) return markHungry(lane);
   lane.loading = true;
-  out.loads.push({ type: 'lane', lane: lane.key });
+  out.loads.push({ type: 'lane', lane: lane.id });
 }

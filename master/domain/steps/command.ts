@@ -48,7 +48,7 @@ export function retryRequested(
   if (task.deadlineAt !== null && task.deadlineAt <= now) {
     return { kind: 'conflict', message: 'the deadline of the task has passed' };
   }
-  const refusal = refusalOf(state, task.lane);
+  const refusal = refusalOf(state, task, out);
   if (refusal !== null) return refusal;
   // Its checkpoint stays: what an earlier run has finished need not be done again.
   const again: Task = { ...task, ...newRun(task, now, task.priority) };
@@ -56,7 +56,7 @@ export function retryRequested(
   state.notifying.abandon({ taskSeq: task.seq, finishedAt });
   if (event.notification) state.notifications.remove(event.notification);
   out.changes.push(...taskReopened(again, finishedAt));
-  enqueue(state, again, now);
+  enqueue(state, again, now, out);
   return { kind: 'done' };
 }
 

@@ -158,7 +158,7 @@ function requeue(state: State, task: Task, dueAt: number, now: number, out: Outp
   state.open.forget(task);
   state.unwritten.delete(task);
   out.changes.push(taskUpdated(task));
-  enqueue(state, task, now);
+  enqueue(state, task, now, out);
 }
 
 /** Whether a waiting task may not be offered any more: it has to end. */

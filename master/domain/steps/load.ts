@@ -4,7 +4,7 @@
  */
 import type { Event } from '../events.ts';
 import type { Output } from '../effects.ts';
-import { laneFor, place } from '../queue/waiting.ts';
+import { place } from '../queue/waiting.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
 import { settleOverdue } from './finish.ts';
@@ -68,7 +68,6 @@ export function askForDelayed(state: State, out: Output): void {
 function takeIn(state: State, tasks: readonly Task[], now: number): void {
   for (const task of tasks) {
     if (state.tasks.has(task.id)) continue;
-    laneFor(state, task);
     place(state, task, now);
   }
 }

@@ -2,9 +2,10 @@
 import { taskInserted } from '../changes.ts';
 import type { Event, NewTask } from '../events.ts';
 import type { LimitReached, Output, SubmitOutcome } from '../effects.ts';
-import { enqueue, hasLaneFor } from '../queue/waiting.ts';
+import { crowdOf } from '../queue/lanes.ts';
+import { enqueue } from '../queue/waiting.ts';
 import type { State } from '../state.ts';
-import { kindKeyOf, startLimitOf, type Task } from '../task.ts';
+import { startLimitOf, type Task } from '../task.ts';
 
 type Refusal = { readonly kind: 'full'; readonly message: string } | LimitReached;
 type StartLimits = Pick<Task, 'startTimeoutMs' | 'deadlineAt'>;
@@ -43,17 +44,17 @@ function submit(
     return { taskId, kind: 'overdue', now };
   if (!state.accepting) return { taskId, kind: 'closed', message: 'the master is shutting down' };
   const task = createTask(state, request, now);
-  const refusal = refusalOf(state, task.lane);
+  const refusal = refusalOf(state, task, out);
   if (refusal !== null) return { taskId, ...refusal };
   state.lastSeq = task.seq;
   out.changes.push(taskInserted(task));
   out.effects.push({ type: 'observe', event: 'task_accepted', task });
-  enqueue(state, task, now);
+  enqueue(state, task, now, out);
   return { taskId, kind: 'accepted' };
 }
 
-/** Why no further task may begin to wait in this lane, or null. */
-export function refusalOf(state: State, lane: string): Refusal | null {
+/** Why no further such task may begin to wait, or null. */
+export function refusalOf(state: State, task: Task, out: Output): Refusal | null {
   const { policy, settings, waitingCount } = state;
   if (waitingCount >= policy.waitingCountMax) {
     return { kind: 'full', message: `${waitingCount} tasks wait already` };
@@ -63,11 +64,8 @@ export function refusalOf(state: State, lane: string): Refusal | null {
     const message = `${waitingCount} tasks wait, and max_waiting is ${maxWaiting}`;
     return { kind: 'limited', limit: 'max_waiting', message };
   }
-  if (hasLaneFor(state, lane)) return null;
-  const message =
-    `tasks wait in ${policy.laneCountMax} different combinations of type, requires and ` +
-    'labels already; labels choose executors, they are not tags';
-  return { kind: 'full', message };
+  const crowd = crowdOf(state, task, out);
+  return crowd === null ? null : { kind: 'full', message: crowd };
 }
 
 function createTask(state: State, request: NewTask, now: number): Task {
@@ -85,7 +83,6 @@ function createTask(state: State, request: NewTask, now: number): Task {
     params: request.params,
     labels: request.labels,
     requires: request.requires,
-    lane: kindKeyOf(request.type, request.requires, request.labels),
     user: request.user,
     notifyUrl: request.notifyUrl,
     requestHash: request.requestHash,
@@ -96,6 +93,7 @@ function createTask(state: State, request: NewTask, now: number): Task {
     stallTimeoutMs: request.stallTimeoutMs,
     ...limits,
     version: 0,
+    lane: 0,
     attempt: 0,
     executorId: null,
     checkpoint: null,

@@ -26,7 +26,7 @@ import { copyOf, idOf, taskIn, WHOLE_TABLES } from '../../domain/changes.ts';
 import { heldBytes } from '../../domain/held-bytes.ts';
 import { NO_SETTINGS, type Settings } from '../../domain/state.ts';
 import type { Notification, Task } from '../../domain/task.ts';
-import { kindOf, startByAfter } from '../../domain/task.ts';
+import { startByAfter } from '../../domain/task.ts';
 import { dayOf, prepareDays } from './days.ts';
 import { Rows } from './rows.ts';
 
@@ -123,10 +123,10 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   async countLanes(): Promise<StoredLane[]> {
-    const lanes = new Map<string, StoredLane>();
+    const lanes = new Map<number, StoredLane>();
     for (const { lane } of this.#where(isWaiting)) {
       const count = (lanes.get(lane)?.count ?? 0) + 1;
-      lanes.set(lane, { lane, ...kindOf(lane), count });
+      lanes.set(lane, { lane, count });
     }
     return [...lanes.values()];
   }

@@ -134,7 +134,7 @@ function sourcesOf(
   if (notification === null && (state === null || !isTerminal(state))) {
     // Most live tasks wait; the index would bring them in the order of their lanes.
     const isRare = state === 'offered' || state === 'running';
-    const reading = isRare ? dialect.readBy('task', 'task_lane') : dialect.readByKey('task');
+    const reading = isRare ? dialect.readBy('task', 'task_queue') : dialect.readByKey('task');
     const columns = selectList('live', 'light');
     sources.push({ ...begin, table: 'task', reading, columns, isLive: true, isFew: false });
   }

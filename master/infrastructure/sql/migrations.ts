@@ -62,6 +62,7 @@ export const addedTaskColumns = (t: Types): Columns => [
   ['start_timeout_ms', `${t.instant} NULL`],
   ['start_timeout_action', `${t.key(16)} NULL`],
   ['end_by', `${t.instant} NULL`],
+  ['lane_seq', `${t.instant} NULL`],
 ];
 
 /** Of segments alone, as 2.0.0 made them. */
@@ -170,6 +171,12 @@ export const executorColumns = (t: Types): string => `
   reserve ${t.text} NULL,
   PRIMARY KEY (ns, id)`;
 
+export const laneColumns = (t: Types): string => `
+  seq ${t.seq},
+  ns ${t.integer} NOT NULL,
+  kind ${t.key(255)} NOT NULL,
+  user_group ${t.name(64)} NOT NULL`;
+
 const versionColumns = (t: Types): string => `
   id ${t.integer} NOT NULL PRIMARY KEY,
   version ${t.integer} NOT NULL`;
@@ -217,9 +224,31 @@ function countSeqs(tables: readonly string[]): string[] {
   });
 }
 
+/**
+ * What 2.0.0 named by type, required labels and labels gets a number for each group, behind those of all tasks.
+ * Tasks that run get one too: they may have to wait again.
+ */
+function numberLanes(dialect: Dialect): string[] {
+  return [
+    ...dialect.createTable('lane', laneColumns(dialect.types), [
+      { name: 'ns_kind', columns: 'ns, kind, user_group', unique: true },
+    ]),
+    `INSERT INTO lane (seq, ns, kind, user_group)
+     SELECT (SELECT next_seq FROM namespace WHERE id = 0) - 1
+       + ROW_NUMBER() OVER (ORDER BY named.kind, named.user_group), 0, named.kind, named.user_group
+     FROM (SELECT DISTINCT lane AS kind, user_group FROM task WHERE lane_seq IS NULL) AS named
+     WHERE NOT EXISTS (SELECT seq FROM lane AS known
+       WHERE known.ns = 0 AND known.kind = named.kind AND known.user_group = named.user_group)`,
+    ...countSeqs(['lane']),
+    `UPDATE task SET lane_seq = (SELECT lane.seq FROM lane
+       WHERE lane.ns = 0 AND lane.kind = task.lane AND lane.user_group = task.user_group)
+     WHERE lane_seq IS NULL`,
+  ];
+}
+
 const taskIndexes: readonly Index[] = [
   { name: 'ns_id', columns: 'ns, id', unique: true },
-  { name: 'lane', columns: 'state, lane, order_time, seq, due_at' },
+  { name: 'queue', columns: 'state, lane_seq, order_time, seq, due_at' },
   { name: 'ns_due', columns: 'ns, due_at, seq' },
   { name: 'ns_end', columns: 'ns, end_by' },
 ];
@@ -248,13 +277,15 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
       ...segments.flatMap((table) => addColumns(existing, table, addedEndColumns(t))),
       // The earlier of the deadline and the limit for the start.
       'UPDATE task SET end_by = deadline_at WHERE deadline_at IS NOT NULL AND end_by IS NULL',
+      ...countSeqs(['task', ...segments]),
+      ...numberLanes(dialect),
       ...replaceIndexes(dialect, 'task', existing.get('task') ?? new Set(), taskIndexes, [
         'id',
+        'lane',
         'due',
         'deadline',
       ]),
       ...addColumns(existing, 'task_attempt', addedAttemptColumns(t)),
-      ...countSeqs(['task', ...segments]),
       ...dialect.createTable('executor', executorColumns(t), []),
       ...dialect.createTable('installation', installationColumns(t), []),
       // Last: as long as it is there, whoever begins again deposes its masters.
@@ -266,7 +297,7 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
 export const SCHEMA_VERSION = steps.length;
 
 /** What a step may have made; so far it has told of it in `schema_version`. */
-const OURS = /^(master|namespace|executor|task|task_attempt|installation|task_history_\d{8})$/;
+const OURS = /^(master|namespace|lane|executor|task|task_attempt|installation|task_history_\d{8})$/;
 
 /**
  * Brings the schema to this version. Masters that start together take turns.

@@ -18,7 +18,6 @@ import { ATTEMPT_COUNT_MAX } from '../../domain/bounds.ts';
 import type { StoredRow, WholeName, WholeRows } from '../../domain/changes.ts';
 import { WHOLE_TABLES } from '../../domain/changes.ts';
 import type { Notification, Task } from '../../domain/task.ts';
-import { kindOf } from '../../domain/task.ts';
 import type { Database, Read } from './database.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import type { History } from './history.ts';
@@ -92,7 +91,7 @@ export class Queries implements Reads {
 
   async loadActive(): Promise<Task[]> {
     const rows = await this.#engine.rows(
-      `SELECT ${wholeLive} FROM ${this.#dialect.readBy('task', 'task_lane')}
+      `SELECT ${wholeLive} FROM ${this.#dialect.readBy('task', 'task_queue')}
        WHERE state IN ('offered', 'running') AND seq BETWEEN ? AND ?`,
       this.#numbers,
     );
@@ -111,19 +110,20 @@ export class Queries implements Reads {
   }
 
   async countLanes(): Promise<StoredLane[]> {
-    const counts = new Map<string, number>();
+    const counts = new Map<number, number>();
     const rows = this.#dialect.isInProcess ? this.#countInPieces() : this.#countAtOnce();
     for await (const row of rows) {
-      const lane = row['lane'] as string;
+      const lane = row['lane_seq'] as number;
       counts.set(lane, (counts.get(lane) ?? 0) + (row['task_count'] as number));
     }
-    return [...counts].map(([lane, count]) => ({ lane, ...kindOf(lane), count }));
+    return [...counts].map(([lane, count]) => ({ lane, count }));
   }
 
   /** The index alone gives them. */
   #countWhere(beyond: string): string {
-    return `SELECT lane, COUNT(*) AS task_count FROM ${this.#dialect.readBy('task', 'task_lane')}
-      WHERE state = 'waiting' AND seq BETWEEN ? AND ?${beyond} GROUP BY lane`;
+    return `SELECT lane_seq, COUNT(*) AS task_count
+      FROM ${this.#dialect.readBy('task', 'task_queue')}
+      WHERE state = 'waiting' AND lane_seq BETWEEN ? AND ?${beyond} GROUP BY lane_seq`;
   }
 
   async *#countAtOnce(): AsyncGenerator<Row> {
@@ -132,15 +132,15 @@ export class Queries implements Reads {
 
   /** Comparing rows as wholes finds the place in the index with SQLite; with others it does not. */
   async *#countInPieces(): AsyncGenerator<Row> {
-    const place = '(lane, order_time, seq)';
-    for (let after: readonly Value[] = ['', 0, 0]; ; ) {
+    const place = '(lane_seq, order_time, seq)';
+    for (let after: readonly Value[] = [this.#numbers[0], 0, 0]; ; ) {
       const [end] = await this.#engine.rows(
-        `SELECT lane, order_time, seq FROM ${this.#dialect.readBy('task', 'task_lane')}
-         WHERE state = 'waiting' AND ${place} > (?, ?, ?)
-         ORDER BY lane, order_time, seq LIMIT 1 OFFSET ?`,
-        [...after, COUNTED_COUNT - 1],
+        `SELECT lane_seq, order_time, seq FROM ${this.#dialect.readBy('task', 'task_queue')}
+         WHERE state = 'waiting' AND ${place} > (?, ?, ?) AND lane_seq <= ?
+         ORDER BY lane_seq, order_time, seq LIMIT 1 OFFSET ?`,
+        [...after, this.#numbers[1], COUNTED_COUNT - 1],
       );
-      const upTo = end && (['lane', 'order_time', 'seq'].map((name) => end[name]) as Value[]);
+      const upTo = end && (['lane_seq', 'order_time', 'seq'].map((name) => end[name]) as Value[]);
       const within = upTo === undefined ? '' : ` AND ${place} <= (?, ?, ?)`;
       yield* await this.#engine.rows(this.#countWhere(` AND ${place} > (?, ?, ?)${within}`), [
         ...this.#numbers,
@@ -153,12 +153,9 @@ export class Queries implements Reads {
   }
 
   loadLanes(lanes: readonly LaneEnd[], now: number, limit: number): Promise<Task[][]> {
-    const sql = 'lane = ? AND due_at <= ? AND seq BETWEEN ? AND ?';
-    const wanted = lanes.map(({ lane, after }) => ({
-      where: { sql, values: [lane, now, ...this.#numbers] },
-      after,
-    }));
-    return this.#pages('task_lane', 'order_time', wanted, limit);
+    const sql = 'lane_seq = ? AND due_at <= ?';
+    const wanted = lanes.map(({ lane, after }) => ({ where: { sql, values: [lane, now] }, after }));
+    return this.#pages('task_queue', 'order_time', wanted, limit);
   }
 
   async loadDelayed(after: Position | null, limit: number): Promise<Task[]> {
@@ -169,7 +166,7 @@ export class Queries implements Reads {
 
   /** Of each: waiting tasks in the order of an index, as many as asked for unless there are no more. */
   async #pages(
-    index: 'task_lane' | 'task_ns_due',
+    index: 'task_queue' | 'task_ns_due',
     order: 'order_time' | 'due_at',
     wanted: readonly { readonly where: Read; readonly after: Position | null }[],
     limit: number,

@@ -12,6 +12,7 @@ import {
   type Existing,
   executorColumns,
   installationColumns,
+  laneColumns,
   liveTaskColumns,
   namespaceColumns,
   readNames,
@@ -29,7 +30,15 @@ export async function checkColumns(database: Database): Promise<void> {
   const { knex, dialect } = database;
   const listed = (await dialect.listTables(knex, SEGMENT_PREFIX)).filter(segmentNamed).sort();
   const segments = [...new Set([listed.at(0), listed.at(-1)])].filter((name) => name !== undefined);
-  const tables = ['namespace', 'task', 'task_attempt', 'executor', 'installation', ...segments];
+  const tables = [
+    'namespace',
+    'task',
+    'task_attempt',
+    'lane',
+    'executor',
+    'installation',
+    ...segments,
+  ];
   const existing = await readNames(database, tables);
   // Another master may have dropped one meanwhile.
   const kept = segments.filter((table) => existing.has(table));
@@ -76,6 +85,7 @@ function tablesOf(t: Types, segments: readonly string[], existing: Existing) {
   return [
     whole('namespace', namespaceColumns(t)),
     ...named,
+    whole('lane', laneColumns(t)),
     whole('executor', executorColumns(t)),
     whole('installation', installationColumns(t)),
   ];

@@ -206,7 +206,7 @@ function draw(random: Random, now: number, id: string, isChosen: boolean): Submi
     params: `{"n":${random.between(1, 999)}}`,
     labels: random.chance(0.2) ? ['gold'] : [],
     requires: random.chance(0.2) ? ['gpu'] : [],
-    user: { group: 'g', project: null, env: null, user: null },
+    user: { group: random.pick(['g', 'g', 'h']), project: null, env: null, user: null },
     notifyUrl: maybe(0.6, () => 'http://receiver.test/done'),
     requestHash: isChosen ? `hash of ${id} ${random.between(0, 1e9)}` : '',
     priority: random.chance(0.3) ? random.between(-30, 30) : 0,

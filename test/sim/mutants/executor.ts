@@ -17,8 +17,9 @@ export function executorMutants(): Mutant[] {
       settings: { relabels: true },
       ...onStore((store) => ({
         loadWhole: async () => {
-          const { executor } = await store.loadWhole();
-          return { executor: executor.map((record) => ({ ...record, ...NO_OVERRIDE })) };
+          const { executor, ...others } = await store.loadWhole();
+          const forgotten = executor.map((record) => ({ ...record, ...NO_OVERRIDE }));
+          return { ...others, executor: forgotten };
         },
       })),
     },

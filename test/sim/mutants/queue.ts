@@ -1,7 +1,7 @@
 /** Bugs of the order in which kinds and lanes are looked at, for `mutants.ts`. */
 import type { Agenda, Standing } from '../../../master/domain/queue/agenda.ts';
 import type { State } from '../../../master/domain/state.ts';
-import { type Mutant, onState } from '../actors/sabotage.ts';
+import { type Mutant, onState, onWrites } from '../actors/sabotage.ts';
 import type { Sabotage } from '../actors/master-process.ts';
 
 /** Each agenda, once for each term. */
@@ -60,6 +60,15 @@ export function queueMutants(): Mutant[] {
           return undefined;
         };
       }),
+    },
+    {
+      name: 'forgets to write that there is another lane',
+      ...onWrites((write) => (write.table === 'lane' && write.op === 'insert' ? null : write)),
+    },
+    {
+      name: 'keeps the rows of lanes that it has given up',
+      settings: { taskCount: 60 },
+      ...onWrites((write) => (write.table === 'lane' && write.op === 'remove' ? null : write)),
     },
     {
       name: 'forgets which lanes are to be read once an executor is idle',

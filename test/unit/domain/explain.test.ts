@@ -126,7 +126,7 @@ describe('explain', () => {
   });
 
   it('about_to_start: an executor is free and its row is being read', () => {
-    const lane = { lane: 'echo||', type: 'echo', requires: [], labels: [], count: 1 };
+    const lane = { lane: 2, count: 1 };
     scheduler = Scheduler.restored({ lanes: [lane] }).scheduler;
     scheduler.connect('x');
     expect(why()).to.include({ reason: 'about_to_start' });

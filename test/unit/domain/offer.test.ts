@@ -23,7 +23,11 @@ describe('offer', () => {
     const out = scheduler.submit({ id: 'a' });
     expect(offers(out)).to.deep.equal(['a -> x']);
     expect(out.loads).to.deep.equal([]);
-    expect(written(out), 'both in one commit').to.deep.equal(['insert task', 'set task']);
+    expect(written(out), 'all in one commit').to.deep.equal([
+      'insert task',
+      'insert lane',
+      'set task',
+    ]);
   });
 
   it('comes after the reply to the submit, never before', () => {

@@ -194,7 +194,7 @@ describe('a window that runs low', () => {
     expect(scheduler.connect('x').loads, 'there is enough yet').to.deep.equal([]);
     const asked: Load[] = [];
     for (const id of ['y', 'z', 'u', 'v']) asked.push(...scheduler.connect(id).loads);
-    expect(asked).to.deep.equal([{ type: 'lane', lane: 'echo||' }]);
+    expect(asked).to.deep.equal([{ type: 'lane', lane: 2 }]);
   });
 
   it('asks again after a page that was not the last', () => {
@@ -209,7 +209,7 @@ describe('a window that runs low', () => {
     const policy = { pageCount: 2 };
     const before = begin(policy);
     before.rows.settle(before.scheduler.submit(...numbered(20)));
-    const lane = { lane: 'echo||', type: 'echo', requires: [], labels: [], count: 20 };
+    const lane = { lane: 2, count: 20 };
     const { scheduler, output } = Scheduler.restored({ lanes: [lane] }, policy);
     const rows = before.rows.behind(scheduler);
     rows.settle(output);
@@ -236,19 +236,19 @@ describe('a window that runs low', () => {
 
   it('takes no harm from a page that nobody asked for, of a lane that is gone, or empty', () => {
     const { scheduler } = begin({});
-    scheduler.send({ type: 'lanesLoaded', pages: [{ lane: 'gone', tasks: [], complete: true }] });
+    scheduler.send({ type: 'lanesLoaded', pages: [{ lane: 1_000, tasks: [], complete: true }] });
     scheduler.submit(...numbered(3));
     const copies = [...scheduler.state.tasks.values()].map((task) => ({ ...task }));
     scheduler.send({
       type: 'lanesLoaded',
-      pages: [{ lane: 'echo||', tasks: copies, complete: true }],
+      pages: [{ lane: 2, tasks: copies, complete: true }],
     });
     expect(scheduler.state).to.include({ waitingCount: 3, windowCount: 3 });
     scheduler.connect('x');
     const offered = { ...scheduler.task('t0'), state: 'waiting' as const };
     scheduler.send({
       type: 'lanesLoaded',
-      pages: [{ lane: 'echo||', tasks: [offered], complete: false }],
+      pages: [{ lane: 2, tasks: [offered], complete: false }],
     });
     expect(scheduler.task('t0').state, 'memory is ahead of the row').to.equal('offered');
     expect(scheduler.state).to.include({ waitingCount: 2, windowCount: 2 });

@@ -1,7 +1,15 @@
 /** Which submissions are accepted: ids, and the bounds on what waits. */
 import { expect } from 'chai';
 import { taskUpdated } from '../../../master/domain/changes.ts';
-import { BEGIN, inserted, MINUTE, observed, offers, Scheduler } from '../../helpers/domain.ts';
+import {
+  written,
+  BEGIN,
+  inserted,
+  MINUTE,
+  observed,
+  offers,
+  Scheduler,
+} from '../../helpers/domain.ts';
 
 describe('submit', () => {
   let scheduler: Scheduler;
@@ -18,14 +26,15 @@ describe('submit', () => {
     ]);
     expect(inserted(out).map(({ id, seq }) => [id, seq])).to.deep.equal([
       ['a', 1],
-      ['b', 2],
+      // The second number is that of their lane.
+      ['b', 3],
     ]);
     expect(observed(out)).to.deep.equal(['task_accepted', 'task_accepted']);
   });
 
   it('uses no sequence number for a refused task', () => {
     scheduler.submit({ id: 'a' }, { id: 'a' }, { id: 'b' });
-    expect(scheduler.state.lastSeq).to.equal(2);
+    expect(scheduler.state.lastSeq, 'two tasks and their lane').to.equal(3);
   });
 
   it('fills in the assign timeout of the policy', () => {
@@ -133,11 +142,53 @@ describe('bounds', () => {
     expect(scheduler.submit({ id: 'c' }).outcomes[0]).to.include({ kind: 'accepted' });
   });
 
-  it('refuse more combinations of type and labels than there may be lanes', () => {
-    const scheduler = new Scheduler({ laneCountMax: 2 });
-    scheduler.submit({ id: 'a', labels: ['1'] }, { id: 'b', labels: ['2'] });
-    const out = scheduler.submit({ id: 'c', labels: ['3'] }, { id: 'd', labels: ['2'] });
-    expect(out.outcomes.map(({ kind }) => kind)).to.deep.equal(['full', 'accepted']);
+  it('refuse more combinations of type and labels than there may be, and name the type with most', () => {
+    const scheduler = new Scheduler({ kindCountMax: 3 });
+    scheduler.submit(
+      { id: 'a', type: 'other' },
+      { id: 'b', labels: ['1'] },
+      { id: 'c', labels: ['2'] },
+    );
+    const out = scheduler.submit({ id: 'd', labels: ['3'] }, { id: 'e', labels: ['2'] });
+    const [refused, accepted] = out.outcomes;
+    expect(refused).to.include({ kind: 'full' });
+    expect(JSON.stringify(refused)).to.match(/3 combinations .* 2 of them with type echo/);
+    expect(accepted).to.include({ kind: 'accepted' });
+  });
+
+  it('refuse more groups of these than there may be lanes, and name the type with most', () => {
+    const scheduler = new Scheduler({ laneCountMax: 3 });
+    const user = (group: string) => ({ group, project: null, env: null, user: null });
+    scheduler.submit({ id: 'a', type: 'other' });
+    for (const group of ['1', '2']) scheduler.submit({ id: `b${group}`, user: user(group) });
+    const [refused] = scheduler.submit({ id: 'c', user: user('3') }).outcomes;
+    expect(JSON.stringify(refused)).to.match(
+      /3 combinations .* group already, 2 of them with type echo/,
+    );
+    expect(scheduler.submit({ id: 'd', user: user('2') }).outcomes[0]).to.include({
+      kind: 'accepted',
+    });
+    scheduler.command({ type: 'cancelRequested', taskId: 'a' });
+    const out = scheduler.submit({ id: 'c', user: user('3') });
+    expect(written(out)).to.deep.equal(['remove lane', 'insert task', 'insert lane']);
+  });
+
+  it('make room for a kind only by the end of another, not by an empty lane of one in use', () => {
+    const scheduler = new Scheduler({ kindCountMax: 2 });
+    const user = { group: 'other', project: null, env: null, user: null };
+    scheduler.submit({ id: 'a' }, { id: 'b', user }, { id: 'c', type: 'other' });
+    scheduler.command({ type: 'cancelRequested', taskId: 'b' });
+    const refused = scheduler.submit({ id: 'd', type: 'third' });
+    expect(refused.outcomes[0]).to.include({ kind: 'full' });
+    expect(written(refused)).to.deep.equal([]);
+    scheduler.command({ type: 'cancelRequested', taskId: 'a' });
+    const out = scheduler.submit({ id: 'd', type: 'third' });
+    expect(written(out)).to.deep.equal([
+      'remove lane',
+      'remove lane',
+      'insert task',
+      'insert lane',
+    ]);
   });
 
   it('reuse the lanes that are empty', () => {

@@ -160,7 +160,7 @@ describe('Junctions', () => {
     const ofKinds = countReads(kinds, 'requires');
     const late = poolOf('label-8');
     junctions.addPool(late);
-    for (const kind of kinds) markHungry(createLane(kind.key, kind));
+    for (const kind of kinds) markHungry(createLane(1, 'g', kind));
     expect(takeHungry(late).map(({ kind }) => kind)).to.deep.equal([kinds[8]]);
     expect(ofKinds()).to.be.lessThan(5);
   });

@@ -3,10 +3,11 @@ import type { TableName, WholeName } from '../../../domain/changes.ts';
 import { attempt } from './attempt.ts';
 import { executor } from './executor.ts';
 import { history } from './history.ts';
+import { lane } from './lane.ts';
 import type { Table, WholeTable } from './table.ts';
 import { task } from './task.ts';
 
 type Tables = { readonly [N in TableName]: Table<N> };
 type WholeTables = { readonly [N in WholeName]: WholeTable<N> };
 
-export const tables: Tables & WholeTables = { task, history, attempt, executor };
+export const tables: Tables & WholeTables = { lane, task, history, attempt, executor };

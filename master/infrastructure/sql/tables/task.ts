@@ -12,7 +12,8 @@ const fixedColumns = columns<Task>(
   ['seq', 'integer', (task) => task.seq],
   ['id', 'text', (task) => task.id],
   ['type', 'text', (task) => task.type],
-  ['lane', 'text', (task) => task.lane],
+  // Of 2.0.0, which had the name of its kind there.
+  ['lane', 'text', () => ''],
   ['labels', 'text', (task) => JSON.stringify(task.labels)],
   ['requires', 'text', (task) => JSON.stringify(task.requires)],
   ['user_group', 'text', (task) => task.user.group],
@@ -38,6 +39,7 @@ const changingColumns = columns<Task>(
   ['version', 'integer', (task) => task.version],
   ['state', 'text', (task) => task.state],
   ['priority', 'integer', (task) => task.priority],
+  ['lane_seq', 'integer', (task) => task.lane],
   ['order_time', 'integer', (task) => task.orderTime],
   ['due_at', 'integer', (task) => task.dueAt],
   ['end_by', 'integer', (task) => task.startBy ?? task.deadlineAt],
@@ -88,7 +90,7 @@ export function taskOf(row: Row): Task {
     params: json(get('params')) ?? '',
     labels: JSON.parse(get('labels')) as string[],
     requires: JSON.parse(get('requires')) as string[],
-    lane: get('lane'),
+    lane: get('lane_seq') ?? 0,
     user: {
       group: get('user_group'),
       project: get('user_project'),

@@ -1,0 +1,99 @@
+/**
+ * Makes the lane in which a task is to wait, where there is none yet, and takes out empty ones where there
+ * is no room for another. A lane that is in memory has a row.
+ */
+import { LANE_LOOK_COUNT } from '../bounds.ts';
+import type { Output } from '../effects.ts';
+import type { State } from '../state.ts';
+import { kindKeyOf, type Task } from '../task.ts';
+import { createKind, createLane, type Kind, type Lane, type LaneRow, removeLane } from './lane.ts';
+
+type Sorted = Pick<Task, 'type' | 'requires' | 'labels' | 'user'>;
+
+/** Where this waiting task waits. */
+export function laneOf(state: State, task: Pick<Task, 'id' | 'lane'>): Lane {
+  const lane = state.lanes.get(task.lane);
+  if (lane === undefined) throw new Error(`lane ${task.lane} of task ${task.id} is not known`);
+  return lane;
+}
+
+/** Where such a task is to wait. Whether there is room for another lane has been asked (`crowdOf`). */
+export function laneFor(state: State, task: Sorted, out: Output): Lane {
+  const { group } = task.user;
+  const key = kindKeyOf(task.type, task.requires, task.labels);
+  const known = state.kinds.get(key)?.lanes.get(group);
+  if (known !== undefined) return known;
+  const row: LaneRow = { id: ++state.lastSeq, kind: key, group };
+  out.changes.push({ op: 'insert', table: 'lane', key: row.id, row });
+  return takeLane(state, row, task);
+}
+
+/** As its row says. */
+export function takeLane(
+  state: State,
+  row: LaneRow,
+  of: Pick<Task, 'type' | 'requires' | 'labels'>,
+): Lane {
+  const { id, kind: key, group } = row;
+  let kind = state.kinds.get(key);
+  if (kind === undefined) {
+    kind = createKind(key, of);
+    state.kinds.set(key, kind);
+    state.junctions.addKind(kind);
+  }
+  const lane = createLane(id, group, kind);
+  state.lanes.set(id, lane);
+  state.emptyLanes.add(lane);
+  state.crowd = null;
+  return lane;
+}
+
+/** Why there is no room for the lane of such a task, or null. Empty ones go to make some. */
+export function crowdOf(state: State, task: Sorted, out: Output): string | null {
+  const { policy, kinds, lanes, emptyLanes } = state;
+  const kind = kinds.get(kindKeyOf(task.type, task.requires, task.labels));
+  if (kind?.lanes.has(task.user.group)) return null;
+  const isNoLaneLeft = () => lanes.size >= policy.laneCountMax;
+  const isNoKindLeft = () => kind === undefined && kinds.size >= policy.kindCountMax;
+  let lookCount = 0;
+  for (const lane of emptyLanes) {
+    if (!isNoLaneLeft() && !isNoKindLeft()) return null;
+    if (++lookCount > LANE_LOOK_COUNT) break;
+    // It is no use to a new kind where another lane of its kind stays.
+    if (isNoLaneLeft() || lane.kind.waitingCount === 0) forgetLane(state, lane, out);
+    else {
+      emptyLanes.delete(lane);
+      emptyLanes.add(lane);
+    }
+  }
+  if (!isNoLaneLeft() && !isNoKindLeft()) return null;
+  state.crowd ??= isNoLaneLeft()
+    ? `tasks wait in ${lanes.size} combinations of type, requires, labels and group already, ${mostOf(kinds, ({ lanes: of }) => of.size)}`
+    : `tasks wait in ${kinds.size} combinations of type, requires and labels already, ${mostOf(kinds, () => 1)}`;
+  return `${state.crowd}; labels choose executors, they are not tags`;
+}
+
+/** The type that has most, in words. */
+function mostOf(kinds: ReadonlyMap<string, Kind>, countOf: (kind: Kind) => number): string {
+  const counts = new Map<string, number>();
+  let most = '';
+  for (const kind of kinds.values()) {
+    const { type } = kind;
+    counts.set(type, (counts.get(type) ?? 0) + countOf(kind));
+    if ((counts.get(type) ?? 0) > (counts.get(most) ?? 0)) most = type;
+  }
+  return `${counts.get(most) ?? 0} of them with type ${most}`;
+}
+
+function forgetLane(state: State, lane: Lane, out: Output): void {
+  const { id, kind } = lane;
+  out.changes.push({ op: 'remove', table: 'lane', key: id, expect: 'any' });
+  removeLane(lane);
+  state.lanes.delete(id);
+  state.emptyLanes.delete(lane);
+  state.roused.delete(lane);
+  state.crowd = null;
+  if (kind.lanes.size > 0) return;
+  state.junctions.removeKind(kind);
+  state.kinds.delete(kind.key);
+}
