@@ -53,13 +53,6 @@ function getCommand(): Command {
 function setCommand(): Command {
   return masterwideCommand('set', 'Make a namespace, or change it. What is not named stays.')
     .addArgument(name())
-    .addOption(
-      new Option('--retention <class>', 'how long ended tasks are kept').choices([
-        'short',
-        'normal',
-        'long',
-      ]),
-    )
     .option('--max-waiting <count>', 'refuse tasks while so many wait; none: no limit', limit)
     .option('--max-running <count>', 'run so many at the same time; none: no limit', limit)
     .option('--pause [reason]', 'begin nothing until --resume; what runs goes on')
@@ -90,7 +83,6 @@ function deleteCommand(): Command {
 }
 
 interface SetOptions {
-  readonly retention?: NamespaceView['retention'];
   readonly maxWaiting?: number | 'none';
   readonly maxRunning?: number | 'none';
   readonly pause?: string | true;
@@ -99,13 +91,12 @@ interface SetOptions {
 }
 
 function settingsOf(options: SetOptions): NamespaceSettings {
-  const { retention, maxWaiting, maxRunning, pause, until, resume } = options;
+  const { maxWaiting, maxRunning, pause, until, resume } = options;
   if (until !== undefined && pause === undefined) {
     throw new Failure('--until says when a pause ends: give --pause too', ExitCode.usage);
   }
   const reason = typeof pause === 'string' ? pause : undefined;
   return {
-    ...(retention !== undefined && { retention }),
     ...(maxWaiting !== undefined && { max_waiting: maxWaiting === 'none' ? null : maxWaiting }),
     ...(maxRunning !== undefined && { max_running: maxRunning === 'none' ? null : maxRunning }),
     ...(resume === true && { paused: null }),

@@ -70,9 +70,9 @@ const limit = z.int().min(0).max(1_000_000_000);
 /** Makes a namespace or changes it. What is left out stays as it is, or is as by default. */
 export const namespaceSettings = z.strictObject({
   retention: z
-    .enum(['short', 'normal', 'long'])
+    .literal('normal', { error: 'expected normal: so far all namespaces keep history alike' })
     .optional()
-    .describe('How long its tasks are kept once they have ended. Default: normal.'),
+    .describe('How long its tasks are kept once they have ended. So far there is one class.'),
   max_waiting: limit
     .nullable()
     .optional()

@@ -189,11 +189,11 @@ describeSystem('namespaces', ({ start }) => {
     const upgrade = await RawExecutor.dial(system.port, 'nobody').catch(String);
     expect(upgrade).to.contain('404');
 
-    const made = await put(system, 'vod', { retention: 'short', max_running: 5 });
+    const made = await put(system, 'vod', { retention: 'normal', max_running: 5 });
     const view = {
       name: 'vod',
       paused: null,
-      retention: 'short',
+      retention: 'normal',
       max_waiting: null,
       max_running: 5,
       counts: { waiting: 0, running: 0 },
@@ -203,6 +203,7 @@ describeSystem('namespaces', ({ start }) => {
     const now = { ...view, max_waiting: 10, max_running: null };
     expect(changed).to.deep.equal({ status: 200, body: now });
     expect((await put(system, 'Not-A-Name')).status).to.equal(400);
+    expect((await put(system, 'vod', { retention: 'long' })).status, 'not yet').to.equal(400);
 
     await submit(system, 'vod', { id: 'a' });
     const busy = { ...now, counts: { waiting: 1, running: 0 } };
