@@ -214,6 +214,7 @@ async function assemble(config: Config, log: ProcessLog) {
     authorizer,
     metrics,
     log,
+    rareLog: spareLog(log, () => performance.now(), { lineCount: 1, everyMs: 60_000 }),
     host,
     port,
     version: VERSION,

@@ -3,7 +3,7 @@
  * requests; the hot ones are found by their exact URL, because express alone costs several times
  * what the master does for a submit. Holds no rule about tasks.
  */
-import { createServer, IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import express from 'express';
@@ -16,8 +16,9 @@ import type { Authorizer } from './auth.ts';
 import { BodyBudget } from './body/read-body.ts';
 import { IN_NAMESPACE, inNamespaces, NAMESPACE_BASE, namespaceRoutes } from './namespace-route.ts';
 import { openApiOf } from './openapi.ts';
-import { bodyOf, Problem } from './problem.ts';
-import { type HttpMetrics, jsonLine, type Route, sendError, serve, type Serving } from './route.ts';
+import { isWebSocketOffer, pipelines, UnreadAnswers } from './pipeline.ts';
+import { answerSocket, Problem } from './problem.ts';
+import { type HttpMetrics, type Route, sendError, serve, type Serving } from './route.ts';
 import { submitRoutes } from './submit-route.ts';
 import { taskRoutes } from './task-route.ts';
 
@@ -38,6 +39,8 @@ export interface HttpServerOptions {
   readonly authorizer: Authorizer;
   readonly metrics: HttpMetrics;
   readonly log: Log;
+  /** For what strangers can cause as often as they like. */
+  readonly rareLog: Log;
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
@@ -64,17 +67,26 @@ export interface HttpServer {
 }
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { namespaces, authorizer, metrics, log } = options;
+  const { authorizer, metrics, log } = options;
   const routes = routeTable(options);
-  const serving: Serving = { authorizer, metrics, log, bodies: new BodyBudget() };
-  const hot = new Map(
-    routes.filter((route) => route.hot).map((route) => [`${route.method} ${route.path}`, route]),
-  );
-  const app = createApp(routes, serving);
+  const answers = new UnreadAnswers();
+  const serving: Serving = { authorizer, metrics, log, bodies: new BodyBudget(), answers };
+  const answer = answering(options, routes, serving);
   const newest = new WeakMap<Socket, ServerResponse>();
   let closing = false;
   let opening: Promise<unknown> = Promise.resolve();
+  const { Request, inTurn } = pipelines(({ remoteAddress }) =>
+    options.rareLog.warn('a connection is cut: it sends requests and does not wait for answers', {
+      address: remoteAddress,
+    }),
+  );
 
+  const take = (req: IncomingMessage, res: ServerResponse): void => {
+    newest.set(req.socket, res);
+    // A client that keeps its connection would otherwise hold up the end.
+    res.on('close', () => closing && server.closeIdleConnections());
+    inTurn(req, res, () => answer(req, res));
+  };
   const server = createServer(
     {
       headersTimeout: options.timeoutsMs?.headers ?? HEADERS_TIMEOUT_MS,
@@ -84,37 +96,31 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
         options.timeoutsMs?.headers ?? TIMEOUT_CHECK_MS,
       ),
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      // Ours has a body.
+      requireHostHeader: false,
       IncomingMessage: Request,
     },
-    (req, res) => {
-      // The next request on this connection would be met by a reset, and nobody knows what became
-      // of it.
-      const { status } = namespaces;
-      if (status === 'draining' || status === 'stopped') res.shouldKeepAlive = false;
-      // What came behind such a request in one segment was dropped with the offer: to be sent anew.
-      if (req.headers.upgrade !== undefined) res.shouldKeepAlive = false;
-      newest.set(req.socket, res);
-      // A client that keeps its connection would otherwise hold up the end.
-      res.on('close', () => closing && server.closeIdleConnections());
-      const { path, params } = hotPathOf(req.url ?? '');
-      const route = hot.get(`${req.method} ${path}`);
-      if (route === undefined) app(req, res);
-      else void serve(serving, route, req, res, { params, query: {} });
-    },
+    take,
   );
   server.timeout = SOCKET_TIMEOUT_MS;
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
     answerBrokenRequest(error, socket, newest.get(socket)),
   );
-  server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
-    const problem = new Problem('unmet', 'The only expectation that is met is 100-continue.');
-    metrics.answered('unknown', sendError(req, res, problem, log), 0);
+  server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
+    // Where it is refused, nobody knows whether its body comes.
+    res.shouldKeepAlive = false;
+    take(req, res);
+  });
+  server.on('checkExpectation', take);
+  server.on('connect', (_: IncomingMessage, socket: Socket) => {
+    const problem = new Problem('wrongMethod', 'This is no proxy.', { headers: { Allow: 'GET' } });
+    if (!socket.destroyed) answerSocket(socket, problem);
   });
 
   return {
     server,
     routes,
-    fills: () => serving.bodies.fills(),
+    fills: () => [...serving.bodies.fills(), ...answers.fills()],
     listen() {
       const address = listen(server, options.host, options.port);
       opening = address.catch(() => undefined);
@@ -129,22 +135,50 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
 }
 
-/**
- * Java's client and others offer HTTP/2 with every request (`Upgrade: h2c`), which a server may
- * ignore. But where anything listens to `upgrade`, Node hands over all that ask for one.
- */
-class Request extends IncomingMessage {
-  declare isUpgrade: boolean | null;
+/** How a request is answered whose turn it is. */
+function answering(options: HttpServerOptions, routes: readonly Route[], serving: Serving) {
+  const { namespaces, metrics } = options;
+  const hot = new Map(
+    routes.filter((route) => route.hot).map((route) => [`${route.method} ${route.path}`, route]),
+  );
+  const app = createApp(routes, serving);
+  const refuse = (req: IncomingMessage, res: ServerResponse, problem: Problem): void =>
+    metrics.answered('unknown', sendError(serving, req, res, problem), 0);
 
-  get upgrade(): boolean {
-    if (this.isUpgrade !== true) return false;
-    return this.method === 'CONNECT' || /\bwebsocket\b/i.test(this.headers.upgrade ?? '');
-  }
+  return (req: IncomingMessage, res: ServerResponse): void => {
+    // The next request on this connection would be met by a reset, and nobody knows what became
+    // of it.
+    const { status } = namespaces;
+    if (status === 'draining' || status === 'stopped') res.shouldKeepAlive = false;
+    // What came behind such a request in one segment was dropped with the offer: to be sent anew.
+    if (req.headers.upgrade !== undefined) res.shouldKeepAlive = false;
+    const refusal = refusalOf(req);
+    const { path, params } = hotPathOf(req.url ?? '');
+    const route = hot.get(`${req.method} ${path}`);
+    if (refusal !== null) {
+      res.shouldKeepAlive = false;
+      refuse(req, res, refusal);
+    } else if (route === undefined) {
+      // What express finds no path in does not even reach its own handlers.
+      app(req as express.Request, res as express.Response, () =>
+        refuse(req, res, new Problem('invalid', 'The address of the request is not valid.')),
+      );
+    } else void serve(serving, route, req, res, { params, query: {} });
+  };
+}
 
-  /** Node's parser sets it, before it adds the headers. */
-  set upgrade(isUpgrade: boolean | null) {
-    this.isUpgrade = isUpgrade;
+/** Whatever it asks for; null: it may go on. */
+function refusalOf(req: IncomingMessage): Problem | null {
+  const { expect, host } = req.headers;
+  if (host === undefined && req.httpVersion === '1.1') {
+    return new Problem('invalid', 'A request has one Host header.');
   }
+  if (expect !== undefined && !/^100-continue$/i.test(expect)) {
+    return new Problem('unmet', 'The only expectation that is met is 100-continue.');
+  }
+  if (!isWebSocketOffer(req) || !/\/executor(\?|$)/.test(req.url ?? '')) return null;
+  const expected = 'an upgrade is a request without a body, and waits for the answers before it';
+  return new Problem('invalid', `Expected another upgrade: ${expected}.`);
 }
 
 /** As the table has it, and what stands for the parameter in it. */
@@ -191,7 +225,7 @@ function createApp(routes: readonly Route[], serving: Serving): express.Express 
   app.use(helmet({ strictTransportSecurity: false }));
 
   const refuse = (req: IncomingMessage, res: ServerResponse, problem: unknown, path: string) =>
-    serving.metrics.answered(path, sendError(req, res, problem, serving.log), 0);
+    serving.metrics.answered(path, sendError(serving, req, res, problem), 0);
 
   for (const [path, methods] of groupByPath(routes)) {
     const there = app.route(path.replace(/\{(\w+)\}/g, ':$1'));
@@ -265,13 +299,7 @@ function answerBrokenRequest(
       : error.code === 'HPE_HEADER_OVERFLOW'
         ? new Problem('headTooLarge', 'The header fields are too large.')
         : new Problem('invalid', 'The request is not valid HTTP.');
-  const body = bodyOf(problem);
-  const text = jsonLine(body);
-  socket.end(
-    `HTTP/1.1 ${body.status} ${body.title}\r\nContent-Type: application/problem+json\r\n` +
-      `Content-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
-    () => socket.destroy(),
-  );
+  answerSocket(socket, problem);
 }
 
 function listen(server: Server, host: string, port: number): Promise<AddressInfo> {

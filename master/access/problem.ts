@@ -4,6 +4,7 @@
  * name of a namespace, in which nothing can hide.
  */
 import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { API_BASE, type Problem as ProblemBody } from '@soda-scheduler/protocol';
 import { Unavailable } from '../application/master-handle.ts';
 import { NamespaceLimit } from '../application/ports.ts';
@@ -94,4 +95,24 @@ export function bodyOf(problem: Problem): ProblemBody {
     ...(problem.limit === undefined ? {} : { limit: problem.limit }),
     ...(problem.errors === undefined ? {} : { errors: [...problem.errors] }),
   };
+}
+
+/** It ends its line: a person with `curl` finds the prompt on the next one. */
+export function jsonLine(body: unknown): string {
+  return `${JSON.stringify(body)}\n`;
+}
+
+/** The last words on a connection that has no response to say them. */
+export function answerSocket(socket: Duplex, problem: Problem): void {
+  const body = bodyOf(problem);
+  const text = jsonLine(body);
+  const head = [
+    `HTTP/1.1 ${body.status} ${body.title}`,
+    'Connection: close',
+    'Content-Type: application/problem+json',
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    ...Object.entries(problem.headers).map(([name, value]) => `${name}: ${value}`),
+  ];
+  socket.on('error', () => socket.destroy());
+  socket.end(`${head.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());
 }

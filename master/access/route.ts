@@ -9,7 +9,8 @@ import type { Log } from '../application/ports.ts';
 import type { Authorizer, Role } from './auth.ts';
 import { announcedBytes, type BodyBudget, ClientGone, readBody } from './body/read-body.ts';
 import { type AnswerKind, answers } from './answers.ts';
-import { bodyOf, Problem, problemOf } from './problem.ts';
+import type { UnreadAnswers } from './pipeline.ts';
+import { bodyOf, jsonLine, Problem, problemOf } from './problem.ts';
 
 export interface ApiRequest {
   readonly params: Readonly<Record<string, string>>;
@@ -64,6 +65,7 @@ export interface Serving {
   readonly metrics: HttpMetrics;
   readonly log: Log;
   readonly bodies: BodyBudget;
+  readonly answers: UnreadAnswers;
 }
 
 type Addressed = Pick<ApiRequest, 'params' | 'query'>;
@@ -73,7 +75,7 @@ const CLIENT_GONE_STATUS = 499;
 
 /** Never throws and never rejects: whatever goes wrong becomes an answer, or a line in the log. */
 export async function serve(
-  { authorizer, metrics, log, bodies }: Serving,
+  serving: Serving,
   route: Route,
   req: IncomingMessage,
   res: ServerResponse,
@@ -82,20 +84,21 @@ export async function serve(
   const beganAt = performance.now();
   let status: number;
   try {
-    const reply = await reach(authorizer, bodies, route, req, addressed);
+    const reply = await reach(serving, route, req, res, addressed);
     status = answers[reply.kind ?? 'done'].status;
     sendReply(res, status, reply);
+    serving.answers.hold(res);
   } catch (error) {
-    status = error instanceof ClientGone ? CLIENT_GONE_STATUS : sendError(req, res, error, log);
+    status = error instanceof ClientGone ? CLIENT_GONE_STATUS : sendError(serving, req, res, error);
   }
-  metrics.answered(route.path, status, (performance.now() - beganAt) / 1000);
+  serving.metrics.answered(route.path, status, (performance.now() - beganAt) / 1000);
 }
 
 async function reach(
-  authorizer: Authorizer,
-  bodies: BodyBudget,
+  { authorizer, bodies }: Serving,
   route: Route,
   req: IncomingMessage,
+  res: ServerResponse,
   { params, query }: Addressed,
 ): Promise<Reply> {
   const refusal = authorizer.authorize(req, route.role);
@@ -106,7 +109,9 @@ async function reach(
   if (expected === undefined) return route.handle({ params, query, headers, body: undefined });
   const hold = bodies.open(announcedBytes(req, expected.bytesMax));
   try {
-    const body = await readBody(req, expected.bytesMax, hold);
+    const body = await readBody(req, expected.bytesMax, hold, () => {
+      if (headers.expect !== undefined) res.writeContinue();
+    });
     if (body === undefined && expected.optional !== true) {
       throw new Problem('invalid', 'Expected a JSON body.');
     }
@@ -139,10 +144,10 @@ function sendReply(res: ServerResponse, status: number, { contentType, body }: R
 
 /** Answers an error of any kind as a problem. Returns the status it was given. */
 export function sendError(
+  { log, answers: unread }: Pick<Serving, 'log' | 'answers'>,
   req: IncomingMessage,
   res: ServerResponse,
   error: unknown,
-  log: Log,
 ): number {
   const problem = problemOf(error);
   if (problem.kind === 'fault') log.error('request failed', { method: req.method, error });
@@ -152,12 +157,8 @@ export function sendError(
   }
   const text = jsonLine(bodyOf(problem));
   send(res, problem.status, 'application/problem+json', text, problem.headers);
+  unread.hold(res);
   return problem.status;
-}
-
-/** It ends its line: a person with `curl` finds the prompt on the next one. */
-export function jsonLine(body: unknown): string {
-  return `${JSON.stringify(body)}\n`;
 }
 
 function send(

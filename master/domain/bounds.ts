@@ -140,6 +140,15 @@ export const LARGE_BODIES_BYTES_MAX = 128 * MiB;
 export const MEDIUM_BODIES_BYTES_MAX = LARGE_BODIES_BYTES_MAX + 32 * MiB;
 export const BODIES_BYTES_MAX = MEDIUM_BODIES_BYTES_MAX + 16 * MiB;
 
+/** Requests of one connection that are not answered; beyond it the connection is destroyed. */
+export const PIPELINED_COUNT_MAX = 16;
+
+/**
+ * Bytes of answers that nobody has read yet, of all connections together. One has one of them at most.
+ * Beyond it those are destroyed that have not read for longest.
+ */
+export const UNREAD_ANSWER_BYTES_MAX = 64 * MiB;
+
 /** Lists that are made at a time, and that wait for that; beyond it a request is refused with 503. */
 export const LIST_COUNT_MAX = 2;
 export const LISTS_WAITING_MAX = 100;

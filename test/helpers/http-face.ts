@@ -54,6 +54,7 @@ export class HttpFace {
       authorizer: createAuthorizer(tokens),
       metrics,
       log: this.#log(),
+      rareLog: this.#log(),
       host: '127.0.0.1',
       port: 0,
       version: '2.0.0-test',

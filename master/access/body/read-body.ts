@@ -57,11 +57,15 @@ export interface BodyHold {
   end(): void;
 }
 
-/** Undefined where there is no body at all. Takes of `hold` as the body arrives, at most twice its length. */
+/**
+ * Undefined where there is no body at all. Takes of `hold` as the body arrives, at most twice its length.
+ * @param proceed Called where nothing speaks against the body, before any of it is read.
+ */
 export async function readBody(
   req: IncomingMessage,
   bytesMax: number,
   hold: BodyHold,
+  proceed: () => void,
 ): Promise<Buffer | undefined> {
   const contentType = req.headers['content-type'];
   if (contentType !== undefined) checkContentType(contentType);
@@ -69,7 +73,7 @@ export async function readBody(
   if (encoding !== undefined && encoding !== 'identity') {
     throw new Problem('notJson', 'Compressed bodies are not supported.');
   }
-  const bytes = await readBytes(req, bytesMax, hold);
+  const bytes = await readBytes(req, bytesMax, hold, proceed);
   if (bytes.length === 0) return undefined;
   if (contentType === undefined)
     throw new Problem('notJson', 'Expected Content-Type: application/json.');
@@ -89,7 +93,14 @@ export function announcedBytes(req: IncomingMessage, bytesMax: number): number {
 }
 
 /** Into one buffer that grows with what arrives: neither a promise of bytes nor many small chunks cost more. */
-function readBytes(req: IncomingMessage, bytesMax: number, hold: BodyHold): Promise<Buffer> {
+function readBytes(
+  req: IncomingMessage,
+  bytesMax: number,
+  hold: BodyHold,
+  proceed: () => void,
+): Promise<Buffer> {
+  // It waited for those before it, and its client has gone meanwhile.
+  if (req.destroyed) return Promise.reject(new ClientGone());
   const announced = announcedBytes(req, bytesMax);
   return new Promise((resolve, reject) => {
     let bytes: Buffer | null = nothing;
@@ -113,6 +124,7 @@ function readBytes(req: IncomingMessage, bytesMax: number, hold: BodyHold): Prom
       byteCount = needed;
     };
     if (announced > bytesMax) refuse(tooLarge(bytesMax));
+    else proceed();
     req.on('data', (chunk: Buffer) => bytes !== null && take(chunk, bytes));
     req.on('end', () => bytes !== null && resolve(bytes.subarray(0, byteCount)));
     req.on('error', () => reject(new ClientGone()));
