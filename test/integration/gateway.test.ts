@@ -27,11 +27,17 @@ describe('executor gateway', () => {
 
   afterEach(() => master.close());
 
+  let chosen: string | undefined;
   /** What an upgrade with these headers is answered with. */
-  async function upgrade(headers: Record<string, string>, path = EXECUTOR_PATH): Promise<number> {
+  async function upgrade(
+    headers: Record<string, string>,
+    path = EXECUTOR_PATH,
+    method = 'GET',
+  ): Promise<number> {
     const upgraded = request({
       port: master.port,
       path,
+      method,
       headers: {
         connection: 'Upgrade',
         upgrade: 'websocket',
@@ -50,10 +56,22 @@ describe('executor gateway', () => {
       });
       upgraded.on('upgrade', (res, socket) => {
         socket.destroy();
+        chosen = res.headers['sec-websocket-protocol'];
         resolve(res.statusCode ?? 0);
       });
     });
   }
+
+  it('chooses the subprotocol that it speaks, wherever that stands among those offered', async () => {
+    for (const offered of [
+      `soda.v3, ${SUBPROTOCOL}`,
+      `${SUBPROTOCOL} ,soda.v3`,
+      `a,b, ${SUBPROTOCOL}`,
+    ]) {
+      expect(await upgrade({ 'sec-websocket-protocol': offered })).to.equal(101);
+      expect(chosen, offered).to.equal(SUBPROTOCOL);
+    }
+  });
 
   it('decides about an upgrade before any frame is read', async () => {
     expect(await upgrade({})).to.equal(101);
@@ -62,6 +80,7 @@ describe('executor gateway', () => {
     expect(await upgrade({ origin: 'https://example.org' })).to.equal(403);
     expect(await upgrade({ 'sec-websocket-protocol': 'chat' })).to.equal(400);
     expect(await upgrade({ 'sec-websocket-protocol': `chat, ${SUBPROTOCOL}` })).to.equal(101);
+    expect(await upgrade({}, undefined, 'POST')).to.equal(405);
     for (const status of ['starting', 'draining', 'stopped'] as const) {
       master.status = status;
       expect(await upgrade({}), status).to.equal(503);

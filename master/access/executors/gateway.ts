@@ -24,6 +24,8 @@ import type { ExecutorSessions } from './sessions.ts';
 /** A constant of its own, since the types of ws do not know `closeTimeout` yet. */
 const SOCKET_OPTIONS = {
   noServer: true,
+  // That it is among those offered was checked.
+  handleProtocols: () => SUBPROTOCOL,
   /** Ours is bounded too, and says so. */
   autoPong: false,
   maxPayload: SESSION_LIMITS.frameBytesMax,
@@ -64,6 +66,8 @@ export class ExecutorGateway {
   /** Begins to take upgrades. Once only. */
   attach(server: Server): void {
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      // It sent too many requests at once.
+      if (socket.destroyed) return;
       // It may have to wait for its namespace, and go away meanwhile.
       socket.on('error', () => socket.destroy());
       void this.#take(request, socket, head);
@@ -104,6 +108,9 @@ export class ExecutorGateway {
 
   /** Null: it may be an executor. */
   #refusalOf(request: IncomingMessage): Problem | null {
+    if (request.method !== 'GET') {
+      return new Problem('wrongMethod', 'Allowed here: GET.', { headers: { Allow: 'GET' } });
+    }
     // Executors are programs; a page in someone's browser must not become one.
     if (request.headers.origin !== undefined) {
       return new Problem('forbidden', 'Requests with an Origin are refused.');
@@ -172,6 +179,7 @@ function limitMessages(socket: WebSocket, bytesMax: number): void {
   _receiver._maxPayload = bytesMax;
 }
 
+/** With a sentence as its body: executors show it as it is. */
 function refuseUpgrade(socket: Duplex, { status, message, headers }: Problem): void {
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
