@@ -7,7 +7,7 @@ import type { Commit } from '../../master/application/ports.ts';
 import type { Event, ReportedAttempt } from '../../master/domain/events.ts';
 import type { AttemptRecord } from '../../master/domain/task.ts';
 import type { Ledger } from './ledger.ts';
-import type { World } from './world.ts';
+import type { Process, World } from './world.ts';
 
 interface Contact {
   readonly sessionId: string;
@@ -20,6 +20,8 @@ interface Contact {
 }
 
 export class Contacts {
+  /** Of the master. */
+  readonly #process: Process;
   readonly #world: World;
   readonly #ledger: Ledger;
   readonly #leaseMs: number;
@@ -31,8 +33,9 @@ export class Contacts {
   /** Who has each executor id; nobody where its session was ended on purpose. */
   readonly #owners = new Map<string, Contact>();
 
-  constructor(options: { world: World; ledger: Ledger; leaseMs: number; keptMs: number }) {
-    this.#world = options.world;
+  constructor(options: { process: Process; ledger: Ledger; leaseMs: number; keptMs: number }) {
+    this.#process = options.process;
+    this.#world = options.process.world;
     this.#ledger = options.ledger;
     this.#leaseMs = options.leaseMs;
     this.#keptMs = options.keptMs;
@@ -81,7 +84,7 @@ export class Contacts {
   #lost({ executorId, incarnation, taskSeq, attempt, outcome, endedAt }: AttemptRecord): void {
     const contact = this.#contacts.get(`${executorId} ${incarnation}`);
     if (contact === undefined || contact.isFrozen) return;
-    const silentMs = endedAt - contact.heardAt;
+    const silentMs = this.#process.worldTimeOf(endedAt) - contact.heardAt;
     const taskId = this.#ledger.live.get(taskSeq)?.id;
     const isSaid = contact.running.some((one) => one.taskId === taskId && one.attempt === attempt);
     if (silentMs >= this.#leaseMs || !isSaid) return;

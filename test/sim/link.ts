@@ -51,8 +51,7 @@ export class SimLink implements ExecutorLink {
       leaseMs,
       createId: () => `${process.name}-s${++this.#lastSession}`,
     });
-    const { world } = process;
-    this.contacts = new Contacts({ world, ledger, leaseMs, keptMs: 2 * HEARTBEAT_MS });
+    this.contacts = new Contacts({ process, ledger, leaseMs, keptMs: 2 * HEARTBEAT_MS });
   }
 
   attach(
