@@ -31,7 +31,7 @@ export class Children {
   readonly #faults: Faults;
   readonly #rows: Rows;
   readonly #running = new Set<Child>();
-  /** When those began whose executors say how long they have run. */
+  /** Since when the sessions count that say how long an attempt has run. */
   readonly #beganAt = new Map<string, number>();
 
   constructor(world: World, faults: Faults, rows: Rows) {
@@ -44,15 +44,19 @@ export class Children {
     return this.#running.size;
   }
 
+  /** The session has told the handler to begin: the two are threads, and the handler may start later. */
+  counted({ taskId, attempt }: Pick<Child, 'taskId' | 'attempt'>): void {
+    this.#beganAt.set(`${taskId}/${attempt}`, this.#world.now);
+  }
+
   started(
     process: Process,
     { taskId, attempt }: Pick<Child, 'taskId' | 'attempt'>,
-    { isRogue, isOld = false }: { readonly isRogue: boolean; readonly isOld?: boolean },
+    { isRogue }: Pick<Child, 'isRogue'>,
   ): Child {
     const name = `${taskId}/${attempt}`;
     const { now } = this.#world;
     this.#world.log(`${process.name} starts ${name}`);
-    if (!isOld) this.#beganAt.set(name, now);
     if (!this.#rows.wasOffered(taskId, attempt)) {
       this.#world.violate('I12', `${process.name} starts ${name}, never offered`);
     }
@@ -77,7 +81,7 @@ export class Children {
     this.#world.log(`${child.process.name} ends ${child.taskId}/${child.attempt}: ${how}`);
   }
 
-  /** How long it has run at most, had it gone on; null: its executor does not say. */
+  /** How long its session has counted at most, had it gone on; null: it does not say. */
   ranMsAt(now: number, taskId: string, attempt: number): number | null {
     const beganAt = this.#beganAt.get(`${taskId}/${attempt}`);
     return beganAt === undefined ? null : now - beganAt;

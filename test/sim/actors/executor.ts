@@ -121,6 +121,8 @@ export class SimExecutor {
     if (message.type === 'ping') {
       return queueMicrotask(() => this.process.isAlive && this.#client.take({ type: 'pong' }));
     }
+    if (message.type === 'begin' && !this.kind.isOld)
+      this.#options.ledger.children.counted(message);
     if (message.type !== 'event') return this.#toHandlers(message);
     const { type, message: what } = message.event;
     if (type === 'frame_refused') world.violate('I8', `${name}: ${what}`);

@@ -17,7 +17,7 @@ import type { ExecutorKind } from './executor-kind.ts';
 /** The executor, as its handlers see it. */
 interface Host {
   readonly process: Process;
-  readonly kind: Pick<ExecutorKind, 'isRogue' | 'isOld'>;
+  readonly kind: Pick<ExecutorKind, 'isRogue'>;
   report(message: Extract<ToSession, { body: string }>): void;
   ended(handler: Handler): void;
 }
