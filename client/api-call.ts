@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type AxiosInstance, type AxiosResponse, create } from 'axios';
 import pRetry from 'p-retry';
-import { apiBaseOf, type Problem } from '@soda-scheduler/protocol';
+import { apiBaseOf, expectKnown, type Problem } from '@soda-scheduler/protocol';
 import { remember } from './exact-json.ts';
 import { SodaError } from './soda-error.ts';
 
@@ -31,6 +31,12 @@ export interface Call {
 export interface CallOptions {
   /** Ends the call, which rejects with the reason or an AbortError. What was sent may take effect. */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** @throws {TypeError} naming an option that there is not, beside the signal and those of this call. */
+export function signalOf(options: CallOptions, ...others: string[]): AbortSignal | undefined {
+  expectKnown(options, ['signal', ...others]);
+  return options.signal;
 }
 
 /** What whoever waits hears of a master that is away. */
@@ -147,9 +153,9 @@ export class ApiCaller {
     } catch (error) {
       signal?.throwIfAborted();
       const { message: text, code } = error as NodeJS.ErrnoException;
-      const reason =
-        code === 'EPROTO' ? 'it speaks no https there: is it http?' : text || code || 'unknown';
-      const message = `no answer from ${this.#url}: ${reason}`;
+      const reason = { EPROTO: 'it speaks no https there: is it http?' }[code ?? ''];
+      const advice = code === 'ECONNREFUSED' ? '; is the master running there?' : '';
+      const message = `no answer from ${this.#url}: ${(reason ?? text) || code || 'unknown'}${advice}`;
       throw new SodaError(message, { status: 0, cause: error });
     }
     const { status, data } = answer;

@@ -1,10 +1,6 @@
 /** The client of a Soda Scheduler master. Holds no state but the submits under way. */
 import {
   type AttemptView,
-  type ExecutorChange,
-  type ExecutorCommandResponse,
-  type ExecutorList,
-  type ExecutorView,
   expectKnown,
   jsonElements,
   type ListQuery,
@@ -18,11 +14,12 @@ import {
   type UserInfo,
   withoutApiBase,
 } from '@soda-scheduler/protocol';
-import { ApiCaller, type Call, type CallOptions } from './api-call.ts';
+import { ApiCaller, type Call, type CallOptions, signalOf } from './api-call.ts';
 import { exactJson, remember } from './exact-json.ts';
+import { type ExecutorCalls, executorCalls } from './executors.ts';
 import { type NamespaceCalls, namespaceCalls } from './namespaces.ts';
 import { SubmitQueue } from './submit-queue.ts';
-import { type PatientOptions, waitForDrain, waitForTask, type WaitOptions } from './waiting.ts';
+import { waitForTask, type WaitOptions } from './waiting.ts';
 
 const RETRY_COUNT = 8;
 
@@ -41,10 +38,10 @@ export interface ClientOptions {
 }
 
 /**
- * All methods reject with `SodaError`. Commands (`cancel`, `retry`, ...) are repeated after a lost
+ * All methods reject with `SodaError`, and with a TypeError for an option that there is not. Commands (`cancel`, `retry`, ...) are repeated after a lost
  * answer like everything else; if the first one took effect, the repetition may say 409.
  */
-export interface SodaClient extends NamespaceCalls {
+export interface SodaClient extends ExecutorCalls, NamespaceCalls {
   /**
    * Resolves once the task is stored: from then on it runs until it has ended. `user` may stand
    * inside `task` instead. `params` may be what `rawJson` returns, which is sent as it is written. A task without an id gets one here, so that a repetition after a lost
@@ -80,28 +77,6 @@ export interface SodaClient extends NamespaceCalls {
   change(taskId: string, change: PatchRequest, options?: CallOptions): Promise<void>;
   /** Sends the callback of a task that has ended again. */
   redeliver(taskId: string, options?: CallOptions): Promise<void>;
-  executors(options?: CallOptions): Promise<ExecutorView[]>;
-  /**
-   * The executor gets no new task; what still runs after `timeout` seconds is taken back. `lasting`:
-   * it stays so until it is resumed, and not only until its process ends; a
-   * master of 2.0.0 does not say.
-   */
-  drainExecutor(
-    executorId: string,
-    options?: CallOptions & { timeout?: number },
-  ): Promise<{ lasting?: boolean }>;
-  /** Resolves once the executor runs nothing, or is not known any more. Waits as `wait` does. */
-  waitForDrain(executorId: string, options?: PatientOptions): Promise<void>;
-  resumeExecutor(executorId: string, options?: CallOptions): Promise<void>;
-  /**
-   * Sets the labels of an executor, or those that it is reserved for, in place of its own; null: its
-   * own count again. At once, and as lasting as a drain; what it runs goes on.
-   */
-  changeExecutor(
-    executorId: string,
-    change: ExecutorChange,
-    options?: CallOptions,
-  ): Promise<{ lasting?: boolean }>;
 }
 
 /** Each of them, so that the compiler notices one that is missing. */
@@ -126,54 +101,45 @@ export function createClient(options: ClientOptions): SodaClient {
   }
   const taskPath = (taskId: string, command = '') =>
     `/task/${encodeURIComponent(taskId)}${command}`;
-  const executorPath = (id: string, command = '') =>
-    `/executor/${encodeURIComponent(id)}${command}`;
 
-  const get = (taskId: string, options: CallOptions = {}) =>
-    call<TaskView>('GET', taskPath(taskId), { signal: options.signal });
-
-  const page = async (query: ListQuery = {}, { signal }: CallOptions = {}) => {
+  const page = async (query: ListQuery = {}, options: CallOptions = {}) => {
+    const signal = signalOf(options);
     return withTexts(await call<TaskList>('GET', '/tasks', { query, signal }));
   };
 
   return {
-    submit: (task, user, options = {}) => queue.submit(task, user, options.signal),
-    get,
-    attempt: (taskId, attempt, { signal } = {}) =>
-      call('GET', taskPath(taskId, `/attempt/${attempt}`), { signal }),
+    async submit(task, user, options = {}) {
+      return queue.submit(task, user, signalOfSubmit(options));
+    },
+    async get(taskId, options = {}) {
+      return call('GET', taskPath(taskId), { signal: signalOf(options) });
+    },
+    async attempt(taskId, attempt, options = {}) {
+      const signal = signalOf(options);
+      return call('GET', taskPath(taskId, `/attempt/${attempt}`), { signal });
+    },
     page,
-
     list: (query = {}, options = {}) => listAll(page, query, options),
+    async wait(taskId, options = {}) {
+      signalOf(options, 'onProgress', 'onAway', 'onBack');
+      return waitForTask(api, taskId, options);
+    },
 
-    wait: (taskId, options = {}) => waitForTask(api, taskId, options),
-
-    async cancel(taskId, { signal, reason } = {}) {
+    async cancel(taskId, options = {}) {
+      const signal = signalOf(options, 'reason');
+      const { reason } = options;
       await call('POST', taskPath(taskId, '/cancel'), { body: { reason }, signal });
     },
-    async retry(taskId, { signal } = {}) {
-      await call('POST', taskPath(taskId, '/retry'), { signal });
+    async retry(taskId, options = {}) {
+      await call('POST', taskPath(taskId, '/retry'), { signal: signalOf(options) });
     },
-    async change(taskId, change, { signal } = {}) {
-      await call('PATCH', taskPath(taskId), { body: change, signal });
+    async change(taskId, change, options = {}) {
+      await call('PATCH', taskPath(taskId), { body: change, signal: signalOf(options) });
     },
-    async redeliver(taskId, { signal } = {}) {
-      await call('POST', taskPath(taskId, '/redeliver'), { signal });
+    async redeliver(taskId, options = {}) {
+      await call('POST', taskPath(taskId, '/redeliver'), { signal: signalOf(options) });
     },
-
-    async executors({ signal } = {}) {
-      return (await call<ExecutorList>('GET', '/executors', { signal })).executors;
-    },
-    async drainExecutor(executorId, { signal, timeout } = {}) {
-      const path = executorPath(executorId, '/drain');
-      return lastingOf(await call('POST', path, { body: { timeout }, signal }));
-    },
-    waitForDrain: (executorId, options = {}) => waitForDrain(api, executorId, options),
-    async resumeExecutor(executorId, { signal } = {}) {
-      await call('POST', executorPath(executorId, '/resume'), { signal });
-    },
-    async changeExecutor(executorId, change, { signal } = {}) {
-      return lastingOf(await call('PATCH', executorPath(executorId), { body: change, signal }));
-    },
+    ...executorCalls(api),
     ...namespaceCalls(api),
   };
 }
@@ -188,8 +154,13 @@ function apiOf(options: ClientOptions): ApiCaller {
   return new ApiCaller({ url: withoutApiBase(url), namespace, token, retryCount });
 }
 
-function lastingOf({ lasting }: ExecutorCommandResponse): { lasting?: boolean } {
-  return lasting === undefined ? {} : { lasting };
+/** Other APIs have such a key; here the id of a task does that. */
+function signalOfSubmit(options: CallOptions): AbortSignal | undefined {
+  if ('idempotencyKey' in options) {
+    const instead = 'give the task an `id`: what has it is accepted once, however often it is sent';
+    throw new TypeError(`idempotencyKey: there is no such option; ${instead}`);
+  }
+  return signalOf(options);
 }
 
 /** Each task of a page is a view of its own: in a list nobody sees the page. */

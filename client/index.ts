@@ -24,5 +24,6 @@ export { createClient } from './client.ts';
 export type { ClientOptions, SodaClient } from './client.ts';
 export { SodaError } from './soda-error.ts';
 export type { AbsenceOptions, CallOptions } from './api-call.ts';
+export type { ExecutorCalls } from './executors.ts';
 export type { NamespaceCalls } from './namespaces.ts';
 export type { PatientOptions, WaitOptions } from './waiting.ts';

@@ -5,7 +5,7 @@ import {
   type NamespaceSettings,
   type NamespaceView,
 } from '@soda-scheduler/protocol';
-import type { ApiCaller, CallOptions } from './api-call.ts';
+import { type ApiCaller, type CallOptions, signalOf } from './api-call.ts';
 
 export interface NamespaceCalls {
   /** All of them by name, read page by page while iterated. */
@@ -24,26 +24,22 @@ export interface NamespaceCalls {
 export function namespaceCalls(api: ApiCaller): NamespaceCalls {
   const pathOf = (name: string) => `${API_BASE}/namespace/${encodeURIComponent(name)}`;
   return {
-    namespaces: ({ signal } = {}) =>
+    namespaces: (options = {}) =>
       listNamespaces(async (cursor) => {
-        const path = `${API_BASE}/namespaces`;
-        return (await api.call({
-          method: 'GET',
-          path,
-          query: { cursor },
-          signal,
-        })) as NamespaceList;
+        const call = { method: 'GET', path: `${API_BASE}/namespaces`, query: { cursor } } as const;
+        return (await api.call({ ...call, signal: signalOf(options) })) as NamespaceList;
       }),
-    async namespace(name, { signal } = {}) {
-      const path = pathOf(name);
-      return (await api.call({ method: 'GET', path, signal })) as NamespaceView;
+    async namespace(name, options = {}) {
+      const signal = signalOf(options);
+      return (await api.call({ method: 'GET', path: pathOf(name), signal })) as NamespaceView;
     },
-    async setNamespace(name, settings = {}, { signal } = {}) {
+    async setNamespace(name, settings = {}, options = {}) {
+      const signal = signalOf(options);
       const path = pathOf(name);
       return (await api.call({ method: 'PUT', path, body: settings, signal })) as NamespaceView;
     },
-    async deleteNamespace(name, { signal } = {}) {
-      await api.call({ method: 'DELETE', path: pathOf(name), signal });
+    async deleteNamespace(name, options = {}) {
+      await api.call({ method: 'DELETE', path: pathOf(name), signal: signalOf(options) });
     },
   };
 }

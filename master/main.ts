@@ -154,7 +154,8 @@ function inWords(error: unknown, { host, port }: Config): unknown {
   if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') return error;
   const message =
     `port ${port} of ${host} is in use, perhaps by another master: ` +
-    'stop that, or choose another port with SODA_PORT, and another SODA_DATA_DIR';
+    'stop that, or choose another port with --port or SODA_PORT, and another directory with ' +
+    '--data-dir or SODA_DATA_DIR';
   return Object.assign(new Error(message, { cause: error }), { code: 'EADDRINUSE' });
 }
 

@@ -1,7 +1,7 @@
 /**
  * Everything the API refuses, as RFC 9457 problems. Handlers throw a `Problem`; one place turns
- * it into bytes. A problem repeats nothing that the client sent but names of fields, an instant, and the
- * name of a namespace, in which nothing can hide.
+ * it into bytes. A problem repeats nothing that the client sent but names of fields, numbers, and the name
+ * of a namespace, in which nothing can hide.
  */
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';

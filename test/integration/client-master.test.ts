@@ -104,6 +104,43 @@ describe('client and master', () => {
     expect(await codeOf(client.changeExecutor('none', {}))).to.equal(400);
   });
 
+  it('keeps namespaces apart, holds them and deletes them', async () => {
+    const namespace = 'video';
+    const video = createClient({ url: master.url, namespace, retryCount: 0 });
+    const task = { id: 'in-both', type: 'apart', params: 1 };
+    const unknown = await video.submit(task, user).catch((error: unknown) => error);
+    expect(unknown).to.be.instanceOf(SodaError).and.to.include({ code: 404 });
+    expect((unknown as Error).message).to.include('namespace');
+    expect(await client.setNamespace(namespace, { max_running: 2 })).to.deep.include({
+      name: namespace,
+      max_running: 2,
+      paused: null,
+    });
+    const executor = createExecutor({ url: master.url, namespace, handleSignals: false }).handle(
+      'apart',
+      ({ params }) => params,
+    );
+    await executor.start();
+    await client.submit(task, user);
+    await video.submit({ ...task, params: 2 }, user);
+    expect(await video.wait(task.id)).to.include({ state: 'succeeded', result: 2 });
+    expect((await client.get(task.id)).waiting).to.include({ reason: 'no_executor' });
+    expect([await client.executors(), (await video.executors()).length]).to.deep.equal([[], 1]);
+
+    await client.setNamespace(namespace, { paused: { reason: 'storage is full' } });
+    const { task_id } = await video.submit({ type: 'apart' }, user);
+    expect((await video.get(task_id)).waiting).to.include({ reason: 'paused' });
+    expect(await codeOf(client.deleteNamespace(namespace))).to.equal(409);
+    expect((await client.namespace(namespace)).counts).to.deep.equal({ waiting: 1, running: 0 });
+    await client.setNamespace(namespace, { paused: null });
+    expect((await video.wait(task_id)).state).to.equal('succeeded');
+    await executor.stop();
+    const names: string[] = [];
+    for await (const { name } of client.namespaces()) names.push(name);
+    expect(names).to.deep.equal(['default', namespace]);
+    await client.cancel(task.id);
+  });
+
   it('gives an executor what fits the labels that were set, also after a restart', async () => {
     const executor = createExecutor({
       url: master.url,

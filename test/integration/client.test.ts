@@ -312,6 +312,28 @@ describe('client', () => {
     expect(await waiting.catch((error: Error) => error.name)).to.equal('AbortError');
   });
 
+  it('refuses an option that there is not, and says what there is', async () => {
+    const refused = async (call: Promise<unknown>) => {
+      const error = await call.catch((reason: unknown) => reason);
+      expect(error).to.be.instanceOf(TypeError);
+      return (error as TypeError).message;
+    };
+    const key = { idempotencyKey: 'a' } as never;
+    expect(await refused(client.submit(task('a'), user, key))).to.match(/give the task an `id`/);
+    for (const call of [
+      client.get('a', { sginal: null } as never),
+      client.cancel('a', { sginal: null } as never),
+      client.wait('a', { sginal: null } as never),
+      client.page({}, { sginal: null } as never),
+      client.executors({ sginal: null } as never),
+      client.namespace('a', { sginal: null } as never),
+    ]) {
+      const message = 'sginal: there is no such option; did you mean signal?';
+      expect(await refused(call)).to.equal(message);
+    }
+    expect(master.received).to.deep.equal([]);
+  });
+
   it('is of a namespace, and tells of all of them', async () => {
     const video = createClient({ url: master.url, namespace: 'video', retryCount: 0 });
     await video.submit(task('a'), user);

@@ -4,6 +4,7 @@ import { type FieldError, invalidFields, Problem } from '../problem.ts';
 import { BrokenJson, type Range, RefusedJson, scanJson } from '@soda-scheduler/protocol';
 import { detached } from '../detached.ts';
 import { runAtOnce } from './pieces.ts';
+import { inWords, unknownField } from './words.ts';
 
 const FIELD_ERRORS_MAX = 20;
 const NEWLINE = 0x0a;
@@ -70,20 +71,20 @@ export function* problemOfBroken(bytes: Buffer, at: number): Generator<void, Pro
 
 /** For a value whose keys and depth are known to be harmless. @throws {Problem} 400 */
 export function checkShape<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: inWords });
   if (result.success) return result.data;
-  throw invalidFields(result.error.issues.flatMap(fieldErrorsOf).slice(0, FIELD_ERRORS_MAX));
+  const issues = result.error.issues.slice(0, FIELD_ERRORS_MAX);
+  throw invalidFields(issues.flatMap(fieldErrorsOf).slice(0, FIELD_ERRORS_MAX));
 }
 
 function fieldErrorsOf(issue: z.core.$ZodIssue): FieldError[] {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({
+    return issue.keys.slice(0, FIELD_ERRORS_MAX).map((key) => ({
       field: fieldName([...issue.path, key]),
-      message: 'not a known field',
+      message: unknownField(key, issue.message),
     }));
   }
-  const message = issue.message.replace(/^Invalid input: /, '');
-  return [{ field: fieldName(issue.path), message }];
+  return [{ field: fieldName(issue.path), message: issue.message }];
 }
 
 /** `task.labels[0]`. Keys are the client's: long ones are cut. */

@@ -242,7 +242,9 @@ describe('soda', function () {
       ]);
       expect(failed.code).to.equal(1);
       expect(gone.code).to.equal(5);
-      expect(gone.err).to.match(/^soda: no answer from http:\/\/127\.0\.0\.1:1: .*ECONNREFUSED/);
+      expect(gone.err).to.match(
+        /^soda: no answer from http:\/\/127\.0\.0\.1:1: .*ECONNREFUSED.*; is the master running there\?$/m,
+      );
     });
   });
 
@@ -307,7 +309,8 @@ describe('soda', function () {
       expect(busy.err).to.match(
         /^soda: port \d+ of 127\.0\.0\.1 is in use, perhaps by another master/m,
       );
-      expect(busy.err).to.match(/^soda: .*--port.*--data-dir/m);
+      expect(busy.err).to.match(/choose another port with --port or SODA_PORT/);
+      expect(busy.err).to.match(/^soda: soda dev --port.*--data-dir/m);
       expect(busy.err).to.not.match(/the master (listens|takes work)/);
       await writeFile(path.join(folder, 'a-file'), '');
       for (const data of ['a-file', 'a-file/below']) {
