@@ -23,18 +23,15 @@ for (const name of ['SQLite', 'MariaDB'] as const) {
     let ids: number[];
 
     before(async function () {
-      folder = await mkdtemp(join(tmpdir(), 'soda-commits-'));
       if (name === 'SQLite') return;
       server = await sharedMariadb();
       if (server !== null) return;
       console.log(`    skipped: ${MARIADB_MISSING}`);
       this.skip();
     });
-    after(async () => {
-      await server?.stop();
-      await rm(folder, { recursive: true, force: true });
-    });
+    after(() => server?.stop());
     beforeEach(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'soda-commits-'));
       const url = server === null ? `sqlite:${join(folder, 'soda.db')}` : await server.url();
       ({ store, counts } = openCountedStore(url));
       await store.open(NOW);
@@ -46,7 +43,10 @@ for (const name of ['SQLite', 'MariaDB'] as const) {
       for (const id of ids) await store.tasks(id).takeTerm('m-1', NOW);
       counts.reset();
     });
-    afterEach(() => store.close());
+    afterEach(async () => {
+      await store.close();
+      await rm(folder, { recursive: true, force: true });
+    });
 
     it('of many namespaces, a transaction and a half for each round of them', async () => {
       await Promise.all(
@@ -61,6 +61,24 @@ for (const name of ['SQLite', 'MariaDB'] as const) {
       expect(counts.commitCount).to.be.at.most(COMMIT_COUNT * 1.5);
       expect(counts.statementCount, 'a fence, and one insert').to.equal(counts.commitCount * 2);
       for (const id of ids) expect(await store.tasks(id).countLanes()).to.have.length(1);
+    });
+
+    it('of one that the database refuses takes no others along', async () => {
+      // What no column holds: one database refuses the first, the other the second.
+      const odd = { id: 'x'.repeat(99), orderTime: 0.5 };
+      const [spoilt = 0] = ids.slice(-1);
+      const outcomes = await Promise.allSettled(
+        ids.map((id) => {
+          const inserts = [task(inNamespace(id, 1), id === spoilt ? odd : { id: 't-1' })];
+          return store.tasks(id).commit(commit(1, { inserts }));
+        }),
+      );
+      const failed = ids.filter((_, at) => outcomes[at]?.status === 'rejected');
+      expect(failed).to.deep.equal([spoilt]);
+      for (const id of ids.slice(0, -1)) {
+        expect((await store.tasks(id).findIds(['t-1'])).size).to.equal(1);
+      }
+      await store.tasks(spoilt).commit(commit(1, { inserts: [task(inNamespace(spoilt, 2))] }));
     });
   });
 }

@@ -106,6 +106,8 @@ export interface Dialect {
   refusalOf(error: unknown): string | null;
   /** The transaction was rolled back by a rival; the same transaction may well succeed now. */
   isPassing(error: unknown): boolean;
+  /** A statement was refused for what it says: nothing of its transaction was written. */
+  isRefused(error: unknown): boolean;
   /** A statement names a table that is not there. */
   isMissingTable(error: unknown): boolean;
   /** A row with that key is there already. */

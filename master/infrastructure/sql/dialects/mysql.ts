@@ -321,6 +321,7 @@ export function mysqlDialect(url: URL): Dialect {
 
     refusalOf,
     isPassing: (error) => codeOf(error) === DEADLOCK || codeOf(error) === LOCK_WAIT_TIMEOUT,
+    isRefused: (error) => codeOf(error) > 0 && (error as { fatal?: unknown }).fatal !== true,
     isMissingTable: (error) => codeOf(error) === NO_SUCH_TABLE,
     isDuplicate: (error) => codeOf(error) === DUPLICATE_KEY,
   };

@@ -126,7 +126,7 @@ function isOfDisk(error: unknown): boolean {
 }
 
 /** Null where it is none of SQLite's. What fails while the file is opened has it in words only. */
-function sqliteCodeOf(error: unknown): number | null {
+export function sqliteCodeOf(error: unknown): number | null {
   const { rawCode, message } = (error ?? {}) as { rawCode?: unknown; message?: unknown };
   const inWords = /^ConnectionFailed\(.*: (\d+)"\)$/.exec(String(message))?.[1];
   const code = typeof rawCode === 'number' ? rawCode : inWords;

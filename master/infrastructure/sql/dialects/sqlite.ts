@@ -12,7 +12,7 @@ import { STATEMENT_COUNT_MAX } from '../../../domain/bounds.ts';
 import { namesByTable, placeholders } from './dialect.ts';
 import type { Pace } from '../pace.ts';
 import type { Row } from '../rows.ts';
-import { codeOf, SqliteFile } from './sqlite-file.ts';
+import { codeOf, SqliteFile, sqliteCodeOf } from './sqlite-file.ts';
 
 interface KnexClient {
   readonly config: Knex.Config & { readonly file: SqliteFile };
@@ -39,6 +39,9 @@ class LibsqlClient extends BetterSqlite3Client {
     this.config.file.close(database);
   }
 }
+
+/** SQLITE_ERROR, TOOBIG, CONSTRAINT and MISMATCH: of a statement, and of nothing else. */
+const REFUSALS: readonly number[] = [1, 18, 19, 20];
 
 const types: Types = {
   seq: 'INTEGER PRIMARY KEY',
@@ -193,6 +196,7 @@ export function sqliteDialect(path: string, pace: Pace): Dialect {
 
     refusalOf: (error) => file.damageIn(error),
     isPassing: (error) => codeOf(error).startsWith('SQLITE_BUSY'),
+    isRefused: (error) => REFUSALS.includes(sqliteCodeOf(error) ?? 0),
     isMissingTable: (error) =>
       ((error as Error | null)?.message ?? '').startsWith('no such table: '),
     isDuplicate: (error) => /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(codeOf(error)),

@@ -81,11 +81,14 @@ export class Committer {
       await work(some.map(({ turn }) => turn));
       for (const { resolve } of some) resolve();
     } catch (error) {
-      const isAnswer = error instanceof TermLost || error instanceof CommitConflict;
-      if (!isAnswer) for (const { reject } of some) reject(error);
-      // Nothing of it was written.
-      else
-        for (const { turn, resolve, reject } of some) await this.#one(turn).then(resolve, reject);
+      const wroteNothing =
+        error instanceof TermLost ||
+        error instanceof CommitConflict ||
+        this.#engine.dialect.isRefused(error);
+      for (const { turn, resolve, reject } of some) {
+        if (wroteNothing) await this.#one(turn).then(resolve, reject);
+        else reject(error);
+      }
     }
   }
 
