@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { SystemProcess } from '../helpers/system/process.ts';
 import { eventually } from '../helpers/system/wait.ts';
 import { liftFault, reading, straceMissing } from './strace.ts';
+import { WAITS } from './trial.ts';
 
 const SODA = fileURLToPath(new URL('../../cli/bin/soda.js', import.meta.url));
 const COUNT = 40;
@@ -72,7 +73,7 @@ describe('a disk that cannot be read', function () {
       const name = `start-${file}`;
       const log = join(folder, `${name}.log`);
       const master = spawn(name, reading(await copyOf(name, file), log, 1));
-      await master.said('that it waits', ({ fields }) => fields['event'] === 'rebuild', 20_000);
+      await master.said('that it waits', ({ fields }) => fields['msg'] === WAITS, 20_000);
       await liftFault(master);
       await expectAll(master);
       expect(await readFile(log, 'utf8')).to.contain('(INJECTED)');

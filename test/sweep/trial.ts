@@ -16,6 +16,8 @@ import { callsTo, type Fault, faulty, KINDS, liftFault, recording, wasInjected }
 const SODA = fileURLToPath(new URL('../../cli/bin/soda.js', import.meta.url));
 /** Until a test gives up; a busy machine is slow, and strace makes it slower. */
 const PATIENCE_MS = 90_000;
+/** What a master says of a store that it cannot open yet. */
+export const WAITS = 'the store does not answer yet';
 
 /**
  * `unharmed`: the fault did not take place, the process did something else in that call. `ended`: it
@@ -57,7 +59,7 @@ export async function tryFault(start: Start, fault: Fault): Promise<Effect> {
 async function effectOf(master: SystemProcess, fault: Fault, log: string): Promise<Effect> {
   const isOver = async () => master.exit !== null || (await isReady(master));
   if (fault.kind === 'ENOSPC') {
-    const waits = () => master.lines.some(({ fields }) => fields['event'] === 'rebuild');
+    const waits = () => master.lines.some(({ fields }) => fields['msg'] === WAITS);
     await eventually('a full disk was met', async () => waits() || (await isOver()), PATIENCE_MS);
     await liftFault(master);
   }
