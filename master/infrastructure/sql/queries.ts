@@ -120,33 +120,33 @@ export class Queries implements Reads {
   }
 
   /** The index alone gives them. */
-  #countWhere(beyond: string): string {
+  #countWhere(within: string): string {
     return `SELECT lane_seq, COUNT(*) AS task_count
       FROM ${this.#dialect.readBy('task', 'task_queue')}
-      WHERE state = 'waiting' AND lane_seq BETWEEN ? AND ?${beyond} GROUP BY lane_seq`;
+      WHERE state = 'waiting' AND ${within} GROUP BY lane_seq`;
   }
 
   async *#countAtOnce(): AsyncGenerator<Row> {
-    yield* await this.#engine.rows(this.#countWhere(''), this.#numbers);
+    yield* await this.#engine.rows(this.#countWhere('lane_seq BETWEEN ? AND ?'), this.#numbers);
   }
 
-  /** Comparing rows as wholes finds the place in the index with SQLite; with others it does not. */
+  /**
+   * Comparing rows as wholes finds the place in the index with SQLite; with others it does not. Beside any
+   * other bound SQLite would begin at that.
+   */
   async *#countInPieces(): AsyncGenerator<Row> {
-    const place = '(lane_seq, order_time, seq)';
+    const within =
+      '(lane_seq, order_time, seq) > (?, ?, ?) AND (lane_seq, order_time, seq) <= (?, ?, ?)';
+    const last = [this.#numbers[1], Number.MAX_SAFE_INTEGER, 0];
     for (let after: readonly Value[] = [this.#numbers[0], 0, 0]; ; ) {
       const [end] = await this.#engine.rows(
         `SELECT lane_seq, order_time, seq FROM ${this.#dialect.readBy('task', 'task_queue')}
-         WHERE state = 'waiting' AND ${place} > (?, ?, ?) AND lane_seq <= ?
+         WHERE state = 'waiting' AND ${within}
          ORDER BY lane_seq, order_time, seq LIMIT 1 OFFSET ?`,
-        [...after, this.#numbers[1], COUNTED_COUNT - 1],
+        [...after, ...last, COUNTED_COUNT - 1],
       );
       const upTo = end && (['lane_seq', 'order_time', 'seq'].map((name) => end[name]) as Value[]);
-      const within = upTo === undefined ? '' : ` AND ${place} <= (?, ?, ?)`;
-      yield* await this.#engine.rows(this.#countWhere(` AND ${place} > (?, ?, ?)${within}`), [
-        ...this.#numbers,
-        ...after,
-        ...(upTo ?? []),
-      ]);
+      yield* await this.#engine.rows(this.#countWhere(within), [...after, ...(upTo ?? last)]);
       if (upTo === undefined) return;
       after = upTo;
     }
