@@ -91,6 +91,23 @@ CREATE TABLE executor (
   PRIMARY KEY (ns, id)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
+-- Attempts that are over for their tasks and that their executors have not reported: they may still run,
+-- and count as running until then, or until the lease of the executor has ended.
+CREATE TABLE leftover (
+  -- Namespace.
+  ns INT NOT NULL,
+  -- Id of the task, which may have ended or run elsewhere since.
+  task_id VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- Number of the attempt.
+  attempt INT NOT NULL,
+  -- Who has it.
+  executor_id VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- Which process of that executor id; empty where that is not known.
+  incarnation VARCHAR(64) NOT NULL,
+  -- An executor has one at a time.
+  PRIMARY KEY (ns, task_id, attempt)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
 -- Live tasks only: waiting, offered or running. A task leaves with the commit that ends it, so this
 -- table is as large as the backlog, whatever has been.
 CREATE TABLE task (
@@ -197,7 +214,7 @@ CREATE TABLE task (
   -- Delayed tasks by due time.
   KEY task_ns_due (ns, due_at, seq),
   -- Waiting tasks whose deadline, or limit for the start, has come.
-  KEY task_ns_end (ns, end_by)
+  KEY task_ns_end (ns, end_by, deadline_at)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 -- Attempts that ended without success, of live tasks and of tasks in history; the attempt that

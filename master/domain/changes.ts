@@ -3,7 +3,7 @@
  * `Tables`; how it looks in a database is nothing to this file.
  */
 import { ATTEMPT_COUNT_MAX } from './bounds.ts';
-import type { ExecutorRecord } from './executor.ts';
+import type { ExecutorRecord, Leftover } from './executor.ts';
 import type { LaneRow } from './queue/lane.ts';
 import type { Settings } from './state.ts';
 import type { AttemptRecord, Notification, Task } from './task.ts';
@@ -31,6 +31,7 @@ export interface Tables {
   };
   readonly lane: { key: number; row: LaneRow; set: never };
   readonly executor: { key: string; row: ExecutorRecord; set: never };
+  readonly leftover: { key: readonly [taskId: string, attempt: number]; row: Leftover; set: never };
 }
 
 export type TableName = keyof Tables;
@@ -39,7 +40,11 @@ export type StoredRow = Tables[TableName]['row'];
 type WrittenRow = StoredRow | Tables[TableName]['set'];
 
 /** Tables of few rows, which memory holds whole: they are read when a term begins. */
-export const WHOLE_TABLES = ['lane', 'executor'] as const satisfies readonly TableName[];
+export const WHOLE_TABLES = [
+  'lane',
+  'executor',
+  'leftover',
+] as const satisfies readonly TableName[];
 export type WholeName = (typeof WHOLE_TABLES)[number];
 export type WholeRows = { readonly [N in WholeName]: readonly Tables[N]['row'][] };
 

@@ -33,6 +33,14 @@ export interface Occupation {
   readonly accepted: boolean;
 }
 
+/** An attempt that is over for its task, and that its executor has not reported: it may still run. */
+export interface Leftover {
+  readonly taskId: string;
+  readonly attempt: number;
+  readonly executorId: string;
+  readonly incarnation: string;
+}
+
 /** The attempt it was told to end, from when its grace counts, and whether its lease stands still. */
 export interface Ending {
   readonly taskId: string;

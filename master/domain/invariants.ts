@@ -16,6 +16,7 @@
  *   S5  what is to be written later is open, and will be
  *   S6  whoever runs what was told to end has been told, and only he is listened to no more
  *   S7  what may be offered stands in its agendas, no later than it comes; what runs low is known to
+ *   S8  an attempt that is over for its task, and may still run, is written
  */
 import { mayRun, NO_OVERRIDE, poolKeyOf } from './executor.ts';
 import { heldBytes } from './held-bytes.ts';
@@ -24,7 +25,7 @@ import { idlePools } from './queue/junctions.ts';
 import { headOfLane, type Junction, type Lane } from './queue/lane.ts';
 import { isBefore, type Position, type Window } from './queue/window.ts';
 import { mayOffer, type State } from './state.ts';
-import { elderKey, holderOf } from './steps/occupation.ts';
+import { currentTask, elderKey, holderOf } from './steps/occupation.ts';
 import type { Task } from './task.ts';
 
 export interface Violation {
@@ -104,6 +105,13 @@ function checkExecutors(state: State, expect: Expect): void {
   const held = [...state.executors.values(), ...state.elders.values()].filter(
     ({ occupation }) => occupation !== null,
   );
+  for (const executor of held) {
+    const { occupation } = executor;
+    const isOver = occupation !== null && currentTask(state, executor, occupation) === null;
+    expect(isOver === state.leftovers.has(executor), 'S8', () => `${executor.id}: ${isOver}`);
+  }
+  const isHeld = [...state.leftovers.keys()].every((executor) => held.includes(executor));
+  expect(isHeld, 'S8', () => 'nobody has what is written as a leftover');
   expect(
     state.heldCount === held.length,
     'S3',

@@ -11,7 +11,7 @@ import { beginGrace } from './steps/cancel.ts';
 import { watchRecord } from './steps/operator.ts';
 import { askForDelayed } from './steps/load.ts';
 import { sendDue } from './steps/notify.ts';
-import { recallExecutor } from './steps/fleet.ts';
+import { recallExecutor, recallLeftover } from './steps/fleet.ts';
 import { movePause, watchPause } from './steps/settings.ts';
 import { kindOf, type Task } from './task.ts';
 
@@ -80,6 +80,7 @@ export function restore(options: {
     }
     watchLimits(state, task);
   }
+  for (const row of options.whole.leftover) recallLeftover(state, row, now, output);
   if (aliveAt !== null && now - aliveAt > ABSENCE_MS_MIN)
     creditAbsence(state, aliveAt, now, output);
   askForDelayed(state, output);

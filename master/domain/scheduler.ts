@@ -34,6 +34,7 @@ import {
   frameRefused,
   heartbeatReceived,
 } from './steps/presence.ts';
+import { writeLeftovers } from './steps/occupation.ts';
 import { settingsChanged } from './steps/settings.ts';
 import { tasksSubmitted } from './steps/submit.ts';
 import { flush, ticked } from './steps/tick.ts';
@@ -46,6 +47,7 @@ export function step(state: State, event: Event, now: number, out: Output): void
   if (!event.type.endsWith('Loaded')) releaseDue(state, now);
   apply(state, event, now, out);
   assignRoused(state, now, out);
+  writeLeftovers(state, out);
 }
 
 function apply(state: State, event: Event, now: number, out: Output): void {

@@ -2,7 +2,7 @@
  * Everything the scheduler knows, in memory. A mirror of rows: it may be thrown away and rebuilt
  * at any moment (`restore.ts`). Only `step` and what it calls change it.
  */
-import type { Doubt, Executor, ExecutorRecord } from './executor.ts';
+import type { Doubt, Executor, ExecutorRecord, Leftover } from './executor.ts';
 import {
   KINDS_MAX,
   LANES_MAX,
@@ -132,6 +132,10 @@ export interface State {
   readonly elders: Map<string, Executor>;
   /** Attempts that executors have: from the offer until they have reported, or their lease has ended. */
   heldCount: number;
+  /** Of those attempts the ones that are over for their tasks, as the rows have them. */
+  readonly leftovers: Map<Executor, Leftover>;
+  /** Executors of which that may have changed in this step. */
+  readonly unsettled: Set<Executor>;
   /** Losses that are not decided yet, by `elderKey` of the process. */
   readonly doubts: Map<string, Doubt>;
   readonly pools: Map<string, Pool>;
@@ -192,6 +196,8 @@ export function createState(options: {
     executorRecords: new Map(),
     elders: new Map(),
     heldCount: 0,
+    leftovers: new Map(),
+    unsettled: new Set(),
     doubts: new Map(),
     pools: new Map(),
     junctions: new Junctions(),

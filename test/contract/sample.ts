@@ -131,6 +131,10 @@ export const wholeRows: {
       reserve: n % 2 === 0 ? null : [],
     },
   }),
+  leftover: (which, n) => ({
+    key: [`t-${which}`, 7],
+    row: { taskId: `t-${which}`, attempt: 7, executorId: `x-${n}`, incarnation: `${n}` },
+  }),
 };
 
 export const finish = (

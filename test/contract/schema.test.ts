@@ -55,6 +55,7 @@ describe('schema.sql', function () {
       'namespace',
       'lane',
       'executor',
+      'leftover',
       'task',
       'task_attempt',
       'installation',

@@ -141,6 +141,14 @@ function checkMirror(process: Process, ledger: Ledger, state: State): void {
       world.violate('M1', `${id} in memory differs from its row: ${held}, ${JSON.stringify(row)}`);
     }
   }
+  const leftovers = [...state.leftovers.values()].map(
+    ({ taskId, attempt }) => `${taskId}/${attempt}`,
+  );
+  const { size } = new Set([...leftovers, ...ledger.leftovers]);
+  if (size !== ledger.leftovers.size || size !== new Set(leftovers).size) {
+    const rows = [...ledger.leftovers].join(', ');
+    world.violate('M1', `what may still run is ${leftovers.join(', ')}, by the rows ${rows}`);
+  }
   for (const row of ledger.live.values()) {
     if (state.tasks.has(row.id)) continue;
     if (row.state !== 'waiting') {

@@ -25,6 +25,8 @@ export class Ledger {
   readonly history = new Map<number, Task>();
   readonly notifications = new Map<number, Notification>();
   readonly attempts = new Map<number, Map<number, AttemptRecord>>();
+  /** Names of attempts that are over and were not reported. */
+  readonly leftovers = new Set<string>();
   readonly #seqById = new Map<string, number>();
   #offered: Task[] = [];
   readonly frames: FrameChecks;
@@ -116,7 +118,10 @@ export class Ledger {
     }
     this.#offerChecks.begin(commit);
     // How attempts ended is asked of by what is checked of their tasks.
-    for (const write of writes) if (write.table === 'attempt') this.#attemptWritten(write);
+    for (const write of writes) {
+      if (write.table === 'attempt') this.#attemptWritten(write);
+      if (write.table === 'leftover') this.#leftoverWritten(write);
+    }
     const again = new Set<number>();
     for (const { op, table, key } of writes) {
       if (op === 'remove' && table === 'history') again.add(this.#reopened(key[0]));
@@ -129,6 +134,11 @@ export class Ledger {
     for (const write of writes) if (write.table === 'history') this.#historyWritten(write);
     this.#checkOneTaskEach();
     this.#offerChecks.end(this.live.values());
+  }
+
+  #leftoverWritten({ op, key }: RowWrite<'leftover'>): void {
+    if (op === 'remove') this.leftovers.delete(key.join('/'));
+    else this.leftovers.add(key.join('/'));
   }
 
   #attemptWritten(write: RowWrite<'attempt'>): void {

@@ -110,6 +110,7 @@ function outcomeOf(task: Task, reported: AttemptEnd['outcome']): AttemptOutcome 
 function settleEnding(state: State, task: Task, out: Output): void {
   const executor = holderOf(state, task);
   if (executor === undefined) return;
+  state.unsettled.add(executor);
   executor.ending = null;
   if (executor.isFrozen) setFrozen(executor, false, out);
 }

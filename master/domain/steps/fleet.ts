@@ -1,5 +1,12 @@
 /** Processes under executor ids, how long they may be silent, and the pools they are members of. */
-import { type Executor, NO_OVERRIDE, poolKeyOf } from '../executor.ts';
+import {
+  type Executor,
+  type Leftover,
+  NO_OVERRIDE,
+  type Occupation,
+  poolKeyOf,
+} from '../executor.ts';
+import type { Output } from '../effects.ts';
 import { createPool } from '../queue/lane.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
@@ -7,10 +14,34 @@ import { elderKey, leaveIdle, occupy } from './occupation.ts';
 
 /** An executor known only from the row of a task it was running when the master stopped. */
 export function recallExecutor(state: State, task: Task, now: number): Executor {
-  const id = task.executorId ?? '';
-  const executor = createExecutor(state, id, task.incarnation ?? '', now);
-  const accepted = task.state === 'running';
-  occupy(state, executor, { taskId: task.id, attempt: task.attempt, accepted });
+  const { executorId, incarnation, attempt } = task;
+  const occupation = { taskId: task.id, attempt, accepted: task.state === 'running' };
+  return recall(state, executorId ?? '', incarnation ?? '', occupation, now);
+}
+
+/** One that had not reported what is over for its task. */
+export function recallLeftover(state: State, row: Leftover, now: number, out: Output): void {
+  const { executorId, incarnation, taskId, attempt } = row;
+  const newest = state.executors.get(executorId);
+  const other = newest?.incarnation === incarnation ? newest : undefined;
+  if (other !== undefined || state.elders.has(elderKey(executorId, incarnation))) {
+    // It has another one since, as it may say of itself.
+    out.changes.push({ op: 'remove', table: 'leftover', key: [taskId, attempt], expect: 'any' });
+    return;
+  }
+  const occupation = { taskId, attempt, accepted: true };
+  state.leftovers.set(recall(state, executorId, incarnation, occupation, now), row);
+}
+
+function recall(
+  state: State,
+  id: string,
+  incarnation: string,
+  occupation: Occupation,
+  now: number,
+): Executor {
+  const executor = createExecutor(state, id, incarnation, now);
+  occupy(state, executor, occupation);
   // Which of two is the newest shows when one of them comes.
   if (state.executors.has(id)) state.elders.set(elderKey(id, executor.incarnation), executor);
   else state.executors.set(id, executor);

@@ -1,6 +1,6 @@
 /** Which attempt an executor is occupied with, and when it is free for another. */
 import type { Output } from '../effects.ts';
-import type { Executor, Occupation } from '../executor.ts';
+import type { Executor, Leftover, Occupation } from '../executor.ts';
 import { addIdle, removeIdle } from '../queue/junctions.ts';
 import type { State } from '../state.ts';
 import type { Task } from '../task.ts';
@@ -69,6 +69,35 @@ export function occupy(state: State, executor: Executor, occupation: Occupation 
   if (executor.occupation !== null) state.heldCount--;
   if (occupation !== null) state.heldCount++;
   executor.occupation = occupation;
+  state.unsettled.add(executor);
+}
+
+/**
+ * Writes which executors may still run what is over, and which do no more: it counts as running, also
+ * for a master that begins.
+ */
+export function writeLeftovers(state: State, out: Output): void {
+  for (const executor of state.unsettled) {
+    const { id: executorId, incarnation, occupation } = executor;
+    const isOver = occupation !== null && currentTask(state, executor, occupation) === null;
+    const before = state.leftovers.get(executor);
+    if (isOver && isSame(before, occupation)) continue;
+    if (before !== undefined) {
+      state.leftovers.delete(executor);
+      const key = [before.taskId, before.attempt] as const;
+      out.changes.push({ op: 'remove', table: 'leftover', key, expect: 'any' });
+    }
+    if (!isOver) continue;
+    const { taskId, attempt } = occupation;
+    const row: Leftover = { taskId, attempt, executorId, incarnation };
+    state.leftovers.set(executor, row);
+    out.changes.push({ op: 'put', table: 'leftover', key: [taskId, attempt], row });
+  }
+  state.unsettled.clear();
+}
+
+function isSame(one: AttemptKey | undefined, other: AttemptKey): boolean {
+  return one?.taskId === other.taskId && one.attempt === other.attempt;
 }
 
 /** The executor is done with whatever occupied it. */

@@ -177,6 +177,14 @@ export const laneColumns = (t: Types): string => `
   kind ${t.key(255)} NOT NULL,
   user_group ${t.name(64)} NOT NULL`;
 
+export const leftoverColumns = (t: Types): string => `
+  ns ${t.integer} NOT NULL,
+  task_id ${t.key(64)} NOT NULL,
+  attempt ${t.integer} NOT NULL,
+  executor_id ${t.key(64)} NOT NULL,
+  incarnation ${t.name(64)} NOT NULL,
+  PRIMARY KEY (ns, task_id, attempt)`;
+
 const versionColumns = (t: Types): string => `
   id ${t.integer} NOT NULL PRIMARY KEY,
   version ${t.integer} NOT NULL`;
@@ -250,7 +258,8 @@ const taskIndexes: readonly Index[] = [
   { name: 'ns_id', columns: 'ns, id', unique: true },
   { name: 'queue', columns: 'state, lane_seq, order_time, seq, due_at' },
   { name: 'ns_due', columns: 'ns, due_at, seq' },
-  { name: 'ns_end', columns: 'ns, end_by' },
+  // With the deadline, which alone counts in a pause.
+  { name: 'ns_end', columns: 'ns, end_by, deadline_at' },
 ];
 
 const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => string[])[] = [
@@ -287,6 +296,7 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
       ]),
       ...addColumns(existing, 'task_attempt', addedAttemptColumns(t)),
       ...dialect.createTable('executor', executorColumns(t), []),
+      ...dialect.createTable('leftover', leftoverColumns(t), []),
       ...dialect.createTable('installation', installationColumns(t), []),
       // Last: as long as it is there, whoever begins again deposes its masters.
       'DROP TABLE IF EXISTS master',
@@ -297,7 +307,8 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
 export const SCHEMA_VERSION = steps.length;
 
 /** What a step may have made; so far it has told of it in `schema_version`. */
-const OURS = /^(master|namespace|lane|executor|task|task_attempt|installation|task_history_\d{8})$/;
+const OURS =
+  /^(master|namespace|lane|executor|leftover|task|task_attempt|installation|task_history_\d{8})$/;
 
 /**
  * Brings the schema to this version. Masters that start together take turns.

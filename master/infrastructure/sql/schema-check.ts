@@ -11,6 +11,7 @@ import {
   endColumns,
   type Existing,
   executorColumns,
+  leftoverColumns,
   installationColumns,
   laneColumns,
   liveTaskColumns,
@@ -36,6 +37,7 @@ export async function checkColumns(database: Database): Promise<void> {
     'task_attempt',
     'lane',
     'executor',
+    'leftover',
     'installation',
     ...segments,
   ];
@@ -87,6 +89,7 @@ function tablesOf(t: Types, segments: readonly string[], existing: Existing) {
     ...named,
     whole('lane', laneColumns(t)),
     whole('executor', executorColumns(t)),
+    whole('leftover', leftoverColumns(t)),
     whole('installation', installationColumns(t)),
   ];
 }

@@ -1,6 +1,6 @@
 /** Bugs of pauses and limits, for `mutants.ts`. */
 import { NO_SETTINGS, type Pause } from '../../../master/domain/state.ts';
-import { type Mutant, onEvent, onState, onStore } from '../actors/sabotage.ts';
+import { type Mutant, onEvent, onState, onStore, onWrites } from '../actors/sabotage.ts';
 
 const settings = { hasOperator: true };
 
@@ -51,6 +51,20 @@ export function settingsMutants(): Mutant[] {
       ...onStore((store) => ({
         takeTerm: async (...of) => ({ ...(await store.takeTerm(...of)), settings: NO_SETTINGS }),
       })),
+    },
+    {
+      name: 'forgets at its start what is over and has not been reported',
+      faults: { masterCrash: true, handlers: true },
+      settings: { longRunChance: 1, executorCount: 6, commandChance: 0.6, stormMs: 120_000 },
+      ...onStore((store) => ({
+        loadWhole: async () => ({ ...(await store.loadWhole()), leftover: [] }),
+      })),
+    },
+    {
+      name: 'forgets to write what is over and has not been reported',
+      faults: { handlers: true },
+      settings: { longRunChance: 1, executorCount: 6, commandChance: 0.6, stormMs: 120_000 },
+      ...onWrites((write) => (write.table === 'leftover' ? null : write)),
     },
     {
       name: 'never ends a pause by itself',

@@ -14,6 +14,7 @@ import {
   SECOND,
   written,
 } from '../../helpers/domain.ts';
+import { noRows } from '../../helpers/task.ts';
 
 let scheduler: Scheduler;
 beforeEach(() => {
@@ -193,6 +194,29 @@ describe('max_running', () => {
     scheduler.connect('y');
     expect(offers(scheduler.submit({ id: 'b' }))).to.deep.equal([]);
     expect(offers(scheduler.pass(scheduler.state.policy.leaseMs + SECOND))).not.to.deep.equal([]);
+  });
+
+  it('counts also after a restart what is over, and was not reported', () => {
+    const deaf = new Scheduler();
+    deaf.connect('x');
+    deaf.run('x');
+    deaf.command({ type: 'cancelRequested', taskId: 'a' });
+    const fenced = deaf.pass(10 * SECOND);
+    const { incarnation } = deaf.executor('x');
+    const row = { taskId: 'a', attempt: 1, executorId: 'x', incarnation };
+    const put = { op: 'put', table: 'leftover', key: ['a', 1], row };
+    expect(fenced.changes).to.deep.include(put);
+
+    const settings = { ...NO_SETTINGS, maxRunning: 1 };
+    const whole = { ...noRows, leftover: [row] };
+    ({ scheduler } = Scheduler.restored({ whole, settings }));
+    scheduler.connect('y');
+    expect(offers(scheduler.submit({ id: 'b' }))).to.deep.equal([]);
+    const running = [{ taskId: 'a', attempt: 1, state: 'running' as const }];
+    expect(offers(scheduler.connect('x', { incarnation, running }))).to.deep.equal([]);
+    const out = scheduler.end('x', { outcome: 'canceled' });
+    expect(offers(out)).to.have.length(1);
+    expect(written(out)).to.include('remove leftover');
   });
 
   it('ends nothing where it is lowered, and lets begin what waits where it is lifted', () => {

@@ -4,10 +4,18 @@ import { attempt } from './attempt.ts';
 import { executor } from './executor.ts';
 import { history } from './history.ts';
 import { lane } from './lane.ts';
+import { leftover } from './leftover.ts';
 import type { Table, WholeTable } from './table.ts';
 import { task } from './task.ts';
 
 type Tables = { readonly [N in TableName]: Table<N> };
 type WholeTables = { readonly [N in WholeName]: WholeTable<N> };
 
-export const tables: Tables & WholeTables = { lane, task, history, attempt, executor };
+export const tables: Tables & WholeTables = {
+  lane,
+  task,
+  history,
+  attempt,
+  executor,
+  leftover,
+};
