@@ -11,7 +11,7 @@ describe('soda namespace', function () {
   const bodies = () => api.received.map(({ method, path, body }) => [method, path, body]);
 
   it('makes, changes, shows and deletes', async () => {
-    const made = await namespace('set', 'video', '--max-running', '20', '--retention', 'short');
+    const made = await namespace('set', 'video', '--max-running', '20');
     expect(made).to.include({ code: 0, out: 'set: video\n' });
     await namespace(
       'set',
@@ -26,7 +26,7 @@ describe('soda namespace', function () {
     await namespace('set', 'audio', '--max-waiting', 'none', '--resume', '--json');
     await namespace('set', 'audio', '--pause');
     expect(bodies()).to.deep.equal([
-      ['PUT', '/namespace/video', { retention: 'short', max_running: 20 }],
+      ['PUT', '/namespace/video', { max_running: 20 }],
       [
         'PUT',
         '/namespace/audio',
@@ -36,7 +36,7 @@ describe('soda namespace', function () {
       ['PUT', '/namespace/audio', { paused: {} }],
     ]);
     const { out } = await namespace('list');
-    expect(out).to.equal('audio\t3\t1\t\t\tnormal\tsince \nvideo\t3\t1\t\t20\tshort\t\n');
+    expect(out).to.equal('audio\t3\t1\t\t\tnormal\tsince \nvideo\t3\t1\t\t20\tnormal\t\n');
     const shown = (await namespace('get', 'video')).out;
     expect(shown)
       .to.match(/^waiting: +3$/m)
@@ -61,7 +61,6 @@ describe('soda namespace', function () {
       ['--max-running', 'many'],
       ['--until', '2030-01-01T00:00:00Z'],
       ['--pause', '--resume'],
-      ['--retention', 'ever'],
     ]) {
       expect((await namespace('set', 'audio', ...args)).code, args.join(' ')).to.equal(2);
     }
