@@ -15,6 +15,7 @@ import {
   type FailureReason,
   isStartOverdue,
   type Notification,
+  startByAfter,
   startLimitOf,
   type Task,
   type TerminalState,
@@ -147,8 +148,11 @@ function recordAttempt(
 }
 
 function requeue(state: State, task: Task, dueAt: number, now: number, out: Output): void {
-  // An offer that came to nothing is no start: the time that is left goes on.
+  const { paused } = state.settings;
+  // An offer that came to nothing is no start: the time that is left goes on. What has passed of a
+  // pause is credited here: its end credits only what comes after the new due time.
   if (task.startedAt !== null || dueAt > now) task.startBy = startLimitOf(task, dueAt);
+  else if (paused !== null) task.startBy = startByAfter(task, paused.at, now);
   task.state = 'waiting';
   task.dueAt = dueAt;
   task.incarnation = null;

@@ -125,6 +125,20 @@ describe('a pause', () => {
     expect(finished(scheduler.pass(50 * SECOND)).map(({ id }) => id)).to.deep.equal(['in it']);
   });
 
+  it('does not count either where an offer has come to nothing in it', () => {
+    scheduler.connect('x');
+    scheduler.submit({ startTimeoutMs: MINUTE });
+    scheduler.pass(SECOND);
+    pause();
+    scheduler.pass(3 * SECOND);
+    scheduler.reject('x');
+    scheduler.pass(HOUR);
+    scheduler.disconnect('x', true);
+    set({});
+    expect(finished(scheduler.pass(59 * SECOND - 1))).to.deep.equal([]);
+    expect(finished(scheduler.pass(1)).map(({ id }) => id)).to.deep.equal(['a']);
+  });
+
   it('counts once where there was no master for a part of it', () => {
     const settings = { ...NO_SETTINGS, paused: { at: BEGIN - HOUR, reason: null, until: null } };
     const { output } = Scheduler.restored({ settings, aliveAt: BEGIN - MINUTE });
