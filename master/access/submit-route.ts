@@ -18,7 +18,8 @@ import type { SubmitOutcome } from '../domain/effects.ts';
 import { answers } from './answers.ts';
 import { invalidFields, Problem } from './problem.ts';
 import { findItems } from './body/batch-items.ts';
-import { problemOfBroken, problemOfRefused, readJson } from './body/fields.ts';
+import { problemOfBroken, problemOfRefused } from './body/fields.ts';
+import { findBreak } from './body/json-break.ts';
 import { Pieces, runAtOnce } from './body/pieces.ts';
 import { isSameRequest } from './body/request-digest.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from './route.ts';
@@ -206,7 +207,7 @@ function* readBatch(bytes: Buffer, read: Read): Generator<void, Batch> {
     yield* findItems(bytes, items);
     for (const [place, item] of items.entries()) {
       yield;
-      yield* readItem(read(bytes, item, null), item, place, batch);
+      yield* readItem(read(bytes, item, null), bytes, item, place, batch);
     }
     return batch;
   } catch (error) {
@@ -218,20 +219,16 @@ function* readBatch(bytes: Buffer, read: Read): Generator<void, Batch> {
 
 /** What is broken in an item may be noticed only behind it, where a bracket is missing. */
 function* firstBreak(bytes: Buffer, items: readonly Range[]): Generator<void, number | null> {
-  for (const { start, end } of items) {
-    yield;
-    if (end - start > HTTP_LIMITS.itemBytesMax) continue;
-    try {
-      readJson(bytes, { start, end }, true);
-    } catch (error) {
-      if (error instanceof BrokenJson && error.at < end) return error.at;
-    }
+  for (const item of items) {
+    const at = yield* findBreak(bytes, item);
+    if (at !== null && at < item.end) return at;
   }
   return null;
 }
 
 function* readItem(
   reading: Generator<void, Submission>,
+  bytes: Buffer,
   item: Range,
   place: number,
   batch: Batch,
@@ -242,6 +239,9 @@ function* readItem(
     batch.places.push(place);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
+    // It may have been refused before its end: a body that is not JSON must not be taken in part.
+    const at = yield* findBreak(bytes, item);
+    if (at !== null) throw new BrokenJson(at);
     batch.results[place] = refused(error);
   }
 }

@@ -109,8 +109,8 @@ describe('bodies over HTTP', function () {
     });
   }
 
-  it('are refused an item at a time by their length, whatever is in it', async () => {
-    const large = `[${' '.repeat(320 * 1024)} tru]`;
+  it('are refused an item at a time by their length, whatever JSON is in it', async () => {
+    const large = `[${' '.repeat(320 * 1024)} true]`;
     const answer = await face.post(BATCH, batchOf([good, large, good].join(',')));
     const { results } = answer.json();
     expect(results.map(({ code }) => code)).to.deep.equal([202, 413, 202]);
@@ -129,6 +129,28 @@ describe('bodies over HTTP', function () {
       const answer = await face.post(BATCH, body);
       expect(answer.status, body).to.equal(400);
       expect(answer.json().detail, body).to.include(`line ${line} column ${column}.`);
+    }
+    expect(face.master.submissions).to.deep.equal([]);
+  });
+
+  it('are taken in no part where an item is refused and is not JSON behind that', async () => {
+    const key = '"a":1,"a":2';
+    for (const [item, column] of [
+      [`{${key} garbage !! }`, 14],
+      ['{"__proto__":1 "x" : : }', 16],
+      [`{${key} ] ]`, 14],
+      [`{${key},"b":"\n\\q"}`, 18],
+      [`{${key},"b":"\\q"}`, 19],
+      [`{"a":nonsense${' '.repeat(330_000)}}`, 6],
+      [`{"task":{"params":${'['.repeat(40)} x ${']'.repeat(40)}}}`, 60],
+      [`{"x":[${'1,'.repeat(1_100)}x]}`, 2_207],
+    ] as const) {
+      const answer = await face.post(BATCH, `{"tasks":[${good},\n${item}]}`);
+      expect(answer.status, item.slice(0, 40)).to.equal(400);
+      expect(answer.json().detail).to.match(
+        /^The body is not valid JSON: .* line \d+ column \d+\.$/,
+      );
+      if (!item.includes('\n')) expect(answer.json().detail).to.include(`line 2 column ${column}.`);
     }
     expect(face.master.submissions).to.deep.equal([]);
   });
