@@ -11,6 +11,7 @@ import {
   MAILBOX_FRAME_BYTES_MAX,
   type Tally,
   TURN_EVENT_COUNT_MAX,
+  TURN_LONG_REPORT_COUNT_MAX,
   TURN_PARAMS_LENGTH_MAX,
 } from '../domain/bounds.ts';
 import type { Event } from '../domain/events.ts';
@@ -73,12 +74,15 @@ export class Mailbox {
     this.#all.bytes += bytes;
   }
 
-  /** The events of one turn, oldest first: so many, a batch counted by its tasks, the last one whole. */
+  /** The events of one turn, oldest first: so many, a batch counted by its tasks, the last one whole. Reports of long rows may be overtaken. */
   takeTurn(): Event[] {
     const taken: Event[] = [];
     let weight = 0;
     let paramsLength = 0;
+    let longReportCount = 0;
     for (const [event, bytes] of this.#events) {
+      // Those behind it do not depend on it.
+      if (isLongReport(event) && ++longReportCount > TURN_LONG_REPORT_COUNT_MAX) continue;
       if (weight >= TURN_EVENT_COUNT_MAX || paramsLength >= TURN_PARAMS_LENGTH_MAX) break;
       if (event.type === 'tasksSubmitted') {
         weight += event.tasks.length;
@@ -92,6 +96,13 @@ export class Mailbox {
     }
     return taken;
   }
+}
+
+/** Of a callback that was put off nobody has seen the row. */
+function isLongReport(event: Event): boolean {
+  return (
+    event.type === 'notificationPutOff' || (event.type === 'notificationTried' && !!event.isLong)
+  );
 }
 
 /**

@@ -72,6 +72,12 @@ export const RETURN_COUNT_MAX = 3;
 export const TURN_EVENT_COUNT_MAX = 1024;
 
 /**
+ * Reports of callbacks in one turn whose rows are long, or may be: what tells of a callback stands in the row with
+ * the result, which is written anew. The others wait for the next turn, and hold up nobody.
+ */
+export const TURN_LONG_REPORT_COUNT_MAX = 16;
+
+/**
  * Read for one turn: tasks of commands that are not in memory, and the bytes of these, about (or one
  * of them); lanes, a page for all together. What is beyond waits for the next turn.
  */
@@ -125,6 +131,19 @@ export const HELLO_BYTES_MAX = 64 * KiB;
 
 /** Heartbeats of a connection in a second: they need no ack, so that nothing else bounds them. Beyond it it is closed. */
 export const HEARTBEAT_COUNT_MAX = 256;
+
+/**
+ * Frames of a connection in a second, of whatever kind, and their bytes: several times what may be unacknowledged
+ * and comes again at once after a reconnect. Beyond it it is closed.
+ */
+export const FRAME_COUNT_MAX = 4_096;
+export const FRAME_BYTES_MAX = 16 * MiB;
+
+/** Characters of a value in a frame that is read with it; longer ones are read only by whoever keeps them. */
+export const FRAME_VALUE_LENGTH_MAX = 16 * KiB;
+
+/** Time for frames of executors in a turn of the event loop; who sends more then waits for the next one. */
+export const FRAMES_MS_MAX = 8;
 
 /** Answers to pings that the peer has not read; beyond it its connection is closed. */
 export const PONGS_UNSENT_MAX = 60;

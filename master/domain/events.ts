@@ -226,6 +226,8 @@ export type Event =
       readonly retryAfterMs: number | null;
       /** How often the receiver may have seen it: more than once where a connection broke. */
       readonly tryCount: number;
+      /** Its row is long. */
+      readonly isLong?: true;
     }
   /** Handed back without having been sent: its receiver answers nobody. */
   | {

@@ -21,6 +21,9 @@ const FAILING_WAIT_MS = 60_000;
 const FIRST_ANSWER_WAIT_MS = 5_000;
 const LOGGED_ORIGINS_MAX = 5;
 
+/** Of a body: the row that holds what is in it takes some time to be written anew. */
+const LONG_BODY_LENGTH = 16 * 1024;
+
 export interface HttpNotifierOptions {
   /** Standard Webhooks secrets (`whsec_...`), newest first; every callback is signed with each. */
   readonly secrets: readonly string[];
@@ -150,7 +153,8 @@ export class HttpNotifier {
     if (this.#stopped) return;
     this.#trying.delete(id);
     if (tried?.outcome === 'delivered') this.#remember(turn.item, tried);
-    if (tried !== null) this.#report(turn.item, tried);
+    const isLong = typeof json === 'string' && json.length > LONG_BODY_LENGTH;
+    if (tried !== null) this.#report(turn.item, isLong ? { ...tried, isLong } : tried);
     this.#queue.settle(turn, verdict);
   }
 

@@ -21,6 +21,31 @@ describe('the mailbox', () => {
     expect(turns.flat()).to.deep.equal(posted);
   });
 
+  it('gives a turn few reports of callbacks whose rows are long, and all else before the others', () => {
+    const mailbox = new Mailbox();
+    mailbox.open();
+    const about = { term: 1, finishedAt: 1, error: null };
+    for (let taskSeq = 0; taskSeq < 100; taskSeq++) {
+      const answer = {
+        outcome: 'delivered',
+        status: 200,
+        retryAfterMs: null,
+        tryCount: 1,
+      } as const;
+      const tried = { type: 'notificationTried', ...about, taskSeq, ...answer } as const;
+      mailbox.put({ type: 'notificationPutOff', ...about, taskSeq, error: 'later', afterMs: 1 }, 0);
+      mailbox.put(taskSeq % 2 === 0 ? { ...tried, isLong: true } : tried, 0);
+    }
+    const isLong = (event: Event) => event.type === 'notificationPutOff' || 'isLong' in event;
+    const turns: Event[][] = [];
+    while (mailbox.size > 0) turns.push(mailbox.takeTurn());
+    expect(turns[0]?.filter((event) => !isLong(event))).to.have.length(50);
+    expect(turns.map((turn) => turn.filter(isLong).length)).to.deep.equal([
+      ...Array.from({ length: 9 }, () => 16),
+      6,
+    ]);
+  });
+
   it('keeps one hello of each process, also where two have the same host and number', () => {
     const mailbox = new Mailbox();
     mailbox.open();
