@@ -40,20 +40,56 @@ export function jsonElements(text: string): string[] {
   return elements;
 }
 
+/**
+ * An object with `null` in the place of its members that are longer than `lengthMax`, so that reading it costs
+ * little: what is cut is not looked into. Of members called `opened` only what is within them and longer
+ * is cut, if that is enough. Where the text is not JSON, neither is what comes back, or what was cut.
+ */
+export function withoutLong(text: string, lengthMax: number, opened?: string): string {
+  if (text.length <= lengthMax) return text;
+  let short = '';
+  let keptFrom = 0;
+  for (const { key, start, end } of membersOf(text, afterSpace(text, 0))) {
+    if (end - start <= lengthMax) continue;
+    const inner =
+      opened !== undefined && means(key, opened)
+        ? withoutLong(text.slice(start, end), lengthMax)
+        : '';
+    const isEnough = inner !== '' && inner.length <= lengthMax;
+    short += text.slice(keptFrom, start) + (isEnough ? inner : 'null');
+    keptFrom = end;
+  }
+  return short + text.slice(keptFrom);
+}
+
 function memberAt(text: string, start: number, name: string): number | undefined {
-  if (text.charCodeAt(start) !== BRACE_OPEN) return undefined;
   let found: number | undefined;
-  let at = afterSpace(text, start + 1);
+  for (const member of membersOf(text, start)) {
+    if (means(member.key, name)) found = member.start;
+  }
+  return found;
+}
+
+interface Member {
+  /** As it is written. */
+  readonly key: string;
+  /** Of its value. */
+  readonly start: number;
+  readonly end: number;
+}
+
+function* membersOf(text: string, objectStart: number): Generator<Member, void> {
+  if (text.charCodeAt(objectStart) !== BRACE_OPEN) return;
+  let at = afterSpace(text, objectStart + 1);
   while (text.charCodeAt(at) === QUOTE) {
     const keyEnd = endOfString(text, at);
-    const key = text.slice(at, keyEnd);
-    const valueStart = afterSpace(text, afterSpace(text, keyEnd) + 1);
-    if (means(key, name)) found = valueStart;
-    at = afterSpace(text, endOfValue(text, valueStart));
+    const start = afterSpace(text, afterSpace(text, keyEnd) + 1);
+    const end = endOfValue(text, start);
+    yield { key: text.slice(at, keyEnd), start, end };
+    at = afterSpace(text, end);
     if (text.charCodeAt(at) !== COMMA) break;
     at = afterSpace(text, at + 1);
   }
-  return found;
 }
 
 function means(key: string, name: string): boolean {

@@ -117,6 +117,50 @@ describe('executor gateway', () => {
     expect(master.of('heartbeatReceived').length).to.be.below(5_000);
   });
 
+  it('drops an executor that floods it with frames of any kind, or with bytes', async () => {
+    const acks = await RawExecutor.join(master.port);
+    for (let count = 0; count < 6_000; count += 1) acks.send('{"type":"ack","ack":0}');
+    expect(await acks.closed).to.deep.equal({
+      code: CloseCode.overflow,
+      reason: 'too many frames in a second',
+    });
+    const repeats = await RawExecutor.join(master.port, { executor_id: 'e2' });
+    const state = `[${'{},'.repeat(300_000)}{}]`;
+    for (let count = 0; count < 30; count += 1) {
+      repeats.send(
+        `{"type":"progress","seq":1,"ack":0,"task_id":"t1","attempt":1,"state":${state}}`,
+      );
+    }
+    expect(await repeats.closed).to.deep.equal({
+      code: CloseCode.overflow,
+      reason: 'too many bytes of frames in a second',
+    });
+    expect(master.of('progressReported')).to.have.length(1);
+  });
+
+  it('reads long values only where they are kept', async () => {
+    const executor = await RawExecutor.join(master.port);
+    const long = `[${'?,'.repeat(20_000)}]`;
+    executor.send(
+      `{"type":"progress","seq":1,"ack":0,"task_id":"t1","attempt":1,"percent":7,"x":${long},"state":${long}}`,
+    );
+    expect(await master.nth('progressReported')).to.deep.include({ percent: 7, state: undefined });
+    executor.send(
+      `{"type":"result","seq":2,"ack":0,"task_id":"t1","attempt":1,"outcome":"succeeded","result":${long}}`,
+    );
+    const { outcome, error } = await master.nth('attemptEnded');
+    expect([outcome, error?.message]).to.deep.equal([
+      'failed',
+      'The result of attempt 1 of t1 is not JSON.',
+    ]);
+    executor.send(
+      `{"type":"result","seq":3,"ack":0,"task_id":"t1","attempt":1,"outcome":"failed",` +
+        `"error":{"message":"m","details":{"a":"${'x'.repeat(30_000)}"}}}`,
+    );
+    const failed = await master.nth('attemptEnded', 2);
+    expect(failed.error?.details).to.have.length(30_008);
+  });
+
   it('closes what is not a frame, and nobody else', async () => {
     const bystander = await RawExecutor.join(master.port, { executor_id: 'bystander' });
     const cases: [string, unknown, number][] = [

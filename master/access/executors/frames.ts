@@ -5,14 +5,17 @@
  * attempt with a message instead of ending the connection, which would only bring the same frame back.
  */
 import {
+  BrokenJson,
   RefusedJson,
   SESSION_LIMITS,
   decodeFrame,
+  executorFrame,
   jsonAt,
   jsonObject,
   refusalOf,
   scanValue,
   subjectFrame,
+  withoutLong,
 } from '@soda-scheduler/protocol';
 import type {
   ExecutorFrame,
@@ -22,6 +25,7 @@ import type {
   ResultFrame,
   RunningAttempt,
 } from '@soda-scheduler/protocol';
+import { FRAME_VALUE_LENGTH_MAX } from '../../domain/bounds.ts';
 import type { ExecutorCommand } from '../../domain/effects.ts';
 import type { AttemptResult, Event, ExecutorHello, ReportedAttempt } from '../../domain/events.ts';
 import type { Task } from '../../domain/task.ts';
@@ -41,11 +45,16 @@ interface Sender {
 const proven = (about: Parameters<Proof>[0], proof: Proof) =>
   proof(about) ? {} : ({ isUnproven: true } as const);
 
+/** Long values are not looked into: a duplicate costs no more than its length, whatever is in it. */
+export function readFrame(text: string): ReturnType<typeof decodeFrame<typeof executorFrame>> {
+  return decodeFrame(executorFrame, withoutLong(text, FRAME_VALUE_LENGTH_MAX, 'error'));
+}
+
 /** What a sequenced frame is about, where nothing more of it can be read. */
 export function subjectOf(
   text: string,
 ): { readonly seq: number; readonly taskId: string; readonly attempt: number } | null {
-  const decoded = decodeFrame(subjectFrame, text);
+  const decoded = decodeFrame(subjectFrame, withoutLong(text, FRAME_VALUE_LENGTH_MAX));
   if ('problem' in decoded) return null;
   const { seq, task_id: taskId, attempt } = decoded.frame;
   return { seq, taskId, attempt };
@@ -247,6 +256,8 @@ function valueAt(frameText: string, path: readonly string[], bytesMax: number): 
   try {
     scanValue(slice);
   } catch (error) {
+    // It was not read with its frame.
+    if (error instanceof BrokenJson) return { problem: 'is not JSON.' };
     if (!(error instanceof RefusedJson)) throw error;
     return { problem: `is refused: ${refusalOf(error).slice(0, 512)}.` };
   }

@@ -17,7 +17,7 @@ import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
 import type { MasterStatus } from '../../application/master-handle.ts';
 import type { Log } from '../../application/ports.ts';
-import { HELLO_BYTES_MAX, PONGS_UNSENT_MAX } from '../../domain/bounds.ts';
+import { FRAMES_MS_MAX, HELLO_BYTES_MAX, PONGS_UNSENT_MAX } from '../../domain/bounds.ts';
 import { Problem, problemOf } from '../problem.ts';
 import type { ExecutorSessions } from './sessions.ts';
 
@@ -57,6 +57,9 @@ export interface GatewayOptions {
 export class ExecutorGateway {
   readonly #options: GatewayOptions;
   readonly #server = new WebSocketServer(SOCKET_OPTIONS);
+  /** For frames, in this turn of the event loop. */
+  #spentMs = 0;
+  readonly #paused = new Set<WebSocket>();
   #isShutDown = false;
 
   constructor(options: GatewayOptions) {
@@ -104,6 +107,21 @@ export class ExecutorGateway {
     } catch (error) {
       refuseUpgrade(socket, problemOf(error));
     }
+  }
+
+  /** Of all sockets together. One that goes beyond it in a turn of the event loop is read on in the next. */
+  #spend(socket: WebSocket, ms: number): void {
+    if (this.#spentMs === 0) setImmediate(() => this.#goOn());
+    this.#spentMs += ms;
+    if (this.#spentMs < FRAMES_MS_MAX || socket.isPaused) return;
+    socket.pause();
+    this.#paused.add(socket);
+  }
+
+  #goOn(): void {
+    this.#spentMs = 0;
+    for (const socket of this.#paused) socket.resume();
+    this.#paused.clear();
   }
 
   /** Null: it may be an executor. */
@@ -155,7 +173,9 @@ export class ExecutorGateway {
       // With the default `binaryType` a message is one Buffer.
       else {
         const isNew = connection.session === null;
+        const begunAt = performance.now();
         sessions.receive(connection, (data as Buffer).toString());
+        this.#spend(socket, performance.now() - begunAt);
         if (isNew && connection.session !== null) {
           limitMessages(socket, SESSION_LIMITS.frameBytesMax);
         }

@@ -2,6 +2,7 @@
 import { CloseCode, SESSION_LIMITS, Session } from '@soda-scheduler/protocol';
 import type { HelloFrame, MasterFrame } from '@soda-scheduler/protocol';
 import type { Clock } from '../../application/ports.ts';
+import { FRAME_BYTES_MAX, FRAME_COUNT_MAX } from '../../domain/bounds.ts';
 import type { Tally } from '../../domain/bounds.ts';
 import type { Proof } from './attempt-macs.ts';
 
@@ -40,6 +41,8 @@ export interface Connection {
   lastHeardAt: number;
   /** Since the last sweep. */
   heartbeatCount: number;
+  frameCount: number;
+  frameBytes: number;
   /** Null until a `hello`, also one that is refused then. */
   executorId: string | null;
   /** Null until a valid `hello`. */
@@ -83,6 +86,8 @@ export function openConnection(socket: FrameSocket, now: number): Connection {
     openedAt: now,
     lastHeardAt: now,
     heartbeatCount: 0,
+    frameCount: 0,
+    frameBytes: 0,
     executorId: null,
     session: null,
   };
@@ -99,6 +104,14 @@ export function silenceOf(
   }
   if (now - lastHeardAt < session.leaseMs) return null;
   return { code: CloseCode.silent, reason: CLOSE_REASONS.silent };
+}
+
+/** Why a connection is to be closed that is given this frame; null: it is not. */
+export function floodOf(connection: Connection, text: string): string | null {
+  connection.frameCount += 1;
+  connection.frameBytes += text.length;
+  if (connection.frameCount > FRAME_COUNT_MAX) return 'too many frames in a second';
+  return connection.frameBytes > FRAME_BYTES_MAX ? 'too many bytes of frames in a second' : null;
 }
 
 /** What an executor may wish for is a shorter lease than the one that is set. */
@@ -161,4 +174,13 @@ export function takeHeard(session: ExecutorSession, ack: number): ExecutorSessio
   const heard = session.cancels.filter(({ seq }) => seq <= ack);
   if (heard.length > 0) session.cancels = session.cancels.filter(({ seq }) => seq > ack);
   return heard;
+}
+
+/** Who of the processes under an executor id: as `freeze` names it. */
+export function processKey(executorId: string, incarnation: string): string {
+  return `${executorId} ${incarnation}`;
+}
+
+export function write(socket: FrameSocket, frame: MasterFrame): void {
+  socket.send(JSON.stringify(frame));
 }

@@ -7,19 +7,20 @@
  * A session outlives its connection by one lease, then it is forgotten. All of them live in this
  * process only: after a restart every executor begins a new one and says what it runs.
  */
-import {
-  CloseCode,
-  decodeFrame,
-  encodeFrame,
-  executorFrame,
-  helloFrame,
-} from '@soda-scheduler/protocol';
-import type { ExecutorFrame, HelloFrame, MasterFrame } from '@soda-scheduler/protocol';
+import { CloseCode, decodeFrame, encodeFrame, helloFrame } from '@soda-scheduler/protocol';
+import type { ExecutorFrame, HelloFrame } from '@soda-scheduler/protocol';
 import type { MasterHandle } from '../../application/master-handle.ts';
 import type { ExecutorLink } from '../../application/ports.ts';
 import { type Fill, HEARTBEAT_COUNT_MAX, SENT_BYTES_MAX, type Tally } from '../../domain/bounds.ts';
 import type { ExecutorCommand } from '../../domain/effects.ts';
-import { commandBody, connectedEvent, frameEvent, heartbeatEvent, subjectOf } from './frames.ts';
+import {
+  commandBody,
+  connectedEvent,
+  frameEvent,
+  heartbeatEvent,
+  readFrame,
+  subjectOf,
+} from './frames.ts';
 import { admit } from './admission.ts';
 import { AttemptMacs, type Proof } from './attempt-macs.ts';
 import {
@@ -31,17 +32,17 @@ import {
   takeHeard,
   newSession,
   openConnection,
+  processKey,
   silenceOf,
+  floodOf,
   welcomeFrame,
+  write,
 } from './session.ts';
 
 export type { Connection, FrameSocket, SessionsOptions } from './session.ts';
 
 /** Deadlines are looked at this often; they may be noticed so much late. */
 const SWEEP_MS = 1_000;
-
-/** Who of the processes under an executor id: as `freeze` names it. */
-const processKey = (executorId: string, incarnation: string) => `${executorId} ${incarnation}`;
 
 type Master = Pick<
   MasterHandle,
@@ -108,12 +109,14 @@ export class ExecutorSessions implements ExecutorLink {
 
   receive(connection: Connection, text: string): void {
     connection.lastHeardAt = this.#options.clock.now();
+    const flood = floodOf(connection, text);
+    if (flood !== null) return connection.socket.close(CloseCode.overflow, flood);
     if (connection.session === null) {
       const decoded = decodeFrame(helloFrame, text);
       if ('problem' in decoded) return this.badFrame(connection, `hello: ${decoded.problem}`);
       return this.#begin(connection, decoded.frame);
     }
-    const decoded = decodeFrame(executorFrame, text);
+    const decoded = readFrame(text);
     if ('problem' in decoded) return this.#refuse(connection, text, decoded.problem);
     this.#take(connection, connection.session, decoded.frame, text);
     this.#recount(connection.session);
@@ -384,7 +387,7 @@ export class ExecutorSessions implements ExecutorLink {
   /** One timer for all sessions. */
   #sweep(now: number): void {
     for (const connection of this.#connections) {
-      connection.heartbeatCount = 0;
+      Object.assign(connection, { heartbeatCount: 0, frameCount: 0, frameBytes: 0 });
       const fault = silenceOf(connection, now);
       if (fault !== null) connection.socket.close(fault.code, fault.reason);
     }
@@ -393,8 +396,4 @@ export class ExecutorSessions implements ExecutorLink {
       if (session.connection === null && isOver) this.#forget(session, CloseCode.silent, '');
     }
   }
-}
-
-function write(socket: FrameSocket, frame: MasterFrame): void {
-  socket.send(JSON.stringify(frame));
 }
