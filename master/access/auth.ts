@@ -46,9 +46,8 @@ export function createAuthorizer(tokens: Tokens): Authorizer {
     if (holders.length === 0) return refuseWebPage(req);
     const held = roleOf(req.headers.authorization, holders);
     if (held === null) {
-      const isGiven = req.headers.authorization !== undefined;
-      const message = isGiven ? 'This master does not know the token.' : 'No token was sent.';
-      return new Problem('noToken', `${message} A valid bearer token is required.`);
+      const message = `${whyUnknown(req.headers.authorization)} A valid bearer token is required.`;
+      return new Problem('noToken', message);
     }
     if (held === role || held === 'admin') return null;
     const wanted = role === 'admin' ? 'the admin token' : `the ${role} token, or the admin token`;
@@ -71,6 +70,13 @@ function roleOf(authorization: string | undefined, holders: readonly Holder[]): 
   // No early end: the time must not tell which token was nearly right.
   for (const holder of holders) if (timingSafeEqual(digest, holder.digest)) role = holder.role;
   return role;
+}
+
+/** An empty one is what is sent of a variable that is not set. */
+function whyUnknown(authorization = ''): string {
+  if (/^(Bearer *)?$/i.test(authorization)) return 'No token was sent.';
+  if (!/^Bearer /i.test(authorization)) return 'Another scheme than Bearer was sent.';
+  return 'This master does not know the token.';
 }
 
 function refuseWebPage(req: IncomingMessage): Problem | null {

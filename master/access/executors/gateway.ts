@@ -17,7 +17,12 @@ import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
 import type { MasterStatus } from '../../application/master-handle.ts';
 import type { Log } from '../../application/ports.ts';
-import { FRAMES_MS_MAX, HELLO_BYTES_MAX, PONGS_UNSENT_MAX } from '../../domain/bounds.ts';
+import {
+  FRAME_COUNT_MAX,
+  FRAMES_MS_MAX,
+  HELLO_BYTES_MAX,
+  PONGS_UNSENT_MAX,
+} from '../../domain/bounds.ts';
 import { Problem, problemOf } from '../problem.ts';
 import type { ExecutorSessions } from './sessions.ts';
 
@@ -161,14 +166,18 @@ export class ExecutorGateway {
     });
     limitMessages(socket, HELLO_BYTES_MAX);
     let unsentPongCount = 0;
+    let voidCount = 0;
     socket.on('ping', (data) => {
       if (socket.readyState !== socket.OPEN) return;
       if (++unsentPongCount > PONGS_UNSENT_MAX) return close(CloseCode.overflow, 'too many pings');
       socket.pong(data, false, () => (unsentPongCount -= 1));
     });
     socket.on('message', (data, isBinary) => {
-      // What arrives behind our close frame is void.
-      if (socket.readyState !== socket.OPEN) return;
+      // What arrives behind our close frame is void, and is not to be much.
+      if (socket.readyState !== socket.OPEN) {
+        if (++voidCount > FRAME_COUNT_MAX) socket.terminate();
+        return;
+      }
       if (isBinary) sessions.badFrame(connection, 'binary frame');
       // With the default `binaryType` a message is one Buffer.
       else {

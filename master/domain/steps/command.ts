@@ -74,6 +74,9 @@ export function changeRequested(
       message: `the task is ${task.state}: only a waiting task can be changed`,
     };
   }
+  if (event.runAt !== null && task.deadlineAt !== null && event.runAt >= task.deadlineAt) {
+    return { kind: 'conflict', message: 'run_at: the deadline of the task is not later than that' };
+  }
   displace(state, task);
   let since = waitsSince(task);
   if (event.runAt !== null) {

@@ -55,7 +55,7 @@ export class AddressRefused extends Error {
 
   constructor(host: string, rule: string) {
     super(
-      `refused: ${host} is a ${rule} address; to allow it, add the host or its range ` +
+      `refused: ${host} is ${/^[aiu]/i.test(rule) ? 'an' : 'a'} ${rule} address; to allow it, add the host or its range ` +
         'to SODA_NOTIFY_ALLOW',
     );
   }
@@ -63,6 +63,11 @@ export class AddressRefused extends Error {
 
 /** The addresses of a name. Rejects where there are none, or nobody knows. */
 export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
+
+/** Of a host without its final dot: labels of 1 to 63 characters, 253 in all. */
+function isName(host: string): boolean {
+  return host.length <= 253 && /^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/i.test(host);
+}
 
 export class AddressPolicy {
   readonly #hosts = new Set<string>();
@@ -98,7 +103,11 @@ export class AddressPolicy {
     if (url.username !== '' || url.password !== '') {
       return new Error('refused: a URL with a user name or password is not called');
     }
+    if (url.port === '0') return new Error('refused: nobody listens on port 0');
     const host = plainHost(url.hostname);
+    if (isIP(host) === 0 && !isName(host)) {
+      return new Error('refused: the host is no name that can be resolved');
+    }
     if (isIP(host) !== 0) return this.#refusalOf(host, [host]);
     // With one of the two allowed it depends on which of them the machine gives to the name.
     const refusals = isLocalhost(host)

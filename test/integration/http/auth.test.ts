@@ -54,6 +54,19 @@ describe('HTTP authorisation', () => {
       });
     }
 
+    it('says what was sent in place of a token', async () => {
+      for (const [authorization, said] of [
+        ['', 'No token was sent.'],
+        ['Bearer', 'No token was sent.'],
+        ['Bearer ', 'No token was sent.'],
+        ['Basic YTpi', 'Another scheme than Bearer was sent.'],
+        ['Bearer nonsense', 'This master does not know the token.'],
+      ] as const) {
+        const { status, text } = await face.get(`${BASE}/tasks`, { authorization });
+        expect([status, text.includes(said)], authorization).to.deep.equal([401, true]);
+      }
+    });
+
     it('has routes of each role, so that the walk above says something', () => {
       const roles = new Set(face.http.routes.map(({ role }) => role));
       expect([...roles].sort()).to.deep.equal(['admin', 'public', 'submit']);

@@ -37,6 +37,23 @@ describe('notify_url', () => {
     }
   });
 
+  it('is refused where it can never be called', async () => {
+    const long = 'x'.repeat(64);
+    for (const host of ['.', '..', '*', 'a..b', `${long}.org`, 'abcdefgh.'.repeat(40), 'a.org:0']) {
+      const answer = await face.post(SUBMIT, withUrl(`http://${host}/`));
+      expect(answer.status, host).to.equal(400);
+      expect(answer.json().errors[0]?.message, host).to.match(
+        /^refused: (the host is no name|nobody)/,
+      );
+    }
+    for (const host of ['a.org.', 'a_b.c-d', `${long.slice(1)}.org`, 'ä.org']) {
+      expect((await face.post(SUBMIT, withUrl(`http://${host}/`))).status, host).to.be.oneOf([
+        202, 400,
+      ]);
+    }
+    expect((await face.post(SUBMIT, withUrl('http://a_b.c-d.:8080/'))).status).to.equal(202);
+  });
+
   it('is refused by policy, where no name must be resolved for it', async () => {
     for (const host of ['10.0.0.7', '169.254.169.254', '[::1]', '0xa.7']) {
       const answer = await face.post(SUBMIT, withUrl(`http://${host}:8080/done`));

@@ -233,6 +233,17 @@ describe('change of a waiting task', () => {
     expect(offers(scheduler.connect('x'))).to.deep.equal(['a -> x']);
   });
 
+  it('does not put it off past its deadline', () => {
+    const deadlineAt = scheduler.now + MINUTE;
+    scheduler.submit({ id: 'a', deadlineAt });
+    const refused = {
+      kind: 'conflict',
+      message: 'run_at: the deadline of the task is not later than that',
+    };
+    expect(change({ runAt: deadlineAt }).reply).to.deep.equal(refused);
+    expect(change({ runAt: deadlineAt - 1 }).reply).to.deep.equal({ kind: 'done' });
+  });
+
   it('keeps its age: the same priority again is the same place', () => {
     scheduler.submit({ id: 'a' });
     scheduler.now += MINUTE;
