@@ -1,5 +1,5 @@
 /** An executor as the master knows it, and which tasks it may run. */
-import type { Task } from './task.ts';
+import type { TaskSpec } from './task.ts';
 
 /**
  * `connecting`: known from a row or a broken connection, may come back within its lease.
@@ -140,7 +140,7 @@ export function poolKeyOf(executor: Pick<Executor, 'types' | 'labels' | 'reserve
 /** The three conditions under which a task may run on an executor of this kind. */
 export function mayRun(
   executor: Pick<Executor, 'types' | 'labels' | 'reserve'>,
-  task: Pick<Task, 'type' | 'labels' | 'requires'>,
+  task: Pick<TaskSpec, 'type' | 'labels' | 'requires'>,
 ): boolean {
   return (
     executor.types.includes(task.type) &&

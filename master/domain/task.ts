@@ -54,11 +54,8 @@ export interface AttemptError {
   readonly details?: string;
 }
 
-/**
- * One task from submit to its end. JSON the scheduler does not read (params, result, progress
- * state, checkpoint, details of errors) is kept as text. Instants are epoch milliseconds.
- */
-export interface Task {
+/** What was asked for, as it was accepted. It never changes. */
+export interface TaskSpec {
   /** Accept order. Never leaves the master. */
   readonly seq: number;
   readonly id: string;
@@ -79,7 +76,10 @@ export interface Task {
   readonly startTimeoutMs: number | null;
   readonly startTimeoutAction: StartTimeoutAction;
   readonly deadlineAt: number | null;
+}
 
+/** What happens to it. */
+interface TaskRun {
   state: TaskState;
   /** The version of the stored row; every write of the row raises it by one. 0: not stored yet. */
   version: number;
@@ -131,6 +131,12 @@ export interface Task {
   finishedAt: number | null;
   failureReason: FailureReason | null;
 }
+
+/**
+ * One task from submit to its end. JSON the scheduler does not read (params, result, progress
+ * state, checkpoint, details of errors) is kept as text. Instants are epoch milliseconds.
+ */
+export interface Task extends TaskSpec, TaskRun {}
 
 /** An attempt that ended without ending its task with success. */
 export interface AttemptRecord {
@@ -184,7 +190,7 @@ export type EndedTask = Pick<
 
 /** `startBy` of a task that is due then, whatever was before. */
 export function startLimitOf(
-  task: Pick<Task, 'startTimeoutMs' | 'deadlineAt'>,
+  task: Pick<TaskSpec, 'startTimeoutMs' | 'deadlineAt'>,
   dueAt: number,
 ): number | null {
   if (task.startTimeoutMs === null) return null;

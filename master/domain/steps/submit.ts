@@ -5,10 +5,10 @@ import type { LimitReached, Output, SubmitOutcome } from '../effects.ts';
 import { crowdOf } from '../queue/lanes.ts';
 import { enqueue } from '../queue/waiting.ts';
 import type { State } from '../state.ts';
-import { startLimitOf, type Task } from '../task.ts';
+import { startLimitOf, type Task, type TaskSpec } from '../task.ts';
 
 type Refusal = { readonly kind: 'full'; readonly message: string } | LimitReached;
-type StartLimits = Pick<Task, 'startTimeoutMs' | 'deadlineAt'>;
+type StartLimits = Pick<TaskSpec, 'startTimeoutMs' | 'deadlineAt'>;
 
 /** One outcome for each task, in order: of two with one id the first is accepted. */
 export function tasksSubmitted(
