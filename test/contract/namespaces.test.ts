@@ -213,12 +213,14 @@ describeStores('namespaces', (open) => {
     const made = await Promise.all(Array.from({ length: 8 }, (_, n) => make(`n-${n}`)));
     for (const { id } of made) await store.tasks(id).takeTerm('m-1', NOW);
     const absences = [{ from: NOW + 5, until: NOW + 8 }];
+    const taskOf = (id: number, n: number, change: Partial<Task> = {}) =>
+      task(inNamespace(id, n), { id: `t-${n}`, lane: inNamespace(id, 999), ...change });
     const rows = (id: number) => [
-      task(inNamespace(id, 1), { id: 't-1', startTimeoutMs: 10, startBy: NOW + 10 }),
-      ...Array.from({ length: 700 }, (_, n) => task(inNamespace(id, n + 2), { id: `t-${n + 2}` })),
+      taskOf(id, 1, { startTimeoutMs: 10, startBy: NOW + 10 }),
+      ...Array.from({ length: 700 }, (_, n) => taskOf(id, n + 2)),
     ];
-    const commitEach = (of: (id: number) => Parameters<TaskStore['commit']>[0]) =>
-      Promise.all(made.map(({ id }) => store.tasks(id).commit(of(id))));
+    const commitEach = (wish: (id: number) => Parameters<TaskStore['commit']>[0]) =>
+      Promise.all(made.map(({ id }) => store.tasks(id).commit(wish(id))));
     await commitEach((id) => commit(1, { inserts: rows(id) }));
     await commitEach((id) =>
       commit(1, {
