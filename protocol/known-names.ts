@@ -11,8 +11,18 @@ export function expectKnown(options: object, known: readonly string[]): void {
 export function didYouMean(unknown: string, known: readonly string[]): string {
   const [nearest] = known
     .map((name) => ({ name, distance: editDistance(unknown.toLowerCase(), name.toLowerCase()) }))
-    .toSorted((a, b) => a.distance - b.distance);
+    .toSorted(
+      (a, b) =>
+        a.distance - b.distance ||
+        sharedBeginning(unknown, b.name) - sharedBeginning(unknown, a.name),
+    );
   return nearest !== undefined && nearest.distance <= 4 ? `; did you mean ${nearest.name}?` : '';
+}
+
+/** Of names that are as near, the one that begins alike is meant. */
+function sharedBeginning(a: string, b: string): number {
+  const end = [...a].findIndex((letter, index) => letter !== b[index]);
+  return end < 0 ? a.length : end;
 }
 
 /** Levenshtein's: single letters inserted, removed or replaced. */

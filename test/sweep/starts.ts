@@ -6,6 +6,7 @@ import Libsql from 'libsql';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFAULT_NAMESPACE } from '../../master/application/ports.ts';
+import { kindKeyOf } from '../../master/domain/task.ts';
 import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
 import { commit, DAY_MS } from '../contract/sample.ts';
 import { sampleTask } from '../helpers/task.ts';
@@ -38,7 +39,9 @@ const nextDay: Start = {
     const tasks = store.tasks(DEFAULT_NAMESPACE);
     const { term } = await tasks.takeTerm('yesterday', yesterday);
     const kept = sampleTask({ id: 'kept', type: 'work', dueAt: yesterday, orderTime: yesterday });
-    await tasks.commit(commit(term, { inserts: [kept] }));
+    const row = { id: kept.lane, kind: kindKeyOf('work', [], []), group: kept.user.group };
+    const lane = { op: 'insert', table: 'lane', key: row.id, row } as const;
+    await tasks.commit(commit(term, { inserts: [kept], writes: [lane] }));
     await store.close();
   },
 };

@@ -53,7 +53,8 @@ for (const name of ['SQLite', 'MariaDB'] as const) {
         ids.map(async (id) => {
           const tasks = store.tasks(id);
           for (let n = 1; n <= COMMIT_COUNT; n++) {
-            const inserts = [task(inNamespace(id, n), { id: `t-${n}` })];
+            const lane = inNamespace(id, 1);
+            const inserts = [task(inNamespace(id, n), { id: `t-${n}`, lane })];
             await tasks.commit(commit(1, { inserts }));
           }
         }),

@@ -77,10 +77,9 @@ export function settingsMutants(): Mutant[] {
     {
       name: 'forgets what might have begun while nothing was to begin',
       settings,
-      ...onState(({ settings: { paused, maxRunning }, freed, roused }) => {
-        if (paused === null && maxRunning === null) return;
-        freed.clear();
-        roused.clear();
+      ...onState((state) => {
+        const { paused, maxRunning } = state.settings;
+        if (paused !== null || maxRunning !== null) state.isHeldBack = false;
       }),
     },
     {
