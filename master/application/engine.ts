@@ -10,7 +10,7 @@
 import { createOutput, type Effect, type Output, type Reply } from '../domain/effects.ts';
 import type { Event, RequestId } from '../domain/events.ts';
 import { MAILBOX_COUNT_MAX, type Tally } from '../domain/bounds.ts';
-import { restore } from '../domain/restore.ts';
+import { restore, RowsDisagree } from '../domain/restore.ts';
 import { step } from '../domain/scheduler.ts';
 import { nextWakeAt, type Policy, type State } from '../domain/state.ts';
 import { someoneRuns } from '../domain/steps/occupation.ts';
@@ -29,6 +29,7 @@ import {
   type Log,
   type Notifier,
   type Observer,
+  StoreUnusable,
   type TaskStore,
 } from './ports.ts';
 
@@ -311,7 +312,11 @@ export class Engine {
         if (this.#status === 'recovering') this.#rebuiltAt = clock.now();
         this.#status = 'ready';
         return;
-      } catch (error) {
+      } catch (thrown) {
+        const isHopeless = thrown instanceof RowsDisagree && this.#state === null;
+        const error = isHopeless
+          ? new StoreUnusable(`${thrown.message}: restore a backup`)
+          : thrown;
         if (isFinal(error)) {
           this.#end(error.message);
           throw error;

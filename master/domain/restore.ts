@@ -21,6 +21,9 @@ export interface StoredLane {
   readonly count: number;
 }
 
+/** What is stored cannot be: it was changed from outside, or read while another master wrote. */
+export class RowsDisagree extends Error {}
+
 /**
  * Windows begin empty and are filled as executors ask for them. An executor that was running
  * something keeps it for one lease, in which it may come back and say so.
@@ -53,7 +56,9 @@ export function restore(options: {
   for (const row of options.whole.lane) takeLane(state, row, kindOf(row.kind));
   for (const stored of options.lanes) {
     const lane = state.lanes.get(stored.lane);
-    if (lane === undefined) throw new Error(`tasks wait in lane ${stored.lane}, which has no row`);
+    if (lane === undefined) {
+      throw new RowsDisagree(`tasks wait in lane ${stored.lane}, of which there is no row`);
+    }
     lane.waitingCount = stored.count;
     lane.kind.waitingCount += stored.count;
     lane.ready.until = START;

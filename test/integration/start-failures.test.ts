@@ -103,6 +103,15 @@ describe('a master that cannot start', () => {
     expect(await failedStart({})).to.contain('no column hidden_ms in task');
   });
 
+  it('says that tasks wait where nothing tells what they need', async () => {
+    await changeDatabase(`INSERT INTO task (seq, id, type, lane, labels, requires, request_hash,
+      submitted_at, params, state, order_time, due_at, lane_seq, user_group, max_attempts,
+      retry_interval, assign_timeout_ms, version, priority, attempt, attempts_used, crash_count)
+      VALUES (1, 'a', 't', '', '[]', '[]', '',
+      0, '{}', 'waiting', 0, 0, 77, 'g', 1, '1', 1, 1, 0, 0, 0, 0)`);
+    expect(await failedStart({})).to.match(/lane 77.*no row: restore a backup/);
+  });
+
   it('says that nothing tells whose term it is', async () => {
     await changeDatabase('DELETE FROM namespace');
     expect(await failedStart({})).to.match(/no row of its first namespace/);
