@@ -103,7 +103,7 @@ export const PART_PARAMS_LENGTH_MAX = 512 * KiB;
  * Rows that commits of several namespaces write in one transaction; a commit that does not fit goes with
  * the next one. One by itself may have more.
  */
-export const SHARED_WRITE_COUNT_MAX = 4_096;
+export const SHARED_WRITE_COUNT_MAX = 1_024;
 
 /** Events waiting for a turn; beyond it requests are refused with 503. */
 export const MAILBOX_COUNT_MAX = 20_000;

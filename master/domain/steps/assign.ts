@@ -50,11 +50,12 @@ export function assignRoused(state: State, now: number, out: Output): void {
 }
 
 /** There may be no room for all that might be offered: what comes first has it. */
-function isLimited({ settings, open, windowBytes, policy }: State): boolean {
-  const mayNeed = open.bytes + windowBytes;
-  return (
-    settings.paused !== null || settings.maxRunning !== null || mayNeed > policy.runningBytesMax
-  );
+function isLimited(state: State): boolean {
+  const { settings, open, windowBytes, policy, executors, elders } = state;
+  const { paused, maxRunning } = settings;
+  const mayHold = executors.size + elders.size;
+  if (paused !== null || (maxRunning !== null && maxRunning < mayHold)) return true;
+  return open.bytes + windowBytes > policy.runningBytesMax;
 }
 
 /** A free executor takes the first task, by (orderTime, seq), of all the lanes it may serve. */
@@ -105,12 +106,29 @@ function assignInOrder(round: Round): void {
     announce(pool);
   }
   for (let next = open.first(); next !== undefined && mayOffer(state); next = open.first()) {
-    const best = bestOf(next);
+    const best = next.pool.idle.has(next.executor) ? bestOf(next) : undefined;
     open.remove(next);
-    if (best !== undefined) offer(round, best, next.executor);
+    known.delete(next.executor);
+    if (best !== undefined) {
+      const { pool, executor } = servedBy(round, best) ?? next;
+      offer(round, best, executor);
+      if (pool !== next.pool) announce(pool);
+    }
     announce(next.pool);
   }
   state.isHeldBack = !mayOffer(state);
+}
+
+/** Who is to have it of all that may: as where nothing is limited. */
+function servedBy({ state, now }: Round, task: Task): { pool: Pool; executor: Executor } | null {
+  const kind = state.lanes.get(task.lane)?.kind;
+  if (kind === undefined) return null;
+  for (const pool of idlePools(kind)) {
+    for (const executor of pool.idle) {
+      if (executor.restUntil <= now && !isCooling(executor, task, now)) return { pool, executor };
+    }
+  }
+  return null;
 }
 
 /** Tasks of several kinds go to executors one by one, as they come first in all of them (P6). */

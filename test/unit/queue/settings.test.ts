@@ -153,6 +153,17 @@ describe('a pause', () => {
 });
 
 describe('max_running', () => {
+  it('has reserved executors serve first, as without it', () => {
+    set({ maxRunning: 2 });
+    for (const id of ['x', 'y', 'z']) scheduler.connect(id);
+    scheduler.connect('r', { labels: ['urgent'], reserve: ['urgent'] });
+    const urgent = { id: 'urgent', labels: ['urgent'] };
+    expect(offers(scheduler.submit(urgent, { id: 'plain' }))).to.deep.equal([
+      'urgent -> r',
+      'plain -> x',
+    ]);
+  });
+
   it('lets so many begin, in their order, and the next as soon as one has ended', () => {
     for (const id of ['x', 'y', 'z']) scheduler.connect(id);
     set({ maxRunning: 2 });
