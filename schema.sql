@@ -67,8 +67,8 @@ CREATE TABLE lane (
   kind VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   -- The group that has submitted them.
   user_group VARCHAR(64) NOT NULL,
-  -- All of a namespace; none is there twice.
-  UNIQUE KEY lane_ns_kind (ns, kind, user_group)
+  -- All of a namespace.
+  KEY lane_ns_kind (ns, kind, user_group)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 -- What operators have decided about executors, present or not: one row where there is something.

@@ -141,7 +141,7 @@ export interface Store {
   /**
    * Drops every segment that ended before `before`; returns how many. What it has begun when another
    * owner begins a term goes on: one segment at most.
-   * @throws {TermLost} another owner has begun a term of the namespace that began one here last.
+   * @throws {TermLost} another owner has begun a term of `default`.
    */
   dropSegments(before: number): Promise<number>;
   /**

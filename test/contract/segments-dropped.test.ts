@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import knex, { type Knex } from 'knex';
 import { TermLost } from '../../master/application/ports.ts';
+import { NO_SETTINGS } from '../../master/domain/state.ts';
 import { segmentAt } from '../../master/infrastructure/sql/segments.ts';
 import { type Mariadb, MARIADB_MISSING, sharedMariadb } from '../helpers/mariadb.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
@@ -40,6 +41,17 @@ async function readsTheRest(store: DefaultStore): Promise<void> {
 }
 
 describeStores('a segment that is being dropped', (open) => {
+  it('goes also where the newest term was that of a namespace that is deleted', async () => {
+    const store = await open();
+    const { term } = await store.takeTerm('m-1', NOW);
+    await end(store, term, [1], OLD);
+    const wanted = { ...NO_SETTINGS, name: 'films', createdAt: NOW, retention: 'normal' } as const;
+    const { id } = await store.createNamespace(wanted);
+    await store.tasks(id).takeTerm('m-1', NOW);
+    expect(await store.deleteNamespace(id)).to.equal(true);
+    expect(await store.dropSegments(RETAINED)).to.equal(1);
+  });
+
   it('does not come back when the state is rebuilt meanwhile', async () => {
     const store = await open();
     const { term } = await store.takeTerm('m-1', NOW);

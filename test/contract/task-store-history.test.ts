@@ -14,6 +14,7 @@ import {
   next,
   pages,
   task,
+  wholeRows,
 } from './sample.ts';
 import { type DefaultStore, describeStores } from './subjects.ts';
 
@@ -213,5 +214,25 @@ describeStores('task store, history', (open) => {
     expect(await list({ limit: 2 })).to.deep.equal([1_000_000, 20_001]);
     expect(await list({ limit: 2, beforeSeq: 20_001 })).to.deep.equal([20_000, 19_999]);
     expect(await list({ state: 'waiting', beforeSeq: 20_001 })).to.deep.equal([19_999, 1]);
+  });
+});
+
+describeStores('rows that look alike', (open) => {
+  it('are told apart by case, and by spaces at their end', async () => {
+    const store = await open();
+    const { term } = await store.takeTerm('m-1', NOW);
+    const lane = (key: number, group: string) => {
+      return { op: 'insert', table: 'lane', key, row: { id: key, kind: 't||', group } } as const;
+    };
+    const executor = (key: string) => {
+      const { row } = wholeRows.executor(1, 1);
+      return { op: 'put', table: 'executor', key, row: { ...row, executorId: key } } as const;
+    };
+    const writes = [lane(1, 'g'), lane(2, 'g '), executor('gpu'), executor('GPU')];
+    await store.commit(commit(term, { writes }));
+    await store.commit(commit(term, { writes: [executor('gpu')] }));
+    const whole = await store.loadWhole();
+    expect(whole.lane.map(({ group }) => group)).to.have.members(['g', 'g ']);
+    expect(whole.executor.map((row) => row.executorId)).to.have.members(['gpu', 'GPU']);
   });
 });

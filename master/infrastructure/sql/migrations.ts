@@ -8,7 +8,7 @@ import { inNamespace, StoreUnusable } from '../../application/ports.ts';
 import type { Database } from './database.ts';
 import type { Dialect, Index, Types } from './dialects/dialect.ts';
 import { namesByTable, placeholders } from './dialects/dialect.ts';
-import { SEGMENT_PREFIX } from './segments.ts';
+import { segmentNamed } from './segments.ts';
 import { historyIndexes, oldHistoryIndexes } from './tables/history.ts';
 
 /** As 2.0.0 made them. What came since stands behind the columns of every table, old or new. */
@@ -239,8 +239,11 @@ function countSeqs(tables: readonly string[]): string[] {
 function numberLanes(dialect: Dialect): string[] {
   return [
     ...dialect.createTable('lane', laneColumns(dialect.types), [
-      { name: 'ns_kind', columns: 'ns, kind, user_group', unique: true },
+      // Not unique: to MySQL groups are the same that differ in spaces at their end.
+      { name: 'ns_kind', columns: 'ns, kind, user_group' },
     ]),
+    // A 2.0.0 that went on after a step that was cut off may have given numbers of lanes to tasks.
+    ...countSeqs(['lane']),
     `INSERT INTO lane (seq, ns, kind, user_group)
      SELECT (SELECT next_seq FROM namespace WHERE id = 0) - 1
        + ROW_NUMBER() OVER (ORDER BY named.kind, named.user_group), 0, named.kind, named.user_group
@@ -248,7 +251,7 @@ function numberLanes(dialect: Dialect): string[] {
      WHERE NOT EXISTS (SELECT seq FROM lane AS known
        WHERE known.ns = 0 AND known.kind = named.kind AND known.user_group = named.user_group)`,
     ...countSeqs(['lane']),
-    `UPDATE task SET lane_seq = (SELECT lane.seq FROM lane
+    `UPDATE task SET lane_seq = (SELECT MIN(lane.seq) FROM lane
        WHERE lane.ns = 0 AND lane.kind = task.lane AND lane.user_group = task.user_group)
      WHERE lane_seq IS NULL`,
   ];
@@ -278,7 +281,7 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
   ],
   (dialect, existing, now) => {
     const t = dialect.types;
-    const segments = [...existing.keys()].filter((table) => table.startsWith(SEGMENT_PREFIX));
+    const segments = [...existing.keys()].filter((table) => segmentNamed(table) !== null);
     return [
       ...fenceBefore(existing),
       ...makeNamespaces(dialect, existing, now),

@@ -127,7 +127,8 @@ export class Queries implements Reads {
   }
 
   async *#countAtOnce(): AsyncGenerator<Row> {
-    yield* await this.#engine.rows(this.#countWhere('lane_seq BETWEEN ? AND ?'), this.#numbers);
+    // It may take seconds, and others commit meanwhile; nothing is written here before it has ended.
+    yield* await this.#readers.rows(this.#countWhere('lane_seq BETWEEN ? AND ?'), this.#numbers);
   }
 
   /**

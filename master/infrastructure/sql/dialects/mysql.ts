@@ -147,7 +147,10 @@ function fitting(rows: readonly Value[][]): Value[][][] {
  */
 function joined(table: string, matched: Columns, columns: Columns): string {
   const list = columns.map(({ kind }, at) => `v${at} ${jsonTypes[kind]} PATH '$[${at}]'`);
-  const match = matched.map(({ name }, at) => `t.${name} = v.v${at}`);
+  // Else texts of JSON are compared as people read them, without regard to case.
+  const match = matched.map(({ name, kind }, at) => {
+    return `t.${name} = v.v${at}${kind === 'text' ? ' COLLATE utf8mb4_bin' : ''}`;
+  });
   return `JSON_TABLE(?, '$[*]' COLUMNS (${list.join(', ')})) AS v STRAIGHT_JOIN ${table} AS t ON ${match.join(' AND ')}`;
 }
 

@@ -142,10 +142,10 @@ export class Namespaces {
         const { from, where } = outboxOf(dialect, segment, DEFAULT_NAMESPACE);
         const ofIt = where === '' ? 'id = 0 AND ' : '';
         const outbox = `${from} WHERE ${where.replace('?', 'namespace.id')}notify_state = 'pending'`;
-        return `SELECT id FROM namespace WHERE ${ofIt}EXISTS (SELECT 1 FROM ${outbox})`;
+        return `SELECT id FROM namespace WHERE is_deleted = 0 AND ${ofIt}EXISTS (SELECT 1 FROM ${outbox})`;
       });
       const live = `SELECT id FROM namespace
-        WHERE EXISTS (SELECT 1 FROM ${dialect.readBy('task', 'task_ns_id')} WHERE ns = namespace.id)`;
+        WHERE is_deleted = 0 AND EXISTS (SELECT 1 FROM ${dialect.readBy('task', 'task_ns_id')} WHERE ns = namespace.id)`;
       const ids = new Set<number>();
       const selects = [live, ...callbacks];
       for (let at = 0; at < selects.length; at += TABLE_COUNT) {

@@ -3,7 +3,12 @@
  * Knows nothing of tasks.
  */
 import type { Commit, Log } from '../../../application/ports.ts';
-import { CommitConflict, StoreUnusable, TermLost } from '../../../application/ports.ts';
+import {
+  CommitConflict,
+  DEFAULT_NAMESPACE,
+  StoreUnusable,
+  TermLost,
+} from '../../../application/ports.ts';
 import type { Settings } from '../../../domain/state.ts';
 import type { Database } from '../database.ts';
 import type { Connection, Dialect, Outcome, Statement } from '../dialects/dialect.ts';
@@ -28,8 +33,8 @@ export class Terms {
   readonly #readers: Database;
   readonly #dialect: Dialect;
   readonly #log: Log;
-  /** Of the newest term that was begun here, of whichever namespace. */
-  #begun: { readonly ns: number; readonly owner: string } | null = null;
+  /** Of the newest term of the first namespace that was begun here: it is always led. */
+  #owner = '';
 
   constructor({ engine, readers }: Databases, log: Log) {
     this.#engine = engine;
@@ -80,7 +85,8 @@ export class Terms {
   }
 
   #raiseTerm(ns: number, owner: string, now: number, held: number | undefined): Promise<Begun> {
-    const set = `term = term + 1, owner = ?, started_at = ?, writer = ${this.#dialect.connectionId}`;
+    // One whose deletion was given up may be deleted late: what comes in now is to be found again.
+    const set = `is_deleted = 0, term = term + 1, owner = ?, started_at = ?, writer = ${this.#dialect.connectionId}`;
     const raise: Statement = {
       sql: `UPDATE namespace SET ${set} WHERE id = ?`,
       runs: [[owner, now, ns]],
@@ -98,7 +104,7 @@ export class Terms {
       }
       const [, after] = await this.#dialect.run(connection, [raise, this.#readTerm(ns)]);
       const row = present(after?.rows[0], ns);
-      this.#begun = { ns, owner };
+      if (ns === DEFAULT_NAMESPACE) this.#owner = owner;
       return {
         term: row['term'] as number,
         lastSeq: (row['next_seq'] as number) - 1,
@@ -149,10 +155,9 @@ export class Terms {
    * @throws {TermLost} another owner has begun a term.
    */
   async confirmOwner(): Promise<void> {
-    if (this.#begun === null) throw new TermLost('no term has begun here');
-    const { ns, owner } = this.#begun;
-    const rows = await this.#readers.rows('SELECT owner FROM namespace WHERE id = ?', [ns]);
-    if (present(rows[0], ns)['owner'] !== owner) {
+    const sql = 'SELECT owner FROM namespace WHERE id = ?';
+    const rows = await this.#readers.rows(sql, [DEFAULT_NAMESPACE]);
+    if (present(rows[0], DEFAULT_NAMESPACE)['owner'] !== this.#owner) {
       throw new TermLost('another master has begun a term');
     }
   }
