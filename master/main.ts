@@ -284,6 +284,9 @@ function lead(shared: Shared, { id, name }: NamespaceRecord) {
   return { engine, sessions, master };
 }
 
+/** What runs in one namespace may hold at least this, however many there are. */
+const RUNNING_BYTES_MIN = 64 * 1024 * 1024;
+
 /** Of one of `ledCount` namespaces: what memory there is for waiting tasks, each has the same share of. */
 function policyOf(config: Config, ledCount: () => number): Policy {
   const share = (all: number): number => Math.ceil(all / Math.max(1, ledCount()));
@@ -294,6 +297,9 @@ function policyOf(config: Config, ledCount: () => number): Policy {
     },
     get windowBytesMax() {
       return share(defaultPolicy.windowBytesMax);
+    },
+    get runningBytesMax() {
+      return Math.max(RUNNING_BYTES_MIN, share(defaultPolicy.runningBytesMax));
     },
     leaseMs: config.leaseMs,
     assignTimeoutMs: config.assignTimeoutMs,

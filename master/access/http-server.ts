@@ -187,7 +187,8 @@ function hotPathOf(url: string): {
   readonly params: Record<string, string>;
 } {
   const [before = '', namespace] = IN_NAMESPACE.exec(url) ?? [];
-  if (namespace === undefined) return { path: url, params: {} };
+  // A template that nobody has filled in is none of these routes.
+  if (namespace === undefined) return { path: url.includes('{') ? '' : url, params: {} };
   return { path: `${NAMESPACE_BASE}/${url.slice(before.length)}`, params: { namespace } };
 }
 

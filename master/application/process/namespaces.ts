@@ -148,6 +148,9 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
         throw new NamespaceInUse(name, 'executors are connected to it');
       }
       const isBusy = (await this.#ask((store) => store.withWork())).includes(record.id);
+      if ((this.#leading.of(name)?.sessions.connectionCount ?? 0) > 0) {
+        throw new NamespaceInUse(name, 'an executor has just connected to it');
+      }
       if (isBusy || !(await this.#hasDeleted(record))) {
         throw new NamespaceInUse(name, 'it has tasks that have not ended, or callbacks to send');
       }
@@ -156,16 +159,23 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
   }
 
   async #hasDeleted(record: NamespaceRecord): Promise<boolean> {
-    let isDeleted = false;
+    const putBack = (): void => {
+      this.#records.set(record.name, record);
+      // It may have work: whoever led it has been stopped.
+      void this.use(record.name, () => undefined).catch(() => undefined);
+    };
     // Nobody can ask for it any more, so that nothing comes into it.
     this.#records.delete(record.name);
-    try {
-      await this.#leading.end(record.name);
-      isDeleted = await this.#ask((store) => store.deleteNamespace(record.id));
-    } finally {
-      if (!isDeleted) this.#records.set(record.name, record);
-    }
-    return isDeleted;
+    await this.#leading.end(record.name).catch((error: unknown) => {
+      putBack();
+      throw error;
+    });
+    return this.#ask((store) => {
+      const asked = store.deleteNamespace(record.id);
+      // Also where nobody waits for the answer any more: a term that begins before it would be over with it.
+      asked.then((isDeleted) => isDeleted || putBack(), putBack);
+      return asked;
+    });
   }
 
   async #create(name: string, change: NamespaceChange): Promise<NamespaceRecord> {
@@ -187,7 +197,9 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
     const { name } = known;
     const record = changed(this.#view(known).record, change, clock.now());
     const { retention, ...settings } = change;
-    if (retention !== undefined) await this.#ask((store) => store.changeNamespace(record));
+    if (retention !== undefined && retention !== known.retention) {
+      await this.#ask((store) => store.changeNamespace(record));
+    }
     // What holds for tasks is written by the engine, in order with what it does with them.
     if (Object.keys(settings).length > 0) {
       const { paused, maxWaiting, maxRunning } = record;
@@ -202,9 +214,11 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
   /** The engine knows better than the record what holds now: a pause may have ended by itself. */
   #view(record: NamespaceRecord): NamespaceView {
     const state = this.#leading.of(record.name)?.engine.state ?? null;
-    if (state === null) return { record, counts: { waiting: 0, running: 0 } };
-    const counts = { waiting: state.waitingCount, running: state.heldCount };
-    return { record: { ...record, ...state.settings }, counts };
+    const counts = { waiting: state?.waitingCount ?? 0, running: state?.heldCount ?? 0 };
+    const known = { ...record, ...state?.settings };
+    // One that is over ends with the next turn, where anybody leads the namespace.
+    const isOver = (known.paused?.until ?? Number.POSITIVE_INFINITY) <= this.#options.clock.now();
+    return { record: isOver ? { ...known, paused: null } : known, counts };
   }
 
   #keepSettings(name: string, { engine: { state } }: L): void {

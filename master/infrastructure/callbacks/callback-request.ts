@@ -198,6 +198,8 @@ class Connection {
     this.#client = new Client(origin, {
       connect: (options, callback) => this.#connect(connector, options, callback),
       keepAliveTimeout: KEEP_ALIVE_MS,
+      // Whatever the receiver would allow.
+      keepAliveMaxTimeout: KEEP_ALIVE_MS,
       // The patience of a try covers both.
       headersTimeout: 0,
       bodyTimeout: 0,
