@@ -41,10 +41,17 @@ export function masterwideCommand(name: string, description: string): Command {
     .option('--json', 'print JSON, one value a line');
 }
 
-export function connect({ url, namespace, token, json }: ConnectionOptions): {
+/** A variable without a value is none; an option without one is a mistake. */
+export function givenNamespace({ namespace }: ConnectionOptions): string | undefined {
+  return namespace === '' && process.env['SODA_NAMESPACE'] === '' ? undefined : namespace;
+}
+
+export function connect(options: ConnectionOptions): {
   readonly client: SodaClient;
   readonly output: Output;
 } {
+  const { url, token, json } = options;
+  const namespace = givenNamespace(options);
   try {
     return {
       client: createClient({ url, namespace, token, retryCount: RETRY_COUNT }),

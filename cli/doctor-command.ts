@@ -14,7 +14,7 @@ import {
   withoutApiBase,
 } from '@soda-scheduler/protocol';
 import type { Command } from 'commander';
-import { connect, type ConnectionOptions, remoteCommand } from './connection.ts';
+import { connect, type ConnectionOptions, givenNamespace, remoteCommand } from './connection.ts';
 import { Failure } from './exit-code.ts';
 
 interface Finding {
@@ -68,7 +68,8 @@ function checkNode(): Finding {
 
 type Ask = (route: string, withToken?: boolean) => Promise<Response>;
 
-async function checkMaster({ url, namespace, token }: ConnectionOptions): Promise<Finding[]> {
+async function checkMaster(options: ConnectionOptions): Promise<Finding[]> {
+  const { url, token } = options;
   const base = withoutApiBase(url).replace(/\/+$/, '');
   const ask: Ask = (route, withToken = true) =>
     fetch(base + route, {
@@ -101,7 +102,7 @@ async function checkMaster({ url, namespace, token }: ConnectionOptions): Promis
   return [
     { check: 'master', state, detail: what.join(', ') },
     await checkToken(ask, token),
-    ...(await checkNamespace(ask, namespaceOf(url, namespace))),
+    ...(await checkNamespace(ask, namespaceOf(url, givenNamespace(options)))),
     clockFinding(ready.headers.get('date')),
     ...proofFinding(metrics),
     ...boundFindings(metrics),

@@ -139,7 +139,7 @@ export function sessionSettings(
 }
 
 /** Where to dial. @throws {TypeError} naming the option that is wrong. */
-export function sessionUrl(text: string, given = process.env['SODA_NAMESPACE']): string {
+export function sessionUrl(text: string, given = namespaceOfEnvironment()): string {
   const url = URL.canParse(text) ? new URL(withoutApiBase(text)) : null;
   if (url === null || !/^(?:https?|wss?):$/.test(url.protocol)) {
     throw new TypeError(`url: expected http://host:port or ws://host:port, not ${text}`);
@@ -155,6 +155,19 @@ export function sessionUrl(text: string, given = process.env['SODA_NAMESPACE']):
   }
   url.hash = '';
   return url.href;
+}
+
+/** The namespace whose tasks an executor with these options gets. @throws {TypeError} */
+export function namespaceIn({
+  url,
+  namespace,
+}: Pick<ExecutorOptions, 'url' | 'namespace'>): string {
+  return namespaceOf(url, namespace ?? namespaceOfEnvironment());
+}
+
+/** A variable without a value is none. */
+function namespaceOfEnvironment(): string | undefined {
+  return process.env['SODA_NAMESPACE'] || undefined;
 }
 
 function defaultExecutorId(): string {

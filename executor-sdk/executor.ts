@@ -8,7 +8,7 @@ import type { ExecutorMessage } from '@soda-scheduler/protocol';
 import { ChildGroups } from './children/child-groups.ts';
 import { ExecutorRefused, TaskAborted } from './errors.ts';
 import type { AbortReason } from './errors.ts';
-import { checkHandler, checkOptions, sessionSettings } from './executor-options.ts';
+import { checkHandler, checkOptions, namespaceIn, sessionSettings } from './executor-options.ts';
 import type { ExecutorOptions } from './executor-options.ts';
 import { eventOf, logFormat, printed, thrownIn } from './events.ts';
 import type { EventDraft, ExecutorEvent, LogFormat } from './events.ts';
@@ -41,6 +41,7 @@ interface RunningAttempt extends AttemptKey {
 /** Made by `createExecutor`. */
 export class Executor {
   readonly #options: ExecutorOptions;
+  readonly #namespace: string;
   readonly #logFormat: LogFormat;
   readonly #handlers = new Map<string, Handler>();
   #session: Worker | null = null;
@@ -54,6 +55,7 @@ export class Executor {
   constructor(options: ExecutorOptions) {
     checkOptions(options);
     this.#options = options;
+    this.#namespace = namespaceIn(options);
     this.#logFormat = logFormat(process.env);
   }
 
@@ -192,7 +194,7 @@ export class Executor {
     begun: Promise<void>,
   ): Promise<void> {
     const { task: assigned, checkpointText, limits, reportsTimeouts } = offer;
-    const task = taskOf(offer);
+    const task = taskOf(offer, this.#namespace);
     const { attempt } = key;
     const refusal = await this.#refusal(task, key, signal);
     if (refusal !== null) {
@@ -214,7 +216,7 @@ export class Executor {
     const end = await this.#handlerEnd(task, {
       signal,
       attempt,
-      token: fencingToken(assigned.term, attempt),
+      token: fencingToken(task.namespace, assigned.term, attempt),
       lastCheckpoint: checkpointText === undefined ? undefined : JSON.parse(checkpointText),
       lastCheckpointText: checkpointText,
       progress: (percent, state) => report.progress(percent, state),

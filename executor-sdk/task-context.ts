@@ -1,12 +1,19 @@
 /** What a handler is given: its task, and the way to report while it runs. */
 import type { ChildProcess } from 'node:child_process';
-import { type ExecutorMessage, jsonObject, jsonText } from '@soda-scheduler/protocol';
+import {
+  DEFAULT_NAMESPACE,
+  type ExecutorMessage,
+  jsonObject,
+  jsonText,
+} from '@soda-scheduler/protocol';
 import type { ChildOptions } from './children/child-groups.ts';
 import { type AttemptKey, type FromSession, type Limits, nameOf } from './thread-messages.ts';
 
 const PROGRESS_INTERVAL_MS = 1_000;
 
 export interface Task<Params = unknown> {
+  /** Whose task it is: ids are unique within it. */
+  readonly namespace: string;
   readonly id: string;
   readonly type: string;
   readonly params: Params;
@@ -36,7 +43,7 @@ export interface TaskContext {
   /** 1 for the first try of the task. */
   readonly attempt: number;
   /**
-   * Differs for every attempt of a task, and grows within a term of the master: put it into the
+   * Differs for every attempt of a task, and for tasks of other namespaces; grows within a term of the master: put it into the
    * names of outputs, or into conditional writes, so that an attempt that was given up cannot
    * overwrite what a newer one wrote.
    */
@@ -85,8 +92,9 @@ export type Handler<Params = unknown> = (task: Task<Params>, context: TaskContex
 
 type Assigned = Extract<FromSession, { type: 'assigned' }>;
 
-export function taskOf({ task: assigned, paramsText }: Assigned): Task {
+export function taskOf({ task: assigned, paramsText }: Assigned, namespace: string): Task {
   return {
+    namespace,
     id: assigned.id,
     type: assigned.type,
     params: JSON.parse(paramsText),
@@ -99,9 +107,10 @@ export function taskOf({ task: assigned, paramsText }: Assigned): Task {
   };
 }
 
-/** The token of `TaskContext`: attempts are numbered within the task, terms within the master. */
-export function fencingToken(term: number, attempt: number): string {
-  return `${term}.${attempt}`;
+/** The token of `TaskContext`: attempts are numbered within the task, terms and tasks within the namespace. */
+export function fencingToken(namespace: string, term: number, attempt: number): string {
+  const whose = namespace === DEFAULT_NAMESPACE ? '' : `${namespace}.`;
+  return `${whose}${term}.${attempt}`;
 }
 
 /** Sends progress now and then, the newest only. Must be closed: it may hold a timer. */

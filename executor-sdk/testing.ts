@@ -1,5 +1,5 @@
 /** Runs a handler without a master: for the unit tests of those who write handlers. */
-import { RawJson, SESSION_LIMITS, jsonText } from '@soda-scheduler/protocol';
+import { DEFAULT_NAMESPACE, RawJson, SESSION_LIMITS, jsonText } from '@soda-scheduler/protocol';
 import { ChildGroups } from './children/child-groups.ts';
 import { TaskAborted } from './errors.ts';
 import { checkedJson, fencingToken } from './task-context.ts';
@@ -46,6 +46,7 @@ export async function runHandler<Params>(
   const progress: { percent: number; state?: unknown }[] = [];
   const checkpoints: unknown[] = [];
   const task: Task<Params> = {
+    namespace: DEFAULT_NAMESPACE,
     id: 'test',
     type: 'test',
     labels: [],
@@ -61,7 +62,7 @@ export async function runHandler<Params>(
     const value = await handler(task, {
       signal: abort.signal,
       attempt,
-      token: fencingToken(1, attempt),
+      token: fencingToken(task.namespace, 1, attempt),
       lastCheckpoint: read(checkpoint),
       lastCheckpointText: jsonText(checkpoint),
       progress(percent, state) {

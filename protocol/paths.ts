@@ -40,8 +40,9 @@ export function withoutApiBase(url: string): string {
  */
 export function namespaceOf(url: string, given: string | undefined): string {
   const copied = COPIED.exec(url)?.[2];
-  const name = given || copied || DEFAULT_NAMESPACE;
-  if (!NAMESPACE_PATTERN.test(name)) {
+  const name = given ?? copied ?? DEFAULT_NAMESPACE;
+  // An empty one too: a variable that is not set must not lead to the tasks of others.
+  if (typeof name !== 'string' || !NAMESPACE_PATTERN.test(name)) {
     throw new TypeError(
       `namespace: expected 1 to 32 characters of a-z 0-9 -, as in "video-eu", not "${name}"`,
     );

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Task } from '@soda-scheduler/executor-sdk';
 import { z } from 'zod';
 import type { OutputSpec } from './params.ts';
 
@@ -90,23 +91,24 @@ export async function fingerprintOf(input: string, output: OutputSpec): Promise<
 /** What temporary files begin with; no output may. */
 export const TEMPORARY_MARK = '.soda~';
 
-// Task ids contain no `~`, so the names of one task never begin like those of another.
-const temporaryPrefix = (taskId: string) => `${TEMPORARY_MARK}${taskId}~`;
+type TaskKey = Pick<Task, 'namespace' | 'id'>;
 
-export function temporaryFor(target: string, taskId: string, index: number, token: string): string {
+// Neither has a `~`, so the names of one task never begin like those of another.
+const temporaryPrefix = ({ namespace, id }: TaskKey) => `${TEMPORARY_MARK}${namespace}~${id}~`;
+
+export function temporaryFor(target: string, task: TaskKey, index: number, token: string): string {
   const unique = createHash('sha256').update(token).digest('hex').slice(0, 16);
-  return join(dirname(target), `${temporaryPrefix(taskId)}${index}~${unique}`);
+  return join(dirname(target), `${temporaryPrefix(task)}${index}~${unique}`);
 }
 
 /**
  * Removes what attempts of this task that did not end well have left beside these targets. An
  * attempt that lost its lease and still writes finds its file gone, and cannot publish it.
  */
-export async function removeLeftovers(targets: readonly string[], taskId: string): Promise<void> {
+export async function removeLeftovers(targets: readonly string[], task: TaskKey): Promise<void> {
   for (const directory of new Set(targets.map((target) => dirname(target)))) {
     for (const name of await readdir(directory)) {
-      if (name.startsWith(temporaryPrefix(taskId)))
-        await rm(join(directory, name), { force: true });
+      if (name.startsWith(temporaryPrefix(task))) await rm(join(directory, name), { force: true });
     }
   }
 }

@@ -108,7 +108,7 @@ class Transcode {
     if (new Set([input, ...targets]).size !== targets.length + 1) {
       throw new NonRetryableError('the input and the outputs must be different files');
     }
-    await removeLeftovers(targets, this.#task.id);
+    await removeLeftovers(targets, this.#task);
     const media = await probe(this.#settings, input, `input ${params.input}`, this.#limits);
     assertTakeable(media, params.input);
     const jobs = params.outputs.map((output, index): Job => {
@@ -150,7 +150,7 @@ class Transcode {
 
   async #make(job: Job): Promise<FinishedOutput> {
     const { output, target } = job;
-    const temporary = temporaryFor(target, this.#task.id, job.index, this.#ctx.token);
+    const temporary = temporaryFor(target, this.#task, job.index, this.#ctx.token);
     try {
       const { log, damageCount } = await this.#encode(job, temporary);
       const media = await this.#probeOutput(job, temporary);

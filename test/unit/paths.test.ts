@@ -38,7 +38,8 @@ describe('paths', () => {
 
   it('takes the namespace that is asked for, and no other than the url names', () => {
     expect(namespaceOf('http://h:1', 'video')).to.equal('video');
-    expect(namespaceOf('http://h:1', ''), 'a variable that is empty').to.equal('default');
+    const empty = () => namespaceOf('http://h:1', '');
+    expect(empty, 'a variable that is not set').to.throw(TypeError, /^namespace: .*""$/);
     expect(namespaceOf('http://h:1/scheduler/v2', 'video')).to.equal('video');
     expect(namespaceOf('http://h:1/scheduler/v2/ns/video', 'video')).to.equal('video');
     const other = () => namespaceOf('http://h:1/scheduler/v2/ns/video', 'audio');

@@ -156,15 +156,19 @@ describe('a transcode', function () {
   it('goes on behind the outputs that an earlier attempt finished', async () => {
     const outputs = ['first.ts', 'second.ts'].map((path) => ({ path, video: SMALL }));
     const params = { input: 'clip.mp4', outputs };
-    writeFileSync(join(root, '.soda~task-1~1~0123'), 'left by an attempt that was killed');
-    writeFileSync(join(root, '.soda~task-10~1~0123'), 'of another task');
+    writeFileSync(join(root, '.soda~default~task-1~1~0123'), 'left by an attempt that was killed');
+    writeFileSync(join(root, '.soda~default~task-10~1~0123'), 'of another task');
+    writeFileSync(join(root, '.soda~live~task-1~1~0123'), 'of another namespace');
     const first = await transcode({
       params,
       onProgress: ({ output }, abort) => output === 2 && abort.abort(),
     });
     expect(first.error).to.be.instanceOf(TaskAborted);
-    expect(temporaryFiles()).to.deep.equal(['.soda~task-10~1~0123']);
-    rmSync(join(root, '.soda~task-10~1~0123'));
+    expect(temporaryFiles()).to.have.members([
+      '.soda~default~task-10~1~0123',
+      '.soda~live~task-1~1~0123',
+    ]);
+    for (const name of temporaryFiles()) rmSync(join(root, name));
 
     const checkpoint = first.checkpoints.at(-1);
     const second = await outputsOf({ params, checkpoint });
