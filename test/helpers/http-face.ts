@@ -1,5 +1,7 @@
 /** Starts the HTTP server of the master on a free port of loopback, and calls it. */
+import { once } from 'node:events';
 import { request } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { type HttpServer, createHttpServer } from '../../master/access/http-server.ts';
 import { createAuthorizer, type Tokens } from '../../master/access/auth.ts';
 import type { Log } from '../../master/application/ports.ts';
@@ -43,6 +45,7 @@ export class HttpFace {
   readonly logged: { readonly level: string; readonly message: string }[] = [];
   readonly http: HttpServer;
   port = 0;
+  readonly #sockets: Socket[] = [];
 
   constructor(tokens: Tokens = noTokens, timeoutsMs?: { headers: number; request: number }) {
     const metrics = createMetrics('2.0.0-test');
@@ -68,8 +71,22 @@ export class HttpFace {
     return this;
   }
 
+  /** Ends the connections that were dialled, whatever is under way on them. */
+  hangUp(): void {
+    for (const socket of this.#sockets.splice(0)) socket.destroy();
+  }
+
   close(): Promise<void> {
     return this.http.close();
+  }
+
+  /** A connection on which anything may be said. */
+  async dial(): Promise<Socket> {
+    const socket = connect(this.port, '127.0.0.1');
+    this.#sockets.push(socket);
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    return socket;
   }
 
   post(path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) {
@@ -120,4 +137,14 @@ export class HttpFace {
     const at = (level: string) => (message: string) => void this.logged.push({ level, message });
     return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
   }
+}
+
+/** All that comes until the server hangs up. */
+export async function everythingFrom(socket: Socket): Promise<string> {
+  let text = '';
+  socket.on('data', (chunk: Buffer) => {
+    text += chunk.toString('latin1');
+  });
+  await once(socket, 'close');
+  return text;
 }

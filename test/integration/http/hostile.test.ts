@@ -1,8 +1,7 @@
 /** Requests that are broken below the level of fields: bytes, syntax, sizes, sockets. */
-import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { expect } from 'chai';
-import { HttpFace } from '../../helpers/http-face.ts';
+import { everythingFrom, HttpFace } from '../../helpers/http-face.ts';
 
 const SUBMIT = '/scheduler/v2/task/submit';
 const BATCH = '/scheduler/v2/task/submit-batch';
@@ -23,32 +22,13 @@ function head(contentLength: number | string): string {
 
 describe('hostile HTTP', () => {
   let face: HttpFace;
-  const sockets: Socket[] = [];
   beforeEach(async () => {
     face = await new HttpFace().open();
   });
   afterEach(async () => {
-    for (const socket of sockets.splice(0)) socket.destroy();
+    face.hangUp();
     await face.close();
   });
-
-  async function dial(): Promise<Socket> {
-    const socket = connect(face.port, '127.0.0.1');
-    sockets.push(socket);
-    socket.on('error', () => undefined);
-    await once(socket, 'connect');
-    return socket;
-  }
-
-  /** All that comes until the server hangs up. */
-  async function everythingFrom(socket: Socket): Promise<string> {
-    let text = '';
-    socket.on('data', (chunk: Buffer) => {
-      text += chunk.toString('latin1');
-    });
-    await once(socket, 'close');
-    return text;
-  }
 
   const broken: readonly (readonly [text: string, line: number, column: number])[] = [
     ['{"task":', 1, 9],
@@ -142,11 +122,11 @@ describe('hostile HTTP', () => {
 
   it('ends a body that stops coming, and one that trickles', async () => {
     await becomeImpatient();
-    const stopped = await dial();
+    const stopped = await face.dial();
     stopped.write(`${head(1000)}{"task"`);
     expect(await everythingFrom(stopped)).to.match(/^HTTP\/1\.1 408 /);
 
-    const trickling = await dial();
+    const trickling = await face.dial();
     trickling.write(head(1000));
     const drip = setInterval(() => trickling.write('x'), 20);
     try {
@@ -159,15 +139,15 @@ describe('hostile HTTP', () => {
 
   it('ends a head that never ends, and a socket that says nothing', async () => {
     await becomeImpatient();
-    const slow = await dial();
+    const slow = await face.dial();
     slow.write(`POST ${SUBMIT} HTTP/1.1\r\nHost: localhost\r\n`);
-    const silent = await dial();
+    const silent = await face.dial();
     const [answer] = await Promise.all([everythingFrom(slow), everythingFrom(silent)]);
     expect(answer).to.match(/^HTTP\/1\.1 408 [\s\S]*"code":408/);
   });
 
   it('does nothing for a client that leaves in the middle of its body', async () => {
-    const socket = await dial();
+    const socket = await face.dial();
     const request = once(face.http.server, 'request');
     socket.write(`${head(good.length + 1)}${good}`);
     await request;
@@ -185,7 +165,7 @@ describe('hostile HTTP', () => {
       [head('-1'), 400],
     ] as const;
     for (const [bytes, status] of cases) {
-      const socket = await dial();
+      const socket = await face.dial();
       const answer = everythingFrom(socket);
       socket.write(bytes);
       expect(await answer).to.match(
@@ -201,7 +181,7 @@ describe('hostile HTTP', () => {
       socket.end('HTTP/1.1 426 -\r\n\r\n');
     });
     const ask = async (start: string, protocol: string, body = '') => {
-      const socket = await dial();
+      const socket = await face.dial();
       socket.write(
         `${start} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\n` +
           `Upgrade: ${protocol}\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n` +
@@ -218,7 +198,7 @@ describe('hostile HTTP', () => {
 
   it('drops what is sent behind an offer of HTTP/2, and says so', async () => {
     face.http.server.on('upgrade', (_, socket) => socket.destroy());
-    const socket = await dial();
+    const socket = await face.dial();
     const answers = everythingFrom(socket);
     const get = (more: string) => `GET /livez HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`;
     socket.write(get('Connection: Upgrade\r\nUpgrade: h2c\r\n') + get(''));
@@ -234,7 +214,7 @@ describe('hostile HTTP', () => {
   });
 
   it('lets requests that are under way end when it closes', async () => {
-    const socket = await dial();
+    const socket = await face.dial();
     const request = once(face.http.server, 'request');
     socket.write(`${head(good.length)}${good.slice(0, 10)}`);
     await request;

@@ -1,11 +1,10 @@
 /** Many requests on one connection, whose answers nobody waits for or reads. */
 import { once } from 'node:events';
 import { request, type ServerResponse } from 'node:http';
-import { connect, type Socket } from 'node:net';
 import { EXECUTOR_PATH, SUBPROTOCOL } from '@soda-scheduler/protocol';
 import { expect } from 'chai';
 import { UnreadAnswers } from '../../../master/access/pipeline.ts';
-import { HttpFace } from '../../helpers/http-face.ts';
+import { everythingFrom, HttpFace } from '../../helpers/http-face.ts';
 import { sampleTask } from '../../helpers/task.ts';
 
 const SUBMIT = '/scheduler/v2/task/submit';
@@ -14,37 +13,19 @@ const last = 'Connection: close\r\n';
 
 describe('requests behind one another on a connection', () => {
   let face: HttpFace;
-  const sockets: Socket[] = [];
   beforeEach(async () => {
     face = await new HttpFace().open();
   });
   afterEach(async () => {
-    for (const socket of sockets.splice(0)) socket.destroy();
+    face.hangUp();
     await face.close();
   });
-
-  async function dial(): Promise<Socket> {
-    const socket = connect(face.port, '127.0.0.1');
-    sockets.push(socket);
-    socket.on('error', () => undefined);
-    await once(socket, 'connect');
-    return socket;
-  }
-
-  async function everythingFrom(socket: Socket): Promise<string> {
-    let text = '';
-    socket.on('data', (chunk: Buffer) => {
-      text += chunk.toString('latin1');
-    });
-    await once(socket, 'close');
-    return text;
-  }
 
   const statusesOf = (text: string) =>
     [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));
 
   it('are answered in their order, those with a body too', async () => {
-    const socket = await dial();
+    const socket = await face.dial();
     const body = '{"task":{"id":"a","type":"t"},"user":{"group":"g"}}';
     const submit =
       `POST ${SUBMIT} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
@@ -62,7 +43,7 @@ describe('requests behind one another on a connection', () => {
     face.http.server.on('upgrade', (_, socket) => expect(socket.destroyed).to.equal(true));
     for (const path of ['/', '/livez', '/openapi.json']) {
       count = 0;
-      const socket = await dial();
+      const socket = await face.dial();
       const closed = once(socket.resume(), 'close');
       socket.write(get(path).repeat(1_000));
       await closed;
@@ -78,7 +59,7 @@ describe('requests behind one another on a connection', () => {
   it('wait for the answers before them to be read', async () => {
     const bytes = 4 * 1024 * 1024;
     face.master.keep(sampleTask({ id: 'large', result: `"${'x'.repeat(bytes)}"` }));
-    const socket = (await dial()).pause();
+    const socket = (await face.dial()).pause();
     let arrivedCount = 0;
     const arrived = new Promise<void>((resolve) => {
       face.http.server.on('request', () => ++arrivedCount === 10 && resolve());
@@ -97,7 +78,7 @@ describe('requests behind one another on a connection', () => {
       'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' +
       `Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\nSec-WebSocket-Protocol: ${SUBPROTOCOL}\r\n`;
     const ask = async (text: string) => {
-      const socket = await dial();
+      const socket = await face.dial();
       const answers = everythingFrom(socket);
       socket.write(text);
       return statusesOf(await answers);
@@ -142,7 +123,7 @@ describe('requests behind one another on a connection', () => {
       ['CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n', 405],
     ] as const;
     for (const [text, status] of cases) {
-      const socket = await dial();
+      const socket = await face.dial();
       const answer = everythingFrom(socket);
       socket.write(text);
       expect(await answer, text).to.match(

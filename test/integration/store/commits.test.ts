@@ -1,85 +1,63 @@
 /** What commits of many namespaces at once cost a database: counted, not timed. */
 import { expect } from 'chai';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { inNamespace } from '../../../master/application/namespace.ts';
 import { NO_SETTINGS } from '../../../master/domain/state.ts';
 import { commit, task } from '../../contract/sample.ts';
 import type { DefaultStore } from '../../contract/subjects.ts';
-import { type Mariadb, MARIADB_MISSING, sharedMariadb } from '../../helpers/mariadb.ts';
 import { NOW } from '../../helpers/task.ts';
-import { type Counts, openCountedStore } from './counted-store.ts';
+import { type Counts, describeCountedStores } from './counted-store.ts';
 
 const NAMESPACE_COUNT = 50;
 const COMMIT_COUNT = 10;
 
-for (const name of ['SQLite', 'MariaDB'] as const) {
-  describe(`commits: ${name}`, function () {
-    let server: Mariadb | null = null;
-    let folder: string;
-    let store: DefaultStore;
-    let counts: Counts;
-    let ids: number[];
+describeCountedStores('commits', (open) => {
+  let store: DefaultStore;
+  let counts: Counts;
+  let ids: number[];
 
-    before(async function () {
-      if (name === 'SQLite') return;
-      server = await sharedMariadb();
-      if (server !== null) return;
-      console.log(`    skipped: ${MARIADB_MISSING}`);
-      this.skip();
-    });
-    after(() => server?.stop());
-    beforeEach(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'soda-commits-'));
-      const url = server === null ? `sqlite:${join(folder, 'soda.db')}` : await server.url();
-      ({ store, counts } = openCountedStore(url));
-      await store.open(NOW);
-      ids = [0];
-      for (let n = 1; n < NAMESPACE_COUNT; n++) {
-        const record = { name: `n-${n}`, createdAt: NOW, retention: 'normal' } as const;
-        ids.push((await store.createNamespace({ ...record, ...NO_SETTINGS })).id);
-      }
-      for (const id of ids) await store.tasks(id).takeTerm('m-1', NOW);
-      counts.reset();
-    });
-    afterEach(async () => {
-      await store.close();
-      await rm(folder, { recursive: true, force: true });
-    });
-
-    it('of many namespaces, a transaction and a half for each round of them', async () => {
-      await Promise.all(
-        ids.map(async (id) => {
-          const tasks = store.tasks(id);
-          for (let n = 1; n <= COMMIT_COUNT; n++) {
-            const lane = inNamespace(id, 1);
-            const inserts = [task(inNamespace(id, n), { id: `t-${n}`, lane })];
-            await tasks.commit(commit(1, { inserts }));
-          }
-        }),
-      );
-      expect(counts.commitCount).to.be.at.most(COMMIT_COUNT * 1.5);
-      expect(counts.statementCount, 'a fence, and one insert').to.equal(counts.commitCount * 2);
-      for (const id of ids) expect(await store.tasks(id).countLanes()).to.have.length(1);
-    });
-
-    it('of one that the database refuses takes no others along', async () => {
-      // What no column holds: one database refuses the first, the other the second.
-      const odd = { id: 'x'.repeat(99), orderTime: 0.5 };
-      const [spoilt = 0] = ids.slice(-1);
-      const outcomes = await Promise.allSettled(
-        ids.map((id) => {
-          const inserts = [task(inNamespace(id, 1), id === spoilt ? odd : { id: 't-1' })];
-          return store.tasks(id).commit(commit(1, { inserts }));
-        }),
-      );
-      const failed = ids.filter((_, at) => outcomes[at]?.status === 'rejected');
-      expect(failed).to.deep.equal([spoilt]);
-      for (const id of ids.slice(0, -1)) {
-        expect((await store.tasks(id).findIds(['t-1'])).size).to.equal(1);
-      }
-      await store.tasks(spoilt).commit(commit(1, { inserts: [task(inNamespace(spoilt, 2))] }));
-    });
+  beforeEach(async () => {
+    ({ store, counts } = await open());
+    await store.open(NOW);
+    ids = [0];
+    for (let n = 1; n < NAMESPACE_COUNT; n++) {
+      const record = { name: `n-${n}`, createdAt: NOW, retention: 'normal' } as const;
+      ids.push((await store.createNamespace({ ...record, ...NO_SETTINGS })).id);
+    }
+    for (const id of ids) await store.tasks(id).takeTerm('m-1', NOW);
+    counts.reset();
   });
-}
+
+  it('of many namespaces, a transaction and a half for each round of them', async () => {
+    await Promise.all(
+      ids.map(async (id) => {
+        const tasks = store.tasks(id);
+        for (let n = 1; n <= COMMIT_COUNT; n++) {
+          const lane = inNamespace(id, 1);
+          const inserts = [task(inNamespace(id, n), { id: `t-${n}`, lane })];
+          await tasks.commit(commit(1, { inserts }));
+        }
+      }),
+    );
+    expect(counts.commitCount).to.be.at.most(COMMIT_COUNT * 1.5);
+    expect(counts.statementCount, 'a fence, and one insert').to.equal(counts.commitCount * 2);
+    for (const id of ids) expect(await store.tasks(id).countLanes()).to.have.length(1);
+  });
+
+  it('of one that the database refuses takes no others along', async () => {
+    // What no column holds: one database refuses the first, the other the second.
+    const odd = { id: 'x'.repeat(99), orderTime: 0.5 };
+    const [spoilt = 0] = ids.slice(-1);
+    const outcomes = await Promise.allSettled(
+      ids.map((id) => {
+        const inserts = [task(inNamespace(id, 1), id === spoilt ? odd : { id: 't-1' })];
+        return store.tasks(id).commit(commit(1, { inserts }));
+      }),
+    );
+    const failed = ids.filter((_, at) => outcomes[at]?.status === 'rejected');
+    expect(failed).to.deep.equal([spoilt]);
+    for (const id of ids.slice(0, -1)) {
+      expect((await store.tasks(id).findIds(['t-1'])).size).to.equal(1);
+    }
+    await store.tasks(spoilt).commit(commit(1, { inserts: [task(inNamespace(spoilt, 2))] }));
+  });
+});

@@ -1,5 +1,8 @@
 /** A store in SQL that counts what it asks of its database. */
 import knex, { type Knex } from 'knex';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Database } from '../../../master/infrastructure/sql/database.ts';
 import type { Dialect } from '../../../master/infrastructure/sql/dialects/dialect.ts';
 import { mysqlDialect } from '../../../master/infrastructure/sql/dialects/mysql.ts';
@@ -7,6 +10,7 @@ import { sqliteDialect } from '../../../master/infrastructure/sql/dialects/sqlit
 import { Pace } from '../../../master/infrastructure/sql/pace.ts';
 import { SqlStore } from '../../../master/infrastructure/sql/store.ts';
 import { type DefaultStore, ofDefault } from '../../contract/subjects.ts';
+import { type Mariadb, MARIADB_MISSING, sharedMariadb } from '../../helpers/mariadb.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -26,12 +30,49 @@ export class Counts {
   }
 }
 
-export function openCountedStore(url: string): {
-  store: DefaultStore;
-  counts: Counts;
+export interface CountedStore {
+  readonly store: DefaultStore;
+  readonly counts: Counts;
   /** The database that all but the engine use. */
-  readers: Database;
-} {
+  readonly readers: Database;
+}
+
+/** Tests on each database; `open` makes a store in a new one, once for each test. */
+export function describeCountedStores(
+  what: string,
+  tests: (open: () => Promise<CountedStore>) => void,
+): void {
+  for (const name of ['SQLite', 'MariaDB'] as const) {
+    describe(`${what}: ${name}`, function () {
+      let server: Mariadb | null = null;
+      let folder: string;
+      let opened: CountedStore | null = null;
+
+      before(async function () {
+        if (name === 'SQLite') return;
+        server = await sharedMariadb();
+        if (server !== null) return;
+        console.log(`    skipped: ${MARIADB_MISSING}`);
+        this.skip();
+      });
+      after(() => server?.stop());
+      tests(async () => {
+        folder = await mkdtemp(join(tmpdir(), 'soda-counted-'));
+        const url = server === null ? `sqlite:${join(folder, 'soda.db')}` : await server.url();
+        opened = openCountedStore(url);
+        return opened;
+      });
+      // Behind those of the tests, which may still use it.
+      afterEach(async () => {
+        await opened?.store.close();
+        opened = null;
+        await rm(folder, { recursive: true, force: true });
+      });
+    });
+  }
+}
+
+function openCountedStore(url: string): CountedStore {
   const counts = new Counts();
   const pace = new Pace();
   const isFile = url.startsWith('sqlite:');

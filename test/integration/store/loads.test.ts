@@ -1,93 +1,73 @@
 /** What the engine asks of a database for many commands, and many lanes, at once: counted, not timed. */
 import { expect } from 'chai';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Engine } from '../../../master/application/engine.ts';
 import type { Master } from '../../../master/application/master.ts';
 import type { CommandOutcome } from '../../../master/domain/effects.ts';
 import type { Policy } from '../../../master/domain/state.ts';
 import type { DefaultStore } from '../../contract/subjects.ts';
-import { type Counts, openCountedStore } from './counted-store.ts';
+import { type Counts, describeCountedStores } from './counted-store.ts';
 import { newTask } from '../../helpers/domain.ts';
 import { createEngineOn } from '../../helpers/engine.ts';
-import { type Mariadb, MARIADB_MISSING, sharedMariadb } from '../../helpers/mariadb.ts';
 import { hello } from '../../helpers/task.ts';
 
 const COUNT = 1_000;
 const ids = Array.from({ length: COUNT }, (_, index) => `t${index}`);
 
-for (const name of ['SQLite', 'MariaDB'] as const) {
-  describe(`loads: ${name}`, function () {
-    let server: Mariadb | null = null;
-    let folder: string;
-    let store: DefaultStore;
-    let counts: Counts;
-    let engine: Engine;
-    let master: Master;
+describeCountedStores('loads', (open) => {
+  let store: DefaultStore;
+  let counts: Counts;
+  let engine: Engine;
+  let master: Master;
 
-    before(async function () {
-      if (name === 'SQLite') return;
-      server = await sharedMariadb();
-      if (server !== null) return;
-      console.log(`    skipped: ${MARIADB_MISSING}`);
-      this.skip();
-    });
-    after(() => server?.stop());
-    beforeEach(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'soda-loads-'));
-      const url = server === null ? `sqlite:${join(folder, 'soda.db')}` : await server.url();
-      ({ store, counts } = openCountedStore(url));
-    });
-    afterEach(async () => {
-      await engine.stop();
-      await store.close();
-      await rm(folder, { recursive: true, force: true });
-    });
-
-    async function begin(policy: Partial<Policy>) {
-      const harness = createEngineOn(store, policy);
-      ({ engine, master } = harness);
-      (await engine.start()).ended.catch(() => undefined);
-      return harness;
-    }
-
-    it('a thousand commands on tasks that are not in memory are a few statements', async () => {
-      await begin({ windowCountMax: 1, laneWindowCount: 0, pageCount: 1 });
-      const fields = { requestHash: '', notifyUrl: 'http://a.example/' };
-      await master.submit(ids.map((id) => newTask({ ...fields, id })));
-      const commands: Record<string, (id: string) => Promise<CommandOutcome>> = {
-        change: (id) => master.change(id, 7, null),
-        cancel: (id) => master.cancel(id),
-        redeliver: (id) => master.redeliver(id),
-        retry: (id) => master.retry(id),
-        'cancel again': (id) => master.cancel(id),
-      };
-      for (const [command, ask] of Object.entries(commands)) {
-        expect(engine.state?.tasks.size, command).to.be.at.most(1);
-        counts.reset();
-        const replies = await Promise.all(ids.map(ask));
-        expect(new Set(replies.map(({ kind }) => kind)), command).to.deep.equal(new Set(['done']));
-        expect(counts.statementCount, command).to.be.at.most(20);
-        expect(counts.commitCount, command).to.be.at.most(5);
-      }
-      expect(engine.term, 'without a rebuild').to.equal(1);
-    });
-
-    it('pages of many lanes are read together', async () => {
-      await begin({});
-      const types = Array.from({ length: 64 }, (_, index) => `type.${index}`);
-      await master.submit(types.map((type) => newTask({ id: type, type, requestHash: '' })));
-      await engine.stop();
-      const { recorder } = await begin({});
-      counts.reset();
-      for (const type of types) {
-        engine.post({ type: 'executorConnected', ...hello({ executorId: type, types: [type] }) });
-      }
-      while (recorder.sent.length < types.length) {
-        await new Promise<void>((resolve) => void setImmediate(resolve));
-      }
-      expect(counts.commitCount).to.be.at.most(2);
-    });
+  beforeEach(async () => {
+    ({ store, counts } = await open());
   });
-}
+  afterEach(async () => {
+    await engine.stop();
+  });
+
+  async function begin(policy: Partial<Policy>) {
+    const harness = createEngineOn(store, policy);
+    ({ engine, master } = harness);
+    (await engine.start()).ended.catch(() => undefined);
+    return harness;
+  }
+
+  it('a thousand commands on tasks that are not in memory are a few statements', async () => {
+    await begin({ windowCountMax: 1, laneWindowCount: 0, pageCount: 1 });
+    const fields = { requestHash: '', notifyUrl: 'http://a.example/' };
+    await master.submit(ids.map((id) => newTask({ ...fields, id })));
+    const commands: Record<string, (id: string) => Promise<CommandOutcome>> = {
+      change: (id) => master.change(id, 7, null),
+      cancel: (id) => master.cancel(id),
+      redeliver: (id) => master.redeliver(id),
+      retry: (id) => master.retry(id),
+      'cancel again': (id) => master.cancel(id),
+    };
+    for (const [command, ask] of Object.entries(commands)) {
+      expect(engine.state?.tasks.size, command).to.be.at.most(1);
+      counts.reset();
+      const replies = await Promise.all(ids.map(ask));
+      expect(new Set(replies.map(({ kind }) => kind)), command).to.deep.equal(new Set(['done']));
+      expect(counts.statementCount, command).to.be.at.most(20);
+      expect(counts.commitCount, command).to.be.at.most(5);
+    }
+    expect(engine.term, 'without a rebuild').to.equal(1);
+  });
+
+  it('pages of many lanes are read together', async () => {
+    await begin({});
+    const types = Array.from({ length: 64 }, (_, index) => `type.${index}`);
+    await master.submit(types.map((type) => newTask({ id: type, type, requestHash: '' })));
+    await engine.stop();
+    const { recorder } = await begin({});
+    counts.reset();
+    for (const type of types) {
+      engine.post({ type: 'executorConnected', ...hello({ executorId: type, types: [type] }) });
+    }
+    while (recorder.sent.length < types.length) {
+      await new Promise<void>((resolve) => void setImmediate(resolve));
+    }
+    expect(counts.commitCount).to.be.at.most(2);
+  });
+});
