@@ -48,10 +48,13 @@ export function createMetrics(version: string): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const meters = createMeters(registry);
+  const others = boundedLabels(NAMESPACE_LABELS_MAX, '(other)');
   const labels: Labels = {
     typeOf: boundedLabels(TYPE_LABELS_MAX, 'other'),
-    namespaceOf: boundedLabels(NAMESPACE_LABELS_MAX, '(other)'),
+    // It keeps its name, however many others have work first.
+    namespaceOf: (name) => (name === DEFAULT_NAMESPACE ? name : others(name)),
   };
+  const backlogs = new Map<ScrapedNamespace, Backlog>();
   meters.buildInfo.set({ version, node: process.version }, 1);
 
   return {
@@ -66,10 +69,18 @@ export function createMetrics(version: string): Metrics {
       meters.httpRequests.inc({ route, status });
       meters.httpSeconds.observe({ route }, seconds);
     },
-    render: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+    render: async () => {
+      // Each costs a look at every lane: one for all gauges of a scrape.
+      backlogs.clear();
+      return { contentType: registry.contentType, text: await registry.metrics() };
+    },
     watch: (scraped, bounded) => {
       const gauge = gaugesIn(registry);
-      watchNamespaces(gauge, labels, scraped);
+      watchNamespaces(gauge, labels, scraped, (master) => {
+        const backlog = backlogs.get(master) ?? master.backlog();
+        backlogs.set(master, backlog);
+        return backlog;
+      });
       watchProcess(gauge, scraped, bounded);
     },
   };
@@ -217,7 +228,12 @@ function gaugesIn(registry: Registry) {
 
 type MakeGauge = ReturnType<typeof gaugesIn>;
 
-function watchNamespaces(gauge: MakeGauge, labels: Labels, scraped: Scraped): void {
+function watchNamespaces(
+  gauge: MakeGauge,
+  labels: Labels,
+  scraped: Scraped,
+  backlogOf: (master: ScrapedNamespace) => Backlog,
+): void {
   const ns = 'namespace';
   const each = (read: (namespace: string, master: ScrapedNamespace) => void): void => {
     for (const { master } of scraped.leaders) read(labels.namespaceOf(master.namespace), master);
@@ -239,7 +255,7 @@ function watchNamespaces(gauge: MakeGauge, labels: Labels, scraped: Scraped): vo
   );
   gauge('tasks', 'Tasks that wait or run.', [ns, 'type', 'state'], (tasks) =>
     each((namespace, master) => {
-      for (const { type, waitingCount, runningCount } of master.backlog().types) {
+      for (const { type, waitingCount, runningCount } of backlogOf(master).types) {
         tasks.inc({ namespace, type: labels.typeOf(type), state: 'waiting' }, waitingCount);
         tasks.inc({ namespace, type: labels.typeOf(type), state: 'running' }, runningCount);
       }
@@ -252,7 +268,7 @@ function watchNamespaces(gauge: MakeGauge, labels: Labels, scraped: Scraped): vo
     (oldest) => {
       const found: { namespace: string; type: string; waitedMs: number }[] = [];
       each((namespace, master) => {
-        for (const { type, oldestWaitingMs: waitedMs } of master.backlog().types) {
+        for (const { type, oldestWaitingMs: waitedMs } of backlogOf(master).types) {
           found.push({ namespace, type: labels.typeOf(type), waitedMs });
         }
       });
@@ -264,10 +280,10 @@ function watchNamespaces(gauge: MakeGauge, labels: Labels, scraped: Scraped): vo
     },
   );
   gauge('cache_entries', 'Waiting tasks held in memory.', [ns], (entries) =>
-    each((namespace, master) => entries.inc({ namespace }, master.backlog().cachedCount)),
+    each((namespace, master) => entries.inc({ namespace }, backlogOf(master).cachedCount)),
   );
   gauge('callback_pending', 'Callbacks in flight or due again, as memory knows.', [ns], (pending) =>
-    each((namespace, master) => pending.inc({ namespace }, master.backlog().pendingCallbackCount)),
+    each((namespace, master) => pending.inc({ namespace }, backlogOf(master).pendingCallbackCount)),
   );
 }
 
