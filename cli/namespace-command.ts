@@ -21,7 +21,15 @@ function listCommand(): Command {
     .addHelpText('after', '\nInto a pipe: the columns of the table, with tabs between.')
     .action(async (options: ConnectionOptions) => {
       const { client, output } = connect(options);
-      const head = ['namespace', 'waiting', 'running', 'max', 'max', 'retention', 'paused'];
+      const head = [
+        'namespace',
+        'waiting',
+        'running',
+        'max waiting',
+        'max running',
+        'retention',
+        'paused',
+      ];
       await output.rows(client.namespaces(), head, (one) => [
         one.name,
         one.counts.waiting,

@@ -29,7 +29,7 @@ import { TooMany, Turnstile } from './turnstile.ts';
 
 /** Rows that a page may look at for what it brings: some 20 ms of work, in pieces. */
 const LOOK_COUNT = 20_000;
-export const LISTS = { countMax: LIST_COUNT_MAX, waitingMax: LISTS_WAITING_MAX };
+export const LISTS = { countMax: LIST_COUNT_MAX, waitingMax: LISTS_WAITING_MAX, what: 'lists' };
 
 /** A task or some ids. */
 const READ_MS_MAX = 4_000;

@@ -10,12 +10,19 @@ export class TooMany extends Unavailable {}
 export class Turnstile {
   readonly #countMax: number;
   readonly #waitingMax: number;
+  readonly #what: string;
   #count = 0;
   readonly #waiting: (() => void)[] = [];
 
-  constructor(limits: { readonly countMax: number; readonly waitingMax: number }) {
+  /** `what` there are too many of, for whoever is turned away. */
+  constructor(limits: {
+    readonly countMax: number;
+    readonly waitingMax: number;
+    readonly what: string;
+  }) {
     this.#countMax = limits.countMax;
     this.#waitingMax = limits.waitingMax;
+    this.#what = limits.what;
   }
 
   get waitingCount(): number {
@@ -38,7 +45,9 @@ export class Turnstile {
 
   #place(): Promise<void> {
     if (this.#waiting.length >= this.#waitingMax) {
-      return Promise.reject(new TooMany('the master is busy: too many lists are asked for', 1));
+      return Promise.reject(
+        new TooMany(`the master is busy: too many ${this.#what} are asked for`, 1),
+      );
     }
     return new Promise((resolve) => this.#waiting.push(resolve));
   }

@@ -7,7 +7,7 @@ describe('turnstile', () => {
   const settled = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
   it('lets so many through at a time, in their order, and refuses those that cannot wait', async () => {
-    const turnstile = new Turnstile({ countMax: 2, waitingMax: 2 });
+    const turnstile = new Turnstile({ what: 'lists', countMax: 2, waitingMax: 2 });
     const begun: string[] = [];
     const ends = new Map<string, (failure?: Error) => void>();
     const enter = (name: string) =>
