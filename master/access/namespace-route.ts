@@ -127,14 +127,13 @@ function viewOf({ record, counts }: NamespaceView): View {
 
 /** What is not said stays as it is. */
 function changeOf({ body }: ApiRequest): NamespaceChange {
-  const { paused, retention, max_waiting, max_running } = validate(namespaceSettings, body);
+  const { paused, max_waiting, max_running } = validate(namespaceSettings, body);
   const until = paused ? instantOf(paused.until) : null;
   if (until !== null && until <= Date.now()) {
     const message = 'expected an instant that is yet to come';
     throw invalidFields([{ field: 'paused.until', message }]);
   }
   return {
-    ...(retention !== undefined && { retention }),
     ...(max_waiting !== undefined && { maxWaiting: max_waiting }),
     ...(max_running !== undefined && { maxRunning: max_running }),
     ...(paused !== undefined && {

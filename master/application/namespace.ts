@@ -4,7 +4,7 @@
  */
 
 /** The namespace of paths that name none. */
-export const DEFAULT_NAMESPACE = 0;
+export const DEFAULT_NAMESPACE_ID = 0;
 
 /** Its first one stays free: counting begins with 1. */
 const NUMBERS_PER_NAMESPACE = 2 ** 40;

@@ -17,7 +17,7 @@ import type {
   TaskState,
 } from '../domain/task.ts';
 
-export { DEFAULT_NAMESPACE, inNamespace, NAMESPACE_COUNT_MAX } from './namespace.ts';
+export { DEFAULT_NAMESPACE_ID, inNamespace, NAMESPACE_COUNT_MAX } from './namespace.ts';
 
 export interface Clock {
   /** Epoch milliseconds. Steps with `followWall` only: a wall clock that is set does not fire timeouts. */
@@ -125,8 +125,6 @@ export interface Store {
    * @throws {NamespaceLimit}
    */
   createNamespace(record: Omit<NamespaceRecord, 'id'>): Promise<NamespaceRecord>;
-  /** Its settings; the name and the time of its making stay. */
-  changeNamespace(record: NamespaceRecord): Promise<void>;
   /**
    * False where it has live tasks or pending callbacks, or is `default`. The row stays, marked as
    * deleted, and its term is over: stop its engine before.

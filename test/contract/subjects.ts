@@ -2,7 +2,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DEFAULT_NAMESPACE, type Store, type TaskStore } from '../../master/application/ports.ts';
+import {
+  DEFAULT_NAMESPACE_ID,
+  type Store,
+  type TaskStore,
+} from '../../master/application/ports.ts';
 import { MemoryStore } from '../../master/infrastructure/memory/store.ts';
 import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
 import type { Mariadb } from '../helpers/mariadb.ts';
@@ -65,7 +69,7 @@ function mariadb(): Subject {
 export type DefaultStore = TaskStore & Store;
 
 export function ofDefault(store: Store): DefaultStore {
-  const tasks: TaskStore = store.tasks(DEFAULT_NAMESPACE);
+  const tasks: TaskStore = store.tasks(DEFAULT_NAMESPACE_ID);
   return new Proxy(store, {
     get: (_, name) => {
       const owner = Reflect.has(tasks, name) ? tasks : store;

@@ -5,7 +5,7 @@
 import Libsql from 'libsql';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DEFAULT_NAMESPACE } from '../../master/application/ports.ts';
+import { DEFAULT_NAMESPACE_ID } from '../../master/application/ports.ts';
 import { kindKeyOf } from '../../master/domain/task.ts';
 import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
 import { commit, DAY_MS } from '../contract/sample.ts';
@@ -36,7 +36,7 @@ const nextDay: Start = {
       url: `sqlite:${join(folder, 'soda.db')}`,
       allowWeakDurability: false,
     });
-    const tasks = store.tasks(DEFAULT_NAMESPACE);
+    const tasks = store.tasks(DEFAULT_NAMESPACE_ID);
     const { term } = await tasks.takeTerm('yesterday', yesterday);
     const kept = sampleTask({ id: 'kept', type: 'work', dueAt: yesterday, orderTime: yesterday });
     const row = { id: kept.lane, kind: kindKeyOf('work', [], []), group: kept.user.group };

@@ -11,7 +11,6 @@ export interface NamespaceView {
 /** What is left out stays as it is, or is the default of a new one. */
 export interface NamespaceChange {
   readonly paused?: { readonly reason: string | null; readonly until: number | null } | null;
-  readonly retention?: NamespaceRecord['retention'];
   readonly maxWaiting?: number | null;
   readonly maxRunning?: number | null;
 }

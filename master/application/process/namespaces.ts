@@ -4,7 +4,7 @@
  */
 import { type Fill, NAMESPACES_AT_ONCE_MAX } from '../../domain/bounds.ts';
 import { type MasterStatus, Unavailable } from '../master-handle.ts';
-import { DEFAULT_NAMESPACE, isFinal, NamespaceLimit, StoreUnusable } from '../ports.ts';
+import { DEFAULT_NAMESPACE_ID, isFinal, NamespaceLimit, StoreUnusable } from '../ports.ts';
 import type { Clock, Log, NamespaceRecord, Store } from '../ports.ts';
 import { UNKNOWN } from '../store-watch.ts';
 import { Turnstile } from '../turnstile.ts';
@@ -18,7 +18,7 @@ const ANSWER_MS_MAX = 4_000;
 const RETRY_MS_MIN = 100;
 const RETRY_MS_MAX = 5_000;
 /** Changes: few, and one after another. */
-const CHANGES = { countMax: 1, waitingMax: 100 };
+const CHANGES = { countMax: 1, waitingMax: 100, what: 'changes of namespaces' };
 
 const NO_FIRST =
   'the store has no row of its first namespace, which says whose term it is: restore a backup';
@@ -81,7 +81,7 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
     const opened = await this.#answerOf(() => store.open(clock.now()));
     if (opened === null) return;
     for (const record of opened.namespaces) this.#records.set(record.name, record);
-    const first = this.#recordOf(DEFAULT_NAMESPACE);
+    const first = this.#recordOf(DEFAULT_NAMESPACE_ID);
     if (first === undefined) throw new StoreUnusable(NO_FIRST);
     await this.#leading.beginWith(first);
     this.#leading.start();
@@ -143,7 +143,7 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
     await this.#changes.during(async () => {
       const record = this.#records.get(name);
       if (record === undefined) throw new UnknownNamespace(name);
-      if (record.id === DEFAULT_NAMESPACE) throw new NamespaceInUse(name, 'it is always there');
+      if (record.id === DEFAULT_NAMESPACE_ID) throw new NamespaceInUse(name, 'it is always there');
       if ((this.#leading.of(name)?.sessions.connectionCount ?? 0) > 0) {
         throw new NamespaceInUse(name, 'executors are connected to it');
       }
@@ -196,12 +196,8 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
     const { clock, log } = this.#options;
     const { name } = known;
     const record = changed(this.#view(known).record, change, clock.now());
-    const { retention, ...settings } = change;
-    if (retention !== undefined && retention !== known.retention) {
-      await this.#ask((store) => store.changeNamespace(record));
-    }
-    // What holds for tasks is written by the engine, in order with what it does with them.
-    if (Object.keys(settings).length > 0) {
+    // Written by the engine, in order with what it does with its tasks.
+    if (Object.keys(change).length > 0) {
       const { paused, maxWaiting, maxRunning } = record;
       const set = { paused, maxWaiting, maxRunning };
       await this.use(name, ({ master }) => master.changeSettings(set));

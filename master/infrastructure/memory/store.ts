@@ -1,6 +1,10 @@
 /** All namespaces in memory, as a database would have them. Says nothing of what they hold. */
 import type { NamespaceRecord, Store } from '../../application/ports.ts';
-import { DEFAULT_NAMESPACE, NAMESPACE_COUNT_MAX, NamespaceLimit } from '../../application/ports.ts';
+import {
+  DEFAULT_NAMESPACE_ID,
+  NAMESPACE_COUNT_MAX,
+  NamespaceLimit,
+} from '../../application/ports.ts';
 import { NO_SETTINGS, type Settings } from '../../domain/state.ts';
 import { endedBefore, prepareDays } from './days.ts';
 import { MemoryTaskStore, SECRET } from './task-store.ts';
@@ -45,14 +49,9 @@ export class MemoryStore implements Store {
     return recordOf(found);
   }
 
-  async changeNamespace(record: NamespaceRecord): Promise<void> {
-    const found = this.#namespaces[record.id];
-    if (found?.isDeleted === false) change(found, record);
-  }
-
   async deleteNamespace(id: number): Promise<boolean> {
     const found = this.#namespaces[id];
-    if (id === DEFAULT_NAMESPACE || found?.tasks.hasWork === true) return false;
+    if (id === DEFAULT_NAMESPACE_ID || found?.tasks.hasWork === true) return false;
     if (found?.isDeleted === false) {
       found.isDeleted = true;
       found.tasks.endTerm();

@@ -17,7 +17,7 @@ import type {
 } from '../../application/ports.ts';
 import {
   CommitConflict,
-  DEFAULT_NAMESPACE,
+  DEFAULT_NAMESPACE_ID,
   inNamespace,
   TermLost,
 } from '../../application/ports.ts';
@@ -50,7 +50,7 @@ export class MemoryTaskStore implements TaskStore {
   readonly #days: Set<number>;
 
   /** @param days for which history has a segment, of all namespaces. */
-  constructor(namespaceId = DEFAULT_NAMESPACE, days = new Set<number>()) {
+  constructor(namespaceId = DEFAULT_NAMESPACE_ID, days = new Set<number>()) {
     this.#lastSeq = inNamespace(namespaceId, 0);
     this.#days = days;
   }

@@ -4,7 +4,7 @@
  * table are made of stands in `tables/`.
  */
 import type { Commit } from '../../application/ports.ts';
-import { CommitConflict, DEFAULT_NAMESPACE } from '../../application/ports.ts';
+import { CommitConflict, DEFAULT_NAMESPACE_ID } from '../../application/ports.ts';
 import type { Absence, Expected, Key, RowWrite, TableName } from '../../domain/changes.ts';
 import type { Columns, Dialect, Statement } from './dialects/dialect.ts';
 import type { Column, Value } from './rows.ts';
@@ -68,7 +68,7 @@ export function planCommit(dialect: Dialect, segments: Segments, turns: readonly
       if (inserts.length === 0) continue;
       missing.push(segment);
     } else if (segment !== null && !segments.serves(segment)) {
-      if (inserts.some(({ ns }) => ns !== DEFAULT_NAMESPACE)) missing.push(segment);
+      if (inserts.some(({ ns }) => ns !== DEFAULT_NAMESPACE_ID)) missing.push(segment);
     }
     removed.push(...remove(dialect, part));
     written.push(...insert(dialect, part), ...set(dialect, part));

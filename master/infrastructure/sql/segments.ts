@@ -3,7 +3,7 @@
  * drops whole tables and scheduling never pays for history. This file names them and remembers
  * which exist; it makes none.
  */
-import { DEFAULT_NAMESPACE } from '../../application/ports.ts';
+import { DEFAULT_NAMESPACE_ID } from '../../application/ports.ts';
 
 const DAY_MS = 86_400_000;
 /** How the names of all segments begin, and of no other table. */
@@ -67,7 +67,7 @@ export class Segments {
 
   /** Those that may have rows of a namespace. */
   of(namespaceId: number): readonly ListedSegment[] {
-    if (namespaceId === DEFAULT_NAMESPACE) return this.#newestFirst;
+    if (namespaceId === DEFAULT_NAMESPACE_ID) return this.#newestFirst;
     return this.#newestFirst.filter(({ isOld }) => !isOld);
   }
 

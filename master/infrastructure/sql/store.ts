@@ -10,7 +10,7 @@ import { History } from './history.ts';
 import { keepSecrets } from './installation.ts';
 import { migrate } from './migrations.ts';
 import { Committer } from './namespace/committer.ts';
-import { Namespaces } from './namespace/namespaces.ts';
+import { NamespaceRows } from './namespace/namespace-rows.ts';
 import { Terms } from './namespace/terms.ts';
 import type { Databases } from './queries.ts';
 import { checkColumns } from './schema-check.ts';
@@ -20,7 +20,7 @@ export class SqlStore implements Store {
   readonly #shared: Shared;
   readonly #dialect: Dialect;
   readonly #history: History;
-  readonly #namespaces: Namespaces;
+  readonly #namespaces: NamespaceRows;
   readonly #allowWeakDurability: boolean;
   readonly #log: Log;
   #opening: Promise<readonly string[]> | null = null;
@@ -35,7 +35,7 @@ export class SqlStore implements Store {
     const { log, allowWeakDurability } = options;
     this.#dialect = databases.engine.dialect;
     this.#history = new History(databases.readers);
-    this.#namespaces = new Namespaces(databases.readers, this.#history);
+    this.#namespaces = new NamespaceRows(databases.readers, this.#history);
     this.#allowWeakDurability = allowWeakDurability;
     this.#log = log;
     const terms = new Terms(databases, log);
@@ -65,10 +65,6 @@ export class SqlStore implements Store {
 
   createNamespace(record: Omit<NamespaceRecord, 'id'>): Promise<NamespaceRecord> {
     return this.#namespaces.create(record);
-  }
-
-  changeNamespace(record: NamespaceRecord): Promise<void> {
-    return this.#namespaces.change(record);
   }
 
   deleteNamespace(id: number): Promise<boolean> {

@@ -5,7 +5,7 @@
  * a clock was set back or a commit took long, becomes known before it is there.
  */
 import { randomInt } from 'node:crypto';
-import { DEFAULT_NAMESPACE } from '../../../application/ports.ts';
+import { DEFAULT_NAMESPACE_ID } from '../../../application/ports.ts';
 import {
   SEGMENT_ID_BITS_MIN,
   SEGMENT_IDS_BYTES_MAX,
@@ -145,7 +145,7 @@ export class SegmentIds {
     const { dialect, pace } = this.#database;
     const from = dialect.readBy(table, isOld ? `${table}_id` : `${table}_ns_id`);
     const where = isOld ? 'id > ?' : 'id > ? AND ns = ?';
-    for (let ns: number | null = DEFAULT_NAMESPACE; ns !== null; ) {
+    for (let ns: number | null = DEFAULT_NAMESPACE_ID; ns !== null; ) {
       for (let after = ''; ; ) {
         const rows = await this.#database.rows(
           `SELECT id FROM ${from} WHERE ${where} ORDER BY id LIMIT ${PAGE_COUNT}`,

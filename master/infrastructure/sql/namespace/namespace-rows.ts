@@ -4,7 +4,7 @@
  */
 import type { NamespaceRecord } from '../../../application/ports.ts';
 import {
-  DEFAULT_NAMESPACE,
+  DEFAULT_NAMESPACE_ID,
   inNamespace,
   NAMESPACE_COUNT_MAX,
   NamespaceLimit,
@@ -27,7 +27,7 @@ const MAKE_TRIES_MAX = 5;
 /** Segments that one statement asks. */
 const TABLE_COUNT = 50;
 
-export class Namespaces {
+export class NamespaceRows {
   readonly #database: Database;
   readonly #history: History;
   #making: Promise<unknown> = Promise.resolve();
@@ -93,14 +93,9 @@ export class Namespaces {
     });
   }
 
-  change(record: NamespaceRecord): Promise<void> {
-    const sql = `UPDATE namespace SET ${SET} WHERE id = ? AND is_deleted = 0`;
-    return this.#write({ sql, runs: [[...valuesOf(record), record.id]], touches: null });
-  }
-
   /** @see Store.deleteNamespace */
   async delete(id: number): Promise<boolean> {
-    if (id === DEFAULT_NAMESPACE) return false;
+    if (id === DEFAULT_NAMESPACE_ID) return false;
     const { dialect } = this.#database;
     return this.#transaction(async (connection) => {
       // Whoever commits waits for this row, and then finds that its term is over.
@@ -139,9 +134,9 @@ export class Namespaces {
     const found = await this.#history.reading(async () => {
       const { dialect } = this.#database;
       const callbacks = this.#history.segments.newestFirst.map((segment) => {
-        const { from, where } = outboxOf(dialect, segment, DEFAULT_NAMESPACE);
+        const { from, where } = outboxOf(dialect, segment, DEFAULT_NAMESPACE_ID, 'namespace.id');
         const ofIt = where === '' ? 'id = 0 AND ' : '';
-        const outbox = `${from} WHERE ${where.replace('?', 'namespace.id')}notify_state = 'pending'`;
+        const outbox = `${from} WHERE ${where}notify_state = 'pending'`;
         return `SELECT id FROM namespace WHERE is_deleted = 0 AND ${ofIt}EXISTS (SELECT 1 FROM ${outbox})`;
       });
       const live = `SELECT id FROM namespace

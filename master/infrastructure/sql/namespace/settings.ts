@@ -1,5 +1,5 @@
 /** What an operator has set for a namespace, as columns of its row. */
-import { DEFAULT_NAMESPACE } from '../../../application/ports.ts';
+import { DEFAULT_NAMESPACE_ID } from '../../../application/ports.ts';
 import type { Settings } from '../../../domain/state.ts';
 import type { Statement } from '../dialects/dialect.ts';
 import { columns, type Row, type Value } from '../rows.ts';
@@ -16,7 +16,7 @@ export const SETTINGS = settingsColumns.map(({ name }) => name);
 
 /** In the order of `SETTINGS`. */
 export function settingsValues(settings: Settings): Value[] {
-  return settingsColumns.map(({ of }) => of(settings, DEFAULT_NAMESPACE));
+  return settingsColumns.map(({ of }) => of(settings, DEFAULT_NAMESPACE_ID));
 }
 
 export function settingsOf(row: Row): Settings {

@@ -5,7 +5,7 @@
 import type { Commit, Log } from '../../../application/ports.ts';
 import {
   CommitConflict,
-  DEFAULT_NAMESPACE,
+  DEFAULT_NAMESPACE_ID,
   StoreUnusable,
   TermLost,
 } from '../../../application/ports.ts';
@@ -104,7 +104,7 @@ export class Terms {
       }
       const [, after] = await this.#dialect.run(connection, [raise, this.#readTerm(ns)]);
       const row = present(after?.rows[0], ns);
-      if (ns === DEFAULT_NAMESPACE) this.#owner = owner;
+      if (ns === DEFAULT_NAMESPACE_ID) this.#owner = owner;
       return {
         term: row['term'] as number,
         lastSeq: (row['next_seq'] as number) - 1,
@@ -156,8 +156,8 @@ export class Terms {
    */
   async confirmOwner(): Promise<void> {
     const sql = 'SELECT owner FROM namespace WHERE id = ?';
-    const rows = await this.#readers.rows(sql, [DEFAULT_NAMESPACE]);
-    if (present(rows[0], DEFAULT_NAMESPACE)['owner'] !== this.#owner) {
+    const rows = await this.#readers.rows(sql, [DEFAULT_NAMESPACE_ID]);
+    if (present(rows[0], DEFAULT_NAMESPACE_ID)['owner'] !== this.#owner) {
       throw new TermLost('another master has begun a term');
     }
   }

@@ -56,11 +56,21 @@ export const historyIndexes: readonly Index[] = [
 /** Those of segments that 2.0.0 made, where they have no others. */
 export const oldHistoryIndexes: readonly string[] = ['id', 'state', 'notify'];
 
-/** The callbacks of a namespace in one segment, in the order of their index. */
-export function outboxOf(dialect: Dialect, { table, isOld }: ListedSegment, ns: number): Outbox {
+/**
+ * The callbacks of a namespace in one segment, in the order of their index.
+ * @param place what stands for the namespace: a value that is bound, or a column.
+ */
+export function outboxOf(
+  dialect: Dialect,
+  { table, isOld }: ListedSegment,
+  ns: number,
+  place = '?',
+): Outbox {
   const index = isOld ? `${table}_notify` : `${table}_ns_notify`;
   const from = dialect.readBy(table, index);
-  return isOld ? { from, where: '', values: [] } : { from, where: 'ns = ? AND ', values: [ns] };
+  return isOld
+    ? { from, where: '', values: [] }
+    : { from, where: `ns = ${place} AND `, values: [ns] };
 }
 
 interface Outbox {
