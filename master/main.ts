@@ -8,8 +8,8 @@ import { hostname } from 'node:os';
 import { createAuthorizer } from './access/auth.ts';
 import { ExecutorGateway } from './access/executors/gateway.ts';
 import { ExecutorSessions } from './access/executors/sessions.ts';
-import { createHttpServer } from './access/http-server.ts';
-import { Engine } from './application/engine.ts';
+import { createHttpServer } from './access/http/server.ts';
+import { Engine } from './application/engine/engine.ts';
 import { LISTS, Master } from './application/master.ts';
 import type { Clock, Log, NamespaceRecord, Observer, Store } from './application/ports.ts';
 import { Namespaces } from './application/process/namespaces.ts';
@@ -19,22 +19,22 @@ import { wallClockWatch } from './application/process/wall-clock.ts';
 import { Turnstile } from './application/turnstile.ts';
 import type { Config } from './config.ts';
 import type { Tally } from './domain/bounds.ts';
-import { defaultPolicy, type Policy } from './domain/state.ts';
+import { defaultPolicy, type Policy } from './domain/state/state.ts';
 import { AddressPolicy } from './infrastructure/callbacks/address-policy.ts';
 import { HttpNotifier } from './infrastructure/callbacks/http-notifier.ts';
 import { openDataDirectory } from './infrastructure/data-directory.ts';
-import { createMetrics, type Metrics } from './infrastructure/metrics.ts';
+import { createMetrics, type Metrics } from './infrastructure/telemetry/metrics.ts';
 import { NameResolver } from './infrastructure/callbacks/name-resolver.ts';
 import { keepNotifySecret } from './infrastructure/notify-secret.ts';
 import { openSqlStore } from './infrastructure/sql/open.ts';
 import { createClock } from './infrastructure/system.ts';
-import { spareLog } from './infrastructure/spare-log.ts';
+import { spareLog } from './infrastructure/telemetry/spare-log.ts';
 import {
   createLog,
   createLogObserver,
   logWith,
   type ProcessLog,
-} from './infrastructure/winston-log.ts';
+} from './infrastructure/telemetry/winston-log.ts';
 
 export { type Config, configFields, loadConfig, redacted } from './config.ts';
 export { StoreUnusable } from './application/ports.ts';

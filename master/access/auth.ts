@@ -9,7 +9,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { Problem } from './problem.ts';
+import { Problem } from './http/problem.ts';
 
 /** `executor` is the role of the WebSocket upgrade alone. */
 export type Role = 'public' | 'submit' | 'executor' | 'admin';

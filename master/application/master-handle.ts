@@ -1,13 +1,13 @@
 /** What the access layer may ask of the running master. Implemented by `master.ts`. */
-import type { Backlog } from '../domain/backlog.ts';
+import type { Backlog } from '../domain/views/backlog.ts';
 import type { Fill } from '../domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type { Event, NewSettings, NewTask } from '../domain/events.ts';
-import type { Executor, ExecutorRecord, Override } from '../domain/executor.ts';
-import type { Settings } from '../domain/state.ts';
+import type { Executor, ExecutorRecord, Override } from '../domain/model/executor.ts';
+import type { Settings } from '../domain/state/state.ts';
 import type { ShownTask, TaskPage, TaskQuery } from './ports.ts';
-import type { Task } from '../domain/task.ts';
-import type { WaitingReason } from '../domain/explain.ts';
+import type { Task } from '../domain/model/task.ts';
+import type { WaitingReason } from '../domain/views/explain.ts';
 
 /**
  * `starting`: no term yet. `ready`: takes work. `recovering`: the store does not answer, or the

@@ -1,5 +1,5 @@
 /** What the access layer asks, put to the engine and the store. Holds no state of its own. */
-import { type Backlog, backlogOf, fillsOf } from '../domain/backlog.ts';
+import { type Backlog, backlogOf, fillsOf } from '../domain/views/backlog.ts';
 import {
   type Fill,
   LIST_COUNT_MAX,
@@ -10,12 +10,12 @@ import {
 } from '../domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type { Event, NewSettings } from '../domain/events.ts';
-import type { Executor, ExecutorRecord, Override } from '../domain/executor.ts';
-import { explain, type WaitingReason } from '../domain/explain.ts';
-import type { Settings } from '../domain/state.ts';
-import type { Task } from '../domain/task.ts';
-import type { Engine } from './engine.ts';
-import { IdRegister } from './id-register.ts';
+import type { Executor, ExecutorRecord, Override } from '../domain/model/executor.ts';
+import { explain, type WaitingReason } from '../domain/views/explain.ts';
+import type { Settings } from '../domain/state/state.ts';
+import type { Task } from '../domain/model/task.ts';
+import type { Engine } from './engine/engine.ts';
+import { IdRegister } from './engine/id-register.ts';
 import {
   type HeldAttempt,
   type ListQuery,

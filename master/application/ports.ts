@@ -6,8 +6,8 @@
 import type { Absence, RowWrite, WholeRows } from '../domain/changes.ts';
 import type { ExecutorCommand, Observation } from '../domain/effects.ts';
 import type { Position } from '../domain/queue/window.ts';
-import type { StoredLane } from '../domain/restore.ts';
-import type { Settings } from '../domain/state.ts';
+import type { StoredLane } from '../domain/state/restore.ts';
+import type { Settings } from '../domain/state/state.ts';
 import type {
   AttemptRecord,
   EndedTask,
@@ -15,7 +15,7 @@ import type {
   NotificationState,
   Task,
   TaskState,
-} from '../domain/task.ts';
+} from '../domain/model/task.ts';
 
 export { DEFAULT_NAMESPACE_ID, inNamespace, NAMESPACE_COUNT_MAX } from './namespace.ts';
 

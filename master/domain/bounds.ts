@@ -1,6 +1,6 @@
 /**
  * What the master holds at most, with its unit. What can be set (`SODA_MAX_WAITING`, `SODA_LANE_WINDOW`)
- * is in `defaultPolicy` of `state.ts`, and what both ends of the wire agree on is in
+ * is in `defaultPolicy` of `state/state.ts`, and what both ends of the wire agree on is in
  * `protocol/limits.ts`. Beyond a bound something definite happens, and it is said here what: nothing
  * grows in silence. What fills up shows in the metrics by its name there (`Fill`).
  */

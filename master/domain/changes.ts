@@ -3,10 +3,10 @@
  * `Tables`; how it looks in a database is nothing to this file.
  */
 import { ATTEMPT_COUNT_MAX } from './bounds.ts';
-import type { ExecutorRecord, Leftover } from './executor.ts';
+import type { ExecutorRecord, Leftover } from './model/executor.ts';
 import type { LaneRow } from './queue/lane.ts';
-import type { Settings } from './state.ts';
-import type { AttemptRecord, Notification, Task } from './task.ts';
+import type { Settings } from './state/state.ts';
+import type { AttemptRecord, Notification, Task } from './model/task.ts';
 
 /** A task that has ended, with its callback. */
 export interface Ended {

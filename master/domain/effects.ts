@@ -1,9 +1,9 @@
 /** What a step asks for: rows to write (`changes.ts`) and, once they are durable, things to do (`Effect`). */
 import type { Change } from './changes.ts';
 import type { Event, RequestId } from './events.ts';
-import type { AttemptRecord, CancelReason, EndedTask, Notification, Task } from './task.ts';
+import type { AttemptRecord, CancelReason, EndedTask, Notification, Task } from './model/task.ts';
 
-/** What became of one submitted task. `access/answers.ts` says what each kind is on the wire. */
+/** What became of one submitted task. `access/http/answers.ts` says what each kind is on the wire. */
 export type SubmitOutcome =
   | { readonly taskId: string; readonly kind: 'accepted' }
   /** The id is in use, by a task of a request with this digest; empty where nobody chose the id. */

@@ -1,6 +1,6 @@
 /** Everything that can happen to the scheduler. Past tense; the engine's mailbox holds these. */
-import type { Override } from './executor.ts';
-import type { Pause, Settings } from './state.ts';
+import type { Override } from './model/executor.ts';
+import type { Pause, Settings } from './state/state.ts';
 import type {
   AttemptError,
   Notification,
@@ -8,7 +8,7 @@ import type {
   StartTimeoutAction,
   Task,
   User,
-} from './task.ts';
+} from './model/task.ts';
 
 /** Tells the engine whom a `reply` effect is for. */
 export type RequestId = number;

@@ -4,8 +4,8 @@ import knex from 'knex';
 import { NamespaceLimit, type Store, type TaskStore } from '../../master/application/ports.ts';
 import { TermLost } from '../../master/application/ports.ts';
 import { inNamespace, NAMESPACE_COUNT_MAX } from '../../master/application/namespace.ts';
-import type { ExecutorRecord } from '../../master/domain/executor.ts';
-import type { Task } from '../../master/domain/task.ts';
+import type { ExecutorRecord } from '../../master/domain/model/executor.ts';
+import type { Task } from '../../master/domain/model/task.ts';
 import { type Mariadb, MARIADB_MISSING, sharedMariadb } from '../helpers/mariadb.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
 import {

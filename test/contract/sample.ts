@@ -14,7 +14,7 @@ import {
   type Tables,
   type WholeName,
 } from '../../master/domain/changes.ts';
-import type { AttemptRecord, Notification, Task } from '../../master/domain/task.ts';
+import type { AttemptRecord, Notification, Task } from '../../master/domain/model/task.ts';
 import { NOW, sampleTask } from '../helpers/task.ts';
 
 export const DAY_MS = 86_400_000;

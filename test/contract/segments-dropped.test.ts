@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import knex, { type Knex } from 'knex';
 import { TermLost } from '../../master/application/ports.ts';
-import { NO_SETTINGS } from '../../master/domain/state.ts';
+import { NO_SETTINGS } from '../../master/domain/state/state.ts';
 import { segmentAt } from '../../master/infrastructure/sql/segments.ts';
 import { type Mariadb, MARIADB_MISSING, sharedMariadb } from '../helpers/mariadb.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';

@@ -1,7 +1,7 @@
 /** What every store must do with ended tasks: keep, find, list, run again, and drop them. */
 import { expect } from 'chai';
 import { CommitConflict } from '../../master/application/ports.ts';
-import type { Notification, Task } from '../../master/domain/task.ts';
+import type { Notification, Task } from '../../master/domain/model/task.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
 import {
   attemptOf,

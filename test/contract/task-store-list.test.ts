@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { StoredTask, TaskQuery } from '../../master/application/ports.ts';
-import { isTerminal, type Notification, type Task } from '../../master/domain/task.ts';
+import { isTerminal, type Notification, type Task } from '../../master/domain/model/task.ts';
 import { NOW } from '../helpers/task.ts';
 import { attemptOf, commit, DAY_MS, everything, finish, finished, task } from './sample.ts';
 import { type DefaultStore, describeStores } from './subjects.ts';

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { Commit } from '../../master/application/ports.ts';
 import { type RowWrite, WHOLE_TABLES, type WholeName } from '../../master/domain/changes.ts';
-import type { AttemptRecord, Notification, Task } from '../../master/domain/task.ts';
+import type { AttemptRecord, Notification, Task } from '../../master/domain/model/task.ts';
 import { MemoryStore } from '../../master/infrastructure/memory/store.ts';
 import { laneNumber, NOW, notificationOf } from '../helpers/task.ts';
 import {

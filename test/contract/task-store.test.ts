@@ -4,8 +4,8 @@ import type { TaskStore } from '../../master/application/ports.ts';
 import { CommitConflict, TermLost } from '../../master/application/ports.ts';
 import { ATTEMPT_COUNT_MAX } from '../../master/domain/bounds.ts';
 import type { RowWrite } from '../../master/domain/changes.ts';
-import type { ExecutorRecord } from '../../master/domain/executor.ts';
-import type { Task } from '../../master/domain/task.ts';
+import type { ExecutorRecord } from '../../master/domain/model/executor.ts';
+import type { Task } from '../../master/domain/model/task.ts';
 import { laneNumber, NOW, recordOf } from '../helpers/task.ts';
 import {
   attemptOf,

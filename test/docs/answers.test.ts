@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Answer, answers } from '../../master/access/answers.ts';
+import { type Answer, answers } from '../../master/access/http/answers.ts';
 import { root } from './document.ts';
 
 describe('the codes of the HTTP API', () => {

@@ -18,43 +18,24 @@ import type {
   NewTask,
   ReportedAttempt,
 } from '../../master/domain/events.ts';
-import type { Executor, ExecutorRecord } from '../../master/domain/executor.ts';
-import { violations } from '../../master/domain/invariants.ts';
-import { restore } from '../../master/domain/restore.ts';
+import type { Executor, ExecutorRecord } from '../../master/domain/model/executor.ts';
+import { violations } from '../../master/domain/state/invariants.ts';
+import { restore } from '../../master/domain/state/restore.ts';
 import { step } from '../../master/domain/scheduler.ts';
-import { createState, nextWakeAt, type Policy, type State } from '../../master/domain/state.ts';
-import type { AttemptRecord, Notification, Task } from '../../master/domain/task.ts';
-import { hello, noRows, testPolicy } from './task.ts';
+import {
+  createState,
+  nextWakeAt,
+  type Policy,
+  type State,
+} from '../../master/domain/state/state.ts';
+import type { AttemptRecord, Notification, Task } from '../../master/domain/model/task.ts';
+import { hello, newTask, noRows, testPolicy } from './task.ts';
 
 /** When every test begins. */
 export const BEGIN = 1_800_000_000_000;
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
-
-export function newTask(fields: Partial<NewTask> = {}): NewTask {
-  return {
-    id: 'a',
-    type: 'echo',
-    params: '{}',
-    labels: [],
-    requires: [],
-    user: { group: 'g', project: null, env: null, user: null },
-    notifyUrl: null,
-    requestHash: `hash of ${fields.id ?? 'a'}`,
-    priority: 0,
-    runAt: null,
-    retry: { maxAttempts: 10, interval: 600 },
-    assignTimeoutMs: null,
-    executionTimeoutMs: null,
-    stallTimeoutMs: null,
-    startTimeoutMs: null,
-    startTimeoutAction: null,
-    deadlineAt: null,
-    taken: null,
-    ...fields,
-  };
-}
 
 type OfAttempt = Partial<{ taskId: string; attempt: number; sessionId: string }>;
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;

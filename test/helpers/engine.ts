@@ -3,9 +3,9 @@
  * memory whose answers can be held back or made to fail, and recorders for what goes out.
  */
 import type { ExecutorCommand } from '../../master/domain/effects.ts';
-import type { Policy } from '../../master/domain/state.ts';
-import type { Notification } from '../../master/domain/task.ts';
-import { Engine } from '../../master/application/engine.ts';
+import type { Policy } from '../../master/domain/state/state.ts';
+import type { Notification } from '../../master/domain/model/task.ts';
+import { Engine } from '../../master/application/engine/engine.ts';
 import { Master } from '../../master/application/master.ts';
 import type {
   Commit,

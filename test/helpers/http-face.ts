@@ -2,11 +2,11 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { type HttpServer, createHttpServer } from '../../master/access/http-server.ts';
+import { type HttpServer, createHttpServer } from '../../master/access/http/server.ts';
 import { createAuthorizer, type Tokens } from '../../master/access/auth.ts';
 import type { Log } from '../../master/application/ports.ts';
 import { AddressPolicy } from '../../master/infrastructure/callbacks/address-policy.ts';
-import { createMetrics } from '../../master/infrastructure/metrics.ts';
+import { createMetrics } from '../../master/infrastructure/telemetry/metrics.ts';
 import { StandInHandle, StandInNamespaces } from './stand-in-handle.ts';
 
 export const noTokens: Tokens = { submitToken: null, executorToken: null, adminToken: null };

@@ -14,8 +14,8 @@ import type { SessionsOptions } from '../../master/access/executors/sessions.ts'
 import type { MasterStatus } from '../../master/application/master-handle.ts';
 import type { Log } from '../../master/application/ports.ts';
 import type { Event } from '../../master/domain/events.ts';
-import type { Executor } from '../../master/domain/executor.ts';
-import type { Task } from '../../master/domain/task.ts';
+import type { Executor } from '../../master/domain/model/executor.ts';
+import type { Task } from '../../master/domain/model/task.ts';
 import { createClock } from '../../master/infrastructure/system.ts';
 import { NOW, sampleTask } from './task.ts';
 

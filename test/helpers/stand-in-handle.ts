@@ -3,7 +3,7 @@
  * access layer, which must not depend on how tasks are scheduled.
  */
 import { runAtOnce } from '../../master/access/body/pieces.ts';
-import { readSubmission } from '../../master/access/submission.ts';
+import { readSubmission } from '../../master/access/routes/submission.ts';
 import type {
   ListQuery,
   MasterHandle,
@@ -20,9 +20,9 @@ import {
 import type { Fill } from '../../master/domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../../master/domain/effects.ts';
 import type { NewSettings } from '../../master/domain/events.ts';
-import type { Executor, ExecutorRecord, Override } from '../../master/domain/executor.ts';
-import { NO_SETTINGS, type Settings } from '../../master/domain/state.ts';
-import type { Task } from '../../master/domain/task.ts';
+import type { Executor, ExecutorRecord, Override } from '../../master/domain/model/executor.ts';
+import { NO_SETTINGS, type Settings } from '../../master/domain/state/state.ts';
+import type { Task } from '../../master/domain/model/task.ts';
 import { NOW, sampleTask } from './task.ts';
 
 const defaults = { paused: null, retention: 'normal', maxWaiting: null, maxRunning: null } as const;

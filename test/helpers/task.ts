@@ -1,9 +1,13 @@
 /** Tasks and an executor made by hand, for tests that begin behind the rules by which they come to be. */
 import { WHOLE_TABLES, type WholeRows } from '../../master/domain/changes.ts';
-import { type Executor, type ExecutorRecord, NO_OVERRIDE } from '../../master/domain/executor.ts';
-import type { ExecutorHello } from '../../master/domain/events.ts';
-import { defaultPolicy, type Policy } from '../../master/domain/state.ts';
-import { kindKeyOf, type Notification, type Task } from '../../master/domain/task.ts';
+import {
+  type Executor,
+  type ExecutorRecord,
+  NO_OVERRIDE,
+} from '../../master/domain/model/executor.ts';
+import type { ExecutorHello, NewTask } from '../../master/domain/events.ts';
+import { defaultPolicy, type Policy } from '../../master/domain/state/state.ts';
+import { kindKeyOf, type Notification, type Task } from '../../master/domain/model/task.ts';
 
 /** Of the tables that memory holds whole. */
 export const noRows = Object.fromEntries(
@@ -20,6 +24,31 @@ export function laneNumber(kind: string): number {
   const known = laneNumbers.get(kind) ?? laneNumbers.size + 1;
   laneNumbers.set(kind, known);
   return known;
+}
+
+/** What a submit asks for, with the least that it needs. */
+export function newTask(fields: Partial<NewTask> = {}): NewTask {
+  return {
+    id: 'a',
+    type: 'echo',
+    params: '{}',
+    labels: [],
+    requires: [],
+    user: { group: 'g', project: null, env: null, user: null },
+    notifyUrl: null,
+    requestHash: `hash of ${fields.id ?? 'a'}`,
+    priority: 0,
+    runAt: null,
+    retry: { maxAttempts: 10, interval: 600 },
+    assignTimeoutMs: null,
+    executionTimeoutMs: null,
+    stallTimeoutMs: null,
+    startTimeoutMs: null,
+    startTimeoutAction: null,
+    deadlineAt: null,
+    taken: null,
+    ...fields,
+  };
 }
 
 /** A task as submitted, at version 1. */

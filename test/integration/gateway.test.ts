@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import { CloseCode, EXECUTOR_PATH, SESSION_LIMITS, SUBPROTOCOL } from '@soda-scheduler/protocol';
 import { expect } from 'chai';
-import { Problem } from '../../master/access/problem.ts';
+import { Problem } from '../../master/access/http/problem.ts';
 import { ManualClock } from '../helpers/manual-clock.ts';
 import { RawExecutor } from '../helpers/raw-executor.ts';
 import { ScriptedMaster } from '../helpers/scripted-master.ts';

@@ -2,12 +2,12 @@
  * Compares a master's memory with the rows, at the end of a turn: everything it has decided is
  * committed then, and nothing is stepped. That is when they must agree.
  */
-import { mayRun } from '../../master/domain/executor.ts';
-import { violations } from '../../master/domain/invariants.ts';
+import { mayRun } from '../../master/domain/model/executor.ts';
+import { violations } from '../../master/domain/state/invariants.ts';
 import { isBefore } from '../../master/domain/queue/window.ts';
-import { startClock, type State } from '../../master/domain/state.ts';
+import { startClock, type State } from '../../master/domain/state/state.ts';
 import { holderOf } from '../../master/domain/steps/occupation.ts';
-import { isStartOverdue, type Task } from '../../master/domain/task.ts';
+import { isStartOverdue, type Task } from '../../master/domain/model/task.ts';
 import type { Ledger } from './ledger.ts';
 import type { Process, World } from './world.ts';
 

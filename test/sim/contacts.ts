@@ -5,7 +5,7 @@
  */
 import type { Commit } from '../../master/application/ports.ts';
 import type { Event, ReportedAttempt } from '../../master/domain/events.ts';
-import type { AttemptRecord } from '../../master/domain/task.ts';
+import type { AttemptRecord } from '../../master/domain/model/task.ts';
 import type { Ledger } from './ledger.ts';
 import type { Process, World } from './world.ts';
 

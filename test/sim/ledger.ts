@@ -1,14 +1,14 @@
 /**
  * What really happened: the rows as every commit left them, what executors ran, and what was
  * promised to whom. Each new fact is checked against those before it. The numbers are those of
- * `master/domain/invariants.ts`; `docs/testing.md` lists them all.
+ * `master/domain/state/invariants.ts`; `docs/testing.md` lists them all.
  */
 import { CONTACT_COUNT_MAX } from '../../master/domain/bounds.ts';
 import type { Commit } from '../../master/application/ports.ts';
 import type { RowWrite } from '../../master/domain/changes.ts';
-import type { AttemptRecord, Notification, Task } from '../../master/domain/task.ts';
-import { isTerminal, mayFollow, startByAfter } from '../../master/domain/task.ts';
-import type { Policy, Settings } from '../../master/domain/state.ts';
+import type { AttemptRecord, Notification, Task } from '../../master/domain/model/task.ts';
+import { isTerminal, mayFollow, startByAfter } from '../../master/domain/model/task.ts';
+import type { Policy, Settings } from '../../master/domain/state/state.ts';
 import { Children } from './actors/children.ts';
 import type { Faults } from './faults.ts';
 import { FrameChecks } from './network.ts';

@@ -14,7 +14,7 @@ import type {
   TaskStore,
 } from '../../master/application/ports.ts';
 import { copyOfWrite } from '../../master/domain/changes.ts';
-import type { Notification, Task } from '../../master/domain/task.ts';
+import type { Notification, Task } from '../../master/domain/model/task.ts';
 import type { Faults } from './faults.ts';
 import type { Ledger } from './ledger.ts';
 import type { Process } from './world.ts';

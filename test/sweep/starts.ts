@@ -6,7 +6,7 @@ import Libsql from 'libsql';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFAULT_NAMESPACE_ID } from '../../master/application/ports.ts';
-import { kindKeyOf } from '../../master/domain/task.ts';
+import { kindKeyOf } from '../../master/domain/model/task.ts';
 import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
 import { commit, DAY_MS } from '../contract/sample.ts';
 import { sampleTask } from '../helpers/task.ts';

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
-import { defaultPolicy } from '../../master/domain/state.ts';
+import { defaultPolicy } from '../../master/domain/state/state.ts';
 import { configFields, loadConfig, redacted } from '../../master/config.ts';
 import { keepNotifySecret } from '../../master/infrastructure/notify-secret.ts';
 

@@ -1,9 +1,10 @@
 /** Faults that the simulation has found, as small as they could be made. */
 import { expect } from 'chai';
-import type { Task } from '../../master/domain/task.ts';
-import { newTask, offers, Scheduler, SECOND } from '../helpers/domain.ts';
+import type { Task } from '../../master/domain/model/task.ts';
+import { offers, Scheduler, SECOND } from '../helpers/domain.ts';
 import { createEngine } from '../helpers/engine.ts';
 import { settled } from '../helpers/manual-clock.ts';
+import { newTask } from '../helpers/task.ts';
 
 /** A row as the store would give it. */
 function row(id: string, seq: number): Task {

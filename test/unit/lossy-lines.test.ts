@@ -2,8 +2,8 @@
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import { LOG_BYTES_MAX } from '../../master/domain/bounds.ts';
-import { createLog } from '../../master/infrastructure/winston-log.ts';
-import { LossyLines } from '../../master/infrastructure/lossy-lines.ts';
+import { createLog } from '../../master/infrastructure/telemetry/winston-log.ts';
+import { LossyLines } from '../../master/infrastructure/telemetry/lossy-lines.ts';
 import { settled } from '../helpers/manual-clock.ts';
 
 /** As the streams of the process are: they go on after a failure. */

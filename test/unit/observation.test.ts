@@ -1,9 +1,9 @@
 /** How the master tells what it does: log lines, metrics, and the clock they go by. */
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
-import { createMetrics } from '../../master/infrastructure/metrics.ts';
+import { createMetrics } from '../../master/infrastructure/telemetry/metrics.ts';
 import { createClock } from '../../master/infrastructure/system.ts';
-import { createLog, createLogObserver } from '../../master/infrastructure/winston-log.ts';
+import { createLog, createLogObserver } from '../../master/infrastructure/telemetry/winston-log.ts';
 import { notificationOf } from '../helpers/task.ts';
 import {
   submissionOf,

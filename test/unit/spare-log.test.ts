@@ -1,6 +1,6 @@
 /** How much others can make the master write. */
 import { expect } from 'chai';
-import { spareLog } from '../../master/infrastructure/spare-log.ts';
+import { spareLog } from '../../master/infrastructure/telemetry/spare-log.ts';
 
 describe('a spare log', () => {
   it('writes ten lines of a message in a second, then how many it has left out', () => {

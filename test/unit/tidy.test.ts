@@ -41,7 +41,7 @@ function linksOf(document: string): string[] {
 
 describe('tidy', () => {
   it('finds the sources and the documents', () => {
-    expect(shipped).to.include('master/domain/task.ts');
+    expect(shipped).to.include('master/domain/model/task.ts');
     expect(tests).to.include('test/unit/tidy.test.ts');
     expect(documents).to.include('docs/README.md');
   });

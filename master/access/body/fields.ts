@@ -1,6 +1,6 @@
 /** From the text of a body to fields of a known shape, or to a refusal that names those at fault. */
 import type { z } from 'zod';
-import { type FieldError, invalidFields, Problem } from '../problem.ts';
+import { type FieldError, invalidFields, Problem } from '../http/problem.ts';
 import { BrokenJson, type Range, RefusedJson, scanJson } from '@soda-scheduler/protocol';
 import { detached } from '../detached.ts';
 import { runAtOnce } from './pieces.ts';

@@ -9,7 +9,7 @@ import {
   MEDIUM_BODIES_BYTES_MAX,
   SMALL_BODY_BYTES_MAX,
 } from '../../domain/bounds.ts';
-import { Problem } from '../problem.ts';
+import { Problem } from '../http/problem.ts';
 
 /** The client went away before its request was complete: there is nobody to answer. */
 export class ClientGone extends Error {

@@ -28,7 +28,7 @@ import type {
 import { FRAME_VALUE_LENGTH_MAX } from '../../domain/bounds.ts';
 import type { ExecutorCommand } from '../../domain/effects.ts';
 import type { AttemptResult, Event, ExecutorHello, ReportedAttempt } from '../../domain/events.ts';
-import type { Task } from '../../domain/task.ts';
+import type { Task } from '../../domain/model/task.ts';
 import { detached } from '../detached.ts';
 import type { Proof } from './attempt-macs.ts';
 

@@ -23,7 +23,7 @@ import {
   HELLO_BYTES_MAX,
   PONGS_UNSENT_MAX,
 } from '../../domain/bounds.ts';
-import { Problem, problemOf } from '../problem.ts';
+import { Problem, problemOf } from '../http/problem.ts';
 import type { ExecutorSessions } from './sessions.ts';
 
 /** A constant of its own, since the types of ws do not know `closeTimeout` yet. */

@@ -4,8 +4,8 @@
  * of one by itself is the end of all. Knows nothing of tasks.
  */
 import type { Fill } from '../../domain/bounds.ts';
-import type { State } from '../../domain/state.ts';
-import type { Engine } from '../engine.ts';
+import type { State } from '../../domain/state/state.ts';
+import type { Engine } from '../engine/engine.ts';
 import { type MasterHandle, Unavailable } from '../master-handle.ts';
 import type { Clock, Log, NamespaceRecord, Store } from '../ports.ts';
 import type { Part } from './lifecycle.ts';

@@ -5,7 +5,7 @@
  * loses its first task costs nothing, in however many agendas it stands: each puts it right when
  * it comes to the front there. One whose first task may now come earlier must be announced.
  */
-import type { Task } from '../task.ts';
+import type { Task } from '../model/task.ts';
 import { Heap } from './heap.ts';
 import { isBefore, type Position } from './window.ts';
 

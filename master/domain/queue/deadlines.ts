@@ -4,8 +4,8 @@
  * task has long ended, or was left to the store, keeps no params in memory. At most one entry for
  * each limit of a task is inside, however often the task is placed.
  */
-import type { Executor } from '../executor.ts';
-import type { Task } from '../task.ts';
+import type { Executor } from '../model/executor.ts';
+import type { Task } from '../model/task.ts';
 import { Heap } from './heap.ts';
 
 /** `assign`: no answer; `execution`, `stall`: ran too long; `grace`: told to end and did not. */

@@ -1,5 +1,5 @@
 /** Callbacks that were handed to the notifier and have not been reported, and the bytes they hold. */
-import type { Notification } from '../task.ts';
+import type { Notification } from '../model/task.ts';
 
 /** One run of a task: after a retry the callback of the next run may be in flight beside it. */
 type Run = Pick<Notification, 'taskSeq' | 'finishedAt'>;

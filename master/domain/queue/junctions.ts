@@ -4,7 +4,7 @@
  * label of executors, and for each type with a label that executors are reserved for. A kind and a
  * pool that fit meet in exactly one; those that meet in one need not fit.
  */
-import { type Executor, mayRun } from '../executor.ts';
+import { type Executor, mayRun } from '../model/executor.ts';
 import { Agenda, OUT } from './agenda.ts';
 import { headOfKind, type Junction, type Kind, type Lane, type Pool, type Stand } from './lane.ts';
 

@@ -5,8 +5,8 @@
  * executors never delays another. The tasks of a kind wait in lanes, one for
  * each group.
  */
-import type { Executor } from '../executor.ts';
-import type { Task } from '../task.ts';
+import type { Executor } from '../model/executor.ts';
+import type { Task } from '../model/task.ts';
 import { Agenda, OUT, positionOf, type Standing } from './agenda.ts';
 import { Window } from './window.ts';
 

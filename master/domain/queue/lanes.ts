@@ -4,8 +4,8 @@
  */
 import { LANE_LOOK_COUNT } from '../bounds.ts';
 import type { Output } from '../effects.ts';
-import type { State } from '../state.ts';
-import { kindKeyOf, type Task } from '../task.ts';
+import type { State } from '../state/state.ts';
+import { kindKeyOf, type Task } from '../model/task.ts';
 import { createKind, createLane, type Kind, type Lane, type LaneRow, removeLane } from './lane.ts';
 
 type Sorted = Pick<Task, 'type' | 'requires' | 'labels' | 'user'>;

@@ -1,6 +1,6 @@
 /** Offered and running tasks, and the bytes of what they hold. */
-import { heldBytes } from '../held-bytes.ts';
-import type { Task } from '../task.ts';
+import { heldBytes } from '../state/held-bytes.ts';
+import type { Task } from '../model/task.ts';
 
 export class OpenTasks {
   readonly #bytesOf = new Map<Task, number>();

@@ -4,9 +4,9 @@
  */
 import { LANE_COUNT_MIN, WINDOW_BYTES_FACTOR } from '../bounds.ts';
 import type { Output } from '../effects.ts';
-import { heldBytes } from '../held-bytes.ts';
-import { startClock, type State } from '../state.ts';
-import { startByAfter, type Task } from '../task.ts';
+import { heldBytes } from '../state/held-bytes.ts';
+import { startClock, type State } from '../state/state.ts';
+import { startByAfter, type Task } from '../model/task.ts';
 import { isServed, isWanted, markHungry } from './junctions.ts';
 import type { Lane } from './lane.ts';
 import { laneFor, laneOf } from './lanes.ts';

@@ -6,13 +6,13 @@
 import { taskUpdated } from '../changes.ts';
 import { FIRE_COUNT_MAX } from '../bounds.ts';
 import type { Output } from '../effects.ts';
-import { type Executor, mayRun } from '../executor.ts';
+import { type Executor, mayRun } from '../model/executor.ts';
 import { Agenda, OUT, type Standing } from '../queue/agenda.ts';
 import { announceKind, idlePools, isWanted, markHungry, takeHungry } from '../queue/junctions.ts';
 import { headOfKind, headOfLane, type Kind, type Lane, type Pool } from '../queue/lane.ts';
 import { dequeue, isOfUse } from '../queue/waiting.ts';
-import { mayOffer, type State } from '../state.ts';
-import type { Task } from '../task.ts';
+import { mayOffer, type State } from '../state/state.ts';
+import type { Task } from '../model/task.ts';
 import { isOverdue, settleOverdue } from './finish.ts';
 import { leaveIdle, occupy } from './occupation.ts';
 

@@ -7,9 +7,9 @@ import { checkpointSaved } from '../changes.ts';
 import { RETURN_COUNT_MAX } from '../bounds.ts';
 import type { Event } from '../events.ts';
 import type { Output } from '../effects.ts';
-import type { Executor } from '../executor.ts';
-import type { State } from '../state.ts';
-import type { Task } from '../task.ts';
+import type { Executor } from '../model/executor.ts';
+import type { State } from '../state/state.ts';
+import type { Task } from '../model/task.ts';
 import { endAttempt, finish, tellStartOverdue } from './finish.ts';
 import {
   bySession,

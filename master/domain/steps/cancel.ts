@@ -7,9 +7,9 @@
 import { taskUpdated } from '../changes.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import type { Event } from '../events.ts';
-import type { Executor } from '../executor.ts';
-import type { State } from '../state.ts';
-import { type CancelReason, isTerminal, type Task } from '../task.ts';
+import type { Executor } from '../model/executor.ts';
+import type { State } from '../state/state.ts';
+import { type CancelReason, isTerminal, type Task } from '../model/task.ts';
 import { endAttempt, finish, setFrozen } from './finish.ts';
 import { bySession, currentTask, holderOf } from './occupation.ts';
 

@@ -3,8 +3,8 @@ import { taskReopened, taskUpdated } from '../changes.ts';
 import type { Event, RequestId } from '../events.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import { displace, enqueue, place } from '../queue/waiting.ts';
-import type { State } from '../state.ts';
-import { isTerminal, startLimitOf, type Task } from '../task.ts';
+import type { State } from '../state/state.ts';
+import { isTerminal, startLimitOf, type Task } from '../model/task.ts';
 import { newRun, orderTimeOf, refusalOf } from './submit.ts';
 
 const NO_TASK: CommandOutcome = { kind: 'unknown', message: 'no such task' };

@@ -4,10 +4,10 @@
  */
 import { attemptRecorded, taskFinished, taskUpdated } from '../changes.ts';
 import type { Output } from '../effects.ts';
-import type { Doubt, Executor } from '../executor.ts';
+import type { Doubt, Executor } from '../model/executor.ts';
 import { dequeue, enqueue } from '../queue/waiting.ts';
-import { backoffMs } from '../retry-policy.ts';
-import { random01, startClock, type State } from '../state.ts';
+import { backoffMs } from '../model/retry-policy.ts';
+import { random01, startClock, type State } from '../state/state.ts';
 import {
   type AttemptError,
   type AttemptOutcome,
@@ -19,8 +19,8 @@ import {
   startLimitOf,
   type Task,
   type TerminalState,
-} from '../task.ts';
-import { beginDoubt, countLoss, forgetDoubts } from '../doubt.ts';
+} from '../model/task.ts';
+import { beginDoubt, countLoss, forgetDoubts } from '../state/doubt.ts';
 import { send } from './notify.ts';
 import { holderOf } from './occupation.ts';
 import { orderTimeOf } from './submit.ts';

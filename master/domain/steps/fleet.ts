@@ -5,11 +5,11 @@ import {
   NO_OVERRIDE,
   type Occupation,
   poolKeyOf,
-} from '../executor.ts';
+} from '../model/executor.ts';
 import type { Output } from '../effects.ts';
 import { createPool } from '../queue/lane.ts';
-import type { State } from '../state.ts';
-import type { Task } from '../task.ts';
+import type { State } from '../state/state.ts';
+import type { Task } from '../model/task.ts';
 import { elderKey, leaveIdle, occupy } from './occupation.ts';
 
 /** An executor known only from the row of a task it was running when the master stopped. */

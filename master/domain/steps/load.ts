@@ -5,8 +5,8 @@
 import type { Event } from '../events.ts';
 import type { Output } from '../effects.ts';
 import { place } from '../queue/waiting.ts';
-import type { State } from '../state.ts';
-import type { Task } from '../task.ts';
+import type { State } from '../state/state.ts';
+import type { Task } from '../model/task.ts';
 import { settleOverdue } from './finish.ts';
 
 /** A page of the tasks that are due, of each lane: all are there before the first is offered. */

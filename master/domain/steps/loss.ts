@@ -10,10 +10,10 @@
 import { attemptDecided, taskUpdated } from '../changes.ts';
 import type { Output } from '../effects.ts';
 import type { Event } from '../events.ts';
-import type { Doubt, Executor } from '../executor.ts';
-import type { State } from '../state.ts';
-import { isTerminal, type Task } from '../task.ts';
-import { countLoss } from '../doubt.ts';
+import type { Doubt, Executor } from '../model/executor.ts';
+import type { State } from '../state/state.ts';
+import { isTerminal, type Task } from '../model/task.ts';
+import { countLoss } from '../state/doubt.ts';
 import { endAttempt, finish } from './finish.ts';
 import { elderKey } from './occupation.ts';
 

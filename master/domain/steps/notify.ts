@@ -3,9 +3,9 @@ import { notificationChanged } from '../changes.ts';
 import { NOTIFYING_BYTES_MAX } from '../bounds.ts';
 import type { Event } from '../events.ts';
 import type { Output } from '../effects.ts';
-import { endedBytes } from '../held-bytes.ts';
-import { random01, type State } from '../state.ts';
-import { endedTask, type Notification, type Task } from '../task.ts';
+import { endedBytes } from '../state/held-bytes.ts';
+import { random01, type State } from '../state/state.ts';
+import { endedTask, type Notification, type Task } from '../model/task.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

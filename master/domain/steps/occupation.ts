@@ -1,9 +1,9 @@
 /** Which attempt an executor is occupied with, and when it is free for another. */
 import type { Output } from '../effects.ts';
-import type { Executor, Leftover, Occupation } from '../executor.ts';
+import type { Executor, Leftover, Occupation } from '../model/executor.ts';
 import { addIdle, removeIdle } from '../queue/junctions.ts';
-import type { State } from '../state.ts';
-import type { Task } from '../task.ts';
+import type { State } from '../state/state.ts';
+import type { Task } from '../model/task.ts';
 
 interface AttemptKey {
   readonly taskId: string;

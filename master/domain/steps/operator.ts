@@ -4,8 +4,8 @@
  */
 import type { CommandOutcome, Output } from '../effects.ts';
 import type { Event } from '../events.ts';
-import { type Executor, type ExecutorRecord, NO_OVERRIDE } from '../executor.ts';
-import type { State } from '../state.ts';
+import { type Executor, type ExecutorRecord, NO_OVERRIDE } from '../model/executor.ts';
+import type { State } from '../state/state.ts';
 import { changePool, watchDrain } from './fleet.ts';
 import { becomeIdle, leaveIdle } from './occupation.ts';
 

@@ -4,9 +4,9 @@
  */
 import type { Event, ReportedAttempt } from '../events.ts';
 import type { Output } from '../effects.ts';
-import type { Executor, Occupation } from '../executor.ts';
-import type { State } from '../state.ts';
-import type { Task } from '../task.ts';
+import type { Executor, Occupation } from '../model/executor.ts';
+import type { State } from '../state/state.ts';
+import type { Task } from '../model/task.ts';
 import { correctHidden, markRunning, rest } from './attempt.ts';
 import { sendCancel } from './cancel.ts';
 import { forgetRecord, sendDrain, watchRecord } from './operator.ts';

@@ -4,8 +4,8 @@ import type { Event, NewTask } from '../events.ts';
 import type { LimitReached, Output, SubmitOutcome } from '../effects.ts';
 import { crowdOf } from '../queue/lanes.ts';
 import { enqueue } from '../queue/waiting.ts';
-import type { State } from '../state.ts';
-import { startLimitOf, type Task, type TaskSpec } from '../task.ts';
+import type { State } from '../state/state.ts';
+import { startLimitOf, type Task, type TaskSpec } from '../model/task.ts';
 
 type Refusal = { readonly kind: 'full'; readonly message: string } | LimitReached;
 type StartLimits = Pick<TaskSpec, 'startTimeoutMs' | 'deadlineAt'>;

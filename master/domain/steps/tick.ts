@@ -2,11 +2,11 @@
 import { taskUpdated } from '../changes.ts';
 import type { Output } from '../effects.ts';
 import type { Event } from '../events.ts';
-import type { Executor } from '../executor.ts';
+import type { Executor } from '../model/executor.ts';
 import { FIRE_COUNT_MAX } from '../bounds.ts';
 import type { Deadline, Entry } from '../queue/deadlines.ts';
-import type { State } from '../state.ts';
-import { type CancelReason, isTerminal, type Task } from '../task.ts';
+import type { State } from '../state/state.ts';
+import { type CancelReason, isTerminal, type Task } from '../model/task.ts';
 import { coolDown, executionEndsAt, rested, spare, stallEndsAt, writeSoon } from './attempt.ts';
 import { beginEnding, graceEnded } from './cancel.ts';
 import { recordDue } from './operator.ts';

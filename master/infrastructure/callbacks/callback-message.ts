@@ -4,8 +4,8 @@
  */
 import { createHmac } from 'node:crypto';
 import { type CallbackBody, DEFAULT_NAMESPACE, jsonObject } from '@soda-scheduler/protocol';
-import type { AttemptError, EndedTask, Notification } from '../../domain/task.ts';
-import { callbackCode, isTerminal } from '../../domain/task.ts';
+import type { AttemptError, EndedTask, Notification } from '../../domain/model/task.ts';
+import { callbackCode, isTerminal } from '../../domain/model/task.ts';
 
 type Headers = Record<string, string>;
 

@@ -6,7 +6,7 @@
 import type { Clock, Log, Notifier, StoredTask } from '../../application/ports.ts';
 import { DELIVERED_COUNT_MAX, type Fill, RECEIVER_LIMITS } from '../../domain/bounds.ts';
 import type { Event } from '../../domain/events.ts';
-import type { EndedTask, Notification } from '../../domain/task.ts';
+import type { EndedTask, Notification } from '../../domain/model/task.ts';
 import { type AddressPolicy, checkedLookup, plainHost, type Resolve } from './address-policy.ts';
 import { CallbackSigner, callbackJson, isAbout, webhookId } from './callback-message.ts';
 import { type Answer, CallbackRequests } from './callback-request.ts';

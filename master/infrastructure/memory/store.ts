@@ -5,7 +5,7 @@ import {
   NAMESPACE_COUNT_MAX,
   NamespaceLimit,
 } from '../../application/ports.ts';
-import { NO_SETTINGS, type Settings } from '../../domain/state.ts';
+import { NO_SETTINGS, type Settings } from '../../domain/state/state.ts';
 import { endedBefore, prepareDays } from './days.ts';
 import { MemoryTaskStore, SECRET } from './task-store.ts';
 

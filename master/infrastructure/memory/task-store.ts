@@ -23,10 +23,10 @@ import {
 } from '../../application/ports.ts';
 import type { Ended, RowWrite, WholeRows } from '../../domain/changes.ts';
 import { copyOf, idOf, taskIn, WHOLE_TABLES } from '../../domain/changes.ts';
-import { heldBytes } from '../../domain/held-bytes.ts';
-import { NO_SETTINGS, type Settings } from '../../domain/state.ts';
-import type { Notification, Task } from '../../domain/task.ts';
-import { startByAfter } from '../../domain/task.ts';
+import { heldBytes } from '../../domain/state/held-bytes.ts';
+import { NO_SETTINGS, type Settings } from '../../domain/state/state.ts';
+import type { Notification, Task } from '../../domain/model/task.ts';
+import { startByAfter } from '../../domain/model/task.ts';
 import { dayOf, prepareDays } from './days.ts';
 import { Rows } from './rows.ts';
 

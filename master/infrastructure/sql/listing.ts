@@ -7,8 +7,8 @@
  */
 import type { TaskQuery } from '../../application/ports.ts';
 import { inNamespace } from '../../application/ports.ts';
-import type { NotificationState } from '../../domain/task.ts';
-import { isTerminal } from '../../domain/task.ts';
+import type { NotificationState } from '../../domain/model/task.ts';
+import { isTerminal } from '../../domain/model/task.ts';
 import type { Database } from './database.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import type { Row, Value } from './rows.ts';

@@ -17,7 +17,7 @@ import { inNamespace } from '../../application/ports.ts';
 import { ATTEMPT_COUNT_MAX } from '../../domain/bounds.ts';
 import type { StoredRow, WholeName, WholeRows } from '../../domain/changes.ts';
 import { WHOLE_TABLES } from '../../domain/changes.ts';
-import type { Notification, Task } from '../../domain/task.ts';
+import type { Notification, Task } from '../../domain/model/task.ts';
 import type { Database, Read } from './database.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import type { History } from './history.ts';

@@ -4,7 +4,7 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Notifier, StoredTask } from '../../../master/application/ports.ts';
 import type { Event } from '../../../master/domain/events.ts';
-import type { Task } from '../../../master/domain/task.ts';
+import type { Task } from '../../../master/domain/model/task.ts';
 import { AddressPolicy } from '../../../master/infrastructure/callbacks/address-policy.ts';
 import {
   HttpNotifier,

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import { Webhook } from 'standardwebhooks';
 import { callbackBody, type CallbackBody } from '@soda-scheduler/protocol';
-import type { Task } from '../../../master/domain/task.ts';
+import type { Task } from '../../../master/domain/model/task.ts';
 import { AddressPolicy } from '../../../master/infrastructure/callbacks/address-policy.ts';
 import {
   NotifierBench,

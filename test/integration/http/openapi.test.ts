@@ -1,7 +1,7 @@
 /** The document of all routes: complete, and one that tools can read. */
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { expect } from 'chai';
-import { type AnswerKind, answers } from '../../../master/access/answers.ts';
+import { type AnswerKind, answers } from '../../../master/access/http/answers.ts';
 import { HttpFace } from '../../helpers/http-face.ts';
 
 describe('the OpenAPI document', () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request, type ServerResponse } from 'node:http';
 import { EXECUTOR_PATH, SUBPROTOCOL } from '@soda-scheduler/protocol';
 import { expect } from 'chai';
-import { UnreadAnswers } from '../../../master/access/pipeline.ts';
+import { UnreadAnswers } from '../../../master/access/http/pipeline.ts';
 import { everythingFrom, HttpFace } from '../../helpers/http-face.ts';
 import { sampleTask } from '../../helpers/task.ts';
 

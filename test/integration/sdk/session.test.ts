@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { ExecutorRefused } from '@soda-scheduler/executor-sdk';
 import type { ExecutorOptions, TaskAborted } from '@soda-scheduler/executor-sdk';
 import { expect } from 'chai';
-import { Problem } from '../../../master/access/problem.ts';
+import { Problem } from '../../../master/access/http/problem.ts';
 import { type LinkOptions, ScriptedMaster } from '../../helpers/scripted-master.ts';
 import { TcpProxy } from '../../helpers/tcp-proxy.ts';
 import { eventually } from '../../helpers/system/wait.ts';

@@ -1,7 +1,7 @@
 /** What commits of many namespaces at once cost a database: counted, not timed. */
 import { expect } from 'chai';
 import { inNamespace } from '../../../master/application/namespace.ts';
-import { NO_SETTINGS } from '../../../master/domain/state.ts';
+import { NO_SETTINGS } from '../../../master/domain/state/state.ts';
 import { commit, task } from '../../contract/sample.ts';
 import type { DefaultStore } from '../../contract/subjects.ts';
 import { NOW } from '../../helpers/task.ts';

@@ -1,14 +1,13 @@
 /** What the engine asks of a database for many commands, and many lanes, at once: counted, not timed. */
 import { expect } from 'chai';
-import type { Engine } from '../../../master/application/engine.ts';
+import type { Engine } from '../../../master/application/engine/engine.ts';
 import type { Master } from '../../../master/application/master.ts';
 import type { CommandOutcome } from '../../../master/domain/effects.ts';
-import type { Policy } from '../../../master/domain/state.ts';
+import type { Policy } from '../../../master/domain/state/state.ts';
 import type { DefaultStore } from '../../contract/subjects.ts';
 import { type Counts, describeCountedStores } from './counted-store.ts';
-import { newTask } from '../../helpers/domain.ts';
 import { createEngineOn } from '../../helpers/engine.ts';
-import { hello } from '../../helpers/task.ts';
+import { hello, newTask } from '../../helpers/task.ts';
 
 const COUNT = 1_000;
 const ids = Array.from({ length: COUNT }, (_, index) => `t${index}`);

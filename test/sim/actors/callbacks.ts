@@ -1,7 +1,7 @@
 /** The receivers of callbacks, and the port that posts to them. */
 import type { Event } from '../../../master/domain/events.ts';
 import type { Notifier } from '../../../master/application/ports.ts';
-import type { EndedTask, Notification } from '../../../master/domain/task.ts';
+import type { EndedTask, Notification } from '../../../master/domain/model/task.ts';
 import type { Faults } from '../faults.ts';
 import type { Ledger } from '../ledger.ts';
 import type { Process } from '../world.ts';

@@ -1,7 +1,7 @@
 /** Clients: they submit, ask again when an answer is lost, and change their minds. Some of that is about executors. */
 import type { CommandOutcome, SubmitOutcome } from '../../../master/domain/effects.ts';
 import type { Submission } from '../../../master/application/master-handle.ts';
-import type { Override } from '../../../master/domain/executor.ts';
+import type { Override } from '../../../master/domain/model/executor.ts';
 import type { Master } from '../../../master/application/master.ts';
 import type { Faults, Settings } from '../faults.ts';
 import type { Ledger } from '../ledger.ts';

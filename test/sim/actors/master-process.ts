@@ -1,5 +1,5 @@
 /** One master process: the real engine, master and id register between simulated ports. */
-import { Engine } from '../../../master/application/engine.ts';
+import { Engine } from '../../../master/application/engine/engine.ts';
 import { Master } from '../../../master/application/master.ts';
 import type { Commit, Log, Notifier, TaskStore } from '../../../master/application/ports.ts';
 import { wallClockWatch } from '../../../master/application/process/wall-clock.ts';

@@ -3,7 +3,7 @@
  * own: the rest of a run is drawn as without it.
  */
 import type { NewSettings } from '../../../master/domain/events.ts';
-import { NO_SETTINGS } from '../../../master/domain/state.ts';
+import { NO_SETTINGS } from '../../../master/domain/state/state.ts';
 import type { Ledger } from '../ledger.ts';
 import { Random } from '../random.ts';
 import type { World } from '../world.ts';

@@ -1,9 +1,9 @@
 /** How a bug is wrapped around the code from outside: around a port, or before each event. */
-import type { Engine } from '../../../master/application/engine.ts';
+import type { Engine } from '../../../master/application/engine/engine.ts';
 import type { TaskStore } from '../../../master/application/ports.ts';
 import type { RowWrite } from '../../../master/domain/changes.ts';
 import type { Event } from '../../../master/domain/events.ts';
-import type { State } from '../../../master/domain/state.ts';
+import type { State } from '../../../master/domain/state/state.ts';
 import type { Sabotage } from './master-process.ts';
 import type { FaultClasses, Settings } from '../faults.ts';
 import type { Ledger } from '../ledger.ts';

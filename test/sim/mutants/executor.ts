@@ -1,5 +1,5 @@
 /** Bugs in what becomes of decisions about executors, for `mutants.ts`. */
-import { NO_OVERRIDE } from '../../../master/domain/executor.ts';
+import { NO_OVERRIDE } from '../../../master/domain/model/executor.ts';
 import { type Mutant, onStore, onWrites } from '../actors/sabotage.ts';
 
 export function executorMutants(): Mutant[] {

@@ -1,6 +1,6 @@
 /** Bugs of the order in which kinds and lanes are looked at, for `mutants.ts`. */
 import type { Agenda, Standing } from '../../../master/domain/queue/agenda.ts';
-import type { State } from '../../../master/domain/state.ts';
+import type { State } from '../../../master/domain/state/state.ts';
 import { type Mutant, onState, onWrites } from '../actors/sabotage.ts';
 import type { Sabotage } from '../actors/master-process.ts';
 

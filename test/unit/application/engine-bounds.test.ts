@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { Unavailable } from '../../../master/application/master-handle.ts';
 import type { NewTask } from '../../../master/domain/events.ts';
-import { newTask, SECOND } from '../../helpers/domain.ts';
-import { hello } from '../../helpers/task.ts';
+import { SECOND } from '../../helpers/domain.ts';
+import { hello, newTask } from '../../helpers/task.ts';
 import { createEngine } from '../../helpers/engine.ts';
 import { settled } from '../../helpers/manual-clock.ts';
 

@@ -2,9 +2,10 @@
 import { expect } from 'chai';
 import type { NewTask } from '../../../master/domain/events.ts';
 import { Unavailable } from '../../../master/application/master-handle.ts';
-import { newTask, SECOND } from '../../helpers/domain.ts';
+import { SECOND } from '../../helpers/domain.ts';
 import { createEngine } from '../../helpers/engine.ts';
 import { settled } from '../../helpers/manual-clock.ts';
+import { newTask } from '../../helpers/task.ts';
 
 describe('Engine on a store that is silent', () => {
   let harness: ReturnType<typeof createEngine>;

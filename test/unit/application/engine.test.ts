@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import type { Event, NewTask } from '../../../master/domain/events.ts';
 import { Unavailable } from '../../../master/application/master-handle.ts';
 import { CommitConflict, StoreUnusable, TermLost } from '../../../master/application/ports.ts';
-import { newTask, SECOND } from '../../helpers/domain.ts';
-import { hello } from '../../helpers/task.ts';
+import { SECOND } from '../../helpers/domain.ts';
+import { hello, newTask } from '../../helpers/task.ts';
 import { createEngine } from '../../helpers/engine.ts';
 import { settled } from '../../helpers/manual-clock.ts';
 

@@ -11,8 +11,8 @@ import {
   taskReopened,
   taskUpdated,
 } from '../../../master/domain/changes.ts';
-import type { AttemptRecord, Notification, Task } from '../../../master/domain/task.ts';
-import { fold } from '../../../master/application/fold.ts';
+import type { AttemptRecord, Notification, Task } from '../../../master/domain/model/task.ts';
+import { fold } from '../../../master/application/engine/fold.ts';
 import { inserted, Scheduler } from '../../helpers/domain.ts';
 import { recordOf } from '../../helpers/task.ts';
 

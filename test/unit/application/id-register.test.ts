@@ -1,6 +1,6 @@
 /** Of two submits with one id, the second is looked up after the first has ended. */
 import { expect } from 'chai';
-import { IdRegister } from '../../../master/application/id-register.ts';
+import { IdRegister } from '../../../master/application/engine/id-register.ts';
 
 interface Deferred<T> {
   readonly promise: Promise<T>;

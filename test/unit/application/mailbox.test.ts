@@ -1,7 +1,7 @@
 /** How much of what waits makes one turn of the engine. */
 import { expect } from 'chai';
 import { MAILBOX_FRAME_BYTES_MAX } from '../../../master/domain/bounds.ts';
-import { Mailbox } from '../../../master/application/mailbox.ts';
+import { Mailbox } from '../../../master/application/engine/mailbox.ts';
 import type { Event, NewTask } from '../../../master/domain/events.ts';
 import { hello } from '../../helpers/task.ts';
 

@@ -4,10 +4,10 @@ import { Namespaces } from '../../../master/application/process/namespaces.ts';
 import { UnknownNamespace } from '../../../master/application/process/namespaces-handle.ts';
 import { StoreUnusable } from '../../../master/application/ports.ts';
 import { MemoryStore } from '../../../master/infrastructure/memory/store.ts';
-import { MINUTE, newTask, SECOND } from '../../helpers/domain.ts';
+import { MINUTE, SECOND } from '../../helpers/domain.ts';
 import { leaderOn } from '../../helpers/engine.ts';
 import { ManualClock, settled } from '../../helpers/manual-clock.ts';
-import { hello } from '../../helpers/task.ts';
+import { hello, newTask } from '../../helpers/task.ts';
 
 const sessions = { connectionCount: 0, shutdown: () => undefined, fills: () => [] };
 const silent = { debug() {}, info() {}, warn() {}, error() {} };

@@ -5,10 +5,10 @@ import type { Part } from '../../../master/application/process/lifecycle.ts';
 import { wallClockWatch } from '../../../master/application/process/wall-clock.ts';
 import type { NewTask } from '../../../master/domain/events.ts';
 import { createClock } from '../../../master/infrastructure/system.ts';
-import { HOUR, MINUTE, newTask, SECOND } from '../../helpers/domain.ts';
+import { HOUR, MINUTE, SECOND } from '../../helpers/domain.ts';
 import { createEngine } from '../../helpers/engine.ts';
 import { ManualClock, settled } from '../../helpers/manual-clock.ts';
-import { hello } from '../../helpers/task.ts';
+import { hello, newTask } from '../../helpers/task.ts';
 
 describe('a wall clock that is set', () => {
   let harness: ReturnType<typeof createEngine>;

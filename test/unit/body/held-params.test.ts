@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { readSubmission } from '../../../master/access/submission.ts';
+import { readSubmission } from '../../../master/access/routes/submission.ts';
 
 const TASK_COUNT = 200;
 const BODY_BYTES = 256 * 1024;

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { runAtOnce } from '../../../master/access/body/pieces.ts';
 import { isSameRequest } from '../../../master/access/body/request-digest.ts';
-import { readSubmission } from '../../../master/access/submission.ts';
+import { readSubmission } from '../../../master/access/routes/submission.ts';
 
 function submission(body: string) {
   const bytes = Buffer.from(body);

@@ -8,7 +8,7 @@ import {
   submitRequest,
 } from '@soda-scheduler/protocol';
 import { checkShape } from '../../../master/access/body/fields.ts';
-import { Problem } from '../../../master/access/problem.ts';
+import { Problem } from '../../../master/access/http/problem.ts';
 
 const task = (fields: object) => ({ task: { type: 'a', ...fields }, user: { group: 'g' } });
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { taskUpdated } from '../../../master/domain/changes.ts';
 import type { Output } from '../../../master/domain/effects.ts';
-import { stateOf } from '../../../master/domain/executor.ts';
+import { stateOf } from '../../../master/domain/model/executor.ts';
 import {
   BEGIN,
   finished,

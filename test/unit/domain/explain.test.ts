@@ -1,6 +1,6 @@
 /** Why a waiting task does not run yet, in words. */
 import { expect } from 'chai';
-import { explain } from '../../../master/domain/explain.ts';
+import { explain } from '../../../master/domain/views/explain.ts';
 import type { NewTask } from '../../../master/domain/events.ts';
 import { inserted, MINUTE, Scheduler } from '../../helpers/domain.ts';
 

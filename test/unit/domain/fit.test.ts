@@ -1,6 +1,6 @@
 /** Which tasks may go to which executors: types, required labels and reservations. */
 import { expect } from 'chai';
-import type { Override } from '../../../master/domain/executor.ts';
+import type { Override } from '../../../master/domain/model/executor.ts';
 import { BEGIN, finished, HOUR, MINUTE, offers, Scheduler, sent } from '../../helpers/domain.ts';
 import { recordOf } from '../../helpers/task.ts';
 

@@ -1,7 +1,7 @@
 /** Callbacks: written with the end of the task, tried for about a day, then given up. */
 import { expect } from 'chai';
 import { notificationChanged, taskFinished } from '../../../master/domain/changes.ts';
-import type { Notification } from '../../../master/domain/task.ts';
+import type { Notification } from '../../../master/domain/model/task.ts';
 import {
   BEGIN,
   callbacks,

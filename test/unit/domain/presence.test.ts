@@ -1,6 +1,6 @@
 /** Executors come, stay and go: what their lease, their hello and their heartbeats decide. */
 import { expect } from 'chai';
-import { stateOf } from '../../../master/domain/executor.ts';
+import { stateOf } from '../../../master/domain/model/executor.ts';
 import type { ReportedAttempt } from '../../../master/domain/events.ts';
 import {
   closed,

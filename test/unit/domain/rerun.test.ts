@@ -1,7 +1,7 @@
 /** Running a task again by hand after it has ended: the same id, fresh attempts. */
 import { expect } from 'chai';
 import { taskReopened, taskUpdated } from '../../../master/domain/changes.ts';
-import type { Notification, Task } from '../../../master/domain/task.ts';
+import type { Notification, Task } from '../../../master/domain/model/task.ts';
 import {
   BEGIN,
   callbacks,

@@ -1,9 +1,9 @@
 /** What is written when, and how the state is built again from rows. */
 import { expect } from 'chai';
-import { stateOf } from '../../../master/domain/executor.ts';
+import { stateOf } from '../../../master/domain/model/executor.ts';
 import { isBefore } from '../../../master/domain/queue/window.ts';
-import { nextWakeAt } from '../../../master/domain/state.ts';
-import type { Task } from '../../../master/domain/task.ts';
+import { nextWakeAt } from '../../../master/domain/state/state.ts';
+import type { Task } from '../../../master/domain/model/task.ts';
 import {
   BEGIN,
   finished,

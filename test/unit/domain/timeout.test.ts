@@ -1,7 +1,7 @@
 /** Attempts and tasks that take too long: execution timeout, stall timeout, deadline. */
 import { expect } from 'chai';
-import { nextWakeAt } from '../../../master/domain/state.ts';
-import type { Task } from '../../../master/domain/task.ts';
+import { nextWakeAt } from '../../../master/domain/state/state.ts';
+import type { Task } from '../../../master/domain/model/task.ts';
 import {
   BEGIN,
   ended,

@@ -1,8 +1,8 @@
 /** Time that the master could not see counts against nobody; time that it could see does. */
 import { expect } from 'chai';
-import type { Task } from '../../../master/domain/task.ts';
-import { restore } from '../../../master/domain/restore.ts';
-import { NO_SETTINGS } from '../../../master/domain/state.ts';
+import type { Task } from '../../../master/domain/model/task.ts';
+import { restore } from '../../../master/domain/state/restore.ts';
+import { NO_SETTINGS } from '../../../master/domain/state/state.ts';
 import {
   BEGIN,
   HOUR,

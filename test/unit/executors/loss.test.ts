@@ -1,6 +1,6 @@
 /** Which losses a task is given up for: those its executors died of, and no others. */
 import { expect } from 'chai';
-import { heldBytes } from '../../../master/domain/held-bytes.ts';
+import { heldBytes } from '../../../master/domain/state/held-bytes.ts';
 import type { Output } from '../../../master/domain/effects.ts';
 import {
   ended,

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { array, assert, boolean, nat, property, record } from 'fast-check';
 import { createOutput } from '../../../master/domain/effects.ts';
 import type { Event } from '../../../master/domain/events.ts';
-import { mayRun, poolKeyOf } from '../../../master/domain/executor.ts';
+import { mayRun, poolKeyOf } from '../../../master/domain/model/executor.ts';
 import { Agenda, comesFirst, OUT, type Standing } from '../../../master/domain/queue/agenda.ts';
 import {
   addIdle,
@@ -22,10 +22,10 @@ import {
   type Pool,
 } from '../../../master/domain/queue/lane.ts';
 import { step } from '../../../master/domain/scheduler.ts';
-import { createState } from '../../../master/domain/state.ts';
-import type { Task } from '../../../master/domain/task.ts';
-import { BEGIN, newTask } from '../../helpers/domain.ts';
-import { hello, sampleExecutor, sampleTask, testPolicy } from '../../helpers/task.ts';
+import { createState } from '../../../master/domain/state/state.ts';
+import type { Task } from '../../../master/domain/model/task.ts';
+import { BEGIN } from '../../helpers/domain.ts';
+import { hello, newTask, sampleExecutor, sampleTask, testPolicy } from '../../helpers/task.ts';
 
 interface Queue extends Standing {
   readonly tasks: Task[];

@@ -1,7 +1,7 @@
 /** The heap of instants, against a sorted array. */
 import { expect } from 'chai';
 import { array, assert, constant, integer, oneof, property, record } from 'fast-check';
-import type { Executor } from '../../../master/domain/executor.ts';
+import type { Executor } from '../../../master/domain/model/executor.ts';
 import { type Deadline, Deadlines } from '../../../master/domain/queue/deadlines.ts';
 import { sampleTask } from '../../helpers/task.ts';
 

@@ -1,9 +1,14 @@
 /** The table of states, the names of lanes, and which executors serve which lane first. */
 import { expect } from 'chai';
-import { type Executor, mayRun, poolKeyOf } from '../../../master/domain/executor.ts';
+import { type Executor, mayRun, poolKeyOf } from '../../../master/domain/model/executor.ts';
 import { addIdle, idlePools, Junctions } from '../../../master/domain/queue/junctions.ts';
 import { createKind, createPool, type Pool } from '../../../master/domain/queue/lane.ts';
-import { isTerminal, kindKeyOf, mayFollow, type TaskState } from '../../../master/domain/task.ts';
+import {
+  isTerminal,
+  kindKeyOf,
+  mayFollow,
+  type TaskState,
+} from '../../../master/domain/model/task.ts';
 import { sampleExecutor } from '../../helpers/task.ts';
 
 const states: readonly TaskState[] = [

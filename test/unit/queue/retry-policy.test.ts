@@ -1,8 +1,8 @@
 /** The wait before the next attempt, by the three forms of `interval` (A-23, A-24, A-25). */
 import { expect } from 'chai';
 import { assert, constantFrom, double, integer, property } from 'fast-check';
-import { backoffMs } from '../../../master/domain/retry-policy.ts';
-import type { RetryPolicy } from '../../../master/domain/task.ts';
+import { backoffMs } from '../../../master/domain/model/retry-policy.ts';
+import type { RetryPolicy } from '../../../master/domain/model/task.ts';
 
 function waitsMs(interval: RetryPolicy['interval'], count: number, random01 = 0): number[] {
   const policy = { maxAttempts: 0, interval };

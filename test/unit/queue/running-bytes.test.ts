@@ -1,7 +1,7 @@
 /** What offered and running tasks may hold in memory. */
 import { expect } from 'chai';
-import { fillsOf } from '../../../master/domain/backlog.ts';
-import { explain } from '../../../master/domain/explain.ts';
+import { fillsOf } from '../../../master/domain/views/backlog.ts';
+import { explain } from '../../../master/domain/views/explain.ts';
 import { offers, Scheduler } from '../../helpers/domain.ts';
 
 const policy = { runningBytesMax: 100 };

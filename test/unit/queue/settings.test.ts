@@ -1,8 +1,8 @@
 /** What operators set for all tasks: pauses, and limits for what waits and what runs. */
 import { expect } from 'chai';
 import type { NewSettings } from '../../../master/domain/events.ts';
-import { explain } from '../../../master/domain/explain.ts';
-import { nextWakeAt, NO_SETTINGS } from '../../../master/domain/state.ts';
+import { explain } from '../../../master/domain/views/explain.ts';
+import { nextWakeAt, NO_SETTINGS } from '../../../master/domain/state/state.ts';
 import {
   BEGIN,
   finished,

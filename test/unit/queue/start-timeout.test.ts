@@ -1,6 +1,6 @@
 /** Tasks that nobody starts in time: those that fail, and those that are told of. */
 import { expect } from 'chai';
-import type { Task } from '../../../master/domain/task.ts';
+import type { Task } from '../../../master/domain/model/task.ts';
 import {
   BEGIN,
   finished,

@@ -1,6 +1,6 @@
 /** What an operator has set for a namespace, as columns of its row. */
 import { DEFAULT_NAMESPACE_ID } from '../../../application/ports.ts';
-import type { Settings } from '../../../domain/state.ts';
+import type { Settings } from '../../../domain/state/state.ts';
 import type { Statement } from '../dialects/dialect.ts';
 import { columns, type Row, type Value } from '../rows.ts';
 

@@ -9,7 +9,7 @@ import {
   StoreUnusable,
   TermLost,
 } from '../../../application/ports.ts';
-import type { Settings } from '../../../domain/state.ts';
+import type { Settings } from '../../../domain/state/state.ts';
 import type { Database } from '../database.ts';
 import type { Connection, Dialect, Outcome, Statement } from '../dialects/dialect.ts';
 import { placeholders, plain } from '../dialects/dialect.ts';

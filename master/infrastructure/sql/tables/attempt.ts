@@ -1,6 +1,6 @@
 /** Attempts that ended without success, as rows. */
 import type { ListedAttempt } from '../../../application/ports.ts';
-import type { AttemptRecord } from '../../../domain/task.ts';
+import type { AttemptRecord } from '../../../domain/model/task.ts';
 import { columns, type Row } from '../rows.ts';
 import { errorOf, errorText, lightError } from './error.ts';
 import type { Table } from './table.ts';

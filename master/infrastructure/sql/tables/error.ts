@@ -4,7 +4,7 @@
  */
 import { jsonAt, jsonObject } from '@soda-scheduler/protocol';
 import type { ListedAttempt } from '../../../application/ports.ts';
-import type { AttemptError } from '../../../domain/task.ts';
+import type { AttemptError } from '../../../domain/model/task.ts';
 import type { Row } from '../rows.ts';
 
 /** Beyond it an error is large. */

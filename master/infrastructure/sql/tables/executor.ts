@@ -1,5 +1,5 @@
 /** What operators have decided about executors, as rows. */
-import type { ExecutorRecord } from '../../../domain/executor.ts';
+import type { ExecutorRecord } from '../../../domain/model/executor.ts';
 import { columns } from '../rows.ts';
 import type { WholeTable } from './table.ts';
 

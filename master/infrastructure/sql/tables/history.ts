@@ -1,6 +1,6 @@
 /** Ended tasks and their callbacks, as rows: of one table for each day. */
 import type { Ended } from '../../../domain/changes.ts';
-import type { Notification, Task } from '../../../domain/task.ts';
+import type { Notification, Task } from '../../../domain/model/task.ts';
 import type { Dialect, Index } from '../dialects/dialect.ts';
 import { type Column, columns, type Row, type Value } from '../rows.ts';
 import { type ListedSegment, segmentAt } from '../segments.ts';

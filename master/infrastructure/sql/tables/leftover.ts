@@ -1,5 +1,5 @@
 /** What is over for its task and has not been reported by its executor, as rows. */
-import type { Leftover } from '../../../domain/executor.ts';
+import type { Leftover } from '../../../domain/model/executor.ts';
 import { columns } from '../rows.ts';
 import type { WholeTable } from './table.ts';
 

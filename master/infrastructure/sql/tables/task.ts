@@ -1,5 +1,5 @@
 /** Tasks that have not ended, as rows. Those of history have the same columns, and a few more. */
-import type { RetryPolicy, Task, TaskState } from '../../../domain/task.ts';
+import type { RetryPolicy, Task, TaskState } from '../../../domain/model/task.ts';
 import { columns, type Row } from '../rows.ts';
 import { errorOf, errorText } from './error.ts';
 import type { Table } from './table.ts';

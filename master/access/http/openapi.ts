@@ -1,0 +1,188 @@
+/** The OpenAPI 3.1 document, made of the table of routes and the schemas they validate with. */
+import * as protocol from '@soda-scheduler/protocol';
+import { z } from 'zod';
+import { type AnswerKind, answers } from './answers.ts';
+import type { Role } from '../auth.ts';
+import type { Route } from './route.ts';
+
+type Json = Record<string, unknown>;
+
+/** Schemas that get a name of their own; the others are written out where they are used. */
+const named = {
+  SubmitRequest: protocol.submitRequest,
+  SubmitResponse: protocol.submitResponse,
+  ConflictResponse: protocol.conflictResponse,
+  BatchRequest: protocol.batchRequest,
+  BatchResponse: protocol.batchResponse,
+  PatchRequest: protocol.patchRequest,
+  CancelRequest: protocol.cancelRequest,
+  DrainRequest: protocol.drainRequest,
+  ExecutorChange: protocol.executorChange,
+  TaskCommandResponse: protocol.taskCommandResponse,
+  ExecutorCommandResponse: protocol.executorCommandResponse,
+  AttemptView: protocol.attemptView,
+  TaskView: protocol.taskView,
+  TaskList: protocol.taskList,
+  ExecutorList: protocol.executorList,
+  NamespaceSettings: protocol.namespaceSettings,
+  NamespaceView: protocol.namespaceView,
+  NamespaceList: protocol.namespaceList,
+  Problem: protocol.problem,
+  CallbackBody: protocol.callbackBody,
+} as const;
+
+const roleNames: Readonly<Record<Role, string>> = {
+  public: 'No token is needed.',
+  submit: 'Needs the submit token or the admin token.',
+  executor: 'Needs the executor token or the admin token.',
+  admin: 'Needs the admin token.',
+};
+
+export function openApiOf(routes: readonly Route[], version: string): Json {
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    const path = (paths[route.path] ??= {});
+    path[route.method.toLowerCase()] = operationOf(route);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Soda Scheduler',
+      version,
+      description:
+        'A task scheduler for long-running work. Durations are seconds; instants are ISO 8601 in ' +
+        'UTC. Unknown fields in answers are to be ignored.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    paths,
+    webhooks: {
+      taskFinished: {
+        post: {
+          operationId: 'taskFinished',
+          security: [],
+          summary: 'What `notify_url` receives, signed as Standard Webhooks.',
+          requestBody: contentOf(protocol.callbackBody),
+          responses: {
+            '2XX': { description: 'Delivered.' },
+            '410': { description: 'Gone: no further try.' },
+          },
+        },
+      },
+    },
+    components: {
+      schemas: components(),
+      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+    },
+  };
+}
+
+function operationOf(route: Route): Json {
+  const parameters = parametersOf(route);
+  return {
+    operationId: operationIdOf(route),
+    summary: route.summary,
+    description: roleNames[route.role],
+    ...(route.role === 'public' ? { security: [] } : { security: [{ token: [] }] }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(route.body === undefined
+      ? {}
+      : {
+          requestBody: {
+            ...contentOf(route.body.schema),
+            required: route.body.optional !== true,
+          },
+        }),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(route.replies).map(([kind, reply]) => {
+          const { status, means } = answers[kind as AnswerKind];
+          return [status, { description: means, ...contentOf(reply) }];
+        }),
+      ),
+      '4XX': {
+        description: 'Refused; says why. 429 carries Retry-After.',
+        ...contentOf(protocol.problem, 'application/problem+json'),
+      },
+      '5XX': {
+        description: 'Not done, or not known to be; says why. 503 carries Retry-After.',
+        ...contentOf(protocol.problem, 'application/problem+json'),
+      },
+    },
+  };
+}
+
+/** `POST /scheduler/v2/task/{task_id}/cancel` -> `postTaskCancel`. */
+function operationIdOf({ method, path }: Route): string {
+  const words = path
+    .replace(protocol.API_BASE, '')
+    .split(/[/.-]/)
+    .filter((word) => word !== '' && !word.startsWith('{'));
+  const name = words.map((word) => word[0]?.toUpperCase() + word.slice(1)).join('');
+  return method.toLowerCase() + name;
+}
+
+function parametersOf(route: Route): Json[] {
+  const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string', pattern: patternOf(name) },
+  }));
+  // The output side: what the text of the query has to read as.
+  const query = route.query && z.toJSONSchema(route.query, { io: 'output' });
+  const inQuery = Object.entries(query?.properties ?? {}).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    schema,
+  }));
+  const inHeader = Object.entries(route.headers ?? {}).map(([name, description]) => ({
+    name,
+    in: 'header',
+    description,
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  }));
+  return [...inPath, ...inQuery, ...inHeader];
+}
+
+function patternOf(parameter: string | undefined): string {
+  const { NAMESPACE_PATTERN, TASK_ID_PATTERN } = protocol;
+  return (parameter === 'namespace' ? NAMESPACE_PATTERN : TASK_ID_PATTERN).source;
+}
+
+function contentOf(schema: z.ZodType | string, contentType = 'application/json'): Json {
+  if (typeof schema === 'string') return { content: { [schema]: { schema: { type: 'string' } } } };
+  const name = Object.entries(named).find(([, known]) => known === schema)?.[0];
+  const value = name === undefined ? plain(z.toJSONSchema(schema)) : refTo(name);
+  return { content: { [contentType]: { schema: value } } };
+}
+
+function components(): Json {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
+  // The input side throughout: an answer may have more fields than an older document says.
+  const { schemas } = z.toJSONSchema(registry, { io: 'input', uri: (id) => refTo(id).$ref });
+  const all = Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => [name, plain(schema)]),
+  );
+  // The schema takes items of any shape, because a bad one must not spoil the others.
+  Object.assign(all['BatchRequest']?.['properties'] ?? {}, {
+    tasks: {
+      type: 'array',
+      minItems: 1,
+      maxItems: protocol.HTTP_LIMITS.batchCountMax,
+      items: refTo('SubmitRequest'),
+    },
+  });
+  return all;
+}
+
+/** Without the keywords that only a document of its own needs. */
+function plain(schema: object): Json {
+  const entries = Object.entries(schema).filter(([key]) => key !== '$schema' && key !== '$id');
+  return Object.fromEntries(entries);
+}
+
+function refTo(name: string): { readonly $ref: string } {
+  return { $ref: `#/components/schemas/${name}` };
+}

@@ -1,0 +1,180 @@
+/**
+ * What a route is, and how any of them is served: authorise, read, handle, answer. It needs
+ * nothing but `node:http`, so that the hot routes can be served without express in between.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { z } from 'zod';
+import { type MasterHandle, Unavailable } from '../../application/master-handle.ts';
+import type { Log } from '../../application/ports.ts';
+import type { Authorizer, Role } from '../auth.ts';
+import { announcedBytes, type BodyBudget, ClientGone, readBody } from '../body/read-body.ts';
+import { type AnswerKind, answers } from './answers.ts';
+import type { UnreadAnswers } from './pipeline.ts';
+import { bodyOf, jsonLine, Problem, problemOf } from './problem.ts';
+
+export interface ApiRequest {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly headers: IncomingMessage['headers'];
+  /** Valid UTF-8, and otherwise as it came; undefined where there is none. */
+  readonly body: Buffer | undefined;
+}
+
+export interface Reply {
+  /** Default: `done`. */
+  readonly kind?: AnswerKind;
+  readonly body: unknown;
+  /** `text/plain` and the like: the body is a string to be sent as it is. Default: JSON. */
+  readonly contentType?: string;
+}
+
+/** One entry of the table that drives authorisation, the router, the metrics and the document. */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  /** As in OpenAPI: `/task/{task_id}`. */
+  readonly path: string;
+  readonly role: Role;
+  readonly summary: string;
+  /** Answered before express, which costs more than all else that a submit does. */
+  readonly hot?: boolean;
+  readonly query?: z.ZodObject;
+  readonly body?: {
+    readonly schema: z.ZodType;
+    readonly bytesMax: number;
+    readonly optional?: boolean;
+  };
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Kind of answer to what its JSON looks like; a string names another content type. */
+  readonly replies: Readonly<Partial<Record<AnswerKind, z.ZodType | string>>>;
+  handle(request: ApiRequest): Reply | Promise<Reply>;
+}
+
+/** One that there is in every namespace; `path` is that of `default`. */
+export interface NamespaceRoute extends Omit<Route, 'handle'> {
+  handle(request: ApiRequest, master: MasterHandle): Reply | Promise<Reply>;
+}
+
+/** Implemented by `infrastructure/telemetry/metrics.ts`. */
+export interface HttpMetrics {
+  answered(route: string, status: number, seconds: number): void;
+  render(): Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+export interface Serving {
+  readonly authorizer: Authorizer;
+  readonly metrics: HttpMetrics;
+  readonly log: Log;
+  readonly bodies: BodyBudget;
+  readonly answers: UnreadAnswers;
+}
+
+type Addressed = Pick<ApiRequest, 'params' | 'query'>;
+
+/** For the metrics: nobody is there to be answered. */
+const CLIENT_GONE_STATUS = 499;
+
+/** Never throws and never rejects: whatever goes wrong becomes an answer, or a line in the log. */
+export async function serve(
+  serving: Serving,
+  route: Route,
+  req: IncomingMessage,
+  res: ServerResponse,
+  addressed: Addressed,
+): Promise<void> {
+  const beganAt = performance.now();
+  let status: number;
+  try {
+    const reply = await reach(serving, route, req, res, addressed);
+    status = answers[reply.kind ?? 'done'].status;
+    sendReply(res, status, reply);
+    serving.answers.hold(res);
+  } catch (error) {
+    status = error instanceof ClientGone ? CLIENT_GONE_STATUS : sendError(serving, req, res, error);
+  }
+  serving.metrics.answered(route.path, status, (performance.now() - beganAt) / 1000);
+}
+
+async function reach(
+  { authorizer, bodies }: Serving,
+  route: Route,
+  req: IncomingMessage,
+  res: ServerResponse,
+  { params, query }: Addressed,
+): Promise<Reply> {
+  const refusal = authorizer.authorize(req, route.role);
+  if (refusal !== null) throw refusal;
+  checkAccept(req.headers.accept, route);
+  const { body: expected } = route;
+  const { headers } = req;
+  if (expected === undefined) return route.handle({ params, query, headers, body: undefined });
+  const hold = bodies.open(announcedBytes(req, expected.bytesMax));
+  try {
+    const body = await readBody(req, expected.bytesMax, hold, () => {
+      if (headers.expect !== undefined) res.writeContinue();
+    });
+    if (body === undefined && expected.optional !== true) {
+      throw new Problem('invalid', 'Expected a JSON body.');
+    }
+    return await route.handle({ params, query, headers, body });
+  } finally {
+    hold.end();
+  }
+}
+
+/** Parameters of a media range but `q=0` are ignored: there is one representation to choose from. */
+function checkAccept(accept: string | undefined, route: Route): void {
+  if (accept === undefined || accept.includes('*/*')) return;
+  const other = Object.values(route.replies).find((reply) => typeof reply === 'string');
+  const offered = typeof other === 'string' ? other : 'application/json';
+  const wildcard = `${offered.split('/')[0]}/*`;
+  const accepted = accept.split(',').some((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    return (
+      (type === offered || type === wildcard) &&
+      !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
+    );
+  });
+  if (!accepted) throw new Problem('notAcceptable', `This is served as ${offered} only.`);
+}
+
+function sendReply(res: ServerResponse, status: number, { contentType, body }: Reply): void {
+  if (contentType !== undefined) send(res, status, contentType, String(body), {});
+  else send(res, status, 'application/json', jsonLine(body), {});
+}
+
+/** Answers an error of any kind as a problem. Returns the status it was given. */
+export function sendError(
+  { log, answers: unread }: Pick<Serving, 'log' | 'answers'>,
+  req: IncomingMessage,
+  res: ServerResponse,
+  error: unknown,
+): number {
+  const problem = problemOf(error);
+  if (problem.kind === 'fault') log.error('request failed', { method: req.method, error });
+  else if (error instanceof Unavailable && error.cause !== undefined) {
+    const why = error.cause instanceof Error ? error.cause.message : error.cause;
+    log.warn('request put off', { method: req.method, error: why });
+  }
+  const text = jsonLine(bodyOf(problem));
+  send(res, problem.status, 'application/problem+json', text, problem.headers);
+  unread.hold(res);
+  return problem.status;
+}
+
+function send(
+  res: ServerResponse,
+  status: number,
+  contentType: string,
+  text: string,
+  headers: Readonly<Record<string, string>>,
+): void {
+  if (res.headersSent || res.destroyed) return;
+  res.writeHead(status, {
+    'Content-Type': contentType,
+    'Content-Length': Buffer.byteLength(text),
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    ...headers,
+  });
+  res.end(text);
+}

@@ -1,0 +1,330 @@
+/**
+ * The HTTP face of the master: one server, one table of routes. Express finds the route of most
+ * requests; the hot ones are found by their exact URL, because express alone costs several times
+ * what the master does for a submit. Holds no rule about tasks.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import express from 'express';
+import helmet from 'helmet';
+import type { Log } from '../../application/ports.ts';
+import type { NamespacesHandle } from '../../application/process/namespaces-handle.ts';
+import type { Fill } from '../../domain/bounds.ts';
+import { executorRoutes, probeRoutes } from '../routes/admin.ts';
+import type { Authorizer } from '../auth.ts';
+import { BodyBudget } from '../body/read-body.ts';
+import {
+  IN_NAMESPACE,
+  inNamespaces,
+  NAMESPACE_BASE,
+  namespaceRoutes,
+} from '../routes/namespaces.ts';
+import { openApiOf } from './openapi.ts';
+import { isWebSocketOffer, pipelines, UnreadAnswers } from './pipeline.ts';
+import { answerSocket, Problem } from './problem.ts';
+import { type HttpMetrics, type Route, sendError, serve, type Serving } from './route.ts';
+import { submitRoutes } from '../routes/submit.ts';
+import { taskRoutes } from '../routes/tasks.ts';
+
+const HEADERS_TIMEOUT_MS = 10_000;
+/** For the whole request, body included: a client that trickles does not hold a socket longer. */
+const REQUEST_TIMEOUT_MS = 15_000;
+const TIMEOUT_CHECK_MS = 1_000;
+/** Of a socket that neither sends nor takes anything, while an answer is due. */
+const SOCKET_TIMEOUT_MS = 60_000;
+/** Longer than the usual keep-alive of a proxy, which must be the side that hangs up. */
+const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+const CLOSE_GRACE_MS = 5_000;
+/** How long clients that keep their connection may learn by an answer that they should not. */
+const FAREWELL_MS = 100;
+
+export interface HttpServerOptions {
+  readonly namespaces: NamespacesHandle;
+  readonly authorizer: Authorizer;
+  readonly metrics: HttpMetrics;
+  readonly log: Log;
+  /** For what strangers can cause as often as they like. */
+  readonly rareLog: Log;
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly version: string;
+  /** Why a `notify_url` will not be called, as far as it can be told before; null: it may be. */
+  readonly refusalOfReceiver: (url: string) => string | null;
+  /** For tests of slow clients. */
+  readonly timeoutsMs?: { readonly headers: number; readonly request: number };
+}
+
+export interface HttpServer {
+  /** The executor gateway attaches to its `upgrade` event. */
+  readonly server: Server;
+  readonly routes: readonly Route[];
+  /** How much of what requests hold is in use. */
+  fills(): readonly Fill[];
+  listen(): Promise<AddressInfo>;
+  /**
+   * Takes no more connections, lets requests that are under way end, and cuts off the rest after
+   * five seconds. Upgraded sockets are the gateway's: it must close them for this to resolve. Also
+   * while it begins to listen.
+   */
+  close(): Promise<void>;
+}
+
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { authorizer, metrics, log } = options;
+  const routes = routeTable(options);
+  const answers = new UnreadAnswers();
+  const serving: Serving = { authorizer, metrics, log, bodies: new BodyBudget(), answers };
+  const answer = answering(options, routes, serving);
+  const newest = new WeakMap<Socket, ServerResponse>();
+  let closing = false;
+  let opening: Promise<unknown> = Promise.resolve();
+  const { Request, inTurn } = pipelines(({ remoteAddress }) =>
+    options.rareLog.warn('a connection is cut: it sends requests and does not wait for answers', {
+      address: remoteAddress,
+    }),
+  );
+
+  const take = (req: IncomingMessage, res: ServerResponse): void => {
+    newest.set(req.socket, res);
+    // A client that keeps its connection would otherwise hold up the end.
+    res.on('close', () => closing && server.closeIdleConnections());
+    inTurn(req, res, () => answer(req, res));
+  };
+  const server = createServer(
+    {
+      headersTimeout: options.timeoutsMs?.headers ?? HEADERS_TIMEOUT_MS,
+      requestTimeout: options.timeoutsMs?.request ?? REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: Math.min(
+        TIMEOUT_CHECK_MS,
+        options.timeoutsMs?.headers ?? TIMEOUT_CHECK_MS,
+      ),
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      // Ours has a body.
+      requireHostHeader: false,
+      IncomingMessage: Request,
+    },
+    take,
+  );
+  server.timeout = SOCKET_TIMEOUT_MS;
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
+    answerBrokenRequest(error, socket, newest.get(socket)),
+  );
+  server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
+    // Where it is refused, nobody knows whether its body comes.
+    res.shouldKeepAlive = false;
+    take(req, res);
+  });
+  server.on('checkExpectation', take);
+  server.on('connect', (_: IncomingMessage, socket: Socket) => {
+    const problem = new Problem('wrongMethod', 'This is no proxy.', { headers: { Allow: 'GET' } });
+    if (!socket.destroyed) answerSocket(socket, problem);
+  });
+
+  return {
+    server,
+    routes,
+    fills: () => [...serving.bodies.fills(), ...answers.fills()],
+    listen() {
+      const address = listen(server, options.host, options.port);
+      opening = address.catch(() => undefined);
+      return address;
+    },
+    async close() {
+      await opening;
+      if (server.listening) await delay(FAREWELL_MS);
+      closing = true;
+      await close(server);
+    },
+  };
+}
+
+/** How a request is answered whose turn it is. */
+function answering(options: HttpServerOptions, routes: readonly Route[], serving: Serving) {
+  const { namespaces, metrics } = options;
+  const hot = new Map(
+    routes.filter((route) => route.hot).map((route) => [`${route.method} ${route.path}`, route]),
+  );
+  const app = createApp(routes, serving);
+  const refuse = (req: IncomingMessage, res: ServerResponse, problem: Problem): void =>
+    metrics.answered('unknown', sendError(serving, req, res, problem), 0);
+
+  return (req: IncomingMessage, res: ServerResponse): void => {
+    // The next request on this connection would be met by a reset, and nobody knows what became
+    // of it.
+    const { status } = namespaces;
+    if (status === 'draining' || status === 'stopped') res.shouldKeepAlive = false;
+    // What came behind such a request in one segment was dropped with the offer: to be sent anew.
+    if (req.headers.upgrade !== undefined) res.shouldKeepAlive = false;
+    const refusal = refusalOf(req);
+    const { path, params } = hotPathOf(req.url ?? '');
+    const route = hot.get(`${req.method} ${path}`);
+    if (refusal !== null) {
+      res.shouldKeepAlive = false;
+      refuse(req, res, refusal);
+    } else if (route === undefined) {
+      // What express finds no path in does not even reach its own handlers.
+      app(req as express.Request, res as express.Response, () =>
+        refuse(req, res, new Problem('invalid', 'The address of the request is not valid.')),
+      );
+    } else void serve(serving, route, req, res, { params, query: {} });
+  };
+}
+
+/** Whatever it asks for; null: it may go on. */
+function refusalOf(req: IncomingMessage): Problem | null {
+  const { expect, host } = req.headers;
+  if (host === undefined && req.httpVersion === '1.1') {
+    return new Problem('invalid', 'A request has one Host header.');
+  }
+  if (expect !== undefined && !/^100-continue$/i.test(expect)) {
+    return new Problem('unmet', 'The only expectation that is met is 100-continue.');
+  }
+  if (!isWebSocketOffer(req) || !/\/executor(\?|$)/.test(req.url ?? '')) return null;
+  const expected = 'an upgrade is a request without a body, and waits for the answers before it';
+  return new Problem('invalid', `Expected another upgrade: ${expected}.`);
+}
+
+/** As the table has it, and what stands for the parameter in it. */
+function hotPathOf(url: string): {
+  readonly path: string;
+  readonly params: Record<string, string>;
+} {
+  const [before = '', namespace] = IN_NAMESPACE.exec(url) ?? [];
+  // A template that nobody has filled in is none of these routes.
+  if (namespace === undefined) return { path: url.includes('{') ? '' : url, params: {} };
+  return { path: `${NAMESPACE_BASE}/${url.slice(before.length)}`, params: { namespace } };
+}
+
+/** A route that is not in this table does not exist: the router and the document are made of it. */
+function routeTable(options: HttpServerOptions): readonly Route[] {
+  const { namespaces, metrics, log, version } = options;
+  let document: unknown;
+  const routes: Route[] = [
+    ...inNamespaces(namespaces, [
+      ...submitRoutes(options.refusalOfReceiver),
+      ...taskRoutes(log),
+      ...executorRoutes(),
+    ]),
+    ...namespaceRoutes(namespaces),
+    ...probeRoutes(namespaces, metrics),
+    {
+      method: 'GET',
+      path: '/openapi.json',
+      role: 'public',
+      summary: 'This document.',
+      replies: { done: 'application/json' },
+      handle: () => ({ body: (document ??= openApiOf(routes, version)) }),
+    },
+  ];
+  return routes;
+}
+
+function createApp(routes: readonly Route[], serving: Serving): express.Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.enable('case sensitive routing');
+  app.enable('strict routing');
+  app.set('query parser', 'simple');
+  // Whoever ends TLS in front decides about it; the master speaks plain HTTP.
+  app.use(helmet({ strictTransportSecurity: false }));
+
+  const refuse = (req: IncomingMessage, res: ServerResponse, problem: unknown, path: string) =>
+    serving.metrics.answered(path, sendError(serving, req, res, problem), 0);
+
+  for (const [path, methods] of groupByPath(routes)) {
+    const there = app.route(path.replace(/\{(\w+)\}/g, ':$1'));
+    for (const route of methods) {
+      const verb = route.method.toLowerCase() as Lowercase<Route['method']>;
+      there[verb]((req: express.Request<Record<string, string>>, res) =>
+        serve(serving, route, req, res, req),
+      );
+    }
+    const allowed = methods.map(({ method }) => (method === 'GET' ? 'GET, HEAD' : method));
+    there.all((req, res) => {
+      const headers = { Allow: allowed.join(', ') };
+      refuse(
+        req,
+        res,
+        new Problem('wrongMethod', `Allowed here: ${headers.Allow}.`, { headers }),
+        path,
+      );
+    });
+  }
+  app.use((req, res) =>
+    refuse(req, res, new Problem('noRoute', 'There is no such route.'), 'unknown'),
+  );
+  app.use(
+    // Four parameters make it an error handler. What gets here is a path that cannot be decoded.
+    (error: unknown, req: express.Request, res: express.Response, _next: express.NextFunction) => {
+      const undecodable = error instanceof URIError;
+      const problem = undecodable ? new Problem('invalid', 'The path is not valid.') : error;
+      refuse(req, res, problem, 'unknown');
+    },
+  );
+  return app;
+}
+
+function groupByPath(routes: readonly Route[]): Map<string, Route[]> {
+  const groups = new Map<string, Route[]>();
+  for (const route of routes) {
+    const group = groups.get(route.path);
+    if (group === undefined) groups.set(route.path, [route]);
+    else group.push(route);
+  }
+  return groups;
+}
+
+/**
+ * The parser gave up on a request: it was not HTTP, too large in its head, or too slow. `newest` is
+ * the last response that was begun on the connection: a client would take what follows it for the
+ * answer to a request of which it has one, or what precedes it for the answer to another.
+ */
+function answerBrokenRequest(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  newest: ServerResponse | undefined,
+): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  if (newest !== undefined && !newest.req.complete && newest.headersSent) {
+    socket.end(() => socket.destroy());
+    return;
+  }
+  if (newest?.req.complete === true && !newest.writableFinished) {
+    newest.shouldKeepAlive = false;
+    newest.once('close', () => socket.end(() => socket.destroy()));
+    return;
+  }
+  const problem =
+    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? new Problem('tooSlow', 'The request took too long to arrive.')
+      : error.code === 'HPE_HEADER_OVERFLOW'
+        ? new Problem('headTooLarge', 'The header fields are too large.')
+        : new Problem('invalid', 'The request is not valid HTTP.');
+  answerSocket(socket, problem);
+}
+
+function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      // A TCP server that listens has an address object; only pipes have a string.
+      resolve(server.address() as AddressInfo);
+    });
+  });
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const cutOff = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
+    server.close(() => {
+      clearTimeout(cutOff);
+      resolve();
+    });
+  });
+}

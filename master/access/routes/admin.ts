@@ -1,0 +1,136 @@
+/** For those who run the master: the fleet, the probes and the metrics. */
+import {
+  API_BASE,
+  drainRequest,
+  EXECUTOR_ID_PATTERN,
+  executorChange,
+  executorCommandResponse,
+  executorList,
+  HTTP_LIMITS,
+} from '@soda-scheduler/protocol';
+import { z } from 'zod';
+import type { NamespacesHandle } from '../../application/process/namespaces-handle.ts';
+import type { CommandOutcome } from '../../domain/effects.ts';
+import { answers } from '../http/answers.ts';
+import { invalidFields, Problem } from '../http/problem.ts';
+import { validate } from '../body/fields.ts';
+import type { ApiRequest, HttpMetrics, NamespaceRoute, Reply, Route } from '../http/route.ts';
+import { executorView, goneExecutorView } from './views.ts';
+
+const statusResponse = z.object({ status: z.string() });
+
+export function executorRoutes(): NamespaceRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: `${API_BASE}/executors`,
+      role: 'admin',
+      summary:
+        'The executors that the master knows, with what each is doing; and the drained ones.',
+      replies: { done: executorList },
+      handle: (_request, master) => {
+        const present = master.executors().map(executorView);
+        const gone = master.goneExecutors().map(goneExecutorView);
+        return { body: { executors: [...present, ...gone] } };
+      },
+    },
+    {
+      method: 'POST',
+      path: `${API_BASE}/executor/{executor_id}/drain`,
+      role: 'admin',
+      summary: 'Give an executor no new task. With a timeout, take back what it still runs then.',
+      body: { schema: drainRequest, bytesMax: HTTP_LIMITS.bodyBytesMax, optional: true },
+      replies: { done: executorCommandResponse },
+      handle: (request, master) => {
+        const { timeout } = validate(drainRequest, request.body);
+        const timeoutMs = timeout === undefined ? null : Math.round(timeout * 1000);
+        return command(request, (executorId) => master.drainExecutor(executorId, timeoutMs));
+      },
+    },
+    {
+      method: 'POST',
+      path: `${API_BASE}/executor/{executor_id}/resume`,
+      role: 'admin',
+      summary: 'Give a drained executor tasks again.',
+      replies: { done: executorCommandResponse },
+      handle: (request, master) =>
+        command(request, (executorId) => master.resumeExecutor(executorId)),
+    },
+    {
+      method: 'PATCH',
+      path: `${API_BASE}/executor/{executor_id}`,
+      role: 'admin',
+      summary: 'Set the labels and reservations of an executor in place of its own.',
+      body: { schema: executorChange, bytesMax: HTTP_LIMITS.bodyBytesMax },
+      replies: { done: executorCommandResponse },
+      handle: (request, master) => {
+        const { labels, reserve } = validate(executorChange, request.body);
+        const override = {
+          ...(labels !== undefined && { labels }),
+          ...(reserve !== undefined && { reserve }),
+        };
+        return command(request, (executorId) => master.relabelExecutor(executorId, override));
+      },
+    },
+  ];
+}
+
+export function probeRoutes(
+  namespaces: Pick<NamespacesHandle, 'status'>,
+  metrics: HttpMetrics,
+): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/livez',
+      role: 'public',
+      summary: 'The process answers. Says nothing about the store, which it never touches.',
+      replies: { done: statusResponse },
+      handle: () => ({ body: { status: 'alive' } }),
+    },
+    {
+      method: 'GET',
+      path: '/readyz',
+      role: 'public',
+      summary: 'The master takes work; 503 while it starts, recovers or drains.',
+      replies: { done: statusResponse },
+      handle: () => {
+        const { status } = namespaces;
+        if (status !== 'ready') throw new Problem('unavailable', `The master is ${status}.`);
+        return { body: { status: 'ready' } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/metrics',
+      role: 'admin',
+      summary: 'Metrics in the text format of Prometheus.',
+      replies: { done: 'text/plain' },
+      handle: async () => {
+        const { contentType, text } = await metrics.render();
+        return { body: text, contentType };
+      },
+    },
+  ];
+}
+
+function executorIdOf({ params }: ApiRequest): string {
+  const executorId = params['executor_id'] ?? '';
+  if (EXECUTOR_ID_PATTERN.test(executorId)) return executorId;
+  const message = 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : -';
+  throw invalidFields([{ field: 'executor_id', message }]);
+}
+
+async function command(
+  request: ApiRequest,
+  run: (executorId: string) => Promise<CommandOutcome>,
+): Promise<Reply> {
+  const executorId = executorIdOf(request);
+  const outcome = await run(executorId);
+  if (outcome.kind !== 'done') throw new Problem(outcome.kind, outcome.message);
+  const { lasting } = outcome;
+  const code = answers.done.status;
+  return {
+    body: { executor_id: executorId, code, ...(lasting !== undefined && { lasting }) },
+  };
+}

@@ -1,0 +1,143 @@
+/** Which namespaces there are; and every route about tasks and executors, in each of them. */
+import {
+  API_BASE,
+  DEFAULT_NAMESPACE,
+  HTTP_LIMITS,
+  NAMESPACE_PATTERN,
+  namespaceCommandResponse,
+  namespaceList,
+  namespaceListQuery,
+  namespaceSettings,
+  type NamespaceView as View,
+  namespaceView,
+} from '@soda-scheduler/protocol';
+import type {
+  NamespaceChange,
+  NamespacesHandle,
+  NamespaceView,
+} from '../../application/process/namespaces-handle.ts';
+import { answers } from '../http/answers.ts';
+import { checkShape, validate } from '../body/fields.ts';
+import { invalidFields } from '../http/problem.ts';
+import type { ApiRequest, NamespaceRoute, Route } from '../http/route.ts';
+import { instantOf } from './submission.ts';
+
+/** Of the routes of a namespace, in the table of routes. */
+export const NAMESPACE_BASE = `${API_BASE}/ns/{namespace}`;
+/** And in a URL, with the name as the first group. */
+export const IN_NAMESPACE = new RegExp(`^${API_BASE}/ns/([a-z0-9-]{1,32})/`);
+
+/** Each twice: for `default`, and for the namespace that its path names. */
+export function inNamespaces(
+  namespaces: Pick<NamespacesHandle, 'use'>,
+  routes: readonly NamespaceRoute[],
+): Route[] {
+  return routes.flatMap((route) => {
+    const handle = (request: ApiRequest) =>
+      namespaces.use(nameOf(request), ({ master }) => route.handle(request, master));
+    const path = route.path.replace(API_BASE, NAMESPACE_BASE);
+    return [
+      { ...route, handle },
+      { ...route, path, handle },
+    ];
+  });
+}
+
+export function namespaceRoutes(namespaces: NamespacesHandle): Route[] {
+  const path = `${API_BASE}/namespace/{namespace}`;
+  return [
+    {
+      method: 'GET',
+      path: `${API_BASE}/namespaces`,
+      role: 'submit',
+      summary: 'The namespaces, by name, with what waits and runs in each.',
+      query: namespaceListQuery,
+      replies: { done: namespaceList },
+      handle: ({ query }) => ({ body: pageOf(namespaces, checkShape(namespaceListQuery, query)) }),
+    },
+    {
+      method: 'GET',
+      path,
+      role: 'submit',
+      summary: 'A namespace: its settings, and what waits and runs in it.',
+      replies: { done: namespaceView },
+      handle: async (request) => ({ body: viewOf(await namespaces.get(nameOf(request))) }),
+    },
+    {
+      method: 'PUT',
+      path,
+      role: 'admin',
+      summary: 'Make a namespace, or change its settings. What is left out stays as it is.',
+      body: { schema: namespaceSettings, bytesMax: HTTP_LIMITS.bodyBytesMax, optional: true },
+      replies: { done: namespaceView, created: namespaceView },
+      handle: async (request) => {
+        const change = changeOf(request);
+        const { view, isNew } = await namespaces.put(nameOf(request), change);
+        return { kind: isNew ? 'created' : 'done', body: viewOf(view) };
+      },
+    },
+    {
+      method: 'DELETE',
+      path,
+      role: 'admin',
+      summary: 'Delete a namespace without tasks that live, callbacks to send, and executors.',
+      replies: { done: namespaceCommandResponse },
+      handle: async (request) => {
+        const name = nameOf(request);
+        await namespaces.delete(name);
+        return { body: { name, code: answers.done.status } };
+      },
+    },
+  ];
+}
+
+function nameOf({ params }: ApiRequest): string {
+  const { namespace = DEFAULT_NAMESPACE } = params;
+  if (NAMESPACE_PATTERN.test(namespace)) return namespace;
+  const message = 'expected 1 to 32 characters of a-z 0-9 -';
+  throw invalidFields([{ field: 'namespace', message }]);
+}
+
+function pageOf(
+  namespaces: NamespacesHandle,
+  { limit, cursor = '' }: { readonly limit: number; readonly cursor?: string | undefined },
+) {
+  const rest = namespaces.list().filter(({ record }) => record.name > cursor);
+  const page = rest.slice(0, limit);
+  const next = rest.length > limit ? (page.at(-1)?.record.name ?? null) : null;
+  return { namespaces: page.map(viewOf), next_cursor: next };
+}
+
+function viewOf({ record, counts }: NamespaceView): View {
+  const { name, paused, retention, maxWaiting, maxRunning } = record;
+  const iso = (at: number): string => new Date(at).toISOString();
+  return {
+    name,
+    paused: paused && {
+      at: iso(paused.at),
+      reason: paused.reason,
+      until: paused.until === null ? null : iso(paused.until),
+    },
+    retention,
+    max_waiting: maxWaiting,
+    max_running: maxRunning,
+    counts,
+  };
+}
+
+/** What is not said stays as it is. */
+function changeOf({ body }: ApiRequest): NamespaceChange {
+  const { paused, max_waiting, max_running } = validate(namespaceSettings, body);
+  const until = paused ? instantOf(paused.until) : null;
+  if (until !== null && until <= Date.now()) {
+    const message = 'expected an instant that is yet to come';
+    throw invalidFields([{ field: 'paused.until', message }]);
+  }
+  return {
+    ...(max_waiting !== undefined && { maxWaiting: max_waiting }),
+    ...(max_running !== undefined && { maxRunning: max_running }),
+    ...(paused !== undefined && {
+      paused: paused && { reason: paused.reason ?? null, until },
+    }),
+  };
+}

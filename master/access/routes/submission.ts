@@ -1,0 +1,184 @@
+/** From one submit body to what the engine takes: units, defaults, the id; the params as they are. */
+import { hash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  HTTP_LIMITS,
+  KIND_LENGTH_MAX,
+  type Range,
+  priorityNames,
+  submitRequest,
+} from '@soda-scheduler/protocol';
+import type { z } from 'zod';
+import type { Submission } from '../../application/master-handle.ts';
+import { kindKeyOf, type RetryPolicy, type User } from '../../domain/model/task.ts';
+import { checkShape, readJson } from '../body/fields.ts';
+import { digestOf } from '../body/request-digest.ts';
+import { invalidFields, Problem } from '../http/problem.ts';
+import { newTaskId } from './task-ids.ts';
+
+type TaskFields = z.output<typeof submitRequest>['task'];
+/** Why the receiver of a callback would be refused, if that is known already. */
+export type RefusalOf = (url: string) => string | null;
+type UserFields = NonNullable<TaskFields['user']>;
+
+const RETRY_ATTEMPTS_DEFAULT = 10;
+const RETRY_INTERVAL_DEFAULT_SECONDS = 600;
+
+/**
+ * Reads one submit body, which stands in a piece of `bytes`; yields between its steps, each of
+ * which takes some milliseconds for the largest of bodies. With an idempotency key and no id the
+ * id is derived from the key, so that the key is remembered as durably, and for as long, as the task.
+ * @throws {BrokenJson} with the place in the whole of `bytes`.
+ * @throws {Problem} 400, with an entry for each field that is wrong; 413 where params are too large.
+ */
+export function* readSubmission(
+  bytes: Buffer,
+  range: Range,
+  idempotencyKey: string | null,
+  refusalOf: RefusalOf,
+): Generator<void, Submission> {
+  const { value, params } = readJson(bytes, range, true);
+  yield;
+  try {
+    const submission = yield* submissionOf(
+      checkShape(submitRequest, value),
+      params ?? 'null',
+      idempotencyKey,
+    );
+    const refusal = submission.notifyUrl === null ? null : refusalOf(submission.notifyUrl);
+    if (refusal === null) return submission;
+    throw invalidFields([{ field: 'task.notify_url', message: refusal }]);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    throw new Problem(error.kind, error.message, {
+      taskId: claimedIdOf(value),
+      errors: error.errors,
+    });
+  }
+}
+
+function* submissionOf(
+  { task, user: outerUser }: z.output<typeof submitRequest>,
+  params: string,
+  idempotencyKey: string | null,
+): Generator<void, Submission> {
+  const user = userOf(outerUser, task.user);
+  const fields = fieldsOf(task, params, user);
+  const id = task.id ?? (idempotencyKey === null ? null : idOfKey(user.group, idempotencyKey));
+  // A repetition can only meet its first try under the same id.
+  if (id === null) return { ...fields, id: newTaskId(), requestHash: '' };
+  yield;
+  return { ...fields, id, requestHash: digestOf(fields) };
+}
+
+/** @throws {Problem} 400 */
+export function idempotencyKeyOf(header: string | string[] | undefined): string | null {
+  if (header === undefined) return null;
+  if (typeof header === 'string' && /^[ -~]{1,255}$/.test(header)) return header;
+  throw invalidFields([
+    { field: 'Idempotency-Key', message: 'expected 1 to 255 printable ASCII characters' },
+  ]);
+}
+
+/** The head start in seconds. */
+export function priorityOf(priority: TaskFields['priority']): number {
+  return typeof priority === 'string' ? priorityNames[priority] : (priority ?? 0);
+}
+
+/** Epoch milliseconds of a validated instant; what lies before 1970 counts as 1970. */
+export function instantOf(instant: string | number | undefined): number | null {
+  if (instant === undefined) return null;
+  return typeof instant === 'number' ? instant : Math.max(0, Date.parse(instant));
+}
+
+/** Whole milliseconds, at least one. */
+function millisecondsOf(seconds: number | undefined): number | null {
+  return seconds === undefined ? null : Math.max(1, Math.round(seconds * 1000));
+}
+
+/** The id of a body that may be wrong elsewhere: a refusal names its task where it can. */
+function claimedIdOf(body: unknown): string | undefined {
+  const id = (body as { task?: { id?: unknown } } | null | undefined)?.task?.id;
+  const parsed = submitRequest.shape.task.shape.id.safeParse(id);
+  return parsed.success ? parsed.data : undefined;
+}
+
+function userOf(outer: UserFields | undefined, inner: UserFields | undefined): User {
+  const given = outer ?? inner;
+  if (given === undefined) {
+    throw invalidFields([{ field: 'user', message: 'required, here or inside `task`' }]);
+  }
+  const user = userFrom(given);
+  if (inner !== undefined && !isDeepStrictEqual(userFrom(inner), user)) {
+    throw invalidFields([{ field: 'user', message: 'differs from `task.user`' }]);
+  }
+  return user;
+}
+
+function userFrom(fields: UserFields): User {
+  return {
+    group: fields.group,
+    project: fields.project ?? null,
+    env: fields.env ?? null,
+    user: fields.user ?? null,
+  };
+}
+
+function fieldsOf(
+  task: TaskFields,
+  params: string,
+  user: User,
+): Omit<Submission, 'id' | 'requestHash'> {
+  checkParamsSize(params);
+  const labels = [...new Set(task.labels)];
+  const requires = [...new Set(task.requires)];
+  if (kindKeyOf(task.type, requires, labels).length > KIND_LENGTH_MAX) {
+    const message = `expected type, requires and labels of ${KIND_LENGTH_MAX} characters together`;
+    throw invalidFields([
+      { field: requires.length > 0 ? 'task.requires' : 'task.labels', message },
+    ]);
+  }
+  const runAt = instantOf(task.run_at);
+  const deadlineAt = instantOf(task.deadline);
+  if (runAt !== null && deadlineAt !== null && deadlineAt <= runAt) {
+    throw invalidFields([{ field: 'task.deadline', message: 'expected later than `run_at`' }]);
+  }
+  return {
+    type: task.type,
+    params,
+    labels,
+    requires,
+    user,
+    notifyUrl: task.notify_url ?? null,
+    priority: priorityOf(task.priority),
+    runAt,
+    retry: retryOf(task.retry),
+    assignTimeoutMs: millisecondsOf(task.assign_timeout),
+    executionTimeoutMs: millisecondsOf(task.execution_timeout),
+    stallTimeoutMs: millisecondsOf(task.stall_timeout),
+    startTimeoutMs: millisecondsOf(task.start_timeout),
+    startTimeoutAction: task.start_timeout_action ?? null,
+    deadlineAt,
+  };
+}
+
+/** As written, white space and all: so an assign frame carries them. */
+function checkParamsSize(params: string): void {
+  const bytes = Buffer.byteLength(params);
+  if (bytes <= HTTP_LIMITS.paramsBytesMax) return;
+  throw new Problem(
+    'tooLarge',
+    `The params are ${bytes} bytes of JSON, and ${HTTP_LIMITS.paramsBytesMax} are allowed.`,
+  );
+}
+
+function retryOf(retry: TaskFields['retry']): RetryPolicy {
+  return {
+    maxAttempts: retry?.max_attempts ?? RETRY_ATTEMPTS_DEFAULT,
+    interval: retry?.interval ?? RETRY_INTERVAL_DEFAULT_SECONDS,
+  };
+}
+
+function idOfKey(group: string, key: string): string {
+  return `idem-${hash('sha256', `${group}\n${key}`).slice(0, 40)}`;
+}

@@ -1,0 +1,177 @@
+/** What a submitter may do with tasks that are in: read, list, cancel, retry, change, redeliver. */
+import {
+  API_BASE,
+  attemptView as attemptViewSchema,
+  cancelRequest,
+  HTTP_LIMITS,
+  listQuery,
+  patchRequest,
+  TASK_ID_PATTERN,
+  taskCommandResponse,
+  taskList,
+  taskView as taskViewSchema,
+} from '@soda-scheduler/protocol';
+import type { MasterHandle } from '../../application/master-handle.ts';
+import type { Log } from '../../application/ports.ts';
+import type { CommandOutcome } from '../../domain/effects.ts';
+import { answers } from '../http/answers.ts';
+import { invalidFields, Problem } from '../http/problem.ts';
+import { checkShape, validate } from '../body/fields.ts';
+import type { ApiRequest, NamespaceRoute, Reply } from '../http/route.ts';
+import { instantOf, priorityOf } from './submission.ts';
+import { attemptViewText, taskListText, taskViewText } from './views.ts';
+
+const bytesMax = HTTP_LIMITS.bodyBytesMax;
+
+export function taskRoutes(log: Log): NamespaceRoute[] {
+  return [...readRoutes, ...commandRoutes(log)];
+}
+
+const readRoutes: readonly NamespaceRoute[] = [
+  {
+    method: 'GET',
+    path: `${API_BASE}/task/{task_id}`,
+    role: 'submit',
+    summary: 'A task: its state, progress, timeline, result or error, and its callback.',
+    replies: { done: taskViewSchema },
+    handle: (request, master) => show(master, taskIdOf(request)),
+  },
+  {
+    method: 'GET',
+    path: `${API_BASE}/task/{task_id}/attempt/{attempt}`,
+    role: 'submit',
+    summary: 'One attempt of a task, with all the details of its error.',
+    replies: { done: attemptViewSchema },
+    handle: (request, master) => showAttempt(master, taskIdOf(request), attemptOf(request)),
+  },
+  {
+    method: 'GET',
+    path: `${API_BASE}/tasks`,
+    role: 'submit',
+    summary:
+      'Tasks, newest first, without what may be large. A page looks at so many tasks: it may ' +
+      'be short, or empty, and the next one goes on where it ended.',
+    query: listQuery,
+    replies: { done: taskList },
+    handle: (request, master) => list(master, request),
+  },
+];
+
+function commandRoutes(log: Log): NamespaceRoute[] {
+  return [
+    {
+      method: 'POST',
+      path: `${API_BASE}/task/{task_id}/cancel`,
+      role: 'submit',
+      summary: 'Cancel a task. A running attempt is told to end; the answer does not wait for it.',
+      body: { schema: cancelRequest, bytesMax, optional: true },
+      replies: { done: taskCommandResponse },
+      handle: async (request, master) => {
+        const { reason } = validate(cancelRequest, request.body);
+        const reply = await command(request, (taskId) => master.cancel(taskId));
+        const { namespace } = master;
+        log.info('cancel requested', { namespace, task_id: taskIdOf(request), reason });
+        return reply;
+      },
+    },
+    {
+      method: 'PATCH',
+      path: `${API_BASE}/task/{task_id}`,
+      role: 'submit',
+      summary: 'Change the priority or the due time of a waiting task.',
+      body: { schema: patchRequest, bytesMax },
+      replies: { done: taskCommandResponse },
+      handle: (request, master) => {
+        const { priority, run_at } = validate(patchRequest, request.body);
+        const seconds = priority === undefined ? null : priorityOf(priority);
+        return command(request, (taskId) => master.change(taskId, seconds, instantOf(run_at)));
+      },
+    },
+    {
+      method: 'POST',
+      path: `${API_BASE}/task/{task_id}/retry`,
+      role: 'submit',
+      summary: 'Run a terminal task again, under the same id, with fresh attempts.',
+      replies: { done: taskCommandResponse },
+      handle: (request, master) => command(request, (taskId) => master.retry(taskId)),
+    },
+    {
+      method: 'POST',
+      path: `${API_BASE}/task/{task_id}/redeliver`,
+      role: 'submit',
+      summary: 'Send the callback of a terminal task again.',
+      replies: { done: taskCommandResponse },
+      handle: (request, master) => command(request, (taskId) => master.redeliver(taskId)),
+    },
+  ];
+}
+
+async function command(
+  request: ApiRequest,
+  run: (taskId: string) => Promise<CommandOutcome>,
+): Promise<Reply> {
+  const taskId = taskIdOf(request);
+  const outcome = await run(taskId);
+  if (outcome.kind !== 'done') {
+    const limit = outcome.kind === 'limited' ? outcome.limit : undefined;
+    throw new Problem(outcome.kind, outcome.message, { taskId, limit });
+  }
+  return { body: { task_id: taskId, code: answers.done.status } };
+}
+
+async function show(master: MasterHandle, taskId: string): Promise<Reply> {
+  const shown = await master.find(taskId, 'all');
+  if (shown === null) throw new Problem('unknown', 'No such task is retained.', { taskId });
+  const waiting = shown.task.state === 'waiting' ? master.explain(shown.task) : null;
+  return jsonReply(taskViewText(shown, waiting, master.namespace));
+}
+
+async function showAttempt(master: MasterHandle, taskId: string, attempt: number): Promise<Reply> {
+  const shown = await master.find(taskId, attempt);
+  const text = shown && attemptViewText(shown, attempt);
+  if (text === null) throw new Problem('unknown', 'No such attempt is retained.', { taskId });
+  return jsonReply(text);
+}
+
+async function list(master: MasterHandle, request: ApiRequest): Promise<Reply> {
+  const query = checkShape(listQuery, request.query);
+  const { tasks, beforeSeq } = await master.list({
+    state: query.state ?? null,
+    type: query.type ?? null,
+    group: query.group ?? null,
+    label: query.label ?? null,
+    notification: query.notification ?? null,
+    beforeSeq: query.cursor === undefined ? null : seqOfCursor(query.cursor),
+    limit: query.limit,
+  });
+  const next = beforeSeq === null ? null : cursorOf(beforeSeq);
+  return jsonReply(taskListText(tasks, next, master.namespace));
+}
+
+function jsonReply(text: string): Reply {
+  return { body: `${text}\n`, contentType: 'application/json' };
+}
+
+/** Opaque to clients, so that what it holds may change. */
+function cursorOf(seq: number): string {
+  return Buffer.from(`before:${seq}`).toString('base64url');
+}
+
+function seqOfCursor(cursor: string): number {
+  const seq = Number(/^before:(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString())?.[1]);
+  if (Number.isSafeInteger(seq)) return seq;
+  throw invalidFields([{ field: 'cursor', message: 'expected the `next_cursor` of a page' }]);
+}
+
+function attemptOf({ params }: ApiRequest): number {
+  const { attempt = '' } = params;
+  if (/^[1-9]\d{0,8}$/.test(attempt)) return Number(attempt);
+  throw invalidFields([{ field: 'attempt', message: 'expected the number of an attempt, from 1' }]);
+}
+
+function taskIdOf({ params }: ApiRequest): string {
+  const taskId = params['task_id'] ?? '';
+  if (TASK_ID_PATTERN.test(taskId)) return taskId;
+  const message = 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : -';
+  throw invalidFields([{ field: 'task_id', message }]);
+}

@@ -1,0 +1,288 @@
+/** Tasks and executors as the API shows them: names of the wire, ISO times, the JSON of others as it is. */
+import {
+  type ExecutorView,
+  jsonObject,
+  type TaskSummary,
+  type TaskView,
+} from '@soda-scheduler/protocol';
+import type { ListedAttempt, ShownTask, StoredTask } from '../../application/ports.ts';
+import {
+  type Executor,
+  type ExecutorRecord,
+  type Override,
+  stateOf,
+} from '../../domain/model/executor.ts';
+import type { WaitingReason } from '../../domain/views/explain.ts';
+import type { Pause } from '../../domain/state/state.ts';
+import {
+  type AttemptError,
+  isTerminal,
+  type Notification,
+  type Task,
+} from '../../domain/model/task.ts';
+
+type AttemptView = TaskView['timeline'][number];
+
+/** Of an attempt in the timeline: there may be two hundred of them. */
+const MESSAGE_LENGTH_MAX = 1024;
+const DETAILS_BYTES_MAX = 1024;
+const HALF_CHARACTER = /[\ud800-\udbff]$/;
+
+/** As JSON text, as all that follows: what others gave as JSON is in it as they wrote it. */
+export function taskViewText(
+  shown: ShownTask,
+  waiting: WaitingReason | null,
+  namespace: string,
+): string {
+  const { task, attempts, notification } = shown;
+  const fields = {
+    ...summaryFields(task, notification, namespace),
+    retry: { max_attempts: task.retry.maxAttempts, interval: intervalOf(task) },
+    assign_timeout: task.assignTimeoutMs / 1000,
+    execution_timeout: secondsOrNull(task.executionTimeoutMs),
+    stall_timeout: secondsOrNull(task.stallTimeoutMs),
+    start_timeout: secondsOrNull(task.startTimeoutMs),
+    start_timeout_action: task.startTimeoutAction,
+    checkpoint_bytes: task.checkpoint === null ? 0 : Buffer.byteLength(task.checkpoint),
+    waiting: waiting && waitingView(waiting),
+  } satisfies Omit<TaskView, SplicedField | 'timeline'>;
+  const timeline = timelineOf(task, attempts).map(({ view, error, detailsBytes }) =>
+    jsonObject(view, { error: briefErrorText(error, detailsBytes) }),
+  );
+  return jsonObject(fields, {
+    progress: progressText(task),
+    error: errorText(errorOf(task)),
+    params: task.params,
+    result: task.result,
+    timeline: `[${timeline.join(',')}]`,
+  });
+}
+
+function waitingView({ pause, ...rest }: WaitingReason): TaskView['waiting'] {
+  return pause === undefined ? rest : { ...rest, paused: pauseView(pause) };
+}
+
+function pauseView({ at, reason, until }: Pause) {
+  return { at: iso(at), reason, until: isoOrNull(until) };
+}
+
+/** One attempt with all that is known of it; null where it is not. */
+export function attemptViewText({ task, attempts }: ShownTask, attempt: number): string | null {
+  const found = timelineOf(task, attempts).find(({ view }) => view.attempt === attempt);
+  return found === undefined ? null : jsonObject(found.view, { error: errorText(found.error) });
+}
+
+export function taskListText(
+  tasks: readonly StoredTask[],
+  nextCursor: string | null,
+  namespace: string,
+): string {
+  const summaries = tasks.map(({ task, notification }) =>
+    jsonObject(summaryFields(task, notification, namespace), {
+      progress: progressText(task),
+      error: errorText(withoutDetails(errorOf(task))),
+    }),
+  );
+  return `{"tasks":[${summaries.join(',')}],"next_cursor":${JSON.stringify(nextCursor)}}`;
+}
+
+/** What is, or holds, the JSON of others. */
+type SplicedField = 'params' | 'result' | 'progress' | 'error';
+
+function summaryFields(
+  task: Task,
+  notification: Notification | null,
+  namespace: string,
+): Omit<TaskSummary, SplicedField> {
+  return {
+    task_id: task.id,
+    type: task.type,
+    state: task.state,
+    namespace,
+    user: userView(task),
+    labels: [...task.labels],
+    requires: [...task.requires],
+    priority: task.priority,
+    attempt: task.attempt,
+    attempts_used: task.attemptsUsed,
+    executor_id: task.executorId,
+    submitted_at: iso(task.submittedAt),
+    due_at: iso(task.dueAt),
+    started_at: isoOrNull(task.startedAt),
+    finished_at: isoOrNull(task.finishedAt),
+    deadline: isoOrNull(task.deadlineAt),
+    cancel_requested_at: isoOrNull(task.cancelRequestedAt),
+    failure_reason: task.failureReason,
+    notification: notificationView(task, notification),
+  };
+}
+
+export function executorView(executor: Executor): ExecutorView {
+  return {
+    executor_id: executor.id,
+    state: stateOf(executor),
+    connected: executor.connected,
+    draining: executor.drainRequested || executor.leaving,
+    lasting: executor.lasting,
+    types: [...executor.types],
+    labels: [...executor.labels],
+    reserve: [...executor.reserve],
+    own: { labels: [...executor.own.labels], reserve: [...executor.own.reserve] },
+    override: overrideView(executor.override),
+    task_id: executor.occupation?.taskId ?? null,
+    attempt: executor.occupation?.attempt ?? null,
+    host: executor.host,
+    pid: executor.pid,
+    sdk: executor.sdk,
+    connected_at: isoOrNull(executor.connectedAt),
+    last_seen_at: iso(executor.lastSeenAt),
+    loop_lag_ms: executor.loopLagMs,
+    rss_bytes: executor.rssBytes,
+  };
+}
+
+/** One that is not here, and of which something is to be remembered: what operators have decided. */
+export function goneExecutorView(record: ExecutorRecord): ExecutorView {
+  return {
+    executor_id: record.executorId,
+    state: 'gone',
+    connected: false,
+    draining: record.drainedAt !== null,
+    lasting: record.lasting,
+    types: [],
+    labels: [...(record.labels ?? [])],
+    reserve: [...(record.reserve ?? [])],
+    own: { labels: [], reserve: [] },
+    override: overrideView(record),
+    task_id: null,
+    attempt: null,
+    host: '',
+    pid: 0,
+    sdk: '',
+    connected_at: null,
+    last_seen_at: null,
+    loop_lag_ms: null,
+    rss_bytes: null,
+  };
+}
+
+function overrideView({ labels, reserve }: Override): ExecutorView['override'] {
+  return { labels: labels && [...labels], reserve: reserve && [...reserve] };
+}
+
+function progressText({ progressAt, progressPercent, progressState }: Task): string | null {
+  if (progressAt === null) return null;
+  return jsonObject({ percent: progressPercent, at: iso(progressAt) }, { state: progressState });
+}
+
+function errorText(error: AttemptError | null): string | null {
+  if (error === null) return null;
+  const { message, name, details } = error;
+  return jsonObject({ message, name }, { details });
+}
+
+/** The error of an earlier attempt is in the timeline; a success has none. */
+function errorOf({ state, error }: Task): Task['error'] {
+  return state === 'succeeded' ? null : error;
+}
+
+function withoutDetails(error: Task['error']): Task['error'] {
+  if (error === null) return null;
+  const { message, name } = error;
+  return name === undefined ? { message } : { message, name };
+}
+
+function userView({ user }: Task): TaskView['user'] {
+  return {
+    group: user.group,
+    ...(user.project === null ? {} : { project: user.project }),
+    ...(user.env === null ? {} : { env: user.env }),
+    ...(user.user === null ? {} : { user: user.user }),
+  };
+}
+
+interface TimelineEntry {
+  readonly view: Omit<AttemptView, 'error'>;
+  readonly error: AttemptError | null;
+  readonly detailsBytes: number;
+}
+
+/** Records describe the attempts that ended before; the newest one may be told by the task itself. */
+function timelineOf(task: Task, attempts: readonly ListedAttempt[]): TimelineEntry[] {
+  const timeline = attempts.map(timelineEntry);
+  const recorded = attempts.some((record) => record.attempt === task.attempt);
+  if (recorded || task.state === 'waiting' || task.executorId === null || task.offeredAt === null) {
+    return timeline;
+  }
+  const ended = isTerminal(task.state);
+  timeline.push({
+    view: {
+      attempt: task.attempt,
+      executor_id: task.executorId,
+      outcome: ended ? task.lastOutcome : null,
+      offered_at: iso(task.offeredAt),
+      started_at: isoOrNull(task.startedAt),
+      ended_at: ended ? isoOrNull(task.finishedAt) : null,
+    },
+    error: ended && task.lastOutcome !== 'succeeded' ? task.error : null,
+    detailsBytes: 0,
+  });
+  return timeline;
+}
+
+function timelineEntry(record: ListedAttempt): TimelineEntry {
+  return {
+    view: {
+      attempt: record.attempt,
+      executor_id: record.executorId,
+      outcome: record.outcome,
+      offered_at: iso(record.offeredAt),
+      started_at: isoOrNull(record.startedAt),
+      ended_at: iso(record.endedAt),
+    },
+    error: record.error,
+    detailsBytes: record.detailsBytes,
+  };
+}
+
+/** The error of one of many: its attempt, asked for alone, has all of it. */
+function briefErrorText(error: AttemptError | null, detailsBytes: number): string | null {
+  if (error === null) return null;
+  const { name, details } = error;
+  const bytes = details === undefined ? detailsBytes : Buffer.byteLength(details);
+  const message =
+    error.message.length > MESSAGE_LENGTH_MAX
+      ? `${error.message.slice(0, MESSAGE_LENGTH_MAX).replace(HALF_CHARACTER, '')}…`
+      : error.message;
+  if (bytes > DETAILS_BYTES_MAX) return JSON.stringify({ message, name, details_bytes: bytes });
+  return jsonObject({ message, name }, { details });
+}
+
+function notificationView(task: Task, notification: Notification | null): TaskView['notification'] {
+  if (task.notifyUrl === null) return null;
+  return {
+    url: task.notifyUrl,
+    state: notification?.state ?? null,
+    tries: notification?.tries ?? 0,
+    last_status: notification?.lastStatus ?? null,
+    last_error: notification?.lastError ?? null,
+    next_try_at: notification?.state === 'pending' ? iso(notification.nextTryAt) : null,
+    delivered_at: isoOrNull(notification?.deliveredAt ?? null),
+  };
+}
+
+function intervalOf({ retry: { interval } }: Task): number | number[] {
+  return typeof interval === 'number' ? interval : [...interval];
+}
+
+function secondsOrNull(ms: number | null): number | null {
+  return ms === null ? null : ms / 1000;
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}
+
+function isoOrNull(at: number | null): string | null {
+  return at === null ? null : iso(at);
+}

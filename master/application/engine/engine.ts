@@ -1,0 +1,399 @@
+/**
+ * The one loop that owns the state. A turn takes what is in the mailbox, steps each event with
+ * the same `now`, writes all changes in one transaction, and only then performs the effects in
+ * order. Whatever arrives during a commit shares the next one: that is the group commit.
+ *
+ * Reads of rows are turns of their own: nothing is stepped while they run, so memory and rows
+ * agree by construction. A commit of unknown outcome throws the state away and rebuilds it.
+ * Never reads a clock, a socket or a database but through its ports.
+ */
+import { createOutput, type Effect, type Output, type Reply } from '../../domain/effects.ts';
+import type { Event, RequestId } from '../../domain/events.ts';
+import { MAILBOX_COUNT_MAX, type Tally } from '../../domain/bounds.ts';
+import { restore, RowsDisagree } from '../../domain/state/restore.ts';
+import { step } from '../../domain/scheduler.ts';
+import { nextWakeAt, type Policy, type State } from '../../domain/state/state.ts';
+import { someoneRuns } from '../../domain/steps/occupation.ts';
+import { fold } from './fold.ts';
+import { type LoadGroup, Loads } from './loads.ts';
+import { Mailbox } from './mailbox.ts';
+import { perform } from './perform.ts';
+import { read, stepLoaded } from './read.ts';
+import { type MasterStatus, Unavailable } from '../master-handle.ts';
+import { StandStill } from '../stand-still.ts';
+import { StoreWatch, UNKNOWN } from '../store-watch.ts';
+import {
+  type Clock,
+  type ExecutorLink,
+  isFinal,
+  type Log,
+  type Notifier,
+  type Observer,
+  StoreUnusable,
+  type TaskStore,
+} from '../ports.ts';
+
+const TICK_MS = 1_000;
+/** How long a master with nothing to write may believe that its term still stands. */
+const TERM_CHECK_MS = 1_000;
+/** So long nothing is judged while more arrives than is stepped. */
+const BEHIND_MS_MAX = 3_000;
+const REBUILD_DELAY_MIN_MS = 100;
+const REBUILD_DELAY_MAX_MS = 5_000;
+/** A failure so soon after a rebuild may follow every rebuild. */
+const STEADY_MS = 5_000;
+
+export interface EngineOptions {
+  readonly store: TaskStore;
+  readonly clock: Clock;
+  readonly link: ExecutorLink;
+  readonly notifier: Notifier;
+  readonly observer: Observer;
+  readonly log: Log;
+  readonly policy: Policy;
+  /** Names this process in the term row. */
+  readonly owner: string;
+  readonly seed: number;
+  /** What frames hold that wait for a turn, here and in other namespaces. */
+  readonly frames?: Tally;
+}
+
+interface Waiter {
+  readonly since: number;
+  readonly resolve: (reply: Reply) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class Engine {
+  readonly #options: EngineOptions;
+  #status: MasterStatus = 'starting';
+  #state: State | null = null;
+  readonly #mailbox: Mailbox;
+  readonly #loads = new Loads();
+  #lastRequest: RequestId = 0;
+  readonly #waiters = new Map<RequestId, Waiter>();
+  #wake: (() => void) | null = null;
+  /** Ends the wait for a store that does not answer. */
+  #giveUp: (() => void) | null = null;
+  #rebuildDelayMs = REBUILD_DELAY_MIN_MS;
+  #rebuiltAt = Number.NEGATIVE_INFINITY;
+  #loop: Promise<void> | null = null;
+  #stopping = false;
+  /** The event of the stop is yet to be stepped. */
+  #drainsFirst = false;
+  /** When a commit was last begun: each asks whether the term still stands. */
+  #askedAt = 0;
+  readonly #watch: StoreWatch;
+  readonly #standStill: StandStill;
+  /** When deadlines were last fired. */
+  #judgedAt = 0;
+  #followsWall = false;
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+    this.#mailbox = new Mailbox(options.frames);
+    this.#watch = new StoreWatch(options.clock, options.log);
+    this.#standStill = new StandStill(options.clock);
+  }
+
+  get status(): MasterStatus {
+    return this.#status === 'ready' && !this.#watch.answers ? 'recovering' : this.#status;
+  }
+
+  /** @see StoreWatch.whileItAnswers */
+  whileStoreAnswers<T>(work: Promise<T>, withinMs?: number): Promise<T> {
+    return this.#watch.whileItAnswers(work, withinMs);
+  }
+
+  /** Null until the first term has begun. Read it; only the loop may change it. */
+  get state(): State | null {
+    return this.#state;
+  }
+
+  get term(): number {
+    return this.#state?.term ?? 0;
+  }
+
+  /**
+   * Begins a term, as soon as the store answers, and the loop. `ended` resolves after `stop`, and
+   * rejects when this master was deposed.
+   * @throws {StoreUnusable} the store cannot be used as it is.
+   */
+  async start(): Promise<{ readonly ended: Promise<void> }> {
+    // The store must not be closed under what it is asked here.
+    this.#loop = this.#recover();
+    await this.#loop;
+    this.#standStill.start();
+    this.#loop = this.#run();
+    return { ended: this.#loop };
+  }
+
+  /** Writes what is known, tells the executors, answers what is waiting, and ends the loop. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    if (this.#status === 'ready') {
+      this.#status = 'draining';
+      this.#drainsFirst = true;
+      this.post({ type: 'drainStarted' });
+    }
+    this.#giveUp?.();
+    await this.#loop?.catch(() => undefined);
+  }
+
+  /** What waits for a turn. Read it; only the loop and `post` may change it. */
+  get mailbox(): Pick<Mailbox, 'size' | 'frameBytes' | 'isFull'> {
+    return this.#mailbox;
+  }
+
+  /** How long the oldest request waits for its answer. */
+  get delayMs(): number {
+    const [oldest] = this.#waiters.values();
+    return oldest === undefined ? 0 : this.#options.clock.now() - oldest.since;
+  }
+
+  /** `frameBytes`: of the frame of an executor that this came as. */
+  post(event: Event, frameBytes = 0): void {
+    this.#mailbox.put(event, frameBytes);
+    this.#wake?.();
+  }
+
+  /** Posts an event that is answered by a `reply` effect, once that is durable. */
+  request(make: (request: RequestId) => Event): Promise<Reply> {
+    if (this.status !== 'ready') {
+      return Promise.reject(new Unavailable(`the master is ${this.status}`, 2));
+    }
+    if (this.#mailbox.size + this.#loads.size >= MAILBOX_COUNT_MAX) {
+      return Promise.reject(new Unavailable('the master is busy: too many requests wait', 1));
+    }
+    const request = ++this.#lastRequest;
+    return new Promise((resolve, reject) => {
+      this.#waiters.set(request, { since: this.#options.clock.now(), resolve, reject });
+      this.post(make(request));
+    });
+  }
+
+  /** Goes on by the wall clock, as a master would that begins now. */
+  followWall(): void {
+    this.#followsWall = true;
+    this.#wake?.();
+  }
+
+  async #run(): Promise<void> {
+    const { log } = this.#options;
+    while (!this.#stopping || this.#drainsFirst) {
+      try {
+        await this.#sleep();
+        if (this.#followsWall && !this.#stopping) this.#leaveClock();
+        await this.#turn();
+      } catch (error) {
+        if (isFinal(error)) {
+          this.#end(error.message);
+          throw error;
+        }
+        log.error('the state is rebuilt from rows', { event: 'rebuild', error: String(error) });
+        // The state may not be stepped any more, and a master that stops needs no other.
+        if (this.#stopping) break;
+        await this.#recover();
+      }
+    }
+    this.#end('the master has stopped');
+  }
+
+  /** What was planned by the old time is read again, as after an absence, or a clock that was set back. */
+  #leaveClock(): never {
+    this.#followsWall = false;
+    this.#options.clock.followWall();
+    throw new Error('the wall clock has changed');
+  }
+
+  /** Until there is an event, or time for something; then a little, so that events gather. */
+  async #sleep(): Promise<void> {
+    const { clock } = this.#options;
+    if (this.#mailbox.size + this.#loads.size === 0 && this.#state !== null) {
+      const tickAt = Math.min(nextWakeAt(this.#state), this.#state.lastTickAt + TICK_MS);
+      const at = Math.min(tickAt, this.#askedAt + TERM_CHECK_MS);
+      if (at > clock.now()) {
+        await new Promise<void>((resolve) => {
+          const cancel = clock.wakeAt(at, resolve);
+          this.#wake = () => {
+            cancel();
+            resolve();
+          };
+        });
+        this.#wake = null;
+      }
+    }
+    await new Promise<void>((resolve) => clock.soon(resolve));
+  }
+
+  async #turn(): Promise<void> {
+    const state = this.#state;
+    if (state === null) return;
+    const now = this.#options.clock.now();
+    const output = createOutput();
+    const events = this.#mailbox.takeTurn();
+    const hiddenMs = this.#standStill.take();
+    if (hiddenMs > 0) step(state, { type: 'stoodStill', hiddenMs }, now, output);
+    for (const event of events) {
+      step(state, event, now, output);
+      if (event.type === 'drainStarted') this.#drainsFirst = false;
+    }
+    // Last: what has arrived counts before anybody is judged by the time.
+    if (Math.min(nextWakeAt(state), state.lastTickAt + TICK_MS) <= now || hiddenMs > 0) {
+      const isBehind = this.#mailbox.size > 0 && now - this.#judgedAt < BEHIND_MS_MAX;
+      if (!isBehind) this.#judgedAt = now;
+      step(state, { type: 'ticked', hiddenMs, isBehind }, now, output);
+    }
+    await this.#release(state, output, events.length, now);
+    for (const group of this.#loads.takeTurn()) await this.#load(state, group);
+  }
+
+  /** Commits, then performs; notes which rows were asked for. */
+  async #release(state: State, output: Output, eventCount: number, now: number): Promise<void> {
+    const { store, observer, clock } = this.#options;
+    let commitMs = 0;
+    const begun = clock.now();
+    if (output.changes.length > 0) {
+      this.#askedAt = begun;
+      const commit = fold(output.changes, state, now);
+      await this.#watch.ask(() => store.commit(commit));
+      commitMs = clock.now() - begun;
+    } else if (begun - this.#askedAt >= TERM_CHECK_MS) {
+      this.#askedAt = begun;
+      await this.#confirmTerm(state, begun);
+    }
+    for (const effect of output.effects) this.#perform(effect, state.term);
+    observer.turned(eventCount, commitMs);
+    this.#loads.add(output.loads);
+  }
+
+  /**
+   * One that was deposed and writes nothing would go on to renew the leases of its executors, while
+   * the new master takes them for lost and gives their tasks to others (P5).
+   */
+  async #confirmTerm(state: State, now: number): Promise<void> {
+    const { store } = this.#options;
+    try {
+      // Where nobody runs, and nothing waits, there is no time to be spared later.
+      const commit = fold([], state, now, someoneRuns(state) || state.waitingCount > 0);
+      await this.#watch.ask(() => store.commit(commit));
+    } catch (error) {
+      // Else nothing was to be written, and nothing is in doubt: the state stays, and the leases.
+      if (isFinal(error)) throw error;
+    }
+  }
+
+  async #load(state: State, group: LoadGroup): Promise<void> {
+    const { store, clock } = this.#options;
+    const loaded = await this.#watch.ask(() => read(store, state, group, clock.now()));
+    const now = clock.now();
+    const output = createOutput();
+    stepLoaded(state, loaded, now, output);
+    await this.#release(state, output, loaded.length, now);
+  }
+
+  #perform(effect: Effect, term: number): void {
+    if (effect.type !== 'reply') return perform(this.#options, effect, term);
+    const waiter = this.#waiters.get(effect.request);
+    this.#waiters.delete(effect.request);
+    waiter?.resolve(effect.reply);
+  }
+
+  /** Tries to rebuild until the store answers. Meanwhile requests are refused. */
+  async #recover(): Promise<void> {
+    const { clock, log } = this.#options;
+    if (this.#status === 'ready') this.#status = 'recovering';
+    this.#rejectAll(UNKNOWN);
+    if (clock.now() - this.#rebuiltAt < STEADY_MS) await this.#pause();
+    else this.#rebuildDelayMs = REBUILD_DELAY_MIN_MS;
+    while (!this.#stopping) {
+      try {
+        await this.#rebuild();
+        if (this.#status === 'recovering') this.#rebuiltAt = clock.now();
+        this.#status = 'ready';
+        return;
+      } catch (thrown) {
+        const isHopeless = thrown instanceof RowsDisagree && this.#state === null;
+        const error = isHopeless
+          ? new StoreUnusable(`${thrown.message}: restore a backup`)
+          : thrown;
+        if (isFinal(error)) {
+          this.#end(error.message);
+          throw error;
+        }
+        // What the state that has just begun was told is lost with it.
+        this.#mailbox.shut();
+        log.warn('the store does not answer yet', { event: 'rebuild', error: String(error) });
+        await this.#pause();
+      }
+    }
+  }
+
+  /** Before the next rebuild, twice as long every time. */
+  async #pause(): Promise<void> {
+    if (this.#stopping) return;
+    const { clock } = this.#options;
+    const at = clock.now() + this.#rebuildDelayMs;
+    this.#rebuildDelayMs = Math.min(this.#rebuildDelayMs * 2, REBUILD_DELAY_MAX_MS);
+    await new Promise<void>((resolve) => {
+      const cancel = clock.wakeAt(at, resolve);
+      this.#giveUp = () => {
+        cancel();
+        resolve();
+      };
+    });
+    this.#giveUp = null;
+  }
+
+  async #rebuild(): Promise<void> {
+    const { store, clock, policy, owner, seed, link, notifier, log } = this.#options;
+    const begun = clock.now();
+    const held = this.#state?.term;
+    const { term, lastSeq, secrets, aliveAt, settings } = await this.#watch.ask(() =>
+      store.takeTerm(owner, begun, held),
+    );
+    link.useSecrets(secrets);
+    // The clock may have been behind.
+    this.#askedAt = begun;
+    this.#judgedAt = begun;
+    // What of it was before is part of the absence.
+    this.#standStill.take();
+    const active = await this.#watch.ask(() => store.loadActive());
+    const lanes = await this.#watch.ask(() => store.countLanes());
+    const whole = await this.#watch.ask(() => store.loadWhole());
+    const now = clock.now();
+    const first = this.#state === null;
+    const rows = { active, lanes, whole };
+    const begin = { policy, settings, term, lastSeq, now, seed, aliveAt, ...rows };
+    const { state, output } = restore(begin);
+    this.#state = state;
+    this.#loads.clear();
+    // From here on: whoever was told to come back may do so at once.
+    this.#mailbox.open();
+    if (!first) link.reattachAll();
+    notifier.forgetAll();
+    log.info('a term has begun', {
+      event: 'term',
+      term,
+      waiting_count: state.waitingCount,
+      active_count: active.length,
+      took_ms: now - begun,
+    });
+    await this.#release(state, output, 0, now);
+  }
+
+  #end(reason: string): void {
+    this.#standStill.stop();
+    this.#status = 'stopped';
+    this.#rejectAll(reason);
+  }
+
+  #rejectAll(reason: string): void {
+    const waiters = [...this.#waiters.values()];
+    this.#waiters.clear();
+    // Requests that were not stepped yet go with them: their clients may ask again. And what executors
+    // said to the state before is said again: they come back and tell what they run.
+    this.#mailbox.shut();
+    for (const waiter of waiters) waiter.reject(new Unavailable(reason, 2));
+  }
+}

@@ -1,0 +1,45 @@
+/** Hands the effects of a turn to whom they are for. The commit they depend on has taken place. */
+import type { Effect } from '../../domain/effects.ts';
+import type { ExecutorLink, Log, Notifier, Observer } from '../ports.ts';
+
+interface Outside {
+  readonly link: ExecutorLink;
+  readonly notifier: Notifier;
+  readonly observer: Observer;
+  readonly log: Log;
+}
+
+/** What fails here is no failure of the store: it must not take the state, nor the rest, along. */
+export function perform(
+  outside: Outside,
+  effect: Exclude<Effect, { type: 'reply' }>,
+  term: number,
+): void {
+  try {
+    handOver(outside, effect, term);
+  } catch (error) {
+    const { log } = outside;
+    log.error('an effect failed', { event: 'effect', type: effect.type, error: String(error) });
+  }
+}
+
+function handOver(
+  { link, notifier, observer }: Outside,
+  effect: Exclude<Effect, { type: 'reply' }>,
+  term: number,
+): void {
+  switch (effect.type) {
+    case 'confirmFrame':
+      return link.confirm(effect.sessionId, effect.frameSeq);
+    case 'sendToExecutor':
+      return link.send(effect.sessionId, effect.command, term);
+    case 'closeSession':
+      return link.close(effect.sessionId, effect.reason);
+    case 'freezeExecutor':
+      return link.freeze(effect.executorId, effect.incarnation, effect.isFrozen);
+    case 'notify':
+      return notifier.deliver(effect.notification, effect.task, term);
+    case 'observe':
+      return observer.observe(effect);
+  }
+}

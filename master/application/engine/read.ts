@@ -1,0 +1,111 @@
+/**
+ * Reads the rows that the state asks for, and steps what they say. Whoever calls steps nothing else
+ * meanwhile, so that rows and memory agree.
+ */
+import { TURN_READ_BYTES_MAX } from '../../domain/bounds.ts';
+import type { Output } from '../../domain/effects.ts';
+import type { Event } from '../../domain/events.ts';
+import { roomFor } from '../../domain/queue/waiting.ts';
+import { step } from '../../domain/scheduler.ts';
+import { startClock, type State } from '../../domain/state/state.ts';
+import type { LoadGroup, LoadOf } from './loads.ts';
+import type { TaskStore } from '../ports.ts';
+
+export interface Loaded {
+  readonly event: Event;
+  /** As it was before its row was read; null where the state asked for a page. */
+  readonly asked: LoadOf<'task'>['event'] | null;
+}
+
+export async function read(
+  store: TaskStore,
+  state: State,
+  group: LoadGroup,
+  now: number,
+): Promise<readonly Loaded[]> {
+  const [first] = group;
+  if (first === undefined) return [];
+  if (first.type === 'task') return readTasks(store, state, group as LoadOf<'task'>[]);
+  const event =
+    first.type === 'lane'
+      ? await readLanes(store, state, group as LoadOf<'lane'>[], now)
+      : await readPage(store, state, first, now);
+  return [{ event, asked: null }];
+}
+
+/**
+ * Where an event has written a task, the row that was read for the next one is not that of the task any
+ * more: what asked for it asks again.
+ */
+export function stepLoaded(
+  state: State,
+  loaded: readonly Loaded[],
+  now: number,
+  out: Output,
+): void {
+  const written = new Set<string>();
+  for (const { event, asked } of loaded) {
+    const changeCount = out.changes.length;
+    step(state, asked !== null && written.has(asked.taskId) ? asked : event, now, out);
+    if (asked !== null && out.changes.length > changeCount) written.add(asked.taskId);
+  }
+}
+
+/** What has come into memory since it was asked for is not read, and what is too much asks again. */
+async function readTasks(
+  store: TaskStore,
+  state: State,
+  loads: readonly LoadOf<'task'>[],
+): Promise<readonly Loaded[]> {
+  const ids = new Set(loads.map(({ event }) => event.taskId).filter((id) => !state.tasks.has(id)));
+  const found = await store.findTasks([...ids], TURN_READ_BYTES_MAX);
+  return loads.map(({ event: asked }) => {
+    const stored = found.get(asked.taskId);
+    if (stored === undefined) return { event: asked, asked };
+    const { task, notification } = stored ?? { task: null, notification: null };
+    return { event: { ...asked, task, notification } as Event, asked };
+  });
+}
+
+async function readLanes(
+  store: TaskStore,
+  state: State,
+  loads: readonly LoadOf<'lane'>[],
+  now: number,
+): Promise<Event> {
+  const limit = roomFor(state, loads.length);
+  const ends = loads.map(({ lane }) => {
+    return { lane, after: state.lanes.get(lane)?.ready.cursor ?? null };
+  });
+  const found = await store.loadLanes(ends, now, limit);
+  const pages = loads.map(({ lane }, at) => {
+    const tasks = found[at] ?? [];
+    return { lane, tasks, complete: tasks.length < limit };
+  });
+  return { type: 'lanesLoaded', pages };
+}
+
+async function readPage(
+  store: TaskStore,
+  state: State,
+  load: LoadOf<'delayed' | 'overdue' | 'notifications'>,
+  now: number,
+): Promise<Event> {
+  const { pageCount } = state.policy;
+  switch (load.type) {
+    case 'delayed': {
+      const tasks = await store.loadDelayed(state.delayed.cursor, pageCount);
+      return { type: 'delayedLoaded', tasks, complete: tasks.length < pageCount };
+    }
+    case 'overdue': {
+      const tasks = await store.loadOverdue(now, startClock(state, now), pageCount);
+      return { type: 'overdueLoaded', tasks, complete: tasks.length < pageCount };
+    }
+    case 'notifications': {
+      const after = state.notifications.cursor;
+      const notifications = await store.loadNotifications(after, pageCount);
+      const complete = notifications.length < pageCount;
+      return { type: 'notificationsLoaded', notifications, complete };
+    }
+  }
+}

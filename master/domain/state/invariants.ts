@@ -1,0 +1,255 @@
+/**
+ * What holds between two steps, numbered. Tests and the simulation check it after every turn;
+ * comments elsewhere cite the numbers. Pure. I1 to I15 speak of the whole system
+ * (`docs/testing.md`): those of them that show in the state are here, and S1 to S7 are about
+ * the state alone.
+ *
+ *   I4  a task in memory is live, and an open attempt has a number
+ *   I5  an open attempt occupies exactly the executor that its task names
+ *   I7  an idle executor is connected, free, and wanted
+ *   I13 no task waits that an idle executor might run
+ *   I20 an executor is in the pool of the labels that operators have set, else of its own
+ *   S1  a window is sorted and ends before its `until`
+ *   S2  a waiting task in memory is in exactly one window, the right one
+ *   S3  the counts are those of what is counted
+ *   S4  a kind and a pool that fit meet in one junction, and pools with idle executors are known there
+ *   S5  what is to be written later is open, and will be
+ *   S6  whoever runs what was told to end has been told, and only he is listened to no more
+ *   S7  what may be offered stands in its agendas, no later than it comes; what runs low is known to
+ *   S8  an attempt that is over for its task, and may still run, is written
+ */
+import { mayRun, NO_OVERRIDE, poolKeyOf } from '../model/executor.ts';
+import { heldBytes } from './held-bytes.ts';
+import { positionOf, type Standing } from '../queue/agenda.ts';
+import { idlePools } from '../queue/junctions.ts';
+import { headOfLane, type Junction, type Lane } from '../queue/lane.ts';
+import { isBefore, type Position, type Window } from '../queue/window.ts';
+import { mayOffer, type State } from './state.ts';
+import { currentTask, elderKey, holderOf } from '../steps/occupation.ts';
+import type { Task } from '../model/task.ts';
+
+export interface Violation {
+  readonly invariant: string;
+  readonly what: string;
+}
+
+/** Empty if all is well. */
+export function violations(state: State): Violation[] {
+  const found: Violation[] = [];
+  const expect = (holds: boolean, invariant: string, what: () => string): void => {
+    if (!holds) found.push({ invariant, what: what() });
+  };
+  checkTasks(state, expect);
+  checkExecutors(state, expect);
+  checkWindows(state, expect);
+  checkAgendas(state, expect);
+  checkWakeUps(state, expect);
+  return found;
+}
+
+type Expect = (holds: boolean, invariant: string, what: () => string) => void;
+
+function checkTasks(state: State, expect: Expect): void {
+  let openBytes = 0;
+  for (const [id, task] of state.tasks) {
+    const what = () => `${id} is ${task.state} ${task.attempt} of ${task.executorId}`;
+    expect(task.id === id, 'S2', what);
+    if (task.state === 'waiting') {
+      const inLane = state.lanes.get(task.lane)?.ready.find(task) === task;
+      const inDelayed = state.delayed.find(task) === task;
+      expect(inLane !== inDelayed, 'S2', () => `${what()}; lane ${inLane}, delayed ${inDelayed}`);
+      expect(task.cancelReason === null, 'I4', what);
+      continue;
+    }
+    expect(task.state === 'offered' || task.state === 'running', 'I4', what);
+    expect(task.attempt > 0, 'I4', what);
+    openBytes += heldBytes(task);
+    const occupation = holderOf(state, task)?.occupation;
+    const isHeld = occupation?.taskId === id && occupation.attempt === task.attempt;
+    const isEnding = holderOf(state, task)?.ending?.taskId === id;
+    expect(isEnding === (task.cancelReason !== null), 'S6', what);
+    expect(isHeld, 'I5', () => `${what()}, which has ${JSON.stringify(occupation)}`);
+  }
+  const { bytes } = state.open;
+  expect(bytes === openBytes, 'S3', () => `open tasks hold ${openBytes} bytes, not ${bytes}`);
+  const isTimed = state.unwritten.size === 0 || Number.isFinite(state.flushAt);
+  expect(isTimed, 'S5', () => `${state.unwritten.size} tasks are never written`);
+  for (const task of state.unwritten) {
+    const isOpen = state.tasks.get(task.id) === task && task.state === 'running';
+    expect(isOpen, 'S5', () => `${task.id} is ${task.state} and to be written`);
+  }
+}
+
+function checkExecutors(state: State, expect: Expect): void {
+  const members = new Map<string, number>();
+  for (const [id, executor] of state.executors) {
+    expect(executor.id === id, 'I7', () => `${id} is kept as ${executor.id}`);
+    const { poolKey } = executor;
+    if (poolKey !== '') members.set(poolKey, (members.get(poolKey) ?? 0) + 1);
+    const { labels, reserve } = state.executorRecords.get(id) ?? NO_OVERRIDE;
+    const counting = {
+      types: executor.types,
+      labels: labels ?? executor.own.labels,
+      reserve: reserve ?? executor.own.reserve,
+    };
+    const isPlaced = poolKey === '' || poolKey === poolKeyOf(counting);
+    expect(isPlaced, 'I20', () => `${id} is in pool ${poolKey} with ${JSON.stringify(counting)}`);
+    const isFree = executor.connected && executor.occupation === null;
+    const isWanted = !executor.drainRequested && !executor.leaving;
+    const isIdle = state.pools.get(poolKey)?.idle.has(executor) ?? false;
+    // A master that stops drains all at once and offers nothing: the pools do not matter then.
+    const isRight = !state.accepting || isIdle === (isFree && isWanted);
+    expect(isRight, 'I7', () => `${id} is idle: ${isIdle}`);
+    expect(!executor.isFrozen || executor.ending !== null, 'S6', () => `${id} stays frozen`);
+  }
+  const held = [...state.executors.values(), ...state.elders.values()].filter(
+    ({ occupation }) => occupation !== null,
+  );
+  for (const executor of held) {
+    const { occupation } = executor;
+    const isOver = occupation !== null && currentTask(state, executor, occupation) === null;
+    expect(isOver === state.leftovers.has(executor), 'S8', () => `${executor.id}: ${isOver}`);
+  }
+  const isHeld = [...state.leftovers.keys()].every((executor) => held.includes(executor));
+  expect(isHeld, 'S8', () => 'nobody has what is written as a leftover');
+  expect(
+    state.heldCount === held.length,
+    'S3',
+    () => `${state.heldCount} held, not ${held.length}`,
+  );
+  for (const [key, executor] of state.elders) {
+    const { id, incarnation, sessionId, connected, occupation, poolKey } = executor;
+    const isApart = sessionId === null && !connected && poolKey === '' && occupation !== null;
+    expect(isApart && key === elderKey(id, incarnation), 'I7', () => `${key} is no elder`);
+  }
+  for (const [key, pool] of state.pools) {
+    expect(pool.memberCount === members.get(key), 'S3', () => `pool ${key}: ${pool.memberCount}`);
+    for (const executor of pool.idle) {
+      const isKnown = state.executors.get(executor.id) === executor && executor.poolKey === key;
+      expect(
+        isKnown,
+        'I7',
+        () => `${executor.id} is idle in pool ${key}, to which it is a stranger`,
+      );
+    }
+    for (const junction of pool.junctions) {
+      const isListed = junction.idle.includes(pool) === pool.idle.size > 0;
+      const isRight = isListed && junction.pools.has(pool);
+      expect(isRight, 'S4', () => `pool ${key} in junction ${junction.key}`);
+    }
+    for (const { key: kindKey, stands, ...kind } of state.kinds.values()) {
+      if (!mayRun(pool, kind)) continue;
+      const meet = stands.filter(({ junction }) => pool.junctions.includes(junction));
+      expect(
+        meet.length === 1,
+        'S4',
+        () => `pool ${key} meets kind ${kindKey} ${meet.length} times`,
+      );
+    }
+  }
+}
+
+function checkWindows(state: State, expect: Expect): void {
+  let windowCount = state.delayed.size;
+  let windowBytes = 0;
+  let waitingCount = 0;
+  const inDelayed = (task: Task) => ({ time: task.dueAt, seq: task.seq });
+  checkSorted(state.delayed, inDelayed, 'delayed', expect);
+  for (const task of state.delayed) windowBytes += heldBytes(task);
+  for (const [id, lane] of state.lanes) {
+    checkSorted(lane.ready, positionOf, `lane ${id}`, expect);
+    windowCount += lane.ready.size;
+    const isEmpty = lane.waitingCount === 0;
+    expect(isEmpty === state.emptyLanes.has(lane), 'S3', () => `lane ${id} is empty: ${isEmpty}`);
+    waitingCount += lane.waitingCount;
+    for (const task of lane.ready) {
+      windowBytes += heldBytes(task);
+      const belongs = task.lane === id && task.state === 'waiting';
+      expect(belongs, 'S2', () => `${task.id}, ${task.state}, is in lane ${id}`);
+    }
+  }
+  const counted = `${windowCount}, ${windowBytes} bytes, ${waitingCount}`;
+  const kept = `${state.windowCount}, ${state.windowBytes} bytes, ${state.waitingCount}`;
+  expect(kept === counted, 'S3', () => `counts are ${kept} instead of ${counted}`);
+}
+
+function checkSorted<T extends object>(
+  window: Window<T>,
+  positionOf: (item: T) => Position,
+  name: string,
+  expect: Expect,
+): void {
+  let before: Position | null = null;
+  for (const item of window) {
+    const position = positionOf(item);
+    const isInOrder = before === null || isBefore(before, position);
+    expect(isInOrder && window.covers(position), 'S1', () => {
+      return `${name} has ${JSON.stringify(position)} after ${JSON.stringify(before)}`;
+    });
+    before = position;
+  }
+}
+
+function checkAgendas(state: State, expect: Expect): void {
+  // A master that stops offers nothing.
+  if (!state.accepting) return;
+  const check = (agenda: Iterable<Standing>, queue: Standing, head: Task, name: string) => {
+    const stands =
+      [...agenda][queue.place] === queue && !isBefore(positionOf(head), queue.notBefore);
+    expect(stands, 'S7', () => `${name} stands at ${queue.place} ${inWords(queue.notBefore)}`);
+  };
+  for (const { key, lanes, open, stands, hungry } of state.kinds.values()) {
+    checkPlaces(open, key, expect);
+    for (const lane of lanes.values()) {
+      const head = headOfLane(lane);
+      if (head === undefined) continue;
+      check(open, lane, head, `lane ${lane.id}`);
+      for (const stand of stands) check(stand.junction.open, stand, head, `kind ${key}`);
+    }
+    for (const lane of lanes.values()) {
+      if (lane.loading || !lane.ready.runsLow(state.policy.pageCount)) continue;
+      const isKnown = hungry.has(lane) && stands.every(({ junction }) => knows(junction, lane));
+      expect(isKnown, 'S7', () => `lane ${lane.id} runs low, and nobody knows`);
+    }
+  }
+  for (const { junctions } of state.pools.values()) {
+    for (const { key, open } of junctions) checkPlaces(open, key, expect);
+  }
+}
+
+const knows = ({ hungry }: Junction, { kind }: Lane): boolean => hungry.has(kind);
+
+const inWords = ({ time, seq }: Position): string => `at ${time}, ${seq}`;
+
+function checkPlaces(agenda: Iterable<Standing>, name: string, expect: Expect): void {
+  const queues = [...agenda];
+  for (const [place, queue] of queues.entries()) {
+    const above = queues[(place - 1) >> 1];
+    const isBehind = above === undefined || !isBefore(queue.notBefore, above.notBefore);
+    const what = () => `${place} of the agenda of ${name} is out of order`;
+    expect(queue.place === place && isBehind, 'S7', what);
+  }
+}
+
+function checkWakeUps(state: State, expect: Expect): void {
+  const { deadlines, lastTickAt } = state;
+  // After this process stood still, what is due is left to the next tick.
+  if (!mayOffer(state) || deadlines.nextAt() <= lastTickAt) return;
+  for (const lane of state.lanes.values()) {
+    for (const pool of idlePools(lane.kind)) {
+      for (const executor of pool.idle) {
+        if (executor.restUntil > lastTickAt) continue;
+        const isAllowed = (task: Task) => (executor.coolDowns.get(task.id) ?? 0) <= lastTickAt;
+        const head = lane.ready.first();
+        const waits = head !== undefined && isAllowed(head);
+        expect(!waits, 'I13', () => `${head?.id} waits and ${executor.id} is idle`);
+        expect(!isStarved(lane), 'I13', () => `lane ${lane.id} is not read for ${executor.id}`);
+      }
+    }
+  }
+}
+
+/** Its tasks are in the store only, and nobody has asked for them. */
+function isStarved(lane: Lane): boolean {
+  return lane.ready.size === 0 && !lane.ready.complete && !lane.loading && lane.waitingCount > 0;
+}

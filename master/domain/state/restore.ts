@@ -1,0 +1,104 @@
+/** Builds the state from rows: at the start, and after a commit of unknown outcome. */
+import { taskUpdated, type WholeRows } from '../changes.ts';
+import { createOutput, type Output } from '../effects.ts';
+import { createState, type Policy, type Settings, type State } from './state.ts';
+import { markHungry } from '../queue/junctions.ts';
+import { takeLane } from '../queue/lanes.ts';
+import { START } from '../queue/window.ts';
+import { ABSENCE_MS_MIN, creditAbsence, watchLimits } from '../queue/waiting.ts';
+import { spare, watch } from '../steps/attempt.ts';
+import { beginGrace } from '../steps/cancel.ts';
+import { watchRecord } from '../steps/operator.ts';
+import { askForDelayed } from '../steps/load.ts';
+import { sendDue } from '../steps/notify.ts';
+import { recallExecutor, recallLeftover } from '../steps/fleet.ts';
+import { movePause, watchPause } from '../steps/settings.ts';
+import { kindOf, type Task } from '../model/task.ts';
+
+/** A lane as the rows of waiting tasks give it. */
+export interface StoredLane {
+  readonly lane: number;
+  readonly count: number;
+}
+
+/** What is stored cannot be: it was changed from outside, or read while another master wrote. */
+export class RowsDisagree extends Error {}
+
+/**
+ * Windows begin empty and are filled as executors ask for them. An executor that was running
+ * something keeps it for one lease, in which it may come back and say so.
+ */
+export function restore(options: {
+  policy: Policy;
+  settings: Settings;
+  term: number;
+  lastSeq: number;
+  now: number;
+  seed: number;
+  /** When a master last wrote that it was there; null where none has. */
+  active: readonly Task[];
+  lanes: readonly StoredLane[];
+  whole: WholeRows;
+  /** When the newest commit was made; null where none was. */
+  aliveAt: number | null;
+}): { state: State; output: Output } {
+  const { now, aliveAt } = options;
+  const absentMs = aliveAt === null ? now : Math.max(0, now - aliveAt);
+  const backMs = aliveAt === null ? 0 : Math.max(0, aliveAt - now);
+  const state = createState(options);
+  const output = createOutput();
+  movePause(state, backMs, output);
+  watchPause(state);
+  for (const record of options.whole.executor) {
+    state.executorRecords.set(record.executorId, record);
+    watchRecord(state, record.executorId, now);
+  }
+  for (const row of options.whole.lane) takeLane(state, row, kindOf(row.kind));
+  for (const stored of options.lanes) {
+    const lane = state.lanes.get(stored.lane);
+    if (lane === undefined) {
+      throw new RowsDisagree(`tasks wait in lane ${stored.lane}, of which there is no row`);
+    }
+    lane.waitingCount = stored.count;
+    lane.kind.waitingCount += stored.count;
+    lane.ready.until = START;
+    state.emptyLanes.delete(lane);
+    markHungry(lane);
+    state.waitingCount += stored.count;
+  }
+  state.delayed.until = { time: now + 1, seq: 0 };
+  state.notifications.until = START;
+  state.overdueHidden = state.waitingCount > 0;
+  for (const task of options.active) {
+    state.tasks.set(task.id, task);
+    state.open.count(task);
+    const executor = recallExecutor(state, task, now);
+    if (task.cancelReason !== null) beginGrace(state, executor, task, now);
+    if (task.state === 'running') {
+      // Written by the commit that begins this term, so that it is spared, or moved, once.
+      if (isTimed(task)) {
+        output.changes.push(taskUpdated(task));
+        moveBack(task, backMs);
+      }
+      spare(task, absentMs, now);
+      watch(state, task);
+    }
+    watchLimits(state, task);
+  }
+  for (const row of options.whole.leftover) recallLeftover(state, row, now, output);
+  if (aliveAt !== null && now - aliveAt > ABSENCE_MS_MIN)
+    creditAbsence(state, aliveAt, now, output);
+  askForDelayed(state, output);
+  sendDue(state, now, output);
+  return { state, output };
+}
+
+/** The clock was set back: by the new time it began so much earlier, and has run for as long as it had. */
+function moveBack(task: Task, backMs: number): void {
+  if (task.startedAt !== null) task.startedAt -= backMs;
+  if (task.progressAt !== null) task.progressAt -= backMs;
+}
+
+function isTimed({ executionTimeoutMs, stallTimeoutMs }: Task): boolean {
+  return executionTimeoutMs !== null || stallTimeoutMs !== null;
+}

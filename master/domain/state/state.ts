@@ -1,0 +1,250 @@
+/**
+ * Everything the scheduler knows, in memory. A mirror of rows: it may be thrown away and rebuilt
+ * at any moment (`restore.ts`). Only `step` and what it calls change it.
+ */
+import type { Doubt, Executor, ExecutorRecord, Leftover } from '../model/executor.ts';
+import {
+  KINDS_MAX,
+  LANES_MAX,
+  NOTIFYING_COUNT_MAX,
+  RELEASE_COUNT_MAX,
+  RUNNING_BYTES_MAX,
+  WINDOW_BYTES_MAX,
+  WINDOW_COUNT_MAX,
+} from '../bounds.ts';
+import { Deadlines } from '../queue/deadlines.ts';
+import { InFlight } from '../queue/in-flight.ts';
+import { Junctions } from '../queue/junctions.ts';
+import type { Kind, Lane, Pool } from '../queue/lane.ts';
+import { OpenTasks } from '../queue/open-tasks.ts';
+import { Window } from '../queue/window.ts';
+import type { Notification, Task } from '../model/task.ts';
+
+/** The settings that decide what happens; all of them have a place in `docs/configuration.md`. */
+export interface Policy {
+  /** An executor not heard of for so long has lost what it ran. */
+  readonly leaseMs: number;
+  /** From the assign frame to its answer, where the task does not say. */
+  readonly assignTimeoutMs: number;
+  /** For one attempt, where the task does not say; null: no limit. */
+  readonly executionTimeoutMs: number | null;
+  /** From due to started, where the task does not say; null: no limit. */
+  readonly startTimeoutMs: number | null;
+  /** From the cancel frame to the end of the attempt. */
+  readonly cancelGraceMs: number;
+  /** How long a task is not offered again to an executor that rejected it. */
+  readonly coolDownMs: number;
+  /** Executors that a task may lose without a new checkpoint before it is given up. */
+  readonly crashBudget: number;
+  /** Waiting tasks held in memory: for one lane, in all, and the bytes of what they hold. */
+  readonly laneWindowCount: number;
+  readonly windowCountMax: number;
+  readonly windowBytesMax: number;
+  readonly kindCountMax: number;
+  readonly laneCountMax: number;
+  /** Bytes of what offered and running tasks hold; beyond it nothing is offered. */
+  readonly runningBytesMax: number;
+  /** Waiting tasks in all; beyond it submit is refused. */
+  readonly waitingCountMax: number;
+  /** Callbacks in flight or about to be. */
+  readonly notificationCountMax: number;
+  /** Rows read from the store in one go. */
+  readonly pageCount: number;
+}
+
+/** What `docs/configuration.md` gives as defaults (a test compares them), and what cannot be set. */
+export const defaultPolicy: Policy = {
+  leaseMs: 30_000,
+  assignTimeoutMs: 5_000,
+  executionTimeoutMs: null,
+  startTimeoutMs: null,
+  cancelGraceMs: 10_000,
+  coolDownMs: 10_000,
+  crashBudget: 3,
+  laneWindowCount: 10_000,
+  windowCountMax: WINDOW_COUNT_MAX,
+  windowBytesMax: WINDOW_BYTES_MAX,
+  kindCountMax: KINDS_MAX,
+  laneCountMax: LANES_MAX,
+  runningBytesMax: RUNNING_BYTES_MAX,
+  waitingCountMax: 10_000_000,
+  notificationCountMax: NOTIFYING_COUNT_MAX,
+  pageCount: 1_000,
+};
+
+/** Nothing is offered. What is offered may start, what runs goes on, and so does everything else. */
+export interface Pause {
+  readonly at: number;
+  readonly reason: string | null;
+  /** When it ends by itself. */
+  readonly until: number | null;
+}
+
+/** What operators set while the master runs. Null: nothing. */
+export interface Settings {
+  readonly paused: Pause | null;
+  /** Waiting tasks in all; beyond it submit is refused. */
+  readonly maxWaiting: number | null;
+  /** Attempts that executors have (`heldCount`); at that many nothing is offered. */
+  readonly maxRunning: number | null;
+}
+
+export const NO_SETTINGS: Settings = { paused: null, maxWaiting: null, maxRunning: null };
+
+export interface State {
+  readonly policy: Policy;
+  settings: Settings;
+  readonly term: number;
+  lastSeq: number;
+  /** False once the master drains: nothing is accepted or offered any more. */
+  accepting: boolean;
+  /** Offered and running tasks, all of them, and the waiting ones that are in a window. */
+  readonly tasks: Map<string, Task>;
+  readonly open: OpenTasks;
+  readonly kinds: Map<string, Kind>;
+  readonly lanes: Map<number, Lane>;
+  /** Those without a task that waits, the longest so first. */
+  readonly emptyLanes: Set<Lane>;
+  /** Why there is no room for another lane; null: not asked since the last has come or gone. */
+  crowd: string | null;
+  /** Waiting tasks that are not due, by dueAt. */
+  readonly delayed: Window<Task>;
+  delayedLoading: boolean;
+  /** Tasks that may move from there to their lanes before the next tick. */
+  releasableCount: number;
+  /** Waiting tasks held in memory, and the bytes of what they hold (`heldBytes`). */
+  windowCount: number;
+  windowBytes: number;
+  /** Waiting tasks in all, also those only in the store. */
+  waitingCount: number;
+  /** Some waiting task with a deadline or a start limit is only in the store: look for overdue ones at times. */
+  overdueHidden: boolean;
+  overdueLoading: boolean;
+  overdueCheckAt: number;
+  /** The newest process of each executor id. */
+  readonly executors: Map<string, Executor>;
+  /** What operators have decided, also of executors that are not here. */
+  readonly executorRecords: Map<string, ExecutorRecord>;
+  /**
+   * Processes whose id was taken over by another, and which hold an attempt: they keep it until
+   * their lease ends. By `elderKey`.
+   */
+  readonly elders: Map<string, Executor>;
+  /** Attempts that executors have: from the offer until they have reported, or their lease has ended. */
+  heldCount: number;
+  /** Of those attempts the ones that are over for their tasks, as the rows have them. */
+  readonly leftovers: Map<Executor, Leftover>;
+  /** Executors of which that may have changed in this step. */
+  readonly unsettled: Set<Executor>;
+  /** Losses that are not decided yet, by `elderKey` of the process. */
+  readonly doubts: Map<string, Doubt>;
+  readonly pools: Map<string, Pool>;
+  /** Where kinds and pools meet. */
+  readonly junctions: Junctions;
+  readonly deadlines: Deadlines;
+  /** Pending callbacks that are not in flight, by nextTryAt. */
+  readonly notifications: Window<Notification>;
+  notificationsLoading: boolean;
+  /** Callbacks in flight, by task. */
+  readonly notifying: InFlight;
+  /** How often tasks in memory (by seq) were given back unasked since their last new checkpoint. */
+  readonly givenBack: Map<number, number>;
+  /** Tasks whose row is behind what is known (started, progress); written within a second. */
+  readonly unwritten: Set<Task>;
+  flushAt: number;
+  /** Lanes that gained a due task, and executors that became free, in this step. */
+  readonly roused: Set<Lane>;
+  readonly freed: Set<Executor>;
+  /** Tasks may wait beside idle executors, because there was a time in which nothing might be offered. */
+  isHeldBack: boolean;
+  lastTickAt: number;
+  /** Of the generator that spreads retries; see `random01`. */
+  randomState: number;
+}
+
+/** Nothing is known yet: as of a store without tasks. */
+export function createState(options: {
+  policy: Policy;
+  settings?: Settings;
+  term: number;
+  lastSeq: number;
+  now: number;
+  seed: number;
+}): State {
+  return {
+    policy: options.policy,
+    settings: options.settings ?? NO_SETTINGS,
+    term: options.term,
+    lastSeq: options.lastSeq,
+    accepting: true,
+    tasks: new Map(),
+    open: new OpenTasks(),
+    kinds: new Map(),
+    lanes: new Map(),
+    emptyLanes: new Set(),
+    crowd: null,
+    delayed: new Window<Task>((task) => ({ time: task.dueAt, seq: task.seq })),
+    delayedLoading: false,
+    releasableCount: RELEASE_COUNT_MAX,
+    windowCount: 0,
+    windowBytes: 0,
+    waitingCount: 0,
+    overdueHidden: false,
+    overdueLoading: false,
+    overdueCheckAt: 0,
+    executors: new Map(),
+    executorRecords: new Map(),
+    elders: new Map(),
+    heldCount: 0,
+    leftovers: new Map(),
+    unsettled: new Set(),
+    doubts: new Map(),
+    pools: new Map(),
+    junctions: new Junctions(),
+    deadlines: new Deadlines(),
+    notifications: new Window<Notification>((n) => ({ time: n.nextTryAt, seq: n.taskSeq })),
+    notificationsLoading: false,
+    notifying: new InFlight(),
+    givenBack: new Map(),
+    unwritten: new Set(),
+    flushAt: Number.POSITIVE_INFINITY,
+    roused: new Set(),
+    freed: new Set(),
+    isHeldBack: false,
+    lastTickAt: options.now,
+    randomState: options.seed >>> 0,
+  };
+}
+
+/** In [0, 1). Mulberry32 (Tommy Ettinger, public domain): small, and the same for the same seed. */
+export function random01(state: State): number {
+  state.randomState = (state.randomState + 0x6d2b79f5) >>> 0;
+  let t = state.randomState;
+  t = Math.imul(t ^ (t >>> 15), t | 1);
+  t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+  return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+}
+
+/** Whether anything may be offered now. */
+export function mayOffer({ accepting, settings, heldCount, open, policy }: State): boolean {
+  const { paused, maxRunning } = settings;
+  const hasRoom = maxRunning === null || heldCount < maxRunning;
+  return accepting && paused === null && hasRoom && open.bytes < policy.runningBytesMax;
+}
+
+/** By which the limits for starts are judged: this clock stands still in a pause. */
+export function startClock({ settings: { paused } }: State, now: number): number {
+  return paused === null ? now : Math.min(paused.at, now);
+}
+
+/** When something happens next by itself; the engine wakes then, at the latest. */
+export function nextWakeAt(state: State): number {
+  return Math.min(
+    state.deadlines.nextAt(),
+    state.delayed.first()?.dueAt ?? Number.POSITIVE_INFINITY,
+    state.notifying.size < state.policy.notificationCountMax
+      ? (state.notifications.first()?.nextTryAt ?? Number.POSITIVE_INFINITY)
+      : Number.POSITIVE_INFINITY,
+    state.flushAt,
+  );
+}

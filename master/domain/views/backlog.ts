@@ -1,0 +1,64 @@
+/** What waits and runs, from counters: cheap however much it is. For metrics. */
+import { type Fill, NOTIFYING_BYTES_MAX, WINDOW_BYTES_FACTOR } from '../bounds.ts';
+import type { State } from '../state/state.ts';
+import { holderOf } from '../steps/occupation.ts';
+
+export interface Backlog {
+  readonly types: readonly {
+    readonly type: string;
+    readonly waitingCount: number;
+    readonly runningCount: number;
+    /** How long the first due task has waited, as far as memory knows. */
+    readonly oldestWaitingMs: number;
+  }[];
+  /** Waiting tasks held in memory. */
+  readonly cachedCount: number;
+  /** Callbacks in flight, and those in memory that wait for their next try. */
+  readonly pendingCallbackCount: number;
+}
+
+/** One entry for each type that waits or runs, or lately did. */
+export function backlogOf(state: State, now: number): Backlog {
+  const types = new Map<string, { waitingCount: number; runningCount: number; dueAt: number }>();
+  const of = (type: string) => {
+    const known = types.get(type);
+    if (known !== undefined) return known;
+    const added = { waitingCount: 0, runningCount: 0, dueAt: now };
+    types.set(type, added);
+    return added;
+  };
+  for (const lane of state.lanes.values()) {
+    const counts = of(lane.kind.type);
+    counts.waitingCount += lane.waitingCount;
+    counts.dueAt = Math.min(counts.dueAt, lane.ready.first()?.dueAt ?? now);
+  }
+  for (const executor of state.executors.values()) {
+    const task = state.tasks.get(executor.occupation?.taskId ?? '');
+    if (task !== undefined && holderOf(state, task) === executor) of(task.type).runningCount++;
+  }
+  return {
+    types: [...types].map(([type, { waitingCount, runningCount, dueAt }]) => ({
+      type,
+      waitingCount,
+      runningCount,
+      oldestWaitingMs: now - dueAt,
+    })),
+    cachedCount: state.windowCount,
+    pendingCallbackCount: state.notifying.size + state.notifications.size,
+  };
+}
+
+/** How full the state is. */
+export function fillsOf(state: State): readonly Fill[] {
+  const { policy, notifying, open } = state;
+  const windowBytesMax = policy.windowBytesMax * WINDOW_BYTES_FACTOR;
+  return [
+    { bound: 'waiting_task_count', used: state.waitingCount, limit: policy.waitingCountMax },
+    { bound: 'waiting_window_bytes', used: state.windowBytes, limit: windowBytesMax },
+    { bound: 'running_task_bytes', used: open.bytes, limit: policy.runningBytesMax },
+    { bound: 'kind_count', used: state.kinds.size, limit: policy.kindCountMax },
+    { bound: 'lane_count', used: state.lanes.size, limit: policy.laneCountMax },
+    { bound: 'callback_count', used: notifying.size, limit: policy.notificationCountMax },
+    { bound: 'callback_bytes', used: notifying.bytes, limit: NOTIFYING_BYTES_MAX },
+  ];
+}

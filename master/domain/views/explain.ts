@@ -1,0 +1,129 @@
+/** Why a waiting task does not run yet: the question that every other scheduler leaves open. */
+import { mayRun } from '../model/executor.ts';
+import { positionOf } from '../queue/agenda.ts';
+import type { Pause, State } from '../state/state.ts';
+import type { Task } from '../model/task.ts';
+
+export interface WaitingReason {
+  readonly reason:
+    | 'not_due'
+    | 'no_executor'
+    | 'labels_unmatched'
+    | 'all_busy'
+    | 'draining'
+    | 'paused'
+    | 'limited'
+    | 'cooling_down'
+    | 'about_to_start';
+  readonly message: string;
+  /** Waiting tasks of the same kind that come first; null where that is not known from memory. */
+  readonly ahead: number | null;
+  /** Of `paused`. */
+  readonly pause?: Pause;
+  /** Of `limited`. */
+  readonly limit?: {
+    readonly name: 'max_running' | 'running_task_bytes';
+    readonly max: number;
+    readonly used: number;
+  };
+}
+
+/** Of a waiting task; the first reason that applies, in words for people. */
+export function explain(state: State, task: Task, now: number): WaitingReason {
+  const ahead = countAhead(state, task);
+  const because = (reason: WaitingReason['reason'], message: string) => ({
+    reason,
+    message,
+    ahead,
+  });
+
+  if (task.dueAt > now) {
+    const why = task.attempt === 0 ? 'It is to run later' : 'It is retried later';
+    return because('not_due', `${why}: in ${inWords(task.dueAt - now)}.`);
+  }
+  if (!state.accepting) {
+    return because('draining', 'The master is shutting down: the next one takes it up.');
+  }
+  const { paused, maxRunning } = state.settings;
+  if (paused !== null) {
+    const { until, reason } = paused;
+    const end = until === null ? 'until somebody ends it' : `for another ${inWords(until - now)}`;
+    const why = reason === null ? '.' : `: ${reason}`;
+    return { ...because('paused', `Nothing is started ${end}${why}`), pause: paused };
+  }
+  const online = [...state.executors.values()].filter((executor) => executor.connected);
+  const ofType = online.filter((executor) => executor.types.includes(task.type));
+  if (ofType.length === 0) {
+    return because('no_executor', `No executor of type ${task.type} is connected.`);
+  }
+  const fitting = ofType.filter((executor) => mayRun(executor, task));
+  if (fitting.length === 0) {
+    return because(
+      'labels_unmatched',
+      `${count(ofType, 'executor')} of type ${task.type}, but none has the labels it requires ` +
+        `(${task.requires.join(', ') || 'none'}) and is free for its labels ` +
+        `(${task.labels.join(', ') || 'none'}).`,
+    );
+  }
+  const serving = fitting.filter((executor) => !executor.drainRequested && !executor.leaving);
+  if (serving.length === 0) {
+    return because('draining', `${count(fitting, 'fitting executor')}, all draining.`);
+  }
+  if (maxRunning !== null && state.heldCount >= maxRunning) {
+    const used = state.heldCount;
+    const message = `${used} of at most ${maxRunning} (max_running) run.`;
+    return {
+      ...because('limited', message),
+      limit: { name: 'max_running', max: maxRunning, used },
+    };
+  }
+  const used = state.open.bytes;
+  const max = state.policy.runningBytesMax;
+  if (used >= max) {
+    const message = `What runs holds ${used} bytes, and ${max} are allowed (running_task_bytes).`;
+    return { ...because('limited', message), limit: { name: 'running_task_bytes', max, used } };
+  }
+  const idle = serving.filter((executor) => executor.occupation === null);
+  if (idle.length === 0) {
+    const place = ahead === null ? '' : ` ${ahead} of its kind come first.`;
+    return because('all_busy', `${count(serving, 'fitting executor')}, all busy.${place}`);
+  }
+  if (
+    idle.every(
+      (executor) => executor.restUntil > now || (executor.coolDowns.get(task.id) ?? 0) > now,
+    )
+  ) {
+    return because('cooling_down', `${count(idle, 'idle executor')} refused it a moment ago.`);
+  }
+  return because('about_to_start', 'An executor is free: it is about to be offered.');
+}
+
+function countAhead(state: State, task: Task): number | null {
+  const kind = state.lanes.get(task.lane)?.kind;
+  if (kind === undefined) return null;
+  const position = positionOf(task);
+  let ahead = 0;
+  for (const { ready } of kind.lanes.values()) {
+    if (!ready.covers(position)) return null;
+    ahead += ready.countBefore(position);
+  }
+  return ahead;
+}
+
+/** `40 d 7 h`, `1 min 5 s`: two units are enough. */
+function inWords(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  const parts: [number, string][] = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [seconds % 60, 's'],
+  ];
+  const first = parts.findIndex(([value]) => value > 0);
+  const shown = parts.slice(first, first + 2).filter(([value]) => value > 0);
+  return shown.map(([value, unit]) => `${value} ${unit}`).join(' ');
+}
+
+function count(list: readonly unknown[], noun: string): string {
+  return `${list.length} ${noun}${list.length === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,217 @@
+/**
+ * The log: one JSON object a line on standard output, with `ts`, `level`, `msg` and snake_case
+ * fields. Text that users chose is cut, and cannot break a line or reach a terminal's controls.
+ */
+import { createLogger, format, transports } from 'winston';
+import type { Log, Observer } from '../../application/ports.ts';
+import { type Fill, LOG_BYTES_MAX, LOG_TEXT_LENGTH_MAX } from '../../domain/bounds.ts';
+import type { Observation } from '../../domain/effects.ts';
+import type { AttemptRecord, Task } from '../../domain/model/task.ts';
+import { LossyLines } from './lossy-lines.ts';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+type Fields = Record<string, unknown>;
+
+/** The log of this process. */
+export interface ProcessLog extends Log {
+  fills(): readonly Fill[];
+}
+
+/** @param to Where the lines go; for tests. Those that it does not take are lost. */
+export function createLog(level: LogLevel, to: NodeJS.WritableStream = process.stdout): ProcessLog {
+  const lines = new LossyLines(to, {
+    began: (code) => {
+      process.stderr.write(`soda: the log cannot be written (${code}); the master goes on\n`);
+    },
+    ended: (lost_count) => log.warn('lines of the log were lost', { event: 'log', lost_count }),
+  });
+  const logger = createLogger({
+    level,
+    levels: { error: 0, warn: 1, info: 2, debug: 3 },
+    format: format.printf((entry) =>
+      lineOf(entry.level, String(entry.message), entry['fields'] as Fields | undefined),
+    ),
+    transports: [new transports.Stream({ stream: lines, eol: '\n' })],
+  });
+  const writer = (severity: LogLevel): Log[LogLevel] => {
+    // Asked once: winston goes through all its transports for the answer.
+    if (!logger.isLevelEnabled(severity)) return () => undefined;
+    // Nested, because winston would append a field named `message` to the message.
+    return (message, fields) => void logger.log({ level: severity, message, fields });
+  };
+  const log: ProcessLog = {
+    debug: writer('debug'),
+    info: writer('info'),
+    warn: writer('warn'),
+    error: writer('error'),
+    fills: () => [{ bound: 'log_bytes', used: lines.pendingBytes, limit: LOG_BYTES_MAX }],
+  };
+  return log;
+}
+
+/** Says the same of every line. */
+export function logWith(log: Log, about: Fields): Log {
+  const writer =
+    (severity: LogLevel): Log[LogLevel] =>
+    (message, fields) =>
+      log[severity](message, { ...about, ...fields });
+  return {
+    debug: writer('debug'),
+    info: writer('info'),
+    warn: writer('warn'),
+    error: writer('error'),
+  };
+}
+
+function lineOf(level: string, message: string, fields: Fields | undefined): string {
+  const head = { ts: new Date().toISOString(), level, msg: message };
+  // Twice: first for the place in the line, last so that no field replaces it.
+  const line = JSON.stringify({ ...head, ...fields, ...head }, (_key, value: unknown) => {
+    if (typeof value === 'string') return cut(value);
+    return value instanceof Error ? errorFields(value) : value;
+  });
+  // JSON leaves DEL, the C1 controls and two line separators as they are.
+  return line.replace(/[\u007f-\u009f\u2028\u2029]/g, (char) => {
+    return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+}
+
+function errorFields(error: Error): Fields {
+  return { name: error.name, message: error.message, stack: error.stack, cause: error.cause };
+}
+
+function cut(text: string): string {
+  return text.length <= LOG_TEXT_LENGTH_MAX ? text : `${text.slice(0, LOG_TEXT_LENGTH_MAX)}…`;
+}
+
+/** What an executor can cause as often as it likes. */
+const ANYBODYS: ReadonlySet<Observation['event']> = new Set([
+  'stale_attempt',
+  'executor_joined',
+  'executor_left',
+]);
+
+/**
+ * What an operator wants to read without asking is `info` and above; the rest is `debug`.
+ * @param spare For what executors can cause as often as they like.
+ */
+export function createLogObserver(log: Log, spare = log): Observer {
+  return {
+    observe: (observation) => {
+      const isAnybodys = ANYBODYS.has(observation.event);
+      logObservation(isAnybodys ? spare : log, observation);
+    },
+    turned: () => undefined,
+  };
+}
+
+function logObservation(log: Log, observation: Observation): void {
+  switch (observation.event) {
+    case 'attempt_ended': {
+      const level = attemptLevels[observation.attempt.outcome];
+      log[level]('attempt ended', attemptFields(observation.task, observation.attempt));
+      break;
+    }
+    case 'executor_joined':
+      log.info('executor joined', {
+        executor_id: observation.executorId,
+        types: observation.types,
+      });
+      break;
+    case 'executor_left':
+      log.info('executor left', { executor_id: observation.executorId });
+      break;
+    case 'executor_lost':
+      log.warn('executor lost', {
+        executor_id: observation.executorId,
+        reason: observation.reason,
+      });
+      break;
+    case 'stale_attempt':
+      log.warn('stale attempt refused', {
+        task_id: observation.taskId,
+        attempt: observation.attempt,
+        executor_id: observation.executorId,
+      });
+      break;
+    case 'notification_tried': {
+      const { notification, outcome } = observation;
+      log[outcome === 'delivered' ? 'debug' : 'warn']('callback tried', {
+        task_id: notification.taskId,
+        outcome,
+        state: notification.state,
+        tries: notification.tries,
+        status: notification.lastStatus,
+        error: notification.lastError,
+      });
+      break;
+    }
+    case 'notification_ended': {
+      const { state, taskId, tries, lastError } = observation.notification;
+      if (state !== 'gave_up') break;
+      log.warn('callback given up', { task_id: taskId, tries, error: lastError });
+      break;
+    }
+    case 'task_accepted':
+      log.debug('task accepted', taskFields(observation.task));
+      break;
+    case 'start_overdue':
+      log.warn('task not started in time', overdueFields(observation.task));
+      break;
+    case 'task_started':
+      log.debug('task started', {
+        ...taskFields(observation.task),
+        waited_ms: observation.waitedMs,
+      });
+      break;
+    case 'task_finished':
+      log.debug('task finished', {
+        ...taskFields(observation.task),
+        state: observation.task.state,
+        failure_reason: observation.task.failureReason,
+      });
+      break;
+  }
+}
+
+const attemptLevels: Readonly<Record<AttemptRecord['outcome'], LogLevel>> = {
+  succeeded: 'debug',
+  canceled: 'info',
+  rejected: 'info',
+  returned: 'info',
+  failed: 'warn',
+  timed_out: 'warn',
+  lost: 'warn',
+  lost_contact: 'warn',
+  assign_timeout: 'warn',
+};
+
+function taskFields(task: Task): Fields {
+  return {
+    task_id: task.id,
+    type: task.type,
+    attempt: task.attempt,
+    executor_id: task.executorId,
+  };
+}
+
+function overdueFields(task: Task): Fields {
+  return {
+    event: 'start_overdue',
+    ...taskFields(task),
+    due_at: new Date(task.dueAt).toISOString(),
+    start_timeout_ms: task.startTimeoutMs,
+  };
+}
+
+function attemptFields(task: Task, attempt: AttemptRecord): Fields {
+  return {
+    task_id: task.id,
+    type: task.type,
+    attempt: attempt.attempt,
+    executor_id: attempt.executorId,
+    outcome: attempt.outcome,
+    next_state: task.state,
+    error: attempt.error?.message,
+  };
+}
