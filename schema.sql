@@ -108,6 +108,38 @@ CREATE TABLE leftover (
   PRIMARY KEY (ns, task_id, attempt)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
+-- What is set for task types: by their owners, and by operators.
+CREATE TABLE task_type (
+  -- Namespace.
+  ns INT NOT NULL,
+  -- The name of the type.
+  type VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- How often it was defined; 0: it is not registered, and operators have decided something.
+  version INT NOT NULL,
+  -- JSON: defaults, the schema of params, limits and the like, in the words of the API.
+  definition MEDIUMTEXT NOT NULL,
+  -- Since when no task of it is offered; NULL: it is not paused.
+  paused_at BIGINT NULL,
+  -- Who has paused it, where that is known.
+  paused_by VARCHAR(64) NULL,
+  -- Why.
+  paused_reason MEDIUMTEXT NULL,
+  -- When the pause ends by itself; NULL: when somebody ends it.
+  paused_until BIGINT NULL,
+  -- JSON: limits and route that hold in place of those in the definition; NULL: there are none.
+  override_text MEDIUMTEXT NULL,
+  -- When they were set.
+  override_at BIGINT NULL,
+  -- Who has set them, where that is known.
+  override_by VARCHAR(64) NULL,
+  -- Why.
+  override_reason MEDIUMTEXT NULL,
+  -- When they end by themselves; NULL: when somebody ends them.
+  override_until BIGINT NULL,
+  -- The same type may be there in many namespaces.
+  PRIMARY KEY (ns, type)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
 -- Live tasks only: waiting, offered or running. A task leaves with the commit that ends it, so this
 -- table is as large as the backlog, whatever has been.
 CREATE TABLE task (

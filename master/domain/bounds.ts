@@ -40,6 +40,13 @@ export const RUNNING_BYTES_MAX = 1024 * MiB;
 export const KINDS_MAX = 10_000;
 export const LANES_MAX = 20_000;
 
+/**
+ * Types of a namespace with settings, and characters of all their definitions; beyond it no other is
+ * registered, and none becomes longer.
+ */
+export const TYPES_MAX = 10_000;
+export const TYPES_LENGTH_MAX = 32 * MiB;
+
 /** Empty lanes that are looked at to make room for another. */
 export const LANE_LOOK_COUNT = 100;
 

@@ -6,6 +6,7 @@ import { ATTEMPT_COUNT_MAX } from './bounds.ts';
 import type { ExecutorRecord, Leftover } from './model/executor.ts';
 import type { LaneRow } from './queue/lane.ts';
 import type { Settings } from './state/state.ts';
+import type { TaskType } from './model/task-type.ts';
 import type { AttemptRecord, Notification, Task } from './model/task.ts';
 
 /** A task that has ended, with its callback. */
@@ -32,6 +33,7 @@ export interface Tables {
   readonly lane: { key: number; row: LaneRow; set: never };
   readonly executor: { key: string; row: ExecutorRecord; set: never };
   readonly leftover: { key: readonly [taskId: string, attempt: number]; row: Leftover; set: never };
+  readonly type: { key: string; row: TaskType; set: never };
 }
 
 export type TableName = keyof Tables;
@@ -44,6 +46,7 @@ export const WHOLE_TABLES = [
   'lane',
   'executor',
   'leftover',
+  'type',
 ] as const satisfies readonly TableName[];
 export type WholeName = (typeof WHOLE_TABLES)[number];
 export type WholeRows = { readonly [N in WholeName]: readonly Tables[N]['row'][] };
@@ -117,12 +120,6 @@ export function copyOf<Row extends object>(row: Row): Row {
 /** As it is now, whatever becomes of its row. */
 export function copyOfWrite(write: RowWrite): RowWrite {
   return write.op === 'remove' ? write : ({ ...write, row: copyOf(write.row) } as RowWrite);
-}
-
-/** What counts the writes of the row; null where nothing does. */
-export function countedIn(row: WrittenRow): { version: number } | null {
-  const counted = taskIn(row) ?? row;
-  return 'version' in counted ? counted : null;
 }
 
 export function taskInserted(task: Task): Change {

@@ -1,6 +1,7 @@
 /** What a step asks for: rows to write (`changes.ts`) and, once they are durable, things to do (`Effect`). */
 import type { Change } from './changes.ts';
 import type { Event, RequestId } from './events.ts';
+import type { TaskType } from './model/task-type.ts';
 import type { AttemptRecord, CancelReason, EndedTask, Notification, Task } from './model/task.ts';
 
 /** What became of one submitted task. `access/http/answers.ts` says what each kind is on the wire. */
@@ -23,10 +24,18 @@ export interface LimitReached {
 
 /** What became of a command on one task or executor. */
 export type CommandOutcome =
-  /** `lasting`: of a drain, whether it outlives the process of the executor. */
-  | { readonly kind: 'done'; readonly lasting?: boolean }
-  /** There is no such thing; its state does not allow it; or too much waits already. */
-  | { readonly kind: 'unknown' | 'conflict' | 'full'; readonly message: string }
+  /**
+   * `lasting`: of a drain, whether it outlives the process of the executor. `taskType`: as it is now;
+   * `isNew`: it was not registered.
+   */
+  | {
+      readonly kind: 'done';
+      readonly lasting?: boolean;
+      readonly taskType?: TaskType;
+      readonly isNew?: boolean;
+    }
+  /** There is no such thing; its state does not allow it; it has changed since; or there is no room. */
+  | { readonly kind: 'unknown' | 'conflict' | 'stale' | 'full'; readonly message: string }
   | LimitReached;
 
 /** The answer to a request; which of the two follows from the event that asked. */

@@ -1,6 +1,8 @@
 /** Everything that can happen to the scheduler. Past tense; the engine's mailbox holds these. */
 import type { Override } from './model/executor.ts';
-import type { Pause, Settings } from './state/state.ts';
+import type { Pause } from './model/pause.ts';
+import type { TypeOverride } from './model/task-type.ts';
+import type { Settings } from './state/state.ts';
 import type {
   AttemptError,
   Notification,
@@ -165,6 +167,39 @@ export type Event =
       readonly notification?: Notification | null;
     }
   | ({ readonly type: 'settingsChanged'; readonly request: RequestId } & NewSettings)
+  /** `expect`: the version that it must have; null: whatever it has. */
+  | {
+      readonly type: 'typeSet';
+      readonly request: RequestId;
+      readonly name: string;
+      /** Canonical JSON text. */
+      readonly text: string;
+      readonly expect: number | null;
+    }
+  | {
+      readonly type: 'typeRemoved';
+      readonly request: RequestId;
+      readonly name: string;
+      readonly expect: number | null;
+      /** Also while tasks of it live. */
+      readonly isForced: boolean;
+    }
+  | {
+      readonly type: 'typePaused';
+      readonly request: RequestId;
+      readonly name: string;
+      readonly reason: string | null;
+      readonly until: number | null;
+      readonly by: string | null;
+    }
+  | { readonly type: 'typeResumed'; readonly request: RequestId; readonly name: string }
+  /** Null: there is to be none. */
+  | {
+      readonly type: 'typeOverridden';
+      readonly request: RequestId;
+      readonly name: string;
+      readonly layer: Pick<TypeOverride, 'text' | 'by' | 'reason' | 'until'> | null;
+    }
   | ({ readonly type: 'executorConnected' } & ExecutorHello)
   | { readonly type: 'executorResumed'; readonly executorId: string; readonly sessionId: string }
   | {

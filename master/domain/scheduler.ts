@@ -17,7 +17,7 @@ import {
 } from './steps/attempt.ts';
 import { cancelAcknowledged, cancelRequested } from './steps/cancel.ts';
 import { changeRequested, onTask, retryRequested } from './steps/command.ts';
-import { onExecutor, sendDrain } from './steps/operator.ts';
+import { onExecutor, sendDrain } from './operators/executor.ts';
 import { lossDecided } from './steps/loss.ts';
 import { delayedLoaded, lanesLoaded, overdueLoaded } from './steps/load.ts';
 import {
@@ -34,9 +34,10 @@ import {
   heartbeatReceived,
 } from './steps/presence.ts';
 import { writeLeftovers } from './steps/occupation.ts';
-import { settingsChanged } from './steps/settings.ts';
+import { settingsChanged } from './operators/settings.ts';
 import { tasksSubmitted } from './steps/submit.ts';
 import { flush, ticked } from './steps/tick.ts';
+import { onType } from './operators/types.ts';
 
 /** Appends to `out` what the event asks for. `now` must not be before that of an earlier step. */
 export function step(state: State, event: Event, now: number, out: Output): void {
@@ -63,6 +64,12 @@ function apply(state: State, event: Event, now: number, out: Output): void {
       return redeliverRequested(state, event, now, out);
     case 'settingsChanged':
       return settingsChanged(state, event, now, out);
+    case 'typeSet':
+    case 'typeRemoved':
+    case 'typePaused':
+    case 'typeResumed':
+    case 'typeOverridden':
+      return onType(state, event, now, out);
     case 'drainRequested':
     case 'resumeRequested':
     case 'relabelRequested':

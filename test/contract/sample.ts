@@ -14,6 +14,7 @@ import {
   type Tables,
   type WholeName,
 } from '../../master/domain/changes.ts';
+import { layerIn, settingsIn } from '../../master/domain/model/task-type.ts';
 import type { AttemptRecord, Notification, Task } from '../../master/domain/model/task.ts';
 import { NOW, sampleTask } from '../helpers/task.ts';
 
@@ -135,6 +136,27 @@ export const wholeRows: {
     key: [`t-${which}`, 7],
     row: { taskId: `t-${which}`, attempt: 7, executorId: `x-${n}`, incarnation: `${n}` },
   }),
+  type: (which, n) => {
+    const text = `{"description":"\u{1F600} ${n}","limits":{"max_running":${n}}}`;
+    const layer = '{"limits":{"rate":{"count":1,"seconds":2}}}';
+    const decided = {
+      at: NOW + n,
+      by: n === 1 ? null : 'ann',
+      until: n < 3 ? null : NOW + DAY_MS,
+      reason: `since ${n}`,
+    };
+    return {
+      key: `type-${which}`,
+      row: {
+        type: `type-${which}`,
+        version: n,
+        text,
+        ...settingsIn(text),
+        paused: n % 2 === 0 ? null : decided,
+        override: n % 3 === 0 ? null : { text: layer, ...layerIn(layer), ...decided },
+      },
+    };
+  },
 };
 
 export const finish = (

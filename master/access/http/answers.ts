@@ -39,7 +39,7 @@ export type AnswerKind = OutcomeKind | RequestKind;
 
 export const answers: Readonly<Record<AnswerKind, Answer>> = {
   done: { status: 200, means: 'Done.' },
-  created: { status: 201, means: 'The namespace was made.' },
+  created: { status: 201, means: 'It was made.' },
   accepted: { status: 202, means: 'The task is stored, and will run until it is terminal.' },
   invalid: {
     status: 400,
@@ -56,7 +56,7 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
     means: 'The token is of another role; without tokens: a web page asks.',
   },
   noRoute: { status: 404, means: 'No such route.' },
-  unknown: { status: 404, means: 'No such task, attempt, executor or namespace.' },
+  unknown: { status: 404, means: 'No such task, attempt, executor, type or namespace.' },
   wrongMethod: {
     status: 405,
     means: 'The method is not allowed here; `Allow` names those that are.',
@@ -69,7 +69,11 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
   },
   conflict: {
     status: 409,
-    means: 'The task is in a state that does not allow it; or the namespace is in use.',
+    means: 'The task is in a state that does not allow it; or the namespace or type is in use.',
+  },
+  stale: {
+    status: 412,
+    means: 'It is not at the version that `If-Match` names: it has changed since.',
   },
   tooLarge: { status: 413, means: 'The body, or the params in it, are too large.' },
   notJson: { status: 415, means: 'The body is not JSON in UTF-8, or is compressed.' },
@@ -80,7 +84,7 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
   },
   full: {
     status: 429,
-    means: 'Too many tasks wait, or too many lanes.',
+    means: 'Too many tasks wait, or there are too many lanes or types.',
     again: true,
     // The backlog will not be empty in a second.
     retryAfter: 10,

@@ -13,7 +13,7 @@ import {
   stateOf,
 } from '../../domain/model/executor.ts';
 import type { WaitingReason } from '../../domain/views/explain.ts';
-import type { Pause } from '../../domain/state/state.ts';
+import type { Pause } from '../../domain/model/pause.ts';
 import {
   type AttemptError,
   isTerminal,

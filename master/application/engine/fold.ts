@@ -1,10 +1,10 @@
 /**
  * Folds the changes of a turn into one transaction: one write for each row, whatever happened to it.
- * Raises the version of every row that counts its writes to that which it will have.
+ * Raises the version of every task to that which its row will have.
  * Throws rather than drop a change that it has no write for, or write what cannot be.
  */
 import type { Absence, Change, RowWrite, TableName } from '../../domain/changes.ts';
-import { countedIn, idOf, taskIn } from '../../domain/changes.ts';
+import { idOf, taskIn } from '../../domain/changes.ts';
 import type { Settings, State } from '../../domain/state/state.ts';
 import { isTerminal } from '../../domain/model/task.ts';
 import type { Commit } from '../ports.ts';
@@ -72,7 +72,7 @@ function joinRows(
 /** Whoever fails here has a row in memory that is not that of the store. */
 function count(write: RowWrite): void {
   if (write.op === 'remove') return;
-  const counted = countedIn(write.row);
+  const counted = taskIn(write.row);
   if (counted === null) return;
   if (write.op === 'set' && write.expect !== counted.version) {
     const versions = `from version ${write.expect} to ${counted.version}`;

@@ -1,7 +1,7 @@
 /**
  * What holds between two steps, numbered. Tests and the simulation check it after every turn;
  * comments elsewhere cite the numbers. Pure. I1 to I15 speak of the whole system
- * (`docs/testing.md`): those of them that show in the state are here, and S1 to S7 are about
+ * (`docs/testing.md`): those of them that show in the state are here, and S1 to S9 are about
  * the state alone.
  *
  *   I4  a task in memory is live, and an open attempt has a number
@@ -17,7 +17,9 @@
  *   S6  whoever runs what was told to end has been told, and only he is listened to no more
  *   S7  what may be offered stands in its agendas, no later than it comes; what runs low is known to
  *   S8  an attempt that is over for its task, and may still run, is written
+ *   S9  a type is kept by its name while it is registered or operators have decided something
  */
+import { TYPES_MAX } from '../bounds.ts';
 import { mayRun, NO_OVERRIDE, poolKeyOf } from '../model/executor.ts';
 import { heldBytes } from './held-bytes.ts';
 import { positionOf, type Standing } from '../queue/agenda.ts';
@@ -26,6 +28,7 @@ import { headOfLane, type Junction, type Lane } from '../queue/lane.ts';
 import { isBefore, type Position, type Window } from '../queue/window.ts';
 import { mayOffer, type State } from './state.ts';
 import { currentTask, elderKey, holderOf } from '../steps/occupation.ts';
+import { saysNothing } from '../operators/types.ts';
 import type { Task } from '../model/task.ts';
 
 export interface Violation {
@@ -44,6 +47,7 @@ export function violations(state: State): Violation[] {
   checkWindows(state, expect);
   checkAgendas(state, expect);
   checkWakeUps(state, expect);
+  checkTypes(state, expect);
   return found;
 }
 
@@ -77,6 +81,14 @@ function checkTasks(state: State, expect: Expect): void {
   for (const task of state.unwritten) {
     const isOpen = state.tasks.get(task.id) === task && task.state === 'running';
     expect(isOpen, 'S5', () => `${task.id} is ${task.state} and to be written`);
+  }
+}
+
+function checkTypes({ types }: State, expect: Expect): void {
+  expect(types.size <= TYPES_MAX, 'S9', () => `there are ${types.size} types`);
+  for (const [name, type] of types) {
+    const what = () => `${name} is kept for ${type.type} at version ${type.version}`;
+    expect(type.type === name && !saysNothing(type), 'S9', what);
   }
 }
 

@@ -8,11 +8,12 @@ import { START } from '../queue/window.ts';
 import { ABSENCE_MS_MIN, creditAbsence, watchLimits } from '../queue/waiting.ts';
 import { spare, watch } from '../steps/attempt.ts';
 import { beginGrace } from '../steps/cancel.ts';
-import { watchRecord } from '../steps/operator.ts';
+import { watchRecord } from '../operators/executor.ts';
 import { askForDelayed } from '../steps/load.ts';
 import { sendDue } from '../steps/notify.ts';
 import { recallExecutor, recallLeftover } from '../steps/fleet.ts';
-import { movePause, watchPause } from '../steps/settings.ts';
+import { movePause, watchPause } from '../operators/settings.ts';
+import { watchType } from '../operators/types.ts';
 import { kindOf, type Task } from '../model/task.ts';
 
 /** A lane as the rows of waiting tasks give it. */
@@ -52,6 +53,10 @@ export function restore(options: {
   for (const record of options.whole.executor) {
     state.executorRecords.set(record.executorId, record);
     watchRecord(state, record.executorId, now);
+  }
+  for (const row of options.whole.type) {
+    state.types.set(row.type, row);
+    watchType(state, row);
   }
   for (const row of options.whole.lane) takeLane(state, row, kindOf(row.kind));
   for (const stored of options.lanes) {

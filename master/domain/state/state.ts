@@ -18,6 +18,8 @@ import { Junctions } from '../queue/junctions.ts';
 import type { Kind, Lane, Pool } from '../queue/lane.ts';
 import { OpenTasks } from '../queue/open-tasks.ts';
 import { Window } from '../queue/window.ts';
+import type { Pause } from '../model/pause.ts';
+import type { TaskType } from '../model/task-type.ts';
 import type { Notification, Task } from '../model/task.ts';
 
 /** The settings that decide what happens; all of them have a place in `docs/configuration.md`. */
@@ -72,14 +74,6 @@ export const defaultPolicy: Policy = {
   pageCount: 1_000,
 };
 
-/** Nothing is offered. What is offered may start, what runs goes on, and so does everything else. */
-export interface Pause {
-  readonly at: number;
-  readonly reason: string | null;
-  /** When it ends by itself. */
-  readonly until: number | null;
-}
-
 /** What operators set while the master runs. Null: nothing. */
 export interface Settings {
   readonly paused: Pause | null;
@@ -123,6 +117,8 @@ export interface State {
   overdueCheckAt: number;
   /** The newest process of each executor id. */
   readonly executors: Map<string, Executor>;
+  /** By name: the registered ones, and those of which operators have decided something. */
+  readonly types: Map<string, TaskType>;
   /** What operators have decided, also of executors that are not here. */
   readonly executorRecords: Map<string, ExecutorRecord>;
   /**
@@ -193,6 +189,7 @@ export function createState(options: {
     overdueLoading: false,
     overdueCheckAt: 0,
     executors: new Map(),
+    types: new Map(),
     executorRecords: new Map(),
     elders: new Map(),
     heldCount: 0,

@@ -9,7 +9,7 @@ import type { State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
 import { correctHidden, markRunning, rest } from './attempt.ts';
 import { sendCancel } from './cancel.ts';
-import { forgetRecord, sendDrain, watchRecord } from './operator.ts';
+import { forgetRecord, sendDrain, watchRecord } from '../operators/executor.ts';
 import { endAttempt } from './finish.ts';
 import { armLease, createExecutor, joinPool, leavePool, setLease } from './fleet.ts';
 import { contactRegained, loseAttempt } from './loss.ts';

@@ -9,14 +9,15 @@ import type { State } from '../state/state.ts';
 import { type CancelReason, isTerminal, type Task } from '../model/task.ts';
 import { coolDown, executionEndsAt, rested, spare, stallEndsAt, writeSoon } from './attempt.ts';
 import { beginEnding, graceEnded } from './cancel.ts';
-import { recordDue } from './operator.ts';
+import { recordDue } from '../operators/executor.ts';
 import { endAttempt, settleOverdue } from './finish.ts';
 import { askForDelayed } from './load.ts';
 import { decide } from './loss.ts';
 import { sendDue } from './notify.ts';
 import { currentTask, holderOf, isKnown } from './occupation.ts';
 import { leaseEnded } from './presence.ts';
-import { pauseEnded } from './settings.ts';
+import { pauseEnded } from '../operators/settings.ts';
+import { isTimed, typeDue } from '../operators/types.ts';
 
 const OVERDUE_CHECK_MS = 5_000;
 
@@ -81,6 +82,7 @@ export function flush(state: State, out: Output): void {
 /** With its task, or null if it can no longer apply. */
 function live(state: State, entry: Entry): Deadline | null {
   if (entry.kind === 'pause') return state.settings.paused?.until === entry.at ? entry : null;
+  if ('name' in entry) return isTimed(state.types.get(entry.name), entry.at) ? entry : null;
   if ('key' in entry) return state.doubts.get(entry.key)?.at === entry.at ? entry : null;
   if ('executor' in entry) {
     const { executor, kind, at } = entry;
@@ -139,6 +141,8 @@ function fire(state: State, entry: Entry, now: number, out: Output): void {
       return endOccupation(state, due.executor, 'drain', now, out);
     case 'rested':
       return rested(state, due.executor, now);
+    case 'type':
+      return typeDue(state, due.name, now, out);
     case 'pause':
       return pauseEnded(state, now, out);
   }

@@ -1,7 +1,8 @@
 /** Why a waiting task does not run yet: the question that every other scheduler leaves open. */
 import { mayRun } from '../model/executor.ts';
 import { positionOf } from '../queue/agenda.ts';
-import type { Pause, State } from '../state/state.ts';
+import type { Pause } from '../model/pause.ts';
+import type { State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
 
 export interface WaitingReason {

@@ -4,7 +4,7 @@
  */
 import { CommitConflict } from '../../application/ports.ts';
 import type { RowWrite, StoredRow, TableName, Tables } from '../../domain/changes.ts';
-import { copyOf, countedIn, idOf, LARGE_FIELDS } from '../../domain/changes.ts';
+import { copyOf, idOf, LARGE_FIELDS, taskIn } from '../../domain/changes.ts';
 
 export class Rows {
   readonly #tables = new Map<TableName, Map<number | string, StoredRow>>();
@@ -24,7 +24,7 @@ export class Rows {
       throw new CommitConflict(`${name} is there already`);
     }
     if (write.op === 'insert' || write.op === 'put' || write.expect === 'any') return;
-    const version = (stored && countedIn(stored)?.version) ?? 'none';
+    const version = (stored && taskIn(stored)?.version) ?? 'none';
     if (version === write.expect) return;
     throw new CommitConflict(`${name} is at version ${version} instead of ${write.expect}`);
   }

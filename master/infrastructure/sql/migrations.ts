@@ -185,6 +185,22 @@ export const leftoverColumns = (t: Types): string => `
   incarnation ${t.name(64)} NOT NULL,
   PRIMARY KEY (ns, task_id, attempt)`;
 
+export const typeColumns = (t: Types): string => `
+  ns ${t.integer} NOT NULL,
+  type ${t.key(64)} NOT NULL,
+  version ${t.integer} NOT NULL,
+  definition ${t.text} NOT NULL,
+  paused_at ${t.instant} NULL,
+  paused_by ${t.name(64)} NULL,
+  paused_reason ${t.text} NULL,
+  paused_until ${t.instant} NULL,
+  override_text ${t.text} NULL,
+  override_at ${t.instant} NULL,
+  override_by ${t.name(64)} NULL,
+  override_reason ${t.text} NULL,
+  override_until ${t.instant} NULL,
+  PRIMARY KEY (ns, type)`;
+
 const versionColumns = (t: Types): string => `
   id ${t.integer} NOT NULL PRIMARY KEY,
   version ${t.integer} NOT NULL`;
@@ -300,6 +316,7 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
       ...addColumns(existing, 'task_attempt', addedAttemptColumns(t)),
       ...dialect.createTable('executor', executorColumns(t), []),
       ...dialect.createTable('leftover', leftoverColumns(t), []),
+      ...dialect.createTable('task_type', typeColumns(t), []),
       ...dialect.createTable('installation', installationColumns(t), []),
       // Last: as long as it is there, whoever begins again deposes its masters.
       'DROP TABLE IF EXISTS master',
@@ -311,7 +328,7 @@ export const SCHEMA_VERSION = steps.length;
 
 /** What a step may have made; so far it has told of it in `schema_version`. */
 const OURS =
-  /^(master|namespace|lane|executor|leftover|task|task_attempt|installation|task_history_\d{8})$/;
+  /^(master|namespace|lane|executor|leftover|task|task_attempt|task_type|installation|task_history_\d{8})$/;
 
 /**
  * Brings the schema to this version. Masters that start together take turns.

@@ -18,6 +18,7 @@ import {
   namespaceColumns,
   readNames,
   SCHEMA_VERSION,
+  typeColumns,
 } from './migrations.ts';
 import { SEGMENT_PREFIX, segmentNamed } from './segments.ts';
 
@@ -38,6 +39,7 @@ export async function checkColumns(database: Database): Promise<void> {
     'lane',
     'executor',
     'leftover',
+    'task_type',
     'installation',
     ...segments,
   ];
@@ -90,6 +92,7 @@ function tablesOf(t: Types, segments: readonly string[], existing: Existing) {
     whole('lane', laneColumns(t)),
     whole('executor', executorColumns(t)),
     whole('leftover', leftoverColumns(t)),
+    whole('task_type', typeColumns(t)),
     whole('installation', installationColumns(t)),
   ];
 }

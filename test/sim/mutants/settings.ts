@@ -1,5 +1,6 @@
 /** Bugs of pauses and limits, for `mutants.ts`. */
-import { NO_SETTINGS, type Pause } from '../../../master/domain/state/state.ts';
+import type { Pause } from '../../../master/domain/model/pause.ts';
+import { NO_SETTINGS } from '../../../master/domain/state/state.ts';
 import { type Mutant, onEvent, onState, onStore, onWrites } from '../actors/sabotage.ts';
 
 const settings = { hasOperator: true };

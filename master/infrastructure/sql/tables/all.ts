@@ -7,6 +7,7 @@ import { lane } from './lane.ts';
 import { leftover } from './leftover.ts';
 import type { Table, WholeTable } from './table.ts';
 import { task } from './task.ts';
+import { type } from './type.ts';
 
 type Tables = { readonly [N in TableName]: Table<N> };
 type WholeTables = { readonly [N in WholeName]: WholeTable<N> };
@@ -18,4 +19,5 @@ export const tables: Tables & WholeTables = {
   attempt,
   executor,
   leftover,
+  type,
 };

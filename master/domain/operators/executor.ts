@@ -6,8 +6,8 @@ import type { CommandOutcome, Output } from '../effects.ts';
 import type { Event } from '../events.ts';
 import { type Executor, type ExecutorRecord, NO_OVERRIDE } from '../model/executor.ts';
 import type { State } from '../state/state.ts';
-import { changePool, watchDrain } from './fleet.ts';
-import { becomeIdle, leaveIdle } from './occupation.ts';
+import { changePool, watchDrain } from '../steps/fleet.ts';
+import { becomeIdle, leaveIdle } from '../steps/occupation.ts';
 
 const NO_EXECUTOR: CommandOutcome = { kind: 'unknown', message: 'no such executor' };
 const NOT_DRAINED = { drainedAt: null, drainDeadlineAt: null } as const;

@@ -1,0 +1,9 @@
+/** A pause, of all tasks or of those of one type. */
+
+/** Nothing is offered. What is offered may start, what runs goes on, and so does everything else. */
+export interface Pause {
+  readonly at: number;
+  readonly reason: string | null;
+  /** When it ends by itself. */
+  readonly until: number | null;
+}

@@ -1,0 +1,169 @@
+/**
+ * What is set for a type: its definition, its pause, an operator's layer over its limits and its route. Each
+ * lasts until it is taken back or ends by itself. What tasks were given when they were submitted stays.
+ */
+import { TYPES_LENGTH_MAX, TYPES_MAX } from '../bounds.ts';
+import type { CommandOutcome, Output } from '../effects.ts';
+import type { Event } from '../events.ts';
+import { layerIn, NO_DEFINITION, settingsIn, type TaskType } from '../model/task-type.ts';
+import type { State } from '../state/state.ts';
+
+type OnType = Extract<
+  Event,
+  { type: 'typeSet' | 'typeRemoved' | 'typePaused' | 'typeResumed' | 'typeOverridden' }
+>;
+
+/** A command on one type, and its answer. */
+export function onType(state: State, event: OnType, now: number, out: Output): void {
+  const reply = outcomeOf(state, event, now, out);
+  out.effects.push({ type: 'reply', request: event.request, reply });
+}
+
+function outcomeOf(state: State, event: OnType, now: number, out: Output): CommandOutcome {
+  const { name } = event;
+  const known = state.types.get(name);
+  switch (event.type) {
+    case 'typeSet':
+      return typeSet(state, event, out);
+    case 'typeRemoved':
+      return typeRemoved(state, event, out);
+    case 'typePaused': {
+      const { reason, until, by } = event;
+      const paused = { at: known?.paused?.at ?? now, reason, until, by };
+      return decide(state, name, { paused }, out);
+    }
+    case 'typeResumed':
+      return decide(state, name, { paused: null }, out);
+    case 'typeOverridden': {
+      const { layer } = event;
+      const override = layer && { ...layer, ...layerIn(layer.text), at: now };
+      return decide(state, name, { override }, out);
+    }
+  }
+}
+
+/** A version is told at once and not by the commit: of two in one turn the second is to be refused. */
+function typeSet(
+  state: State,
+  { name, text, expect }: Extract<Event, { type: 'typeSet' }>,
+  out: Output,
+): CommandOutcome {
+  const known = state.types.get(name) ?? unregistered(name);
+  const refusal = expectVersion(known, expect);
+  if (refusal !== null) return refusal;
+  if (known.text === text && known.version > 0) return { kind: 'done', taskType: known };
+  const version = known.version + 1;
+  const row: TaskType = { ...known, ...settingsIn(text), version, text };
+  return put(state, row, out) ?? { kind: 'done', taskType: row, isNew: version === 1 };
+}
+
+function typeRemoved(
+  state: State,
+  { name, expect, isForced }: Extract<Event, { type: 'typeRemoved' }>,
+  out: Output,
+): CommandOutcome {
+  const known = state.types.get(name);
+  if (known === undefined) return { kind: 'unknown', message: 'no such type' };
+  const refusal = expectVersion(known, expect);
+  if (refusal !== null) return refusal;
+  const count = isForced ? 0 : liveCount(state, name);
+  if (count > 0) {
+    const message = `${count} tasks of the type wait or run: with force=true they go on without its settings`;
+    return { kind: 'conflict', message };
+  }
+  remove(state, name, out);
+  return { kind: 'done' };
+}
+
+/** Whether or not it is registered: a row is kept while it says anything. */
+function decide(
+  state: State,
+  name: string,
+  change: Partial<Pick<TaskType, 'paused' | 'override'>>,
+  out: Output,
+): CommandOutcome {
+  const row: TaskType = { ...(state.types.get(name) ?? unregistered(name)), ...change };
+  if (saysNothing(row)) remove(state, name, out);
+  else {
+    const refusal = put(state, row, out);
+    if (refusal !== null) return refusal;
+    watchType(state, row);
+  }
+  return { kind: 'done', taskType: row };
+}
+
+/** Its pause and its override end by themselves then. */
+export function watchType(state: State, { type: name, paused, override }: TaskType): void {
+  for (const layer of [paused, override]) {
+    const at = layer?.until ?? null;
+    if (at !== null) state.deadlines.push({ at, kind: 'type', name });
+  }
+}
+
+/** What was to last until now has ended. */
+export function typeDue(state: State, name: string, now: number, out: Output): void {
+  const known = state.types.get(name);
+  if (known === undefined) return;
+  const isOver = (layer: { readonly until: number | null } | null) =>
+    layer !== null && layer.until !== null && layer.until <= now;
+  if (isOver(known.paused)) decide(state, name, { paused: null }, out);
+  if (isOver(known.override)) decide(state, name, { override: null }, out);
+}
+
+/** Whether something of it ends by itself at that instant. */
+export function isTimed(taskType: TaskType | undefined, at: number): boolean {
+  return taskType?.paused?.until === at || taskType?.override?.until === at;
+}
+
+function unregistered(type: string): TaskType {
+  const text = NO_DEFINITION;
+  return { type, version: 0, text, ...settingsIn(text), paused: null, override: null };
+}
+
+/** Nobody would miss its row. */
+export function saysNothing({ version, paused, override }: TaskType): boolean {
+  return version === 0 && paused === null && override === null;
+}
+
+function expectVersion({ version }: TaskType, expect: number | null): CommandOutcome | null {
+  if (expect === null || expect === version) return null;
+  return { kind: 'stale', message: `the type is at version ${version}, not ${expect}` };
+}
+
+/** Waiting and running ones. */
+function liveCount(state: State, type: string): number {
+  let count = 0;
+  for (const kind of state.kinds.values()) if (kind.type === type) count += kind.waitingCount;
+  for (const task of state.tasks.values()) {
+    if (task.type === type && task.state !== 'waiting') count++;
+  }
+  return count;
+}
+
+/** Null, or why there is no room for it. */
+function put(state: State, row: TaskType, out: Output): CommandOutcome | null {
+  const { type: key } = row;
+  const known = state.types.get(key);
+  if (known === undefined && state.types.size >= TYPES_MAX) {
+    return { kind: 'full', message: `there are ${TYPES_MAX} types: delete one` };
+  }
+  const moreLength = row.text.length - (known?.text.length ?? 0);
+  if (moreLength > 0 && definitionsLength(state) + moreLength > TYPES_LENGTH_MAX) {
+    const message = `the definitions of all types would have more than ${TYPES_LENGTH_MAX} characters`;
+    return { kind: 'full', message };
+  }
+  state.types.set(key, row);
+  out.changes.push({ op: 'put', table: 'type', key, row });
+  return null;
+}
+
+function definitionsLength({ types }: State): number {
+  let length = 0;
+  for (const { text } of types.values()) length += text.length;
+  return length;
+}
+
+function remove(state: State, key: string, out: Output): void {
+  if (!state.types.delete(key)) return;
+  out.changes.push({ op: 'remove', table: 'type', key, expect: 'any' });
+}

@@ -1,0 +1,191 @@
+/** What is set for types: definitions with their versions, pauses, and an operator's layer over limits. */
+import { expect } from 'chai';
+import {
+  effectiveOf,
+  layerIn,
+  settingsIn,
+  type TaskType,
+} from '../../../master/domain/model/task-type.ts';
+import { nextWakeAt } from '../../../master/domain/state/state.ts';
+import { BEGIN, HOUR, Scheduler } from '../../helpers/domain.ts';
+import { noRows } from '../../helpers/task.ts';
+
+let scheduler: Scheduler;
+beforeEach(() => {
+  scheduler = new Scheduler();
+});
+
+const limited = (max: number) => `{"limits":{"max_running":${max}}}`;
+const set = (text: string, expect: number | null = null, name = 'video') =>
+  scheduler.command({ type: 'typeSet', name, text, expect });
+const remove = (isForced = false, expect: number | null = null) =>
+  scheduler.command({ type: 'typeRemoved', name: 'video', expect, isForced });
+const pause = (until: number | null) =>
+  scheduler.command({ type: 'typePaused', name: 'video', reason: 'full', until, by: null });
+const override = (text: string | null, until: number | null = null) =>
+  scheduler.command({
+    type: 'typeOverridden',
+    name: 'video',
+    layer: text === null ? null : { text, by: null, reason: 'too hot', until },
+  });
+const video = (): TaskType => {
+  const type = scheduler.state.types.get('video');
+  if (type === undefined) throw new Error('there is none');
+  return type;
+};
+
+describe('the definition of a type', () => {
+  it('is written, and counts its versions', () => {
+    const first = set(limited(2));
+    expect(first.reply).to.include({ kind: 'done', isNew: true });
+    expect(first.changes).to.deep.equal([{ op: 'put', table: 'type', key: 'video', row: video() }]);
+    expect(video()).to.include({ version: 1, text: limited(2) });
+    expect(video().limits).to.deep.include({ maxRunning: 2, rate: null, windows: [] });
+    expect(set(limited(3)).reply).to.include({ kind: 'done', isNew: false });
+    expect(video().version).to.equal(2);
+  });
+
+  it('that says the same is no other version, and writes nothing', () => {
+    set(limited(2));
+    const again = set(limited(2), 1);
+    expect(again.reply).to.deep.equal({ kind: 'done', taskType: video() });
+    expect(again.changes).to.deep.equal([]);
+  });
+
+  it('is refused to whoever has seen another version, also before that is written', () => {
+    expect(set(limited(2), 1).reply).to.deep.equal({
+      kind: 'stale',
+      message: 'the type is at version 0, not 1',
+    });
+    expect(set(limited(2), 0).reply).to.include({ kind: 'done' });
+    expect(set(limited(3), 1).reply).to.include({ kind: 'done' });
+    expect(set(limited(4), 1).reply).to.include({ kind: 'stale' });
+    expect(remove(false, 1).reply).to.include({ kind: 'stale' });
+    expect(video().text).to.equal(limited(3));
+  });
+
+  it('stays while tasks of the type live, unless that is forced', () => {
+    set(limited(2));
+    scheduler.connect('x', { types: ['video'] });
+    scheduler.submit({ id: 'a', type: 'video' }, { id: 'b', type: 'video' });
+    expect(remove().reply).to.deep.equal({
+      kind: 'conflict',
+      message: '2 tasks of the type wait or run: with force=true they go on without its settings',
+    });
+    const removed = remove(true);
+    expect(removed.reply).to.deep.equal({ kind: 'done' });
+    const write = { op: 'remove', table: 'type', key: 'video', expect: 'any' };
+    expect(removed.changes).to.deep.equal([write]);
+    expect(scheduler.state.types.size).to.equal(0);
+    expect(remove().reply).to.include({ kind: 'unknown' });
+  });
+
+  it('finds no room beyond ten thousand others, or when all of them are too long', () => {
+    for (let i = 0; i < 9_999; i++)
+      scheduler.state.types.set(`t-${i}`, { ...row(), type: `t-${i}` });
+    set(limited(1));
+    expect(set(limited(1), null, 'more').reply).to.include({ kind: 'full' });
+    expect(set(limited(2)).reply, 'known').to.include({ kind: 'done' });
+    scheduler.state.types.clear();
+    const long = JSON.stringify({ description: 'x'.repeat(20 * 1024 * 1024) });
+    expect(set(long, null, 'long').reply).to.include({ kind: 'done' });
+    expect(set(long, null, 'other').reply).to.include({ kind: 'full' });
+    expect(set(limited(2), null, 'long').reply, 'shorter').to.include({ kind: 'done' });
+  });
+});
+
+describe('what operators decide about a type', () => {
+  it('needs no registration, and leaves nothing when it is taken back', () => {
+    pause(null);
+    expect(video()).to.deep.include({
+      version: 0,
+      paused: { at: BEGIN, reason: 'full', until: null, by: null },
+    });
+    const out = scheduler.command({ type: 'typeResumed', name: 'video' });
+    expect(out.changes).to.deep.equal([
+      { op: 'remove', table: 'type', key: 'video', expect: 'any' },
+    ]);
+    expect(scheduler.state.types.size).to.equal(0);
+  });
+
+  it('ends by itself, also after a restart', () => {
+    set(limited(2));
+    pause(BEGIN + HOUR);
+    override('{"limits":{"max_running":1}}', BEGIN + 2 * HOUR);
+    expect(nextWakeAt(scheduler.state)).to.equal(BEGIN + HOUR);
+    const whole = { ...noRows, type: [video()] };
+    ({ scheduler } = Scheduler.restored({ whole }));
+    scheduler.pass(HOUR);
+    expect(video().paused).to.equal(null);
+    expect(video().override?.reason).to.equal('too hot');
+    scheduler.pass(HOUR);
+    expect(video()).to.include({ override: null, version: 1 });
+  });
+
+  it('outlives another definition, and lies over it', () => {
+    set('{"limits":{"max_running":8,"max_waiting":9},"route":{"rule":"random"}}');
+    override('{"limits":{"max_running":1}}');
+    set('{"limits":{"max_running":4,"max_waiting":5}}', 1);
+    expect(effectiveOf(video()).limits).to.include({ maxRunning: 1, maxWaiting: 5 });
+    expect(effectiveOf(video()).route).to.equal(null);
+    override('{"limits":{"max_waiting":null},"route":{"rule":"sticky","pointer":"/id","wait":1}}');
+    expect(effectiveOf(video()).limits).to.include({ maxRunning: 4, maxWaiting: null });
+    expect(effectiveOf(video()).route).to.deep.equal({
+      rule: 'sticky',
+      pointer: '/id',
+      waitMs: 1000,
+    });
+    override(null);
+    expect(effectiveOf(video()).limits).to.include({ maxRunning: 4, maxWaiting: 5 });
+  });
+});
+
+it('a definition is read into what the core needs of it', () => {
+  const text = JSON.stringify({
+    limits: {
+      rate: { count: 10, seconds: 1 },
+      per_group: { max_running: 2 },
+      concurrency: { pointer: '/camera', max: 1 },
+      windows: [
+        { days: [6, 7], from: '08:00', to: '20:00', zone: 'Europe/Berlin', max_running: 2 },
+        { from: '20:00', to: '08:00', zone: 'UTC', paused: true },
+      ],
+    },
+    uses: [{ limit: 'encoder', n: 2 }],
+    needs: { disk_bytes: 1e9 },
+    fair_by: 'group',
+    group_weights: { news: 3 },
+    route: { rule: 'last_used' },
+  });
+  expect(settingsIn(text)).to.deep.equal({
+    limits: {
+      maxRunning: null,
+      maxWaiting: null,
+      rate: { count: 10, seconds: 1 },
+      perGroup: { maxRunning: 2, maxWaiting: null, rate: null },
+      concurrency: { pointer: '/camera', max: 1 },
+      windows: [
+        {
+          days: [6, 7],
+          from: '08:00',
+          to: '20:00',
+          zone: 'Europe/Berlin',
+          maxRunning: 2,
+          paused: false,
+        },
+        { days: null, from: '20:00', to: '08:00', zone: 'UTC', maxRunning: null, paused: true },
+      ],
+    },
+    uses: [{ limit: 'encoder', n: 2 }],
+    needs: { diskBytes: 1e9 },
+    fairBy: 'group',
+    groupWeights: { news: 3 },
+    route: { rule: 'last_used', pointer: null, waitMs: 2000 },
+  });
+  expect(layerIn('{}')).to.deep.equal({ limits: {}, route: null });
+});
+
+function row(): TaskType {
+  const text = '{}';
+  return { type: '', version: 1, text, ...settingsIn(text), paused: null, override: null };
+}
