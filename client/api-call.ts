@@ -3,7 +3,7 @@
  * again with growing waits, at least as long as `Retry-After` says. Knows no route.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { type AxiosInstance, type AxiosResponse, create } from 'axios';
+import type { AxiosInstance, AxiosResponse, CreateAxiosDefaults } from 'axios';
 import pRetry from 'p-retry';
 import { apiBaseOf, expectKnown, type Problem } from '@soda-scheduler/protocol';
 import { remember } from './exact-json.ts';
@@ -62,7 +62,8 @@ interface Backoff {
 export class ApiCaller {
   /** Of what belongs to the namespace of this caller, from the root of the master. */
   readonly base: string;
-  readonly #axios: AxiosInstance;
+  readonly #defaults: CreateAxiosDefaults;
+  #axios: Promise<AxiosInstance> | null = null;
   readonly #url: string;
   readonly #retryCount: number;
 
@@ -76,7 +77,7 @@ export class ApiCaller {
     this.base = apiBaseOf(namespace);
     this.#url = url.replace(/\/+$/, '');
     this.#retryCount = retryCount;
-    this.#axios = create({
+    this.#defaults = {
       baseURL: this.#url,
       timeout: TRY_TIMEOUT_MS,
       // A redirect would carry the token elsewhere.
@@ -90,7 +91,7 @@ export class ApiCaller {
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
         'user-agent': 'soda-client/2',
       },
-    });
+    };
   }
 
   /** The body of a 2xx answer. @throws {SodaError} */
@@ -140,7 +141,8 @@ export class ApiCaller {
   async tryOnce({ method, path, query, body, signal }: Call): Promise<unknown> {
     let answer: AxiosResponse<string>;
     try {
-      answer = await this.#axios.request({
+      this.#axios ??= connection(this.#defaults);
+      answer = await (await this.#axios).request({
         method,
         url: path,
         ...(query && { params: query }),
@@ -163,6 +165,12 @@ export class ApiCaller {
     if (status >= 200 && status < 300 && typeof said === 'object') return remember(said, data);
     throw errorOf(answer, said);
   }
+}
+
+/** axios takes longer to load than all the rest together: whoever calls nobody need not wait for it. */
+async function connection(defaults: CreateAxiosDefaults): Promise<AxiosInstance> {
+  const { create } = await import('axios');
+  return create(defaults);
 }
 
 /** What is not JSON does not come from a master. */

@@ -3,8 +3,9 @@
  * `http-api.ts`, the master validates with these schemas and generates OpenAPI from them.
  */
 import { z } from 'zod';
-import { instant, label, text, YEAR_SECONDS } from './fields.ts';
+import { instant, label, text } from './fields.ts';
 import { HTTP_LIMITS, NAMESPACE_PATTERN, SESSION_LIMITS } from './limits.ts';
+import { YEAR_SECONDS } from './words.ts';
 
 export const drainRequest = z.strictObject({
   timeout: z

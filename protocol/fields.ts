@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { LABEL_PATTERN } from './limits.ts';
 
-export const YEAR_SECONDS = 31_536_000;
 /** The largest instant that a date can hold, in epoch milliseconds. */
 const INSTANT_MAX = 8_640_000_000_000_000;
 const INSTANT_EXPECTED =

@@ -4,14 +4,13 @@
  * output are ISO 8601 in UTC. Durations are seconds, fractions allowed.
  */
 import { z } from 'zod';
-import { instant, label, text, YEAR_SECONDS } from './fields.ts';
+import { instant, label, text } from './fields.ts';
 import { HTTP_LIMITS, NEW_TASK_ID_PATTERN, TASK_TYPE_PATTERN } from './limits.ts';
+import { notificationStates, taskStates, YEAR_SECONDS } from './words.ts';
 
 const TAKEN_IDS = 'not . or .. and not submit or submit-batch, which are paths of their own';
 const seconds = (max: number) => z.number().positive().max(max);
 const labelList = z.array(label).max(8);
-
-export const priorityNames = { low: -3600, normal: 0, high: 3600, urgent: YEAR_SECONDS } as const;
 
 const priority = z
   .union(
@@ -134,15 +133,6 @@ const batchResult = z.object({
 });
 export const batchResponse = z.object({ results: z.array(batchResult) });
 
-export const taskStates = [
-  'waiting',
-  'offered',
-  'running',
-  'succeeded',
-  'failed',
-  'canceled',
-  'expired',
-] as const;
 export const taskState = z.enum(taskStates);
 
 const attemptOutcome = z.enum([
@@ -197,9 +187,6 @@ export const pauseView = z.object({
   reason: z.string().nullable(),
   until: z.string().nullable().describe('When it ends by itself.'),
 });
-
-/** What can become of a callback once its task has ended. */
-export const notificationStates = ['pending', 'delivered', 'gave_up'] as const;
 
 export const taskView = z.object({
   task_id: z.string(),

@@ -1,13 +1,17 @@
-/** The wire contract of Soda Scheduler: HTTP bodies, session frames, and the session machine. */
-export * from './admin-api.ts';
+/**
+ * The wire contract of Soda Scheduler: HTTP bodies, session frames, and the session machine. What
+ * bodies and frames are validated with is apart, in `schemas.ts`: it loads zod, which few need.
+ */
+export type * from './admin-api.ts';
 export * from './asyncflow.ts';
 export * from './close-codes.ts';
-export * from './http-api.ts';
+export type * from './http-api.ts';
 export * from './json-scan.ts';
 export * from './json-slice.ts';
 export * from './known-names.ts';
 export * from './limits.ts';
-export * from './messages.ts';
+export type * from './messages.ts';
 export * from './paths.ts';
 export * from './raw-json.ts';
 export * from './session.ts';
+export * from './words.ts';

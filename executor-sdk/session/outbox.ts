@@ -3,7 +3,8 @@
  * over lost connections in the session, and from one session to the next. Progress gives way to
  * newer progress, so that a master that is slow to acknowledge does not fill the window.
  */
-import { Session, decodeFrame, encodeFrame, executorFrame } from '@soda-scheduler/protocol';
+import { Session, encodeFrame } from '@soda-scheduler/protocol';
+import { decodeFrame, executorFrame } from '@soda-scheduler/protocol/schemas';
 import type { ExecutorMessage, RunningAttempt } from '@soda-scheduler/protocol';
 import { keyOf, nameOf } from '../thread-messages.ts';
 import type { AttemptKey, ToSession } from '../thread-messages.ts';

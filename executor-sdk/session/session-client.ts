@@ -6,7 +6,8 @@
  * It runs over the ports `Clock` and `Dial`: nothing in it, or in what it is made of, has a timer
  * or a socket of its own, so that the simulation of the whole runs this very code.
  */
-import { CloseCode, decodeFrame, encodeFrame, masterFrame } from '@soda-scheduler/protocol';
+import { CloseCode, encodeFrame } from '@soda-scheduler/protocol';
+import { decodeFrame, masterFrame } from '@soda-scheduler/protocol/schemas';
 import type { NumberedFrame, WelcomeFrame } from '@soda-scheduler/protocol';
 import { ExecutorRefused } from '../errors.ts';
 import type { EventDraft } from '../events.ts';

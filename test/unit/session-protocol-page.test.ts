@@ -7,12 +7,14 @@ import {
   SESSION_LIMITS,
   SUBPROTOCOL,
   Session,
+  isFinalClose,
+} from '@soda-scheduler/protocol';
+import {
   decodeFrame,
   executorFrame,
   helloFrame,
-  isFinalClose,
   masterFrame,
-} from '@soda-scheduler/protocol';
+} from '@soda-scheduler/protocol/schemas';
 import { expect } from 'chai';
 
 const page = readFileSync(new URL('../../docs/protocol.md', import.meta.url), 'utf8');

@@ -8,15 +8,13 @@ import {
   BrokenJson,
   RefusedJson,
   SESSION_LIMITS,
-  decodeFrame,
-  executorFrame,
   jsonAt,
   jsonObject,
   refusalOf,
   scanValue,
-  subjectFrame,
   withoutLong,
 } from '@soda-scheduler/protocol';
+import { decodeFrame, executorFrame, subjectFrame } from '@soda-scheduler/protocol/schemas';
 import type {
   ExecutorFrame,
   HelloFrame,

@@ -7,7 +7,8 @@
  * A session outlives its connection by one lease, then it is forgotten. All of them live in this
  * process only: after a restart every executor begins a new one and says what it runs.
  */
-import { CloseCode, decodeFrame, encodeFrame, helloFrame } from '@soda-scheduler/protocol';
+import { CloseCode, encodeFrame } from '@soda-scheduler/protocol';
+import { decodeFrame, helloFrame } from '@soda-scheduler/protocol/schemas';
 import type { ExecutorFrame, HelloFrame } from '@soda-scheduler/protocol';
 import type { MasterHandle } from '../../application/master-handle.ts';
 import type { ExecutorLink } from '../../application/ports.ts';

@@ -1,5 +1,11 @@
 /** The OpenAPI 3.1 document, made of the table of routes and the schemas they validate with. */
-import * as protocol from '@soda-scheduler/protocol';
+import {
+  API_BASE,
+  HTTP_LIMITS,
+  NAMESPACE_PATTERN,
+  TASK_ID_PATTERN,
+} from '@soda-scheduler/protocol';
+import * as protocol from '@soda-scheduler/protocol/schemas';
 import { z } from 'zod';
 import { type AnswerKind, answers } from './answers.ts';
 import type { Role } from '../auth.ts';
@@ -115,7 +121,7 @@ function operationOf(route: Route): Json {
 /** `POST /scheduler/v2/task/{task_id}/cancel` -> `postTaskCancel`. */
 function operationIdOf({ method, path }: Route): string {
   const words = path
-    .replace(protocol.API_BASE, '')
+    .replace(API_BASE, '')
     .split(/[/.-]/)
     .filter((word) => word !== '' && !word.startsWith('{'));
   const name = words.map((word) => word[0]?.toUpperCase() + word.slice(1)).join('');
@@ -146,7 +152,6 @@ function parametersOf(route: Route): Json[] {
 }
 
 function patternOf(parameter: string | undefined): string {
-  const { NAMESPACE_PATTERN, TASK_ID_PATTERN } = protocol;
   return (parameter === 'namespace' ? NAMESPACE_PATTERN : TASK_ID_PATTERN).source;
 }
 
@@ -170,7 +175,7 @@ function components(): Json {
     tasks: {
       type: 'array',
       minItems: 1,
-      maxItems: protocol.HTTP_LIMITS.batchCountMax,
+      maxItems: HTTP_LIMITS.batchCountMax,
       items: refTo('SubmitRequest'),
     },
   });

@@ -1,13 +1,11 @@
 /** For those who run the master: the fleet, the probes and the metrics. */
+import { API_BASE, EXECUTOR_ID_PATTERN, HTTP_LIMITS } from '@soda-scheduler/protocol';
 import {
-  API_BASE,
   drainRequest,
-  EXECUTOR_ID_PATTERN,
   executorChange,
   executorCommandResponse,
   executorList,
-  HTTP_LIMITS,
-} from '@soda-scheduler/protocol';
+} from '@soda-scheduler/protocol/schemas';
 import { z } from 'zod';
 import type { NamespacesHandle } from '../../application/process/namespaces-handle.ts';
 import type { CommandOutcome } from '../../domain/effects.ts';

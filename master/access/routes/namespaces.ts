@@ -4,13 +4,15 @@ import {
   DEFAULT_NAMESPACE,
   HTTP_LIMITS,
   NAMESPACE_PATTERN,
+  type NamespaceView as View,
+} from '@soda-scheduler/protocol';
+import {
   namespaceCommandResponse,
   namespaceList,
   namespaceListQuery,
   namespaceSettings,
-  type NamespaceView as View,
   namespaceView,
-} from '@soda-scheduler/protocol';
+} from '@soda-scheduler/protocol/schemas';
 import type {
   NamespaceChange,
   NamespacesHandle,

@@ -1,13 +1,8 @@
 /** From one submit body to what the engine takes: units, defaults, the id; the params as they are. */
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import {
-  HTTP_LIMITS,
-  KIND_LENGTH_MAX,
-  type Range,
-  priorityNames,
-  submitRequest,
-} from '@soda-scheduler/protocol';
+import { HTTP_LIMITS, KIND_LENGTH_MAX, type Range, priorityNames } from '@soda-scheduler/protocol';
+import { submitRequest } from '@soda-scheduler/protocol/schemas';
 import type { z } from 'zod';
 import type { Submission } from '../../application/master-handle.ts';
 import { kindKeyOf, type RetryPolicy, type User } from '../../domain/model/task.ts';

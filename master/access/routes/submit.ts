@@ -2,16 +2,18 @@
 import {
   API_BASE,
   BrokenJson,
-  batchRequest,
-  batchResponse,
   type BatchResult,
-  conflictResponse,
   HTTP_LIMITS,
   type Range,
   RefusedJson,
+} from '@soda-scheduler/protocol';
+import {
+  batchRequest,
+  batchResponse,
+  conflictResponse,
   submitRequest,
   submitResponse,
-} from '@soda-scheduler/protocol';
+} from '@soda-scheduler/protocol/schemas';
 import {
   type MasterHandle,
   type Submission,

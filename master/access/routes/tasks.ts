@@ -1,16 +1,14 @@
 /** What a submitter may do with tasks that are in: read, list, cancel, retry, change, redeliver. */
+import { API_BASE, HTTP_LIMITS, TASK_ID_PATTERN } from '@soda-scheduler/protocol';
 import {
-  API_BASE,
   attemptView as attemptViewSchema,
   cancelRequest,
-  HTTP_LIMITS,
   listQuery,
   patchRequest,
-  TASK_ID_PATTERN,
   taskCommandResponse,
   taskList,
   taskView as taskViewSchema,
-} from '@soda-scheduler/protocol';
+} from '@soda-scheduler/protocol/schemas';
 import type { MasterHandle } from '../../application/master-handle.ts';
 import type { Log } from '../../application/ports.ts';
 import type { CommandOutcome } from '../../domain/effects.ts';

@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { Webhook } from 'standardwebhooks';
-import { callbackBody, type CallbackBody } from '@soda-scheduler/protocol';
+import type { CallbackBody } from '@soda-scheduler/protocol';
+import { callbackBody } from '@soda-scheduler/protocol/schemas';
 import type { Task } from '../../../master/domain/model/task.ts';
 import { AddressPolicy } from '../../../master/infrastructure/callbacks/address-policy.ts';
 import {

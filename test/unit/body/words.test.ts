@@ -6,7 +6,7 @@ import {
   listQuery,
   namespaceSettings,
   submitRequest,
-} from '@soda-scheduler/protocol';
+} from '@soda-scheduler/protocol/schemas';
 import { checkShape } from '../../../master/access/body/fields.ts';
 import { Problem } from '../../../master/access/http/problem.ts';
 

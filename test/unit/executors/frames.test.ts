@@ -1,6 +1,7 @@
 /** What the frames of executors become in the words of the domain. */
 import { expect } from 'chai';
-import { SESSION_LIMITS, decodeFrame, executorFrame } from '@soda-scheduler/protocol';
+import { SESSION_LIMITS } from '@soda-scheduler/protocol';
+import { decodeFrame, executorFrame } from '@soda-scheduler/protocol/schemas';
 import { frameEvent } from '../../../master/access/executors/frames.ts';
 
 /** Of a sequenced frame. */

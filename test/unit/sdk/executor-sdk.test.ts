@@ -7,7 +7,8 @@ import {
   rawJson,
 } from '@soda-scheduler/executor-sdk';
 import { runHandler } from '@soda-scheduler/executor-sdk/testing';
-import { EXECUTOR_ID_PATTERN, executorFrame } from '@soda-scheduler/protocol';
+import { EXECUTOR_ID_PATTERN } from '@soda-scheduler/protocol';
+import { executorFrame } from '@soda-scheduler/protocol/schemas';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import * as errors from '../../../executor-sdk/errors.ts';

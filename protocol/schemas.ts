@@ -1,0 +1,4 @@
+/** The schemas that bodies and frames are validated with, and OpenAPI is made from. */
+export * from './admin-api.ts';
+export * from './http-api.ts';
+export * from './messages.ts';

@@ -1,0 +1,18 @@
+/** Words and numbers of the HTTP API that people type: for whoever offers them, without the schemas. */
+
+export const YEAR_SECONDS = 31_536_000;
+
+export const priorityNames = { low: -3600, normal: 0, high: 3600, urgent: YEAR_SECONDS } as const;
+
+export const taskStates = [
+  'waiting',
+  'offered',
+  'running',
+  'succeeded',
+  'failed',
+  'canceled',
+  'expired',
+] as const;
+
+/** What can become of a callback once its task has ended. */
+export const notificationStates = ['pending', 'delivered', 'gave_up'] as const;

@@ -1,0 +1,60 @@
+/** What a start loads: libraries take longer than everything of ours, so each waits until it is needed. */
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+const built = (path: string): URL => new URL(`../../../${path}`, import.meta.url);
+
+/** The libraries that a built file loads before its first line runs. */
+function librariesOf(entry: URL): string[] {
+  const seen = new Set([entry.href]);
+  const libraries = new Set<string>();
+  for (const file of seen) {
+    const imports = readFileSync(fileURLToPath(file), 'utf8').matchAll(
+      /^(?:import|export|\})[^;]*? from '([^']+)';$|^import '([^']+)';$/gm,
+    );
+    for (const [, from, bare] of imports) {
+      const name = from ?? bare ?? '';
+      if (name.startsWith('.')) seen.add(new URL(name, file).href);
+      else if (name.startsWith('@soda-scheduler/')) seen.add(resolved(name));
+      else if (!name.startsWith('node:')) libraries.add(name);
+    }
+  }
+  return [...libraries].sort();
+}
+
+/** As the packages' `exports` say. */
+function resolved(name: string): string {
+  const [scope = '', pack = '', path] = name.split('/');
+  const manifest = createRequire(import.meta.url)(`${fileURLToPath(built(pack))}/package.json`) as {
+    readonly name: string;
+    readonly exports: Readonly<Record<string, { readonly default: string }>>;
+  };
+  expect(manifest.name).to.equal(`${scope}/${pack}`);
+  const { default: file = '' } = manifest.exports[path === undefined ? '.' : `./${path}`] ?? {};
+  return built(`${pack}/${file}`).href;
+}
+
+describe('what is loaded at the start', () => {
+  it('of a command is neither the master, nor what checks bodies, nor what makes calls', () => {
+    const libraries = librariesOf(built('cli/dist/soda.js'));
+    expect(libraries).to.include.members(['commander', 'standardwebhooks']);
+    expect(libraries).not.to.include('axios');
+    expect(libraries).not.to.include('zod');
+    expect(libraries).not.to.include('express');
+  });
+
+  it('of the client is not what checks bodies', () => {
+    const libraries = librariesOf(built('client/dist/index.js'));
+    expect(libraries).to.deep.equal(['p-retry', 'standardwebhooks', 'uuid']);
+  });
+
+  it('of an executor, beside its session, is nothing but ours', () => {
+    expect(librariesOf(built('executor-sdk/dist/index.js'))).to.deep.equal([]);
+    expect(librariesOf(built('executor-sdk/dist/session/session-thread.js'))).to.deep.equal([
+      'ws',
+      'zod',
+    ]);
+  });
+});
