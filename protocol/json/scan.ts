@@ -5,7 +5,7 @@
  * no double can hold, and more values than any request needs. What it lets pass may be handed on as
  * it is written. It looks at each character once, in one piece: the caller bounds the length.
  */
-import { HTTP_LIMITS, SESSION_LIMITS } from './limits.ts';
+import { HTTP_LIMITS, SESSION_LIMITS } from '../limits.ts';
 
 /** Not JSON. */
 export class BrokenJson extends Error {

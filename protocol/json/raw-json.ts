@@ -1,5 +1,5 @@
 /** JSON that keeps the spelling it was given, on its way through code that writes JSON. */
-import { BrokenJson, RefusedJson, scanValue } from './json-scan.ts';
+import { BrokenJson, RefusedJson, scanValue } from './scan.ts';
 
 /** Made by `rawJson`. */
 export class RawJson {
