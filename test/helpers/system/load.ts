@@ -1,5 +1,9 @@
-/** Clients that submit one task after another, as fast as they are answered. */
+/** Clients that submit one task after another, as fast as they are accepted. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { HttpAnswer, System } from './system.ts';
+
+/** After a refusal, or no answer: what it is to find out takes seconds, and more requests do not hurry it. */
+const BREATH_MS = 50;
 
 export interface Load {
   /** Ids of tasks that were answered 202, in the order of the answers. */
@@ -27,13 +31,15 @@ export function submitAllTheTime(
     while (!isOver()) {
       try {
         const answer = await system.post('/task/submit', { task, user: { group: 'load' } });
-        if (answer.status === 202) accepted.push(String(answer.body['task_id']));
-        else refused.push(answer);
+        if (answer.status === 202) {
+          accepted.push(String(answer.body['task_id']));
+          continue;
+        }
+        refused.push(answer);
       } catch (error) {
         unanswered.push(error);
-        // Nothing listens: without a breath this would be a loop that nothing else gets through.
-        await new Promise((resolve) => setTimeout(resolve, 20));
       }
+      await delay(BREATH_MS);
     }
   };
   const clients = Promise.all(Array.from({ length: clientCount }, client));
