@@ -271,7 +271,7 @@ function lead(shared: Shared, { id, name }: NamespaceRecord) {
     notifier,
     observer: both(
       metrics.of(name),
-      createLogObserver(log, logWith(shared.spare, { namespace: name })),
+      createLogObserver(log, config.logLevel, logWith(shared.spare, { namespace: name })),
     ),
     log,
     policy: policyOf(config, shared.ledCount),

@@ -61,9 +61,26 @@ describe('log', () => {
     expect(error['cause']).to.include({ message: 'inner' });
   });
 
+  it('says what happens to every task to whoever asks for it', () => {
+    for (const [level, written] of [
+      ['debug', ['task accepted', 'task started', 'callback tried', 'task finished']],
+      ['info', []],
+    ] as const) {
+      const { log, lines } = logWith(level);
+      const observer = createLogObserver(log, level);
+      const task = aTask();
+      const notification = notificationOf(task, {});
+      observer.observe({ event: 'task_accepted', task });
+      observer.observe({ event: 'task_started', task, waitedMs: 1 });
+      observer.observe({ event: 'notification_tried', notification, outcome: 'delivered' });
+      observer.observe({ event: 'task_finished', task });
+      expect(lines().map((line) => line['msg'])).to.deep.equal(written);
+    }
+  });
+
   it('warns of attempts that failed, and is quiet about those that went well', () => {
     const { log, lines } = logWith('info');
-    const observer = createLogObserver(log);
+    const observer = createLogObserver(log, 'info');
     const ended = {
       taskSeq: 1,
       attempt: 1,

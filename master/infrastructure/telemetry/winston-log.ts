@@ -91,13 +91,28 @@ const ANYBODYS: ReadonlySet<Observation['event']> = new Set([
   'executor_left',
 ]);
 
+/** What happens to every task, if all goes well: lines of `debug`. */
+function isEveryday(seen: Observation): boolean {
+  if (seen.event === 'notification_tried') return seen.outcome === 'delivered';
+  return EVERYDAY.has(seen.event);
+}
+
+const EVERYDAY: ReadonlySet<Observation['event']> = new Set([
+  'task_accepted',
+  'task_started',
+  'task_finished',
+]);
+
 /**
  * What an operator wants to read without asking is `info` and above; the rest is `debug`.
+ * @param level Of the log: what it leaves out of every task is not put together first.
  * @param spare For what executors can cause as often as they like.
  */
-export function createLogObserver(log: Log, spare = log): Observer {
+export function createLogObserver(log: Log, level: LogLevel, spare = log): Observer {
+  const isVerbose = level === 'debug';
   return {
     observe: (observation) => {
+      if (!isVerbose && isEveryday(observation)) return;
       const isAnybodys = ANYBODYS.has(observation.event);
       logObservation(isAnybodys ? spare : log, observation);
     },
