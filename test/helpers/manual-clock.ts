@@ -61,6 +61,12 @@ export class ManualClock implements Clock {
     this.#now = until;
   }
 
+  /** The process is stopped for so long: all that was due meanwhile comes afterwards. */
+  standStill(ms: number): void {
+    this.#now += ms;
+    this.advance(0);
+  }
+
   /** As `advance`, but each alarm has its consequences before the next. */
   async pass(ms: number): Promise<void> {
     const until = this.#now - this.#followedMs + ms;

@@ -37,7 +37,7 @@ export interface FrameSocket {
 
 export interface Connection {
   readonly socket: FrameSocket;
-  readonly openedAt: number;
+  openedAt: number;
   lastHeardAt: number;
   /** Since the last sweep. */
   heartbeatCount: number;
@@ -91,19 +91,6 @@ export function openConnection(socket: FrameSocket, now: number): Connection {
     executorId: null,
     session: null,
   };
-}
-
-/** Why a connection is to be closed on which nothing has come for too long; null: it is not. */
-export function silenceOf(
-  { session, openedAt, lastHeardAt }: Connection,
-  now: number,
-): { readonly code: CloseCode; readonly reason: string } | null {
-  if (session === null) {
-    if (now - openedAt < SESSION_LIMITS.handshakeTimeoutMs) return null;
-    return { code: CloseCode.handshakeTimeout, reason: 'no hello within 5 s' };
-  }
-  if (now - lastHeardAt < session.leaseMs) return null;
-  return { code: CloseCode.silent, reason: CLOSE_REASONS.silent };
 }
 
 /** Why a connection is to be closed that is given this frame; null: it is not. */

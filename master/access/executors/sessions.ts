@@ -34,16 +34,13 @@ import {
   newSession,
   openConnection,
   processKey,
-  silenceOf,
   floodOf,
   welcomeFrame,
   write,
 } from './session.ts';
+import { forgive, silenceOf, sweeps } from './sweep.ts';
 
 export type { Connection, FrameSocket, SessionsOptions } from './session.ts';
-
-/** Deadlines are looked at this often; they may be noticed so much late. */
-const SWEEP_MS = 1_000;
 
 type Master = Pick<
   MasterHandle,
@@ -98,7 +95,7 @@ export class ExecutorSessions implements ExecutorLink {
   /** Begins to post what executors say to `master`. Once only, before the first connection. */
   attach(master: Master): void {
     this.#master = master;
-    this.#scheduleSweep();
+    this.#callOffSweep = sweeps(this.#options.clock, (now, hiddenMs) => this.#sweep(now, hiddenMs));
   }
 
   /** A new connection. Its owner tells what it receives, and once, when nothing more can come. */
@@ -377,16 +374,9 @@ export class ExecutorSessions implements ExecutorLink {
     session.countedBytes = session.frames.unackedBytes;
   }
 
-  #scheduleSweep(): void {
-    const { clock } = this.#options;
-    this.#callOffSweep = clock.wakeAt(clock.now() + SWEEP_MS, () => {
-      this.#sweep(clock.now());
-      this.#scheduleSweep();
-    });
-  }
-
   /** One timer for all sessions. */
-  #sweep(now: number): void {
+  #sweep(now: number, hiddenMs: number): void {
+    if (hiddenMs > 0) forgive(this.#connections, this.#sessions.values(), now, hiddenMs);
     for (const connection of this.#connections) {
       Object.assign(connection, { heartbeatCount: 0, frameCount: 0, frameBytes: 0 });
       const fault = silenceOf(connection, now);

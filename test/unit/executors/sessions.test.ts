@@ -52,13 +52,15 @@ describe('executor sessions', () => {
     post: (event: Event, bytes?: number) => void;
   };
   let sessions: ExecutorSessions;
+  let clock: ManualClock;
   beforeEach(() => {
     posted = [];
+    clock = new ManualClock();
     master = { term: 1, isFull: false, post: (event, bytes) => posted.push({ event, bytes }) };
     let lastId = 0;
     sessions = new ExecutorSessions({
       namespace: 'default',
-      clock: new ManualClock(),
+      clock,
       heartbeatMs: 5_000,
       leaseMs: 30_000,
       createId: () => `s${++lastId}`,
@@ -125,5 +127,18 @@ describe('executor sessions', () => {
     expect(again.code).to.equal(null);
     sessions.reattachAll();
     expect(sentBytes(), 'nothing is held of sessions that are over').to.equal(0);
+  });
+
+  it('hold nobody for silent who said what the master could not hear while it stood still', () => {
+    const idle = new Executor(sessions, 'x');
+    const gone = new Executor(sessions, 'y');
+    sessions.closed(gone.connection, 1006);
+    clock.standStill(40_000);
+    expect(idle.code).to.equal(null);
+    expect(new Executor(sessions, 'y', gone.session).frames[0]).to.include({ resumed: true });
+    clock.advance(28_000);
+    expect(idle.code).to.equal(null);
+    clock.advance(2_000);
+    expect(idle.code).to.equal(CloseCode.silent);
   });
 });
