@@ -8,6 +8,7 @@ import { hostname } from 'node:os';
 import { createAuthorizer } from './access/auth.ts';
 import { ExecutorGateway } from './access/executors/gateway.ts';
 import { ExecutorSessions } from './access/executors/sessions.ts';
+import { Connections } from './access/http/connections.ts';
 import { createHttpServer } from './access/http/server.ts';
 import { Engine } from './application/engine/engine.ts';
 import { LISTS, Master } from './application/master.ts';
@@ -18,7 +19,7 @@ import { type Part, Lifecycle } from './application/process/lifecycle.ts';
 import { wallClockWatch } from './application/process/wall-clock.ts';
 import { Turnstile } from './application/turnstile.ts';
 import type { Config } from './config.ts';
-import type { Tally } from './domain/bounds.ts';
+import { CONNECTION_COUNT_MAX, type Tally } from './domain/bounds.ts';
 import { defaultPolicy, type Policy } from './domain/state/state.ts';
 import { AddressPolicy } from './infrastructure/callbacks/address-policy.ts';
 import { HttpNotifier } from './infrastructure/callbacks/http-notifier.ts';
@@ -27,7 +28,7 @@ import { createMetrics, type Metrics } from './infrastructure/telemetry/metrics.
 import { NameResolver } from './infrastructure/callbacks/name-resolver.ts';
 import { keepNotifySecret } from './infrastructure/notify-secret.ts';
 import { openSqlStore } from './infrastructure/sql/open.ts';
-import { createClock } from './infrastructure/system.ts';
+import { createClock, openFilesMax } from './infrastructure/system.ts';
 import { spareLog } from './infrastructure/telemetry/spare-log.ts';
 import {
   createLog,
@@ -205,17 +206,20 @@ async function assemble(config: Config, log: ProcessLog) {
     log,
     lead: (record) => lead(shared, record),
   });
+  const rareLog = spareLog(log, () => performance.now(), { lineCount: 1, everyMs: 60_000 });
+  const connections = new Connections(connectionCountMax(), rareLog);
   const gateway = new ExecutorGateway({
-    authorize: (request) => authorizer.authorizeExecutor(request),
+    authorize: (request) => connections.refusalOf(request) ?? authorizer.authorizeExecutor(request),
     namespaces,
     log: spare,
   });
   const http = createHttpServer({
     namespaces,
     authorizer,
+    connections,
     metrics,
     log,
-    rareLog: spareLog(log, () => performance.now(), { lineCount: 1, everyMs: 60_000 }),
+    rareLog,
     host,
     port,
     version: VERSION,
@@ -223,6 +227,11 @@ async function assemble(config: Config, log: ProcessLog) {
   });
   metrics.watch(namespaces, [namespaces, http, notifier, log]);
   return { clock, store, gateway, notifier, resolver, namespaces, http, notifySecrets };
+}
+
+/** The rest of the files is for the database, callbacks and the log. */
+function connectionCountMax(): number {
+  return Math.min(CONNECTION_COUNT_MAX, Math.floor(0.75 * openFilesMax()));
 }
 
 /** What all namespaces have in common. */

@@ -1,4 +1,4 @@
-/** The clock of the real world: every decision of the master is made by its time. */
+/** What the system says: the time, by which every decision of the master is made, and what a process may have. */
 import type { Clock } from '../application/ports.ts';
 
 /** The longest that `setTimeout` can wait; a longer wait is made of several. */
@@ -36,4 +36,13 @@ export function createClock(wall: () => number = Date.now): Clock {
     departureMs: () => wall() - now(),
     followWall: () => void (anchor = wall() - performance.now()),
   };
+}
+
+/** Files and sockets that this process may have open; infinite where the system does not say. */
+export function openFilesMax(): number {
+  const { userLimits } = process.report.getReport() as {
+    readonly userLimits?: { readonly open_files: { readonly soft: number | 'unlimited' } };
+  };
+  const { soft = 'unlimited' } = userLimits?.open_files ?? {};
+  return soft === 'unlimited' ? Number.POSITIVE_INFINITY : soft;
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { type HttpServer, createHttpServer } from '../../master/access/http/server.ts';
+import { Connections } from '../../master/access/http/connections.ts';
 import { createAuthorizer, type Tokens } from '../../master/access/auth.ts';
 import type { Log } from '../../master/application/ports.ts';
 import { AddressPolicy } from '../../master/infrastructure/callbacks/address-policy.ts';
@@ -47,7 +48,11 @@ export class HttpFace {
   port = 0;
   readonly #sockets: Socket[] = [];
 
-  constructor(tokens: Tokens = noTokens, timeoutsMs?: { headers: number; request: number }) {
+  constructor(
+    tokens: Tokens = noTokens,
+    timeoutsMs?: { headers: number; request: number },
+    connectionCountMax = 1_000,
+  ) {
     const metrics = createMetrics('2.0.0-test');
     const namespaces = new StandInNamespaces(this.master);
     metrics.watch(namespaces, [namespaces]);
@@ -55,6 +60,7 @@ export class HttpFace {
     this.http = createHttpServer({
       namespaces,
       authorizer: createAuthorizer(tokens),
+      connections: new Connections(connectionCountMax, this.#log()),
       metrics,
       log: this.#log(),
       rareLog: this.#log(),

@@ -20,6 +20,7 @@ import {
   NAMESPACE_BASE,
   namespaceRoutes,
 } from '../routes/namespaces.ts';
+import type { Connections } from './connections.ts';
 import { openApiOf } from './openapi.ts';
 import { isWebSocketOffer, pipelines, UnreadAnswers } from './pipeline.ts';
 import { answerSocket, Problem } from './problem.ts';
@@ -42,6 +43,7 @@ const FAREWELL_MS = 100;
 export interface HttpServerOptions {
   readonly namespaces: NamespacesHandle;
   readonly authorizer: Authorizer;
+  readonly connections: Connections;
   readonly metrics: HttpMetrics;
   readonly log: Log;
   /** For what strangers can cause as often as they like. */
@@ -108,6 +110,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     take,
   );
   server.timeout = SOCKET_TIMEOUT_MS;
+  options.connections.watch(server);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
     answerBrokenRequest(error, socket, newest.get(socket)),
   );
@@ -125,7 +128,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   return {
     server,
     routes,
-    fills: () => [...serving.bodies.fills(), ...answers.fills()],
+    fills: () => [...options.connections.fills(), ...serving.bodies.fills(), ...answers.fills()],
     listen() {
       const address = listen(server, options.host, options.port);
       opening = address.catch(() => undefined);
@@ -142,7 +145,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
 /** How a request is answered whose turn it is. */
 function answering(options: HttpServerOptions, routes: readonly Route[], serving: Serving) {
-  const { namespaces, metrics } = options;
+  const { namespaces, metrics, connections } = options;
   const hot = new Map(
     routes.filter((route) => route.hot).map((route) => [`${route.method} ${route.path}`, route]),
   );
@@ -157,7 +160,8 @@ function answering(options: HttpServerOptions, routes: readonly Route[], serving
     if (status === 'draining' || status === 'stopped') res.shouldKeepAlive = false;
     // What came behind such a request in one segment was dropped with the offer: to be sent anew.
     if (req.headers.upgrade !== undefined) res.shouldKeepAlive = false;
-    const refusal = refusalOf(req);
+    if (connections.isSpare(req.socket)) res.shouldKeepAlive = false;
+    const refusal = connections.refusalOf(req) ?? refusalOf(req);
     const { path, params } = hotPathOf(req.url ?? '');
     const route = hot.get(`${req.method} ${path}`);
     if (refusal !== null) {
