@@ -3,7 +3,7 @@
  * `http-api.ts`, the master validates with these schemas and generates OpenAPI from them.
  */
 import { z } from 'zod';
-import { instant, label, text } from './fields.ts';
+import { countInQuery, instant, label, text } from './fields.ts';
 import { HTTP_LIMITS, NAMESPACE_PATTERN, SESSION_LIMITS } from './limits.ts';
 import { YEAR_SECONDS } from './words.ts';
 
@@ -101,7 +101,7 @@ export const namespaceView = z.object({
 });
 
 export const namespaceListQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(HTTP_LIMITS.listCountMax).default(50),
+  limit: countInQuery(HTTP_LIMITS.listCountMax).default(50),
   cursor: z.string().regex(NAMESPACE_PATTERN).optional().describe('`next_cursor` of a page.'),
 });
 

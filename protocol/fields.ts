@@ -25,3 +25,12 @@ export const instant = z
 export const label = z
   .string()
   .regex(LABEL_PATTERN, 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : = / -');
+
+const DECIMAL = /^\d{1,9}$/;
+
+/** A count in a query, where it is text: plain decimal, and nothing else that JavaScript takes for a number. */
+export const countInQuery = (max: number) =>
+  z.preprocess(
+    (given) => (typeof given === 'string' && DECIMAL.test(given) ? Number(given) : given),
+    z.int(`expected a whole number from 1 to ${max}, in decimal`).min(1).max(max),
+  );

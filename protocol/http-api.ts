@@ -4,7 +4,7 @@
  * output are ISO 8601 in UTC. Durations are seconds, fractions allowed.
  */
 import { z } from 'zod';
-import { instant, label, text } from './fields.ts';
+import { countInQuery, instant, label, text } from './fields.ts';
 import { HTTP_LIMITS, NEW_TASK_ID_PATTERN, TASK_TYPE_PATTERN } from './limits.ts';
 import { notificationStates, taskStates, YEAR_SECONDS } from './words.ts';
 
@@ -289,7 +289,7 @@ export const listQuery = z.strictObject({
     .enum(notificationStates)
     .optional()
     .describe('Ended tasks whose callback is still tried, was taken, or was given up.'),
-  limit: z.coerce.number().int().min(1).max(HTTP_LIMITS.listCountMax).default(50),
+  limit: countInQuery(HTTP_LIMITS.listCountMax).default(50),
   cursor: z.string().max(256).optional(),
 });
 

@@ -68,7 +68,6 @@ function expected(what: string, input?: unknown): string {
 function given(value: unknown): string {
   if (typeof value === 'string') return `text of ${counted(value.length, 'character')}`;
   if (Array.isArray(value)) return `a list of ${counted(value.length, 'entry', 'entries')}`;
-  if (Number.isNaN(value)) return 'none';
   return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }
 

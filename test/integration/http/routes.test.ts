@@ -231,6 +231,14 @@ describe('HTTP routes', () => {
         'limit=0',
         'limit=201',
         'limit=x',
+        'limit=',
+        'limit=0x10',
+        'limit=1e1',
+        'limit=1.5',
+        'limit=%201',
+        'limit=%2B1',
+        'limit=-1',
+        'limit=2&limit=2',
         'state=done',
         'notification=lost',
         'cursor=MTIz',
@@ -241,6 +249,8 @@ describe('HTTP routes', () => {
         expect(answer.status, bad).to.equal(400);
         expect(answer.json().errors[0]?.field, bad).to.equal(bad.split('=')[0]);
       }
+      const { errors } = (await face.get(`${BASE}/tasks?limit=0x10`)).json();
+      expect(errors[0]?.message).to.equal('expected a whole number from 1 to 200, in decimal');
     });
 
     it('in lists what became of each callback', async () => {
