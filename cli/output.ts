@@ -5,6 +5,7 @@
  */
 import { styleText } from 'node:util';
 import { exactJson } from '@soda-scheduler/client';
+import { visibleJson } from '@soda-scheduler/protocol';
 import Table from 'cli-table3';
 import { ExitCode } from './exit-code.ts';
 
@@ -37,7 +38,7 @@ export class Output {
 
   /** A value for programs, or a line for people. */
   say(value: unknown, line: string): void {
-    process.stdout.write(this.json ? `${JSON.stringify(value)}\n` : `${plain(line)}\n`);
+    process.stdout.write(`${this.json ? onOneLine(JSON.stringify(value)) : plain(line)}\n`);
   }
 
   /** What the client returned, for programs, or a line for people. */
@@ -113,9 +114,12 @@ export function endWithReader(error: NodeJS.ErrnoException): void {
   process.exit(error.code === 'EPIPE' ? ExitCode.ok : ExitCode.failed);
 }
 
-/** JSON on one line: a newline is white space in it, and never part of a value. */
+/**
+ * JSON on one line: a newline is white space in it, and never part of a value. Its values are the same, and
+ * steer no terminal.
+ */
 function onOneLine(json: string): string {
-  return json.replace(/[\r\n]+/g, ' ').trim();
+  return visibleJson(json.replace(/[\r\n]+/g, ' ').trim());
 }
 
 function textOf(cell: Cell): string {

@@ -1,4 +1,5 @@
 /** What an executor tells of itself, and how that reads where its program does not say otherwise. */
+import { visibleJson, visibleText } from '@soda-scheduler/protocol';
 import { headlineOf, isBug, stackOf } from './failure.ts';
 
 /** How much it matters, if nothing else says so. */
@@ -82,18 +83,11 @@ export function printed(event: ExecutorEvent, { format, executorId, at }: LineCo
       ...(taskId !== undefined && { task_id: taskId, attempt }),
       ...(stack !== undefined && { stack }),
     };
-    return `${JSON.stringify(fields).replaceAll(HIDDEN, escaped)}\n`;
+    return `${visibleJson(JSON.stringify(fields))}\n`;
   }
   if (taskId !== undefined && level === 'info') return '';
   // What was thrown may hold what a terminal obeys, or look like a line of its own.
   const lines = stack === undefined ? [] : stack.split('\n').map((line) => `    ${line}`);
   const head = `${at.toISOString()} soda executor: ${message.replaceAll(/\s+/g, ' ')}`;
-  return `${[head, ...lines].join('\n').replaceAll(HIDDEN, escaped)}\n`;
-}
-
-// oxlint-disable-next-line no-control-regex -- these are what is looked for
-const HIDDEN = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029]/g;
-
-function escaped(char: string): string {
-  return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return `${visibleText([head, ...lines].join('\n'))}\n`;
 }

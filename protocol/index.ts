@@ -14,4 +14,5 @@ export type * from './messages.ts';
 export * from './paths.ts';
 export * from './json/raw-json.ts';
 export * from './session.ts';
+export * from './visible.ts';
 export * from './words.ts';

@@ -44,7 +44,7 @@ describe('log', () => {
 
   it('lets no text of users break a line, reach a terminal, or grow without end', () => {
     const { log, written, lines } = logWith('info');
-    const hostile = 'a\nb\u001b[2Jc\u009bd\u2028e\u007f';
+    const hostile = 'a\nb\u001b[2Jc\u009bd\u2028e\u007ff\u202eg\u2066h\u200f';
     log.warn(hostile, { reason: hostile, long: 'x'.repeat(10_000) });
     expect(written[0]?.trimEnd()).to.match(/^[ -~…]*$/);
     const [line] = lines();

@@ -2,6 +2,7 @@
  * The log: one JSON object a line on standard output, with `ts`, `level`, `msg` and snake_case
  * fields. Text that users chose is cut, and cannot break a line or reach a terminal's controls.
  */
+import { visibleJson } from '@soda-scheduler/protocol';
 import { createLogger, format, transports } from 'winston';
 import type { Log, Observer } from '../../application/ports.ts';
 import { type Fill, LOG_BYTES_MAX, LOG_TEXT_LENGTH_MAX } from '../../domain/bounds.ts';
@@ -70,10 +71,7 @@ function lineOf(level: string, message: string, fields: Fields | undefined): str
     if (typeof value === 'string') return cut(value);
     return value instanceof Error ? errorFields(value) : value;
   });
-  // JSON leaves DEL, the C1 controls and two line separators as they are.
-  return line.replace(/[\u007f-\u009f\u2028\u2029]/g, (char) => {
-    return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
+  return visibleJson(line);
 }
 
 function errorFields(error: Error): Fields {

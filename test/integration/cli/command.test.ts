@@ -124,13 +124,18 @@ describe('soda', function () {
     it('shows a task without the control characters in it', async () => {
       await submit('--id', 'a');
       api.finish('a', 'failed');
-      api.change('a', { error: { message: 'bad\u001b[31m codec\nsecond' } });
+      const message = 'bad\u001b[31m codec\nsecond\u009b1m \u202edriht\u2066';
+      api.change('a', { error: { message } });
       const { out } = await run(['task', 'get', 'a']);
       expect(out)
         .to.match(/^state: +failed$/m)
-        .and.to.match(/^error: +bad \[31m codec second$/m);
-      const shown = JSON.parse((await run(['task', 'get', 'a', '--json'])).out);
-      expect(shown).to.include({ task_id: 'a', state: 'failed' });
+        .and.to.match(/^error: +bad \[31m codec second 1m  driht $/m);
+      for (const command of ['get', 'list']) {
+        const named = command === 'get' ? ['a'] : [];
+        const shown = await run(['task', command, ...named, '--json']);
+        expect(shown.out).to.match(/^[ -~]*\n$/);
+        expect(JSON.parse(shown.out)).to.deep.include({ task_id: 'a', error: { message } });
+      }
     });
 
     it('watches until the end, which decides how it ends', async () => {

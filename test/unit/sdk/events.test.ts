@@ -81,14 +81,14 @@ describe('lines of an executor', () => {
   });
 
   it('cannot be broken, nor hold what a terminal obeys', () => {
-    const error = new Error('a\u001b[2J\u2028b\nsoda executor: c');
+    const error = new Error('a\u001b[2J\u2028b\nsoda executor: c\u202ed');
     const event = eventOf({ type: 'handler_failed', ...thrownIn('it failed', error) });
     const lines = printed(event, text).trimEnd().split('\n');
-    expect(lines[0]).to.match(/it failed: Error: a\\u001b\[2J b soda executor: c$/);
+    expect(lines[0]).to.match(/it failed: Error: a\\u001b\[2J b soda executor: c\\u202ed$/);
     expect(lines.slice(1).every((line) => line.startsWith('    '))).to.equal(true);
     expect(lines.join('')).not.to.contain('\u001b');
     const json = printed(event, { ...context, format: 'json' });
-    for (const char of ['\n', '\u2028', '\u001b']) expect(json.trimEnd()).not.to.contain(char);
+    for (const char of ['\n', '\u2028', '\u001b', '\u202e']) expect(json.trimEnd()).not.to.contain(char);
     expect(JSON.parse(json)).to.deep.include({ ts: context.at.toISOString(), level: 'warn' });
   });
 
