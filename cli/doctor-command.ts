@@ -83,9 +83,10 @@ async function checkMaster(options: ConnectionOptions): Promise<Finding[]> {
   } catch (error) {
     return absent(base, reasonOf(error));
   }
-  const said = (await ready.json().catch(() => ({}))) as Record<string, string>;
-  const { status, detail } = said;
-  if (status === undefined && detail === undefined) {
+  const said = (await ready.json().catch(() => null)) as Record<string, unknown> | null;
+  const { status, detail } = said ?? {};
+  const isMaster = ready.ok ? status === 'ready' : typeof detail === 'string';
+  if (!isMaster) {
     const what = `${base} answers, but not as a master does (HTTP ${ready.status})`;
     return [{ check: 'master', state: 'failed', detail: what }];
   }
@@ -97,7 +98,7 @@ async function checkMaster(options: ConnectionOptions): Promise<Finding[]> {
   const metrics = await ask('/metrics')
     .then((answer) => (answer.ok ? answer.text() : ''))
     .catch(() => '');
-  const what = [base, status ?? detail, version && `version ${version}`].filter(Boolean);
+  const what = [base, ready.ok ? status : detail, version && `version ${version}`].filter(Boolean);
   const state = ready.ok ? 'ok' : 'failed';
   return [
     { check: 'master', state, detail: what.join(', ') },

@@ -49,14 +49,21 @@ export function adviceOn(error: unknown): string | null {
     const cause = error.cause as NodeJS.ErrnoException | undefined;
     return cause?.code === 'ECONNRESET' ? 'the connection was closed: is it https there?' : null;
   }
-  if (error.problem !== null) return null;
-  return [502, 503, 504].includes(error.status)
+  if (isOfMaster(error)) return null;
+  return [429, 502, 503, 504].includes(error.status)
     ? 'this is the answer of a proxy in front of the master: is the master up?'
-    : 'this is no answer of a master: check SODA_URL, or --url';
+    : 'check SODA_URL, or --url';
+}
+
+/** An item of a batch has no words of its own, and its code is not the status. */
+function isOfMaster({ problem, status, code }: SodaError): boolean {
+  return problem !== null || status !== code;
 }
 
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof Failure) return error.exitCode;
-  if (error instanceof SodaError) return byCode[error.code] ?? ExitCode.failed;
-  return ExitCode.failed;
+  if (!(error instanceof SodaError)) return ExitCode.failed;
+  const code = byCode[error.code] ?? ExitCode.failed;
+  // What somebody else has not found may well be there.
+  return isOfMaster(error) || code === ExitCode.unreachable ? code : ExitCode.failed;
 }

@@ -5,7 +5,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AxiosInstance, AxiosResponse, CreateAxiosDefaults } from 'axios';
 import pRetry from 'p-retry';
-import { apiBaseOf, expectKnown, type Problem } from '@soda-scheduler/protocol';
+import { apiBaseOf, expectKnown } from '@soda-scheduler/protocol';
+import { valueOf } from './answer.ts';
 import { remember } from './exact-json.ts';
 import { SodaError } from './soda-error.ts';
 
@@ -22,6 +23,8 @@ export interface Call {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** From the root of the master. */
   readonly path: string;
+  /** One that every answer to it has: what has it not does not come from a master. */
+  readonly field: string;
   readonly query?: object;
   /** A value, or JSON text. */
   readonly body?: unknown;
@@ -138,7 +141,7 @@ export class ApiCaller {
     });
   }
 
-  async tryOnce({ method, path, query, body, signal }: Call): Promise<unknown> {
+  async tryOnce({ method, path, field, query, body, signal }: Call): Promise<unknown> {
     let answer: AxiosResponse<string>;
     try {
       this.#axios ??= connection(this.#defaults);
@@ -160,10 +163,7 @@ export class ApiCaller {
       const message = `no answer from ${this.#url}: ${(reason ?? text) || code || 'unknown'}${advice}`;
       throw new SodaError(message, { status: 0, cause: error });
     }
-    const { status, data } = answer;
-    const said = valueOf(data);
-    if (status >= 200 && status < 300 && typeof said === 'object') return remember(said, data);
-    throw errorOf(answer, said);
+    return remember(valueOf(answer, field, this.#url), answer.data);
   }
 }
 
@@ -171,28 +171,4 @@ export class ApiCaller {
 async function connection(defaults: CreateAxiosDefaults): Promise<AxiosInstance> {
   const { create } = await import('axios');
   return create(defaults);
-}
-
-/** What is not JSON does not come from a master. */
-function valueOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
-/** Also of a 200 that is none: a page of whatever else listens there. */
-function errorOf({ status, statusText, headers }: AxiosResponse<string>, body: unknown): SodaError {
-  const told = (typeof body === 'object' && body !== null ? body : {}) as Partial<Problem> & {
-    message?: string;
-  };
-  const wrongFields = told.errors?.map(({ field, message }) => `${field}: ${message}`).join('; ');
-  const said = wrongFields || told.detail || told.message || `HTTP ${status} ${statusText}`;
-  const seconds = Number(headers['retry-after']);
-  return new SodaError(said, {
-    status,
-    problem: Object.keys(told).length > 0 ? (told as Problem) : null,
-    retryAfterMs: Number.isFinite(seconds) ? seconds * 1000 : null,
-  });
 }

@@ -95,16 +95,16 @@ export function createClient(options: ClientOptions): SodaClient {
   async function call<T>(
     method: Call['method'],
     path: string,
-    more: Omit<Call, 'method' | 'path'> = {},
+    more: Partial<Omit<Call, 'method' | 'path'>> = {},
   ): Promise<T> {
-    return (await api.call({ method, path: api.base + path, ...more })) as T;
+    return (await api.call({ method, path: api.base + path, field: 'task_id', ...more })) as T;
   }
   const taskPath = (taskId: string, command = '') =>
     `/task/${encodeURIComponent(taskId)}${command}`;
 
   const page = async (query: ListQuery = {}, options: CallOptions = {}) => {
     const signal = signalOf(options);
-    return withTexts(await call<TaskList>('GET', '/tasks', { query, signal }));
+    return withTexts(await call<TaskList>('GET', '/tasks', { field: 'tasks', query, signal }));
   };
 
   return {
@@ -116,7 +116,8 @@ export function createClient(options: ClientOptions): SodaClient {
     },
     async attempt(taskId, attempt, options = {}) {
       const signal = signalOf(options);
-      return call('GET', taskPath(taskId, `/attempt/${attempt}`), { signal });
+      const path = taskPath(taskId, `/attempt/${attempt}`);
+      return call('GET', path, { field: 'attempt', signal });
     },
     page,
     list: (query = {}, options = {}) => listAll(page, query, options),

@@ -34,19 +34,21 @@ export interface ExecutorCalls {
 }
 
 export function executorCalls(api: ApiCaller): ExecutorCalls {
+  const field = 'executor_id';
   const pathOf = (id: string, command = '') =>
     `${api.base}/executor/${encodeURIComponent(id)}${command}`;
   return {
     async executors(options = {}) {
       const signal = signalOf(options);
-      const answer = await api.call({ method: 'GET', path: `${api.base}/executors`, signal });
+      const path = `${api.base}/executors`;
+      const answer = await api.call({ method: 'GET', path, field: 'executors', signal });
       return (answer as ExecutorList).executors;
     },
     async drainExecutor(executorId, options = {}) {
       const signal = signalOf(options, 'timeout');
       const { timeout } = options;
       const path = pathOf(executorId, '/drain');
-      return lastingOf(await api.call({ method: 'POST', path, body: { timeout }, signal }));
+      return lastingOf(await api.call({ method: 'POST', path, field, body: { timeout }, signal }));
     },
     async waitForDrain(executorId, options = {}) {
       signalOf(options, 'onAway', 'onBack');
@@ -54,12 +56,12 @@ export function executorCalls(api: ApiCaller): ExecutorCalls {
     },
     async resumeExecutor(executorId, options = {}) {
       const signal = signalOf(options);
-      await api.call({ method: 'POST', path: pathOf(executorId, '/resume'), signal });
+      await api.call({ method: 'POST', path: pathOf(executorId, '/resume'), field, signal });
     },
     async changeExecutor(executorId, change, options = {}) {
       const signal = signalOf(options);
       const path = pathOf(executorId);
-      return lastingOf(await api.call({ method: 'PATCH', path, body: change, signal }));
+      return lastingOf(await api.call({ method: 'PATCH', path, field, body: change, signal }));
     },
   };
 }

@@ -22,24 +22,37 @@ export interface NamespaceCalls {
 }
 
 export function namespaceCalls(api: ApiCaller): NamespaceCalls {
+  const field = 'name';
   const pathOf = (name: string) => `${API_BASE}/namespace/${encodeURIComponent(name)}`;
   return {
     namespaces: (options = {}) =>
       listNamespaces(async (cursor) => {
-        const call = { method: 'GET', path: `${API_BASE}/namespaces`, query: { cursor } } as const;
+        const path = `${API_BASE}/namespaces`;
+        const call = { method: 'GET', path, field: 'namespaces', query: { cursor } } as const;
         return (await api.call({ ...call, signal: signalOf(options) })) as NamespaceList;
       }),
     async namespace(name, options = {}) {
       const signal = signalOf(options);
-      return (await api.call({ method: 'GET', path: pathOf(name), signal })) as NamespaceView;
+      return (await api.call({
+        method: 'GET',
+        path: pathOf(name),
+        field,
+        signal,
+      })) as NamespaceView;
     },
     async setNamespace(name, settings = {}, options = {}) {
       const signal = signalOf(options);
       const path = pathOf(name);
-      return (await api.call({ method: 'PUT', path, body: settings, signal })) as NamespaceView;
+      return (await api.call({
+        method: 'PUT',
+        path,
+        field,
+        body: settings,
+        signal,
+      })) as NamespaceView;
     },
     async deleteNamespace(name, options = {}) {
-      await api.call({ method: 'DELETE', path: pathOf(name), signal: signalOf(options) });
+      await api.call({ method: 'DELETE', path: pathOf(name), field, signal: signalOf(options) });
     },
   };
 }

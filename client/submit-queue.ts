@@ -117,7 +117,12 @@ export class SubmitQueue {
     if (others.length === 0) return [await this.#result(only)];
     const body = `{"tasks":[${batch.map(({ json }) => json).join(',')}]}`;
     const path = `${this.#api.base}/task/submit-batch`;
-    const { results } = (await this.#api.tryOnce({ method: 'POST', path, body })) as BatchResponse;
+    const { results } = (await this.#api.tryOnce({
+      method: 'POST',
+      path,
+      field: 'results',
+      body,
+    })) as BatchResponse;
     if (results.length === batch.length) return results;
     throw new SodaError('the answer does not fit the batch', { status: 502 });
   }
@@ -125,7 +130,7 @@ export class SubmitQueue {
   async #result({ taskId, json }: Submit): Promise<BatchResult> {
     try {
       const path = `${this.#api.base}/task/submit`;
-      await this.#api.tryOnce({ method: 'POST', path, body: json });
+      await this.#api.tryOnce({ method: 'POST', path, field: 'task_id', body: json });
       return { task_id: taskId, code: 202 };
     } catch (error) {
       const told = error instanceof SodaError && error.status === 409 ? error.problem : null;

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ExecutorList, TaskView } from '@soda-scheduler/protocol';
-import type { AbsenceOptions, ApiCaller } from './api-call.ts';
+import type { AbsenceOptions, ApiCaller, Call } from './api-call.ts';
 
 const POLL_MS_MIN = 100;
 const POLL_MS_MAX = 5_000;
@@ -25,9 +25,12 @@ export function waitForTask(
   taskId: string,
   { onProgress, ...options }: WaitOptions,
 ): Promise<TaskView> {
-  const path = `${api.base}/task/${encodeURIComponent(taskId)}`;
+  const question = {
+    path: `${api.base}/task/${encodeURIComponent(taskId)}`,
+    field: 'task_id',
+  };
   let seen = '';
-  return polled<TaskView>(api, path, options, (task) => {
+  return polled<TaskView>(api, question, options, (task) => {
     const now = JSON.stringify([task.state, task.attempt, task.progress]);
     const isNew = now !== seen;
     seen = now;
@@ -42,7 +45,8 @@ export async function waitForDrain(
   executorId: string,
   options: PatientOptions,
 ): Promise<void> {
-  await polled<ExecutorList>(api, `${api.base}/executors`, options, ({ executors }) => {
+  const question = { path: `${api.base}/executors`, field: 'executors' };
+  await polled<ExecutorList>(api, question, options, ({ executors }) => {
     // Of one id there may be several processes: one that took it over, and others that still work.
     const isBusy = executors.some(
       ({ executor_id, task_id }) => executor_id === executorId && task_id !== null,
@@ -54,14 +58,14 @@ export async function waitForDrain(
 /** The first answer that is `over`. After one that is `changed` the next question comes soon. */
 async function polled<T>(
   api: ApiCaller,
-  path: string,
+  question: Pick<Call, 'path' | 'field'>,
   options: PatientOptions,
   judge: (answer: T) => 'over' | 'changed' | 'same',
 ): Promise<T> {
   const { signal } = options;
   let waitMs = POLL_MS_MIN;
   for (;;) {
-    const answer = (await api.callPatiently({ method: 'GET', path, signal }, options)) as T;
+    const answer = (await api.callPatiently({ method: 'GET', ...question, signal }, options)) as T;
     const judgement = judge(answer);
     if (judgement === 'over') return answer;
     waitMs = judgement === 'same' ? Math.min(waitMs * POLL_GROWTH, POLL_MS_MAX) : POLL_MS_MIN;

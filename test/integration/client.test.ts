@@ -169,7 +169,7 @@ describe('client', () => {
     master.intercept = () => [
       400,
       {
-        detail: 'The request is not valid:',
+        code: 400,
         errors: [{ field: 'task.type', message: 'expected' }],
       },
     ];

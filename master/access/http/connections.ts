@@ -36,7 +36,10 @@ export class Connections {
     // Without anybody who listens to it this would be the end of the process.
     server.once('listening', () =>
       server.on('error', ({ message }) =>
-        this.#rareLog.warn('a connection cannot be taken', { event: 'connections', error: message }),
+        this.#rareLog.warn('a connection cannot be taken', {
+          event: 'connections',
+          error: message,
+        }),
       ),
     );
   }

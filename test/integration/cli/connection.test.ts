@@ -75,8 +75,13 @@ describe('soda and its way to the master', function () {
     api.intercept = () => [200, '<html>'];
     const other = await get(api.url);
     expect(other.err).to.match(
-      /^soda: HTTP 200 .*\nsoda: this is no answer of a master: check SODA_URL/,
+      /^soda: http:.* does not look like a Soda Scheduler master: .*\nsoda: check SODA_URL, or --url\n$/,
     );
     expect(other.code).to.equal(1);
+    api.intercept = () => [404, '<html>'];
+    expect(
+      (await get(api.url)).code,
+      'a task may be there that somebody else does not find',
+    ).to.equal(1);
   });
 });

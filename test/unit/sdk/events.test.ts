@@ -88,7 +88,8 @@ describe('lines of an executor', () => {
     expect(lines.slice(1).every((line) => line.startsWith('    '))).to.equal(true);
     expect(lines.join('')).not.to.contain('\u001b');
     const json = printed(event, { ...context, format: 'json' });
-    for (const char of ['\n', '\u2028', '\u001b', '\u202e']) expect(json.trimEnd()).not.to.contain(char);
+    for (const char of ['\n', '\u2028', '\u001b', '\u202e'])
+      expect(json.trimEnd()).not.to.contain(char);
     expect(JSON.parse(json)).to.deep.include({ ts: context.at.toISOString(), level: 'warn' });
   });
 
