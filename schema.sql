@@ -47,7 +47,7 @@ CREATE TABLE namespace (
   paused_reason MEDIUMTEXT NULL,
   -- When the pause ends by itself; NULL: never.
   paused_until BIGINT NULL,
-  -- short, normal or long: how long its history is kept.
+  -- short, normal or long: how long tasks are kept that end from now on.
   retention VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   -- Tasks that may wait; NULL: only the bound of the master.
   max_waiting INT NULL,
@@ -286,7 +286,9 @@ CREATE TABLE installation (
   value MEDIUMTEXT NOT NULL
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
--- Tasks that ended on that day (UTC), one table a day, made ahead; retention drops whole tables.
+-- Tasks that ended on that day (UTC), one table a day, made ahead; retention drops whole tables. Those of
+-- namespaces whose retention is short or long are in tables of their own, task_history_short_YYYYMMDD and
+-- task_history_long_YYYYMMDD, with the same columns and indexes, where there are any.
 -- The row is also the outbox row of the callback, so that both come with one commit. The columns
 -- up to `params` are those of `task` at its end; columns that came later stand last in every table.
 -- Tables that 2.0.0 made keep its indexes `id` (id) and `notify` (notify_state, notify_next_at, seq)
@@ -370,7 +372,7 @@ CREATE TABLE task_history_YYYYMMDD (
   checkpoint MEDIUMTEXT NULL,
   -- JSON for the handler. The master never reads it.
   params MEDIUMTEXT NOT NULL,
-  -- When the task ended; its UTC day names the table.
+  -- When the task ended; its UTC day names the table, and what its namespace's retention was then.
   finished_at BIGINT NOT NULL,
   -- attempts_exhausted, non_retryable, crash_budget, not_started or deadline.
   failure_reason VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NULL,

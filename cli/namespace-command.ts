@@ -63,6 +63,13 @@ function setCommand(): Command {
     .addArgument(name())
     .option('--max-waiting <count>', 'refuse tasks while so many wait; none: no limit', limit)
     .option('--max-running <count>', 'run so many at the same time; none: no limit', limit)
+    .addOption(
+      new Option('--retention <class>', 'how long tasks are kept that end from now on').choices([
+        'short',
+        'normal',
+        'long',
+      ]),
+    )
     .option('--pause [reason]', 'begin nothing until --resume; what runs goes on')
     .option('--until <time>', 'with --pause: ISO 8601 with a zone, or epoch milliseconds')
     .addOption(new Option('--resume', 'end a pause').conflicts(['pause', 'until']))
@@ -93,13 +100,14 @@ function deleteCommand(): Command {
 interface SetOptions {
   readonly maxWaiting?: number | 'none';
   readonly maxRunning?: number | 'none';
+  readonly retention?: NamespaceView['retention'];
   readonly pause?: string | true;
   readonly until?: string;
   readonly resume?: true;
 }
 
 function settingsOf(options: SetOptions): NamespaceSettings {
-  const { maxWaiting, maxRunning, pause, until, resume } = options;
+  const { maxWaiting, maxRunning, retention, pause, until, resume } = options;
   if (until !== undefined && pause === undefined) {
     throw new Failure('--until says when a pause ends: give --pause too', ExitCode.usage);
   }
@@ -107,6 +115,7 @@ function settingsOf(options: SetOptions): NamespaceSettings {
   return {
     ...(maxWaiting !== undefined && { max_waiting: maxWaiting === 'none' ? null : maxWaiting }),
     ...(maxRunning !== undefined && { max_running: maxRunning === 'none' ? null : maxRunning }),
+    ...(retention !== undefined && { retention }),
     ...(resume === true && { paused: null }),
     ...(pause !== undefined && { paused: { reason, until: instantOf(until) } }),
   };

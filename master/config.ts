@@ -3,30 +3,20 @@
  * makes its flags from it and `docs/configuration.md` its table. Reads secrets from files; prints
  * nothing and never puts a secret into a message.
  */
-import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { DEFAULT_PORT } from '@soda-scheduler/protocol';
 import { z } from 'zod';
 import { AddressPolicy } from './infrastructure/callbacks/address-policy.ts';
 import { CallbackSigner } from './infrastructure/callbacks/callback-message.ts';
 import { readDatabaseUrl } from './infrastructure/sql/database-url.ts';
+import {
+  type ConfigField,
+  type ConfigSources,
+  rawValue,
+  tokenProblems,
+  withoutPassword,
+} from './config-sources.ts';
 import { isServiceLink, unknownVariables } from './unknown-variables.ts';
-
-export interface ConfigField {
-  /** The environment variable. `fromFile` fields have another one, with `_FILE` at its end. */
-  readonly env: string;
-  /** `--lease`. Of a secret: `--admin-token-file`, because a command line is no secret. */
-  readonly flag: string;
-  /** The flag as a property, as commander names it: `adminTokenFile`. */
-  readonly flagKey: string;
-  /** What the flag takes, `seconds`; null for a switch. */
-  readonly value: string | null;
-  readonly description: string;
-  /** Null: none. */
-  readonly default: string | null;
-  readonly secret: boolean;
-  readonly fromFile: boolean;
-}
 
 interface FieldMeta {
   readonly env: string;
@@ -38,6 +28,8 @@ interface FieldMeta {
 
 const TOKEN_LENGTH_MIN = 16;
 const YEAR_SECONDS = 31_536_000;
+/** Where nobody says. */
+const LONG_DAYS = 90;
 /** Without tokens the master is for the programs of this machine, which reach these anyway. */
 const LOOPBACK = ['127.0.0.0/8', '::1'];
 const fieldMeta = z.registry<FieldMeta>();
@@ -174,10 +166,20 @@ const configSchema = z.object({
     .register(fieldMeta, { env: 'SODA_CRASH_BUDGET', value: 'count', default: '3' }),
   retentionDays: wholeNumber(2, 3650)
     .describe(
-      'Days for which finished tasks, and their ids, are kept. At least two: callbacks are tried ' +
-        'for about one.',
+      'Days for which finished tasks, and their ids, are kept, in namespaces whose `retention` is ' +
+        '`normal`: in all, unless told otherwise. At least two: callbacks are tried for about one.',
     )
     .register(fieldMeta, { env: 'SODA_RETENTION_DAYS', value: 'days', default: '7' }),
+  retentionShortDays: wholeNumber(2, 3650)
+    .describe('The same where it is `short`. Not more than `SODA_RETENTION_DAYS`.')
+    .register(fieldMeta, { env: 'SODA_RETENTION_SHORT_DAYS', value: 'days', default: '2' }),
+  retentionLongDays: wholeNumber(2, 3650)
+    .nullable()
+    .describe(
+      'The same where it is `long`. Not less than `SODA_RETENTION_DAYS`; without one: 90, or as ' +
+        'many as that if it is more.',
+    )
+    .register(fieldMeta, { env: 'SODA_RETENTION_LONG_DAYS', value: 'days' }),
   laneWindow: wholeNumber(100, 1_000_000)
     .describe('Waiting tasks of each lane that are held in memory.')
     .register(fieldMeta, { env: 'SODA_LANE_WINDOW', value: 'count', default: '10000' }),
@@ -203,7 +205,10 @@ const configSchema = z.object({
 type Parsed = z.output<typeof configSchema>;
 
 /** Names end in their unit. `notifySecrets` is empty where the master is to use its own. */
-export type Config = Readonly<Omit<Parsed, 'databaseUrl' | 'notifyAllow' | 'notifySecrets'>> & {
+export type Config = Readonly<
+  Omit<Parsed, 'databaseUrl' | 'retentionLongDays' | 'notifyAllow' | 'notifySecrets'>
+> & {
+  readonly retentionLongDays: number;
   readonly databaseUrl: string;
   readonly notifyAllow: readonly string[];
   readonly notifySecrets: readonly string[];
@@ -238,12 +243,6 @@ export const configFields: readonly (ConfigField & { readonly name: Name })[] = 
   },
 );
 
-export interface ConfigSources {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** By `flagKey`; keys that are not of this table are the caller's. */
-  readonly flags: Readonly<Record<string, string | boolean | undefined>>;
-}
-
 export type ConfigOutcome =
   /** `warnings`: of secrets that others can see. They name no secret. */
   | { readonly config: Config; readonly warnings: readonly string[] }
@@ -265,6 +264,7 @@ export function loadConfig({ env, flags }: ConfigSources): ConfigOutcome {
     const field = configFields.find(({ name }) => name === issue.path[0]);
     problems.push(`${field?.env}: ${issue.message}`);
   }
+  if (parsed.success) problems.push(...retentionProblems(parsed.data));
   if (!parsed.success || problems.length > 0) return { problems };
   const { data } = parsed;
   return {
@@ -272,12 +272,28 @@ export function loadConfig({ env, flags }: ConfigSources): ConfigOutcome {
     config: Object.freeze({
       ...data,
       databaseUrl: data.databaseUrl ?? `sqlite:${path.join(data.dataDir, 'soda.db')}`,
+      retentionLongDays: data.retentionLongDays ?? Math.max(LONG_DAYS, data.retentionDays),
       notifyAllow: Object.freeze(
         data.adminToken === null ? [...data.notifyAllow, ...LOOPBACK] : data.notifyAllow,
       ),
       notifySecrets: Object.freeze(data.notifySecrets),
     }),
   };
+}
+
+/** What is to be kept for longer is not kept for less. */
+function retentionProblems({
+  retentionShortDays: short,
+  retentionDays: normal,
+  retentionLongDays: long,
+}: Parsed): string[] {
+  const than = `SODA_RETENTION_DAYS, which is ${normal}`;
+  return [
+    ...(short > normal ? [`SODA_RETENTION_SHORT_DAYS: expected at most ${than}`] : []),
+    ...(long !== null && long < normal
+      ? [`SODA_RETENTION_LONG_DAYS: expected at least ${than}`]
+      : []),
+  ];
 }
 
 /** What `--print-config` shows: secrets only as being set or not. */
@@ -294,87 +310,6 @@ function isSet(secret: unknown): boolean {
   return Array.isArray(secret) ? secret.length > 0 : secret !== null;
 }
 
-function rawValue(
-  field: ConfigField,
-  { env, flags }: ConfigSources,
-  problems: string[],
-  warnings: string[],
-): string | null {
-  const flag = flags[field.flagKey];
-  const fileVariable = `${field.env}_FILE`;
-  if (flag !== undefined) {
-    if (field.secret) return readSecret(field.flag, String(flag), problems, warnings);
-    if (field.fromFile && withoutPassword(String(flag)).includes('***')) {
-      const remedy = `put it into a file and name that in ${fileVariable}`;
-      warnings.push(
-        `${field.flag}: a password on the command line is seen by everybody: ${remedy}`,
-      );
-    }
-    return String(flag);
-  }
-  // An empty variable counts as absent: that is how compose files and shells say "not set".
-  const direct = env[field.env] || null;
-  const file = field.fromFile ? env[fileVariable] || null : null;
-  if (direct !== null && file !== null) {
-    problems.push(`${field.env}: set, and ${fileVariable} too: keep one of them`);
-    return direct;
-  }
-  if (file !== null) return readSecret(fileVariable, file, problems, warnings);
-  return direct ?? field.default;
-}
-
-function readSecret(
-  source: string,
-  file: string,
-  problems: string[],
-  warnings: string[],
-): string | null {
-  try {
-    if ((statSync(file).mode & 0o004) !== 0) {
-      warnings.push(`${source}: every user of this machine can read the file: chmod o-r ${file}`);
-    }
-    const text = readFileSync(file, 'utf8').trim();
-    if (text !== '') return text;
-    problems.push(`${source}: the file is empty`);
-  } catch (error) {
-    problems.push(`${source}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`);
-  }
-  return null;
-}
-
-/**
- * All three tokens or none. With some of them, it would have to be guessed whether the others'
- * doors are meant to be open or shut.
- */
-function tokenProblems(raw: Readonly<Record<string, string | null>>): string[] {
-  const tokens = (['adminToken', 'submitToken', 'executorToken'] as const).map((name) => ({
-    env: `SODA_${name.replace('Token', '').toUpperCase()}_TOKEN`,
-    value: raw[name] ?? null,
-  }));
-  const missing = tokens.filter(({ value }) => value === null).map(({ env }) => env);
-  if (missing.length > 0) {
-    const host = raw['host'] ?? '';
-    if (!/^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1)$/i.test(host)) {
-      return [
-        `SODA_HOST: beyond loopback all three tokens are required; ${missing.join(', ')} not set`,
-      ];
-    }
-    if (missing.length < tokens.length) {
-      return [`${missing.join(', ')}: not set; set all three tokens, or none of them on loopback`];
-    }
-    return [];
-  }
-  const distinct = new Set(tokens.map(({ value }) => value)).size;
-  return distinct === tokens.length ? [] : ['SODA_*_TOKEN: two of the three tokens are the same'];
-}
-
-function withoutPassword(text: string): string {
-  const url = text.startsWith('sqlite:') ? null : urlOf(text);
-  if (url === null) return text;
-  if (url.password !== '') url.password = '***';
-  return url.href;
-}
-
 function works(build: () => unknown): boolean {
   try {
     build();
@@ -382,8 +317,4 @@ function works(build: () => unknown): boolean {
   } catch {
     return false;
   }
-}
-
-function urlOf(text: string): URL | null {
-  return URL.canParse(text) ? new URL(text) : null;
 }

@@ -138,14 +138,18 @@ function outside({ store, resolver, notifier }: Parts): Part[] {
 
 /** What is to be done at times. */
 function upkeep({ store, clock, namespaces }: Parts, config: Config, log: Log): Part[] {
-  const { retentionDays } = config;
+  const days = {
+    short: config.retentionShortDays,
+    normal: config.retentionDays,
+    long: config.retentionLongDays,
+  };
   const follow = (): void => {
     clock.followWall();
     namespaces.followWall();
   };
   return [
     // By a clock that is never set: what a wrong one drops does not come back.
-    retention({ store, clock: createClock(), log, retentionDays }),
+    retention({ store, clock: createClock(), log, days }),
     wallClockWatch({ store, clock, log, follow }),
   ];
 }

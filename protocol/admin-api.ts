@@ -66,14 +66,19 @@ export const executorView = z.object({
 });
 export const executorList = z.object({ executors: z.array(executorView) });
 
+const retention = z.enum(['short', 'normal', 'long'], {
+  error: 'expected short, normal or long',
+});
 const limit = z.int().min(0).max(1_000_000_000);
 
 /** Makes a namespace or changes it. What is left out stays as it is, or is as by default. */
 export const namespaceSettings = z.strictObject({
-  retention: z
-    .literal('normal', { error: 'expected normal: so far all namespaces keep history alike' })
+  retention: retention
     .optional()
-    .describe('How long its tasks are kept once they have ended. So far there is one class.'),
+    .describe(
+      'How long its tasks are kept once they have ended: by which of three settings of the master. ' +
+        'A change is for those that end from then on.',
+    ),
   max_waiting: limit
     .nullable()
     .optional()
@@ -91,7 +96,7 @@ export const namespaceSettings = z.strictObject({
 
 export const namespaceView = z.object({
   name: z.string(),
-  retention: z.enum(['short', 'normal', 'long']),
+  retention,
   max_waiting: z.int().nullable(),
   max_running: z.int().nullable(),
   paused: z

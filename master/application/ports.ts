@@ -13,6 +13,7 @@ import type {
   EndedTask,
   Notification,
   NotificationState,
+  Retention,
   Task,
   TaskState,
 } from '../domain/model/task.ts';
@@ -101,8 +102,6 @@ export interface NamespaceRecord extends Settings {
   /** `[a-z0-9-]{1,32}`, unique. */
   readonly name: string;
   readonly createdAt: number;
-  /** How long history is kept. */
-  readonly retention: 'short' | 'normal' | 'long';
 }
 
 /** The database, which all namespaces share. */
@@ -134,14 +133,14 @@ export interface Store {
   tasks(namespaceId: number): TaskStore;
   /** Epoch milliseconds by the clock of the database, to the second. */
   readClock(): Promise<number>;
-  /** Makes sure that history has segments for now and the near future. */
+  /** Makes sure that history has segments for now and the near future, where they will be needed. */
   prepareSegments(now: number): Promise<void>;
   /**
-   * Drops every segment that ended before `before`; returns how many. What it has begun when another
-   * owner begins a term goes on: one segment at most.
+   * Drops every segment of that class which ended before `before`; returns how many. What it has begun
+   * when another owner begins a term goes on: one segment at most.
    * @throws {TermLost} another owner has begun a term of `default`.
    */
-  dropSegments(before: number): Promise<number>;
+  dropSegments(retention: Retention, before: number): Promise<number>;
   /**
    * Learns which ids the segments have whose day is over, so that few of them are asked for an id; until
    * then each is. Lets others go on meanwhile. Not before the first term: nobody else may write.

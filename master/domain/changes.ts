@@ -7,7 +7,7 @@ import type { ExecutorRecord, Leftover } from './model/executor.ts';
 import type { LaneRow } from './queue/lane.ts';
 import type { Settings } from './state/state.ts';
 import type { TaskType } from './model/task-type.ts';
-import type { AttemptRecord, Notification, Task } from './model/task.ts';
+import type { AttemptRecord, Notification, Retention, Task } from './model/task.ts';
 
 /** A task that has ended, with its callback. */
 export interface Ended {
@@ -19,9 +19,9 @@ export interface Ended {
 export interface Tables {
   /** Tasks that have not ended. */
   readonly task: { key: number; row: Task; set: Task };
-  /** The instant tells where the row is kept, and this end of the task from another one. */
+  /** The instant tells this end of the task from another one; where the row is kept both tell. */
   readonly history: {
-    key: readonly [seq: number, finishedAt: number];
+    key: readonly [seq: number, finishedAt: number, retention: Retention];
     row: Ended;
     set: Pick<Ended, 'notification'>;
   };
@@ -95,9 +95,7 @@ export type Change =
   | { readonly op: 'settings'; readonly settings: Settings };
 
 /** Equal for equal keys, and something to look up by. */
-export function idOf(
-  key: number | string | readonly [number | string, number | string],
-): number | string {
+export function idOf(key: Key): number | string {
   return typeof key === 'object' ? `${key[0]}/${key[1]}` : key;
 }
 
@@ -137,22 +135,26 @@ export function checkpointSaved(task: Task): Change {
   return { op: 'set', table: 'task', key, expect, row: task, large: true };
 }
 
+/** Which end of a task, and where its row is kept. */
+type End = Pick<Notification, 'finishedAt' | 'retention'>;
+
 /** The live row goes, one of history comes. */
 export function taskFinished(
   task: Task,
-  finishedAt: number,
+  { finishedAt, retention }: End,
   notification: Notification | null,
 ): Change[] {
   const { seq, version: expect } = task;
+  const key = [seq, finishedAt, retention] as const;
   return [
     { op: 'remove', table: 'task', key: seq, expect },
-    { op: 'insert', table: 'history', key: [seq, finishedAt], row: { task, notification } },
+    { op: 'insert', table: 'history', key, row: { task, notification } },
   ];
 }
 
 /** Its history row goes, a live one comes. */
-export function taskReopened(task: Task, finishedAt: number): Change[] {
-  const key = [task.seq, finishedAt] as const;
+export function taskReopened(task: Task, { finishedAt, retention }: End): Change[] {
+  const key = [task.seq, finishedAt, retention] as const;
   return [{ op: 'remove', table: 'history', key, expect: task.version }, taskInserted(task)];
 }
 
@@ -177,6 +179,7 @@ export function attemptDecided(
 
 /** Its row may have gone, with its segment or because the task runs again. */
 export function notificationChanged(notification: Notification): Change {
-  const key = [notification.taskSeq, notification.finishedAt] as const;
+  const { taskSeq, finishedAt, retention } = notification;
+  const key = [taskSeq, finishedAt, retention] as const;
   return { op: 'set', table: 'history', key, expect: 'any', row: { notification }, large: false };
 }

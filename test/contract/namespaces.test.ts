@@ -307,6 +307,7 @@ describeStores('namespaces', (open) => {
       paused: { at: NOW, reason: null, until: null },
       maxWaiting: 3,
       maxRunning: 0,
+      retention: 'short' as const,
     };
     await films.commit({ ...commit(terms[1], {}), settings: changed });
     expect((await films.takeTerm('m-1', NOW, terms[1])).settings).to.deep.equal(changed);
@@ -344,7 +345,7 @@ describeStores('namespaces', (open) => {
       const old = finished(of(index, 1), { finishedAt: NOW - 9 * DAY_MS });
       await tasks.commit(commit(terms[index] ?? 0, { finishes: [finish(old, null, false)] }));
     }
-    expect(await store.dropSegments(NOW - DAY_MS)).to.equal(1);
+    expect(await store.dropSegments('normal', NOW - DAY_MS)).to.equal(1);
     for (const tasks of both) expect(await tasks.readTask('t-1')).to.equal(null);
   });
 });

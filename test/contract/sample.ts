@@ -15,7 +15,12 @@ import {
   type WholeName,
 } from '../../master/domain/changes.ts';
 import { layerIn, settingsIn } from '../../master/domain/model/task-type.ts';
-import type { AttemptRecord, Notification, Task } from '../../master/domain/model/task.ts';
+import type {
+  AttemptRecord,
+  Notification,
+  Retention,
+  Task,
+} from '../../master/domain/model/task.ts';
 import { NOW, sampleTask } from '../helpers/task.ts';
 
 export const DAY_MS = 86_400_000;
@@ -40,6 +45,7 @@ export function finished(before: Task, change: Partial<Task> = {}): Task {
     lastOutcome: 'succeeded',
     result: '{"ok":true}',
     finishedAt: NOW + 2,
+    retention: 'normal',
     ...change,
   });
 }
@@ -60,6 +66,11 @@ export function attemptOf(before: Task, change: Partial<AttemptRecord> = {}): At
   };
 }
 
+const endOf = ({ finishedAt, retention }: Task) => ({
+  finishedAt: finishedAt ?? 0,
+  retention: retention ?? 'normal',
+});
+
 /** What may be written of tasks, each at the version that it is to have. */
 export interface Wishes {
   readonly inserts?: readonly Task[];
@@ -67,7 +78,11 @@ export interface Wishes {
   /** Those of `updates` whose checkpoint is new. */
   readonly checkpoints?: readonly Task[];
   readonly finishes?: readonly Finish[];
-  readonly reopens?: readonly { readonly task: Task; readonly finishedAt: number }[];
+  readonly reopens?: readonly {
+    readonly task: Task;
+    readonly finishedAt: number;
+    readonly retention?: Retention;
+  }[];
   readonly attempts?: readonly AttemptRecord[];
   readonly notifications?: readonly Notification[];
   readonly absences?: Commit['absences'];
@@ -96,12 +111,12 @@ export function commit(term: number, wishes: Wishes): Commit {
       return { ...change(before(row)), row } as Change;
     }),
     ...finishes.flatMap(({ task, notification, stored }) => {
-      const [removed, ended] = taskFinished(before(task), task.finishedAt ?? 0, notification);
+      const [removed, ended] = taskFinished(before(task), endOf(task), notification);
       const come = { ...ended, row: { task, notification } } as Change;
       return stored && removed !== undefined ? [removed, come] : [come];
     }),
-    ...reopens.flatMap(({ task, finishedAt }) => {
-      const [gone] = taskReopened(before(task), finishedAt);
+    ...reopens.flatMap(({ task, finishedAt, retention = 'normal' }) => {
+      const [gone] = taskReopened(before(task), { finishedAt, retention });
       return gone === undefined ? [] : [gone, taskInserted(task)];
     }),
     ...attempts.flatMap(attemptRecorded),

@@ -12,8 +12,8 @@ import { type DefaultStore, describeStores, openDefault } from './subjects.ts';
 const OLD = NOW - 20 * DAY_MS;
 const OLDEST = OLD - DAY_MS;
 const RETAINED = NOW - 7 * DAY_MS;
-const OLD_TABLE = segmentAt(OLD).table;
-const OLDEST_TABLE = segmentAt(OLDEST).table;
+const OLD_TABLE = segmentAt('normal', OLD).table;
+const OLDEST_TABLE = segmentAt('normal', OLDEST).table;
 /** Some pages of them. */
 const COUNT = 900;
 
@@ -49,7 +49,7 @@ describeStores('a segment that is being dropped', (open) => {
     const { id } = await store.createNamespace(wanted);
     await store.tasks(id).takeTerm('m-1', NOW);
     expect(await store.deleteNamespace(id)).to.equal(true);
-    expect(await store.dropSegments(RETAINED)).to.equal(1);
+    expect(await store.dropSegments('normal', RETAINED)).to.equal(1);
   });
 
   it('does not come back when the state is rebuilt meanwhile', async () => {
@@ -62,12 +62,12 @@ describeStores('a segment that is being dropped', (open) => {
       OLD,
     );
     await end(store, term, [9999], NOW);
-    const dropping = store.dropSegments(RETAINED);
+    const dropping = store.dropSegments('normal', RETAINED);
     await new Promise<void>((resolve) => void setImmediate(resolve));
     const { term: newer } = await store.takeTerm('m-1', NOW, term);
     expect(await dropping).to.equal(1);
     await readsTheRest(store);
-    expect(await store.dropSegments(RETAINED)).to.equal(0);
+    expect(await store.dropSegments('normal', RETAINED)).to.equal(0);
     await store.commit(commit(newer, { inserts: [task(10_000)] }));
     expect((await store.takeTerm('m-1', NOW, newer)).lastSeq).to.equal(10_000);
   });
@@ -123,7 +123,7 @@ describe('segments that another master drops: MariaDB', function () {
     await withClient(async (client) => {
       const reading = await client.transaction();
       await reading(OLDEST_TABLE).select();
-      const dropping = older.dropSegments(RETAINED).catch((error: Error) => error);
+      const dropping = older.dropSegments('normal', RETAINED).catch((error: Error) => error);
       for (let isWaiting = false; !isWaiting; ) {
         const [rows] = await client.raw(
           `SELECT ID FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND INFO LIKE 'DROP%'`,
@@ -145,7 +145,7 @@ describe('segments that another master drops: MariaDB', function () {
 
   it('are dropped by nobody whose term has ended', async () => {
     await newer.takeTerm('m-2', NOW);
-    expect(await failureOf(older.dropSegments(RETAINED))).to.be.instanceOf(TermLost);
+    expect(await failureOf(older.dropSegments('normal', RETAINED))).to.be.instanceOf(TermLost);
     expect([...(await newer.findIds(['t-1', 't-2'])).keys()].sort()).to.deep.equal(['t-1', 't-2']);
   });
 
@@ -183,7 +183,7 @@ describe('segments that another master drops: MariaDB', function () {
   it('are dropped by the rest of its own retention', async () => {
     await newer.takeTerm('m-2', NOW);
     await drop(OLDEST_TABLE);
-    expect(await newer.dropSegments(RETAINED)).to.equal(1);
+    expect(await newer.dropSegments('normal', RETAINED)).to.equal(1);
     await readsTheRest(newer);
   });
 

@@ -9,6 +9,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StoreUnusable } from '../../master/application/ports.ts';
+import { NO_SETTINGS } from '../../master/domain/state/state.ts';
 import { type Mariadb, MARIADB_MISSING, sharedMariadb } from '../helpers/mariadb.ts';
 import { TcpProxy } from '../helpers/tcp-proxy.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
@@ -67,11 +68,14 @@ describe('SQL schema: SQLite', function () {
       const { term } = await store.takeTerm('m-1', NOW);
       await store.prepareSegments(NOW - 9 * DAY_MS);
       await store.commit(commit(term, { finishes: [finish(ended, notificationOf(ended), false)] }));
+      const brief = finished(task(2), { retention: 'short' });
+      await store.commit(commit(term, { finishes: [finish(brief, null, false)] }));
     });
     // As it was left by a process that ended after the table, and after each of the indexes.
     const lost = [
       ['task_history_20261112', ['ns_notify']],
       [TODAY, ['state', 'ns_notify']],
+      ['task_history_short_20261120', ['state', 'ns_notify']],
       [TOMORROW, INDEXES],
     ] as const;
     for (const [table, indexes] of lost) {
@@ -81,6 +85,7 @@ describe('SQL schema: SQLite', function () {
     }
     await withStore(async (store) => {
       expect((await store.takeTerm('m-2', NOW)).term).to.equal(2);
+      expect((await store.readTask('t-2'))?.task.retention).to.equal('short');
       expect((await store.loadNotifications(null, 9)).map(({ taskId }) => taskId)).to.deep.equal([
         't-1',
       ]);
@@ -104,6 +109,22 @@ describe('SQL schema: SQLite', function () {
     withFile((database) => database.exec(`DROP TABLE ${day}_ns_notify`));
     await withStore((store) => store.prepareSegments(then));
     expect(names(day)).to.deep.equal(whole(day));
+  });
+
+  it('makes segments ahead of the classes that namespaces have', async () => {
+    const short = (day: number) => `task_history_short_${day}`;
+    await withStore(async (store) => {
+      await store.open(NOW);
+      const films = { ...NO_SETTINGS, name: 'films', createdAt: NOW, retention: 'short' } as const;
+      const { id } = await store.createNamespace(films);
+      await store.prepareSegments(NOW);
+      await store.deleteNamespace(id);
+      await store.prepareSegments(NOW + DAY_MS);
+    });
+    for (const day of [20261120, 20261121])
+      expect(names(short(day))).to.deep.equal(whole(short(day)));
+    expect(names(short(20261122))).to.deep.equal([]);
+    expect(names('task_history_20261122')).to.deep.equal(whole('task_history_20261122'));
   });
 
   it('makes nothing at a start where nothing is missing, however long the history', async () => {
@@ -294,11 +315,13 @@ describe('SQL schema: MariaDB', function () {
         `CREATE TABLE holder (seq BIGINT, FOREIGN KEY (seq) REFERENCES ${TODAY} (seq))`,
       );
       const later = NOW + 9 * DAY_MS;
-      expect((await failureOf(store.dropSegments(later))).message).to.match(/foreign key/);
+      expect((await failureOf(store.dropSegments('normal', later))).message).to.match(
+        /foreign key/,
+      );
       expect((await store.findIds(['t-1'])).size, 'it can be read without').to.equal(0);
       await client.raw('DROP TABLE holder');
-      expect(await store.dropSegments(later)).to.be.at.least(1);
-      expect(await store.dropSegments(later)).to.equal(0);
+      expect(await store.dropSegments('normal', later)).to.be.at.least(1);
+      expect(await store.dropSegments('normal', later)).to.equal(0);
     }));
 
   /** A master's start that is over when that answer should come; whether it was to come. */

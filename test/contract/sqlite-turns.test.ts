@@ -97,7 +97,7 @@ describe('SQLite and the event loop', function () {
     'a segment that is dropped': async () => {
       const attempts = ended.map((one) => attemptOf(one));
       await store.commit(commit(term, { finishes: ended.map((one) => finish(one)), attempts }));
-      await store.dropSegments(NOW);
+      await store.dropSegments('normal', NOW);
     },
   };
   for (const [name, work] of Object.entries(works)) {

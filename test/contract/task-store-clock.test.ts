@@ -38,6 +38,7 @@ describeStores('a clock that was set back', (open) => {
       taskId: `t-${seq}`,
       url: 'http://receiver.test/done',
       finishedAt: NOW,
+      retention: 'normal' as const,
       state: 'pending' as const,
       tries: 1,
       triesSince: NOW,

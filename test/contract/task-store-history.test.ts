@@ -92,7 +92,12 @@ describeStores('task store, history', (open) => {
       const ended = finished(one);
       await insert(one);
       await store.commit(commit(term, { finishes: [finish(ended)] }));
-      const again = next(ended, { state: 'waiting', result: null, finishedAt: null });
+      const again = next(ended, {
+        state: 'waiting',
+        result: null,
+        finishedAt: null,
+        retention: null,
+      });
       const reopens = [{ task: again, finishedAt: NOW + 2 }];
       await store.commit(commit(term, { reopens }));
       expect(await stored('t-1')).to.deep.equal(again);
@@ -123,8 +128,8 @@ describeStores('task store, history', (open) => {
     });
 
     it('is dropped by whole days, with the attempts and ids of its tasks', async () => {
-      expect(await store.dropSegments(NOW - DAY_MS)).to.equal(2);
-      expect(await store.dropSegments(NOW - DAY_MS)).to.equal(0);
+      expect(await store.dropSegments('normal', NOW - DAY_MS)).to.equal(2);
+      expect(await store.dropSegments('normal', NOW - DAY_MS)).to.equal(0);
       expect(await listed()).to.deep.equal(['t-5', 't-4', 't-3']);
       const ids = ['t-1', 't-2', 't-3', 't-4', 't-5'];
       expect([...(await store.findIds(ids)).keys()].sort()).to.deep.equal(ids.slice(2));
@@ -134,6 +139,52 @@ describeStores('task store, history', (open) => {
       await insert(task(6, { id: 't-1' }));
       expect((await store.showTask('t-1', 'all'))?.attempts).to.deep.equal([]);
       expect(await store.takeTerm('m-2', NOW)).to.include({ term: 2, lastSeq: 6 });
+    });
+
+    it('is kept as long as its class, each task as it was when it ended', async () => {
+      const at = NOW - 3 * DAY_MS;
+      const [short, long] = (['short', 'long'] as const).map((retention, index) =>
+        finished(task(11 + index, { notifyUrl: 'https://example.com/' }), {
+          finishedAt: at,
+          retention,
+        }),
+      ) as [Task, Task];
+      const finishes = [short, long].map((one) => finish(one, notificationOf(one), false));
+      const attempts = [short, long].map((one) => attemptOf(one));
+      await store.commit(commit(term, { finishes, attempts }));
+      const known = async () => [...(await store.findIds(['t-1', 't-11', 't-12'])).keys()].sort();
+      expect(await known()).to.deep.equal(['t-1', 't-11', 't-12']);
+      expect(await stored('t-11')).to.deep.equal(short);
+      expect(await listed()).to.deep.equal(['t-12', 't-11', 't-5', 't-4', 't-3', 't-2', 't-1']);
+      const pending = await store.loadNotifications(null, 9);
+      expect(pending.map(({ taskSeq, retention }) => [taskSeq, retention])).to.deep.equal([
+        [1, 'normal'],
+        [11, 'short'],
+        [12, 'long'],
+        [2, 'normal'],
+        [3, 'normal'],
+        [4, 'normal'],
+      ]);
+      const notifications = [notificationOf(long, { state: 'delivered' })];
+      await store.commit(commit(term, { notifications }));
+      expect((await store.readTask('t-12'))?.notification?.state).to.equal('delivered');
+
+      expect(await store.dropSegments('short', NOW - DAY_MS)).to.equal(1);
+      expect(await known()).to.deep.equal(['t-1', 't-12']);
+      expect(await store.dropSegments('normal', NOW - DAY_MS)).to.equal(2);
+      expect(await known()).to.deep.equal(['t-12']);
+      expect((await store.showTask('t-12', 'all'))?.attempts).to.have.length(1);
+
+      // It runs again, and its class is another one when it ends.
+      const again = next(long, { state: 'waiting', finishedAt: null, retention: null });
+      const reopens = [{ task: again, finishedAt: at, retention: 'long' as const }];
+      await store.commit(commit(term, { reopens }));
+      const brief = finished(again, { finishedAt: at, retention: 'short' });
+      await store.commit(commit(term, { finishes: [finish(brief)] }));
+      expect(await store.dropSegments('long', NOW - DAY_MS)).to.equal(1);
+      expect(await stored('t-12')).to.deep.equal(brief);
+      expect(await store.dropSegments('short', NOW - DAY_MS)).to.equal(1);
+      expect(await known()).to.deep.equal([]);
     });
 
     it('is there for the next master', async () => {
@@ -172,14 +223,19 @@ describeStores('task store, history', (open) => {
     });
 
     it('takes no note of a delivery whose task has gone or runs again', async () => {
-      const again = next(ended[2] as Task, { state: 'waiting', result: null, finishedAt: null });
+      const again = next(ended[2] as Task, {
+        state: 'waiting',
+        result: null,
+        finishedAt: null,
+        retention: null,
+      });
       const reopens = [{ task: again, finishedAt: NOW }];
       await store.commit(commit(term, { reopens }));
-      await store.dropSegments(NOW);
+      await store.dropSegments('normal', NOW);
       const late = ended.map((one) => notificationOf(one, { state: 'delivered' }));
       await store.commit(commit(term, { notifications: late.slice(0, 3) }));
       expect(await store.readTask('t-1')).to.equal(null);
-      expect(await store.dropSegments(NOW), 'no dropped segment is back').to.equal(0);
+      expect(await store.dropSegments('normal', NOW), 'no dropped segment is back').to.equal(0);
       const reopen = { task: next(ended[0] as Task, {}), finishedAt: NOW - 3 * DAY_MS };
       const refused = failureOf(store.commit(commit(term, { reopens: [reopen] })));
       expect(await refused).to.be.instanceOf(CommitConflict);

@@ -58,6 +58,7 @@ function ended(before: Task, finishedAt: number, state: Notification['state'] | 
     ...{ taskSeq: after.seq, taskId: after.id, url: notifyUrl, finishedAt, state, tries: 1 },
     // Tries are due in another order than tasks were accepted in.
     triesSince: finishedAt,
+    retention: 'normal' as const,
     ...{ nextTryAt: NOW - after.seq, lastStatus: null, lastError: null, deliveredAt: null },
   };
   return { task: after, notification };

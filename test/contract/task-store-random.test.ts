@@ -7,7 +7,13 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { Commit } from '../../master/application/ports.ts';
 import { type RowWrite, WHOLE_TABLES, type WholeName } from '../../master/domain/changes.ts';
-import type { AttemptRecord, Notification, Task } from '../../master/domain/model/task.ts';
+import {
+  type AttemptRecord,
+  type Notification,
+  type Retention,
+  RETENTIONS,
+  type Task,
+} from '../../master/domain/model/task.ts';
 import { MemoryStore } from '../../master/infrastructure/memory/store.ts';
 import { laneNumber, NOW, notificationOf } from '../helpers/task.ts';
 import {
@@ -45,16 +51,23 @@ const wish = fc.record({
   seq: fc.integer({ min: 1, max: IDS }),
   time: fc.integer({ min: 0, max: 4 }),
   day: fc.integer({ min: -2, max: 1 }),
+  retention: fc.constantFrom(...RETENTIONS),
   label: fc.constantFrom('a', 'b', 'a_b'),
   // The texts of tasks are JSON, which has no raw NUL; SQLite's driver would end the text there.
   text: fc.string({ unit: 'binary', maxLength: 8 }).map((text) => text.replaceAll('\0', '')),
 });
 type Wish = typeof wish extends fc.Arbitrary<infer T> ? T : never;
-type Step = readonly Wish[] | { readonly dropBefore: number };
+type Step = readonly Wish[] | { readonly dropBefore: number; readonly retention: Retention };
 
 const step = fc.oneof(
   { weight: 12, arbitrary: fc.array(wish, { minLength: 1, maxLength: 6 }) },
-  { weight: 1, arbitrary: fc.record({ dropBefore: fc.integer({ min: -2, max: 0 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      dropBefore: fc.integer({ min: -2, max: 0 }),
+      retention: fc.constantFrom(...RETENTIONS),
+    }),
+  },
 );
 
 /** What the domain would know: the newest version of each task. */
@@ -71,14 +84,14 @@ function wanted(
     updates: [] as Task[],
     checkpoints: [] as Task[],
     finishes: [] as ReturnType<typeof finish>[],
-    reopens: [] as { task: Task; finishedAt: number }[],
+    reopens: [] as { task: Task; finishedAt: number; retention: Retention }[],
     attempts: [] as AttemptRecord[],
     absences: wishes.some(({ time }) => time === 2) ? [{ from: NOW - 1, until: NOW + 2 }] : [],
     notifications: [] as Notification[],
     writes: [] as RowWrite[],
   };
   const touched = new Set<number>();
-  for (const { what, seq, time, day, label, text } of wishes) {
+  for (const { what, seq, time, day, retention, label, text } of wishes) {
     if (touched.has(seq)) continue;
     touched.add(seq);
     if (what === 'whole') {
@@ -129,14 +142,21 @@ function wanted(
       const done = finished(current, {
         result: JSON.stringify(text),
         finishedAt: NOW + day * DAY_MS,
+        retention,
       });
       const fresh = time > 0 ? notificationOf(done) : null;
       lists.finishes.push(finish(done, fresh));
       after.set(seq, { task: done, notification: fresh });
     }
     if (what === 'reopen' && ended) {
-      const again = next(current, { state: 'waiting', result: null, finishedAt: null });
-      lists.reopens.push({ task: again, finishedAt: current.finishedAt ?? 0 });
+      const anew = { state: 'waiting', result: null, finishedAt: null, retention: null } as const;
+      const again = next(current, anew);
+      const { finishedAt, retention: from } = current;
+      lists.reopens.push({
+        task: again,
+        finishedAt: finishedAt ?? 0,
+        retention: from ?? 'normal',
+      });
       after.set(seq, { task: again, notification: null });
     }
     if (what === 'notify' && notification !== null) {
@@ -231,7 +251,8 @@ async function compare(
   let known: Known = new Map();
   for (const wishes of steps) {
     if ('dropBefore' in wishes) {
-      for (const store of stores) await store.dropSegments(NOW + wishes.dropBefore * DAY_MS);
+      const before = NOW + wishes.dropBefore * DAY_MS;
+      for (const store of stores) await store.dropSegments(wishes.retention, before);
     } else {
       const { commit: wish, after } = wanted(known, term, wishes);
       if (await commitBoth(stores, wish)) known = after;

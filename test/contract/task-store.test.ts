@@ -87,7 +87,7 @@ describeStores('task store', (open) => {
       await store.commit(commit(term, { finishes: [finish(old, null, false)] }));
       const ended = { finishes: [finish(finished(task(5)))], lastSeq: 9 };
       await store.commit(commit(term, ended));
-      expect(await store.dropSegments(NOW)).to.equal(1);
+      expect(await store.dropSegments('normal', NOW)).to.equal(1);
       expect((await store.takeTerm('m-2', NOW)).lastSeq).to.equal(9);
       expect((await store.takeTerm('m-3', NOW)).lastSeq).to.equal(9);
     });
@@ -96,7 +96,7 @@ describeStores('task store', (open) => {
       const old = finished(task(9), { finishedAt: NOW - 3 * DAY_MS });
       await store.commit(commit(term, { finishes: [finish(old, null, false)] }));
       await store.commit(commit(term, { saysAlive: true, lastSeq: 8 }));
-      await store.dropSegments(NOW);
+      await store.dropSegments('normal', NOW);
       expect((await store.takeTerm('m-2', NOW)).lastSeq).to.equal(9);
     });
 

@@ -134,7 +134,7 @@ async function upgrades(url: string, run: (sql: readonly string[]) => Promise<vo
   await run([`DELETE FROM ${OLD} WHERE ns <> 0`, ...UNDO, FORGET]);
   await withStore(url, async (store) => {
     await store.takeTerm('m-5', NOW);
-    await store.dropSegments(NOW + 9 * DAY_MS);
+    await store.dropSegments('normal', NOW + 9 * DAY_MS);
     const { lastSeq } = await store.takeTerm('m-6', NOW);
     expect(lastSeq, 'what was dropped since counts').to.equal(9);
   });

@@ -99,6 +99,7 @@ export function sampleTask(change: Partial<Task> = {}): Task {
     lastOutcome: null,
     result: null,
     finishedAt: null,
+    retention: (change.finishedAt ?? null) === null ? null : 'normal',
     failureReason: null,
     ...change,
   };
@@ -114,6 +115,7 @@ export function notificationOf(ended: Task, change: Partial<Notification> = {}):
     taskId: ended.id,
     url: ended.notifyUrl ?? '',
     finishedAt: ended.finishedAt ?? 0,
+    retention: ended.retention ?? 'normal',
     state: 'pending',
     tries: 0,
     triesSince: ended.finishedAt ?? 0,

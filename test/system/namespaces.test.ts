@@ -181,6 +181,47 @@ describeSystem('namespaces', ({ start }) => {
     expect(await run(second)).to.equal('a');
   });
 
+  it('keep what ends from now on as long as they say, and find what ended before, also after a restart', async () => {
+    const system = await start();
+    const setTo = async (retention: string): Promise<void> => {
+      const { body } = await put(system, 'vod', { retention });
+      expect(body.retention).to.equal(retention);
+    };
+    await setTo('short');
+    let executor = await RawExecutor.join(system.port, { executor_id: 'x' }, 'vod');
+    const end = async (id: string, seq: number): Promise<void> => {
+      const notify_url = system.receiver.url(id, answerWith(503));
+      await submit(system, 'vod', { id, notify_url });
+      expect(await run(executor, seq)).to.equal(id);
+      await system.delivered(id);
+    };
+    await end('a', 1);
+    await setTo('long');
+    await end('b', 3);
+    const { body: listed } = await ask(system, 'GET', `${apiBaseOf('vod')}/tasks?state=succeeded`);
+    expect(listed.tasks.map((each: TaskView) => each.task_id)).to.deep.equal(['b', 'a']);
+
+    await system.master.end('SIGKILL');
+    await system.startMaster();
+    expect((await ask(system, 'GET', '/scheduler/v2/namespace/vod')).body.retention).to.equal(
+      'long',
+    );
+    await system.delivered('a', 2);
+    for (const id of ['a', 'b']) {
+      expect((await submit(system, 'vod', { id, params: 1 })).status, `${id} is taken`).to.equal(
+        409,
+      );
+    }
+    const retried = await ask(system, 'POST', `${apiBaseOf('vod')}/task/a/retry`);
+    expect(retried.status).to.equal(200);
+    executor = await RawExecutor.join(system.port, { executor_id: 'y' }, 'vod');
+    expect(await run(executor)).to.equal('a');
+    await eventually('it has ended again', async () => {
+      const { state, timeline } = await taskOf(system, 'vod', 'a');
+      return state === 'succeeded' && timeline.length;
+    });
+  });
+
   it('are made, changed, listed and deleted; what is not there is told', async () => {
     const system = await start();
     const nobody = await submit(system, 'nobody', {});
@@ -203,7 +244,7 @@ describeSystem('namespaces', ({ start }) => {
     const now = { ...view, max_waiting: 10, max_running: null };
     expect(changed).to.deep.equal({ status: 200, body: now });
     expect((await put(system, 'Not-A-Name')).status).to.equal(400);
-    expect((await put(system, 'vod', { retention: 'long' })).status, 'not yet').to.equal(400);
+    expect((await put(system, 'vod', { retention: 'forever' })).status).to.equal(400);
 
     await submit(system, 'vod', { id: 'a' });
     const busy = { ...now, counts: { waiting: 1, running: 0 } };

@@ -62,6 +62,8 @@ describe('configuration', () => {
       cancelGraceMs: 10_000,
       crashBudget: 3,
       retentionDays: 7,
+      retentionShortDays: 2,
+      retentionLongDays: 90,
       laneWindow: 10_000,
       maxWaiting: 10_000_000,
       logLevel: 'info',
@@ -122,6 +124,15 @@ describe('configuration', () => {
     expect(problems.join('\n')).to.match(/SODA_ADMIN_TOKEN: .*too/);
   });
 
+  it('keeps what is to be kept for longer at least as long', () => {
+    expect(configOf({ SODA_RETENTION_DAYS: '400' }).retentionLongDays).to.equal(400);
+    const env = { SODA_RETENTION_SHORT_DAYS: '8', SODA_RETENTION_LONG_DAYS: '6' };
+    expect(problemsOf(env)).to.deep.equal([
+      'SODA_RETENTION_SHORT_DAYS: expected at most SODA_RETENTION_DAYS, which is 7',
+      'SODA_RETENTION_LONG_DAYS: expected at least SODA_RETENTION_DAYS, which is 7',
+    ]);
+  });
+
   const wrong: readonly (readonly [name: string, ...values: string[]])[] = [
     ['SODA_PORT', '65536', '-1', '1.5', 'http', '0x10'],
     ['SODA_DATABASE_URL', 'postgres://db/x', 'sqlite:', 'soda.db', 'mysql://', 'mysql:///x'],
@@ -136,6 +147,8 @@ describe('configuration', () => {
     ['SODA_START_TIMEOUT', '0', '31536001', 'none'],
     ['SODA_LEASE', '0', '5.9', '1e3', 'fast'],
     ['SODA_CRASH_BUDGET', '0'],
+    ['SODA_RETENTION_SHORT_DAYS', '1', '3651'],
+    ['SODA_RETENTION_LONG_DAYS', '1', '3651'],
     ['SODA_LOG_LEVEL', 'loud'],
     ['SODA_ALLOW_WEAK_DURABILITY', 'yes'],
     ['SODA_ADMIN_TOKEN', 'short', 'with a space in it'],

@@ -1,5 +1,6 @@
 /** What the access layer may ask about namespaces. Implemented by `namespaces.ts`. */
 import type { MasterHandle, MasterStatus } from '../master-handle.ts';
+import type { Retention } from '../../domain/model/task.ts';
 import type { NamespaceRecord } from '../ports.ts';
 
 export interface NamespaceView {
@@ -13,6 +14,7 @@ export interface NamespaceChange {
   readonly paused?: { readonly reason: string | null; readonly until: number | null } | null;
   readonly maxWaiting?: number | null;
   readonly maxRunning?: number | null;
+  readonly retention?: Retention;
 }
 
 export interface NamespacesHandle {

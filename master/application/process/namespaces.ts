@@ -3,6 +3,7 @@
  * them is the business of `leading.ts`.
  */
 import { type Fill, NAMESPACES_AT_ONCE_MAX } from '../../domain/bounds.ts';
+import { NO_SETTINGS } from '../../domain/state/state.ts';
 import { type MasterStatus, Unavailable } from '../master-handle.ts';
 import { DEFAULT_NAMESPACE_ID, isFinal, NamespaceLimit, StoreUnusable } from '../ports.ts';
 import type { Clock, Log, NamespaceRecord, Store } from '../ports.ts';
@@ -184,8 +185,7 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
       throw new TooManyNamespaces(NAMESPACES_AT_ONCE_MAX);
     }
     const now = clock.now();
-    const fresh = { retention: 'normal', maxWaiting: null, maxRunning: null } as const;
-    const plain = { ...fresh, name, createdAt: now, paused: null };
+    const plain = { ...NO_SETTINGS, name, createdAt: now };
     const record = await this.#ask((store) => store.createNamespace(changed(plain, change, now)));
     this.#records.set(name, record);
     log.info('a namespace was made', { event: 'namespace', namespace: name });
@@ -198,8 +198,8 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
     const record = changed(this.#view(known).record, change, clock.now());
     // Written by the engine, in order with what it does with its tasks.
     if (Object.keys(change).length > 0) {
-      const { paused, maxWaiting, maxRunning } = record;
-      const set = { paused, maxWaiting, maxRunning };
+      const { paused, maxWaiting, maxRunning, retention } = record;
+      const set = { paused, maxWaiting, maxRunning, retention };
       await this.use(name, ({ master }) => master.changeSettings(set));
     }
     this.#records.set(name, record);

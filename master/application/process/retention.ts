@@ -1,4 +1,5 @@
 /** Keeps history in bounds: makes the segments of the near future, drops those past retention. */
+import { type Retention, RETENTIONS } from '../../domain/model/task.ts';
 import type { Clock, Log, Store } from '../ports.ts';
 import type { Part } from './lifecycle.ts';
 
@@ -10,9 +11,9 @@ export function retention(options: {
   readonly store: Pick<Store, 'prepareSegments' | 'dropSegments' | 'learnIds'>;
   readonly clock: Clock;
   readonly log: Log;
-  readonly retentionDays: number;
+  readonly days: Readonly<Record<Retention, number>>;
 }): Part {
-  const { store, clock, log, retentionDays } = options;
+  const { store, clock, log, days } = options;
   let stopped = false;
   let callOff: () => void = () => undefined;
 
@@ -31,15 +32,15 @@ export function retention(options: {
     const now = clock.now();
     await attempt('making the next segment of history', () => store.prepareSegments(now));
     // Also where there was no room for the new one: this makes some.
-    await attempt('dropping history past retention', async () => {
-      const droppedCount = await store.dropSegments(now - retentionDays * DAY_MS);
-      if (droppedCount > 0) {
-        log.info('history past retention was dropped', {
-          event: 'retention',
-          segment_count: droppedCount,
-        });
-      }
-    });
+    for (const retention of RETENTIONS) {
+      await attempt('dropping history past retention', async () => {
+        const before = now - days[retention] * DAY_MS;
+        const droppedCount = await store.dropSegments(retention, before);
+        if (droppedCount === 0) return;
+        const fields = { event: 'retention', retention, segment_count: droppedCount };
+        log.info('history past retention was dropped', fields);
+      });
+    }
     await learn(now);
     if (!stopped) callOff = clock.wakeAt(now + PERIOD_MS, () => void run());
   };

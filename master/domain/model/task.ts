@@ -18,6 +18,10 @@ export type FailureReason =
 /** What becomes of a task that was not started in time: it fails, or it is told of once. */
 export type StartTimeoutAction = 'fail' | 'alert';
 
+/** How long a task is kept once it has ended, and with it its id: by one of three settings of the master. */
+export type Retention = 'short' | 'normal' | 'long';
+export const RETENTIONS: readonly Retention[] = ['short', 'normal', 'long'];
+
 /** How an attempt ended. Only `failed` and `timed_out` use up an attempt; both losses have budgets. */
 export type AttemptOutcome =
   | 'succeeded'
@@ -129,6 +133,8 @@ interface TaskRun {
   lastOutcome: AttemptOutcome | null;
   result: string | null;
   finishedAt: number | null;
+  /** As its namespace had it when the task ended; null before. */
+  retention: Retention | null;
   failureReason: FailureReason | null;
 }
 
@@ -160,8 +166,9 @@ export interface Notification {
   readonly taskSeq: number;
   readonly taskId: string;
   readonly url: string;
-  /** Tells the store in which history segment the row is. */
+  /** Both tell the store in which segment of history the row is. */
   readonly finishedAt: number;
+  readonly retention: Retention;
   state: NotificationState;
   /** Since `triesSince`: the end of the task, or when somebody asked for it once more. */
   tries: number;

@@ -1,5 +1,5 @@
 /**
- * What operators set for all tasks: a pause, and how many may wait and run. Written by the commit of
+ * What operators set for all tasks: a pause, how many may wait and run, how long they are kept. Written by the commit of
  * the step that takes them, so that nothing that was answered is forgotten, or comes too early.
  */
 import type { CommandOutcome, Output } from '../effects.ts';
@@ -14,12 +14,12 @@ export function settingsChanged(
   now: number,
   out: Output,
 ): void {
-  const { request, paused, maxWaiting, maxRunning } = event;
+  const { request, paused, maxWaiting, maxRunning, retention } = event;
   const { paused: before } = state.settings;
   if (before !== null && paused === null) pauseEnded(state, now, out);
   const at = before?.at ?? now;
   const pause = paused && { at, reason: paused.reason, until: paused.until };
-  set(state, { paused: pause, maxWaiting, maxRunning }, out);
+  set(state, { paused: pause, maxWaiting, maxRunning, retention }, out);
   watchPause(state);
   const reply: CommandOutcome = { kind: 'done' };
   out.effects.push({ type: 'reply', request, reply });

@@ -20,7 +20,7 @@ import { OpenTasks } from '../queue/open-tasks.ts';
 import { Window } from '../queue/window.ts';
 import type { Pause } from '../model/pause.ts';
 import type { TaskType } from '../model/task-type.ts';
-import type { Notification, Task } from '../model/task.ts';
+import type { Notification, Retention, Task } from '../model/task.ts';
 
 /** The settings that decide what happens; all of them have a place in `docs/configuration.md`. */
 export interface Policy {
@@ -81,9 +81,16 @@ export interface Settings {
   readonly maxWaiting: number | null;
   /** Attempts that executors have (`heldCount`); at that many nothing is offered. */
   readonly maxRunning: number | null;
+  /** Of what ends from now on. */
+  readonly retention: Retention;
 }
 
-export const NO_SETTINGS: Settings = { paused: null, maxWaiting: null, maxRunning: null };
+export const NO_SETTINGS: Settings = {
+  paused: null,
+  maxWaiting: null,
+  maxRunning: null,
+  retention: 'normal',
+};
 
 export interface State {
   readonly policy: Policy;

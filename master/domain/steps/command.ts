@@ -38,13 +38,13 @@ export function retryRequested(
   now: number,
   out: Output,
 ): CommandOutcome {
-  if (!isTerminal(task.state) || task.finishedAt === null) {
+  const { finishedAt, retention } = task;
+  if (!isTerminal(task.state) || finishedAt === null || retention === null) {
     return {
       kind: 'conflict',
       message: `the task is ${task.state}: only an ended task can be retried`,
     };
   }
-  const { finishedAt } = task;
   if (task.deadlineAt !== null && task.deadlineAt <= now) {
     return { kind: 'conflict', message: 'the deadline of the task has passed' };
   }
@@ -55,7 +55,7 @@ export function retryRequested(
   // Its callback goes with the history row.
   state.notifying.abandon({ taskSeq: task.seq, finishedAt });
   if (event.notification) state.notifications.remove(event.notification);
-  out.changes.push(...taskReopened(again, finishedAt));
+  out.changes.push(...taskReopened(again, { finishedAt, retention }));
   enqueue(state, again, now, out);
   return { kind: 'done' };
 }

@@ -213,7 +213,9 @@ export function finish(
   state.open.forget(task);
   state.unwritten.delete(task);
   task.state = to;
+  const { retention } = state.settings;
   task.finishedAt = now;
+  task.retention = retention;
   task.failureReason = reason;
   const notification: Notification | null =
     task.notifyUrl === null
@@ -223,6 +225,7 @@ export function finish(
           taskId: task.id,
           url: task.notifyUrl,
           finishedAt: now,
+          retention,
           state: 'pending',
           tries: 0,
           triesSince: now,
@@ -231,7 +234,7 @@ export function finish(
           lastError: null,
           deliveredAt: null,
         };
-  out.changes.push(...taskFinished(task, now, notification));
+  out.changes.push(...taskFinished(task, { finishedAt: now, retention }, notification));
   out.effects.push({ type: 'observe', event: 'task_finished', task });
   if (notification !== null) send(state, notification, task, out);
 }

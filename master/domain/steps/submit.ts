@@ -126,6 +126,7 @@ export function newRun(limits: StartLimits, dueAt: number, priority: number) {
     lastOutcome: null,
     result: null,
     finishedAt: null,
+    retention: null,
     failureReason: null,
   } as const;
 }

@@ -1,11 +1,21 @@
 /** UTC days, for which history in memory has its segments. */
+import { type Retention, RETENTIONS } from '../../domain/model/task.ts';
+
 const DAY_MS = 86_400_000;
+
+/** Of each class of how long tasks are kept. */
+export type Days = Readonly<Record<Retention, Set<number>>>;
+
+export const noDays = (): Days => ({ short: new Set(), normal: new Set(), long: new Set() });
 
 export const dayOf = (instant: number): number => Math.floor(instant / DAY_MS);
 
-/** Those of now and the near future. */
-export function prepareDays(days: Set<number>, now: number): void {
-  days.add(dayOf(now)).add(dayOf(now) + 1);
+/** Those of now and the near future, of the classes that are used. */
+export function prepareDays(days: Days, now: number, used: readonly Retention[]): void {
+  for (const retention of RETENTIONS) {
+    if (retention !== 'normal' && !used.includes(retention)) continue;
+    days[retention].add(dayOf(now)).add(dayOf(now) + 1);
+  }
 }
 
 /** Those that were over at the instant. */

@@ -6,7 +6,8 @@ import {
   NamespaceLimit,
 } from '../../application/ports.ts';
 import { NO_SETTINGS, type Settings } from '../../domain/state/state.ts';
-import { endedBefore, prepareDays } from './days.ts';
+import type { Retention } from '../../domain/model/task.ts';
+import { endedBefore, noDays, prepareDays } from './days.ts';
 import { MemoryTaskStore, SECRET } from './task-store.ts';
 
 type Fixed = Omit<NamespaceRecord, keyof Settings>;
@@ -19,12 +20,12 @@ interface Namespace {
 
 export class MemoryStore implements Store {
   /** UTC days for which history has a segment. */
-  readonly #days = new Set<number>();
+  readonly #days = noDays();
   /** By number. */
   readonly #namespaces: Namespace[] = [];
 
   constructor() {
-    this.#make({ name: 'default', createdAt: 0, retention: 'normal', ...NO_SETTINGS });
+    this.#make({ name: 'default', createdAt: 0, ...NO_SETTINGS });
   }
 
   async open(now: number): ReturnType<Store['open']> {
@@ -70,13 +71,15 @@ export class MemoryStore implements Store {
   }
 
   async prepareSegments(now: number): Promise<void> {
-    prepareDays(this.#days, now);
+    const present = this.#namespaces.filter(({ isDeleted }) => !isDeleted);
+    const used = present.map(({ tasks }) => tasks.settings.retention);
+    prepareDays(this.#days, now, used);
   }
 
-  async dropSegments(before: number): Promise<number> {
-    const ended = endedBefore(this.#days, before);
-    for (const { tasks } of this.#namespaces) tasks.drop(ended);
-    for (const day of ended) this.#days.delete(day);
+  async dropSegments(retention: Retention, before: number): Promise<number> {
+    const ended = endedBefore(this.#days[retention], before);
+    for (const { tasks } of this.#namespaces) tasks.drop(retention, ended);
+    for (const day of ended) this.#days[retention].delete(day);
     return ended.size;
   }
 
@@ -87,9 +90,9 @@ export class MemoryStore implements Store {
   #make(record: Omit<NamespaceRecord, 'id'>): Namespace {
     const id = this.#namespaces.length;
     if (id >= NAMESPACE_COUNT_MAX) throw new NamespaceLimit('no numbers are left');
-    const { name, createdAt, retention } = record;
+    const { name, createdAt } = record;
     const tasks = new MemoryTaskStore(id, this.#days);
-    const made = { fixed: { id, name, createdAt, retention }, isDeleted: false, tasks };
+    const made = { fixed: { id, name, createdAt }, isDeleted: false, tasks };
     change(made, record);
     this.#namespaces.push(made);
     return made;
@@ -98,8 +101,7 @@ export class MemoryStore implements Store {
 
 function change(namespace: Namespace, record: Omit<NamespaceRecord, 'id'>): void {
   const { paused, maxWaiting, maxRunning, retention } = record;
-  namespace.fixed = { ...namespace.fixed, retention };
-  namespace.tasks.settings = { paused, maxWaiting, maxRunning };
+  namespace.tasks.settings = { paused, maxWaiting, maxRunning, retention };
 }
 
 const recordOf = ({ fixed, tasks }: Namespace): NamespaceRecord => ({

@@ -25,9 +25,9 @@ import type { Ended, RowWrite, WholeRows } from '../../domain/changes.ts';
 import { copyOf, idOf, taskIn, WHOLE_TABLES } from '../../domain/changes.ts';
 import { heldBytes } from '../../domain/state/held-bytes.ts';
 import { NO_SETTINGS, type Settings } from '../../domain/state/state.ts';
-import type { Notification, Task } from '../../domain/model/task.ts';
+import type { Notification, Retention, Task } from '../../domain/model/task.ts';
 import { startByAfter } from '../../domain/model/task.ts';
-import { dayOf, prepareDays } from './days.ts';
+import { dayOf, type Days, noDays, prepareDays } from './days.ts';
 import { Rows } from './rows.ts';
 
 /** Nothing is kept from anybody who shares this process. */
@@ -47,16 +47,16 @@ export class MemoryTaskStore implements TaskStore {
   readonly #history = this.#rows.of('history');
   /** By which its row is found, of every task, live or ended. */
   readonly #ids = new Map<string, number | string>();
-  readonly #days: Set<number>;
+  readonly #days: Days;
 
   /** @param days for which history has a segment, of all namespaces. */
-  constructor(namespaceId = DEFAULT_NAMESPACE_ID, days = new Set<number>()) {
+  constructor(namespaceId = DEFAULT_NAMESPACE_ID, days = noDays()) {
     this.#lastSeq = inNamespace(namespaceId, 0);
     this.#days = days;
   }
 
   async takeTerm(owner: string, now: number, held?: number): ReturnType<TaskStore['takeTerm']> {
-    prepareDays(this.#days, now);
+    prepareDays(this.#days, now, [this.settings.retention]);
     if (held !== undefined && this.#owner !== owner) throw new TermLost(`term ${held} is over`);
     this.#term += 1;
     this.#owner = owner;
@@ -109,7 +109,7 @@ export class MemoryTaskStore implements TaskStore {
       if (write.op !== 'insert') continue;
       const task = taskIn(write.row);
       if (task !== null) this.#ids.set(task.id, idOf(write.key));
-      if (write.table === 'history') this.#days.add(dayOf(write.key[1]));
+      if (write.table === 'history') this.#days[write.key[2]].add(dayOf(write.key[1]));
     }
   }
 
@@ -237,11 +237,11 @@ export class MemoryTaskStore implements TaskStore {
     this.#owner = '';
   }
 
-  /** Forgets whatever ended on these days. */
-  drop(days: ReadonlySet<number>): void {
+  /** Forgets whatever of that class ended on these days. */
+  drop(retention: Retention, days: ReadonlySet<number>): void {
     const seqs = new Set<number>();
     for (const [key, { task }] of this.#history) {
-      if (!days.has(dayOf(task.finishedAt ?? 0))) continue;
+      if (task.retention !== retention || !days.has(dayOf(task.finishedAt ?? 0))) continue;
       seqs.add(task.seq);
       this.#ids.delete(task.id);
       this.#history.delete(key);

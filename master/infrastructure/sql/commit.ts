@@ -175,8 +175,10 @@ const isExact = ({ expect }: Matching): boolean => expect !== 'any';
 
 /** What the row is matched by. */
 function valuesOf(table: AnyTable, { ns, key, expect }: Matching): Value[] {
-  const values: Value[] = typeof key === 'object' ? [...key] : [key];
-  if (table.key[0]?.name === 'ns') values.unshift(ns);
+  const hasNs = table.key[0]?.name === 'ns';
+  const values: Value[] = hasNs ? [ns] : [];
+  if (typeof key !== 'object') values.push(key);
+  else values.push(...key.slice(0, table.key.length - values.length));
   if (expect !== 'any') values.push(expect);
   return values;
 }

@@ -2,6 +2,7 @@
  * The tables of history in the database: finds them, makes them, drops them, and keeps who reads
  * all of them from one that is gone. Knows no column of theirs but `seq`.
  */
+import type { Retention } from '../../domain/model/task.ts';
 import type { Database } from './database.ts';
 import { plain, type Statement } from './dialects/dialect.ts';
 import { SegmentIds } from './ids/segment-ids.ts';
@@ -41,10 +42,19 @@ export class History {
     await this.segments.refresh(() => this.#list());
   }
 
-  /** Those for now and the near future. */
+  /** Those for now and the near future, of the classes that namespaces have: others nobody will look at. */
   async prepare(now: number): Promise<void> {
-    for (const segment of [segmentAt(now), nextSegmentAt(now)]) {
-      if (!this.segments.serves(segment)) await this.make(this.#database, segment);
+    const rows = await this.#database.rows(
+      'SELECT DISTINCT retention FROM namespace WHERE is_deleted = 0',
+    );
+    const retentions = new Set([
+      'normal',
+      ...rows.map((row) => row['retention']),
+    ]) as Set<Retention>;
+    for (const retention of retentions) {
+      for (const segment of [segmentAt(retention, now), nextSegmentAt(retention, now)]) {
+        if (!this.segments.serves(segment)) await this.make(this.#database, segment);
+      }
     }
   }
 
@@ -60,9 +70,9 @@ export class History {
    * Those that could not be dropped before are tried again: nobody reads them any more.
    * @param confirm is asked before each piece, and throws where this master may not go on.
    */
-  async drop(before: number, confirm: () => Promise<void>): Promise<number> {
+  async drop(retention: Retention, before: number, confirm: () => Promise<void>): Promise<number> {
     const tables = await this.#database.dialect.listTables(this.#database.knex, SEGMENT_PREFIX);
-    const ended = endedBefore(tables, before);
+    const ended = endedBefore(tables, retention, before);
     for (const segment of ended) {
       await confirm();
       // From here on nobody is shown what is half gone.

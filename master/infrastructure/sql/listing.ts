@@ -139,9 +139,9 @@ function sourcesOf(
     sources.push({ ...begin, table: 'task', reading, columns, isLive: true, isFew: false });
   }
   if (state === null || isTerminal(state)) {
-    const columns = selectList('history', 'light');
     for (const segment of segments) {
-      const { table } = segment;
+      const { table, retention } = segment;
+      const columns = selectList(retention, 'light');
       const isFew = few.has(table);
       const byState = dialect.readBy(table, `${table}_state`);
       const reading = state === null ? dialect.readByKey(table) : byState;

@@ -328,7 +328,7 @@ export const SCHEMA_VERSION = steps.length;
 
 /** What a step may have made; so far it has told of it in `schema_version`. */
 const OURS =
-  /^(master|namespace|lane|executor|leftover|task|task_attempt|task_type|installation|task_history_\d{8})$/;
+  /^(master|namespace|lane|executor|leftover|task|task_attempt|task_type|installation|task_history_((short|long)_)?\d{8})$/;
 
 /**
  * Brings the schema to this version. Masters that start together take turns.

@@ -17,7 +17,7 @@ import { inNamespace } from '../../application/ports.ts';
 import { ATTEMPT_COUNT_MAX } from '../../domain/bounds.ts';
 import type { StoredRow, WholeName, WholeRows } from '../../domain/changes.ts';
 import { WHOLE_TABLES } from '../../domain/changes.ts';
-import type { Notification, Task } from '../../domain/model/task.ts';
+import type { Notification, Retention, Task } from '../../domain/model/task.ts';
 import type { Database, Read } from './database.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import type { History } from './history.ts';
@@ -43,7 +43,6 @@ const COUNTED_COUNT = 5_000;
 const ATTEMPT_COUNT = 50;
 
 const wholeLive = selectList('live', 'whole');
-const wholeHistory = selectList('history', 'whole');
 
 type Reads = Pick<
   TaskStore,
@@ -216,7 +215,8 @@ export class Queries implements Reads {
         segments.map((segment) => {
           const { from, where, values } = outboxOf(this.#dialect, segment, this.#ns);
           return {
-            sql: `SELECT ${columns} FROM ${from} WHERE ${where}notify_state = 'pending'${beyond.sql}
+            sql: `SELECT ${columns}, '${segment.retention}' AS retention FROM ${from}
+              WHERE ${where}notify_state = 'pending'${beyond.sql}
               ORDER BY notify_next_at, seq LIMIT ?`,
             values: [...values, ...beyond.values, limit],
           };
@@ -284,9 +284,7 @@ export class Queries implements Reads {
   }
 
   async #find(database: Database, ids: readonly string[]): Promise<Map<string, StoredTask>> {
-    const rows = await this.#rowsById(database, ids, (source) =>
-      source === 'live' ? wholeLive : wholeHistory,
-    );
+    const rows = await this.#rowsById(database, ids, (source) => selectList(source, 'whole'));
     return new Map((await this.#stored(rows)).map((stored) => [stored.task.id, stored]));
   }
 
@@ -298,7 +296,7 @@ export class Queries implements Reads {
   async #rowsById(
     database: Database,
     ids: readonly string[],
-    columnsOf: (source: 'live' | 'history') => string,
+    columnsOf: (source: 'live' | Retention) => string,
   ): Promise<readonly Row[]> {
     const rows: Row[] = [];
     for (let from = 0; from < ids.length; from += ID_COUNT) {

@@ -30,7 +30,11 @@ import { SEGMENT_PREFIX, segmentNamed } from './segments.ts';
  */
 export async function checkColumns(database: Database): Promise<void> {
   const { knex, dialect } = database;
-  const listed = (await dialect.listTables(knex, SEGMENT_PREFIX)).filter(segmentNamed).sort();
+  const listed = (await dialect.listTables(knex, SEGMENT_PREFIX))
+    .map(segmentNamed)
+    .filter((segment) => segment !== null)
+    .sort((a, b) => a.day - b.day)
+    .map(({ table }) => table);
   const segments = [...new Set([listed.at(0), listed.at(-1)])].filter((name) => name !== undefined);
   const tables = [
     'namespace',

@@ -1,9 +1,10 @@
 /**
- * History is cut into segments, one table per UTC day in which tasks ended, so that retention
- * drops whole tables and scheduling never pays for history. This file names them and remembers
- * which exist; it makes none.
+ * History is cut into segments, one table per UTC day in which tasks ended and per class of how long
+ * they are kept, so that retention drops whole tables and scheduling never pays for history. This file
+ * names them and remembers which exist; it makes none.
  */
 import { DEFAULT_NAMESPACE_ID } from '../../application/ports.ts';
+import type { Retention } from '../../domain/model/task.ts';
 
 const DAY_MS = 86_400_000;
 /** How the names of all segments begin, and of no other table. */
@@ -12,6 +13,7 @@ export const SEGMENT_PREFIX = 'task_history_';
 export interface Segment {
   /** Days since the epoch, UTC. */
   readonly day: number;
+  readonly retention: Retention;
   readonly table: string;
 }
 
@@ -21,35 +23,45 @@ export interface ListedSegment extends Segment {
   readonly isOld: boolean;
 }
 
-/** The newest answer: nearly all tasks of a commit end on one day. */
-let known: Segment = { day: Number.NaN, table: '' };
+/** Of each class the newest answer: nearly all tasks of a commit end on one day. */
+const known = new Map<Retention, Segment>();
 
-export function segmentAt(instant: number): Segment {
+export function segmentAt(retention: Retention, instant: number): Segment {
   const day = Math.floor(instant / DAY_MS);
-  if (known.day === day) return known;
-  const date = new Date(day * DAY_MS).toISOString().slice(0, 10);
-  known = { day, table: SEGMENT_PREFIX + date.replaceAll('-', '') };
-  return known;
+  const newest = known.get(retention);
+  if (newest?.day === day) return newest;
+  const date = new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll('-', '');
+  // 2.0.0 knew one class, whose names stay.
+  const infix = retention === 'normal' ? '' : `${retention}_`;
+  const segment = { day, retention, table: SEGMENT_PREFIX + infix + date };
+  known.set(retention, segment);
+  return segment;
 }
 
-export function nextSegmentAt(instant: number): Segment {
-  return segmentAt(instant + DAY_MS);
+export function nextSegmentAt(retention: Retention, instant: number): Segment {
+  return segmentAt(retention, instant + DAY_MS);
 }
 
 /** Null for a table of another kind. */
 export function segmentNamed(table: string): Segment | null {
-  const match = /^task_history_(\d{4})(\d\d)(\d\d)$/.exec(table);
+  const match = /^task_history_(?:(short|long)_)?(\d{4})(\d\d)(\d\d)$/.exec(table);
   if (match === null) return null;
-  return segmentAt(Date.parse(`${match[1]}-${match[2]}-${match[3]}T00:00:00Z`));
+  const [, retention = 'normal', year, month, day] = match;
+  return segmentAt(retention as Retention, Date.parse(`${year}-${month}-${day}T00:00:00Z`));
 }
 
 export const hasEndedBefore = ({ day }: Segment, instant: number): boolean =>
   (day + 1) * DAY_MS <= instant;
 
-/** Those of these tables whose day was over before the instant, the oldest first. */
-export function endedBefore(tables: readonly string[], instant: number): Segment[] {
+/** Those of these tables that are of the class, and whose day was over before the instant, the oldest first. */
+export function endedBefore(
+  tables: readonly string[],
+  retention: Retention,
+  instant: number,
+): Segment[] {
   return tables
     .map(segmentNamed)
+    .filter((segment) => segment?.retention === retention)
     .filter((segment) => segment !== null)
     .filter((segment) => hasEndedBefore(segment, instant))
     .sort((a, b) => a.day - b.day);
@@ -99,11 +111,11 @@ export class Segments {
   }
 
   /** One that serves all. While it is being dropped it stays away: what is put in goes with it. */
-  add({ day, table }: Segment): void {
+  add({ day, retention, table }: Segment): void {
     if (this.#left.get(table) === 'dropping') return;
     this.#left.delete(table);
     const others = this.#newestFirst.filter((segment) => segment.table !== table);
-    this.#set([...others, { day, table, isOld: false }]);
+    this.#set([...others, { day, retention, table, isOld: false }]);
   }
 
   /** Off the list for good, also where the database then fails to drop it. */

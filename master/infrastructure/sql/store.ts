@@ -5,6 +5,7 @@
  */
 import type { Log, NamespaceRecord, Store } from '../../application/ports.ts';
 import { StoreUnusable } from '../../application/ports.ts';
+import type { Retention } from '../../domain/model/task.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { History } from './history.ts';
 import { keepSecrets } from './installation.ts';
@@ -85,8 +86,8 @@ export class SqlStore implements Store {
     return this.#history.prepare(now);
   }
 
-  dropSegments(before: number): Promise<number> {
-    return this.#history.drop(before, () => this.#shared.terms.confirmOwner());
+  dropSegments(retention: Retention, before: number): Promise<number> {
+    return this.#history.drop(retention, before, () => this.#shared.terms.confirmOwner());
   }
 
   learnIds(now: number): Promise<void> {

@@ -154,6 +154,7 @@ describe('HTTP routes', () => {
           taskId: 'job-1',
           url: 'http://x/',
           finishedAt: AT + 20_000,
+          retention: 'normal',
           state: 'pending',
           tries: 1,
           triesSince: AT + 20_000,

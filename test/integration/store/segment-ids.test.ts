@@ -32,7 +32,7 @@ describeCountedStores('ids of history', (open) => {
   };
   const idsOf = (daysAgo: number) => Array.from({ length: COUNT }, (_, n) => `${daysAgo}-${n}`);
   const someNew = Array.from({ length: COUNT }, (_, n) => `new-${n}`);
-  const tableOf = (daysAgo: number) => segmentAt(NOW - daysAgo * DAY_MS).table;
+  const tableOf = (daysAgo: number) => segmentAt('normal', NOW - daysAgo * DAY_MS).table;
   const unclosed = [tableOf(0), tableOf(-1), 'task'].sort();
 
   async function asked(ids: readonly string[]): Promise<readonly string[]> {
@@ -102,7 +102,7 @@ describeCountedStores('ids of history', (open) => {
     const reopens = [{ task: again, finishedAt: one.finishedAt ?? 0 }];
     await store.commit(commit(term, { reopens }));
     expect((await store.readTask('a'))?.task.state).to.equal('waiting');
-    expect(await store.dropSegments(NOW)).to.equal(1);
+    expect(await store.dropSegments('normal', NOW)).to.equal(1);
     expect([...(await store.findIds(['a', 'b'])).keys()]).to.deep.equal(['a']);
     await store.commit(ended(['b'], 3));
     expect([...(await store.findIds(['a', 'b'])).keys()].sort()).to.deep.equal(['a', 'b']);
@@ -113,7 +113,7 @@ describeCountedStores('ids of history', (open) => {
   it('take no more room than they may, and deny none that is there', async () => {
     for (let day = 2; day < 6; day++) await store.commit(ended(idsOf(day), day));
     const segments = [2, 3, 4, 5].map((day) => ({
-      ...segmentAt(NOW - day * DAY_MS),
+      ...segmentAt('normal', NOW - day * DAY_MS),
       isOld: false,
     }));
     const ids = new SegmentIds(readers, 512);

@@ -3,6 +3,7 @@
  * own: the rest of a run is drawn as without it.
  */
 import type { NewSettings } from '../../../master/domain/events.ts';
+import { RETENTIONS } from '../../../master/domain/model/task.ts';
 import { NO_SETTINGS } from '../../../master/domain/state/state.ts';
 import type { Ledger } from '../ledger.ts';
 import { Random } from '../random.ts';
@@ -52,9 +53,10 @@ export class Operator {
 
   /** What was said before may come late. */
   #insist(settings: NewSettings): void {
-    const { paused, maxWaiting, maxRunning } = this.#ledger.settings;
+    const { paused, maxWaiting, maxRunning, retention } = this.#ledger.settings;
     const wanted = JSON.stringify(settings);
-    if (JSON.stringify({ paused, maxWaiting, maxRunning }) !== wanted) this.#say(settings);
+    if (JSON.stringify({ paused, maxWaiting, maxRunning, retention }) !== wanted)
+      this.#say(settings);
     this.#world.after(2 * TIMEOUT_MS, () => this.#insist(settings));
   }
 
@@ -73,6 +75,7 @@ export class Operator {
       paused: random.chance(0.4) ? { reason: random.pick(['full', null]) ?? null, until } : null,
       maxWaiting: random.pick([null, 3, 20]) ?? null,
       maxRunning: random.pick([null, 0, 1, 2, 4]) ?? null,
+      retention: RETENTIONS[this.#saidCount % RETENTIONS.length] ?? 'normal',
     };
   }
 
@@ -98,7 +101,7 @@ export class Operator {
   }
 
   /** P1: what was answered is written, unless something earlier came late. A pause may be over. */
-  #check({ paused, maxWaiting, maxRunning }: NewSettings): void {
+  #check({ paused, maxWaiting, maxRunning, retention }: NewSettings): void {
     const { now, wallsMs } = this.#world;
     if (now < this.#unclearUntil || wallsMs.length > 1) return;
     const written = this.#ledger.settings;
@@ -106,7 +109,9 @@ export class Operator {
     const isRight =
       written.maxWaiting === maxWaiting &&
       written.maxRunning === maxRunning &&
+      written.retention === retention &&
       (!isPaused || written.paused?.until === paused.until);
-    this.#ledger.effect(`200 of ${JSON.stringify({ paused, maxWaiting, maxRunning })}`, isRight);
+    const said = JSON.stringify({ paused, maxWaiting, maxRunning, retention });
+    this.#ledger.effect(`200 of ${said}`, isRight);
   }
 }

@@ -32,13 +32,14 @@ describe('fold', () => {
     task.version = 4;
   });
 
+  const end = { finishedAt: NOW, retention: 'normal' } as const;
   const insert = () => [taskInserted(task)];
   const update = () => [taskUpdated(task)];
   const checkpoint = () => [checkpointSaved(task)];
-  const reopen = () => taskReopened(task, NOW - 1);
+  const reopen = () => taskReopened(task, { finishedAt: NOW - 1, retention: 'normal' });
   const finish = (notification: Notification | null = null) => {
     task.state = 'canceled';
-    return taskFinished(task, NOW, notification);
+    return taskFinished(task, end, notification);
   };
   /** What is written of live rows and of history, in short. */
   const writes = (...changes: Change[]) =>
@@ -126,7 +127,7 @@ describe('fold', () => {
     ],
     [
       'has not ended and is to go to history',
-      () => taskFinished(task, NOW, null),
+      () => taskFinished(task, end, null),
       /^task t0 is (waiting|offered), to be written to history$/,
     ],
   ];

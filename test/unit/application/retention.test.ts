@@ -3,23 +3,27 @@ import { expect } from 'chai';
 import type { Log } from '../../../master/application/ports.ts';
 import { retention } from '../../../master/application/process/retention.ts';
 import { MemoryStore } from '../../../master/infrastructure/memory/store.ts';
+import type { Retention } from '../../../master/domain/model/task.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** Refuses work of the given kinds, and notes what was asked of it. */
 class FullStore extends MemoryStore {
   readonly asked: string[] = [];
   readonly refused = new Set(['prepare', 'drop']);
+  readonly dropped: string[] = [];
 
   override async prepareSegments(now: number): Promise<void> {
     this.#note('prepare');
     await super.prepareSegments(now);
   }
 
-  override async dropSegments(before: number): Promise<number> {
+  override async dropSegments(retention: Retention, before: number): Promise<number> {
     this.#note('drop');
-    return super.dropSegments(before);
+    this.dropped.push(`${retention} ${before}`);
+    return super.dropSegments(retention, before);
   }
 
   #note(what: string): void {
@@ -35,21 +39,26 @@ describe('retention', () => {
     const said: string[] = [];
     const note = (message: string) => void said.push(message);
     const log: Log = { debug: note, info: note, warn: note, error: note };
-    const upkeep = retention({ store, clock, log, retentionDays: 30 });
+    const upkeep = retention({ store, clock, log, days: { short: 2, normal: 30, long: 90 } });
     await upkeep.start();
 
     await clock.pass(HOUR_MS);
-    expect(store.asked.splice(0), 'each once').to.deep.equal(['prepare', 'drop']);
+    const work = ['prepare', 'drop', 'drop', 'drop'];
+    expect(store.asked.splice(0), 'each class once').to.deep.equal(work);
+    const failures = Array(3).fill('dropping history past retention failed');
     expect(said.splice(0)).to.deep.equal([
       'making the next segment of history failed',
-      'dropping history past retention failed',
+      ...failures,
     ]);
     expect(clock.nextAlarmAt - clock.now()).to.equal(HOUR_MS);
 
     store.refused.clear();
     await clock.pass(HOUR_MS);
-    expect(store.asked).to.deep.equal(['prepare', 'drop']);
+    expect(store.asked).to.deep.equal(work);
     expect(said).to.deep.equal([]);
+    const ago = (days: number) => clock.now() - days * DAY_MS;
+    const wanted = [`short ${ago(2)}`, `normal ${ago(30)}`, `long ${ago(90)}`];
+    expect(store.dropped).to.deep.equal(wanted);
     await upkeep.stop();
     expect(clock.nextAlarmAt).to.equal(Number.POSITIVE_INFINITY);
   });

@@ -36,7 +36,8 @@ describe('callback', () => {
     const out = scheduler.end('x');
     const [notification = null] = callbacks(out);
     expect(notification).to.include({ url: notifyUrl, state: 'pending', tries: 0, taskSeq: 1 });
-    expect(out.changes).to.deep.equal(taskFinished(task, scheduler.now, notification));
+    const end = { finishedAt: scheduler.now, retention: 'normal' } as const;
+    expect(out.changes).to.deep.equal(taskFinished(task, end, notification));
   });
 
   it('holds of its task neither params nor checkpoint, and of all results a bounded part', () => {

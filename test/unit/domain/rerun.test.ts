@@ -44,7 +44,7 @@ describe('retry of a terminal task', () => {
     expect(out.reply).to.deep.equal({ kind: 'done' });
     const task = scheduler.task('a');
     expect(out.changes).to.deep.equal([
-      ...taskReopened(task, failed.finishedAt ?? 0),
+      ...taskReopened(task, { finishedAt: failed.finishedAt ?? 0, retention: 'normal' }),
       taskUpdated(task),
     ]);
     expect(offers(out)).to.deep.equal(['a -> x']);

@@ -39,6 +39,7 @@ describe('a pause', () => {
           paused: { at: BEGIN, reason: 'storage is full', until: BEGIN + HOUR },
           maxWaiting: null,
           maxRunning: null,
+          retention: 'normal',
         },
       },
     ]);

@@ -1,4 +1,5 @@
 /** What to ask for rows by the ids of their tasks. Reads nothing. */
+import type { Retention } from '../../../domain/model/task.ts';
 import type { Read } from '../database.ts';
 import { placeholders } from '../dialects/dialect.ts';
 import type { ListedSegment } from '../segments.ts';
@@ -11,13 +12,13 @@ export function lookups(
   ids: readonly string[],
   segments: readonly ListedSegment[],
   known: SegmentIds,
-  columnsOf: (source: 'live' | 'history') => string,
+  columnsOf: (source: 'live' | Retention) => string,
 ): Read[] {
   const hashes = ids.map((id) => known.hashOf(ns, id));
   const reads = [lookup('task', columnsOf('live'), ns, ids)];
   for (const segment of segments) {
     const some = ids.filter((_, at) => known.mayHave(segment, hashes[at] as IdHash));
-    if (some.length > 0) reads.push(lookup(segment.table, columnsOf('history'), ns, some));
+    if (some.length > 0) reads.push(lookup(segment.table, columnsOf(segment.retention), ns, some));
   }
   return reads;
 }

@@ -170,7 +170,9 @@ export class SegmentIds {
   #addOf({ ns, commit }: Turn, filterOf: (table: string) => IdFilter | undefined): void {
     for (const write of commit.writes) {
       if (write.table !== 'history' || write.op !== 'insert') continue;
-      filterOf(segmentAt(write.key[1]).table)?.add(this.hashOf(ns, write.row.task.id));
+      filterOf(segmentAt(write.key[2], write.key[1]).table)?.add(
+        this.hashOf(ns, write.row.task.id),
+      );
     }
   }
 

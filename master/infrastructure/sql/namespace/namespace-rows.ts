@@ -13,14 +13,12 @@ import type { Database } from '../database.ts';
 import type { Connection, Statement } from '../dialects/dialect.ts';
 import { plain } from '../dialects/dialect.ts';
 import type { History } from '../history.ts';
-import type { Row, Value } from '../rows.ts';
+import type { Row } from '../rows.ts';
 import { outboxOf } from '../tables/history.ts';
 import { SETTINGS, settingsOf, settingsValues } from './settings.ts';
 
-/** What an operator may change. */
-const names = ['retention', ...SETTINGS];
-const LIST = `SELECT id, name, created_at, ${names.join(', ')} FROM namespace`;
-const SET = names.map((name) => `${name} = ?`).join(', ');
+const LIST = `SELECT id, name, created_at, ${SETTINGS.join(', ')} FROM namespace`;
+const SET = SETTINGS.map((name) => `${name} = ?`).join(', ');
 
 /** Masters that make namespaces at the same time: each time one of them has been first. */
 const MAKE_TRIES_MAX = 5;
@@ -76,7 +74,7 @@ export class NamespaceRows {
     await this.#write({
       sql: `UPDATE namespace SET is_deleted = 0, created_at = ?, ${SET}
         WHERE name = ? AND is_deleted = 1`,
-      runs: [[record.createdAt, ...valuesOf(record), record.name]],
+      runs: [[record.createdAt, ...settingsValues(record), record.name]],
       touches: null,
     });
   }
@@ -84,10 +82,10 @@ export class NamespaceRows {
   #insert(id: number, record: Omit<NamespaceRecord, 'id'>): Promise<void> {
     const begin = ['id', 'name', 'created_at', 'is_deleted', 'term', 'owner', 'started_at'];
     const row = [id, record.name, record.createdAt, 0, 0, '', 0, inNamespace(id, 1)];
-    const values = [...row, ...valuesOf(record)];
+    const values = [...row, ...settingsValues(record)];
     const places = values.map(() => '?').join(', ');
     return this.#write({
-      sql: `INSERT INTO namespace (${[...begin, 'next_seq', ...names].join(', ')}) VALUES (${places})`,
+      sql: `INSERT INTO namespace (${[...begin, 'next_seq', ...SETTINGS].join(', ')}) VALUES (${places})`,
       runs: [values],
       touches: null,
     });
@@ -167,18 +165,12 @@ export class NamespaceRows {
   }
 }
 
-const valuesOf = (record: Omit<NamespaceRecord, 'id'>): Value[] => [
-  record.retention,
-  ...settingsValues(record),
-];
-
 function recordOf(row: Row): NamespaceRecord {
   const get = <T>(name: string): T => row[name] as T;
   return {
     id: get('id'),
     name: get('name'),
     createdAt: get('created_at'),
-    retention: get('retention'),
     ...settingsOf(row),
   };
 }

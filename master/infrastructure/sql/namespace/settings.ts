@@ -10,6 +10,7 @@ const settingsColumns = columns<Settings>(
   ['paused_until', 'integer', ({ paused }) => paused?.until ?? null],
   ['max_waiting', 'integer', ({ maxWaiting }) => maxWaiting],
   ['max_running', 'integer', ({ maxRunning }) => maxRunning],
+  ['retention', 'text', ({ retention }) => retention],
 );
 
 export const SETTINGS = settingsColumns.map(({ name }) => name);
@@ -31,6 +32,7 @@ export function settingsOf(row: Row): Settings {
     paused: at === null ? null : pause,
     maxWaiting: get('max_waiting'),
     maxRunning: get('max_running'),
+    retention: get('retention'),
   };
 }
 

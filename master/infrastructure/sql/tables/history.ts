@@ -1,6 +1,6 @@
-/** Ended tasks and their callbacks, as rows: of one table for each day. */
+/** Ended tasks and their callbacks, as rows: of one table for each day and class of retention. */
 import type { Ended } from '../../../domain/changes.ts';
-import type { Notification, Task } from '../../../domain/model/task.ts';
+import type { Notification, Retention, Task } from '../../../domain/model/task.ts';
 import type { Dialect, Index } from '../dialects/dialect.ts';
 import { type Column, columns, type Row, type Value } from '../rows.ts';
 import { type ListedSegment, segmentAt } from '../segments.ts';
@@ -38,7 +38,7 @@ const historyColumns: readonly Column<Ended>[] = [
 ];
 
 export const history: Table<'history'> = {
-  place: ([, finishedAt]) => segmentAt(finishedAt),
+  place: ([, finishedAt, retention]) => segmentAt(retention, finishedAt),
   key: [
     { name: 'seq', kind: 'integer' },
     { name: 'finished_at', kind: 'integer' },
@@ -85,25 +85,34 @@ const large = new Set(['params', 'checkpoint', 'result']);
 /** What else may be of any size, below that of these. */
 const larger = [...large, 'progress_state', 'error'];
 
+const listed = new Map<string, string>();
+
 /**
- * The columns of a task as a select list, NULL where the table has no such column. `light`:
- * without what may be large, and with the beginning of a large error.
+ * The columns of a task as a select list, NULL where the table has no such column; the class of a
+ * segment stands for its rows. `light`: without what may be large, and with the beginning of a large
+ * error.
  */
-export function selectList(source: 'live' | 'history', size: 'whole' | 'light'): string {
-  return historyColumns
-    .map(({ name }) => {
-      if (source === 'live' && onlyInHistory.has(name)) return `NULL AS ${name}`;
-      if (size === 'whole') return name;
-      if (name === 'error') return lightError;
-      return large.has(name) ? `NULL AS ${name}` : name;
-    })
-    .join(', ');
+export function selectList(source: 'live' | Retention, size: 'whole' | 'light'): string {
+  const name = `${source} ${size}`;
+  const list = listed.get(name) ?? listOf(source, size);
+  listed.set(name, list);
+  return list;
+}
+
+function listOf(source: 'live' | Retention, size: 'whole' | 'light'): string {
+  const list = historyColumns.map(({ name }) => {
+    if (source === 'live' && onlyInHistory.has(name)) return `NULL AS ${name}`;
+    if (size === 'whole') return name;
+    if (name === 'error') return lightError;
+    return large.has(name) ? `NULL AS ${name}` : name;
+  });
+  return [...list, `${source === 'live' ? 'NULL' : `'${source}'`} AS retention`].join(', ');
 }
 
 /** Whose task, and how many bytes its texts have, as a select list. */
-export function selectBytes(source: 'live' | 'history'): string {
+export function selectBytes(source: 'live' | Retention): string {
   const sizes = larger
-    .filter((name) => source === 'history' || !onlyInHistory.has(name))
+    .filter((name) => source !== 'live' || !onlyInHistory.has(name))
     .map((name) => `COALESCE(OCTET_LENGTH(${name}), 0)`);
   return `id, ${sizes.join(' + ')} AS bytes`;
 }
@@ -117,6 +126,7 @@ export function notificationOf(row: Row): Notification | null {
     taskId: get('id'),
     url: get('notify_url'),
     finishedAt: get('finished_at'),
+    retention: get('retention'),
     state: get('notify_state'),
     tries: get('notify_tries'),
     // Null in rows of 2.0.0.

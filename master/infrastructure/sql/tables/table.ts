@@ -7,7 +7,10 @@ import type { Segment } from '../segments.ts';
 export interface Table<N extends TableName> {
   /** What it is called, or in which segment the row of that key is. */
   readonly place: string | ((key: Tables[N]['key']) => Segment);
-  /** In the order of the key of a write, behind `ns` where that is part of it. A write that expects a version goes by `version` too. */
+  /**
+   * In the order of the key of a write, behind `ns` where that is part of it; what else a key has tells
+   * the place only. A write that expects a version goes by `version` too.
+   */
   readonly key: Columns;
   /** All that a new row has. */
   readonly columns: readonly Column<Tables[N]['row']>[];

@@ -136,6 +136,7 @@ export function taskOf(row: Row): Task {
     lastOutcome: get('last_outcome'),
     result: json(get('result')),
     finishedAt: get('finished_at'),
+    retention: get('retention'),
     failureReason: get('failure_reason'),
   };
 }
