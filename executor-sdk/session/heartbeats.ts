@@ -11,7 +11,7 @@ type Heartbeat = Extract<ExecutorFrame, { type: 'heartbeat' }>;
 export interface HeartbeatsOptions {
   readonly clock: Clock;
   /** What one says, looked at when it is sent. */
-  readonly status: () => Pick<Heartbeat, 'ack' | 'state' | 'running'>;
+  readonly status: () => Pick<Heartbeat, 'ack' | 'state' | 'running' | 'rss_bytes'>;
   readonly send: (text: string) => void;
   /** Before each: it may find that there is no connection any more. */
   readonly onDue: () => void;
@@ -71,7 +71,6 @@ export class Heartbeats {
       n: Math.floor(now),
       ...status(),
       loop_lag_ms: Math.round(this.#pingedAt === null ? this.#lagMs : now - this.#pingedAt),
-      rss_bytes: process.memoryUsage.rss(),
     };
     send(JSON.stringify(heartbeat));
     this.#callOffSilence ??= clock.wakeAt(now + echoMs(intervalMs, leaseMs), onSilence);

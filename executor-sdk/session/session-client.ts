@@ -39,6 +39,8 @@ export interface SessionClientOptions {
   /** From 0 to 1. */
   readonly random: () => number;
   readonly predecessors: Predecessors;
+  /** What this process holds of memory. */
+  readonly rssBytes: () => number;
 }
 
 export class SessionClient {
@@ -262,6 +264,7 @@ export class SessionClient {
       ack: this.#outbox.session.announceAck(),
       state: this.#attempts.isDraining ? ('draining' as const) : busy,
       running: this.#attempts.running(),
+      rss_bytes: this.#options.rssBytes(),
     };
   }
 

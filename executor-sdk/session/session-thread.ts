@@ -41,6 +41,7 @@ const client = new SessionClient({
   clock: monotonicClock,
   random: Math.random,
   dial: (options) => new Connection(options),
+  rssBytes: () => process.memoryUsage.rss(),
   groups: guard,
   endProcess: (why, fenced) => {
     sayLast(why, fenced);

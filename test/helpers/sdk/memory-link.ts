@@ -39,6 +39,7 @@ export class MemoryLink {
       predecessors: { bootId: '', died: [], fenced: [], onTold: () => undefined },
       clock: this.clock,
       random,
+      rssBytes: () => 0,
       dial: (options) => this.#dial(options),
       tell: (message) => queueMicrotask(() => this.#told(message)),
       groups: {

@@ -31,6 +31,7 @@ async function runOneTask(url: string, id: string): Promise<void> {
     predecessors: { bootId: '', died: [], fenced: [], onTold: () => undefined },
     clock: patientClock,
     random: Math.random,
+    rssBytes: () => 0,
     dial: (options) => new Connection(options),
     groups: { endBy: () => undefined, killAll: () => undefined },
     endProcess: (why) => expect.fail(why),

@@ -56,6 +56,7 @@ export class SimExecutor {
       predecessors: { bootId: '', died: [], fenced: [], onTold: () => undefined },
       clock: process,
       random: () => process.world.random.next(),
+      rssBytes: () => 0,
       dial: this.#uplink.dial.bind(this.#uplink),
       tell: (message: FromSession) => this.#told(message),
       groups: { endBy: () => undefined, killAll: () => this.#killGroups() },
