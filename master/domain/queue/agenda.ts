@@ -1,5 +1,5 @@
 /**
- * Queues in the order of their first tasks, by (orderTime, seq).
+ * Queues in the order of their first tasks, by (orderTime, seq); where groups have shares, by whose turn it is.
  *
  * A queue stands where its first task was when it last came to the front, or earlier. So one that
  * loses its first task costs nothing, in however many agendas it stands: each puts it right when
@@ -9,36 +9,43 @@ import type { Task } from '../model/task.ts';
 import { Heap } from './heap.ts';
 import { isBefore, type Position } from './window.ts';
 
+/** By the pass of a group (`shares.ts`), which is 0 where groups have none, and then by position. */
+export interface Rank extends Position {
+  readonly pass: number;
+}
+
 /** What an agenda notes on a queue; each queue stands in one agenda. */
 export interface Standing {
   /** -1: it does not stand there. */
   place: number;
-  /** None of its tasks comes before this position. */
-  notBefore: Position;
+  /** None of its tasks comes before this. */
+  notBefore: Rank;
 }
 
 /** Of a queue that does not stand in its agenda. */
-export const OUT: Standing = { place: -1, notBefore: { time: 0, seq: 0 } };
+export const OUT: Standing = { place: -1, notBefore: { pass: 0, time: 0, seq: 0 } };
 
-export class Agenda<T extends Standing> {
+export class Agenda<T extends Standing, Head = Task> {
   readonly #heap = new Heap<T>(
-    (a, b) => isBefore(a.notBefore, b.notBefore),
+    (a, b) => ranksBefore(a.notBefore, b.notBefore),
     (queue, place) => {
       queue.place = place;
     },
   );
-  readonly #headOf: (queue: T) => Task | undefined;
+  readonly #headOf: (queue: T) => Head | undefined;
+  readonly #rankOf: (head: Head) => Rank;
 
   /** `headOf`: undefined for a queue that has none, or of which none may be taken now. */
-  constructor(headOf: (queue: T) => Task | undefined) {
+  constructor(headOf: (queue: T) => Head | undefined, rankOf: (head: Head) => Rank) {
     this.#headOf = headOf;
+    this.#rankOf = rankOf;
   }
 
   /** Its first task, which may come earlier than the one before; or it had none that might be taken. */
-  announce(queue: T, head: Task): void {
-    const position = positionOf(head);
-    if (queue.place >= 0 && !isBefore(position, queue.notBefore)) return;
-    queue.notBefore = position;
+  announce(queue: T, head: Head): void {
+    const rank = this.#rankOf(head);
+    if (queue.place >= 0 && !ranksBefore(rank, queue.notBefore)) return;
+    queue.notBefore = rank;
     if (queue.place < 0) this.#heap.push(queue);
     else this.#heap.moved(queue.place);
   }
@@ -53,28 +60,35 @@ export class Agenda<T extends Standing> {
       const queue = this.#heap.first();
       if (queue === undefined) return undefined;
       const head = this.#headOf(queue);
-      if (head === undefined) this.#heap.removeAt(0);
-      else if (isHeadOf(queue, head)) return queue;
-      else {
-        queue.notBefore = positionOf(head);
-        this.#heap.moved(0);
+      if (head === undefined) {
+        this.#heap.removeAt(0);
+        continue;
       }
+      const rank = this.#rankOf(head);
+      if (isSame(rank, queue.notBefore)) return queue;
+      queue.notBefore = rank;
+      this.#heap.moved(0);
     }
   }
 
   /**
-   * The first of the tasks that `choose` finds, one in each queue. It asks them one after another,
+   * The first of those that `choose` finds, one in each queue. It asks them one after another,
    * until no other can have an earlier one: the first alone, where that gives its first task. It may
    * take tasks out, and must not announce. `earliest`: one from elsewhere, to be compared with.
    */
-  choose(choose: (queue: T) => Task | undefined, earliest?: Task): Task | undefined {
+  choose(choose: (queue: T) => Head | undefined, earliest?: Head): Head | undefined {
     const asked: T[] = [];
     let best = earliest;
+    let bestRank = best && this.#rankOf(best);
     for (let queue = this.first(); queue !== undefined; queue = this.first()) {
-      if (best !== undefined && isBefore(positionOf(best), queue.notBefore)) break;
-      const task = choose(queue);
-      if (task !== undefined && (best === undefined || comesFirst(task, best))) best = task;
-      if (task !== undefined && isHeadOf(queue, task)) break;
+      if (bestRank !== undefined && ranksBefore(bestRank, queue.notBefore)) break;
+      const found = choose(queue);
+      const rank = found && this.#rankOf(found);
+      if (rank !== undefined && (bestRank === undefined || ranksBefore(rank, bestRank))) {
+        best = found;
+        bestRank = rank;
+      }
+      if (rank !== undefined && isSame(rank, queue.notBefore)) break;
       this.#heap.removeAt(queue.place);
       asked.push(queue);
     }
@@ -93,11 +107,20 @@ export function positionOf(task: Pick<Task, 'orderTime' | 'seq'>): Position {
   return { time: task.orderTime, seq: task.seq };
 }
 
+/** Of a task whose group has no share of its own. */
+export function rankOf({ orderTime, seq }: Pick<Task, 'orderTime' | 'seq'>): Rank {
+  return { pass: 0, time: orderTime, seq };
+}
+
 /** Whether `a` is to be offered before `b`. */
 export function comesFirst(a: Task, b: Task): boolean {
   return isBefore(positionOf(a), positionOf(b));
 }
 
-function isHeadOf({ notBefore }: Standing, { orderTime, seq }: Task): boolean {
-  return notBefore.seq === seq && notBefore.time === orderTime;
+export function ranksBefore(a: Rank, b: Rank): boolean {
+  return a.pass !== b.pass ? a.pass < b.pass : isBefore(a, b);
+}
+
+function isSame(a: Rank, b: Rank): boolean {
+  return a.seq === b.seq && a.time === b.time && a.pass === b.pass;
 }

@@ -5,7 +5,7 @@
  * pool that fit meet in exactly one; those that meet in one need not fit.
  */
 import { type Executor, mayRun } from '../model/executor.ts';
-import { Agenda, OUT } from './agenda.ts';
+import { Agenda, OUT, rankOf } from './agenda.ts';
 import { headOfKind, type Junction, type Kind, type Lane, type Pool, type Stand } from './lane.ts';
 
 /** Types and labels have neither `|` nor `!`. */
@@ -75,7 +75,7 @@ export class Junctions {
   #at(key: string): Junction {
     let junction = this.#all.get(key);
     if (junction === undefined) {
-      const open = new Agenda<Stand>(({ kind }) => headOfKind(kind));
+      const open = new Agenda<Stand>(({ kind }) => headOfKind(kind), rankOf);
       junction = { key, kindCount: 0, open, hungry: new Set(), pools: new Set(), idle: [] };
       this.#all.set(key, junction);
     }

@@ -7,7 +7,7 @@
  */
 import type { Executor } from '../model/executor.ts';
 import type { Task } from '../model/task.ts';
-import { Agenda, OUT, positionOf, type Standing } from './agenda.ts';
+import { Agenda, OUT, positionOf, rankOf, type Standing } from './agenda.ts';
 import { Window } from './window.ts';
 
 export interface Kind {
@@ -102,7 +102,7 @@ export function createKind(
     labels,
     lanes: new Map(),
     waitingCount: 0,
-    open: new Agenda(headOfLane),
+    open: new Agenda(headOfLane, rankOf),
     stands: [],
     hungry: new Set(),
   };

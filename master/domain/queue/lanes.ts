@@ -7,6 +7,7 @@ import type { Output } from '../effects.ts';
 import type { State } from '../state/state.ts';
 import { kindKeyOf, type Task } from '../model/task.ts';
 import { createKind, createLane, type Kind, type Lane, type LaneRow, removeLane } from './lane.ts';
+import { Shares, type Weights } from './shares.ts';
 
 type Sorted = Pick<Task, 'type' | 'requires' | 'labels' | 'user'>;
 
@@ -44,8 +45,20 @@ export function takeLane(
   const lane = createLane(id, group, kind);
   state.lanes.set(id, lane);
   state.emptyLanes.add(lane);
+  state.shares.get(kind.type)?.add(lane);
   state.crowd = null;
   return lane;
+}
+
+/** From now on the groups of the type take turns; null: what comes first goes first, whose ever it is. */
+export function shareOut(state: State, type: string, weights: Weights | null): void {
+  const shares = state.shares.get(type);
+  if (weights === null) state.shares.delete(type);
+  else if (shares !== undefined) shares.weigh(weights);
+  else {
+    const ofType = [...state.lanes.values()].filter(({ kind }) => kind.type === type);
+    state.shares.set(type, new Shares(weights, ofType));
+  }
 }
 
 /** Why there is no room for the lane of such a task, or null. Empty ones go to make some. */
@@ -89,6 +102,7 @@ function forgetLane(state: State, lane: Lane, out: Output): void {
   const { id, kind } = lane;
   out.changes.push({ op: 'remove', table: 'lane', key: id, expect: 'any' });
   removeLane(lane);
+  state.shares.get(kind.type)?.remove(lane);
   state.lanes.delete(id);
   state.emptyLanes.delete(lane);
   state.roused.delete(lane);

@@ -47,6 +47,7 @@ export function place(state: State, task: Task, now: number): void {
   watchLimits(state, task);
   if (due) {
     lane.kind.open.announce(lane, task);
+    state.shares.get(lane.kind.type)?.announce(lane);
     state.roused.add(lane);
   }
   while (isTooFull(state, window.size, due ? lane : null)) {

@@ -17,6 +17,7 @@ import { InFlight } from '../queue/in-flight.ts';
 import { Junctions } from '../queue/junctions.ts';
 import type { Kind, Lane, Pool } from '../queue/lane.ts';
 import { OpenTasks } from '../queue/open-tasks.ts';
+import type { Shares } from '../queue/shares.ts';
 import { Window } from '../queue/window.ts';
 import type { Pause } from '../model/pause.ts';
 import type { TaskType } from '../model/task-type.ts';
@@ -106,6 +107,8 @@ export interface State {
   readonly lanes: Map<number, Lane>;
   /** Those without a task that waits, the longest so first. */
   readonly emptyLanes: Set<Lane>;
+  /** Of the types whose groups take turns, by type. */
+  readonly shares: Map<string, Shares>;
   /** Why there is no room for another lane; null: not asked since the last has come or gone. */
   crowd: string | null;
   /** Waiting tasks that are not due, by dueAt. */
@@ -185,6 +188,7 @@ export function createState(options: {
     kinds: new Map(),
     lanes: new Map(),
     emptyLanes: new Set(),
+    shares: new Map(),
     crowd: null,
     delayed: new Window<Task>((task) => ({ time: task.dueAt, seq: task.seq })),
     delayedLoading: false,

@@ -7,9 +7,10 @@ import { taskUpdated } from '../changes.ts';
 import { FIRE_COUNT_MAX } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import { type Executor, mayRun } from '../model/executor.ts';
-import { Agenda, OUT, type Standing } from '../queue/agenda.ts';
+import { Agenda, OUT, rankOf, type Standing } from '../queue/agenda.ts';
 import { announceKind, idlePools, isWanted, markHungry, takeHungry } from '../queue/junctions.ts';
 import { headOfKind, headOfLane, type Kind, type Lane, type Pool } from '../queue/lane.ts';
+import { laneOf } from '../queue/lanes.ts';
 import { dequeue, isOfUse } from '../queue/waiting.ts';
 import { mayOffer, type State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
@@ -76,6 +77,20 @@ function bestFor(round: Round, pool: Pool, executor: Executor): Task | undefined
   return best;
 }
 
+/**
+ * Of the type of this one, which stands for all of them among other types: the first one of the group
+ * whose turn it is, as far as the executor may have it now.
+ */
+function inTurn(round: Round, oldest: Task, executor: Executor): Task {
+  const { pools, shares } = round.state;
+  const pool = pools.get(executor.poolKey);
+  const ofType = shares.get(oldest.type);
+  if (ofType === undefined || pool === undefined) return oldest;
+  const fits = (kind: Kind) => mayRun(pool, kind);
+  const taskOf = (lane: Lane) => firstOfLane(round, lane, executor);
+  return ofType.next(pool.junctions, fits, taskOf) ?? oldest;
+}
+
 /** The first one that the executor may have now. */
 function firstOfKind(round: Round, kind: Kind, executor: Executor): Task | undefined {
   return kind.open.choose((lane) => firstOfLane(round, lane, executor));
@@ -87,7 +102,7 @@ function assignInOrder(round: Round): void {
   if (!mayOffer(state)) return;
   type Candidate = Standing & { readonly pool: Pool; readonly executor: Executor };
   const bestOf = ({ pool, executor }: Candidate) => bestFor(round, pool, executor);
-  const open = new Agenda<Candidate>(bestOf);
+  const open = new Agenda<Candidate>(bestOf, rankOf);
   const known = new Set<Executor>();
   const announce = (pool: Pool): void => {
     for (const executor of pool.idle) {
@@ -134,7 +149,10 @@ function servedBy({ state, now }: Round, task: Task): { pool: Pool; executor: Ex
 /** Tasks of several kinds go to executors one by one, as they come first in all of them (P6). */
 function assignFrom(round: Round, kinds: readonly Kind[]): void {
   if (kinds.length === 0) return;
-  const open = new Agenda<Standing & { readonly kind: Kind }>(({ kind }) => headOfKind(kind));
+  const open = new Agenda<Standing & { readonly kind: Kind }>(
+    ({ kind }) => headOfKind(kind),
+    rankOf,
+  );
   for (const kind of kinds) {
     const head = headOfKind(kind);
     if (head !== undefined) open.announce({ kind, ...OUT }, head);
@@ -195,7 +213,11 @@ function isCooling(executor: Executor, task: Task, now: number): boolean {
   return executor.coolDowns.size > 0 && (executor.coolDowns.get(task.id) ?? 0) > now;
 }
 
-function offer({ state, now, out }: Round, task: Task, executor: Executor): void {
+/** A task like this one: where the groups of its type take turns, of the one whose turn it is. */
+function offer(round: Round, like: Task, executor: Executor): void {
+  const { state, now, out } = round;
+  const task = inTurn(round, like, executor);
+  state.shares.get(task.type)?.take(laneOf(state, task));
   dequeue(state, task);
   task.state = 'offered';
   task.attempt++;

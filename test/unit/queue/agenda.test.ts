@@ -4,7 +4,13 @@ import { array, assert, boolean, nat, property, record } from 'fast-check';
 import { createOutput } from '../../../master/domain/effects.ts';
 import type { Event } from '../../../master/domain/events.ts';
 import { mayRun, poolKeyOf } from '../../../master/domain/model/executor.ts';
-import { Agenda, comesFirst, OUT, type Standing } from '../../../master/domain/queue/agenda.ts';
+import {
+  Agenda,
+  comesFirst,
+  OUT,
+  rankOf,
+  type Standing,
+} from '../../../master/domain/queue/agenda.ts';
 import {
   addIdle,
   idlePools,
@@ -44,7 +50,7 @@ describe('Agenda', () => {
     assert(
       property(array(operation, { maxLength: 60 }), (operations) => {
         const queues = Array.from({ length: 6 }, (): Queue => ({ tasks: [], ...OUT }));
-        const agendas = [new Agenda<Queue>(({ tasks }) => tasks[0])];
+        const agendas = [new Agenda<Queue>(({ tasks }) => tasks[0], rankOf)];
         for (const [seq, { queue, orderTime, isTaken, refused }] of operations.entries()) {
           const [agenda] = agendas as [Agenda<Queue>];
           if (!isTaken) {
@@ -67,7 +73,7 @@ describe('Agenda', () => {
   });
 
   it('has no place for a queue that was removed, or is empty', () => {
-    const agenda = new Agenda<Queue>(({ tasks }) => tasks[0]);
+    const agenda = new Agenda<Queue>(({ tasks }) => tasks[0], rankOf);
     const [a, b] = [1, 2].map((seq): Queue => ({ tasks: [sampleTask({ seq })], ...OUT }));
     for (const queue of [a, b] as Queue[]) agenda.announce(queue, queue.tasks[0] as Task);
     agenda.remove(a as Queue);
