@@ -6,6 +6,7 @@ import { TYPES_LENGTH_MAX, TYPES_MAX } from '../bounds.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import type { Event } from '../events.ts';
 import { layerIn, NO_DEFINITION, settingsIn, type TaskType } from '../model/task-type.ts';
+import { shareOut } from '../queue/lanes.ts';
 import type { State } from '../state/state.ts';
 
 type OnType = Extract<
@@ -153,6 +154,7 @@ function put(state: State, row: TaskType, out: Output): CommandOutcome | null {
     return { kind: 'full', message };
   }
   state.types.set(key, row);
+  shareOut(state, key, row);
   out.changes.push({ op: 'put', table: 'type', key, row });
   return null;
 }
@@ -165,5 +167,6 @@ function definitionsLength({ types }: State): number {
 
 function remove(state: State, key: string, out: Output): void {
   if (!state.types.delete(key)) return;
+  shareOut(state, key, null);
   out.changes.push({ op: 'remove', table: 'type', key, expect: 'any' });
 }

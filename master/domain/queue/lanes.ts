@@ -6,8 +6,9 @@ import { LANE_LOOK_COUNT } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import type { State } from '../state/state.ts';
 import { kindKeyOf, type Task } from '../model/task.ts';
+import type { TaskType } from '../model/task-type.ts';
 import { createKind, createLane, type Kind, type Lane, type LaneRow, removeLane } from './lane.ts';
-import { Shares, type Weights } from './shares.ts';
+import { Shares } from './shares.ts';
 
 type Sorted = Pick<Task, 'type' | 'requires' | 'labels' | 'user'>;
 
@@ -50,14 +51,18 @@ export function takeLane(
   return lane;
 }
 
-/** From now on the groups of the type take turns; null: what comes first goes first, whose ever it is. */
-export function shareOut(state: State, type: string, weights: Weights | null): void {
+/** From now on the groups of the type take turns, or do not, as is set for it; null: nothing is. */
+export function shareOut(
+  state: State,
+  type: string,
+  settings: Pick<TaskType, 'fairBy' | 'groupWeights'> | null,
+): void {
   const shares = state.shares.get(type);
-  if (weights === null) state.shares.delete(type);
-  else if (shares !== undefined) shares.weigh(weights);
+  if (settings === null || settings.fairBy === null) state.shares.delete(type);
+  else if (shares !== undefined) shares.weigh(settings.groupWeights);
   else {
     const ofType = [...state.lanes.values()].filter(({ kind }) => kind.type === type);
-    state.shares.set(type, new Shares(weights, ofType));
+    state.shares.set(type, new Shares(settings.groupWeights, ofType));
   }
 }
 

@@ -14,7 +14,7 @@ import { headOfLane, type Junction, type Kind, type Lane } from './lane.ts';
 import type { Task } from '../model/task.ts';
 
 /** By group, for those that have another than 1. */
-export type Weights = Readonly<Record<string, number>>;
+type Weights = Readonly<Record<string, number>>;
 
 interface Share {
   readonly group: string;

@@ -1,7 +1,7 @@
 /**
  * What holds between two steps, numbered. Tests and the simulation check it after every turn;
  * comments elsewhere cite the numbers. Pure. I1 to I15 speak of the whole system
- * (`docs/testing.md`): those of them that show in the state are here, and S1 to S9 are about
+ * (`docs/testing.md`): those of them that show in the state are here, and S1 to S10 are about
  * the state alone.
  *
  *   I4  a task in memory is live, and an open attempt has a number
@@ -18,11 +18,12 @@
  *   S7  what may be offered stands in its agendas, no later than it comes; what runs low is known to
  *   S8  an attempt that is over for its task, and may still run, is written
  *   S9  a type is kept by its name while it is registered or operators have decided something
+ *   S10 the groups of a type take turns where that is set, and none is further ahead than one turn
  */
 import { TYPES_MAX } from '../bounds.ts';
 import { mayRun, NO_OVERRIDE, poolKeyOf } from '../model/executor.ts';
 import { heldBytes } from './held-bytes.ts';
-import { positionOf, type Standing } from '../queue/agenda.ts';
+import { positionOf, type Rank, ranksBefore, rankOf, type Standing } from '../queue/agenda.ts';
 import { idlePools } from '../queue/junctions.ts';
 import { headOfLane, type Junction, type Lane } from '../queue/lane.ts';
 import { isBefore, type Position, type Window } from '../queue/window.ts';
@@ -84,11 +85,20 @@ function checkTasks(state: State, expect: Expect): void {
   }
 }
 
-function checkTypes({ types }: State, expect: Expect): void {
+function checkTypes({ types, shares }: State, expect: Expect): void {
   expect(types.size <= TYPES_MAX, 'S9', () => `there are ${types.size} types`);
   for (const [name, type] of types) {
     const what = () => `${name} is kept for ${type.type} at version ${type.version}`;
     expect(type.type === name && !saysNothing(type), 'S9', what);
+    expect(shares.has(name) === (type.fairBy === 'group'), 'S10', what);
+  }
+  for (const [name, ofGroups] of shares) {
+    expect(types.has(name), 'S10', () => `the groups of ${name} take turns, which is not set`);
+    for (const [group, lead] of ofGroups.leads()) {
+      // A sum of fractions.
+      const isNear = lead <= 1 + 1e-6;
+      expect(isNear, 'S10', () => `${group} is ${lead} turns of ${name} ahead of the others`);
+    }
   }
 }
 
@@ -205,9 +215,8 @@ function checkSorted<T extends object>(
 function checkAgendas(state: State, expect: Expect): void {
   // A master that stops offers nothing.
   if (!state.accepting) return;
-  const check = (agenda: Iterable<Standing>, queue: Standing, head: Task, name: string) => {
-    const stands =
-      [...agenda][queue.place] === queue && !isBefore(positionOf(head), queue.notBefore);
+  const check = (agenda: Iterable<Standing>, queue: Standing, rank: Rank, name: string) => {
+    const stands = [...agenda][queue.place] === queue && !ranksBefore(rank, queue.notBefore);
     expect(stands, 'S7', () => `${name} stands at ${queue.place} ${inWords(queue.notBefore)}`);
   };
   for (const { key, lanes, open, stands, hungry } of state.kinds.values()) {
@@ -215,8 +224,9 @@ function checkAgendas(state: State, expect: Expect): void {
     for (const lane of lanes.values()) {
       const head = headOfLane(lane);
       if (head === undefined) continue;
-      check(open, lane, head, `lane ${lane.id}`);
-      for (const stand of stands) check(stand.junction.open, stand, head, `kind ${key}`);
+      const rank = rankOf(head);
+      check(open, lane, rank, `lane ${lane.id}`);
+      for (const stand of stands) check(stand.junction.open, stand, rank, `kind ${key}`);
     }
     for (const lane of lanes.values()) {
       if (lane.loading || !lane.ready.runsLow(state.policy.pageCount)) continue;
@@ -226,6 +236,14 @@ function checkAgendas(state: State, expect: Expect): void {
   }
   for (const { junctions } of state.pools.values()) {
     for (const { key, open } of junctions) checkPlaces(open, key, expect);
+  }
+  for (const [type, shares] of state.shares) {
+    const agendas = new Set<Iterable<Standing>>();
+    for (const { agenda, queue, rank, of } of shares.standings()) {
+      agendas.add(agenda);
+      check(agenda, queue, rank, `${of} of ${type}`);
+    }
+    for (const agenda of agendas) checkPlaces(agenda, `the shares of ${type}`, expect);
   }
 }
 
@@ -237,7 +255,7 @@ function checkPlaces(agenda: Iterable<Standing>, name: string, expect: Expect): 
   const queues = [...agenda];
   for (const [place, queue] of queues.entries()) {
     const above = queues[(place - 1) >> 1];
-    const isBehind = above === undefined || !isBefore(queue.notBefore, above.notBefore);
+    const isBehind = above === undefined || !ranksBefore(queue.notBefore, above.notBefore);
     const what = () => `${place} of the agenda of ${name} is out of order`;
     expect(queue.place === place && isBehind, 'S7', what);
   }

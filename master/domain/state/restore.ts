@@ -3,7 +3,7 @@ import { taskUpdated, type WholeRows } from '../changes.ts';
 import { createOutput, type Output } from '../effects.ts';
 import { createState, type Policy, type Settings, type State } from './state.ts';
 import { markHungry } from '../queue/junctions.ts';
-import { takeLane } from '../queue/lanes.ts';
+import { shareOut, takeLane } from '../queue/lanes.ts';
 import { START } from '../queue/window.ts';
 import { ABSENCE_MS_MIN, creditAbsence, watchLimits } from '../queue/waiting.ts';
 import { spare, watch } from '../steps/attempt.ts';
@@ -57,6 +57,7 @@ export function restore(options: {
   for (const row of options.whole.type) {
     state.types.set(row.type, row);
     watchType(state, row);
+    shareOut(state, row.type, row);
   }
   for (const row of options.whole.lane) takeLane(state, row, kindOf(row.kind));
   for (const stored of options.lanes) {

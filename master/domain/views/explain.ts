@@ -17,7 +17,10 @@ export interface WaitingReason {
     | 'cooling_down'
     | 'about_to_start';
   readonly message: string;
-  /** Waiting tasks of the same kind that come first; null where that is not known from memory. */
+  /**
+   * Waiting tasks of the same kind that come first, of its group alone where the groups of the type take
+   * turns; null where that is not known from memory.
+   */
   readonly ahead: number | null;
   /** Of `paused`. */
   readonly pause?: Pause;
@@ -86,7 +89,7 @@ export function explain(state: State, task: Task, now: number): WaitingReason {
   }
   const idle = serving.filter((executor) => executor.occupation === null);
   if (idle.length === 0) {
-    const place = ahead === null ? '' : ` ${ahead} of its kind come first.`;
+    const place = inLine(state, task, ahead);
     return because('all_busy', `${count(serving, 'fitting executor')}, all busy.${place}`);
   }
   if (
@@ -99,16 +102,27 @@ export function explain(state: State, task: Task, now: number): WaitingReason {
   return because('about_to_start', 'An executor is free: it is about to be offered.');
 }
 
-function countAhead(state: State, task: Task): number | null {
-  const kind = state.lanes.get(task.lane)?.kind;
-  if (kind === undefined) return null;
+function countAhead({ lanes, shares }: State, task: Task): number | null {
+  const own = lanes.get(task.lane);
+  if (own === undefined) return null;
   const position = positionOf(task);
   let ahead = 0;
-  for (const { ready } of kind.lanes.values()) {
+  for (const { ready } of shares.has(task.type) ? [own] : own.kind.lanes.values()) {
     if (!ready.covers(position)) return null;
     ahead += ready.countBefore(position);
   }
   return ahead;
+}
+
+/** What comes before it, in words. */
+function inLine({ lanes, shares }: State, task: Task, ahead: number | null): string {
+  if (!shares.has(task.type)) return ahead === null ? '' : ` ${ahead} of its kind come first.`;
+  const own = lanes.get(task.lane);
+  const others = [...(own?.kind.lanes.values() ?? [])].filter(
+    (lane) => lane !== own && lane.waitingCount > 0,
+  );
+  const place = ahead === null ? '' : ` ${ahead} of its group come first.`;
+  return `${place} Its group takes turns with ${count(others, 'other group')}.`;
 }
 
 /** `40 d 7 h`, `1 min 5 s`: two units are enough. */

@@ -96,6 +96,23 @@ describe('explain', () => {
     });
   });
 
+  it('all_busy: where groups take turns, how many of its group come first', () => {
+    const text = '{"fair_by":"group"}';
+    scheduler.command({ type: 'typeSet', name: 'echo', text, expect: null });
+    scheduler.connect('x');
+    scheduler.run('x', { id: 'running' });
+    const of = (group: string) => ({ user: { group, project: null, env: null, user: null } });
+    scheduler.submit({ id: '1', ...of('many') }, { id: '2', ...of('many') });
+    scheduler.submit({ id: '3', ...of('few') });
+    const waiting = why({ ...of('few') });
+    expect(waiting).to.deep.equal({
+      reason: 'all_busy',
+      message:
+        '1 fitting executor, all busy. 1 of its group come first. Its group takes turns with 1 other group.',
+      ahead: 1,
+    });
+  });
+
   it('all_busy: its place is not known when it is only in the store', () => {
     scheduler = new Scheduler({ laneWindowCount: 1 });
     scheduler.connect('x');
