@@ -24,7 +24,10 @@ function listCommand(): Command {
     .addHelpText('after', '\nInto a pipe: the columns of the table, with tabs between.')
     .action(async (options: ConnectionOptions) => {
       const { client, output } = connect(options);
-      const head = ['executor', 'state', 'types', 'labels', 'task', 'host', 'last seen', 'reserve'];
+      const head = [
+        ...['executor', 'state', 'types', 'labels', 'task', 'host', 'last seen'],
+        ...['reserve', 'ready'],
+      ];
       await output.rows(await client.executors(), head, (executor: ExecutorView) => [
         executor.executor_id,
         executor.state,
@@ -34,8 +37,14 @@ function listCommand(): Command {
         executor.host,
         executor.last_seen_at,
         executor.reserve.join(' '),
+        readyInWords(executor),
       ]);
     });
+}
+
+function readyInWords({ ready }: ExecutorView): string | null {
+  if (ready === null) return null;
+  return ready.ok ? 'yes' : `no: ${ready.reason ?? 'it does not say why'}`;
 }
 
 function drainCommand(): Command {

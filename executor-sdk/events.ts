@@ -12,6 +12,8 @@ const LEVELS = {
   task_aborted: 'info',
   handler_failed: 'warn',
   can_accept_failed: 'error',
+  ready: 'info',
+  not_ready: 'warn',
   listener_failed: 'error',
   frame_refused: 'warn',
   result_dropped: 'warn',

@@ -13,6 +13,7 @@ import {
   withoutApiBase,
 } from '@soda-scheduler/protocol';
 import type { ExecutorEvent } from './events.ts';
+import { NOT_ASKED } from './readiness.ts';
 import type { SessionSettings } from './thread-messages.ts';
 import type { Handler, Task } from './task-context.ts';
 
@@ -39,6 +40,13 @@ export interface ExecutorOptions {
    * another executor, and is not offered to this one again for a while. Answer within seconds.
    */
   readonly canAccept?: (task: Task) => true | string | Promise<true | string>;
+  /**
+   * Whether this executor can work now: `true`, or text that says why not. While it is not ready it
+   * is offered no task; what it runs goes on. Asked at the start, every 30 s (5 s while it is not
+   * ready), after an attempt has failed, and by `checkReady`; never twice at once. What it throws is
+   * a reason too, and so is no answer within 10 s.
+   */
+  readonly ready?: () => true | string | Promise<true | string>;
   /**
    * Ask for a shorter lease than the master's, at least 6,000: the task of an executor that is gone
    * starts elsewhere sooner, and an absence of the master ends it sooner.
@@ -73,6 +81,7 @@ const NAMES: Record<keyof ExecutorOptions, true> = {
   id: true,
   labels: true,
   reserve: true,
+  ready: true,
   leaseMs: true,
   canAccept: true,
   drainTimeoutMs: true,
@@ -92,7 +101,7 @@ export function checkOptions(options: ExecutorOptions): void {
   const { url, namespace, id, labels = [], reserve = [], leaseMs, drainTimeoutMs = 0 } = options;
   sessionUrl(url, namespace);
   expectToken(options.token);
-  for (const name of ['canAccept', 'onEvent'] as const) {
+  for (const name of ['canAccept', 'ready', 'onEvent'] as const) {
     const given = options[name];
     if (given !== undefined) expectFunction(name, given);
   }
@@ -133,6 +142,7 @@ export function sessionSettings(
     labels,
     reserve,
     leaseMs: options.leaseMs,
+    ready: options.ready && NOT_ASKED,
     isLastingId: options.id !== undefined,
     sdk: SDK_NAME,
   };

@@ -15,6 +15,8 @@ import type { EventDraft, ExecutorEvent, LogFormat } from './events.ts';
 import { headlineOf, isBug } from './failure.ts';
 import { outcomeOf, rejectBody } from './outcome.ts';
 import type { HandlerEnd, Refusal } from './outcome.ts';
+import { ReadinessCheck } from './readiness.ts';
+import { monotonicClock } from './session/clock.ts';
 import { ProgressReport, fencingToken, taskOf } from './task-context.ts';
 import type { Handler, Task } from './task-context.ts';
 import {
@@ -45,6 +47,7 @@ export class Executor {
   readonly #logFormat: LogFormat;
   readonly #handlers = new Map<string, Handler>();
   #session: Worker | null = null;
+  #readiness: ReadinessCheck | null = null;
   #executorId = '';
   #running: RunningAttempt | null = null;
   #isStopping = false;
@@ -88,6 +91,7 @@ export class Executor {
       execArgv: [],
     });
     this.#session = session;
+    this.#watchReadiness();
     const connected = new Promise<void>((resolve) => {
       this.#connected = resolve;
     });
@@ -105,6 +109,11 @@ export class Executor {
     await Promise.race([connected, this.#stopped]);
   }
 
+  /** Has `ready` asked anew, at once or a second after the last time. Does nothing without `ready`. */
+  checkReady(): void {
+    this.#readiness?.checkSoon();
+  }
+
   /**
    * Takes no new task, lets a running one go on for `drainTimeoutMs`, then aborts it with reason
    * `drain`, which gives it back at no cost. Resolves when the handler has ended, its result is
@@ -118,6 +127,20 @@ export class Executor {
       this.#tell({ type: 'leave' });
     }
     await this.#stopped;
+  }
+
+  #watchReadiness(): void {
+    const { ready } = this.#options;
+    if (ready === undefined) return;
+    this.#readiness = new ReadinessCheck(ready, {
+      clock: monotonicClock,
+      onChange: (now, why) => {
+        this.#tell({ type: 'ready', ready: now });
+        if (now.ok) this.#event({ type: 'ready', message: 'ready' });
+        else this.#event({ type: 'not_ready', ...why, message: `not ready: ${now.reason}` });
+      },
+    });
+    this.#readiness.start();
   }
 
   get #handlesSignals(): boolean {
@@ -232,6 +255,8 @@ export class Executor {
       bytesMax: limits.result_bytes,
     });
     this.#tell({ type: 'result', ...key, body: outcome.body });
+    // What made it fail may be in the way of the next one too.
+    if ('error' in end && aborted === null) this.checkReady();
     this.#tellFailure(task, key, end, { aborted, problem: outcome.problem });
     const message = `${task.type} ${task.id} ${outcome.outcome}`;
     this.#event({ type: 'task_ended', message, ...key });
@@ -267,6 +292,8 @@ export class Executor {
 
   async #refusal(task: Task, key: AttemptKey, signal: AbortSignal): Promise<Refusal | null> {
     if (this.#isStopping) return { code: 406, message: 'stopping' };
+    const unready = this.#readiness?.problem ?? null;
+    if (unready !== null) return { code: 406, message: `not ready: ${unready}` };
     let answer: unknown;
     try {
       answer = await Promise.race([this.#options.canAccept?.(task), onceAborted(signal)]);
@@ -297,6 +324,7 @@ export class Executor {
 
   #ended(refusal: string | null): void {
     for (const name of SIGNALS) process.off(name, this.#onSignal);
+    this.#readiness?.stop();
     if (refusal === null) return this.#event({ type: 'stopped', message: 'stopped' });
     if (this.#handlesSignals) process.exitCode = 1;
     this.#event({ type: 'stopped', level: 'error', message: `refused: ${refusal}` });

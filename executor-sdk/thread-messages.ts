@@ -2,7 +2,12 @@
  * What the thread of the handlers and the thread of the session say to each other. Bodies of
  * frames are JSON texts already: each value is turned into text once, where it came from.
  */
-import { type AssignedTask, jsonAt, type WelcomeFrame } from '@soda-scheduler/protocol';
+import {
+  type AssignedTask,
+  jsonAt,
+  type Readiness,
+  type WelcomeFrame,
+} from '@soda-scheduler/protocol';
 import type { AbortReason } from './errors.ts';
 import type { EventDraft } from './events.ts';
 
@@ -20,6 +25,8 @@ export interface SessionSettings {
   readonly labels: readonly string[];
   readonly reserve: readonly string[];
   readonly sdk: string;
+  /** Until it is told otherwise; undefined: it is never asked whether it is ready. */
+  readonly ready: Readiness | undefined;
 }
 
 export interface AttemptKey {
@@ -60,6 +67,8 @@ export type ToSession =
     } & AttemptKey)
   /** A handler has started a process that leads a group of its own; or that process has ended. */
   | { readonly type: 'group'; readonly pid: number; readonly isAlive: boolean }
+  /** It has become ready, or is no more, or for another reason. */
+  | { readonly type: 'ready'; readonly ready: Readiness }
   /** Answers `ping`. */
   | { readonly type: 'pong' }
   /** No new task; a running one goes on. */

@@ -63,6 +63,10 @@ export const executorView = z.object({
   last_seen_at: z.string().nullable(),
   loop_lag_ms: z.number().nullable(),
   rss_bytes: z.number().nullable(),
+  ready: z
+    .object({ ok: z.boolean(), reason: z.string().nullable() })
+    .nullable()
+    .describe('Whether it says that it can work now; null: it is not here.'),
 });
 export const executorList = z.object({ executors: z.array(executorView) });
 

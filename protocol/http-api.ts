@@ -178,6 +178,7 @@ export const waitingReason = z.enum([
   'draining',
   'paused',
   'limited',
+  'not_ready',
   'cooling_down',
   'about_to_start',
 ]);

@@ -26,6 +26,8 @@ const mac = z.string().min(1).max(64);
 const ranMs = z.int().min(0);
 /** What a side understands beyond 2.0.0. A side sends what is new only to one that names it. */
 const features = z.array(z.string().min(1).max(32)).max(16);
+/** Whether the executor can work now. While it cannot, it is offered nothing; what it runs goes on. */
+const ready = z.object({ ok: z.boolean(), reason: z.string().max(256).optional() });
 
 /** Any JSON value. Frames are bounded in bytes before they are parsed. */
 const json = z.unknown();
@@ -70,6 +72,8 @@ export const helloFrame = z.object({
     .default([]),
   /** False: the id was made up for this process and means nothing after it. */
   lasting_id: z.boolean().default(true),
+  /** Without it the executor is ready. */
+  ready: ready.optional(),
 });
 
 export const taskError = z.object({
@@ -148,6 +152,8 @@ const executorHeartbeat = z.object({
   running: z.array(runningAttempt).max(16),
   loop_lag_ms: z.number().min(0).optional(),
   rss_bytes: z.number().min(0).optional(),
+  /** Without it the executor is as it said last. */
+  ready: ready.optional(),
 });
 
 const ackFrame = z.object({ type: z.literal('ack'), ack });
@@ -261,6 +267,7 @@ export type MasterFrame = z.infer<typeof masterFrame>;
 export type NumberedFrame = Extract<MasterFrame, { seq: number }>;
 export type AssignedTask = z.infer<typeof assignedTask>;
 export type RunningAttempt = z.infer<typeof runningAttempt>;
+export type Readiness = z.infer<typeof ready>;
 export type TaskError = z.infer<typeof taskError>;
 export type CancelReason = z.infer<typeof cancelReason>;
 export type ResultFrame = z.infer<typeof resultFrame>;

@@ -19,6 +19,14 @@ export async function findFfmpeg(env: NodeJS.ProcessEnv): Promise<Prober> {
   return { ffmpeg, ffprobe };
 }
 
+/** Which of the programs is no more where it was found; null: none. */
+export async function missingProgram({ ffmpeg, ffprobe }: Prober): Promise<string | null> {
+  for (const program of [ffmpeg, ffprobe]) {
+    if (program !== null && !(await isExecutable(program))) return `${program} is not there`;
+  }
+  return null;
+}
+
 async function firstExecutable(directories: string[], name: string): Promise<string | null> {
   for (const directory of directories) {
     const candidate = join(directory, name);

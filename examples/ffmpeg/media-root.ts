@@ -3,7 +3,7 @@
  * check, so a link that leads outside is refused. It does not defend against a local user who
  * swaps a directory for a link between the check and the use: who may do that owns the files.
  */
-import { lstat, mkdir, realpath, stat } from 'node:fs/promises';
+import { access, constants, lstat, mkdir, realpath, stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { NonRetryableError } from '@soda-scheduler/executor-sdk';
 import { describeFsError, isFsError } from './failures.ts';
@@ -24,6 +24,19 @@ export class MediaRoot {
     });
     if (!(await stat(real)).isDirectory()) throw new Error(`MEDIA_ROOT ${path} is not a directory`);
     return new MediaRoot(real);
+  }
+
+  /** Why nothing can be written now; null: it can. */
+  async problem(freeBytesMin: number): Promise<string | null> {
+    try {
+      await access(this.#path, constants.W_OK);
+      const { bavail, bsize } = await statfs(this.#path);
+      if (bavail * bsize >= freeBytesMin) return null;
+      const inMb = (bytes: number) => Math.floor(bytes / 1e6);
+      return `MEDIA_ROOT has ${inMb(bavail * bsize)} MB left, and needs ${inMb(freeBytesMin)}`;
+    } catch (error) {
+      return `MEDIA_ROOT cannot be written: ${(error as NodeJS.ErrnoException).code}`;
+    }
   }
 
   /** The real path of an existing regular file. @throws {NonRetryableError} */

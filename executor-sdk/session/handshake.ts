@@ -5,7 +5,13 @@
  */
 import { hostname } from 'node:os';
 import { CloseCode } from '@soda-scheduler/protocol';
-import type { Numbered, RunningAttempt, SentHello, WelcomeFrame } from '@soda-scheduler/protocol';
+import type {
+  Numbered,
+  Readiness,
+  RunningAttempt,
+  SentHello,
+  WelcomeFrame,
+} from '@soda-scheduler/protocol';
 import type { AttemptKey, SessionSettings } from '../thread-messages.ts';
 import type { Clock } from './clock.ts';
 import type { Outbox, Outgoing, Refused } from './outbox.ts';
@@ -77,7 +83,7 @@ export class Handshake {
   }
 
   /** To be sent now. */
-  hello(running: RunningAttempt[]): SentHello {
+  hello(running: RunningAttempt[], ready: Readiness | undefined): SentHello {
     const { settings, predecessors, clock, outbox } = this.#options;
     const { executorId, incarnation, types, labels, reserve, sdk, leaseMs } = settings;
     this.#helloSentAt = clock.now();
@@ -102,6 +108,7 @@ export class Handshake {
       died: [...this.#died],
       fenced: [...this.#named],
       lasting_id: settings.isLastingId,
+      ...(ready && { ready }),
     };
   }
 

@@ -8,7 +8,7 @@
  */
 import { CloseCode, encodeFrame } from '@soda-scheduler/protocol';
 import { decodeFrame, masterFrame } from '@soda-scheduler/protocol/schemas';
-import type { NumberedFrame, WelcomeFrame } from '@soda-scheduler/protocol';
+import type { NumberedFrame, Readiness, WelcomeFrame } from '@soda-scheduler/protocol';
 import { ExecutorRefused } from '../errors.ts';
 import type { EventDraft } from '../events.ts';
 import { AttemptGuard, type AttemptGuardOptions } from './attempt-guard.ts';
@@ -62,12 +62,14 @@ export class SessionClient {
   /** A heartbeat was answered on the current connection. */
   #isHealthy = false;
   #isLeaving = false;
+  #ready: Readiness | undefined;
   #callOffHandshake: () => void = () => undefined;
   #callOffLeave: () => void = () => undefined;
 
   constructor(options: SessionClientOptions) {
     const { settings, predecessors, clock, tell } = options;
     this.#options = options;
+    this.#ready = settings.ready;
     this.#handshake = new Handshake({ settings, predecessors, clock, outbox: this.#outbox });
     this.#heartbeats = new Heartbeats({
       clock,
@@ -131,6 +133,9 @@ export class SessionClient {
     switch (message.type) {
       case 'pong':
         return this.#heartbeats.pong();
+      case 'ready':
+        this.#ready = message.ready;
+        return this.#heartbeats.beat();
       case 'drain':
         this.#attempts.drain();
         return this.#heartbeats.beat();
@@ -183,7 +188,8 @@ export class SessionClient {
 
   #sayHello(): void {
     this.#guard.noticeLostLease();
-    this.#connection?.send(JSON.stringify(this.#handshake.hello(this.#attempts.running())));
+    const hello = this.#handshake.hello(this.#attempts.running(), this.#ready);
+    this.#connection?.send(JSON.stringify(hello));
   }
 
   #receive(text: string): void {
@@ -264,6 +270,7 @@ export class SessionClient {
       ack: this.#outbox.session.announceAck(),
       state: this.#attempts.isDraining ? ('draining' as const) : busy,
       running: this.#attempts.running(),
+      ...(this.#ready && { ready: this.#ready }),
       rss_bytes: this.#options.rssBytes(),
     };
   }

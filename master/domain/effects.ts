@@ -1,6 +1,7 @@
 /** What a step asks for: rows to write (`changes.ts`) and, once they are durable, things to do (`Effect`). */
 import type { Change } from './changes.ts';
 import type { Event, RequestId } from './events.ts';
+import type { Readiness } from './model/executor.ts';
 import type { TaskType } from './model/task-type.ts';
 import type { AttemptRecord, CancelReason, EndedTask, Notification, Task } from './model/task.ts';
 
@@ -75,6 +76,12 @@ export type Observation =
   /** Taken leave of in order, holding nothing. */
   | { readonly event: 'executor_left'; readonly executorId: string }
   | { readonly event: 'executor_lost'; readonly executorId: string; readonly reason: string }
+  /** It has become ready or is no more, or for another reason. */
+  | {
+      readonly event: 'executor_readiness';
+      readonly executorId: string;
+      readonly readiness: Readiness;
+    }
   | {
       readonly event: 'notification_tried';
       readonly notification: Notification;

@@ -1,5 +1,5 @@
 /** Everything that can happen to the scheduler. Past tense; the engine's mailbox holds these. */
-import type { Override } from './model/executor.ts';
+import type { Override, Readiness } from './model/executor.ts';
 import type { Pause } from './model/pause.ts';
 import type { TypeOverride } from './model/task-type.ts';
 import type { Settings } from './state/state.ts';
@@ -85,6 +85,7 @@ export interface ExecutorHello {
   readonly died: readonly string[];
   /** Attempts that a process of its id ended by itself, for want of a lease. */
   readonly fenced: readonly { readonly taskId: string; readonly attempt: number }[];
+  readonly ready: Readiness;
 }
 
 /** A sequenced frame of an executor; the session confirms `seq` once it is safely handled. */
@@ -201,7 +202,12 @@ export type Event =
       readonly layer: Pick<TypeOverride, 'text' | 'by' | 'reason' | 'until'> | null;
     }
   | ({ readonly type: 'executorConnected' } & ExecutorHello)
-  | { readonly type: 'executorResumed'; readonly executorId: string; readonly sessionId: string }
+  | {
+      readonly type: 'executorResumed';
+      readonly executorId: string;
+      readonly sessionId: string;
+      readonly ready?: Readiness;
+    }
   | {
       readonly type: 'executorDisconnected';
       readonly executorId: string;
@@ -216,6 +222,8 @@ export type Event =
       readonly running: readonly ReportedAttempt[];
       readonly loopLagMs: number | null;
       readonly rssBytes: number | null;
+      /** Absent: it is as it said last. */
+      readonly ready?: Readiness;
     }
   | ({ readonly type: 'attemptAccepted' } & FromExecutor)
   | ({

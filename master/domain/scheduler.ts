@@ -77,7 +77,7 @@ function apply(state: State, event: Event, now: number, out: Output): void {
     case 'executorConnected':
       return executorConnected(state, event, now, out);
     case 'executorResumed':
-      return executorResumed(state, event, now);
+      return executorResumed(state, event, now, out);
     case 'executorDisconnected':
       return executorDisconnected(state, event, now, out);
     case 'heartbeatReceived':

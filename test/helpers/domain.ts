@@ -18,7 +18,12 @@ import type {
   NewTask,
   ReportedAttempt,
 } from '../../master/domain/events.ts';
-import type { Executor, ExecutorRecord } from '../../master/domain/model/executor.ts';
+import {
+  type Executor,
+  type ExecutorRecord,
+  READY,
+  type Readiness,
+} from '../../master/domain/model/executor.ts';
 import { violations } from '../../master/domain/state/invariants.ts';
 import { restore } from '../../master/domain/state/restore.ts';
 import { step } from '../../master/domain/scheduler.ts';
@@ -156,6 +161,14 @@ export class Scheduler {
       loopLagMs: 1,
       rssBytes: 1,
     });
+  }
+
+  /** As a heartbeat says it; text: why it is not. */
+  ready(executorId: string, is: true | string): Output {
+    const ready: Readiness = is === true ? READY : { ok: false, reason: is };
+    const running = this.#running(this.executor(executorId));
+    const about = { draining: false, running, loopLagMs: 1, rssBytes: 1, ready };
+    return this.send({ type: 'heartbeatReceived', ...this.#session(executorId), ...about });
   }
 
   accept(executorId: string, about: OfAttempt = {}): Output {

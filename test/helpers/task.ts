@@ -4,6 +4,7 @@ import {
   type Executor,
   type ExecutorRecord,
   NO_OVERRIDE,
+  READY,
 } from '../../master/domain/model/executor.ts';
 import type { ExecutorHello, NewTask } from '../../master/domain/events.ts';
 import { defaultPolicy, type Policy } from '../../master/domain/state/state.ts';
@@ -156,6 +157,7 @@ export const sampleExecutor: Executor = {
   drainRequested: false,
   drainDeadlineAt: null,
   leaving: false,
+  readiness: READY,
   coolDowns: new Map(),
   refusalCount: 0,
   restUntil: 0,
@@ -190,6 +192,7 @@ export function hello(fields: Partial<ExecutorHello> = {}): ExecutorHello {
     leaseMs: testPolicy.leaseMs,
     died: [],
     fenced: [],
+    ready: READY,
     ...fields,
   };
 }

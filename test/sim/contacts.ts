@@ -1,11 +1,13 @@
 /**
  * Which processes one master has heard of, and when. Two promises to them are held against that:
  * nobody gets the id of one that lives (I17), and nothing ends what it runs before it has been
- * silent for a lease, but its own word (L2).
+ * silent for a lease, but its own word (L2). Nor is it offered anything once it has said that it is not
+ * ready (I22).
  */
 import type { Commit } from '../../master/application/ports.ts';
 import type { Event, ReportedAttempt } from '../../master/domain/events.ts';
-import type { AttemptRecord } from '../../master/domain/model/task.ts';
+import type { Readiness } from '../../master/domain/model/executor.ts';
+import type { AttemptRecord, Task } from '../../master/domain/model/task.ts';
 import type { Ledger } from './ledger.ts';
 import type { Process, World } from './world.ts';
 
@@ -17,6 +19,8 @@ interface Contact {
   running: readonly ReportedAttempt[];
   /** Nothing that it says renews its lease. */
   isFrozen: boolean;
+  /** Turns that have ended since it said that it is not ready; null: it is. */
+  unreadyTurns: number | null;
 }
 
 export class Contacts {
@@ -47,6 +51,7 @@ export class Contacts {
     if (!('sessionId' in event) || event.type === 'cancelAcknowledged') return;
     const contact = this.#bySession.get(event.sessionId);
     if (contact === undefined) return;
+    if ('ready' in event) contact.unreadyTurns = unreadyTurnsOf(event.ready, contact);
     if (event.type === 'executorDisconnected') {
       if (event.left) this.#left(event.executorId, contact);
       return;
@@ -76,9 +81,24 @@ export class Contacts {
     // What a master that was deposed has decided is refused.
     if (term !== this.#ledger.term) return;
     for (const write of writes) {
+      if (write.table === 'task' && write.op !== 'remove') this.#offered(write.row);
       if (write.table !== 'attempt' || write.op !== 'insert') continue;
       if (write.row.outcome.startsWith('lost')) this.#lost(write.row);
     }
+  }
+
+  /** What was said before the last turn but one had ended was stepped by the last. */
+  turned(): void {
+    for (const contact of this.#contacts.values()) {
+      if (contact.unreadyTurns !== null) contact.unreadyTurns++;
+    }
+  }
+
+  #offered({ id, seq, state, attempt, executorId, incarnation }: Task): void {
+    if (state !== 'offered' || this.#ledger.live.get(seq)?.attempt === attempt) return;
+    const { unreadyTurns = null } = this.#contacts.get(`${executorId} ${incarnation}`) ?? {};
+    if (unreadyTurns === null || unreadyTurns < 2) return;
+    this.#world.violate('I22', `${id} is offered to ${executorId}, which is not ready`);
   }
 
   #lost({ executorId, incarnation, taskSeq, attempt, outcome, endedAt }: AttemptRecord): void {
@@ -93,7 +113,7 @@ export class Contacts {
   }
 
   #begun(event: Extract<Event, { type: 'executorConnected' }>, term: number): void {
-    const { executorId, incarnation, sessionId, running } = event;
+    const { executorId, incarnation, sessionId, running, ready } = event;
     const { now } = this.#world;
     const owner = this.#owners.get(executorId);
     const silentMs = now - (owner?.heardAt ?? Number.NEGATIVE_INFINITY);
@@ -104,7 +124,15 @@ export class Contacts {
       const what = `${incarnation} gets the id ${executorId} of ${owner?.incarnation}`;
       this.#world.violate('I17', `${what}, which was heard of ${silentMs} ms ago`);
     }
-    const contact = { sessionId, incarnation, heardAt: now, running, isFrozen: false };
+    const unreadyTurns = ready.ok ? null : 0;
+    const contact = {
+      sessionId,
+      incarnation,
+      heardAt: now,
+      running,
+      unreadyTurns,
+      isFrozen: false,
+    };
     this.#contacts.set(`${executorId} ${incarnation}`, contact);
     this.#bySession.set(sessionId, contact);
     this.#owners.set(executorId, contact);
@@ -122,4 +150,8 @@ export class Contacts {
     }
     return false;
   }
+}
+
+function unreadyTurnsOf(ready: Readiness, { unreadyTurns }: Contact): number | null {
+  return ready.ok ? null : (unreadyTurns ?? 0);
 }

@@ -41,6 +41,8 @@ export interface Settings {
   readonly commandChance: number;
   /** Whether somebody sets labels of executors. */
   readonly relabels: boolean;
+  /** Whether executors become unready and ready again. */
+  readonly flipsReadiness: boolean;
   /** Whether some tasks have a start timeout. */
   readonly limitsStarts: boolean;
   /** Whether an operator pauses, resumes and sets limits. */
@@ -97,6 +99,7 @@ export function settingsFor(seed: number, faults?: FaultClasses): Settings {
     storeLatencyMsMax: random.pick([1, 10, 100]),
     commandChance: random.pick([0, 0.2, 0.6]),
     relabels: seed % 3 === 1,
+    flipsReadiness: seed % 4 === 2,
     limitsStarts: seed % 3 === 0,
     hasOperator: seed % 4 === 1 || seed % 12 === 6,
     wallStepsMs: seed % 7 === 3 ? stepsOf(seed) : [],

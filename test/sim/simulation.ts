@@ -65,13 +65,14 @@ class Run {
     this.#ledger = ledger;
     this.#network = network;
     const dial = (from: Process) => this.#dial(from);
-    const { longRunChance } = settings;
+    const { longRunChance, flipsReadiness } = settings;
     this.#fleet = new Fleet({
       world,
       ledger,
       faults,
       network,
       longRunChance,
+      flipsReadiness,
       dial,
       sabotage: sabotage?.executor,
     });

@@ -1,7 +1,15 @@
 /** Real transcodes on real executors that are killed, stopped and canceled. */
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeSystem, outcomesOf, type System } from '../helpers/system/system.ts';
@@ -122,6 +130,36 @@ describeSystem('a transcode', ({ start, store }) => {
   });
 
   if (store === 'MariaDB') return;
+  it('waits, at no cost, for an executor whose ffmpeg is gone, and says so', async () => {
+    const system = await start();
+    const bin = join(system.folder, 'bin');
+    const ffmpeg = join(bin, 'ffmpeg');
+    const [found] = execFileSync('which', ['ffmpeg'], { encoding: 'utf8' }).split('\n');
+    const install = () => symlinkSync(found ?? '', ffmpeg);
+    mkdirSync(bin);
+    install();
+    await system.ffmpegExecutor('a', media, { PATH: bin });
+    const readiness = async () => (await system.client.executors())[0]?.ready ?? null;
+    await eventually('it is ready', async () => (await readiness())?.ok === true);
+
+    rmSync(ffmpeg);
+    // What fails has it look again at once.
+    const outputs = [{ path: 'gone/out.mp4' }];
+    const params = { input: 'no-such.mp4', outputs };
+    const user = { group: 'tests' };
+    const failing = { type: 'ffmpeg.transcode', params, user };
+    await system.ended((await system.client.submit(failing)).task_id);
+    await eventually('it is not ready', async () => (await readiness())?.ok === false);
+    expect((await readiness())?.reason).to.equal(`${ffmpeg} is not there`);
+    const taskId = await submitTranscode(system, 'gone');
+    expect((await system.task(taskId)).waiting).to.include({ reason: 'not_ready' });
+
+    install();
+    const task = await system.ended(taskId);
+    expect(task).to.include({ state: 'succeeded', attempt: 1 });
+    expect(await readiness()).to.deep.equal({ ok: true, reason: null });
+  });
+
   it('whose executor stood still is made by another one, and nothing of the first is left', async () => {
     const system = await start();
     const { taskId, holder: stopped } = await atSecond(system, 'stood');

@@ -26,6 +26,7 @@ import type {
 import { FRAME_VALUE_LENGTH_MAX } from '../../domain/bounds.ts';
 import type { ExecutorCommand } from '../../domain/effects.ts';
 import type { AttemptResult, Event, ExecutorHello, ReportedAttempt } from '../../domain/events.ts';
+import { READY, type Readiness } from '../../domain/model/executor.ts';
 import type { Task } from '../../domain/model/task.ts';
 import { detached } from '../detached.ts';
 import type { Proof } from './attempt-macs.ts';
@@ -82,8 +83,19 @@ export function connectedEvent(
     leaseMs: session.leaseMs,
     died: hello.died,
     fenced: hello.fenced.map(({ task_id: taskId, attempt }) => ({ taskId, attempt })),
+    ready: READY,
+    ...readinessIn(hello),
   };
   return { type: 'executorConnected', ...executor };
+}
+
+/** The same session on another connection. */
+export function resumedEvent(hello: HelloFrame, { executorId, sessionId }: Sender): Event {
+  return { type: 'executorResumed', executorId, sessionId, ready: READY, ...readinessIn(hello) };
+}
+
+function readinessIn({ ready }: Pick<HelloFrame, 'ready'>): { readonly ready?: Readiness } {
+  return ready === undefined ? {} : { ready: { ok: ready.ok, reason: ready.reason ?? null } };
 }
 
 export function heartbeatEvent(frame: HeartbeatFrame, sender: Sender, proof: Proof): Event {
@@ -95,6 +107,7 @@ export function heartbeatEvent(frame: HeartbeatFrame, sender: Sender, proof: Pro
     running: frame.running.map((running) => reportedAttempt(running, proof)),
     loopLagMs: frame.loop_lag_ms ?? null,
     rssBytes: frame.rss_bytes ?? null,
+    ...readinessIn(frame),
   };
 }
 

@@ -1,11 +1,11 @@
 /**
  * The master's end of the executor sessions of one namespace, whatever carries their frames: begins, resumes and
- * forgets them, numbers and acknowledges frames, and turns them into events for the engine. It
- * answers `hello` and heartbeats by itself, so that executors keep their lease while the store is
- * down. It never decides anything about a task, and knows no socket library.
+ * forgets them, numbers and acknowledges frames, and turns them into events for the engine. It answers `hello` and
+ * heartbeats by itself, so that executors keep their lease while the store is down. It never decides anything about
+ * a task, and knows no socket library.
  *
- * A session outlives its connection by one lease, then it is forgotten. All of them live in this
- * process only: after a restart every executor begins a new one and says what it runs.
+ * A session outlives its connection by one lease, then it is forgotten. All of them live in this process only: after
+ * a restart every executor begins a new one and says what it runs.
  */
 import { CloseCode, encodeFrame } from '@soda-scheduler/protocol';
 import { decodeFrame, helloFrame } from '@soda-scheduler/protocol/schemas';
@@ -17,6 +17,7 @@ import type { ExecutorCommand } from '../../domain/effects.ts';
 import {
   commandBody,
   connectedEvent,
+  resumedEvent,
   frameEvent,
   heartbeatEvent,
   readFrame,
@@ -318,17 +319,16 @@ export class ExecutorSessions implements ExecutorLink {
     hello: HelloFrame,
     resend: readonly { readonly seq: number; readonly message: string }[],
   ): void {
-    const { connection: replaced, sessionId, executorId, frames } = session;
+    const replaced = session.connection;
     session.connection = connection;
     connection.session = session;
     // The old socket is half dead, or its close is still on the way: the session has moved on.
     replaced?.socket.close(CloseCode.reattach, CLOSE_REASONS.reattach);
     write(connection.socket, welcomeFrame(session, true, this.#master.term));
-    for (const { seq, message } of resend) {
-      connection.socket.send(encodeFrame(seq, frames.announceAck(), message));
-    }
+    const ack = session.frames.announceAck();
+    for (const { seq, message } of resend) connection.socket.send(encodeFrame(seq, ack, message));
     this.#queueAck(session);
-    this.#master.post({ type: 'executorResumed', executorId, sessionId });
+    this.#master.post(resumedEvent(hello, session));
     this.#noteCancels(session, hello.received);
   }
 

@@ -138,6 +138,7 @@ export function executorView(executor: Executor): ExecutorView {
     last_seen_at: iso(executor.lastSeenAt),
     loop_lag_ms: executor.loopLagMs,
     rss_bytes: executor.rssBytes,
+    ready: executor.connected ? { ...executor.readiness } : null,
   };
 }
 
@@ -163,6 +164,7 @@ export function goneExecutorView(record: ExecutorRecord): ExecutorView {
     last_seen_at: null,
     loop_lag_ms: null,
     rss_bytes: null,
+    ready: null,
   };
 }
 

@@ -66,6 +66,16 @@ export interface Doubt {
   readonly at: number;
 }
 
+/** Whether it can work now, by its own word. */
+export interface Readiness {
+  readonly ok: boolean;
+  /** Why not, in the words of its program. */
+  readonly reason: string | null;
+}
+
+/** Also of one that does not say. */
+export const READY: Readiness = { ok: true, reason: null };
+
 /** One process under an executor id. */
 export interface Executor {
   readonly id: string;
@@ -111,6 +121,8 @@ export interface Executor {
   drainDeadlineAt: number | null;
   /** It says so itself: it is about to leave. */
   leaving: boolean;
+  /** While it is not ready it is offered nothing. What it runs goes on. */
+  readiness: Readiness;
   /** Tasks it rejected, and until when it is not offered them again. */
   readonly coolDowns: Map<string, number>;
   /** Offers in a row that came to nothing; from the third on it is left alone for a while. */

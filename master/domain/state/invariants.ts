@@ -6,7 +6,7 @@
  *
  *   I4  a task in memory is live, and an open attempt has a number
  *   I5  an open attempt occupies exactly the executor that its task names
- *   I7  an idle executor is connected, free, and wanted
+ *   I7  an idle executor is connected, free, wanted and ready
  *   I13 no task waits that an idle executor might run
  *   I20 an executor is in the pool of the labels that operators have set, else of its own
  *   S1  a window is sorted and ends before its `until`
@@ -117,7 +117,7 @@ function checkExecutors(state: State, expect: Expect): void {
     const isPlaced = poolKey === '' || poolKey === poolKeyOf(counting);
     expect(isPlaced, 'I20', () => `${id} is in pool ${poolKey} with ${JSON.stringify(counting)}`);
     const isFree = executor.connected && executor.occupation === null;
-    const isWanted = !executor.drainRequested && !executor.leaving;
+    const isWanted = !executor.drainRequested && !executor.leaving && executor.readiness.ok;
     const isIdle = state.pools.get(poolKey)?.idle.has(executor) ?? false;
     // A master that stops drains all at once and offers nothing: the pools do not matter then.
     const isRight = !state.accepting || isIdle === (isFree && isWanted);

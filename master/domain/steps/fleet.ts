@@ -5,6 +5,7 @@ import {
   NO_OVERRIDE,
   type Occupation,
   poolKeyOf,
+  READY,
 } from '../model/executor.ts';
 import type { Output } from '../effects.ts';
 import { createPool } from '../queue/lane.ts';
@@ -84,6 +85,7 @@ export function createExecutor(
     drainRequested: (record?.drainedAt ?? null) !== null,
     drainDeadlineAt: record?.drainDeadlineAt ?? null,
     leaving: false,
+    readiness: READY,
     coolDowns: new Map(),
     refusalCount: 0,
     restUntil: 0,

@@ -4,7 +4,7 @@
  */
 import type { Event, ReportedAttempt } from '../events.ts';
 import type { Output } from '../effects.ts';
-import type { Executor, Occupation } from '../model/executor.ts';
+import type { Executor, Occupation, Readiness } from '../model/executor.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
 import { correctHidden, markRunning, rest } from './attempt.ts';
@@ -53,6 +53,7 @@ export function executorConnected(
   executor.usesMac = event.usesMac;
   executor.connectedAt = now;
   stay(state, executor, now);
+  takeReadiness(state, executor, event.ready, out);
   executor.missedCount = 0;
   seen(executor, now);
   setLease(state, executor, event.leaseMs);
@@ -184,12 +185,14 @@ export function executorResumed(
   state: State,
   event: Extract<Event, { type: 'executorResumed' }>,
   now: number,
+  out: Output,
 ): void {
   const executor = bySession(state, event);
   if (executor === undefined) return;
   executor.connected = true;
   executor.connectedAt = now;
   seen(executor, now);
+  if (event.ready !== undefined) takeReadiness(state, executor, event.ready, out);
   becomeIdle(state, executor);
 }
 
@@ -251,8 +254,19 @@ export function heartbeatReceived(
     executor.leaving = true;
     leaveIdle(state, executor);
   }
+  if (event.ready !== undefined) takeReadiness(state, executor, event.ready, out);
   checkOccupation(state, executor, event.running, now, out);
   becomeIdle(state, executor);
+}
+
+/** One that is not ready is offered nothing from now on, and goes on with what it has. */
+function takeReadiness(state: State, executor: Executor, readiness: Readiness, out: Output): void {
+  const { id: executorId, readiness: before } = executor;
+  const { ok, reason } = readiness;
+  executor.readiness = readiness;
+  if (!ok) leaveIdle(state, executor);
+  if (ok === before.ok && reason === before.reason) return;
+  out.effects.push({ type: 'observe', event: 'executor_readiness', executorId, readiness });
 }
 
 /** What it gave back while it was about to leave cost nothing: again and again, it spins. */

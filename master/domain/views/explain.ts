@@ -1,5 +1,5 @@
 /** Why a waiting task does not run yet: the question that every other scheduler leaves open. */
-import { mayRun } from '../model/executor.ts';
+import { type Executor, mayRun } from '../model/executor.ts';
 import { positionOf } from '../queue/agenda.ts';
 import type { Pause } from '../model/pause.ts';
 import type { State } from '../state/state.ts';
@@ -14,6 +14,7 @@ export interface WaitingReason {
     | 'draining'
     | 'paused'
     | 'limited'
+    | 'not_ready'
     | 'cooling_down'
     | 'about_to_start';
   readonly message: string;
@@ -73,6 +74,8 @@ export function explain(state: State, task: Task, now: number): WaitingReason {
   if (serving.length === 0) {
     return because('draining', `${count(fitting, 'fitting executor')}, all draining.`);
   }
+  const ready = serving.filter(({ readiness }) => readiness.ok);
+  if (ready.length === 0) return because('not_ready', unreadyInWords(serving));
   if (maxRunning !== null && state.heldCount >= maxRunning) {
     const used = state.heldCount;
     const message = `${used} of at most ${maxRunning} (max_running) run.`;
@@ -87,10 +90,10 @@ export function explain(state: State, task: Task, now: number): WaitingReason {
     const message = `What runs holds ${used} bytes, and ${max} are allowed (running_task_bytes).`;
     return { ...because('limited', message), limit: { name: 'running_task_bytes', max, used } };
   }
-  const idle = serving.filter((executor) => executor.occupation === null);
+  const idle = ready.filter((executor) => executor.occupation === null);
   if (idle.length === 0) {
-    const place = inLine(state, task, ahead);
-    return because('all_busy', `${count(serving, 'fitting executor')}, all busy.${place}`);
+    const unready = serving.length - ready.length;
+    return because('all_busy', `${busyInWords(ready, unready)}.${inLine(state, task, ahead)}`);
   }
   if (
     idle.every(
@@ -100,6 +103,19 @@ export function explain(state: State, task: Task, now: number): WaitingReason {
     return because('cooling_down', `${count(idle, 'idle executor')} refused it a moment ago.`);
   }
   return because('about_to_start', 'An executor is free: it is about to be offered.');
+}
+
+function busyInWords(ready: readonly Executor[], unreadyCount: number): string {
+  const others = unreadyCount === 0 ? '' : `, and ${unreadyCount} not ready`;
+  return `${count(ready, 'fitting executor')}, all busy${others}`;
+}
+
+/** What one of them says stands for what the others say. */
+function unreadyInWords(executors: readonly Executor[]): string {
+  const [one] = executors;
+  const says = `${one?.id} says: ${one?.readiness.reason ?? 'nothing of why'}`;
+  if (executors.length === 1) return `1 fitting executor, which is not ready. ${says}.`;
+  return `${executors.length} fitting executors, none of which is ready. ${says}.`;
 }
 
 function countAhead({ lanes, shares }: State, task: Task): number | null {

@@ -194,6 +194,7 @@ function count(
       break;
     case 'executor_joined':
     case 'executor_left':
+    case 'executor_readiness':
       break;
   }
 }
@@ -245,6 +246,12 @@ function watchNamespaces(
       for (const executor of master.executors()) {
         executors.inc({ namespace, state: stateOf(executor) });
       }
+    }),
+  );
+  gauge('executors_not_ready', 'Executors that say that they cannot work.', [ns], (unready) =>
+    each((namespace, master) => {
+      const here = master.executors().filter(({ connected }) => connected);
+      unready.inc({ namespace }, here.filter(({ readiness }) => !readiness.ok).length);
     }),
   );
   gauge('executors_without_mac', 'Executors that cannot prove what they run.', [], (count) =>

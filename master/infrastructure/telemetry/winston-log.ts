@@ -87,6 +87,7 @@ const ANYBODYS: ReadonlySet<Observation['event']> = new Set([
   'stale_attempt',
   'executor_joined',
   'executor_left',
+  'executor_readiness',
 ]);
 
 /** What happens to every task, if all goes well: lines of `debug`. */
@@ -118,6 +119,14 @@ export function createLogObserver(log: Log, level: LogLevel, spare = log): Obser
   };
 }
 
+function logReadiness(
+  log: Log,
+  { executorId: executor_id, readiness }: Extract<Observation, { event: 'executor_readiness' }>,
+): void {
+  if (readiness.ok) log.info('executor ready again', { executor_id });
+  else log.warn('executor not ready', { executor_id, reason: readiness.reason });
+}
+
 function logObservation(log: Log, observation: Observation): void {
   switch (observation.event) {
     case 'attempt_ended': {
@@ -140,6 +149,8 @@ function logObservation(log: Log, observation: Observation): void {
         reason: observation.reason,
       });
       break;
+    case 'executor_readiness':
+      return logReadiness(log, observation);
     case 'stale_attempt':
       log.warn('stale attempt refused', {
         task_id: observation.taskId,

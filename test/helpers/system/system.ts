@@ -190,12 +190,17 @@ export class System {
   }
 
   /** The executor of the ffmpeg example, in its own process, on a directory of media files. */
-  async ffmpegExecutor(name: string, mediaRoot: string): Promise<SystemProcess> {
+  async ffmpegExecutor(
+    name: string,
+    mediaRoot: string,
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<SystemProcess> {
     const executor = this.spawn(name, [FFMPEG_EXECUTOR], {
       SODA_URL: this.url,
       MEDIA_ROOT: mediaRoot,
       FFMPEG_THREADS: '1',
       DRAIN_SECONDS: '0',
+      ...env,
     });
     await this.connected(executor);
     return executor;

@@ -34,6 +34,23 @@ interface Run {
   readonly onProgress?: (state: TranscodeProgress, abort: AbortController) => void;
 }
 
+describe('a media root', () => {
+  let root: string;
+  before(() => {
+    root = mkdtempSync(join(tmpdir(), 'soda-media-'));
+  });
+
+  it('says that there is too little room, or no directory', async () => {
+    const mediaRoot = await MediaRoot.open(root);
+    expect(await mediaRoot.problem(1)).to.equal(null);
+    expect(await mediaRoot.problem(1e18)).to.match(
+      /^MEDIA_ROOT has \d+ MB left, and needs 1000000000000$/,
+    );
+    rmSync(root, { recursive: true });
+    expect(await mediaRoot.problem(1)).to.equal('MEDIA_ROOT cannot be written: ENOENT');
+  });
+});
+
 describe('a transcode', function () {
   let prober: Prober;
   let root: string;

@@ -32,6 +32,8 @@ export interface ExecutorOptions {
   readonly faults: Faults;
   readonly network: Network;
   readonly longRunChance: number;
+  /** It is ready, and not, and ready again, while the storm lasts. */
+  readonly flipsReadiness: boolean;
   /** A socket to the master that is to be dialled now; null: nobody answers. */
   readonly dial: (from: Process) => Socket | null;
   /** The process is gone, by its own doing. */

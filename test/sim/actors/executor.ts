@@ -48,6 +48,7 @@ export class SimExecutor {
         incarnation,
         isLastingId: true,
         leaseMs: undefined,
+        ready: options.flipsReadiness ? { ok: true } : undefined,
         types,
         labels,
         reserve,
@@ -73,12 +74,23 @@ export class SimExecutor {
   start(): void {
     void this.#client.run();
     if (this.kind.isRestless) this.#breakLater();
+    if (this.#options.flipsReadiness) this.#flipLater(false);
   }
 
   #breakLater(): void {
     this.process.after(this.process.world.random.between(200, 4_000), () => {
       this.#uplink.cut();
       this.#breakLater();
+    });
+  }
+
+  #flipLater(ok: boolean): void {
+    const { faults } = this.#options;
+    this.process.after(this.process.world.random.between(200, 20_000), () => {
+      const ready = ok || !faults.isStorm ? { ok: true } : { ok: false, reason: 'no space left' };
+      this.process.world.log(`${this.process.name} is ${ready.ok ? 'ready' : 'not ready'}`);
+      this.#toSession({ type: 'ready', ready });
+      if (faults.isStorm || !ok) this.#flipLater(!ok);
     });
   }
 

@@ -12,6 +12,7 @@ export class Fleet {
   readonly #faults: Faults;
   readonly #network: Network;
   readonly #longRunChance: number;
+  readonly #flipsReadiness: boolean;
   readonly #dial: (from: Process) => Socket | null;
   readonly #sabotage: SessionSabotage | undefined;
   readonly #executors = new Set<SimExecutor>();
@@ -24,6 +25,7 @@ export class Fleet {
     faults: Faults;
     network: Network;
     longRunChance: number;
+    flipsReadiness: boolean;
     dial: (from: Process) => Socket | null;
     sabotage: SessionSabotage | undefined;
   }) {
@@ -32,6 +34,7 @@ export class Fleet {
     this.#faults = options.faults;
     this.#network = options.network;
     this.#longRunChance = options.longRunChance;
+    this.#flipsReadiness = options.flipsReadiness;
     this.#dial = options.dial;
     this.#sabotage = options.sabotage;
   }
@@ -114,6 +117,7 @@ export class Fleet {
       faults: this.#faults,
       network: this.#network,
       longRunChance: this.#longRunChance,
+      flipsReadiness: this.#flipsReadiness,
       dial: this.#dial,
       sabotage: this.#sabotage,
       onEnd: () => this.#ended(executor),

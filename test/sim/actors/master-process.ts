@@ -111,6 +111,7 @@ export class MasterProcess {
   }
 
   #turned(): void {
+    this.link.contacts.turned();
     const { state } = this.engine;
     if (state !== null) this.#check.check(state);
   }

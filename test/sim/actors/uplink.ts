@@ -17,7 +17,7 @@ const ABNORMAL_CLOSE = 1006;
 const ROGUE_LEASE_MS = 1_000_000_000;
 
 /** What 2.0.0 does not say. */
-const NEW_FIELDS = ['features', 'boot_id', 'died', 'fenced', 'lasting_id', 'ran_ms'];
+const NEW_FIELDS = ['features', 'boot_id', 'died', 'fenced', 'lasting_id', 'ran_ms', 'ready'];
 
 /** As far as it is looked into. */
 interface Text {

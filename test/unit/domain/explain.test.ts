@@ -54,6 +54,27 @@ describe('explain', () => {
     expect(message).to.include('1 executor of type echo').and.include('gpu');
   });
 
+  it('not_ready: all that fit say that they cannot work', () => {
+    scheduler.connect('x', { ready: { ok: false, reason: 'the disk is full' } });
+    expect(why()).to.include({
+      reason: 'not_ready',
+      message: '1 fitting executor, which is not ready. x says: the disk is full.',
+    });
+    scheduler.connect('y');
+    scheduler.connect('z', { types: ['other'] });
+    scheduler.ready('y', 'no ffmpeg');
+    expect(why({ id: 'b' }).message).to.equal(
+      '2 fitting executors, none of which is ready. x says: the disk is full.',
+    );
+  });
+
+  it('all_busy: and it says that others are not ready', () => {
+    scheduler.connect('x');
+    scheduler.connect('y', { ready: { ok: false, reason: 'the disk is full' } });
+    scheduler.run('x');
+    expect(why().message).to.match(/^1 fitting executor, all busy, and 1 not ready\./);
+  });
+
   it('labels_unmatched: all are reserved for others', () => {
     scheduler.connect('x', { reserve: ['vip'] });
     scheduler.connect('y', { reserve: ['vip'] });

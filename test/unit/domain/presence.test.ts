@@ -266,3 +266,56 @@ describe('heartbeat', () => {
     expect(stateOf(scheduler.executor('x'))).to.equal('busy');
   });
 });
+
+describe('readiness', () => {
+  let scheduler: Scheduler;
+  beforeEach(() => {
+    scheduler = new Scheduler();
+  });
+
+  it('decides whether an executor is offered anything, from its hello on', () => {
+    scheduler.connect('x', { ready: { ok: false, reason: 'no space left' } });
+    expect(offers(scheduler.submit({}))).to.deep.equal([]);
+    expect(offers(scheduler.beat('x')), 'it has not said anything else').to.deep.equal([]);
+    expect(offers(scheduler.ready('x', true))).to.deep.equal(['a -> x']);
+  });
+
+  it('that ends lets go on what runs, and holds back what follows', () => {
+    scheduler.connect('x');
+    scheduler.run('x');
+    const out = scheduler.ready('x', 'no space left');
+    expect([outcomes(out), stops(out)]).to.deep.equal([[], []]);
+    expect(finished(scheduler.end('x'))).to.have.length(1);
+    expect(offers(scheduler.submit({ id: 'b' }))).to.deep.equal([]);
+    scheduler.connect('y');
+    expect(scheduler.task('b').executorId).to.equal('y');
+  });
+
+  it('is told of when it changes, and not with every heartbeat', () => {
+    scheduler.connect('x');
+    const told = (is: true | string) => observed(scheduler.ready('x', is));
+    expect(told('no space left')).to.deep.equal(['executor_readiness']);
+    expect(told('no space left')).to.deep.equal([]);
+    expect(told('no ffmpeg')).to.deep.equal(['executor_readiness']);
+    expect(told(true)).to.deep.equal(['executor_readiness']);
+    expect(told(true)).to.deep.equal([]);
+  });
+
+  it('outlasts a broken connection, unless the next one says otherwise', () => {
+    scheduler.connect('x');
+    scheduler.ready('x', 'no space left');
+    scheduler.disconnect('x');
+    scheduler.resume('x');
+    expect(offers(scheduler.submit({}))).to.deep.equal([]);
+    scheduler.disconnect('x');
+    expect(offers(scheduler.connect('x', { sessionId: 'x/2' }))).to.deep.equal(['a -> x']);
+  });
+
+  it('does not end a drain', () => {
+    scheduler.connect('x');
+    scheduler.ready('x', 'no space left');
+    scheduler.command({ type: 'drainRequested', executorId: 'x', timeoutMs: null });
+    scheduler.ready('x', true);
+    expect(offers(scheduler.submit({}))).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,109 @@
+/**
+ * Asks the program again and again whether it can work, and says what has changed. Never twice at
+ * once: where an answer takes its time, it is not ready, and is asked again once it has answered.
+ */
+import type { Readiness } from '@soda-scheduler/protocol';
+import type { EventDraft } from './events.ts';
+import { headlineOf, stackOf } from './failure.ts';
+import type { Clock } from './session/clock.ts';
+
+/** From an answer to the next question: while it is not ready, tasks may wait for it. */
+const EVERY_MS = { ready: 30_000, unready: 5_000 };
+/** How long there is for the answer. */
+const ANSWER_MS_MAX = 10_000;
+/** The least from an answer to the next question, however often that is asked for. */
+const REST_MS = 1_000;
+/** As many as the master takes. */
+const REASON_LENGTH_MAX = 256;
+
+/** Before the first answer. */
+export const NOT_ASKED: Readiness = { ok: false, reason: 'its `ready` has not answered yet' };
+
+/** `true`, or text that says why not. */
+type Ask = () => true | string | Promise<true | string>;
+
+interface ReadinessOptions {
+  readonly clock: Clock;
+  /** `why`: what was thrown, where that is known. */
+  readonly onChange: (now: Readiness, why: Pick<EventDraft, 'stack'>) => void;
+}
+
+export class ReadinessCheck {
+  readonly #ask: Ask;
+  readonly #options: ReadinessOptions;
+  #now = NOT_ASKED;
+  #isAsking = false;
+  #isWanted = false;
+  #isStopped = false;
+  #restsUntil = 0;
+  #callOff: () => void = () => undefined;
+
+  constructor(ask: Ask, options: ReadinessOptions) {
+    this.#ask = ask;
+    this.#options = options;
+  }
+
+  /** Why it is not ready; null: it is. */
+  get problem(): string | null {
+    return this.#now.ok ? null : (this.#now.reason ?? '');
+  }
+
+  start(): void {
+    void this.#check();
+  }
+
+  checkSoon(): void {
+    if (this.#isAsking) this.#isWanted = true;
+    else this.#checkAt(this.#restsUntil);
+  }
+
+  /** Nothing is asked or said any more. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#callOff();
+  }
+
+  #checkAt(at: number): void {
+    this.#callOff();
+    if (!this.#isStopped) this.#callOff = this.#options.clock.wakeAt(at, () => void this.#check());
+  }
+
+  async #check(): Promise<void> {
+    const { clock } = this.#options;
+    this.#isAsking = true;
+    this.#isWanted = false;
+    this.#callOff = clock.wakeAt(clock.now() + ANSWER_MS_MAX, () =>
+      this.#set({ ok: false, reason: `\`ready\` has not answered for ${ANSWER_MS_MAX / 1000} s` }),
+    );
+    const { now, ...why } = await answerOf(this.#ask);
+    this.#callOff();
+    this.#isAsking = false;
+    this.#set(now, why);
+    this.#restsUntil = clock.now() + REST_MS;
+    const everyMs = EVERY_MS[now.ok ? 'ready' : 'unready'];
+    this.#checkAt(this.#isWanted ? this.#restsUntil : clock.now() + everyMs);
+  }
+
+  #set(now: Readiness, why: Pick<EventDraft, 'stack'> = {}): void {
+    const { ok, reason } = this.#now;
+    if (this.#isStopped || (ok === now.ok && reason === now.reason)) return;
+    this.#now = now;
+    this.#options.onChange(now, why);
+  }
+}
+
+async function answerOf(ask: Ask): Promise<{ readonly now: Readiness; readonly stack?: string }> {
+  try {
+    const answer: unknown = await ask();
+    if (answer === true) return { now: { ok: true } };
+    if (typeof answer === 'string') return { now: unready(answer) };
+    return { now: unready(`\`ready\` answered ${typeof answer}, which is neither true nor text`) };
+  } catch (error) {
+    const stack = stackOf(error);
+    return { now: unready(headlineOf(error)), ...(stack !== undefined && { stack }) };
+  }
+}
+
+function unready(reason: string): Readiness {
+  return { ok: false, reason: reason.slice(0, REASON_LENGTH_MAX) };
+}
