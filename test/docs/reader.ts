@@ -13,6 +13,8 @@ import { eventually, Hopeless } from '../helpers/system/wait.ts';
 import { type Block, missingLine, root } from './document.ts';
 
 const BLOCK_WITHIN_MS = 60_000;
+/** Finds a command as npx does in a project, and starts in no time. That npx does, `pack.test.ts` holds. */
+const NPX = '#!/bin/sh\nname=$1; shift; exec "$(dirname "$0")/../node_modules/.bin/$name" "$@"\n';
 
 /** A shell, or a terminal with one command. In a process group of its own. */
 class Terminal {
@@ -72,6 +74,8 @@ export class Reader {
     // As npm would install them.
     await mkdir(join(folder, 'node_modules/.bin'), { recursive: true });
     await symlink(join(root, 'cli/bin/soda.js'), join(folder, 'node_modules/.bin/soda'));
+    await mkdir(join(folder, 'bin'));
+    await writeFile(join(folder, 'bin/npx'), NPX, { mode: 0o755 });
     for (const name of ['node_modules/@soda-scheduler', 'examples', 'cli']) {
       await symlink(join(root, name), join(folder, name));
     }
@@ -141,7 +145,8 @@ export class Reader {
   #open(args: readonly string[]): Terminal {
     const { PATH = '', HOME = '' } = process.env;
     const quiet = { NO_COLOR: '1', npm_config_update_notifier: 'false' };
-    return new Terminal(args, this.folder, { PATH, HOME, ...quiet, ...this.env });
+    const path = `${join(this.folder, 'bin')}:${PATH}`;
+    return new Terminal(args, this.folder, { PATH: path, HOME, ...quiet, ...this.env });
   }
 }
 

@@ -1,11 +1,14 @@
 /**
- * One fault at one start of a master. Then the master starts again, without a fault, and must
- * become ready, have what was accepted, accept more, and bring all of it to its end.
+ * One fault at one start of a master, which is a process. Then the master starts again, in this one and
+ * without a fault, and must become ready, have what was accepted, accept more, and bring all of it to
+ * its end.
  */
 import { createClient, type SodaClient } from '@soda-scheduler/client';
+import { loadConfig, runMaster } from '@soda-scheduler/master';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { RawExecutor } from '../helpers/raw-executor.ts';
 import { SystemProcess } from '../helpers/system/process.ts';
@@ -44,16 +47,36 @@ export async function tryFault(start: Start, fault: Fault): Promise<Effect> {
     const first = spawn('faulty', faulty(fault, log));
     const effect = await effectOf(first, fault, log);
     const accepted = [...start.kept];
-    if (effect === 'recovered') accepted.push(await submit(clientOf(first), 'survivor'));
+    if (effect === 'recovered') accepted.push(await submit(clientOf(urlOf(first)), 'survivor'));
     await first.end('SIGKILL');
 
-    const second = spawn('healthy');
-    await ready(second);
-    const client = clientOf(second);
-    accepted.push(await submit(client, 'another'));
-    await bringToEnd(second, accepted);
+    await withHealthyMaster(join(folder, 'data'), async (url) => {
+      accepted.push(await submit(clientOf(url), 'another'));
+      await bringToEnd(url, accepted);
+    });
     return effect;
   });
+}
+
+async function withHealthyMaster(
+  dataDir: string,
+  work: (url: string) => Promise<void>,
+): Promise<void> {
+  const outcome = loadConfig({ env: { SODA_DATA_DIR: dataDir, SODA_PORT: '0' }, flags: {} });
+  if ('problems' in outcome) throw new Error(outcome.problems.join());
+  const log = new PassThrough({ encoding: 'utf8' });
+  let said = '';
+  log.on('data', (text: string) => (said += text));
+  try {
+    const master = await runMaster(outcome.config, { logTo: log });
+    try {
+      await work(master.url);
+    } finally {
+      await master.stop();
+    }
+  } catch (cause) {
+    throw new Error(`${String(cause)}\nhealthy:\n${said}`, { cause });
+  }
 }
 
 async function effectOf(master: SystemProcess, fault: Fault, log: string): Promise<Effect> {
@@ -73,9 +96,9 @@ async function effectOf(master: SystemProcess, fault: Fault, log: string): Promi
 }
 
 /** An executor that does whatever it is given, until these tasks have succeeded. */
-async function bringToEnd(master: SystemProcess, taskIds: readonly string[]): Promise<void> {
-  const client = clientOf(master);
-  const executor = await RawExecutor.join(portOf(master), { types: ['work'] });
+async function bringToEnd(url: string, taskIds: readonly string[]): Promise<void> {
+  const client = clientOf(url);
+  const executor = await RawExecutor.join(Number(new URL(url).port), { types: ['work'] });
   try {
     for (let count = 0; count < taskIds.length; count += 1) {
       const { task, seq } = await executor.next('assign');
@@ -122,15 +145,15 @@ async function inFolder<T>(
 
 const listens = (master: SystemProcess) => master.lines.some(({ fields }) => 'url' in fields);
 
-function portOf(master: SystemProcess): number {
+function urlOf(master: SystemProcess): string {
   const url = master.lines.find(({ fields }) => 'url' in fields)?.fields['url'];
   if (typeof url !== 'string') throw new Error(`${master.name} does not listen yet`);
-  return Number(new URL(url).port);
+  return url;
 }
 
 async function isReady(master: SystemProcess): Promise<boolean> {
   try {
-    return (await fetch(`http://127.0.0.1:${portOf(master)}/readyz`)).ok;
+    return (await fetch(`${urlOf(master)}/readyz`)).ok;
   } catch {
     return false;
   }
@@ -147,8 +170,7 @@ function ready(master: SystemProcess): Promise<true> {
   );
 }
 
-const clientOf = (master: SystemProcess): SodaClient =>
-  createClient({ url: `http://127.0.0.1:${portOf(master)}`, retryCount: 0 });
+const clientOf = (url: string): SodaClient => createClient({ url, retryCount: 0 });
 
 async function submit(client: SodaClient, id: string): Promise<string> {
   await client.submit({ id, type: 'work' }, { group: 'sweep' });
