@@ -104,6 +104,9 @@ CREATE TABLE leftover (
   executor_id VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   -- Which process of that executor id; empty where that is not known.
   incarnation VARCHAR(64) NOT NULL,
+  -- What of a task it is, towards the limits of types; empty where that is not known.
+  type VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  user_group VARCHAR(64) NOT NULL,
   -- An executor has one at a time.
   PRIMARY KEY (ns, task_id, attempt)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;

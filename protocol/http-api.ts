@@ -237,7 +237,7 @@ export const taskView = z.object({
       paused: pauseView.optional(),
       limit: z
         .object({
-          name: z.enum(['max_running', 'running_task_bytes']),
+          name: z.string().describe('Of all tasks, or the way to it in what is set for the type.'),
           max: z.int(),
           used: z.int(),
         })

@@ -194,8 +194,16 @@ export interface TaskStore {
   loadLanes(lanes: readonly LaneEnd[], now: number, limit: number): Promise<Task[][]>;
   /** Waiting tasks with `dueAt` beyond `after`, by (dueAt, seq). */
   loadDelayed(after: Position | null, limit: number): Promise<Task[]>;
-  /** Waiting tasks whose deadline is not after `now`, or `startBy` not after `startClock`, in any order. */
-  loadOverdue(now: number, startClock: number, limit: number): Promise<Task[]>;
+  /**
+   * Waiting tasks whose deadline is not after `now`, or `startBy` not after `startClock`, in any order.
+   * `pausedTypes`: of these the deadline alone counts.
+   */
+  loadOverdue(
+    now: number,
+    startClock: number,
+    limit: number,
+    pausedTypes?: readonly string[],
+  ): Promise<Task[]>;
   /** Pending notifications with `nextTryAt` beyond `after`, by (nextTryAt, seq). */
   loadNotifications(after: Position | null, limit: number): Promise<Notification[]>;
 

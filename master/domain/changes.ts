@@ -85,6 +85,15 @@ export type RowWrite<N extends TableName = TableName, O extends Op = Op> = {
 export interface Absence {
   readonly from: number;
   readonly until: number;
+  /** Nothing of this type; absent: of any. */
+  readonly type?: string;
+  /** Types that were paused before: they are credited when that ends. */
+  readonly except?: readonly string[];
+}
+
+/** Whether the limit for its start moves by it, if it has one. */
+export function isCredited({ type, except = [] }: Absence, task: Pick<Task, 'type'>): boolean {
+  return type === undefined ? !except.includes(task.type) : type === task.type;
 }
 
 export type Change =

@@ -19,7 +19,8 @@ export type SubmitOutcome =
 /** What an operator has set as a limit is reached. */
 export interface LimitReached {
   readonly kind: 'limited';
-  readonly limit: 'max_waiting';
+  /** `max_waiting`, of all tasks; or the way to it in what is set for the type. */
+  readonly limit: string;
   readonly message: string;
 }
 

@@ -149,7 +149,14 @@ export const wholeRows: {
   }),
   leftover: (which, n) => ({
     key: [`t-${which}`, 7],
-    row: { taskId: `t-${which}`, attempt: 7, executorId: `x-${n}`, incarnation: `${n}` },
+    row: {
+      taskId: `t-${which}`,
+      attempt: 7,
+      executorId: `x-${n}`,
+      incarnation: `${n}`,
+      type: `type-${n}`,
+      group: `\u{1F600} ${n}`,
+    },
   }),
   type: (which, n) => {
     const text = `{"description":"\u{1F600} ${n}","limits":{"max_running":${n}}}`;

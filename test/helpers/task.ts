@@ -149,7 +149,7 @@ export const sampleExecutor: Executor = {
   leaseCheckAt: 0,
   connectedAt: NOW,
   lastSeenAt: NOW + 1000,
-  occupation: { taskId: 'job-1', attempt: 2, accepted: true },
+  occupation: { taskId: 'job-1', attempt: 2, accepted: true, type: 'echo', group: 'g' },
   lasting: true,
   ending: null,
   isFrozen: false,

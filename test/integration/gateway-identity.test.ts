@@ -90,7 +90,7 @@ describe('executor gateway, identity', () => {
       ...sampleExecutor,
       id: 'e1',
       incarnation: 'i2',
-      occupation: { taskId: 't2', attempt: 1, accepted: true },
+      occupation: { taskId: 't2', attempt: 1, accepted: true, type: 'echo', group: 'g' },
     };
     for (const claim of [
       { ...running[0]!, mac: newer[0]!.mac },
@@ -106,7 +106,7 @@ describe('executor gateway, identity', () => {
       ...sampleExecutor,
       id: 'e1',
       incarnation: 'i1',
-      occupation: { taskId: 't1', attempt: 1, accepted: true },
+      occupation: { taskId: 't1', attempt: 1, accepted: true, type: 'echo', group: 'g' },
     };
     const again = await RawExecutor.dial(master.port);
     again.hello({ ...two, running: newer });
@@ -118,7 +118,7 @@ describe('executor gateway, identity', () => {
     const running = await work(first, { id: 't1', incarnation: 'i1', offeredAt: NOW });
     first.socket.close(CloseCode.leaving);
     await master.nth('executorDisconnected');
-    const occupation = { taskId: 't1', attempt: 1, accepted: true };
+    const occupation = { taskId: 't1', attempt: 1, accepted: true, type: 'echo', group: 'g' };
     const fields = { incarnation: 'i1', occupation, sessionId: null };
     master.newest = { ...sampleExecutor, id: 'e1', ...fields };
     master.newestSilentMs = 0;

@@ -5,6 +5,7 @@
 import { mayRun } from '../../master/domain/model/executor.ts';
 import { violations } from '../../master/domain/state/invariants.ts';
 import { isBefore } from '../../master/domain/queue/window.ts';
+import { groupHasRoom, hasRoom } from '../../master/domain/limits/quota.ts';
 import { startClock, type State } from '../../master/domain/state/state.ts';
 import { holderOf } from '../../master/domain/steps/occupation.ts';
 import { isStartOverdue, type Task } from '../../master/domain/model/task.ts';
@@ -25,6 +26,8 @@ export class TurnCheck {
   readonly #world: World;
   readonly #ledger: Ledger;
   #lastTickAt = 0;
+  /** Lanes of which nothing could be offered after the last turn, by what is set for their types. */
+  #shut = new Set<number>();
   #term = 0;
   /** Since when this master has known of its tasks: before that nobody could end them. */
   #termSince = 0;
@@ -60,7 +63,8 @@ export class TurnCheck {
     for (const { invariant, what } of violations(state)) this.#world.violate(invariant, what);
     checkMirror(this.#process, this.#ledger, state);
     checkCounts(this.#world, this.#ledger, state);
-    checkOrder(this.#process, this.#ledger, state);
+    checkOrder(this.#process, this.#ledger, state, this.#shut);
+    this.#shut = shutLanes(state);
     const resumedAt = this.#process.resumedAt + aheadMs;
     checkTimely(this.#world, state, Math.max(this.#termSince, resumedAt));
     if (state.lastTickAt !== this.#lastTickAt) {
@@ -113,12 +117,12 @@ export class TurnCheck {
 
   #checkOverdue(state: State): void {
     const { lastTickAt, accepting } = state;
-    const startsBy = startClock(state, lastTickAt);
     const overdueMs = new Map<number, number>();
     // While it stands still, or waits for the store, it cannot look for them.
     const tickMs = Math.min(1_000, lastTickAt - this.#lastTickAt);
     for (const row of this.#ledger.live.values()) {
       const isExpired = row.deadlineAt !== null && row.deadlineAt <= lastTickAt;
+      const startsBy = startClock(state, lastTickAt, row.type);
       if (row.state !== 'waiting' || !(isExpired || isStartOverdue(row, startsBy))) continue;
       const ms = (this.#overdueMs.get(row.seq) ?? 0) + tickMs;
       overdueMs.set(row.seq, ms);
@@ -205,10 +209,24 @@ function checkCounts(world: World, ledger: Ledger, state: State): void {
   for (const [key, count] of counts) world.violate('S3', `lane ${key} of ${count} is unknown`);
 }
 
+function shutLanes({ lanes, quotas }: State): Set<number> {
+  const shut = [...lanes.values()].filter(({ kind, quota }) => {
+    const ofType = quotas.get(kind.type);
+    return (ofType && !hasRoom(ofType)) || (quota !== null && !groupHasRoom(quota));
+  });
+  return new Set(shut.map(({ id }) => id));
+}
+
 /** I10: what was offered in this turn came first among what its executor might have had. */
-function checkOrder(process: Process, ledger: Ledger, state: State): void {
+function checkOrder(
+  process: Process,
+  ledger: Ledger,
+  state: State,
+  shutBefore: ReadonlySet<number>,
+): void {
   const { world } = process;
   const allOffered = ledger.takeOffered();
+  const shut = shutLanes(state);
   // After the process stood still, some executors are roused by the next tick only.
   if (state.deadlines.nextAt() <= state.lastTickAt) return;
   for (const offered of allOffered) {
@@ -218,6 +236,7 @@ function checkOrder(process: Process, ledger: Ledger, state: State): void {
     const offeredAt = process.worldTimeOf(offered.offeredAt ?? process.now());
     for (const lane of state.lanes.values()) {
       if (executor.poolKey === '' || !mayRun(executor, lane.kind)) continue;
+      if (shut.has(lane.id) || shutBefore.has(lane.id)) continue;
       for (const other of lane.ready) {
         if (!isBefore(positionOf(other), positionOf(offered))) break;
         const writtenAt = ledger.visibleSince(other);
@@ -244,6 +263,10 @@ function checkTimely(world: World, state: State, termSince: number): void {
   if (deadlines.nextAt() <= lastTickAt) return;
   const { until = null } = state.settings.paused ?? {};
   if (until !== null && until <= lastTickAt) world.violate('T1', 'a pause outlasts its end');
+  for (const { type, paused } of state.types.values()) {
+    const isOver = paused !== null && paused.until !== null && paused.until <= lastTickAt;
+    if (isOver) world.violate('T1', `the pause of type ${type} outlasts its end`);
+  }
   for (const task of state.tasks.values()) {
     const executor = holderOf(state, task);
     const isOver = (since: number | null, ms: number | null) =>
@@ -264,7 +287,10 @@ function checkTimely(world: World, state: State, termSince: number): void {
         world.violate('T1', what('execution timeout'));
       }
       if (isOver(task.deadlineAt, 0)) world.violate('T1', what('deadline'));
-      if (task.state === 'waiting' && isStartOverdue(task, startClock(state, lastTickAt))) {
+      if (
+        task.state === 'waiting' &&
+        isStartOverdue(task, startClock(state, lastTickAt, task.type))
+      ) {
         world.violate('T1', what('start timeout'));
       }
     } else {

@@ -47,6 +47,8 @@ export interface Settings {
   readonly limitsStarts: boolean;
   /** Whether an operator pauses, resumes and sets limits. */
   readonly hasOperator: boolean;
+  /** Whether somebody sets limits for types, and pauses them. */
+  readonly limitsTypes: boolean;
   /** How far the wall clock of the masters' machine is set, and not that of the database. */
   readonly wallAheadMs: number;
   /** How far, and in what order, the wall clocks of all machines are set while the storm lasts. */
@@ -101,6 +103,7 @@ export function settingsFor(seed: number, faults?: FaultClasses): Settings {
     relabels: seed % 3 === 1,
     flipsReadiness: seed % 4 === 2,
     limitsStarts: seed % 3 === 0,
+    limitsTypes: seed % 3 === 2 || seed % 12 === 9,
     hasOperator: seed % 4 === 1 || seed % 12 === 6,
     wallStepsMs: seed % 7 === 3 ? stepsOf(seed) : [],
     wallAheadMs: wallAheadOf(seed),

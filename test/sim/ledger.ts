@@ -5,7 +5,8 @@
  */
 import { CONTACT_COUNT_MAX } from '../../master/domain/bounds.ts';
 import type { Commit } from '../../master/application/ports.ts';
-import type { RowWrite } from '../../master/domain/changes.ts';
+import { isCredited, type RowWrite } from '../../master/domain/changes.ts';
+import type { TaskType } from '../../master/domain/model/task-type.ts';
 import type { AttemptRecord, Notification, Task } from '../../master/domain/model/task.ts';
 import { isTerminal, mayFollow, startByAfter } from '../../master/domain/model/task.ts';
 import type { Policy, Settings } from '../../master/domain/state/state.ts';
@@ -73,6 +74,10 @@ export class Ledger {
     return this.#offerChecks.settings;
   }
 
+  typeOf(name: string): TaskType | undefined {
+    return this.#offerChecks.types.typeOf(name);
+  }
+
   /** A process begins that says this of itself. */
   executorBegan(kind: SelfPortrait): void {
     this.#offerChecks.know(kind);
@@ -113,10 +118,16 @@ export class Ledger {
     if (commit.term !== this.#term) {
       this.#world.violate('I6', `a commit of term ${commit.term} in term ${this.#term}`);
     }
-    for (const { from, until } of absences) {
-      for (const row of this.live.values()) row.startBy = startByAfter(row, from, until);
+    for (const absence of absences) {
+      const { from, until } = absence;
+      for (const row of this.live.values()) {
+        if (isCredited(absence, row)) row.startBy = startByAfter(row, from, until);
+      }
     }
     this.#offerChecks.begin(commit);
+    this.#offerChecks.types.begin(commit, ([taskId, attempt]) => {
+      return this.isOpen(taskId, attempt) ? (this.rowOf(taskId) ?? null) : null;
+    });
     // How attempts ended is asked of by what is checked of their tasks.
     for (const write of writes) {
       if (write.table === 'attempt') this.#attemptWritten(write);

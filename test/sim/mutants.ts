@@ -10,6 +10,7 @@ import { queueMutants } from './mutants/queue.ts';
 import { clockMutants } from './mutants/clock.ts';
 import { sessionMutants } from './mutants/session.ts';
 import { settingsMutants } from './mutants/settings.ts';
+import { typeMutants } from './mutants/types.ts';
 import {
   everyNth,
   type Mutant,
@@ -369,6 +370,7 @@ function mutantList(): Mutant[] {
     ...clockMutants(),
     ...sessionMutants(),
     ...settingsMutants(),
+    ...typeMutants(),
   ];
 }
 

@@ -3,6 +3,7 @@ import type { Commit } from '../../master/application/ports.ts';
 import { NO_SETTINGS, type Policy, type Settings } from '../../master/domain/state/state.ts';
 import { isStartOverdue, startLimitOf, type Task } from '../../master/domain/model/task.ts';
 import { NO_OVERRIDE, type Override } from '../../master/domain/model/executor.ts';
+import { type Span, TypeChecks } from './checks/type-limits.ts';
 import type { World } from './world.ts';
 
 /** To one executor within a second: what ends an attempt so fast is answered with a wait. */
@@ -35,7 +36,8 @@ export class OfferChecks {
   /** By this commit, perhaps more than once: what was offered in between may have been allowed. */
   #isSettingNow = false;
   #pausedSince: number | null = null;
-  readonly #pauses: { readonly from: number; readonly until: number }[] = [];
+  readonly #pauses: Span[] = [];
+  readonly types: TypeChecks;
   /** Since when the start timeouts of tasks count: from when they were due. */
   readonly #countsSince = new Map<number, number>();
   #offerCount = 0;
@@ -45,6 +47,7 @@ export class OfferChecks {
 
   constructor(world: World, { runningBytesMax }: Policy) {
     this.#world = world;
+    this.types = new TypeChecks(world);
     this.#runningBytesMax = runningBytesMax;
   }
 
@@ -100,6 +103,7 @@ export class OfferChecks {
 
   check(task: Task, before: Task | undefined): void {
     this.#offerCount++;
+    this.types.offered(task);
     this.#offeredBytesMax = Math.max(this.#offeredBytesMax, task.params.length);
     const { id, offeredAt, executorId } = task;
     const { now } = this.#world;
@@ -150,6 +154,7 @@ export class OfferChecks {
   /** I19 and I21, after the tasks of the commit: no more than may are with executors, nor hold more. */
   end(live: Iterable<Task>): void {
     if (this.#offerCount === 0) return;
+    this.types.end(live);
     let openCount = 0;
     let bytes = 0;
     for (const { state, params } of live) {
@@ -179,7 +184,7 @@ export class OfferChecks {
     const since = this.#countsSince.get(seq);
     // By a clock that was set nobody can say how long that was.
     if (since !== undefined && before !== undefined && this.#world.wallsMs.length === 1) {
-      const waitedMs = this.#unpausedMs(since, finishedAt ?? 0);
+      const waitedMs = this.#unpausedMs(task.type, since, finishedAt ?? 0);
       if (waitedMs < (startTimeoutMs ?? 0)) {
         this.#world.violate('T6', `${id} had ${waitedMs} of ${startTimeoutMs} ms to be started`);
       }
@@ -189,11 +194,16 @@ export class OfferChecks {
     this.#world.violate('T6', `${id} was not started by ${before?.startBy}, it is ${finishedAt}`);
   }
 
-  #unpausedMs(from: number, until: number): number {
+  #unpausedMs(type: string, from: number, until: number): number {
     const last = { from: this.#pausedSince ?? until, until };
-    return [...this.#pauses, last].reduce(
-      (ms, pause) => ms - Math.max(0, Math.min(until, pause.until) - Math.max(from, pause.from)),
-      until - from,
-    );
+    const pauses = [...this.#pauses, last, ...this.types.pausesOf(type)];
+    let ms = 0;
+    let at = from;
+    // What both of them cover is left out once.
+    for (const pause of pauses.sort((a, b) => a.from - b.from)) {
+      ms += Math.max(0, Math.min(pause.from, until) - at);
+      at = Math.max(at, Math.min(pause.until, until));
+    }
+    return ms + until - at;
   }
 }

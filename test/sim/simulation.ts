@@ -10,6 +10,7 @@ import { Fleet } from './actors/fleet.ts';
 import { Ledger } from './ledger.ts';
 import { MasterProcess, type Sabotage } from './actors/master-process.ts';
 import { Operator } from './actors/operator.ts';
+import { TypeOperator } from './actors/type-operator.ts';
 import { Network, type Socket } from './network.ts';
 import { type Process, World } from './world.ts';
 
@@ -47,6 +48,7 @@ class Run {
   readonly #fleet: Fleet;
   readonly #clients: Clients;
   readonly #operator: Operator;
+  readonly #typeOperator: TypeOperator;
   readonly #masters = new Set<MasterProcess>();
   /** The one that the service address leads to. */
   #master: MasterProcess | null = null;
@@ -80,6 +82,7 @@ class Run {
     const executorIds = () => this.#fleet.ids;
     this.#clients = new Clients({ world, settings, ledger, faults, master, executorIds });
     this.#operator = new Operator({ world, ledger, seed: settings.seed, master });
+    this.#typeOperator = new TypeOperator({ world, ledger, seed: settings.seed, master });
   }
 
   async storm(): Promise<void> {
@@ -87,6 +90,7 @@ class Run {
     this.#fleet.start(this.#settings.executorCount);
     this.#clients.start();
     if (this.#settings.hasOperator) this.#operator.start();
+    if (this.#settings.limitsTypes) this.#typeOperator.start();
     this.#setWallLater();
     this.#disturbLater();
     await this.#world.run(this.#settings.stormMs, () => false);
@@ -100,6 +104,7 @@ class Run {
     for (const { process } of this.#masters) if (process.isPaused) process.resume();
     this.#fleet.heal();
     this.#operator.calmDown();
+    this.#typeOperator.calmDown();
     await this.#world.run(CALM_MS_MAX, () => this.#isSettled());
     if (!this.#isSettled()) this.#violate('I2', this.#unsettled());
     const wasSet = this.#world.wallsMs.length > 1;

@@ -109,8 +109,8 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
     return this.#read(() => this.#rows.loadDelayed(after, limit));
   }
 
-  loadOverdue(now: number, startClock: number, limit: number): Promise<Task[]> {
-    return this.#read(() => this.#rows.loadOverdue(now, startClock, limit));
+  loadOverdue(...of: Parameters<TaskStore['loadOverdue']>): Promise<Task[]> {
+    return this.#read(() => this.#rows.loadOverdue(...of));
   }
 
   loadNotifications(after: Position | null, limit: number): Promise<Notification[]> {

@@ -7,7 +7,7 @@ import type { Output } from '../../domain/effects.ts';
 import type { Event } from '../../domain/events.ts';
 import { roomFor } from '../../domain/queue/waiting.ts';
 import { step } from '../../domain/scheduler.ts';
-import { startClock, type State } from '../../domain/state/state.ts';
+import { pausedTypes, startClock, type State } from '../../domain/state/state.ts';
 import type { LoadGroup, LoadOf } from './loads.ts';
 import type { TaskStore } from '../ports.ts';
 
@@ -98,7 +98,8 @@ async function readPage(
       return { type: 'delayedLoaded', tasks, complete: tasks.length < pageCount };
     }
     case 'overdue': {
-      const tasks = await store.loadOverdue(now, startClock(state, now), pageCount);
+      const clock = startClock(state, now);
+      const tasks = await store.loadOverdue(now, clock, pageCount, pausedTypes(state));
       return { type: 'overdueLoaded', tasks, complete: tasks.length < pageCount };
     }
     case 'notifications': {

@@ -26,15 +26,21 @@ export interface ExecutorRecord extends Override {
   readonly drainDeadlineAt: number | null;
 }
 
+/** What an attempt counts as, towards the limits of types; the type is empty where it is not known. */
+export interface Counted {
+  readonly type: string;
+  readonly group: string;
+}
+
 /** The attempt that occupies an executor until it reports, or its lease ends. */
-export interface Occupation {
+export interface Occupation extends Counted {
   readonly taskId: string;
   readonly attempt: number;
   readonly accepted: boolean;
 }
 
 /** An attempt that is over for its task, and that its executor has not reported: it may still run. */
-export interface Leftover {
+export interface Leftover extends Counted {
   readonly taskId: string;
   readonly attempt: number;
   readonly executorId: string;

@@ -8,6 +8,7 @@ import type { Event } from '../events.ts';
 import { layerIn, NO_DEFINITION, settingsIn, type TaskType } from '../model/task-type.ts';
 import { shareOut } from '../queue/lanes.ts';
 import type { State } from '../state/state.ts';
+import { typeChanged } from '../steps/limits.ts';
 
 type OnType = Extract<
   Event,
@@ -25,20 +26,20 @@ function outcomeOf(state: State, event: OnType, now: number, out: Output): Comma
   const known = state.types.get(name);
   switch (event.type) {
     case 'typeSet':
-      return typeSet(state, event, out);
+      return typeSet(state, event, now, out);
     case 'typeRemoved':
-      return typeRemoved(state, event, out);
+      return typeRemoved(state, event, now, out);
     case 'typePaused': {
       const { reason, until, by } = event;
       const paused = { at: known?.paused?.at ?? now, reason, until, by };
-      return decide(state, name, { paused }, out);
+      return decide(state, name, { paused }, now, out);
     }
     case 'typeResumed':
-      return decide(state, name, { paused: null }, out);
+      return decide(state, name, { paused: null }, now, out);
     case 'typeOverridden': {
       const { layer } = event;
       const override = layer && { ...layer, ...layerIn(layer.text), at: now };
-      return decide(state, name, { override }, out);
+      return decide(state, name, { override }, now, out);
     }
   }
 }
@@ -47,6 +48,7 @@ function outcomeOf(state: State, event: OnType, now: number, out: Output): Comma
 function typeSet(
   state: State,
   { name, text, expect }: Extract<Event, { type: 'typeSet' }>,
+  now: number,
   out: Output,
 ): CommandOutcome {
   const known = state.types.get(name) ?? unregistered(name);
@@ -55,12 +57,13 @@ function typeSet(
   if (known.text === text && known.version > 0) return { kind: 'done', taskType: known };
   const version = known.version + 1;
   const row: TaskType = { ...known, ...settingsIn(text), version, text };
-  return put(state, row, out) ?? { kind: 'done', taskType: row, isNew: version === 1 };
+  return put(state, row, now, out) ?? { kind: 'done', taskType: row, isNew: version === 1 };
 }
 
 function typeRemoved(
   state: State,
   { name, expect, isForced }: Extract<Event, { type: 'typeRemoved' }>,
+  now: number,
   out: Output,
 ): CommandOutcome {
   const known = state.types.get(name);
@@ -72,7 +75,7 @@ function typeRemoved(
     const message = `${count} tasks of the type wait or run: with force=true they go on without its settings`;
     return { kind: 'conflict', message };
   }
-  remove(state, name, out);
+  remove(state, name, now, out);
   return { kind: 'done' };
 }
 
@@ -81,12 +84,13 @@ function decide(
   state: State,
   name: string,
   change: Partial<Pick<TaskType, 'paused' | 'override'>>,
+  now: number,
   out: Output,
 ): CommandOutcome {
   const row: TaskType = { ...(state.types.get(name) ?? unregistered(name)), ...change };
-  if (saysNothing(row)) remove(state, name, out);
+  if (saysNothing(row)) remove(state, name, now, out);
   else {
-    const refusal = put(state, row, out);
+    const refusal = put(state, row, now, out);
     if (refusal !== null) return refusal;
     watchType(state, row);
   }
@@ -101,14 +105,23 @@ export function watchType(state: State, { type: name, paused, override }: TaskTy
   }
 }
 
+/** The clock was set back by so much: its pause has lasted as long as it had. */
+export function movedBack(row: TaskType, backMs: number, out: Output): TaskType {
+  const { type: key, paused } = row;
+  if (paused === null || backMs <= 0) return row;
+  const moved: TaskType = { ...row, paused: { ...paused, at: paused.at - backMs } };
+  out.changes.push({ op: 'put', table: 'type', key, row: moved });
+  return moved;
+}
+
 /** What was to last until now has ended. */
 export function typeDue(state: State, name: string, now: number, out: Output): void {
   const known = state.types.get(name);
   if (known === undefined) return;
   const isOver = (layer: { readonly until: number | null } | null) =>
     layer !== null && layer.until !== null && layer.until <= now;
-  if (isOver(known.paused)) decide(state, name, { paused: null }, out);
-  if (isOver(known.override)) decide(state, name, { override: null }, out);
+  if (isOver(known.paused)) decide(state, name, { paused: null }, now, out);
+  if (isOver(known.override)) decide(state, name, { override: null }, now, out);
 }
 
 /** Whether something of it ends by itself at that instant. */
@@ -142,7 +155,7 @@ function liveCount(state: State, type: string): number {
 }
 
 /** Null, or why there is no room for it. */
-function put(state: State, row: TaskType, out: Output): CommandOutcome | null {
+function put(state: State, row: TaskType, now: number, out: Output): CommandOutcome | null {
   const { type: key } = row;
   const known = state.types.get(key);
   if (known === undefined && state.types.size >= TYPES_MAX) {
@@ -155,6 +168,7 @@ function put(state: State, row: TaskType, out: Output): CommandOutcome | null {
   }
   state.types.set(key, row);
   shareOut(state, key, row);
+  typeChanged(state, key, row, now, out);
   out.changes.push({ op: 'put', table: 'type', key, row });
   return null;
 }
@@ -165,8 +179,9 @@ function definitionsLength({ types }: State): number {
   return length;
 }
 
-function remove(state: State, key: string, out: Output): void {
+function remove(state: State, key: string, now: number, out: Output): void {
   if (!state.types.delete(key)) return;
   shareOut(state, key, null);
+  typeChanged(state, key, null, now, out);
   out.changes.push({ op: 'remove', table: 'type', key, expect: 'any' });
 }

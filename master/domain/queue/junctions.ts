@@ -14,12 +14,13 @@ const reserved = (type: string, label: string): string => `${type}|!${label}`;
 
 export class Junctions {
   readonly #all = new Map<string, Junction>();
+  readonly #byType = new Map<string, Set<Junction>>();
 
   addKind(kind: Kind): void {
     const { type, requires, labels } = kind;
     const keys = [this.#homeOf(type, requires), ...labels.map((label) => reserved(type, label))];
     for (const key of new Set(keys)) {
-      const junction = this.#at(key);
+      const junction = this.#at(key, type);
       junction.kindCount++;
       kind.stands.push({ kind, junction, ...OUT });
     }
@@ -38,16 +39,22 @@ export class Junctions {
   addPool(pool: Pool): void {
     const { types, labels, reserve } = pool;
     const [first] = reserve;
-    const keys = types.flatMap((type) =>
-      first === undefined
-        ? ['', ...labels].map((label) => plain(type, label))
-        : [reserved(type, first)],
-    );
-    for (const key of new Set(keys)) {
-      const junction = this.#at(key);
-      junction.pools.add(pool);
-      pool.junctions.push(junction);
+    for (const type of new Set(types)) {
+      const keys =
+        first === undefined
+          ? ['', ...labels].map((label) => plain(type, label))
+          : [reserved(type, first)];
+      for (const key of new Set(keys)) {
+        const junction = this.#at(key, type);
+        junction.pools.add(pool);
+        pool.junctions.push(junction);
+      }
     }
+  }
+
+  /** Pools with an idle executor that may run tasks of the type, one perhaps more than once. */
+  *idlePools(type: string): Generator<Pool> {
+    for (const { idle } of this.#byType.get(type) ?? []) yield* idle;
   }
 
   /** Of no members, so that none is idle. */
@@ -72,18 +79,24 @@ export class Junctions {
     return this.#all.get(key)?.kindCount ?? 0;
   }
 
-  #at(key: string): Junction {
+  #at(key: string, type: string): Junction {
     let junction = this.#all.get(key);
     if (junction === undefined) {
       const open = new Agenda<Stand>(({ kind }) => headOfKind(kind), rankOf);
-      junction = { key, kindCount: 0, open, hungry: new Set(), pools: new Set(), idle: [] };
+      junction = { key, type, kindCount: 0, open, hungry: new Set(), pools: new Set(), idle: [] };
       this.#all.set(key, junction);
+      const ofType = this.#byType.get(type) ?? new Set();
+      this.#byType.set(type, ofType.add(junction));
     }
     return junction;
   }
 
   #forget(junction: Junction): void {
-    if (junction.kindCount + junction.pools.size === 0) this.#all.delete(junction.key);
+    if (junction.kindCount + junction.pools.size > 0) return;
+    this.#all.delete(junction.key);
+    const ofType = this.#byType.get(junction.type);
+    ofType?.delete(junction);
+    if (ofType?.size === 0) this.#byType.delete(junction.type);
   }
 }
 

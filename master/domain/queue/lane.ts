@@ -5,6 +5,7 @@
  * executors never delays another. The tasks of a kind wait in lanes, one for
  * each group.
  */
+import { type GroupQuota, groupHasRoom } from '../limits/quota.ts';
 import type { Executor } from '../model/executor.ts';
 import type { Task } from '../model/task.ts';
 import { Agenda, OUT, positionOf, rankOf, type Standing } from './agenda.ts';
@@ -46,6 +47,8 @@ export interface Lane extends Standing {
   waitingCount: number;
   /** A page has been asked for. */
   loading: boolean;
+  /** What its group has of the limits of its type; null where nothing is set for that. */
+  quota: GroupQuota | null;
 }
 
 /** Executors with the same types, labels and reservations: any of them will do. */
@@ -70,6 +73,8 @@ export interface Stand extends Standing {
 /** A kind and a pool that fit meet in exactly one; those that meet in one need not fit. */
 export interface Junction {
   readonly key: string;
+  /** Of all its kinds. */
+  readonly type: string;
   kindCount: number;
   /** Kinds of which a task may be offered. */
   readonly open: Agenda<Stand>;
@@ -81,8 +86,8 @@ export interface Junction {
 }
 
 /** The next task of a lane; undefined: there is none, or none that may be offered. */
-export function headOfLane(lane: Lane): Task | undefined {
-  return lane.ready.first();
+export function headOfLane({ ready, quota }: Lane): Task | undefined {
+  return quota === null || groupHasRoom(quota) ? ready.first() : undefined;
 }
 
 export function headOfKind({ open }: Kind): Task | undefined {
@@ -111,7 +116,16 @@ export function createKind(
 /** Without tasks. */
 export function createLane(id: number, group: string, kind: Kind): Lane {
   const ready = new Window<Task>(positionOf);
-  const lane: Lane = { id, group, kind, ready, waitingCount: 0, loading: false, ...OUT };
+  const lane: Lane = {
+    id,
+    group,
+    kind,
+    ready,
+    waitingCount: 0,
+    loading: false,
+    quota: null,
+    ...OUT,
+  };
   kind.lanes.set(group, lane);
   return lane;
 }

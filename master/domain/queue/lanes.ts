@@ -4,6 +4,7 @@
  */
 import { LANE_LOOK_COUNT } from '../bounds.ts';
 import type { Output } from '../effects.ts';
+import { forgetGroup, groupOf, type Quota } from '../limits/quota.ts';
 import type { State } from '../state/state.ts';
 import { kindKeyOf, type Task } from '../model/task.ts';
 import type { TaskType } from '../model/task-type.ts';
@@ -44,6 +45,8 @@ export function takeLane(
     state.junctions.addKind(kind);
   }
   const lane = createLane(id, group, kind);
+  const quota = state.quotas.get(kind.type);
+  if (quota !== undefined) countLane(lane, quota);
   state.lanes.set(id, lane);
   state.emptyLanes.add(lane);
   state.shares.get(kind.type)?.add(lane);
@@ -64,6 +67,28 @@ export function shareOut(
     const ofType = [...state.lanes.values()].filter(({ kind }) => kind.type === type);
     state.shares.set(type, new Shares(settings.groupWeights, ofType));
   }
+}
+
+/** Its tasks count towards the limits of their type from here on. */
+export function countLane(lane: Lane, quota: Quota): void {
+  lane.quota = groupOf(quota, lane.group);
+  lane.quota.lanes.add(lane.id);
+  lane.quota.waitingCount += lane.waitingCount;
+  quota.waitingCount += lane.waitingCount;
+}
+
+/** So many more wait in it, or fewer. */
+export function countWaiting(state: State, lane: Lane, by: number): void {
+  const { kind, quota } = lane;
+  lane.waitingCount += by;
+  kind.waitingCount += by;
+  state.waitingCount += by;
+  if (quota !== null) {
+    quota.waitingCount += by;
+    quota.quota.waitingCount += by;
+  }
+  if (lane.waitingCount === 0) state.emptyLanes.add(lane);
+  else state.emptyLanes.delete(lane);
 }
 
 /** Why there is no room for the lane of such a task, or null. Empty ones go to make some. */
@@ -104,7 +129,8 @@ function mostOf(kinds: ReadonlyMap<string, Kind>, countOf: (kind: Kind) => numbe
 }
 
 function forgetLane(state: State, lane: Lane, out: Output): void {
-  const { id, kind } = lane;
+  const { id, kind, quota } = lane;
+  if (quota?.lanes.delete(id)) forgetGroup(quota);
   out.changes.push({ op: 'remove', table: 'lane', key: id, expect: 'any' });
   removeLane(lane);
   state.shares.get(kind.type)?.remove(lane);

@@ -3,32 +3,27 @@
  * lane, later ones into the delayed window, and what is beyond a window only into the store.
  */
 import { LANE_COUNT_MIN, WINDOW_BYTES_FACTOR } from '../bounds.ts';
+import { type Absence, isCredited } from '../changes.ts';
 import type { Output } from '../effects.ts';
 import { heldBytes } from '../state/held-bytes.ts';
-import { startClock, type State } from '../state/state.ts';
+import { pausedTypes, startClock, type State } from '../state/state.ts';
 import { startByAfter, type Task } from '../model/task.ts';
 import { isServed, isWanted, markHungry } from './junctions.ts';
 import type { Lane } from './lane.ts';
-import { laneFor, laneOf } from './lanes.ts';
+import { countWaiting, laneFor, laneOf } from './lanes.ts';
 
 /** A task begins to wait. It may end up in the store only: then it is in `state.tasks` no more. */
 export function enqueue(state: State, task: Task, now: number, out: Output): void {
   const lane = laneFor(state, task, out);
   task.lane = lane.id;
-  lane.waitingCount++;
-  lane.kind.waitingCount++;
-  state.emptyLanes.delete(lane);
-  state.waitingCount++;
+  countWaiting(state, lane, 1);
   place(state, task, now);
 }
 
 /** A task in memory stops waiting: it is offered, or it ends. */
 export function dequeue(state: State, task: Task): void {
   const lane = laneOf(state, task);
-  lane.waitingCount--;
-  lane.kind.waitingCount--;
-  if (lane.waitingCount === 0) state.emptyLanes.add(lane);
-  state.waitingCount--;
+  countWaiting(state, lane, -1);
   displace(state, task, lane);
 }
 
@@ -74,16 +69,34 @@ export const ABSENCE_MS_MIN = 3_000;
  */
 export function creditAbsence(state: State, from: number, to: number, out: Output): void {
   const until = startClock(state, to);
+  const except = pausedTypes(state);
+  credit(state, { from, until, ...(except.length > 0 && { except }) }, out);
+  for (const type of except) credit(state, { from, until: startClock(state, to, type), type }, out);
+}
+
+/** Nothing of this type was to be offered. What was so in a pause of all types is credited when that ends. */
+export function creditPause(
+  state: State,
+  type: string,
+  from: number,
+  to: number,
+  out: Output,
+): void {
+  credit(state, { from, until: startClock(state, to), type }, out);
+}
+
+function credit(state: State, absence: Absence, out: Output): void {
+  const { from, until } = absence;
   if (until <= from) return;
   let isLimited = state.waitingCount > 0;
   for (const task of state.tasks.values()) {
-    if (task.startBy === null) continue;
+    if (task.startBy === null || !isCredited(absence, task)) continue;
     isLimited = true;
     task.startBy = startByAfter(task, from, until);
     watchLimits(state, task);
   }
   if (!isLimited) return;
-  out.changes.push({ op: 'credit', absence: { from, until } });
+  out.changes.push({ op: 'credit', absence });
 }
 
 /** Takes a waiting task out of its window, to change its order or to put it elsewhere. */

@@ -3,7 +3,7 @@ import { taskUpdated, type WholeRows } from '../changes.ts';
 import { createOutput, type Output } from '../effects.ts';
 import { createState, type Policy, type Settings, type State } from './state.ts';
 import { markHungry } from '../queue/junctions.ts';
-import { shareOut, takeLane } from '../queue/lanes.ts';
+import { countWaiting, shareOut, takeLane } from '../queue/lanes.ts';
 import { START } from '../queue/window.ts';
 import { ABSENCE_MS_MIN, creditAbsence, watchLimits } from '../queue/waiting.ts';
 import { spare, watch } from '../steps/attempt.ts';
@@ -12,8 +12,9 @@ import { watchRecord } from '../operators/executor.ts';
 import { askForDelayed } from '../steps/load.ts';
 import { sendDue } from '../steps/notify.ts';
 import { recallExecutor, recallLeftover } from '../steps/fleet.ts';
+import { takeQuota } from '../steps/limits.ts';
 import { movePause, watchPause } from '../operators/settings.ts';
-import { watchType } from '../operators/types.ts';
+import { movedBack, watchType } from '../operators/types.ts';
 import { kindOf, type Task } from '../model/task.ts';
 
 /** A lane as the rows of waiting tasks give it. */
@@ -54,8 +55,10 @@ export function restore(options: {
     state.executorRecords.set(record.executorId, record);
     watchRecord(state, record.executorId, now);
   }
-  for (const row of options.whole.type) {
+  for (const stored of options.whole.type) {
+    const row = movedBack(stored, backMs, output);
     state.types.set(row.type, row);
+    takeQuota(state, row);
     watchType(state, row);
     shareOut(state, row.type, row);
   }
@@ -65,12 +68,9 @@ export function restore(options: {
     if (lane === undefined) {
       throw new RowsDisagree(`tasks wait in lane ${stored.lane}, of which there is no row`);
     }
-    lane.waitingCount = stored.count;
-    lane.kind.waitingCount += stored.count;
+    countWaiting(state, lane, stored.count);
     lane.ready.until = START;
-    state.emptyLanes.delete(lane);
     markHungry(lane);
-    state.waitingCount += stored.count;
   }
   state.delayed.until = { time: now + 1, seq: 0 };
   state.notifications.until = START;

@@ -13,6 +13,7 @@ import {
   WINDOW_COUNT_MAX,
 } from '../bounds.ts';
 import { Deadlines } from '../queue/deadlines.ts';
+import type { Quota } from '../limits/quota.ts';
 import { InFlight } from '../queue/in-flight.ts';
 import { Junctions } from '../queue/junctions.ts';
 import type { Kind, Lane, Pool } from '../queue/lane.ts';
@@ -136,6 +137,10 @@ export interface State {
    * their lease ends. By `elderKey`.
    */
   readonly elders: Map<string, Executor>;
+  /** How far what is set for types is used: one for each of `types`. */
+  readonly quotas: Map<string, Quota>;
+  /** Types of which there may be room for more since this step. */
+  readonly opened: Set<string>;
   /** Attempts that executors have: from the offer until they have reported, or their lease has ended. */
   heldCount: number;
   /** Of those attempts the ones that are over for their tasks, as the rows have them. */
@@ -201,6 +206,8 @@ export function createState(options: {
     overdueCheckAt: 0,
     executors: new Map(),
     types: new Map(),
+    quotas: new Map(),
+    opened: new Set(),
     executorRecords: new Map(),
     elders: new Map(),
     heldCount: 0,
@@ -240,9 +247,16 @@ export function mayOffer({ accepting, settings, heldCount, open, policy }: State
   return accepting && paused === null && hasRoom && open.bytes < policy.runningBytesMax;
 }
 
-/** By which the limits for starts are judged: this clock stands still in a pause. */
-export function startClock({ settings: { paused } }: State, now: number): number {
-  return paused === null ? now : Math.min(paused.at, now);
+/** By which the limits for starts are judged: this clock stands still in a pause, of all or of the type. */
+export function startClock({ settings, types }: State, now: number, type = ''): number {
+  const ofAll = settings.paused?.at ?? now;
+  return Math.min(ofAll, types.get(type)?.paused?.at ?? now, now);
+}
+
+export function pausedTypes({ types }: State): string[] {
+  const names: string[] = [];
+  for (const { type, paused } of types.values()) if (paused !== null) names.push(type);
+  return names;
 }
 
 /** When something happens next by itself; the engine wakes then, at the latest. */

@@ -8,6 +8,7 @@ import { FIRE_COUNT_MAX } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import { type Executor, mayRun } from '../model/executor.ts';
 import { Agenda, OUT, rankOf, type Standing } from '../queue/agenda.ts';
+import { hasRoom } from '../limits/quota.ts';
 import { announceKind, idlePools, isWanted, markHungry, takeHungry } from '../queue/junctions.ts';
 import { headOfKind, headOfLane, type Kind, type Lane, type Pool } from '../queue/lane.ts';
 import { laneOf } from '../queue/lanes.ts';
@@ -15,7 +16,7 @@ import { dequeue, isOfUse } from '../queue/waiting.ts';
 import { mayOffer, type State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
 import { isOverdue, settleOverdue } from './finish.ts';
-import { leaveIdle, occupy } from './occupation.ts';
+import { leaveIdle, occupationBy, occupy } from './occupation.ts';
 
 /** Tasks looked at past the head of a lane when an executor may not have the first ones yet. */
 const SCAN_MAX = 64;
@@ -31,14 +32,17 @@ interface Round {
 
 /** Offers what may be offered now, and asks for rows where a window runs out. */
 export function assignRoused(state: State, now: number, out: Output): void {
-  const { freed, roused } = state;
+  const { freed, roused, opened } = state;
   if (state.accepting) {
     const round: Round = { state, now, out, endableCount: FIRE_COUNT_MAX };
     const kinds = new Set<Kind>();
     for (const { kind } of roused) kinds.add(kind);
     for (const kind of kinds) announceKind(kind);
-    state.isHeldBack ||= isLimited(state) && roused.size + freed.size > 0;
-    if (state.isHeldBack) assignInOrder(round);
+    state.isHeldBack ||= isLimited(state) && roused.size + freed.size + opened.size > 0;
+    if (state.isHeldBack) {
+      assignInOrder(round, state.pools.values());
+      state.isHeldBack = !mayOffer(state);
+    } else if (opened.size > 0) assignInOrder(round, askedPools(state, kinds));
     else {
       for (const executor of freed) assignTo(round, executor);
       assignFrom(round, [...kinds].filter(isWanted));
@@ -48,6 +52,25 @@ export function assignRoused(state: State, now: number, out: Output): void {
   }
   freed.clear();
   roused.clear();
+  opened.clear();
+}
+
+/** Those with an idle executor that may have what has come, or has become free, in this step. */
+function askedPools({ pools, junctions, ...state }: State, kinds: Iterable<Kind>): Set<Pool> {
+  const asked = new Set<Pool>();
+  for (const { poolKey } of state.freed) {
+    const pool = pools.get(poolKey);
+    if (pool !== undefined) asked.add(pool);
+  }
+  for (const kind of kinds) for (const pool of idlePools(kind)) asked.add(pool);
+  for (const type of state.opened) for (const pool of junctions.idlePools(type)) asked.add(pool);
+  return asked;
+}
+
+/** Whether one of the kind may be offered, as far as its type is limited. */
+function isOpen({ quotas }: State, { type }: { readonly type: string }): boolean {
+  const quota = quotas.get(type);
+  return quota === undefined || hasRoom(quota);
 }
 
 /** There may be no room for all that might be offered: what comes first has it. */
@@ -73,7 +96,9 @@ function bestFor(round: Round, pool: Pool, executor: Executor): Task | undefined
   const choose = ({ kind }: { readonly kind: Kind }) =>
     mayRun(pool, kind) ? firstOfKind(round, kind, executor) : undefined;
   let best: Task | undefined;
-  for (const { open } of pool.junctions) best = open.choose(choose, best);
+  for (const junction of pool.junctions) {
+    if (isOpen(round.state, junction)) best = junction.open.choose(choose, best);
+  }
   return best;
 }
 
@@ -96,8 +121,8 @@ function firstOfKind(round: Round, kind: Kind, executor: Executor): Task | undef
   return kind.open.choose((lane) => firstOfLane(round, lane, executor));
 }
 
-/** What comes first of all, whoever is to have it; as much of it as there is room for. */
-function assignInOrder(round: Round): void {
+/** What comes first of all that these pools may have, whoever is to have it; as much as there is room for. */
+function assignInOrder(round: Round, pools: Iterable<Pool>): void {
   const { state, now } = round;
   if (!mayOffer(state)) return;
   type Candidate = Standing & { readonly pool: Pool; readonly executor: Executor };
@@ -115,7 +140,7 @@ function assignInOrder(round: Round): void {
       if (executor.coolDowns.size === 0) return;
     }
   };
-  for (const pool of state.pools.values()) {
+  for (const pool of pools) {
     if (pool.idle.size === 0) continue;
     feedHungry(round, pool);
     announce(pool);
@@ -131,7 +156,6 @@ function assignInOrder(round: Round): void {
     }
     announce(next.pool);
   }
-  state.isHeldBack = !mayOffer(state);
 }
 
 /** Who is to have it of all that may: as where nothing is limited. */
@@ -158,6 +182,10 @@ function assignFrom(round: Round, kinds: readonly Kind[]): void {
     if (head !== undefined) open.announce({ kind, ...OUT }, head);
   }
   for (let next = open.first(); next !== undefined; next = open.first()) {
+    if (!isOpen(round.state, next.kind)) {
+      open.remove(next);
+      continue;
+    }
     // Where it ended some, another kind may come first now.
     if (endOverdue(round, next.kind.open.first())) continue;
     if (!offerOne(round, next.kind)) open.remove(next);
@@ -228,7 +256,7 @@ function offer(round: Round, like: Task, executor: Executor): void {
   task.hiddenMs = 0;
   task.stallHiddenMs = 0;
   task.progressPercent = null;
-  occupy(state, executor, { taskId: task.id, attempt: task.attempt, accepted: false });
+  occupy(state, executor, occupationBy(task, false));
   state.open.count(task);
   executor.missedCount = 0;
   leaveIdle(state, executor);

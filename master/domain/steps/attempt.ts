@@ -17,6 +17,7 @@ import {
   free,
   holderOf,
   observeStale,
+  occupationBy,
   occupy,
   refuseStale,
   release,
@@ -41,7 +42,7 @@ export function attemptAccepted(
 export function markRunning(state: State, task: Task, now: number, out: Output): void {
   const executor = holderOf(state, task);
   if (executor !== undefined) {
-    occupy(state, executor, { taskId: task.id, attempt: task.attempt, accepted: true });
+    occupy(state, executor, occupationBy(task, true));
     task.incarnation ??= executor.incarnation;
   }
   if (task.state === 'running') return;

@@ -4,6 +4,7 @@ import type { Executor, Leftover, Occupation } from '../model/executor.ts';
 import { addIdle, removeIdle } from '../queue/junctions.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
+import { countHeld } from './limits.ts';
 
 interface AttemptKey {
   readonly taskId: string;
@@ -64,10 +65,16 @@ export function seen(executor: Executor, now: number): void {
   if (!executor.isFrozen) executor.lastSeenAt = now;
 }
 
+/** The newest attempt of the task, as an executor has it. */
+export function occupationBy(task: Task, accepted: boolean): Occupation {
+  const { id: taskId, attempt, type, user } = task;
+  return { taskId, attempt, accepted, type, group: user.group };
+}
+
 /** The one way in which an executor gets an attempt, or is done with it: so they are counted. */
 export function occupy(state: State, executor: Executor, occupation: Occupation | null): void {
-  if (executor.occupation !== null) state.heldCount--;
-  if (occupation !== null) state.heldCount++;
+  if (executor.occupation !== null) countHeld(state, executor.occupation, -1);
+  if (occupation !== null) countHeld(state, occupation, 1);
   executor.occupation = occupation;
   state.unsettled.add(executor);
 }
@@ -88,8 +95,8 @@ export function writeLeftovers(state: State, out: Output): void {
       out.changes.push({ op: 'remove', table: 'leftover', key, expect: 'any' });
     }
     if (!isOver) continue;
-    const { taskId, attempt } = occupation;
-    const row: Leftover = { taskId, attempt, executorId, incarnation };
+    const { taskId, attempt, type, group } = occupation;
+    const row: Leftover = { taskId, attempt, executorId, incarnation, type, group };
     state.leftovers.set(executor, row);
     out.changes.push({ op: 'put', table: 'leftover', key: [taskId, attempt], row });
   }

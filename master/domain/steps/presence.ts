@@ -4,7 +4,7 @@
  */
 import type { Event, ReportedAttempt } from '../events.ts';
 import type { Output } from '../effects.ts';
-import type { Executor, Occupation, Readiness } from '../model/executor.ts';
+import type { Counted, Executor, Occupation, Readiness } from '../model/executor.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
 import { correctHidden, markRunning, rest } from './attempt.ts';
@@ -145,7 +145,10 @@ function reconcile(
     } else if (reported === 'running') {
       // Not its any more. It stays occupied until it reports the end of it.
       if (executor.occupation === null) {
-        occupy(state, executor, { taskId, attempt, accepted: true });
+        const isKnown = occupation?.taskId === taskId && occupation.attempt === attempt;
+        const counted = isKnown ? occupation : countedAs(state, taskId);
+        const { type, group } = counted;
+        occupy(state, executor, { taskId, attempt, accepted: true, type, group });
       }
       const { id: executorId, sessionId } = executor;
       refuseStale(state, { executorId, sessionId, taskId, attempt }, out);
@@ -157,6 +160,12 @@ function reconcile(
   // It may come back like this again and again: each time costs nothing but this.
   if (task.state === 'offered') rest(state, executor, now);
   endUnreported(state, task, { what: 'it came back without it', isExcused }, now, out);
+}
+
+/** Of an attempt that is over: nobody may know its task any more. */
+function countedAs(state: State, taskId: string): Counted {
+  const task = state.tasks.get(taskId);
+  return { type: task?.type ?? '', group: task?.user.group ?? '' };
 }
 
 function mentions(running: readonly ReportedAttempt[], { taskId, attempt }: Occupation): boolean {

@@ -2,6 +2,7 @@
 import { taskInserted } from '../changes.ts';
 import type { Event, NewTask } from '../events.ts';
 import type { LimitReached, Output, SubmitOutcome } from '../effects.ts';
+import { fullFor } from '../limits/quota.ts';
 import { crowdOf } from '../queue/lanes.ts';
 import { enqueue } from '../queue/waiting.ts';
 import type { State } from '../state/state.ts';
@@ -63,6 +64,13 @@ export function refusalOf(state: State, task: Task, out: Output): Refusal | null
   if (maxWaiting !== null && waitingCount >= maxWaiting) {
     const message = `${waitingCount} tasks wait, and max_waiting is ${maxWaiting}`;
     return { kind: 'limited', limit: 'max_waiting', message };
+  }
+  const quota = state.quotas.get(task.type);
+  const full = quota && fullFor(quota, task.user.group);
+  if (full) {
+    const { name: limit, max, used } = full;
+    const message = `${used} tasks of type ${task.type} wait, and ${limit} is ${max}`;
+    return { kind: 'limited', limit, message };
   }
   const crowd = crowdOf(state, task, out);
   return crowd === null ? null : { kind: 'full', message: crowd };

@@ -1,4 +1,5 @@
 /** Why a waiting task does not run yet: the question that every other scheduler leaves open. */
+import { reachedBy, reachedByGroup, type ReachedLimit } from '../limits/quota.ts';
 import { type Executor, mayRun } from '../model/executor.ts';
 import { positionOf } from '../queue/agenda.ts';
 import type { Pause } from '../model/pause.ts';
@@ -26,11 +27,7 @@ export interface WaitingReason {
   /** Of `paused`. */
   readonly pause?: Pause;
   /** Of `limited`. */
-  readonly limit?: {
-    readonly name: 'max_running' | 'running_task_bytes';
-    readonly max: number;
-    readonly used: number;
-  };
+  readonly limit?: ReachedLimit;
 }
 
 /** Of a waiting task; the first reason that applies, in words for people. */
@@ -49,23 +46,18 @@ export function explain(state: State, task: Task, now: number): WaitingReason {
   if (!state.accepting) {
     return because('draining', 'The master is shutting down: the next one takes it up.');
   }
-  const { paused, maxRunning } = state.settings;
-  if (paused !== null) {
-    const { until, reason } = paused;
-    const end = until === null ? 'until somebody ends it' : `for another ${inWords(until - now)}`;
-    const why = reason === null ? '.' : `: ${reason}`;
-    return { ...because('paused', `Nothing is started ${end}${why}`), pause: paused };
-  }
+  const paused = pauseOn(state, task, now);
+  if (paused !== null) return { ...because('paused', paused.message), pause: paused.pause };
   const online = [...state.executors.values()].filter((executor) => executor.connected);
-  const ofType = online.filter((executor) => executor.types.includes(task.type));
-  if (ofType.length === 0) {
+  const capable = online.filter((executor) => executor.types.includes(task.type));
+  if (capable.length === 0) {
     return because('no_executor', `No executor of type ${task.type} is connected.`);
   }
-  const fitting = ofType.filter((executor) => mayRun(executor, task));
+  const fitting = capable.filter((executor) => mayRun(executor, task));
   if (fitting.length === 0) {
     return because(
       'labels_unmatched',
-      `${count(ofType, 'executor')} of type ${task.type}, but none has the labels it requires ` +
+      `${count(capable, 'executor')} of type ${task.type}, but none has the labels it requires ` +
         `(${task.requires.join(', ') || 'none'}) and is free for its labels ` +
         `(${task.labels.join(', ') || 'none'}).`,
     );
@@ -76,19 +68,9 @@ export function explain(state: State, task: Task, now: number): WaitingReason {
   }
   const ready = serving.filter(({ readiness }) => readiness.ok);
   if (ready.length === 0) return because('not_ready', unreadyInWords(serving));
-  if (maxRunning !== null && state.heldCount >= maxRunning) {
-    const used = state.heldCount;
-    const message = `${used} of at most ${maxRunning} (max_running) run.`;
-    return {
-      ...because('limited', message),
-      limit: { name: 'max_running', max: maxRunning, used },
-    };
-  }
-  const used = state.open.bytes;
-  const max = state.policy.runningBytesMax;
-  if (used >= max) {
-    const message = `What runs holds ${used} bytes, and ${max} are allowed (running_task_bytes).`;
-    return { ...because('limited', message), limit: { name: 'running_task_bytes', max, used } };
+  const reached = limitOn(state, task);
+  if (reached !== null) {
+    return { ...because('limited', reached.message), limit: reached.limit };
   }
   const idle = ready.filter((executor) => executor.occupation === null);
   if (idle.length === 0) {
@@ -116,6 +98,45 @@ function unreadyInWords(executors: readonly Executor[]): string {
   const says = `${one?.id} says: ${one?.readiness.reason ?? 'nothing of why'}`;
   if (executors.length === 1) return `1 fitting executor, which is not ready. ${says}.`;
   return `${executors.length} fitting executors, none of which is ready. ${says}.`;
+}
+
+/** That of all tasks, or that of its type. */
+function pauseOn({ settings, types }: State, { type }: Task, now: number) {
+  const ofType = types.get(type)?.paused ?? null;
+  const paused = settings.paused ?? ofType;
+  if (paused === null) return null;
+  const { at, until, reason } = paused;
+  const what = paused === ofType ? `Nothing of type ${type}` : 'Nothing';
+  const end = until === null ? 'until somebody ends it' : `for another ${inWords(until - now)}`;
+  const why = reason === null ? '.' : `: ${reason}`;
+  return { message: `${what} is started ${end}${why}`, pause: { at, until, reason } };
+}
+
+/** The first that is reached of the limits that hold for it. */
+function limitOn(
+  state: State,
+  { type, user: { group } }: Task,
+): { readonly message: string; readonly limit: ReachedLimit } | null {
+  const { settings, heldCount, open, policy, quotas } = state;
+  const { maxRunning } = settings;
+  if (maxRunning !== null && heldCount >= maxRunning) {
+    const message = `${heldCount} of at most ${maxRunning} (max_running) run.`;
+    return { message, limit: { name: 'max_running', max: maxRunning, used: heldCount } };
+  }
+  const { bytes: used } = open;
+  const max = policy.runningBytesMax;
+  if (used >= max) {
+    const message = `What runs holds ${used} bytes, and ${max} are allowed (running_task_bytes).`;
+    return { message, limit: { name: 'running_task_bytes', max, used } };
+  }
+  const quota = quotas.get(type);
+  if (quota === undefined) return null;
+  const mine = quota.groups.get(group);
+  const ofType = reachedBy(quota);
+  const limit = ofType ?? (mine === undefined ? null : reachedByGroup(mine));
+  if (limit === null) return null;
+  const of = ofType === null ? `group ${group}` : `type ${type}`;
+  return { message: `${limit.used} of at most ${limit.max} of ${of} run (${limit.name}).`, limit };
 }
 
 function countAhead({ lanes, shares }: State, task: Task): number | null {

@@ -22,7 +22,7 @@ import {
   TermLost,
 } from '../../application/ports.ts';
 import type { Ended, RowWrite, WholeRows } from '../../domain/changes.ts';
-import { copyOf, idOf, taskIn, WHOLE_TABLES } from '../../domain/changes.ts';
+import { copyOf, idOf, isCredited, taskIn, WHOLE_TABLES } from '../../domain/changes.ts';
 import { heldBytes } from '../../domain/state/held-bytes.ts';
 import { NO_SETTINGS, type Settings } from '../../domain/state/state.ts';
 import type { Notification, Retention, Task } from '../../domain/model/task.ts';
@@ -101,8 +101,11 @@ export class MemoryTaskStore implements TaskStore {
       this.#aliveAt = commit.now;
       this.#lastSeq = Math.max(this.#lastSeq, commit.lastSeq);
     }
-    for (const { from, until } of absences) {
-      for (const task of this.#live.values()) task.startBy = startByAfter(task, from, until);
+    for (const absence of absences) {
+      const { from, until } = absence;
+      for (const task of this.#live.values()) {
+        if (isCredited(absence, task)) task.startBy = startByAfter(task, from, until);
+      }
     }
     for (const write of writes) {
       this.#rows.write(write);
@@ -145,12 +148,18 @@ export class MemoryTaskStore implements TaskStore {
     return copies(page(waiting, (task) => ({ time: task.dueAt, seq: task.seq }), after, limit));
   }
 
-  async loadOverdue(now: number, startClock: number, limit: number): Promise<Task[]> {
+  async loadOverdue(
+    now: number,
+    startClock: number,
+    limit: number,
+    pausedTypes: readonly string[] = [],
+  ): Promise<Task[]> {
     const isOver = (at: number | null, by: number): boolean => at !== null && at <= by;
-    const overdue = this.#where(
-      (task) =>
-        isWaiting(task) && (isOver(task.deadlineAt, now) || isOver(task.startBy, startClock)),
-    );
+    const overdue = this.#where((task) => {
+      if (!isWaiting(task)) return false;
+      if (isOver(task.deadlineAt, now)) return true;
+      return isOver(task.startBy, startClock) && !pausedTypes.includes(task.type);
+    });
     return copies(overdue.slice(0, limit));
   }
 

@@ -183,6 +183,8 @@ export const leftoverColumns = (t: Types): string => `
   attempt ${t.integer} NOT NULL,
   executor_id ${t.key(64)} NOT NULL,
   incarnation ${t.name(64)} NOT NULL,
+  type ${t.key(64)} NOT NULL,
+  user_group ${t.name(64)} NOT NULL,
   PRIMARY KEY (ns, task_id, attempt)`;
 
 export const typeColumns = (t: Types): string => `

@@ -19,7 +19,7 @@ import type { StoredRow, WholeName, WholeRows } from '../../domain/changes.ts';
 import { WHOLE_TABLES } from '../../domain/changes.ts';
 import type { Notification, Retention, Task } from '../../domain/model/task.ts';
 import type { Database, Read } from './database.ts';
-import type { Dialect } from './dialects/dialect.ts';
+import { type Dialect, placeholders } from './dialects/dialect.ts';
 import type { History } from './history.ts';
 import { lookups } from './ids/lookup.ts';
 import { listRows } from './listing.ts';
@@ -196,11 +196,19 @@ export class Queries implements Reads {
     return pages;
   }
 
-  async loadOverdue(now: number, startClock: number, limit: number): Promise<Task[]> {
+  async loadOverdue(
+    now: number,
+    startClock: number,
+    limit: number,
+    pausedTypes: readonly string[] = [],
+  ): Promise<Task[]> {
+    const isCounting =
+      pausedTypes.length === 0 ? '' : `AND type NOT IN ${placeholders(1, pausedTypes.length)}`;
     const rows = await this.#engine.rows(
       `SELECT ${wholeLive} FROM ${this.#dialect.readBy('task', 'task_ns_end')}
-       WHERE ns = ? AND end_by <= ? AND (end_by <= ? OR deadline_at <= ?) AND state = 'waiting' LIMIT ?`,
-      [this.#ns, now, startClock, now, limit],
+       WHERE ns = ? AND end_by <= ? AND (end_by <= ? ${isCounting} OR deadline_at <= ?)
+       AND state = 'waiting' LIMIT ?`,
+      [this.#ns, now, startClock, ...pausedTypes, now, limit],
     );
     return this.#readable(rows);
   }

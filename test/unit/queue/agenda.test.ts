@@ -107,10 +107,10 @@ function countLooks(laneCount: number, taskCount: number): number {
     const occupation = state.executors.get('x')?.occupation;
     if (!occupation) return count;
     send({
+      ...occupation,
       type: 'attemptEnded',
       frameSeq: 1,
       ...session,
-      ...occupation,
       outcome: 'succeeded',
       result: null,
       error: null,

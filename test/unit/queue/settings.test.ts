@@ -229,7 +229,8 @@ describe('max_running', () => {
     deaf.command({ type: 'cancelRequested', taskId: 'a' });
     const fenced = deaf.pass(10 * SECOND);
     const { incarnation } = deaf.executor('x');
-    const row = { taskId: 'a', attempt: 1, executorId: 'x', incarnation };
+    const of = { type: 'echo', group: 'g' };
+    const row = { taskId: 'a', attempt: 1, executorId: 'x', incarnation, ...of };
     const put = { op: 'put', table: 'leftover', key: ['a', 1], row };
     expect(fenced.changes).to.deep.include(put);
 

@@ -8,6 +8,7 @@ import {
 } from '../../../master/domain/model/task-type.ts';
 import { nextWakeAt } from '../../../master/domain/state/state.ts';
 import { BEGIN, HOUR, Scheduler } from '../../helpers/domain.ts';
+import { takeQuota } from '../../../master/domain/steps/limits.ts';
 import { noRows } from '../../helpers/task.ts';
 
 let scheduler: Scheduler;
@@ -81,12 +82,17 @@ describe('the definition of a type', () => {
   });
 
   it('finds no room beyond ten thousand others, or when all of them are too long', () => {
-    for (let i = 0; i < 9_999; i++)
-      scheduler.state.types.set(`t-${i}`, { ...row(), type: `t-${i}` });
+    const { state } = scheduler;
+    for (let i = 0; i < 9_999; i++) {
+      const other = { ...row(), type: `t-${i}` };
+      state.types.set(other.type, other);
+      takeQuota(state, other);
+    }
     set(limited(1));
     expect(set(limited(1), null, 'more').reply).to.include({ kind: 'full' });
     expect(set(limited(2)).reply, 'known').to.include({ kind: 'done' });
-    scheduler.state.types.clear();
+    state.types.clear();
+    state.quotas.clear();
     const long = JSON.stringify({ description: 'x'.repeat(20 * 1024 * 1024) });
     expect(set(long, null, 'long').reply).to.include({ kind: 'done' });
     expect(set(long, null, 'other').reply).to.include({ kind: 'full' });

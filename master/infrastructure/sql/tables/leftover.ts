@@ -9,6 +9,8 @@ const leftoverColumns = columns<Leftover>(
   ['attempt', 'integer', (row) => row.attempt],
   ['executor_id', 'text', (row) => row.executorId],
   ['incarnation', 'text', (row) => row.incarnation],
+  ['type', 'text', (row) => row.type],
+  ['user_group', 'text', (row) => row.group],
 );
 
 export const leftover: WholeTable<'leftover'> = {
@@ -26,6 +28,8 @@ export const leftover: WholeTable<'leftover'> = {
       attempt: get('attempt'),
       executorId: get('executor_id'),
       incarnation: get('incarnation'),
+      type: get('type'),
+      group: get('user_group'),
     };
   },
 };

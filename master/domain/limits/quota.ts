@@ -1,0 +1,101 @@
+/**
+ * How far the limits of a type are used, in all and by each of its groups. There is a quota for each type of
+ * which anything is set (`state.types`), so that types of which nothing is set cost nothing. It counts, and
+ * says whether there is room; who is told of room that comes is the matter of `steps/limits.ts`.
+ */
+import {
+  effectiveOf,
+  type GroupLimits,
+  type TaskType,
+  type TypeLimits,
+} from '../model/task-type.ts';
+
+/** What counts towards limits. */
+interface Usage {
+  /** Tasks that wait, also those only in the store. */
+  waitingCount: number;
+  /** Attempts that executors have: from the offer until they have reported, or their lease has ended. */
+  heldCount: number;
+}
+
+export interface Quota extends Usage {
+  /** As its row is now. */
+  taskType: TaskType;
+  /** What holds of it. */
+  limits: TypeLimits;
+  /** Those with a lane, or with an attempt that an executor has. */
+  readonly groups: Map<string, GroupQuota>;
+}
+
+/** What one group has of it. */
+export interface GroupQuota extends Usage {
+  readonly group: string;
+  readonly quota: Quota;
+  /** Numbers of its lanes. */
+  readonly lanes: Set<number>;
+}
+
+/** A limit that is reached: its name is the way to it in what is set for the type. */
+export interface ReachedLimit {
+  readonly name: string;
+  readonly max: number;
+  readonly used: number;
+}
+
+/** Nothing is counted yet. */
+export function createQuota(taskType: TaskType): Quota {
+  const { limits } = effectiveOf(taskType);
+  return { taskType, limits, groups: new Map(), waitingCount: 0, heldCount: 0 };
+}
+
+/** What it has of it; made where it had nothing. */
+export function groupOf(quota: Quota, group: string): GroupQuota {
+  const known = quota.groups.get(group);
+  if (known !== undefined) return known;
+  const made = { group, quota, lanes: new Set<number>(), waitingCount: 0, heldCount: 0 };
+  quota.groups.set(group, made);
+  return made;
+}
+
+/** Where it has nothing of it any more. */
+export function forgetGroup({ quota, group, lanes, heldCount }: GroupQuota): void {
+  if (lanes.size + heldCount === 0) quota.groups.delete(group);
+}
+
+/** Whether a task of the type may be offered, whatever its group. */
+export function hasRoom(quota: Quota): boolean {
+  return quota.taskType.paused === null && reachedBy(quota) === null;
+}
+
+/** Whether one of the group may be offered, as far as that is the matter of its group. */
+export function groupHasRoom(group: GroupQuota): boolean {
+  return reachedByGroup(group) === null;
+}
+
+/** Why none of the type may be offered; a pause aside. */
+export function reachedBy({ limits, heldCount }: Quota): ReachedLimit | null {
+  return reachedOf('limits', limits, heldCount);
+}
+
+/** Why none of this group may be. */
+export function reachedByGroup({ quota, heldCount }: GroupQuota): ReachedLimit | null {
+  const { perGroup } = quota.limits;
+  return perGroup && reachedOf('limits.per_group', perGroup, heldCount);
+}
+
+function reachedOf(of: string, { maxRunning }: GroupLimits, used: number): ReachedLimit | null {
+  if (maxRunning === null || used < maxRunning) return null;
+  return { name: `${of}.max_running`, max: maxRunning, used };
+}
+
+/** Why no further task of the group may begin to wait. */
+export function fullFor(quota: Quota, group: string): ReachedLimit | null {
+  const { limits, waitingCount } = quota;
+  const { maxWaiting } = limits;
+  if (maxWaiting !== null && waitingCount >= maxWaiting) {
+    return { name: 'limits.max_waiting', max: maxWaiting, used: waitingCount };
+  }
+  const max = limits.perGroup?.maxWaiting ?? null;
+  const used = quota.groups.get(group)?.waitingCount ?? 0;
+  return max === null || used < max ? null : { name: 'limits.per_group.max_waiting', max, used };
+}

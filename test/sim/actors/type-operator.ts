@@ -1,0 +1,99 @@
+/**
+ * Somebody who sets limits for types, pauses them and takes both back. Chance of its own: the rest of a
+ * run is drawn as without it.
+ */
+import type { Event } from '../../../master/domain/events.ts';
+import type { Ledger } from '../ledger.ts';
+import { Random } from '../random.ts';
+import type { World } from '../world.ts';
+import type { MasterProcess } from './master-process.ts';
+
+const INSIST_MS = 10_000;
+const TYPES = ['a', 'b'];
+
+type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+type Change = Without<
+  Extract<Event, { type: 'typeSet' | 'typeRemoved' | 'typePaused' | 'typeResumed' }>,
+  'request'
+>;
+
+export class TypeOperator {
+  readonly #world: World;
+  readonly #ledger: Ledger;
+  readonly #random: Random;
+  readonly #master: () => MasterProcess | null;
+  #isActive = false;
+  #isCalm = false;
+
+  constructor(options: {
+    world: World;
+    ledger: Ledger;
+    seed: number;
+    master: () => MasterProcess | null;
+  }) {
+    this.#world = options.world;
+    this.#ledger = options.ledger;
+    this.#random = new Random(options.seed ^ 0x7e9e);
+    this.#master = options.master;
+  }
+
+  start(): void {
+    this.#isActive = true;
+    this.#decideLater();
+  }
+
+  /** Nothing stays paused, and there is room for what is to end by then. */
+  calmDown(): void {
+    if (!this.#isActive) return;
+    this.#isCalm = true;
+    for (const name of TYPES) {
+      const max = this.#random.pick([null, 2, 3]);
+      this.#insist(name, textOf({ max_running: max, per_group: { max_running: max } }));
+    }
+  }
+
+  /** What was said before may come late. */
+  #insist(name: string, text: string): void {
+    const row = this.#ledger.typeOf(name);
+    if (row?.paused) this.#say({ type: 'typeResumed', name });
+    if (row?.text !== text) this.#say({ type: 'typeSet', name, text, expect: null });
+    this.#world.after(INSIST_MS, () => this.#insist(name, text));
+  }
+
+  #decideLater(): void {
+    this.#world.after(this.#random.between(300, 5_000), () => {
+      if (this.#isCalm) return;
+      this.#say(this.#decide());
+      this.#decideLater();
+    });
+  }
+
+  #decide(): Change {
+    const random = this.#random;
+    const name = random.pick(TYPES) ?? 'a';
+    const draw = random.between(0, 9);
+    if (draw === 0) return { type: 'typeRemoved', name, expect: null, isForced: true };
+    if (draw <= 2) return { type: 'typeResumed', name };
+    if (draw <= 4) {
+      const until = random.chance(0.5) ? this.#world.wall + random.between(0, 15_000) : null;
+      return { type: 'typePaused', name, reason: null, until, by: null };
+    }
+    const limits = {
+      max_running: random.pick([null, 0, 1, 2]),
+      max_waiting: random.pick([null, null, 5]),
+      per_group: random.pick([null, { max_running: 1 }, { max_running: 2, max_waiting: 3 }]),
+    };
+    return { type: 'typeSet', name, text: textOf(limits), expect: null };
+  }
+
+  #say(change: Change): void {
+    this.#world.log(`types: ${JSON.stringify(change)}`);
+    const master = this.#master();
+    master?.process.deliver(() => {
+      const asked = master.engine.request((request) => ({ ...change, request }));
+      asked.catch(() => undefined);
+    });
+  }
+}
+
+const textOf = (limits: object): string => JSON.stringify({ limits });

@@ -1,0 +1,107 @@
+/** What holds of offers by what is set for their types, by the rows as they were before, and after. */
+import type { Commit } from '../../../master/application/ports.ts';
+import type { RowWrite } from '../../../master/domain/changes.ts';
+import { effectiveOf, type TaskType } from '../../../master/domain/model/task-type.ts';
+import type { Task } from '../../../master/domain/model/task.ts';
+import type { World } from '../world.ts';
+
+export interface Span {
+  readonly from: number;
+  readonly until: number;
+}
+
+export class TypeChecks {
+  readonly #world: World;
+  readonly #types = new Map<string, TaskType>();
+  /** Of which this commit sets something, perhaps more than once: what was offered in between may have been allowed. */
+  #setNow = new Set<string>();
+  /** What may still run though it is over, by the names of the attempts. */
+  readonly #leftovers = new Map<string, Task>();
+  #offered: Task[] = [];
+  readonly #pausedSince = new Map<string, number>();
+  readonly #pauses = new Map<string, Span[]>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** As the rows have it. */
+  typeOf(name: string): TaskType | undefined {
+    return this.#types.get(name);
+  }
+
+  /** Before the tasks of the commit. `openRowOf`: the task of an attempt that was open before. */
+  begin({ writes, now }: Commit, openRowOf: (key: readonly [string, number]) => Task | null): void {
+    this.#offered = [];
+    this.#setNow = new Set();
+    for (const write of writes) {
+      if (write.table === 'type') this.#set(write, now);
+      if (write.table !== 'leftover') continue;
+      const name = write.key.join('/');
+      if (write.op === 'remove') this.#leftovers.delete(name);
+      else {
+        // One that comes back after its lease has ended is not known to anybody any more.
+        const row = openRowOf(write.key);
+        if (row === null) continue;
+        this.#leftovers.set(name, row);
+        const { type, group } = write.row;
+        if (type !== row.type || group !== row.user.group) {
+          this.#world.violate('M1', `${name} counts as ${type} of ${group}`);
+        }
+      }
+    }
+  }
+
+  #set(write: RowWrite<'type'>, now: number): void {
+    const { key } = write;
+    this.#setNow.add(key);
+    if (write.op === 'put') this.#types.set(key, write.row);
+    else this.#types.delete(key);
+    const since = this.#pausedSince.get(key);
+    const isPaused = write.op === 'put' && write.row.paused !== null;
+    if (isPaused) this.#pausedSince.set(key, since ?? now);
+    else if (since !== undefined) {
+      this.#pausedSince.delete(key);
+      this.#pauses.set(key, [...this.pausesOf(key), { from: since, until: now }]);
+    }
+  }
+
+  /** When nothing of the type was to be offered. */
+  pausesOf(type: string): readonly Span[] {
+    const since = this.#pausedSince.get(type);
+    const last = since === undefined ? [] : [{ from: since, until: Number.POSITIVE_INFINITY }];
+    return [...(this.#pauses.get(type) ?? []), ...last];
+  }
+
+  offered(task: Task): void {
+    this.#offered.push(task);
+    if (!this.#setNow.has(task.type) && this.#types.get(task.type)?.paused) {
+      this.#world.violate('I18', `${task.id} is offered, and its type is paused`);
+    }
+  }
+
+  /** I23, after the tasks of the commit. */
+  end(live: Iterable<Task>): void {
+    if (this.#offered.length === 0) return;
+    const held = [...this.#leftovers.values()];
+    for (const task of live) if (task.state !== 'waiting') held.push(task);
+    for (const { id, type, user } of this.#offered) {
+      const row = this.#types.get(type);
+      if (row === undefined || this.#setNow.has(type)) continue;
+      const { maxRunning, perGroup } = effectiveOf(row).limits;
+      const ofType = held.filter((task) => task.type === type);
+      const ofGroup = ofType.filter(({ user: { group } }) => group === user.group);
+      this.#checkMax(id, `type ${type}`, ofType.length, maxRunning);
+      const ofEach = perGroup?.maxRunning ?? null;
+      this.#checkMax(id, `group ${user.group} of ${type}`, ofGroup.length, ofEach);
+    }
+  }
+
+  #checkMax(id: string, of: string, count: number, max: number | null): void {
+    if (max === null || count <= max) return;
+    this.#world.violate(
+      'I23',
+      `${id} is offered: ${count} of ${of} are with executors, not ${max}`,
+    );
+  }
+}
