@@ -64,7 +64,10 @@ export class ExecutorGateway {
   readonly #server = new WebSocketServer(SOCKET_OPTIONS);
   /** For frames, in this turn of the event loop. */
   #spentMs = 0;
-  readonly #paused = new Set<WebSocket>();
+  /** Is to be called when the next one begins. */
+  #goesOn = false;
+  /** Sockets that have had their share, and what had been read of them by then: some thousand frames at most. */
+  readonly #paused = new Map<WebSocket, (() => void)[]>();
   #isShutDown = false;
 
   constructor(options: GatewayOptions) {
@@ -114,19 +117,39 @@ export class ExecutorGateway {
     }
   }
 
-  /** Of all sockets together. One that goes beyond it in a turn of the event loop is read on in the next. */
-  #spend(socket: WebSocket, ms: number): void {
-    if (this.#spentMs === 0) setImmediate(() => this.#goOn());
-    this.#spentMs += ms;
-    if (this.#spentMs < FRAMES_MS_MAX || socket.isPaused) return;
+  /** In this turn of the event loop, unless the socket has had its share of it; in the order of calls. */
+  #inTurn(socket: WebSocket, work: () => void): void {
+    const behind = this.#paused.get(socket);
+    if (behind !== undefined) {
+      behind.push(work);
+      return;
+    }
+    this.#spend(work);
+    if (this.#spentMs < FRAMES_MS_MAX) return;
     socket.pause();
-    this.#paused.add(socket);
+    this.#paused.set(socket, []);
+  }
+
+  #spend(work: () => void): void {
+    if (!this.#goesOn) setImmediate(() => this.#goOn());
+    this.#goesOn = true;
+    const begunAt = performance.now();
+    work();
+    this.#spentMs += performance.now() - begunAt;
   }
 
   #goOn(): void {
+    this.#goesOn = false;
     this.#spentMs = 0;
-    for (const socket of this.#paused) socket.resume();
-    this.#paused.clear();
+    for (const [socket, behind] of this.#paused) {
+      for (let next = behind[0]; next && this.#spentMs < FRAMES_MS_MAX; next = behind[0]) {
+        behind.shift();
+        this.#spend(next);
+      }
+      if (behind.length > 0) continue;
+      this.#paused.delete(socket);
+      socket.resume();
+    }
   }
 
   /** Null: it may be an executor. */
@@ -148,8 +171,10 @@ export class ExecutorGateway {
   #open(socket: WebSocket, sessions: ExecutorSessions): void {
     const { log } = this.#options;
     // `closed` follows every close, after `closeTimeout` at most.
+    let isClosed = false;
     const close = (code: CloseCode, reason: string): void => {
       if (socket.readyState !== socket.OPEN) return;
+      isClosed = true;
       const level = code === CloseCode.reattach ? 'debug' : 'warn';
       const { namespace } = sessions;
       const fields = { namespace, executor_id: connection.executorId ?? undefined, code, reason };
@@ -178,27 +203,29 @@ export class ExecutorGateway {
         if (++voidCount > FRAME_COUNT_MAX) socket.terminate();
         return;
       }
-      if (isBinary) sessions.badFrame(connection, 'binary frame');
-      // With the default `binaryType` a message is one Buffer.
-      else {
+      this.#inTurn(socket, () => {
+        if (isClosed) return;
+        if (isBinary) return sessions.badFrame(connection, 'binary frame');
         const isNew = connection.session === null;
-        const begunAt = performance.now();
+        // With the default `binaryType` a message is one Buffer.
         sessions.receive(connection, (data as Buffer).toString());
-        this.#spend(socket, performance.now() - begunAt);
         if (isNew && connection.session !== null) {
           limitMessages(socket, SESSION_LIMITS.frameBytesMax);
         }
-      }
+      });
     });
     socket.on('error', (error: Error & { readonly code?: string }) => {
-      if (error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') sessions.tooLarge(connection);
+      if (error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') {
+        this.#inTurn(socket, () => sessions.tooLarge(connection));
+      }
       log.warn('executor socket failed', {
         namespace: sessions.namespace,
         executor_id: connection.executorId ?? undefined,
         error: error.message,
       });
     });
-    socket.on('close', (code) => sessions.closed(connection, code));
+    // Behind what it has said before.
+    socket.on('close', (code) => this.#inTurn(socket, () => sessions.closed(connection, code)));
   }
 }
 
