@@ -125,6 +125,12 @@ export function placeholders(rowCount: number, columnCount: number): string {
   return Array(rowCount).fill(row).join(', ');
 }
 
+/** Up to a power of two, by repetition of the last: few different statements are prepared again and again. */
+export function padded<T>(values: readonly T[]): T[] {
+  const size = 2 ** Math.ceil(Math.log2(values.length));
+  return Array.from({ length: size }, (_, index) => values[index] ?? (values.at(-1) as T));
+}
+
 /** By table; rows have a `table_name` and a `name`. */
 export function namesByTable(rows: readonly Row[]): Map<string, Set<string>> {
   const found = new Map<string, Set<string>>();

@@ -1,7 +1,7 @@
 /** What to ask for rows by the ids of their tasks. Reads nothing. */
 import type { Retention } from '../../../domain/model/task.ts';
 import type { Read } from '../database.ts';
-import { placeholders } from '../dialects/dialect.ts';
+import { padded, placeholders } from '../dialects/dialect.ts';
 import type { ListedSegment } from '../segments.ts';
 import type { IdHash } from './id-filter.ts';
 import type { SegmentIds } from './segment-ids.ts';
@@ -27,10 +27,4 @@ function lookup(table: string, columns: string, ns: number, ids: readonly string
   const wanted = padded(ids);
   const where = `WHERE ns = ? AND id IN ${placeholders(1, wanted.length)}`;
   return { sql: `SELECT ${columns} FROM ${table} ${where}`, values: [ns, ...wanted] };
-}
-
-/** Up to a power of two, by repetition: few different statements are prepared again and again. */
-function padded(ids: readonly string[]): string[] {
-  const size = 2 ** Math.ceil(Math.log2(ids.length));
-  return Array.from({ length: size }, (_, index) => ids[Math.min(index, ids.length - 1)] ?? '');
 }

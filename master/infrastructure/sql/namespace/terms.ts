@@ -12,7 +12,7 @@ import {
 import type { Settings } from '../../../domain/state/state.ts';
 import type { Database } from '../database.ts';
 import type { Connection, Dialect, Outcome, Statement } from '../dialects/dialect.ts';
-import { placeholders, plain } from '../dialects/dialect.ts';
+import { padded, placeholders, plain } from '../dialects/dialect.ts';
 import type { Databases } from '../queries.ts';
 import type { Row } from '../rows.ts';
 import { SETTINGS, settingsOf } from './settings.ts';
@@ -142,9 +142,10 @@ export class Terms {
    * @throws {TermLost} one of them is over.
    */
   async confirm(headings: readonly Heading[]): Promise<void> {
+    const ids = padded(headings.map(({ ns }) => ns));
     const rows = await this.#engine.rows(
-      `SELECT id, term, owner FROM namespace WHERE id IN ${placeholders(1, headings.length)}`,
-      headings.map(({ ns }) => ns),
+      `SELECT id, term, owner FROM namespace WHERE id IN ${placeholders(1, ids.length)}`,
+      ids,
     );
     const byId = new Map(rows.map((row) => [row['id'], row]));
     for (const { ns, term } of headings) checkTerm(byId.get(ns), ns, term);
