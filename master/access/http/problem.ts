@@ -9,7 +9,9 @@ import { API_BASE, type Problem as ProblemBody } from '@soda-scheduler/protocol'
 import { Unavailable } from '../../application/master-handle.ts';
 import { NamespaceLimit } from '../../application/ports.ts';
 import {
+  NamespaceEnding,
   NamespaceInUse,
+  PauseOver,
   TooManyNamespaces,
   UnknownNamespace,
 } from '../../application/process/namespaces-handle.ts';
@@ -74,7 +76,12 @@ export function problemOf(error: unknown): Problem {
     const detail = `There is no namespace ${error.namespace}. With the admin token one is made by ${how}.`;
     return new Problem('unknown', detail);
   }
+  if (error instanceof PauseOver) {
+    const message = 'expected an instant that is yet to come';
+    return invalidFields([{ field: 'paused.until', message }]);
+  }
   if (
+    error instanceof NamespaceEnding ||
     error instanceof NamespaceInUse ||
     error instanceof TooManyNamespaces ||
     error instanceof NamespaceLimit

@@ -130,17 +130,12 @@ function viewOf({ record, counts }: NamespaceView): View {
 /** What is not said stays as it is. */
 function changeOf({ body }: ApiRequest): NamespaceChange {
   const { paused, max_waiting, max_running, retention } = validate(namespaceSettings, body);
-  const until = paused ? instantOf(paused.until) : null;
-  if (until !== null && until <= Date.now()) {
-    const message = 'expected an instant that is yet to come';
-    throw invalidFields([{ field: 'paused.until', message }]);
-  }
   return {
     ...(max_waiting !== undefined && { maxWaiting: max_waiting }),
     ...(max_running !== undefined && { maxRunning: max_running }),
     ...(retention !== undefined && { retention }),
     ...(paused !== undefined && {
-      paused: paused && { reason: paused.reason ?? null, until },
+      paused: paused && { reason: paused.reason ?? null, until: instantOf(paused.until) },
     }),
   };
 }

@@ -13,7 +13,7 @@ import { UnknownNamespace } from './namespaces-handle.ts';
 
 const SWEEP_MS = 10_000;
 const IDLE_MS = 60_000;
-/** Whoever asks for a namespace that nobody leads yet waits no longer. */
+/** Whoever asks for a namespace that nobody leads yet, or leads no more, waits no longer. */
 const BEGIN_MS_MAX = 4_000;
 
 /** What leads one namespace. */
@@ -135,7 +135,7 @@ export class Leading<L extends Leader> implements Part {
     for (;;) {
       const led = this.#led.get(name);
       if (led !== undefined && (led.ending === null || this.#isStopping)) return led;
-      if (led !== undefined) await led.ending;
+      if (led !== undefined) await this.#within(`the namespace ${name} is ending`, led.ending);
       else {
         if (this.#isStopping) throw new Unavailable('the master is stopped', 2);
         const record = this.#options.recordOf(name);
@@ -163,13 +163,18 @@ export class Leading<L extends Leader> implements Part {
   /** Until it takes work. @throws {Unavailable} */
   async #readiness(name: string, { leader, begun }: Led<L>): Promise<void> {
     if (leader === this.#first || leader.engine.status !== 'starting') return;
+    await this.#within(`the namespace ${name} is starting`, begun);
+  }
+
+  /** @throws {Unavailable} with these words: it takes longer than anybody waits. */
+  async #within(words: string, work: Promise<void> | null): Promise<void> {
     const { clock } = this.#options;
     let callOff: () => void = () => undefined;
     const patience = new Promise<never>((_resolve, reject) => {
-      const tooLate = new Unavailable(`the namespace ${name} is starting`, 2);
+      const tooLate = new Unavailable(words, 2);
       callOff = clock.wakeAt(clock.now() + BEGIN_MS_MAX, () => reject(tooLate));
     });
-    await Promise.race([begun, patience]).finally(callOff);
+    await Promise.race([work, patience]).finally(callOff);
   }
 
   #scheduleSweep(): void {

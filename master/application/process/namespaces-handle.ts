@@ -22,7 +22,7 @@ export interface NamespacesHandle {
   readonly status: MasterStatus;
   /**
    * Begins to lead the namespace where nobody does, and goes on at least while `work` is under way.
-   * @throws {UnknownNamespace} @throws {Unavailable}
+   * @throws {UnknownNamespace} @throws {NamespaceEnding} @throws {Unavailable}
    */
   use<T>(
     name: string,
@@ -32,7 +32,7 @@ export interface NamespacesHandle {
   list(): readonly NamespaceView[];
   /** With its counts for certain. @throws {UnknownNamespace} @throws {Unavailable} */
   get(name: string): Promise<NamespaceView>;
-  /** Makes or changes it. @throws {TooManyNamespaces} @throws {Unavailable} */
+  /** Makes or changes it. @throws {TooManyNamespaces} @throws {PauseOver} @throws {Unavailable} */
   put(
     name: string,
     change: NamespaceChange,
@@ -58,6 +58,20 @@ export class NamespaceInUse extends Error {
   constructor(namespace: string, why: string) {
     super(`The namespace ${namespace} cannot be deleted: ${why}.`);
   }
+}
+
+/** Its deletion is under way: nothing may be asked of it, nor come into it. */
+export class NamespaceEnding extends Error {
+  override readonly name = 'NamespaceEnding';
+
+  constructor(namespace: string) {
+    super(`The namespace ${namespace} is being deleted.`);
+  }
+}
+
+/** A pause that is to be set would be over already. */
+export class PauseOver extends Error {
+  override readonly name = 'PauseOver';
 }
 
 export class TooManyNamespaces extends Error {

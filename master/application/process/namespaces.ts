@@ -12,7 +12,13 @@ import { Turnstile } from '../turnstile.ts';
 import { type Leader, Leading } from './leading.ts';
 import type { Part } from './lifecycle.ts';
 import type { NamespaceChange, NamespacesHandle, NamespaceView } from './namespaces-handle.ts';
-import { NamespaceInUse, TooManyNamespaces, UnknownNamespace } from './namespaces-handle.ts';
+import {
+  NamespaceEnding,
+  NamespaceInUse,
+  PauseOver,
+  TooManyNamespaces,
+  UnknownNamespace,
+} from './namespaces-handle.ts';
 
 /** For one question to the store. */
 const ANSWER_MS_MAX = 4_000;
@@ -23,6 +29,9 @@ const CHANGES = { countMax: 1, waitingMax: 100, what: 'changes of namespaces' };
 
 const NO_FIRST =
   'the store has no row of its first namespace, which says whose term it is: restore a backup';
+
+const CONNECTED = 'executors are connected to it';
+const HAS_WORK = 'it has tasks that have not ended, or callbacks to send';
 
 export interface NamespacesOptions<L extends Leader> {
   readonly store: Store;
@@ -38,6 +47,8 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
   readonly #records = new Map<string, NamespaceRecord>();
   readonly #leading: Leading<L>;
   readonly #changes = new Turnstile(CHANGES);
+  /** Their deletion is under way: nobody may ask for them, so that nothing comes into them. */
+  readonly #deleting = new Set<string>();
   #isStopping = false;
   /** Ends the wait for a store that does not answer. */
   #giveUp: () => void = () => undefined;
@@ -53,7 +64,7 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
     this.ended.catch(() => undefined);
     this.#leading = new Leading({
       ...options,
-      recordOf: (name) => this.#records.get(name),
+      recordOf: (name) => this.#recordNamed(name),
       onEnd: (name, leader) => this.#keepSettings(name, leader),
       onFailure: (error) => this.#end(error),
     });
@@ -109,6 +120,8 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
 
   async use<T>(name: string, work: (leader: L) => T | Promise<T>): Promise<T> {
     this.#checkStarted();
+    // It may be led still.
+    this.#recordNamed(name);
     return this.#leading.use(name, work);
   }
 
@@ -131,6 +144,8 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
     change: NamespaceChange,
   ): Promise<{ readonly view: NamespaceView; readonly isNew: boolean }> {
     this.#checkStarted();
+    const until = change.paused?.until ?? null;
+    if (until !== null && until <= this.#options.clock.now()) throw new PauseOver();
     return this.#changes.during(async () => {
       const known = this.#records.get(name);
       const record =
@@ -145,36 +160,37 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
       const record = this.#records.get(name);
       if (record === undefined) throw new UnknownNamespace(name);
       if (record.id === DEFAULT_NAMESPACE_ID) throw new NamespaceInUse(name, 'it is always there');
-      if ((this.#leading.of(name)?.sessions.connectionCount ?? 0) > 0) {
-        throw new NamespaceInUse(name, 'executors are connected to it');
-      }
-      const isBusy = (await this.#ask((store) => store.withWork())).includes(record.id);
-      if ((this.#leading.of(name)?.sessions.connectionCount ?? 0) > 0) {
-        throw new NamespaceInUse(name, 'an executor has just connected to it');
-      }
-      if (isBusy || !(await this.#hasDeleted(record))) {
-        throw new NamespaceInUse(name, 'it has tasks that have not ended, or callbacks to send');
-      }
+      const hasWork = (await this.#ask((store) => store.withWork())).includes(record.id);
+      const isConnected = (this.#leading.of(name)?.sessions.connectionCount ?? 0) > 0;
+      const why = [...(isConnected ? [CONNECTED] : []), ...(hasWork ? [HAS_WORK] : [])];
+      if (why.length > 0) throw new NamespaceInUse(name, why.join(', and '));
+      if (!(await this.#hasDeleted(record))) throw new NamespaceInUse(name, HAS_WORK);
       this.#options.log.info('a namespace was deleted', { event: 'namespace', namespace: name });
     });
   }
 
   async #hasDeleted(record: NamespaceRecord): Promise<boolean> {
-    const putBack = (): void => {
-      this.#records.set(record.name, record);
+    const { id, name } = record;
+    this.#deleting.add(name);
+    const goOn = (): void => {
+      this.#deleting.delete(name);
       // It may have work: whoever led it has been stopped.
-      void this.use(record.name, () => undefined).catch(() => undefined);
+      void this.use(name, () => undefined).catch(() => undefined);
     };
-    // Nobody can ask for it any more, so that nothing comes into it.
-    this.#records.delete(record.name);
-    await this.#leading.end(record.name).catch((error: unknown) => {
-      putBack();
+    const end = (isDeleted: boolean): void => {
+      if (!isDeleted) return goOn();
+      this.#records.delete(name);
+      this.#deleting.delete(name);
+    };
+    // A commit that hangs holds it up.
+    await this.#ask(() => this.#leading.end(name)).catch((error: unknown) => {
+      goOn();
       throw error;
     });
     return this.#ask((store) => {
-      const asked = store.deleteNamespace(record.id);
+      const asked = store.deleteNamespace(id);
       // Also where nobody waits for the answer any more: a term that begins before it would be over with it.
-      asked.then((isDeleted) => isDeleted || putBack(), putBack);
+      asked.then(end, goOn);
       return asked;
     });
   }
@@ -186,16 +202,20 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
     }
     const now = clock.now();
     const plain = { ...NO_SETTINGS, name, createdAt: now };
-    const record = await this.#ask((store) => store.createNamespace(changed(plain, change, now)));
+    const asked = changed(plain, change, now);
+    const record = await this.#ask((store) => store.createNamespace(asked));
     this.#records.set(name, record);
-    log.info('a namespace was made', { event: 'namespace', namespace: name });
-    return record;
+    const made = settingsTold(record, record);
+    log.info('a namespace was made', { event: 'namespace', namespace: name, ...made });
+    // It was made by a request that had no answer, with the settings of that one.
+    return record.createdAt === now ? record : this.#change(record, change);
   }
 
   async #change(known: NamespaceRecord, change: NamespaceChange): Promise<NamespaceRecord> {
     const { clock, log } = this.#options;
     const { name } = known;
-    const record = changed(this.#view(known).record, change, clock.now());
+    const before = this.#view(known).record;
+    const record = changed(before, change, clock.now());
     // Written by the engine, in order with what it does with its tasks.
     if (Object.keys(change).length > 0) {
       const { paused, maxWaiting, maxRunning, retention } = record;
@@ -203,7 +223,8 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
       await this.use(name, ({ master }) => master.changeSettings(set));
     }
     this.#records.set(name, record);
-    log.info('a namespace was changed', { event: 'namespace', namespace: name });
+    const [from, to] = [settingsTold(before, change), settingsTold(record, change)];
+    log.info('a namespace was changed', { event: 'namespace', namespace: name, from, to });
     return record;
   }
 
@@ -220,6 +241,12 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
   #keepSettings(name: string, { engine: { state } }: L): void {
     const record = this.#records.get(name);
     if (record !== undefined) this.#records.set(name, { ...record, ...state?.settings });
+  }
+
+  /** @throws {NamespaceEnding} */
+  #recordNamed(name: string): NamespaceRecord | undefined {
+    if (this.#deleting.has(name)) throw new NamespaceEnding(name);
+    return this.#records.get(name);
   }
 
   #recordOf(id: number): NamespaceRecord | undefined {
@@ -291,4 +318,15 @@ function changed<R extends Omit<NamespaceRecord, 'id'>>(
 ): R {
   if (paused === undefined) return { ...record, ...settings };
   return { ...record, ...settings, paused: paused && { at: record.paused?.at ?? now, ...paused } };
+}
+
+/** For the log: of those that `change` names. */
+function settingsTold(record: NamespaceRecord, change: NamespaceChange): Record<string, unknown> {
+  const { paused, maxWaiting, maxRunning, retention } = record;
+  return {
+    ...(change.paused !== undefined && { paused }),
+    ...(change.maxWaiting !== undefined && { max_waiting: maxWaiting }),
+    ...(change.maxRunning !== undefined && { max_running: maxRunning }),
+    ...(change.retention !== undefined && { retention }),
+  };
 }

@@ -10,18 +10,24 @@ import { ManualClock, settled } from '../../helpers/manual-clock.ts';
 import { hello, newTask } from '../../helpers/task.ts';
 
 const sessions = { connectionCount: 0, shutdown: () => undefined, fills: () => [] };
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 describe('the namespaces of a process', () => {
   let clock: ManualClock;
   let store: MemoryStore;
   let namespaces: ReturnType<typeof create>;
+  let told: Record<string, unknown>[];
+  const log = {
+    debug() {},
+    info: (_message: string, fields = {}) => void told.push(fields),
+    warn() {},
+    error() {},
+  };
 
   function create() {
     return new Namespaces({
       store,
       clock,
-      log: silent,
+      log,
       lead: ({ id, name }) => {
         const { engine, master } = leaderOn({ store: store.tasks(id), clock, namespace: name });
         return { engine, master, sessions };
@@ -40,6 +46,7 @@ describe('the namespaces of a process', () => {
   };
 
   beforeEach(async () => {
+    told = [];
     clock = new ManualClock();
     store = new MemoryStore();
     namespaces = create();
@@ -111,6 +118,73 @@ describe('the namespaces of a process', () => {
       'c',
       'default',
     ]);
+  });
+
+  it('say what of one has changed', async () => {
+    await namespaces.put('a', { maxRunning: 2 });
+    await namespaces.put('a', { maxRunning: 3, maxWaiting: null });
+    expect(told.filter(({ event }) => event === 'namespace')).to.deep.include({
+      event: 'namespace',
+      namespace: 'a',
+      from: { max_running: 2, max_waiting: null },
+      to: { max_running: 3, max_waiting: null },
+    });
+  });
+
+  it('take new settings of one that was made by a request without an answer', async () => {
+    const make = store.createNamespace.bind(store);
+    store.createNamespace = async (record) => {
+      await make(record);
+      return new Promise(() => undefined);
+    };
+    const first = namespaces.put('a', { maxRunning: 1 }).catch(String);
+    await pass(5 * SECOND);
+    expect(await first).to.contain('Unavailable');
+    store.createNamespace = make;
+    const { view } = await namespaces.put('a', { maxRunning: 5 });
+    expect(view.record.maxRunning).to.equal(5);
+    expect((await namespaces.get('a')).record.maxRunning).to.equal(5);
+  });
+
+  it('refuse what is asked of one that is being deleted, and go on where that fails', async () => {
+    await namespaces.put('a', {});
+    const { record } = await namespaces.get('a');
+    const rows = store.tasks(record.id);
+    const commit = rows.commit.bind(rows);
+    let release: () => void = () => undefined;
+    const hanging = new Promise<void>((resolve) => (release = resolve));
+    rows.commit = async (turn) => {
+      await hanging;
+      return commit(turn);
+    };
+    const submitted = submit('a', 't').catch(String);
+    await settled();
+    const deleted = namespaces.delete('a').catch(String);
+    await settled();
+    const asked = await namespaces.use('a', () => null).catch(String);
+    expect(asked).to.equal('NamespaceEnding: The namespace a is being deleted.');
+    await pass(5 * SECOND);
+    expect(await deleted).to.contain('Unavailable');
+    const late = namespaces.use('a', () => null).catch(String);
+    await pass(5 * SECOND);
+    expect(await late).to.contain('Unavailable');
+    release();
+    await submitted;
+    await settled();
+    expect((await namespaces.get('a')).counts.waiting).to.equal(1);
+    expect(await namespaces.delete('a').catch(String)).to.contain('tasks that have not ended');
+    await cancel('a', 't');
+    await namespaces.delete('a');
+    expect(await namespaces.use('a', () => null).catch(String)).to.contain('UnknownNamespace');
+  });
+
+  it('are told all that keeps one from being deleted', async () => {
+    await namespaces.put('a', {});
+    await submit('a', 't');
+    sessions.connectionCount = 1;
+    const refused = await namespaces.delete('a').catch(String);
+    sessions.connectionCount = 0;
+    expect(refused).to.match(/executors are connected to it, and it has tasks that have not ended/);
   });
 
   it('end together where one was deposed', async () => {
