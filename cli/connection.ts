@@ -7,6 +7,8 @@ import { Output, plain } from './output.ts';
 
 /** A person waits: about three seconds for a master that does not answer. */
 const RETRY_COUNT = 3;
+/** Whoever waits so long for the next try wants to know why. */
+const LONG_WAIT_MS = 5_000;
 
 export interface ConnectionOptions {
   readonly url: string;
@@ -54,7 +56,7 @@ export function connect(options: ConnectionOptions): {
   const namespace = givenNamespace(options);
   try {
     return {
-      client: createClient({ url, namespace, token, retryCount: RETRY_COUNT }),
+      client: createClient({ url, namespace, token, retryCount: RETRY_COUNT, onRetry: tellWait }),
       output: new Output(json),
     };
   } catch (error) {
@@ -68,6 +70,10 @@ export function tellAbsence(say: (line: string) => void = sayAside): Required<Ab
     onAway: ({ message }) => say(`${message}; waiting until the master is back`),
     onBack: () => say('the master is back'),
   };
+}
+
+function tellWait({ message }: Error, waitMs: number): void {
+  if (waitMs >= LONG_WAIT_MS) sayAside(`${message} Asking again in ${waitMs / 1000} s.`);
 }
 
 function sayAside(line: string): void {

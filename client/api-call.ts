@@ -69,14 +69,17 @@ export class ApiCaller {
   #axios: Promise<AxiosInstance> | null = null;
   readonly #url: string;
   readonly #retryCount: number;
+  readonly #onRetry: ((error: SodaError, waitMs: number) => void) | undefined;
 
   constructor(options: {
     readonly url: string;
     readonly namespace: string;
     readonly token: string | undefined;
     readonly retryCount: number;
+    readonly onRetry?: ((error: SodaError, waitMs: number) => void) | undefined;
   }) {
     const { url, namespace, token, retryCount } = options;
+    this.#onRetry = options.onRetry;
     this.base = apiBaseOf(namespace);
     this.#url = url.replace(/\/+$/, '');
     this.#retryCount = retryCount;
@@ -120,7 +123,11 @@ export class ApiCaller {
 
   /** Calls `once` again as long as it fails with a transient `SodaError` and retries are left. */
   repeat<T>(once: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    return this.#retry(once, signal, { ...BACKOFF, retries: this.#retryCount });
+    return this.#retry(once, signal, {
+      ...BACKOFF,
+      retries: this.#retryCount,
+      onTransient: (error) => this.#onRetry?.(error, waitOf(error)),
+    });
   }
 
   #retry<T>(
@@ -135,7 +142,7 @@ export class ApiCaller {
       onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
         if (!(error instanceof SodaError) || !error.isTransient || retriesLeft === 0) return;
         onTransient?.(error, attemptNumber);
-        const waitMs = Math.min(error.retryAfterMs ?? 0, RETRY_AFTER_MS_MAX);
+        const waitMs = waitOf(error);
         if (waitMs > 0) await delay(waitMs, undefined, signal && { signal });
       },
     });
@@ -165,6 +172,11 @@ export class ApiCaller {
     }
     return remember(valueOf(answer, field, this.#url), answer.data);
   }
+}
+
+/** As long as it asks for. */
+function waitOf({ retryAfterMs }: SodaError): number {
+  return Math.min(retryAfterMs ?? 0, RETRY_AFTER_MS_MAX);
 }
 
 /** axios takes longer to load than all the rest together: whoever calls nobody need not wait for it. */

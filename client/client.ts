@@ -18,6 +18,7 @@ import { ApiCaller, type Call, type CallOptions, signalOf } from './api-call.ts'
 import { exactJson, remember } from './exact-json.ts';
 import { type ExecutorCalls, executorCalls } from './executors.ts';
 import { type NamespaceCalls, namespaceCalls } from './namespaces.ts';
+import type { SodaError } from './soda-error.ts';
 import { SubmitQueue } from './submit-queue.ts';
 import { waitForTask, type WaitOptions } from './waiting.ts';
 
@@ -35,6 +36,11 @@ export interface ClientOptions {
    * long as `Retry-After` asks, up to a minute. Default 8, which is about a minute in all.
    */
   readonly retryCount?: number;
+  /**
+   * Called before a call is repeated, with what it failed with and how long the master asks to wait, in
+   * milliseconds; 0 where it asks for nothing. Calls that wait by themselves have `onAway`.
+   */
+  readonly onRetry?: ((error: SodaError, waitMs: number) => void) | undefined;
 }
 
 /**
@@ -85,6 +91,7 @@ const OPTIONS: Record<keyof ClientOptions, true> = {
   namespace: true,
   token: true,
   retryCount: true,
+  onRetry: true,
 };
 
 /** @throws {TypeError} naming the option that is wrong, or that there is not. */
@@ -147,12 +154,12 @@ export function createClient(options: ClientOptions): SodaClient {
 
 function apiOf(options: ClientOptions): ApiCaller {
   expectKnown(options, Object.keys(OPTIONS));
-  const { url, token, retryCount = RETRY_COUNT } = options;
+  const { url, token, retryCount = RETRY_COUNT, onRetry } = options;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new TypeError(`expected the http or https URL of a master, got "${url}"`);
   }
   const namespace = namespaceOf(url, options.namespace);
-  return new ApiCaller({ url: withoutApiBase(url), namespace, token, retryCount });
+  return new ApiCaller({ url: withoutApiBase(url), namespace, token, retryCount, onRetry });
 }
 
 /** Other APIs have such a key; here the id of a task does that. */

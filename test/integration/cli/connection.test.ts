@@ -5,6 +5,7 @@ import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { API_BASE } from '@soda-scheduler/protocol';
+import { problem } from '../../helpers/fake-http-api.ts';
 import { commandSuite } from '../../helpers/soda-command.ts';
 
 describe('soda and its way to the master', function () {
@@ -39,6 +40,17 @@ describe('soda and its way to the master', function () {
       );
       expect(code).to.equal(0);
     }
+  });
+
+  it('says why it waits where it is asked to wait long', async () => {
+    const full = problem(429, 'There are 2 tasks waiting, as many as may.', { 'retry-after': '5' });
+    api.intercept = () => {
+      api.intercept = () => undefined;
+      return full;
+    };
+    const { code, err } = await run([...submitted, 'a']);
+    expect(err).to.equal('soda: There are 2 tasks waiting, as many as may. Asking again in 5 s.\n');
+    expect(code).to.equal(0);
   });
 
   it('ends with Ctrl-C while the master is away', async () => {
