@@ -15,4 +15,5 @@ export * from './paths.ts';
 export * from './json/raw-json.ts';
 export * from './session.ts';
 export * from './visible.ts';
+export type * from './type-api.ts';
 export * from './words.ts';

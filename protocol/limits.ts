@@ -12,6 +12,8 @@ export const HTTP_LIMITS = {
   paramsDepthMax: 32,
   /** As written, which is how executors get them: an assign frame carries them beside the checkpoint. */
   paramsBytesMax: 256 * 1024,
+  /** The definition of a type, with the schema of its params. */
+  typeBytesMax: 64 * 1024,
   notifyUrlBytesMax: 2048,
   listCountMax: 200,
 } as const;

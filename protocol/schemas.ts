@@ -2,3 +2,4 @@
 export * from './admin-api.ts';
 export * from './http-api.ts';
 export * from './messages.ts';
+export * from './type-api.ts';

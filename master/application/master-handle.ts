@@ -2,12 +2,14 @@
 import type { Backlog } from '../domain/views/backlog.ts';
 import type { Fill } from '../domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
-import type { Event, NewSettings, NewTask } from '../domain/events.ts';
+import type { Event, NewSettings, NewTask, TypeChange } from '../domain/events.ts';
 import type { Executor, ExecutorRecord, Override } from '../domain/model/executor.ts';
+import type { TaskType } from '../domain/model/task-type.ts';
 import type { Settings } from '../domain/state/state.ts';
 import type { ShownTask, TaskPage, TaskQuery } from './ports.ts';
 import type { Task } from '../domain/model/task.ts';
 import type { WaitingReason } from '../domain/views/explain.ts';
+import type { SeenType } from '../domain/views/types.ts';
 
 /**
  * `starting`: no term yet. `ready`: takes work. `recovering`: the store does not answer, or the
@@ -65,6 +67,14 @@ export interface MasterHandle {
   changeSettings(settings: NewSettings): Promise<CommandOutcome>;
   /** As they hold now. @throws {Unavailable} nothing is known yet. */
   settings(): Settings;
+  /** Changes what is set for a type. @throws {Unavailable} */
+  changeType(change: TypeChange): Promise<CommandOutcome>;
+  /** What is set for it now; null: nothing. @throws {Unavailable} nothing is known yet. */
+  typeOf(name: string): TaskType | null;
+  /** Null: nobody knows of it. @throws {Unavailable} nothing is known yet. */
+  seenType(name: string): SeenType | null;
+  /** Up to `count` of them by name, after that one. @throws {Unavailable} nothing is known yet. */
+  typesAfter(name: string, count: number): readonly SeenType[];
   /** Sets what counts in place of its own labels; null: they count again. @throws {Unavailable} */
   relabelExecutor(executorId: string, override: Partial<Override>): Promise<CommandOutcome>;
 

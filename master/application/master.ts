@@ -9,10 +9,12 @@ import {
   SUBMIT_DELAY_MS_MAX,
 } from '../domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
-import type { Event, NewSettings } from '../domain/events.ts';
+import type { Event, NewSettings, TypeChange } from '../domain/events.ts';
 import type { Executor, ExecutorRecord, Override } from '../domain/model/executor.ts';
 import { explain, type WaitingReason } from '../domain/views/explain.ts';
-import type { Settings } from '../domain/state/state.ts';
+import type { TaskType } from '../domain/model/task-type.ts';
+import type { Settings, State } from '../domain/state/state.ts';
+import { type SeenType, seenType, typesAfter } from '../domain/views/types.ts';
 import type { Task } from '../domain/model/task.ts';
 import type { Engine } from './engine/engine.ts';
 import { IdRegister } from './engine/id-register.ts';
@@ -144,9 +146,30 @@ export class Master implements MasterHandle {
   }
 
   settings(): Settings {
+    return this.#known().settings;
+  }
+
+  changeType(change: TypeChange): Promise<CommandOutcome> {
+    return this.#command((request) => ({ ...change, request }));
+  }
+
+  typeOf(name: string): TaskType | null {
+    return this.#known().types.get(name) ?? null;
+  }
+
+  seenType(name: string): SeenType | null {
+    return seenType(this.#known(), name);
+  }
+
+  typesAfter(name: string, count: number): readonly SeenType[] {
+    return typesAfter(this.#known(), name, count);
+  }
+
+  /** @throws {Unavailable} nothing is. */
+  #known(): State {
     const { state } = this.#engine;
     if (state === null) throw starting();
-    return state.settings;
+    return state;
   }
 
   relabelExecutor(executorId: string, override: Partial<Override>): Promise<CommandOutcome> {
@@ -199,9 +222,8 @@ export class Master implements MasterHandle {
   }
 
   goneExecutors(): readonly ExecutorRecord[] {
-    const { state } = this.#engine;
     // Whoever waits for an executor to run nothing must not take an empty list for that.
-    if (state === null) throw starting();
+    const state = this.#known();
     return [...state.executorRecords.values()].filter(
       ({ executorId }) => !state.executors.has(executorId),
     );

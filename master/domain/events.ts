@@ -106,6 +106,37 @@ export interface LanePage {
   readonly complete: boolean;
 }
 
+/** To what is set for a type. `expect`: the version that it must have; null: whatever it has. */
+export type TypeChange =
+  | {
+      readonly type: 'typeSet';
+      readonly name: string;
+      /** Canonical JSON text. */
+      readonly text: string;
+      readonly expect: number | null;
+    }
+  | {
+      readonly type: 'typeRemoved';
+      readonly name: string;
+      readonly expect: number | null;
+      /** Also while tasks of it live. */
+      readonly isForced: boolean;
+    }
+  | {
+      readonly type: 'typePaused';
+      readonly name: string;
+      readonly reason: string | null;
+      readonly until: number | null;
+      readonly by: string | null;
+    }
+  | { readonly type: 'typeResumed'; readonly name: string }
+  /** Null: there is to be none. */
+  | {
+      readonly type: 'typeOverridden';
+      readonly name: string;
+      readonly layer: Pick<TypeOverride, 'text' | 'by' | 'reason' | 'until'> | null;
+    };
+
 export type Event =
   | {
       readonly type: 'tasksSubmitted';
@@ -168,39 +199,7 @@ export type Event =
       readonly notification?: Notification | null;
     }
   | ({ readonly type: 'settingsChanged'; readonly request: RequestId } & NewSettings)
-  /** `expect`: the version that it must have; null: whatever it has. */
-  | {
-      readonly type: 'typeSet';
-      readonly request: RequestId;
-      readonly name: string;
-      /** Canonical JSON text. */
-      readonly text: string;
-      readonly expect: number | null;
-    }
-  | {
-      readonly type: 'typeRemoved';
-      readonly request: RequestId;
-      readonly name: string;
-      readonly expect: number | null;
-      /** Also while tasks of it live. */
-      readonly isForced: boolean;
-    }
-  | {
-      readonly type: 'typePaused';
-      readonly request: RequestId;
-      readonly name: string;
-      readonly reason: string | null;
-      readonly until: number | null;
-      readonly by: string | null;
-    }
-  | { readonly type: 'typeResumed'; readonly request: RequestId; readonly name: string }
-  /** Null: there is to be none. */
-  | {
-      readonly type: 'typeOverridden';
-      readonly request: RequestId;
-      readonly name: string;
-      readonly layer: Pick<TypeOverride, 'text' | 'by' | 'reason' | 'until'> | null;
-    }
+  | (TypeChange & { readonly request: RequestId })
   | ({ readonly type: 'executorConnected' } & ExecutorHello)
   | {
       readonly type: 'executorResumed';

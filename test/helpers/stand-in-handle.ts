@@ -19,8 +19,9 @@ import {
 } from '../../master/application/process/namespaces-handle.ts';
 import type { Fill } from '../../master/domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../../master/domain/effects.ts';
-import type { NewSettings } from '../../master/domain/events.ts';
+import type { NewSettings, TypeChange } from '../../master/domain/events.ts';
 import type { Executor, ExecutorRecord, Override } from '../../master/domain/model/executor.ts';
+import type { TaskType } from '../../master/domain/model/task-type.ts';
 import { NO_SETTINGS, type Settings } from '../../master/domain/state/state.ts';
 import type { Task } from '../../master/domain/model/task.ts';
 import { NOW, sampleTask } from './task.ts';
@@ -37,6 +38,7 @@ export class StandInHandle implements MasterHandle {
   /** Every call but submits and reads, as `name argument argument`. */
   readonly commands: string[] = [];
   readonly queries: ListQuery[] = [];
+  readonly types = new Map<string, TaskType>();
   readonly fleet: Executor[] = [];
   readonly gone: ExecutorRecord[] = [];
   commandOutcome: CommandOutcome = { kind: 'done' };
@@ -96,6 +98,18 @@ export class StandInHandle implements MasterHandle {
   }
   settings(): Settings {
     return NO_SETTINGS;
+  }
+  changeType(change: TypeChange) {
+    return this.#command(change.type, JSON.stringify(change));
+  }
+  typeOf(name: string): TaskType | null {
+    return this.types.get(name) ?? null;
+  }
+  seenType(): null {
+    return null;
+  }
+  typesAfter(): [] {
+    return [];
   }
   relabelExecutor(executorId: string, override: Partial<Override>) {
     return this.#command('relabel', executorId, JSON.stringify(override));

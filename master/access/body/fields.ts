@@ -11,13 +11,19 @@ const NEWLINE = 0x0a;
 const STEP_BYTES = 64 * 1024;
 
 /**
- * The fields of a body; one that is left out counts as `{}`.
+ * The fields of a body; one that is left out counts as `{}`. `first` may refuse it before its shape is looked at.
  * @throws {Problem} 400, naming every field that is wrong and what was expected.
  */
-export function validate<S extends z.ZodType>(schema: S, body: Buffer | undefined): z.output<S> {
+export function validate<S extends z.ZodType>(
+  schema: S,
+  body: Buffer | undefined,
+  first?: (value: unknown) => void,
+): z.output<S> {
   if (body === undefined) return checkShape(schema, {});
   try {
-    return checkShape(schema, readJson(body, { start: 0, end: body.length }, false).value);
+    const { value } = readJson(body, { start: 0, end: body.length }, false);
+    first?.(value);
+    return checkShape(schema, value);
   } catch (error) {
     throw error instanceof BrokenJson ? runAtOnce(problemOfBroken(body, error.at)) : error;
   }

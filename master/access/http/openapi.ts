@@ -33,6 +33,9 @@ const named = {
   NamespaceSettings: protocol.namespaceSettings,
   NamespaceView: protocol.namespaceView,
   NamespaceList: protocol.namespaceList,
+  TypeDefinition: protocol.typeDefinition,
+  TypeView: protocol.typeView,
+  TypeList: protocol.typeList,
   Problem: protocol.problem,
   CallbackBody: protocol.callbackBody,
 } as const;

@@ -24,6 +24,8 @@ export interface Reply {
   /** Default: `done`. */
   readonly kind?: AnswerKind;
   readonly body: unknown;
+  /** Beside those of every answer. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** `text/plain` and the like: the body is a string to be sent as it is. Default: JSON. */
   readonly contentType?: string;
 }
@@ -137,9 +139,10 @@ function checkAccept(accept: string | undefined, route: Route): void {
   if (!accepted) throw new Problem('notAcceptable', `This is served as ${offered} only.`);
 }
 
-function sendReply(res: ServerResponse, status: number, { contentType, body }: Reply): void {
-  if (contentType !== undefined) send(res, status, contentType, String(body), {});
-  else send(res, status, 'application/json', jsonLine(body), {});
+function sendReply(res: ServerResponse, status: number, reply: Reply): void {
+  const { contentType, body, headers = {} } = reply;
+  if (contentType !== undefined) send(res, status, contentType, String(body), headers);
+  else send(res, status, 'application/json', jsonLine(body), headers);
 }
 
 /** Answers an error of any kind as a problem. Returns the status it was given. */

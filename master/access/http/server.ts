@@ -25,6 +25,7 @@ import { openApiOf } from './openapi.ts';
 import { isWebSocketOffer, pipelines, UnreadAnswers } from './pipeline.ts';
 import { answerSocket, Problem } from './problem.ts';
 import { type HttpMetrics, type Route, sendError, serve, type Serving } from './route.ts';
+import { typeRoutes } from '../routes/types.ts';
 import { submitRoutes } from '../routes/submit.ts';
 import { taskRoutes } from '../routes/tasks.ts';
 
@@ -210,6 +211,7 @@ function routeTable(options: HttpServerOptions): readonly Route[] {
       ...submitRoutes(options.refusalOfReceiver),
       ...taskRoutes(log),
       ...executorRoutes(),
+      ...typeRoutes(options.refusalOfReceiver),
     ]),
     ...namespaceRoutes(namespaces),
     ...probeRoutes(namespaces, metrics),

@@ -62,7 +62,7 @@ function waitingView({ pause, ...rest }: WaitingReason): TaskView['waiting'] {
   return pause === undefined ? rest : { ...rest, paused: pauseView(pause) };
 }
 
-function pauseView({ at, reason, until }: Pause) {
+export function pauseView({ at, reason, until }: Pause) {
   return { at: iso(at), reason, until: isoOrNull(until) };
 }
 

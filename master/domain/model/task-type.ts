@@ -87,9 +87,6 @@ export interface TaskType extends TypeSettings {
   readonly override: TypeOverride | null;
 }
 
-/** The definition of a type that nobody has registered. */
-export const NO_DEFINITION = '{}';
-
 /** What holds now: the definition, and over it what an operator has set. */
 export function effectiveOf({
   limits,
@@ -98,6 +95,12 @@ export function effectiveOf({
 }: TaskType): Pick<TypeSettings, 'limits' | 'route'> {
   if (override === null) return { limits, route };
   return { limits: { ...limits, ...override.limits }, route: override.route ?? route };
+}
+
+/** One that nobody has registered, and of which nobody has decided anything. */
+export function unregistered(type: string): TaskType {
+  const text = '{}';
+  return { type, version: 0, text, ...settingsIn(text), paused: null, override: null };
 }
 
 interface RateText {

@@ -4,16 +4,13 @@
  */
 import { TYPES_LENGTH_MAX, TYPES_MAX } from '../bounds.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
-import type { Event } from '../events.ts';
-import { layerIn, NO_DEFINITION, settingsIn, type TaskType } from '../model/task-type.ts';
+import type { Event, TypeChange } from '../events.ts';
+import { layerIn, settingsIn, type TaskType, unregistered } from '../model/task-type.ts';
 import { shareOut } from '../queue/lanes.ts';
 import type { State } from '../state/state.ts';
 import { typeChanged } from '../steps/limits.ts';
 
-type OnType = Extract<
-  Event,
-  { type: 'typeSet' | 'typeRemoved' | 'typePaused' | 'typeResumed' | 'typeOverridden' }
->;
+type OnType = Extract<Event, { type: TypeChange['type'] }>;
 
 /** A command on one type, and its answer. */
 export function onType(state: State, event: OnType, now: number, out: Output): void {
@@ -72,7 +69,7 @@ function typeRemoved(
   if (refusal !== null) return refusal;
   const count = isForced ? 0 : liveCount(state, name);
   if (count > 0) {
-    const message = `${count} tasks of the type wait or run: with force=true they go on without its settings`;
+    const message = `tasks of it wait or run (${count}): with force=true they go on without its settings`;
     return { kind: 'conflict', message };
   }
   remove(state, name, now, out);
@@ -127,11 +124,6 @@ export function typeDue(state: State, name: string, now: number, out: Output): v
 /** Whether something of it ends by itself at that instant. */
 export function isTimed(taskType: TaskType | undefined, at: number): boolean {
   return taskType?.paused?.until === at || taskType?.override?.until === at;
-}
-
-function unregistered(type: string): TaskType {
-  const text = NO_DEFINITION;
-  return { type, version: 0, text, ...settingsIn(text), paused: null, override: null };
 }
 
 /** Nobody would miss its row. */

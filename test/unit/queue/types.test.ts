@@ -71,7 +71,7 @@ describe('the definition of a type', () => {
     scheduler.submit({ id: 'a', type: 'video' }, { id: 'b', type: 'video' });
     expect(remove().reply).to.deep.equal({
       kind: 'conflict',
-      message: '2 tasks of the type wait or run: with force=true they go on without its settings',
+      message: 'tasks of it wait or run (2): with force=true they go on without its settings',
     });
     const removed = remove(true);
     expect(removed.reply).to.deep.equal({ kind: 'done' });

@@ -1,0 +1,180 @@
+/** From the body of a `PUT /type` to the text that is kept: the words of the source, and what no schema can say. */
+import { KIND_LENGTH_MAX, type TypeView } from '@soda-scheduler/protocol';
+import type { typeDefinition, typeOverrideRequest } from '@soda-scheduler/protocol/schemas';
+import type { z } from 'zod';
+import { kindKeyOf } from '../../domain/model/task.ts';
+import type { Settings } from '../../domain/state/state.ts';
+import { canonicalJson } from '../body/canonical-json.ts';
+import { type FieldError, invalidFields } from '../http/problem.ts';
+import type { RefusalOf } from './submission.ts';
+
+/**
+ * What is refused because nothing here honours it so far, in a definition and in an override. Whoever builds
+ * one takes out its line.
+ */
+const NOT_BUILT = [
+  'defaults',
+  'params_schema',
+  'limits.max_running',
+  'limits.max_waiting',
+  'limits.rate',
+  'limits.per_group',
+  'limits.concurrency',
+  'limits.windows',
+  'uses',
+  'needs',
+  'route',
+  'capacity',
+  'preemptible',
+  'hold',
+] as const;
+
+type Definition = z.output<typeof typeDefinition>;
+type Override = z.output<typeof typeOverrideRequest>;
+/** In the words of the API alone: what of a view was defined. */
+export type Defined = Omit<
+  TypeView,
+  'type' | 'registered' | 'version' | 'paused' | 'overrides' | 'counts' | 'executors'
+>;
+
+/** @throws {Problem} 400: a field that has no effect here yet is in the body. */
+export function refuseUnbuilt(body: unknown): void {
+  const isThere = (path: string): boolean => {
+    let value = body;
+    for (const name of path.split('.')) {
+      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return false;
+      value = Reflect.get(value, name);
+    }
+    return true;
+  };
+  const errors = NOT_BUILT.filter(isThere).map((field) => ({ field, message: 'not built yet' }));
+  if (errors.length > 0) throw invalidFields(errors);
+}
+
+/** @param name In the path. @throws {Problem} 400 with the path of each field that is wrong. */
+export function definitionText(
+  name: string,
+  body: Definition,
+  settings: Settings,
+  refusalOf: RefusalOf,
+): string {
+  const defined = inOurWords(name, body);
+  const errors = [
+    ...defaultErrors(name, defined.defaults, refusalOf),
+    ...limitErrors(defined.limits, settings),
+    ...weightErrors(defined),
+  ];
+  if (errors.length > 0) throw invalidFields(errors);
+  return textOf(defined);
+}
+
+/** @throws {Problem} 400 */
+export function overrideText({ limits, route }: Override, settings: Settings): string {
+  const errors = limitErrors(limits, settings);
+  if (errors.length > 0) throw invalidFields(errors);
+  return textOf({ limits, route });
+}
+
+/** Equal for what means the same, whatever the order of its keys. */
+const textOf = (value: object): string => canonicalJson(JSON.stringify(value));
+
+/** The names of Asyncflow mean these; who says a thing in both ways must say the same. */
+function inOurWords(name: string, body: Definition): Defined {
+  const {
+    type,
+    max_retry_num,
+    max_retry_interval,
+    max_processing_time,
+    schedule_limit,
+    schedule_interval,
+    ...defined
+  } = body;
+  const errors: FieldError[] = [];
+  const differs = (field: string, other: string) =>
+    errors.push({ field, message: `differs from ${other}` });
+  if (type !== undefined && type !== name) differs('type', 'the one in the path');
+  /** What of both is said. */
+  const one = <T>(field: string, given: T | undefined, other: string, ours: T | undefined) => {
+    const isSame = JSON.stringify(given) === JSON.stringify(ours);
+    if (given !== undefined && ours !== undefined && !isSame) differs(field, other);
+    return ours ?? given;
+  };
+  const { defaults = {}, pull = {} } = defined;
+  const { retry = {} } = defaults;
+  const tries = max_retry_num === undefined ? undefined : max_retry_num + 1;
+  const max_attempts = one(
+    'max_retry_num',
+    tries,
+    'defaults.retry.max_attempts',
+    retry.max_attempts,
+  );
+  const interval = one(
+    'max_retry_interval',
+    max_retry_interval,
+    'defaults.retry.interval',
+    retry.interval,
+  );
+  const execution_timeout = one(
+    'max_processing_time',
+    max_processing_time,
+    'defaults.execution_timeout',
+    defaults.execution_timeout,
+  );
+  const limit = one('schedule_limit', schedule_limit, 'pull.limit', pull.limit);
+  const pause = one('schedule_interval', schedule_interval, 'pull.interval', pull.interval);
+  if (errors.length > 0) throw invalidFields(errors);
+  return {
+    ...defined,
+    defaults: given({ ...defaults, retry: given({ max_attempts, interval }), execution_timeout }),
+    pull: given({ limit, interval: pause }),
+  };
+}
+
+/** Without what is undefined; undefined itself where nothing is left. */
+function given<T extends object>(fields: T): T | undefined {
+  const said = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return said.length === 0 ? undefined : (Object.fromEntries(said) as T);
+}
+
+function defaultErrors(
+  name: string,
+  defaults: Defined['defaults'],
+  refusalOf: RefusalOf,
+): FieldError[] {
+  const { labels = [], requires = [], notify_url } = defaults ?? {};
+  const errors: FieldError[] = [];
+  if (kindKeyOf(name, requires, labels).length > KIND_LENGTH_MAX) {
+    const field = requires.length > 0 ? 'defaults.requires' : 'defaults.labels';
+    const message = `expected type, requires and labels of ${KIND_LENGTH_MAX} characters together`;
+    errors.push({ field, message });
+  }
+  const refusal = notify_url === undefined ? null : refusalOf(notify_url);
+  if (refusal !== null) errors.push({ field: 'defaults.notify_url', message: refusal });
+  return errors;
+}
+
+/** One above its parent's would never be reached, and is a mistake. */
+function limitErrors(limits: Defined['limits'], settings: Settings): FieldError[] {
+  if (limits === undefined) return [];
+  const errors: FieldError[] = [];
+  const within = (field: string, value: number | null, parent: string, max: number | null) => {
+    if (value === null || max === null || value <= max) return;
+    errors.push({ field: `limits.${field}`, message: `above ${parent}, which is ${max}` });
+  };
+  const { max_running: running = null, max_waiting: waiting = null, windows = [] } = limits;
+  within('max_running', running, 'max_running of the namespace', settings.maxRunning);
+  within('max_waiting', waiting, 'max_waiting of the namespace', settings.maxWaiting);
+  const { max_running = null, max_waiting = null } = limits.per_group ?? {};
+  within('per_group.max_running', max_running, 'limits.max_running', running);
+  within('per_group.max_waiting', max_waiting, 'limits.max_waiting', waiting);
+  for (const [index, window] of windows.entries()) {
+    const field = `windows[${index}].max_running`;
+    within(field, window.max_running ?? null, 'limits.max_running', running);
+  }
+  return errors;
+}
+
+function weightErrors({ group_weights, fair_by }: Defined): FieldError[] {
+  if (group_weights === undefined || fair_by !== undefined) return [];
+  return [{ field: 'group_weights', message: 'needs fair_by: "group"' }];
+}

@@ -1,0 +1,217 @@
+/** What is set for types, and which there are. */
+import { API_BASE, HTTP_LIMITS, TASK_TYPE_PATTERN, type TypeView } from '@soda-scheduler/protocol';
+import {
+  typeCommandResponse,
+  typeDefinition,
+  typeDeleteQuery,
+  typeList,
+  typeListQuery,
+  typeOverrideRequest,
+  typePauseRequest,
+  typeView,
+} from '@soda-scheduler/protocol/schemas';
+import type { MasterHandle } from '../../application/master-handle.ts';
+import type { TypeChange } from '../../domain/events.ts';
+import { unregistered } from '../../domain/model/task-type.ts';
+import type { SeenType } from '../../domain/views/types.ts';
+import { answers } from '../http/answers.ts';
+import { checkShape, validate } from '../body/fields.ts';
+import { invalidFields, Problem } from '../http/problem.ts';
+import type { ApiRequest, NamespaceRoute, Reply } from '../http/route.ts';
+import { instantOf, type RefusalOf } from './submission.ts';
+import { type Defined, definitionText, overrideText, refuseUnbuilt } from './type-definition.ts';
+import { pauseView } from './views.ts';
+
+/** @param refusalOf Why the receiver of a callback would be refused, if that is known already. */
+export function typeRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
+  return [...definitionRoutes(refusalOf), ...pauseRoutes(), ...overrideRoutes()];
+}
+
+const PATH = `${API_BASE}/type/{type}`;
+const ifMatch = {
+  'If-Match': 'The ETag of the version that is to be changed: another one is answered with 412.',
+};
+
+function definitionRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: `${API_BASE}/types`,
+      role: 'submit',
+      summary: 'The types by name, registered or only seen, with what waits and runs of each.',
+      query: typeListQuery,
+      replies: { done: typeList },
+      handle: ({ query }, master) => ({ body: pageOf(master, query) }),
+    },
+    {
+      method: 'GET',
+      path: PATH,
+      role: 'submit',
+      summary: 'A type: what is set for it, and what waits and runs of it.',
+      replies: { done: typeView },
+      handle: (request, master) => {
+        const seen = master.seenType(nameOf(request));
+        if (seen === null) throw new Problem('unknown', 'Nobody knows of such a type.');
+        return shown(seen);
+      },
+    },
+    {
+      method: 'PUT',
+      path: PATH,
+      role: 'admin',
+      summary: 'Define a type, all of it: what is left out is not set any more.',
+      headers: ifMatch,
+      body: { schema: typeDefinition, bytesMax: HTTP_LIMITS.typeBytesMax, optional: true },
+      replies: { done: typeView, created: typeView },
+      handle: (request, master) => {
+        const name = nameOf(request);
+        const body = validate(typeDefinition, request.body, refuseUnbuilt);
+        const text = definitionText(name, body, master.settings(), refusalOf);
+        return changed(master, { type: 'typeSet', name, text, expect: versionOf(request) });
+      },
+    },
+    {
+      method: 'DELETE',
+      path: PATH,
+      role: 'admin',
+      summary: 'Forget what is set for a type of which no task waits or runs.',
+      headers: ifMatch,
+      query: typeDeleteQuery,
+      replies: { done: typeCommandResponse },
+      handle: async (request, master) => {
+        const name = nameOf(request);
+        const isForced = checkShape(typeDeleteQuery, request.query).force === 'true';
+        const change = { type: 'typeRemoved', name, expect: versionOf(request), isForced } as const;
+        const outcome = await master.changeType(change);
+        if (outcome.kind !== 'done') throw new Problem(outcome.kind, outcome.message);
+        return { body: { type: name, code: answers.done.status } };
+      },
+    },
+  ];
+}
+
+function pauseRoutes(): NamespaceRoute[] {
+  return [
+    {
+      method: 'POST',
+      path: `${PATH}/pause`,
+      role: 'admin',
+      summary: 'Begin no task of a type, registered or not, until then or until it is resumed.',
+      body: { schema: typePauseRequest, bytesMax: HTTP_LIMITS.typeBytesMax, optional: true },
+      replies: { done: typeView },
+      handle: (request, master) => {
+        const { reason = null, until } = validate(typePauseRequest, request.body);
+        const pause = { reason, until: untilOf(until), by: null };
+        return changed(master, { type: 'typePaused', name: nameOf(request), ...pause });
+      },
+    },
+    {
+      method: 'POST',
+      path: `${PATH}/resume`,
+      role: 'admin',
+      summary: 'End the pause of a type.',
+      replies: { done: typeView },
+      handle: (request, master) => changed(master, { type: 'typeResumed', name: nameOf(request) }),
+    },
+  ];
+}
+
+function overrideRoutes(): NamespaceRoute[] {
+  return [
+    {
+      method: 'PUT',
+      path: `${PATH}/override`,
+      role: 'admin',
+      summary: 'Set limits or a route that hold in place of the defined ones, until taken back.',
+      body: { schema: typeOverrideRequest, bytesMax: HTTP_LIMITS.typeBytesMax },
+      replies: { done: typeView },
+      handle: (request, master) => {
+        const body = validate(typeOverrideRequest, request.body, refuseUnbuilt);
+        const text = overrideText(body, master.settings());
+        const { reason } = body;
+        const layer = { text, by: null, reason, until: untilOf(body.until) };
+        return changed(master, { type: 'typeOverridden', name: nameOf(request), layer });
+      },
+    },
+    {
+      method: 'DELETE',
+      path: `${PATH}/override`,
+      role: 'admin',
+      summary: 'What is defined holds again.',
+      replies: { done: typeView },
+      handle: (request, master) =>
+        changed(master, { type: 'typeOverridden', name: nameOf(request), layer: null }),
+    },
+  ];
+}
+
+const UNSEEN = { waitingCount: 0, runningCount: 0, executorCount: 0 };
+
+function nameOf({ params }: ApiRequest): string {
+  const { type = '' } = params;
+  if (TASK_TYPE_PATTERN.test(type)) return type;
+  const message = 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : -';
+  throw invalidFields([{ field: 'type', message }]);
+}
+
+/** That the header names; null: whatever there is. */
+function versionOf({ headers }: ApiRequest): number | null {
+  const { 'if-match': given } = headers;
+  if (given === undefined) return null;
+  const version = /^"(\d{1,9})"$/.exec(given)?.[1];
+  if (version !== undefined) return Number(version);
+  throw invalidFields([{ field: 'If-Match', message: 'expected one ETag of a type, as "3"' }]);
+}
+
+function untilOf(given: string | number | undefined): number | null {
+  const until = instantOf(given);
+  if (until === null || until > Date.now()) return until;
+  throw invalidFields([{ field: 'until', message: 'expected an instant that is yet to come' }]);
+}
+
+/** The type as the change has left it, with the ETag of that: others may have changed it since. */
+async function changed(master: MasterHandle, change: TypeChange): Promise<Reply> {
+  const outcome = await master.changeType(change);
+  if (outcome.kind !== 'done') throw new Problem(outcome.kind, outcome.message);
+  const { taskType = unregistered(change.name), isNew = false } = outcome;
+  const seen = master.seenType(change.name) ?? UNSEEN;
+  return { ...shown({ ...seen, taskType }), kind: isNew ? 'created' : 'done' };
+}
+
+function shown(seen: SeenType): Reply {
+  return { body: viewOf(seen), headers: { ETag: `"${seen.taskType.version}"` } };
+}
+
+function pageOf(master: MasterHandle, query: ApiRequest['query']) {
+  const { limit, cursor = '' } = checkShape(typeListQuery, query);
+  const found = master.typesAfter(cursor, limit + 1);
+  const page = found.slice(0, limit);
+  const next = found.length > limit ? (page.at(-1)?.taskType.type ?? null) : null;
+  const types = page.map(viewOf).map(({ params_schema: _, ...view }) => view);
+  return { types, next_cursor: next };
+}
+
+function viewOf({ taskType, waitingCount, runningCount, executorCount }: SeenType): TypeView {
+  const { type, version, text, paused, override } = taskType;
+  const by = (one: { readonly by: string | null }) => ({ by: one.by });
+  return {
+    type,
+    registered: version > 0,
+    version,
+    ...(JSON.parse(text) as Defined),
+    paused: paused && { ...pauseView(paused), ...by(paused) },
+    overrides:
+      override === null
+        ? []
+        : [
+            {
+              ...(JSON.parse(override.text) as Defined),
+              ...pauseView(override),
+              reason: override.reason,
+              ...by(override),
+            },
+          ],
+    counts: { waiting: waitingCount, running: runningCount },
+    executors: executorCount,
+  };
+}

@@ -1,0 +1,65 @@
+/** Which types there are, whoever knows of them, and what waits and runs of each. */
+import { currentTask } from '../steps/occupation.ts';
+import { type TaskType, unregistered } from '../model/task-type.ts';
+import type { State } from '../state/state.ts';
+
+/** A type, as it is set and as it is seen. */
+export interface SeenType {
+  readonly taskType: TaskType;
+  readonly waitingCount: number;
+  readonly runningCount: number;
+  /** Connected ones that run tasks of it. */
+  readonly executorCount: number;
+}
+
+/** Up to `count` of them by name, after that one: what is registered, waits, or has executors. */
+export function typesAfter(state: State, after: string, count: number): readonly SeenType[] {
+  const names = new Set<string>();
+  const see = (name: string) => {
+    if (name > after) names.add(name);
+  };
+  for (const name of state.types.keys()) see(name);
+  for (const kind of state.kinds.values()) if (kind.waitingCount > 0) see(kind.type);
+  for (const executor of state.executors.values()) executor.types.forEach(see);
+  const page = [...names].sort().slice(0, count);
+  return seenTypes(state, page);
+}
+
+/** Null: nobody knows of it. */
+export function seenType(state: State, name: string): SeenType | null {
+  const [seen] = seenTypes(state, [name]);
+  if (seen === undefined) return null;
+  const { waitingCount, runningCount, executorCount } = seen;
+  const isSeen = state.types.has(name) || waitingCount + runningCount + executorCount > 0;
+  return isSeen ? seen : null;
+}
+
+/** In one pass over everything, however many there are. */
+function seenTypes(state: State, names: readonly string[]): SeenType[] {
+  const seen = new Map(
+    names.map((name) => [
+      name,
+      {
+        taskType: state.types.get(name) ?? unregistered(name),
+        waitingCount: 0,
+        runningCount: 0,
+        executorCount: 0,
+      },
+    ]),
+  );
+  for (const { type, waitingCount } of state.kinds.values()) {
+    const one = seen.get(type);
+    if (one !== undefined) one.waitingCount += waitingCount;
+  }
+  for (const executor of [...state.executors.values(), ...state.elders.values()]) {
+    const { occupation, types, connected } = executor;
+    const task = occupation && currentTask(state, executor, occupation);
+    const running = task ? seen.get(task.type) : undefined;
+    if (running !== undefined) running.runningCount++;
+    for (const type of connected ? types : []) {
+      const one = seen.get(type);
+      if (one !== undefined) one.executorCount++;
+    }
+  }
+  return [...seen.values()];
+}

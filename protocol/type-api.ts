@@ -1,0 +1,192 @@
+/**
+ * The bodies of the HTTP API about types: what is set for all tasks of one. As in `http-api.ts`, the master
+ * validates with these schemas and generates OpenAPI from them.
+ */
+import { z } from 'zod';
+import { countInQuery, instant, label, text } from './fields.ts';
+import { pauseView, taskInfo } from './http-api.ts';
+import { HTTP_LIMITS, TASK_TYPE_PATTERN } from './limits.ts';
+import { YEAR_SECONDS } from './words.ts';
+
+const count = z.int().min(0).max(1_000_000_000);
+const pointer = z
+  .string()
+  .max(256)
+  .regex(/^(\/([^~/]|~[01])*)*$/, 'expected a JSON pointer into the params, as /camera/id');
+const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'expected a time as 08:30');
+
+const rate = z
+  .strictObject({ count: z.int().min(1).max(1_000_000_000), seconds: z.int().min(1).max(86_400) })
+  .describe('So many are begun within so many seconds, in windows that follow one another.');
+
+const groupLimits = {
+  max_running: count.nullable().optional().describe('Tasks that may run at the same time.'),
+  max_waiting: count.nullable().optional().describe('Tasks that may wait: others get 429.'),
+  rate: rate.nullable().optional(),
+};
+
+const limitWindow = z
+  .strictObject({
+    days: z.array(z.int().min(1).max(7)).min(1).max(7).optional().describe('1: Monday.'),
+    from: timeOfDay,
+    to: timeOfDay.describe('Up to this time, of the next day if it is not later than `from`.'),
+    zone: z.string().max(64).describe('Of the IANA: `Europe/Berlin`.'),
+    max_running: count.optional(),
+    paused: z.boolean().optional(),
+  })
+  .refine((body) => (body.max_running === undefined) !== (body.paused === undefined), {
+    error: 'expected `max_running` or `paused`',
+  });
+
+const limits = z
+  .strictObject({
+    ...groupLimits,
+    per_group: z.strictObject(groupLimits).nullable().optional().describe('For each group.'),
+    concurrency: z
+      .strictObject({ pointer, max: z.int().min(1).max(1_000_000) })
+      .nullable()
+      .optional()
+      .describe('For each value that the params have there.'),
+    windows: z.array(limitWindow).max(16).optional(),
+  })
+  .describe('A task that a limit keeps from starting waits, and says which.');
+
+const route = z
+  .strictObject({
+    rule: z.enum(['longest_idle', 'last_used', 'round_robin', 'random', 'least_failed', 'sticky']),
+    pointer: pointer
+      .optional()
+      .describe('For `sticky`: tasks with the same value belong together.'),
+    wait: z.number().min(0).max(3600).optional().describe('Seconds, for `sticky`. Default 2.'),
+  })
+  .describe('Which of several idle executors is given a task.');
+
+const defaults = taskInfo
+  .pick({
+    priority: true,
+    notify_url: true,
+    labels: true,
+    requires: true,
+    retry: true,
+    assign_timeout: true,
+    execution_timeout: true,
+    stall_timeout: true,
+    start_timeout: true,
+    start_timeout_action: true,
+  })
+  .describe('For tasks that do not say. What a task was given is stored with it.');
+
+const pull = z
+  .strictObject({
+    limit: z.int().min(1).max(1_000_000).optional(),
+    interval: z.number().min(0).max(YEAR_SECONDS).optional(),
+  })
+  .describe(
+    'How many tasks a worker that pulls takes at a time, and how often: kept for such workers.',
+  );
+
+const definitionFields = {
+  description: text(1024).optional(),
+  owner: text(256).optional(),
+  defaults: defaults.optional(),
+  params_schema: z
+    .union([z.record(z.string(), z.unknown()), z.boolean()], {
+      error: 'expected a JSON schema: an object, true or false',
+    })
+    .optional()
+    .describe('JSON Schema 2020-12: params that do not fit are refused.'),
+  limits: limits.optional(),
+  uses: z
+    .array(z.strictObject({ limit: label, n: z.int().min(1).max(1_000_000) }))
+    .max(8)
+    .optional()
+    .describe('What of shared limits a task takes while it runs.'),
+  needs: z.strictObject({ disk_bytes: count.optional() }).optional(),
+  fair_by: z.literal('group').optional().describe('Groups take turns.'),
+  group_weights: z.record(text(64), z.int().min(1).max(1000)).optional(),
+  route: route.optional(),
+  pull: pull.optional(),
+};
+
+const type = z
+  .string()
+  .regex(TASK_TYPE_PATTERN, 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : -');
+
+/** The words of Asyncflow's table of types, for what is meant by them here. */
+const sourceFields = {
+  max_retry_num: z.int().min(0).max(9_999).optional().describe('`retry.max_attempts` less one.'),
+  max_retry_interval: taskInfo.shape.retry.unwrap().shape.interval.describe('`retry.interval`.'),
+  max_processing_time: taskInfo.shape.execution_timeout.describe('`execution_timeout`.'),
+  schedule_limit: pull.shape.limit.describe('`pull.limit`.'),
+  schedule_interval: pull.shape.interval.describe('`pull.interval`.'),
+};
+
+/** The whole of a definition: what is left out is not set. */
+export const typeDefinition = z.strictObject({
+  type: type.optional().describe('That of the path.'),
+  ...definitionFields,
+  ...sourceFields,
+});
+
+export const typePauseRequest = z.strictObject({
+  reason: text(256).optional(),
+  until: instant.optional().describe('When it ends by itself.'),
+});
+
+export const typeOverrideRequest = z
+  .strictObject({
+    limits: limits.optional().describe('Null in place of a limit: there is none.'),
+    route: route.optional(),
+    reason: text(256),
+    until: instant.optional().describe('When it ends by itself.'),
+  })
+  .refine((body) => body.limits !== undefined || body.route !== undefined, {
+    error: 'expected `limits`, `route` or both',
+  });
+
+const overrideView = z.object({
+  limits: limits.optional(),
+  route: route.optional(),
+  at: z.string(),
+  by: z.string().nullable(),
+  reason: z.string(),
+  until: z.string().nullable(),
+});
+
+export const typeView = z.object({
+  type: z.string(),
+  registered: z.boolean().describe('False: it is only known from tasks, executors or operators.'),
+  version: z.int().describe('How often it was defined: the ETag.'),
+  ...definitionFields,
+  paused: pauseView.extend({ by: z.string().nullable() }).nullable(),
+  overrides: z.array(overrideView).describe('What operators have set: it holds before the rest.'),
+  counts: z.object({ waiting: z.int(), running: z.int() }),
+  executors: z.int().describe('Those that are connected and run tasks of it.'),
+});
+
+export const typeListQuery = z.strictObject({
+  limit: countInQuery(HTTP_LIMITS.listCountMax).default(50),
+  cursor: type.optional().describe('`next_cursor` of a page.'),
+});
+
+export const typeList = z.object({
+  types: z.array(typeView).describe('By name, without their `params_schema`.'),
+  next_cursor: z.string().nullable().describe('Where the next page begins; null: the last.'),
+});
+
+export const typeDeleteQuery = z.strictObject({
+  force: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe('true: also while tasks of it wait or run, which go on without its settings.'),
+});
+
+/** The answer to the deletion of a type. */
+export const typeCommandResponse = z.object({ type: z.string(), code: z.literal(200) });
+
+export type TypeDefinition = z.input<typeof typeDefinition>;
+export type TypeOverrideRequest = z.input<typeof typeOverrideRequest>;
+export type TypePauseRequest = z.input<typeof typePauseRequest>;
+export type TypeView = z.infer<typeof typeView>;
+export type TypeList = z.infer<typeof typeList>;
+export type TypeCommandResponse = z.infer<typeof typeCommandResponse>;
