@@ -102,6 +102,24 @@ const configSchema = z.object({
         '`?ssl=true` or `?ssl=<CA file>` after a mysql URL: over TLS.',
     )
     .register(fieldMeta, { env: 'SODA_DATABASE_URL', value: 'url', fromFile: true }),
+  dbPoolMax: wholeNumber(2, 100)
+    .describe(
+      'MySQL and MariaDB only: connections at most. One of them is for scheduling alone; with less ' +
+        'than 4, lists that take long keep other reads waiting.',
+    )
+    .register(fieldMeta, { env: 'SODA_DB_POOL_MAX', value: 'count', default: '4' }),
+  dbPoolIdleMs: wholeNumber(100, 15_000)
+    .describe(
+      'MySQL and MariaDB only: milliseconds after which a connection that nobody uses is ended. ' +
+        'The server ends those of the master after 20 s.',
+    )
+    .register(fieldMeta, { env: 'SODA_DB_POOL_IDLE_MS', value: 'ms', default: '10000' }),
+  dbPoolWaitMs: wholeNumber(100, 600_000)
+    .describe(
+      'MySQL and MariaDB only: milliseconds that a statement waits for a free connection before ' +
+        'it has failed.',
+    )
+    .register(fieldMeta, { env: 'SODA_DB_POOL_WAIT_MS', value: 'ms', default: '30000' }),
   dataDir: z
     .string()
     .min(1, 'expected a directory')

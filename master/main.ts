@@ -170,6 +170,7 @@ type Parts = Awaited<ReturnType<typeof assemble>>;
 async function assemble(config: Config, log: ProcessLog) {
   openDataDirectory(config.dataDir);
   const { databaseUrl, allowWeakDurability, host, port } = config;
+  const pool = { max: config.dbPoolMax, idleMs: config.dbPoolIdleMs, waitMs: config.dbPoolWaitMs };
   const clock = createClock();
   // Never set: for what measures lengths of time, whatever becomes of terms.
   const evenClock = createClock();
@@ -178,7 +179,7 @@ async function assemble(config: Config, log: ProcessLog) {
   const notifySecrets =
     config.notifySecrets.length > 0 ? config.notifySecrets : [keepNotifySecret(config.dataDir)];
   const authorizer = createAuthorizer(config);
-  const store = await openSqlStore({ url: databaseUrl, allowWeakDurability, log });
+  const store = await openSqlStore({ url: databaseUrl, allowWeakDurability, pool, log });
   const policy = new AddressPolicy(config.notifyAllow);
   const resolver = new NameResolver(evenClock);
   const notifier = new HttpNotifier({

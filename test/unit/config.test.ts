@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
 import { defaultPolicy } from '../../master/domain/state/state.ts';
+import { DEFAULT_POOL } from '../../master/infrastructure/sql/dialects/mysql-pool.ts';
 import { configFields, loadConfig, redacted } from '../../master/config.ts';
 import { keepNotifySecret } from '../../master/infrastructure/notify-secret.ts';
 
@@ -40,6 +41,8 @@ describe('configuration', () => {
     const timeouts = { leaseMs, assignTimeoutMs, executionTimeoutMs, cancelGraceMs };
     const settings = { ...timeouts, crashBudget, laneWindowCount, waitingCountMax };
     expect(defaultPolicy).to.deep.include(settings);
+    const { dbPoolMax: max, dbPoolIdleMs: idleMs, dbPoolWaitMs: waitMs } = config;
+    expect({ max, idleMs, waitMs }).to.deep.equal(DEFAULT_POOL);
   });
 
   it('needs nothing to be set', () => {
@@ -49,6 +52,9 @@ describe('configuration', () => {
       port: 18890,
       databaseUrl: 'sqlite:data/soda.db',
       dataDir: './data',
+      dbPoolMax: 4,
+      dbPoolIdleMs: 10_000,
+      dbPoolWaitMs: 30_000,
       requireMac: false,
       adminToken: null,
       submitToken: null,
@@ -147,6 +153,9 @@ describe('configuration', () => {
     ['SODA_START_TIMEOUT', '0', '31536001', 'none'],
     ['SODA_LEASE', '0', '5.9', '1e3', 'fast'],
     ['SODA_CRASH_BUDGET', '0'],
+    ['SODA_DB_POOL_MAX', '1', '101', 'many'],
+    ['SODA_DB_POOL_IDLE_MS', '99', '15001'],
+    ['SODA_DB_POOL_WAIT_MS', '0', '1.5'],
     ['SODA_RETENTION_SHORT_DAYS', '1', '3651'],
     ['SODA_RETENTION_LONG_DAYS', '1', '3651'],
     ['SODA_LOG_LEVEL', 'loud'],

@@ -8,6 +8,7 @@ import { StoreUnusable } from '../../application/ports.ts';
 import { readDatabaseUrl } from './database-url.ts';
 import { Database } from './database.ts';
 import type { Dialect } from './dialects/dialect.ts';
+import { DEFAULT_POOL, type PoolSettings } from './dialects/mysql-pool.ts';
 import { mysqlDialect } from './dialects/mysql.ts';
 import { Pace } from './pace.ts';
 import { sqliteDialect } from './dialects/sqlite.ts';
@@ -26,12 +27,14 @@ export async function openSqlStore(options: {
   readonly url: string;
   readonly allowWeakDurability: boolean;
   readonly log?: Log;
+  /** Of a server; SQLite has one connection. */
+  readonly pool?: PoolSettings;
   /** How the event loop is shared; by the real clock unless given. */
   readonly pace?: Pace;
 }): Promise<Store> {
   const log = options.log ?? silent;
   const pace = options.pace ?? new Pace();
-  const dialect = dialectOf(options.url, pace);
+  const dialect = dialectOf(options.url, pace, options.pool);
   const open = (pool: Knex.Config): Database =>
     new Database(knex({ ...pool, log: knexLog(log) }), dialect, pace);
   const engine = open(dialect.knex);
@@ -55,10 +58,10 @@ export async function reachMysql(url: string): Promise<void> {
   }
 }
 
-function dialectOf(url: string, pace: Pace): Dialect {
+function dialectOf(url: string, pace: Pace, pool: PoolSettings = DEFAULT_POOL): Dialect {
   const read = readDatabaseUrl(url);
   if ('file' in read) return sqliteDialect(read.file, pace);
-  if ('server' in read) return mysqlDialect(read.server);
+  if ('server' in read) return mysqlDialect(read.server, pool);
   throw new StoreUnusable(`the database URL cannot be used: ${read.problem}`);
 }
 

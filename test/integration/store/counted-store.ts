@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Database } from '../../../master/infrastructure/sql/database.ts';
 import type { Dialect } from '../../../master/infrastructure/sql/dialects/dialect.ts';
+import { DEFAULT_POOL } from '../../../master/infrastructure/sql/dialects/mysql-pool.ts';
 import { mysqlDialect } from '../../../master/infrastructure/sql/dialects/mysql.ts';
 import { sqliteDialect } from '../../../master/infrastructure/sql/dialects/sqlite.ts';
 import { Pace } from '../../../master/infrastructure/sql/pace.ts';
@@ -78,7 +79,7 @@ function openCountedStore(url: string): CountedStore {
   const isFile = url.startsWith('sqlite:');
   const plain = isFile
     ? sqliteDialect(url.slice('sqlite:'.length), pace)
-    : mysqlDialect(new URL(url));
+    : mysqlDialect(new URL(url), DEFAULT_POOL);
   const dialect: Dialect = {
     ...plain,
     async run(connection, statements) {

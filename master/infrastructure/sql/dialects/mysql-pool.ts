@@ -25,8 +25,17 @@ const LOCK_WAIT_SECONDS = 10;
  * master whose network has gone silent keeps its locks for hours: no master can take the term.
  */
 const SERVER_IDLE_SECONDS = 20;
-/** Less than that, so that no connection of the pool is one that the server has ended. */
-const POOL_IDLE_MS = 10_000;
+
+/** Connections in all, for how long an idle one is kept, and for how long a free one is waited for. */
+export interface PoolSettings {
+  readonly max: number;
+  /** Less than the server waits (20 s), so that no connection of a pool is one that it has ended. */
+  readonly idleMs: number;
+  readonly waitMs: number;
+}
+
+/** What `docs/configuration.md` gives as defaults; a test compares them. */
+export const DEFAULT_POOL: PoolSettings = { max: 4, idleMs: 10_000, waitMs: 30_000 };
 
 /**
  * Bounds the wait for an answer, and gives up the connection that did not give it. The driver's
@@ -126,8 +135,12 @@ export function tlsRefusalOf(error: unknown): string | null {
   return `its certificate is not trusted (${message}): name the file of its CA with ?ssl=<file>`;
 }
 
-/** @param max connections at most. */
-export function poolOf(url: URL, max: number): Knex.Config {
+/** @param max connections at most, of those in all. */
+export function poolOf(
+  url: URL,
+  { idleMs, waitMs }: Omit<PoolSettings, 'max'>,
+  max: number,
+): Knex.Config {
   return {
     client: BoundedClient as unknown as typeof Knex.Client,
     connection: {
@@ -141,11 +154,11 @@ export function poolOf(url: URL, max: number): Knex.Config {
       connectTimeout: CONNECT_TIMEOUT_MS,
       multipleStatements: true,
     },
-    acquireConnectionTimeout: STATEMENT_TIMEOUT_MS,
+    acquireConnectionTimeout: waitMs,
     pool: {
       min: 0,
       max,
-      idleTimeoutMillis: POOL_IDLE_MS,
+      idleTimeoutMillis: idleMs,
       afterCreate: (connection: Connection, done: (error: unknown, c: Connection) => void) => {
         query(connection, sessionSql, []).then(
           () => done(null, connection),

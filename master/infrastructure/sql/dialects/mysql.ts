@@ -7,14 +7,9 @@ import type { Knex } from 'knex';
 import { escape, type ResultSetHeader, type RowDataPacket } from 'mysql2';
 import type { Columns, Connection, Dialect, Index, Outcome, Statement, Types } from './dialect.ts';
 import { namesByTable, placeholders } from './dialect.ts';
-import { abandon, poolOf, query, tlsRefusalOf } from './mysql-pool.ts';
+import { abandon, type PoolSettings, poolOf, query, tlsRefusalOf } from './mysql-pool.ts';
 import type { Row, Value } from '../rows.ts';
 
-/**
- * For people, ids, callbacks and retention. Lists take two of them at most, which leaves one for
- * reads that are short.
- */
-const READER_COUNT = 3;
 /** One for each database of the server; at most 64 characters. */
 const MIGRATION_LOCK = `CONCAT('soda_scheduler:', MD5(DATABASE()))`;
 /** Less than a statement may take. */
@@ -261,11 +256,12 @@ function refusalOf(error: unknown): string | null {
   return refusal === null ? null : `the database server refuses: ${refusal}`;
 }
 
-export function mysqlDialect(url: URL): Dialect {
+export function mysqlDialect(url: URL, pool: PoolSettings): Dialect {
   return {
     // The engine does one thing at a time.
-    knex: poolOf(url, 1),
-    readers: poolOf(url, READER_COUNT),
+    knex: poolOf(url, pool, 1),
+    // For people, ids, callbacks and retention. Of three, lists leave one for reads that are short.
+    readers: poolOf(url, pool, pool.max - 1),
     isInProcess: false,
     types,
     begin: 'START TRANSACTION',
