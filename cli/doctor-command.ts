@@ -10,6 +10,7 @@ import {
   API_BASE,
   apiBaseOf,
   DEFAULT_PORT,
+  type GovernanceView,
   namespaceOf,
   withoutApiBase,
 } from '@soda-scheduler/protocol';
@@ -35,7 +36,8 @@ export function doctorCommand(): Command {
     .addHelpText(
       'after',
       `
-Checks Node, the master and its version, what the token opens, the clocks, the database when
+Checks Node, the master and its version, what the token opens, the clocks, how full the queues of the
+master are and whether it does its duties, the database when
 SODA_DATABASE_URL is set, the data directory when SODA_DATA_DIR is, ffmpeg for the video examples,
 and, where no master answers at an address of this machine, its port. The exit code is 1 if a check
 failed; warnings do not count.`,
@@ -107,6 +109,7 @@ async function checkMaster(options: ConnectionOptions): Promise<Finding[]> {
     clockFinding(ready.headers.get('date')),
     ...proofFinding(metrics),
     ...boundFindings(metrics),
+    ...(await checkDuties(ask)),
   ];
 }
 
@@ -192,6 +195,29 @@ function boundFindings(metrics: string): Finding[] {
   }
   const detail = `all ${fills.length} are less than ${FULL_PERCENT} % full`;
   return fills.length === 0 ? [] : [{ check: 'bounds', state: 'ok', detail }];
+}
+
+/** One for each duty of the master that has failed, or is not done in time. */
+async function checkDuties(ask: Ask): Promise<Finding[]> {
+  const answer = await ask(`${API_BASE}/governance`).catch(() => null);
+  // It may be older than this, or the token may not open it.
+  if (answer?.ok !== true) return [];
+  const { duties } = (await answer.json()) as GovernanceView;
+  const findings = duties.flatMap((duty): Finding[] => {
+    const trouble = troubleWith(duty);
+    if (trouble === null) return [];
+    const detail = `${duty.name} ${trouble}; docs/operations.md says what it is for`;
+    return [{ check: 'duties', state: 'warning', detail }];
+  });
+  if (findings.length > 0) return findings;
+  return [{ check: 'duties', state: 'ok', detail: `all ${duties.length} are done in time` }];
+}
+
+function troubleWith({ interval, overdue, last }: GovernanceView['duties'][0]): string | null {
+  if (last !== null && last.error !== null) return `has failed: ${last.error}`;
+  if (!overdue) return null;
+  if (last === null) return 'was not done since the master has started';
+  return `was done at ${last.at} last, and is due every ${interval} s`;
 }
 
 /** By the label `bound`. */

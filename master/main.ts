@@ -14,6 +14,7 @@ import { Engine } from './application/engine/engine.ts';
 import { LISTS, Master } from './application/master.ts';
 import type { Clock, Log, NamespaceRecord, Observer, Store } from './application/ports.ts';
 import { Namespaces } from './application/process/namespaces.ts';
+import { Duties } from './application/process/duties.ts';
 import { retention } from './application/process/retention.ts';
 import { type Part, Lifecycle } from './application/process/lifecycle.ts';
 import { wallClockWatch } from './application/process/wall-clock.ts';
@@ -137,7 +138,7 @@ function outside({ store, resolver, notifier }: Parts): Part[] {
 }
 
 /** What is to be done at times. */
-function upkeep({ store, clock, namespaces }: Parts, config: Config, log: Log): Part[] {
+function upkeep({ store, clock, namespaces, duties }: Parts, config: Config, log: Log): Part[] {
   const days = {
     short: config.retentionShortDays,
     normal: config.retentionDays,
@@ -149,8 +150,8 @@ function upkeep({ store, clock, namespaces }: Parts, config: Config, log: Log): 
   };
   return [
     // By a clock that is never set: what a wrong one drops does not come back.
-    retention({ store, clock: createClock(), log, days }),
-    wallClockWatch({ store, clock, log, follow }),
+    retention({ store, clock: createClock(), log, duties, days }),
+    wallClockWatch({ store, clock, log, duties, follow }),
   ];
 }
 
@@ -189,6 +190,7 @@ async function assemble(config: Config, log: ProcessLog) {
     clock: evenClock,
     log,
   });
+  const duties = new Duties(evenClock);
   const shared: Shared = {
     config,
     clock,
@@ -203,12 +205,14 @@ async function assemble(config: Config, log: ProcessLog) {
     lists: new Turnstile(LISTS),
     frames: { bytes: 0 },
     sent: { bytes: 0 },
+    engineDuties: duties.ofEngines(),
     ledCount: () => namespaces.ledCount,
   };
   const namespaces: Namespaces<ReturnType<typeof lead>> = new Namespaces({
     store,
     clock,
     log,
+    duties,
     lead: (record) => lead(shared, record),
   });
   const rareLog = spareLog(log, () => performance.now(), { lineCount: 1, everyMs: 60_000 });
@@ -222,6 +226,7 @@ async function assemble(config: Config, log: ProcessLog) {
     namespaces,
     authorizer,
     connections,
+    duties,
     metrics,
     log,
     rareLog,
@@ -231,7 +236,7 @@ async function assemble(config: Config, log: ProcessLog) {
     refusalOfReceiver: (url) => policy.checkUrl(new URL(url))?.message ?? null,
   });
   metrics.watch(namespaces, [namespaces, http, notifier, log]);
-  return { clock, store, gateway, notifier, resolver, namespaces, http, notifySecrets };
+  return { clock, store, gateway, notifier, resolver, namespaces, http, duties, notifySecrets };
 }
 
 /** The rest of the files is for the database, callbacks and the log. */
@@ -253,6 +258,7 @@ interface Shared {
   readonly lists: Turnstile;
   readonly frames: Tally;
   readonly sent: Tally;
+  readonly engineDuties: Observer;
   readonly ledCount: () => number;
 }
 
@@ -283,10 +289,11 @@ function lead(shared: Shared, { id, name }: NamespaceRecord) {
     clock,
     link: sessions,
     notifier,
-    observer: both(
+    observer: all([
       metrics.of(name),
       createLogObserver(log, config.logLevel, logWith(shared.spare, { namespace: name })),
-    ),
+      shared.engineDuties,
+    ]),
     log,
     policy: policyOf(config, shared.ledCount),
     owner,
@@ -326,15 +333,13 @@ function policyOf(config: Config, ledCount: () => number): Policy {
   };
 }
 
-function both(first: Observer, second: Observer): Observer {
+function all(observers: readonly Observer[]): Observer {
   return {
     observe: (observation) => {
-      first.observe(observation);
-      second.observe(observation);
+      for (const observer of observers) observer.observe(observation);
     },
     turned: (eventCount, commitMs) => {
-      first.turned(eventCount, commitMs);
-      second.turned(eventCount, commitMs);
+      for (const observer of observers) observer.turned(eventCount, commitMs);
     },
   };
 }

@@ -122,6 +122,27 @@ export const namespaceList = z.object({
 /** The answer to the deletion of a namespace. */
 export const namespaceCommandResponse = z.object({ name: z.string(), code: z.literal(200) });
 
+/** What a master does by itself. */
+export const governanceView = z.object({
+  duties: z.array(
+    z.object({
+      name: z.string(),
+      interval: z.number().nullable().describe('Seconds; null: whenever there is a reason.'),
+      overdue: z.boolean().describe('It should have been done once more by now.'),
+      runs: z.int().describe('Since the master has started.'),
+      last: z
+        .object({
+          at: z.string().describe('When it ended.'),
+          took: z.number().nullable().describe('Seconds, where it is known.'),
+          found: z.int().describe('What there was to do.'),
+          done: z.int().describe('What of that was done.'),
+          error: z.string().nullable().describe('Why it failed; null: it did not.'),
+        })
+        .nullable(),
+    }),
+  ),
+});
+
 export type ExecutorChange = z.input<typeof executorChange>;
 export type ExecutorCommandResponse = z.infer<typeof executorCommandResponse>;
 export type ExecutorView = z.infer<typeof executorView>;
@@ -129,3 +150,4 @@ export type ExecutorList = z.infer<typeof executorList>;
 export type NamespaceSettings = z.input<typeof namespaceSettings>;
 export type NamespaceView = z.infer<typeof namespaceView>;
 export type NamespaceList = z.infer<typeof namespaceList>;
+export type GovernanceView = z.infer<typeof governanceView>;

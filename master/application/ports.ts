@@ -133,8 +133,11 @@ export interface Store {
   tasks(namespaceId: number): TaskStore;
   /** Epoch milliseconds by the clock of the database, to the second. */
   readClock(): Promise<number>;
-  /** Makes sure that history has segments for now and the near future, where they will be needed. */
-  prepareSegments(now: number): Promise<void>;
+  /**
+   * Makes sure that history has segments for now and the near future, where they will be needed; returns
+   * how many it has made.
+   */
+  prepareSegments(now: number): Promise<number>;
   /**
    * Drops every segment of that class which ended before `before`; returns how many. What it has begun
    * when another owner begins a term goes on: one segment at most.
@@ -143,9 +146,10 @@ export interface Store {
   dropSegments(retention: Retention, before: number): Promise<number>;
   /**
    * Learns which ids the segments have whose day is over, so that few of them are asked for an id; until
-   * then each is. Lets others go on meanwhile. Not before the first term: nobody else may write.
+   * then each is. Lets others go on meanwhile. Not before the first term: nobody else may write. Returns
+   * of how many segments it has learnt them.
    */
-  learnIds(now: number): Promise<void>;
+  learnIds(now: number): Promise<number>;
   close(): Promise<void>;
 }
 

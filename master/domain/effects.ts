@@ -61,6 +61,10 @@ export type Observation =
   | { readonly event: 'task_started'; readonly task: Task; readonly waitedMs: number }
   /** It still waits, or is only now started, though its start timeout has passed: once each time. */
   | { readonly event: 'start_overdue'; readonly task: Task }
+  /** Tasks that were found in the store only with their time over, and how many of them have ended. */
+  | { readonly event: 'overdue_swept'; readonly foundCount: number; readonly doneCount: number }
+  /** The state was built from rows. */
+  | { readonly event: 'restored'; readonly taskCount: number }
   | { readonly event: 'attempt_ended'; readonly task: Task; readonly attempt: AttemptRecord }
   | { readonly event: 'task_finished'; readonly task: Task }
   | {

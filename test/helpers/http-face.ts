@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { type HttpServer, createHttpServer } from '../../master/access/http/server.ts';
 import { Connections } from '../../master/access/http/connections.ts';
 import { createAuthorizer, type Tokens } from '../../master/access/auth.ts';
+import { Duties } from '../../master/application/process/duties.ts';
 import type { Log } from '../../master/application/ports.ts';
 import { AddressPolicy } from '../../master/infrastructure/callbacks/address-policy.ts';
 import { createMetrics } from '../../master/infrastructure/telemetry/metrics.ts';
@@ -43,6 +44,7 @@ export interface Call {
 
 export class HttpFace {
   readonly master = new StandInHandle();
+  readonly duties = new Duties({ now: () => 1_800_000_000_000 });
   readonly logged: { readonly level: string; readonly message: string }[] = [];
   readonly http: HttpServer;
   port = 0;
@@ -60,6 +62,7 @@ export class HttpFace {
     this.http = createHttpServer({
       namespaces,
       authorizer: createAuthorizer(tokens),
+      duties: this.duties,
       connections: new Connections(connectionCountMax, this.#log()),
       metrics,
       log: this.#log(),

@@ -9,9 +9,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import express from 'express';
 import helmet from 'helmet';
 import type { Log } from '../../application/ports.ts';
+import type { Duties } from '../../application/process/duties.ts';
 import type { NamespacesHandle } from '../../application/process/namespaces-handle.ts';
 import type { Fill } from '../../domain/bounds.ts';
-import { executorRoutes, probeRoutes } from '../routes/admin.ts';
+import { executorRoutes, governanceRoute, probeRoutes } from '../routes/admin.ts';
 import type { Authorizer } from '../auth.ts';
 import { BodyBudget } from '../body/read-body.ts';
 import {
@@ -45,6 +46,7 @@ export interface HttpServerOptions {
   readonly namespaces: NamespacesHandle;
   readonly authorizer: Authorizer;
   readonly connections: Connections;
+  readonly duties: Pick<Duties, 'views'>;
   readonly metrics: HttpMetrics;
   readonly log: Log;
   /** For what strangers can cause as often as they like. */
@@ -214,6 +216,7 @@ function routeTable(options: HttpServerOptions): readonly Route[] {
       ...typeRoutes(options.refusalOfReceiver),
     ]),
     ...namespaceRoutes(namespaces),
+    governanceRoute(options.duties),
     ...probeRoutes(namespaces, metrics),
     {
       method: 'GET',

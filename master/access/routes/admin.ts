@@ -1,12 +1,19 @@
-/** For those who run the master: the fleet, the probes and the metrics. */
-import { API_BASE, EXECUTOR_ID_PATTERN, HTTP_LIMITS } from '@soda-scheduler/protocol';
+/** For those who run the master: the fleet, its own duties, the probes and the metrics. */
+import {
+  API_BASE,
+  EXECUTOR_ID_PATTERN,
+  type GovernanceView,
+  HTTP_LIMITS,
+} from '@soda-scheduler/protocol';
 import {
   drainRequest,
   executorChange,
   executorCommandResponse,
   executorList,
+  governanceView,
 } from '@soda-scheduler/protocol/schemas';
 import { z } from 'zod';
+import type { Duties, DutyView } from '../../application/process/duties.ts';
 import type { NamespacesHandle } from '../../application/process/namespaces-handle.ts';
 import type { CommandOutcome } from '../../domain/effects.ts';
 import { answers } from '../http/answers.ts';
@@ -71,6 +78,39 @@ export function executorRoutes(): NamespaceRoute[] {
       },
     },
   ];
+}
+
+export function governanceRoute(duties: Pick<Duties, 'views'>): Route {
+  return {
+    method: 'GET',
+    path: `${API_BASE}/governance`,
+    role: 'submit',
+    summary: 'What the master does by itself, and how each of it went the last time.',
+    replies: { done: governanceView },
+    handle: () => ({ body: { duties: duties.views().map(dutyView) } }),
+  };
+}
+
+function dutyView({
+  name,
+  everyMs,
+  runCount,
+  last,
+  isOverdue,
+}: DutyView): GovernanceView['duties'][0] {
+  return {
+    name,
+    interval: everyMs === null ? null : everyMs / 1000,
+    overdue: isOverdue,
+    runs: runCount,
+    last: last && {
+      at: new Date(last.at).toISOString(),
+      took: last.tookMs === null ? null : last.tookMs / 1000,
+      found: last.foundCount,
+      done: last.doneCount,
+      error: last.error,
+    },
+  };
 }
 
 export function probeRoutes(

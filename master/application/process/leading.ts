@@ -8,6 +8,7 @@ import type { State } from '../../domain/state/state.ts';
 import type { Engine } from '../engine/engine.ts';
 import { type MasterHandle, Unavailable } from '../master-handle.ts';
 import type { Clock, Log, NamespaceRecord, Store } from '../ports.ts';
+import type { Duties, Duty, Found } from './duties.ts';
 import type { Part } from './lifecycle.ts';
 import { UnknownNamespace } from './namespaces-handle.ts';
 
@@ -46,6 +47,7 @@ export interface LeadingOptions<L extends Leader> {
   readonly store: Pick<Store, 'withWork'>;
   readonly clock: Clock;
   readonly log: Log;
+  readonly duties: Duties;
   /** Makes what leads a namespace; nothing of it has begun. */
   readonly lead: (record: NamespaceRecord) => L;
   /** As it is now; undefined: there is none. */
@@ -63,9 +65,11 @@ export class Leading<L extends Leader> implements Part {
   #first: L | null = null;
   #isStopping = false;
   #callOffSweep: () => void = () => undefined;
+  readonly #duty: Duty;
 
   constructor(options: LeadingOptions<L>) {
     this.#options = options;
+    this.#duty = options.duties.add('idle_namespaces', SWEEP_MS);
   }
 
   get count(): number {
@@ -180,22 +184,34 @@ export class Leading<L extends Leader> implements Part {
   #scheduleSweep(): void {
     const { clock, log } = this.#options;
     this.#callOffSweep = clock.wakeAt(clock.now() + SWEEP_MS, () => {
-      const swept = this.#sweep().catch((error: unknown) => {
-        log.debug('idle namespaces were not looked for', { event: 'store', error: String(error) });
-      });
+      const swept = this.#duty
+        .run(() => this.#sweep())
+        .catch((error: unknown) => {
+          log.debug('idle namespaces were not looked for', {
+            event: 'store',
+            error: String(error),
+          });
+        });
       void swept.then(() => this.start());
     });
   }
 
   /** What the store has of a namespace decides; memory tells whether to ask. */
-  async #sweep(): Promise<void> {
-    if (this.#idle().length === 0) return;
+  async #sweep(): Promise<Found> {
+    if (this.#idle().length === 0) return { foundCount: 0, doneCount: 0 };
     const busy = new Set(await this.#options.store.withWork());
-    for (const [name, led] of this.#idle()) {
+    const idle = this.#idle();
+    let doneCount = 0;
+    for (const [name, led] of idle) {
       const record = this.#options.recordOf(name);
-      if (record === undefined || busy.has(record.id)) led.usedAt = this.#options.clock.now();
-      else void this.end(name);
+      if (record === undefined || busy.has(record.id)) {
+        led.usedAt = this.#options.clock.now();
+        continue;
+      }
+      void this.end(name);
+      doneCount += 1;
     }
+    return { foundCount: idle.length, doneCount };
   }
 
   /** Those that have had nothing to do for long enough; notes which of the others have. */

@@ -9,6 +9,7 @@ import { DEFAULT_NAMESPACE_ID, isFinal, NamespaceLimit, StoreUnusable } from '..
 import type { Clock, Log, NamespaceRecord, Store } from '../ports.ts';
 import { UNKNOWN } from '../store-watch.ts';
 import { Turnstile } from '../turnstile.ts';
+import type { Duties } from './duties.ts';
 import { type Leader, Leading } from './leading.ts';
 import type { Part } from './lifecycle.ts';
 import type { NamespaceChange, NamespacesHandle, NamespaceView } from './namespaces-handle.ts';
@@ -37,6 +38,7 @@ export interface NamespacesOptions<L extends Leader> {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
+  readonly duties: Duties;
   /** Makes what leads a namespace; nothing of it has begun. */
   readonly lead: (record: NamespaceRecord) => L;
 }

@@ -1,46 +1,64 @@
 /** Keeps history in bounds: makes the segments of the near future, drops those past retention. */
 import { type Retention, RETENTIONS } from '../../domain/model/task.ts';
 import type { Clock, Log, Store } from '../ports.ts';
+import type { Duties, Duty, Found } from './duties.ts';
 import type { Part } from './lifecycle.ts';
 
 const PERIOD_MS = 3_600_000;
 const DAY_MS = 86_400_000;
+
+const all = (count: number): Found => ({ foundCount: count, doneCount: count });
 
 /** Runs every hour. A failure is logged and tried again. */
 export function retention(options: {
   readonly store: Pick<Store, 'prepareSegments' | 'dropSegments' | 'learnIds'>;
   readonly clock: Clock;
   readonly log: Log;
+  readonly duties: Duties;
   readonly days: Readonly<Record<Retention, number>>;
 }): Part {
-  const { store, clock, log, days } = options;
+  const { store, clock, log, duties, days } = options;
+  const making = duties.add('next_segments', PERIOD_MS);
+  const dropping = duties.add('retention', PERIOD_MS);
+  const learning = duties.add('id_filters', PERIOD_MS);
   let stopped = false;
   let callOff: () => void = () => undefined;
 
-  const attempt = async (what: string, work: () => Promise<void>): Promise<void> => {
+  const attempt = async (what: string, duty: Duty, work: () => Promise<number>): Promise<void> => {
     try {
-      await work();
+      await duty.run(async () => all(await work()));
     } catch (error) {
       log.error(`${what} failed`, { event: 'retention', error: String(error) });
     }
   };
 
+  /** One class that cannot be dropped does not keep the others. */
+  const drop = async (now: number): Promise<number> => {
+    let droppedCount = 0;
+    const failures: unknown[] = [];
+    for (const retention of RETENTIONS) {
+      const before = now - days[retention] * DAY_MS;
+      await store.dropSegments(retention, before).then(
+        (count) => void (droppedCount += count),
+        (error: unknown) => void failures.push(error),
+      );
+    }
+    if (droppedCount > 0) {
+      const fields = { event: 'retention', segment_count: droppedCount };
+      log.info('history past retention was dropped', fields);
+    }
+    if (failures.length > 0) throw failures[0];
+    return droppedCount;
+  };
+
   const learn = (now: number): Promise<void> =>
-    attempt('learning which ids history has', () => store.learnIds(now));
+    attempt('learning which ids history has', learning, () => store.learnIds(now));
 
   const run = async (): Promise<void> => {
     const now = clock.now();
-    await attempt('making the next segment of history', () => store.prepareSegments(now));
+    await attempt('making the next segment of history', making, () => store.prepareSegments(now));
     // Also where there was no room for the new one: this makes some.
-    for (const retention of RETENTIONS) {
-      await attempt('dropping history past retention', async () => {
-        const before = now - days[retention] * DAY_MS;
-        const droppedCount = await store.dropSegments(retention, before);
-        if (droppedCount === 0) return;
-        const fields = { event: 'retention', retention, segment_count: droppedCount };
-        log.info('history past retention was dropped', fields);
-      });
-    }
+    await attempt('dropping history past retention', dropping, () => drop(now));
     await learn(now);
     if (!stopped) callOff = clock.wakeAt(now + PERIOD_MS, () => void run());
   };

@@ -96,6 +96,8 @@ export function restore(options: {
     creditAbsence(state, aliveAt, now, output);
   askForDelayed(state, output);
   sendDue(state, now, output);
+  const taskCount = state.waitingCount + options.active.length;
+  output.effects.push({ type: 'observe', event: 'restored', taskCount });
   return { state, output };
 }
 

@@ -6,7 +6,7 @@ import type { Event } from '../events.ts';
 import type { Output } from '../effects.ts';
 import { place } from '../queue/waiting.ts';
 import type { State } from '../state/state.ts';
-import type { Task } from '../model/task.ts';
+import { isTerminal, type Task } from '../model/task.ts';
 import { settleOverdue } from './finish.ts';
 
 /** A page of the tasks that are due, of each lane: all are there before the first is offered. */
@@ -46,10 +46,15 @@ export function overdueLoaded(
   now: number,
   out: Output,
 ): void {
+  let doneCount = 0;
   for (const task of event.tasks) {
     const held = state.tasks.get(task.id) ?? task;
-    if (held.state === 'waiting') settleOverdue(state, held, now, out);
+    if (held.state !== 'waiting') continue;
+    settleOverdue(state, held, now, out);
+    if (isTerminal(held.state)) doneCount += 1;
   }
+  const foundCount = event.tasks.length;
+  out.effects.push({ type: 'observe', event: 'overdue_swept', foundCount, doneCount });
   // A turn of its own: what has come meanwhile is stepped in between.
   state.overdueLoading = !event.complete;
   if (!event.complete) out.loads.push({ type: 'overdue' });

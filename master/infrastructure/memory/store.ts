@@ -6,7 +6,7 @@ import {
   NamespaceLimit,
 } from '../../application/ports.ts';
 import { NO_SETTINGS, type Settings } from '../../domain/state/state.ts';
-import type { Retention } from '../../domain/model/task.ts';
+import { type Retention, RETENTIONS } from '../../domain/model/task.ts';
 import { endedBefore, noDays, prepareDays } from './days.ts';
 import { MemoryTaskStore, SECRET } from './task-store.ts';
 
@@ -70,10 +70,13 @@ export class MemoryStore implements Store {
     return Date.now();
   }
 
-  async prepareSegments(now: number): Promise<void> {
+  async prepareSegments(now: number): Promise<number> {
+    const count = (): number => RETENTIONS.reduce((sum, one) => sum + this.#days[one].size, 0);
+    const before = count();
     const present = this.#namespaces.filter(({ isDeleted }) => !isDeleted);
     const used = present.map(({ tasks }) => tasks.settings.retention);
     prepareDays(this.#days, now, used);
+    return count() - before;
   }
 
   async dropSegments(retention: Retention, before: number): Promise<number> {
@@ -83,7 +86,9 @@ export class MemoryStore implements Store {
     return ended.size;
   }
 
-  async learnIds(): Promise<void> {}
+  async learnIds(): Promise<number> {
+    return 0;
+  }
 
   async close(): Promise<void> {}
 

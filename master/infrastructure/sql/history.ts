@@ -42,8 +42,8 @@ export class History {
     await this.segments.refresh(() => this.#list());
   }
 
-  /** Those for now and the near future, of the classes that namespaces have: others nobody will look at. */
-  async prepare(now: number): Promise<void> {
+  /** Those for now and the near future, of the classes that namespaces have: others nobody will look at. Returns how many were made. */
+  async prepare(now: number): Promise<number> {
     const rows = await this.#database.rows(
       'SELECT DISTINCT retention FROM namespace WHERE is_deleted = 0',
     );
@@ -51,11 +51,15 @@ export class History {
       'normal',
       ...rows.map((row) => row['retention']),
     ]) as Set<Retention>;
+    let madeCount = 0;
     for (const retention of retentions) {
       for (const segment of [segmentAt(retention, now), nextSegmentAt(retention, now)]) {
-        if (!this.segments.serves(segment)) await this.make(this.#database, segment);
+        if (this.segments.serves(segment)) continue;
+        await this.make(this.#database, segment);
+        madeCount += 1;
       }
     }
+    return madeCount;
   }
 
   /** As it is to be, whatever of it is there. */

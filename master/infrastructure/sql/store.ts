@@ -82,7 +82,7 @@ export class SqlStore implements Store {
     return (row?.['seconds'] as number) * 1000;
   }
 
-  prepareSegments(now: number): Promise<void> {
+  prepareSegments(now: number): Promise<number> {
     return this.#history.prepare(now);
   }
 
@@ -90,7 +90,7 @@ export class SqlStore implements Store {
     return this.#history.drop(retention, before, () => this.#shared.terms.confirmOwner());
   }
 
-  learnIds(now: number): Promise<void> {
+  learnIds(now: number): Promise<number> {
     return this.#history.ids.learn(this.#history.segments.newestFirst, now);
   }
 

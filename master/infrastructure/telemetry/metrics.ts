@@ -195,6 +195,8 @@ function count(
     case 'executor_joined':
     case 'executor_left':
     case 'executor_readiness':
+    case 'overdue_swept':
+    case 'restored':
       break;
   }
 }

@@ -176,6 +176,10 @@ function logObservation(log: Log, observation: Observation): void {
       log.warn('callback given up', { task_id: taskId, tries, error: lastError });
       break;
     }
+    // How often they come is told by the duties of the process; what is wrong has lines of its own.
+    case 'overdue_swept':
+    case 'restored':
+      break;
     case 'task_accepted':
       log.debug('task accepted', taskFields(observation.task));
       break;
@@ -189,11 +193,7 @@ function logObservation(log: Log, observation: Observation): void {
       });
       break;
     case 'task_finished':
-      log.debug('task finished', {
-        ...taskFields(observation.task),
-        state: observation.task.state,
-        failure_reason: observation.task.failureReason,
-      });
+      log.debug('task finished', endFields(observation.task));
       break;
   }
 }
@@ -217,6 +217,10 @@ function taskFields(task: Task): Fields {
     attempt: task.attempt,
     executor_id: task.executorId,
   };
+}
+
+function endFields(task: Task): Fields {
+  return { ...taskFields(task), state: task.state, failure_reason: task.failureReason };
 }
 
 function overdueFields(task: Task): Fields {

@@ -364,7 +364,9 @@ describe('soda', function () {
       expect(JSON.parse(await received)).to.include({ task_id: id, code: 499, state: 'canceled' });
       expect((await ask('task', 'watch', id)).code).to.equal(1);
       expect((await ask('task', 'cancel', id)).code).to.equal(4);
-      expect((await ask('doctor')).out).to.match(/^master\tok\t.*ready, version \d/m);
+      const { out: found } = await ask('doctor');
+      expect(found).to.match(/^master\tok\t.*ready, version \d/m);
+      expect(found).to.match(/^duties\tok\tall 7 are done in time$/m);
 
       const forged = await fetch(at, { method: 'POST', body: '{"task_id":"forged"}' });
       expect(forged.status).to.equal(401);

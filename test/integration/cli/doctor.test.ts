@@ -61,6 +61,27 @@ describe('soda doctor', function () {
     expect(await tokenIn({})).to.match(/^ok: none is needed/);
   });
 
+  it('says which duties of the master fail, or are not done in time', async () => {
+    const dutiesOf = async (...duties: object[]) => {
+      api.intercept = ({ path: route }, usual) =>
+        route === '/governance' ? [200, { duties }] : usual();
+      return (await examine()).found['duties'];
+    };
+    const well = { name: 'a', interval: 10, overdue: false, runs: 0, last: null };
+    const last = { at: '2027-01-15T08:00:00.000Z', took: 1, found: 0, done: 0, error: 'Error: no' };
+    expect(await dutiesOf(well, { ...well, interval: null })).to.equal(
+      'ok: all 2 are done in time',
+    );
+    expect(await dutiesOf(well, { ...well, name: 'b', last })).to.equal(
+      'warning: b has failed: Error: no; docs/operations.md says what it is for',
+    );
+    const late = { ...well, overdue: true };
+    expect(await dutiesOf(late)).to.match(/^warning: a was not done since the master has started/);
+    expect(await dutiesOf({ ...late, last: { ...last, error: null } })).to.match(
+      /^warning: a was done at 2027-01-15T08:00:00.000Z last, and is due every 10 s/,
+    );
+  });
+
   it('says what of the master is nearly full', async () => {
     const boundsOf = async (used: Record<string, number>) => {
       const samples = Object.entries(used).flatMap(([bound, value]) => [

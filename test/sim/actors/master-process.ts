@@ -2,6 +2,7 @@
 import { Engine } from '../../../master/application/engine/engine.ts';
 import { Master } from '../../../master/application/master.ts';
 import type { Commit, Log, Notifier, TaskStore } from '../../../master/application/ports.ts';
+import { Duties } from '../../../master/application/process/duties.ts';
 import { wallClockWatch } from '../../../master/application/process/wall-clock.ts';
 import { SimNotifier } from './callbacks.ts';
 import { TurnCheck } from '../checks.ts';
@@ -107,7 +108,8 @@ export class MasterProcess {
     const { process: clock, engine } = this;
     const store = this.#store;
     const follow = () => engine.followWall();
-    void wallClockWatch({ clock, store, log: this.#log(), follow }).start();
+    const duties = new Duties(clock);
+    void wallClockWatch({ clock, store, log: this.#log(), duties, follow }).start();
   }
 
   #turned(): void {

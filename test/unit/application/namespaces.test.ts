@@ -1,5 +1,6 @@
 /** Which namespaces are led, and when that ends: by a clock that the test moves. */
 import { expect } from 'chai';
+import { Duties } from '../../../master/application/process/duties.ts';
 import { Namespaces } from '../../../master/application/process/namespaces.ts';
 import { UnknownNamespace } from '../../../master/application/process/namespaces-handle.ts';
 import { StoreUnusable } from '../../../master/application/ports.ts';
@@ -28,6 +29,7 @@ describe('the namespaces of a process', () => {
       store,
       clock,
       log,
+      duties: new Duties(clock),
       lead: ({ id, name }) => {
         const { engine, master } = leaderOn({ store: store.tasks(id), clock, namespace: name });
         return { engine, master, sessions };

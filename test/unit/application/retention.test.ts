@@ -1,6 +1,7 @@
 /** The hourly work on history, while the disk is full and after. */
 import { expect } from 'chai';
 import type { Log } from '../../../master/application/ports.ts';
+import { Duties } from '../../../master/application/process/duties.ts';
 import { retention } from '../../../master/application/process/retention.ts';
 import { MemoryStore } from '../../../master/infrastructure/memory/store.ts';
 import type { Retention } from '../../../master/domain/model/task.ts';
@@ -15,9 +16,9 @@ class FullStore extends MemoryStore {
   readonly refused = new Set(['prepare', 'drop']);
   readonly dropped: string[] = [];
 
-  override async prepareSegments(now: number): Promise<void> {
+  override async prepareSegments(now: number): Promise<number> {
     this.#note('prepare');
-    await super.prepareSegments(now);
+    return super.prepareSegments(now);
   }
 
   override async dropSegments(retention: Retention, before: number): Promise<number> {
@@ -39,23 +40,44 @@ describe('retention', () => {
     const said: string[] = [];
     const note = (message: string) => void said.push(message);
     const log: Log = { debug: note, info: note, warn: note, error: note };
-    const upkeep = retention({ store, clock, log, days: { short: 2, normal: 30, long: 90 } });
+    const duties = new Duties(clock);
+    const upkeep = retention({
+      store,
+      clock,
+      log,
+      duties,
+      days: { short: 2, normal: 30, long: 90 },
+    });
     await upkeep.start();
 
     await clock.pass(HOUR_MS);
     const work = ['prepare', 'drop', 'drop', 'drop'];
     expect(store.asked.splice(0), 'each class once').to.deep.equal(work);
-    const failures = Array(3).fill('dropping history past retention failed');
     expect(said.splice(0)).to.deep.equal([
       'making the next segment of history failed',
-      ...failures,
+      'dropping history past retention failed',
+    ]);
+    const lasts = () =>
+      duties.views().map(({ name, last }) => [name, last?.error, last?.doneCount]);
+    const full = 'Error: database or disk is full';
+    expect(lasts()).to.deep.equal([
+      ['next_segments', full, 0],
+      ['retention', full, 0],
+      ['id_filters', null, 0],
     ]);
     expect(clock.nextAlarmAt - clock.now()).to.equal(HOUR_MS);
 
     store.refused.clear();
+    await store.prepareSegments(clock.now() - 40 * DAY_MS);
+    store.asked.length = 0;
     await clock.pass(HOUR_MS);
     expect(store.asked).to.deep.equal(work);
-    expect(said).to.deep.equal([]);
+    expect(said).to.deep.equal(['history past retention was dropped']);
+    expect(lasts()).to.deep.equal([
+      ['next_segments', null, 2],
+      ['retention', null, 2],
+      ['id_filters', null, 0],
+    ]);
     const ago = (days: number) => clock.now() - days * DAY_MS;
     const wanted = [`short ${ago(2)}`, `normal ${ago(30)}`, `long ${ago(90)}`];
     expect(store.dropped).to.deep.equal(wanted);

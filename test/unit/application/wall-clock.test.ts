@@ -1,6 +1,7 @@
 /** The wall clock of the machine is set while a master runs, or the machine sleeps. */
 import { expect } from 'chai';
 import { TermLost } from '../../../master/application/ports.ts';
+import { Duties } from '../../../master/application/process/duties.ts';
 import type { Part } from '../../../master/application/process/lifecycle.ts';
 import { wallClockWatch } from '../../../master/application/process/wall-clock.ts';
 import type { NewTask } from '../../../master/domain/events.ts';
@@ -29,6 +30,7 @@ describe('a wall clock that is set', () => {
         },
       },
       log: { debug() {}, info: note, warn: note, error: note },
+      duties: new Duties(clock),
       follow,
     });
     void upkeep.start();

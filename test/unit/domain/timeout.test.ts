@@ -271,6 +271,8 @@ describe('timeouts', () => {
       scheduler.now = deadlineAt;
       const out = scheduler.send({ type: 'overdueLoaded', tasks: stored, complete: false });
       expect(out.loads).to.deep.equal([{ type: 'overdue' }]);
+      const swept = { type: 'observe', event: 'overdue_swept', foundCount: 1, doneCount: 1 };
+      expect(out.effects).to.deep.include(swept);
     });
 
     it('that is found in the rows of tasks in memory ends these', () => {

@@ -41,7 +41,8 @@ export class SegmentIds {
    * once another has begun, since a new term came before that.
    */
   readonly #underWay = new Map<number, Turn>();
-  #learning: Promise<void> = Promise.resolve();
+  #learning: Promise<unknown> = Promise.resolve();
+  #learntCount = 0;
   #isStopped = false;
 
   /** @param database not the engine's: nothing that is read here stands in front of a commit. */
@@ -85,17 +86,20 @@ export class SegmentIds {
     if (this.#filling?.table === table) this.#filling = null;
   }
 
-  /** Reads the ids of all segments that are over and not known yet, page by page. */
-  learn(listed: readonly ListedSegment[], now: number): Promise<void> {
+  /** Reads the ids of all segments that are over and not known yet, page by page; returns how many these are. */
+  learn(listed: readonly ListedSegment[], now: number): Promise<number> {
     const tables = new Set(listed.map(({ table }) => table));
     for (const table of this.#known.keys()) if (!tables.has(table)) this.#known.delete(table);
     const closed = listed.filter((segment) => hasEndedBefore(segment, now - CLOSED_AFTER_MS));
-    this.#learning = this.#learning
+    const learning = this.#learning
       .catch(() => undefined)
       .then(async () => {
+        const before = this.#learntCount;
         for (const segment of closed) await this.#learnOf(segment);
+        return this.#learntCount - before;
       });
-    return this.#learning;
+    this.#learning = learning;
+    return learning;
   }
 
   /** Resolves once nothing is read any more. */
@@ -137,6 +141,7 @@ export class SegmentIds {
     // From here on commits add to it there.
     this.#filling = null;
     this.#known.set(table, filter);
+    this.#learntCount += 1;
     this.#keepWithinBound();
   }
 
