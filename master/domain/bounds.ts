@@ -47,6 +47,12 @@ export const LANES_MAX = 20_000;
 export const TYPES_MAX = 10_000;
 export const TYPES_LENGTH_MAX = 32 * MiB;
 
+/**
+ * Types whose defaults are kept as values, and whose schemas are kept compiled, of all namespaces; beyond it the
+ * oldest are made anew when a task of theirs is submitted.
+ */
+export const TYPE_RULES_MAX = 1_000;
+
 /** Empty lanes that are looked at to make room for another. */
 export const LANE_LOOK_COUNT = 100;
 

@@ -226,7 +226,15 @@ export class StandInNamespaces implements NamespacesHandle {
 /** Of a body without an idempotency key. */
 export function submissionOf(body: unknown): Submission {
   const bytes = Buffer.from(JSON.stringify(body));
-  return runAtOnce(readSubmission(bytes, { start: 0, end: bytes.length }, null, () => null));
+  return runAtOnce(
+    readSubmission(
+      bytes,
+      { start: 0, end: bytes.length },
+      null,
+      () => null,
+      () => null,
+    ),
+  );
 }
 
 export function waitingTask(submission: Submission, seq: number): Task {

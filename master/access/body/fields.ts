@@ -94,7 +94,7 @@ function fieldErrorsOf(issue: z.core.$ZodIssue): FieldError[] {
 }
 
 /** `task.labels[0]`. Keys are the client's: long ones are cut. */
-function fieldName(path: readonly PropertyKey[]): string {
+export function fieldName(path: readonly PropertyKey[]): string {
   let name = '';
   for (const part of path) {
     if (typeof part === 'number') name += `[${part}]`;

@@ -7,7 +7,7 @@ import { hash } from 'node:crypto';
 import type { Submission } from '../../application/master-handle.ts';
 import { canonicalJson } from './canonical-json.ts';
 
-type Digestible = Omit<Submission, 'id' | 'requestHash'>;
+type Digestible = Omit<Submission, 'id' | 'requestHash' | 'asked'>;
 
 /** Tells digests apart that are made in different ways. Those of 2.0.0 have none. */
 const MARK = '2:';
@@ -19,10 +19,11 @@ export function digestOf(request: Digestible): string {
   return MARK + shortHash(`${text}\n${canonicalJson(request.params)}`);
 }
 
-/** `holder`: the digest of the task whose id this request has, in whichever way it was made. */
-export function isSameRequest(request: Submission, holder: string): boolean {
+/** What its type has given a task is no part of the request. `holder`: the digest of the task whose id this request has, in whichever way it was made. */
+export function isSameRequest(submission: Submission, holder: string): boolean {
   if (holder === '') return false;
-  if (holder.startsWith(MARK)) return holder === request.requestHash;
+  if (holder.startsWith(MARK)) return holder === submission.requestHash;
+  const { asked: request = submission } = submission;
   // What 2.0.0 did not know it cannot have been asked for.
   const isKnown = Object.values(laterMeaningOf(request)).every((value) => value === null);
   return isKnown && holder === formerDigestOf(request);

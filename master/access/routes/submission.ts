@@ -8,6 +8,7 @@ import type { Submission } from '../../application/master-handle.ts';
 import { kindKeyOf, type RetryPolicy, type User } from '../../domain/model/task.ts';
 import { checkShape, readJson } from '../body/fields.ts';
 import { digestOf } from '../body/request-digest.ts';
+import { type TypeRules, withDefaults } from '../body/type-rules.ts';
 import { invalidFields, Problem } from '../http/problem.ts';
 import { newTaskId } from './task-ids.ts';
 
@@ -23,6 +24,7 @@ const RETRY_INTERVAL_DEFAULT_SECONDS = 600;
  * Reads one submit body, which stands in a piece of `bytes`; yields between its steps, each of
  * which takes some milliseconds for the largest of bodies. With an idempotency key and no id the
  * id is derived from the key, so that the key is remembered as durably, and for as long, as the task.
+ * @param rulesOf What is set for a type; null: nothing.
  * @throws {BrokenJson} with the place in the whole of `bytes`.
  * @throws {Problem} 400, with an entry for each field that is wrong; 413 where params are too large.
  */
@@ -31,6 +33,7 @@ export function* readSubmission(
   range: Range,
   idempotencyKey: string | null,
   refusalOf: RefusalOf,
+  rulesOf: (type: string) => TypeRules | null,
 ): Generator<void, Submission> {
   const { value, params } = readJson(bytes, range, true);
   yield;
@@ -39,6 +42,7 @@ export function* readSubmission(
       checkShape(submitRequest, value),
       params ?? 'null',
       idempotencyKey,
+      rulesOf,
     );
     const refusal = submission.notifyUrl === null ? null : refusalOf(submission.notifyUrl);
     if (refusal === null) return submission;
@@ -56,14 +60,25 @@ function* submissionOf(
   { task, user: outerUser }: z.output<typeof submitRequest>,
   params: string,
   idempotencyKey: string | null,
+  rulesOf: (type: string) => TypeRules | null,
 ): Generator<void, Submission> {
   const user = userOf(outerUser, task.user);
   const fields = fieldsOf(task, params, user);
+  const { defaults = null, schema = null } = rulesOf(task.type) ?? {};
+  const given =
+    defaults === null
+      ? {}
+      : { ...fieldsOf(withDefaults(task, defaults), params, user), asked: fields };
+  if (schema !== null) {
+    yield;
+    const errors = schema.errorsOf(params);
+    if (errors.length > 0) throw invalidFields(errors);
+  }
   const id = task.id ?? (idempotencyKey === null ? null : idOfKey(user.group, idempotencyKey));
   // A repetition can only meet its first try under the same id.
-  if (id === null) return { ...fields, id: newTaskId(), requestHash: '' };
+  if (id === null) return { ...fields, ...given, id: newTaskId(), requestHash: '' };
   yield;
-  return { ...fields, id, requestHash: digestOf(fields) };
+  return { ...fields, ...given, id, requestHash: digestOf(fields) };
 }
 
 /** @throws {Problem} 400 */

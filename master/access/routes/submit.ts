@@ -29,6 +29,7 @@ import { findBreak } from '../body/json-break.ts';
 import { Pieces, runAtOnce } from '../body/pieces.ts';
 import { isSameRequest } from '../body/request-digest.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../http/route.ts';
+import { RulesOfTypes } from '../body/type-rules.ts';
 import { idempotencyKeyOf, readSubmission, type RefusalOf } from './submission.ts';
 
 /** A body that is read in less than a millisecond need not wait for a turn. */
@@ -41,7 +42,14 @@ type Read = (bytes: Buffer, range: Range, key: string | null) => Generator<void,
 /** @param refusalOf Why the receiver of a callback would be refused, if that is known already. */
 export function submitRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
   const pieces = new Pieces();
-  const read: Read = (bytes, range, key) => readSubmission(bytes, range, key, refusalOf);
+  const rules = new RulesOfTypes();
+  const readFor = (master: MasterHandle): Read => {
+    const rulesOf = (name: string) => {
+      const type = master.typeOf(name);
+      return type === null ? null : rules.of(master.namespace, type);
+    };
+    return (bytes, range, key) => readSubmission(bytes, range, key, refusalOf, rulesOf);
+  };
   return [
     {
       method: 'POST',
@@ -56,7 +64,7 @@ export function submitRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
       },
       body: { schema: submitRequest, bytesMax: HTTP_LIMITS.bodyBytesMax },
       replies: { accepted: submitResponse, taken: conflictResponse },
-      handle: (request, master) => submitOne(master, pieces, read, request),
+      handle: (request, master) => submitOne(master, pieces, readFor(master), request),
     },
     {
       method: 'POST',
@@ -66,7 +74,7 @@ export function submitRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
       summary: 'Submit up to 1000 tasks. Each has its own result; a bad one spoils no other.',
       body: { schema: batchRequest, bytesMax: HTTP_LIMITS.batchBytesMax },
       replies: { done: batchResponse },
-      handle: (request, master) => submitBatch(master, pieces, read, request),
+      handle: (request, master) => submitBatch(master, pieces, readFor(master), request),
     },
   ];
 }

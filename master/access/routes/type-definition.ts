@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import { kindKeyOf } from '../../domain/model/task.ts';
 import type { Settings } from '../../domain/state/state.ts';
 import { canonicalJson } from '../body/canonical-json.ts';
+import { ParamsSchema } from '../body/params-schema.ts';
 import { type FieldError, invalidFields } from '../http/problem.ts';
 import type { RefusalOf } from './submission.ts';
 
@@ -13,10 +14,6 @@ import type { RefusalOf } from './submission.ts';
  * one takes out its line.
  */
 const NOT_BUILT = [
-  'defaults',
-  'params_schema',
-  'limits.max_running',
-  'limits.max_waiting',
   'limits.rate',
   'limits.per_group',
   'limits.concurrency',
@@ -65,6 +62,7 @@ export function definitionText(
     ...weightErrors(defined),
   ];
   if (errors.length > 0) throw invalidFields(errors);
+  if (defined.params_schema !== undefined) new ParamsSchema(defined.params_schema);
   return textOf(defined);
 }
 

@@ -160,8 +160,121 @@ describe('types', () => {
   });
 
   it('know the names of the source', async () => {
-    const body = { schedule_limit: 100, schedule_interval: 2 };
-    expect((await put('video', body)).body['pull']).to.deep.equal({ limit: 100, interval: 2 });
+    const made = await put('video', {
+      max_retry_num: 4,
+      max_retry_interval: [1, 10, 25],
+      max_processing_time: 3600,
+      schedule_limit: 100,
+      schedule_interval: 2,
+    });
+    expect(made.body).to.deep.include({
+      defaults: { retry: { max_attempts: 5, interval: [1, 10, 25] }, execution_timeout: 3600 },
+      pull: { limit: 100, interval: 2 },
+    });
+    // In both ways the same.
+    const again = { max_retry_num: 0, defaults: { retry: { max_attempts: 1 } } };
+    expect((await put('video', again)).body['defaults']).to.deep.equal(again.defaults);
+  });
+
+  describe('give their tasks', () => {
+    const defaults = {
+      priority: 'high',
+      notify_url: 'http://127.0.0.1:9/done',
+      labels: ['eu'],
+      requires: ['gpu'],
+      retry: { max_attempts: 3, interval: -5 },
+      assign_timeout: 2,
+      execution_timeout: 60,
+      stall_timeout: 30,
+      start_timeout: 600,
+      start_timeout_action: 'alert',
+    };
+    const cases: [string, object, object, object][] = [
+      ['nothing where they are silent', {}, {}, { priority: 0, labels: [] }],
+      ['what a task does not say', defaults, {}, { ...defaults, priority: 3600 }],
+      [
+        'nothing that it says, be it nothing',
+        defaults,
+        { priority: 0, labels: [], retry: { interval: [1] }, execution_timeout: 5 },
+        { priority: 0, labels: [], requires: ['gpu'], execution_timeout: 5, stall_timeout: 30 },
+      ],
+      [
+        'each part of the retry policy by itself',
+        { retry: { max_attempts: 3 } },
+        { retry: { interval: 7 } },
+        { retry: { max_attempts: 3, interval: 7 } },
+      ],
+    ];
+    for (const [name, given, asked, stored] of cases) {
+      it(name, async () => {
+        await put('video', { defaults: given });
+        expect((await submit({ id: 'a', type: 'video', ...asked })).status).to.equal(202);
+        const items = [{ task: { id: 'b', type: 'video', ...asked }, user: { group: 'news' } }];
+        await call('POST', '/task/submit-batch', { tasks: items });
+        await put('video', { defaults: { priority: 1, labels: ['later'] } });
+        for (const id of ['a', 'b']) {
+          const { body } = await call('GET', `/task/${id}`);
+          const { notify_url: _, ...shown } = stored as Record<string, unknown>;
+          expect(body).to.deep.include(shown);
+        }
+      });
+    }
+
+    it('and that makes no other request of one that comes again', async () => {
+      const task = { id: 'a', type: 'video', params: { n: 1 } };
+      await put('video', { defaults: { priority: 5 } });
+      expect((await submit(task)).status).to.equal(202);
+      for (const after of [{ defaults: { priority: 6 } }, {}]) {
+        await put('video', after);
+        expect((await submit(task)).body).to.include({ code: 409, same_request: true });
+      }
+      await restart();
+      expect((await submit(task)).body).to.include({ code: 409, same_request: true });
+      const other = await submit({ ...task, priority: 5 });
+      expect(other.body).to.include({ code: 409, same_request: false });
+      const headers = { 'idempotency-key': 'k' };
+      const keyed = { task: { type: 'video' }, user: { group: 'news' } };
+      const first = await call('POST', '/task/submit', keyed, headers);
+      await put('video', { defaults: { priority: 7 } });
+      const second = await call('POST', '/task/submit', keyed, headers);
+      expect(second.body).to.deep.equal(first.body);
+    });
+  });
+
+  it('refuse params that do not fit their schema, alone and in batches', async () => {
+    const params_schema = {
+      type: 'object',
+      required: ['input'],
+      properties: { input: { type: 'string' }, tracks: { items: { type: 'integer' } } },
+    };
+    await put('video', { params_schema });
+    await restart();
+    expect((await submit({ type: 'video', params: { input: 'a' } })).status).to.equal(202);
+    const refused = await submit({ id: 'x', type: 'video', params: { tracks: [1, 'two'] } });
+    expect(refused.status).to.equal(400);
+    expect(refused.body['task_id']).to.equal('x');
+    expect(errorsOf(refused)).to.deep.equal([
+      'task.params.input: required',
+      'task.params.tracks[1]: must be integer',
+    ]);
+    const user = { group: 'news' };
+    const batch = await call('POST', '/task/submit-batch', {
+      tasks: [
+        { task: { id: '1', type: 'video' }, user },
+        { task: { id: '2', type: 'video', params: { input: 'b' } }, user },
+        { task: { id: '3', type: 'other' }, user },
+      ],
+    });
+    const results = batch.body['results'] as { code: number; message?: string }[];
+    expect(results.map(({ code }) => code)).to.deep.equal([400, 202, 202]);
+    expect(results[0]?.message).to.equal('task.params: must be object');
+    // Another definition holds from the next submit on.
+    await put('video', { params_schema: { type: 'null' } });
+    expect((await submit({ type: 'video' })).status).to.equal(202);
+    expect((await call('GET', '/types')).body['types']).to.not.have.nested.property(
+      '[0].params_schema',
+    );
+    expect((await get('video')).body['params_schema']).to.deep.equal({ type: 'null' });
   });
 
   it('say what is wrong, with the path of each field', async () => {
@@ -173,6 +286,26 @@ describe('types', () => {
       ],
       [{ pull: { limit: 0 } }, ['pull.limit: expected a number of at least 1, given 0']],
       [{ group_weights: { news: 2 } }, ['group_weights: needs fair_by: "group"']],
+      [
+        { defaults: { retry: { max_attempts: -1 }, labels: ['a b'] } },
+        [
+          'defaults.labels[0]: expected 1 to 64 characters of A-Z a-z 0-9 _ . : = / -',
+          'defaults.retry.max_attempts: expected a number of at least 0, given -1',
+        ],
+      ],
+      [
+        { defaults: { requires: Array.from({ length: 8 }, (_, i) => `${i}`.repeat(40)) } },
+        ['defaults.requires: expected type, requires and labels of 255 characters together'],
+      ],
+      [
+        { max_retry_num: 3, defaults: { retry: { max_attempts: 3 } }, max_processing_time: 1 },
+        ['max_retry_num: differs from defaults.retry.max_attempts'],
+      ],
+      [
+        { limits: { max_running: 2, per_group: { max_running: 3 } } },
+        ['limits.per_group: not built yet'],
+      ],
+      [{ params_schema: { tpye: 1 } }, ['params_schema.tpye: not a keyword that is known here']],
       [{ ownr: 'x' }, ['ownr: not a known field; did you mean owner?']],
     ];
     for (const [body, errors] of cases) {
@@ -188,11 +321,33 @@ describe('types', () => {
     expect((await get('video')).status).to.equal(404);
   });
 
+  it('have limits over which an operator may lay others for a while', async () => {
+    await put('video', { limits: { max_running: 5, max_waiting: 9 } });
+    const until = '2099-01-01T00:00:00.000Z';
+    const layer = { limits: { max_running: 1 }, reason: 'too hot', until };
+    const laid = await call('PUT', '/type/video/override', layer);
+    const [override] = laid.body['overrides'] as object[];
+    expect(override).to.include({ reason: 'too hot', until, by: null });
+    expect(override).to.deep.include({ limits: { max_running: 1 } });
+    expect(laid.body['limits']).to.deep.equal({ max_running: 5, max_waiting: 9 });
+    const redefined = await put('video', { limits: { max_running: 6 } });
+    expect(redefined.body['overrides']).to.deep.equal([override]);
+    await restart();
+    expect((await get('video')).body['overrides']).to.deep.equal([override]);
+    expect((await call('DELETE', '/type/video/override')).body['overrides']).to.deep.equal([]);
+  });
+
   it('refuse what nothing honours', async () => {
     for (const body of [{ capacity: 3 }, { hold: 60 }, { preemptible: true }]) {
       const [field] = Object.keys(body);
       expect(errorsOf(await put('video', body))).to.deep.equal([`${field}: not built yet`]);
     }
+    const limits = { max_running: 5 };
+    await call('PUT', '/namespace/default', { max_running: 4 });
+    const errors = ['limits.max_running: above max_running of the namespace, which is 4'];
+    expect(errorsOf(await put('video', { limits }))).to.deep.equal(errors);
+    const above = await call('PUT', '/type/video/override', { reason: 'too hot', limits });
+    expect(errorsOf(above)).to.deep.equal(errors);
     const layer = await call('PUT', '/type/video/override', { reason: 'too hot' });
     expect(errorsOf(layer)).to.deep.equal(['body: expected `limits`, `route` or both']);
   });

@@ -20,7 +20,13 @@ describe('the params of a task', () => {
     const body = Buffer.from(`${task.padEnd(BODY_BYTES - 1)}}`);
     const before = heapBytes();
     const kept = Array.from({ length: TASK_COUNT }, () => {
-      const reading = readSubmission(body, { start: 0, end: body.length }, null, () => null);
+      const reading = readSubmission(
+        body,
+        { start: 0, end: body.length },
+        null,
+        () => null,
+        () => null,
+      );
       for (;;) {
         const step = reading.next();
         if (step.done) return step.value;

@@ -6,7 +6,15 @@ import { readSubmission } from '../../../master/access/routes/submission.ts';
 
 function submission(body: string) {
   const bytes = Buffer.from(body);
-  return runAtOnce(readSubmission(bytes, { start: 0, end: bytes.length }, null, () => null));
+  return runAtOnce(
+    readSubmission(
+      bytes,
+      { start: 0, end: bytes.length },
+      null,
+      () => null,
+      () => null,
+    ),
+  );
 }
 
 const withParams = (params: string) =>

@@ -1,0 +1,152 @@
+/** Schemas of params: what is allowed in one, what a misfit is told, and that nothing takes long. */
+import { expect } from 'chai';
+import { Problem } from '../../../master/access/http/problem.ts';
+import { ParamsSchema } from '../../../master/access/body/params-schema.ts';
+
+const misfits = (schema: object, params: unknown) =>
+  new ParamsSchema(schema)
+    .errorsOf(JSON.stringify(params))
+    .map(({ field, message }) => `${field}: ${message}`);
+
+function refusal(schema: unknown): string {
+  try {
+    new ParamsSchema(schema as object).errorsOf('null');
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return (error.errors ?? []).map(({ field, message }) => `${field}: ${message}`).join('; ');
+  }
+  return expect.fail('it was taken');
+}
+
+describe('the schema of params', () => {
+  const schema = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    required: ['input', 'tracks'],
+    additionalProperties: false,
+    properties: {
+      input: { type: 'string', pattern: '^s3://[a-z]+/.+$', format: 'uri' },
+      tracks: { type: 'array', items: { $ref: '#/$defs/track' }, minItems: 1 },
+      codec: { enum: ['h264', 'av1'] },
+    },
+    $defs: { track: { type: 'object', properties: { kbits: { type: 'integer', minimum: 1 } } } },
+  };
+
+  it('names the path of all that does not fit, ten of them', () => {
+    expect(misfits(schema, { input: 's3://a/b', tracks: [{ kbits: 1 }] })).to.deep.equal([]);
+    expect(
+      misfits(schema, { input: 'x', tracks: [{}, { kbits: 0 }], codec: 'vp8', a: 1 }),
+    ).to.have.members([
+      'task.params.input: must match pattern "^s3://[a-z]+/.+$"',
+      'task.params.tracks[1].kbits: must be >= 1',
+      'task.params.codec: expected one of ["h264","av1"]',
+      'task.params.a: not a known field',
+    ]);
+    expect(misfits(schema, { tracks: [] })).to.have.members([
+      'task.params.input: required',
+      'task.params.tracks: must NOT have fewer than 1 items',
+    ]);
+    expect(misfits(schema, null)).to.deep.equal(['task.params: must be object']);
+    expect(misfits({ items: { type: 'string' } }, Array(100).fill(1))).to.have.length(10);
+    // Too much to look for all that is wrong.
+    expect(misfits({ items: { type: 'string' } }, Array(20_000).fill(1))).to.have.length(1);
+  });
+
+  it('takes what is called like something that every object has', () => {
+    const odd = {
+      type: 'object',
+      required: ['toString'],
+      properties: { valueOf: { type: 'string' } },
+    };
+    expect(misfits(odd, {})).to.deep.equal(['task.params.toString: required']);
+    expect(misfits(odd, { toString: 1, valueOf: 'x' })).to.deep.equal([]);
+  });
+
+  it('may be made of what has an end only, and is not fetched', () => {
+    const cases: [unknown, string][] = [
+      [
+        { $ref: 'https://example.com/s' },
+        'params_schema.$ref: expected #/$defs/ and a name: nothing is fetched',
+      ],
+      [{ $ref: '#' }, 'params_schema.$ref: expected #/$defs/ and a name: nothing is fetched'],
+      [{ $ref: '#/$defs/a' }, 'params_schema.$ref: there is no such schema'],
+      [{ $dynamicRef: '#a' }, 'params_schema.$dynamicRef: not a keyword that is known here'],
+      [{ $id: 'file:///etc/passwd' }, 'params_schema.$id: not a keyword that is known here'],
+      [
+        { properties: { a: { typ: 'string' } } },
+        'params_schema.properties.a.typ: not a keyword that is known here',
+      ],
+      [{ properties: 3 }, 'params_schema.properties: expected an object of schemas'],
+      [{ items: [] }, 'params_schema.items: expected a schema: an object, true or false'],
+      [
+        { $schema: 'http://json-schema.org/draft-07/schema#' },
+        'params_schema.$schema: expected https://json-schema.org/draft/2020-12/schema',
+      ],
+      [{ type: 'strng' }, 'params_schema: type must be JSONType or JSONType[]: strng'],
+      [{ minimum: 'x' }, 'params_schema: minimum value must be ["number"]'],
+      [
+        { $defs: { a: { items: { $ref: '#/$defs/a' } } }, $ref: '#/$defs/a' },
+        'params_schema.$ref.items.$ref: refers to itself, without an end',
+      ],
+    ];
+    for (const [given, message] of cases) expect(refusal(given)).to.equal(message);
+    const twice = (i: number) => ({
+      allOf: [{ $ref: `#/$defs/d${i}` }, { $ref: `#/$defs/d${i}` }],
+    });
+    const $defs = Object.fromEntries(
+      Array.from({ length: 30 }, (_, i) => [`d${i}`, i === 29 ? {} : twice(i + 1)]),
+    );
+    expect(refusal({ $defs, ...twice(0) })).to.contain('larger than 400 values');
+    const properties = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`p${i}`, {}]));
+    expect(refusal({ properties })).to.contain('larger than 400 values');
+  });
+
+  it('runs no code that stands in it', () => {
+    const evil = `x"]; globalThis.hacked = true; //\`\${globalThis.hacked = true}`;
+    const odd = {
+      title: evil,
+      properties: { [evil]: { const: evil, description: evil } },
+      required: [evil],
+      dependentRequired: { [evil]: [evil] },
+      enum: [{ [evil]: evil }],
+      $defs: { evil: { const: evil } },
+    };
+    expect(misfits(odd, { [evil]: evil })).to.deep.equal([]);
+    expect(globalThis).not.to.have.property('hacked');
+  });
+
+  for (const pattern of [
+    '(a+)+$',
+    'a|b',
+    '(?=a)',
+    '^a*a*a*a*$',
+    'a*a*a*',
+    '\\1',
+    '^a?a?a?a?a',
+    '\\p{L}+',
+    'a{1,2}{3}',
+  ]) {
+    it(`has no pattern whose time nobody knows: ${pattern}`, () => {
+      expect(refusal({ pattern })).to.match(/^params_schema\.pattern: expected /);
+      expect(refusal({ patternProperties: { [pattern]: true } })).to.contain('expected ');
+    });
+  }
+
+  it('refuses params that would take long to check, before it checks them', () => {
+    const cases: [object, unknown][] = [
+      [{ pattern: '^a*a*a*$' }, `${'a'.repeat(2_000)}b`],
+      [{ uniqueItems: true }, Array.from({ length: 5_000 }, (_, i) => ({ i }))],
+      [
+        { items: { anyOf: Array.from({ length: 190 }, (_, i) => ({ const: i })) } },
+        Array(20_000).fill(-1),
+      ],
+    ];
+    for (const [given, params] of cases) {
+      const begun = performance.now();
+      expect(misfits(given, params)[0]).to.match(/^task\.params: too large to be checked/);
+      expect(performance.now() - begun).to.be.below(1_000);
+    }
+    // What is allowed is of the order of milliseconds.
+    expect(misfits({ pattern: '^a*a*a*$' }, `${'a'.repeat(120)}b`)).to.have.length(1);
+  });
+});
