@@ -166,3 +166,8 @@ export function mayRun(
     executor.reserve.every((label) => task.labels.includes(label))
   );
 }
+
+/** No id has a blank in it, so that no other pair has this name. */
+export function elderKey(executorId: string, incarnation: string): string {
+  return `${executorId} ${incarnation}`;
+}

@@ -1,9 +1,8 @@
 /** Losses that are not decided yet, and the budgets that they count in once they are. */
 import { CONTACT_COUNT_MAX } from '../bounds.ts';
-import type { Doubt } from '../model/executor.ts';
+import { type Doubt, elderKey } from '../model/executor.ts';
 import type { State } from './state.ts';
 import type { Task } from '../model/task.ts';
-import { elderKey } from '../steps/occupation.ts';
 
 /** The tick that decides comes after whatever else is stepped at that instant. */
 const DECISION_MS = 1_000;

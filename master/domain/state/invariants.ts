@@ -22,7 +22,7 @@
  *   S11 what counts towards the limits of a type is what there is
  */
 import { TYPES_MAX } from '../bounds.ts';
-import { mayRun, NO_OVERRIDE, poolKeyOf } from '../model/executor.ts';
+import { elderKey, mayRun, NO_OVERRIDE, poolKeyOf } from '../model/executor.ts';
 import { hasRoom } from '../limits/quota.ts';
 import { heldBytes } from './held-bytes.ts';
 import { positionOf, type Rank, ranksBefore, rankOf, type Standing } from '../queue/agenda.ts';
@@ -30,7 +30,7 @@ import { idlePools } from '../queue/junctions.ts';
 import { headOfLane, type Junction, type Lane } from '../queue/lane.ts';
 import { isBefore, type Position, type Window } from '../queue/window.ts';
 import { mayOffer, type State } from './state.ts';
-import { currentTask, elderKey, holderOf } from '../steps/occupation.ts';
+import { currentTask, holderOf } from '../steps/occupation.ts';
 import { saysNothing } from '../operators/types.ts';
 import type { Task } from '../model/task.ts';
 

@@ -1,5 +1,6 @@
 /** Processes under executor ids, how long they may be silent, and the pools they are members of. */
 import {
+  elderKey,
   type Executor,
   type Leftover,
   NO_OVERRIDE,
@@ -11,7 +12,7 @@ import type { Output } from '../effects.ts';
 import { createPool } from '../queue/lane.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
-import { elderKey, leaveIdle, occupationBy, occupy } from './occupation.ts';
+import { leaveIdle, occupationBy, occupy } from './occupation.ts';
 
 /** An executor known only from the row of a task it was running when the master stopped. */
 export function recallExecutor(state: State, task: Task, now: number): Executor {

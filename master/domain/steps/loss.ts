@@ -10,12 +10,11 @@
 import { attemptDecided, taskUpdated } from '../changes.ts';
 import type { Output } from '../effects.ts';
 import type { Event } from '../events.ts';
-import type { Doubt, Executor } from '../model/executor.ts';
+import { type Doubt, elderKey, type Executor } from '../model/executor.ts';
 import type { State } from '../state/state.ts';
 import { isTerminal, type Task } from '../model/task.ts';
 import { countLoss } from '../state/doubt.ts';
 import { endAttempt, finish } from './finish.ts';
-import { elderKey } from './occupation.ts';
 
 /** An attempt that had begun is not heard of any more. */
 export function loseAttempt(

@@ -1,6 +1,6 @@
 /** Which attempt an executor is occupied with, and when it is free for another. */
 import type { Output } from '../effects.ts';
-import type { Executor, Leftover, Occupation } from '../model/executor.ts';
+import { elderKey, type Executor, type Leftover, type Occupation } from '../model/executor.ts';
 import { addIdle, removeIdle } from '../queue/junctions.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
@@ -38,11 +38,6 @@ export function holderOf(state: State, task: Task): Executor | undefined {
     return newest;
   }
   return state.elders.get(elderKey(executorId, incarnation ?? ''));
-}
-
-/** No id has a blank in it, so that no other pair has this name. */
-export function elderKey(executorId: string, incarnation: string): string {
-  return `${executorId} ${incarnation}`;
 }
 
 /** Whether it is still the one that is meant: it may have been forgotten, or come back as another. */

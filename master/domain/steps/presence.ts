@@ -4,7 +4,13 @@
  */
 import type { Event, ReportedAttempt } from '../events.ts';
 import type { Output } from '../effects.ts';
-import type { Counted, Executor, Occupation, Readiness } from '../model/executor.ts';
+import {
+  type Counted,
+  elderKey,
+  type Executor,
+  type Occupation,
+  type Readiness,
+} from '../model/executor.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
 import { correctHidden, markRunning, rest } from './attempt.ts';
@@ -17,7 +23,6 @@ import {
   becomeIdle,
   bySession,
   currentTask,
-  elderKey,
   leaveIdle,
   occupy,
   refuseStale,
