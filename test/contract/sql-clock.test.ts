@@ -115,6 +115,44 @@ describe('a clock that was set back: MariaDB', function () {
     expect(answer, 'all its statements were tried').to.be.above(25);
   });
 
+  it('is followed by limits a slice at a time, and once, by whoever goes on', async () => {
+    const url = await server.url();
+    const first = await open(url);
+    const { term } = await first.takeTerm('m-1', NOW);
+    const count = 2 * COUNT;
+    const inserts = Array.from({ length: count }, (_, index) =>
+      task(index + 1, { dueAt: NOW, startTimeoutMs: HOUR_MS, startBy: NOW + HOUR_MS + index }),
+    );
+    await first.commit(commit(term, { inserts }));
+    const [slow, newest] = [await open(url), await open(url)];
+    const client = knex({ client: 'mysql2', connection: url, pool: { min: 0, max: 2 } });
+    const minuteOf = (at: number | null | undefined) => Math.floor(((at ?? 0) - THEN) / MINUTE_MS);
+    const limitOf = async (seq: number) => (await first.readTask(`t-${seq}`))?.task.startBy;
+    try {
+      // It stands still in a slice that is not the first.
+      const holder = await client.transaction();
+      await holder('task').where({ seq: count }).forUpdate().select();
+      const following = slow.takeTerm('m-2', THEN).catch(() => undefined);
+      const isBlocked = async (): Promise<boolean> => {
+        const [rows] = await client.raw(`SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'`);
+        return Number(rows[0].Value) > 0;
+      };
+      while (!(await isBlocked()));
+      const [moved, yetToMove] = [await limitOf(1), await limitOf(count)];
+      const taken = newest.takeTerm('m-3', THEN + 100);
+      await holder.rollback();
+      await Promise.all([following, taken]);
+      expect(minuteOf(moved), 'a slice that is done').to.equal(60);
+      expect(minuteOf(yetToMove)).to.equal(120);
+      const later = THEN + 2 * HOUR_MS;
+      const limited = await newest.loadOverdue(later, later, count + 1);
+      expect(limited).to.have.length(count);
+      expect(new Set(limited.map(({ startBy }) => minuteOf(startBy)))).to.deep.equal(new Set([60]));
+    } finally {
+      await client.destroy();
+    }
+  });
+
   it('is not followed by a master whose term has ended', async () => {
     const url = await server.url();
     const first = await open(url);

@@ -20,6 +20,9 @@ const SOON_MS = 1_000;
 /** Rows that are looked at, and written, at once: there may be millions. */
 const SLICE_COUNT = 1_000;
 
+/** Stands before all names of tables: by when tasks are to begin, of those that are due. */
+const LIMITS = ' limits';
+
 const bySeq = [{ name: 'seq', kind: 'integer' }] as const;
 
 /**
@@ -29,7 +32,7 @@ const bySeq = [{ name: 'seq', kind: 'integer' }] as const;
 interface Following {
   readonly now: number;
   readonly aliveAt: number;
-  /** Tables before it are done, by name. */
+  /** Tables before it are done, by name; or `LIMITS`. */
   readonly table: string;
   /** Rows up to here are done, by their time as it was. */
   readonly after: Position;
@@ -50,6 +53,7 @@ export async function followClock(
   const follow = async (following: Following): Promise<void> => {
     const places = placesOf(database.dialect, history.segments.of(ns), ns);
     let at = following;
+    if (at.table === LIMITS) await followLimits(database, terms, began, at);
     for (const place of places.filter(({ table }) => table >= following.table)) {
       const { table } = place;
       if (table !== at.table) at = { ...at, table, after: start(at.now) };
@@ -66,16 +70,40 @@ export async function followClock(
   const backMs = aliveAt - now;
   if (backMs < CLOCK_SKEW_MS) return;
   log.warn('the clock was set back: due times follow it', { event: 'clock', ms: backMs });
-  const following = { now, aliveAt, table: 'task', after: start(now) };
-  const limits: Statement = {
-    sql: `UPDATE ${database.dialect.readBy('task', 'task_ns_end')} SET end_by = end_by - ?
-          WHERE ns = ? AND end_by IS NOT NULL AND due_at <= ?
-          AND (deadline_at IS NULL OR end_by < deadline_at)`,
-    runs: [[backMs, ns, aliveAt]],
-    touches: null,
-  };
-  await terms.write([began], [limits, remember(ns, following)]);
+  const following = { now, aliveAt, table: LIMITS, after: start(now) };
+  await terms.write([began], [remember(ns, following)]);
   await follow(following);
+}
+
+/** Before due times move: they tell which of these tasks were due. A slice at a time, as below. */
+async function followLimits(
+  database: Database,
+  terms: Terms,
+  began: Heading,
+  following: Following,
+): Promise<void> {
+  const { ns } = began;
+  const { now, aliveAt } = following;
+  const rows = database.dialect.readBy('task', 'task_ns_end');
+  for (let after = following.after.time; ; ) {
+    const [bound] = await database.rows(
+      `SELECT end_by FROM ${rows} WHERE ns = ? AND end_by > ?
+       ORDER BY end_by LIMIT 1 OFFSET ${SLICE_COUNT - 1}`,
+      [ns, after],
+    );
+    const last = (bound?.['end_by'] ?? Number.MAX_SAFE_INTEGER) as number;
+    const slice: Statement = {
+      sql: `UPDATE ${rows} SET end_by = end_by - ?
+        WHERE ns = ? AND end_by > ? AND end_by <= ? AND due_at <= ?
+        AND (deadline_at IS NULL OR end_by < deadline_at)`,
+      runs: [[aliveAt - now, ns, after, last, aliveAt]],
+      touches: null,
+    };
+    after = last;
+    const at = { ...following, after: { time: last, seq: 0 } };
+    await terms.write([{ ...began, now }], [slice, remember(ns, at)]);
+    if (bound === undefined) return;
+  }
 }
 
 /** What is due now is due: only later times move. */
