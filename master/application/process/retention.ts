@@ -5,11 +5,13 @@ import type { Duties, Duty, Found } from './duties.ts';
 import type { Part } from './lifecycle.ts';
 
 const PERIOD_MS = 3_600_000;
+/** After the start, which has other things to do: a master may be started anew more often than each hour. */
+const FIRST_MS = 300_000;
 const DAY_MS = 86_400_000;
 
 const all = (count: number): Found => ({ foundCount: count, doneCount: count });
 
-/** Runs every hour. A failure is logged and tried again. */
+/** Runs every hour, and a few minutes after the start. A failure is logged and tried again. */
 export function retention(options: {
   readonly store: Pick<Store, 'prepareSegments' | 'dropSegments' | 'learnIds'>;
   readonly clock: Clock;
@@ -65,7 +67,7 @@ export function retention(options: {
   return {
     start: () => {
       const now = clock.now();
-      callOff = clock.wakeAt(now + PERIOD_MS, () => void run());
+      callOff = clock.wakeAt(now + FIRST_MS, () => void run());
       // It takes long where there is much.
       void learn(now);
     },

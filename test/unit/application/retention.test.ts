@@ -34,6 +34,21 @@ class FullStore extends MemoryStore {
 }
 
 describe('retention', () => {
+  it('is seen to a few minutes after the start: a master that is started again and again drops history too', async () => {
+    const clock = new ManualClock();
+    const store = new MemoryStore();
+    await store.prepareSegments(clock.now() - 40 * DAY_MS);
+    const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
+    const duties = new Duties(clock);
+    const days = { short: 2, normal: 7, long: 90 };
+    const upkeep = retention({ store, clock, log, duties, days });
+    await upkeep.start();
+    await clock.pass(5 * 60_000);
+    await upkeep.stop();
+    const dropping = duties.views().find(({ name }) => name === 'retention');
+    expect(dropping?.last).to.include({ foundCount: 2, doneCount: 2 });
+  });
+
   it('drops what is past it also where there is no room for the next segment, and tries again each hour', async () => {
     const clock = new ManualClock();
     const store = new FullStore();
@@ -50,7 +65,7 @@ describe('retention', () => {
     });
     await upkeep.start();
 
-    await clock.pass(HOUR_MS);
+    await clock.pass(5 * 60_000);
     const work = ['prepare', 'drop', 'drop', 'drop'];
     expect(store.asked.splice(0), 'each class once').to.deep.equal(work);
     expect(said.splice(0)).to.deep.equal([
