@@ -28,7 +28,7 @@ import type { ListedSegment } from './segments.ts';
 import { attemptList, attemptOf } from './tables/attempt.ts';
 import { tables } from './tables/all.ts';
 import { notificationOf, outboxOf, selectBytes, selectList } from './tables/history.ts';
-import { taskOf } from './tables/task.ts';
+import { liveList, taskOf } from './tables/task.ts';
 
 /** Ids looked up by one statement, in many tables at once. */
 const ID_COUNT = 256;
@@ -41,8 +41,6 @@ const VALUE_COUNT = 8_192;
 const COUNTED_COUNT = 5_000;
 /** Attempts read by one statement: their errors may be large. */
 const ATTEMPT_COUNT = 50;
-
-const wholeLive = selectList('live', 'whole');
 
 type Reads = Pick<
   TaskStore,
@@ -90,7 +88,7 @@ export class Queries implements Reads {
 
   async loadActive(): Promise<Task[]> {
     const rows = await this.#engine.rows(
-      `SELECT ${wholeLive} FROM ${this.#dialect.readBy('task', 'task_queue')}
+      `SELECT ${liveList} FROM ${this.#dialect.readBy('task', 'task_queue')}
        WHERE state IN ('offered', 'running') AND seq BETWEEN ? AND ?`,
       this.#numbers,
     );
@@ -171,7 +169,7 @@ export class Queries implements Reads {
     wanted: readonly { readonly where: Read; readonly after: Position | null }[],
     limit: number,
   ): Promise<Task[][]> {
-    const select = `SELECT ${wholeLive} FROM ${this.#dialect.readBy('task', index)}`;
+    const select = `SELECT ${liveList} FROM ${this.#dialect.readBy('task', index)}`;
     const found = await this.#engine.rowsOfEach(
       wanted.map(({ where, after }) => {
         const { sql, values } = isBeyond(order, after);
@@ -205,7 +203,7 @@ export class Queries implements Reads {
     const isCounting =
       pausedTypes.length === 0 ? '' : `AND type NOT IN ${placeholders(1, pausedTypes.length)}`;
     const rows = await this.#engine.rows(
-      `SELECT ${wholeLive} FROM ${this.#dialect.readBy('task', 'task_ns_end')}
+      `SELECT ${liveList} FROM ${this.#dialect.readBy('task', 'task_ns_end')}
        WHERE ns = ? AND end_by <= ? AND (end_by <= ? ${isCounting} OR deadline_at <= ?)
        AND state = 'waiting' LIMIT ?`,
       [this.#ns, now, startClock, ...pausedTypes, now, limit],
