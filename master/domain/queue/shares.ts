@@ -9,6 +9,7 @@
  *
  * Like those of all tasks (`agenda.ts`) its agendas hold lower bounds: a pass only grows.
  */
+import { LANES_MAX } from '../bounds.ts';
 import { Agenda, OUT, type Rank, rankOf, type Standing } from './agenda.ts';
 import { headOfLane, type Junction, type Kind, type Lane } from './lane.ts';
 import type { Task } from '../model/task.ts';
@@ -48,6 +49,8 @@ export class Shares {
   /** Where the turn began that was taken last. */
   #begunAt = 0;
   readonly #shares = new Map<string, Share>();
+  /** Those without a lane, which has gone to make room; the longest so first. */
+  readonly #gone = new Set<Share>();
   readonly #lanes = new Map<Lane, LaneTurn>();
   readonly #kinds = new Map<Kind, KindTurn[]>();
   readonly #junctions = new WeakMap<Junction, Agenda<KindTurn, Turn>>();
@@ -62,15 +65,12 @@ export class Shares {
     this.#weights = new Map(Object.entries(weights));
   }
 
-  get groupCount(): number {
-    return this.#shares.size;
-  }
-
   add(lane: Lane): void {
     const { group, kind } = lane;
     const share = this.#shares.get(group) ?? { group, pass: 0, laneCount: 0 };
     share.laneCount++;
     this.#shares.set(group, share);
+    this.#gone.delete(share);
     this.#lanes.set(lane, { lane, share, ...OUT });
     if (!this.#kinds.has(kind)) this.#kinds.set(kind, this.#stand(kind));
     this.announce(lane);
@@ -83,7 +83,7 @@ export class Shares {
     const stands = this.#standsOf(kind);
     stands[0]?.open.remove(turn);
     this.#lanes.delete(lane);
-    if (--turn.share.laneCount === 0) this.#shares.delete(lane.group);
+    if (--turn.share.laneCount === 0) this.#retire(turn.share);
     if (kind.lanes.size > 0) return;
     for (const stand of stands) this.#at(stand.junction).remove(stand);
     this.#kinds.delete(kind);
@@ -145,6 +145,16 @@ export class Shares {
         yield { agenda: stand.open, queue: turn, rank, of };
         yield { agenda: this.#at(stand.junction), queue: stand, rank, of };
       }
+    }
+  }
+
+  /** What it has had is remembered for as long as that says anything: it may come back at once. */
+  #retire(share: Share): void {
+    this.#gone.add(share);
+    for (const gone of this.#gone) {
+      if (gone.pass > this.#begunAt && this.#gone.size <= LANES_MAX) return;
+      this.#gone.delete(gone);
+      this.#shares.delete(gone.group);
     }
   }
 

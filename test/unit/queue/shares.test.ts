@@ -1,8 +1,10 @@
 /** Fair shares: the groups of a type take turns by their weights, and each group keeps its own order. */
 import { expect } from 'chai';
-import { array, assert, integer, nat, property, record } from 'fast-check';
+import { array, assert, constantFrom, integer, nat, property, record, subarray } from 'fast-check';
 import type { NewTask } from '../../../master/domain/events.ts';
-import { HOUR, offers, Scheduler, SECOND } from '../../helpers/domain.ts';
+import type { Task } from '../../../master/domain/model/task.ts';
+import { comesFirst } from '../../../master/domain/queue/agenda.ts';
+import { HOUR, offers, Scheduler, SECOND, sent } from '../../helpers/domain.ts';
 import { noRows } from '../../helpers/task.ts';
 
 const TYPE = 'echo';
@@ -183,6 +185,22 @@ describe('groups of a type with fair_by', () => {
     expect(done).to.equal(10);
   });
 
+  it('begin no new turn by giving up their place for want of room', () => {
+    const scheduler = fair({}, { laneCountMax: 2 });
+    scheduler.connect('x', { types: [TYPE, 'plain'] });
+    submit(scheduler, 'many', 40);
+    const order: string[] = [];
+    for (let count = 0; count < 20; count++) {
+      // Whoever has something at that moment keeps his place, and the other is refused.
+      submit(scheduler, 'other', 1, { type: 'plain', priority: 3600 });
+      order.push(...runSome(scheduler, 1));
+      submit(scheduler, 'single', 1);
+      order.push(...runSome(scheduler, 1));
+    }
+    expect(countOf(order, 'other')).to.be.at.least(2);
+    expect(countOf(order, 'single')).to.be.within(5, countOf(order, 'many') + 1);
+  });
+
   it('come after an older task of another type, and before a newer one', () => {
     const scheduler = fair();
     const types = ['echo', 'plain'];
@@ -239,5 +257,63 @@ describe('offers of a type with fair_by', () => {
       expect(offered).to.have.length(executorCount + 60);
     };
     assert(property(cases, run), { numRuns: 20 });
+  });
+
+  it('are the same as by a look at all that waits, whatever has come and gone', () => {
+    const labels = ['a', 'b', 'c'];
+    const operation = record({
+      group: nat(3),
+      type: constantFrom(TYPE, TYPE, 'plain'),
+      requires: subarray(labels, { maxLength: 1 }),
+      ownLabels: subarray(labels, { maxLength: 1 }),
+      priority: integer({ min: -5, max: 5 }),
+      executor: nat(2),
+      what: constantFrom('submit', 'submit', 'submit', 'end', 'end', 'end', 'weigh'),
+    });
+    const all = array(operation, { minLength: 20, maxLength: 80 });
+    const holds = property(all, (operations) => {
+      const scheduler = fair();
+      const passes = new Map<string, number>();
+      let weights: Record<string, number> = {};
+      let begun = 0;
+      const executors = [[], ['a'], ['a', 'b', 'c']].map((own, index) => {
+        scheduler.connect(`x${index}`, { types: [TYPE, 'plain'], labels: own });
+        return { id: `x${index}`, own };
+      });
+      const taken = (task: Task) => {
+        if (task.type !== TYPE) return;
+        const { group } = task.user;
+        begun = Math.max(begun, passes.get(group) ?? 0);
+        passes.set(group, begun + 1 / (weights[group] ?? 1));
+      };
+      const inOrder = (a: Task, b: Task) => (comesFirst(a, b) ? -1 : 1);
+      const passOf = ({ user }: Task) => passes.get(user.group) ?? 0;
+      for (const { what, group, executor, type, requires, ownLabels, priority } of operations) {
+        scheduler.now += 500;
+        const { id, own } = executors[executor] ?? { id: '', own: [] };
+        if (what === 'weigh') {
+          weights = { g0: 1 + group, g1: 3 };
+          share(scheduler, weights);
+        } else if (what === 'submit') {
+          const fields = { type, requires, labels: ownLabels, priority };
+          for (const { task } of sent(submit(scheduler, `g${group}`, 1, fields), 'assign'))
+            taken(task);
+        } else if (scheduler.executor(id).occupation !== null) {
+          const waiting = [...scheduler.state.tasks.values()].filter(
+            (task) =>
+              task.state === 'waiting' && task.requires.every((label) => own.includes(label)),
+          );
+          const [oldest] = waiting.sort(inOrder);
+          const ofType = waiting.filter((task) => task.type === oldest?.type);
+          const isShared = oldest?.type === TYPE;
+          const [next] = isShared ? ofType.sort((a, b) => passOf(a) - passOf(b)) : [oldest];
+          if (!scheduler.executor(id).occupation?.accepted) scheduler.accept(id);
+          const [assign] = sent(scheduler.end(id), 'assign');
+          expect(assign?.task.id).to.equal(next?.id);
+          if (assign !== undefined) taken(assign.task);
+        }
+      }
+    });
+    assert(holds, { numRuns: 100 });
   });
 });
