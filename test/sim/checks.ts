@@ -2,14 +2,12 @@
  * Compares a master's memory with the rows, at the end of a turn: everything it has decided is
  * committed then, and nothing is stepped. That is when they must agree.
  */
-import { mayRun } from '../../master/domain/model/executor.ts';
 import { violations } from '../../master/domain/state/invariants.ts';
-import { isBefore } from '../../master/domain/queue/window.ts';
-import { groupHasRoom, hasRoom } from '../../master/domain/limits/quota.ts';
 import { startClock, type State } from '../../master/domain/state/state.ts';
 import { holderOf } from '../../master/domain/steps/occupation.ts';
 import { isStartOverdue, type Task } from '../../master/domain/model/task.ts';
 import type { Ledger } from './ledger.ts';
+import { OrderCheck } from './checks/order.ts';
 import type { Process, World } from './world.ts';
 
 /** Ticks in which a task that became due in the store only must have been found. */
@@ -25,9 +23,8 @@ export class TurnCheck {
   readonly #process: Process;
   readonly #world: World;
   readonly #ledger: Ledger;
+  readonly #order: OrderCheck;
   #lastTickAt = 0;
-  /** Lanes of which nothing could be offered after the last turn, by what is set for their types. */
-  #shut = new Set<number>();
   #term = 0;
   /** Since when this master has known of its tasks: before that nobody could end them. */
   #termSince = 0;
@@ -43,6 +40,7 @@ export class TurnCheck {
     this.#process = process;
     this.#world = process.world;
     this.#ledger = ledger;
+    this.#order = new OrderCheck(process, ledger);
   }
 
   check(state: State): void {
@@ -63,8 +61,7 @@ export class TurnCheck {
     for (const { invariant, what } of violations(state)) this.#world.violate(invariant, what);
     checkMirror(this.#process, this.#ledger, state);
     checkCounts(this.#world, this.#ledger, state);
-    checkOrder(this.#process, this.#ledger, state, this.#shut);
-    this.#shut = shutLanes(state);
+    this.#order.check(state);
     const resumedAt = this.#process.resumedAt + aheadMs;
     checkTimely(this.#world, state, Math.max(this.#termSince, resumedAt));
     if (state.lastTickAt !== this.#lastTickAt) {
@@ -209,51 +206,6 @@ function checkCounts(world: World, ledger: Ledger, state: State): void {
   for (const [key, count] of counts) world.violate('S3', `lane ${key} of ${count} is unknown`);
 }
 
-function shutLanes({ lanes, quotas }: State): Set<number> {
-  const shut = [...lanes.values()].filter(({ kind, quota }) => {
-    const ofType = quotas.get(kind.type);
-    return (ofType && !hasRoom(ofType)) || (quota !== null && !groupHasRoom(quota));
-  });
-  return new Set(shut.map(({ id }) => id));
-}
-
-/** I10: what was offered in this turn came first among what its executor might have had. */
-function checkOrder(
-  process: Process,
-  ledger: Ledger,
-  state: State,
-  shutBefore: ReadonlySet<number>,
-): void {
-  const { world } = process;
-  const allOffered = ledger.takeOffered();
-  const shut = shutLanes(state);
-  // After the process stood still, some executors are roused by the next tick only.
-  if (state.deadlines.nextAt() <= state.lastTickAt) return;
-  for (const offered of allOffered) {
-    const executor = state.executors.get(offered.executorId ?? '');
-    const row = ledger.live.get(offered.seq);
-    if (executor === undefined || row?.attempt !== offered.attempt) continue;
-    const offeredAt = process.worldTimeOf(offered.offeredAt ?? process.now());
-    for (const lane of state.lanes.values()) {
-      if (executor.poolKey === '' || !mayRun(executor, lane.kind)) continue;
-      if (shut.has(lane.id) || shutBefore.has(lane.id)) continue;
-      for (const other of lane.ready) {
-        if (!isBefore(positionOf(other), positionOf(offered))) break;
-        const writtenAt = ledger.visibleSince(other);
-        const wasDueFirst = other.dueAt <= offered.dueAt;
-        const sinceAt = wasDueFirst
-          ? writtenAt
-          : Math.max(writtenAt, process.worldTimeOf(other.dueAt));
-        // What became visible together may be told apart by chance.
-        if (sinceAt + 200 > offeredAt) continue;
-        if ((executor.coolDowns.get(other.id) ?? 0) > state.lastTickAt) continue;
-        const what = `${offered.id} went to ${executor.id} before ${other.id}`;
-        world.violate('I10', `${what}, which was there since ${sinceAt}`);
-      }
-    }
-  }
-}
-
 /**
  * T1: nothing outlives its time in memory: a timer that was lost shows here, not hours later.
  * T5: what was told to end is over a grace and a lease later, whatever its executor does.
@@ -301,8 +253,4 @@ function checkTimely(world: World, state: State, termSince: number): void {
       if (isOver(toldAt, limitMs)) world.violate('T5', what('grace and its lease'));
     }
   }
-}
-
-function positionOf(task: Task): { time: number; seq: number } {
-  return { time: task.orderTime, seq: task.seq };
 }

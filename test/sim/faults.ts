@@ -49,6 +49,8 @@ export interface Settings {
   readonly hasOperator: boolean;
   /** Whether somebody sets limits for types, and pauses them. */
   readonly limitsTypes: boolean;
+  /** Whether the groups of all types take turns. */
+  readonly sharesTypes: boolean;
   /** How far the wall clock of the masters' machine is set, and not that of the database. */
   readonly wallAheadMs: number;
   /** How far, and in what order, the wall clocks of all machines are set while the storm lasts. */
@@ -104,6 +106,7 @@ export function settingsFor(seed: number, faults?: FaultClasses): Settings {
     flipsReadiness: seed % 4 === 2,
     limitsStarts: seed % 3 === 0,
     limitsTypes: seed % 3 === 2 || seed % 12 === 9,
+    sharesTypes: seed % 4 === 0 || seed % 4 === 3,
     hasOperator: seed % 4 === 1 || seed % 12 === 6,
     wallStepsMs: seed % 7 === 3 ? stepsOf(seed) : [],
     wallAheadMs: wallAheadOf(seed),

@@ -9,6 +9,7 @@ import { executorMutants } from './mutants/executor.ts';
 import { queueMutants } from './mutants/queue.ts';
 import { clockMutants } from './mutants/clock.ts';
 import { sessionMutants } from './mutants/session.ts';
+import { shareMutants } from './mutants/shares.ts';
 import { settingsMutants } from './mutants/settings.ts';
 import { typeMutants } from './mutants/types.ts';
 import {
@@ -370,6 +371,7 @@ function mutantList(): Mutant[] {
     ...clockMutants(),
     ...sessionMutants(),
     ...settingsMutants(),
+    ...shareMutants(),
     ...typeMutants(),
   ];
 }

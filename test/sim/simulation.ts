@@ -82,7 +82,7 @@ class Run {
     const executorIds = () => this.#fleet.ids;
     this.#clients = new Clients({ world, settings, ledger, faults, master, executorIds });
     this.#operator = new Operator({ world, ledger, seed: settings.seed, master });
-    this.#typeOperator = new TypeOperator({ world, ledger, seed: settings.seed, master });
+    this.#typeOperator = new TypeOperator({ world, ledger, settings, master });
   }
 
   async storm(): Promise<void> {
@@ -90,7 +90,7 @@ class Run {
     this.#fleet.start(this.#settings.executorCount);
     this.#clients.start();
     if (this.#settings.hasOperator) this.#operator.start();
-    if (this.#settings.limitsTypes) this.#typeOperator.start();
+    if (this.#settings.limitsTypes || this.#settings.sharesTypes) this.#typeOperator.start();
     this.#setWallLater();
     this.#disturbLater();
     await this.#world.run(this.#settings.stormMs, () => false);

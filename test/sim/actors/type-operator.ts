@@ -1,8 +1,9 @@
 /**
- * Somebody who sets limits for types, pauses them and takes both back. Chance of its own: the rest of a
- * run is drawn as without it.
+ * Somebody who shares types among groups, sets limits for them, pauses them, and takes all of it back. Chance of
+ * its own: the rest of a run is drawn as without it.
  */
 import type { Event } from '../../../master/domain/events.ts';
+import type { Settings } from '../faults.ts';
 import type { Ledger } from '../ledger.ts';
 import { Random } from '../random.ts';
 import type { World } from '../world.ts';
@@ -22,33 +23,42 @@ export class TypeOperator {
   readonly #ledger: Ledger;
   readonly #random: Random;
   readonly #master: () => MasterProcess | null;
+  readonly #setsLimits: boolean;
+  /** In all that it says of a type: what groups have had would begin anew. */
+  readonly #shares: object;
   #isActive = false;
   #isCalm = false;
 
   constructor(options: {
     world: World;
     ledger: Ledger;
-    seed: number;
+    settings: Settings;
     master: () => MasterProcess | null;
   }) {
     this.#world = options.world;
     this.#ledger = options.ledger;
-    this.#random = new Random(options.seed ^ 0x7e9e);
+    const { seed, limitsTypes, sharesTypes } = options.settings;
+    this.#random = new Random(seed ^ 0x7e9e);
     this.#master = options.master;
+    this.#setsLimits = limitsTypes;
+    const weights = { g: 1 + (seed % 3), h: 1 + ((seed >> 2) % 3) };
+    this.#shares = sharesTypes ? { fair_by: 'group', group_weights: weights } : {};
   }
 
   start(): void {
     this.#isActive = true;
-    this.#decideLater();
+    if (this.#setsLimits) this.#decideLater();
+    else for (const name of TYPES) this.#insist(name, this.#textOf({}));
   }
 
   /** Nothing stays paused, and there is room for what is to end by then. */
   calmDown(): void {
     if (!this.#isActive) return;
     this.#isCalm = true;
+    if (!this.#setsLimits) return;
     for (const name of TYPES) {
       const max = this.#random.pick([null, 2, 3]);
-      this.#insist(name, textOf({ max_running: max, per_group: { max_running: max } }));
+      this.#insist(name, this.#textOf({ max_running: max, per_group: { max_running: max } }));
     }
   }
 
@@ -83,7 +93,7 @@ export class TypeOperator {
       max_waiting: random.pick([null, null, 5]),
       per_group: random.pick([null, { max_running: 1 }, { max_running: 2, max_waiting: 3 }]),
     };
-    return { type: 'typeSet', name, text: textOf(limits), expect: null };
+    return { type: 'typeSet', name, text: this.#textOf(limits), expect: null };
   }
 
   #say(change: Change): void {
@@ -94,6 +104,8 @@ export class TypeOperator {
       asked.catch(() => undefined);
     });
   }
-}
 
-const textOf = (limits: object): string => JSON.stringify({ limits });
+  #textOf(limits: object): string {
+    return JSON.stringify({ limits, ...this.#shares });
+  }
+}
