@@ -26,12 +26,15 @@ class Bench {
   readonly queue: ReceiverQueue<Item>;
   readonly begun: Turn<Item>[] = [];
   readonly putOff: string[] = [];
+  /** What is to follow. */
+  soon: (() => void)[] = [];
 
   constructor(change: Partial<ReceiverLimits> = {}) {
     this.queue = new ReceiverQueue<Item>({
       limits: { ...limits, ...change },
       start: (turn) => this.begun.push(turn),
       putOff: ({ name }, isFailing) => this.putOff.push(isFailing ? name : `${name}?`),
+      soon: (call) => this.soon.push(call),
       compare: (a, b) => a.rank - b.rank,
     });
   }
@@ -257,5 +260,24 @@ describe('receiver queue', () => {
     bench.settle('1', 'well');
     bench.settle('2', 'well');
     expect(bench.names()).to.deep.equal([]);
+  });
+
+  it('puts off some at a time where thousands wait for a host that fails', () => {
+    const bench = new Bench();
+    bench.prove('a');
+    for (let rank = 0; rank < 1_000; rank++) bench.add(`${rank}`, 'a', rank);
+    for (const name of ['0', '1']) bench.settle(name, 'silent');
+    const counts = [bench.putOff.length];
+    bench.add('late', 'a');
+    expect(bench.putOff, 'it is being dealt with').to.have.length(counts[0] ?? 0);
+    while (bench.soon.length > 0) {
+      for (const call of bench.soon.splice(0)) call();
+      counts.push(bench.putOff.length);
+    }
+    for (const [place, count] of counts.entries()) {
+      expect(count - (counts[place - 1] ?? 0)).to.be.at.most(256);
+    }
+    // Of 1,001 two were tried, one is under way, and three may wait.
+    expect(bench.putOff).to.have.length(1_001 - 2 - 1 - 3);
   });
 });

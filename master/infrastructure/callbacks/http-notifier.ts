@@ -85,6 +85,7 @@ export class HttpNotifier {
       limits: RECEIVER_LIMITS,
       start: (turn) => void this.#try(turn),
       putOff: (delivery, isFailing) => this.#putOff(delivery, isFailing),
+      soon: (call) => options.clock.soon(call),
       compare: (a, b) => order(a.notification, b.notification),
     });
   }

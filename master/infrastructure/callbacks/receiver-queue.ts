@@ -51,9 +51,14 @@ export interface ReceiverQueueOptions<T> {
   readonly start: (turn: Turn<T>) => void;
   /** Called for an item that was taken out of the queue without a turn. */
   readonly putOff: (item: T, isFailing: boolean) => void;
+  /** Calls once, after what is going on now. */
+  readonly soon: (call: () => void) => void;
   /** Negative: `a` should have its turn before `b`. Asked where not all can be kept. */
   readonly compare: (a: T, b: T) => number;
 }
+
+/** Put off in one go: thousands may wait for a host that fails. */
+const PUT_OFF_COUNT_MAX = 256;
 
 class Share {
   readonly #limits: ShareLimits;
@@ -147,6 +152,8 @@ export class ReceiverQueue<T> {
   readonly #readySlow = new Set<Origin<T>>();
   readonly #turns = new HostTurns<Host<T>>();
   #unprovenWaitingCount = 0;
+  /** Hosts of which more are put off soon. */
+  readonly #crowded = new Set<Host<T>>();
 
   constructor(options: ReceiverQueueOptions<T>) {
     this.#options = options;
@@ -331,12 +338,26 @@ export class ReceiverQueue<T> {
 
   /** Hosts that do not answer must not fill the memory in which the others wait. */
   #keepWithinBounds(host: Host<T>): void {
-    const { failingHostWaitingMax, unprovenWaitingMax } = this.#options.limits;
-    while (host.isFailing && host.waitingCount > failingHostWaitingMax) this.#putOffOneOf(host);
-    while (this.#unprovenWaitingCount > unprovenWaitingMax) {
-      const other = host.waitingCount > 1 ? undefined : this.#turns.leastWanted();
-      this.#putOffOneOf(other ?? host);
+    if (this.#crowded.has(host)) return;
+    for (let count = 0; count < PUT_OFF_COUNT_MAX; count++) {
+      const crowded = this.#crowdedAt(host);
+      if (crowded === null) return;
+      this.#putOffOneOf(crowded);
     }
+    this.#crowded.add(host);
+    this.#options.soon(() => {
+      this.#crowded.delete(host);
+      this.#keepWithinBounds(host);
+    });
+  }
+
+  /** For which too many wait: this host, or another that is wanted less; null: none. */
+  #crowdedAt(host: Host<T>): Host<T> | null {
+    const { failingHostWaitingMax, unprovenWaitingMax } = this.#options.limits;
+    if (host.isFailing && host.waitingCount > failingHostWaitingMax) return host;
+    if (this.#unprovenWaitingCount <= unprovenWaitingMax) return null;
+    const other = host.waitingCount > 1 ? undefined : this.#turns.leastWanted();
+    return other ?? host;
   }
 
   /** Of the origin with the most, the one whose turn is farthest off. */
