@@ -35,6 +35,7 @@ const byCode: Readonly<Record<number, ExitCode>> = {
   403: ExitCode.usage,
   404: ExitCode.notFound,
   409: ExitCode.conflict,
+  412: ExitCode.conflict,
   413: ExitCode.usage,
   502: ExitCode.unreachable,
   503: ExitCode.unreachable,

@@ -5,6 +5,7 @@ import { doctorCommand } from './doctor-command.ts';
 import { executorCommand } from './executor-command.ts';
 import { addSettings, devCommand, listenForSignals, masterCommand } from './master-command.ts';
 import { namespaceCommand } from './namespace-command.ts';
+import { typeCommand } from './type/type-command.ts';
 import { taskCommand } from './task/task-command.ts';
 
 const HELP = `
@@ -47,6 +48,7 @@ export function program(): Command {
     devCommand(),
     masterCommand(),
     taskCommand(),
+    typeCommand(),
     executorCommand(),
     namespaceCommand(),
     doctorCommand(),

@@ -26,6 +26,7 @@ export interface Call {
   /** One that every answer to it has: what has it not does not come from a master. */
   readonly field: string;
   readonly query?: object;
+  readonly headers?: Readonly<Record<string, string>>;
   /** A value, or JSON text. */
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
@@ -148,7 +149,7 @@ export class ApiCaller {
     });
   }
 
-  async tryOnce({ method, path, field, query, body, signal }: Call): Promise<unknown> {
+  async tryOnce({ method, path, field, query, headers, body, signal }: Call): Promise<unknown> {
     let answer: AxiosResponse<string>;
     try {
       this.#axios ??= connection(this.#defaults);
@@ -157,9 +158,9 @@ export class ApiCaller {
         url: path,
         ...(query && { params: query }),
         ...(signal && { signal }),
+        headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
         ...(body !== undefined && {
           data: typeof body === 'string' ? body : JSON.stringify(body),
-          headers: { 'content-type': 'application/json' },
         }),
       });
     } catch (error) {

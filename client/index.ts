@@ -14,6 +14,10 @@ export type {
   TaskList,
   TaskSummary,
   TaskView,
+  TypeDefinition,
+  TypeOverrideRequest,
+  TypePauseRequest,
+  TypeView,
   UserInfo,
 } from '@soda-scheduler/protocol';
 export { rawJson } from '@soda-scheduler/protocol';
@@ -26,4 +30,5 @@ export { SodaError } from './soda-error.ts';
 export type { AbsenceOptions, CallOptions } from './api-call.ts';
 export type { ExecutorCalls } from './executors.ts';
 export type { NamespaceCalls } from './namespaces.ts';
+export type { AtVersion, TypeCalls } from './types.ts';
 export type { PatientOptions, WaitOptions } from './waiting.ts';

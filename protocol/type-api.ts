@@ -174,6 +174,13 @@ export const typeList = z.object({
   next_cursor: z.string().nullable().describe('Where the next page begins; null: the last.'),
 });
 
+export const typePutQuery = z.strictObject({
+  dry_run: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe('true: says what it would be, and changes nothing.'),
+});
+
 export const typeDeleteQuery = z.strictObject({
   force: z
     .enum(['true', 'false'])

@@ -14,5 +14,20 @@ export const taskStates = [
   'expired',
 ] as const;
 
+/** What a type is defined by, in the order of the documentation. */
+export const typeDefinitionKeys = [
+  'description',
+  'owner',
+  'defaults',
+  'params_schema',
+  'limits',
+  'uses',
+  'needs',
+  'fair_by',
+  'group_weights',
+  'route',
+  'pull',
+] as const;
+
 /** What can become of a callback once its task has ended. */
 export const notificationStates = ['pending', 'delivered', 'gave_up'] as const;

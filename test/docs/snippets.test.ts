@@ -17,6 +17,7 @@ const followed = [
   'README.md',
   'docs/tutorial.md',
   'docs/how-to/write-an-executor.md',
+  'docs/how-to/types.md',
   'docs/how-to/namespaces.md',
   'docs/http-api.md',
   'docs/callbacks.md',

@@ -8,6 +8,7 @@ import {
   typeListQuery,
   typeOverrideRequest,
   typePauseRequest,
+  typePutQuery,
   typeView,
 } from '@soda-scheduler/protocol/schemas';
 import type { MasterHandle } from '../../application/master-handle.ts';
@@ -61,12 +62,16 @@ function definitionRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
       role: 'admin',
       summary: 'Define a type, all of it: what is left out is not set any more.',
       headers: ifMatch,
+      query: typePutQuery,
       body: { schema: typeDefinition, bytesMax: HTTP_LIMITS.typeBytesMax, optional: true },
       replies: { done: typeView, created: typeView },
       handle: (request, master) => {
         const name = nameOf(request);
         const body = validate(typeDefinition, request.body, refuseUnbuilt);
         const text = definitionText(name, body, master.settings(), refusalOf);
+        if (checkShape(typePutQuery, request.query).dry_run === 'true') {
+          return shown(asIf(master, name, text));
+        }
         return changed(master, { type: 'typeSet', name, text, expect: versionOf(request) });
       },
     },
@@ -143,6 +148,12 @@ function overrideRoutes(): NamespaceRoute[] {
         changed(master, { type: 'typeOverridden', name: nameOf(request), layer: null }),
     },
   ];
+}
+
+/** What it would be. */
+function asIf(master: MasterHandle, name: string, text: string): SeenType {
+  const seen = master.seenType(name) ?? UNSEEN;
+  return { ...seen, taskType: { ...(master.typeOf(name) ?? unregistered(name)), text } };
 }
 
 const UNSEEN = { waitingCount: 0, runningCount: 0, executorCount: 0 };

@@ -1,0 +1,116 @@
+/** Definitions of types as people write them: in files, as `key=value`, and as what has changed. */
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import type { TypeDefinition, TypeView } from '@soda-scheduler/client';
+import { typeDefinitionKeys } from '@soda-scheduler/protocol';
+import { ExitCode, Failure } from '../exit-code.ts';
+
+type Fields = Record<string, unknown>;
+export type NamedDefinition = TypeDefinition & { readonly type: string };
+
+export interface Change {
+  /** `limits.max_running`. */
+  readonly path: string;
+  /** Undefined: it was not set, or is not set any more. */
+  readonly from: unknown;
+  readonly to: unknown;
+}
+
+/** What of a view was defined, in the order of the documentation. */
+export function definitionOf(view: TypeView): TypeDefinition {
+  const said = typeDefinitionKeys.filter((key) => view[key] !== undefined);
+  return Object.fromEntries(said.map((key) => [key, view[key]]));
+}
+
+/** What is in a file, or comes from stdin for `-`: YAML or JSON, one document or several, or a list. */
+export async function readDefinitions(source: string): Promise<NamedDefinition[]> {
+  const fail = (why: string) => new Failure(`${source}: ${why}`, ExitCode.usage);
+  let written: string;
+  try {
+    written = source === '-' ? await text(process.stdin) : await readFile(source, 'utf8');
+  } catch (error) {
+    throw fail(error instanceof Error ? error.message : String(error));
+  }
+  const { parseAllDocuments } = await import('yaml');
+  const documents = parseAllDocuments(written);
+  const found: unknown[] = [];
+  for (const document of 'empty' in documents ? [] : documents) {
+    const [error] = document.errors;
+    if (error !== undefined) throw fail(error.message);
+    const value: unknown = document.toJS();
+    if (value !== null) found.push(...(Array.isArray(value) ? value : [value]));
+  }
+  if (found.length === 0) throw fail('there is no definition in it');
+  const names = new Set<string>();
+  return found.map((value, index) => {
+    const { type } = (typeof value === 'object' && value !== null ? value : {}) as Fields;
+    if (typeof type !== 'string') throw fail(`definition ${index + 1} has no \`type\``);
+    if (names.size === names.add(type).size) throw fail(`${type} is defined twice`);
+    return value as NamedDefinition;
+  });
+}
+
+/** Sets `limits.max_running=5` and the like in place; what has no value is taken away. @throws {Failure} */
+export function assign(fields: object, assignments: readonly string[]): void {
+  for (const assignment of assignments) {
+    const at = assignment.indexOf('=');
+    if (at < 1) throw new Failure(`${assignment}: expected key=value`, ExitCode.usage);
+    const names = assignment.slice(0, at).split('.');
+    const last = names.pop() ?? '';
+    let inner = fields as Fields;
+    for (const name of names) {
+      const next = Object.hasOwn(inner, name) ? inner[name] : undefined;
+      const isFields = typeof next === 'object' && next !== null && !Array.isArray(next);
+      const copy: Fields = isFields ? { ...next } : {};
+      inner[name] = copy;
+      inner = copy;
+    }
+    const value = assignment.slice(at + 1);
+    if (value === '') delete inner[last];
+    else inner[last] = valueOf(value);
+  }
+}
+
+/** JSON where it is such, else text. */
+function valueOf(written: string): unknown {
+  try {
+    return JSON.parse(written);
+  } catch {
+    return written;
+  }
+}
+
+/** By path, what is not the same in both. Lists are compared as a whole. */
+export function changesBetween(before: object, after: object): Change[] {
+  const [from, to] = [leavesOf(before), leavesOf(after)];
+  const paths = [...new Set([...from.keys(), ...to.keys()])];
+  return paths
+    .filter((path) => JSON.stringify(from.get(path)) !== JSON.stringify(to.get(path)))
+    .map((path) => ({ path, from: from.get(path), to: to.get(path) }));
+}
+
+/** `limits.max_running: 5 -> 8` */
+export function changeInWords({ path, from, to }: Change): string {
+  const shown = (value: unknown) => (value === undefined ? 'not set' : JSON.stringify(value));
+  return `${path}: ${shown(from)} -> ${shown(to)}`;
+}
+
+/** What an operator has set, which holds before the definition: a line for each. */
+export function overridesInWords({ overrides }: TypeView): string[] {
+  return overrides.map(({ reason, until, limits, route }) => {
+    const set = [...leavesOf({ ...(limits && { limits }), ...(route && { route }) })];
+    const what = set.map(([path, value]) => `${path} ${JSON.stringify(value)}`).join(', ');
+    return `${what} (override: ${reason}${until === null ? '' : `, until ${until}`})`;
+  });
+}
+
+function leavesOf(fields: object, before = ''): Map<string, unknown> {
+  const leaves = new Map<string, unknown>();
+  for (const [name, value] of Object.entries(fields)) {
+    const path = before + name;
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      leaves.set(path, value);
+    else for (const [inner, leaf] of leavesOf(value, `${path}.`)) leaves.set(inner, leaf);
+  }
+  return leaves;
+}
