@@ -78,6 +78,9 @@ export const RELEASE_COUNT_MAX = 1_000;
 /** Times that a task may be given back unasked, since its last new checkpoint, before that is a failure. */
 export const RETURN_COUNT_MAX = 3;
 
+/** Idle executors of a pool, those that have been so for longest, of which a route chooses one. */
+export const ROUTE_LOOK_COUNT = 256;
+
 /**
  * Events stepped in one turn, a batch counted by its tasks, the last one whole: bounds both the
  * transaction and the time without I/O.

@@ -164,6 +164,9 @@ export const sampleExecutor: Executor = {
   missedCount: 0,
   loopLagMs: 1.5,
   rssBytes: 1000,
+  idHash: 1,
+  offeredAt: NOW,
+  failures: 0,
 };
 
 /** What operators have decided about an executor: nothing, unless told otherwise. */

@@ -139,6 +139,17 @@ export interface Executor {
   missedCount: number;
   loopLagMs: number | null;
   rssBytes: number | null;
+  /** `hashOf` its id. */
+  readonly idHash: number;
+  /** When it was given a task last; 0: never yet. */
+  offeredAt: number;
+  /** How its last attempts ended, the newest in the lowest bit; 1: it failed. */
+  failures: number;
+}
+
+/** Whether it takes tasks, now or once it is done with the one it has. */
+export function isServing({ connected, drainRequested, leaving, readiness }: Executor): boolean {
+  return connected && !drainRequested && !leaving && readiness.ok;
 }
 
 /** What it looks like from outside. */

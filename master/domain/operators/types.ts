@@ -5,10 +5,17 @@
 import { TYPES_LENGTH_MAX, TYPES_MAX } from '../bounds.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import type { Event, TypeChange } from '../events.ts';
-import { layerIn, settingsIn, type TaskType, unregistered } from '../model/task-type.ts';
+import {
+  layerIn,
+  type Route,
+  settingsIn,
+  type TaskType,
+  unregistered,
+} from '../model/task-type.ts';
 import { shareOut } from '../queue/lanes.ts';
 import type { State } from '../state/state.ts';
 import { typeChanged } from '../steps/limits.ts';
+import { routeOf } from '../steps/route.ts';
 
 type OnType = Extract<Event, { type: TypeChange['type'] }>;
 
@@ -158,11 +165,21 @@ function put(state: State, row: TaskType, now: number, out: Output): CommandOutc
     const message = `the definitions of all types would have more than ${TYPES_LENGTH_MAX} characters`;
     return { kind: 'full', message };
   }
+  const before = routeOf(state, key);
   state.types.set(key, row);
   shareOut(state, key, row);
   typeChanged(state, key, row, now, out);
+  routeChanged(state, key, before);
   out.changes.push({ op: 'put', table: 'type', key, row });
   return null;
+}
+
+/** What was kept for one executor need not be any more, or for another one. */
+function routeChanged(state: State, type: string, before: Route | null): void {
+  if (before?.rule !== 'sticky' || routeOf(state, type) === before) return;
+  for (const kind of state.kinds.values()) {
+    if (kind.type === type) for (const lane of kind.lanes.values()) state.roused.add(lane);
+  }
 }
 
 function definitionsLength({ types }: State): number {
@@ -172,8 +189,10 @@ function definitionsLength({ types }: State): number {
 }
 
 function remove(state: State, key: string, now: number, out: Output): void {
+  const before = routeOf(state, key);
   if (!state.types.delete(key)) return;
   shareOut(state, key, null);
   typeChanged(state, key, null, now, out);
+  routeChanged(state, key, before);
   out.changes.push({ op: 'remove', table: 'type', key, expect: 'any' });
 }

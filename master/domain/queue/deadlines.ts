@@ -11,8 +11,8 @@ import { Heap } from './heap.ts';
 /** `assign`: no answer; `execution`, `stall`: ran too long; `grace`: told to end and did not. */
 type AttemptKind = 'assign' | 'execution' | 'stall' | 'grace';
 
-/** Of the task, whatever its attempts. `start`: by when it is to be started. */
-type TaskKind = 'deadline' | 'start';
+/** Of the task, whatever its attempts. `start`: by when it is to be started; `route`: until when it is kept. */
+type TaskKind = 'deadline' | 'start' | 'route';
 
 export type Deadline = { readonly at: number } & (
   | { readonly kind: AttemptKind; readonly task: Task; readonly attempt: number }

@@ -9,6 +9,7 @@ import { type GroupQuota, groupHasRoom } from '../limits/quota.ts';
 import type { Executor } from '../model/executor.ts';
 import type { Task } from '../model/task.ts';
 import { Agenda, OUT, positionOf, rankOf, type Standing } from './agenda.ts';
+import { IdleExecutors } from './idle.ts';
 import { Window } from './window.ts';
 
 export interface Kind {
@@ -57,9 +58,8 @@ export interface Pool {
   readonly types: readonly string[];
   readonly labels: readonly string[];
   readonly reserve: readonly string[];
-  /** In the order they became idle: the longest idle is taken first. */
-  readonly idle: Set<Executor>;
-  memberCount: number;
+  readonly idle: IdleExecutors;
+  readonly members: Set<Executor>;
   /** Where it meets the kinds that its executors may serve. */
   readonly junctions: Junction[];
 }
@@ -148,8 +148,8 @@ export function createPool(
     types: executor.types,
     labels: executor.labels,
     reserve: executor.reserve,
-    idle: new Set(),
-    memberCount: 0,
+    idle: new IdleExecutors(),
+    members: new Set(),
     junctions: [],
   };
 }

@@ -31,6 +31,7 @@ import { headOfLane, type Junction, type Lane } from '../queue/lane.ts';
 import { isBefore, type Position, type Window } from '../queue/window.ts';
 import { mayOffer, type State } from './state.ts';
 import { currentTask, holderOf } from '../steps/occupation.ts';
+import { keptFor } from '../steps/route.ts';
 import { saysNothing } from '../operators/types.ts';
 import type { Task } from '../model/task.ts';
 
@@ -196,7 +197,8 @@ function checkExecutors(state: State, expect: Expect): void {
     expect(isApart && key === elderKey(id, incarnation), 'I7', () => `${key} is no elder`);
   }
   for (const [key, pool] of state.pools) {
-    expect(pool.memberCount === members.get(key), 'S3', () => `pool ${key}: ${pool.memberCount}`);
+    const { size } = pool.members;
+    expect(size === members.get(key), 'S3', () => `pool ${key}: ${size}`);
     for (const executor of pool.idle) {
       const isKnown = state.executors.get(executor.id) === executor && executor.poolKey === key;
       expect(
@@ -322,7 +324,12 @@ function checkWakeUps(state: State, expect: Expect): void {
     for (const pool of idlePools(lane.kind)) {
       for (const executor of pool.idle) {
         if (executor.restUntil > lastTickAt) continue;
-        const isAllowed = (task: Task) => (executor.coolDowns.get(task.id) ?? 0) <= lastTickAt;
+        const isAllowed = (task: Task) => {
+          const { until = 0 } = keptFor(state, task, lastTickAt) ?? {};
+          // Its wait has begun, and will end.
+          if (state.passedOver.has(task) && until > lastTickAt) return false;
+          return (executor.coolDowns.get(task.id) ?? 0) <= lastTickAt;
+        };
         const head = headOfLane(lane);
         const waits = head !== undefined && isAllowed(head);
         expect(!waits, 'I13', () => `${head?.id} waits and ${executor.id} is idle`);

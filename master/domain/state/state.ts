@@ -94,6 +94,15 @@ export const NO_SETTINGS: Settings = {
   retention: 'normal',
 };
 
+/** For whom a task is meant by a value in its params. */
+export interface Choice {
+  readonly fleetVersion: number;
+  readonly pointer: string | null;
+  /** Of the value; null: there is none. */
+  readonly hash: number | null;
+  readonly executor: Executor | null;
+}
+
 export interface State {
   readonly policy: Policy;
   settings: Settings;
@@ -150,6 +159,11 @@ export interface State {
   /** Losses that are not decided yet, by `elderKey` of the process. */
   readonly doubts: Map<string, Doubt>;
   readonly pools: Map<string, Pool>;
+  /** Grows with every change of what is in pools. */
+  fleetVersion: number;
+  /** Of tasks whose route is sticky: whom it has chosen, and since when idle ones may not have them yet. */
+  readonly choices: WeakMap<Task, Choice>;
+  readonly passedOver: WeakMap<Task, number>;
   /** Where kinds and pools meet. */
   readonly junctions: Junctions;
   readonly deadlines: Deadlines;
@@ -215,6 +229,9 @@ export function createState(options: {
     unsettled: new Set(),
     doubts: new Map(),
     pools: new Map(),
+    fleetVersion: 0,
+    choices: new WeakMap(),
+    passedOver: new WeakMap(),
     junctions: new Junctions(),
     deadlines: new Deadlines(),
     notifications: new Window<Notification>((n) => ({ time: n.nextTryAt, seq: n.taskSeq })),

@@ -16,6 +16,7 @@ import { dequeue, isOfUse } from '../queue/waiting.ts';
 import { mayOffer, type State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
 import { isOverdue, settleOverdue } from './finish.ts';
+import { inOrder, isSticky, keptFor, passOver } from './route.ts';
 import { leaveIdle, occupationBy, occupy } from './occupation.ts';
 
 /** Tasks looked at past the head of a lane when an executor may not have the first ones yet. */
@@ -130,6 +131,7 @@ function assignInOrder(round: Round, pools: Iterable<Pool>): void {
   const open = new Agenda<Candidate>(bestOf, rankOf);
   const known = new Set<Executor>();
   const announce = (pool: Pool): void => {
+    const mayKeep = pool.types.some((type) => isSticky(state, type));
     for (const executor of pool.idle) {
       if (executor.restUntil > now || known.has(executor)) continue;
       known.add(executor);
@@ -137,7 +139,7 @@ function assignInOrder(round: Round, pools: Iterable<Pool>): void {
       const best = bestOf(candidate);
       if (best !== undefined) open.announce(candidate, best);
       // The others may have nothing that comes before this.
-      if (executor.coolDowns.size === 0) return;
+      if (executor.coolDowns.size === 0 && !mayKeep) return;
     }
   };
   for (const pool of pools) {
@@ -162,9 +164,21 @@ function assignInOrder(round: Round, pools: Iterable<Pool>): void {
 function servedBy({ state, now }: Round, task: Task): { pool: Pool; executor: Executor } | null {
   const kind = state.lanes.get(task.lane)?.kind;
   if (kind === undefined) return null;
+  const mayHave = (executor: Executor) =>
+    executor.restUntil <= now && !isCooling(executor, task, now);
+  const kept = keptFor(state, task, now);
+  if (kept !== null) {
+    const { executor } = kept;
+    const pool = state.pools.get(executor.poolKey);
+    if (pool?.idle.has(executor) && mayHave(executor)) return { pool, executor };
+    if (kept.until > now) {
+      passOver(state, task, kept, now);
+      return null;
+    }
+  }
   for (const pool of idlePools(kind)) {
-    for (const executor of pool.idle) {
-      if (executor.restUntil <= now && !isCooling(executor, task, now)) return { pool, executor };
+    for (const executor of inOrder(state, pool, kind.type)) {
+      if (mayHave(executor)) return { pool, executor };
     }
   }
   return null;
@@ -192,30 +206,60 @@ function assignFrom(round: Round, kinds: readonly Kind[]): void {
   }
 }
 
-/** To the executor that has been idle longest; false if none may have a task of this kind now. */
+/** To the idle executor that its route chooses; false if none may have a task of this kind now. */
 function offerOne(round: Round, kind: Kind): boolean {
+  if (isSticky(round.state, kind.type)) return offerKept(round, kind);
   for (const pool of idlePools(kind)) {
-    for (const executor of pool.idle) {
+    for (const executor of inOrder(round.state, pool, kind.type)) {
       if (executor.restUntil > round.now) continue;
       const task = firstOfKind(round, kind, executor);
       if (task === undefined) continue;
-      // What it has refused, or what waited while it rested, may come before this, in any lane.
-      const mayHaveOlder = executor.coolDowns.size > 0 || executor.restUntil > 0;
-      const best = mayHaveOlder ? bestFor(round, pool, executor) : task;
-      offer(round, best ?? task, executor);
+      offerBest(round, task, { pool, executor });
       return true;
     }
   }
   return false;
 }
 
+/** The same where each task may be kept for an executor of its own. */
+function offerKept(round: Round, kind: Kind): boolean {
+  const isServed = (task: Task) => servedBy(round, task) !== null;
+  const task = kind.open.choose((lane) => firstWhere(round, lane, isServed));
+  const server = task && servedBy(round, task);
+  if (task === undefined || !server) return false;
+  offerBest(round, task, server);
+  return true;
+}
+
+/** What the executor has refused, or what waited while it rested, may come before this, in any lane. */
+function offerBest(
+  round: Round,
+  task: Task,
+  { pool, executor }: { readonly pool: Pool; readonly executor: Executor },
+): void {
+  const mayHaveOlder = executor.coolDowns.size > 0 || executor.restUntil > 0;
+  const best = mayHaveOlder ? bestFor(round, pool, executor) : task;
+  offer(round, best ?? task, executor);
+}
+
 function firstOfLane(round: Round, lane: Lane, executor: Executor): Task | undefined {
+  const { state, now } = round;
+  return firstWhere(round, lane, (task) => {
+    if (isCooling(executor, task, now)) return false;
+    const kept = keptFor(state, task, now);
+    if (kept === null || kept.executor === executor || kept.until <= now) return true;
+    passOver(state, task, kept, now);
+    return false;
+  });
+}
+
+function firstWhere(round: Round, lane: Lane, fits: (task: Task) => boolean): Task | undefined {
   const { state, now } = round;
   endOverdue(round, lane);
   if (headOfLane(lane) === undefined) return undefined;
   let scanned = 0;
   for (const task of lane.ready) {
-    if (!isCooling(executor, task, now) && !isOverdue(state, task, now)) return task;
+    if (!isOverdue(state, task, now) && fits(task)) return task;
     if (++scanned === SCAN_MAX) return undefined;
   }
   return undefined;
@@ -259,6 +303,7 @@ function offer(round: Round, like: Task, executor: Executor): void {
   occupy(state, executor, occupationBy(task, false));
   state.open.count(task);
   executor.missedCount = 0;
+  executor.offeredAt = now;
   leaveIdle(state, executor);
   state.deadlines.push({
     at: now + task.assignTimeoutMs,

@@ -11,6 +11,7 @@ import type { Executor } from '../model/executor.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
 import { endAttempt, finish, tellStartOverdue } from './finish.ts';
+import { noteEnd } from './route.ts';
 import {
   bySession,
   currentTask,
@@ -204,6 +205,7 @@ export function attemptEnded(
     task.error = null;
     task.lastOutcome = 'succeeded';
     task.progressPercent = 100;
+    if (executor !== undefined) noteEnd(executor, false);
     finish(state, task, 'succeeded', null, now, out);
     return;
   }

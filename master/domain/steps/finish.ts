@@ -23,6 +23,7 @@ import {
 import { beginDoubt, countLoss, forgetDoubts } from '../state/doubt.ts';
 import { send } from './notify.ts';
 import { holderOf } from './occupation.ts';
+import { noteEnd } from './route.ts';
 import { orderTimeOf } from './submit.ts';
 
 /** A task that fails at once, and is to be tried again at once, would write rows without end. */
@@ -61,6 +62,8 @@ export function endAttempt(
     return finish(state, task, 'expired', 'deadline', now, out);
   }
   if (outcome === 'failed' || outcome === 'timed_out') {
+    const executor = holderOf(state, task);
+    if (executor !== undefined) noteEnd(executor, true);
     task.attemptsUsed++;
     if (end.retryable === false) {
       return finish(state, task, 'failed', 'non_retryable', now, out);

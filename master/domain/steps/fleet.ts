@@ -10,6 +10,7 @@ import {
 } from '../model/executor.ts';
 import type { Output } from '../effects.ts';
 import { createPool } from '../queue/lane.ts';
+import { hashOf } from '../queue/rendezvous.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
 import { leaveIdle, occupationBy, occupy } from './occupation.ts';
@@ -93,6 +94,9 @@ export function createExecutor(
     missedCount: 0,
     loopLagMs: null,
     rssBytes: null,
+    idHash: hashOf(id),
+    offeredAt: 0,
+    failures: 0,
   };
   takeOverride(state, executor);
   state.deadlines.push({ at: executor.leaseCheckAt, kind: 'lease', executor });
@@ -128,7 +132,8 @@ export function joinPool(state: State, executor: Executor): void {
     state.pools.set(pool.key, pool);
     state.junctions.addPool(pool);
   }
-  pool.memberCount++;
+  pool.members.add(executor);
+  state.fleetVersion++;
 }
 
 /** What operators have set of it is another. What is known from a row only is in no pool yet. */
@@ -151,7 +156,9 @@ export function leavePool(state: State, executor: Executor): void {
   leaveIdle(state, executor);
   executor.poolKey = '';
   if (pool === undefined) return;
-  if (--pool.memberCount > 0) return;
+  pool.members.delete(executor);
+  state.fleetVersion++;
+  if (pool.members.size > 0) return;
   state.junctions.removePool(pool);
   state.pools.delete(pool.key);
 }

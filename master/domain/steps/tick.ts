@@ -5,6 +5,7 @@ import type { Event } from '../events.ts';
 import type { Executor } from '../model/executor.ts';
 import { FIRE_COUNT_MAX } from '../bounds.ts';
 import type { Deadline, Entry } from '../queue/deadlines.ts';
+import { laneOf } from '../queue/lanes.ts';
 import type { State } from '../state/state.ts';
 import { type CancelReason, isTerminal, type Task } from '../model/task.ts';
 import { coolDown, executionEndsAt, rested, spare, stallEndsAt, writeSoon } from './attempt.ts';
@@ -96,6 +97,7 @@ function live(state: State, entry: Entry): Deadline | null {
   const { at } = entry;
   if (!('attempt' in entry)) {
     const { kind } = entry;
+    if (kind === 'route') return task.state === 'waiting' ? { at, kind, task } : null;
     return (kind === 'deadline' ? task.deadlineAt : task.startBy) === at
       ? { at, kind, task }
       : null;
@@ -129,6 +131,9 @@ function fire(state: State, entry: Entry, now: number, out: Output): void {
       return deadlinePassed(state, due.task, now, out);
     case 'doubt':
       return decide(state, due.key, 'lost', now, out);
+    case 'route':
+      state.roused.add(laneOf(state, due.task));
+      return;
     case 'start':
       // An offer may still be accepted: what becomes of it decides.
       if (due.task.state === 'waiting') settleOverdue(state, due.task, now, out);

@@ -4,6 +4,7 @@ import { type Executor, mayRun } from '../model/executor.ts';
 import { positionOf } from '../queue/agenda.ts';
 import type { Pause } from '../model/pause.ts';
 import type { State } from '../state/state.ts';
+import { type Kept, keptFor } from '../steps/route.ts';
 import type { Task } from '../model/task.ts';
 
 export interface WaitingReason {
@@ -77,14 +78,31 @@ export function explain(state: State, task: Task, now: number): WaitingReason {
     const unready = serving.length - ready.length;
     return because('all_busy', `${busyInWords(ready, unready)}.${inLine(state, task, ahead)}`);
   }
-  if (
-    idle.every(
-      (executor) => executor.restUntil > now || (executor.coolDowns.get(task.id) ?? 0) > now,
-    )
-  ) {
-    return because('cooling_down', `${count(idle, 'idle executor')} refused it a moment ago.`);
+  const [reason, message] = idleBeside(state, task, idle, now);
+  return because(reason, message);
+}
+
+/** Somebody is idle that fits. */
+function idleBeside(
+  state: State,
+  task: Task,
+  idle: readonly Executor[],
+  now: number,
+): readonly [WaitingReason['reason'], string] {
+  const kept = keptFor(state, task, now);
+  if (kept !== null && state.passedOver.has(task) && kept.until > now) {
+    return ['all_busy', keptInWords(kept, now)];
   }
-  return because('about_to_start', 'An executor is free: it is about to be offered.');
+  const mayHave = (executor: Executor) =>
+    executor.restUntil <= now && (executor.coolDowns.get(task.id) ?? 0) <= now;
+  if (!idle.some(mayHave)) {
+    return ['cooling_down', `${count(idle, 'idle executor')} refused it a moment ago.`];
+  }
+  return ['about_to_start', 'An executor is free: it is about to be offered.'];
+}
+
+function keptInWords({ executor, until }: Kept, now: number): string {
+  return `Its route keeps it for executor ${executor.id}, which is busy, for another ${inWords(until - now)}; then any may have it.`;
 }
 
 function busyInWords(ready: readonly Executor[], unreadyCount: number): string {

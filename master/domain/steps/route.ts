@@ -1,0 +1,149 @@
+/**
+ * Which of several idle executors is to have a task, by the route of its type. Pools keep their order of service
+ * (reserved ones first, then those that can do the least else), and a route chooses within the first of
+ * them; but for `sticky`, which chooses one of all that may have the task, idle or not.
+ */
+import { ROUTE_LOOK_COUNT } from '../bounds.ts';
+import { type Executor, isServing, mayRun } from '../model/executor.ts';
+import type { Route } from '../model/task-type.ts';
+import type { Task } from '../model/task.ts';
+import type { Kind, Pool } from '../queue/lane.ts';
+import { hashOf, mixed } from '../queue/rendezvous.ts';
+import { random01, type State } from '../state/state.ts';
+
+/** What holds for tasks of the type now; null: the longest idle one is taken. */
+export function routeOf({ types }: State, type: string): Route | null {
+  const taskType = types.get(type);
+  return taskType === undefined ? null : (taskType.override?.route ?? taskType.route);
+}
+
+/** Whether tasks of the type may be kept for one executor while others are idle. */
+export function isSticky(state: State, type: string): boolean {
+  return routeOf(state, type)?.rule === 'sticky';
+}
+
+/** The idle ones of the pool, whoever is to have a task of the type first. */
+export function inOrder(state: State, { idle }: Pool, type: string): Iterable<Executor> {
+  const route = routeOf(state, type);
+  // There is nobody to choose among.
+  if (route === null || idle.size < 2) return idle;
+  switch (route.rule) {
+    case 'longest_idle':
+    case 'sticky':
+      return idle;
+    case 'last_used':
+      return idle.fromLast();
+    case 'round_robin':
+      return leastFirst(idle, ({ offeredAt }) => offeredAt);
+    case 'least_failed':
+      return leastFirst(idle, ({ failures }) => countOf(failures));
+    case 'random': {
+      const place = Math.floor(random01(state) * Math.min(idle.size, ROUTE_LOOK_COUNT));
+      let index = 0;
+      return leastFirst(idle, () => (index++ === place ? 0 : 1));
+    }
+  }
+}
+
+/** Of those that have been idle longest. The first of them is nearly always the only one that is asked for. */
+function* leastFirst(idle: Iterable<Executor>, scoreOf: (executor: Executor) => number) {
+  const looked: { readonly executor: Executor; readonly score: number }[] = [];
+  let least: (typeof looked)[number] | undefined;
+  for (const executor of idle) {
+    const one = { executor, score: scoreOf(executor) };
+    if (least === undefined || one.score < least.score) least = one;
+    if (looked.push(one) === ROUTE_LOOK_COUNT) break;
+  }
+  if (least === undefined) return;
+  yield least.executor;
+  for (const { executor } of looked.sort((a, b) => a.score - b.score)) {
+    if (executor !== least.executor) yield executor;
+  }
+}
+
+/** Attempts of an executor that `least_failed` knows of: as many as bits are kept. */
+const RECENT_MASK = 2 ** 20 - 1;
+
+/** How an attempt has ended on it. */
+export function noteEnd(executor: Executor, hasFailed: boolean): void {
+  executor.failures = ((executor.failures << 1) | (hasFailed ? 1 : 0)) & RECENT_MASK;
+}
+
+function countOf(bits: number): number {
+  let count = 0;
+  for (let rest = bits; rest !== 0; rest &= rest - 1) count++;
+  return count;
+}
+
+/**
+ * Whom the route of a task has chosen, idle or not, and until when nobody else may have it: from the first
+ * time that an idle one had to pass it over. Null: anybody may have it.
+ */
+export interface Kept {
+  readonly executor: Executor;
+  readonly until: number;
+}
+
+export function keptFor(state: State, task: Task, now: number): Kept | null {
+  const route = routeOf(state, task.type);
+  if (route?.rule !== 'sticky') return null;
+  const executor = chosenFor(state, task, route);
+  return executor && { executor, until: (state.passedOver.get(task) ?? now) + route.waitMs };
+}
+
+/** An idle executor may not have it yet. */
+export function passOver(state: State, task: Task, { until: at }: Kept, now: number): void {
+  if (state.passedOver.has(task)) return;
+  state.passedOver.set(task, now);
+  state.deadlines.push({ at, kind: 'route', task });
+}
+
+/**
+ * By rendezvous hashing of the value over all that may have the task and take work: so a value goes to the
+ * same one whoever else comes and goes. Null: it has no such value, or there is nobody.
+ */
+function chosenFor(state: State, task: Task, { pointer }: Route): Executor | null {
+  const kind = state.lanes.get(task.lane)?.kind;
+  if (kind === undefined) return null;
+  const { fleetVersion } = state;
+  let choice = state.choices.get(task);
+  if (choice?.fleetVersion !== fleetVersion || choice.pointer !== pointer) {
+    const hash = choice?.pointer === pointer ? choice.hash : hashIn(task.params, pointer);
+    const executor = hash === null ? null : bestOf(kind, hash, () => true);
+    choice = { fleetVersion, pointer, hash, executor };
+    state.choices.set(task, choice);
+  }
+  const { hash, executor } = choice;
+  if (hash === null || executor === null || isServing(executor)) return executor;
+  return bestOf(kind, hash, isServing);
+}
+
+function bestOf(kind: Kind, hash: number, mayBe: (executor: Executor) => boolean): Executor | null {
+  let best: Executor | null = null;
+  let bestScore = -1;
+  for (const { junction } of kind.stands) {
+    for (const pool of junction.pools) {
+      if (!mayRun(pool, kind)) continue;
+      for (const executor of pool.members) {
+        if (!mayBe(executor)) continue;
+        const score = mixed(hash, executor.idHash);
+        if (score > bestScore || (score === bestScore && best !== null && executor.id < best.id)) {
+          best = executor;
+          bestScore = score;
+        }
+      }
+    }
+  }
+  return best;
+}
+
+/** Of the value there; null: there is none. */
+function hashIn(params: string, pointer: string | null): number | null {
+  let value: unknown = JSON.parse(params);
+  for (const part of (pointer ?? '').split('/').slice(1)) {
+    const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return null;
+    value = (value as Record<string, unknown>)[name];
+  }
+  return value === undefined ? null : hashOf(JSON.stringify(value));
+}
