@@ -63,8 +63,8 @@ CREATE TABLE lane (
   seq BIGINT NOT NULL PRIMARY KEY,
   -- Namespace.
   ns INT NOT NULL,
-  -- "type|requires|labels": tasks of one kind may run on the same executors.
-  kind VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- "type|requires|labels", and "|bytes" where they need free disk: tasks of one kind may run on the same executors.
+  kind VARCHAR(272) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   -- The group that has submitted them.
   user_group VARCHAR(64) NOT NULL,
   -- All of a namespace.
@@ -240,6 +240,8 @@ CREATE TABLE task (
   start_timeout_action VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NULL,
   -- The earlier of the deadline and of the limit for the start, where it waits; NULL means none.
   end_by BIGINT NULL,
+  -- Free disk that its executor must report; NULL means any will do.
+  disk_bytes BIGINT NULL,
   -- Where it waits, or waited last: a row of `lane`, which may have gone once it does not wait.
   lane_seq BIGINT NULL,
   -- No id is live twice in a namespace.
@@ -409,6 +411,8 @@ CREATE TABLE task_history_YYYYMMDD (
   start_timeout_action VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NULL,
   -- As in `task`.
   end_by BIGINT NULL,
+  -- As in `task`.
+  disk_bytes BIGINT NULL,
   -- As in `task`.
   lane_seq BIGINT NULL,
   -- Since when deliveries are counted: the end of the task, or the newest redeliver. NULL: the end.

@@ -48,6 +48,11 @@ export interface ExecutorOptions {
    */
   readonly ready?: () => true | string | Promise<true | string>;
   /**
+   * Where its tasks put files for a while: what is free there is told, so that tasks with
+   * `needs.disk_bytes` find it. Where it cannot be looked at, the executor is not ready.
+   */
+  readonly scratchDir?: string;
+  /**
    * Ask for a shorter lease than the master's, at least 6,000: the task of an executor that is gone
    * starts elsewhere sooner, and an absence of the master ends it sooner.
    */
@@ -82,6 +87,7 @@ const NAMES: Record<keyof ExecutorOptions, true> = {
   labels: true,
   reserve: true,
   ready: true,
+  scratchDir: true,
   leaseMs: true,
   canAccept: true,
   drainTimeoutMs: true,
@@ -104,6 +110,10 @@ export function checkOptions(options: ExecutorOptions): void {
   for (const name of ['canAccept', 'ready', 'onEvent'] as const) {
     const given = options[name];
     if (given !== undefined) expectFunction(name, given);
+  }
+  const { scratchDir } = options;
+  if (scratchDir !== undefined && (typeof scratchDir !== 'string' || scratchDir === '')) {
+    throw new TypeError('scratchDir: expected the path of a directory');
   }
   if (id !== undefined) expectMatch('id', [id], EXECUTOR_ID_PATTERN);
   expectLabels('labels', labels);
@@ -142,7 +152,7 @@ export function sessionSettings(
     labels,
     reserve,
     leaseMs: options.leaseMs,
-    ready: options.ready && NOT_ASKED,
+    ready: options.ready || options.scratchDir !== undefined ? NOT_ASKED : undefined,
     isLastingId: options.id !== undefined,
     sdk: SDK_NAME,
   };

@@ -109,7 +109,7 @@ export class Executor {
     await Promise.race([connected, this.#stopped]);
   }
 
-  /** Has `ready` asked anew, at once or a second after the last time. Does nothing without `ready`. */
+  /** Has `ready` asked and `scratchDir` looked at anew, at once or a second after the last time. */
   checkReady(): void {
     this.#readiness?.checkSoon();
   }
@@ -130,12 +130,15 @@ export class Executor {
   }
 
   #watchReadiness(): void {
-    const { ready } = this.#options;
-    if (ready === undefined) return;
-    this.#readiness = new ReadinessCheck(ready, {
+    const { ready, scratchDir } = this.#options;
+    if (ready === undefined && scratchDir === undefined) return;
+    this.#readiness = new ReadinessCheck({
+      ready: ready ?? (() => true),
+      scratchDir,
       clock: monotonicClock,
-      onChange: (now, why) => {
+      onChange: (now, isNews, why) => {
         this.#tell({ type: 'ready', ready: now });
+        if (!isNews) return;
         if (now.ok) this.#event({ type: 'ready', message: 'ready' });
         else this.#event({ type: 'not_ready', ...why, message: `not ready: ${now.reason}` });
       },

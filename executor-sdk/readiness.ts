@@ -2,6 +2,7 @@
  * Asks the program again and again whether it can work, and says what has changed. Never twice at
  * once: where an answer takes its time, it is not ready, and is asked again once it has answered.
  */
+import { statfs } from 'node:fs/promises';
 import type { Readiness } from '@soda-scheduler/protocol';
 import type { EventDraft } from './events.ts';
 import { headlineOf, stackOf } from './failure.ts';
@@ -19,17 +20,20 @@ const REASON_LENGTH_MAX = 256;
 /** Before the first answer. */
 export const NOT_ASKED: Readiness = { ok: false, reason: 'its `ready` has not answered yet' };
 
-/** `true`, or text that says why not. */
-type Ask = () => true | string | Promise<true | string>;
-
 interface ReadinessOptions {
+  /** `true`, or text that says why not. */
+  readonly ready: () => true | string | Promise<true | string>;
+  /** Of which the free bytes are told. */
+  readonly scratchDir?: string | undefined;
   readonly clock: Clock;
-  /** `why`: what was thrown, where that is known. */
-  readonly onChange: (now: Readiness, why: Pick<EventDraft, 'stack'>) => void;
+  /**
+   * `isNews`: whether it is ready, or why not, has changed, and not only how much disk is free.
+   * `why`: what was thrown, where that is known.
+   */
+  readonly onChange: (now: Readiness, isNews: boolean, why: Pick<EventDraft, 'stack'>) => void;
 }
 
 export class ReadinessCheck {
-  readonly #ask: Ask;
   readonly #options: ReadinessOptions;
   #now = NOT_ASKED;
   #isAsking = false;
@@ -38,8 +42,7 @@ export class ReadinessCheck {
   #restsUntil = 0;
   #callOff: () => void = () => undefined;
 
-  constructor(ask: Ask, options: ReadinessOptions) {
-    this.#ask = ask;
+  constructor(options: ReadinessOptions) {
     this.#options = options;
   }
 
@@ -75,7 +78,7 @@ export class ReadinessCheck {
     this.#callOff = clock.wakeAt(clock.now() + ANSWER_MS_MAX, () =>
       this.#set({ ok: false, reason: `\`ready\` has not answered for ${ANSWER_MS_MAX / 1000} s` }),
     );
-    const { now, ...why } = await answerOf(this.#ask);
+    const { now, ...why } = await answerOf(this.#options);
     this.#callOff();
     this.#isAsking = false;
     this.#set(now, why);
@@ -85,23 +88,36 @@ export class ReadinessCheck {
   }
 
   #set(now: Readiness, why: Pick<EventDraft, 'stack'> = {}): void {
-    const { ok, reason } = this.#now;
-    if (this.#isStopped || (ok === now.ok && reason === now.reason)) return;
+    const { ok, reason, disk_bytes: diskBytes } = this.#now;
+    const isNews = ok !== now.ok || reason !== now.reason;
+    if (this.#isStopped || (!isNews && diskBytes === now.disk_bytes)) return;
     this.#now = now;
-    this.#options.onChange(now, why);
+    this.#options.onChange(now, isNews, why);
   }
 }
 
-async function answerOf(ask: Ask): Promise<{ readonly now: Readiness; readonly stack?: string }> {
+async function answerOf({
+  ready,
+  scratchDir,
+}: ReadinessOptions): Promise<{ readonly now: Readiness; readonly stack?: string }> {
   try {
-    const answer: unknown = await ask();
-    if (answer === true) return { now: { ok: true } };
+    const answer: unknown = await ready();
+    if (answer === true) return { now: { ok: true, ...(await freeIn(scratchDir)) } };
     if (typeof answer === 'string') return { now: unready(answer) };
     return { now: unready(`\`ready\` answered ${typeof answer}, which is neither true nor text`) };
   } catch (error) {
     const stack = stackOf(error);
     return { now: unready(headlineOf(error)), ...(stack !== undefined && { stack }) };
   }
+}
+
+/** Rounded down: a byte more or less is no news. */
+const DISK_STEP_BYTES = 2 ** 20;
+
+async function freeIn(directory: string | undefined): Promise<Pick<Readiness, 'disk_bytes'>> {
+  if (directory === undefined) return {};
+  const { bavail, bsize } = await statfs(directory);
+  return { disk_bytes: Math.floor((bavail * bsize) / DISK_STEP_BYTES) * DISK_STEP_BYTES };
 }
 
 function unready(reason: string): Readiness {

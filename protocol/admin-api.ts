@@ -64,7 +64,11 @@ export const executorView = z.object({
   loop_lag_ms: z.number().nullable(),
   rss_bytes: z.number().nullable(),
   ready: z
-    .object({ ok: z.boolean(), reason: z.string().nullable() })
+    .object({
+      ok: z.boolean(),
+      reason: z.string().nullable(),
+      disk_bytes: z.int().nullable().describe('Free for its scratch files, where it says so.'),
+    })
     .nullable()
     .describe('Whether it says that it can work now; null: it is not here.'),
 });

@@ -22,6 +22,19 @@ export const instant = z
   )
   .describe('An instant: ISO 8601 with a zone, or epoch milliseconds.');
 
+/** What an executor must have at the moment of the offer. */
+export const needs = z
+  .strictObject({
+    disk_bytes: z
+      .int()
+      .min(1)
+      .optional()
+      .describe(
+        'It goes to executors only that say that so much of their scratch directory is free.',
+      ),
+  })
+  .describe('What an executor must have at that moment.');
+
 export const label = z
   .string()
   .regex(LABEL_PATTERN, 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : = / -');

@@ -4,7 +4,7 @@
  * output are ISO 8601 in UTC. Durations are seconds, fractions allowed.
  */
 import { z } from 'zod';
-import { countInQuery, instant, label, text } from './fields.ts';
+import { countInQuery, instant, label, needs, text } from './fields.ts';
 import { HTTP_LIMITS, NEW_TASK_ID_PATTERN, TASK_TYPE_PATTERN } from './limits.ts';
 import { notificationStates, taskStates, YEAR_SECONDS } from './words.ts';
 
@@ -91,6 +91,7 @@ const taskFields = {
   start_timeout_action: startTimeoutAction
     .optional()
     .describe('What happens then: the task fails, or it goes on waiting and the master says so.'),
+  needs: needs.optional(),
   deadline: instant.optional().describe('To come: the end of the task over all its attempts.'),
 } as const;
 
@@ -216,6 +217,7 @@ export const taskView = z.object({
   stall_timeout: z.number().nullable(),
   start_timeout: z.number().nullable(),
   start_timeout_action: startTimeoutAction,
+  needs: z.object({ disk_bytes: z.int().nullable() }),
   progress: z
     .object({
       percent: z.number().nullable().describe('As reported; 100 once the task has succeeded.'),
@@ -271,6 +273,7 @@ export const taskSummary = taskView.omit({
   stall_timeout: true,
   start_timeout: true,
   start_timeout_action: true,
+  needs: true,
   checkpoint_bytes: true,
   timeline: true,
   waiting: true,

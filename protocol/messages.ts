@@ -27,7 +27,12 @@ const ranMs = z.int().min(0);
 /** What a side understands beyond 2.0.0. A side sends what is new only to one that names it. */
 const features = z.array(z.string().min(1).max(32)).max(16);
 /** Whether the executor can work now. While it cannot, it is offered nothing; what it runs goes on. */
-const ready = z.object({ ok: z.boolean(), reason: z.string().max(256).optional() });
+const ready = z.object({
+  ok: z.boolean(),
+  reason: z.string().max(256).optional(),
+  /** Free in its directory for scratch files; absent: it does not say. */
+  disk_bytes: z.int().min(0).optional(),
+});
 
 /** Any JSON value. Frames are bounded in bytes before they are parsed. */
 const json = z.unknown();

@@ -33,6 +33,7 @@ export interface NewTask {
   readonly stallTimeoutMs: number | null;
   readonly startTimeoutMs: number | null;
   readonly startTimeoutAction: StartTimeoutAction | null;
+  readonly diskBytes: number | null;
   readonly deadlineAt: number | null;
   /** Hash of the task that already holds this id, as the store said just before. */
   readonly taken: string | null;

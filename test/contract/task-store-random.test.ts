@@ -113,6 +113,7 @@ function wanted(
         startTimeoutMs: time === 1 ? null : 2,
         startBy: time === 3 ? NOW + 1 : time === 2 ? NOW + 2 : null,
         startTimeoutAction: day === 0 ? 'alert' : 'fail',
+        diskBytes: time === 2 ? 5_000_000_000_000 : null,
       });
       lists.inserts.push(fresh);
       after.set(seq, { task: fresh, notification: null });

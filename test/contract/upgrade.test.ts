@@ -38,6 +38,7 @@ const UNDO = [
       'start_timeout_ms',
       'start_timeout_action',
       'end_by',
+      'disk_bytes',
     ].map((name) => `ALTER TABLE ${table} DROP COLUMN ${name}`),
   ),
   'ALTER TABLE task_attempt DROP COLUMN incarnation',

@@ -165,7 +165,7 @@ export class Scheduler {
 
   /** As a heartbeat says it; text: why it is not. */
   ready(executorId: string, is: true | string): Output {
-    const ready: Readiness = is === true ? READY : { ok: false, reason: is };
+    const ready: Readiness = is === true ? READY : { ok: false, reason: is, diskBytes: null };
     const running = this.#running(this.executor(executorId));
     const about = { draining: false, running, loopLagMs: 1, rssBytes: 1, ready };
     return this.send({ type: 'heartbeatReceived', ...this.#session(executorId), ...about });

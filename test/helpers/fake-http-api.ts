@@ -230,6 +230,7 @@ function viewOf(id: string, task: SubmitRequest['task'], user: TaskView['user'])
     stall_timeout: null,
     start_timeout: null,
     start_timeout_action: 'fail',
+    needs: { disk_bytes: null },
     checkpoint_bytes: 0,
     progress: null,
     result: null,

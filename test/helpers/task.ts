@@ -46,6 +46,7 @@ export function newTask(fields: Partial<NewTask> = {}): NewTask {
     stallTimeoutMs: null,
     startTimeoutMs: null,
     startTimeoutAction: null,
+    diskBytes: null,
     deadlineAt: null,
     taken: null,
     ...fields,
@@ -54,7 +55,7 @@ export function newTask(fields: Partial<NewTask> = {}): NewTask {
 
 /** A task as submitted, at version 1. */
 export function sampleTask(change: Partial<Task> = {}): Task {
-  const { type = 'video.push', requires = [], labels = [] } = change;
+  const { type = 'video.push', requires = [], labels = [], diskBytes = null } = change;
   return {
     seq: 1,
     id: 'a',
@@ -62,7 +63,7 @@ export function sampleTask(change: Partial<Task> = {}): Task {
     params: '{}',
     labels,
     requires,
-    lane: laneNumber(kindKeyOf(type, requires, labels)),
+    lane: laneNumber(kindKeyOf(type, requires, labels, diskBytes)),
     user: { group: 'media', project: null, env: null, user: null },
     notifyUrl: null,
     requestHash: '',
@@ -73,6 +74,7 @@ export function sampleTask(change: Partial<Task> = {}): Task {
     stallTimeoutMs: null,
     startTimeoutMs: null,
     startTimeoutAction: 'fail',
+    diskBytes,
     startBy: null,
     deadlineAt: null,
     state: 'waiting',

@@ -35,8 +35,9 @@ function formerDigestOf(request: Digestible): string {
 }
 
 /** What came since, null where it is the default. */
-function laterMeaningOf({ startTimeoutMs, startTimeoutAction }: Digestible) {
-  return { startTimeoutMs, startTimeoutAction: startTimeoutAction === 'alert' ? 'alert' : null };
+function laterMeaningOf({ startTimeoutMs, startTimeoutAction, diskBytes }: Digestible) {
+  const action = startTimeoutAction === 'alert' ? 'alert' : null;
+  return { startTimeoutMs, startTimeoutAction: action, diskBytes };
 }
 
 /** What 2.0.0 knew, in its order: a field that is added belongs into `laterMeaningOf`. */

@@ -95,7 +95,9 @@ export function resumedEvent(hello: HelloFrame, { executorId, sessionId }: Sende
 }
 
 function readinessIn({ ready }: Pick<HelloFrame, 'ready'>): { readonly ready?: Readiness } {
-  return ready === undefined ? {} : { ready: { ok: ready.ok, reason: ready.reason ?? null } };
+  if (ready === undefined) return {};
+  const { ok, reason = null, disk_bytes: diskBytes = null } = ready;
+  return { ready: { ok, reason, diskBytes } };
 }
 
 export function heartbeatEvent(frame: HeartbeatFrame, sender: Sender, proof: Proof): Event {

@@ -168,6 +168,7 @@ function fieldsOf(
     stallTimeoutMs: millisecondsOf(task.stall_timeout),
     startTimeoutMs: millisecondsOf(task.start_timeout),
     startTimeoutAction: task.start_timeout_action ?? null,
+    diskBytes: task.needs?.disk_bytes ?? null,
     deadlineAt,
   };
 }

@@ -10,6 +10,7 @@ import {
   type Executor,
   type ExecutorRecord,
   type Override,
+  type Readiness,
   stateOf,
 } from '../../domain/model/executor.ts';
 import type { WaitingReason } from '../../domain/views/explain.ts';
@@ -43,6 +44,7 @@ export function taskViewText(
     stall_timeout: secondsOrNull(task.stallTimeoutMs),
     start_timeout: secondsOrNull(task.startTimeoutMs),
     start_timeout_action: task.startTimeoutAction,
+    needs: { disk_bytes: task.diskBytes },
     checkpoint_bytes: task.checkpoint === null ? 0 : Buffer.byteLength(task.checkpoint),
     waiting: waiting && waitingView(waiting),
   } satisfies Omit<TaskView, SplicedField | 'timeline'>;
@@ -138,8 +140,12 @@ export function executorView(executor: Executor): ExecutorView {
     last_seen_at: iso(executor.lastSeenAt),
     loop_lag_ms: executor.loopLagMs,
     rss_bytes: executor.rssBytes,
-    ready: executor.connected ? { ...executor.readiness } : null,
+    ready: executor.connected ? readyView(executor.readiness) : null,
   };
+}
+
+function readyView({ ok, reason, diskBytes }: Readiness): ExecutorView['ready'] {
+  return { ok, reason, disk_bytes: diskBytes };
 }
 
 /** One that is not here, and of which something is to be remembered: what operators have decided. */

@@ -77,10 +77,12 @@ export interface Readiness {
   readonly ok: boolean;
   /** Why not, in the words of its program. */
   readonly reason: string | null;
+  /** Free in its directory for scratch files; null: it does not say. */
+  readonly diskBytes: number | null;
 }
 
 /** Also of one that does not say. */
-export const READY: Readiness = { ok: true, reason: null };
+export const READY: Readiness = { ok: true, reason: null, diskBytes: null };
 
 /** One process under an executor id. */
 export interface Executor {
@@ -158,6 +160,19 @@ export function stateOf(executor: Executor): ExecutorState {
   if (executor.drainRequested || executor.leaving) return 'draining';
   if (executor.occupation === null) return 'idle';
   return executor.occupation.accepted ? 'busy' : 'offered';
+}
+
+/** Whether it has as much free disk as tasks of this kind need. */
+export function hasDisk(
+  executor: Pick<Executor, 'readiness'>,
+  { diskBytes }: { readonly diskBytes: number | null },
+): boolean {
+  return diskBytes === null || diskOf(executor) >= diskBytes;
+}
+
+/** Bytes of disk that it says are free; none, where it does not say. */
+export function diskOf({ readiness }: Pick<Executor, 'readiness'>): number {
+  return readiness.diskBytes ?? 0;
 }
 
 /** The name of its pool: equal for executors that may run the same tasks. */

@@ -79,6 +79,8 @@ export interface TaskSpec {
   /** From due to accepted by an executor, each time that it is to be started. */
   readonly startTimeoutMs: number | null;
   readonly startTimeoutAction: StartTimeoutAction;
+  /** Free disk that its executor must report; null: any will do. */
+  readonly diskBytes: number | null;
   readonly deadlineAt: number | null;
 }
 
@@ -278,10 +280,22 @@ export function kindKeyOf(
   type: string,
   requires: readonly string[],
   labels: readonly string[],
+  diskBytes: number | null = null,
 ): string {
   const joined = (list: readonly string[]) =>
     list.length < 2 ? (list[0] ?? '') : [...list].sort().join(',');
-  return `${type}|${joined(requires)}|${joined(labels)}`;
+  const key = `${type}|${joined(requires)}|${joined(labels)}`;
+  return diskBytes === null ? key : `${key}|${diskClassOf(diskBytes)}`;
+}
+
+/** Below it a megabyte is as good as a byte. */
+const DISK_BYTES_MIN = 2 ** 20;
+
+/** What a task needs, rounded up by less than an eighth: so few kinds stand for all that may be asked for. */
+export function diskClassOf(diskBytes: number): number {
+  if (diskBytes <= DISK_BYTES_MIN) return DISK_BYTES_MIN;
+  const step = 2 ** (Math.floor(Math.log2(diskBytes)) - 3);
+  return Math.ceil(diskBytes / step) * step;
 }
 
 /** What `kindKeyOf` was given, in the order of the name: labels are sets. */
@@ -289,8 +303,10 @@ export function kindOf(key: string): {
   readonly type: string;
   readonly requires: readonly string[];
   readonly labels: readonly string[];
+  readonly diskBytes: number | null;
 } {
-  const [type = '', requires = '', labels = ''] = key.split('|');
+  const [type = '', requires = '', labels = '', disk] = key.split('|');
   const listed = (part: string) => (part === '' ? [] : part.split(','));
-  return { type, requires: listed(requires), labels: listed(labels) };
+  const diskBytes = disk === undefined ? null : Number(disk);
+  return { type, requires: listed(requires), labels: listed(labels), diskBytes };
 }

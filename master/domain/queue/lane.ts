@@ -7,7 +7,7 @@
  */
 import { type GroupQuota, groupHasRoom } from '../limits/quota.ts';
 import type { Executor } from '../model/executor.ts';
-import type { Task } from '../model/task.ts';
+import { diskClassOf, type Task } from '../model/task.ts';
 import { Agenda, OUT, positionOf, rankOf, type Standing } from './agenda.ts';
 import { IdleExecutors } from './idle.ts';
 import { Window } from './window.ts';
@@ -17,6 +17,8 @@ export interface Kind {
   readonly type: string;
   readonly requires: readonly string[];
   readonly labels: readonly string[];
+  /** Free disk that executors of these tasks must report (`diskClassOf`); null: any will do. */
+  readonly diskBytes: number | null;
   /** By group. */
   readonly lanes: Map<string, Lane>;
   /** Of all its lanes. */
@@ -98,13 +100,15 @@ export function headOfKind({ open }: Kind): Task | undefined {
 /** Without lanes. */
 export function createKind(
   key: string,
-  { type, requires, labels }: Pick<Task, 'type' | 'requires' | 'labels'>,
+  spec: Pick<Task, 'type' | 'requires' | 'labels'> & Partial<Pick<Task, 'diskBytes'>>,
 ): Kind {
+  const { type, requires, labels, diskBytes = null } = spec;
   return {
     key,
     type,
     requires,
     labels,
+    diskBytes: diskBytes && diskClassOf(diskBytes),
     lanes: new Map(),
     waitingCount: 0,
     open: new Agenda(headOfLane, rankOf),

@@ -11,7 +11,7 @@ import type { TaskType } from '../model/task-type.ts';
 import { createKind, createLane, type Kind, type Lane, type LaneRow, removeLane } from './lane.ts';
 import { Shares } from './shares.ts';
 
-type Sorted = Pick<Task, 'type' | 'requires' | 'labels' | 'user'>;
+type Sorted = Pick<Task, 'type' | 'requires' | 'labels' | 'diskBytes' | 'user'>;
 
 /** Where this waiting task waits. */
 export function laneOf(state: State, task: Pick<Task, 'id' | 'lane'>): Lane {
@@ -23,7 +23,7 @@ export function laneOf(state: State, task: Pick<Task, 'id' | 'lane'>): Lane {
 /** Where such a task is to wait. Whether there is room for another lane has been asked (`crowdOf`). */
 export function laneFor(state: State, task: Sorted, out: Output): Lane {
   const { group } = task.user;
-  const key = kindKeyOf(task.type, task.requires, task.labels);
+  const key = kindKeyOf(task.type, task.requires, task.labels, task.diskBytes);
   const known = state.kinds.get(key)?.lanes.get(group);
   if (known !== undefined) return known;
   const row: LaneRow = { id: ++state.lastSeq, kind: key, group };
@@ -35,7 +35,7 @@ export function laneFor(state: State, task: Sorted, out: Output): Lane {
 export function takeLane(
   state: State,
   row: LaneRow,
-  of: Pick<Task, 'type' | 'requires' | 'labels'>,
+  of: Pick<Task, 'type' | 'requires' | 'labels' | 'diskBytes'>,
 ): Lane {
   const { id, kind: key, group } = row;
   let kind = state.kinds.get(key);
@@ -43,6 +43,7 @@ export function takeLane(
     kind = createKind(key, of);
     state.kinds.set(key, kind);
     state.junctions.addKind(kind);
+    if (kind.diskBytes !== null) state.needyKindCount++;
   }
   const lane = createLane(id, group, kind);
   const quota = state.quotas.get(kind.type);
@@ -94,7 +95,7 @@ export function countWaiting(state: State, lane: Lane, by: number): void {
 /** Why there is no room for the lane of such a task, or null. Empty ones go to make some. */
 export function crowdOf(state: State, task: Sorted, out: Output): string | null {
   const { policy, kinds, lanes, emptyLanes } = state;
-  const kind = kinds.get(kindKeyOf(task.type, task.requires, task.labels));
+  const kind = kinds.get(kindKeyOf(task.type, task.requires, task.labels, task.diskBytes));
   if (kind?.lanes.has(task.user.group)) return null;
   const isNoLaneLeft = () => lanes.size >= policy.laneCountMax;
   const isNoKindLeft = () => kind === undefined && kinds.size >= policy.kindCountMax;
@@ -112,7 +113,7 @@ export function crowdOf(state: State, task: Sorted, out: Output): string | null 
   if (!isNoLaneLeft() && !isNoKindLeft()) return null;
   state.crowd ??= isNoLaneLeft()
     ? `tasks wait in ${lanes.size} combinations of type, requires, labels and group already, ${mostOf(kinds, ({ lanes: of }) => of.size)}`
-    : `tasks wait in ${kinds.size} combinations of type, requires and labels already, ${mostOf(kinds, () => 1)}`;
+    : `tasks wait in ${kinds.size} combinations of type, requires, labels and needs already, ${mostOf(kinds, () => 1)}`;
   return `${state.crowd}; labels choose executors, they are not tags`;
 }
 
@@ -140,5 +141,6 @@ function forgetLane(state: State, lane: Lane, out: Output): void {
   state.crowd = null;
   if (kind.lanes.size > 0) return;
   state.junctions.removeKind(kind);
+  if (kind.diskBytes !== null) state.needyKindCount--;
   state.kinds.delete(kind.key);
 }

@@ -22,7 +22,7 @@
  *   S11 what counts towards the limits of a type is what there is
  */
 import { TYPES_MAX } from '../bounds.ts';
-import { elderKey, mayRun, NO_OVERRIDE, poolKeyOf } from '../model/executor.ts';
+import { elderKey, hasDisk, mayRun, NO_OVERRIDE, poolKeyOf } from '../model/executor.ts';
 import { hasRoom } from '../limits/quota.ts';
 import { heldBytes } from './held-bytes.ts';
 import { positionOf, type Rank, ranksBefore, rankOf, type Standing } from '../queue/agenda.ts';
@@ -328,12 +328,17 @@ function checkWakeUps(state: State, expect: Expect): void {
           const { until = 0 } = keptFor(state, task, lastTickAt) ?? {};
           // Its wait has begun, and will end.
           if (state.passedOver.has(task) && until > lastTickAt) return false;
+          if (!hasDisk(executor, lane.kind)) return false;
           return (executor.coolDowns.get(task.id) ?? 0) <= lastTickAt;
         };
         const head = headOfLane(lane);
         const waits = head !== undefined && isAllowed(head);
         expect(!waits, 'I13', () => `${head?.id} waits and ${executor.id} is idle`);
-        expect(!isStarved(lane), 'I13', () => `lane ${lane.id} is not read for ${executor.id}`);
+        expect(
+          !hasDisk(executor, lane.kind) || !isStarved(lane),
+          'I13',
+          () => `lane ${lane.id} is not read for ${executor.id}`,
+        );
       }
     }
   }

@@ -114,6 +114,8 @@ export interface State {
   readonly tasks: Map<string, Task>;
   readonly open: OpenTasks;
   readonly kinds: Map<string, Kind>;
+  /** Of these the ones that not every executor of a pool may serve: they need free disk. */
+  needyKindCount: number;
   readonly lanes: Map<number, Lane>;
   /** Those without a task that waits, the longest so first. */
   readonly emptyLanes: Set<Lane>;
@@ -205,6 +207,7 @@ export function createState(options: {
     tasks: new Map(),
     open: new OpenTasks(),
     kinds: new Map(),
+    needyKindCount: 0,
     lanes: new Map(),
     emptyLanes: new Set(),
     shares: new Map(),

@@ -6,7 +6,7 @@
 import { taskUpdated } from '../changes.ts';
 import { FIRE_COUNT_MAX } from '../bounds.ts';
 import type { Output } from '../effects.ts';
-import { type Executor, mayRun } from '../model/executor.ts';
+import { diskOf, type Executor, hasDisk, mayRun } from '../model/executor.ts';
 import { Agenda, OUT, rankOf, type Standing } from '../queue/agenda.ts';
 import { hasRoom } from '../limits/quota.ts';
 import { announceKind, idlePools, isWanted, markHungry, takeHungry } from '../queue/junctions.ts';
@@ -95,7 +95,7 @@ function assignTo(round: Round, executor: Executor): void {
 /** The first task, by (orderTime, seq), of all the lanes the executor may serve. */
 function bestFor(round: Round, pool: Pool, executor: Executor): Task | undefined {
   const choose = ({ kind }: { readonly kind: Kind }) =>
-    mayRun(pool, kind) ? firstOfKind(round, kind, executor) : undefined;
+    mayRun(pool, kind) && hasDisk(executor, kind) ? firstOfKind(round, kind, executor) : undefined;
   let best: Task | undefined;
   for (const junction of pool.junctions) {
     if (isOpen(round.state, junction)) best = junction.open.choose(choose, best);
@@ -112,7 +112,7 @@ function inTurn(round: Round, oldest: Task, executor: Executor): Task {
   const pool = pools.get(executor.poolKey);
   const ofType = shares.get(oldest.type);
   if (ofType === undefined || pool === undefined) return oldest;
-  const fits = (kind: Kind) => mayRun(pool, kind);
+  const fits = (kind: Kind) => mayRun(pool, kind) && hasDisk(executor, kind);
   const taskOf = (lane: Lane) => firstOfLane(round, lane, executor);
   return ofType.next(pool.junctions, fits, taskOf) ?? oldest;
 }
@@ -132,7 +132,7 @@ function assignInOrder(round: Round, pools: Iterable<Pool>): void {
   const known = new Set<Executor>();
   const announce = (pool: Pool): void => {
     const mayKeep = pool.types.some((type) => isSticky(state, type));
-    for (const executor of pool.idle) {
+    for (const executor of roomiestFirst(round, pool)) {
       if (executor.restUntil > now || known.has(executor)) continue;
       known.add(executor);
       const candidate = { pool, executor, ...OUT };
@@ -160,12 +160,25 @@ function assignInOrder(round: Round, pools: Iterable<Pool>): void {
   }
 }
 
+/** The first of them may have whatever others may that have refused nothing, and for whom nothing is kept. */
+function* roomiestFirst({ state, now }: Round, { idle }: Pool): Generator<Executor> {
+  let roomiest: Executor | undefined;
+  if (state.needyKindCount > 0) {
+    for (const executor of idle) {
+      if (executor.restUntil > now || executor.coolDowns.size > 0) continue;
+      if (roomiest === undefined || diskOf(executor) > diskOf(roomiest)) roomiest = executor;
+    }
+  }
+  if (roomiest !== undefined) yield roomiest;
+  yield* idle;
+}
+
 /** Who is to have it of all that may: as where nothing is limited. */
 function servedBy({ state, now }: Round, task: Task): { pool: Pool; executor: Executor } | null {
   const kind = state.lanes.get(task.lane)?.kind;
   if (kind === undefined) return null;
   const mayHave = (executor: Executor) =>
-    executor.restUntil <= now && !isCooling(executor, task, now);
+    executor.restUntil <= now && hasDisk(executor, kind) && !isCooling(executor, task, now);
   const kept = keptFor(state, task, now);
   if (kept !== null) {
     const { executor } = kept;
@@ -211,7 +224,7 @@ function offerOne(round: Round, kind: Kind): boolean {
   if (isSticky(round.state, kind.type)) return offerKept(round, kind);
   for (const pool of idlePools(kind)) {
     for (const executor of inOrder(round.state, pool, kind.type)) {
-      if (executor.restUntil > round.now) continue;
+      if (executor.restUntil > round.now || !hasDisk(executor, kind)) continue;
       const task = firstOfKind(round, kind, executor);
       if (task === undefined) continue;
       offerBest(round, task, { pool, executor });

@@ -22,6 +22,7 @@ import {
   occupy,
   refuseStale,
   release,
+  rouse,
   seen,
 } from './occupation.ts';
 
@@ -153,7 +154,7 @@ export function rested(state: State, executor: Executor, now: number): void {
     if (until <= now) executor.coolDowns.delete(taskId);
   }
   if (executor.restUntil <= now) executor.restUntil = 0;
-  if (state.pools.get(executor.poolKey)?.idle.has(executor)) state.freed.add(executor);
+  rouse(state, executor);
 }
 
 /** Kept at once, written within a second; a new checkpoint is written at once. */

@@ -120,6 +120,11 @@ export function becomeIdle(state: State, executor: Executor): void {
   state.freed.add(executor);
 }
 
+/** If it is idle, it chooses anew among all that it may have. */
+export function rouse(state: State, executor: Executor): void {
+  if (state.pools.get(executor.poolKey)?.idle.has(executor)) state.freed.add(executor);
+}
+
 /** It is given no task until it becomes idle again. */
 export function leaveIdle(state: State, executor: Executor): void {
   state.freed.delete(executor);

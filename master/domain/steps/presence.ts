@@ -6,6 +6,7 @@ import type { Event, ReportedAttempt } from '../events.ts';
 import type { Output } from '../effects.ts';
 import {
   type Counted,
+  diskOf,
   elderKey,
   type Executor,
   type Occupation,
@@ -26,6 +27,7 @@ import {
   leaveIdle,
   occupy,
   refuseStale,
+  rouse,
   seen,
 } from './occupation.ts';
 
@@ -278,6 +280,9 @@ function takeReadiness(state: State, executor: Executor, readiness: Readiness, o
   const { id: executorId, readiness: before } = executor;
   const { ok, reason } = readiness;
   executor.readiness = readiness;
+  // There may be room now for what could not be offered before.
+  const isRoomier = diskOf(executor) > diskOf({ readiness: before });
+  if (isRoomier && state.needyKindCount > 0) rouse(state, executor);
   if (!ok) leaveIdle(state, executor);
   if (ok === before.ok && reason === before.reason) return;
   out.effects.push({ type: 'observe', event: 'executor_readiness', executorId, readiness });

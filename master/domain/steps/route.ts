@@ -4,7 +4,7 @@
  * them; but for `sticky`, which chooses one of all that may have the task, idle or not.
  */
 import { ROUTE_LOOK_COUNT } from '../bounds.ts';
-import { type Executor, isServing, mayRun } from '../model/executor.ts';
+import { type Executor, hasDisk, isServing, mayRun } from '../model/executor.ts';
 import type { Route } from '../model/task-type.ts';
 import type { Task } from '../model/task.ts';
 import type { Kind, Pool } from '../queue/lane.ts';
@@ -114,8 +114,9 @@ function chosenFor(state: State, task: Task, { pointer }: Route): Executor | nul
     state.choices.set(task, choice);
   }
   const { hash, executor } = choice;
-  if (hash === null || executor === null || isServing(executor)) return executor;
-  return bestOf(kind, hash, isServing);
+  const mayHave = (one: Executor) => isServing(one) && hasDisk(one, kind);
+  if (hash === null || executor === null || mayHave(executor)) return executor;
+  return bestOf(kind, hash, mayHave);
 }
 
 function bestOf(kind: Kind, hash: number, mayBe: (executor: Executor) => boolean): Executor | null {

@@ -76,6 +76,11 @@ export function refusalOf(state: State, task: Task, out: Output): Refusal | null
   return crowd === null ? null : { kind: 'full', message: crowd };
 }
 
+/** What it asks for itself, or what is set for its type. */
+function diskBytesOf({ types }: State, { type, diskBytes }: NewTask): number | null {
+  return diskBytes ?? types.get(type)?.needs.diskBytes ?? null;
+}
+
 function createTask(state: State, request: NewTask, now: number): Task {
   const dueAt = Math.max(request.runAt ?? now, now);
   const { policy } = state;
@@ -99,6 +104,7 @@ function createTask(state: State, request: NewTask, now: number): Task {
     assignTimeoutMs: request.assignTimeoutMs ?? policy.assignTimeoutMs,
     executionTimeoutMs: request.executionTimeoutMs ?? policy.executionTimeoutMs,
     stallTimeoutMs: request.stallTimeoutMs,
+    diskBytes: diskBytesOf(state, request),
     ...limits,
     version: 0,
     lane: 0,

@@ -1,6 +1,6 @@
 /** Why a waiting task does not run yet: the question that every other scheduler leaves open. */
 import { reachedBy, reachedByGroup, type ReachedLimit } from '../limits/quota.ts';
-import { type Executor, mayRun } from '../model/executor.ts';
+import { diskOf, type Executor, hasDisk, mayRun } from '../model/executor.ts';
 import { positionOf } from '../queue/agenda.ts';
 import type { Pause } from '../model/pause.ts';
 import type { State } from '../state/state.ts';
@@ -69,14 +69,17 @@ export function explain(state: State, task: Task, now: number): WaitingReason {
   }
   const ready = serving.filter(({ readiness }) => readiness.ok);
   if (ready.length === 0) return because('not_ready', unreadyInWords(serving));
+  const kind = state.lanes.get(task.lane)?.kind ?? task;
+  const roomy = ready.filter((executor) => hasDisk(executor, kind));
+  if (roomy.length === 0) return because('not_ready', diskInWords(ready, task));
   const reached = limitOn(state, task);
   if (reached !== null) {
     return { ...because('limited', reached.message), limit: reached.limit };
   }
-  const idle = ready.filter((executor) => executor.occupation === null);
+  const idle = roomy.filter((executor) => executor.occupation === null);
   if (idle.length === 0) {
-    const unready = serving.length - ready.length;
-    return because('all_busy', `${busyInWords(ready, unready)}.${inLine(state, task, ahead)}`);
+    const unready = serving.length - roomy.length;
+    return because('all_busy', `${busyInWords(roomy, unready)}.${inLine(state, task, ahead)}`);
   }
   const [reason, message] = idleBeside(state, task, idle, now);
   return because(reason, message);
@@ -155,6 +158,20 @@ function limitOn(
   if (limit === null) return null;
   const of = ofType === null ? `group ${group}` : `type ${type}`;
   return { message: `${limit.used} of at most ${limit.max} of ${of} run (${limit.name}).`, limit };
+}
+
+/** None of them has enough of it. */
+function diskInWords(executors: readonly Executor[], { diskBytes }: Task): string {
+  const [first, ...others] = executors;
+  let roomiest = first;
+  for (const one of others) if (roomiest && diskOf(one) > diskOf(roomiest)) roomiest = one;
+  const most = roomiest?.readiness.diskBytes ?? null;
+  const room = most === null ? 'none says what it has' : `${roomiest?.id} has most, ${inMb(most)}`;
+  return `${count(executors, 'fitting executor')}, without the free disk that it needs (${inMb(diskBytes ?? 0)}): ${room}.`;
+}
+
+function inMb(bytes: number): string {
+  return `${Math.floor(bytes / 1e6)} MB`;
 }
 
 function countAhead({ lanes, shares }: State, task: Task): number | null {

@@ -62,6 +62,7 @@ export const addedTaskColumns = (t: Types): Columns => [
   ['start_timeout_ms', `${t.instant} NULL`],
   ['start_timeout_action', `${t.key(16)} NULL`],
   ['end_by', `${t.instant} NULL`],
+  ['disk_bytes', `${t.instant} NULL`],
   ['lane_seq', `${t.instant} NULL`],
 ];
 
@@ -174,7 +175,7 @@ export const executorColumns = (t: Types): string => `
 export const laneColumns = (t: Types): string => `
   seq ${t.seq},
   ns ${t.integer} NOT NULL,
-  kind ${t.key(255)} NOT NULL,
+  kind ${t.key(272)} NOT NULL,
   user_group ${t.name(64)} NOT NULL`;
 
 export const leftoverColumns = (t: Types): string => `

@@ -222,6 +222,7 @@ function draw(random: Random, now: number, id: string, isChosen: boolean): Submi
     deadlineAt: maybe(0.15, () => now + random.between(2_000, 90_000)),
     startTimeoutMs: null,
     startTimeoutAction: null,
+    diskBytes: null,
   };
 }
 

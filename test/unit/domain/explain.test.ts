@@ -55,7 +55,7 @@ describe('explain', () => {
   });
 
   it('not_ready: all that fit say that they cannot work', () => {
-    scheduler.connect('x', { ready: { ok: false, reason: 'the disk is full' } });
+    scheduler.connect('x', { ready: { ok: false, reason: 'the disk is full', diskBytes: null } });
     expect(why()).to.include({
       reason: 'not_ready',
       message: '1 fitting executor, which is not ready. x says: the disk is full.',
@@ -70,7 +70,7 @@ describe('explain', () => {
 
   it('all_busy: and it says that others are not ready', () => {
     scheduler.connect('x');
-    scheduler.connect('y', { ready: { ok: false, reason: 'the disk is full' } });
+    scheduler.connect('y', { ready: { ok: false, reason: 'the disk is full', diskBytes: null } });
     scheduler.run('x');
     expect(why().message).to.match(/^1 fitting executor, all busy, and 1 not ready\./);
   });

@@ -274,7 +274,7 @@ describe('readiness', () => {
   });
 
   it('decides whether an executor is offered anything, from its hello on', () => {
-    scheduler.connect('x', { ready: { ok: false, reason: 'no space left' } });
+    scheduler.connect('x', { ready: { ok: false, reason: 'no space left', diskBytes: null } });
     expect(offers(scheduler.submit({}))).to.deep.equal([]);
     expect(offers(scheduler.beat('x')), 'it has not said anything else').to.deep.equal([]);
     expect(offers(scheduler.ready('x', true))).to.deep.equal(['a -> x']);

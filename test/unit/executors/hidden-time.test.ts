@@ -141,6 +141,7 @@ describe('a slow commit', () => {
           stallTimeoutMs: null,
           startTimeoutMs: null,
           startTimeoutAction: null,
+          diskBytes: null,
           deadlineAt: i === 0 ? clock.now() + 5_000 : null,
         },
       ]);

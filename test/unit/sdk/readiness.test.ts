@@ -1,6 +1,7 @@
 /** How the SDK asks its program whether it can work. */
 import type { Readiness } from '@soda-scheduler/protocol';
 import { expect } from 'chai';
+import { tmpdir } from 'node:os';
 import { ReadinessCheck } from '../../../executor-sdk/readiness.ts';
 import { ManualClock, settled } from '../../helpers/manual-clock.ts';
 import { deferred } from '../../helpers/sdk/watched-executor.ts';
@@ -24,7 +25,7 @@ describe('the check whether an executor is ready', () => {
       askedAt.push(clock.now());
       return answer() as true;
     };
-    check = new ReadinessCheck(ask, { clock, onChange: (now) => said.push(now) });
+    check = new ReadinessCheck({ ready: ask, clock, onChange: (now) => said.push(now) });
   });
 
   it('asks every 30 s, every 5 s while it is not ready, and says what has changed', async () => {
@@ -86,6 +87,25 @@ describe('the check whether an executor is ready', () => {
       expect(check.problem).to.equal(reason);
     });
   }
+
+  it('says how much disk is free, and that a directory cannot be looked at', async () => {
+    const news: boolean[] = [];
+    const onChange = (now: Readiness, isNews: boolean) => {
+      said.push(now);
+      news.push(isNews);
+    };
+    const ready = () => true as const;
+    new ReadinessCheck({ ready, scratchDir: tmpdir(), clock, onChange }).start();
+    while (said.length === 0) await settled();
+    expect(said[0]?.ok).to.equal(true);
+    expect(said[0]?.disk_bytes)
+      .to.be.a('number')
+      .and.satisfy((n: number) => n % 2 ** 20 === 0);
+    new ReadinessCheck({ ready, scratchDir: '/no/such', clock, onChange }).start();
+    while (said.length === 1) await settled();
+    expect(said[1]?.reason).to.match(/^Error: ENOENT/);
+    expect(news).to.deep.equal([true, true]);
+  });
 
   it('says nothing once it has been stopped', async () => {
     const slow = deferred<true>();

@@ -30,6 +30,7 @@ const fixedColumns = columns<Task>(
   ['stall_timeout_ms', 'integer', (task) => task.stallTimeoutMs],
   ['start_timeout_ms', 'integer', (task) => task.startTimeoutMs],
   ['start_timeout_action', 'text', (task) => (isAlerting(task) ? task.startTimeoutAction : null)],
+  ['disk_bytes', 'integer', (task) => task.diskBytes],
   ['deadline_at', 'integer', (task) => task.deadlineAt],
   ['params', 'text', (task) => task.params],
 );
@@ -115,6 +116,7 @@ export function taskOf(row: Row): Task {
     stallTimeoutMs: get('stall_timeout_ms'),
     startTimeoutMs: get('start_timeout_ms'),
     startTimeoutAction: get('start_timeout_action') ?? 'fail',
+    diskBytes: get('disk_bytes'),
     deadlineAt: get('deadline_at'),
     state: get<TaskState>('state'),
     version: get('version'),
