@@ -3,7 +3,7 @@
  * validates with these schemas and generates OpenAPI from them.
  */
 import { z } from 'zod';
-import { countInQuery, instant, label, text } from './fields.ts';
+import { countInQuery, instant, label, needs, text } from './fields.ts';
 import { pauseView, taskInfo } from './http-api.ts';
 import { HTTP_LIMITS, TASK_TYPE_PATTERN } from './limits.ts';
 import { YEAR_SECONDS } from './words.ts';
@@ -101,7 +101,7 @@ const definitionFields = {
     .max(8)
     .optional()
     .describe('What of shared limits a task takes while it runs.'),
-  needs: z.strictObject({ disk_bytes: count.optional() }).optional(),
+  needs: needs.optional(),
   fair_by: z.literal('group').optional().describe('Groups take turns.'),
   group_weights: z.record(text(64), z.int().min(1).max(1000)).optional(),
   route: route.optional(),

@@ -20,6 +20,35 @@ describeSystem('scheduling', ({ start, store }) => {
     expect(Math.min(...waitsMs)).to.be.below(300);
   });
 
+  it('gives what belongs together to one executor, or to any where that takes too long', async () => {
+    const system = await start();
+    for (const id of ['a', 'b', 'c']) await system.executor({ id });
+    const put = await fetch(`${system.url}/scheduler/v2/type/work`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ route: { rule: 'sticky', pointer: '/camera', wait: 1 } }),
+    });
+    expect(put.status).to.equal(201);
+    const submit = (camera: string, steps: object[]) =>
+      system.submit([], { params: { camera, attempts: [steps] } });
+    const holderOf = async (taskId: string) => (await system.ended(taskId)).executor_id;
+    const homes = new Map<string, string | null>();
+    for (const camera of ['1', '2', '3', '4', '5']) {
+      homes.set(camera, await holderOf(await submit(camera, [])));
+    }
+    expect(new Set(homes.values()).size, 'all go to one').to.be.above(1);
+    for (const [camera, home] of homes) {
+      expect(await holderOf(await submit(camera, []))).to.equal(home);
+    }
+    const blocking = await submit('1', [{ hold: true }]);
+    await system.started(blocking);
+    const second = await submit('1', []);
+    const { waiting } = await system.task(second);
+    expect(waiting?.message).to.include(`keeps it for executor ${homes.get('1')}`);
+    expect(await holderOf(second)).not.to.equal(homes.get('1'));
+    await system.client.cancel(blocking);
+  });
+
   it('starts a task at its time, and neither before nor long after', async () => {
     const system = await start();
     await system.executor({ id: 'a' });

@@ -19,8 +19,6 @@ const NOT_BUILT = [
   'limits.concurrency',
   'limits.windows',
   'uses',
-  'needs',
-  'route',
   'capacity',
   'preemptible',
   'hold',
@@ -60,6 +58,7 @@ export function definitionText(
     ...defaultErrors(name, defined.defaults, refusalOf),
     ...limitErrors(defined.limits, settings),
     ...weightErrors(defined),
+    ...routeErrors(defined.route),
   ];
   if (errors.length > 0) throw invalidFields(errors);
   if (defined.params_schema !== undefined) new ParamsSchema(defined.params_schema);
@@ -68,7 +67,7 @@ export function definitionText(
 
 /** @throws {Problem} 400 */
 export function overrideText({ limits, route }: Override, settings: Settings): string {
-  const errors = limitErrors(limits, settings);
+  const errors = [...limitErrors(limits, settings), ...routeErrors(route)];
   if (errors.length > 0) throw invalidFields(errors);
   return textOf({ limits, route });
 }
@@ -169,6 +168,20 @@ function limitErrors(limits: Defined['limits'], settings: Settings): FieldError[
     const field = `windows[${index}].max_running`;
     within(field, window.max_running ?? null, 'limits.max_running', running);
   }
+  return errors;
+}
+
+function routeErrors(route: Defined['route']): FieldError[] {
+  if (route === undefined) return [];
+  const { rule, pointer, wait } = route;
+  if (rule === 'sticky' && pointer === undefined) {
+    return [{ field: 'route.pointer', message: 'sticky needs one: where in the params to look' }];
+  }
+  if (rule === 'sticky') return [];
+  const errors: FieldError[] = [];
+  const message = 'for sticky alone';
+  if (pointer !== undefined) errors.push({ field: 'route.pointer', message });
+  if (wait !== undefined) errors.push({ field: 'route.wait', message });
   return errors;
 }
 

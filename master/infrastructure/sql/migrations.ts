@@ -1,8 +1,7 @@
 /**
- * The schema, as the steps that led to it. Forward only: a step, once released, is never edited.
- * A step takes place as a whole on SQLite; each of its statements can be run again, because MySQL
- * commits after every one of them. The result is described in `/schema.sql`; a test compares the
- * two.
+ * The schema, as the steps that led to it. Forward only: a step, once released, is never edited. A step takes place as
+ * a whole on SQLite; each of its statements can be run again, because MySQL commits after every one of them. The result
+ * is described in `/schema.sql`; a test compares the two.
  */
 import { inNamespace, StoreUnusable } from '../../application/ports.ts';
 import type { Database } from './database.ts';

@@ -306,6 +306,18 @@ describe('types', () => {
         ['limits.per_group: not built yet'],
       ],
       [{ params_schema: { tpye: 1 } }, ['params_schema.tpye: not a keyword that is known here']],
+      [
+        { route: { rule: 'sticky' } },
+        ['route.pointer: sticky needs one: where in the params to look'],
+      ],
+      [
+        { route: { rule: 'random', pointer: '/id', wait: 1 } },
+        ['route.pointer: for sticky alone', 'route.wait: for sticky alone'],
+      ],
+      [
+        { needs: { disk_bytes: 0 } },
+        ['needs.disk_bytes: expected a number of at least 1, given 0'],
+      ],
       [{ ownr: 'x' }, ['ownr: not a known field; did you mean owner?']],
     ];
     for (const [body, errors] of cases) {
@@ -335,6 +347,22 @@ describe('types', () => {
     await restart();
     expect((await get('video')).body['overrides']).to.deep.equal([override]);
     expect((await call('DELETE', '/type/video/override')).body['overrides']).to.deep.equal([]);
+  });
+
+  it('give their tasks what these need, unless they say so themselves', async () => {
+    await put('video', { needs: { disk_bytes: 5e9 } });
+    await submit({ id: '1', type: 'video' });
+    await submit({ id: '2', type: 'video', needs: { disk_bytes: 7e12 } });
+    await submit({ id: '3', type: 'audio' });
+    const needsOf = async (id: string) => (await call('GET', `/task/${id}`)).body['needs'];
+    expect(await needsOf('1')).to.deep.equal({ disk_bytes: 5e9 });
+    expect(await needsOf('2')).to.deep.equal({ disk_bytes: 7e12 });
+    expect(await needsOf('3')).to.deep.equal({ disk_bytes: null });
+    const same = await submit({ id: '2', type: 'video', needs: { disk_bytes: 7e12 } });
+    expect(same.body).to.include({ same_request: true });
+    expect((await submit({ id: '2', type: 'video' })).body).to.include({ same_request: false });
+    await restart();
+    expect(await needsOf('2')).to.deep.equal({ disk_bytes: 7e12 });
   });
 
   it('refuse what nothing honours', async () => {
