@@ -141,6 +141,7 @@ export const sampleExecutor: Executor = {
   override: NO_OVERRIDE,
   labels: ['gpu'],
   reserve: [],
+  isPinned: false,
   poolKey: '',
   host: 'h',
   pid: 7,

@@ -127,7 +127,7 @@ export function executorView(executor: Executor): ExecutorView {
     draining: executor.drainRequested || executor.leaving,
     lasting: executor.lasting,
     types: [...executor.types],
-    labels: [...executor.labels],
+    labels: [...(executor.override.labels ?? executor.own.labels)],
     reserve: [...executor.reserve],
     own: { labels: [...executor.own.labels], reserve: [...executor.own.reserve] },
     override: overrideView(executor.override),

@@ -100,7 +100,9 @@ export interface Executor {
   /** What counts of the two. */
   labels: readonly string[];
   reserve: readonly string[];
-  /** `poolKeyOf` of the three above. */
+  /** A task waits that names it: only then it has its own label, and a pool of its own. */
+  isPinned: boolean;
+  /** `poolKeyOf` of types, labels and reservations. */
   poolKey: string;
   host: string;
   pid: number;
@@ -173,6 +175,17 @@ export function hasDisk(
 /** Bytes of disk that it says are free; none, where it does not say. */
 export function diskOf({ readiness }: Pick<Executor, 'readiness'>): number {
   return readiness.diskBytes ?? 0;
+}
+
+/** The label that every executor carries by itself, so that a task can name it in `requires`. */
+export function pinOf(executorId: string): string {
+  return `executor:${executorId}`;
+}
+
+/** The executor that is named there; null: any will do that has the labels. */
+export function pinnedTo(requires: readonly string[]): string | null {
+  const pin = requires.find((label) => label.startsWith(pinOf('')));
+  return pin === undefined ? null : pin.slice(pinOf('').length);
 }
 
 /** The name of its pool: equal for executors that may run the same tasks. */

@@ -6,7 +6,7 @@
  * each group.
  */
 import { type GroupQuota, groupHasRoom } from '../limits/quota.ts';
-import type { Executor } from '../model/executor.ts';
+import { type Executor, pinnedTo } from '../model/executor.ts';
 import { diskClassOf, type Task } from '../model/task.ts';
 import { Agenda, OUT, positionOf, rankOf, type Standing } from './agenda.ts';
 import { IdleExecutors } from './idle.ts';
@@ -19,6 +19,8 @@ export interface Kind {
   readonly labels: readonly string[];
   /** Free disk that executors of these tasks must report (`diskClassOf`); null: any will do. */
   readonly diskBytes: number | null;
+  /** The executor that they name (`pinnedTo`); null: none. */
+  readonly pin: string | null;
   /** By group. */
   readonly lanes: Map<string, Lane>;
   /** Of all its lanes. */
@@ -54,6 +56,12 @@ export interface Lane extends Standing {
   quota: GroupQuota | null;
 }
 
+/** Executors and the hashes of their ids, one beside the other: to go through many of them fast. */
+export interface Roll {
+  readonly executors: readonly Executor[];
+  readonly hashes: Uint32Array;
+}
+
 /** Executors with the same types, labels and reservations: any of them will do. */
 export interface Pool {
   readonly key: string;
@@ -61,7 +69,11 @@ export interface Pool {
   readonly labels: readonly string[];
   readonly reserve: readonly string[];
   readonly idle: IdleExecutors;
+  /** None of the idle ones has more free disk; it may be less by now. */
+  idleDiskMax: number;
   readonly members: Set<Executor>;
+  /** The same as lists; null: they have changed since. */
+  roll: Roll | null;
   /** Where it meets the kinds that its executors may serve. */
   readonly junctions: Junction[];
 }
@@ -109,6 +121,7 @@ export function createKind(
     requires,
     labels,
     diskBytes: diskBytes && diskClassOf(diskBytes),
+    pin: pinnedTo(requires),
     lanes: new Map(),
     waitingCount: 0,
     open: new Agenda(headOfLane, rankOf),
@@ -153,7 +166,9 @@ export function createPool(
     labels: executor.labels,
     reserve: executor.reserve,
     idle: new IdleExecutors(),
+    idleDiskMax: 0,
     members: new Set(),
+    roll: null,
     junctions: [],
   };
 }

@@ -5,6 +5,7 @@
 import { LANE_LOOK_COUNT } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import { forgetGroup, groupOf, type Quota } from '../limits/quota.ts';
+import { pinnedTo } from '../model/executor.ts';
 import type { State } from '../state/state.ts';
 import { kindKeyOf, type Task } from '../model/task.ts';
 import type { TaskType } from '../model/task-type.ts';
@@ -44,6 +45,7 @@ export function takeLane(
     state.kinds.set(key, kind);
     state.junctions.addKind(kind);
     if (kind.diskBytes !== null) state.needyKindCount++;
+    if (kind.pin !== null) state.pinnedKindCount++;
   }
   const lane = createLane(id, group, kind);
   const quota = state.quotas.get(kind.type);
@@ -82,7 +84,10 @@ export function countLane(lane: Lane, quota: Quota): void {
 export function countWaiting(state: State, lane: Lane, by: number): void {
   const { kind, quota } = lane;
   lane.waitingCount += by;
+  const isFirst = kind.waitingCount === 0;
   kind.waitingCount += by;
+  if (kind.pin !== null && isFirst) pin(state, kind.pin, 1);
+  else if (kind.pin !== null && kind.waitingCount === 0) pin(state, kind.pin, -1);
   state.waitingCount += by;
   if (quota !== null) {
     quota.waitingCount += by;
@@ -92,13 +97,22 @@ export function countWaiting(state: State, lane: Lane, by: number): void {
   else state.emptyLanes.delete(lane);
 }
 
+/** So many more kinds have tasks that wait for this executor alone, or fewer. */
+function pin({ pins, repinned }: State, executorId: string, by: 1 | -1): void {
+  const count = (pins.get(executorId) ?? 0) + by;
+  if (count === 0) pins.delete(executorId);
+  else pins.set(executorId, count);
+  if (count === 0 || count === by) repinned.add(executorId);
+}
+
 /** Why there is no room for the lane of such a task, or null. Empty ones go to make some. */
 export function crowdOf(state: State, task: Sorted, out: Output): string | null {
   const { policy, kinds, lanes, emptyLanes } = state;
   const kind = kinds.get(kindKeyOf(task.type, task.requires, task.labels, task.diskBytes));
   if (kind?.lanes.has(task.user.group)) return null;
   const isNoLaneLeft = () => lanes.size >= policy.laneCountMax;
-  const isNoKindLeft = () => kind === undefined && kinds.size >= policy.kindCountMax;
+  const isNewKind = kind === undefined && pinnedTo(task.requires) === null;
+  const isNoKindLeft = () => isNewKind && kindCountOf(state) >= policy.kindCountMax;
   let lookCount = 0;
   for (const lane of emptyLanes) {
     if (!isNoLaneLeft() && !isNoKindLeft()) return null;
@@ -113,8 +127,13 @@ export function crowdOf(state: State, task: Sorted, out: Output): string | null 
   if (!isNoLaneLeft() && !isNoKindLeft()) return null;
   state.crowd ??= isNoLaneLeft()
     ? `tasks wait in ${lanes.size} combinations of type, requires, labels and group already, ${mostOf(kinds, ({ lanes: of }) => of.size)}`
-    : `tasks wait in ${kinds.size} combinations of type, requires, labels and needs already, ${mostOf(kinds, () => 1)}`;
+    : `tasks wait in ${kindCountOf(state)} combinations of type, requires, labels and needs already, ${mostOf(kinds, () => 1)}`;
   return `${state.crowd}; labels choose executors, they are not tags`;
+}
+
+/** Those that name an executor do not count: each has a lane, and these are bounded. */
+export function kindCountOf({ kinds, pinnedKindCount }: State): number {
+  return kinds.size - pinnedKindCount;
 }
 
 /** The type that has most, in words. */
@@ -142,5 +161,6 @@ function forgetLane(state: State, lane: Lane, out: Output): void {
   if (kind.lanes.size > 0) return;
   state.junctions.removeKind(kind);
   if (kind.diskBytes !== null) state.needyKindCount--;
+  if (kind.pin !== null) state.pinnedKindCount--;
   state.kinds.delete(kind.key);
 }

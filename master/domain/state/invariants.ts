@@ -22,12 +22,21 @@
  *   S11 what counts towards the limits of a type is what there is
  */
 import { TYPES_MAX } from '../bounds.ts';
-import { elderKey, hasDisk, mayRun, NO_OVERRIDE, poolKeyOf } from '../model/executor.ts';
+import {
+  diskOf,
+  elderKey,
+  type Executor,
+  hasDisk,
+  mayRun,
+  NO_OVERRIDE,
+  pinOf,
+  poolKeyOf,
+} from '../model/executor.ts';
 import { hasRoom } from '../limits/quota.ts';
 import { heldBytes } from './held-bytes.ts';
 import { positionOf, type Rank, ranksBefore, rankOf, type Standing } from '../queue/agenda.ts';
 import { idlePools } from '../queue/junctions.ts';
-import { headOfLane, type Junction, type Lane } from '../queue/lane.ts';
+import { headOfLane, type Junction, type Lane, type Pool } from '../queue/lane.ts';
 import { isBefore, type Position, type Window } from '../queue/window.ts';
 import { mayOffer, type State } from './state.ts';
 import { currentTask, holderOf } from '../steps/occupation.ts';
@@ -163,11 +172,14 @@ function checkExecutors(state: State, expect: Expect): void {
     const { labels, reserve } = state.executorRecords.get(id) ?? NO_OVERRIDE;
     const counting = {
       types: executor.types,
-      labels: labels ?? executor.own.labels,
+      labels: withPin(executor, labels ?? executor.own.labels),
       reserve: reserve ?? executor.own.reserve,
     };
     const isPlaced = poolKey === '' || poolKey === poolKeyOf(counting);
     expect(isPlaced, 'I20', () => `${id} is in pool ${poolKey} with ${JSON.stringify(counting)}`);
+    const isRightlyPinned = executor.isPinned === state.pins.has(id) || state.repinned.has(id);
+    const isSettled = poolKey === '' || !state.accepting || isRightlyPinned;
+    expect(isSettled, 'I20', () => `${id} is pinned: ${executor.isPinned}`);
     const isFree = executor.connected && executor.occupation === null;
     const isWanted = !executor.drainRequested && !executor.leaving && executor.readiness.ok;
     const isIdle = state.pools.get(poolKey)?.idle.has(executor) ?? false;
@@ -196,32 +208,34 @@ function checkExecutors(state: State, expect: Expect): void {
     const isApart = sessionId === null && !connected && poolKey === '' && occupation !== null;
     expect(isApart && key === elderKey(id, incarnation), 'I7', () => `${key} is no elder`);
   }
-  for (const [key, pool] of state.pools) {
-    const { size } = pool.members;
-    expect(size === members.get(key), 'S3', () => `pool ${key}: ${size}`);
-    for (const executor of pool.idle) {
-      const isKnown = state.executors.get(executor.id) === executor && executor.poolKey === key;
-      expect(
-        isKnown,
-        'I7',
-        () => `${executor.id} is idle in pool ${key}, to which it is a stranger`,
-      );
-    }
-    for (const junction of pool.junctions) {
-      const isListed = junction.idle.includes(pool) === pool.idle.size > 0;
-      const isRight = isListed && junction.pools.has(pool);
-      expect(isRight, 'S4', () => `pool ${key} in junction ${junction.key}`);
-    }
-    for (const { key: kindKey, stands, ...kind } of state.kinds.values()) {
-      if (!mayRun(pool, kind)) continue;
-      const meet = stands.filter(({ junction }) => pool.junctions.includes(junction));
-      expect(
-        meet.length === 1,
-        'S4',
-        () => `pool ${key} meets kind ${kindKey} ${meet.length} times`,
-      );
-    }
+  for (const pool of state.pools.values())
+    checkPool(state, pool, members.get(pool.key) ?? 0, expect);
+}
+
+function checkPool(state: State, pool: Pool, memberCount: number, expect: Expect): void {
+  const { key, idle, idleDiskMax, members } = pool;
+  expect(members.size === memberCount, 'S3', () => `pool ${key}: ${members.size}`);
+  for (const executor of idle) {
+    const isKnown = state.executors.get(executor.id) === executor && executor.poolKey === key;
+    expect(isKnown, 'I7', () => `${executor.id} is idle in pool ${key}, to which it is a stranger`);
+    const hasMore = diskOf(executor) > idleDiskMax;
+    expect(!hasMore, 'S4', () => `${executor.id} has more disk than is known of pool ${key}`);
   }
+  for (const junction of pool.junctions) {
+    const isListed = junction.idle.includes(pool) === idle.size > 0;
+    const isRight = isListed && junction.pools.has(pool);
+    expect(isRight, 'S4', () => `pool ${key} in junction ${junction.key}`);
+  }
+  for (const { key: kindKey, stands, ...kind } of state.kinds.values()) {
+    if (!mayRun(pool, kind)) continue;
+    const meet = stands.filter(({ junction }) => pool.junctions.includes(junction));
+    const what = () => `pool ${key} meets kind ${kindKey} ${meet.length} times`;
+    expect(meet.length === 1, 'S4', what);
+  }
+}
+
+function withPin({ id, isPinned }: Executor, labels: readonly string[]): readonly string[] {
+  return isPinned && !labels.includes(pinOf(id)) ? [...labels, pinOf(id)] : labels;
 }
 
 function checkWindows(state: State, expect: Expect): void {

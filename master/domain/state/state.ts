@@ -114,6 +114,12 @@ export interface State {
   readonly tasks: Map<string, Task>;
   readonly open: OpenTasks;
   readonly kinds: Map<string, Kind>;
+  /** Of these the ones that name an executor: bounded as lanes are. */
+  pinnedKindCount: number;
+  /** How many of those with a task that waits name each executor. */
+  readonly pins: Map<string, number>;
+  /** Executors that are to get their own label, or to lose it. */
+  readonly repinned: Set<string>;
   /** Of these the ones that not every executor of a pool may serve: they need free disk. */
   needyKindCount: number;
   readonly lanes: Map<number, Lane>;
@@ -207,6 +213,9 @@ export function createState(options: {
     tasks: new Map(),
     open: new OpenTasks(),
     kinds: new Map(),
+    pinnedKindCount: 0,
+    pins: new Map(),
+    repinned: new Set(),
     needyKindCount: 0,
     lanes: new Map(),
     emptyLanes: new Set(),

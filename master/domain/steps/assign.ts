@@ -17,7 +17,8 @@ import { mayOffer, type State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
 import { isOverdue, settleOverdue } from './finish.ts';
 import { inOrder, isSticky, keptFor, passOver } from './route.ts';
-import { leaveIdle, occupationBy, occupy } from './occupation.ts';
+import { changePool } from './fleet.ts';
+import { becomeIdle, leaveIdle, occupationBy, occupy } from './occupation.ts';
 
 /** Tasks looked at past the head of a lane when an executor may not have the first ones yet. */
 const SCAN_MAX = 64;
@@ -36,6 +37,7 @@ export function assignRoused(state: State, now: number, out: Output): void {
   const { freed, roused, opened } = state;
   if (state.accepting) {
     const round: Round = { state, now, out, endableCount: FIRE_COUNT_MAX };
+    settlePins(state);
     const kinds = new Set<Kind>();
     for (const { kind } of roused) kinds.add(kind);
     for (const kind of kinds) announceKind(kind);
@@ -54,6 +56,17 @@ export function assignRoused(state: State, now: number, out: Output): void {
   freed.clear();
   roused.clear();
   opened.clear();
+}
+
+/** Executors that tasks name, or name no more, change their pool. */
+function settlePins(state: State): void {
+  for (const id of state.repinned) {
+    const executor = state.executors.get(id);
+    if (executor === undefined || executor.isPinned === state.pins.has(id)) continue;
+    changePool(state, executor);
+    becomeIdle(state, executor);
+  }
+  state.repinned.clear();
 }
 
 /** Those with an idle executor that may have what has come, or has become free, in this step. */

@@ -5,6 +5,7 @@ import {
   type Leftover,
   NO_OVERRIDE,
   type Occupation,
+  pinOf,
   poolKeyOf,
   READY,
 } from '../model/executor.ts';
@@ -69,6 +70,7 @@ export function createExecutor(
     override: NO_OVERRIDE,
     labels: [],
     reserve: [],
+    isPinned: false,
     poolKey: '',
     host: '',
     pid: 0,
@@ -133,6 +135,7 @@ export function joinPool(state: State, executor: Executor): void {
     state.junctions.addPool(pool);
   }
   pool.members.add(executor);
+  pool.roll = null;
   state.fleetVersion++;
 }
 
@@ -147,7 +150,9 @@ export function changePool(state: State, executor: Executor): void {
 function takeOverride(state: State, executor: Executor): void {
   const override = state.executorRecords.get(executor.id) ?? NO_OVERRIDE;
   executor.override = override;
-  executor.labels = override.labels ?? executor.own.labels;
+  executor.isPinned = state.pins.has(executor.id);
+  const labels = override.labels ?? executor.own.labels;
+  executor.labels = executor.isPinned ? [...new Set([...labels, pinOf(executor.id)])] : labels;
   executor.reserve = override.reserve ?? executor.own.reserve;
 }
 
@@ -157,6 +162,7 @@ export function leavePool(state: State, executor: Executor): void {
   executor.poolKey = '';
   if (pool === undefined) return;
   pool.members.delete(executor);
+  pool.roll = null;
   state.fleetVersion++;
   if (pool.members.size > 0) return;
   state.junctions.removePool(pool);

@@ -1,6 +1,12 @@
 /** Which attempt an executor is occupied with, and when it is free for another. */
 import type { Output } from '../effects.ts';
-import { elderKey, type Executor, type Leftover, type Occupation } from '../model/executor.ts';
+import {
+  diskOf,
+  elderKey,
+  type Executor,
+  type Leftover,
+  type Occupation,
+} from '../model/executor.ts';
 import { addIdle, removeIdle } from '../queue/junctions.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
@@ -122,7 +128,10 @@ export function becomeIdle(state: State, executor: Executor): void {
 
 /** If it is idle, it chooses anew among all that it may have. */
 export function rouse(state: State, executor: Executor): void {
-  if (state.pools.get(executor.poolKey)?.idle.has(executor)) state.freed.add(executor);
+  const pool = state.pools.get(executor.poolKey);
+  if (!pool?.idle.has(executor)) return;
+  pool.idleDiskMax = Math.max(pool.idleDiskMax, diskOf(executor));
+  state.freed.add(executor);
 }
 
 /** It is given no task until it becomes idle again. */

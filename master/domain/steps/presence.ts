@@ -282,7 +282,7 @@ function takeReadiness(state: State, executor: Executor, readiness: Readiness, o
   executor.readiness = readiness;
   // There may be room now for what could not be offered before.
   const isRoomier = diskOf(executor) > diskOf({ readiness: before });
-  if (isRoomier && state.needyKindCount > 0) rouse(state, executor);
+  if (isRoomier) rouse(state, executor);
   if (!ok) leaveIdle(state, executor);
   if (ok === before.ok && reason === before.reason) return;
   out.effects.push({ type: 'observe', event: 'executor_readiness', executorId, readiness });

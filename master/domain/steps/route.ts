@@ -7,7 +7,7 @@ import { ROUTE_LOOK_COUNT } from '../bounds.ts';
 import { type Executor, hasDisk, isServing, mayRun } from '../model/executor.ts';
 import type { Route } from '../model/task-type.ts';
 import type { Task } from '../model/task.ts';
-import type { Kind, Pool } from '../queue/lane.ts';
+import type { Kind, Pool, Roll } from '../queue/lane.ts';
 import { hashOf, mixed } from '../queue/rendezvous.ts';
 import { random01, type State } from '../state/state.ts';
 
@@ -125,17 +125,24 @@ function bestOf(kind: Kind, hash: number, mayBe: (executor: Executor) => boolean
   for (const { junction } of kind.stands) {
     for (const pool of junction.pools) {
       if (!mayRun(pool, kind)) continue;
-      for (const executor of pool.members) {
-        if (!mayBe(executor)) continue;
-        const score = mixed(hash, executor.idHash);
-        if (score > bestScore || (score === bestScore && best !== null && executor.id < best.id)) {
-          best = executor;
-          bestScore = score;
-        }
+      const { executors, hashes } = (pool.roll ??= rollOf(pool));
+      for (let index = 0; index < hashes.length; index++) {
+        const score = mixed(hash, hashes[index] as number);
+        if (score < bestScore) continue;
+        const executor = executors[index] as Executor;
+        const isBehind = score === bestScore && best !== null && executor.id > best.id;
+        if (isBehind || !mayBe(executor)) continue;
+        best = executor;
+        bestScore = score;
       }
     }
   }
   return best;
+}
+
+function rollOf({ members }: Pool): Roll {
+  const executors = [...members];
+  return { executors, hashes: Uint32Array.from(executors, ({ idHash }) => idHash) };
 }
 
 /** Of the value there; null: there is none. */

@@ -1,7 +1,16 @@
 /** Which tasks may go to which executors: types, required labels and reservations. */
 import { expect } from 'chai';
 import type { Override } from '../../../master/domain/model/executor.ts';
-import { BEGIN, finished, HOUR, MINUTE, offers, Scheduler, sent } from '../../helpers/domain.ts';
+import {
+  BEGIN,
+  finished,
+  HOUR,
+  MINUTE,
+  offers,
+  Scheduler,
+  SECOND,
+  sent,
+} from '../../helpers/domain.ts';
 import { recordOf } from '../../helpers/task.ts';
 
 describe('types', () => {
@@ -186,5 +195,66 @@ describe('what an operator has set of an executor', () => {
     expect(scheduler.state.executorRecords.has('pod'), 'it may come back').to.equal(true);
     scheduler.pass(2 * MINUTE);
     expect(scheduler.state.executorRecords.has('pod')).to.equal(false);
+  });
+});
+
+describe('the label executor:<id>', () => {
+  let scheduler: Scheduler;
+  beforeEach(() => {
+    scheduler = new Scheduler({ kindCountMax: 2 });
+  });
+  const submit = (id: string, ...requires: string[]) => offers(scheduler.submit({ id, requires }));
+
+  it('is on every executor by itself', () => {
+    for (const id of ['x', 'y', 'z']) scheduler.connect(id);
+    expect(submit('a', 'executor:y')).to.deep.equal(['a -> y']);
+    expect(submit('b', 'executor:y')).to.deep.equal([]);
+    expect(submit('c')).to.deep.equal(['c -> x']);
+    scheduler.accept('y');
+    expect(offers(scheduler.end('y'))).to.deep.equal(['b -> y']);
+  });
+
+  it('waits for one that comes later, and goes with other labels', () => {
+    expect(submit('a', 'executor:x', 'gpu')).to.deep.equal([]);
+    expect(offers(scheduler.connect('y', { labels: ['gpu'] }))).to.deep.equal([]);
+    expect(offers(scheduler.connect('x'))).to.deep.equal([]);
+    const out = scheduler.connect('x', { sessionId: 'x/2', labels: ['gpu'] });
+    expect(offers(out)).to.deep.equal(['a -> x']);
+  });
+
+  it('makes no pool, unless a task waits that names it', () => {
+    for (const id of ['x', 'y']) scheduler.connect(id);
+    expect(scheduler.state.pools.size).to.equal(1);
+    submit('a', 'executor:x');
+    submit('b', 'executor:x');
+    expect(scheduler.state.pools.size).to.equal(2);
+    scheduler.accept('x');
+    scheduler.end('x');
+    scheduler.pass(SECOND);
+    expect(scheduler.state.pools.size).to.equal(1);
+    expect(scheduler.executor('x').labels).to.deep.equal([]);
+  });
+
+  it('is left alone by what an operator sets, and outlives its process', () => {
+    scheduler.connect('x');
+    submit('a', 'executor:x');
+    submit('b', 'executor:x');
+    const override = { labels: ['gpu'] };
+    scheduler.command({ type: 'relabelRequested', executorId: 'x', override });
+    scheduler.disconnect('x', true);
+    expect(
+      offers(scheduler.connect('x', { incarnation: 'x two', sessionId: 'x/2' })),
+    ).to.have.length(1);
+  });
+
+  it('of a thousand executors takes up no combinations of labels', () => {
+    const ids = Array.from({ length: 1_000 }, (_, index) => `x${index}`);
+    for (const id of ids) expect(submit(`first-${id}`, `executor:${id}`)).to.deep.equal([]);
+    const { outcomes } = scheduler.submit({ id: 'a' }, { id: 'b', requires: ['gpu'] });
+    expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['accepted', 'accepted']);
+    const [full] = scheduler.submit({ id: 'c', requires: ['cpu'] }).outcomes;
+    expect(full?.kind).to.equal('full');
+    const first = 'x500';
+    expect(offers(scheduler.connect(first))).to.deep.equal([`first-${first} -> ${first}`]);
   });
 });
