@@ -106,6 +106,7 @@ CREATE TABLE leftover (
   incarnation VARCHAR(64) NOT NULL,
   -- What of a task it is, towards the limits of types; empty where that is not known.
   type VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- The same: the group that has submitted it.
   user_group VARCHAR(64) NOT NULL,
   -- An executor has one at a time.
   PRIMARY KEY (ns, task_id, attempt)
