@@ -22,6 +22,7 @@ const followed = [
   'docs/http-api.md',
   'docs/callbacks.md',
   'docs/how-to/install.md',
+  'docs/how-to/fair-shares.md',
   'examples/callback-receiver/README.md',
 ];
 const packages = ['protocol', 'client', 'executor-sdk', 'master', 'cli'];
