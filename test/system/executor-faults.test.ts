@@ -1,9 +1,9 @@
 /** Executors that die, stand still, refuse, answer late or never end: no task is lost or run on. */
 import { expect } from 'chai';
-import { describeSystem, outcomesOf } from '../helpers/system/system.ts';
+import { describeOnOneMaster, outcomesOf } from '../helpers/system/system.ts';
 import { eventually } from '../helpers/system/wait.ts';
 
-describeSystem('an executor', ({ start, store }) => {
+describeOnOneMaster('an executor', ({ start, store }) => {
   it('that stood still past its lease cannot change what another has taken over', async () => {
     const system = await start();
     const stopped = await system.executor({ id: 'a' });

@@ -13,6 +13,7 @@ import {
   type TaskInfo,
   type TaskView,
 } from '@soda-scheduler/client';
+import { apiBaseOf, DEFAULT_NAMESPACE } from '@soda-scheduler/protocol';
 import { MARIADB_MISSING, type Mariadb, sharedMariadb, startMariadb } from '../mariadb.ts';
 import { type Delivery, Receiver } from './receiver.ts';
 import { type Line, SystemProcess } from './process.ts';
@@ -85,14 +86,16 @@ export class System {
   /** Set once it is stopped: what a test that has failed left going on ends by it. */
   isOver = false;
   readonly #options: SystemOptions;
+  readonly #namespace: string;
   #port = 0;
   #masterCount = 0;
   #master: SystemProcess | null = null;
   #client: SodaClient | null = null;
 
-  private constructor(folder: string, options: SystemOptions) {
+  private constructor(folder: string, options: SystemOptions, namespace = DEFAULT_NAMESPACE) {
     this.folder = folder;
     this.#options = options;
+    this.#namespace = namespace;
   }
 
   static async start(options: SystemOptions): Promise<System> {
@@ -104,6 +107,18 @@ export class System {
       await system.stop();
       throw error;
     }
+    return system;
+  }
+
+  /** One with nothing in it on the same master, which goes on when that one is stopped. */
+  async beside(namespace: string): Promise<System> {
+    const folder = await mkdtemp(join(tmpdir(), 'soda-system-'));
+    const system = new System(folder, this.#options, namespace);
+    system.#port = this.#port;
+    system.#master = this.#master;
+    system.#client = createClient({ url: this.url, namespace, retryCount: 0 });
+    await system.receiver.listen();
+    await system.client.setNamespace(namespace);
     return system;
   }
 
@@ -183,7 +198,7 @@ export class System {
 
   /** An executor that may be gone before the master can say that it knew it. */
   spawnExecutor({ script = EXECUTOR, ...settings }: ExecutorSettings): SystemProcess {
-    const options = { url: this.url, types: ['work'], ...settings };
+    const options = { url: this.url, namespace: this.#namespace, types: ['work'], ...settings };
     return this.spawn(settings.id, [script, JSON.stringify(options)], {}, ({ fields }) => {
       if ('mark' in fields) this.marks.push({ ...fields, executor: settings.id } as Mark);
     });
@@ -229,7 +244,7 @@ export class System {
 
   /** One HTTP exchange, without a client that repeats or gathers. */
   async post(path: string, body: unknown, url = this.url): Promise<HttpAnswer> {
-    const response = await fetch(`${url}/scheduler/v2${path}`, {
+    const response = await fetch(`${url}${apiBaseOf(this.#namespace)}${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
@@ -288,7 +303,8 @@ export class System {
 
   /** Everything that was said, for a test that failed. */
   report(): string {
-    return this.processes.map((started) => started.tail()).join('\n');
+    const said = new Set([this.master, ...this.processes]);
+    return [...said].map((started) => started.tail()).join('\n');
   }
 
   async stop(): Promise<void> {
@@ -307,7 +323,7 @@ export type StoreName = 'SQLite' | 'MariaDB';
 
 export interface SystemTests {
   readonly store: StoreName;
-  /** A system on a fresh database; stopped after the test. */
+  /** A system with nothing in it; stopped after the test. */
   start(env?: Readonly<Record<string, string>>): Promise<System>;
   /** The server, which can be killed where `harms` said so; null on SQLite. */
   mariadb(): Mariadb | null;
@@ -317,18 +333,26 @@ export interface SystemTestOptions {
   readonly stores?: readonly StoreName[];
   /** The tests kill or freeze MariaDB: they get a server of their own. */
   readonly harms?: boolean;
+  /** Each test that sets nothing of the master has a namespace of one that all of them have. */
+  readonly sharesMaster?: boolean;
+}
+
+/** As `describeSystem`, of tests that leave their master alone: those that set nothing of it have one together. */
+export function describeOnOneMaster(title: string, tests: (setup: SystemTests) => void): void {
+  describeSystem(title, tests, { sharesMaster: true });
 }
 
 /** A suite for each store; where there is no MariaDB it is skipped by name, with the reason. */
 export function describeSystem(
   title: string,
   tests: (setup: SystemTests) => void,
-  { stores = ['SQLite', 'MariaDB'], harms = false }: SystemTestOptions = {},
+  { stores = ['SQLite', 'MariaDB'], harms = false, sharesMaster = false }: SystemTestOptions = {},
 ): void {
   for (const store of stores) {
     describe(`${title}: ${store}`, function () {
       this.slow(10_000);
       const systems: System[] = [];
+      let shared: System | null = null;
       let mariadb: Mariadb | null = null;
       let folder = '';
       before(async function () {
@@ -347,17 +371,26 @@ export function describeSystem(
         for (const system of systems.splice(0)) await system.stop();
       });
       after(async () => {
+        await shared?.stop();
         await mariadb?.stop();
         await rm(folder, { recursive: true, force: true });
       });
       let count = 0;
+      const withMaster = async (env: SystemOptions['env'] = {}): Promise<System> => {
+        const databaseUrl = (await mariadb?.url()) ?? `sqlite:${join(folder, `${count}.db`)}`;
+        return System.start({ databaseUrl, env });
+      };
       tests({
         store,
         mariadb: () => mariadb,
-        async start(env = {}) {
+        async start(env) {
           count += 1;
-          const databaseUrl = (await mariadb?.url()) ?? `sqlite:${join(folder, `${count}.db`)}`;
-          const system = await System.start({ databaseUrl, env });
+          const begin = async (): Promise<System> => {
+            if (!sharesMaster || env !== undefined) return withMaster(env);
+            shared ??= await withMaster();
+            return shared.beside(`test-${count}`);
+          };
+          const system = await begin();
           systems.push(system);
           return system;
         },
