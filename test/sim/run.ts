@@ -1,6 +1,10 @@
-/** `npm run sim -- --seeds N --from S [--trace]`: exit code 1 and the seeds that failed. */
+/**
+ * `npm run sim -- --seeds N --from S [--trace]`: exit code 1 and the seeds that failed.
+ * `npm run sim -- --mutants`: the seeds that find the mutants, for their test.
+ */
 import { parseArgs } from 'node:util';
 import { settingsFor } from './faults.ts';
+import { findSeeds } from './mutant-seeds.ts';
 import { simulate } from './simulation.ts';
 
 const { values } = parseArgs({
@@ -8,8 +12,13 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '1000' },
     from: { type: 'string', default: '1' },
     trace: { type: 'boolean', default: false },
+    mutants: { type: 'boolean', default: false },
   },
 });
+if (values.mutants) {
+  await findSeeds();
+  process.exit();
+}
 const from = Number(values.from);
 const count = Number(values.seeds);
 const begun = performance.now();

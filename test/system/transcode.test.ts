@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describeSystem, outcomesOf, type System } from '../helpers/system/system.ts';
+import { describeOnOneMaster, outcomesOf, type System } from '../helpers/system/system.ts';
 import { eventually } from '../helpers/system/wait.ts';
 
 const hasFfmpeg = ((): boolean => {
@@ -37,7 +37,7 @@ function commandsAbout(folder: string): string[] {
   });
 }
 
-describeSystem('a transcode', ({ start, store }) => {
+describeOnOneMaster('a transcode', ({ start, store }) => {
   let media: string;
 
   before(function () {

@@ -211,7 +211,7 @@ export class System {
     env: Readonly<Record<string, string>> = {},
   ): Promise<SystemProcess> {
     const executor = this.spawn(name, [FFMPEG_EXECUTOR], {
-      SODA_URL: this.url,
+      SODA_URL: this.url + apiBaseOf(this.#namespace),
       MEDIA_ROOT: mediaRoot,
       FFMPEG_THREADS: '1',
       DRAIN_SECONDS: '0',
