@@ -42,8 +42,9 @@ function listCommand(): Command {
     });
 }
 
-function readyInWords({ ready }: ExecutorView): string | null {
-  if (ready === null) return null;
+function readyInWords({ ready }: Partial<ExecutorView>): string | null {
+  // A master of 2.0.0 does not know the field.
+  if (ready?.ok === undefined) return null;
   return ready.ok ? 'yes' : `no: ${ready.reason ?? 'it does not say why'}`;
 }
 
