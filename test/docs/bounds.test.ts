@@ -21,7 +21,7 @@ describe('the bounds of the master', () => {
 
     const page = readFileSync(join(root, 'docs/operations.md'), 'utf8');
     const [, section = ''] = page.split('\n### Bounds\n');
-    const rows = (section.split('\n## ')[0] ?? '')
+    const rows = (section.split(/\n##+ /)[0] ?? '')
       .split('\n')
       .filter((line) => line.startsWith('| `'));
     const told = rows.flatMap((row) => {

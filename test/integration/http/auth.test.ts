@@ -70,7 +70,7 @@ describe('HTTP authorisation', () => {
     it('has routes of each role, so that the walk above says something', () => {
       const roles = new Set(face.http.routes.map(({ role }) => role));
       expect([...roles].sort()).to.deep.equal(['admin', 'public', 'submit']);
-      expect(face.http.routes).to.have.length(50);
+      expect(face.http.routes.length).to.be.at.least(50);
     });
 
     it('tells a browser nothing that tokens do not', async () => {
