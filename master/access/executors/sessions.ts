@@ -325,8 +325,9 @@ export class ExecutorSessions implements ExecutorLink {
     // The old socket is half dead, or its close is still on the way: the session has moved on.
     replaced?.socket.close(CloseCode.reattach, CLOSE_REASONS.reattach);
     write(connection.socket, welcomeFrame(session, true, this.#master.term));
-    const ack = session.frames.announceAck();
-    for (const { seq, message } of resend) connection.socket.send(encodeFrame(seq, ack, message));
+    for (const { seq, message } of resend) {
+      connection.socket.send(encodeFrame(seq, session.frames.announceAck(), message));
+    }
     this.#queueAck(session);
     this.#master.post(resumedEvent(hello, session));
     this.#noteCancels(session, hello.received);
