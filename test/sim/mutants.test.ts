@@ -1,6 +1,6 @@
 /** Every bug of `mutants.ts` must be found within a few seeds. */
 import { expect } from 'chai';
-import { knownSeeds, SEED_COUNT_MAX } from './mutant-seeds.ts';
+import { knownSeeds, SEED_COUNT_MAX } from './mutants/seeds.ts';
 import { MUTANT_NAMES, runMutant } from './mutants.ts';
 
 const SEEDS = knownSeeds();

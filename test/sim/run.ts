@@ -4,7 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 import { settingsFor } from './faults.ts';
-import { findSeeds } from './mutant-seeds.ts';
+import { findSeeds } from './mutants/seeds.ts';
 import { simulate } from './simulation.ts';
 
 const { values } = parseArgs({

@@ -3,9 +3,9 @@
  * the mutants takes a fifth of the time. A change in how the simulation draws makes them others.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { MUTANT_NAMES, runMutant } from './mutants.ts';
+import { MUTANT_NAMES, runMutant } from '../mutants.ts';
 
-const FILE = new URL('./mutants/seeds.json', import.meta.url);
+const FILE = new URL('./seeds.json', import.meta.url);
 export const SEED_COUNT_MAX = 60;
 /** Of processor time: what is found faster need not be found faster still. */
 const QUICK_MS = 100;
