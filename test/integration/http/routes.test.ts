@@ -340,7 +340,7 @@ describe('HTTP routes', () => {
           reserve: [],
           own: { labels: ['cpu'], reserve: [] },
           override: { labels: ['gpu'], reserve: null },
-          ready: { ok: true, reason: null },
+          ready: { ok: true, reason: null, disk_bytes: null },
           task_id: 'job-1',
           attempt: 2,
           host: 'h',
