@@ -104,12 +104,28 @@ CREATE TABLE leftover (
   executor_id VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   -- Which process of that executor id; empty where that is not known.
   incarnation VARCHAR(64) NOT NULL,
-  -- What of a task it is, towards the limits of types; empty where that is not known.
+  -- Of which type it counts, towards limits; empty where that is not known.
   type VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-  -- The same: the group that has submitted it.
+  -- And of which group.
   user_group VARCHAR(64) NOT NULL,
   -- An executor has one at a time.
   PRIMARY KEY (ns, task_id, attempt)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+-- How many tasks were begun in the windows of rates that are set for types, one row for each rate that is in use.
+CREATE TABLE rate (
+  -- Namespace.
+  ns INT NOT NULL,
+  -- Whose rate it is.
+  type VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- Of which of its groups; empty for that of all of them.
+  user_group VARCHAR(64) NOT NULL,
+  -- When the window began.
+  window_at BIGINT NOT NULL,
+  -- Offers in it that nobody has rejected.
+  offer_count INT NOT NULL,
+  -- The one window that counts.
+  PRIMARY KEY (ns, type, user_group)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 -- What is set for task types: by their owners, and by operators.

@@ -3,6 +3,7 @@
  * `Tables`; how it looks in a database is nothing to this file.
  */
 import { ATTEMPT_COUNT_MAX } from './bounds.ts';
+import type { RateUse } from './limits/quota.ts';
 import type { ExecutorRecord, Leftover } from './model/executor.ts';
 import type { LaneRow } from './queue/lane.ts';
 import type { Settings } from './state/state.ts';
@@ -33,6 +34,7 @@ export interface Tables {
   readonly lane: { key: number; row: LaneRow; set: never };
   readonly executor: { key: string; row: ExecutorRecord; set: never };
   readonly leftover: { key: readonly [taskId: string, attempt: number]; row: Leftover; set: never };
+  readonly rate: { key: readonly [type: string, group: string]; row: RateUse; set: never };
   readonly type: { key: string; row: TaskType; set: never };
 }
 
@@ -47,6 +49,7 @@ export const WHOLE_TABLES = [
   'executor',
   'leftover',
   'type',
+  'rate',
 ] as const satisfies readonly TableName[];
 export type WholeName = (typeof WHOLE_TABLES)[number];
 export type WholeRows = { readonly [N in WholeName]: readonly Tables[N]['row'][] };

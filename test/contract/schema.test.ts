@@ -56,6 +56,7 @@ describe('schema.sql', function () {
       'lane',
       'executor',
       'leftover',
+      'rate',
       'task_type',
       'task',
       'task_attempt',

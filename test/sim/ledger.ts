@@ -180,6 +180,8 @@ export class Ledger {
     const { taskSeq, attempt, outcome } = record;
     const attempts = this.attempts.get(taskSeq) ?? new Map<number, AttemptRecord>();
     this.attempts.set(taskSeq, attempts.set(attempt, record));
+    const { id } = this.live.get(taskSeq) ?? { id: '' };
+    if (outcome === 'rejected') this.#offerChecks.types.rejected(id, attempt);
     this.#endedInOrder(taskSeq, attempt);
     const isUnexplained = outcome.startsWith('lost') || outcome === 'assign_timeout';
     if (isUnexplained && !this.#faults.mayLoseExecutors) {

@@ -14,10 +14,7 @@ import type { RefusalOf } from './submission.ts';
  * one takes out its line.
  */
 const NOT_BUILT = [
-  'limits.rate',
-  'limits.per_group',
   'limits.concurrency',
-  'limits.windows',
   'uses',
   'capacity',
   'preemptible',
@@ -167,6 +164,12 @@ function limitErrors(limits: Defined['limits'], settings: Settings): FieldError[
   for (const [index, window] of windows.entries()) {
     const field = `windows[${index}].max_running`;
     within(field, window.max_running ?? null, 'limits.max_running', running);
+    if (!isZone(window.zone)) {
+      errors.push({
+        field: `limits.windows[${index}].zone`,
+        message: 'expected a zone, as Europe/Berlin',
+      });
+    }
   }
   return errors;
 }
@@ -183,6 +186,15 @@ function routeErrors(route: Defined['route']): FieldError[] {
   if (pointer !== undefined) errors.push({ field: 'route.pointer', message });
   if (wait !== undefined) errors.push({ field: 'route.wait', message });
   return errors;
+}
+
+function isZone(timeZone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function weightErrors({ group_weights, fair_by }: Defined): FieldError[] {

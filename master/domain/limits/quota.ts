@@ -6,9 +6,21 @@
 import {
   effectiveOf,
   type GroupLimits,
+  type RateLimit,
   type TaskType,
   type TypeLimits,
 } from '../model/task-type.ts';
+import { type OpenWindows, windowsAt } from './windows.ts';
+
+/** Offers in one window of a rate: a row. The windows follow one another since the epoch. */
+export interface RateUse {
+  readonly type: string;
+  /** Empty: of the rate of the type; no group has such a name. */
+  readonly group: string;
+  /** When the window began. */
+  windowAt: number;
+  count: number;
+}
 
 /** What counts towards limits. */
 interface Usage {
@@ -25,6 +37,14 @@ export interface Quota extends Usage {
   limits: TypeLimits;
   /** Those with a lane, or with an attempt that an executor has. */
   readonly groups: Map<string, GroupQuota>;
+  /** By group, as `RateUse` names them. */
+  readonly rates: Map<string, RateUse>;
+  /** Windows of rates that were over by then are known to be. */
+  knownAt: number;
+  /** What the windows in the zones of the type say. */
+  open: OpenWindows;
+  /** Instants at which it is looked at again. */
+  readonly wakes: Set<number>;
 }
 
 /** What one group has of it. */
@@ -43,9 +63,19 @@ export interface ReachedLimit {
 }
 
 /** Nothing is counted yet. */
-export function createQuota(taskType: TaskType): Quota {
+export function createQuota(taskType: TaskType, now: number): Quota {
   const { limits } = effectiveOf(taskType);
-  return { taskType, limits, groups: new Map(), waitingCount: 0, heldCount: 0 };
+  return {
+    taskType,
+    limits,
+    groups: new Map(),
+    waitingCount: 0,
+    heldCount: 0,
+    rates: new Map(),
+    knownAt: now,
+    open: windowsAt(limits.windows, now),
+    wakes: new Set(),
+  };
 }
 
 /** What it has of it; made where it had nothing. */
@@ -73,19 +103,45 @@ export function groupHasRoom(group: GroupQuota): boolean {
 }
 
 /** Why none of the type may be offered; a pause aside. */
-export function reachedBy({ limits, heldCount }: Quota): ReachedLimit | null {
-  return reachedOf('limits', limits, heldCount);
+export function reachedBy(quota: Quota): ReachedLimit | null {
+  const { limits, heldCount, open } = quota;
+  const max = open.maxRunning;
+  if (max !== null && heldCount >= max && max < (limits.maxRunning ?? max + 1)) {
+    return { name: 'limits.windows', max, used: heldCount };
+  }
+  return reachedOf('limits', limits, heldCount) ?? rateReached('limits', quota, '');
 }
 
 /** Why none of this group may be. */
-export function reachedByGroup({ quota, heldCount }: GroupQuota): ReachedLimit | null {
+export function reachedByGroup({ quota, heldCount, group }: GroupQuota): ReachedLimit | null {
   const { perGroup } = quota.limits;
-  return perGroup && reachedOf('limits.per_group', perGroup, heldCount);
+  if (perGroup === null) return null;
+  const of = 'limits.per_group';
+  return reachedOf(of, perGroup, heldCount) ?? rateReached(of, quota, group);
 }
 
 function reachedOf(of: string, { maxRunning }: GroupLimits, used: number): ReachedLimit | null {
   if (maxRunning === null || used < maxRunning) return null;
   return { name: `${of}.max_running`, max: maxRunning, used };
+}
+
+/** As many were begun in this window as may be. */
+function rateReached(of: string, quota: Quota, group: string): ReachedLimit | null {
+  const rate = rateOf(quota, group);
+  const use = quota.rates.get(group);
+  if (rate === null || use === undefined || use.count < rate.count) return null;
+  if (use.windowAt + rate.seconds * 1000 <= quota.knownAt) return null;
+  return { name: `${of}.rate`, max: rate.count, used: use.count };
+}
+
+/** @param group As `RateUse` names it. */
+export function rateOf({ limits }: Quota, group: string): RateLimit | null {
+  return group === '' ? limits.rate : (limits.perGroup?.rate ?? null);
+}
+
+/** When the window began in which that instant is. */
+export function windowOf({ seconds }: RateLimit, at: number): number {
+  return at - (at % (seconds * 1000));
 }
 
 /** Why no further task of the group may begin to wait. */

@@ -14,14 +14,19 @@ import {
 } from '../model/task-type.ts';
 import { shareOut } from '../queue/lanes.ts';
 import type { State } from '../state/state.ts';
-import { typeChanged } from '../steps/limits.ts';
+import { pauseEnd, windowsAt } from '../limits/windows.ts';
+import { quotaDue, typeChanged } from '../steps/limits.ts';
 import { routeOf } from '../steps/route.ts';
 
 type OnType = Extract<Event, { type: TypeChange['type'] }>;
 
 /** A command on one type, and its answer. */
 export function onType(state: State, event: OnType, now: number, out: Output): void {
-  const reply = outcomeOf(state, event, now, out);
+  const wasPaused = state.quotas.get(event.name)?.open.isPaused ?? false;
+  let reply = outcomeOf(state, event, now, out);
+  if (!wasPaused && reply.kind === 'done') {
+    reply = { ...reply, ...pauseByWindow(state, event.name, now, out) };
+  }
   out.effects.push({ type: 'reply', request: event.request, reply });
 }
 
@@ -106,6 +111,39 @@ export function watchType(state: State, { type: name, paused, override }: TaskTy
   for (const layer of [paused, override]) {
     const at = layer?.until ?? null;
     if (at !== null) state.deadlines.push({ at, kind: 'type', name });
+  }
+}
+
+/** Who is said to have paused where a window did. */
+const BY_WINDOW = 'limits.windows';
+
+/** Another window of it may be open, or that of a rate over. One that pauses does so as an operator would. */
+export function windowDue(state: State, name: string, now: number, out: Output): void {
+  const quota = state.quotas.get(name);
+  if (quota === undefined) return;
+  const wasPaused = quota.open.isPaused;
+  quotaDue(state, quota, now, out);
+  if (!wasPaused) pauseByWindow(state, name, now, out);
+}
+
+/** Where one that is open says so, and nobody has paused it. */
+function pauseByWindow(
+  state: State,
+  name: string,
+  now: number,
+  out: Output,
+): CommandOutcome | null {
+  const quota = state.quotas.get(name);
+  if (!quota?.open.isPaused || quota.taskType.paused !== null) return null;
+  const until = pauseEnd(quota.limits.windows, now);
+  return decide(state, name, { paused: { at: now, reason: null, until, by: BY_WINDOW } }, now, out);
+}
+
+/** One may have begun to pause while there was no master: since its last commit. */
+export function recallWindows(state: State, aliveAt: number, now: number, out: Output): void {
+  for (const [name, { limits, open }] of state.quotas) {
+    if (!open.isPaused || windowsAt(limits.windows, aliveAt).isPaused) continue;
+    pauseByWindow(state, name, now, out);
   }
 }
 

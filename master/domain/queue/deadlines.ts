@@ -20,7 +20,7 @@ export type Deadline = { readonly at: number } & (
   | { readonly kind: 'lease' | 'drain' | 'rested'; readonly executor: Executor }
   | { readonly kind: 'doubt'; readonly key: string }
   | { readonly kind: 'record'; readonly executorId: string }
-  | { readonly kind: 'type'; readonly name: string }
+  | { readonly kind: 'type' | 'quota'; readonly name: string }
   | { readonly kind: 'pause' }
 );
 
@@ -37,7 +37,7 @@ export type Entry = { readonly at: number } & (
   | { readonly kind: 'lease' | 'drain' | 'rested'; readonly executor: Executor }
   | { readonly kind: 'doubt'; readonly key: string }
   | { readonly kind: 'record'; readonly executorId: string }
-  | { readonly kind: 'type'; readonly name: string }
+  | { readonly kind: 'type' | 'quota'; readonly name: string }
   | { readonly kind: 'pause' }
 );
 

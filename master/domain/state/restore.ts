@@ -12,9 +12,9 @@ import { watchRecord } from '../operators/executor.ts';
 import { askForDelayed } from '../steps/load.ts';
 import { sendDue } from '../steps/notify.ts';
 import { recallExecutor, recallLeftover } from '../steps/fleet.ts';
-import { takeQuota } from '../steps/limits.ts';
+import { takeQuota, takeRate } from '../steps/limits.ts';
 import { movePause, watchPause } from '../operators/settings.ts';
-import { movedBack, watchType } from '../operators/types.ts';
+import { movedBack, recallWindows, watchType } from '../operators/types.ts';
 import { kindOf, type Task } from '../model/task.ts';
 
 /** A lane as the rows of waiting tasks give it. */
@@ -58,10 +58,12 @@ export function restore(options: {
   for (const stored of options.whole.type) {
     const row = movedBack(stored, backMs, output);
     state.types.set(row.type, row);
-    takeQuota(state, row);
+    takeQuota(state, row, now);
     watchType(state, row);
     shareOut(state, row.type, row);
   }
+  for (const row of options.whole.rate) takeRate(state, row, now, output);
+  if (aliveAt !== null) recallWindows(state, aliveAt, now, output);
   for (const row of options.whole.lane) takeLane(state, row, kindOf(row.kind));
   for (const stored of options.lanes) {
     const lane = state.lanes.get(stored.lane);

@@ -18,6 +18,7 @@ import type { Task } from '../model/task.ts';
 import { isOverdue, settleOverdue } from './finish.ts';
 import { inOrder, isSticky, keptFor, passOver } from './route.ts';
 import { changePool } from './fleet.ts';
+import { countOffer } from './limits.ts';
 import { becomeIdle, leaveIdle, occupationBy, occupy } from './occupation.ts';
 
 /** Tasks looked at past the head of a lane when an executor may not have the first ones yet. */
@@ -327,6 +328,7 @@ function offer(round: Round, like: Task, executor: Executor): void {
   task.stallHiddenMs = 0;
   task.progressPercent = null;
   occupy(state, executor, occupationBy(task, false));
+  countOffer(state, task, now, out);
   state.open.count(task);
   executor.missedCount = 0;
   executor.offeredAt = now;

@@ -21,6 +21,7 @@ import {
   type TerminalState,
 } from '../model/task.ts';
 import { beginDoubt, countLoss, forgetDoubts } from '../state/doubt.ts';
+import { uncountOffer } from './limits.ts';
 import { send } from './notify.ts';
 import { holderOf } from './occupation.ts';
 import { noteEnd } from './route.ts';
@@ -52,6 +53,7 @@ export function endAttempt(
 ): void {
   const outcome = outcomeOf(task, end.outcome);
   recordAttempt(state, task, outcome, end.error, now, out);
+  if (end.outcome === 'rejected') uncountOffer(state, task, out);
   settleEnding(state, task, out);
   task.lastOutcome = outcome;
   if (end.error !== null) task.error = end.error;

@@ -10,13 +10,22 @@ import {
   groupHasRoom,
   groupOf,
   hasRoom,
+  type Quota,
+  rateOf,
+  type RateUse,
+  windowOf,
 } from '../limits/quota.ts';
+import { windowsAt } from '../limits/windows.ts';
 import type { Counted } from '../model/executor.ts';
 import { effectiveOf, type TaskType } from '../model/task-type.ts';
+import type { Task } from '../model/task.ts';
 import { countLane } from '../queue/lanes.ts';
 import { headOfLane } from '../queue/lane.ts';
 import { creditPause } from '../queue/waiting.ts';
 import type { State } from '../state/state.ts';
+
+/** Rows of windows that are over, removed at once. */
+const REMOVE_COUNT_MAX = 1_000;
 
 /** An executor has got an attempt (1), or is done with one (-1). */
 export function countHeld(state: State, { type, group }: Counted, by: 1 | -1): void {
@@ -33,6 +42,99 @@ export function countHeld(state: State, { type, group }: Counted, by: 1 | -1): v
   forgetGroup(mine);
 }
 
+/** One is offered. It counts in the windows of its rates, by the commit that offers it. */
+export function countOffer(state: State, task: Task, now: number, out: Output): void {
+  const quota = state.quotas.get(task.type);
+  if (quota === undefined) return;
+  for (const group of ['', task.user.group]) {
+    const rate = rateOf(quota, group);
+    if (rate === null) continue;
+    const windowAt = windowOf(rate, now);
+    const use = quota.rates.get(group) ?? { type: task.type, group, windowAt, count: 0 };
+    quota.rates.set(group, use);
+    if (use.windowAt < windowAt) use.count = 0;
+    // One that is yet to come was counted by another clock, or of another rate: it counts now.
+    use.windowAt = windowAt;
+    use.count++;
+    putRate(use, out);
+    wakeAt(state, quota, windowAt + rate.seconds * 1000);
+  }
+}
+
+/** It was rejected: as if it had not been offered. */
+export function uncountOffer(state: State, task: Task, out: Output): void {
+  const quota = state.quotas.get(task.type);
+  if (quota === undefined || task.offeredAt === null) return;
+  for (const group of ['', task.user.group]) {
+    const rate = rateOf(quota, group);
+    const use = quota.rates.get(group);
+    if (rate === null || use?.windowAt !== windowOf(rate, task.offeredAt)) continue;
+    if (use.count === 0) continue;
+    use.count--;
+    putRate(use, out);
+    rouse(state, quota, group);
+  }
+}
+
+function putRate(row: RateUse, out: Output): void {
+  out.changes.push({ op: 'put', table: 'rate', key: [row.type, row.group], row });
+}
+
+/** Windows of rates may be over, and others of its zones may be open. */
+export function quotaDue(state: State, quota: Quota, now: number, out: Output): void {
+  for (const at of quota.wakes) if (at <= now) quota.wakes.delete(at);
+  quota.knownAt = now;
+  refresh(state, quota, now, out);
+}
+
+/** By its limits as they are now. */
+function refresh(state: State, quota: Quota, now: number, out: Output): void {
+  quota.open = windowsAt(quota.limits.windows, now);
+  wakeAt(state, quota, quota.open.until);
+  rouse(state, quota, '');
+  let removedCount = 0;
+  for (const { type, group, windowAt } of quota.rates.values()) {
+    const rate = rateOf(quota, group);
+    if (rate !== null && windowAt + rate.seconds * 1000 > now) {
+      wakeAt(state, quota, windowAt + rate.seconds * 1000);
+      continue;
+    }
+    if (group !== '') rouse(state, quota, group);
+    if (++removedCount > REMOVE_COUNT_MAX) continue;
+    quota.rates.delete(group);
+    out.changes.push({ op: 'remove', table: 'rate', key: [type, group], expect: 'any' });
+  }
+  if (removedCount > REMOVE_COUNT_MAX) wakeAt(state, quota, now + 1);
+}
+
+/** There may be room for more of the group; empty: of the type. */
+function rouse(state: State, quota: Quota, group: string): void {
+  if (group === '') state.opened.add(quota.taskType.type);
+  const mine = quota.groups.get(group);
+  if (mine !== undefined) rouseGroup(state, mine);
+}
+
+/** Once for each instant, however many wait for it. */
+function wakeAt(state: State, { wakes, taskType }: Quota, at: number): void {
+  if (!Number.isFinite(at) || wakes.has(at)) return;
+  wakes.add(at);
+  state.deadlines.push({ at, kind: 'quota', name: taskType.type });
+}
+
+/** As a row says. A window that is yet to come is the present one: the clock was set back. */
+export function takeRate(state: State, row: RateUse, now: number, out: Output): void {
+  const quota = state.quotas.get(row.type);
+  const rate = quota && rateOf(quota, row.group);
+  const { type, group } = row;
+  if (!quota || !rate || row.windowAt + rate.seconds * 1000 <= now) {
+    out.changes.push({ op: 'remove', table: 'rate', key: [type, group], expect: 'any' });
+    return;
+  }
+  const windowAt = Math.min(row.windowAt, windowOf(rate, now));
+  quota.rates.set(group, { type, group, windowAt, count: row.count });
+  wakeAt(state, quota, windowAt + rate.seconds * 1000);
+}
+
 /** What is set for a type is another now, or nothing any more: from here on it holds. */
 export function typeChanged(
   state: State,
@@ -42,8 +144,8 @@ export function typeChanged(
   out: Output,
 ): void {
   const quota = state.quotas.get(name);
-  if (taskType === null) dropQuota(state, name);
-  else if (quota === undefined) takeQuota(state, taskType);
+  if (taskType === null) dropQuota(state, name, out);
+  else if (quota === undefined) takeQuota(state, taskType, now);
   if (quota === undefined) return;
   const { taskType: before, groups } = quota;
   if (taskType !== null) {
@@ -52,15 +154,17 @@ export function typeChanged(
   }
   const isPaused = taskType !== null && taskType.paused !== null;
   if (before.paused !== null && !isPaused) creditPause(state, name, before.paused.at, now, out);
-  state.opened.add(name);
+  if (taskType === null) state.opened.add(name);
+  else refresh(state, quota, now, out);
   for (const group of groups.values()) rouseGroup(state, group);
 }
 
 /** What the type has already is counted with it. */
-export function takeQuota(state: State, taskType: TaskType): void {
+export function takeQuota(state: State, taskType: TaskType, now: number): void {
   const { type } = taskType;
-  const quota = createQuota(taskType);
+  const quota = createQuota(taskType, now);
   state.quotas.set(type, quota);
+  wakeAt(state, quota, quota.open.until);
   for (const kind of state.kinds.values()) {
     if (kind.type !== type) continue;
     for (const lane of kind.lanes.values()) countLane(lane, quota);
@@ -72,7 +176,10 @@ export function takeQuota(state: State, taskType: TaskType): void {
   }
 }
 
-function dropQuota(state: State, type: string): void {
+function dropQuota(state: State, type: string, out: Output): void {
+  for (const group of state.quotas.get(type)?.rates.keys() ?? []) {
+    out.changes.push({ op: 'remove', table: 'rate', key: [type, group], expect: 'any' });
+  }
   for (const group of state.quotas.get(type)?.groups.values() ?? []) {
     for (const id of group.lanes) {
       const lane = state.lanes.get(id);

@@ -18,7 +18,7 @@ import { sendDue } from './notify.ts';
 import { currentTask, holderOf, isKnown } from './occupation.ts';
 import { leaseEnded } from './presence.ts';
 import { pauseEnded } from '../operators/settings.ts';
-import { isTimed, typeDue } from '../operators/types.ts';
+import { isTimed, typeDue, windowDue } from '../operators/types.ts';
 
 const OVERDUE_CHECK_MS = 5_000;
 
@@ -83,6 +83,8 @@ export function flush(state: State, out: Output): void {
 /** With its task, or null if it can no longer apply. */
 function live(state: State, entry: Entry): Deadline | null {
   if (entry.kind === 'pause') return state.settings.paused?.until === entry.at ? entry : null;
+  if (entry.kind === 'quota')
+    return state.quotas.get(entry.name)?.wakes.has(entry.at) ? entry : null;
   if ('name' in entry) return isTimed(state.types.get(entry.name), entry.at) ? entry : null;
   if ('key' in entry) return state.doubts.get(entry.key)?.at === entry.at ? entry : null;
   if ('executor' in entry) {
@@ -146,6 +148,8 @@ function fire(state: State, entry: Entry, now: number, out: Output): void {
       return endOccupation(state, due.executor, 'drain', now, out);
     case 'rested':
       return rested(state, due.executor, now);
+    case 'quota':
+      return windowDue(state, due.name, now, out);
     case 'type':
       return typeDue(state, due.name, now, out);
     case 'pause':

@@ -6,6 +6,8 @@
 import { inNamespace, StoreUnusable } from '../../application/ports.ts';
 import type { Database } from './database.ts';
 import type { Dialect, Index, Types } from './dialects/dialect.ts';
+import { leftoverDefinition } from './tables/leftover.ts';
+import { rateDefinition } from './tables/rate.ts';
 import { namesByTable, placeholders } from './dialects/dialect.ts';
 import { segmentNamed } from './segments.ts';
 import { historyIndexes, oldHistoryIndexes } from './tables/history.ts';
@@ -177,16 +179,6 @@ export const laneColumns = (t: Types): string => `
   kind ${t.key(272)} NOT NULL,
   user_group ${t.name(64)} NOT NULL`;
 
-export const leftoverColumns = (t: Types): string => `
-  ns ${t.integer} NOT NULL,
-  task_id ${t.key(64)} NOT NULL,
-  attempt ${t.integer} NOT NULL,
-  executor_id ${t.key(64)} NOT NULL,
-  incarnation ${t.name(64)} NOT NULL,
-  type ${t.key(64)} NOT NULL,
-  user_group ${t.name(64)} NOT NULL,
-  PRIMARY KEY (ns, task_id, attempt)`;
-
 export const typeColumns = (t: Types): string => `
   ns ${t.integer} NOT NULL,
   type ${t.key(64)} NOT NULL,
@@ -317,7 +309,8 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
       ]),
       ...addColumns(existing, 'task_attempt', addedAttemptColumns(t)),
       ...dialect.createTable('executor', executorColumns(t), []),
-      ...dialect.createTable('leftover', leftoverColumns(t), []),
+      ...dialect.createTable('leftover', leftoverDefinition(t), []),
+      ...dialect.createTable('rate', rateDefinition(t), []),
       ...dialect.createTable('task_type', typeColumns(t), []),
       ...dialect.createTable('installation', installationColumns(t), []),
       // Last: as long as it is there, whoever begins again deposes its masters.
@@ -330,7 +323,7 @@ export const SCHEMA_VERSION = steps.length;
 
 /** What a step may have made; so far it has told of it in `schema_version`. */
 const OURS =
-  /^(master|namespace|lane|executor|leftover|task|task_attempt|task_type|installation|task_history_((short|long)_)?\d{8})$/;
+  /^(master|namespace|lane|executor|leftover|rate|task|task_attempt|task_type|installation|task_history_((short|long)_)?\d{8})$/;
 
 /**
  * Brings the schema to this version. Masters that start together take turns.

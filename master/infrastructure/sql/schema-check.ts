@@ -11,7 +11,6 @@ import {
   endColumns,
   type Existing,
   executorColumns,
-  leftoverColumns,
   installationColumns,
   laneColumns,
   liveTaskColumns,
@@ -20,6 +19,8 @@ import {
   SCHEMA_VERSION,
   typeColumns,
 } from './migrations.ts';
+import { leftoverDefinition } from './tables/leftover.ts';
+import { rateDefinition } from './tables/rate.ts';
 import { SEGMENT_PREFIX, segmentNamed } from './segments.ts';
 
 /**
@@ -43,6 +44,7 @@ export async function checkColumns(database: Database): Promise<void> {
     'lane',
     'executor',
     'leftover',
+    'rate',
     'task_type',
     'installation',
     ...segments,
@@ -95,7 +97,8 @@ function tablesOf(t: Types, segments: readonly string[], existing: Existing) {
     ...named,
     whole('lane', laneColumns(t)),
     whole('executor', executorColumns(t)),
-    whole('leftover', leftoverColumns(t)),
+    whole('leftover', leftoverDefinition(t)),
+    whole('rate', rateDefinition(t)),
     whole('task_type', typeColumns(t)),
     whole('installation', installationColumns(t)),
   ];

@@ -11,6 +11,8 @@ import type { MasterProcess } from './master-process.ts';
 
 const INSIST_MS = 10_000;
 const TYPES = ['a', 'b'];
+/** Of each group, in the calm. */
+const RATE = { count: 3, seconds: 5 };
 
 type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 type Change = Without<
@@ -58,7 +60,8 @@ export class TypeOperator {
     if (!this.#setsLimits) return;
     for (const name of TYPES) {
       const max = this.#random.pick([null, 2, 3]);
-      this.#insist(name, this.#textOf({ max_running: max, per_group: { max_running: max } }));
+      const of = { max_running: max, rate: RATE };
+      this.#insist(name, this.#textOf({ max_running: max, per_group: of }));
     }
   }
 
@@ -91,9 +94,25 @@ export class TypeOperator {
     const limits = {
       max_running: random.pick([null, 0, 1, 2]),
       max_waiting: random.pick([null, null, 5]),
-      per_group: random.pick([null, { max_running: 1 }, { max_running: 2, max_waiting: 3 }]),
+      per_group: random.pick([
+        null,
+        { max_running: 1 },
+        { max_running: 2, max_waiting: 3 },
+        { rate: { count: 1, seconds: 3 } },
+      ]),
+      rate: random.pick([null, null, { count: 1, seconds: 2 }, { count: 3, seconds: 20 }]),
+      windows: random.chance(0.3) ? [this.#nextMinute()] : [],
     };
     return { type: 'typeSet', name, text: this.#textOf(limits), expect: null };
+  }
+
+  /** From the next minute on, for another. */
+  #nextMinute(): object {
+    const [from = '', to = ''] = [60_000, 120_000].map((ms) => {
+      return new Date(this.#world.wall + ms).toISOString().slice(11, 16);
+    });
+    const what = this.#random.chance(0.5) ? { paused: true } : { max_running: 0 };
+    return { from, to, zone: 'UTC', ...what };
   }
 
   #say(change: Change): void {

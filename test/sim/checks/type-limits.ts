@@ -2,6 +2,7 @@
 import type { Commit } from '../../../master/application/ports.ts';
 import type { RowWrite } from '../../../master/domain/changes.ts';
 import { effectiveOf, type TaskType } from '../../../master/domain/model/task-type.ts';
+import { windowsAt } from '../../../master/domain/limits/windows.ts';
 import type { Task } from '../../../master/domain/model/task.ts';
 import type { World } from '../world.ts';
 
@@ -9,6 +10,8 @@ export interface Span {
   readonly from: number;
   readonly until: number;
 }
+
+const TICK_MS = 5_000;
 
 export class TypeChecks {
   readonly #world: World;
@@ -18,6 +21,8 @@ export class TypeChecks {
   /** What may still run though it is over, by the names of the attempts. */
   readonly #leftovers = new Map<string, Task>();
   #offered: Task[] = [];
+  /** How many offers count in a window of a rate, and which ones. */
+  readonly #rated = new Map<string, Set<string>>();
   readonly #pausedSince = new Map<string, number>();
   readonly #pauses = new Map<string, Span[]>();
 
@@ -55,6 +60,7 @@ export class TypeChecks {
   #set(write: RowWrite<'type'>, now: number): void {
     const { key } = write;
     this.#setNow.add(key);
+    for (const name of this.#rated.keys()) if (name.startsWith(`${key} `)) this.#rated.delete(name);
     if (write.op === 'put') this.#types.set(key, write.row);
     else this.#types.delete(key);
     const since = this.#pausedSince.get(key);
@@ -78,6 +84,30 @@ export class TypeChecks {
     if (!this.#setNow.has(task.type) && this.#types.get(task.type)?.paused) {
       this.#world.violate('I18', `${task.id} is offered, and its type is paused`);
     }
+    this.#rate(task, null);
+    this.#rate(task, task.user.group);
+  }
+
+  /** I25. By a clock that was set nobody can say in which window it was. */
+  #rate({ id, type, attempt, offeredAt }: Task, group: string | null): void {
+    const row = this.#types.get(type);
+    if (row === undefined || this.#world.wallsMs.length > 1) return;
+    // It may have been offered before that was set.
+    if (this.#setNow.has(type)) return;
+    const { rate: ofType, perGroup } = effectiveOf(row).limits;
+    const rate = group === null ? ofType : (perGroup?.rate ?? null);
+    if (rate === null) return;
+    const window = Math.floor((offeredAt ?? 0) / rate.seconds / 1000);
+    const name = `${type} ${group ?? 'in all'} ${window}`;
+    const counted = this.#rated.get(name) ?? new Set();
+    this.#rated.set(name, counted.add(`${id}/${attempt}`));
+    if (counted.size <= rate.count) return;
+    this.#world.violate('I25', `${id} is offered: ${counted.size} in ${name}, not ${rate.count}`);
+  }
+
+  /** As if it had not been offered. */
+  rejected(taskId: string, attempt: number): void {
+    for (const counted of this.#rated.values()) counted.delete(`${taskId}/${attempt}`);
   }
 
   /** I23, after the tasks of the commit. */
@@ -85,10 +115,15 @@ export class TypeChecks {
     if (this.#offered.length === 0) return;
     const held = [...this.#leftovers.values()];
     for (const task of live) if (task.state !== 'waiting') held.push(task);
-    for (const { id, type, user } of this.#offered) {
+    for (const { id, type, user, offeredAt } of this.#offered) {
       const row = this.#types.get(type);
       if (row === undefined || this.#setNow.has(type)) continue;
-      const { maxRunning, perGroup } = effectiveOf(row).limits;
+      const { maxRunning: always, perGroup, windows } = effectiveOf(row).limits;
+      // It takes a tick to know that another is open.
+      const at = offeredAt ?? 0;
+      const now = [at, at - TICK_MS].map((time) => windowsAt(windows, time).maxRunning ?? Infinity);
+      const max = Math.min(always ?? Infinity, Math.max(...now));
+      const maxRunning = Number.isFinite(max) ? max : null;
       const ofType = held.filter((task) => task.type === type);
       const ofGroup = ofType.filter(({ user: { group } }) => group === user.group);
       this.#checkMax(id, `type ${type}`, ofType.length, maxRunning);

@@ -91,6 +91,36 @@ export function typeMutants(): Mutant[] {
       }),
     },
     {
+      name: 'offers more than a rate allows',
+      settings,
+      ...onState(({ quotas }) => {
+        for (const { rates } of quotas.values()) for (const use of rates.values()) use.count = 0;
+      }),
+    },
+    {
+      name: 'forgets at its start how many were begun in the windows of rates',
+      faults: { masterCrash: true },
+      settings: { ...settings, executorCount: 6 },
+      ...onStore((store) => ({
+        loadWhole: async () => ({ ...(await store.loadWhole()), rate: [] }),
+      })),
+    },
+    {
+      name: 'never begins the next window of a rate',
+      settings,
+      ...onState(({ deadlines }) => {
+        const push = deadlines.push.bind(deadlines);
+        deadlines.push = (deadline) => (deadline.kind === 'quota' ? undefined : push(deadline));
+      }),
+    },
+    {
+      name: 'does not know of windows in zones',
+      settings,
+      ...onState(({ quotas }) => {
+        for (const quota of quotas.values()) quota.open = { ...quota.open, maxRunning: null };
+      }),
+    },
+    {
       name: 'never ends the pause of a type by itself',
       settings,
       ...onState(({ deadlines }) => {

@@ -1,6 +1,8 @@
 /** What is set for types: how many of one run and wait, in all and of each group, and pauses. */
 import { expect } from 'chai';
+import { noRows } from '../../helpers/task.ts';
 import { NO_SETTINGS } from '../../../master/domain/state/state.ts';
+import type { Output } from '../../../master/domain/effects.ts';
 import { explain } from '../../../master/domain/views/explain.ts';
 import {
   BEGIN,
@@ -23,6 +25,12 @@ function set(limits: object, name = 'echo') {
   return scheduler.command({ type: 'typeSet', name, text, expect: null });
 }
 const user = (group: string) => ({ group, project: null, env: null, user: null });
+/** What is offered is accepted. */
+function begun(out: Output): string[] {
+  const made = offers(out);
+  for (const offer of made) scheduler.accept(offer.split(' -> ')[1] ?? '');
+  return made;
+}
 const connect = (...ids: string[]) => ids.flatMap((id) => offers(scheduler.connect(id)));
 const pause = (until: number | null = null) =>
   scheduler.command({ type: 'typePaused', name: 'echo', reason: null, until, by: null });
@@ -147,6 +155,118 @@ describe('max_waiting of a type', () => {
     scheduler.submit({ id: 'a' }, { id: 'b' }, { id: 'c' });
     set({ max_waiting: 4 });
     expect(kinds({ id: 'd' }, { id: 'e' })).to.deep.equal(['accepted', 'limited']);
+  });
+});
+
+describe('rate of a type', () => {
+  const rate = { count: 2, seconds: 60 };
+  const ids = ['v', 'w', 'x', 'y', 'z'];
+
+  it('lets so many begin in each window, in order, and wakes for the next one', () => {
+    set({ rate });
+    connect(...ids);
+    scheduler.pass(50 * SECOND);
+    const out = scheduler.submit({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' }, { id: 'e' });
+    expect(begun(out)).to.deep.equal(['a -> v', 'b -> w']);
+    expect(written(out)).to.include('put rate');
+    expect(why('c')).to.deep.include({
+      reason: 'limited',
+      limit: { name: 'limits.rate', max: 2, used: 2 },
+    });
+    expect(offers(scheduler.pass(10 * SECOND - 1))).to.deep.equal([]);
+    expect(begun(scheduler.pass(1))).to.deep.equal(['c -> x', 'd -> y']);
+    expect(offers(scheduler.pass(60 * SECOND))).to.deep.equal(['e -> z']);
+  });
+
+  it('gives back what is rejected', () => {
+    set({ rate: { count: 1, seconds: 60 } });
+    connect('x', 'y');
+    scheduler.submit({ id: 'a' });
+    expect(offers(scheduler.reject('x'))).to.deep.equal(['a -> y']);
+    scheduler.submit({ id: 'b' });
+    scheduler.accept('y');
+    expect(offers(scheduler.end('y'))).to.deep.equal([]);
+  });
+
+  it('is of each group', () => {
+    set({ per_group: { rate: { count: 1, seconds: 60 } } });
+    connect(...ids);
+    const of = (id: string, group: string) => ({ id, user: user(group) });
+    const out = scheduler.submit(of('a1', 'a'), of('a2', 'a'), of('b1', 'b'), of('b2', 'b'));
+    expect(begun(out)).to.deep.equal(['a1 -> v', 'b1 -> w']);
+    expect(why('b2').limit).to.deep.equal({ name: 'limits.per_group.rate', max: 1, used: 1 });
+    expect(offers(scheduler.pass(60 * SECOND))).to.deep.equal(['a2 -> x', 'b2 -> y']);
+  });
+
+  it('is known after a restart, also where the clock was set back', () => {
+    set({ rate });
+    const type = [...scheduler.state.types.values()];
+    const row = { type: 'echo', group: '', windowAt: BEGIN + HOUR, count: 1 };
+    const gone = { ...row, type: 'other' };
+    const whole = { ...noRows, type, rate: [row, gone] };
+    const restored = Scheduler.restored({ whole });
+    expect(written(restored.output)).to.deep.equal(['remove rate']);
+    ({ scheduler } = restored);
+    connect(...ids);
+    expect(begun(scheduler.submit({ id: 'a' }, { id: 'b' }))).to.deep.equal(['a -> v']);
+    expect(offers(scheduler.pass(60 * SECOND))).to.deep.equal(['b -> w']);
+  });
+
+  it('leaves no rows of windows that are over', () => {
+    set({ rate, per_group: { rate } });
+    connect('x');
+    scheduler.run('x');
+    scheduler.pass(SECOND);
+    expect(written(scheduler.pass(59 * SECOND))).to.deep.equal(['remove rate', 'remove rate']);
+    scheduler.submit({ id: 'b' });
+    const out = scheduler.end('x');
+    expect(written(out)).to.include('put rate');
+    expect(written(set({}))).to.include('remove rate');
+  });
+});
+
+describe('windows of a type', () => {
+  /** The tests begin at 08:00. */
+  const day = { from: '08:30', to: '18:00', zone: 'UTC' };
+
+  it('limit it while they are open', () => {
+    set({ max_running: 3, windows: [{ ...day, max_running: 1 }] });
+    connect('x', 'y', 'z');
+    expect(begun(scheduler.submit({ id: 'a' }, { id: 'b' }))).to.have.length(2);
+    scheduler.pass(30 * MINUTE);
+    scheduler.submit({ id: 'c' });
+    expect(why('c').limit).to.deep.equal({ name: 'limits.windows', max: 1, used: 2 });
+    expect(offers(scheduler.pass(9 * HOUR + 30 * MINUTE))).to.deep.equal(['c -> z']);
+  });
+
+  it('pause it, as an operator would, who may end that', () => {
+    set({ windows: [{ ...day, paused: true }] });
+    connect('x', 'y');
+    scheduler.pass(30 * MINUTE);
+    const end = BEGIN + 10 * HOUR;
+    expect(scheduler.state.types.get('echo')?.paused).to.include({
+      until: end,
+      by: 'limits.windows',
+    });
+    scheduler.submit({ id: 'a', startTimeoutMs: MINUTE });
+    expect(why('a')).to.include({ reason: 'paused' });
+    expect(offers(scheduler.pass(HOUR))).to.deep.equal([]);
+    expect(offers(resume())).to.deep.equal(['a -> x']);
+    scheduler.pass(23 * HOUR);
+    expect(scheduler.state.types.get('echo')?.paused).to.include({ until: end + 24 * HOUR });
+  });
+
+  it('pause it from the beginning, and again where there was no master as they opened', () => {
+    scheduler.pass(HOUR);
+    const { reply } = set({ windows: [{ ...day, paused: true }] });
+    expect(reply).to.have.nested.property('taskType.paused.by', 'limits.windows');
+    resume();
+    const type = [...scheduler.state.types.values()];
+    const { now } = scheduler;
+    const after = (aliveAt: number) =>
+      Scheduler.restored({ whole: { ...noRows, type }, now, aliveAt }).scheduler.state.types;
+    expect(after(now - HOUR).get('echo')?.paused).to.include({ at: now });
+    expect(after(now - MINUTE).get('echo')?.paused).to.equal(null);
   });
 });
 

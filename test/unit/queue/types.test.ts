@@ -86,7 +86,7 @@ describe('the definition of a type', () => {
     for (let i = 0; i < 9_999; i++) {
       const other = { ...row(), type: `t-${i}` };
       state.types.set(other.type, other);
-      takeQuota(state, other);
+      takeQuota(state, other, BEGIN);
     }
     set(limited(1));
     expect(set(limited(1), null, 'more').reply).to.include({ kind: 'full' });

@@ -5,6 +5,7 @@ import { executor } from './executor.ts';
 import { history } from './history.ts';
 import { lane } from './lane.ts';
 import { leftover } from './leftover.ts';
+import { rate } from './rate.ts';
 import type { Table, WholeTable } from './table.ts';
 import { task } from './task.ts';
 import { type } from './type.ts';
@@ -19,5 +20,6 @@ export const tables: Tables & WholeTables = {
   attempt,
   executor,
   leftover,
+  rate,
   type,
 };

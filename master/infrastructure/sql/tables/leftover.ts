@@ -1,7 +1,18 @@
 /** What is over for its task and has not been reported by its executor, as rows. */
 import type { Leftover } from '../../../domain/model/executor.ts';
+import type { Types } from '../dialects/dialect.ts';
 import { columns } from '../rows.ts';
 import type { WholeTable } from './table.ts';
+
+export const leftoverDefinition = (t: Types): string => `
+  ns ${t.integer} NOT NULL,
+  task_id ${t.key(64)} NOT NULL,
+  attempt ${t.integer} NOT NULL,
+  executor_id ${t.key(64)} NOT NULL,
+  incarnation ${t.name(64)} NOT NULL,
+  type ${t.key(64)} NOT NULL,
+  user_group ${t.name(64)} NOT NULL,
+  PRIMARY KEY (ns, task_id, attempt)`;
 
 const leftoverColumns = columns<Leftover>(
   ['ns', 'integer', (_, ns) => ns],
