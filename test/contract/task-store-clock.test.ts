@@ -1,4 +1,7 @@
-/** A wall clock that was set back between two terms: it delays nothing that had no `run_at`. */
+/**
+ * A wall clock that was set back between two terms: it delays nothing that had no `run_at`. And the clock of a
+ * type that stands still, in its pause.
+ */
 import { expect } from 'chai';
 import { NOW } from '../helpers/task.ts';
 import { commit, finish, finished, task } from './sample.ts';
@@ -95,5 +98,34 @@ describeStores('a clock that was set back', (open) => {
     const before = await dueTimes();
     await store.takeTerm('m-2', NOW + 1);
     expect(await dueTimes()).to.deep.equal(before);
+  });
+});
+
+describeStores('tasks of a type that is paused', (open) => {
+  it('have the limits for their start put off alone, and are not found by them', async () => {
+    const store = await open();
+    const limits = { startTimeoutMs: 10, startTimeoutAction: 'fail', startBy: NOW + 10 } as const;
+    const { term } = await store.takeTerm('m-1', NOW);
+    const inserts = [
+      task(1, { ...limits, type: 'a' }),
+      task(2, { ...limits, type: 'b' }),
+      task(3, { ...limits, type: 'b', deadlineAt: NOW + 20 }),
+      task(4, { ...limits, type: 'c' }),
+    ];
+    await store.commit(commit(term, { inserts }));
+    const found = async (paused: readonly string[]) => {
+      const tasks = await store.loadOverdue(NOW + 30, NOW + 30, 9, paused);
+      return Object.fromEntries(tasks.map(({ seq, startBy }) => [seq, startBy]));
+    };
+    const overdue = { 1: NOW + 10, 2: NOW + 10, 3: NOW + 10, 4: NOW + 10 };
+    expect(await found([])).to.deep.equal(overdue);
+    expect(await found(['b', 'c'])).to.deep.equal({ 1: NOW + 10, 3: NOW + 10 });
+    const some = [
+      { from: NOW, until: NOW + 5, type: 'b' },
+      { from: NOW, until: NOW + 1, except: ['b', 'c'] },
+    ];
+    await store.commit(commit(term, { absences: some }));
+    const later = { 1: NOW + 11, 2: NOW + 15, 3: NOW + 15, 4: NOW + 10 };
+    expect(await found([])).to.deep.equal(later);
   });
 });

@@ -303,7 +303,7 @@ describe('types', () => {
       ],
       [
         { limits: { max_running: 2, per_group: { max_running: 3 } } },
-        ['limits.per_group: not built yet'],
+        ['limits.per_group.max_running: above limits.max_running, which is 2'],
       ],
       [{ params_schema: { tpye: 1 } }, ['params_schema.tpye: not a keyword that is known here']],
       [
