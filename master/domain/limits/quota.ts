@@ -39,6 +39,8 @@ export interface Quota extends Usage {
   readonly groups: Map<string, GroupQuota>;
   /** By group, as `RateUse` names them. */
   readonly rates: Map<string, RateUse>;
+  /** Offers from then on are counted by its rates as they are. */
+  ratedSince: number;
   /** Windows of rates that were over by then are known to be. */
   knownAt: number;
   /** What the windows in the zones of the type say. */
@@ -72,6 +74,7 @@ export function createQuota(taskType: TaskType, now: number): Quota {
     waitingCount: 0,
     heldCount: 0,
     rates: new Map(),
+    ratedSince: now,
     knownAt: now,
     open: windowsAt(limits.windows, now),
     wakes: new Set(),
@@ -132,6 +135,12 @@ function rateReached(of: string, quota: Quota, group: string): ReachedLimit | nu
   if (rate === null || use === undefined || use.count < rate.count) return null;
   if (use.windowAt + rate.seconds * 1000 <= quota.knownAt) return null;
   return { name: `${of}.rate`, max: rate.count, used: use.count };
+}
+
+/** Whether an offer counts in the same windows by both. */
+export function isRatedAlike(one: TypeLimits, other: TypeLimits): boolean {
+  const ratesOf = ({ rate, perGroup }: TypeLimits) => JSON.stringify([rate, perGroup?.rate]);
+  return ratesOf(one) === ratesOf(other);
 }
 
 /** @param group As `RateUse` names it. */

@@ -53,7 +53,7 @@ export function endAttempt(
 ): void {
   const outcome = outcomeOf(task, end.outcome);
   recordAttempt(state, task, outcome, end.error, now, out);
-  if (end.outcome === 'rejected') uncountOffer(state, task, out);
+  if (outcome === 'rejected') uncountOffer(state, task, out);
   settleEnding(state, task, out);
   task.lastOutcome = outcome;
   if (end.error !== null) task.error = end.error;

@@ -10,6 +10,7 @@ import {
   groupHasRoom,
   groupOf,
   hasRoom,
+  isRatedAlike,
   type Quota,
   rateOf,
   type RateUse,
@@ -61,10 +62,10 @@ export function countOffer(state: State, task: Task, now: number, out: Output): 
   }
 }
 
-/** It was rejected: as if it had not been offered. */
+/** It was rejected: as if it had not been offered, where it is known to have been counted. */
 export function uncountOffer(state: State, task: Task, out: Output): void {
   const quota = state.quotas.get(task.type);
-  if (quota === undefined || task.offeredAt === null) return;
+  if (quota === undefined || task.offeredAt === null || task.offeredAt <= quota.ratedSince) return;
   for (const group of ['', task.user.group]) {
     const rate = rateOf(quota, group);
     const use = quota.rates.get(group);
@@ -150,7 +151,9 @@ export function typeChanged(
   const { taskType: before, groups } = quota;
   if (taskType !== null) {
     quota.taskType = taskType;
-    quota.limits = effectiveOf(taskType).limits;
+    const { limits } = effectiveOf(taskType);
+    if (!isRatedAlike(limits, quota.limits)) quota.ratedSince = now;
+    quota.limits = limits;
   }
   const isPaused = taskType !== null && taskType.paused !== null;
   if (before.paused !== null && !isPaused) creditPause(state, name, before.paused.at, now, out);

@@ -181,11 +181,21 @@ describe('rate of a type', () => {
   it('gives back what is rejected', () => {
     set({ rate: { count: 1, seconds: 60 } });
     connect('x', 'y');
+    scheduler.pass(1);
     scheduler.submit({ id: 'a' });
     expect(offers(scheduler.reject('x'))).to.deep.equal(['a -> y']);
     scheduler.submit({ id: 'b' });
     scheduler.accept('y');
     expect(offers(scheduler.end('y'))).to.deep.equal([]);
+  });
+
+  it('gets nothing back that was offered before it was set', () => {
+    connect('x', 'y', 'z');
+    scheduler.submit({ id: 'a' });
+    scheduler.pass(1);
+    set({ rate: { count: 1, seconds: 60 } });
+    expect(begun(scheduler.submit({ id: 'b' }))).to.deep.equal(['b -> y']);
+    expect(offers(scheduler.reject('x'))).to.deep.equal([]);
   });
 
   it('is of each group', () => {
