@@ -144,7 +144,7 @@ export function taskOf(row: Row): Task {
     lastOutcome: get('last_outcome'),
     result: json(get('result') ?? null),
     finishedAt: get('finished_at') ?? null,
-    retention: get('retention'),
+    retention: get('retention') ?? null,
     failureReason: get('failure_reason') ?? null,
   };
 }
