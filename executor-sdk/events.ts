@@ -1,6 +1,9 @@
 /** What an executor tells of itself, and how that reads where its program does not say otherwise. */
+import { writeSync } from 'node:fs';
 import { visibleJson, visibleText } from '@soda-scheduler/protocol';
 import { headlineOf, isBug, stackOf } from './failure.ts';
+
+const STDERR = 2;
 
 /** How much it matters, if nothing else says so. */
 const LEVELS = {
@@ -92,4 +95,16 @@ export function printed(event: ExecutorEvent, { format, executorId, at }: LineCo
   const lines = stack === undefined ? [] : stack.split('\n').map((line) => `    ${line}`);
   const head = `${at.toISOString()} soda executor: ${message.replaceAll(/\s+/g, ' ')}`;
   return `${visibleText([head, ...lines].join('\n'))}\n`;
+}
+
+/**
+ * Writes it to standard error, at once: another thread may be blocked, or the process about to end. What
+ * cannot be written is lost; a full disk or a reader that is gone must not end the process, and its task.
+ */
+export function print(event: ExecutorEvent, context: LineContext): void {
+  try {
+    writeSync(STDERR, printed(event, context));
+  } catch {
+    // There is nowhere to say so.
+  }
 }

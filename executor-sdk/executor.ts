@@ -10,7 +10,7 @@ import { ExecutorRefused, TaskAborted } from './errors.ts';
 import type { AbortReason } from './errors.ts';
 import { checkHandler, checkOptions, namespaceIn, sessionSettings } from './executor-options.ts';
 import type { ExecutorOptions } from './executor-options.ts';
-import { eventOf, logFormat, printed, thrownIn } from './events.ts';
+import { eventOf, logFormat, print, thrownIn } from './events.ts';
 import type { EventDraft, ExecutorEvent, LogFormat } from './events.ts';
 import { headlineOf, isBug } from './failure.ts';
 import { outcomeOf, rejectBody } from './outcome.ts';
@@ -351,7 +351,7 @@ export class Executor {
 
   #print(event: ExecutorEvent): void {
     const context = { format: this.#logFormat, executorId: this.#executorId, at: new Date() };
-    process.stderr.write(printed(event, context));
+    print(event, context);
   }
 }
 

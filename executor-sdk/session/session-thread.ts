@@ -1,16 +1,13 @@
 /** Entry of the worker thread that keeps the session while handlers use the main thread. */
-import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { GroupGuard } from '../children/group-guard.ts';
 import { monotonicClock } from './clock.ts';
 import { Connection } from './connection.ts';
-import { eventOf, logFormat, printed } from '../events.ts';
+import { eventOf, logFormat, print } from '../events.ts';
 import { IncarnationRecord } from './incarnation-record.ts';
 import type { Fenced } from './handshake.ts';
 import { SessionClient } from './session-client.ts';
 import type { SessionSettings, ToSession } from '../thread-messages.ts';
-
-const STDERR = 2;
 
 const port = parentPort;
 if (port === null) throw new Error('session-thread.ts runs as a worker only');
@@ -20,18 +17,13 @@ const format = logFormat(process.env);
 const record = IncarnationRecord.begin(settings);
 const guard = new GroupGuard();
 
-/** The other thread may be blocked: only a synchronous write is sure to be seen. */
 function sayLast(why: string, fenced: Fenced | null): void {
   const event = eventOf({
     type: 'killed',
     message: `killing this process: ${why}`,
     ...(fenced !== null && { taskId: fenced.task_id, attempt: fenced.attempt }),
   });
-  try {
-    writeSync(STDERR, printed(event, { format, executorId: settings.executorId, at: new Date() }));
-  } catch {
-    // A pipe that is full: to end is what matters.
-  }
+  print(event, { format, executorId: settings.executorId, at: new Date() });
 }
 
 const client = new SessionClient({

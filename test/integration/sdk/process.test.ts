@@ -1,4 +1,7 @@
 /** The SDK in a process of its own: a blocked thread, a deaf handler, a stopped process, signals. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { ScriptedMaster } from '../../helpers/scripted-master.ts';
@@ -86,6 +89,30 @@ describe('executor process', function () {
     expect((await master.nth('attemptEnded')).result).to.equal('"released"');
     expect((await master.nth('executorDisconnected')).left).to.equal(true);
     expect(await child.exited).to.deep.equal({ code: 0, signal: null });
+  });
+
+  it('goes on where its lines cannot be written', async function () {
+    if (!existsSync('/dev/full')) return this.skip();
+    const master = await ScriptedMaster.start({ heartbeatMs: 300, leaseMs: 3_000 });
+    closing.push(() => master.close());
+    const program = `
+      import { createExecutor } from '@soda-scheduler/executor-sdk';
+      await createExecutor({ url: 'http://127.0.0.1:${master.port}', id: 'e1' })
+        .handle('test', async () => 'done').start();`;
+    const full = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      stdio: ['ignore', 'ignore', full],
+      env: { ...process.env, SODA_LOG: 'json' },
+    });
+    closeSync(full);
+    const exited = once(child, 'exit');
+    closing.push(() => (child.kill('SIGKILL'), exited));
+    const { sessionId } = await master.nth('executorConnected');
+    for (const [index, id] of ['t1', 't2'].entries()) {
+      master.assign(sessionId, { id, params: '{}' });
+      const ended = await Promise.race([master.nth('attemptEnded', index + 1), exited]);
+      expect(ended).to.deep.include({ taskId: id, result: '"done"' });
+    }
   });
 
   it('gives its task back on SIGTERM when that does not end in time', async () => {
