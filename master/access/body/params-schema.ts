@@ -7,8 +7,8 @@ import { type FieldError, invalidFields } from '../http/problem.ts';
 import { fieldName } from './fields.ts';
 import { costOf, type SchemaCost, workOf } from './schema-work.ts';
 
-/** Steps of a check, of some nanoseconds each; of one that looks for all that is wrong, which makes more of each. */
-const WORK_MAX = 2_000_000;
+/** Steps of a check, of up to 50 ns each; of one that looks for all that is wrong, which makes more of each. */
+const WORK_MAX = 400_000;
 const ALL_ERRORS_WORK_MAX = 50_000;
 const ERRORS_MAX = 10;
 

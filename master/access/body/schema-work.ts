@@ -6,9 +6,9 @@ import type { FieldError } from '../http/problem.ts';
 
 /**
  * Values in a schema, with what its references refer to written out at each of them. It is compiled in one go,
- * at less than 0.1 ms for each.
+ * at about 0.1 ms for each.
  */
-const SCHEMA_VALUES_MAX = 400;
+const SCHEMA_VALUES_MAX = 150;
 /** Of a text there may be so many steps for each of its characters, to this power. */
 const PATTERN_POWER_MAX = 3;
 const DIALECT = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
@@ -18,11 +18,10 @@ const REFERENCE = /^#\/\$defs\/([^/~%]+)$/;
 export interface SchemaCost {
   /** For each value of the params. */
   readonly values: number;
-  /** Patterns for each text, and for the worst of them the power of the length of that text. */
-  readonly patterns: number;
-  readonly power: number;
-  /** Whether values are compared with one another. */
-  readonly comparesAll: boolean;
+  /** For each text, by each power of its length, so many steps over a character. */
+  readonly texts: readonly number[];
+  /** How many keywords compare values with one another. */
+  readonly comparisons: number;
 }
 
 /** Keywords by what they hold; those of no kind here are not known. */
@@ -107,9 +106,8 @@ class Walk {
   /** Being written out: a schema that is reached from within itself has no end. */
   readonly #open = new Set<string>();
   #values = 0;
-  #patterns = 0;
-  #power = 0;
-  #comparesAll = false;
+  readonly #texts: number[] = Array(PATTERN_POWER_MAX + 1).fill(0);
+  #comparisons = 0;
 
   constructor(root: unknown) {
     this.#root = root;
@@ -122,9 +120,8 @@ class Walk {
     this.#schema(this.#root, [], true);
     const used: SchemaCost = {
       values: this.#values,
-      patterns: this.#patterns,
-      power: this.#power,
-      comparesAll: this.#comparesAll,
+      texts: [...this.#texts],
+      comparisons: this.#comparisons,
     };
     // Also those that nothing refers to: they are compiled.
     for (const name of Object.keys(this.#definitions)) this.#definition(name, ['$defs', name]);
@@ -156,9 +153,11 @@ class Walk {
     if (name === '$ref') return this.#reference(value, path);
     if (name === 'pattern') return this.#pattern(value, path);
     if (name === 'uniqueItems') {
-      this.#comparesAll ||= value === true;
+      if (value === true) this.#comparisons += 1;
       return this.#count(path);
     }
+    // The characters of a text are counted one by one.
+    if (name === 'maxLength' || name === 'minLength') this.#addToTexts(1, 1);
     const kind = keywords.get(name);
     if (kind === undefined) throw new Refused(path, 'not a keyword that is known here');
     if (kind === 'words') return;
@@ -182,18 +181,21 @@ class Walk {
 
   #pattern(value: unknown, path: Path): void {
     this.#count(path);
-    const power = typeof value === 'string' ? powerOf(value) : null;
-    if (power === null) {
+    const growth = typeof value === 'string' ? growthOf(value) : null;
+    if (growth === null) {
       const message =
         'expected characters, classes ([a-z], \\d), anchors, and repetitions of one of them: no groups, no |';
       throw new Refused(path, message);
     }
-    if (power > PATTERN_POWER_MAX) {
+    if (growth.length > PATTERN_POWER_MAX + 1) {
       const message = `expected at most ${PATTERN_POWER_MAX} repetitions, and one less without ^ at the beginning`;
       throw new Refused(path, message);
     }
-    this.#patterns += 1;
-    this.#power = Math.max(this.#power, power);
+    for (const [power, steps] of growth.entries()) this.#addToTexts(steps, power);
+  }
+
+  #addToTexts(steps: number, power: number): void {
+    this.#texts[power] = (this.#texts[power] ?? 0) + steps;
   }
 
   #plain(value: unknown, path: Path): void {
@@ -216,43 +218,53 @@ const PLAIN_PATTERN = new RegExp(`^\\^?(?:${ATOM}(?:${QUANTIFIER})?)*\\$?$`, 'u'
 const PIECE = new RegExp(`${ATOM}(${QUANTIFIER})?`, 'gu');
 
 /**
- * To which power of the length of a text the steps of a pattern may grow: each repetition that may end in several
- * places multiplies them, and so does a beginning anywhere. Null: a pattern of which nobody knows.
+ * How the steps of a pattern grow: by each power of the length of a text, how many of them. A repetition that may
+ * end in several places multiplies by the length all that follows it, and so does a beginning anywhere; what must be
+ * there is looked for at each of those places, `{n}` of an atom n times. Null: a pattern of which nobody knows.
  */
-function powerOf(pattern: string): number | null {
+function growthOf(pattern: string): readonly number[] | null {
   if (!PLAIN_PATTERN.test(pattern)) return null;
-  let repeats = pattern.startsWith('^') ? 0 : 1;
+  let power = pattern.startsWith('^') ? 0 : 1;
+  const growth = [...Array<number>(power).fill(0), 1];
   for (const [, quantifier] of pattern.matchAll(PIECE)) {
-    if (quantifier !== undefined && !/^\{\d+\}\??$/.test(quantifier)) repeats += 1;
+    const least = /\d+/.exec(quantifier ?? '')?.[0] ?? 1;
+    growth[power] = (growth[power] ?? 0) + Number(least);
+    if (quantifier === undefined || /^\{\d+\}\??$/.test(quantifier)) continue;
+    power += 1;
+    growth.push(1);
   }
-  return Math.max(1, repeats);
+  return growth;
 }
+
+/** Steps over a character, and characters of two texts that are compared, in the time of a step. */
+const TEXT_STEPS = 4;
+const COMPARED_CHARACTERS = 256;
 
 /**
  * Steps that a check of these params may take, about. The params are walked once, which takes less.
  * @param params Read from JSON that was checked for its depth.
  */
-export function workOf(
-  params: unknown,
-  { values, patterns, power, comparesAll }: SchemaCost,
-): number {
+export function workOf(params: unknown, { values, texts, comparisons }: SchemaCost): number {
   let count = 0;
-  let steps = 0;
-  const texts = (text: string) => {
-    if (patterns > 0) steps += patterns * text.length ** power;
+  let length = 0;
+  let textSteps = 0;
+  const read = (text: string) => {
+    length += text.length;
+    for (const [power, many] of texts.entries()) textSteps += many * text.length ** power;
   };
   const visit = (value: unknown): void => {
     count += 1;
-    if (typeof value === 'string') texts(value);
+    if (typeof value === 'string') read(value);
     if (typeof value !== 'object' || value === null) return;
     if (Array.isArray(value)) return value.forEach(visit);
     for (const [key, inner] of Object.entries(value)) {
-      texts(key);
+      read(key);
       visit(inner);
     }
   };
   visit(params);
-  return count * values + (comparesAll ? count * count : 0) + steps;
+  const compared = comparisons * count * (count + length / COMPARED_CHARACTERS);
+  return count * values + compared + textSteps / TEXT_STEPS;
 }
 
 function isObject(value: unknown): value is Fields {

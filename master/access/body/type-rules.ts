@@ -19,8 +19,8 @@ export class RulesOfTypes {
   of(namespace: string, { type, text }: TaskType): TypeRules {
     const key = `${namespace}/${type}`;
     const known = this.#known.get(key);
-    if (known?.text === text) return known.rules;
-    const rules = rulesIn(text);
+    const rules = known?.text === text ? known.rules : rulesIn(text);
+    // Also one that is used goes behind all others: what nobody uses is forgotten first.
     this.#known.delete(key);
     this.#known.set(key, { text, rules });
     const [oldest] = this.#known.keys();

@@ -96,9 +96,9 @@ describe('the schema of params', () => {
     const $defs = Object.fromEntries(
       Array.from({ length: 30 }, (_, i) => [`d${i}`, i === 29 ? {} : twice(i + 1)]),
     );
-    expect(refusal({ $defs, ...twice(0) })).to.contain('larger than 400 values');
+    expect(refusal({ $defs, ...twice(0) })).to.contain('larger than 150 values');
     const properties = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`p${i}`, {}]));
-    expect(refusal({ properties })).to.contain('larger than 400 values');
+    expect(refusal({ properties })).to.contain('larger than 150 values');
   });
 
   it('runs no code that stands in it', () => {
@@ -137,7 +137,7 @@ describe('the schema of params', () => {
       [{ pattern: '^a*a*a*$' }, `${'a'.repeat(2_000)}b`],
       [{ uniqueItems: true }, Array.from({ length: 5_000 }, (_, i) => ({ i }))],
       [
-        { items: { anyOf: Array.from({ length: 190 }, (_, i) => ({ const: i })) } },
+        { items: { anyOf: Array.from({ length: 60 }, (_, i) => ({ const: i })) } },
         Array(20_000).fill(-1),
       ],
     ];
@@ -147,6 +147,42 @@ describe('the schema of params', () => {
       expect(performance.now() - begun).to.be.below(1_000);
     }
     // What is allowed is of the order of milliseconds.
-    expect(misfits({ pattern: '^a*a*a*$' }, `${'a'.repeat(120)}b`)).to.have.length(1);
+    expect(misfits({ pattern: '^a*a*a*$' }, `${'a'.repeat(110)}b`)).to.have.length(1);
+  });
+
+  const many = (schema: object) => ({ allOf: Array.from({ length: 60 }, () => schema) });
+  const long = 'a'.repeat(100_000);
+  for (const [what, given, params] of [
+    ['an exact count in a pattern', { pattern: 'a{9999}b' }, long],
+    ['a least count in a pattern', { pattern: 'a{999,}b' }, 'a'.repeat(900)],
+    ['a count in the name of a field', { patternProperties: { 'a{999}b': true } }, { [long]: 1 }],
+    ['many characters in a pattern', { pattern: `${'a'.repeat(999)}b` }, long],
+    [
+      'each of the lists without equals',
+      many({ uniqueItems: true }),
+      Array.from({ length: 200 }, (_, i) => ({ i })),
+    ],
+    [
+      'long texts that are compared',
+      { uniqueItems: true },
+      Array.from({ length: 400 }, (_, i) => `${'a'.repeat(600)}${i + 1_000}`),
+    ],
+    ['each of the lengths', many({ maxLength: 200_000 }), long],
+    ['each of the least lengths', many({ minLength: 1 }), long],
+  ] as const) {
+    it(`counts for the work of a check ${what}`, () => {
+      expect(misfits(given, params)[0]).to.match(/^task\.params: too large to be checked/);
+    });
+  }
+
+  it('takes the patterns that people write, with their counts', () => {
+    const name = '^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$';
+    const fits = (pattern: string, text: string) =>
+      expect(misfits({ properties: { a: { pattern } } }, { a: text })).to.deep.equal([]);
+    fits(name, 'a'.repeat(63));
+    fits('^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$', crypto.randomUUID());
+    fits('^[a-z]{1,64}/[a-z]{1,255}$', `${'a'.repeat(60)}/${'b'.repeat(200)}`);
+    fits('^\\d{4}-\\d{2}-\\d{2}$', '2026-01-01');
+    fits('^s3://[a-z]+/.+$', `s3://bucket/${'x'.repeat(1_000)}`);
   });
 });
