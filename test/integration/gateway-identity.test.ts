@@ -132,6 +132,23 @@ describe('executor gateway, identity', () => {
     expect((await second.closed).code).to.equal(CloseCode.idInUse);
   });
 
+  it('gives it at once to one that saw the one end that a row tells of', async () => {
+    const occupation = { taskId: 't1', attempt: 1, accepted: true, type: 'echo', group: 'g' };
+    const unheard = { sessionId: null, connectedAt: null, bootId: '' };
+    master.newest = { ...sampleExecutor, id: 'e1', incarnation: 'i1', occupation, ...unheard };
+    master.newestSilentMs = 0;
+    await work(await RawExecutor.join(master.port, { ...one, executor_id: 'e9' }), {
+      id: 't1',
+      incarnation: 'i1',
+      offeredAt: NOW,
+    });
+    const died = { incarnation: 'i2', died: ['i1'] };
+    const nowhere = await RawExecutor.dial(master.port);
+    nowhere.hello(died);
+    expect((await nowhere.closed).code).to.equal(CloseCode.idInUse);
+    await RawExecutor.join(master.port, { ...died, boot_id: 'b1' });
+  });
+
   it('gives no proof to whoever has not asked for it', async () => {
     const executor = await RawExecutor.join(master.port);
     master.assign(executor.welcome.session, { id: 't1' });

@@ -5,6 +5,7 @@
 import { CloseCode } from '@soda-scheduler/protocol';
 import type { HelloFrame, Session } from '@soda-scheduler/protocol';
 import type { HeldAttempt, MasterHandle } from '../../application/master-handle.ts';
+import { maySeeDie } from '../../domain/model/executor.ts';
 import { isOf, type Process, type Proof } from './attempt-macs.ts';
 import type { CLOSE_REASONS, ExecutorSession } from './session.ts';
 
@@ -78,12 +79,11 @@ function admitOther(
   return { type: 'refuse', code: CloseCode.idInUse, reason };
 }
 
-/** On its own host, since the last start of that: nobody else can have seen it. */
 function sawDie(
   hello: HelloFrame,
-  { incarnation, bootId }: Pick<ExecutorSession, 'incarnation' | 'bootId'>,
-) {
-  return bootId !== '' && bootId === hello.boot_id && hello.died.includes(incarnation);
+  rival: Pick<ExecutorSession, 'incarnation' | 'bootId'>,
+): boolean {
+  return hello.died.includes(rival.incarnation) && maySeeDie(hello.boot_id, rival);
 }
 
 /** When it was offered the open attempt that it proves to have; null: it proves none. */

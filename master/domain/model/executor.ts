@@ -156,6 +156,18 @@ export function isServing({ connected, drainRequested, leaving, readiness }: Exe
   return connected && !drainRequested && !leaving && readiness.ok;
 }
 
+/**
+ * Whether a process on the host that calls itself so can have seen this one end: on the same host
+ * only, since its last start. Of one that is known from a row only nobody can say where it was: the
+ * other one has looked, and its word counts.
+ */
+export function maySeeDie(
+  bootId: string,
+  dead: { readonly bootId: string; readonly connectedAt?: number | null },
+): boolean {
+  return bootId !== '' && (dead.connectedAt === null || dead.bootId === bootId);
+}
+
 /** What it looks like from outside. */
 export function stateOf(executor: Executor): ExecutorState {
   if (executor.sessionId === null || !executor.connected) return 'connecting';

@@ -31,7 +31,9 @@ export function loseAttempt(
   if (executor.hasFenced) {
     return endAttempt(state, task, { outcome: 'lost_contact', error, isExcused }, now, out);
   }
-  if (how.isCertain) return endAttempt(state, task, { outcome: 'lost', error }, now, out);
+  if (how.isCertain) {
+    return endAttempt(state, task, { outcome: 'lost', error, isExcused }, now, out);
+  }
   const { id: taskId, seq: taskSeq, attempt, checkpoint } = task;
   const { id: executorId, incarnation } = executor;
   const at = now + 2 * state.policy.leaseMs;

@@ -9,6 +9,7 @@ import {
   diskOf,
   elderKey,
   type Executor,
+  maySeeDie,
   type Occupation,
   type Readiness,
 } from '../model/executor.ts';
@@ -114,10 +115,7 @@ function takeOver(state: State, executor: Executor, newest: Executor, out: Outpu
   state.elders.set(elderKey(newest.id, newest.incarnation), newest);
 }
 
-/**
- * Only what is under its own id, and was on the same host since its last start: nobody else can
- * have seen a process end. So this is no way to end what others run.
- */
+/** Only what is under its own id: this is no way to end what others run. */
 function loseDead(
   state: State,
   executor: Executor,
@@ -127,7 +125,7 @@ function loseDead(
 ): void {
   for (const incarnation of died) {
     const elder = state.elders.get(elderKey(executor.id, incarnation));
-    if (elder === undefined || elder.bootId === '' || elder.bootId !== bootId) continue;
+    if (elder === undefined || !maySeeDie(bootId, elder)) continue;
     loseExecutor(state, elder, { why: 'its process has ended', isCertain: true }, now, out);
   }
 }

@@ -99,6 +99,25 @@ describe('after a restart of the master', () => {
     expect([...next.state.elders.keys()], 'it says that it runs it').to.deep.equal(['x two']);
   });
 
+  it('another one that saw it end is believed, whatever came between', () => {
+    const scheduler = new Scheduler({ leaseMs: LEASE_MS });
+    scheduler.connect('x', first);
+    scheduler.run('x');
+    const task = { ...scheduler.task('a') };
+    const { scheduler: next } = Scheduler.restored({ active: [task] }, { leaseMs: LEASE_MS });
+    for (const other of [
+      { ...second, bootId: '', died: ['one'] },
+      { ...second, died: ['three'] },
+    ]) {
+      expect(outcomes(next.connect('x', other))).to.deep.equal([]);
+    }
+    const out = next.connect('x', { ...second, died: ['one'] });
+    expect(ended(out)[0]).to.include({ outcome: 'lost', incarnation: 'one' });
+    expect(next.task('a').crashCount, 'of the time without a master').to.equal(0);
+    expect(next.state.elders.size).to.equal(0);
+    expect(offers(next.pass(SECOND)).concat(offers(out))).to.deep.equal(['a -> x']);
+  });
+
   it('whoever claims a row that is older than incarnations gets it', () => {
     const scheduler = new Scheduler();
     scheduler.connect('x', first);
