@@ -56,6 +56,7 @@ export class MemoryStore implements Store {
     if (found?.isDeleted === false) {
       found.isDeleted = true;
       found.tasks.endTerm();
+      found.tasks.forgetWhole();
     }
     return true;
   }

@@ -246,6 +246,11 @@ export class MemoryTaskStore implements TaskStore {
     this.#owner = '';
   }
 
+  /** Its namespace is deleted: whoever makes it again begins with no types, executors and the like. */
+  forgetWhole(): void {
+    for (const name of WHOLE_TABLES) this.#rows.of(name).clear();
+  }
+
   /** Forgets whatever of that class ended on these days. */
   drop(retention: Retention, days: ReadonlySet<number>): void {
     const seqs = new Set<number>();

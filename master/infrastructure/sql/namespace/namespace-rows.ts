@@ -9,11 +9,13 @@ import {
   NAMESPACE_COUNT_MAX,
   NamespaceLimit,
 } from '../../../application/ports.ts';
+import { WHOLE_TABLES } from '../../../domain/changes.ts';
 import type { Database } from '../database.ts';
 import type { Connection, Statement } from '../dialects/dialect.ts';
 import { plain } from '../dialects/dialect.ts';
 import type { History } from '../history.ts';
 import type { Row } from '../rows.ts';
+import { tables } from '../tables/all.ts';
 import { outboxOf } from '../tables/history.ts';
 import { SETTINGS, settingsOf, settingsValues } from './settings.ts';
 
@@ -111,7 +113,15 @@ export class NamespaceRows {
         runs: [[id]],
         touches: null,
       };
-      await dialect.run(connection, [mark]);
+      // Whoever makes it again begins with no types, executors and the like.
+      const empty = WHOLE_TABLES.map((name): Statement => {
+        return {
+          sql: `DELETE FROM ${tables[name].place} WHERE ns = ?`,
+          runs: [[id]],
+          touches: null,
+        };
+      });
+      await dialect.run(connection, [mark, ...empty]);
       return true;
     });
   }
