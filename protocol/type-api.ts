@@ -156,7 +156,9 @@ const overrideView = z.object({
 export const typeView = z.object({
   type: z.string(),
   registered: z.boolean().describe('False: it is only known from tasks, executors or operators.'),
-  version: z.int().describe('How often it was defined: the ETag.'),
+  version: z
+    .int()
+    .describe('Of its definition, and its ETag; no other has the same. 0: it is not registered.'),
   ...definitionFields,
   paused: pauseView.extend({ by: z.string().nullable() }).nullable(),
   overrides: z.array(overrideView).describe('What operators have set: it holds before the rest.'),

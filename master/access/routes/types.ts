@@ -79,7 +79,8 @@ function definitionRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
       method: 'DELETE',
       path: PATH,
       role: 'admin',
-      summary: 'Forget what is set for a type of which no task waits or runs.',
+      summary:
+        'Forget the definition of a type of which no task waits or runs; what operators have set stays.',
       headers: ifMatch,
       query: typeDeleteQuery,
       replies: { done: typeCommandResponse },
@@ -169,7 +170,7 @@ function nameOf({ params }: ApiRequest): string {
 function versionOf({ headers }: ApiRequest): number | null {
   const { 'if-match': given } = headers;
   if (given === undefined) return null;
-  const version = /^"(\d{1,9})"$/.exec(given)?.[1];
+  const version = /^"(\d{1,16})"$/.exec(given)?.[1];
   if (version !== undefined) return Number(version);
   throw invalidFields([{ field: 'If-Match', message: 'expected one ETag of a type, as "3"' }]);
 }

@@ -76,7 +76,7 @@ export interface TypeOverride {
 /** A row. Steps put another one in its place, and never change one. */
 export interface TaskType extends TypeSettings {
   readonly type: string;
-  /** How often it was defined; 0: nobody has registered it, and operators have decided something. */
+  /** Of its definition; no other has the same. 0: nobody has registered it, and operators have decided something. */
   readonly version: number;
   /**
    * Its definition: canonical JSON text, for views and for the defaults that a submit resolves. The core

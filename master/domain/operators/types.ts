@@ -53,7 +53,10 @@ function outcomeOf(state: State, event: OnType, now: number, out: Output): Comma
   }
 }
 
-/** A version is told at once and not by the commit: of two in one turn the second is to be refused. */
+/**
+ * A version is told at once and not by the commit: of two in one turn the second is to be refused. It is a
+ * number that never comes again, also where the type was forgotten meanwhile.
+ */
 function typeSet(
   state: State,
   { name, text, expect }: Extract<Event, { type: 'typeSet' }>,
@@ -61,14 +64,16 @@ function typeSet(
   out: Output,
 ): CommandOutcome {
   const known = state.types.get(name) ?? unregistered(name);
+  const isNew = known.version === 0;
+  // Also where another version was expected: whoever has not got the answer asks again.
+  if (!isNew && known.text === text) return { kind: 'done', taskType: known };
   const refusal = expectVersion(known, expect);
   if (refusal !== null) return refusal;
-  if (known.text === text && known.version > 0) return { kind: 'done', taskType: known };
-  const version = known.version + 1;
-  const row: TaskType = { ...known, ...settingsIn(text), version, text };
-  return put(state, row, now, out) ?? { kind: 'done', taskType: row, isNew: version === 1 };
+  const row: TaskType = { ...known, ...settingsIn(text), version: ++state.lastSeq, text };
+  return put(state, row, now, out) ?? { kind: 'done', taskType: row, isNew };
 }
 
+/** The definition goes; what operators have decided stays until they take it back. */
 function typeRemoved(
   state: State,
   { name, expect, isForced }: Extract<Event, { type: 'typeRemoved' }>,
@@ -76,7 +81,9 @@ function typeRemoved(
   out: Output,
 ): CommandOutcome {
   const known = state.types.get(name);
-  if (known === undefined) return { kind: 'unknown', message: 'no such type' };
+  if (known === undefined || known.version === 0) {
+    return { kind: 'unknown', message: 'no such type is defined' };
+  }
   const refusal = expectVersion(known, expect);
   if (refusal !== null) return refusal;
   const count = isForced ? 0 : liveCount(state, name);
@@ -84,15 +91,15 @@ function typeRemoved(
     const message = `tasks of it wait or run (${count}): with force=true they go on without its settings`;
     return { kind: 'conflict', message };
   }
-  remove(state, name, now, out);
-  return { kind: 'done' };
+  const { paused, override } = known;
+  return decide(state, name, { ...unregistered(name), paused, override }, now, out);
 }
 
 /** Whether or not it is registered: a row is kept while it says anything. */
 function decide(
   state: State,
   name: string,
-  change: Partial<Pick<TaskType, 'paused' | 'override'>>,
+  change: Partial<TaskType>,
   now: number,
   out: Output,
 ): CommandOutcome {

@@ -182,7 +182,7 @@ export const laneColumns = (t: Types): string => `
 export const typeColumns = (t: Types): string => `
   ns ${t.integer} NOT NULL,
   type ${t.key(64)} NOT NULL,
-  version ${t.integer} NOT NULL,
+  version ${t.instant} NOT NULL,
   definition ${t.text} NOT NULL,
   paused_at ${t.instant} NULL,
   paused_by ${t.name(64)} NULL,

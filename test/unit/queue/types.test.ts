@@ -5,6 +5,7 @@ import {
   layerIn,
   settingsIn,
   type TaskType,
+  unregistered,
 } from '../../../master/domain/model/task-type.ts';
 import { nextWakeAt } from '../../../master/domain/state/state.ts';
 import { BEGIN, HOUR, Scheduler } from '../../helpers/domain.ts';
@@ -65,6 +66,30 @@ describe('the definition of a type', () => {
     expect(video().text).to.equal(limited(3));
   });
 
+  it('has a version that no later one has, also when it was forgotten meanwhile', () => {
+    set(limited(2));
+    const { version } = video();
+    remove();
+    expect(set(limited(3)).reply).to.include({ kind: 'done', isNew: true });
+    expect(video().version).to.be.above(version);
+    expect(set(limited(4), version).reply).to.include({ kind: 'stale' });
+    set(limited(4));
+    const newest = video().version;
+    remove();
+    scheduler.submit({ id: 'a', type: 'other' });
+    set(limited(5));
+    expect(video().version).to.be.above(newest);
+  });
+
+  it('may be said again by whoever has not got the answer', () => {
+    set(limited(2));
+    const { version } = video();
+    set(limited(3), version);
+    const again = set(limited(3), version);
+    expect(again.reply).to.deep.equal({ kind: 'done', taskType: video() });
+    expect(again.changes).to.deep.equal([]);
+  });
+
   it('stays while tasks of the type live, unless that is forced', () => {
     set(limited(2));
     scheduler.connect('x', { types: ['video'] });
@@ -74,7 +99,7 @@ describe('the definition of a type', () => {
       message: 'tasks of it wait or run (2): with force=true they go on without its settings',
     });
     const removed = remove(true);
-    expect(removed.reply).to.deep.equal({ kind: 'done' });
+    expect(removed.reply).to.include({ kind: 'done' });
     const write = { op: 'remove', table: 'type', key: 'video', expect: 'any' };
     expect(removed.changes).to.deep.equal([write]);
     expect(scheduler.state.types.size).to.equal(0);
@@ -112,6 +137,20 @@ describe('what operators decide about a type', () => {
       { op: 'remove', table: 'type', key: 'video', expect: 'any' },
     ]);
     expect(scheduler.state.types.size).to.equal(0);
+  });
+
+  it('outlives the definition, and is no definition', () => {
+    set(limited(2));
+    pause(null);
+    override('{"limits":{"max_running":1}}');
+    const { paused, override: layer } = video();
+    const out = remove(true);
+    expect(out.reply).to.include({ kind: 'done' });
+    expect(video()).to.deep.equal({ ...unregistered('video'), paused, override: layer });
+    expect(out.changes).to.deep.equal([{ op: 'put', table: 'type', key: 'video', row: video() }]);
+    expect(effectiveOf(video()).limits).to.include({ maxRunning: 1 });
+    expect(remove(true).reply).to.include({ kind: 'unknown' });
+    expect(video().paused).to.deep.equal(paused);
   });
 
   it('ends by itself, also after a restart', () => {
