@@ -4,7 +4,6 @@ import knex from 'knex';
 import { NamespaceLimit, type Store, type TaskStore } from '../../master/application/ports.ts';
 import { TermLost } from '../../master/application/ports.ts';
 import { inNamespace, NAMESPACE_COUNT_MAX } from '../../master/application/namespace.ts';
-import { type RowWrite, WHOLE_TABLES } from '../../master/domain/changes.ts';
 import type { ExecutorRecord } from '../../master/domain/model/executor.ts';
 import type { Task } from '../../master/domain/model/task.ts';
 import { type Mariadb, MARIADB_MISSING, sharedMariadb } from '../helpers/mariadb.ts';
@@ -85,7 +84,10 @@ describeStores('namespaces', (open) => {
             finish(one, notificationOf(one, at === 0 ? {} : { state: 'gave_up' }), false),
           ),
           attempts: [attemptOf(running, { executorId: `x-${index}` })],
-          writes: [{ op: 'put', table: 'executor', key: 'x', row: record }],
+          writes: [
+            { op: 'put', table: 'executor', key: 'x', row: record },
+            { op: 'put', table: 'type', ...wholeRows.type(1, 1) },
+          ],
         }),
       );
     }
@@ -339,25 +341,9 @@ describeStores('namespaces', (open) => {
     const { term, lastSeq } = await films.takeTerm('m-1', NOW);
     expect(term).to.be.above(terms[1]);
     expect(lastSeq).to.equal(number(1, 5));
+    expect(Object.values(await films.loadWhole()).flat(), 'types and the like').to.deep.equal([]);
+    expect((await both[0].loadWhole()).type).to.have.length(1);
     expect((await films.readTask('t-1'))?.task.state, 'history is kept').to.equal('succeeded');
-  });
-
-  it('keeps nothing of one that was deleted but its history, and all of the others', async () => {
-    for (const [index, tasks] of both.entries()) {
-      const writes = WHOLE_TABLES.map((table): RowWrite => {
-        const { key, row } = wholeRows[table](number(index, 1), 1);
-        return { op: 'put', table, key, row } as RowWrite;
-      });
-      await tasks.commit(commit(terms[index] ?? 0, { writes }));
-    }
-    expect(await store.deleteNamespace(other)).to.equal(true);
-    await make('films', { createdAt: NOW + 1 });
-    const [mine, films] = both;
-    const counts = async (tasks: TaskStore) =>
-      Object.entries(await tasks.loadWhole()).map(([name, rows]) => [name, rows.length]);
-    await films.takeTerm('m-1', NOW);
-    expect(await counts(films)).to.deep.equal(WHOLE_TABLES.map((name) => [name, 0]));
-    expect(await counts(mine)).to.deep.equal(WHOLE_TABLES.map((name) => [name, 1]));
   });
 
   it('drops segments of all of them at once', async () => {
