@@ -157,7 +157,7 @@ describeOnOneMaster('a transcode', ({ start, store }) => {
     install();
     const task = await system.ended(taskId);
     expect(task).to.include({ state: 'succeeded', attempt: 1 });
-    expect(await readiness()).to.deep.equal({ ok: true, reason: null });
+    expect(await readiness()).to.deep.equal({ ok: true, reason: null, disk_bytes: null });
   });
 
   it('whose executor stood still is made by another one, and nothing of the first is left', async () => {

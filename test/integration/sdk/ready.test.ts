@@ -24,7 +24,8 @@ describe('executor SDK: ready', () => {
   it('is not said where nobody asks for it', async () => {
     const master = await startMaster();
     await executor(master.url).start();
-    expect((await master.nth('executorConnected')).ready).to.deep.equal({ ok: true, reason: null });
+    const { ready } = await master.nth('executorConnected');
+    expect(ready).to.deep.equal({ ok: true, reason: null, diskBytes: null });
     expect((await master.nth('heartbeatReceived')).ready).to.equal(undefined);
   });
 
