@@ -57,7 +57,7 @@ const route = z
     pointer: pointer
       .optional()
       .describe('For `sticky`: tasks with the same value belong together.'),
-    wait: z.number().min(0).max(3600).optional().describe('Seconds, for `sticky`. Default 2.'),
+    wait: z.number().min(0).max(60).optional().describe('Seconds, for `sticky`. Default 2.'),
   })
   .describe('Which of several idle executors is given a task.');
 

@@ -81,6 +81,9 @@ export const RETURN_COUNT_MAX = 3;
 /** Idle executors of a pool, those that have been so for longest, of which a route chooses one. */
 export const ROUTE_LOOK_COUNT = 256;
 
+/** Tasks of a lane that are kept for other executors while one idles: of more, it takes the first. */
+export const ROUTE_KEEP_COUNT = 512;
+
 /**
  * Events stepped in one turn, a batch counted by its tasks, the last one whole: bounds both the
  * transaction and the time without I/O.

@@ -21,7 +21,7 @@
  *   S10 the groups of a type take turns where that is set, and none is further ahead than one turn
  *   S11 what counts towards the limits of a type is what there is
  */
-import { TYPES_MAX } from '../bounds.ts';
+import { ROUTE_KEEP_COUNT, TYPES_MAX } from '../bounds.ts';
 import {
   diskOf,
   elderKey,
@@ -338,16 +338,8 @@ function checkWakeUps(state: State, expect: Expect): void {
     for (const pool of idlePools(lane.kind)) {
       for (const executor of pool.idle) {
         if (executor.restUntil > lastTickAt) continue;
-        const isAllowed = (task: Task) => {
-          const { until = 0 } = keptFor(state, task, lastTickAt) ?? {};
-          // Its wait has begun, and will end.
-          if (state.passedOver.has(task) && until > lastTickAt) return false;
-          if (!hasDisk(executor, lane.kind)) return false;
-          return (executor.coolDowns.get(task.id) ?? 0) <= lastTickAt;
-        };
-        const head = headOfLane(lane);
-        const waits = head !== undefined && isAllowed(head);
-        expect(!waits, 'I13', () => `${head?.id} waits and ${executor.id} is idle`);
+        const waiting = waitingBeside(state, lane, executor);
+        expect(!waiting, 'I13', () => `${waiting?.id} waits and ${executor.id} is idle`);
         expect(
           !hasDisk(executor, lane.kind) || !isStarved(lane),
           'I13',
@@ -356,6 +348,21 @@ function checkWakeUps(state: State, expect: Expect): void {
       }
     }
   }
+}
+
+/** What the idle executor might have of the lane: the head, or what is behind those that are kept for others. */
+function waitingBeside(state: State, lane: Lane, executor: Executor): Task | undefined {
+  const { lastTickAt } = state;
+  if (headOfLane(lane) === undefined || !hasDisk(executor, lane.kind)) return undefined;
+  let keptCount = 0;
+  for (const task of lane.ready) {
+    if ((executor.coolDowns.get(task.id) ?? 0) > lastTickAt) return undefined;
+    const { until = 0 } = keptFor(state, task, lastTickAt) ?? {};
+    // Its wait has begun, and will end.
+    const isKept = state.passedOver.has(task) && until > lastTickAt;
+    if (!isKept || ++keptCount === ROUTE_KEEP_COUNT) return task;
+  }
+  return undefined;
 }
 
 /** Its tasks are in the store only, and nobody has asked for them. */

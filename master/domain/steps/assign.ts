@@ -4,7 +4,7 @@
  * enough, because before the step no waiting task fitted an idle executor (invariant I13).
  */
 import { taskUpdated } from '../changes.ts';
-import { FIRE_COUNT_MAX } from '../bounds.ts';
+import { FIRE_COUNT_MAX, ROUTE_KEEP_COUNT } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import { diskOf, type Executor, hasDisk, mayRun } from '../model/executor.ts';
 import { Agenda, OUT, rankOf, type Standing } from '../queue/agenda.ts';
@@ -31,6 +31,12 @@ interface Round {
   readonly out: Output;
   /** Overdue tasks that it may still end. Where there are more, the ticks that follow end the rest. */
   endableCount: number;
+}
+
+/** An idle executor and its pool. */
+interface Server {
+  readonly pool: Pool;
+  readonly executor: Executor;
 }
 
 /** Offers what may be offered now, and asks for rows where a window runs out. */
@@ -188,27 +194,36 @@ function* roomiestFirst({ state, now }: Round, { idle }: Pool): Generator<Execut
 }
 
 /** Who is to have it of all that may: as where nothing is limited. */
-function servedBy({ state, now }: Round, task: Task): { pool: Pool; executor: Executor } | null {
-  const kind = state.lanes.get(task.lane)?.kind;
-  if (kind === undefined) return null;
-  const mayHave = (executor: Executor) =>
-    executor.restUntil <= now && hasDisk(executor, kind) && !isCooling(executor, task, now);
+function servedBy(round: Round, task: Task): Server | null {
+  const { state, now } = round;
   const kept = keptFor(state, task, now);
   if (kept !== null) {
     const { executor } = kept;
     const pool = state.pools.get(executor.poolKey);
-    if (pool?.idle.has(executor) && mayHave(executor)) return { pool, executor };
+    if (pool?.idle.has(executor) && mayHave(round, executor, task)) return { pool, executor };
     if (kept.until > now) {
       passOver(state, task, kept, now);
       return null;
     }
   }
+  return anyFor(round, task);
+}
+
+/** Whoever it is kept for. */
+function anyFor(round: Round, task: Task): Server | null {
+  const { state } = round;
+  const { kind } = laneOf(state, task);
   for (const pool of idlePools(kind)) {
     for (const executor of inOrder(state, pool, kind.type)) {
-      if (mayHave(executor)) return { pool, executor };
+      if (mayHave(round, executor, task)) return { pool, executor };
     }
   }
   return null;
+}
+
+function mayHave({ state, now }: Round, executor: Executor, task: Task): boolean {
+  if (executor.restUntil > now || isCooling(executor, task, now)) return false;
+  return hasDisk(executor, laneOf(state, task).kind);
 }
 
 /** Tasks of several kinds go to executors one by one, as they come first in all of them (P6). */
@@ -250,20 +265,19 @@ function offerOne(round: Round, kind: Kind): boolean {
 
 /** The same where each task may be kept for an executor of its own. */
 function offerKept(round: Round, kind: Kind): boolean {
-  const isServed = (task: Task) => servedBy(round, task) !== null;
-  const task = kind.open.choose((lane) => firstWhere(round, lane, isServed));
-  const server = task && servedBy(round, task);
+  const fitOf = (task: Task): Fit => {
+    if (servedBy(round, task) !== null) return 'fits';
+    return anyFor(round, task) === null ? 'refused' : 'kept';
+  };
+  const task = kind.open.choose((lane) => firstWhere(round, lane, fitOf));
+  const server = task && (servedBy(round, task) ?? anyFor(round, task));
   if (task === undefined || !server) return false;
   offerBest(round, task, server);
   return true;
 }
 
 /** What the executor has refused, or what waited while it rested, may come before this, in any lane. */
-function offerBest(
-  round: Round,
-  task: Task,
-  { pool, executor }: { readonly pool: Pool; readonly executor: Executor },
-): void {
+function offerBest(round: Round, task: Task, { pool, executor }: Server): void {
   const mayHaveOlder = executor.coolDowns.size > 0 || executor.restUntil > 0;
   const best = mayHaveOlder ? bestFor(round, pool, executor) : task;
   offer(round, best ?? task, executor);
@@ -272,24 +286,35 @@ function offerBest(
 function firstOfLane(round: Round, lane: Lane, executor: Executor): Task | undefined {
   const { state, now } = round;
   return firstWhere(round, lane, (task) => {
-    if (isCooling(executor, task, now)) return false;
+    if (isCooling(executor, task, now)) return 'refused';
     const kept = keptFor(state, task, now);
-    if (kept === null || kept.executor === executor || kept.until <= now) return true;
+    if (kept === null || kept.executor === executor || kept.until <= now) return 'fits';
     passOver(state, task, kept, now);
-    return false;
+    return 'kept';
   });
 }
 
-function firstWhere(round: Round, lane: Lane, fits: (task: Task) => boolean): Task | undefined {
+/** Kept: for another executor, though an idle one might have it. */
+type Fit = 'fits' | 'kept' | 'refused';
+
+/** The first that fits; the first that is kept, where more are than an executor may idle beside. */
+function firstWhere(round: Round, lane: Lane, fitOf: (task: Task) => Fit): Task | undefined {
   const { state, now } = round;
   endOverdue(round, lane);
   if (headOfLane(lane) === undefined) return undefined;
-  let scanned = 0;
+  let firstKept: Task | undefined;
+  let keptCount = 0;
+  let refusedCount = 0;
   for (const task of lane.ready) {
-    if (!isOverdue(state, task, now) && fits(task)) return task;
-    if (++scanned === SCAN_MAX) return undefined;
+    const fit = isOverdue(state, task, now) ? 'refused' : fitOf(task);
+    if (fit === 'fits') return task;
+    if (fit === 'refused' && ++refusedCount === SCAN_MAX) return undefined;
+    if (fit === 'refused') continue;
+    firstKept ??= task;
+    if (++keptCount === ROUTE_KEEP_COUNT) return firstKept;
   }
-  return undefined;
+  // What follows is not read while so much is in memory.
+  return lane.ready.complete || lane.loading ? undefined : firstKept;
 }
 
 /**

@@ -1,6 +1,7 @@
 /** How one of several idle executors is chosen, by the route of the type. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
+import { ROUTE_KEEP_COUNT } from '../../../master/domain/bounds.ts';
 import type { NewTask } from '../../../master/domain/events.ts';
 import { NO_SETTINGS } from '../../../master/domain/state/state.ts';
 import { explain } from '../../../master/domain/views/explain.ts';
@@ -173,6 +174,42 @@ describe('a sticky route', () => {
     expect(submit('c', { params: params(elsewhere) })).to.deep.equal([
       `c -> ${homes.get(elsewhere)}`,
     ]);
+  });
+
+  /** Both executors, and a value that goes to each; the first one is busy. */
+  function busyAndIdle() {
+    for (const id of ['x', 'y']) scheduler.connect(id);
+    sticky(60_000);
+    const homes = new Map(Array.from({ length: 20 }, (_, value) => [homeOf(value), value]));
+    submit('running', { params: params(homes.get('x')) });
+    scheduler.accept('x');
+    return { forBusy: params(homes.get('x')), forIdle: params(homes.get('y')) };
+  }
+
+  it('finds what is meant for an idle one behind a hundred that are kept for another', () => {
+    const { forBusy, forIdle } = busyAndIdle();
+    for (let count = 0; count < 100; count++) {
+      expect(submit(`kept${count}`, { params: forBusy })).to.deep.equal([]);
+    }
+    expect(submit('a', { params: forIdle })).to.deep.equal(['a -> y']);
+    scheduler.accept('y');
+    // The same while another one runs, and when the executor becomes free.
+    submit('b', { params: forIdle });
+    expect(offers(scheduler.end('y'))).to.deep.equal(['b -> y']);
+  });
+
+  it('leaves nobody idle beside more than may be kept', () => {
+    const { forBusy } = busyAndIdle();
+    const given: string[] = [];
+    for (let count = 1; count <= ROUTE_KEEP_COUNT; count++) {
+      given.push(...submit(`kept${count}`, { params: forBusy }));
+    }
+    expect(given).to.deep.equal(['kept1 -> y']);
+    scheduler.accept('y');
+    submit('one_more', { params: forBusy });
+    expect(offers(scheduler.end('y'))).to.deep.equal(['kept2 -> y']);
+    scheduler.accept('y');
+    expect(offers(scheduler.end('y'))).to.deep.equal([]);
   });
 
   it('has executors that become free take what is theirs out of a backlog', () => {
