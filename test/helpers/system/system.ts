@@ -243,17 +243,9 @@ export class System {
   }
 
   /** One HTTP exchange, without a client that repeats or gathers. */
-  post(path: string, body: unknown, url = this.url): Promise<HttpAnswer> {
-    return this.#exchange('POST', path, body, url);
-  }
-
-  put(path: string, body: unknown): Promise<HttpAnswer> {
-    return this.#exchange('PUT', path, body, this.url);
-  }
-
-  async #exchange(method: string, path: string, body: unknown, url: string): Promise<HttpAnswer> {
+  async post(path: string, body: unknown, url = this.url): Promise<HttpAnswer> {
     const response = await fetch(`${url}${apiBaseOf(this.#namespace)}${path}`, {
-      method,
+      method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });

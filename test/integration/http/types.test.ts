@@ -321,10 +321,6 @@ describe('types', () => {
         ['route.pointer: sticky needs one: where in the params to look'],
       ],
       [
-        { route: { rule: 'sticky', pointer: '/id', wait: 61 } },
-        ['route.wait: expected a number of at most 60, given 61'],
-      ],
-      [
         { route: { rule: 'random', pointer: '/id', wait: 1 } },
         ['route.pointer: for sticky alone', 'route.wait: for sticky alone'],
       ],

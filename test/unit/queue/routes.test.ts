@@ -1,4 +1,5 @@
 /** How one of several idle executors is chosen, by the route of the type. */
+import { typeDefinition } from '@soda-scheduler/protocol/schemas';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { ROUTE_KEEP_COUNT } from '../../../master/domain/bounds.ts';
@@ -196,6 +197,12 @@ describe('a sticky route', () => {
     // The same while another one runs, and when the executor becomes free.
     submit('b', { params: forIdle });
     expect(offers(scheduler.end('y'))).to.deep.equal(['b -> y']);
+  });
+
+  it('keeps nothing for longer than a minute', () => {
+    const isValid = (wait: number) =>
+      typeDefinition.safeParse({ route: { rule: 'sticky', pointer: '/id', wait } }).success;
+    expect([60, 61].map(isValid)).to.deep.equal([true, false]);
   });
 
   it('leaves nobody idle beside more than may be kept', () => {
