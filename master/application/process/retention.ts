@@ -13,7 +13,7 @@ const all = (count: number): Found => ({ foundCount: count, doneCount: count });
 
 /** Runs every hour, and a few minutes after the start. A failure is logged and tried again. */
 export function retention(options: {
-  readonly store: Pick<Store, 'prepareSegments' | 'dropSegments' | 'learnIds'>;
+  readonly store: Pick<Store, 'prepareSegments' | 'dropSegments' | 'learnIds' | 'readClock'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly duties: Duties;
@@ -35,7 +35,10 @@ export function retention(options: {
   };
 
   /** One class that cannot be dropped does not keep the others. */
-  const drop = async (now: number): Promise<number> => {
+  const drop = async (): Promise<number> => {
+    // Of two clocks the one that drops less: a machine may have started with a time far ahead.
+    const databaseAt = await store.readClock();
+    const now = Math.min(clock.now(), databaseAt);
     let droppedCount = 0;
     const failures: unknown[] = [];
     for (const retention of RETENTIONS) {
@@ -60,7 +63,7 @@ export function retention(options: {
     const now = clock.now();
     await attempt('making the next segment of history', making, () => store.prepareSegments(now));
     // Also where there was no room for the new one: this makes some.
-    await attempt('dropping history past retention', dropping, () => drop(now));
+    await attempt('dropping history past retention', dropping, drop);
     await learn(now);
     if (!stopped) callOff = clock.wakeAt(now + PERIOD_MS, () => void run());
   };

@@ -10,8 +10,23 @@ import { ManualClock } from '../../helpers/manual-clock.ts';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
+/** Of a database that has the time of this master, or another. */
+class TimedStore extends MemoryStore {
+  readonly #clock: ManualClock;
+  aheadMs = 0;
+
+  constructor(clock: ManualClock) {
+    super();
+    this.#clock = clock;
+  }
+
+  override async readClock(): Promise<number> {
+    return this.#clock.now() + this.aheadMs;
+  }
+}
+
 /** Refuses work of the given kinds, and notes what was asked of it. */
-class FullStore extends MemoryStore {
+class FullStore extends TimedStore {
   readonly asked: string[] = [];
   readonly refused = new Set(['prepare', 'drop']);
   readonly dropped: string[] = [];
@@ -36,7 +51,7 @@ class FullStore extends MemoryStore {
 describe('retention', () => {
   it('is seen to a few minutes after the start: a master that is started again and again drops history too', async () => {
     const clock = new ManualClock();
-    const store = new MemoryStore();
+    const store = new TimedStore(clock);
     await store.prepareSegments(clock.now() - 40 * DAY_MS);
     const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
     const duties = new Duties(clock);
@@ -49,9 +64,27 @@ describe('retention', () => {
     expect(dropping?.last).to.include({ foundCount: 2, doneCount: 2 });
   });
 
+  it('goes by the clock of the database where that is behind: a machine may have begun with a wrong time', async () => {
+    const clock = new ManualClock();
+    const store = new FullStore(clock);
+    store.refused.clear();
+    const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
+    const days = { short: 2, normal: 7, long: 90 };
+    const upkeep = retention({ store, clock, log, duties: new Duties(clock), days });
+    await upkeep.start();
+    store.aheadMs = -365 * DAY_MS;
+    await clock.pass(5 * 60_000);
+    const dropped = (daysAgo: number) => `normal ${clock.now() - daysAgo * DAY_MS}`;
+    expect(store.dropped.splice(0)[1]).to.equal(dropped(372));
+    store.aheadMs = 365 * DAY_MS;
+    await clock.pass(HOUR_MS);
+    expect(store.dropped[1], 'its own is behind').to.equal(dropped(7));
+    await upkeep.stop();
+  });
+
   it('drops what is past it also where there is no room for the next segment, and tries again each hour', async () => {
     const clock = new ManualClock();
-    const store = new FullStore();
+    const store = new FullStore(clock);
     const said: string[] = [];
     const note = (message: string) => void said.push(message);
     const log: Log = { debug: note, info: note, warn: note, error: note };
