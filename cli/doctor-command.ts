@@ -25,6 +25,7 @@ interface Finding {
 }
 
 const CONNECT_TIMEOUT_MS = 3_000;
+const SILENT = `none within ${CONNECT_TIMEOUT_MS / 1000} s`;
 /** Receivers of callbacks refuse a timestamp that is five minutes off. */
 const SKEW_MS_MAX = 60_000;
 const NODE_OLDEST = [20, 19] as const;
@@ -127,10 +128,13 @@ async function absent(base: string, reason: string): Promise<Finding[]> {
   const port = Number(given || (protocol === 'https:' ? 443 : 80));
   const finding = await checkPort(port);
   const flag = port === DEFAULT_PORT ? '' : ` --port ${port}`;
+  const isSilent = reason === SILENT;
   const advice =
     finding.state === 'ok'
       ? `start one with: soda dev${flag}`
-      : 'something else listens there: end it, or choose another port with SODA_PORT and SODA_URL';
+      : isSilent
+        ? 'something listens there and does not answer: perhaps a master that stands still'
+        : 'something else listens there: end it, or choose another port with SODA_PORT and SODA_URL';
   return [failed(advice), finding];
 }
 
@@ -306,7 +310,7 @@ async function checkFfmpeg(): Promise<Finding> {
 
 function reasonOf(error: unknown): string {
   const { cause, message, name } = error as Error;
-  if (name === 'TimeoutError') return `none within ${CONNECT_TIMEOUT_MS / 1000} s`;
+  if (name === 'TimeoutError') return SILENT;
   // A DOMException has a number there, which tells nobody anything.
   const { code } = (cause ?? error) as { code?: unknown };
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'it speaks no https there: is it http?';

@@ -84,7 +84,7 @@ export class Master implements MasterHandle {
       return Promise.reject(new Unavailable('the master is busy: requests wait too long', 5));
     }
     // An id stays held until its commit is decided, also when nobody waits for that any more.
-    return this.#engine.whileStoreAnswers(this.#submitHeld(tasks));
+    return this.#engine.storeWatch.whileItAnswers(this.#submitHeld(tasks));
   }
 
   #submitHeld(tasks: readonly Submission[]): Promise<readonly SubmitOutcome[]> {
@@ -183,7 +183,7 @@ export class Master implements MasterHandle {
 
   async #command(make: (request: number) => Event): Promise<CommandOutcome> {
     const answer = this.#engine.request(make);
-    return (await this.#engine.whileStoreAnswers(answer)) as CommandOutcome;
+    return (await this.#engine.storeWatch.whileItAnswers(answer)) as CommandOutcome;
   }
 
   async find(taskId: string, attempt: 'all' | number): Promise<ShownTask | null> {
@@ -202,7 +202,7 @@ export class Master implements MasterHandle {
   #read<T>(work: () => Promise<T>, withinMs = READ_MS_MAX): Promise<T> {
     // Before the first term nobody knows which tables there are: a task would seem not to be there.
     if (this.#engine.state === null) return Promise.reject(starting());
-    return this.#engine.whileStoreAnswers(work(), withinMs).catch((error: unknown) => {
+    return this.#engine.storeWatch.whileItAnswers(work(), withinMs).catch((error: unknown) => {
       if (error instanceof TooMany) throw error;
       throw unanswered(error instanceof Unavailable ? undefined : error);
     });

@@ -12,11 +12,18 @@ const SILENT_MS = 1_500;
 /** Nobody waits longer for a store that does not answer; looked at again and again. */
 const PATIENCE_MS = 3_500;
 const LOOK_AGAIN_MS = 1_000;
+const DISK_FULL = /^(SQLITE_FULL|ENOSPC|EDQUOT|ER_DISK_FULL|ER_RECORD_FILE_FULL)$/;
+
+/** Since when the store does not answer, and why: in words for everybody, without its address. */
+export interface StoreTrouble {
+  readonly reason: string;
+  readonly since: number;
+}
 
 export class StoreWatch {
   readonly #clock: Clock;
   readonly #log: Log;
-  #answers = true;
+  #trouble: StoreTrouble | null = null;
   /** How to tell those who wait. */
   readonly #waiting = new Set<(error: Error) => void>();
 
@@ -27,14 +34,19 @@ export class StoreWatch {
 
   /** False from a question that failed or stays open until one is answered. */
   get answers(): boolean {
-    return this.#answers;
+    return this.#trouble === null;
+  }
+
+  /** Null while it answers; else since when it does not, and what failed last. */
+  get trouble(): StoreTrouble | null {
+    return this.#trouble;
   }
 
   /** Puts one question, and waits for its answer however long it takes. */
   async ask<T>(question: () => Promise<T>): Promise<T> {
     const begun = this.#clock.now();
     let callOff = this.#clock.wakeAt(begun + SILENT_MS, () => {
-      this.#failed(`no answer for ${SILENT_MS} ms`);
+      this.#failed(`no answer for ${SILENT_MS} ms`, 'it is silent');
       callOff = this.#clock.wakeAt(begun + PATIENCE_MS, endPatience);
     });
     const endPatience = (): void => {
@@ -48,16 +60,17 @@ export class StoreWatch {
     } catch (error) {
       // These two are answers.
       if (error instanceof TermLost || error instanceof CommitConflict) this.#heard();
-      else this.#failed(error);
+      else this.#failed(error, reasonOf(error));
       throw error;
     } finally {
       callOff();
     }
   }
 
-  #failed(error: unknown): void {
-    if (!this.#answers) return;
-    this.#answers = false;
+  #failed(error: unknown, reason: string): void {
+    const isFirst = this.#trouble === null;
+    this.#trouble = { reason, since: this.#trouble?.since ?? this.#clock.now() };
+    if (!isFirst) return;
     this.#log.warn('the store does not answer', { event: 'store', error: String(error) });
   }
 
@@ -80,14 +93,23 @@ export class StoreWatch {
   }
 
   #heard(): void {
-    if (!this.#answers) this.#log.info('the store answers again', { event: 'store' });
-    this.#answers = true;
+    if (this.#trouble !== null) this.#log.info('the store answers again', { event: 'store' });
+    this.#trouble = null;
   }
 
   #tellAll(): void {
     for (const tell of this.#waiting) tell(new Unavailable(UNKNOWN, 2));
     this.#waiting.clear();
   }
+}
+
+/** The code at most: the message may hold addresses and names. The log has it whole. */
+function reasonOf(error: unknown): string {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown };
+  if (typeof code !== 'string' || !/^[A-Z][A-Z0-9_]+$/.test(code)) {
+    return cause === undefined ? 'the log says why' : reasonOf(cause);
+  }
+  return DISK_FULL.test(code) ? 'its disk is full' : code;
 }
 
 /** For whoever asked for a change: it may or may not have been made. */

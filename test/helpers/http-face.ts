@@ -44,6 +44,7 @@ export interface Call {
 
 export class HttpFace {
   readonly master = new StandInHandle();
+  readonly namespaces = new StandInNamespaces(this.master);
   readonly duties = new Duties({ now: () => 1_800_000_000_000 });
   readonly logged: { readonly level: string; readonly message: string }[] = [];
   readonly http: HttpServer;
@@ -56,7 +57,7 @@ export class HttpFace {
     connectionCountMax = 1_000,
   ) {
     const metrics = createMetrics('2.0.0-test');
-    const namespaces = new StandInNamespaces(this.master);
+    const { namespaces } = this;
     metrics.watch(namespaces, [namespaces]);
     const policy = new AddressPolicy(['127.0.0.0/8']);
     this.http = createHttpServer({

@@ -173,6 +173,8 @@ export class StandInNamespaces implements NamespacesHandle {
     return this.#master.status;
   }
 
+  storeTrouble: NamespacesHandle['storeTrouble'] = null;
+
   get leaders() {
     return [{ master: this.#master }];
   }

@@ -245,7 +245,7 @@ function mutantList(): Mutant[] {
       name: 'lets those who wait wait on while the store is frozen',
       faults: { store: true },
       engine: (engine) => {
-        engine.whileStoreAnswers = (work) => work;
+        engine.storeWatch.whileItAnswers = (work) => work;
       },
     },
     {

@@ -15,6 +15,7 @@ import {
 import { z } from 'zod';
 import type { Duties, DutyView } from '../../application/process/duties.ts';
 import type { NamespacesHandle } from '../../application/process/namespaces-handle.ts';
+import type { StoreTrouble } from '../../application/store-watch.ts';
 import type { CommandOutcome } from '../../domain/effects.ts';
 import { answers } from '../http/answers.ts';
 import { invalidFields, Problem } from '../http/problem.ts';
@@ -114,7 +115,7 @@ function dutyView({
 }
 
 export function probeRoutes(
-  namespaces: Pick<NamespacesHandle, 'status'>,
+  namespaces: Pick<NamespacesHandle, 'status' | 'storeTrouble'>,
   metrics: HttpMetrics,
 ): Route[] {
   return [
@@ -133,8 +134,11 @@ export function probeRoutes(
       summary: 'The master takes work; 503 while it starts, recovers or drains.',
       replies: { done: statusResponse },
       handle: () => {
-        const { status } = namespaces;
-        if (status !== 'ready') throw new Problem('unavailable', `The master is ${status}.`);
+        const { status, storeTrouble } = namespaces;
+        if (status !== 'ready') {
+          const why = storeTrouble === null ? '' : `: ${inWords(storeTrouble)}`;
+          throw new Problem('unavailable', `The master is ${status}${why}.`);
+        }
         return { body: { status: 'ready' } };
       },
     },
@@ -150,6 +154,11 @@ export function probeRoutes(
       },
     },
   ];
+}
+
+function inWords({ reason, since }: StoreTrouble): string {
+  const at = new Date(since).toISOString();
+  return `the store has not answered since ${at} (${reason})`;
 }
 
 function executorIdOf({ params }: ApiRequest): string {

@@ -100,9 +100,9 @@ export class Engine {
     return this.#status === 'ready' && !this.#watch.answers ? 'recovering' : this.#status;
   }
 
-  /** @see StoreWatch.whileItAnswers */
-  whileStoreAnswers<T>(work: Promise<T>, withinMs?: number): Promise<T> {
-    return this.#watch.whileItAnswers(work, withinMs);
+  /** Whether the store answers, for those who wait for it. */
+  get storeWatch(): Pick<StoreWatch, 'trouble' | 'whileItAnswers'> {
+    return this.#watch;
   }
 
   /** Null until the first term has begun. Read it; only the loop may change it. */

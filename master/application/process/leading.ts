@@ -21,7 +21,7 @@ const BEGIN_MS_MAX = 4_000;
 export interface Leader {
   readonly engine: Pick<
     Engine,
-    'start' | 'stop' | 'status' | 'state' | 'followWall' | 'whileStoreAnswers'
+    'start' | 'stop' | 'status' | 'state' | 'followWall' | 'storeWatch'
   >;
   readonly master: MasterHandle;
   /** With the executors that have dialled in. */

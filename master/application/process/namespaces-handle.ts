@@ -2,6 +2,7 @@
 import type { MasterHandle, MasterStatus } from '../master-handle.ts';
 import type { Retention } from '../../domain/model/task.ts';
 import type { NamespaceRecord } from '../ports.ts';
+import type { StoreTrouble } from '../store-watch.ts';
 
 export interface NamespaceView {
   readonly record: NamespaceRecord;
@@ -20,6 +21,8 @@ export interface NamespaceChange {
 export interface NamespacesHandle {
   /** Of `default`, which stands for the process. */
   readonly status: MasterStatus;
+  /** Why the store does not answer; null: it does, as far as it was asked. */
+  readonly storeTrouble: StoreTrouble | null;
   /**
    * Begins to lead the namespace where nobody does, and goes on at least while `work` is under way.
    * @throws {UnknownNamespace} @throws {NamespaceEnding} @throws {Unavailable}

@@ -7,7 +7,7 @@ import { NO_SETTINGS } from '../../domain/state/state.ts';
 import { type MasterStatus, Unavailable } from '../master-handle.ts';
 import { DEFAULT_NAMESPACE_ID, isFinal, NamespaceLimit, StoreUnusable } from '../ports.ts';
 import type { Clock, Log, NamespaceRecord, Store } from '../ports.ts';
-import { UNKNOWN } from '../store-watch.ts';
+import { type StoreTrouble, UNKNOWN } from '../store-watch.ts';
 import { Turnstile } from '../turnstile.ts';
 import type { Duties } from './duties.ts';
 import { type Leader, Leading } from './leading.ts';
@@ -74,6 +74,10 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
 
   get status(): MasterStatus {
     return this.#leading.first?.engine.status ?? 'starting';
+  }
+
+  get storeTrouble(): StoreTrouble | null {
+    return this.#leading.first?.engine.storeWatch.trouble ?? null;
   }
 
   /** Those that are led now. */
@@ -278,7 +282,7 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
     const answer = question(this.#options.store);
     try {
       const first = this.#leading.first?.engine;
-      return await (first?.whileStoreAnswers(answer, ANSWER_MS_MAX) ?? answer);
+      return await (first?.storeWatch.whileItAnswers(answer, ANSWER_MS_MAX) ?? answer);
     } catch (error) {
       if (error instanceof Unavailable || error instanceof NamespaceLimit) throw error;
       throw new Unavailable(UNKNOWN, 2, { cause: error });

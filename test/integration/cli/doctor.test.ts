@@ -122,7 +122,7 @@ describe('soda doctor', function () {
     expect(away.found['master']).to.match(/^failed: .*is this its address\?/);
     expect(away.found).to.not.have.property('port');
     expect(other.found['master']).to.match(
-      /^failed: .*\(none within 3 s\); something else listens/,
+      /^failed: .*\(none within 3 s\); something listens there and does not answer: perhaps a master that/,
     );
 
     for (const said of [{ hello: 'world' }, { status: 'ok' }, null]) {

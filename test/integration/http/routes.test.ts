@@ -380,7 +380,9 @@ describe('HTTP routes', () => {
       const answer = await face.get('/readyz');
       expect(answer.status).to.equal(503);
       expect(answer.headers['retry-after']).to.equal('1');
-      expect(answer.json().detail).to.include('recovering');
+      expect(answer.json().detail).to.equal('The master is recovering.');
+      face.namespaces.storeTrouble = { reason: 'its disk is full', since: 0 };
+      expect((await face.get('/readyz')).text).to.include('since 1970-01-01T00:00:00.000Z (its d');
     });
 
     it('metrics, without words of users in labels beyond the task types', async () => {

@@ -18,6 +18,29 @@ describe('StoreWatch', () => {
     expect(watch.answers).to.equal(true);
   });
 
+  it('says since when and why, without the address', async () => {
+    const clock = new ManualClock();
+    const watch = new StoreWatch(clock, silent);
+    expect(watch.trouble).to.equal(null);
+    const since = clock.now();
+    const failed = async (error: Error) => {
+      await fails(watch, error);
+      clock.advance(1_000);
+      return watch.trouble;
+    };
+    const refused = Object.assign(new Error('connect ECONNREFUSED db.internal'), {
+      code: 'ECONNREFUSED',
+    });
+    expect(await failed(refused)).to.deep.equal({ reason: 'ECONNREFUSED', since });
+    const full = Object.assign(new Error('no room'), { code: 'SQLITE_FULL' });
+    const wrapped = new Error('commit', { cause: full });
+    expect(await failed(wrapped)).to.deep.equal({ reason: 'its disk is full', since });
+    const other = new Error('password of soda@db.internal');
+    expect(await failed(other)).to.deep.equal({ reason: 'the log says why', since });
+    await watch.ask(() => Promise.resolve());
+    expect(watch.trouble).to.equal(null);
+  });
+
   it('takes a refusal for an answer', async () => {
     const watch = new StoreWatch(new ManualClock(), silent);
     for (const refusal of [new TermLost('over'), new CommitConflict('other rows')]) {
