@@ -8,6 +8,7 @@ import type { Output } from '../effects.ts';
 import { heldBytes } from '../state/held-bytes.ts';
 import { pausedTypes, startClock, type State } from '../state/state.ts';
 import { startByAfter, type Task } from '../model/task.ts';
+import { noteValue } from '../steps/route.ts';
 import { isServed, isWanted, markHungry } from './junctions.ts';
 import type { Lane } from './lane.ts';
 import { countWaiting, laneFor, laneOf } from './lanes.ts';
@@ -40,6 +41,7 @@ export function place(state: State, task: Task, now: number): void {
   state.windowCount++;
   state.windowBytes += heldBytes(task);
   watchLimits(state, task);
+  noteValue(state, task);
   if (due) {
     lane.kind.open.announce(lane, task);
     state.shares.get(lane.kind.type)?.announce(lane);

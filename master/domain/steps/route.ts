@@ -91,6 +91,15 @@ export function keptFor(state: State, task: Task, now: number): Kept | null {
   return executor && { executor, until: (state.passedOver.get(task) ?? now) + route.waitMs };
 }
 
+/** A task comes into memory: its params, which may be long, are read here and not where many are looked at. */
+export function noteValue(state: State, task: Task): void {
+  const route = routeOf(state, task.type);
+  if (route?.rule !== 'sticky' || state.choices.get(task)?.pointer === route.pointer) return;
+  const { pointer } = route;
+  const hash = hashIn(task.params, pointer);
+  state.choices.set(task, { fleetVersion: -1, pointer, hash, executor: null });
+}
+
 /** An idle executor may not have it yet. */
 export function passOver(state: State, task: Task, { until: at }: Kept, now: number): void {
   if (state.passedOver.has(task)) return;

@@ -199,6 +199,14 @@ describe('a sticky route', () => {
     expect(offers(scheduler.end('y'))).to.deep.equal(['b -> y']);
   });
 
+  it('reads the value once, as a task comes, and not where an executor looks for one', () => {
+    scheduler.connect('x');
+    sticky();
+    submit('running');
+    submit('a', { params: params('v') });
+    expect(scheduler.state.choices.get(scheduler.task('a'))?.hash).to.be.a('number');
+  });
+
   it('keeps nothing for longer than a minute', () => {
     const isValid = (wait: number) =>
       typeDefinition.safeParse({ route: { rule: 'sticky', pointer: '/id', wait } }).success;
