@@ -144,7 +144,7 @@ export class Ledger {
     for (const write of writes) if (write.table === 'task') this.#taskWritten(write, again);
     for (const write of writes) if (write.table === 'history') this.#historyWritten(write);
     this.#checkOneTaskEach();
-    this.#offerChecks.end(this.live.values());
+    this.#offerChecks.end([...this.live.values()]);
   }
 
   #leftoverWritten({ op, key }: RowWrite<'leftover'>): void {

@@ -152,7 +152,7 @@ export class OfferChecks {
   }
 
   /** I19 and I21, after the tasks of the commit: no more than may are with executors, nor hold more. */
-  end(live: Iterable<Task>): void {
+  end(live: readonly Task[]): void {
     if (this.#offerCount === 0) return;
     this.types.end(live);
     let openCount = 0;
