@@ -63,7 +63,7 @@ function definitionRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
       summary: 'Define a type, all of it: what is left out is not set any more.',
       headers: ifMatch,
       query: typePutQuery,
-      body: { schema: typeDefinition, bytesMax: HTTP_LIMITS.typeBytesMax, optional: true },
+      body: { schema: typeDefinition, bytesMax: HTTP_LIMITS.typeBytesMax },
       replies: { done: typeView, created: typeView },
       handle: (request, master) => {
         const name = nameOf(request);

@@ -54,6 +54,12 @@ describe('bodies over HTTP', function () {
     await face.close();
   });
 
+  it('that are empty define no type: all that was set would be gone', async () => {
+    const answer = await face.call('PUT', '/scheduler/v2/type/video');
+    expect(answer).to.include({ status: 400 });
+    expect(answer.json().detail).to.equal('Expected a JSON body.');
+  });
+
   const size = BATCH_BYTES - 200;
   const costly: readonly (readonly [string, () => string, number, number?])[] = [
     ['unknown keys in a task', () => batchOf(itemOf(manyKeys(size))), 200, 413],
