@@ -37,26 +37,50 @@ const one = [
 ];
 const list = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
 const byName = ['properties', 'patternProperties', 'dependentSchemas'];
-const plain = [
-  'type',
-  'enum',
-  'const',
-  'multipleOf',
-  'maximum',
-  'exclusiveMaximum',
-  'minimum',
-  'exclusiveMinimum',
-  'maxLength',
-  'minLength',
-  'maxItems',
-  'minItems',
-  'maxContains',
-  'minContains',
-  'maxProperties',
-  'minProperties',
-  'required',
-  'dependentRequired',
-];
+const number = { is: Number.isFinite, words: 'a number' };
+const count = {
+  is: (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0,
+  words: 'a whole number of at least 0',
+};
+const areNames = (value: unknown) =>
+  Array.isArray(value) &&
+  value.every((name) => typeof name === 'string') &&
+  new Set(value).size === value.length;
+const types = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
+/** What their values must be. */
+const plain: Readonly<Record<string, { is: (value: unknown) => boolean; words: string }>> = {
+  type: {
+    is: (value) => {
+      const names: unknown[] = Array.isArray(value) ? value : [value];
+      return names.length > 0 && names.every((name) => types.includes(name as string));
+    },
+    words: `${types.join(', ')}, or a list of these`,
+  },
+  enum: { is: (value) => Array.isArray(value) && value.length > 0, words: 'a list of values' },
+  const: { is: () => true, words: 'a value' },
+  multipleOf: {
+    is: (value) => Number.isFinite(value) && Number(value) > 0,
+    words: 'a number above 0',
+  },
+  maximum: number,
+  exclusiveMaximum: number,
+  minimum: number,
+  exclusiveMinimum: number,
+  maxLength: count,
+  minLength: count,
+  maxItems: count,
+  minItems: count,
+  maxContains: count,
+  minContains: count,
+  maxProperties: count,
+  minProperties: count,
+  uniqueItems: { is: (value) => typeof value === 'boolean', words: 'true or false' },
+  required: { is: areNames, words: 'a list of names, each once' },
+  dependentRequired: {
+    is: (value) => isObject(value) && Object.values(value).every(areNames),
+    words: 'a list of names for each name',
+  },
+};
 /** Told to people, and checked by nobody: so says the dialect of `format` too. */
 const words = [
   '$comment',
@@ -75,7 +99,7 @@ const keywords = new Map<string, 'one' | 'list' | 'byName' | 'plain' | 'words'>(
   ...one.map((name) => [name, 'one'] as const),
   ...list.map((name) => [name, 'list'] as const),
   ...byName.map((name) => [name, 'byName'] as const),
-  ...plain.map((name) => [name, 'plain'] as const),
+  ...Object.keys(plain).map((name) => [name, 'plain'] as const),
   ...words.map((name) => [name, 'words'] as const),
 ]);
 
@@ -152,16 +176,17 @@ class Walk {
     }
     if (name === '$ref') return this.#reference(value, path);
     if (name === 'pattern') return this.#pattern(value, path);
-    if (name === 'uniqueItems') {
-      if (value === true) this.#comparisons += 1;
-      return this.#count(path);
-    }
+    if (name === 'uniqueItems' && value === true) this.#comparisons += 1;
     // The characters of a text are counted one by one.
     if (name === 'maxLength' || name === 'minLength') this.#addToTexts(1, 1);
     const kind = keywords.get(name);
     if (kind === undefined) throw new Refused(path, 'not a keyword that is known here');
     if (kind === 'words') return;
-    if (kind === 'plain') return this.#plain(value, path);
+    if (kind === 'plain') {
+      const { is, words } = plain[name] ?? count;
+      if (!is(value)) throw new Refused(path, `expected ${words}`);
+      return this.#plain(value, path);
+    }
     if (kind === 'one') return this.#schema(value, path, false);
     if (kind === 'list' ? !Array.isArray(value) : !isObject(value)) {
       throw new Refused(path, `expected ${kind === 'list' ? 'a list' : 'an object'} of schemas`);

@@ -82,8 +82,25 @@ describe('the schema of params', () => {
         { $schema: 'http://json-schema.org/draft-07/schema#' },
         'params_schema.$schema: expected https://json-schema.org/draft/2020-12/schema',
       ],
-      [{ type: 'strng' }, 'params_schema: type must be JSONType or JSONType[]: strng'],
-      [{ minimum: 'x' }, 'params_schema: minimum value must be ["number"]'],
+      [
+        { type: 'strng' },
+        'params_schema.type: expected array, boolean, integer, null, number, object, string, or a list of these',
+      ],
+      [{ minimum: 'x' }, 'params_schema.minimum: expected a number'],
+      [{ required: [5] }, 'params_schema.required: expected a list of names, each once'],
+      [
+        { items: { required: ['a', 'a'] } },
+        'params_schema.items.required: expected a list of names, each once',
+      ],
+      [
+        { dependentRequired: { a: 'b' } },
+        'params_schema.dependentRequired: expected a list of names for each name',
+      ],
+      [{ maxLength: -1 }, 'params_schema.maxLength: expected a whole number of at least 0'],
+      [{ minItems: 0.5 }, 'params_schema.minItems: expected a whole number of at least 0'],
+      [{ multipleOf: 0 }, 'params_schema.multipleOf: expected a number above 0'],
+      [{ enum: [] }, 'params_schema.enum: expected a list of values'],
+      [{ uniqueItems: 'yes' }, 'params_schema.uniqueItems: expected true or false'],
       [
         { $defs: { a: { items: { $ref: '#/$defs/a' } } }, $ref: '#/$defs/a' },
         'params_schema.$ref.items.$ref: refers to itself, without an end',
