@@ -140,7 +140,7 @@ export const typeOverrideRequest = z
     reason: text(256),
     until: instant.optional().describe('When it ends by itself.'),
   })
-  .refine((body) => body.limits !== undefined || body.route !== undefined, {
+  .refine(({ limits = {}, route }) => Object.keys(limits).length > 0 || route !== undefined, {
     error: 'expected `limits`, `route` or both',
   });
 

@@ -47,6 +47,9 @@ export const LANES_MAX = 20_000;
 export const TYPES_MAX = 10_000;
 export const TYPES_LENGTH_MAX = 32 * MiB;
 
+/** Characters of the definitions on one page of types: they are read in about 10 ms. */
+export const TYPES_PAGE_LENGTH_MAX = MiB;
+
 /**
  * Types whose defaults are kept as values, and whose schemas are kept compiled, of all namespaces; beyond it the
  * oldest are made anew when a task of theirs is submitted.

@@ -35,6 +35,8 @@ export interface NewTask {
   readonly startTimeoutAction: StartTimeoutAction | null;
   readonly diskBytes: number | null;
   readonly deadlineAt: number | null;
+  /** Why its type refuses its params: of a task whose id is not taken. Absent: they fit. */
+  readonly misfits?: readonly { readonly field: string; readonly message: string }[];
   /** Hash of the task that already holds this id, as the store said just before. */
   readonly taken: string | null;
 }
@@ -115,6 +117,8 @@ export type TypeChange =
       /** Canonical JSON text. */
       readonly text: string;
       readonly expect: number | null;
+      /** Only to tell what would become of it. */
+      readonly isTrial?: boolean;
     }
   | {
       readonly type: 'typeRemoved';

@@ -45,6 +45,7 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
     status: 400,
     means: 'The request is not valid; `errors` names each field that is wrong.',
   },
+  misfit: { status: 400, means: 'The params do not fit the schema of the type.' },
   overdue: { status: 400, means: 'The deadline of the task has passed.' },
   noToken: {
     status: 401,

@@ -9,7 +9,7 @@ import { kindKeyOf, type RetryPolicy, type User } from '../../domain/model/task.
 import { checkShape, readJson } from '../body/fields.ts';
 import { digestOf } from '../body/request-digest.ts';
 import { type TypeRules, withDefaults } from '../body/type-rules.ts';
-import { invalidFields, Problem } from '../http/problem.ts';
+import { type FieldError, invalidFields, Problem } from '../http/problem.ts';
 import { newTaskId } from './task-ids.ts';
 
 type TaskFields = z.output<typeof submitRequest>['task'];
@@ -26,6 +26,7 @@ const RETRY_INTERVAL_DEFAULT_SECONDS = 600;
  * id is derived from the key, so that the key is remembered as durably, and for as long, as the task.
  * @param rulesOf What is set for a type; null: nothing.
  * @throws {BrokenJson} with the place in the whole of `bytes`.
+ * Params that do not fit are no reason yet: a task that was taken before may come again.
  * @throws {Problem} 400, with an entry for each field that is wrong; 413 where params are too large.
  */
 export function* readSubmission(
@@ -70,15 +71,21 @@ function* submissionOf(
     defaults === null
       ? asked
       : { ...fieldsOf(withDefaults(task, defaults), params, user, asked.id), asked };
+  let misfits: readonly FieldError[] = [];
   if (schema !== null) {
     yield;
-    const errors = schema.errorsOf(params);
-    if (errors.length > 0) throw invalidFields(errors);
+    misfits = schema.errorsOf(params);
   }
   // A repetition can only meet its first try under the same id.
-  if (id === null) return submission;
+  if (id === null) {
+    if (misfits.length > 0) throw invalidFields(misfits);
+    return submission;
+  }
   yield;
-  return { ...submission, requestHash: digestOf(asked) };
+  const requestHash = digestOf(asked);
+  return misfits.length > 0
+    ? { ...submission, requestHash, misfits }
+    : { ...submission, requestHash };
 }
 
 /** @throws {Problem} 400 */

@@ -103,6 +103,8 @@ async function submitOne(
       const detail = 'This Idempotency-Key was used before, with another request.';
       throw new Problem('keyReused', detail, { taskId });
     }
+    case 'misfit':
+      throw misfit(submission);
     case 'overdue':
       throw pastDeadline(submission, outcome.now);
     case 'limited':
@@ -118,6 +120,10 @@ function* readOne(body: Buffer, key: string | null, read: Read): Generator<void,
   } catch (error) {
     throw error instanceof BrokenJson ? yield* problemOfBroken(body, error.at) : error;
   }
+}
+
+function misfit({ id, misfits = [] }: Submission): Problem {
+  return invalidFields(misfits, id);
 }
 
 function pastDeadline({ id, deadlineAt }: Submission, now: number): Problem {
@@ -287,6 +293,8 @@ function resultOf(submission: Submission, outcome: BatchOutcome): BatchResult {
       return { task_id: taskId, code };
     case 'taken':
       return conflict(taskId, isSameRequest(submission, outcome.holderHash));
+    case 'misfit':
+      return refused(misfit(submission));
     case 'overdue':
       return refused(pastDeadline(submission, outcome.now));
     default:

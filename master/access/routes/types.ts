@@ -12,6 +12,7 @@ import {
   typeView,
 } from '@soda-scheduler/protocol/schemas';
 import type { MasterHandle } from '../../application/master-handle.ts';
+import { TYPES_PAGE_LENGTH_MAX } from '../../domain/bounds.ts';
 import type { TypeChange } from '../../domain/events.ts';
 import { unregistered } from '../../domain/model/task-type.ts';
 import type { SeenType } from '../../domain/views/types.ts';
@@ -69,10 +70,9 @@ function definitionRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
         const name = nameOf(request);
         const body = validate(typeDefinition, request.body, refuseUnbuilt);
         const text = definitionText(name, body, master.settings(), refusalOf);
-        if (checkShape(typePutQuery, request.query).dry_run === 'true') {
-          return shown(asIf(master, name, text));
-        }
-        return changed(master, { type: 'typeSet', name, text, expect: versionOf(request) });
+        const isTrial = checkShape(typePutQuery, request.query).dry_run === 'true';
+        const expect = versionOf(request);
+        return changed(master, { type: 'typeSet', name, text, expect, isTrial });
       },
     },
     {
@@ -151,12 +151,6 @@ function overrideRoutes(): NamespaceRoute[] {
   ];
 }
 
-/** What it would be. */
-function asIf(master: MasterHandle, name: string, text: string): SeenType {
-  const seen = master.seenType(name) ?? UNSEEN;
-  return { ...seen, taskType: { ...(master.typeOf(name) ?? unregistered(name)), text } };
-}
-
 const UNSEEN = { waitingCount: 0, runningCount: 0, executorCount: 0 };
 
 function nameOf({ params }: ApiRequest): string {
@@ -197,10 +191,19 @@ function shown(seen: SeenType): Reply {
 function pageOf(master: MasterHandle, query: ApiRequest['query']) {
   const { limit, cursor = '' } = checkShape(typeListQuery, query);
   const found = master.typesAfter(cursor, limit + 1);
-  const page = found.slice(0, limit);
-  const next = found.length > limit ? (page.at(-1)?.taskType.type ?? null) : null;
+  const page = found.slice(0, Math.min(limit, countWithin(found)));
+  const next = found.length > page.length ? (page.at(-1)?.taskType.type ?? null) : null;
   const types = page.map(viewOf).map(({ params_schema: _, ...view }) => view);
   return { types, next_cursor: next };
+}
+
+/** How many of them are read in one go. */
+function countWithin(found: readonly SeenType[]): number {
+  let length = 0;
+  const beyond = found.findIndex(
+    ({ taskType }) => (length += taskType.text.length) > TYPES_PAGE_LENGTH_MAX,
+  );
+  return beyond < 0 ? found.length : beyond;
 }
 
 function viewOf({ taskType, waitingCount, runningCount, executorCount }: SeenType): TypeView {

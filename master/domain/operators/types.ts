@@ -59,7 +59,7 @@ function outcomeOf(state: State, event: OnType, now: number, out: Output): Comma
  */
 function typeSet(
   state: State,
-  { name, text, expect }: Extract<Event, { type: 'typeSet' }>,
+  { name, text, expect, isTrial = false }: Extract<Event, { type: 'typeSet' }>,
   now: number,
   out: Output,
 ): CommandOutcome {
@@ -69,7 +69,9 @@ function typeSet(
   if (!isNew && known.text === text) return { kind: 'done', taskType: known };
   const refusal = expectVersion(known, expect);
   if (refusal !== null) return refusal;
-  const row: TaskType = { ...known, ...settingsIn(text), version: ++state.lastSeq, text };
+  const defined: TaskType = { ...known, ...settingsIn(text), text };
+  if (isTrial) return lackOfRoom(state, defined) ?? { kind: 'done', taskType: defined };
+  const row = { ...defined, version: ++state.lastSeq };
   return put(state, row, now, out) ?? { kind: 'done', taskType: row, isNew };
 }
 
@@ -198,10 +200,8 @@ function liveCount(state: State, type: string): number {
   return count;
 }
 
-/** Null, or why there is no room for it. */
-function put(state: State, row: TaskType, now: number, out: Output): CommandOutcome | null {
-  const { type: key } = row;
-  const known = state.types.get(key);
+function lackOfRoom(state: State, row: TaskType): CommandOutcome | null {
+  const known = state.types.get(row.type);
   if (known === undefined && state.types.size >= TYPES_MAX) {
     return { kind: 'full', message: `there are ${TYPES_MAX} types: delete one` };
   }
@@ -210,6 +210,14 @@ function put(state: State, row: TaskType, now: number, out: Output): CommandOutc
     const message = `the definitions of all types would have more than ${TYPES_LENGTH_MAX} characters`;
     return { kind: 'full', message };
   }
+  return null;
+}
+
+/** Null, or why there is no room for it. */
+function put(state: State, row: TaskType, now: number, out: Output): CommandOutcome | null {
+  const refusal = lackOfRoom(state, row);
+  if (refusal !== null) return refusal;
+  const { type: key } = row;
   const before = routeOf(state, key);
   state.types.set(key, row);
   shareOut(state, key, row);

@@ -40,7 +40,8 @@ function submit(
   const holderHash =
     request.taken ?? accepted.get(taskId) ?? state.tasks.get(taskId)?.requestHash ?? null;
   if (holderHash !== null) return { taskId, kind: 'taken', holderHash };
-  // Only of what is new: a repetition may come when the deadline of its task has passed.
+  // Only of what is new: a repetition may come when its type, or the time, allows no such task any more.
+  if (request.misfits !== undefined) return { taskId, kind: 'misfit' };
   if (request.deadlineAt !== null && request.deadlineAt <= now)
     return { taskId, kind: 'overdue', now };
   if (!state.accepting) return { taskId, kind: 'closed', message: 'the master is shutting down' };

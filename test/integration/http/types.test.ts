@@ -277,6 +277,65 @@ describe('types', () => {
     expect((await get('video')).body['params_schema']).to.deep.equal({ type: 'null' });
   });
 
+  it('know a repetition whatever their schema has become since', async () => {
+    const task = { id: 'x', type: 'video', params: [1] };
+    const keyed = (params: unknown) =>
+      call(
+        'POST',
+        '/task/submit',
+        { task: { type: 'video', params }, user },
+        { 'idempotency-key': 'k' },
+      );
+    const user = { group: 'news' };
+    expect((await submit(task)).status).to.equal(202);
+    const first = await keyed([1]);
+    await put('video', { params_schema: { type: 'object' } });
+    expect((await submit(task)).body).to.include({ code: 409, same_request: true });
+    expect((await keyed([1])).body).to.deep.equal(first.body);
+    expect((await keyed([2])).status).to.equal(422);
+    const other = await submit({ ...task, id: 'y' });
+    expect(other.status).to.equal(400);
+    expect(other.body['task_id']).to.equal('y');
+    expect(errorsOf(other)).to.deep.equal(['task.params: must be object']);
+    expect((await submit({ ...task, id: undefined })).status).to.equal(400);
+    const tasks = ['x', 'z'].map((id) => ({ task: { ...task, id }, user }));
+    const { body } = await call('POST', '/task/submit-batch', { tasks });
+    const results = body['results'] as { code: number; message?: string }[];
+    expect(results.map(({ code }) => code)).to.deep.equal([409, 400]);
+    expect(results[1]?.message).to.equal('task.params: must be object');
+  });
+
+  it('are listed on shorter pages where their definitions are long', async () => {
+    const names = Array.from({ length: 20 }, (_, index) => `t${index + 10}`);
+    for (const name of names) {
+      await put(name, { params_schema: { description: 'x'.repeat(60_000) } });
+    }
+    const pages: string[][] = [];
+    for (let cursor: unknown = 'a'; cursor !== null; ) {
+      const { body } = await call('GET', `/types?limit=200&cursor=${cursor as string}`);
+      pages.push((body['types'] as { type: string }[]).map(({ type }) => type));
+      cursor = body['next_cursor'];
+    }
+    expect(pages.length).to.be.above(1);
+    expect(pages.flat()).to.deep.equal(names);
+  });
+
+  it('are refused on trial as they would be in earnest, and are not changed by it', async () => {
+    const { body, etag } = await put('video', { owner: 'media' });
+    const version = Number(body['version']);
+    const tried = (at: number) =>
+      call('PUT', '/type/video?dry_run=true', { owner: 'them' }, { 'if-match': `"${at}"` });
+    expect((await tried(version + 1)).status).to.equal(412);
+    const would = await tried(version);
+    expect(would).to.deep.include({ status: 200, etag });
+    expect(would.body).to.include({ owner: 'them', version });
+    expect((await get('video')).body).to.include({ owner: 'media', version });
+    const unseen = await call('PUT', '/type/audio?dry_run=true', {}, { 'if-match': '"1"' });
+    expect(unseen.status).to.equal(412);
+    expect((await call('PUT', '/type/audio?dry_run=true', {})).status).to.equal(200);
+    expect((await get('audio')).status).to.equal(404);
+  });
+
   it('say what is wrong, with the path of each field', async () => {
     const cases: [object, string[]][] = [
       [{ type: 'audio' }, ['type: differs from the one in the path']],
@@ -394,6 +453,8 @@ describe('types', () => {
     expect(errorsOf(await put('video', { limits }))).to.deep.equal(errors);
     const above = await call('PUT', '/type/video/override', { reason: 'too hot', limits });
     expect(errorsOf(above)).to.deep.equal(errors);
+    const empty = await call('PUT', '/type/video/override', { reason: 'too hot', limits: {} });
+    expect(empty.status).to.equal(400);
     const layer = await call('PUT', '/type/video/override', { reason: 'too hot' });
     expect(errorsOf(layer)).to.deep.equal(['body: expected `limits`, `route` or both']);
   });
