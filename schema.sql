@@ -134,8 +134,8 @@ CREATE TABLE task_type (
   ns INT NOT NULL,
   -- The name of the type.
   type VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-  -- How often it was defined; 0: it is not registered, and operators have decided something.
-  version INT NOT NULL,
+  -- Another one with every definition, and none that it ever had; 0: it is not registered, and operators have decided something.
+  version BIGINT NOT NULL,
   -- JSON: defaults, the schema of params, limits and the like, in the words of the API.
   definition MEDIUMTEXT NOT NULL,
   -- Since when no task of it is offered; NULL: it is not paused.

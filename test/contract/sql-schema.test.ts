@@ -197,7 +197,7 @@ describe('SQL schema: SQLite', function () {
         const failure = await failureOf(store.takeTerm('m-2', NOW));
         expect(failure).to.be.instanceOf(StoreUnusable);
         expect(failure.message).to.match(
-          /has .*namespace, task, .*no row in schema_version.*backup/,
+          /has .*namespace, rate, task, .*no row in schema_version.*backup/,
         );
       });
       const [row] = withFile((database) =>
@@ -243,7 +243,9 @@ describe('SQL schema: MariaDB', function () {
       await client('schema_version').delete();
       const failure = await failureOf(later.takeTerm('m-2', NOW));
       expect(failure).to.be.instanceOf(StoreUnusable);
-      expect(failure.message).to.match(/has .*namespace, task, .*no row in schema_version.*backup/);
+      expect(failure.message).to.match(
+        /has .*namespace, rate, task, .*no row in schema_version.*backup/,
+      );
       expect(await client('namespace').first('term')).to.deep.equal({ term: 1 });
     }));
 
