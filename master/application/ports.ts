@@ -157,8 +157,8 @@ export interface Store {
 export interface TaskStore {
   /**
    * Opens the store where nobody has, then begins a new term.
-   * If `now` is before the newest commit, the wall clock was set back: what was due stays due, and
-   * retries and callbacks wait no longer than was planned.
+   * If `now` is before the newest commit, the wall clock was set back: what was due stays due,
+   * retries and callbacks wait no longer than was planned, and pauses have lasted as long as they had.
    * `held` is the term this owner had until now; it has none at its start. `secrets`: as `Store.open`.
    * `aliveAt`: when the newest commit was made, or a little before; null where none was. `lastSeq`: of
    * the newest commit, or the number before the first of this namespace.

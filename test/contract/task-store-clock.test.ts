@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import { NOW } from '../helpers/task.ts';
-import { commit, finish, finished, task } from './sample.ts';
+import { commit, finish, finished, task, wholeRows } from './sample.ts';
 import { type DefaultStore, describeStores } from './subjects.ts';
 
 const MINUTE_MS = 60_000;
@@ -92,6 +92,40 @@ describeStores('a clock that was set back', (open) => {
     const before = await dueTimes();
     await store.takeTerm('m-3', THEN + MINUTE_MS);
     expect(await dueTimes()).to.deep.equal(before);
+  });
+
+  it('is followed by pauses at once, and by the limits for a start in them', async () => {
+    const paused = { at: NOW - 2 * HOUR_MS, reason: null, until: NOW + HOUR_MS };
+    const { key, row } = wholeRows.type(1, 1);
+    const { term, settings } = await store.takeTerm('m-2', NOW);
+    await store.commit({
+      ...commit(term, {
+        inserts: [
+          task(9, { dueAt: NOW - 3 * HOUR_MS, startTimeoutMs: 1, startBy: NOW - 90 * MINUTE_MS }),
+        ],
+        writes: [
+          { op: 'put', table: 'type', key, row: { ...row, paused: { ...paused, by: 'ann' } } },
+        ],
+      }),
+      settings: { ...settings, paused },
+    });
+    const moved = { at: -120, until: 120, ofType: -120, startBy: -90 };
+    // The first is killed before it commits anything.
+    for (const [owner, now] of [
+      ['m-3', THEN],
+      ['m-4', THEN + MINUTE_MS],
+    ] as const) {
+      const begun = await store.takeTerm(owner, now);
+      const [type] = (await store.loadWhole()).type;
+      const limited = await store.readTask('t-9');
+      const times = {
+        at: begun.settings.paused?.at ?? 0,
+        until: begun.settings.paused?.until ?? 0,
+        ofType: type?.paused?.at ?? 0,
+        startBy: limited?.task.startBy ?? 0,
+      };
+      expect(minutes(times), owner).to.deep.equal(moved);
+    }
   });
 
   it('changes nothing while it goes on', async () => {

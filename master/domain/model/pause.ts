@@ -7,3 +7,8 @@ export interface Pause {
   /** When it ends by itself. */
   readonly until: number | null;
 }
+
+/** The clock was set back by so much: it has lasted as long as it had. */
+export function pauseMoved<P extends Pause>(pause: P | null, backMs: number): P | null {
+  return pause && { ...pause, at: pause.at - backMs };
+}

@@ -39,13 +39,6 @@ export function watchPause(state: State): void {
   if (at !== null) state.deadlines.push({ at, kind: 'pause' });
 }
 
-/** The clock was set back by so much: the pause has lasted as long as it had. */
-export function movePause(state: State, backMs: number, out: Output): void {
-  const { paused } = state.settings;
-  if (paused === null || backMs <= 0) return;
-  set(state, { ...state.settings, paused: { ...paused, at: paused.at - backMs } }, out);
-}
-
 function set(state: State, settings: Settings, out: Output): void {
   state.settings = settings;
   out.changes.push({ op: 'settings', settings });

@@ -156,15 +156,6 @@ export function recallWindows(state: State, aliveAt: number, now: number, out: O
   }
 }
 
-/** The clock was set back by so much: its pause has lasted as long as it had. */
-export function movedBack(row: TaskType, backMs: number, out: Output): TaskType {
-  const { type: key, paused } = row;
-  if (paused === null || backMs <= 0) return row;
-  const moved: TaskType = { ...row, paused: { ...paused, at: paused.at - backMs } };
-  out.changes.push({ op: 'put', table: 'type', key, row: moved });
-  return moved;
-}
-
 /** What was to last until now has ended. */
 export function typeDue(state: State, name: string, now: number, out: Output): void {
   const known = state.types.get(name);

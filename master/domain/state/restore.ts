@@ -13,8 +13,8 @@ import { askForDelayed } from '../steps/load.ts';
 import { sendDue } from '../steps/notify.ts';
 import { recallExecutor, recallLeftover } from '../steps/fleet.ts';
 import { takeQuota, takeRate } from '../steps/limits.ts';
-import { movePause, watchPause } from '../operators/settings.ts';
-import { movedBack, recallWindows, watchType } from '../operators/types.ts';
+import { watchPause } from '../operators/settings.ts';
+import { recallWindows, watchType } from '../operators/types.ts';
 import { kindOf, type Task } from '../model/task.ts';
 
 /** A lane as the rows of waiting tasks give it. */
@@ -49,14 +49,12 @@ export function restore(options: {
   const backMs = aliveAt === null ? 0 : Math.max(0, aliveAt - now);
   const state = createState(options);
   const output = createOutput();
-  movePause(state, backMs, output);
   watchPause(state);
   for (const record of options.whole.executor) {
     state.executorRecords.set(record.executorId, record);
     watchRecord(state, record.executorId, now);
   }
-  for (const stored of options.whole.type) {
-    const row = movedBack(stored, backMs, output);
+  for (const row of options.whole.type) {
     state.types.set(row.type, row);
     takeQuota(state, row, now);
     watchType(state, row);

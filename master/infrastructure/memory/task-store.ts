@@ -26,6 +26,7 @@ import { copyOf, idOf, isCredited, taskIn, WHOLE_TABLES } from '../../domain/cha
 import { heldBytes } from '../../domain/state/held-bytes.ts';
 import { NO_SETTINGS, type Settings } from '../../domain/state/state.ts';
 import type { Notification, Retention, Task } from '../../domain/model/task.ts';
+import { pauseMoved } from '../../domain/model/pause.ts';
 import { startByAfter } from '../../domain/model/task.ts';
 import { dayOf, type Days, noDays, prepareDays } from './days.ts';
 import { Rows } from './rows.ts';
@@ -70,6 +71,11 @@ export class MemoryTaskStore implements TaskStore {
     const backMs = this.#aliveAt - now;
     if (backMs <= 0) return;
     const follows = (at: number): number => Math.max(now, at - backMs);
+    this.settings = { ...this.settings, paused: pauseMoved(this.settings.paused, backMs) };
+    const types = this.#rows.of('type');
+    for (const [name, row] of types) {
+      types.set(name, { ...row, paused: pauseMoved(row.paused, backMs) });
+    }
     for (const [seq, task] of this.#live) {
       const { dueAt, orderTime, lastOutcome } = task;
       const isRetry =

@@ -4,6 +4,7 @@
  */
 import type { Commit, Log, TaskStore } from '../../application/ports.ts';
 import { CommitConflict, inNamespace, StoreUnusable, TermLost } from '../../application/ports.ts';
+import { pauseMoved } from '../../domain/model/pause.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { followClock } from './namespace/clock.ts';
 import { type Databases, Queries } from './queries.ts';
@@ -52,13 +53,14 @@ export class SqlTaskStore extends Queries implements TaskStore {
     const { term, lastSeq, aliveAt, settings } = begun;
     // Until the row was free another master may have gone on writing, by the same clock.
     const waitedMs = Math.ceil(performance.now() - askedAt);
-    await followClock(databases.engine, history, terms, log, {
+    const backMs = await followClock(databases.engine, history, terms, log, {
       ...begun,
       ns: this.#ns,
       now: now + waitedMs,
       aliveAt: aliveAt ?? (await this.#newestSubmit()),
     });
-    return { term, lastSeq, secrets, aliveAt, settings };
+    const paused = pauseMoved(settings.paused, backMs);
+    return { term, lastSeq, secrets, aliveAt, settings: { ...settings, paused } };
   }
 
   async commit(commit: Commit): Promise<void> {

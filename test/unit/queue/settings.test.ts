@@ -145,12 +145,6 @@ describe('a pause', () => {
     const { output } = Scheduler.restored({ settings, aliveAt: BEGIN - MINUTE });
     expect(written(output)).to.deep.equal([]);
   });
-
-  it('has lasted as long as it had where the clock was set back', () => {
-    const settings = { ...NO_SETTINGS, paused: { at: BEGIN - HOUR, reason: null, until: null } };
-    ({ scheduler } = Scheduler.restored({ settings, aliveAt: BEGIN + MINUTE }));
-    expect(scheduler.state.settings.paused?.at).to.equal(BEGIN - HOUR - MINUTE);
-  });
 });
 
 describe('max_running', () => {

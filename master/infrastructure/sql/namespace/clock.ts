@@ -39,7 +39,7 @@ interface Following {
 }
 
 /**
- * To be done before anything is read for a new term.
+ * To be done before anything is read for a new term but settings. Returns by how much pauses moved.
  * @param began.aliveAt when the newest commit was made, by the clock of its master.
  */
 export async function followClock(
@@ -48,7 +48,7 @@ export async function followClock(
   terms: Terms,
   log: Log,
   began: Heading & { readonly aliveAt: number; readonly clockBack: string | null },
-): Promise<void> {
+): Promise<number> {
   const { ns, now, aliveAt, clockBack } = began;
   const follow = async (following: Following): Promise<void> => {
     const places = placesOf(database.dialect, history.segments.of(ns), ns);
@@ -68,11 +68,23 @@ export async function followClock(
   };
   if (clockBack !== null) await follow(JSON.parse(clockBack) as Following);
   const backMs = aliveAt - now;
-  if (backMs < CLOCK_SKEW_MS) return;
+  if (backMs < CLOCK_SKEW_MS) return 0;
   log.warn('the clock was set back: due times follow it', { event: 'clock', ms: backMs });
-  const following = { now, aliveAt, table: LIMITS, after: start(now) };
-  await terms.write([began], [remember(ns, following)]);
+  // Limits that were over may count in a pause; else they stay so.
+  const following = { now, aliveAt, table: LIMITS, after: start(0) };
+  // From here on nobody sees that the clock was set back: pauses must have moved.
+  await terms.write([began], [...pausesMoved(ns, backMs), remember(ns, following)]);
   await follow(following);
+  return backMs;
+}
+
+function pausesMoved(ns: number, backMs: number): Statement[] {
+  const set = 'SET paused_at = paused_at - ? WHERE paused_at IS NOT NULL AND';
+  const runs = [[backMs, ns]];
+  return [
+    { sql: `UPDATE namespace ${set} id = ?`, runs, touches: null },
+    { sql: `UPDATE task_type ${set} ns = ?`, runs, touches: null },
+  ];
 }
 
 /** Before due times move: they tell which of these tasks were due. A slice at a time, as below. */
