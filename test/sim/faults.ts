@@ -119,11 +119,14 @@ function wallAheadOf(seed: number): number {
   return seed % 2 === 0 ? WALL_MS : -WALL_MS;
 }
 
-/** Ahead by hours; back by minutes: what is meant by the wall clock is due that much later. */
+/**
+ * Ahead by hours; back by minutes: what is meant by the wall clock is due that much later. In steps of two, for
+ * what adds up to one minute is not followed.
+ */
 function stepsOf(seed: number): number[] {
   const random = new Random(seed ^ 0x3a11);
   return Array.from({ length: random.between(1, 3) }, () =>
-    random.chance(0.5) ? random.between(2, 180) * 60_000 : -random.between(2, 6) * 60_000,
+    random.chance(0.5) ? random.between(1, 90) * 120_000 : -random.between(1, 3) * 120_000,
   );
 }
 
