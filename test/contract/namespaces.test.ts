@@ -6,7 +6,7 @@ import { TermLost } from '../../master/application/ports.ts';
 import { inNamespace, NAMESPACE_COUNT_MAX } from '../../master/application/namespace.ts';
 import type { ExecutorRecord } from '../../master/domain/model/executor.ts';
 import type { Task } from '../../master/domain/model/task.ts';
-import { type Mariadb, MARIADB_MISSING, sharedMariadb } from '../helpers/mariadb.ts';
+import { useMariadb } from '../helpers/mariadb.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
 import {
   attemptOf,
@@ -357,16 +357,7 @@ describeStores('namespaces', (open) => {
 });
 
 describe('namespaces: MariaDB', function () {
-  let server: Mariadb;
-  before(async function () {
-    const started = await sharedMariadb();
-    if (started === null) {
-      console.log(`    skipped: ${MARIADB_MISSING}`);
-      this.skip();
-    }
-    server = started;
-  });
-  after(() => server?.stop());
+  const server = useMariadb();
 
   const openUrl = (url: string) => openDefault({ url, allowWeakDurability: false });
 

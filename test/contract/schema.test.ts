@@ -7,8 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
 import { tables } from '../../master/infrastructure/sql/tables/all.ts';
-import type { Mariadb } from '../helpers/mariadb.ts';
-import { MARIADB_MISSING, sharedMariadb } from '../helpers/mariadb.ts';
+import { useMariadb } from '../helpers/mariadb.ts';
 import { NOW } from '../helpers/task.ts';
 
 const file = new URL('../../schema.sql', import.meta.url);
@@ -106,19 +105,14 @@ describe('schema.sql', function () {
     }
   });
 
-  it('is what the migrations make on MariaDB', async function () {
-    const server: Mariadb | null = await sharedMariadb();
-    if (server === null) {
-      console.log(`    skipped: ${MARIADB_MISSING}`);
-      return this.skip();
-    }
-    try {
+  describe('on MariaDB', () => {
+    const server = useMariadb();
+
+    it('is what the migrations make', async () => {
       const [described, made] = [await server.url(), await server.url()];
       await migrated(made);
       expect(await structure(described, await schema())).to.deep.equal(await structure(made));
-    } finally {
-      await server.stop();
-    }
+    });
   });
 });
 

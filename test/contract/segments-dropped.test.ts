@@ -4,7 +4,7 @@ import knex, { type Knex } from 'knex';
 import { TermLost } from '../../master/application/ports.ts';
 import { NO_SETTINGS } from '../../master/domain/state/state.ts';
 import { segmentAt } from '../../master/infrastructure/sql/segments.ts';
-import { type Mariadb, MARIADB_MISSING, sharedMariadb } from '../helpers/mariadb.ts';
+import { useMariadb } from '../helpers/mariadb.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
 import { commit, DAY_MS, everything, failureOf, finish, finished, task } from './sample.ts';
 import { type DefaultStore, describeStores, openDefault } from './subjects.ts';
@@ -74,20 +74,11 @@ describeStores('a segment that is being dropped', (open) => {
 });
 
 describe('segments that another master drops: MariaDB', function () {
-  let server: Mariadb;
+  const server = useMariadb();
   let url: string;
   let older: DefaultStore;
   let newer: DefaultStore;
 
-  before(async function () {
-    const started = await sharedMariadb();
-    if (started === null) {
-      console.log(`    skipped: ${MARIADB_MISSING}`);
-      this.skip();
-    }
-    server = started;
-  });
-  after(() => server?.stop());
   beforeEach(async () => {
     url = await server.url();
     older = await openDefault({ url, allowWeakDurability: false });

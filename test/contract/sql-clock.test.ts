@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import knex from 'knex';
 import { TermLost } from '../../master/application/ports.ts';
-import { type Mariadb, MARIADB_MISSING, sharedMariadb } from '../helpers/mariadb.ts';
+import { useMariadb } from '../helpers/mariadb.ts';
 import { TcpProxy } from '../helpers/tcp-proxy.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
 import { commit, DAY_MS, failureOf, finish, finished, task } from './sample.ts';
@@ -15,18 +15,9 @@ const THEN = NOW - HOUR_MS;
 const COUNT = 1_100;
 
 describe('a clock that was set back: MariaDB', function () {
-  let server: Mariadb;
+  const server = useMariadb();
   const opened: DefaultStore[] = [];
 
-  before(async function () {
-    const started = await sharedMariadb();
-    if (started === null) {
-      console.log(`    skipped: ${MARIADB_MISSING}`);
-      this.skip();
-    }
-    server = started;
-  });
-  after(() => server?.stop());
   afterEach(async () => {
     for (const store of opened.splice(0)) await store.close();
   });

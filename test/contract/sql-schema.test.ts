@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StoreUnusable } from '../../master/application/ports.ts';
 import { NO_SETTINGS } from '../../master/domain/state/state.ts';
-import { type Mariadb, MARIADB_MISSING, sharedMariadb } from '../helpers/mariadb.ts';
+import { useMariadb } from '../helpers/mariadb.ts';
 import { TcpProxy } from '../helpers/tcp-proxy.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
 import { commit, DAY_MS, failureOf, finish, finished, task } from './sample.ts';
@@ -209,16 +209,7 @@ describe('SQL schema: SQLite', function () {
 });
 
 describe('SQL schema: MariaDB', function () {
-  let server: Mariadb;
-  before(async function () {
-    const started = await sharedMariadb();
-    if (started === null) {
-      console.log(`    skipped: ${MARIADB_MISSING}`);
-      this.skip();
-    }
-    server = started;
-  });
-  after(() => server?.stop());
+  const server = useMariadb();
 
   /** Two masters, and another client of their database. */
   async function withBoth(

@@ -5,7 +5,7 @@ import Libsql from 'libsql';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Mariadb, MARIADB_MISSING, sharedMariadb } from '../helpers/mariadb.ts';
+import { useMariadb } from '../helpers/mariadb.ts';
 import { inNamespace, type TaskStore } from '../../master/application/ports.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
 import { attemptOf, commit, DAY_MS, everything, finish, finished, task } from './sample.ts';
@@ -158,21 +158,19 @@ describe('a store of version 2.0.0', function () {
     }
   });
 
-  it('is upgraded with all that is in it: MariaDB', async function () {
-    const server: Mariadb | null = await sharedMariadb();
-    if (server === null) {
-      console.log(`    skipped: ${MARIADB_MISSING}`);
-      return this.skip();
-    }
-    const url = await server.url();
-    const client: Knex = knex({ client: 'mysql2', connection: url });
-    try {
-      await upgrades(url, async (statements) => {
-        for (const sql of statements) await client.raw(sql);
-      });
-    } finally {
-      await client.destroy();
-      await server.stop();
-    }
+  describe('on MariaDB', () => {
+    const server = useMariadb();
+
+    it('is upgraded with all that is in it', async () => {
+      const url = await server.url();
+      const client: Knex = knex({ client: 'mysql2', connection: url });
+      try {
+        await upgrades(url, async (statements) => {
+          for (const sql of statements) await client.raw(sql);
+        });
+      } finally {
+        await client.destroy();
+      }
+    });
   });
 });

@@ -59,6 +59,24 @@ export async function startMariadb(flags: readonly string[] = []): Promise<Maria
   return given === null ? startInstalled(flags, false) : borrowed(given);
 }
 
+/** The shared one, for all tests of a suite, by its hooks; where there is none the suite is skipped, and says why. */
+export function useMariadb(): Pick<Mariadb, 'url'> {
+  let server: Mariadb | null = null;
+  before(async function () {
+    server = await sharedMariadb();
+    if (server !== null) return;
+    console.log(`    skipped: ${MARIADB_MISSING}`);
+    this.skip();
+  });
+  after(() => server?.stop());
+  return {
+    url(database) {
+      if (server === null) throw new Error(MARIADB_MISSING);
+      return server.url(database);
+    },
+  };
+}
+
 /** What a skipped suite says. */
 export const MARIADB_MISSING = 'no mariadbd is installed and SODA_TEST_MYSQL_URL is not set';
 

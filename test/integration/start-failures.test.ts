@@ -10,7 +10,7 @@ import { PassThrough } from 'node:stream';
 import { loadConfig, runMaster } from '@soda-scheduler/master';
 import Libsql from 'libsql';
 import { expect } from 'chai';
-import { type Mariadb, sharedMariadb, startMariadb } from '../helpers/mariadb.ts';
+import { startMariadb, useMariadb } from '../helpers/mariadb.ts';
 import { SodaCommand } from '../helpers/soda-command.ts';
 
 describe('a master that cannot start', () => {
@@ -149,17 +149,10 @@ describe('a master that cannot start', () => {
   });
 
   describe('on MariaDB', function () {
-    let server: Mariadb | null;
-
-    before(async function () {
-      server = await sharedMariadb();
-      if (server === null) this.skip();
-    });
-
-    after(() => server?.stop());
+    const server = useMariadb();
 
     it('says that the password is wrong', async () => {
-      const url = new URL((await server?.url()) ?? '');
+      const url = new URL(await server.url());
       url.username = 'nobody';
       url.password = 'wrong-password';
       const reason = await failedStart({ SODA_DATABASE_URL: url.href });

@@ -13,7 +13,7 @@ import type { Policy, Settings } from '../../master/domain/state/state.ts';
 import { Children } from './actors/children.ts';
 import type { Faults } from './faults.ts';
 import { FrameChecks } from './network.ts';
-import { OfferChecks, type SelfPortrait } from './offers.ts';
+import { OfferChecks, type SelfPortrait } from './checks/offers.ts';
 import type { World } from './world.ts';
 
 /** The crash budget of every run. */

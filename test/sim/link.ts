@@ -9,7 +9,7 @@ import type { MasterHandle } from '../../master/application/master-handle.ts';
 import type { ExecutorLink } from '../../master/application/ports.ts';
 import type { ExecutorCommand } from '../../master/domain/effects.ts';
 import type { Event } from '../../master/domain/events.ts';
-import { Contacts } from './contacts.ts';
+import { Contacts } from './checks/contacts.ts';
 import type { Ledger } from './ledger.ts';
 import type { Socket } from './network.ts';
 import type { Process } from './world.ts';

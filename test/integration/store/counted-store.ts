@@ -11,7 +11,7 @@ import { sqliteDialect } from '../../../master/infrastructure/sql/dialects/sqlit
 import { Pace } from '../../../master/infrastructure/sql/pace.ts';
 import { SqlStore } from '../../../master/infrastructure/sql/store.ts';
 import { type DefaultStore, ofDefault } from '../../contract/subjects.ts';
-import { type Mariadb, MARIADB_MISSING, sharedMariadb } from '../../helpers/mariadb.ts';
+import { useMariadb } from '../../helpers/mariadb.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -45,18 +45,10 @@ export function describeCountedStores(
 ): void {
   for (const name of ['SQLite', 'MariaDB'] as const) {
     describe(`${what}: ${name}`, function () {
-      let server: Mariadb | null = null;
+      const server = name === 'MariaDB' ? useMariadb() : null;
       let folder: string;
       let opened: CountedStore | null = null;
 
-      before(async function () {
-        if (name === 'SQLite') return;
-        server = await sharedMariadb();
-        if (server !== null) return;
-        console.log(`    skipped: ${MARIADB_MISSING}`);
-        this.skip();
-      });
-      after(() => server?.stop());
       tests(async () => {
         folder = await mkdtemp(join(tmpdir(), 'soda-counted-'));
         const url = server === null ? `sqlite:${join(folder, 'soda.db')}` : await server.url();

@@ -3,22 +3,13 @@ import { expect } from 'chai';
 import knex, { type Knex } from 'knex';
 import { failureOf } from '../../contract/sample.ts';
 import { openDefault } from '../../contract/subjects.ts';
-import { type Mariadb, MARIADB_MISSING, sharedMariadb } from '../../helpers/mariadb.ts';
+import { useMariadb } from '../../helpers/mariadb.ts';
 import { NOW } from '../../helpers/task.ts';
 
 describe('the pool of connections: MariaDB', function () {
-  let server: Mariadb;
+  const server = useMariadb();
   let client: Knex;
 
-  before(async function () {
-    const started = await sharedMariadb();
-    if (started === null) {
-      console.log(`    skipped: ${MARIADB_MISSING}`);
-      this.skip();
-    }
-    server = started;
-  });
-  after(() => server?.stop());
   afterEach(() => client?.destroy());
 
   const countOf = async (): Promise<number> => {

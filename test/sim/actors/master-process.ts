@@ -5,7 +5,7 @@ import type { Commit, Log, Notifier, TaskStore } from '../../../master/applicati
 import { Duties } from '../../../master/application/process/duties.ts';
 import { wallClockWatch } from '../../../master/application/process/wall-clock.ts';
 import { SimNotifier } from './callbacks.ts';
-import { TurnCheck } from '../checks.ts';
+import { TurnCheck } from '../checks/turn.ts';
 import type { SessionSabotage } from './executor-kind.ts';
 import type { Faults, Settings } from '../faults.ts';
 import type { Ledger } from '../ledger.ts';

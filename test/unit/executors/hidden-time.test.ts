@@ -15,7 +15,7 @@ import {
 } from '../../helpers/domain.ts';
 import { createEngine } from '../../helpers/engine.ts';
 import { settled } from '../../helpers/manual-clock.ts';
-import { hello, noRows, testPolicy } from '../../helpers/task.ts';
+import { hello, newTask, noRows, testPolicy } from '../../helpers/task.ts';
 
 const running = [{ taskId: 'a', attempt: 1, state: 'running' as const }];
 
@@ -124,26 +124,7 @@ describe('a slow commit', () => {
       const id = `t${i}`;
       void master.cancel(id).catch(() => undefined);
       const answer = master.submit([
-        {
-          id,
-          type: 'other',
-          params: '{}',
-          labels: [],
-          requires: [],
-          user: { group: 'g', project: null, env: null, user: null },
-          notifyUrl: null,
-          requestHash: '',
-          priority: 0,
-          runAt: null,
-          retry: { maxAttempts: 1, interval: 1 },
-          assignTimeoutMs: null,
-          executionTimeoutMs: null,
-          stallTimeoutMs: null,
-          startTimeoutMs: null,
-          startTimeoutAction: null,
-          diskBytes: null,
-          deadlineAt: i === 0 ? clock.now() + 5_000 : null,
-        },
+        newTask({ id, type: 'other', deadlineAt: i === 0 ? clock.now() + 5_000 : null }),
       ]);
       answer.catch(() => undefined);
       await settled();

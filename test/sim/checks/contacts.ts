@@ -4,12 +4,12 @@
  * silent for a lease, but its own word (L2). Nor is it offered anything once it has said that it is not
  * ready (I22).
  */
-import type { Commit } from '../../master/application/ports.ts';
-import type { Event, ReportedAttempt } from '../../master/domain/events.ts';
-import type { Readiness } from '../../master/domain/model/executor.ts';
-import type { AttemptRecord, Task } from '../../master/domain/model/task.ts';
-import type { Ledger } from './ledger.ts';
-import type { Process, World } from './world.ts';
+import type { Commit } from '../../../master/application/ports.ts';
+import type { Event, ReportedAttempt } from '../../../master/domain/events.ts';
+import type { Readiness } from '../../../master/domain/model/executor.ts';
+import type { AttemptRecord, Task } from '../../../master/domain/model/task.ts';
+import type { Ledger } from '../ledger.ts';
+import type { Process, World } from '../world.ts';
 
 interface Contact {
   readonly sessionId: string;

@@ -2,13 +2,13 @@
  * Compares a master's memory with the rows, at the end of a turn: everything it has decided is
  * committed then, and nothing is stepped. That is when they must agree.
  */
-import { violations } from '../../master/domain/state/invariants.ts';
-import { startClock, type State } from '../../master/domain/state/state.ts';
-import { holderOf } from '../../master/domain/steps/occupation.ts';
-import { isStartOverdue, type Task } from '../../master/domain/model/task.ts';
-import type { Ledger } from './ledger.ts';
-import { OrderCheck } from './checks/order.ts';
-import type { Process, World } from './world.ts';
+import { violations } from '../../../master/domain/state/invariants.ts';
+import { startClock, type State } from '../../../master/domain/state/state.ts';
+import { holderOf } from '../../../master/domain/steps/occupation.ts';
+import { isStartOverdue, type Task } from '../../../master/domain/model/task.ts';
+import type { Ledger } from '../ledger.ts';
+import { OrderCheck } from './order.ts';
+import type { Process, World } from '../world.ts';
 
 /** Ticks in which a task that became due in the store only must have been found. */
 const HIDDEN_TICK_COUNT_MAX = 4;

@@ -1,10 +1,10 @@
 /** What holds of every offer, and of tasks that nobody started in time, by the rows as they were before it was made. */
-import type { Commit } from '../../master/application/ports.ts';
-import { NO_SETTINGS, type Policy, type Settings } from '../../master/domain/state/state.ts';
-import { isStartOverdue, startLimitOf, type Task } from '../../master/domain/model/task.ts';
-import { NO_OVERRIDE, type Override } from '../../master/domain/model/executor.ts';
-import { type Span, TypeChecks } from './checks/type-limits.ts';
-import type { World } from './world.ts';
+import type { Commit } from '../../../master/application/ports.ts';
+import { NO_SETTINGS, type Policy, type Settings } from '../../../master/domain/state/state.ts';
+import { isStartOverdue, startLimitOf, type Task } from '../../../master/domain/model/task.ts';
+import { NO_OVERRIDE, type Override } from '../../../master/domain/model/executor.ts';
+import { type Span, TypeChecks } from './type-limits.ts';
+import type { World } from '../world.ts';
 
 /** To one executor within a second: what ends an attempt so fast is answered with a wait. */
 const OFFER_COUNT_MAX = 10;
