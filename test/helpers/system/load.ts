@@ -1,9 +1,6 @@
 /** Clients that submit one task after another, as fast as they are accepted. */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { HttpAnswer, System } from './system.ts';
-
-/** After a refusal, or no answer: what it is to find out takes seconds, and more requests do not hurry it. */
-const BREATH_MS = 50;
+import { eventually } from './wait.ts';
 
 export interface Load {
   /** Ids of tasks that were answered 202, in the order of the answers. */
@@ -16,7 +13,7 @@ export interface Load {
   stop(): Promise<void>;
 }
 
-/** `attempts` as in `System.submit`. Clients go on whatever they are answered. */
+/** After a refusal, or no answer, a client goes on once the master says that it is ready. */
 export function submitAllTheTime(
   system: System,
   task: Readonly<Record<string, unknown>>,
@@ -27,6 +24,16 @@ export function submitAllTheTime(
   const unanswered: unknown[] = [];
   const stop = new AbortController();
   const isOver = () => stop.signal.aborted || system.isOver;
+  let comeback: Promise<unknown> | null = null;
+  /** All clients wait for the same answer. */
+  const ready = (): Promise<unknown> => {
+    comeback ??= eventually('the master is ready again', async () => {
+      return isOver() || (await fetch(`${system.url}/readyz`)).ok;
+    }).finally(() => {
+      comeback = null;
+    });
+    return comeback;
+  };
   const client = async (): Promise<void> => {
     while (!isOver()) {
       try {
@@ -39,7 +46,7 @@ export function submitAllTheTime(
       } catch (error) {
         unanswered.push(error);
       }
-      await delay(BREATH_MS);
+      await ready();
     }
   };
   const clients = Promise.all(Array.from({ length: clientCount }, client));
