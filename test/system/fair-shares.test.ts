@@ -6,14 +6,8 @@ import { eventually } from '../helpers/system/wait.ts';
 /** Most tasks of a group are in the store only. */
 const SMALL_WINDOW = { SODA_LANE_WINDOW: '100' };
 
-async function shareOut(system: System, weights: Readonly<Record<string, number>> = {}) {
-  const response = await fetch(`${system.url}/scheduler/v2/type/work`, {
-    method: 'PUT',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ fair_by: 'group', group_weights: weights }),
-  });
-  expect(response.ok, await response.text()).to.equal(true);
-}
+const shareOut = (system: System, weights: Readonly<Record<string, number>> = {}) =>
+  system.client.types.put('work', { fair_by: 'group', group_weights: weights });
 
 /** Tasks that end at once, named after their group. */
 async function submit(system: System, group: string, count: number): Promise<void> {

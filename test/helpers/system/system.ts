@@ -385,12 +385,9 @@ export function describeSystem(
         mariadb: () => mariadb,
         async start(env) {
           count += 1;
-          const begin = async (): Promise<System> => {
-            if (!sharesMaster || env !== undefined) return withMaster(env);
-            shared ??= await withMaster();
-            return shared.beside(`test-${count}`);
-          };
-          const system = await begin();
+          const system = await (sharesMaster && env === undefined
+            ? (shared ??= await withMaster()).beside(`test-${count}`)
+            : withMaster(env));
           systems.push(system);
           return system;
         },
