@@ -44,7 +44,6 @@ export function takeLane(
     kind = createKind(key, of);
     state.kinds.set(key, kind);
     state.junctions.addKind(kind);
-    if (kind.diskBytes !== null) state.needyKindCount++;
     if (kind.pin !== null) state.pinnedKindCount++;
   }
   const lane = createLane(id, group, kind);
@@ -160,7 +159,6 @@ function forgetLane(state: State, lane: Lane, out: Output): void {
   state.crowd = null;
   if (kind.lanes.size > 0) return;
   state.junctions.removeKind(kind);
-  if (kind.diskBytes !== null) state.needyKindCount--;
   if (kind.pin !== null) state.pinnedKindCount--;
   state.kinds.delete(kind.key);
 }

@@ -120,8 +120,6 @@ export interface State {
   readonly pins: Map<string, number>;
   /** Executors that are to get their own label, or to lose it. */
   readonly repinned: Set<string>;
-  /** Of these the ones that not every executor of a pool may serve: they need free disk. */
-  needyKindCount: number;
   readonly lanes: Map<number, Lane>;
   /** Those without a task that waits, the longest so first. */
   readonly emptyLanes: Set<Lane>;
@@ -216,7 +214,6 @@ export function createState(options: {
     pinnedKindCount: 0,
     pins: new Map(),
     repinned: new Set(),
-    needyKindCount: 0,
     lanes: new Map(),
     emptyLanes: new Set(),
     shares: new Map(),

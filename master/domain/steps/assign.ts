@@ -6,11 +6,18 @@
 import { taskUpdated } from '../changes.ts';
 import { FIRE_COUNT_MAX, ROUTE_KEEP_COUNT } from '../bounds.ts';
 import type { Output } from '../effects.ts';
-import { diskOf, type Executor, hasDisk, mayRun } from '../model/executor.ts';
+import { type Executor, hasDisk, mayRun } from '../model/executor.ts';
 import { Agenda, OUT, rankOf, type Standing } from '../queue/agenda.ts';
 import { hasRoom } from '../limits/quota.ts';
 import { announceKind, idlePools, isWanted, markHungry, takeHungry } from '../queue/junctions.ts';
-import { headOfKind, headOfLane, type Kind, type Lane, type Pool } from '../queue/lane.ts';
+import {
+  headOfKind,
+  headOfLane,
+  type Junction,
+  type Kind,
+  type Lane,
+  type Pool,
+} from '../queue/lane.ts';
 import { laneOf } from '../queue/lanes.ts';
 import { dequeue, isOfUse } from '../queue/waiting.ts';
 import { mayOffer, type State } from '../state/state.ts';
@@ -144,53 +151,42 @@ function firstOfKind(round: Round, kind: Kind, executor: Executor): Task | undef
 
 /** What comes first of all that these pools may have, whoever is to have it; as much as there is room for. */
 function assignInOrder(round: Round, pools: Iterable<Pool>): void {
-  const { state, now } = round;
-  if (!mayOffer(state)) return;
-  type Candidate = Standing & { readonly pool: Pool; readonly executor: Executor };
-  const bestOf = ({ pool, executor }: Candidate) => bestFor(round, pool, executor);
-  const open = new Agenda<Candidate>(bestOf, rankOf);
-  const known = new Set<Executor>();
-  const announce = (pool: Pool): void => {
-    const mayKeep = pool.types.some((type) => isSticky(state, type));
-    for (const executor of roomiestFirst(round, pool)) {
-      if (executor.restUntil > now || known.has(executor)) continue;
-      known.add(executor);
-      const candidate = { pool, executor, ...OUT };
-      const best = bestOf(candidate);
-      if (best !== undefined) open.announce(candidate, best);
-      // The others may have nothing that comes before this.
-      if (executor.coolDowns.size === 0 && !mayKeep) return;
-    }
-  };
+  if (!mayOffer(round.state)) return;
+  const junctions = new Set<Junction>();
   for (const pool of pools) {
     if (pool.idle.size === 0) continue;
     feedHungry(round, pool);
-    announce(pool);
+    for (const junction of pool.junctions) junctions.add(junction);
   }
-  for (let next = open.first(); next !== undefined && mayOffer(state); next = open.first()) {
-    const best = next.pool.idle.has(next.executor) ? bestOf(next) : undefined;
-    open.remove(next);
-    known.delete(next.executor);
-    if (best !== undefined) {
-      const { pool, executor } = servedBy(round, best) ?? next;
-      offer(round, best, executor);
-      if (pool !== next.pool) announce(pool);
-    }
-    announce(next.pool);
+  // What was found is kept: it is looked for anew where a junction comes to the front.
+  type Candidate = Standing & { readonly junction: Junction; first?: Task | undefined };
+  const headOf = (one: Candidate) => (one.first = firstAt(round, one.junction));
+  const open = new Agenda<Candidate>(headOf, rankOf);
+  for (const junction of junctions) {
+    const candidate: Candidate = { junction, ...OUT };
+    const first = headOf(candidate);
+    if (first !== undefined) open.announce(candidate, first);
+  }
+  for (let next = open.first(); next?.first && mayOffer(round.state); next = open.first()) {
+    if (!offerToAny(round, next.first)) open.remove(next);
   }
 }
 
-/** The first of them may have whatever others may that have refused nothing, and for whom nothing is kept. */
-function* roomiestFirst({ state, now }: Round, { idle }: Pool): Generator<Executor> {
-  let roomiest: Executor | undefined;
-  if (state.needyKindCount > 0) {
-    for (const executor of idle) {
-      if (executor.restUntil > now || executor.coolDowns.size > 0) continue;
-      if (roomiest === undefined || diskOf(executor) > diskOf(roomiest)) roomiest = executor;
-    }
-  }
-  if (roomiest !== undefined) yield roomiest;
-  yield* idle;
+/** The first of a junction that somebody who is idle is to have now. */
+function firstAt(round: Round, junction: Junction): Task | undefined {
+  if (!isOpen(round.state, junction)) return undefined;
+  return junction.open.choose(({ kind }) => firstForAny(round, kind));
+}
+
+/** The first of a kind, whoever of the idle ones is to have it. */
+function firstForAny(round: Round, kind: Kind): Task | undefined {
+  if (serversOf(round, kind).next().done) return undefined;
+  return kind.open.choose((lane) =>
+    firstWhere(round, lane, (task) => {
+      if (servedBy(round, task) !== null) return 'fits';
+      return anyFor(round, task) === null ? 'refused' : 'kept';
+    }),
+  );
 }
 
 /** Who is to have it of all that may: as where nothing is limited. */
@@ -211,14 +207,20 @@ function servedBy(round: Round, task: Task): Server | null {
 
 /** Whoever it is kept for. */
 function anyFor(round: Round, task: Task): Server | null {
-  const { state } = round;
-  const { kind } = laneOf(state, task);
-  for (const pool of idlePools(kind)) {
-    for (const executor of inOrder(state, pool, kind.type)) {
-      if (mayHave(round, executor, task)) return { pool, executor };
-    }
+  const { kind } = laneOf(round.state, task);
+  for (const server of serversOf(round, kind)) {
+    if (!isCooling(server.executor, task, round.now)) return server;
   }
   return null;
+}
+
+/** Idle executors for tasks of the kind, as far as none of them has been refused, in the order of its route. */
+function* serversOf({ state, now }: Round, kind: Kind): Generator<Server> {
+  for (const pool of idlePools(kind)) {
+    for (const executor of inOrder(state, pool, kind.type)) {
+      if (executor.restUntil <= now && hasDisk(executor, kind)) yield { pool, executor };
+    }
+  }
 }
 
 function mayHave({ state, now }: Round, executor: Executor, task: Task): boolean {
@@ -250,30 +252,24 @@ function assignFrom(round: Round, kinds: readonly Kind[]): void {
 
 /** To the idle executor that its route chooses; false if none may have a task of this kind now. */
 function offerOne(round: Round, kind: Kind): boolean {
-  if (isSticky(round.state, kind.type)) return offerKept(round, kind);
-  for (const pool of idlePools(kind)) {
-    for (const executor of inOrder(round.state, pool, kind.type)) {
-      if (executor.restUntil > round.now || !hasDisk(executor, kind)) continue;
-      const task = firstOfKind(round, kind, executor);
-      if (task === undefined) continue;
-      offerBest(round, task, { pool, executor });
-      return true;
-    }
+  if (isSticky(round.state, kind.type)) {
+    const task = firstForAny(round, kind);
+    return task !== undefined && offerToAny(round, task);
+  }
+  for (const server of serversOf(round, kind)) {
+    const task = firstOfKind(round, kind, server.executor);
+    if (task === undefined) continue;
+    offerBest(round, task, server);
+    return true;
   }
   return false;
 }
 
-/** The same where each task may be kept for an executor of its own. */
-function offerKept(round: Round, kind: Kind): boolean {
-  const fitOf = (task: Task): Fit => {
-    if (servedBy(round, task) !== null) return 'fits';
-    return anyFor(round, task) === null ? 'refused' : 'kept';
-  };
-  const task = kind.open.choose((lane) => firstWhere(round, lane, fitOf));
-  const server = task && (servedBy(round, task) ?? anyFor(round, task));
-  if (task === undefined || !server) return false;
-  offerBest(round, task, server);
-  return true;
+/** Whoever is to have it of those that are idle; false: nobody may. */
+function offerToAny(round: Round, task: Task): boolean {
+  const server = servedBy(round, task) ?? anyFor(round, task);
+  if (server !== null) offerBest(round, task, server);
+  return server !== null;
 }
 
 /** What the executor has refused, or what waited while it rested, may come before this, in any lane. */

@@ -28,9 +28,9 @@ import {
   type Pool,
 } from '../../../master/domain/queue/lane.ts';
 import { step } from '../../../master/domain/scheduler.ts';
-import { createState } from '../../../master/domain/state/state.ts';
+import { createState, NO_SETTINGS } from '../../../master/domain/state/state.ts';
 import type { Task } from '../../../master/domain/model/task.ts';
-import { BEGIN } from '../../helpers/domain.ts';
+import { BEGIN, offers, Scheduler } from '../../helpers/domain.ts';
 import { hello, newTask, sampleExecutor, sampleTask, testPolicy } from '../../helpers/task.ts';
 
 interface Queue extends Standing {
@@ -210,4 +210,27 @@ describe('Junctions', () => {
       }),
     );
   });
+});
+
+describe('room for less than is idle', () => {
+  const definitions = {
+    'where routes are sticky': '{"route":{"rule":"sticky","pointer":"/none"}}',
+    else: '{}',
+  };
+  for (const [when, text] of Object.entries(definitions)) {
+    it(`is given to tasks with a look at few executors each, ${when}`, () => {
+      const scheduler = new Scheduler();
+      scheduler.command({ type: 'typeSet', name: 'echo', text, expect: null });
+      for (let index = 0; index < 200; index++) scheduler.connect(`x${index}`);
+      scheduler.submit({ diskBytes: 1e12 });
+      scheduler.command({ type: 'settingsChanged', ...NO_SETTINGS, maxRunning: 199 });
+      let count = 0;
+      for (const executor of scheduler.state.executors.values()) {
+        Object.defineProperty(executor, 'restUntil', { get: () => (count++, 0) });
+      }
+      const tasks = Array.from({ length: 200 }, (_, index) => ({ id: `${index}` }));
+      expect(offers(scheduler.submit(...tasks))).to.have.length(199);
+      expect(count).to.be.lessThan(10 * 200);
+    });
+  }
 });
