@@ -9,7 +9,6 @@ import type { Knex } from 'knex';
 import type { Connection as MysqlConnection, ConnectionOptions } from 'mysql2';
 import { StoreUnusable } from '../../../application/ports.ts';
 import type { Connection } from './dialect.ts';
-import type { Value } from '../rows.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A frozen server gives no error: a statement that takes longer has failed. */
@@ -68,13 +67,10 @@ export function abandon(connection: Connection): void {
   mysql.stream.destroy();
 }
 
-export function query(
-  connection: Connection,
-  sql: string,
-  values: readonly Value[],
-): Promise<unknown> {
+/** As it stands: whoever has values has put them in. */
+export function query(connection: Connection, sql: string): Promise<unknown> {
   const answer = new Promise((resolve, reject) => {
-    (connection as MysqlConnection).query(sql, [...values], (error, result) =>
+    (connection as MysqlConnection).query(sql, (error, result) =>
       error === null ? resolve(result) : reject(error),
     );
   });
@@ -160,7 +156,7 @@ export function poolOf(
       max,
       idleTimeoutMillis: idleMs,
       afterCreate: (connection: Connection, done: (error: unknown, c: Connection) => void) => {
-        query(connection, sessionSql, []).then(
+        query(connection, sessionSql).then(
           () => done(null, connection),
           (error: unknown) => done(error, connection),
         );

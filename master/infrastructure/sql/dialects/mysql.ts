@@ -4,7 +4,7 @@
  * which is only sound under the `sql_mode` of these connections.
  */
 import type { Knex } from 'knex';
-import { escape, type ResultSetHeader, type RowDataPacket } from 'mysql2';
+import { escape, format, type ResultSetHeader, type RowDataPacket } from 'mysql2';
 import type { Columns, Connection, Dialect, Index, Outcome, Statement, Types } from './dialect.ts';
 import { namesByTable, placeholders } from './dialect.ts';
 import { abandon, type PoolSettings, poolOf, query, tlsRefusalOf } from './mysql-pool.ts';
@@ -81,17 +81,17 @@ function packets(statements: readonly Statement[]): Call[][] {
   return result;
 }
 
+/** Each by itself: what one binds is never put where another has a `?` in a row written as text. */
+function textOf({ statement: { sql }, values }: Call): string {
+  return values.length === 0 ? sql : format(sql, [...values]);
+}
+
 async function run(connection: Connection, statements: readonly Statement[]): Promise<Outcome[]> {
   const outcomes = new Map<Statement, { rows: Row[]; touched: number }>(
     statements.map((statement) => [statement, { rows: [], touched: 0 }]),
   );
   for (const packet of packets(statements)) {
-    const sql = packet.map(({ statement }) => statement.sql).join('; ');
-    const result = await query(
-      connection,
-      sql,
-      packet.flatMap(({ values }) => values),
-    );
+    const result = await query(connection, packet.map(textOf).join('; '));
     const results = packet.length === 1 ? [result as Result] : (result as Result[]);
     for (const [index, { statement }] of packet.entries()) {
       const outcome = outcomes.get(statement);
