@@ -6,7 +6,13 @@
 import type { Commit } from '../../application/ports.ts';
 import { CommitConflict, DEFAULT_NAMESPACE_ID } from '../../application/ports.ts';
 import type { Absence, Expected, Key, RowWrite, TableName } from '../../domain/changes.ts';
-import { type Columns, type Dialect, placeholders, type Statement } from './dialects/dialect.ts';
+import {
+  type Columns,
+  type Dialect,
+  padded,
+  placeholders,
+  type Statement,
+} from './dialects/dialect.ts';
 import type { Column, Value } from './rows.ts';
 import type { Segment, Segments } from './segments.ts';
 import { tables } from './tables/all.ts';
@@ -195,7 +201,7 @@ export function creditAbsence(
 ): Statement {
   const later = 'end_by + ? - CASE WHEN due_at > ? THEN due_at ELSE ? END';
   const ends = [from, ...bounds, Number.MAX_SAFE_INTEGER];
-  const types = type === undefined ? except : [type];
+  const types = padded(type === undefined ? except : [type]);
   const isOf =
     types.length === 0
       ? ''

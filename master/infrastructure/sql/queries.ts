@@ -19,7 +19,7 @@ import type { StoredRow, WholeName, WholeRows } from '../../domain/changes.ts';
 import { WHOLE_TABLES } from '../../domain/changes.ts';
 import type { Notification, Retention, Task } from '../../domain/model/task.ts';
 import type { Database, Read } from './database.ts';
-import { type Dialect, placeholders } from './dialects/dialect.ts';
+import { type Dialect, padded, placeholders } from './dialects/dialect.ts';
 import type { History } from './history.ts';
 import { lookups } from './ids/lookup.ts';
 import { listRows } from './listing.ts';
@@ -200,13 +200,13 @@ export class Queries implements Reads {
     limit: number,
     pausedTypes: readonly string[] = [],
   ): Promise<Task[]> {
-    const isCounting =
-      pausedTypes.length === 0 ? '' : `AND type NOT IN ${placeholders(1, pausedTypes.length)}`;
+    const types = padded(pausedTypes);
+    const isCounting = types.length === 0 ? '' : `AND type NOT IN ${placeholders(1, types.length)}`;
     const rows = await this.#engine.rows(
       `SELECT ${liveList} FROM ${this.#dialect.readBy('task', 'task_ns_end')}
        WHERE ns = ? AND end_by <= ? AND (end_by <= ? ${isCounting} OR deadline_at <= ?)
        AND state = 'waiting' LIMIT ?`,
-      [this.#ns, now, startClock, ...pausedTypes, now, limit],
+      [this.#ns, now, startClock, ...types, now, limit],
     );
     return this.#readable(rows);
   }
