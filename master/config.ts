@@ -42,8 +42,7 @@ const wholeNumber = (min: number, max: number) =>
     })
     .transform(Number);
 
-/** Seconds, fractions allowed, to whole milliseconds. */
-/** `why` says what would go wrong with less. */
+/** Fractions allowed, to whole milliseconds. `why` says what would go wrong with less. */
 const seconds = (min: number, max: number, why = '') =>
   z
     .string()

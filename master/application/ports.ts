@@ -134,7 +134,7 @@ export interface Store {
   /** Epoch milliseconds by the clock of the database, to the second. */
   readClock(): Promise<number>;
   /**
-   * Makes sure that history has segments for now and the near future, where they will be needed; returns
+   * Makes sure that history has segments for today and tomorrow, by UTC, where they will be needed; returns
    * how many it has made.
    */
   prepareSegments(now: number): Promise<number>;

@@ -1,4 +1,4 @@
-/** Keeps history in bounds: makes the segments of the near future, drops those past retention. */
+/** Keeps history in bounds: makes the segments of today and tomorrow, drops those past retention. */
 import { type Retention, RETENTIONS } from '../../domain/model/task.ts';
 import type { Clock, Log, Store } from '../ports.ts';
 import type { Duties, Duty, Found } from './duties.ts';

@@ -10,7 +10,7 @@ export const noDays = (): Days => ({ short: new Set(), normal: new Set(), long: 
 
 export const dayOf = (instant: number): number => Math.floor(instant / DAY_MS);
 
-/** Those of now and the near future, of the classes that are used. */
+/** Today and tomorrow, of the classes that are used. */
 export function prepareDays(days: Days, now: number, used: readonly Retention[]): void {
   for (const retention of RETENTIONS) {
     if (retention !== 'normal' && !used.includes(retention)) continue;

@@ -42,7 +42,10 @@ export class History {
     await this.segments.refresh(() => this.#list());
   }
 
-  /** Those for now and the near future, of the classes that namespaces have: others nobody will look at. Returns how many were made. */
+  /**
+   * Those of today and tomorrow, by UTC, of the classes that namespaces have. Returns how many were
+   * made.
+   */
   async prepare(now: number): Promise<number> {
     const rows = await this.#database.rows(
       'SELECT DISTINCT retention FROM namespace WHERE is_deleted = 0',

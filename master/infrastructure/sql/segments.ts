@@ -61,9 +61,8 @@ export function endedBefore(
 ): Segment[] {
   return tables
     .map(segmentNamed)
-    .filter((segment) => segment?.retention === retention)
     .filter((segment) => segment !== null)
-    .filter((segment) => hasEndedBefore(segment, instant))
+    .filter((segment) => segment.retention === retention && hasEndedBefore(segment, instant))
     .sort((a, b) => a.day - b.day);
 }
 
