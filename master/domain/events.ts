@@ -6,35 +6,22 @@ import type { Settings } from './state/state.ts';
 import type {
   AttemptError,
   Notification,
-  RetryPolicy,
   StartTimeoutAction,
   Task,
-  User,
+  TaskSpec,
 } from './model/task.ts';
 
 /** Tells the engine whom a `reply` effect is for. */
 export type RequestId = number;
 
 /** A task as submitted, validated and with its defaults filled in. */
-export interface NewTask {
-  readonly id: string;
-  readonly type: string;
-  readonly params: string;
-  readonly labels: readonly string[];
-  readonly requires: readonly string[];
-  readonly user: User;
-  readonly notifyUrl: string | null;
-  readonly requestHash: string;
+export interface NewTask
+  extends Omit<TaskSpec, 'seq' | 'submittedAt' | 'assignTimeoutMs' | 'startTimeoutAction'> {
   readonly priority: number;
   readonly runAt: number | null;
-  readonly retry: RetryPolicy;
+  /** Null: as it is without a word of it. */
   readonly assignTimeoutMs: number | null;
-  readonly executionTimeoutMs: number | null;
-  readonly stallTimeoutMs: number | null;
-  readonly startTimeoutMs: number | null;
   readonly startTimeoutAction: StartTimeoutAction | null;
-  readonly diskBytes: number | null;
-  readonly deadlineAt: number | null;
   /** Why its type refuses its params: of a task whose id is not taken. Absent: they fit. */
   readonly misfits?: readonly { readonly field: string; readonly message: string }[];
   /** Hash of the task that already holds this id, as the store said just before. */
