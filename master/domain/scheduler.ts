@@ -6,7 +6,8 @@
 import type { Output } from './effects.ts';
 import type { Event } from './events.ts';
 import { RELEASE_COUNT_MAX } from './bounds.ts';
-import { creditAbsence, releaseDue } from './queue/waiting.ts';
+import { releaseDue } from './queue/waiting.ts';
+import { creditAbsence } from './steps/absence.ts';
 import type { State } from './state/state.ts';
 import { assignRoused } from './steps/assign.ts';
 import {

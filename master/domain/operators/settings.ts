@@ -4,7 +4,7 @@
  */
 import type { CommandOutcome, Output } from '../effects.ts';
 import type { Event } from '../events.ts';
-import { creditAbsence } from '../queue/waiting.ts';
+import { creditAbsence } from '../steps/absence.ts';
 import type { Settings, State } from '../state/state.ts';
 
 /** From here on they hold. What is offered or runs already is left alone. */

@@ -16,7 +16,7 @@ import { shareOut } from '../queue/lanes.ts';
 import type { State } from '../state/state.ts';
 import { pauseEnd, windowsAt } from '../limits/windows.ts';
 import { quotaDue, typeChanged } from '../steps/limits.ts';
-import { routeOf } from '../steps/route.ts';
+import { routeOf } from '../queue/route.ts';
 
 type OnType = Extract<Event, { type: TypeChange['type'] }>;
 

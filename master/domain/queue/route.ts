@@ -7,8 +7,8 @@ import { ROUTE_LOOK_COUNT } from '../bounds.ts';
 import { type Executor, hasDisk, isServing, mayRun } from '../model/executor.ts';
 import type { Route } from '../model/task-type.ts';
 import type { Task } from '../model/task.ts';
-import type { Kind, Pool, Roll } from '../queue/lane.ts';
-import { hashOf, mixed } from '../queue/rendezvous.ts';
+import type { Kind, Pool, Roll } from './lane.ts';
+import { hashOf, mixed } from './rendezvous.ts';
 import { random01, type State } from '../state/state.ts';
 
 /** What holds for tasks of the type now; null: the longest idle one is taken. */

@@ -40,7 +40,7 @@ import { headOfLane, type Junction, type Lane, type Pool } from '../queue/lane.t
 import { isBefore, type Position, type Window } from '../queue/window.ts';
 import { mayOffer, type State } from './state.ts';
 import { currentTask, holderOf } from '../steps/occupation.ts';
-import { keptFor } from '../steps/route.ts';
+import { keptFor } from '../queue/route.ts';
 import { saysNothing } from '../operators/types.ts';
 import type { Task } from '../model/task.ts';
 

@@ -5,7 +5,8 @@ import { createState, type Policy, type Settings, type State } from './state.ts'
 import { markHungry } from '../queue/junctions.ts';
 import { countWaiting, shareOut, takeLane } from '../queue/lanes.ts';
 import { START } from '../queue/window.ts';
-import { ABSENCE_MS_MIN, creditAbsence, watchLimits } from '../queue/waiting.ts';
+import { watchLimits } from '../queue/waiting.ts';
+import { ABSENCE_MS_MIN, creditAbsence } from '../steps/absence.ts';
 import { spare, watch } from '../steps/attempt.ts';
 import { beginGrace } from '../steps/cancel.ts';
 import { watchRecord } from '../operators/executor.ts';

@@ -23,7 +23,7 @@ import { dequeue, isOfUse } from '../queue/waiting.ts';
 import { mayOffer, type State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
 import { isOverdue, settleOverdue } from './finish.ts';
-import { inOrder, isSticky, keptFor, passOver } from './route.ts';
+import { inOrder, isSticky, keptFor, passOver } from '../queue/route.ts';
 import { changePool } from './fleet.ts';
 import { countOffer } from './limits.ts';
 import { becomeIdle, leaveIdle, occupationBy, occupy } from './occupation.ts';

@@ -11,7 +11,7 @@ import type { Executor } from '../model/executor.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
 import { endAttempt, finish, tellStartOverdue } from './finish.ts';
-import { noteEnd } from './route.ts';
+import { noteEnd } from '../queue/route.ts';
 import {
   bySession,
   currentTask,

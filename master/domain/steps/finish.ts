@@ -6,6 +6,7 @@ import { attemptRecorded, taskFinished, taskUpdated } from '../changes.ts';
 import type { Output } from '../effects.ts';
 import type { Doubt, Executor } from '../model/executor.ts';
 import { dequeue, enqueue } from '../queue/waiting.ts';
+import { noteEnd } from '../queue/route.ts';
 import { backoffMs } from '../model/retry-policy.ts';
 import { random01, startClock, type State } from '../state/state.ts';
 import {
@@ -24,7 +25,6 @@ import { beginDoubt, countLoss, forgetDoubts } from '../state/doubt.ts';
 import { uncountOffer } from './limits.ts';
 import { send } from './notify.ts';
 import { holderOf } from './occupation.ts';
-import { noteEnd } from './route.ts';
 import { orderTimeOf } from './submit.ts';
 
 /** A task that fails at once, and is to be tried again at once, would write rows without end. */

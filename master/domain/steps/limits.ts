@@ -22,8 +22,8 @@ import { effectiveOf, type TaskType } from '../model/task-type.ts';
 import type { Task } from '../model/task.ts';
 import { countLane } from '../queue/lanes.ts';
 import { headOfLane } from '../queue/lane.ts';
-import { creditPause } from '../queue/waiting.ts';
 import type { State } from '../state/state.ts';
+import { creditPause } from './absence.ts';
 
 /** Rows of windows that are over, removed at once. */
 const REMOVE_COUNT_MAX = 1_000;

@@ -4,7 +4,7 @@ import { diskOf, type Executor, hasDisk, mayRun } from '../model/executor.ts';
 import { positionOf } from '../queue/agenda.ts';
 import type { Pause } from '../model/pause.ts';
 import type { State } from '../state/state.ts';
-import { type Kept, keptFor } from '../steps/route.ts';
+import { type Kept, keptFor } from '../queue/route.ts';
 import type { Task } from '../model/task.ts';
 
 export interface WaitingReason {
