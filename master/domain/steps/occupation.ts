@@ -74,8 +74,12 @@ export function occupationBy(task: Task, accepted: boolean): Occupation {
 
 /** The one way in which an executor gets an attempt, or is done with it: so they are counted. */
 export function occupy(state: State, executor: Executor, occupation: Occupation | null): void {
-  if (executor.occupation !== null) countHeld(state, executor.occupation, -1);
-  if (occupation !== null) countHeld(state, occupation, 1);
+  const { occupation: before } = executor;
+  // One that is accepted counts as it did: there is no room meanwhile.
+  if (before?.type !== occupation?.type || before?.group !== occupation?.group) {
+    if (before !== null) countHeld(state, before, -1);
+    if (occupation !== null) countHeld(state, occupation, 1);
+  }
   executor.occupation = occupation;
   state.unsettled.add(executor);
 }

@@ -50,6 +50,16 @@ describe('max_running of a type', () => {
     expect(offers(scheduler.end('x'))).to.have.length(1);
   });
 
+  it('is no matter of the step in which an offer is accepted: no place comes by it', () => {
+    set({ max_running: 2 });
+    connect('x', 'y', 'z');
+    for (const id of ['a', 'b', 'c']) scheduler.submit({ id });
+    const { junctions } = scheduler.state;
+    junctions.idlePools = () => expect.fail('it looks for an executor');
+    scheduler.accept('x');
+    scheduler.accept('y');
+  });
+
   it('delays no other type', () => {
     set({ max_running: 0 });
     scheduler.connect('x', { types: ['echo', 'other'] });
