@@ -30,8 +30,6 @@ export interface LimitWindow {
 export interface TypeLimits extends GroupLimits {
   /** Of each group. */
   readonly perGroup: GroupLimits | null;
-  /** So many at a time for each value of the params there. */
-  readonly concurrency: { readonly pointer: string; readonly max: number } | null;
   readonly windows: readonly LimitWindow[];
 }
 
@@ -52,7 +50,6 @@ export interface Route {
 /** What of a definition the core reads. */
 export interface TypeSettings {
   readonly limits: TypeLimits;
-  readonly uses: readonly { readonly limit: string; readonly n: number }[];
   readonly needs: { readonly diskBytes: number | null };
   readonly fairBy: 'group' | null;
   readonly groupWeights: Readonly<Record<string, number>>;
@@ -103,20 +100,14 @@ export function unregistered(type: string): TaskType {
   return { type, version: 0, text, ...settingsIn(text), paused: null, override: null };
 }
 
-interface RateText {
-  readonly count: number;
-  readonly seconds: number;
-}
-
 interface GroupLimitsText {
   readonly max_running?: number | null;
   readonly max_waiting?: number | null;
-  readonly rate?: RateText | null;
+  readonly rate?: RateLimit | null;
 }
 
 interface LimitsText extends GroupLimitsText {
   readonly per_group?: GroupLimitsText | null;
-  readonly concurrency?: { readonly pointer: string; readonly max: number } | null;
   readonly windows?: readonly {
     readonly days?: readonly number[];
     readonly from: string;
@@ -136,7 +127,6 @@ interface RouteText {
 
 interface DefinitionText {
   readonly limits?: LimitsText;
-  readonly uses?: TypeSettings['uses'];
   readonly needs?: { readonly disk_bytes?: number };
   readonly fair_by?: 'group';
   readonly group_weights?: Readonly<Record<string, number>>;
@@ -148,10 +138,9 @@ const ROUTE_WAIT_MS = 2_000;
 /** @param text Of a definition, which whoever took it has checked. */
 export function settingsIn(text: string): TypeSettings {
   const definition = JSON.parse(text) as DefinitionText;
-  const { limits = {}, uses = [], needs, fair_by, group_weights = {}, route } = definition;
+  const { limits = {}, needs, fair_by, group_weights = {}, route } = definition;
   return {
     limits: { ...NO_LIMITS, ...limitsOf(limits) },
-    uses,
     needs: { diskBytes: needs?.disk_bytes ?? null },
     fairBy: fair_by ?? null,
     groupWeights: group_weights,
@@ -169,18 +158,16 @@ const NO_GROUP_LIMITS: GroupLimits = { maxRunning: null, maxWaiting: null, rate:
 const NO_LIMITS: TypeLimits = {
   ...NO_GROUP_LIMITS,
   perGroup: null,
-  concurrency: null,
   windows: [],
 };
 
 /** What the text names; null there takes a limit away. */
-function limitsOf({ per_group, concurrency, windows, ...own }: LimitsText): Partial<TypeLimits> {
+function limitsOf({ per_group, windows, ...own }: LimitsText): Partial<TypeLimits> {
   return {
     ...groupLimitsOf(own),
     ...(per_group !== undefined && {
       perGroup: per_group && { ...NO_GROUP_LIMITS, ...groupLimitsOf(per_group) },
     }),
-    ...(concurrency !== undefined && { concurrency }),
     ...(windows !== undefined && {
       windows: windows.map(({ days = null, from, to, zone, max_running = null, paused }) => {
         return { days, from, to, zone, maxRunning: max_running, paused: paused === true };

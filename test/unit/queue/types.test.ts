@@ -190,13 +190,11 @@ it('a definition is read into what the core needs of it', () => {
     limits: {
       rate: { count: 10, seconds: 1 },
       per_group: { max_running: 2 },
-      concurrency: { pointer: '/camera', max: 1 },
       windows: [
         { days: [6, 7], from: '08:00', to: '20:00', zone: 'Europe/Berlin', max_running: 2 },
         { from: '20:00', to: '08:00', zone: 'UTC', paused: true },
       ],
     },
-    uses: [{ limit: 'encoder', n: 2 }],
     needs: { disk_bytes: 1e9 },
     fair_by: 'group',
     group_weights: { news: 3 },
@@ -208,7 +206,6 @@ it('a definition is read into what the core needs of it', () => {
       maxWaiting: null,
       rate: { count: 10, seconds: 1 },
       perGroup: { maxRunning: 2, maxWaiting: null, rate: null },
-      concurrency: { pointer: '/camera', max: 1 },
       windows: [
         {
           days: [6, 7],
@@ -221,7 +218,6 @@ it('a definition is read into what the core needs of it', () => {
         { days: null, from: '20:00', to: '08:00', zone: 'UTC', maxRunning: null, paused: true },
       ],
     },
-    uses: [{ limit: 'encoder', n: 2 }],
     needs: { diskBytes: 1e9 },
     fairBy: 'group',
     groupWeights: { news: 3 },
