@@ -1,39 +1,28 @@
 /** `soda type`, against a whole master: definitions in files and by keys, and what operators decide. */
 import { expect } from 'chai';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { createClient, type SodaClient, SodaError } from '@soda-scheduler/client';
-import { loadConfig, runMaster } from '@soda-scheduler/master';
 import { typeDefinitionKeys } from '@soda-scheduler/protocol';
 import { typeDefinition } from '@soda-scheduler/protocol/schemas';
 import { SodaCommand } from '../../helpers/soda-command.ts';
+import { masterSuite } from '../../helpers/whole-master.ts';
 
 describe('soda type', function () {
   this.timeout(60_000);
-  let folder: string;
-  let master: Awaited<ReturnType<typeof runMaster>>;
   let command: SodaCommand;
   let client: SodaClient;
 
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'soda-type-'));
-    const outcome = loadConfig({ env: {}, flags: { port: '0', dataDir: folder } });
-    if (!('config' in outcome)) throw new Error(outcome.problems.join('; '));
-    master = await runMaster(outcome.config, { logTo: new PassThrough().resume() });
-    command = new SodaCommand(folder);
-    client = createClient({ url: master.url });
-  });
-
-  afterEach(async () => {
-    command.killAll();
-    await master.stop();
-    await rm(folder, { recursive: true });
+  // Before the master stops.
+  afterEach(() => command.killAll());
+  const { folder, url } = masterSuite();
+  beforeEach(() => {
+    command = new SodaCommand(folder());
+    client = createClient({ url: url() });
   });
 
   const type = (args: readonly string[], input = '') =>
-    command.run(['type', ...args], { SODA_URL: master.url }, input);
+    command.run(['type', ...args], { SODA_URL: url() }, input);
 
   it('sets what is named, and leaves the rest', async () => {
     expect((await type(['set', 'video', 'owner=media', 'limits.max_running=20'])).out).to.equal(
@@ -61,7 +50,7 @@ describe('soda type', function () {
   it('applies files, shows what changes, and an override that it leaves', async () => {
     await type(['set', 'audio', 'owner=sound', 'limits.max_running=4']);
     await type(['override', 'audio', 'limits.max_running=1', '--reason', 'a codec is broken']);
-    const file = join(folder, 'types.yaml');
+    const file = join(folder(), 'types.yaml');
     await writeFile(
       file,
       `type: video

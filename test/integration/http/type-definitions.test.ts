@@ -1,70 +1,9 @@
 /** The routes about types: schemas of params, long definitions, and trials. */
 import { expect } from 'chai';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { PassThrough } from 'node:stream';
-import { loadConfig, runMaster } from '@soda-scheduler/master';
-
-interface Answer {
-  readonly status: number;
-  readonly etag: string | null;
-  readonly body: Record<string, unknown>;
-}
+import { errorsOf, masterSuite } from '../../helpers/whole-master.ts';
 
 describe('definitions of types', () => {
-  let folder: string;
-  let master: Awaited<ReturnType<typeof runMaster>>;
-
-  beforeEach(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'soda-types-'));
-    await start();
-  });
-
-  async function start(): Promise<void> {
-    const outcome = loadConfig({ env: {}, flags: { port: '0', dataDir: folder } });
-    if (!('config' in outcome)) throw new Error(outcome.problems.join('; '));
-    master = await runMaster(outcome.config, { logTo: new PassThrough().resume() });
-  }
-
-  async function restart(): Promise<void> {
-    await master.stop();
-    await start();
-  }
-
-  afterEach(async () => {
-    await master.stop();
-    await rm(folder, { recursive: true });
-  });
-
-  async function call(
-    method: string,
-    route: string,
-    body?: unknown,
-    headers: Record<string, string> = {},
-  ): Promise<Answer> {
-    const answer = await fetch(`${master.url}/scheduler/v2${route}`, {
-      method,
-      headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    const { status } = answer;
-    return {
-      status,
-      etag: answer.headers.get('etag'),
-      body: (await answer.json()) as Answer['body'],
-    };
-  }
-
-  const put = (type: string, body: unknown, version?: number) =>
-    call('PUT', `/type/${type}`, body, version === undefined ? {} : { 'if-match': `"${version}"` });
-  const get = (type: string) => call('GET', `/type/${type}`);
-  const submit = (task: object) => call('POST', '/task/submit', { task, user: { group: 'news' } });
-  /** `field: message` of what was refused. */
-  const errorsOf = ({ body }: Answer) =>
-    (body['errors'] as { field: string; message: string }[]).map(
-      ({ field, message }) => `${field}: ${message}`,
-    );
+  const { call, restart, submit, getType: get, putType: put } = masterSuite();
 
   it('refuse params that do not fit their schema, alone and in batches', async () => {
     const params_schema = {

@@ -1,0 +1,76 @@
+/** A whole master in this process, on a folder and a port of its own, and calls of its routes. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { PassThrough } from 'node:stream';
+import { loadConfig, runMaster } from '@soda-scheduler/master';
+import { API_BASE } from '@soda-scheduler/protocol';
+
+interface Answer {
+  readonly status: number;
+  readonly etag: string | null;
+  readonly body: Record<string, unknown>;
+}
+
+/** For the suite that calls this: a new one for each of its tests. */
+export function masterSuite() {
+  let folder: string;
+  let master: Awaited<ReturnType<typeof runMaster>>;
+
+  async function start(): Promise<void> {
+    const outcome = loadConfig({ env: {}, flags: { port: '0', dataDir: folder } });
+    if (!('config' in outcome)) throw new Error(outcome.problems.join('; '));
+    master = await runMaster(outcome.config, { logTo: new PassThrough().resume() });
+  }
+
+  async function call(
+    method: string,
+    route: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const answer = await fetch(master.url + API_BASE + route, {
+      method,
+      headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    return {
+      status: answer.status,
+      etag: answer.headers.get('etag'),
+      body: (await answer.json()) as Answer['body'],
+    };
+  }
+
+  beforeEach(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'soda-master-'));
+    await start();
+  });
+  afterEach(async () => {
+    await master.stop();
+    await rm(folder, { recursive: true });
+  });
+  return {
+    folder: () => folder,
+    url: () => master.url,
+    async restart(): Promise<void> {
+      await master.stop();
+      await start();
+    },
+    call,
+    submit: (task: object) => call('POST', '/task/submit', { task, user: { group: 'news' } }),
+    getType: (type: string) => call('GET', `/type/${type}`),
+    putType: (type: string, body: unknown, version?: number) =>
+      call(
+        'PUT',
+        `/type/${type}`,
+        body,
+        version === undefined ? {} : { 'if-match': `"${version}"` },
+      ),
+  };
+}
+
+/** `field: message` of what was refused. */
+export function errorsOf({ body }: Answer): string[] {
+  const errors = body['errors'] as { field: string; message: string }[];
+  return errors.map(({ field, message }) => `${field}: ${message}`);
+}
