@@ -101,7 +101,8 @@ async function checkMaster(options: ConnectionOptions): Promise<Finding[]> {
   const metrics = await ask('/metrics')
     .then((answer) => (answer.ok ? answer.text() : ''))
     .catch(() => '');
-  const what = [base, ready.ok ? status : detail, version && `version ${version}`].filter(Boolean);
+  const how = ready.ok ? status : String(detail).replace(/\.$/, '');
+  const what = [base, how, version && `version ${version}`].filter(Boolean);
   const state = ready.ok ? 'ok' : 'failed';
   return [
     { check: 'master', state, detail: what.join(', ') },

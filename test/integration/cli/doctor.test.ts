@@ -41,6 +41,17 @@ describe('soda doctor', function () {
       .and.not.to.include('ret');
   });
 
+  it('says why a master is not ready, and of which version it is', async () => {
+    const detail = 'The master is recovering: the store has not answered (its disk is full).';
+    api.intercept = ({ path: route }, usual) => {
+      if (route === '/openapi.json') return [200, { info: { version: '2.1.0' } }];
+      return route === '/readyz' ? problem(503, detail) : usual();
+    };
+    const { found, code } = await examine();
+    expect(found['master']).to.equal(`failed: ${api.url}, ${detail.slice(0, -1)}, version 2.1.0`);
+    expect(code).to.equal(1);
+  });
+
   it('says what the token opens', async () => {
     const open = (...tokens: (string | undefined)[]) => {
       api.intercept = ({ path: route, headers }, usual) => {
