@@ -18,6 +18,7 @@ import { ApiCaller, type Call, type CallOptions, signalOf } from './api-call.ts'
 import { exactJson, remember } from './exact-json.ts';
 import { type ExecutorCalls, executorCalls } from './executors.ts';
 import { type NamespaceCalls, namespaceCalls } from './namespaces.ts';
+import { eachOf } from './pages.ts';
 import type { SodaError } from './soda-error.ts';
 import { SubmitQueue } from './submit-queue.ts';
 import { type TypeCalls, typeCalls } from './types.ts';
@@ -128,7 +129,12 @@ export function createClient(options: ClientOptions): SodaClient {
       return call('GET', path, { field: 'attempt', signal });
     },
     page,
-    list: (query = {}, options = {}) => listAll(page, query, options),
+    list: (query = {}, options = {}) =>
+      eachOf(
+        (cursor) => page({ ...query, cursor }, options),
+        ({ tasks }) => tasks,
+        query.cursor,
+      ),
     async wait(taskId, options = {}) {
       signalOf(options, 'onProgress', 'onAway', 'onBack');
       return waitForTask(api, taskId, options);
@@ -178,18 +184,4 @@ function withTexts(list: TaskList): TaskList {
   const texts = jsonElements(exactJson(list, 'tasks'));
   for (const [place, task] of list.tasks.entries()) remember(task, texts[place] ?? '');
   return list;
-}
-
-async function* listAll(
-  page: SodaClient['page'],
-  query: ListQuery,
-  options: CallOptions,
-): AsyncIterableIterator<TaskSummary> {
-  let { cursor } = query;
-  for (;;) {
-    const { tasks, next_cursor } = await page({ ...query, cursor }, options);
-    yield* tasks;
-    if (next_cursor === null) return;
-    cursor = next_cursor;
-  }
 }

@@ -5,7 +5,8 @@ import {
   type NamespaceSettings,
   type NamespaceView,
 } from '@soda-scheduler/protocol';
-import { type ApiCaller, type CallOptions, signalOf } from './api-call.ts';
+import { type ApiCaller, type Call, type CallOptions, signalOf } from './api-call.ts';
+import { eachOf } from './pages.ts';
 
 export interface NamespaceCalls {
   /** All of them by name, read page by page while iterated. */
@@ -22,49 +23,28 @@ export interface NamespaceCalls {
 }
 
 export function namespaceCalls(api: ApiCaller): NamespaceCalls {
-  const field = 'name';
   const pathOf = (name: string) => `${API_BASE}/namespace/${encodeURIComponent(name)}`;
+  const call = async (method: Call['method'], name: string, more: Partial<Call>) =>
+    (await api.call({ method, path: pathOf(name), field: 'name', ...more })) as NamespaceView;
   return {
     namespaces: (options = {}) =>
-      listNamespaces(async (cursor) => {
-        const path = `${API_BASE}/namespaces`;
-        const call = { method: 'GET', path, field: 'namespaces', query: { cursor } } as const;
-        return (await api.call({ ...call, signal: signalOf(options) })) as NamespaceList;
-      }),
+      eachOf(
+        async (cursor) => {
+          const path = `${API_BASE}/namespaces`;
+          const question = { path, field: 'namespaces', query: { cursor } };
+          const signal = signalOf(options);
+          return (await api.call({ method: 'GET', ...question, signal })) as NamespaceList;
+        },
+        ({ namespaces }) => namespaces,
+      ),
     async namespace(name, options = {}) {
-      const signal = signalOf(options);
-      return (await api.call({
-        method: 'GET',
-        path: pathOf(name),
-        field,
-        signal,
-      })) as NamespaceView;
+      return call('GET', name, { signal: signalOf(options) });
     },
     async setNamespace(name, settings = {}, options = {}) {
-      const signal = signalOf(options);
-      const path = pathOf(name);
-      return (await api.call({
-        method: 'PUT',
-        path,
-        field,
-        body: settings,
-        signal,
-      })) as NamespaceView;
+      return call('PUT', name, { body: settings, signal: signalOf(options) });
     },
     async deleteNamespace(name, options = {}) {
-      await api.call({ method: 'DELETE', path: pathOf(name), field, signal: signalOf(options) });
+      await call('DELETE', name, { signal: signalOf(options) });
     },
   };
-}
-
-async function* listNamespaces(
-  page: (cursor: string | undefined) => Promise<NamespaceList>,
-): AsyncIterableIterator<NamespaceView> {
-  let cursor: string | undefined;
-  for (;;) {
-    const { namespaces, next_cursor } = await page(cursor);
-    yield* namespaces;
-    if (next_cursor === null) return;
-    cursor = next_cursor;
-  }
 }

@@ -7,6 +7,7 @@ import type {
   TypeView,
 } from '@soda-scheduler/protocol';
 import { type ApiCaller, type Call, type CallOptions, signalOf } from './api-call.ts';
+import { eachOf } from './pages.ts';
 
 export interface AtVersion {
   /** The version that it must have (`version` of a view; 0: not registered). Another one: 412, nothing is changed. */
@@ -49,18 +50,14 @@ export function typeCalls(api: ApiCaller): TypeCalls {
   return {
     types: {
       list: (options = {}) =>
-        listTypes(async (cursor) => {
-          const path = `${api.base}/types`;
-          const signal = signalOf(options);
-          const answer = await api.call({
-            method: 'GET',
-            path,
-            field: 'types',
-            query: { cursor },
-            signal,
-          });
-          return answer as TypeList;
-        }),
+        eachOf(
+          async (cursor) => {
+            const question = { path: `${api.base}/types`, field: 'types', query: { cursor } };
+            const signal = signalOf(options);
+            return (await api.call({ method: 'GET', ...question, signal })) as TypeList;
+          },
+          ({ types }) => types,
+        ),
       async get(type, options = {}) {
         return call('GET', pathOf(type), { signal: signalOf(options) });
       },
@@ -95,16 +92,4 @@ export function typeCalls(api: ApiCaller): TypeCalls {
 
 function matching({ version }: AtVersion): Record<string, string> {
   return version === undefined ? {} : { 'if-match': `"${version}"` };
-}
-
-async function* listTypes(
-  page: (cursor: string | undefined) => Promise<TypeList>,
-): AsyncIterableIterator<TypeView> {
-  let cursor: string | undefined;
-  for (;;) {
-    const { types, next_cursor } = await page(cursor);
-    yield* types;
-    if (next_cursor === null) return;
-    cursor = next_cursor;
-  }
 }

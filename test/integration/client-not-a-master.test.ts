@@ -4,6 +4,8 @@ import { expect } from 'chai';
 import { type Answer, FakeHttpApi } from '../helpers/fake-http-api.ts';
 
 const plain = { 'content-type': 'text/plain' };
+/** In place of lists. */
+const aWordForEach = { executors: 'a', namespaces: 'a', results: 'a', tasks: 'a', types: 'a' };
 
 describe('a client of what is no master', () => {
   const other = new FakeHttpApi();
@@ -32,6 +34,9 @@ describe('a client of what is no master', () => {
     namespaces: () => client.namespaces().next(),
     'set a namespace': () => client.setNamespace('n'),
     'delete a namespace': () => client.deleteNamespace('n'),
+    types: () => client.types.list().next(),
+    'put a type': () => client.types.put('t', {}),
+    'delete a type': () => client.types.delete('t'),
   };
   const answers: readonly (readonly [what: string, answer: Answer])[] = [
     ['HTTP 200 OK with a page for browsers', [200, '<!DOCTYPE html><html>', plain]],
@@ -42,6 +47,7 @@ describe('a client of what is no master', () => {
     ['HTTP 200 OK with other text', [200, 'OK', plain]],
     ['HTTP 200 OK with JSON that means something else', [200, { status: 'ok' }]],
     ['HTTP 200 OK with JSON that means something else', [200, []]],
+    ['HTTP 200 OK with JSON that means something else', [200, aWordForEach]],
     ['HTTP 200 OK with JSON that means something else', [200, null]],
     [
       'HTTP 301 Moved Permanently, which leads to https://example.org/login',
