@@ -3,9 +3,12 @@ import { type AbsenceOptions, createClient, type SodaClient } from '@soda-schedu
 import { DEFAULT_PORT } from '@soda-scheduler/protocol';
 import { Command, Option } from 'commander';
 import { ExitCode, Failure, Interrupted } from './exit-code.ts';
-import { Output, plain } from './output.ts';
+import { Output, plain, withoutStop } from './output.ts';
 
-/** A person waits: about three seconds for a master that does not answer. */
+/**
+ * A person waits: about three seconds for a master that is not there, and two minutes for one that
+ * stands still.
+ */
 const RETRY_COUNT = 3;
 /** Whoever waits so long for the next try wants to know why. */
 const LONG_WAIT_MS = 5_000;
@@ -67,13 +70,18 @@ export function connect(options: ConnectionOptions): {
 /** What a command says, beside its output, of a master that is away while it waits. */
 export function tellAbsence(say: (line: string) => void = sayAside): Required<AbsenceOptions> {
   return {
-    onAway: ({ message }) => say(`${message}; waiting until the master is back`),
+    onAway: ({ message }) => say(`${withoutStop(message)}; waiting until the master is back`),
     onBack: () => say('the master is back'),
   };
 }
 
-function tellWait({ message }: Error, waitMs: number): void {
-  if (waitMs >= LONG_WAIT_MS) sayAside(`${message} Asking again in ${waitMs / 1000} s.`);
+/** What a command says of a call that is repeated, where a try or the wait for the next one is long. */
+export function tellWait({ message, cause }: Error, waitMs: number, say = sayAside): void {
+  const { code } = (cause ?? {}) as NodeJS.ErrnoException;
+  const isSilent = code === 'ECONNABORTED' || code === 'ETIMEDOUT';
+  if (waitMs < LONG_WAIT_MS && !isSilent) return;
+  const when = waitMs > 0 ? ` in ${waitMs / 1000} s` : '';
+  say(`${withoutStop(message)}. Asking again${when}.`);
 }
 
 function sayAside(line: string): void {

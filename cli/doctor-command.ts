@@ -17,6 +17,7 @@ import {
 import type { Command } from 'commander';
 import { connect, type ConnectionOptions, givenNamespace, remoteCommand } from './connection.ts';
 import { Failure } from './exit-code.ts';
+import { withoutStop } from './output.ts';
 
 interface Finding {
   readonly check: string;
@@ -101,7 +102,7 @@ async function checkMaster(options: ConnectionOptions): Promise<Finding[]> {
   const metrics = await ask('/metrics')
     .then((answer) => (answer.ok ? answer.text() : ''))
     .catch(() => '');
-  const how = ready.ok ? status : String(detail).replace(/\.$/, '');
+  const how = ready.ok ? status : withoutStop(String(detail));
   const what = [base, how, version && `version ${version}`].filter(Boolean);
   const state = ready.ok ? 'ok' : 'failed';
   return [

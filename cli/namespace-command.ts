@@ -3,6 +3,7 @@ import type { NamespaceSettings, NamespaceView } from '@soda-scheduler/client';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { type ConnectionOptions, connect, masterwideCommand } from './connection.ts';
 import { ExitCode, Failure } from './exit-code.ts';
+import { pauseInWords } from './output.ts';
 import { instantOf } from './task/submission.ts';
 
 export function namespaceCommand(): Command {
@@ -37,7 +38,7 @@ function listCommand(): Command {
         one.max_waiting,
         one.max_running,
         one.retention,
-        pauseOf(one),
+        pauseInWords(one),
       ]);
     });
 }
@@ -50,7 +51,7 @@ function getCommand(): Command {
       const one = await client.namespace(of);
       output.fields(one, [
         ['namespace', one.name],
-        ['paused', pauseOf(one)],
+        ['paused', pauseInWords(one)],
         ['retention', one.retention],
         ['waiting', outOf(one.counts.waiting, one.max_waiting)],
         ['running', outOf(one.counts.running, one.max_running)],
@@ -119,13 +120,6 @@ function settingsOf(options: SetOptions): NamespaceSettings {
     ...(resume === true && { paused: null }),
     ...(pause !== undefined && { paused: { reason, until: instantOf(until) } }),
   };
-}
-
-/** When it is over, and why it is. */
-function pauseOf({ paused }: NamespaceView): string | null {
-  if (paused === null) return null;
-  const until = paused.until === null ? `since ${paused.at}` : `until ${paused.until}`;
-  return paused.reason === null ? until : `${until}: ${paused.reason}`;
 }
 
 function outOf(count: number, max: number | null): string {

@@ -4,7 +4,7 @@
  * steer the terminal.
  */
 import { styleText } from 'node:util';
-import { exactJson } from '@soda-scheduler/client';
+import { exactJson, type NamespaceView } from '@soda-scheduler/client';
 import { visibleJson } from '@soda-scheduler/protocol';
 import Table from 'cli-table3';
 import { ExitCode } from './exit-code.ts';
@@ -129,4 +129,16 @@ function textOf(cell: Cell): string {
 /** On one line and without control characters. */
 export function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ');
+}
+
+/** A sentence, for what is put behind it in one. */
+export function withoutStop(sentence: string): string {
+  return sentence.replace(/\.$/, '');
+}
+
+/** When it is over, and why it is. */
+export function pauseInWords({ paused }: Pick<NamespaceView, 'paused'>): string | null {
+  if (paused === null) return null;
+  const until = paused.until === null ? `since ${paused.at}` : `until ${paused.until}`;
+  return paused.reason === null ? until : `${until}: ${paused.reason}`;
 }

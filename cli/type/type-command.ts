@@ -3,7 +3,7 @@ import type { TypeDefinition, TypeView } from '@soda-scheduler/client';
 import { Argument, Command, Option } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
-import type { Output } from '../output.ts';
+import { type Output, pauseInWords } from '../output.ts';
 import { instantOf } from '../task/submission.ts';
 import { applyCommand, exportCommand, knownType } from './apply-command.ts';
 import {
@@ -54,7 +54,7 @@ function listCommand(): Command {
         one.executors,
         one.registered ? one.version : null,
         one.owner ?? null,
-        pauseOf(one),
+        pauseInWords(one),
         overridesInWords(one).join('; '),
       ]);
     });
@@ -79,7 +79,7 @@ function showType(output: Output, one: TypeView): void {
     ['waiting', one.counts.waiting],
     ['running', one.counts.running],
     ['executors', one.executors],
-    ['paused', pauseOf(one)],
+    ['paused', pauseInWords(one)],
     ...overridesInWords(one).map((line) => ['override', line] as const),
     ...changesBetween({}, defined).map(({ path, to }) => [path, JSON.stringify(to)] as const),
     ['params schema', params_schema === undefined ? null : JSON.stringify(params_schema)],
@@ -206,11 +206,4 @@ Examples:
         output.sayView(view, `${clear ? 'cleared' : 'override'}: ${type}`);
       },
     );
-}
-
-/** When it is over, and why it is. */
-function pauseOf({ paused }: TypeView): string | null {
-  if (paused === null) return null;
-  const until = paused.until === null ? `since ${paused.at}` : `until ${paused.until}`;
-  return paused.reason === null ? until : `${until}: ${paused.reason}`;
 }

@@ -5,6 +5,7 @@ import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { API_BASE } from '@soda-scheduler/protocol';
+import { tellWait } from '../../../cli/connection.ts';
 import { problem } from '../../helpers/fake-http-api.ts';
 import { commandSuite } from '../../helpers/soda-command.ts';
 
@@ -51,6 +52,35 @@ describe('soda and its way to the master', function () {
     const { code, err } = await run([...submitted, 'a']);
     expect(err).to.equal('soda: There are 2 tasks waiting, as many as may. Asking again in 5 s.\n');
     expect(code).to.equal(0);
+  });
+
+  it('puts what a master or a proxy says into whole sentences', async () => {
+    api.intercept = () => {
+      api.intercept = () => undefined;
+      return [503, '', { 'retry-after': '5' }];
+    };
+    expect((await run([...submitted, 'a'])).err).to.equal(
+      'soda: HTTP 503 Service Unavailable. Asking again in 5 s.\n',
+    );
+    let askedCount = 0;
+    api.intercept = ({ method }) => {
+      if (method !== 'GET') return undefined;
+      if (++askedCount <= 4) return problem(503, 'The master is recovering.');
+      api.finish('a', 'succeeded');
+      return undefined;
+    };
+    expect((await run(['task', 'watch', 'a'])).err).to.equal(
+      'soda: The master is recovering; waiting until the master is back\nsoda: the master is back\n',
+    );
+  });
+
+  it('says that it asks again after a try that has taken long', () => {
+    const said: string[] = [];
+    for (const code of ['ECONNREFUSED', 'ECONNABORTED']) {
+      const cause = Object.assign(new Error('no'), { code });
+      tellWait(new Error(`no answer: ${code}`, { cause }), 0, (line) => said.push(line));
+    }
+    expect(said).to.deep.equal(['no answer: ECONNABORTED. Asking again.']);
   });
 
   it('ends with Ctrl-C while the master is away', async () => {
