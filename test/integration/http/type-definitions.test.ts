@@ -1,6 +1,6 @@
 /** The routes about types: schemas of params, long definitions, and trials. */
 import { expect } from 'chai';
-import { errorsOf, masterSuite } from '../../helpers/whole-master.ts';
+import { errorsOf, masterSuite } from '../../helpers/system/in-process.ts';
 
 describe('definitions of types', () => {
   const { call, restart, submit, getType: get, putType: put } = masterSuite();

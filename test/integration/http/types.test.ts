@@ -1,6 +1,6 @@
 /** The routes about types, at a whole master: what is set, how it is refused, and what is seen. */
 import { expect } from 'chai';
-import { errorsOf, masterSuite } from '../../helpers/whole-master.ts';
+import { errorsOf, masterSuite } from '../../helpers/system/in-process.ts';
 
 describe('types', () => {
   const { call, restart, submit, getType: get, putType: put } = masterSuite();
