@@ -20,7 +20,7 @@ import { Mailbox } from './mailbox.ts';
 import { perform } from './perform.ts';
 import { read, stepLoaded } from './read.ts';
 import { type MasterStatus, Unavailable } from '../master-handle.ts';
-import { StandStill } from '../stand-still.ts';
+import { StandStill } from './stand-still.ts';
 import { StoreWatch, UNKNOWN } from '../store-watch.ts';
 import {
   type Clock,

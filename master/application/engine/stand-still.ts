@@ -3,7 +3,7 @@
  * A timer of the event loop says so, not the turns of the engine: a turn may wait for a slow commit
  * as long as it likes, and the loop goes on reading what executors say.
  */
-import type { Clock } from './ports.ts';
+import type { Clock } from '../ports.ts';
 
 const BEAT_MS = 250;
 /** A beat that comes so much late was not held up by ordinary work. */
