@@ -85,7 +85,7 @@ export function restore(options: {
       // Written by the commit that begins this term, so that it is spared, or moved, once.
       if (isTimed(task)) {
         output.changes.push(taskUpdated(task));
-        moveBack(task, backMs);
+        moveBack(task, backMs, now);
       }
       spare(task, absentMs, now);
       watch(state, task);
@@ -102,10 +102,13 @@ export function restore(options: {
   return { state, output };
 }
 
-/** The clock was set back: by the new time it began so much earlier, and has run for as long as it had. */
-function moveBack(task: Task, backMs: number): void {
-  if (task.startedAt !== null) task.startedAt -= backMs;
-  if (task.progressAt !== null) task.progressAt -= backMs;
+/**
+ * The clock was set back: by the new time it began so much earlier, and has run for as long as it had.
+ * Where another master has begun since, and told only the new time, it begins now: not in the future.
+ */
+function moveBack(task: Task, backMs: number, now: number): void {
+  if (task.startedAt !== null) task.startedAt = Math.min(task.startedAt - backMs, now);
+  if (task.progressAt !== null) task.progressAt = Math.min(task.progressAt - backMs, now);
 }
 
 function isTimed({ executionTimeoutMs, stallTimeoutMs }: Task): boolean {

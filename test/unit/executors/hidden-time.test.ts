@@ -93,6 +93,15 @@ describe('a clock that was set back', () => {
       expect(stops(scheduler.pass(1)), field).to.have.length(1);
     }
   });
+
+  it('gives it one whole time more at most where a master was killed as it began with that clock', () => {
+    for (const field of ['stallTimeoutMs', 'executionTimeoutMs'] as const) {
+      const aliveAt = BEGIN + 20 * SECOND - HOUR;
+      const { scheduler } = after(-HOUR, { [field]: 30 * SECOND }, aliveAt);
+      expect(stops(scheduler.pass(30 * SECOND - 1)), field).to.deep.equal([]);
+      expect(stops(scheduler.pass(1)), field).to.have.length(1);
+    }
+  });
 });
 
 describe('a time in which the process stood still', () => {
