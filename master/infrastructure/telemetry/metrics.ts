@@ -70,9 +70,9 @@ export function createMetrics(version: string): Metrics {
       meters.httpSeconds.observe({ route }, seconds);
     },
     render: async () => {
-      // Each costs a look at every lane: one for all gauges of a scrape.
-      backlogs.clear();
-      return { contentType: registry.contentType, text: await registry.metrics() };
+      // Each costs a look at every lane: one for all gauges of a scrape, and none is kept after it.
+      const text = await registry.metrics().finally(() => backlogs.clear());
+      return { contentType: registry.contentType, text };
     },
     watch: (scraped, bounded) => {
       const gauge = gaugesIn(registry);
