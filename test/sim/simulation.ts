@@ -68,8 +68,7 @@ class Run {
     this.#network = network;
     const dial = (from: Process) => this.#dial(from);
     const { longRunChance, flipsReadiness } = settings;
-    this.#fleet = new Fleet({
-      world,
+    this.#fleet = new Fleet(world, {
       ledger,
       faults,
       network,

@@ -1,42 +1,21 @@
 /** The executors of a run: begun, replaced when they end, and disturbed. */
-import type { ExecutorKind, SessionSabotage } from './executor-kind.ts';
+import type { ExecutorKind, ExecutorOptions } from './executor-kind.ts';
 import { SimExecutor } from './executor.ts';
-import type { Faults } from '../faults.ts';
-import type { Ledger } from '../ledger.ts';
-import type { Network, Socket } from '../network.ts';
 import { Process, type World } from '../world.ts';
+
+/** What all executors of a run have in common. */
+type Common = Omit<ExecutorOptions, 'process' | 'kind' | 'incarnation' | 'onEnd'>;
 
 export class Fleet {
   readonly #world: World;
-  readonly #ledger: Ledger;
-  readonly #faults: Faults;
-  readonly #network: Network;
-  readonly #longRunChance: number;
-  readonly #flipsReadiness: boolean;
-  readonly #dial: (from: Process) => Socket | null;
-  readonly #sabotage: SessionSabotage | undefined;
+  readonly #common: Common;
   readonly #executors = new Set<SimExecutor>();
   #lastId = 0;
   #lastIncarnation = 0;
 
-  constructor(options: {
-    world: World;
-    ledger: Ledger;
-    faults: Faults;
-    network: Network;
-    longRunChance: number;
-    flipsReadiness: boolean;
-    dial: (from: Process) => Socket | null;
-    sabotage: SessionSabotage | undefined;
-  }) {
-    this.#world = options.world;
-    this.#ledger = options.ledger;
-    this.#faults = options.faults;
-    this.#network = options.network;
-    this.#longRunChance = options.longRunChance;
-    this.#flipsReadiness = options.flipsReadiness;
-    this.#dial = options.dial;
-    this.#sabotage = options.sabotage;
+  constructor(world: World, common: Common) {
+    this.#world = world;
+    this.#common = common;
   }
 
   get ids(): readonly string[] {
@@ -60,13 +39,13 @@ export class Fleet {
       isOld: random.chance(0.3),
     });
     for (let i = 1; i < count; i++) {
-      const isRogue = this.#faults.has('handlers') && random.chance(0.25);
+      const isRogue = this.#common.faults.has('handlers') && random.chance(0.25);
       this.#begin({
         id: this.#newId(),
         types: random.pick([['a'], ['b'], ['a', 'b']]),
         labels: random.chance(0.4) ? ['gpu'] : [],
         reserve: random.chance(0.2) ? ['gold'] : [],
-        givesBack: this.#faults.has('handlers') && random.chance(0.1),
+        givesBack: this.#common.faults.has('handlers') && random.chance(0.1),
         isRogue,
         isRestless: isRogue && random.chance(0.5),
         isMute: isRogue && random.chance(0.3),
@@ -110,20 +89,14 @@ export class Fleet {
     const incarnation = `i${++this.#lastIncarnation}`;
     const process = new Process(this.#world, `${kind.id}-${incarnation}`);
     const executor: SimExecutor = new SimExecutor({
+      ...this.#common,
       process,
       kind,
       incarnation,
-      ledger: this.#ledger,
-      faults: this.#faults,
-      network: this.#network,
-      longRunChance: this.#longRunChance,
-      flipsReadiness: this.#flipsReadiness,
-      dial: this.#dial,
-      sabotage: this.#sabotage,
       onEnd: () => this.#ended(executor),
     });
     this.#executors.add(executor);
-    this.#ledger.executorBegan(kind);
+    this.#common.ledger.executorBegan(kind);
     executor.start();
   }
 
@@ -131,7 +104,7 @@ export class Fleet {
     this.#executors.delete(executor);
     const { random } = this.#world;
     const id = random.chance(0.7) ? executor.kind.id : this.#newId();
-    const isRogue = executor.kind.isRogue && this.#faults.isStorm;
+    const isRogue = executor.kind.isRogue && this.#common.faults.isStorm;
     const { isRestless = false, isMute = false } = executor.kind;
     const kind = {
       ...executor.kind,
