@@ -150,6 +150,8 @@ export class ApiCaller {
   }
 
   async tryOnce({ method, path, field, query, headers, body, signal }: Call): Promise<unknown> {
+    // Whatever sends it takes these out: another thing would be meant then.
+    if (/\/\.{1,2}(\/|$)/.test(path)) throw new TypeError(`no name may be . or ..: ${path}`);
     let answer: AxiosResponse<string>;
     try {
       this.#axios ??= connection(this.#defaults);

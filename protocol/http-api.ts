@@ -5,7 +5,13 @@
  */
 import { z } from 'zod';
 import { countInQuery, instant, label, needs, text } from './fields.ts';
-import { HTTP_LIMITS, NEW_TASK_ID_PATTERN, TASK_TYPE_PATTERN } from './limits.ts';
+import {
+  HTTP_LIMITS,
+  NEW_TASK_ID_PATTERN,
+  NEW_TASK_TYPE_PATTERN,
+  TASK_TYPE_EXPECTED,
+  TASK_TYPE_PATTERN,
+} from './limits.ts';
 import { notificationStates, taskStates, YEAR_SECONDS } from './words.ts';
 
 const TAKEN_IDS = 'not . or .. and not submit or submit-batch, which are paths of their own';
@@ -58,7 +64,7 @@ const taskFields = {
     .regex(NEW_TASK_ID_PATTERN, `expected 1 to 64 characters of A-Z a-z 0-9 _ . : -, ${TAKEN_IDS}`)
     .optional()
     .describe(`Unique among live and retained tasks, ${TAKEN_IDS}. Default: a UUIDv7.`),
-  type: z.string().regex(TASK_TYPE_PATTERN, 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : -'),
+  type: z.string().regex(NEW_TASK_TYPE_PATTERN, TASK_TYPE_EXPECTED),
   params: z
     .unknown()
     .optional()

@@ -41,7 +41,11 @@ export const SESSION_LIMITS = {
 
 /** A label or a required label: what a kind is made of, so its alphabet leaves `|` and `,` free. */
 export const LABEL_PATTERN = /^[A-Za-z0-9_.:=/-]{1,64}$/;
+/** Of what is stored, and of executors that run it: 2.0.0 took `.` and `..` too. */
 export const TASK_TYPE_PATTERN = /^[A-Za-z0-9_.:-]{1,64}$/;
+/** Of a task that is submitted, and of a type that something is set for: it is a part of a path, as an id is. */
+export const NEW_TASK_TYPE_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.:-]{1,64}$/;
+export const TASK_TYPE_EXPECTED = 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : -, not . or ..';
 /** An id is a part of a path, from which every client takes `.` and `..` out. */
 export const TASK_ID_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.:-]{1,64}$/;
 /** Of a task that is submitted: of one named as a part of a route, that route would take the path. */

@@ -5,7 +5,12 @@
 import { z } from 'zod';
 import { countInQuery, instant, label, needs, text } from './fields.ts';
 import { pauseView, taskInfo } from './http-api.ts';
-import { HTTP_LIMITS, TASK_TYPE_PATTERN } from './limits.ts';
+import {
+  HTTP_LIMITS,
+  NEW_TASK_TYPE_PATTERN,
+  TASK_TYPE_EXPECTED,
+  TASK_TYPE_PATTERN,
+} from './limits.ts';
 import { YEAR_SECONDS } from './words.ts';
 
 const count = z.int().min(0).max(1_000_000_000);
@@ -108,9 +113,7 @@ const definitionFields = {
   pull: pull.optional(),
 };
 
-const type = z
-  .string()
-  .regex(TASK_TYPE_PATTERN, 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : -');
+const type = z.string().regex(NEW_TASK_TYPE_PATTERN, TASK_TYPE_EXPECTED);
 
 /** The words of Asyncflow's table of types, for what is meant by them here. */
 const sourceFields = {
@@ -168,7 +171,7 @@ export const typeView = z.object({
 
 export const typeListQuery = z.strictObject({
   limit: countInQuery(HTTP_LIMITS.listCountMax).default(50),
-  cursor: type.optional().describe('`next_cursor` of a page.'),
+  cursor: z.string().regex(TASK_TYPE_PATTERN).optional().describe('`next_cursor` of a page.'),
 });
 
 export const typeList = z.object({

@@ -17,11 +17,13 @@ export interface SubmitOptions {
   readonly runAt?: string;
   readonly deadline?: string;
   readonly maxAttempts?: number;
-  readonly retryInterval?: number;
+  readonly retryInterval?: number | number[];
+  readonly assignTimeout?: number;
   readonly executionTimeout?: number;
   readonly stallTimeout?: number;
   readonly startTimeout?: number;
   readonly startTimeoutAction?: 'fail' | 'alert';
+  readonly diskBytes?: number;
   readonly notifyUrl?: string;
 }
 
@@ -43,10 +45,12 @@ export function submissionOf(
       run_at: instantOf(options.runAt),
       deadline: instantOf(options.deadline),
       retry: maxAttempts === undefined && retryInterval === undefined ? undefined : retry,
+      assign_timeout: options.assignTimeout,
       execution_timeout: options.executionTimeout,
       stall_timeout: options.stallTimeout,
       start_timeout: options.startTimeout,
       start_timeout_action: options.startTimeoutAction,
+      needs: options.diskBytes === undefined ? undefined : { disk_bytes: options.diskBytes },
       notify_url: options.notifyUrl,
     },
     user: { group, project, env, user },

@@ -50,6 +50,7 @@ function submitCommand(): Command {
     .option('--run-at <time>', `not before this time, ${INSTANT}`)
     .option('--deadline <time>', `the end of the task over all its attempts, ${INSTANT}`);
   return limitOptions(command)
+    .option('--disk-bytes <bytes>', 'free disk that its executor must have', number)
     .option('--notify-url <url>', 'where a callback goes when the task has ended')
     .option('--wait', 'follow the task until it has ended')
     .addHelpText(
@@ -81,7 +82,12 @@ function limitOptions(command: Command): Command {
     .option('--max-attempts <count>', 'tries in all; 0: until success (default: 10)', number)
     .option(
       '--retry-interval <seconds>',
-      'longest wait between attempts; below 0: each as long (default: 600)',
+      'longest wait between attempts; below 0: each as long; 1,5,30: one by one (default: 600)',
+      numbers,
+    )
+    .option(
+      '--assign-timeout <seconds>',
+      'longest time for an executor to say whether it takes it (default: 5)',
       number,
     )
     .option(
@@ -105,6 +111,11 @@ function limitOptions(command: Command): Command {
         'what happens after that time: it fails, or the master only says so (default: fail)',
       ).choices(['fail', 'alert']),
     );
+}
+
+/** One, or a list. */
+function numbers(text: string): number | number[] {
+  return text.includes(',') ? text.split(',').map(number) : number(text);
 }
 
 function changeCommand(): Command {

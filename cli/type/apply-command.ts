@@ -14,8 +14,10 @@ import {
   changeInWords,
   changesBetween,
   definitionOf,
+  type NamedDefinition,
   overridesInWords,
   readDefinitions,
+  throwIfAny,
 } from './definition.ts';
 
 export function applyCommand(): Command {
@@ -36,14 +38,13 @@ Examples:
     .action(async (options: ConnectionOptions & { file: string; dryRun?: true }) => {
       const definitions = await readDefinitions(options.file);
       const { client, output } = connect(options);
-      const plans: Plan[] = [];
-      for (const { type, ...definition } of definitions) {
-        plans.push(await planOf(client, type, definition));
-      }
+      const plans = await plansOf(client, definitions);
       for (const plan of plans) {
         if (!options.dryRun && plan.changes !== null) {
           const { definition, version } = plan;
-          await naming(plan.type, client.types.put(plan.type, definition, { version }));
+          await client.types.put(plan.type, definition, { version }).catch((error: unknown) => {
+            throw named(plan.type, error);
+          });
         }
         sayPlan(output, plan, options.dryRun === true);
       }
@@ -80,10 +81,32 @@ interface Plan {
   readonly view: TypeView;
 }
 
+/** Of all of them. @throws {Failure} naming all that is wrong with any. */
+async function plansOf(
+  client: SodaClient,
+  definitions: readonly NamedDefinition[],
+): Promise<readonly Plan[]> {
+  const plans: Plan[] = [];
+  const faults: string[] = [];
+  for (const { type, ...definition } of definitions) {
+    try {
+      plans.push(await planOf(client, type, definition));
+    } catch (error) {
+      if (!(error instanceof SodaError) || error.code !== 400) throw named(type, error);
+      const { errors = [{ field: '', message: error.message }] } = error.problem ?? {};
+      for (const { field, message } of errors) {
+        faults.push([type, field, message].filter((part) => part !== '').join(': '));
+      }
+    }
+  }
+  throwIfAny(faults, 'nothing is applied');
+  return plans;
+}
+
 /** What the master would make of it. Changes nothing. */
 async function planOf(client: SodaClient, type: string, definition: TypeDefinition): Promise<Plan> {
   const before = await knownType(client, type);
-  const view = await naming(type, client.types.put(type, definition, { dryRun: true }));
+  const view = await client.types.put(type, definition, { dryRun: true });
   const changes = changesBetween(before === null ? {} : definitionOf(before), definitionOf(view));
   const isNew = before?.registered !== true;
   const version = before?.version ?? 0;
@@ -108,13 +131,9 @@ export async function knownType(client: SodaClient, type: string): Promise<TypeV
 }
 
 /** Of several types, whose failure it is. */
-async function naming<T>(type: string, work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    if (!(error instanceof SodaError)) throw error;
-    throw new Failure(`${type}: ${error.message}`, exitCodeOf(error));
-  }
+function named(type: string, error: unknown): unknown {
+  if (!(error instanceof SodaError)) return error;
+  return new Failure(`${type}: ${error.message}`, exitCodeOf(error));
 }
 
 function sayPlan(output: Output, { type, isNew, changes, view }: Plan, isDry: boolean): void {

@@ -34,20 +34,33 @@ export async function readDefinitions(source: string): Promise<NamedDefinition[]
   const { parseAllDocuments } = await import('yaml');
   const documents = parseAllDocuments(written);
   const found: unknown[] = [];
+  const faults: string[] = [];
   for (const document of 'empty' in documents ? [] : documents) {
+    // What follows from the first is no fault of its own.
     const [error] = document.errors;
-    if (error !== undefined) throw fail(error.message);
+    if (error !== undefined) {
+      faults.push(error.message);
+      continue;
+    }
     const value: unknown = document.toJS();
     if (value !== null) found.push(...(Array.isArray(value) ? value : [value]));
   }
-  if (found.length === 0) throw fail('there is no definition in it');
+  if (found.length + faults.length === 0) throw fail('there is no definition in it');
   const names = new Set<string>();
-  return found.map((value, index) => {
+  for (const [index, value] of found.entries()) {
     const { type } = (typeof value === 'object' && value !== null ? value : {}) as Fields;
-    if (typeof type !== 'string') throw fail(`definition ${index + 1} has no \`type\``);
-    if (names.size === names.add(type).size) throw fail(`${type} is defined twice`);
-    return value as NamedDefinition;
-  });
+    if (typeof type !== 'string') faults.push(`definition ${index + 1} has no \`type\``);
+    else if (names.size === names.add(type).size) faults.push(`${type} is defined twice`);
+  }
+  throwIfAny(faults, source);
+  return found as NamedDefinition[];
+}
+
+/** All that is wrong, at once: a line for each. @throws {Failure} */
+export function throwIfAny(faults: readonly string[], about: string): void {
+  if (faults.length === 0) return;
+  const lines = faults.length === 1 ? ` ${faults[0]}` : `\n  ${faults.join('\n  ')}`;
+  throw new Failure(`${about}:${lines}`, ExitCode.usage);
 }
 
 /** Sets `limits.max_running=5` and the like in place; what has no value is taken away. @throws {Failure} */

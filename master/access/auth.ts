@@ -21,9 +21,9 @@ export interface Tokens {
 }
 
 export interface Authorizer {
-  /** Null: go ahead. */
-  authorize(req: IncomingMessage, role: Role): Problem | null;
-  /** For the WebSocket upgrade of an executor, before it is answered. */
+  /** As whom it may go ahead; where there are no tokens everybody is the admin. */
+  authorize(req: IncomingMessage, role: Role): Problem | Role;
+  /** For the WebSocket upgrade of an executor, before it is answered. Null: go ahead. */
   authorizeExecutor(req: IncomingMessage): Problem | null;
 }
 
@@ -41,20 +41,26 @@ export function createAuthorizer(tokens: Tokens): Authorizer {
   add('executor', tokens.executorToken);
   add('admin', tokens.adminToken);
 
-  function authorize(req: IncomingMessage, role: Role): Problem | null {
-    if (role === 'public') return null;
-    if (holders.length === 0) return refuseWebPage(req);
+  function authorize(req: IncomingMessage, role: Role): Problem | Role {
+    if (role === 'public') return role;
+    if (holders.length === 0) return refuseWebPage(req) ?? 'admin';
     const held = roleOf(req.headers.authorization, holders);
     if (held === null) {
       const message = `${whyUnknown(req.headers.authorization)} A valid bearer token is required.`;
       return new Problem('noToken', message);
     }
-    if (held === role || held === 'admin') return null;
+    if (held === role || held === 'admin') return held;
     const wanted = role === 'admin' ? 'the admin token' : `the ${role} token, or the admin token`;
     return new Problem('forbidden', `The ${held} token does not open this: it takes ${wanted}.`);
   }
 
-  return { authorize, authorizeExecutor: (req) => authorize(req, 'executor') };
+  return {
+    authorize,
+    authorizeExecutor(req) {
+      const refusal = authorize(req, 'executor');
+      return refusal instanceof Problem ? refusal : null;
+    },
+  };
 }
 
 /** Digests have one length and an unforeseeable prefix, so that the comparison tells nothing. */

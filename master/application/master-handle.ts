@@ -74,10 +74,10 @@ export interface MasterHandle {
   changeType(change: TypeChange): Promise<CommandOutcome>;
   /** What is set for it now; null: nothing. @throws {Unavailable} nothing is known yet. */
   typeOf(name: string): TaskType | null;
-  /** Null: nobody knows of it. @throws {Unavailable} nothing is known yet. */
-  seenType(name: string): SeenType | null;
-  /** Up to `count` of them by name, after that one. @throws {Unavailable} nothing is known yet. */
-  typesAfter(name: string, count: number): readonly SeenType[];
+  /** As the rows have it. Null: nobody knows of it. @throws {Unavailable} */
+  seenType(name: string): Promise<SeenType | null>;
+  /** Up to `count` of them by name, after that one, as the rows have them. @throws {Unavailable} */
+  typesAfter(name: string, count: number): Promise<readonly SeenType[]>;
   /** Sets what counts in place of its own labels; null: they count again. @throws {Unavailable} */
   relabelExecutor(executorId: string, override: Partial<Override>): Promise<CommandOutcome>;
 

@@ -157,12 +157,16 @@ export class Master implements MasterHandle {
     return this.#known().types.get(name) ?? null;
   }
 
-  seenType(name: string): SeenType | null {
-    return seenType(this.#known(), name);
+  seenType(name: string): Promise<SeenType | null> {
+    return this.#look((state) => seenType(state, name));
   }
 
-  typesAfter(name: string, count: number): readonly SeenType[] {
-    return typesAfter(this.#known(), name, count);
+  typesAfter(name: string, count: number): Promise<readonly SeenType[]> {
+    return this.#look((state) => typesAfter(state, name, count));
+  }
+
+  #look<T>(at: (state: State) => T): Promise<T> {
+    return this.#engine.storeWatch.whileItAnswers(this.#engine.look(at));
   }
 
   /** @throws {Unavailable} nothing is. */

@@ -41,10 +41,12 @@ export const KINDS_MAX = 10_000;
 export const LANES_MAX = 20_000;
 
 /**
- * Types of a namespace with settings, and characters of all their definitions; beyond it no other is
- * registered, and none becomes longer.
+ * Types of a namespace that are registered, and characters of all their definitions; beyond it no other is
+ * registered, and none becomes longer. Others of which operators have decided something have places of their
+ * own, as many as there may be lanes: so each type of which a task waits can be paused.
  */
 export const TYPES_MAX = 10_000;
+export const UNREGISTERED_TYPES_MAX = 20_000;
 export const TYPES_LENGTH_MAX = 32 * MiB;
 
 /** Characters of the definitions on one page of types: they are read in about 10 ms. */

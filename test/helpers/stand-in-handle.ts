@@ -24,8 +24,10 @@ import type { Executor, ExecutorRecord, Override } from '../../master/domain/mod
 import type { TaskType } from '../../master/domain/model/task-type.ts';
 import { NO_SETTINGS, type Settings } from '../../master/domain/state/state.ts';
 import type { Task } from '../../master/domain/model/task.ts';
+import type { SeenType } from '../../master/domain/views/types.ts';
 import { NOW, sampleTask } from './task.ts';
 
+const UNSEEN = { waitingCount: 0, runningCount: 0, executorCount: 0 };
 const defaults = { paused: null, retention: 'normal', maxWaiting: null, maxRunning: null } as const;
 
 export class StandInHandle implements MasterHandle {
@@ -105,11 +107,12 @@ export class StandInHandle implements MasterHandle {
   typeOf(name: string): TaskType | null {
     return this.types.get(name) ?? null;
   }
-  seenType(): null {
-    return null;
+  async seenType(name: string): Promise<SeenType | null> {
+    const taskType = this.types.get(name);
+    return taskType === undefined ? null : { taskType, ...UNSEEN };
   }
-  typesAfter(): [] {
-    return [];
+  async typesAfter(): Promise<readonly SeenType[]> {
+    return [...this.types.values()].map((taskType) => ({ taskType, ...UNSEEN }));
   }
   relabelExecutor(executorId: string, override: Partial<Override>) {
     return this.#command('relabel', executorId, JSON.stringify(override));

@@ -1,5 +1,6 @@
 /** Where things are on a master, and what people copy of it. */
 import { expect } from 'chai';
+import { createClient } from '@soda-scheduler/client';
 import {
   apiBaseOf,
   executorPathOf,
@@ -9,6 +10,21 @@ import {
 } from '@soda-scheduler/protocol';
 
 describe('paths', () => {
+  it('have no name in them that would be taken out on the way', async () => {
+    const client = createClient({ url: 'http://127.0.0.1:1' });
+    for (const call of [
+      client.types.override('.', null),
+      client.types.put('..', {}),
+      client.drainExecutor('.'),
+      client.cancel('..'),
+      client.deleteNamespace('..'),
+    ]) {
+      const error = await call.catch((reason: unknown) => reason);
+      expect(error).to.be.instanceOf(TypeError);
+      expect((error as Error).message).to.match(/^no name may be \. or \.\.: /);
+    }
+  });
+
   it('of the default namespace are those of 2.0.0', () => {
     expect(apiBaseOf('default')).to.equal('/scheduler/v2');
     expect(executorPathOf('default')).to.equal('/scheduler/v2/executor');

@@ -19,14 +19,37 @@ export function validate<S extends z.ZodType>(
   body: Buffer | undefined,
   first?: (value: unknown) => void,
 ): z.output<S> {
-  if (body === undefined) return checkShape(schema, {});
+  const value = valueOf(body);
+  first?.(value);
+  return checkShape(schema, value);
+}
+
+/** What a body says, of whatever shape; one that is left out counts as `{}`. @throws {Problem} 400: it is no JSON. */
+export function valueOf(body: Buffer | undefined): unknown {
+  if (body === undefined) return {};
   try {
-    const { value } = readJson(body, { start: 0, end: body.length }, false);
-    first?.(value);
-    return checkShape(schema, value);
+    return readJson(body, { start: 0, end: body.length }, false).value;
   } catch (error) {
     throw error instanceof BrokenJson ? runAtOnce(problemOfBroken(body, error.at)) : error;
   }
+}
+
+/** The fields in which nothing is wrong, and what is wrong with the others: so that all of it can be told at once. */
+export function soundFields<S extends z.ZodObject>(
+  schema: S,
+  value: unknown,
+): { readonly fields: Partial<z.output<S>>; readonly errors: readonly FieldError[] } {
+  const result = schema.safeParse(value, { error: inWords });
+  if (result.success) return { fields: result.data, errors: [] };
+  const { issues } = result.error;
+  const wrong = new Set(
+    issues.flatMap((issue) =>
+      issue.path.length === 0 && issue.code === 'unrecognized_keys' ? issue.keys : issue.path[0],
+    ),
+  );
+  const sound = Object.entries(value ?? {}).filter(([name]) => !wrong.has(name));
+  const { data = {} } = schema.partial().safeParse(Object.fromEntries(sound));
+  return { fields: data as Partial<z.output<S>>, errors: errorsOf(issues) };
 }
 
 interface ReadJson {
@@ -79,8 +102,12 @@ export function* problemOfBroken(bytes: Buffer, at: number): Generator<void, Pro
 export function checkShape<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const result = schema.safeParse(value, { error: inWords });
   if (result.success) return result.data;
-  const issues = result.error.issues.slice(0, FIELD_ERRORS_MAX);
-  throw invalidFields(issues.flatMap(fieldErrorsOf).slice(0, FIELD_ERRORS_MAX));
+  throw invalidFields(errorsOf(result.error.issues));
+}
+
+function errorsOf(issues: readonly z.core.$ZodIssue[]): readonly FieldError[] {
+  const first = issues.slice(0, FIELD_ERRORS_MAX);
+  return first.flatMap(fieldErrorsOf).slice(0, FIELD_ERRORS_MAX);
 }
 
 function fieldErrorsOf(issue: z.core.$ZodIssue): FieldError[] {

@@ -2,7 +2,13 @@
  * The JSON schema of the params of a type (2020-12), compiled. It is made of what `schema-work.ts` allows only:
  * nothing is fetched, nothing has no end, and a check takes no longer than was known before it began.
  */
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import {
+  _,
+  Ajv2020,
+  type ErrorObject,
+  type FuncKeywordDefinition,
+  type ValidateFunction,
+} from 'ajv/dist/2020.js';
 import { type FieldError, invalidFields } from '../http/problem.ts';
 import { fieldName } from './fields.ts';
 import { costOf, type SchemaCost, workOf } from './schema-work.ts';
@@ -56,9 +62,33 @@ export class ParamsSchema {
   }
 }
 
+/** As people reckon: 0.3 is a multiple of 0.1, though neither is a fraction that a computer has. */
+const multipleOf: FuncKeywordDefinition = {
+  keyword: 'multipleOf',
+  type: 'number',
+  schemaType: 'number',
+  compile: (step: number) => (value: number) => isMultiple(value, step),
+  error: {
+    message: ({ schema }) => `must be multiple of ${schema}`,
+    params: ({ schema }) => _`{multipleOf: ${schema}}`,
+  },
+};
+
+/** The rest of a division is exact. Fractions were rounded before, so that their quotient may be off by as much. */
+function isMultiple(value: number, step: number): boolean {
+  if (value % step === 0) return true;
+  const quotient = value / step;
+  if (Number.isInteger(step) || quotient === 0) return false;
+  const off = Math.abs(quotient - Math.round(quotient));
+  // Beyond what a number can tell apart (no number at all, even) anything is one.
+  return !(off > 4 * Number.EPSILON * Math.abs(quotient));
+}
+
 function compile(schema: object | boolean, allErrors: boolean): ValidateFunction {
   try {
-    return new Ajv2020({ ...options, allErrors }).compile(schema);
+    const ajv = new Ajv2020({ ...options, allErrors });
+    ajv.removeKeyword('multipleOf').addKeyword(multipleOf);
+    return ajv.compile(schema);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw invalidFields([{ field: 'params_schema', message: message.slice(0, 512) }]);

@@ -13,6 +13,8 @@ import type { UnreadAnswers } from './pipeline.ts';
 import { bodyOf, jsonLine, Problem, problemOf } from './problem.ts';
 
 export interface ApiRequest {
+  /** As whom it was let in. */
+  readonly role: Role;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
   readonly headers: IncomingMessage['headers'];
@@ -103,12 +105,13 @@ async function reach(
   res: ServerResponse,
   { params, query }: Addressed,
 ): Promise<Reply> {
-  const refusal = authorizer.authorize(req, route.role);
-  if (refusal !== null) throw refusal;
+  const role = authorizer.authorize(req, route.role);
+  if (role instanceof Problem) throw role;
   checkAccept(req.headers.accept, route);
   const { body: expected } = route;
   const { headers } = req;
-  if (expected === undefined) return route.handle({ params, query, headers, body: undefined });
+  if (expected === undefined)
+    return route.handle({ role, params, query, headers, body: undefined });
   const hold = bodies.open(announcedBytes(req, expected.bytesMax));
   try {
     const body = await readBody(req, expected.bytesMax, hold, () => {
@@ -117,7 +120,7 @@ async function reach(
     if (body === undefined && expected.optional !== true) {
       throw new Problem('invalid', 'Expected a JSON body.');
     }
-    return await route.handle({ params, query, headers, body });
+    return await route.handle({ role, params, query, headers, body });
   } finally {
     hold.end();
   }

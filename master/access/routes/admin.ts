@@ -17,6 +17,7 @@ import type { Duties, DutyView } from '../../application/process/duties.ts';
 import type { NamespacesHandle } from '../../application/process/namespaces-handle.ts';
 import type { StoreTrouble } from '../../application/store-watch.ts';
 import type { CommandOutcome } from '../../domain/effects.ts';
+import type { Role } from '../auth.ts';
 import { answers } from '../http/answers.ts';
 import { invalidFields, Problem } from '../http/problem.ts';
 import { validate } from '../body/fields.ts';
@@ -88,17 +89,19 @@ export function governanceRoute(duties: Pick<Duties, 'views'>): Route {
     role: 'submit',
     summary: 'What the master does by itself, and how each of it went the last time.',
     replies: { done: governanceView },
-    handle: () => ({ body: { duties: duties.views().map(dutyView) } }),
+    handle: ({ role }) => ({
+      body: { duties: duties.views().map((duty) => dutyView(duty, role)) },
+    }),
   };
 }
 
-function dutyView({
-  name,
-  everyMs,
-  runCount,
-  last,
-  isOverdue,
-}: DutyView): GovernanceView['duties'][0] {
+/** For others than admins: the text of an error may have addresses and names in it. */
+const ERROR_HIDDEN = 'it failed: the log says why, and so does this with the admin token';
+
+function dutyView(
+  { name, everyMs, runCount, last, isOverdue }: DutyView,
+  role: Role,
+): GovernanceView['duties'][0] {
   return {
     name,
     interval: everyMs === null ? null : everyMs / 1000,
@@ -109,7 +112,7 @@ function dutyView({
       took: last.tookMs === null ? null : last.tookMs / 1000,
       found: last.foundCount,
       done: last.doneCount,
-      error: last.error,
+      error: role === 'admin' ? last.error : last.error && ERROR_HIDDEN,
     },
   };
 }

@@ -1,12 +1,13 @@
 /** From the body of a `PUT /type` to the text that is kept: the words of the source, and what no schema can say. */
 import { KIND_LENGTH_MAX, type TypeView } from '@soda-scheduler/protocol';
-import type { typeDefinition, typeOverrideRequest } from '@soda-scheduler/protocol/schemas';
+import { typeDefinition, type typeOverrideRequest } from '@soda-scheduler/protocol/schemas';
 import type { z } from 'zod';
+import type { MasterHandle } from '../../application/master-handle.ts';
 import { kindKeyOf } from '../../domain/model/task.ts';
-import type { Settings } from '../../domain/state/state.ts';
 import { canonicalJson } from '../body/canonical-json.ts';
 import { ParamsSchema } from '../body/params-schema.ts';
-import { type FieldError, invalidFields } from '../http/problem.ts';
+import { soundFields } from '../body/fields.ts';
+import { type FieldError, invalidFields, Problem } from '../http/problem.ts';
 import type { RefusalOf } from './submission.ts';
 
 /**
@@ -15,7 +16,7 @@ import type { RefusalOf } from './submission.ts';
  */
 const NOT_BUILT = ['limits.concurrency', 'uses', 'capacity', 'preemptible', 'hold'] as const;
 
-type Definition = z.output<typeof typeDefinition>;
+type Definition = Partial<z.output<typeof typeDefinition>>;
 type Override = z.output<typeof typeOverrideRequest>;
 /** In the words of the API alone: what of a view was defined. */
 export type Defined = Omit<
@@ -25,6 +26,11 @@ export type Defined = Omit<
 
 /** @throws {Problem} 400: a field that has no effect here yet is in the body. */
 export function refuseUnbuilt(body: unknown): void {
+  const errors = unbuiltErrors(body);
+  if (errors.length > 0) throw invalidFields(errors);
+}
+
+function unbuiltErrors(body: unknown): FieldError[] {
   const isThere = (path: string): boolean => {
     let value = body;
     for (const name of path.split('.')) {
@@ -33,32 +39,39 @@ export function refuseUnbuilt(body: unknown): void {
     }
     return true;
   };
-  const errors = NOT_BUILT.filter(isThere).map((field) => ({ field, message: 'not built yet' }));
-  if (errors.length > 0) throw invalidFields(errors);
+  return NOT_BUILT.filter(isThere).map((field) => ({ field, message: 'not built yet' }));
 }
 
-/** @param name In the path. @throws {Problem} 400 with the path of each field that is wrong. */
+/**
+ * @param name In the path. @param body Of whatever shape.
+ * @throws {Problem} 400 with the path of each field that is wrong, in whatever way.
+ */
 export function definitionText(
   name: string,
-  body: Definition,
-  settings: Settings,
+  body: unknown,
+  parent: Parent,
   refusalOf: RefusalOf,
 ): string {
-  const defined = inOurWords(name, body);
+  const unbuilt = unbuiltErrors(body);
+  const { fields, errors: misshapen } = soundFields(typeDefinition, body);
+  const { defined, errors: contrary } = inOurWords(name, fields);
   const errors = [
+    ...unbuilt,
+    ...misshapen.filter(({ field }) => !unbuilt.some((one) => one.field === field)),
+    ...contrary,
     ...defaultErrors(name, defined.defaults, refusalOf),
-    ...limitErrors(defined.limits, settings),
+    ...limitErrors(defined.limits, parent),
     ...weightErrors(defined),
     ...routeErrors(defined.route),
+    ...schemaErrors(defined.params_schema),
   ];
   if (errors.length > 0) throw invalidFields(errors);
-  if (defined.params_schema !== undefined) new ParamsSchema(defined.params_schema);
   return textOf(defined);
 }
 
 /** @throws {Problem} 400 */
-export function overrideText({ limits, route }: Override, settings: Settings): string {
-  const errors = [...limitErrors(limits, settings), ...routeErrors(route)];
+export function overrideText({ limits, route }: Override, parent: Parent): string {
+  const errors = [...limitErrors(limits, parent), ...routeErrors(route)];
   if (errors.length > 0) throw invalidFields(errors);
   return textOf({ limits, route });
 }
@@ -67,7 +80,10 @@ export function overrideText({ limits, route }: Override, settings: Settings): s
 const textOf = (value: object): string => canonicalJson(JSON.stringify(value));
 
 /** The names of Asyncflow mean these; who says a thing in both ways must say the same. */
-function inOurWords(name: string, body: Definition): Defined {
+function inOurWords(
+  name: string,
+  body: Definition,
+): { readonly defined: Defined; readonly errors: readonly FieldError[] } {
   const {
     type,
     max_retry_num,
@@ -110,11 +126,13 @@ function inOurWords(name: string, body: Definition): Defined {
   );
   const limit = one('schedule_limit', schedule_limit, 'pull.limit', pull.limit);
   const pause = one('schedule_interval', schedule_interval, 'pull.interval', pull.interval);
-  if (errors.length > 0) throw invalidFields(errors);
   return {
-    ...defined,
-    defaults: given({ ...defaults, retry: given({ max_attempts, interval }), execution_timeout }),
-    pull: given({ limit, interval: pause }),
+    defined: {
+      ...defined,
+      defaults: given({ ...defaults, retry: given({ max_attempts, interval }), execution_timeout }),
+      pull: given({ limit, interval: pause }),
+    },
+    errors,
   };
 }
 
@@ -142,22 +160,35 @@ function defaultErrors(
 }
 
 /** One above its parent's would never be reached, and is a mistake. */
-function limitErrors(limits: Defined['limits'], settings: Settings): FieldError[] {
+function limitErrors(limits: Defined['limits'], parent: Parent): FieldError[] {
   if (limits === undefined) return [];
+  const { namespace } = parent;
   const errors: FieldError[] = [];
-  const within = (field: string, value: number | null, parent: string, max: number | null) => {
+  const within = (
+    field: string,
+    value: number | null,
+    max: number | null,
+    above: string,
+    how = '',
+  ) => {
     if (value === null || max === null || value <= max) return;
-    errors.push({ field: `limits.${field}`, message: `above ${parent}, which is ${max}` });
+    const message = `${value} is above ${above}, which is ${max}: set ${max} or less, or raise that${how}`;
+    errors.push({ field: `limits.${field}`, message });
   };
+  const ofNamespace = (field: string, option: string, value: number | null, max: number | null) => {
+    const how = ` (soda namespace set ${namespace} --${option} ${value})`;
+    within(field, value, max, `${field} of namespace ${namespace}`, how);
+  };
+  const { maxRunning, maxWaiting } = parent.settings();
   const { max_running: running = null, max_waiting: waiting = null, windows = [] } = limits;
-  within('max_running', running, 'max_running of the namespace', settings.maxRunning);
-  within('max_waiting', waiting, 'max_waiting of the namespace', settings.maxWaiting);
+  ofNamespace('max_running', 'max-running', running, maxRunning);
+  ofNamespace('max_waiting', 'max-waiting', waiting, maxWaiting);
   const { max_running = null, max_waiting = null } = limits.per_group ?? {};
-  within('per_group.max_running', max_running, 'limits.max_running', running);
-  within('per_group.max_waiting', max_waiting, 'limits.max_waiting', waiting);
+  within('per_group.max_running', max_running, running, 'limits.max_running');
+  within('per_group.max_waiting', max_waiting, waiting, 'limits.max_waiting');
   for (const [index, window] of windows.entries()) {
     const field = `windows[${index}].max_running`;
-    within(field, window.max_running ?? null, 'limits.max_running', running);
+    within(field, window.max_running ?? null, running, 'limits.max_running');
     if (!isZone(window.zone)) {
       errors.push({
         field: `limits.windows[${index}].zone`,
@@ -166,6 +197,19 @@ function limitErrors(limits: Defined['limits'], settings: Settings): FieldError[
     }
   }
   return errors;
+}
+
+/** What its parent is, and what is set for that. */
+type Parent = Pick<MasterHandle, 'namespace' | 'settings'>;
+
+function schemaErrors(schema: Defined['params_schema']): readonly FieldError[] {
+  try {
+    if (schema !== undefined) new ParamsSchema(schema);
+    return [];
+  } catch (error) {
+    if (error instanceof Problem && error.errors !== undefined) return error.errors;
+    throw error;
+  }
 }
 
 function routeErrors(route: Defined['route']): FieldError[] {

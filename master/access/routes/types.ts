@@ -1,5 +1,11 @@
 /** What is set for types, and which there are. */
-import { API_BASE, HTTP_LIMITS, TASK_TYPE_PATTERN, type TypeView } from '@soda-scheduler/protocol';
+import {
+  API_BASE,
+  HTTP_LIMITS,
+  NEW_TASK_TYPE_PATTERN,
+  TASK_TYPE_EXPECTED,
+  type TypeView,
+} from '@soda-scheduler/protocol';
 import {
   typeCommandResponse,
   typeDefinition,
@@ -16,8 +22,9 @@ import { TYPES_PAGE_LENGTH_MAX } from '../../domain/bounds.ts';
 import type { TypeChange } from '../../domain/events.ts';
 import { unregistered } from '../../domain/model/task-type.ts';
 import type { SeenType } from '../../domain/views/types.ts';
+import type { Role } from '../auth.ts';
 import { answers } from '../http/answers.ts';
-import { checkShape, validate } from '../body/fields.ts';
+import { checkShape, validate, valueOf } from '../body/fields.ts';
 import { invalidFields, Problem } from '../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../http/route.ts';
 import { instantOf, type RefusalOf } from './submission.ts';
@@ -43,7 +50,7 @@ function definitionRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
       summary: 'The types by name, registered or only seen, with what waits and runs of each.',
       query: typeListQuery,
       replies: { done: typeList },
-      handle: ({ query }, master) => ({ body: pageOf(master, query) }),
+      handle: async (request, master) => ({ body: await pageOf(master, request) }),
     },
     {
       method: 'GET',
@@ -51,10 +58,10 @@ function definitionRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
       role: 'submit',
       summary: 'A type: what is set for it, and what waits and runs of it.',
       replies: { done: typeView },
-      handle: (request, master) => {
-        const seen = master.seenType(nameOf(request));
+      handle: async (request, master) => {
+        const seen = await master.seenType(nameOf(request));
         if (seen === null) throw new Problem('unknown', 'Nobody knows of such a type.');
-        return shown(seen);
+        return shown(seen, request.role);
       },
     },
     {
@@ -68,8 +75,7 @@ function definitionRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
       replies: { done: typeView, created: typeView },
       handle: (request, master) => {
         const name = nameOf(request);
-        const body = validate(typeDefinition, request.body, refuseUnbuilt);
-        const text = definitionText(name, body, master.settings(), refusalOf);
+        const text = definitionText(name, valueOf(request.body), master, refusalOf);
         const isTrial = checkShape(typePutQuery, request.query).dry_run === 'true';
         const expect = versionOf(request);
         return changed(master, { type: 'typeSet', name, text, expect, isTrial });
@@ -133,7 +139,7 @@ function overrideRoutes(): NamespaceRoute[] {
       replies: { done: typeView },
       handle: (request, master) => {
         const body = validate(typeOverrideRequest, request.body, refuseUnbuilt);
-        const text = overrideText(body, master.settings());
+        const text = overrideText(body, master);
         const { reason } = body;
         const layer = { text, by: null, reason, until: untilOf(body.until) };
         return changed(master, { type: 'typeOverridden', name: nameOf(request), layer });
@@ -155,9 +161,8 @@ const UNSEEN = { waitingCount: 0, runningCount: 0, executorCount: 0 };
 
 function nameOf({ params }: ApiRequest): string {
   const { type = '' } = params;
-  if (TASK_TYPE_PATTERN.test(type)) return type;
-  const message = 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : -';
-  throw invalidFields([{ field: 'type', message }]);
+  if (NEW_TASK_TYPE_PATTERN.test(type)) return type;
+  throw invalidFields([{ field: 'type', message: TASK_TYPE_EXPECTED }]);
 }
 
 /** That the header names; null: whatever there is. */
@@ -180,20 +185,20 @@ async function changed(master: MasterHandle, change: TypeChange): Promise<Reply>
   const outcome = await master.changeType(change);
   if (outcome.kind !== 'done') throw new Problem(outcome.kind, outcome.message);
   const { taskType = unregistered(change.name), isNew = false } = outcome;
-  const seen = master.seenType(change.name) ?? UNSEEN;
-  return { ...shown({ ...seen, taskType }), kind: isNew ? 'created' : 'done' };
+  const seen = (await master.seenType(change.name)) ?? UNSEEN;
+  return { ...shown({ ...seen, taskType }, 'admin'), kind: isNew ? 'created' : 'done' };
 }
 
-function shown(seen: SeenType): Reply {
-  return { body: viewOf(seen), headers: { ETag: `"${seen.taskType.version}"` } };
+function shown(seen: SeenType, role: Role): Reply {
+  return { body: viewOf(seen, role), headers: { ETag: `"${seen.taskType.version}"` } };
 }
 
-function pageOf(master: MasterHandle, query: ApiRequest['query']) {
+async function pageOf(master: MasterHandle, { query, role }: ApiRequest) {
   const { limit, cursor = '' } = checkShape(typeListQuery, query);
-  const found = master.typesAfter(cursor, limit + 1);
+  const found = await master.typesAfter(cursor, limit + 1);
   const page = found.slice(0, Math.min(limit, countWithin(found)));
   const next = found.length > page.length ? (page.at(-1)?.taskType.type ?? null) : null;
-  const types = page.map(viewOf).map(({ params_schema: _, ...view }) => view);
+  const types = page.map((seen) => viewOf(seen, role)).map(({ params_schema: _, ...view }) => view);
   return { types, next_cursor: next };
 }
 
@@ -206,14 +211,17 @@ function countWithin(found: readonly SeenType[]): number {
   return beyond < 0 ? found.length : beyond;
 }
 
-function viewOf({ taskType, waitingCount, runningCount, executorCount }: SeenType): TypeView {
+function viewOf(
+  { taskType, waitingCount, runningCount, executorCount }: SeenType,
+  role: Role,
+): TypeView {
   const { type, version, text, paused, override } = taskType;
   const by = (one: { readonly by: string | null }) => ({ by: one.by });
   return {
     type,
     registered: version > 0,
     version,
-    ...(JSON.parse(text) as Defined),
+    ...definedFor(role, text),
     paused: paused && { ...pauseView(paused), ...by(paused) },
     overrides:
       override === null
@@ -229,4 +237,13 @@ function viewOf({ taskType, waitingCount, runningCount, executorCount }: SeenTyp
     counts: { waiting: waitingCount, running: runningCount },
     executors: executorCount,
   };
+}
+
+/** A URL of callbacks may have a secret in it: who only submits has no use for it. */
+function definedFor(role: Role, text: string): Defined {
+  const defined = JSON.parse(text) as Defined;
+  const { defaults } = defined;
+  if (role === 'admin' || defaults?.notify_url === undefined) return defined;
+  const { notify_url: _, ...shown } = defaults;
+  return { ...defined, defaults: shown };
 }

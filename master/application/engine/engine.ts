@@ -9,6 +9,7 @@
  */
 import { createOutput, type Effect, type Output, type Reply } from '../../domain/effects.ts';
 import type { Event, RequestId } from '../../domain/events.ts';
+import { Waiters } from './waiters.ts';
 import { MAILBOX_COUNT_MAX, type Tally } from '../../domain/bounds.ts';
 import { restore, RowsDisagree } from '../../domain/state/restore.ts';
 import { step } from '../../domain/scheduler.ts';
@@ -58,20 +59,15 @@ export interface EngineOptions {
   readonly frames?: Tally;
 }
 
-interface Waiter {
-  readonly since: number;
-  readonly resolve: (reply: Reply) => void;
-  readonly reject: (error: Error) => void;
-}
-
 export class Engine {
   readonly #options: EngineOptions;
   #status: MasterStatus = 'starting';
   #state: State | null = null;
   readonly #mailbox: Mailbox;
   readonly #loads = new Loads();
-  #lastRequest: RequestId = 0;
-  readonly #waiters = new Map<RequestId, Waiter>();
+  readonly #waiters = new Waiters();
+  /** What was stepped is not written yet. */
+  #isAhead = false;
   #wake: (() => void) | null = null;
   /** Ends the wait for a store that does not answer. */
   #giveUp: (() => void) | null = null;
@@ -147,8 +143,8 @@ export class Engine {
 
   /** How long the oldest request waits for its answer. */
   get delayMs(): number {
-    const [oldest] = this.#waiters.values();
-    return oldest === undefined ? 0 : this.#options.clock.now() - oldest.since;
+    const now = this.#options.clock.now();
+    return now - (this.#waiters.oldestSince ?? now);
   }
 
   /** `frameBytes`: of the frame of an executor that this came as. */
@@ -165,11 +161,14 @@ export class Engine {
     if (this.#mailbox.size + this.#loads.size >= MAILBOX_COUNT_MAX) {
       return Promise.reject(new Unavailable('the master is busy: too many requests wait', 1));
     }
-    const request = ++this.#lastRequest;
-    return new Promise((resolve, reject) => {
-      this.#waiters.set(request, { since: this.#options.clock.now(), resolve, reject });
-      this.post(make(request));
-    });
+    const now = this.#options.clock.now();
+    return this.#waiters.ask(now, (request) => this.post(make(request)));
+  }
+
+  /** What `at` sees of the state, when all of it is committed. @throws {Unavailable} */
+  async look<T>(at: (state: State) => T): Promise<T> {
+    if (this.#state === null) throw new Unavailable(`the master is ${this.status}`, 2);
+    return at(this.#isAhead ? await this.#waiters.look() : this.#state);
   }
 
   /** Goes on by the wall clock, as a master would that begins now. */
@@ -256,6 +255,7 @@ export class Engine {
     if (output.changes.length > 0) {
       this.#askedAt = begun;
       const commit = fold(output.changes, state, now);
+      this.#isAhead = true;
       await this.#watch.ask(() => store.commit(commit));
       commitMs = clock.now() - begun;
     } else if (begun - this.#askedAt >= TERM_CHECK_MS) {
@@ -263,6 +263,8 @@ export class Engine {
       await this.#confirmTerm(state, begun);
     }
     for (const effect of output.effects) this.#perform(effect, state.term);
+    this.#isAhead = false;
+    this.#waiters.show(state);
     observer.turned(eventCount, commitMs);
     this.#loads.add(output.loads);
   }
@@ -294,9 +296,7 @@ export class Engine {
 
   #perform(effect: Effect, term: number): void {
     if (effect.type !== 'reply') return perform(this.#options, effect, term);
-    const waiter = this.#waiters.get(effect.request);
-    this.#waiters.delete(effect.request);
-    waiter?.resolve(effect.reply);
+    this.#waiters.answer(effect.request, effect.reply);
   }
 
   /** Tries to rebuild until the store answers. Meanwhile requests are refused. */
@@ -389,11 +389,9 @@ export class Engine {
   }
 
   #rejectAll(reason: string): void {
-    const waiters = [...this.#waiters.values()];
-    this.#waiters.clear();
     // Requests that were not stepped yet go with them: their clients may ask again. And what executors
     // said to the state before is said again: they come back and tell what they run.
     this.#mailbox.shut();
-    for (const waiter of waiters) waiter.reject(new Unavailable(reason, 2));
+    this.#waiters.rejectAll(new Unavailable(reason, 2));
   }
 }

@@ -2,7 +2,7 @@
  * What is set for a type: its definition, its pause, an operator's layer over its limits and its route. Each
  * lasts until it is taken back or ends by itself. What tasks were given when they were submitted stays.
  */
-import { TYPES_LENGTH_MAX, TYPES_MAX } from '../bounds.ts';
+import { TYPES_LENGTH_MAX, TYPES_MAX, UNREGISTERED_TYPES_MAX } from '../bounds.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import type { Event, TypeChange } from '../events.ts';
 import {
@@ -13,7 +13,7 @@ import {
   unregistered,
 } from '../model/task-type.ts';
 import { shareOut } from '../queue/lanes.ts';
-import type { State } from '../state/state.ts';
+import { registeredCount, type State } from '../state/state.ts';
 import { pauseEnd, windowsAt } from '../limits/windows.ts';
 import { quotaDue, typeChanged } from '../steps/limits.ts';
 import { routeOf } from '../queue/route.ts';
@@ -70,7 +70,7 @@ function typeSet(
   const refusal = expectVersion(known, expect);
   if (refusal !== null) return refusal;
   const defined: TaskType = { ...known, ...settingsIn(text), text };
-  if (isTrial) return lackOfRoom(state, defined) ?? { kind: 'done', taskType: defined };
+  if (isTrial) return lackOfRoom(state, defined, true) ?? { kind: 'done', taskType: defined };
   const row = { ...defined, version: ++state.lastSeq };
   return put(state, row, now, out) ?? { kind: 'done', taskType: row, isNew };
 }
@@ -191,10 +191,16 @@ function liveCount(state: State, type: string): number {
   return count;
 }
 
-function lackOfRoom(state: State, row: TaskType): CommandOutcome | null {
+/** @param isRegistered Whether somebody defines it, or operators decide something of one that nobody has. */
+function lackOfRoom(state: State, row: TaskType, isRegistered: boolean): CommandOutcome | null {
   const known = state.types.get(row.type);
-  if (known === undefined && state.types.size >= TYPES_MAX) {
-    return { kind: 'full', message: `there are ${TYPES_MAX} types: delete one` };
+  if (isRegistered && (known?.version ?? 0) === 0 && registeredCount(state) >= TYPES_MAX) {
+    return { kind: 'full', message: `${TYPES_MAX} types are registered: delete one` };
+  }
+  const isAnother = !isRegistered && known?.version !== 0;
+  if (isAnother && state.types.size - registeredCount(state) >= UNREGISTERED_TYPES_MAX) {
+    const message = `${UNREGISTERED_TYPES_MAX} types that are not registered are paused or have an override: end one of these`;
+    return { kind: 'full', message };
   }
   const moreLength = row.text.length - (known?.text.length ?? 0);
   if (moreLength > 0 && definitionsLength(state) + moreLength > TYPES_LENGTH_MAX) {
@@ -206,7 +212,7 @@ function lackOfRoom(state: State, row: TaskType): CommandOutcome | null {
 
 /** Null, or why there is no room for it. */
 function put(state: State, row: TaskType, now: number, out: Output): CommandOutcome | null {
-  const refusal = lackOfRoom(state, row);
+  const refusal = lackOfRoom(state, row, row.version > 0);
   if (refusal !== null) return refusal;
   const { type: key } = row;
   const before = routeOf(state, key);

@@ -21,7 +21,7 @@
  *   S10 the groups of a type take turns where that is set, and none is further ahead than one turn
  *   S11 what counts towards the limits of a type is what there is
  */
-import { ROUTE_KEEP_COUNT, TYPES_MAX } from '../bounds.ts';
+import { ROUTE_KEEP_COUNT, TYPES_MAX, UNREGISTERED_TYPES_MAX } from '../bounds.ts';
 import {
   diskOf,
   elderKey,
@@ -38,7 +38,7 @@ import { positionOf, type Rank, ranksBefore, rankOf, type Standing } from '../qu
 import { idlePools } from '../queue/junctions.ts';
 import { headOfLane, type Junction, type Lane, type Pool } from '../queue/lane.ts';
 import { isBefore, type Position, type Window } from '../queue/window.ts';
-import { mayOffer, type State } from './state.ts';
+import { mayOffer, registeredCount, type State } from './state.ts';
 import { currentTask, holderOf } from '../steps/occupation.ts';
 import { keptFor } from '../queue/route.ts';
 import { saysNothing } from '../operators/types.ts';
@@ -99,7 +99,9 @@ function checkTasks(state: State, expect: Expect): void {
 }
 
 function checkTypes({ types, shares }: State, expect: Expect): void {
-  expect(types.size <= TYPES_MAX, 'S9', () => `there are ${types.size} types`);
+  const count = registeredCount({ types });
+  const isBounded = count <= TYPES_MAX && types.size - count <= UNREGISTERED_TYPES_MAX;
+  expect(isBounded, 'S9', () => `there are ${types.size} types, ${count} of them registered`);
   for (const [name, type] of types) {
     const what = () => `${name} is kept for ${type.type} at version ${type.version}`;
     expect(type.type === name && !saysNothing(type), 'S9', what);

@@ -279,6 +279,13 @@ export function startClock({ settings, types }: State, now: number, type = ''): 
   return Math.min(ofAll, types.get(type)?.paused?.at ?? now, now);
 }
 
+/** Types that somebody has defined: the others are known for what operators have decided of them. */
+export function registeredCount({ types }: Pick<State, 'types'>): number {
+  let count = 0;
+  for (const { version } of types.values()) if (version > 0) count++;
+  return count;
+}
+
 export function pausedTypes({ types }: State): string[] {
   const names: string[] = [];
   for (const { type, paused } of types.values()) if (paused !== null) names.push(type);

@@ -1,7 +1,7 @@
 /** What waits and runs, from counters: cheap however much it is. For metrics. */
 import { type Fill, NOTIFYING_BYTES_MAX, TYPES_MAX, WINDOW_BYTES_FACTOR } from '../bounds.ts';
 import { kindCountOf } from '../queue/lanes.ts';
-import type { State } from '../state/state.ts';
+import { registeredCount, type State } from '../state/state.ts';
 import { holderOf } from '../steps/occupation.ts';
 
 export interface Backlog {
@@ -59,7 +59,7 @@ export function fillsOf(state: State): readonly Fill[] {
     { bound: 'running_task_bytes', used: open.bytes, limit: policy.runningBytesMax },
     { bound: 'kind_count', used: kindCountOf(state), limit: policy.kindCountMax },
     { bound: 'lane_count', used: state.lanes.size, limit: policy.laneCountMax },
-    { bound: 'type_count', used: state.types.size, limit: TYPES_MAX },
+    { bound: 'type_count', used: registeredCount(state), limit: TYPES_MAX },
     { bound: 'callback_count', used: notifying.size, limit: policy.notificationCountMax },
     { bound: 'callback_bytes', used: notifying.bytes, limit: NOTIFYING_BYTES_MAX },
   ];

@@ -86,6 +86,7 @@ describe('soda', function () {
         ...['--id', 'a', '--params', '@params.json', '--priority', 'high', '--label', 'hd', 'eu'],
         ...['--max-attempts', '3', '--deadline', '2027-01-01T00:00:00Z', '--project', 'films'],
         ...['--start-timeout', '600', '--start-timeout-action', 'alert'],
+        ...['--retry-interval', '1,5,30', '--assign-timeout', '9', '--disk-bytes', '5e9'],
       );
       expect({ code, out }).to.deep.equal({ code: 0, out: 'a\n' });
       expect(api.received[0]?.body).to.deep.equal({
@@ -96,9 +97,11 @@ describe('soda', function () {
           priority: 'high',
           labels: ['hd', 'eu'],
           deadline: '2027-01-01T00:00:00Z',
-          retry: { max_attempts: 3 },
+          retry: { max_attempts: 3, interval: [1, 5, 30] },
+          assign_timeout: 9,
           start_timeout: 600,
           start_timeout_action: 'alert',
+          needs: { disk_bytes: 5_000_000_000 },
         },
         user: { group: 'dev', project: 'films' },
       });

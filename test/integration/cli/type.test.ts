@@ -89,11 +89,19 @@ audio: would be changed
 
   it('changes nothing where one of many is wrong', async () => {
     const cases: [string, RegExp][] = [
-      ['type: a\n---\ntype: b\nownr: x\n', /^soda: b: .*ownr/],
+      ['type: a\n---\ntype: b\nownr: x\n', /^soda: nothing is applied: b: ownr: /],
       ['type: a\n---\nowner: x\n', /definition 2 has no `type`/],
       ['- type: a\n- type: a\n', /a is defined twice/],
       ['type: a\n  owner: x: y\n', /^soda: -: /],
       ['', /no definition/],
+      [
+        'type: a\nownr: x\nroute: { rule: sticky }\n---\ntype: b\n---\ntype: c\nlimits: { max_running: -1 }\n',
+        /applied:\nsoda: {3}a: ownr: not a known .*\nsoda: {3}a: route.pointer: .*\nsoda: {3}c: limits.max_running: .*\n$/,
+      ],
+      [
+        '- owner: x\n- 7\n- type: a\n- type: a\n',
+        /definition 1 .*\n.*definition 2 .*\n.*a is defined twice/,
+      ],
     ];
     for (const [text, message] of cases) {
       const refused = await type(['apply', '-f', '-'], text);

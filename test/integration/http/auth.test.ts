@@ -1,6 +1,7 @@
 /** Who gets in: every route with every token, and the rules of a master without tokens. */
 import { expect } from 'chai';
 import type { Role } from '../../../master/access/auth.ts';
+import { unregistered } from '../../../master/domain/model/task-type.ts';
 import { HttpFace, noTokens } from '../../helpers/http-face.ts';
 import { submissionOf, waitingTask } from '../../helpers/stand-in-handle.ts';
 
@@ -53,6 +54,22 @@ describe('HTTP authorisation', () => {
         }
       });
     }
+
+    it('shows where callbacks go by default to the admin alone', async () => {
+      const text = '{"defaults":{"notify_url":"https://hooks.test/?key=secret","priority":3}}';
+      face.master.types.set('film', { ...unregistered('film'), text, version: 1 });
+      for (const [token, defaults] of [
+        [tokens.adminToken, { notify_url: 'https://hooks.test/?key=secret', priority: 3 }],
+        [tokens.submitToken, { priority: 3 }],
+      ] as const) {
+        const headers = { authorization: `Bearer ${token}` };
+        const one = await face.get(`${BASE}/type/film`, headers);
+        expect(one.json<{ defaults: object }>().defaults).to.deep.equal(defaults);
+        const all = await face.get(`${BASE}/types`, headers);
+        const [first] = all.json<{ types: { defaults: object }[] }>().types;
+        expect(first?.defaults).to.deep.equal(defaults);
+      }
+    });
 
     it('says what was sent in place of a token', async () => {
       for (const [authorization, said] of [

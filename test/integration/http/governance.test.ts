@@ -1,7 +1,7 @@
 /** What a master does by itself, as it is asked for from outside. */
 import { expect } from 'chai';
 import { API_BASE } from '@soda-scheduler/protocol';
-import { HttpFace } from '../../helpers/http-face.ts';
+import { HttpFace, noTokens } from '../../helpers/http-face.ts';
 
 describe('GET /governance', () => {
   let face: HttpFace;
@@ -20,5 +20,31 @@ describe('GET /governance', () => {
       { name: 'retention', interval: 3600, overdue: false, runs: 1, last },
       { name: 'rebuild', interval: null, overdue: false, runs: 0, last: null },
     ]);
+  });
+
+  it('says why a duty failed to admins alone: there may be addresses and names in it', async () => {
+    const tokens = {
+      ...noTokens,
+      submitToken: 'submit-token-0123',
+      adminToken: 'admin-token-0123',
+    };
+    const closed = await new HttpFace(tokens).open();
+    try {
+      const failing = closed.duties.add('retention', 3_600_000);
+      await failing
+        .run(() => Promise.reject(new Error("Access denied for 'soda'@'10.0.0.7'")))
+        .catch(() => undefined);
+      const errorFor = async (token: string) => {
+        const headers = { authorization: `Bearer ${token}` };
+        const answer = await closed.get(`${API_BASE}/governance`, headers);
+        return answer.json<{ duties: { last: { error: string } }[] }>().duties[0]?.last.error;
+      };
+      expect(await errorFor(tokens.adminToken)).to.contain('10.0.0.7');
+      expect(await errorFor(tokens.submitToken)).to.equal(
+        'it failed: the log says why, and so does this with the admin token',
+      );
+    } finally {
+      await closed.close();
+    }
   });
 });

@@ -206,6 +206,25 @@ describe('types', () => {
       ],
       [
         {
+          ownr: 'x',
+          max_retry_num: 3,
+          defaults: { retry: { max_attempts: 3 } },
+          limits: { max_running: -1 },
+          route: { rule: 'sticky' },
+          params_schema: { tpye: 1 },
+          hold: 60,
+        },
+        [
+          'hold: not built yet',
+          'limits.max_running: expected a number of at least 0, given -1',
+          'ownr: not a known field; did you mean owner?',
+          'max_retry_num: differs from defaults.retry.max_attempts',
+          'route.pointer: sticky needs one: where in the params to look',
+          'params_schema.tpye: not a keyword that is known here',
+        ],
+      ],
+      [
+        {
           limits: {
             max_running: 2,
             per_group: { max_running: 3 },
@@ -213,8 +232,8 @@ describe('types', () => {
           },
         },
         [
-          'limits.per_group.max_running: above limits.max_running, which is 2',
-          'limits.windows[0].max_running: above limits.max_running, which is 2',
+          'limits.per_group.max_running: 3 is above limits.max_running, which is 2: set 2 or less, or raise that',
+          'limits.windows[0].max_running: 3 is above limits.max_running, which is 2: set 2 or less, or raise that',
           'limits.windows[0].zone: expected a zone, as Europe/Berlin',
         ],
       ],
@@ -286,6 +305,18 @@ describe('types', () => {
     expect(body).to.include({ status: 429, limit: 'limits.per_group.max_waiting' });
   });
 
+  it('have names that can be parts of a path', async () => {
+    for (const type of ['.', '..']) {
+      expect(errorsOf(await submit({ type }))).to.deep.equal([
+        'task.type: expected 1 to 64 characters of A-Z a-z 0-9 _ . : -, not . or ..',
+      ]);
+      expect(errorsOf(await put('x', { type }))).to.have.length(1);
+    }
+    expect((await submit({ type: '...' })).status).to.equal(202);
+    expect((await put('...', {})).status).to.equal(201);
+    expect((await call('GET', '/types?cursor=.')).status).to.equal(200);
+  });
+
   it('refuse what nothing honours', async () => {
     for (const body of [{ capacity: 3 }, { hold: 60 }, { preemptible: true }]) {
       const [field] = Object.keys(body);
@@ -293,7 +324,9 @@ describe('types', () => {
     }
     const limits = { max_running: 5 };
     await call('PUT', '/namespace/default', { max_running: 4 });
-    const errors = ['limits.max_running: above max_running of the namespace, which is 4'];
+    const errors = [
+      'limits.max_running: 5 is above max_running of namespace default, which is 4: set 4 or less, or raise that (soda namespace set default --max-running 5)',
+    ];
     expect(errorsOf(await put('video', { limits }))).to.deep.equal(errors);
     const above = await call('PUT', '/type/video/override', { reason: 'too hot', limits });
     expect(errorsOf(above)).to.deep.equal(errors);

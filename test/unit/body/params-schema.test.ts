@@ -52,6 +52,37 @@ describe('the schema of params', () => {
     expect(misfits({ items: { type: 'string' } }, Array(20_000).fill(1))).to.have.length(1);
   });
 
+  it('takes multiples of fractions as people reckon, and nothing beside them', () => {
+    const takes = (multipleOf: number, value: number) =>
+      misfits({ multipleOf }, value).length === 0;
+    for (const [step, value] of [
+      [0.1, 0.3],
+      [0.1, -1.1],
+      [0.01, 19.99],
+      [0.01, 123_456_789.01],
+      [0.1, 1e308],
+      [2.5, 7.5],
+      [2, 1e21],
+      [3, 0],
+    ] as const) {
+      expect(takes(step, value), `${value} of ${step}`).to.equal(true);
+    }
+    for (const [step, value] of [
+      [0.1, 0.35],
+      [0.01, 19.999],
+      [0.1, 1e-20],
+      [1000.5, 5e-324],
+      [2, 3],
+      [1, 1.0000001],
+      [2, 9_007_199_254_740_991],
+    ] as const) {
+      expect(takes(step, value), `${value} of ${step}`).to.equal(false);
+    }
+    expect(misfits({ multipleOf: 0.1 }, 0.35)).to.deep.equal([
+      'task.params: must be multiple of 0.1',
+    ]);
+  });
+
   it('takes what is called like something that every object has', () => {
     const odd = {
       type: 'object',

@@ -7,6 +7,7 @@ import {
   type TaskType,
   unregistered,
 } from '../../../master/domain/model/task-type.ts';
+import { TYPES_MAX, UNREGISTERED_TYPES_MAX } from '../../../master/domain/bounds.ts';
 import { nextWakeAt } from '../../../master/domain/state/state.ts';
 import { BEGIN, HOUR, Scheduler } from '../../helpers/domain.ts';
 import { takeQuota } from '../../../master/domain/steps/limits.ts';
@@ -45,6 +46,27 @@ describe('the definition of a type', () => {
     expect(video().limits).to.deep.include({ maxRunning: 2, rate: null, windows: [] });
     expect(set(limited(3)).reply).to.include({ kind: 'done', isNew: false });
     expect(video().version).to.equal(2);
+  });
+
+  it('finds no place where as many are registered as may be, and any other can still be paused', () => {
+    const know = (name: string, version: number) => {
+      const paused = version > 0 ? null : { at: BEGIN, reason: null, until: null, by: null };
+      const type = { ...unregistered(name), version, paused };
+      scheduler.state.types.set(name, type);
+      takeQuota(scheduler.state, type, scheduler.now);
+    };
+    for (let n = 0; n < TYPES_MAX; n++) know(`t${n}`, 1);
+    const message = '10000 types are registered: delete one';
+    expect(set('{}').reply).to.deep.equal({ kind: 'full', message });
+    expect(pause(null).reply).to.include({ kind: 'done' });
+    expect(set('{}').reply, 'it would be one more').to.deep.equal({ kind: 'full', message });
+    expect(set('{"owner":"x"}', null, 't7').reply).to.include({ kind: 'done' });
+    for (let n = 1; n < UNREGISTERED_TYPES_MAX; n++) know(`u${n}`, 0);
+    const command = { type: 'typePaused', reason: null, until: null, by: null } as const;
+    expect(scheduler.command({ ...command, name: 'other' }).reply).to.include({ kind: 'full' });
+    expect(scheduler.command({ ...command, name: 't7' }).reply).to.include({ kind: 'done' });
+    const remove = { type: 'typeRemoved', name: 't7', expect: null, isForced: false } as const;
+    expect(scheduler.command(remove).reply, 'its pause would stay').to.include({ kind: 'full' });
   });
 
   it('that says the same is no other version, and writes nothing', () => {

@@ -1,0 +1,49 @@
+/** What is read from memory is what the rows have: nothing of it is shown before its commit. */
+import { expect } from 'chai';
+import { Unavailable } from '../../../master/application/master-handle.ts';
+import { createEngine } from '../../helpers/engine.ts';
+import { settled } from '../../helpers/manual-clock.ts';
+
+describe('a look at the types', () => {
+  let harness: ReturnType<typeof createEngine>;
+  beforeEach(async () => {
+    harness = createEngine();
+    const { ended } = await harness.engine.start();
+    ended.catch(() => undefined);
+  });
+  afterEach(async () => {
+    harness.store.release();
+    await harness.engine.stop();
+  });
+
+  const define = () =>
+    harness.master.changeType({ type: 'typeSet', name: 'video', text: '{}', expect: null });
+  const refusalOf = (answer: Promise<unknown>) => answer.catch((error: unknown) => error);
+
+  it('waits for what is being committed', async () => {
+    harness.store.held.add('commit');
+    const defined = define();
+    await settled();
+    let seen: unknown;
+    const look = harness.master.seenType('video').then((type) => (seen = type));
+    await settled();
+    expect(seen).to.equal(undefined);
+    harness.store.release();
+    await look;
+    expect(seen).to.have.nested.property('taskType.version', 1);
+    await defined;
+  });
+
+  it('does not show what could not be committed', async () => {
+    harness.store.held.add('commit');
+    harness.store.failing.set('commit', { error: new Error('disk full') });
+    const defined = refusalOf(define());
+    await settled();
+    const look = refusalOf(harness.master.typesAfter('', 10));
+    harness.store.release();
+    expect(await look).to.be.instanceOf(Unavailable);
+    expect(await defined).to.be.instanceOf(Unavailable);
+    await settled();
+    expect(await harness.master.typesAfter('', 10)).to.deep.equal([]);
+  });
+});
