@@ -1,13 +1,15 @@
 /**
  * `npm run bench`: how fast the whole system is on this machine, embedded store and MariaDB side
  * by side in one run. Client, master, executors and database share its cores.
- * `--quick` runs each scenario once with a tenth of the tasks.
+ * `--quick` runs each scenario once with a tenth of the tasks; `--lists` only says how long submits wait
+ * while people list.
  */
 import { Agent } from 'node:http';
 import os from 'node:os';
 import { API_BASE } from '@soda-scheduler/protocol';
 import Table from 'cli-table3';
 import { MARIADB_MISSING, startMariadb } from '../test/helpers/mariadb.ts';
+import { measureLists } from './lists.ts';
 import { load, post } from './load.ts';
 import { start, startMaster, startSink } from './system.ts';
 
@@ -49,6 +51,7 @@ const throughputs: readonly Throughput[] = [
 const EXECUTOR_COUNT = 64;
 const LATENCY_PER_SECOND = 50;
 const LATENCY_SECONDS = quick ? 2 : 10;
+const LISTS = { endedCount: 300_000 * scale, seconds: quick ? 4 : 20 };
 
 interface Measured {
   /** From the first submit to the last callback (or the last result). */
@@ -125,11 +128,17 @@ function percentile(sorted: readonly number[], share: number): string {
   return (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1);
 }
 
+function percentiles(sorted: readonly number[]): string {
+  const [p50, p95, p99] = [0.5, 0.95, 0.99].map((share) => percentile(sorted, share));
+  return `p50 ${p50}  p95 ${p95}  p99 ${p99} ms`;
+}
+
 const mariadb = await startMariadb();
 const stores: { name: string; url: () => Promise<string | null> }[] = [
   { name: 'embedded (SQLite)', url: async () => null },
   ...(mariadb === null ? [] : [{ name: 'MariaDB', url: () => mariadb.url() }]),
 ];
+const names = stores.map(({ name }) => name);
 if (mariadb === null) console.log(`MariaDB is left out: ${MARIADB_MISSING}`);
 console.log(
   `${os.cpus().length} cores (${os.cpus()[0]?.model ?? 'unknown'}), Node ${process.version}, ` +
@@ -137,43 +146,64 @@ console.log(
     `${roundCount} round${roundCount === 1 ? '' : 's'}: median (min to max)`,
 );
 
-const table = new Table({
-  head: ['', ...stores.map(({ name }) => name), 'ratio'],
-  style: { head: [], border: [] },
-});
-for (const wanted of throughputs) {
-  const medians: number[] = [];
+async function compareSpeed(): Promise<Table.Table> {
+  const table = new Table({
+    head: ['', ...names, 'ratio'],
+    style: { head: [], border: [] },
+  });
+  for (const wanted of throughputs) {
+    const medians: number[] = [];
+    const cells: string[] = [];
+    for (const store of stores) {
+      const rates: number[] = [];
+      const cpu: number[] = [];
+      for (let round = 0; round < roundCount; round++) {
+        const { tasksPerSecond, cpuUs } = await measureThroughput(await store.url(), wanted);
+        rates.push(tasksPerSecond);
+        cpu.push(cpuUs);
+      }
+      medians.push(median(rates));
+      const [low, high] = [Math.min(...rates), Math.max(...rates)].map(Math.round);
+      cells.push(
+        `${Math.round(median(rates))}/s (${low} to ${high})\n${Math.round(median(cpu))} µs of CPU a task`,
+      );
+      process.stderr.write('.');
+    }
+    table.push([
+      wanted.name,
+      ...cells,
+      medians.length < 2 ? '' : ((medians[0] ?? 0) / (medians[1] ?? 1)).toFixed(2),
+    ]);
+  }
+  const latencyCells: string[] = [];
+  for (const store of stores) {
+    const sorted = await measureLatency(await store.url());
+    latencyCells.push(percentiles(sorted));
+    process.stderr.write('.');
+  }
+  table.push([`submit to handler start, ${LATENCY_PER_SECOND}/s`, ...latencyCells, '']);
+  return table;
+}
+
+async function compareLists(): Promise<Table.Table> {
+  const table = new Table({ head: ['', ...names], style: { head: [], border: [] } });
   const cells: string[] = [];
   for (const store of stores) {
-    const rates: number[] = [];
-    const cpu: number[] = [];
-    for (let round = 0; round < roundCount; round++) {
-      const { tasksPerSecond, cpuUs } = await measureThroughput(await store.url(), wanted);
-      rates.push(tasksPerSecond);
-      cpu.push(cpuUs);
-    }
-    medians.push(median(rates));
-    const [low, high] = [Math.min(...rates), Math.max(...rates)].map(Math.round);
+    const { submitMs, livezMs, statuses, lostLeaseCount } = await measureLists(
+      await store.url(),
+      LISTS,
+    );
     cells.push(
-      `${Math.round(median(rates))}/s (${low} to ${high})\n${Math.round(median(cpu))} µs of CPU a task`,
+      `submit ${percentiles(submitMs)}\n/livez ${percentiles(livezMs)}\n` +
+        `lists ${JSON.stringify(statuses)}, leases lost: ${lostLeaseCount}`,
     );
     process.stderr.write('.');
   }
-  table.push([
-    wanted.name,
-    ...cells,
-    medians.length < 2 ? '' : ((medians[0] ?? 0) / (medians[1] ?? 1)).toFixed(2),
-  ]);
+  table.push([`60 list ${LISTS.endedCount} ended tasks`, ...cells]);
+  return table;
 }
-const latencyCells: string[] = [];
-for (const store of stores) {
-  const sorted = await measureLatency(await store.url());
-  latencyCells.push(
-    `p50 ${percentile(sorted, 0.5)}  p95 ${percentile(sorted, 0.95)}  p99 ${percentile(sorted, 0.99)} ms`,
-  );
-  process.stderr.write('.');
-}
-table.push([`submit to handler start, ${LATENCY_PER_SECOND}/s`, ...latencyCells, '']);
+
+const table = process.argv.includes('--lists') ? await compareLists() : await compareSpeed();
 process.stderr.write('\n');
 console.log(table.toString());
 await mariadb?.stop();

@@ -52,9 +52,17 @@ async function nextMessage(child: ChildProcess): Promise<unknown> {
   return message;
 }
 
-/** `databaseUrl` null: the embedded store, in a folder of its own that `stop` removes. */
-export async function startMaster(databaseUrl: string | null): Promise<BenchMaster> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'soda-bench-'));
+/** For the data of a master. */
+export function makeFolder(): Promise<string> {
+  return mkdtemp(path.join(tmpdir(), 'soda-bench-'));
+}
+
+/** `databaseUrl` null: the embedded store. `stop` removes the folder. */
+export async function startMaster(
+  databaseUrl: string | null,
+  folder?: string,
+): Promise<BenchMaster> {
+  folder ??= await makeFolder();
   const child = start('./master.ts', [], {
     SODA_PORT: '0',
     SODA_DATA_DIR: folder,

@@ -135,4 +135,43 @@ describe('SQLite and the event loop', function () {
     expect(seen.pieces).to.be.at.least(3 * 6);
     expect(seen.most).to.be.at.most(PIECES_MAX);
   });
+
+  it('a commit finds one piece of a list before it, however many lists there are', async () => {
+    let turnCount = 0;
+    const isOver = new AbortController();
+    const turn = (): void => {
+      turnCount += 1;
+      if (!isOver.signal.aborted) setImmediate(turn);
+    };
+    const search = { ...everything, type: 'none' };
+    const lists = Array.from({ length: 60 }, () => store.listTasks(search));
+    setImmediate(turn);
+    for (let version = 1; version <= 5; version++) {
+      const begunAt = turnCount;
+      const one = next(task(1, { version }), {});
+      await store.commit(commit(term, { updates: [one] }));
+      expect(turnCount - begunAt).to.be.at.most(8);
+    }
+    isOver.abort();
+    await Promise.all(lists);
+  });
+
+  it('what only a person waits for leaves turns to all else, whosever it is', async () => {
+    const begunIn: number[] = [];
+    let turnCount = 0;
+    const pieces = Array.from({ length: 5 }, () =>
+      pace.aside(async () => void begunIn.push(turnCount)),
+    );
+    const isOver = new AbortController();
+    const turn = (): void => {
+      turnCount += 1;
+      if (!isOver.signal.aborted) setImmediate(turn);
+    };
+    setImmediate(turn);
+    await Promise.all(pieces);
+    isOver.abort();
+    const gaps = begunIn.slice(1).map((at, index) => at - (begunIn[index] ?? 0));
+    expect(Math.min(...gaps)).to.be.at.least(4);
+    expect(Math.max(...gaps)).to.be.at.most(16);
+  });
 });

@@ -63,10 +63,11 @@ export async function listRows(
   query: TaskQuery,
 ): Promise<ListedRows> {
   const until = database.pace.now() + SEARCH_MS_MAX;
-  const few = await findFew(database, segments, ns, query.notification);
+  const few = await aside(database, () => findFew(database, segments, ns, query.notification));
   const sources = sourcesOf(database.dialect, segments, ns, query, few);
   const end = inNamespace(ns + 1, 0);
-  await findTops(database, sources, query, Math.min(query.beforeSeq ?? end, end) - 1);
+  const top = Math.min(query.beforeSeq ?? end, end) - 1;
+  await aside(database, () => findTops(database, sources, query, top));
   const found = new Map<number, Row>();
   // One more than asked for tells whether there is another page.
   const wanted = query.limit + 1;
@@ -87,7 +88,7 @@ export async function listRows(
     const live = source.isLive ? undefined : sources.find(({ isLive }) => isLive);
     const floor = Math.max(live?.top ?? 0, source.bottom) + 1;
     const step = { floor, wanted: wanted - rows.length, left };
-    const piece = await look(database, source, query, step);
+    const piece = await aside(database, () => look(database, source, query, step));
     // A task that ended meanwhile is found twice; the later look is right.
     for (const row of piece.rows) found.set(seqOf(row), row);
     left -= piece.lookedCount + PIECE_COST;
@@ -195,6 +196,11 @@ function highest(sources: readonly Source[]): Source | null {
   return best;
 }
 
+/** Where the database works in this thread, a commit would wait for whatever is looked at. */
+function aside<T>({ dialect, pace }: Database, piece: () => Promise<T>): Promise<T> {
+  return dialect.isInProcess ? pace.aside(piece) : piece();
+}
+
 /** Looks at the next rows of one table, not below `floor`, and moves it on. */
 async function look(
   database: Database,
@@ -206,17 +212,16 @@ async function look(
   const limit = Math.min(FOUND_COUNT, wanted);
   const piece = isSearch(source, query)
     ? await cutPiece(database, source, query, floor, Math.min(PIECE_COUNT, left))
-    : { bottom: floor, lookedCount: limit };
+    : { bottom: floor, lookedCount: limit, foundCount: limit };
   const [sql, values] = conditionsOf(query);
   const found = `${reading} WHERE ${where}seq BETWEEN ? AND ?${sql} ORDER BY seq DESC LIMIT ?`;
   // What is to be sorted is told apart by the index alone; only then are the rows read.
-  const rows = await database.rows(
-    isFew
-      ? `SELECT ${columns} FROM (SELECT seq FROM ${found}) AS few
-         CROSS JOIN ${table} USING (seq) ORDER BY seq DESC`
-      : `SELECT ${columns} FROM ${found}`,
-    [...source.values, piece.bottom, top, ...values, limit],
-  );
+  const select = isFew
+    ? `SELECT ${columns} FROM (SELECT seq FROM ${found}) AS few
+       CROSS JOIN ${table} USING (seq) ORDER BY seq DESC`
+    : `SELECT ${columns} FROM ${found}`;
+  const bound = [...source.values, piece.bottom, top, ...values, limit];
+  const rows = piece.foundCount === 0 ? [] : await database.rows(select, bound);
   const bottom = rows.length < limit ? piece.bottom : seqOf(rows.at(-1));
   await findTops(database, [source], query, bottom - 1);
   return { rows, lookedCount: piece.lookedCount };
@@ -231,24 +236,27 @@ function isSearch({ isLive, isFew }: Source, query: TaskQuery): boolean {
   return filters.some((filter) => filter !== null) || (isLive && state === 'waiting');
 }
 
-/** By rows, not by `seq`: a table may have few rows that are far apart. */
+/** By rows, not by `seq`: a table may have few rows that are far apart. Also tells how many of them are asked for. */
 async function cutPiece(
   database: Database,
   { reading, isLive, top }: Source,
-  { state }: TaskQuery,
+  query: TaskQuery,
   floor: number,
   count: number,
-): Promise<{ readonly bottom: number; readonly lookedCount: number }> {
+): Promise<{ readonly bottom: number; readonly lookedCount: number; readonly foundCount: number }> {
+  const { state } = query;
   const inState = state === null || (isLive && state === 'waiting') ? null : state;
+  const [sql, values] = conditionsOf(query);
   const [row] = await database.rows(
-    `SELECT COUNT(*) AS row_count, MIN(seq) AS bottom FROM
-     (SELECT seq FROM ${reading} WHERE seq BETWEEN ? AND ?${inState === null ? '' : ' AND state = ?'}
+    `SELECT COUNT(*) AS row_count, MIN(seq) AS bottom, COUNT(is_found) AS found_count FROM
+     (SELECT seq, CASE WHEN seq > 0${sql} THEN 1 END AS is_found FROM ${reading}
+      WHERE seq BETWEEN ? AND ?${inState === null ? '' : ' AND state = ?'}
       ORDER BY seq DESC LIMIT ?) AS piece`,
-    [floor, top, ...(inState === null ? [] : [inState]), count],
+    [...values, floor, top, ...(inState === null ? [] : [inState]), count],
   );
   const lookedCount = (row?.['row_count'] as number | undefined) ?? 0;
   const bottom = lookedCount < count ? floor : (row?.['bottom'] as number);
-  return { bottom, lookedCount };
+  return { bottom, lookedCount, foundCount: (row?.['found_count'] as number | undefined) ?? 0 };
 }
 
 function conditionsOf(query: TaskQuery): [sql: string, values: Value[]] {
