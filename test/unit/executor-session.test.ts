@@ -37,6 +37,27 @@ describe('a session of an executor', function () {
     );
   });
 
+  for (const [how, withinMs] of [
+    ['refuses', 5_000],
+    ['swallows', 15_000],
+  ] as const) {
+    it(`is back soon with nothing to do, however long the master ${how}`, async () => {
+      // The longest wait that it may draw.
+      const link = new MemoryLink({ random: () => 1 });
+      void link.client.run();
+      await link.clock.pass(HEARTBEAT_MS);
+      for (let minutes = 10; minutes < 20; minutes += 1) {
+        link.endMaster(how);
+        // Not in step with its tries.
+        await link.clock.pass(minutes * 61_700);
+        const before = link.of('executorConnected').length;
+        link.master = 'answers';
+        await link.clock.pass(withinMs);
+        expect(link.of('executorConnected'), `${minutes}`).to.have.length(before + 1);
+      }
+    });
+  }
+
   for (const how of ['refuses', 'swallows'] as const) {
     it(`ends its attempt step by step when the master ${how} for the whole lease`, async () => {
       const link = new MemoryLink();
