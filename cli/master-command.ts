@@ -95,7 +95,7 @@ async function configOf(flags: Flags): Promise<Config> {
   throw new Failure(outcome.problems.join('\n'), ExitCode.usage);
 }
 
-/** A statement that was sent to a database that is frozen would be waited for longer than that. */
+/** Less than supervisors wait before they kill; a database that is frozen is waited for half as long. */
 const STOP_MS_MAX = 9_000;
 const LINGER_MS_MAX = 1_000;
 
@@ -112,7 +112,7 @@ function end(): void {
   if (told.signal.aborted) process.exit(ExitCode.failed);
   told.abort();
   setTimeout(() => {
-    process.stderr.write('soda: the database does not answer: stopped without it\n');
+    process.stderr.write('soda: the stop takes too long: ended without the rest of it\n');
     process.exit(ExitCode.failed);
   }, STOP_MS_MAX).unref();
 }

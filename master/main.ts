@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createAuthorizer } from './access/auth.ts';
 import { ExecutorGateway } from './access/executors/gateway.ts';
 import { ExecutorSessions } from './access/executors/sessions.ts';
@@ -45,15 +46,20 @@ export { reachMysql } from './infrastructure/sql/open.ts';
 const VERSION = readVersion();
 /** Executors send a heartbeat this often within a lease. */
 const HEARTBEATS_PER_LEASE = 6;
+/** For a database that does not answer to let go of its connections. */
+const CLOSE_MS_MAX = 500;
 
 export interface RunningMaster {
   /** `http://127.0.0.1:18890`: where it really listens. */
   readonly url: string;
   /** The secrets that callbacks are signed with, newest first. */
   readonly notifySecrets: readonly string[];
-  /** Drains and stops; safe to call twice. Takes seconds; longer while a database is frozen. */
+  /**
+   * Drains and stops; safe to call twice. Takes seconds, and rejects where the database does not answer: what it was
+   * asked last is stored or not, as after a crash.
+   */
   stop(): Promise<void>;
-  /** Resolves after `stop`; rejects when the master had to end by itself: it was deposed. */
+  /** Resolves after `stop`; rejects as that does, or when the master had to end by itself: it was deposed. */
   readonly stopped: Promise<void>;
 }
 
@@ -68,7 +74,10 @@ export async function runMaster(
   options: { readonly logTo?: NodeJS.WritableStream; readonly signal?: AbortSignal } = {},
 ): Promise<RunningMaster> {
   const log = createLog(config.logLevel, options.logTo);
+  let isSaid = false;
   const sayWhy = (error: unknown): void => {
+    if (isSaid) return;
+    isSaid = true;
     const reason = error instanceof Error ? error.message : String(error);
     log.error('the master has to end', { event: 'ended', reason });
   };
@@ -105,33 +114,47 @@ export async function runMaster(
   ]);
   let stopping: Promise<void> | null = null;
   const stop = (): Promise<void> =>
-    (stopping ??= lifecycle.stop().then(() => {
-      log.info('the master has stopped', { event: 'stopped' });
-    }));
+    (stopping ??= lifecycle.stop().then(
+      () => log.info('the master has stopped', { event: 'stopped' }),
+      (error: unknown) => {
+        sayWhy(error);
+        throw error;
+      },
+    ));
   const endFor = async (error: unknown): Promise<never> => {
     sayWhy(error);
-    await stop();
+    await stop().catch(() => undefined);
     throw error;
   };
-
-  if (options.signal?.aborted === true) void stop();
-  else options.signal?.addEventListener('abort', () => void stop());
-  try {
-    await lifecycle.start();
-  } catch (error) {
-    return await endFor(error);
-  }
   // Deposed: nothing may be written any more, so that only the rest is shut down.
   const stopped = namespaces.ended.then(stop, endFor);
   stopped.catch(() => undefined);
+
+  const beTold = (): void => void stop().catch(() => undefined);
+  if (options.signal?.aborted === true) beTold();
+  else options.signal?.addEventListener('abort', beTold);
+  try {
+    // A start that waits for a frozen database is not waited for by whoever is told to stop.
+    await Promise.race([lifecycle.start(), stopped]);
+  } catch (error) {
+    return await endFor(error);
+  }
   return { url, notifySecrets, stop, stopped };
 }
 
 /** What the rest needs to its end; it begins by itself. */
-function outside({ store, resolver, notifier }: Parts): Part[] {
+function outside({ store, resolver, notifier, namespaces }: Parts): Part[] {
   const start = (): void => undefined;
   return [
-    { start, stop: () => store.close() },
+    {
+      start,
+      async stop() {
+        const closed = store.close();
+        // What it is asked is not answered before its connections are given up.
+        if (namespaces.storeTrouble === null) await closed;
+        else await Promise.race([closed, delay(CLOSE_MS_MAX)]);
+      },
+    },
     { start, stop: () => resolver.stop() },
     { start, stop: () => notifier.stop() },
   ];

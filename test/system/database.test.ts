@@ -98,6 +98,48 @@ describeSystem(
       expect(master.tail()).not.to.include('stopped without it');
     });
 
+    for (const [what, freezesBefore] of [
+      ['works', false],
+      ['begins', true],
+    ] as const) {
+      it(`that is frozen keeps a master that ${what} no longer than seconds from stopping`, async function () {
+        const { freeze, thaw } = mariadb() ?? {};
+        if (!freeze || !thaw) return this.skip();
+        const system = await start();
+        await system.executor({ id: 'a' });
+        const running = await system.submit([[{ hold: true }]]);
+        await system.started(running);
+        const submit = () =>
+          system.post('/task/submit', { task: { type: 'nobody' }, user: { group: 'tests' } });
+        if (freezesBefore) await system.master.end();
+        freeze();
+        try {
+          const master = freezesBefore ? system.spawnMaster({ SODA_PORT: '0' }) : system.master;
+          const begun = freezesBefore
+            ? master.said('that it starts', ({ fields }) => fields['event'] === 'starting')
+            : submit();
+          if (freezesBefore) await begun;
+          const toldAt = Date.now();
+          const { code } = await master.end('SIGTERM');
+          expect(Date.now() - toldAt).to.be.below(7_000);
+          if (!freezesBefore) expect(await begun).to.include({ status: 503 });
+          const ended = master.lines.filter(({ fields }) => fields['event'] === 'ended');
+          expect(ended.map(({ fields }) => fields['reason'])).to.deep.equal([
+            'the database does not answer: stopped without it',
+          ]);
+          expect(code).to.equal(1);
+          expect(master.tail()).to.include(
+            'soda: the database does not answer: stopped without it',
+          );
+          expect(master.tail()).not.to.include('"event":"stopped"');
+        } finally {
+          thaw();
+        }
+        await system.startMaster();
+        expect((await system.task(running)).task_id).to.equal(running);
+      });
+    }
+
     it('that another master has taken over is not written by the deposed one, which ends', async () => {
       const system = await start();
       await system.submit([[]], { id: 'before', type: 'nobody' });

@@ -101,11 +101,18 @@ export class Leading<L extends Leader> implements Part {
     if (!this.#isStopping) this.#scheduleSweep();
   }
 
-  /** All of them, each in order; none begins any more. */
+  /** All of them, each in order; none begins any more. @throws {Unavailable} the store does not answer. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#callOffSweep();
-    await Promise.all([...this.#led.keys()].map((name) => this.end(name)));
+    const ends = [...this.#led].map(([name, { leader }]) =>
+      leader.engine.storeWatch
+        .whileItAnswers(this.end(name))
+        // Also of one that is left where it stands.
+        .finally(() => leader.sessions.shutdown()),
+    );
+    const left = (await Promise.allSettled(ends)).find(({ status }) => status === 'rejected');
+    if (left?.status === 'rejected') throw left.reason;
   }
 
   /** Stops what leads a namespace, where anybody does. */

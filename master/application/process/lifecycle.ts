@@ -29,12 +29,23 @@ export class Lifecycle implements Part {
     }
   }
 
-  /** In reverse, each after the one before it has ended. Safe to repeat. */
+  /**
+   * In reverse, each after the one before it has ended. Safe to repeat. Rejects, at the end, with what the first
+   * that failed has thrown.
+   */
   stop(): Promise<void> {
     return (this.#stopping ??= this.#stopAll());
   }
 
   async #stopAll(): Promise<void> {
-    for (const part of this.#begun) await part.stop();
+    const failures: unknown[] = [];
+    for (const part of this.#begun) {
+      try {
+        await part.stop();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
   }
 }

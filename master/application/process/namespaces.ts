@@ -7,7 +7,7 @@ import { NO_SETTINGS } from '../../domain/state/state.ts';
 import { type MasterStatus, Unavailable } from '../master-handle.ts';
 import { DEFAULT_NAMESPACE_ID, isFinal, NamespaceLimit, StoreUnusable } from '../ports.ts';
 import type { Clock, Log, NamespaceRecord, Store } from '../ports.ts';
-import { type StoreTrouble, UNKNOWN } from '../store-watch.ts';
+import { type StoreTrouble, StoreWatch, UNKNOWN } from '../store-watch.ts';
 import { Turnstile } from '../turnstile.ts';
 import type { Duties } from './duties.ts';
 import { type Leader, Leading } from './leading.ts';
@@ -31,6 +31,8 @@ const CHANGES = { countMax: 1, waitingMax: 100, what: 'changes of namespaces' };
 const NO_FIRST =
   'the store has no row of its first namespace, which says whose term it is: restore a backup';
 
+const LEFT = 'the database does not answer: stopped without it';
+
 const CONNECTED = 'executors are connected to it';
 const HAS_WORK = 'it has tasks that have not ended, or callbacks to send';
 
@@ -52,6 +54,9 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
   /** Their deletion is under way: nobody may ask for them, so that nothing comes into them. */
   readonly #deleting = new Set<string>();
   #isStopping = false;
+  /** Until there is an engine, which has its own. */
+  readonly #watch: StoreWatch;
+  #opening: Promise<unknown> = Promise.resolve();
   /** Ends the wait for a store that does not answer. */
   #giveUp: () => void = () => undefined;
   #end: (error?: Error) => void = () => undefined;
@@ -64,6 +69,7 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
       this.#end = (error) => (error === undefined ? resolve() : reject(error));
     });
     this.ended.catch(() => undefined);
+    this.#watch = new StoreWatch(options.clock, options.log);
     this.#leading = new Leading({
       ...options,
       recordOf: (name) => this.#recordNamed(name),
@@ -77,7 +83,8 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
   }
 
   get storeTrouble(): StoreTrouble | null {
-    return this.#leading.first?.engine.storeWatch.trouble ?? null;
+    const watches = [this.#watch, ...this.leaders.map(({ engine }) => engine.storeWatch)];
+    return watches.find(({ trouble }) => trouble !== null)?.trouble ?? null;
   }
 
   /** Those that are led now. */
@@ -96,7 +103,9 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
    */
   async start(): Promise<void> {
     const { store, clock } = this.#options;
-    const opened = await this.#answerOf(() => store.open(clock.now()));
+    const opening = this.#answerOf(() => this.#watch.ask(() => store.open(clock.now())));
+    this.#opening = opening;
+    const opened = await opening;
     if (opened === null) return;
     for (const record of opened.namespaces) this.#records.set(record.name, record);
     const first = this.#recordOf(DEFAULT_NAMESPACE_ID);
@@ -106,12 +115,19 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
     void this.#beginThoseWithWork();
   }
 
-  /** All of them, each in order. */
+  /** All of them, each in order. @throws a database that does not answer is left as it is. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#giveUp();
-    await this.#leading.stop();
-    this.#end();
+    try {
+      // What it fails with is for whoever has started.
+      await this.#watch.whileItAnswers(this.#opening.catch(() => undefined));
+      await this.#leading.stop();
+    } catch (error) {
+      throw error instanceof Unavailable ? new Error(LEFT, { cause: error }) : error;
+    } finally {
+      this.#end();
+    }
   }
 
   /** Of each that is led. */

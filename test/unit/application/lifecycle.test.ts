@@ -67,6 +67,15 @@ describe('lifecycle', () => {
     expect(said).to.deep.equal(['a starts', 'b stops', 'a stops']);
   });
 
+  it('stop the others where one cannot, and say why it could not', async () => {
+    const stuck: Part = { ...named('b'), stop: () => Promise.reject(new Error('b is stuck')) };
+    const lifecycle = new Lifecycle([named('a'), stuck, named('c')]);
+    await lifecycle.start();
+    const error: unknown = await lifecycle.stop().catch((reason: unknown) => reason);
+    expect(String(error)).to.contain('b is stuck');
+    expect(said.slice(-2)).to.deep.equal(['c stops', 'a stops']);
+  });
+
   it('start nothing once they were told to stop', async () => {
     const lifecycle = new Lifecycle([named('a')]);
     await lifecycle.stop();
