@@ -5,7 +5,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { setTimeout as delay } from 'node:timers/promises';
 import { createAuthorizer } from './access/auth.ts';
 import { ExecutorGateway } from './access/executors/gateway.ts';
 import { ExecutorSessions } from './access/executors/sessions.ts';
@@ -46,8 +45,6 @@ export { reachMysql } from './infrastructure/sql/open.ts';
 const VERSION = readVersion();
 /** Executors send a heartbeat this often within a lease. */
 const HEARTBEATS_PER_LEASE = 6;
-/** For a database that does not answer to let go of its connections. */
-const CLOSE_MS_MAX = 500;
 
 export interface RunningMaster {
   /** `http://127.0.0.1:18890`: where it really listens. */
@@ -143,18 +140,10 @@ export async function runMaster(
 }
 
 /** What the rest needs to its end; it begins by itself. */
-function outside({ store, resolver, notifier, namespaces }: Parts): Part[] {
+function outside({ store, resolver, notifier }: Parts): Part[] {
   const start = (): void => undefined;
   return [
-    {
-      start,
-      async stop() {
-        const closed = store.close();
-        // What it is asked is not answered before its connections are given up.
-        if (namespaces.storeTrouble === null) await closed;
-        else await Promise.race([closed, delay(CLOSE_MS_MAX)]);
-      },
-    },
+    { start, stop: () => store.close() },
     { start, stop: () => resolver.stop() },
     { start, stop: () => notifier.stop() },
   ];

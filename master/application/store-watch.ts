@@ -24,6 +24,8 @@ export class StoreWatch {
   readonly #clock: Clock;
   readonly #log: Log;
   #trouble: StoreTrouble | null = null;
+  /** Since then. */
+  #refusedCount = 0;
   /** How to tell those who wait. */
   readonly #waiting = new Set<(error: Error) => void>();
 
@@ -80,7 +82,7 @@ export class StoreWatch {
    * @throws {Unavailable}
    */
   whileItAnswers<T>(work: Promise<T>, withinMs = Number.POSITIVE_INFINITY): Promise<T> {
-    return new Promise((resolve, reject) => {
+    return new Promise<T>((resolve, reject) => {
       this.#waiting.add(reject);
       const callOff = Number.isFinite(withinMs)
         ? this.#clock.wakeAt(this.#clock.now() + withinMs, () => reject(new Unavailable(UNKNOWN)))
@@ -89,12 +91,19 @@ export class StoreWatch {
         callOff();
         this.#waiting.delete(reject);
       });
+    }).catch((error: unknown) => {
+      if (this.#trouble !== null) this.#refusedCount += 1;
+      throw error;
     });
   }
 
   #heard(): void {
-    if (this.#trouble !== null) this.#log.info('the store answers again', { event: 'store' });
+    if (this.#trouble === null) return;
+    const away_ms = this.#clock.now() - this.#trouble.since;
+    const counts = { away_ms, refused_count: this.#refusedCount };
+    this.#log.info('the store answers again', { event: 'store', ...counts });
     this.#trouble = null;
+    this.#refusedCount = 0;
   }
 
   #tellAll(): void {

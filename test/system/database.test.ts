@@ -24,7 +24,8 @@ describeSystem(
       const statusOf = async (path: string) => (await fetch(system.url + path)).status;
       expect(await statusOf('/livez')).to.equal(200);
       expect(await statusOf(`/scheduler/v2/task/${running}`)).to.equal(503);
-      expect(await statusOf('/scheduler/v2/tasks')).to.equal(503);
+      const lists = Array.from({ length: 50 }, () => statusOf('/scheduler/v2/tasks'));
+      expect(new Set(await Promise.all(lists))).to.deep.equal(new Set([503]));
       await server.restart();
       const count = load.accepted.length;
       await eventually('submits are accepted again', () => load.accepted.length > count + 50);
@@ -33,6 +34,12 @@ describeSystem(
       expect(new Set(load.refused.map(({ status }) => status))).to.deep.equal(new Set([503]));
       expect(load.refused.every(({ retryAfter }) => Number(retryAfter) >= 1)).to.equal(true);
       expect(load.unanswered).to.deep.equal([]);
+      const linesOf = (what: string) =>
+        system.master.lines.filter(({ fields }) => fields['msg'] === what);
+      expect(linesOf('request put off').length, 'not one for each').to.be.at.most(2);
+      const back = linesOf('the store answers again').map(({ fields }) => fields);
+      const longest = back.find(({ away_ms }) => Number(away_ms) >= 6_000);
+      expect(longest?.['refused_count']).to.be.at.least(50);
       const stored = new Set<string>();
       for await (const { task_id } of system.client.list({ limit: 200 })) stored.add(task_id);
       expect(load.accepted.filter((taskId) => !stored.has(taskId))).to.deep.equal([]);

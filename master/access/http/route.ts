@@ -68,6 +68,8 @@ export interface Serving {
   readonly authorizer: Authorizer;
   readonly metrics: HttpMetrics;
   readonly log: Log;
+  /** For what fails as often as it is asked for. */
+  readonly rareLog: Log;
   readonly bodies: BodyBudget;
   readonly answers: UnreadAnswers;
 }
@@ -150,7 +152,7 @@ function sendReply(res: ServerResponse, status: number, reply: Reply): void {
 
 /** Answers an error of any kind as a problem. Returns the status it was given. */
 export function sendError(
-  { log, answers: unread }: Pick<Serving, 'log' | 'answers'>,
+  { log, rareLog, answers: unread }: Pick<Serving, 'log' | 'rareLog' | 'answers'>,
   req: IncomingMessage,
   res: ServerResponse,
   error: unknown,
@@ -159,7 +161,7 @@ export function sendError(
   if (problem.kind === 'fault') log.error('request failed', { method: req.method, error });
   else if (error instanceof Unavailable && error.cause !== undefined) {
     const why = error.cause instanceof Error ? error.cause.message : error.cause;
-    log.warn('request put off', { method: req.method, error: why });
+    rareLog.warn('request put off', { method: req.method, error: why });
   }
   const text = jsonLine(bodyOf(problem));
   send(res, problem.status, 'application/problem+json', text, problem.headers);

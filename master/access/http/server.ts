@@ -77,16 +77,17 @@ export interface HttpServer {
 }
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { authorizer, metrics, log } = options;
+  const { authorizer, metrics, log, rareLog } = options;
   const routes = routeTable(options);
   const answers = new UnreadAnswers();
-  const serving: Serving = { authorizer, metrics, log, bodies: new BodyBudget(), answers };
+  const bodies = new BodyBudget();
+  const serving: Serving = { authorizer, metrics, log, rareLog, bodies, answers };
   const answer = answering(options, routes, serving);
   const newest = new WeakMap<Socket, ServerResponse>();
   let closing = false;
   let opening: Promise<unknown> = Promise.resolve();
   const { Request, inTurn } = pipelines(({ remoteAddress }) =>
-    options.rareLog.warn('a connection is cut: it sends requests and does not wait for answers', {
+    rareLog.warn('a connection is cut: it sends requests and does not wait for answers', {
       address: remoteAddress,
     }),
   );

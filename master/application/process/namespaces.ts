@@ -7,7 +7,7 @@ import { NO_SETTINGS } from '../../domain/state/state.ts';
 import { type MasterStatus, Unavailable } from '../master-handle.ts';
 import { DEFAULT_NAMESPACE_ID, isFinal, NamespaceLimit, StoreUnusable } from '../ports.ts';
 import type { Clock, Log, NamespaceRecord, Store } from '../ports.ts';
-import { type StoreTrouble, StoreWatch, UNKNOWN } from '../store-watch.ts';
+import { type StoreTrouble, UNKNOWN } from '../store-watch.ts';
 import { Turnstile } from '../turnstile.ts';
 import type { Duties } from './duties.ts';
 import { type Leader, Leading } from './leading.ts';
@@ -54,8 +54,6 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
   /** Their deletion is under way: nobody may ask for them, so that nothing comes into them. */
   readonly #deleting = new Set<string>();
   #isStopping = false;
-  /** Until there is an engine, which has its own. */
-  readonly #watch: StoreWatch;
   #opening: Promise<unknown> = Promise.resolve();
   /** Ends the wait for a store that does not answer. */
   #giveUp: () => void = () => undefined;
@@ -69,7 +67,6 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
       this.#end = (error) => (error === undefined ? resolve() : reject(error));
     });
     this.ended.catch(() => undefined);
-    this.#watch = new StoreWatch(options.clock, options.log);
     this.#leading = new Leading({
       ...options,
       recordOf: (name) => this.#recordNamed(name),
@@ -83,8 +80,7 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
   }
 
   get storeTrouble(): StoreTrouble | null {
-    const watches = [this.#watch, ...this.leaders.map(({ engine }) => engine.storeWatch)];
-    return watches.find(({ trouble }) => trouble !== null)?.trouble ?? null;
+    return this.#leading.first?.engine.storeWatch.trouble ?? null;
   }
 
   /** Those that are led now. */
@@ -103,7 +99,7 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
    */
   async start(): Promise<void> {
     const { store, clock } = this.#options;
-    const opening = this.#answerOf(() => this.#watch.ask(() => store.open(clock.now())));
+    const opening = this.#answerOf(() => store.open(clock.now()));
     this.#opening = opening;
     const opened = await opening;
     if (opened === null) return;
@@ -120,14 +116,25 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
     this.#isStopping = true;
     this.#giveUp();
     try {
-      // What it fails with is for whoever has started.
-      await this.#watch.whileItAnswers(this.#opening.catch(() => undefined));
+      await this.#untilOpened();
       await this.#leading.stop();
     } catch (error) {
       throw error instanceof Unavailable ? new Error(LEFT, { cause: error }) : error;
     } finally {
       this.#end();
     }
+  }
+
+  /** @throws {Unavailable} what the store was asked at the start stays open. */
+  async #untilOpened(): Promise<void> {
+    const { clock } = this.#options;
+    let callOff: () => void = () => undefined;
+    const patience = new Promise<never>((_resolve, reject) => {
+      callOff = clock.wakeAt(clock.now() + ANSWER_MS_MAX, () => reject(new Unavailable(UNKNOWN)));
+    });
+    // What it fails with is for whoever has started.
+    const opened = this.#opening.catch(() => undefined);
+    await Promise.race([opened, patience]).finally(callOff);
   }
 
   /** Of each that is led. */

@@ -3,6 +3,7 @@
  * is in `namespace/`, the tables of history in `history.ts`, what differs between databases behind
  * `dialects/`. Knows nothing of tasks.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Log, NamespaceRecord, Store } from '../../application/ports.ts';
 import { StoreUnusable } from '../../application/ports.ts';
 import type { Retention } from '../../domain/model/task.ts';
@@ -16,6 +17,8 @@ import { Terms } from './namespace/terms.ts';
 import type { Databases } from './queries.ts';
 import { checkColumns } from './schema-check.ts';
 import { refused, type Shared, SqlTaskStore } from './task-store.ts';
+
+const CLOSE_MS_MAX = 1_000;
 
 export class SqlStore implements Store {
   readonly #shared: Shared;
@@ -97,7 +100,10 @@ export class SqlStore implements Store {
   async close(): Promise<void> {
     await this.#history.ids.stop();
     const { engine, readers } = this.#shared.databases;
-    await Promise.all([...new Set([engine, readers])].map(({ knex }) => knex.destroy()));
+    const closed = Promise.all([...new Set([engine, readers])].map(({ knex }) => knex.destroy()));
+    if (this.#dialect.isInProcess) await closed;
+    // A server that does not answer has its connections for as long as a statement is waited for.
+    else await Promise.race([closed, delay(CLOSE_MS_MAX, undefined, { ref: false })]);
   }
 
   #prepare(now: number): Promise<readonly string[]> {
