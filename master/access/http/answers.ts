@@ -20,6 +20,7 @@ type OutcomeKind = SubmitOutcome['kind'] | CommandOutcome['kind'];
 /** What else may happen on the way there. */
 type RequestKind =
   | 'created'
+  | 'unchanged'
   | 'invalid'
   | 'noToken'
   | 'forbidden'
@@ -41,6 +42,7 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
   done: { status: 200, means: 'Done.' },
   created: { status: 201, means: 'It was made.' },
   accepted: { status: 202, means: 'The task is stored, and will run until it is terminal.' },
+  unchanged: { status: 304, means: 'It is still what `If-None-Match` names.' },
   invalid: {
     status: 400,
     means: 'The request is not valid; `errors` names each field that is wrong.',

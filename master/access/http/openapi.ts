@@ -106,7 +106,7 @@ function operationOf(route: Route): Json {
       ...Object.fromEntries(
         Object.entries(route.replies).map(([kind, reply]) => {
           const { status, means } = answers[kind as AnswerKind];
-          return [status, { description: means, ...contentOf(reply) }];
+          return [status, { description: means, ...(reply !== null && contentOf(reply)) }];
         }),
       ),
       '4XX': {

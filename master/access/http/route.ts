@@ -48,8 +48,8 @@ export interface Route {
     readonly optional?: boolean;
   };
   readonly headers?: Readonly<Record<string, string>>;
-  /** Kind of answer to what its JSON looks like; a string names another content type. */
-  readonly replies: Readonly<Partial<Record<AnswerKind, z.ZodType | string>>>;
+  /** Kind of answer to what its JSON looks like; a string names another content type; null: it has no body. */
+  readonly replies: Readonly<Partial<Record<AnswerKind, z.ZodType | string | null>>>;
   handle(request: ApiRequest): Reply | Promise<Reply>;
 }
 
@@ -91,7 +91,8 @@ export async function serve(
   let status: number;
   try {
     const reply = await reach(serving, route, req, res, addressed);
-    status = answers[reply.kind ?? 'done'].status;
+    const isKnown = route.method === 'GET' && isSame(req.headers['if-none-match'], reply);
+    status = answers[isKnown ? 'unchanged' : (reply.kind ?? 'done')].status;
     sendReply(res, status, reply);
     serving.answers.hold(res);
   } catch (error) {
@@ -144,6 +145,13 @@ function checkAccept(accept: string | undefined, route: Route): void {
   if (!accepted) throw new Problem('notAcceptable', `This is served as ${offered} only.`);
 }
 
+/** Whether the client says that it has this very reply. */
+function isSame(given: string | undefined, { headers }: Reply): boolean {
+  const tag = headers?.['ETag'];
+  if (given === undefined || tag === undefined) return false;
+  return given.split(',').some((one) => ['*', tag, `W/${tag}`].includes(one.trim()));
+}
+
 function sendReply(res: ServerResponse, status: number, reply: Reply): void {
   const { contentType, body, headers = {} } = reply;
   if (contentType !== undefined) send(res, status, contentType, String(body), headers);
@@ -177,6 +185,11 @@ function send(
   headers: Readonly<Record<string, string>>,
 ): void {
   if (res.headersSent || res.destroyed) return;
+  if (status === answers.unchanged.status) {
+    res.writeHead(status, { 'Cache-Control': 'no-store', ...headers });
+    res.end();
+    return;
+  }
   res.writeHead(status, {
     'Content-Type': contentType,
     'Content-Length': Buffer.byteLength(text),

@@ -1,4 +1,5 @@
 /** What is set for types, and which there are. */
+import { createHash } from 'node:crypto';
 import {
   API_BASE,
   HTTP_LIMITS,
@@ -57,11 +58,15 @@ function definitionRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
       path: PATH,
       role: 'submit',
       summary: 'A type: what is set for it, and what waits and runs of it.',
-      replies: { done: typeView },
+      headers: { 'If-None-Match': 'The ETag of an answer: where it is the same still, 304.' },
+      replies: { done: typeView, unchanged: null },
       handle: async (request, master) => {
         const seen = await master.seenType(nameOf(request));
         if (seen === null) throw new Problem('unknown', 'Nobody knows of such a type.');
-        return shown(seen, request.role);
+        const { body } = shown(seen, request.role);
+        // Its counts and pauses change without a version.
+        const digest = createHash('sha256').update(JSON.stringify(body)).digest('base64url');
+        return { body, headers: { ETag: `"${seen.taskType.version}.${digest.slice(0, 16)}"` } };
       },
     },
     {
@@ -169,7 +174,7 @@ function nameOf({ params }: ApiRequest): string {
 function versionOf({ headers }: ApiRequest): number | null {
   const { 'if-match': given } = headers;
   if (given === undefined) return null;
-  const version = /^"(\d{1,16})"$/.exec(given)?.[1];
+  const version = /^"(\d{1,16})(?:\.[\w-]+)?"$/.exec(given)?.[1];
   if (version !== undefined) return Number(version);
   throw invalidFields([{ field: 'If-Match', message: 'expected one ETag of a type, as "3"' }]);
 }

@@ -1,9 +1,10 @@
 /** The routes about types, at a whole master: what is set, how it is refused, and what is seen. */
+import { API_BASE } from '@soda-scheduler/protocol';
 import { expect } from 'chai';
 import { errorsOf, masterSuite } from '../../helpers/system/in-process.ts';
 
 describe('types', () => {
-  const { call, restart, submit, getType: get, putType: put } = masterSuite();
+  const { call, restart, submit, url, getType: get, putType: put } = masterSuite();
 
   it('are defined, shown, changed at the version that was seen, and forgotten', async () => {
     const made = await put('video', { description: 'cuts videos', owner: 'media' });
@@ -29,7 +30,8 @@ describe('types', () => {
     expect(late.body['detail']).to.equal('the type is at version 2, not 1');
     await restart();
     const kept = await get('video');
-    expect(kept).to.include({ status: 200, etag: '"2"' });
+    expect(kept).to.include({ status: 200 });
+    expect(kept.etag).to.match(/^"2\.[\w-]+"$/);
     expect(kept.body).to.include({ description: 'cuts' }).and.not.have.property('owner');
     expect((await call('DELETE', '/type/video', undefined, { 'if-match': '"1"' })).status).to.equal(
       412,
@@ -37,6 +39,31 @@ describe('types', () => {
     expect((await call('DELETE', '/type/video')).body).to.deep.equal({ type: 'video', code: 200 });
     expect((await get('video')).status).to.equal(404);
     expect((await call('DELETE', '/type/video')).status).to.equal(404);
+  });
+
+  it('are not sent again to whoever has them as they are', async () => {
+    await put('video', { owner: 'media' });
+    const { etag } = await get('video');
+    const seen = async (tags: string, method = 'GET') => {
+      const headers = { 'if-none-match': tags };
+      const answer = await fetch(`${url()}${API_BASE}/type/video`, { method, headers });
+      return { status: answer.status, etag: answer.headers.get('etag'), text: await answer.text() };
+    };
+    for (const tags of [etag!, `"other", W/${etag}`, '*']) {
+      expect(await seen(tags), tags).to.deep.equal({ status: 304, etag, text: '' });
+    }
+    expect(await seen(etag!, 'HEAD')).to.include({ status: 304 });
+    expect(await seen('"1"')).to.include({ status: 200, etag });
+    // Not the definition alone: what waits of it is shown too.
+    await submit({ id: '1', type: 'video' });
+    expect(await seen(etag!)).to.include({ status: 200 });
+    const now = await get('video');
+    expect(now.etag).not.to.equal(etag);
+    const change = await call('PUT', '/type/video', {}, { 'if-match': now.etag! });
+    expect(change.status).to.equal(200);
+    expect((await call('PUT', '/type/video', {}, { 'if-match': etag! })).status).to.equal(200);
+    const late = await call('PUT', '/type/video', { owner: 'them' }, { 'if-match': etag! });
+    expect(late.status).to.equal(412);
   });
 
   it('are listed by name and by pages, registered or only seen', async () => {
