@@ -59,6 +59,28 @@ describe('soda master', function () {
     }
   });
 
+  it('says how many files it must be allowed to have open', async function () {
+    if (process.platform === 'win32') return this.skip();
+    const { folder } = suite;
+    for (const [fileCount, args] of [
+      [100, ['master', '--port', '0', '--data-dir', 'few']],
+      [60, ['dev', '--port', '0', '--data-dir', 'few']],
+      [30, ['task', 'list']],
+    ] as const) {
+      const script = `ulimit -n ${fileCount}; exec "$@"`;
+      const command = ['-c', script, 'sh', process.execPath, soda, ...args];
+      const child = spawn('sh', command, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+      const [said, [code]] = await Promise.all([
+        text(child.stderr as NodeJS.ReadableStream),
+        once(child, 'close') as Promise<[number | null]>,
+      ]);
+      expect(said).to.match(
+        new RegExp(`^soda: this process may have ${fileCount} files open, and needs 128: .*\n$`),
+      );
+      expect(code).to.equal(2);
+    }
+  });
+
   it('stops in order when it is told to before there is a master', async () => {
     // While it loads what a master needs.
     const early = `const load = process.dlopen;
