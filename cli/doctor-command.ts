@@ -1,8 +1,8 @@
 /** `soda doctor`: what is missing or wrong on this machine, and what to do about it. */
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -32,6 +32,8 @@ const SKEW_MS_MAX = 60_000;
 const NODE_OLDEST = [20, 19] as const;
 /** What is fuller than this may soon refuse, close or put off. */
 const FULL_PERCENT = 80;
+/** More than one block of a disk. */
+const TRIAL_BYTES = 65_536;
 
 export function doctorCommand(): Command {
   return remoteCommand('doctor', 'Check this machine and the way to the master.')
@@ -275,7 +277,9 @@ async function reach(databaseUrl: string): Promise<string> {
   const file = /^sqlite:(.+)$/.exec(databaseUrl)?.[1];
   if (file !== undefined) {
     const directory = path.dirname(path.resolve(file));
-    await access(directory, constants.W_OK);
+    await tryToWrite(directory).catch((error: unknown) => {
+      throw new Error(`${directory} cannot be written to (${reasonOf(error)})`);
+    });
     return `${directory} can be written to`;
   }
   // It takes a while to load, and only this needs it.
@@ -285,11 +289,21 @@ async function reach(databaseUrl: string): Promise<string> {
   return `${pathname.slice(1)} at ${host} answers`;
 }
 
+/** A disk that is full lets files be made, and takes nothing into them. @throws the reason of the system. */
+async function tryToWrite(directory: string): Promise<void> {
+  const file = path.join(directory, `.soda-doctor-${randomUUID()}`);
+  try {
+    await writeFile(file, Buffer.alloc(TRIAL_BYTES), { flag: 'wx', mode: 0o600, flush: true });
+  } finally {
+    await rm(file, { force: true });
+  }
+}
+
 async function checkDataDirectory(directory: string | undefined): Promise<Finding[]> {
   if (directory === undefined || directory === '') return [];
   const check = 'data';
   try {
-    await access(directory, constants.W_OK | constants.X_OK);
+    await tryToWrite(directory);
     return [{ check, state: 'ok', detail: `${directory} can be written to` }];
   } catch (error) {
     const reason = reasonOf(error);
@@ -317,5 +331,6 @@ function reasonOf(error: unknown): string {
   const { code } = (cause ?? error) as { code?: unknown };
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'it speaks no https there: is it http?';
   if (code === 'UND_ERR_SOCKET') return 'the connection was closed: is it https there?';
+  if (code === 'ENOSPC' || code === 'EDQUOT') return 'its disk is full';
   return typeof code === 'string' ? code : message;
 }

@@ -1,8 +1,11 @@
 /** `soda doctor`: that what it says is so, and that its advice can be followed. */
 import { expect } from 'chai';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import { type AddressInfo, type Socket, createServer } from 'node:net';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { problem } from '../../helpers/fake-http-api.ts';
 import { sharedMariadb } from '../../helpers/mariadb.ts';
 import { commandSuite, soda } from '../../helpers/soda-command.ts';
@@ -163,5 +166,28 @@ describe('soda doctor', function () {
     expect(await dataIn(folder)).to.match(/^ok: /);
     expect(await dataIn(path.join(folder, 'none'))).to.match(/^warning: .* is not there yet$/);
     expect(await dataIn(path.join(soda, 'below-a-file'))).to.match(/^failed: .*set SODA_DATA_DIR/);
+    expect(readdirSync(folder), 'nothing is left of it').to.deep.equal([]);
+  });
+
+  it('notices that nothing can be written any more, as on a full disk', async function () {
+    if (process.platform === 'win32') return this.skip();
+    const script = 'ulimit -f 0; exec "$@"';
+    const child = spawn('sh', ['-c', script, 'sh', process.execPath, soda, 'doctor', '--json'], {
+      env: {
+        ...process.env,
+        SODA_URL: api.url,
+        SODA_DATA_DIR: folder,
+        SODA_DATABASE_URL: `sqlite:${folder}/soda.db`,
+      },
+    });
+    const out = await text(child.stdout);
+    for (const check of ['data', 'database']) {
+      expect(out).to.match(
+        new RegExp(
+          `"check":"${check}","state":"failed","detail":"[^"]*cannot be written to \\(EFBIG`,
+        ),
+      );
+    }
+    expect(readdirSync(folder)).to.deep.equal([]);
   });
 });
