@@ -3,7 +3,7 @@
  * prints its events as JSON lines. Arguments: url, executor id, drain timeout in ms. The params:
  * `mode: block` does not let go of its thread for `ms`. `deaf`: never ends. `obey`: ends when told
  * to, by throwing. `late`: ends when told to, by returning. `release`: ends at a line on stdin.
- * `parent`: starts a deaf child that is connected to `port`, and blocks once that is so.
+ * `parent`: starts a deaf child that is connected to `port`, reports progress once that is so, and blocks.
  * `orphan`: does not block.
  */
 import { once } from 'node:events';
@@ -15,7 +15,8 @@ const [url = '', id = '', drainTimeoutMs = '10000'] = process.argv.slice(2);
 const print = (fields) => process.stdout.write(`${JSON.stringify(fields)}\n`);
 
 await createExecutor({ url, id, drainTimeoutMs: Number(drainTimeoutMs), onEvent: print })
-  .handle('test', async ({ params }, { signal, spawn }) => {
+  .handle('test', async ({ params }, ctx) => {
+    const { signal, spawn } = ctx;
     const aborted = new Promise((resolve) => {
       signal.addEventListener('abort', () => resolve(signal.reason));
     });
@@ -39,6 +40,7 @@ await createExecutor({ url, id, drainTimeoutMs: Number(drainTimeoutMs), onEvent:
           stdio: ['ignore', 'pipe', 'ignore'],
         });
         await once(child.stdout, 'data');
+        ctx.progress(1);
         if (params.mode === 'orphan') return new Promise(() => undefined);
         while (performance.now() - sinceMs < 60_000);
         return 'unblocked';

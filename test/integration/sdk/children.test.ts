@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events';
 import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { TaskAborted } from '@soda-scheduler/executor-sdk';
 import type { TaskContext } from '@soda-scheduler/executor-sdk';
@@ -101,7 +102,10 @@ describe('what a handler has started', function () {
     const { sessionId } = await master.nth('executorConnected');
     const next = nextChild();
     master.assign(sessionId, { id: 't1', params: JSON.stringify({ mode, port }) });
-    return { master, proxy, child, ...(await next) };
+    const { gone } = await next;
+    // Told by the thread that is told of the group before, and has then told the guard.
+    await master.nth('progressReported');
+    return { master, proxy, child, gone };
   }
 
   it('is killed before the lease is over, though the handler blocks its thread', async () => {
@@ -116,7 +120,11 @@ describe('what a handler has started', function () {
     const { master, child, gone } = await parent('orphan');
     child.signal('SIGSTOP');
     const end = gone.then(() => 'gone');
-    const leaseEnd = master.nth('executorDisconnected').then(() => 'the lease is over');
+    const leaseEnd = master.nth('executorDisconnected').then(async () => {
+      // Where this process has stood still: what came meanwhile is read after what was due.
+      await setImmediate();
+      return 'the lease is over';
+    });
     expect(await Promise.race([end, leaseEnd])).to.equal('gone');
     expect(child.exit, 'the executor still stands').to.equal(null);
   });
