@@ -2,6 +2,7 @@
  * `soda master` and `soda dev`: run a master in this process. Its flags come from the master's
  * own table of settings, which is loaded only when one of these two commands is called.
  */
+import { setImmediate } from 'node:timers/promises';
 import type { Config } from '@soda-scheduler/master';
 import { Command, Option } from 'commander';
 import { ExitCode, Failure } from './exit-code.ts';
@@ -101,6 +102,8 @@ const LINGER_MS_MAX = 1_000;
 
 /** Aborts at the first signal. A second one ends the process, and so does a stop that takes too long. */
 const told = new AbortController();
+/** There is something to stop. */
+let isBegun = false;
 
 /** Ctrl-C and SIGTERM may come before there is a master to tell: from here on they are heard. */
 export function listenForSignals(): void {
@@ -111,13 +114,15 @@ function end(): void {
   // The second time nobody wants to wait; a master that is killed loses nothing.
   if (told.signal.aborted) process.exit(ExitCode.failed);
   told.abort();
+  // A machine that is slow to load is no database that does not answer.
+  if (!isBegun) return;
   setTimeout(() => {
     process.stderr.write('soda: the stop takes too long: ended without the rest of it\n');
     process.exit(ExitCode.failed);
   }, STOP_MS_MAX).unref();
 }
 
-/** Returns when the master was told to stop and has. @throws if it had to end by itself. */
+/** Returns when the master was told to stop and has, or was to begin after that. @throws if it had to end by itself. */
 async function runUntilStopped(
   config: Config,
   onReady: (url: string) => void,
@@ -127,6 +132,10 @@ async function runUntilStopped(
   process.stdout.off('error', endWithReader).on('error', () => undefined);
   process.stderr.on('error', () => undefined);
   const { runMaster } = await loadMaster();
+  // What came while that was loaded is heard in the next turn of the event loop, and this is the end of one.
+  for (let turn = 0; turn < 2; turn++) await setImmediate();
+  if (told.signal.aborted) return;
+  isBegun = true;
   try {
     const master = await runMaster(config, { logTo, signal: told.signal });
     if (!told.signal.aborted) onReady(master.url);
