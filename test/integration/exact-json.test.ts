@@ -13,7 +13,7 @@ import { createExecutor, RetryableError } from '@soda-scheduler/executor-sdk';
 import { loadConfig, runMaster } from '@soda-scheduler/master';
 import { API_BASE } from '@soda-scheduler/protocol';
 import { RawExecutor } from '../helpers/raw-executor.ts';
-import { SodaCommand } from '../helpers/soda-command.ts';
+import { SodaCommand } from '../helpers/soda/command.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 const user = { group: 'tests' };

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { SodaCommand } from '../helpers/soda-command.ts';
+import { SodaCommand } from '../helpers/soda/command.ts';
 
 const SAMPLE =
   '{    "task":{        "type":"submit_task",        "user":{            "group":"soda",            "project":"scheduler2.x",            "env":"dev",            "user":"xxc"        },        "notify_url":"http://localhost:18887"    } }';

@@ -11,7 +11,7 @@ import { loadConfig, runMaster } from '@soda-scheduler/master';
 import Libsql from 'libsql';
 import { expect } from 'chai';
 import { startMariadb, useMariadb } from '../helpers/mariadb.ts';
-import { SodaCommand } from '../helpers/soda-command.ts';
+import { SodaCommand } from '../helpers/soda/command.ts';
 
 describe('a master that cannot start', () => {
   let folder: string;
@@ -71,7 +71,7 @@ describe('a master that cannot start', () => {
   it('says that no data directory can be made where it is to be', async () => {
     // In a process of its own, which can be killed should it not end.
     const dataDir = '/proc/soda/data';
-    const ended = await commands.run(['master', '--port', '0', '--data-dir', dataDir]);
+    const ended = await commands.spawned(['master', '--port', '0', '--data-dir', dataDir]);
     expect(ended.code, ended.err).to.equal(1);
     expect(ended.err).to.match(
       /data directory \/proc\/soda\/data cannot be made \(E\w+\): set SODA/,

@@ -1,4 +1,4 @@
-/** The built `soda` command as a process: what it prints, and how it ends. */
+/** The `soda` command: what it prints, and how it ends; as a process where that may make a difference. */
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
@@ -7,13 +7,13 @@ import { createInterface, type Interface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { problem } from '../../helpers/fake-http-api.ts';
-import { commandSuite, soda } from '../../helpers/soda-command.ts';
+import { commandSuite, soda } from '../../helpers/soda/command.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const receiver = path.join(root, 'examples/dist/callback-receiver/main.js');
 
 describe('soda', function () {
-  const { api, folder, start, run } = commandSuite();
+  const { api, folder, start, spawned, run } = commandSuite();
 
   it('stops a master that still waits for its database when it is told to', async () => {
     const child = start(['master'], {
@@ -43,17 +43,17 @@ describe('soda', function () {
     });
 
     it('explains itself without a master', async () => {
-      const { code, out } = await run(['--help']);
+      const { code, out } = await spawned(['--help']);
       expect(code).to.equal(0);
       expect(out).to.include('SODA_URL').and.to.include('Exit codes:');
       const commands = ['task submit', 'executor drain', 'doctor', 'master'];
       const helps = commands.map(async (command) => {
-        const help = await run([...command.split(' '), '--help']);
+        const help = await spawned([...command.split(' '), '--help']);
         expect(help.code, command).to.equal(0);
         expect(help.out, command).to.include(`Usage: soda ${command}`);
       });
       await Promise.all(helps);
-      expect((await run(['--version'])).out).to.match(/^\d+\.\d+\.\d+\n$/);
+      expect((await spawned(['--version'])).out).to.match(/^\d+\.\d+\.\d+\n$/);
     });
 
     it('ends with 2 on wrong usage and says what is wrong', async () => {
@@ -70,7 +70,7 @@ describe('soda', function () {
         [/SODA_PORT: expected a whole number/, ['master', '--port', 'none', '--print-config']],
       ];
       const runs = wrong.map(async ([reason, args]) => {
-        const { code, err } = await run(args);
+        const { code, err } = await (args[0] === 'task' ? run : spawned)(args);
         expect(err, args.join(' ')).to.match(reason);
         expect(code, args.join(' ')).to.equal(2);
       });
@@ -82,12 +82,13 @@ describe('soda', function () {
   describe('task', () => {
     it('submits what the options say and prints the id', async () => {
       await writeFile(path.join(folder, 'params.json'), '{"input":"a.mov"}');
-      const { code, out } = await submit(
+      const { code, out } = await spawned([
+        ...['task', 'submit', '--type', 'hello', '--group', 'dev'],
         ...['--id', 'a', '--params', '@params.json', '--priority', 'high', '--label', 'hd', 'eu'],
         ...['--max-attempts', '3', '--deadline', '2027-01-01T00:00:00Z', '--project', 'films'],
         ...['--start-timeout', '600', '--start-timeout-action', 'alert'],
         ...['--retry-interval', '1,5,30', '--assign-timeout', '9', '--disk-bytes', '5e9'],
-      );
+      ]);
       expect({ code, out }).to.deep.equal({ code: 0, out: 'a\n' });
       expect(api.received[0]?.body).to.deep.equal({
         task: {
@@ -105,7 +106,7 @@ describe('soda', function () {
         },
         user: { group: 'dev', project: 'films' },
       });
-      await run(
+      await spawned(
         ['task', 'submit', '--type', 'hello', '--priority', '-60', '--params', '-'],
         { SODA_GROUP: 'env', SODA_TOKEN: 'secret' },
         '[1]',
@@ -117,7 +118,7 @@ describe('soda', function () {
 
     it('lists with tabs into a pipe, and as a JSON value a line', async () => {
       for (const id of ['a', 'b', 'c']) await submit('--id', id);
-      const { out } = await run(['task', 'list', '--limit', '2']);
+      const { out } = await spawned(['task', 'list', '--limit', '2']);
       const ids = out.split('\n').map((line) => line.split('\t')[0]);
       expect(ids).to.deep.equal(['c', 'b', '']);
       const lines = (await run(['task', 'list', '--json'])).out.trim().split('\n');
@@ -226,7 +227,7 @@ describe('soda', function () {
     });
 
     it('ends with a code that says what went wrong', async () => {
-      expect(await run(['task', 'get', 'none'])).to.include({
+      expect(await spawned(['task', 'get', 'none'])).to.include({
         code: 3,
         err: 'soda: No such task is retained.\n',
       });
@@ -246,7 +247,7 @@ describe('soda', function () {
       api.intercept = () => problem(500, 'The master failed.');
       const [failed, gone] = await Promise.all([
         run(['task', 'get', 'a']),
-        run(['task', 'get', 'a', '--url', 'http://127.0.0.1:1']),
+        spawned(['task', 'get', 'a', '--url', 'http://127.0.0.1:1']),
       ]);
       expect(failed.code).to.equal(1);
       expect(gone.code).to.equal(5);
@@ -303,7 +304,7 @@ describe('soda', function () {
   describe('master and dev', () => {
     it('prints the settings it would run with, secrets left out', async () => {
       await writeFile(path.join(folder, 'token'), 'a-very-secret-token');
-      const { out } = await run(['master', '--print-config', '--lease', '30'], {
+      const { out } = await spawned(['master', '--print-config', '--lease', '30'], {
         SODA_NOTIFY_SECRET: `whsec_${Buffer.alloc(32).toString('base64')}`,
       });
       expect(JSON.parse(out)).to.include({ leaseMs: 30_000, notifySecrets: '(set)' });
@@ -312,7 +313,7 @@ describe('soda', function () {
 
     it('says what to do about a port that is in use, or data that cannot be written', async () => {
       const used = new URL(api.url).port;
-      const busy = await run(['dev', '--port', used, '--data-dir', 'busy']);
+      const busy = await spawned(['dev', '--port', used, '--data-dir', 'busy']);
       expect(busy.code).to.equal(1);
       expect(busy.err).to.match(
         /^soda: port \d+ of 127\.0\.0\.1 is in use, perhaps by another master/m,
@@ -322,7 +323,7 @@ describe('soda', function () {
       expect(busy.err).to.not.match(/the master (listens|takes work)/);
       await writeFile(path.join(folder, 'a-file'), '');
       for (const data of ['a-file', 'a-file/below']) {
-        const refused = await run(['master', '--port', '0', '--data-dir', data]);
+        const refused = await spawned(['master', '--port', '0', '--data-dir', data]);
         expect(refused.code, data).to.equal(1);
         expect(refused.err, data).to.match(
           /^soda: the data directory a-file\S* cannot be .* \(E\w+\): set SODA_DATA_DIR/,

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { API_BASE } from '@soda-scheduler/protocol';
 import { tellWait } from '../../../cli/connection.ts';
 import { problem } from '../../helpers/fake-http-api.ts';
-import { commandSuite } from '../../helpers/soda-command.ts';
+import { commandSuite } from '../../helpers/soda/command.ts';
 
 describe('soda and its way to the master', function () {
   const { api, start, run } = commandSuite();

@@ -8,14 +8,14 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { problem } from '../../helpers/fake-http-api.ts';
 import { sharedMariadb } from '../../helpers/mariadb.ts';
-import { commandSuite, soda } from '../../helpers/soda-command.ts';
+import { commandSuite, soda } from '../../helpers/soda/command.ts';
 
 describe('soda doctor', function () {
-  const { api, folder, run } = commandSuite();
+  const { api, folder, spawned, run } = commandSuite();
 
   /** What it finds, as `check` -> `state: detail`. */
-  async function examine(env: Record<string, string> = {}) {
-    const { out, code } = await run(['doctor', '--json'], env);
+  async function examine(env: Record<string, string> = {}, by = run) {
+    const { out, code } = await by(['doctor', '--json'], env);
     const findings = out
       .trim()
       .split('\n')
@@ -129,7 +129,8 @@ describe('soda doctor', function () {
     silent.close();
     for (const socket of sockets) socket.destroy();
     await once(silent, 'close');
-    const nobody = await examine(there);
+    // By a process that has no connection left from before.
+    const nobody = await examine(there, spawned);
     expect(nobody.found['master']).to.match(/^failed: .*ECONNREFUSED.*: soda dev --port \d+$/);
     expect(nobody.found['port']).to.equal(`ok: ${port} is free`);
     const away = await examine({ SODA_URL: 'http://master.invalid:1' });

@@ -6,7 +6,7 @@ import { closeSync, openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { freePort } from '../../helpers/free-port.ts';
-import { commandSuite, soda } from '../../helpers/soda-command.ts';
+import { commandSuite, soda } from '../../helpers/soda/command.ts';
 import { eventually } from '../../helpers/system/wait.ts';
 
 describe('soda master', function () {

@@ -1,7 +1,7 @@
 /** `soda namespace`, and the namespace of all other commands, against a scripted master. */
 import { expect } from 'chai';
 import { problem } from '../../helpers/fake-http-api.ts';
-import { commandSuite } from '../../helpers/soda-command.ts';
+import { commandSuite } from '../../helpers/soda/command.ts';
 
 describe('soda namespace', function () {
   this.timeout(30_000);

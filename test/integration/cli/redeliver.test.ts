@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createClient } from '@soda-scheduler/client';
 import { problem } from '../../helpers/fake-http-api.ts';
-import { commandSuite } from '../../helpers/soda-command.ts';
+import { commandSuite } from '../../helpers/soda/command.ts';
 
 describe('soda task, on many', function () {
   const { api, start, run: runSoda } = commandSuite();

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { createClient } from '@soda-scheduler/client';
-import { commandSuite } from '../../helpers/soda-command.ts';
+import { commandSuite } from '../../helpers/soda/command.ts';
 
 describe('soda task', function () {
   const { api, start, run } = commandSuite();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createClient, type SodaClient, SodaError } from '@soda-scheduler/client';
 import { typeDefinitionKeys } from '@soda-scheduler/protocol';
 import { typeDefinition } from '@soda-scheduler/protocol/schemas';
-import { SodaCommand } from '../../helpers/soda-command.ts';
+import { SodaCommand } from '../../helpers/soda/command.ts';
 import { masterSuite } from '../../helpers/system/in-process.ts';
 
 describe('soda type', function () {

@@ -1,4 +1,4 @@
-/** The built `soda` command as a process, without the variables of whoever runs the tests. */
+/** The `soda` command, without the variables of whoever runs the tests. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -7,19 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { FakeHttpApi } from './fake-http-api.ts';
+import { FakeHttpApi } from '../fake-http-api.ts';
+import { type Ended, runInProcess } from './in-process.ts';
 
-export const soda = join(fileURLToPath(new URL('../..', import.meta.url)), 'cli/bin/soda.js');
+export const soda = join(fileURLToPath(new URL('../../..', import.meta.url)), 'cli/bin/soda.js');
 
 const cleanEnv = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !name.startsWith('SODA_')),
 );
-
-export interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
 
 export class SodaCommand {
   readonly #folder: string;
@@ -30,6 +25,7 @@ export class SodaCommand {
     this.#folder = folder;
   }
 
+  /** The built command, as a process. */
   start(
     args: readonly string[],
     env: Record<string, string> = {},
@@ -44,7 +40,12 @@ export class SodaCommand {
     return child;
   }
 
-  async run(args: readonly string[], env: Record<string, string> = {}, input = ''): Promise<Ended> {
+  /** The built command, as a process, once it has ended. */
+  async spawned(
+    args: readonly string[],
+    env: Record<string, string> = {},
+    input = '',
+  ): Promise<Ended> {
     const child = this.start(args, env);
     child.stdin.end(input);
     const [out, err, [code]] = await Promise.all([
@@ -53,6 +54,11 @@ export class SodaCommand {
       once(child, 'close') as Promise<[number | null]>,
     ]);
     return { code, out, err };
+  }
+
+  /** What the process would print, and how it would end, by a call: a process costs a hundred times that. */
+  run(args: readonly string[], env: Record<string, string> = {}, input = ''): Promise<Ended> {
+    return runInProcess(args, { env: { ...cleanEnv, ...env }, folder: this.#folder, input });
   }
 
   killAll(): void {
@@ -80,6 +86,8 @@ export function commandSuite() {
     folder,
     start: (args: readonly string[], env: Record<string, string> = {}, script?: string) =>
       command.start(args, { SODA_URL: api.url, ...env }, script),
+    spawned: (args: readonly string[], env: Record<string, string> = {}, input = '') =>
+      command.spawned(args, { SODA_URL: api.url, ...env }, input),
     run: (args: readonly string[], env: Record<string, string> = {}, input = '') =>
       command.run(args, { SODA_URL: api.url, ...env }, input),
   };
