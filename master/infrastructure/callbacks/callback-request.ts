@@ -4,10 +4,16 @@
  *
  * The lowest level of undici rather than `node:http` or axios: docs/decisions/002-callback-transport.md.
  */
+import { createRequire } from 'node:module';
 import type { LookupFunction, Socket } from 'node:net';
-import { buildConnector, Client, type Dispatcher } from 'undici';
+import type { buildConnector, Client, Dispatcher } from 'undici';
 import type { Clock } from '../../application/ports.ts';
 import { RECEIVER_ANSWER_BYTES_MAX } from '../../domain/bounds.ts';
+
+// All of undici takes three times as long to load as these; the version is pinned.
+const undici = createRequire(import.meta.url);
+const ClientOf = undici('undici/lib/dispatcher/client.js') as typeof Client;
+const connectorOf = undici('undici/lib/core/connect.js') as typeof buildConnector;
 
 /** For the whole of a try, up to the head of the answer. */
 const TRY_TIMEOUT_S = 15;
@@ -64,7 +70,7 @@ export class CallbackRequests {
       // The patience of a try covers it.
       timeout: 0,
     } as buildConnector.BuildOptions;
-    this.#connector = buildConnector(options);
+    this.#connector = connectorOf(options);
   }
 
   async post(callback: Callback): Promise<Answer> {
@@ -195,7 +201,7 @@ class Connection {
 
   constructor(origin: string, connector: Connector, onGone: (connection: Connection) => void) {
     this.origin = origin;
-    this.#client = new Client(origin, {
+    this.#client = new ClientOf(origin, {
       connect: (options, callback) => this.#connect(connector, options, callback),
       keepAliveTimeout: KEEP_ALIVE_MS,
       // Whatever the receiver would allow.
