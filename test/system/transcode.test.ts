@@ -24,13 +24,13 @@ const hasFfmpeg = ((): boolean => {
   }
 })();
 
-/** The command lines of all processes of this machine that name the folder. */
-function commandsAbout(folder: string): string[] {
+/** All processes of this machine whose command lines name the folder. */
+function processesAbout(folder: string): { readonly pid: number; readonly command: string }[] {
   return readdirSync('/proc').flatMap((pid) => {
     if (!/^\d+$/.test(pid)) return [];
     try {
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-      return command.includes(folder) ? [command] : [];
+      return command.includes(folder) ? [{ pid: Number(pid), command }] : [];
     } catch {
       return []; // It has just ended.
     }
@@ -43,7 +43,7 @@ describeOnOneMaster('a transcode', ({ start, store }) => {
   before(function () {
     if (!hasFfmpeg) return this.skip();
     media = mkdtempSync(join(tmpdir(), 'soda-system-media-'));
-    const sources = ['testsrc2=size=320x180:rate=25:duration=6', 'sine=duration=6'];
+    const sources = ['testsrc2=size=320x180:rate=10:duration=6', 'sine=duration=6'];
     const inputs = sources.flatMap((source) => ['-f', 'lavfi', '-i', source]);
     const made = ['-c:v', 'libx264', '-preset', 'ultrafast', join(media, 'in.mp4')];
     execFileSync('ffmpeg', ['-nostdin', '-loglevel', 'error', ...inputs, ...made]);
@@ -70,28 +70,29 @@ describeOnOneMaster('a transcode', ({ start, store }) => {
     return task_id;
   }
 
-  /** ffmpeg is making the second output. */
+  /** ffmpeg is making the second output, by this process. */
   const secondBegun = (taskId: string) =>
     eventually('the second output is being made', () =>
-      commandsAbout(media).some((command) => command.includes(`${taskId}~1~`)),
+      processesAbout(media).find(({ command }) => command.includes(`${taskId}~1~`)),
     );
 
-  /** Two executors, of which one is at the second output. */
+  /** Two executors, of which one is at the second output: its ffmpeg stands still. */
   async function atSecond(system: System, directory: string) {
     const executors = [
       await system.ffmpegExecutor('a', media),
       await system.ffmpegExecutor('b', media),
     ];
     const taskId = await submitTranscode(system, directory);
-    await secondBegun(taskId);
+    const { pid: ffmpeg } = await secondBegun(taskId);
+    process.kill(ffmpeg, 'SIGSTOP');
     const { executor_id } = await system.task(taskId);
     const view = (await system.client.executors()).find((one) => one.executor_id === executor_id);
     const holder = executors.find(({ pid }) => pid === view?.pid);
     if (holder === undefined) throw new Error(`nobody has ${taskId}`);
-    return { taskId, holder };
+    return { taskId, holder, ffmpeg };
   }
 
-  const noneLeft = () => eventually('no ffmpeg is left', () => commandsAbout(media).length === 0);
+  const noneLeft = () => eventually('no ffmpeg is left', () => processesAbout(media).length === 0);
 
   it('is finished by another executor after kill -9, without doing the done part again', async () => {
     const system = await start();
@@ -162,9 +163,10 @@ describeOnOneMaster('a transcode', ({ start, store }) => {
 
   it('whose executor stood still is made by another one, and nothing of the first is left', async () => {
     const system = await start();
-    const { taskId, holder: stopped } = await atSecond(system, 'stood');
+    const { taskId, holder: stopped, ffmpeg } = await atSecond(system, 'stood');
 
     stopped.signal('SIGSTOP');
+    process.kill(ffmpeg, 'SIGCONT');
     const task = await system.ended(taskId);
     expect(task).to.include({ state: 'succeeded', attempt: 2 });
     const second = join(media, 'stood/second.mp4');
