@@ -43,6 +43,8 @@ CREATE TABLE namespace (
   clock_back VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NULL,
   -- Since when nothing is offered; NULL: it is not paused.
   paused_at BIGINT NULL,
+  -- Who did it: the name of a token; NULL: nobody who needs one.
+  paused_by VARCHAR(64) NULL,
   -- Why, for people.
   paused_reason MEDIUMTEXT NULL,
   -- When the pause ends by itself; NULL: never.
@@ -81,12 +83,16 @@ CREATE TABLE executor (
   lasting INT NOT NULL,
   -- Since when it is given no task; NULL: it is given tasks.
   drained_at BIGINT NULL,
+  -- Who did it: the name of a token; NULL: nobody who needs one.
+  drained_by VARCHAR(64) NULL,
   -- When what it still runs is taken back; NULL: it may end it in its own time.
   drain_deadline_at BIGINT NULL,
   -- JSON array: what counts in place of the labels that it says it has; NULL: those count.
   labels MEDIUMTEXT NULL,
   -- JSON array: the same of the labels that it is reserved for.
   reserve MEDIUMTEXT NULL,
+  -- Who has set labels or reservations last.
+  override_by VARCHAR(64) NULL,
   -- The same id may be there in many namespaces.
   PRIMARY KEY (ns, id)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
@@ -306,6 +312,26 @@ CREATE TABLE installation (
   name VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY,
   -- Base64url of 32 random bytes, made by the first master.
   value MEDIUMTEXT NOT NULL
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+-- Named tokens, of all namespaces: who may call what.
+CREATE TABLE token (
+  -- Whose it is.
+  name VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY,
+  -- SHA-256 of the token in base64url: what is to be sent is stored nowhere.
+  digest VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- read, submit, operate, admin or executor.
+  role VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- JSON: lists of namespaces, groups and types, null for all of them; NULL: everything.
+  scope MEDIUMTEXT NULL,
+  -- When it was made.
+  created_at BIGINT NOT NULL,
+  -- The name of the token that made it; NULL: none was needed.
+  created_by VARCHAR(64) NULL,
+  -- From when on it opens nothing; NULL: never.
+  expires_at BIGINT NULL,
+  -- To the minute.
+  last_used_at BIGINT NULL
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 -- Tasks that ended on that day (UTC), one table a day, made ahead; retention drops whole tables. Those of

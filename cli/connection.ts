@@ -39,9 +39,7 @@ export function masterwideCommand(name: string, description: string): Command {
         .default(`http://127.0.0.1:${DEFAULT_PORT}`),
     )
     .addOption(
-      new Option('--token <token>', 'the submit or admin token, where the master wants one').env(
-        'SODA_TOKEN',
-      ),
+      new Option('--token <token>', 'the token, where the master wants one').env('SODA_TOKEN'),
     )
     .option('--json', 'print JSON, one value a line');
 }

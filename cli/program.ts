@@ -5,13 +5,14 @@ import { doctorCommand } from './doctor-command.ts';
 import { executorCommand } from './executor-command.ts';
 import { addSettings, devCommand, listenForSignals, masterCommand } from './master-command.ts';
 import { namespaceCommand } from './namespace-command.ts';
+import { tokenCommand, whoamiCommand } from './token-command.ts';
 import { typeCommand } from './type/type-command.ts';
 import { taskCommand } from './task/task-command.ts';
 
 const HELP = `
 Environment:
   SODA_URL        where the master is (default: http://127.0.0.1:18890)
-  SODA_TOKEN      the submit or admin token, where the master wants one
+  SODA_TOKEN      the token, where the master wants one
   SODA_NAMESPACE  whose tasks and executors are meant (default: default)
   NO_COLOR        no colours, whatever the terminal can do
   The settings of a master, SODA_*: see "soda master --help".
@@ -51,6 +52,8 @@ export function program(): Command {
     typeCommand(),
     executorCommand(),
     namespaceCommand(),
+    tokenCommand(),
+    whoamiCommand(),
     doctorCommand(),
   ]) {
     inherit(command, soda);

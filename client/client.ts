@@ -21,6 +21,7 @@ import { type NamespaceCalls, namespaceCalls } from './namespaces.ts';
 import { eachOf } from './pages.ts';
 import type { SodaError } from './soda-error.ts';
 import { SubmitQueue } from './submit-queue.ts';
+import { type TokenCalls, tokenCalls } from './tokens.ts';
 import { type TypeCalls, typeCalls } from './types.ts';
 import { waitForTask, type WaitOptions } from './waiting.ts';
 
@@ -49,7 +50,7 @@ export interface ClientOptions {
  * All methods reject with `SodaError`, and with a TypeError for an option that there is not. Commands (`cancel`, `retry`, ...) are repeated after a lost
  * answer like everything else; if the first one took effect, the repetition may say 409.
  */
-export interface SodaClient extends ExecutorCalls, NamespaceCalls, TypeCalls {
+export interface SodaClient extends ExecutorCalls, NamespaceCalls, TokenCalls, TypeCalls {
   /**
    * Resolves once the task is stored: from then on it runs until it has ended. `user` may stand
    * inside `task` instead. `params` may be what `rawJson` returns, which is sent as it is written. A task without an id gets one here, so that a repetition after a lost
@@ -156,6 +157,7 @@ export function createClient(options: ClientOptions): SodaClient {
     },
     ...executorCalls(api),
     ...namespaceCalls(api),
+    ...tokenCalls(api),
     ...typeCalls(api),
   };
 }

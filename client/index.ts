@@ -14,11 +14,15 @@ export type {
   TaskList,
   TaskSummary,
   TaskView,
+  TokenMade,
+  TokenRequest,
+  TokenView,
   TypeDefinition,
   TypeOverrideRequest,
   TypePauseRequest,
   TypeView,
   UserInfo,
+  Whoami,
 } from '@soda-scheduler/protocol';
 export { rawJson } from '@soda-scheduler/protocol';
 export type { RawJson } from '@soda-scheduler/protocol';
@@ -30,5 +34,6 @@ export { SodaError } from './soda-error.ts';
 export type { AbsenceOptions, CallOptions } from './api-call.ts';
 export type { ExecutorCalls } from './executors.ts';
 export type { NamespaceCalls } from './namespaces.ts';
+export type { TokenCalls } from './tokens.ts';
 export type { AtVersion, TypeCalls } from './types.ts';
 export type { PatientOptions, WaitOptions } from './waiting.ts';

@@ -6,15 +6,17 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { createAuthorizer } from './access/auth.ts';
+import { authorizeExecutor } from './access/rights.ts';
 import { ExecutorGateway } from './access/executors/gateway.ts';
 import { ExecutorSessions } from './access/executors/sessions.ts';
 import { Connections } from './access/http/connections.ts';
-import { createHttpServer } from './access/http/server.ts';
+import { createHttpServer, type HttpServer } from './access/http/server.ts';
 import { Engine } from './application/engine/engine.ts';
 import { LISTS, Master } from './application/master.ts';
 import type { Clock, Log, NamespaceRecord, Observer, Store } from './application/ports.ts';
 import { Namespaces } from './application/process/namespaces.ts';
 import { Duties } from './application/process/duties.ts';
+import { Tokens } from './application/process/tokens.ts';
 import { retention } from './application/process/retention.ts';
 import { type Part, Lifecycle } from './application/process/lifecycle.ts';
 import { wallClockWatch } from './application/process/wall-clock.ts';
@@ -107,6 +109,7 @@ export async function runMaster(
       },
       stop: () => namespaces.stop(),
     },
+    parts.tokens,
     ...upkeep(parts, config, log),
   ]);
   let stopping: Promise<void> | null = null;
@@ -182,7 +185,7 @@ type Parts = Awaited<ReturnType<typeof assemble>>;
 /** Every part, each given what it needs; nothing has begun yet. */
 async function assemble(config: Config, log: ProcessLog) {
   openDataDirectory(config.dataDir);
-  const { databaseUrl, allowWeakDurability, host, port } = config;
+  const { databaseUrl, allowWeakDurability } = config;
   const pool = { max: config.dbPoolMax, idleMs: config.dbPoolIdleMs, waitMs: config.dbPoolWaitMs };
   const clock = createClock();
   // Never set: for what measures lengths of time, whatever becomes of terms.
@@ -191,7 +194,6 @@ async function assemble(config: Config, log: ProcessLog) {
   const metrics = createMetrics(VERSION);
   const notifySecrets =
     config.notifySecrets.length > 0 ? config.notifySecrets : [keepNotifySecret(config.dataDir)];
-  const authorizer = createAuthorizer(config);
   const store = await openSqlStore({ url: databaseUrl, allowWeakDurability, pool, log });
   const policy = new AddressPolicy(config.notifyAllow);
   const resolver = new NameResolver(evenClock);
@@ -226,17 +228,50 @@ async function assemble(config: Config, log: ProcessLog) {
     log,
     duties,
     lead: (record) => lead(shared, record),
+    onOpen: () => tokens.load(),
   });
+  const tokens: Tokens = new Tokens({
+    store,
+    clock,
+    log,
+    ask: (question) => namespaces.ask(question),
+    onChange: () => gateway.checkTokens(),
+  });
+  const { gateway, http } = doors(shared, { namespaces, tokens, duties, policy });
+  metrics.watch(namespaces, [namespaces, http, notifier, log]);
+  const inside = { clock, store, notifier, resolver, namespaces, tokens, duties, notifySecrets };
+  return { ...inside, gateway, http };
+}
+
+/** Where clients and executors come in. */
+function doors(
+  { config, metrics, log, spare }: Shared,
+  inside: {
+    readonly namespaces: Namespaces<ReturnType<typeof lead>>;
+    readonly tokens: Tokens;
+    readonly duties: Duties;
+    readonly policy: AddressPolicy;
+  },
+): { readonly gateway: ExecutorGateway; readonly http: HttpServer } {
+  const { namespaces, tokens, duties, policy } = inside;
+  const { host, port } = config;
   const rareLog = spareLog(log, () => performance.now(), { lineCount: 1, everyMs: 60_000 });
+  const authorizer = createAuthorizer(config, tokens, rareLog);
   const connections = new Connections(connectionCountMax(), rareLog);
   const gateway = new ExecutorGateway({
-    authorize: (request) => connections.refusalOf(request) ?? authorizer.authorizeExecutor(request),
+    authorize(request, namespace) {
+      const refusal = connections.refusalOf(request);
+      if (refusal !== null) throw refusal;
+      return authorizeExecutor(authorizer, request, namespace);
+    },
+    endOf: (actor) => authorizer.endOf(actor),
     namespaces,
     log: spare,
   });
   const http = createHttpServer({
     namespaces,
     authorizer,
+    tokens,
     connections,
     duties,
     metrics,
@@ -247,8 +282,7 @@ async function assemble(config: Config, log: ProcessLog) {
     version: VERSION,
     refusalOfReceiver: (url) => policy.checkUrl(new URL(url))?.message ?? null,
   });
-  metrics.watch(namespaces, [namespaces, http, notifier, log]);
-  return { clock, store, gateway, notifier, resolver, namespaces, http, duties, notifySecrets };
+  return { gateway, http };
 }
 
 /** The rest of the files is for the database, callbacks and the log. */

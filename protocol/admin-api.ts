@@ -4,7 +4,13 @@
  */
 import { z } from 'zod';
 import { countInQuery, instant, label, text } from './fields.ts';
-import { HTTP_LIMITS, NAMESPACE_PATTERN, SESSION_LIMITS } from './limits.ts';
+import {
+  HTTP_LIMITS,
+  NAMESPACE_PATTERN,
+  SESSION_LIMITS,
+  TASK_TYPE_PATTERN,
+  TOKEN_NAME_PATTERN,
+} from './limits.ts';
 import { YEAR_SECONDS } from './words.ts';
 
 export const drainRequest = z.strictObject({
@@ -41,6 +47,12 @@ export const executorView = z.object({
   state: z.enum(['connecting', 'idle', 'offered', 'busy', 'draining', 'gone']),
   connected: z.boolean(),
   draining: z.boolean(),
+  drained_by: z
+    .string()
+    .nullable()
+    .describe(
+      'The name of the token that an operator drained it with; null: nobody has, or none was needed.',
+    ),
   lasting: z.boolean(),
   types: z.array(z.string()),
   labels: z.array(z.string()).describe('Those that count.'),
@@ -52,6 +64,7 @@ export const executorView = z.object({
     .object({
       labels: z.array(z.string()).nullable(),
       reserve: z.array(z.string()).nullable(),
+      by: z.string().nullable().describe('By whom: the name of a token.'),
     })
     .describe('What an operator has set in place of that; null: nothing.'),
   task_id: z.string().nullable(),
@@ -108,7 +121,12 @@ export const namespaceView = z.object({
   max_waiting: z.int().nullable(),
   max_running: z.int().nullable(),
   paused: z
-    .object({ at: z.string(), reason: z.string().nullable(), until: z.string().nullable() })
+    .object({
+      at: z.string(),
+      by: z.string().nullable(),
+      reason: z.string().nullable(),
+      until: z.string().nullable(),
+    })
     .nullable(),
   counts: z.object({ waiting: z.int(), running: z.int() }),
 });
@@ -125,6 +143,65 @@ export const namespaceList = z.object({
 
 /** The answer to the deletion of a namespace. */
 export const namespaceCommandResponse = z.object({ name: z.string(), code: z.literal(200) });
+
+const role = z.enum(['read', 'submit', 'operate', 'admin', 'executor'], {
+  error: 'expected read, submit, operate, admin or executor',
+});
+const some = (one: z.ZodString) => z.array(one).min(1).max(HTTP_LIMITS.scopeCountMax).optional();
+const scope = z
+  .strictObject({
+    namespaces: some(
+      z.string().regex(NAMESPACE_PATTERN, 'expected 1 to 32 characters of a-z 0-9 -'),
+    ),
+    groups: some(text(64)),
+    types: some(
+      z.string().regex(TASK_TYPE_PATTERN, 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : -'),
+    ),
+  })
+  .describe('What it is limited to; a list that is left out limits nothing.');
+
+export const tokenRequest = z.strictObject({
+  name: z
+    .string()
+    .regex(TOKEN_NAME_PATTERN, 'expected 1 to 64 characters of A-Z a-z 0-9 _ . -')
+    .describe('Whose it is: what is done with it is done by this name.'),
+  role,
+  scope: scope.optional(),
+  expires_at: instant.optional().describe('From when on it opens nothing. Default: never.'),
+});
+
+const ofToken = {
+  role,
+  scope: scope.nullable().describe('Null: it is not limited.'),
+  expires_at: z.string().nullable(),
+};
+export const tokenView = z.object({
+  name: z.string(),
+  ...ofToken,
+  created_at: z.string(),
+  created_by: z.string().nullable().describe('The token that made it; null: none was needed.'),
+  last_used_at: z.string().nullable().describe('After a restart of the master: to the minute.'),
+});
+/** The token itself is never told again. */
+export const tokenMade = tokenView.extend({ token: z.string() });
+export const tokenListQuery = z.strictObject({
+  limit: countInQuery(HTTP_LIMITS.listCountMax).default(50),
+  cursor: z.string().regex(TOKEN_NAME_PATTERN).optional().describe('`next_cursor` of a page.'),
+});
+export const tokenList = z.object({
+  tokens: z.array(tokenView).describe('By name.'),
+  next_cursor: z.string().nullable().describe('Where the next page begins; null: the last.'),
+});
+/** The answer to a revocation. */
+export const tokenCommandResponse = z.object({ name: z.string(), code: z.literal(200) });
+
+export const whoami = z.object({
+  name: z
+    .string()
+    .nullable()
+    .describe('Of the token, `config:admin` for one of the configuration; null: none is needed.'),
+  ...ofToken,
+});
 
 /** What a master does by itself. */
 export const governanceView = z.object({
@@ -154,4 +231,9 @@ export type ExecutorList = z.infer<typeof executorList>;
 export type NamespaceSettings = z.input<typeof namespaceSettings>;
 export type NamespaceView = z.infer<typeof namespaceView>;
 export type NamespaceList = z.infer<typeof namespaceList>;
+export type TokenRequest = z.input<typeof tokenRequest>;
+export type TokenView = z.infer<typeof tokenView>;
+export type TokenMade = z.infer<typeof tokenMade>;
+export type TokenList = z.infer<typeof tokenList>;
+export type Whoami = z.infer<typeof whoami>;
 export type GovernanceView = z.infer<typeof governanceView>;

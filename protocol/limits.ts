@@ -16,6 +16,8 @@ export const HTTP_LIMITS = {
   typeBytesMax: 64 * 1024,
   notifyUrlBytesMax: 2048,
   listCountMax: 200,
+  /** Namespaces, groups or types in the scope of a token. */
+  scopeCountMax: 100,
 } as const;
 
 export const SESSION_LIMITS = {
@@ -53,5 +55,9 @@ export const NEW_TASK_ID_PATTERN = /^(?!(?:\.{1,2}|submit|submit-batch)$)[A-Za-z
 export const EXECUTOR_ID_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.:-]{1,64}$/;
 /** A namespace: a part of paths, and a label of metrics. */
 export const NAMESPACE_PATTERN = /^[a-z0-9-]{1,32}$/;
+/** Of a token: a part of paths, without the colon of those that nobody makes. */
+export const TOKEN_NAME_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,64}$/;
+/** A token that the master has made: 256 random bits. */
+export const TOKEN_PATTERN = /^soda_[A-Za-z0-9_-]{43}$/;
 /** A task's type, required labels and labels, joined, make the name of its kind: an index key. */
 export const KIND_LENGTH_MAX = 255;

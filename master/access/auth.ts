@@ -1,5 +1,6 @@
 /**
- * Who may call what. Three bearer tokens, one for each role; the admin token opens every door.
+ * Who asks. A bearer token says it: one of the three of the configuration, or a named one, which an admin has
+ * made. This is the one place that knows an actor; what he may do is in `rights.ts`.
  *
  * Once any token is configured, every route but the public ones needs one, and a role whose token
  * is missing is left to the admin. With no token at all (`config.ts` allows that on loopback
@@ -7,75 +8,105 @@
  * loopback, but it cannot hide its `Origin`, nor, with a rebound name, its `Host`; and of an image
  * or a frame, which has no `Origin`, the browser says in `Sec-Fetch-Site` for whom it is.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { TOKEN_PATTERN } from '@soda-scheduler/protocol';
+import type { Log, Role, Scope } from '../application/ports.ts';
+import type { Tokens } from '../application/process/tokens.ts';
 import { Problem } from './http/problem.ts';
 
-/** `executor` is the role of the WebSocket upgrade alone. */
-export type Role = 'public' | 'submit' | 'executor' | 'admin';
-
-export interface Tokens {
+/** The tokens of the configuration: the way in, whatever becomes of the database. */
+export interface ConfiguredTokens {
   readonly submitToken: string | null;
   readonly executorToken: string | null;
   readonly adminToken: string | null;
 }
 
-export interface Authorizer {
-  /** As whom it may go ahead; where there are no tokens everybody is the admin. */
-  authorize(req: IncomingMessage, role: Role): Problem | Role;
-  /** For the WebSocket upgrade of an executor, before it is answered. Null: go ahead. */
-  authorizeExecutor(req: IncomingMessage): Problem | null;
-}
-
-interface Holder {
+export interface Actor {
+  /** Of the token; `config:admin` and the like of the configured ones, a name that no other has. Null: none was needed. */
+  readonly name: string | null;
   readonly role: Role;
-  readonly digest: Buffer;
+  /** Null: everything. */
+  readonly scope: Scope | null;
+  /** Where the request came from, which may be a proxy. */
+  readonly address: string;
+  readonly expiresAt: number | null;
+  /** Of a named token. */
+  readonly digest: string | null;
 }
 
-export function createAuthorizer(tokens: Tokens): Authorizer {
-  const holders: Holder[] = [];
-  const add = (role: Role, token: string | null) => {
-    if (token !== null) holders.push({ role, digest: digestOf(token) });
-  };
-  add('submit', tokens.submitToken);
-  add('executor', tokens.executorToken);
-  add('admin', tokens.adminToken);
+export interface Authorizer {
+  /** @throws {Problem} nobody that is known. */
+  identify(req: IncomingMessage): Actor;
+  /** Why somebody who was identified would not be any more; null: he would. */
+  endOf(actor: Actor): string | null;
+}
 
-  function authorize(req: IncomingMessage, role: Role): Problem | Role {
-    if (role === 'public') return role;
-    if (holders.length === 0) return refuseWebPage(req) ?? 'admin';
-    const held = roleOf(req.headers.authorization, holders);
-    if (held === null) {
-      const message = `${whyUnknown(req.headers.authorization)} A valid bearer token is required.`;
-      return new Problem('noToken', message);
+type Known = Pick<Tokens, 'isLoaded' | 'use' | 'endOf'>;
+type Identity = Omit<Actor, 'address'>;
+
+const unlimited = { scope: null, expiresAt: null, digest: null } as const;
+
+/** @param rareLog For those who come without a token that is known: as often as they like. */
+export function createAuthorizer(
+  configured: ConfiguredTokens,
+  tokens: Known,
+  rareLog: Log,
+): Authorizer {
+  const holders = new Map<string, Identity>();
+  for (const [role, token] of [
+    ['submit', configured.submitToken],
+    ['executor', configured.executorToken],
+    ['admin', configured.adminToken],
+  ] as const) {
+    if (token !== null)
+      holders.set(digestOf(token), { name: `config:${role}`, role, ...unlimited });
+  }
+
+  function identityOf(req: IncomingMessage): Identity {
+    const token = /^Bearer +([!-~]+)$/i.exec(req.headers.authorization ?? '')?.[1];
+    if (holders.size === 0) {
+      refuseWebPage(req);
+      if (token === undefined || !TOKEN_PATTERN.test(token)) {
+        return { name: null, role: 'admin', ...unlimited };
+      }
     }
-    if (held === role || held === 'admin') return held;
-    const wanted = role === 'admin' ? 'the admin token' : `the ${role} token, or the admin token`;
-    return new Problem('forbidden', `The ${held} token does not open this: it takes ${wanted}.`);
+    if (token === undefined) throw unknownToken(req);
+    // What is compared are digests, of which nobody can choose a part: the time tells nothing.
+    const digest = digestOf(token);
+    const held = holders.get(digest);
+    if (held !== undefined) return held;
+    const record = tokens.use(digest);
+    if (record !== null) return record;
+    if (!tokens.isLoaded) {
+      throw new Problem('unavailable', 'The master is starting: it does not know its tokens yet.');
+    }
+    throw unknownToken(req);
+  }
+
+  function unknownToken(req: IncomingMessage): Problem {
+    const why = whyUnknown(req.headers.authorization);
+    rareLog.warn('a request without a valid token', { why, address: addressOf(req) });
+    return new Problem('noToken', `${why} A valid bearer token is required.`);
   }
 
   return {
-    authorize,
-    authorizeExecutor(req) {
-      const refusal = authorize(req, 'executor');
-      return refusal instanceof Problem ? refusal : null;
+    identify(req) {
+      const { name, role, scope, expiresAt, digest } = identityOf(req);
+      return { name, role, scope, expiresAt, digest, address: addressOf(req) };
     },
+    endOf: ({ digest, expiresAt }) =>
+      digest === null ? null : tokens.endOf({ digest, expiresAt }),
   };
 }
 
-/** Digests have one length and an unforeseeable prefix, so that the comparison tells nothing. */
-function digestOf(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
+/** Under which a token is known: whoever reads it knows no token. */
+export function digestOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url');
 }
 
-function roleOf(authorization: string | undefined, holders: readonly Holder[]): Role | null {
-  const token = /^Bearer +([!-~]+)$/i.exec(authorization ?? '')?.[1];
-  if (token === undefined) return null;
-  const digest = digestOf(token);
-  let role: Role | null = null;
-  // No early end: the time must not tell which token was nearly right.
-  for (const holder of holders) if (timingSafeEqual(digest, holder.digest)) role = holder.role;
-  return role;
+function addressOf({ socket }: IncomingMessage): string {
+  return socket.remoteAddress ?? '';
 }
 
 /** An empty one is what is sent of a variable that is not set. */
@@ -85,19 +116,18 @@ function whyUnknown(authorization = ''): string {
   return 'This master does not know the token.';
 }
 
-function refuseWebPage(req: IncomingMessage): Problem | null {
+function refuseWebPage(req: IncomingMessage): void {
   const { host, origin } = req.headers;
   if (host === undefined || !isLoopbackHost(host)) {
-    return new Problem('forbidden', 'Without tokens, only a loopback Host is served.');
+    throw new Problem('forbidden', 'Without tokens, only a loopback Host is served.');
   }
   if (origin !== undefined && origin !== `http://${host}`) {
-    return new Problem('forbidden', 'Without tokens, other web origins are not served.');
+    throw new Problem('forbidden', 'Without tokens, other web origins are not served.');
   }
   const site = req.headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') {
-    return new Problem('forbidden', 'Without tokens, web pages of others are not served.');
+    throw new Problem('forbidden', 'Without tokens, web pages of others are not served.');
   }
-  return null;
 }
 
 function isLoopbackHost(host: string): boolean {

@@ -63,7 +63,11 @@ export interface MasterHandle {
   /** Sends the callback of a terminal task again. @throws {Unavailable} */
   redeliver(taskId: string): Promise<CommandOutcome>;
   /** Gives it no new task; what still runs after `timeoutMs` is taken back. @throws {Unavailable} */
-  drainExecutor(executorId: string, timeoutMs: number | null): Promise<CommandOutcome>;
+  drainExecutor(
+    executorId: string,
+    timeoutMs: number | null,
+    by: string | null,
+  ): Promise<CommandOutcome>;
   /** Gives a drained executor tasks again. @throws {Unavailable} */
   resumeExecutor(executorId: string): Promise<CommandOutcome>;
   /** They hold from here on: after this nothing is offered that they forbid. @throws {Unavailable} */
@@ -76,10 +80,21 @@ export interface MasterHandle {
   typeOf(name: string): TaskType | null;
   /** As the rows have it. Null: nobody knows of it. @throws {Unavailable} */
   seenType(name: string): Promise<SeenType | null>;
-  /** Up to `count` of them by name, after that one, as the rows have them. @throws {Unavailable} */
-  typesAfter(name: string, count: number): Promise<readonly SeenType[]>;
+  /**
+   * Up to `count` of them by name, after that one, as the rows have them; `among`: of these only.
+   * @throws {Unavailable}
+   */
+  typesAfter(
+    name: string,
+    count: number,
+    among?: readonly string[] | null,
+  ): Promise<readonly SeenType[]>;
   /** Sets what counts in place of its own labels; null: they count again. @throws {Unavailable} */
-  relabelExecutor(executorId: string, override: Partial<Override>): Promise<CommandOutcome>;
+  relabelExecutor(
+    executorId: string,
+    override: Partial<Override>,
+    by: string | null,
+  ): Promise<CommandOutcome>;
 
   /**
    * From memory where the task is live and known there, else from the store. With all attempts
@@ -94,6 +109,8 @@ export interface MasterHandle {
   /** Why a waiting task does not run yet. */
   explain(task: Task): WaitingReason;
   executors(): readonly Executor[];
+  /** What operators have decided about it; null: nothing. */
+  recordOf(executorId: string): ExecutorRecord | null;
   /** Of those that are not here: what is remembered of them. @throws {Unavailable} nothing is known yet. */
   goneExecutors(): readonly ExecutorRecord[];
   /** What waits and runs, from counters: cheap whatever the backlog. */

@@ -133,8 +133,18 @@ export class Master implements MasterHandle {
     return this.#command((request) => ({ type: 'redeliverRequested', request, taskId }));
   }
 
-  drainExecutor(executorId: string, timeoutMs: number | null): Promise<CommandOutcome> {
-    return this.#command((request) => ({ type: 'drainRequested', request, executorId, timeoutMs }));
+  drainExecutor(
+    executorId: string,
+    timeoutMs: number | null,
+    by: string | null,
+  ): Promise<CommandOutcome> {
+    return this.#command((request) => ({
+      type: 'drainRequested',
+      request,
+      executorId,
+      timeoutMs,
+      by,
+    }));
   }
 
   resumeExecutor(executorId: string): Promise<CommandOutcome> {
@@ -161,8 +171,12 @@ export class Master implements MasterHandle {
     return this.#look((state) => seenType(state, name));
   }
 
-  typesAfter(name: string, count: number): Promise<readonly SeenType[]> {
-    return this.#look((state) => typesAfter(state, name, count));
+  typesAfter(
+    name: string,
+    count: number,
+    among: readonly string[] | null = null,
+  ): Promise<readonly SeenType[]> {
+    return this.#look((state) => typesAfter(state, name, count, among));
   }
 
   #look<T>(at: (state: State) => T): Promise<T> {
@@ -176,12 +190,17 @@ export class Master implements MasterHandle {
     return state;
   }
 
-  relabelExecutor(executorId: string, override: Partial<Override>): Promise<CommandOutcome> {
+  relabelExecutor(
+    executorId: string,
+    override: Partial<Override>,
+    by: string | null,
+  ): Promise<CommandOutcome> {
     return this.#command((request) => ({
       type: 'relabelRequested',
       request,
       executorId,
       override,
+      by,
     }));
   }
 
@@ -223,6 +242,10 @@ export class Master implements MasterHandle {
   executors(): readonly Executor[] {
     const { state } = this.#engine;
     return state === null ? [] : [...state.executors.values(), ...state.elders.values()];
+  }
+
+  recordOf(executorId: string): ExecutorRecord | null {
+    return this.#engine.state?.executorRecords.get(executorId) ?? null;
   }
 
   goneExecutors(): readonly ExecutorRecord[] {

@@ -57,6 +57,8 @@ export interface TaskQuery {
   readonly type: string | null;
   readonly group: string | null;
   readonly label: string | null;
+  /** Only of these, whatever `type` and `group` say. */
+  readonly within?: Pick<Scope, 'groups' | 'types'>;
   /** Only ended tasks whose callback is so. */
   readonly notification: NotificationState | null;
   /** Only tasks accepted before this one. */
@@ -104,8 +106,48 @@ export interface NamespaceRecord extends Settings {
   readonly createdAt: number;
 }
 
+/** `admin` includes `operate`, and that `read`; `submit` and `executor` stand by themselves. */
+export type Role = 'read' | 'submit' | 'operate' | 'admin' | 'executor';
+
+/** What somebody may see and touch: one of each list; null: any. */
+export interface Scope {
+  readonly namespaces: readonly string[] | null;
+  readonly groups: readonly string[] | null;
+  readonly types: readonly string[] | null;
+}
+
+/** A token as it is stored. Itself nobody knows but who was told it once. */
+export interface TokenRecord {
+  /** Unique. */
+  readonly name: string;
+  /** SHA-256 of the token, in base64url. */
+  readonly digest: string;
+  readonly role: Role;
+  /** Null: everything. */
+  readonly scope: Scope | null;
+  readonly createdAt: number;
+  /** The name of a token; null: whoever needs none. */
+  readonly createdBy: string | null;
+  /** From when on it opens nothing. */
+  readonly expiresAt: number | null;
+  /** To the minute. */
+  readonly lastUsedAt: number | null;
+}
+
+/** The tokens of the database, of all namespaces. `Store.open` comes first. */
+export interface TokenStore {
+  list(): Promise<TokenRecord[]>;
+  /** False: there is one of that name. */
+  add(record: TokenRecord): Promise<boolean>;
+  remove(name: string): Promise<void>;
+  /** When tokens were used last; of those that are there. Some hundred at a time. */
+  noteUses(uses: readonly Pick<TokenRecord, 'name' | 'lastUsedAt'>[]): Promise<void>;
+}
+
 /** The database, which all namespaces share. */
 export interface Store {
+  readonly tokens: TokenStore;
+
   /**
    * Creates or migrates the schema and checks that commits are durable: once, what fails is tried
    * again by the next call. `secrets` are those of this installation, newest first; the first master

@@ -207,6 +207,13 @@ export const LISTS_WAITING_MAX = 100;
 /** Namespaces that there are at one time; beyond it none is made, until one is deleted. */
 export const NAMESPACES_AT_ONCE_MAX = 1_000;
 
+/** Named tokens, and characters of all their scopes; beyond it none is made, until one is revoked. */
+export const TOKENS_MAX = 10_000;
+export const TOKEN_SCOPES_LENGTH_MAX = 8 * MiB;
+
+/** Tokens of which it is written, in a second, when they were used last. */
+export const TOKEN_USES_COUNT_MAX = 200;
+
 /** Contacts that a task may lose, since its last new checkpoint, before it is given up. */
 export const CONTACT_COUNT_MAX = 10;
 

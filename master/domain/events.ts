@@ -175,6 +175,7 @@ export type Event =
       readonly request: RequestId;
       readonly executorId: string;
       readonly timeoutMs: number | null;
+      readonly by: string | null;
     }
   | { readonly type: 'resumeRequested'; readonly request: RequestId; readonly executorId: string }
   | {
@@ -183,6 +184,7 @@ export type Event =
       readonly executorId: string;
       /** What is absent stays as it is. */
       readonly override: Partial<Override>;
+      readonly by: string | null;
     }
   | {
       readonly type: 'redeliverRequested';

@@ -73,9 +73,11 @@ describeStores('namespaces', (open) => {
         executorId: 'x',
         lasting: true,
         drainedAt: NOW + index,
+        drainedBy: 'ann',
         drainDeadlineAt: null,
         labels: null,
         reserve: null,
+        overrideBy: null,
       };
       await tasks.commit(
         commit(terms[index] ?? 0, {
@@ -296,7 +298,7 @@ describeStores('namespaces', (open) => {
   });
 
   it('keeps settings', async () => {
-    const paused = { at: NOW, reason: 'no disk: "\u00fc"', until: NOW + 5 };
+    const paused = { at: NOW, by: 'ann', reason: 'no disk: "\u00fc"', until: NOW + 5 };
     const changed = { paused, retention: 'long', maxWaiting: 0, maxRunning: 7 } as const;
     const made = await make('set', changed);
     expect(made).to.deep.equal({ id: 2, name: 'set', createdAt: NOW, ...changed });
@@ -308,7 +310,7 @@ describeStores('namespaces', (open) => {
   it('gives a term the settings of its own namespace, as the newest commit left them', async () => {
     const [mine, films] = both;
     const changed = {
-      paused: { at: NOW, reason: null, until: null },
+      paused: { at: NOW, by: 'ann', reason: null, until: null },
       maxWaiting: 3,
       maxRunning: 0,
       retention: 'short' as const,

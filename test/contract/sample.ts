@@ -142,9 +142,11 @@ export const wholeRows: {
       executorId: `x-${which}`,
       lasting: n % 2 === 0,
       drainedAt: n === 0 ? null : NOW + n,
+      drainedBy: n < 2 ? null : 'ann',
       drainDeadlineAt: n < 3 ? null : NOW + DAY_MS,
       labels: n % 3 === 0 ? null : Array.from({ length: n }, (_, i) => `label-${i}`),
       reserve: n % 2 === 0 ? null : [],
+      overrideBy: n % 3 === 0 ? null : 'ben',
     },
   }),
   leftover: (which, n) => ({

@@ -60,6 +60,7 @@ describe('schema.sql', function () {
       'task',
       'task_attempt',
       'installation',
+      'token',
       SEGMENT,
     ]);
     for (const [name, { lines }] of tables) {

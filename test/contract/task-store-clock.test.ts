@@ -95,7 +95,7 @@ describeStores('a clock that was set back', (open) => {
   });
 
   it('is followed by pauses at once, and by the limits for a start in them', async () => {
-    const paused = { at: NOW - 2 * HOUR_MS, reason: null, until: NOW + HOUR_MS };
+    const paused = { at: NOW - 2 * HOUR_MS, by: 'ann', reason: null, until: NOW + HOUR_MS };
     const { key, row } = wholeRows.type(1, 1);
     const { term, settings } = await store.takeTerm('m-2', NOW);
     await store.commit({
@@ -103,9 +103,7 @@ describeStores('a clock that was set back', (open) => {
         inserts: [
           task(9, { dueAt: NOW - 3 * HOUR_MS, startTimeoutMs: 1, startBy: NOW - 90 * MINUTE_MS }),
         ],
-        writes: [
-          { op: 'put', table: 'type', key, row: { ...row, paused: { ...paused, by: 'ann' } } },
-        ],
+        writes: [{ op: 'put', table: 'type', key, row: { ...row, paused } }],
       }),
       settings: { ...settings, paused },
     });

@@ -19,6 +19,7 @@ const followed = [
   'docs/how-to/write-an-executor.md',
   'docs/how-to/types.md',
   'docs/how-to/namespaces.md',
+  'docs/how-to/people-and-roles.md',
   'docs/http-api.md',
   'docs/callbacks.md',
   'docs/how-to/install.md',

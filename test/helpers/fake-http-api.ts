@@ -177,7 +177,7 @@ export class FakeHttpApi {
       return [200, method === 'DELETE' ? { name, code: 200 } : known];
     }
     const { retention, max_waiting, max_running, paused } = settings;
-    const pause = paused && { at: '', reason: paused.reason ?? null, until: null };
+    const pause = paused && { at: '', by: null, reason: paused.reason ?? null, until: null };
     const view: NamespaceView = {
       name,
       retention: retention ?? known?.retention ?? 'normal',

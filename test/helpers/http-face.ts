@@ -4,14 +4,21 @@ import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { type HttpServer, createHttpServer } from '../../master/access/http/server.ts';
 import { Connections } from '../../master/access/http/connections.ts';
-import { createAuthorizer, type Tokens } from '../../master/access/auth.ts';
+import { type ConfiguredTokens, createAuthorizer } from '../../master/access/auth.ts';
 import { Duties } from '../../master/application/process/duties.ts';
+import { Tokens } from '../../master/application/process/tokens.ts';
 import type { Log } from '../../master/application/ports.ts';
 import { AddressPolicy } from '../../master/infrastructure/callbacks/address-policy.ts';
+import { MemoryStore } from '../../master/infrastructure/memory/store.ts';
 import { createMetrics } from '../../master/infrastructure/telemetry/metrics.ts';
+import { ManualClock } from './manual-clock.ts';
 import { StandInHandle, StandInNamespaces } from './stand-in-handle.ts';
 
-export const noTokens: Tokens = { submitToken: null, executorToken: null, adminToken: null };
+export const noTokens: ConfiguredTokens = {
+  submitToken: null,
+  executorToken: null,
+  adminToken: null,
+};
 
 /** The fields that tests read, of whatever body it is; reading one that is not there fails. */
 export interface AnyBody {
@@ -46,13 +53,26 @@ export class HttpFace {
   readonly master = new StandInHandle();
   readonly namespaces = new StandInNamespaces(this.master);
   readonly duties = new Duties({ now: () => 1_800_000_000_000 });
-  readonly logged: { readonly level: string; readonly message: string }[] = [];
+  readonly logged: {
+    readonly level: string;
+    readonly message: string;
+  }[] = [];
+  /** What each of them says beside its message. */
+  readonly loggedFields: (Record<string, unknown> | undefined)[] = [];
+  readonly clock = new ManualClock();
+  readonly tokens = new Tokens({
+    store: new MemoryStore(),
+    clock: this.clock,
+    log: this.#log(),
+    ask: (question) => question(),
+    onChange: () => undefined,
+  });
   readonly http: HttpServer;
   port = 0;
   readonly #sockets: Socket[] = [];
 
   constructor(
-    tokens: Tokens = noTokens,
+    configured: ConfiguredTokens = noTokens,
     timeoutsMs?: { headers: number; request: number },
     connectionCountMax = 1_000,
   ) {
@@ -62,7 +82,8 @@ export class HttpFace {
     const policy = new AddressPolicy(['127.0.0.0/8']);
     this.http = createHttpServer({
       namespaces,
-      authorizer: createAuthorizer(tokens),
+      authorizer: createAuthorizer(configured, this.tokens, this.#log()),
+      tokens: this.tokens,
       duties: this.duties,
       connections: new Connections(connectionCountMax, this.#log()),
       metrics,
@@ -77,6 +98,7 @@ export class HttpFace {
   }
 
   async open(): Promise<this> {
+    await this.tokens.load();
     this.port = (await this.http.listen()).port;
     return this;
   }
@@ -144,7 +166,10 @@ export class HttpFace {
   }
 
   #log(): Log {
-    const at = (level: string) => (message: string) => void this.logged.push({ level, message });
+    const at = (level: string) => (message: string, fields?: Record<string, unknown>) => {
+      this.logged.push({ level, message });
+      this.loggedFields.push(fields);
+    };
     return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
   }
 }

@@ -11,9 +11,10 @@ export class RawExecutor {
   readonly texts: string[] = [];
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
 
-  private constructor(port: number, namespace: string) {
+  private constructor(port: number, namespace: string, token: string | undefined) {
     const path = executorPathOf(namespace);
-    this.socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, SUBPROTOCOL);
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    this.socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, SUBPROTOCOL, { headers });
     this.socket.on('message', (data) => {
       const text = (data as Buffer).toString();
       this.texts.push(text);
@@ -25,8 +26,12 @@ export class RawExecutor {
     });
   }
 
-  static async dial(port: number, namespace = DEFAULT_NAMESPACE): Promise<RawExecutor> {
-    const raw = new RawExecutor(port, namespace);
+  static async dial(
+    port: number,
+    namespace = DEFAULT_NAMESPACE,
+    token?: string,
+  ): Promise<RawExecutor> {
+    const raw = new RawExecutor(port, namespace, token);
     await once(raw.socket, 'open');
     return raw;
   }
@@ -36,8 +41,9 @@ export class RawExecutor {
     port: number,
     hello: Partial<HelloFrame> = {},
     namespace = DEFAULT_NAMESPACE,
+    token?: string,
   ): Promise<RawExecutor & { readonly welcome: WelcomeFrame }> {
-    const raw = await RawExecutor.dial(port, namespace);
+    const raw = await RawExecutor.dial(port, namespace, token);
     raw.hello(hello);
     const welcome = await raw.next('welcome');
     return Object.assign(raw, { welcome });

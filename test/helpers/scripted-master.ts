@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Actor } from '../../master/access/auth.ts';
 import { ExecutorGateway } from '../../master/access/executors/gateway.ts';
 import type { GatewayOptions } from '../../master/access/executors/gateway.ts';
 import { ExecutorSessions } from '../../master/access/executors/sessions.ts';
@@ -19,7 +20,19 @@ import type { Task } from '../../master/domain/model/task.ts';
 import { createClock } from '../../master/infrastructure/system.ts';
 import { NOW, sampleTask } from './task.ts';
 
-export type LinkOptions = Partial<SessionsOptions & Pick<GatewayOptions, 'authorize' | 'log'>>;
+export type LinkOptions = Partial<
+  SessionsOptions & Pick<GatewayOptions, 'authorize' | 'endOf' | 'log'>
+>;
+
+/** An executor of a master without tokens. */
+export const ANYBODY: Actor = {
+  name: null,
+  role: 'admin',
+  scope: null,
+  address: '127.0.0.1',
+  expiresAt: null,
+  digest: null,
+};
 
 type EventOf<T extends Event['type']> = Extract<Event, { type: T }>;
 
@@ -41,7 +54,12 @@ export class ScriptedMaster {
   readonly server = createServer();
   readonly #posted = new EventEmitter();
 
-  private constructor({ authorize = () => null, log = silentLog, ...options }: LinkOptions) {
+  private constructor({
+    authorize = () => ANYBODY,
+    endOf = () => null,
+    log = silentLog,
+    ...options
+  }: LinkOptions) {
     this.sessions = new ExecutorSessions({
       namespace: 'default',
       clock: createClock(),
@@ -52,10 +70,15 @@ export class ScriptedMaster {
     });
     const use: GatewayOptions['namespaces']['use'] = async (_name, work) =>
       work({ sessions: this.sessions, master: this });
-    this.#gateway = new ExecutorGateway({ authorize, namespaces: { use }, log });
+    this.#gateway = new ExecutorGateway({ authorize, endOf, namespaces: { use }, log });
     this.sessions.useSecrets(['c2VjcmV0']);
     this.sessions.attach(this);
     this.#gateway.attach(this.server);
+  }
+
+  /** Tokens may have become invalid. */
+  checkTokens(): void {
+    this.#gateway.checkTokens();
   }
 
   /** `port`: 0 for any free one. */

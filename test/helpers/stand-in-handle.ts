@@ -89,7 +89,7 @@ export class StandInHandle implements MasterHandle {
   redeliver(taskId: string) {
     return this.#command('redeliver', taskId);
   }
-  drainExecutor(executorId: string, timeoutMs: number | null) {
+  drainExecutor(executorId: string, timeoutMs: number | null, _by: string | null) {
     return this.#command('drain', executorId, timeoutMs);
   }
   resumeExecutor(executorId: string) {
@@ -114,7 +114,7 @@ export class StandInHandle implements MasterHandle {
   async typesAfter(): Promise<readonly SeenType[]> {
     return [...this.types.values()].map((taskType) => ({ taskType, ...UNSEEN }));
   }
-  relabelExecutor(executorId: string, override: Partial<Override>) {
+  relabelExecutor(executorId: string, override: Partial<Override>, _by: string | null) {
     return this.#command('relabel', executorId, JSON.stringify(override));
   }
 
@@ -138,6 +138,10 @@ export class StandInHandle implements MasterHandle {
 
   executors(): readonly Executor[] {
     return this.fleet;
+  }
+
+  recordOf(executorId: string): ExecutorRecord | null {
+    return this.gone.find((record) => record.executorId === executorId) ?? null;
   }
 
   goneExecutors(): readonly ExecutorRecord[] {

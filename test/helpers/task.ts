@@ -174,7 +174,14 @@ export const sampleExecutor: Executor = {
 
 /** What operators have decided about an executor: nothing, unless told otherwise. */
 export function recordOf(executorId: string, fields: Partial<ExecutorRecord> = {}): ExecutorRecord {
-  const nothing = { lasting: true, drainedAt: null, drainDeadlineAt: null, ...NO_OVERRIDE };
+  const nothing = {
+    lasting: true,
+    drainedAt: null,
+    drainedBy: null,
+    drainDeadlineAt: null,
+    overrideBy: null,
+    ...NO_OVERRIDE,
+  };
   return { executorId, ...nothing, ...fields };
 }
 

@@ -23,6 +23,7 @@ import {
   HELLO_BYTES_MAX,
   PONGS_UNSENT_MAX,
 } from '../../domain/bounds.ts';
+import type { Actor } from '../auth.ts';
 import { Problem, problemOf } from '../http/problem.ts';
 import type { ExecutorSessions } from './sessions.ts';
 
@@ -50,8 +51,10 @@ interface Leader {
 }
 
 export interface GatewayOptions {
-  /** Looks at the headers of a request; null lets it pass. */
-  readonly authorize: (request: IncomingMessage) => Problem | null;
+  /** Looks at the headers of a request. @throws {Problem} it may not be an executor of that namespace. */
+  readonly authorize: (request: IncomingMessage, namespace: string) => Actor;
+  /** Why somebody who came in would not do so any more; null: he would. */
+  readonly endOf: (actor: Actor) => string | null;
   readonly namespaces: {
     /** @throws {UnknownNamespace} @throws {Unavailable} */
     use(name: string, work: (leader: Leader) => void): Promise<void>;
@@ -69,6 +72,8 @@ export class ExecutorGateway {
   /** Sockets that have had their share, and what had been read of them by then: some thousand frames at most. */
   readonly #paused = new Map<WebSocket, (() => void)[]>();
   #isShutDown = false;
+  /** Those that came with a token that may be revoked, and how to send them away. */
+  readonly #revocable = new Map<Actor, (reason: string) => void>();
 
   constructor(options: GatewayOptions) {
     this.#options = options;
@@ -94,15 +99,23 @@ export class ExecutorGateway {
     await Promise.all(closed);
   }
 
+  /** Sends away whoever came with a token that is not valid any more. */
+  checkTokens(): void {
+    for (const [actor, dismiss] of this.#revocable) {
+      const reason = this.#options.endOf(actor);
+      if (reason !== null) dismiss(reason);
+    }
+  }
+
   async #take(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const path = PATH.exec(request.url ?? '');
     if (path === null) {
       return refuseUpgrade(socket, new Problem('noRoute', 'There is nothing at this path.'));
     }
-    const refusal = this.#refusalOf(request);
-    if (refusal !== null) return refuseUpgrade(socket, refusal);
     const [, namespace = DEFAULT_NAMESPACE] = path;
     try {
+      checkUpgrade(request);
+      const actor = this.#options.authorize(request, namespace);
       await this.#options.namespaces.use(namespace, ({ sessions, master }) => {
         const status = this.#isShutDown ? 'stopped' : master.status;
         // A master that rebuilds its state keeps its executors, and their leases.
@@ -110,7 +123,7 @@ export class ExecutorGateway {
           throw new Problem('unavailable', `The master is ${status}.`);
         }
         if (socket.destroyed) return;
-        this.#server.handleUpgrade(request, socket, head, (ws) => this.#open(ws, sessions));
+        this.#server.handleUpgrade(request, socket, head, (ws) => this.#open(ws, sessions, actor));
       });
     } catch (error) {
       refuseUpgrade(socket, problemOf(error));
@@ -152,23 +165,7 @@ export class ExecutorGateway {
     }
   }
 
-  /** Null: it may be an executor. */
-  #refusalOf(request: IncomingMessage): Problem | null {
-    if (request.method !== 'GET') {
-      return new Problem('wrongMethod', 'Allowed here: GET.', { headers: { Allow: 'GET' } });
-    }
-    // Executors are programs; a page in someone's browser must not become one.
-    if (request.headers.origin !== undefined) {
-      return new Problem('forbidden', 'Requests with an Origin are refused.');
-    }
-    const offered = request.headers['sec-websocket-protocol']?.split(',') ?? [];
-    if (!offered.some((name) => name.trim() === SUBPROTOCOL)) {
-      return new Problem('invalid', `Expected the WebSocket subprotocol ${SUBPROTOCOL}.`);
-    }
-    return this.#options.authorize(request);
-  }
-
-  #open(socket: WebSocket, sessions: ExecutorSessions): void {
+  #open(socket: WebSocket, sessions: ExecutorSessions, actor: Actor): void {
     const { log } = this.#options;
     // `closed` follows every close, after `closeTimeout` at most.
     let isClosed = false;
@@ -181,14 +178,20 @@ export class ExecutorGateway {
       log[level]('an executor is sent away', fields);
       socket.close(code, closeReason(reason));
     };
-    const connection = sessions.open({
-      send: (text) => {
-        if (socket.readyState !== socket.OPEN) return;
-        if (socket.bufferedAmount <= SESSION_LIMITS.unackedBytesMax) socket.send(text);
-        else close(CloseCode.overflow, 'the receiver is too slow');
+    const connection = sessions.open(
+      {
+        send: (text) => {
+          if (socket.readyState !== socket.OPEN) return;
+          if (socket.bufferedAmount <= SESSION_LIMITS.unackedBytesMax) socket.send(text);
+          else close(CloseCode.overflow, 'the receiver is too slow');
+        },
+        close,
       },
-      close,
-    });
+      actor.scope?.types ?? null,
+    );
+    if (actor.digest !== null) {
+      this.#revocable.set(actor, (reason) => close(CloseCode.unauthorized, reason));
+    }
     limitMessages(socket, HELLO_BYTES_MAX);
     let unsentPongCount = 0;
     let voidCount = 0;
@@ -225,7 +228,27 @@ export class ExecutorGateway {
       });
     });
     // Behind what it has said before.
-    socket.on('close', (code) => this.#inTurn(socket, () => sessions.closed(connection, code)));
+    socket.on('close', (code) => {
+      this.#revocable.delete(actor);
+      this.#inTurn(socket, () => sessions.closed(connection, code));
+    });
+    // It may have been revoked while this waited for its namespace.
+    if (actor.digest !== null) this.checkTokens();
+  }
+}
+
+/** @throws {Problem} it cannot be an executor. */
+function checkUpgrade({ method, headers }: IncomingMessage): void {
+  if (method !== 'GET') {
+    throw new Problem('wrongMethod', 'Allowed here: GET.', { headers: { Allow: 'GET' } });
+  }
+  // Executors are programs; a page in someone's browser must not become one.
+  if (headers.origin !== undefined) {
+    throw new Problem('forbidden', 'Requests with an Origin are refused.');
+  }
+  const offered = headers['sec-websocket-protocol']?.split(',') ?? [];
+  if (!offered.some((name) => name.trim() === SUBPROTOCOL)) {
+    throw new Problem('invalid', `Expected the WebSocket subprotocol ${SUBPROTOCOL}.`);
   }
 }
 

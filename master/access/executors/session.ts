@@ -37,6 +37,8 @@ export interface FrameSocket {
 
 export interface Connection {
   readonly socket: FrameSocket;
+  /** Of which it may say that it runs them; null: of any. */
+  readonly types: readonly string[] | null;
   openedAt: number;
   lastHeardAt: number;
   /** Since the last sweep. */
@@ -80,9 +82,14 @@ export const CLOSE_REASONS = {
   reattach: 'a newer connection of this process has replaced this one',
 } as const;
 
-export function openConnection(socket: FrameSocket, now: number): Connection {
+export function openConnection(
+  socket: FrameSocket,
+  types: readonly string[] | null,
+  now: number,
+): Connection {
   return {
     socket,
+    types,
     openedAt: now,
     lastHeardAt: now,
     heartbeatCount: 0,

@@ -99,9 +99,12 @@ export class ExecutorSessions implements ExecutorLink {
     this.#callOffSweep = sweeps(this.#options.clock, (now, hiddenMs) => this.#sweep(now, hiddenMs));
   }
 
-  /** A new connection. Its owner tells what it receives, and once, when nothing more can come. */
-  open(socket: FrameSocket): Connection {
-    const connection = openConnection(socket, this.#options.clock.now());
+  /**
+   * A new connection. Its owner tells what it receives, and once, when nothing more can come.
+   * @param types that it may run; null: any.
+   */
+  open(socket: FrameSocket, types: readonly string[] | null = null): Connection {
+    const connection = openConnection(socket, types, this.#options.clock.now());
     this.#connections.add(connection);
     return connection;
   }
@@ -287,6 +290,11 @@ export class ExecutorSessions implements ExecutorLink {
     connection.executorId = hello.executor_id;
     // Its lease is to run out, by its own count too: this connection ends for want of an answer.
     if (this.#frozen.has(processKey(hello.executor_id, hello.incarnation))) return;
+    const strange = hello.types.find((type) => connection.types?.includes(type) === false);
+    if (strange !== undefined) {
+      const reason = `its token is not for type ${strange}`;
+      return connection.socket.close(CloseCode.unauthorized, reason);
+    }
     if (this.#options.requiresMac && !hello.features.includes('mac')) {
       return this.badFrame(connection, 'features: this master requires mac');
     }

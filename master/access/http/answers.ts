@@ -56,10 +56,11 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
   },
   forbidden: {
     status: 403,
-    means: 'The token is of another role; without tokens: a web page asks.',
+    means:
+      'The token is of another role, or its scope does not include this; without tokens: a web page asks.',
   },
   noRoute: { status: 404, means: 'No such route.' },
-  unknown: { status: 404, means: 'No such task, attempt, executor, type or namespace.' },
+  unknown: { status: 404, means: 'No such task, attempt, executor, type, namespace or token.' },
   wrongMethod: {
     status: 405,
     means: 'The method is not allowed here; `Allow` names those that are.',
@@ -72,7 +73,8 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
   },
   conflict: {
     status: 409,
-    means: 'The task is in a state that does not allow it; or the namespace or type is in use.',
+    means:
+      'The task is in a state that does not allow it; or the namespace, the type or the name of a token is in use.',
   },
   stale: {
     status: 412,

@@ -4,12 +4,13 @@ import {
   HTTP_LIMITS,
   NAMESPACE_PATTERN,
   TASK_ID_PATTERN,
+  TOKEN_NAME_PATTERN,
 } from '@soda-scheduler/protocol';
 import * as protocol from '@soda-scheduler/protocol/schemas';
 import { z } from 'zod';
 import { type AnswerKind, answers } from './answers.ts';
-import type { Role } from '../auth.ts';
-import type { Route } from './route.ts';
+import { inWords, type Right } from '../rights.ts';
+import type { GuardedRoute, Route } from './route.ts';
 
 type Json = Record<string, unknown>;
 
@@ -33,6 +34,11 @@ const named = {
   NamespaceSettings: protocol.namespaceSettings,
   NamespaceView: protocol.namespaceView,
   NamespaceList: protocol.namespaceList,
+  TokenRequest: protocol.tokenRequest,
+  TokenMade: protocol.tokenMade,
+  TokenView: protocol.tokenView,
+  TokenList: protocol.tokenList,
+  Whoami: protocol.whoami,
   TypeDefinition: protocol.typeDefinition,
   TypeView: protocol.typeView,
   TypeList: protocol.typeList,
@@ -40,14 +46,21 @@ const named = {
   CallbackBody: protocol.callbackBody,
 } as const;
 
-const roleNames: Readonly<Record<Role, string>> = {
-  public: 'No token is needed.',
-  submit: 'Needs the submit token or the admin token.',
-  executor: 'Needs the executor token or the admin token.',
-  admin: 'Needs the admin token.',
+const SCOPES: Readonly<Record<Right['scope'], string>> = {
+  none: '',
+  whole: ' A token without a scope.',
+  namespace: ' A scope has to include the namespace, and limit neither types nor groups.',
+  type: ' A scope has to include the namespace and the type, and not to limit groups.',
+  submit: ' A scope has to include namespace, type and group.',
+  within: ' A token with a scope sees and touches only what is in it.',
 };
 
-export function openApiOf(routes: readonly Route[], version: string): Json {
+function rightInWords({ roles, scope }: Right): string {
+  if (roles === 'anyone') return 'No token is needed.';
+  return `Needs the role ${inWords(roles)}.${SCOPES[scope]}`;
+}
+
+export function openApiOf(routes: readonly GuardedRoute[], version: string): Json {
   const paths: Record<string, Json> = {};
   for (const route of routes) {
     const path = (paths[route.path] ??= {});
@@ -86,13 +99,13 @@ export function openApiOf(routes: readonly Route[], version: string): Json {
   };
 }
 
-function operationOf(route: Route): Json {
+function operationOf(route: GuardedRoute): Json {
   const parameters = parametersOf(route);
   return {
     operationId: operationIdOf(route),
     summary: route.summary,
-    description: roleNames[route.role],
-    ...(route.role === 'public' ? { security: [] } : { security: [{ token: [] }] }),
+    description: rightInWords(route.right),
+    ...(route.right.roles === 'anyone' ? { security: [] } : { security: [{ token: [] }] }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined
       ? {}
@@ -155,7 +168,8 @@ function parametersOf(route: Route): Json[] {
 }
 
 function patternOf(parameter: string | undefined): string {
-  return (parameter === 'namespace' ? NAMESPACE_PATTERN : TASK_ID_PATTERN).source;
+  const patterns = { namespace: NAMESPACE_PATTERN, name: TOKEN_NAME_PATTERN };
+  return (patterns[parameter as keyof typeof patterns] ?? TASK_ID_PATTERN).source;
 }
 
 function contentOf(schema: z.ZodType | string, contentType = 'application/json'): Json {

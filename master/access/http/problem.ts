@@ -15,6 +15,7 @@ import {
   TooManyNamespaces,
   UnknownNamespace,
 } from '../../application/process/namespaces-handle.ts';
+import { TokenRefused } from '../../application/process/tokens.ts';
 import { type AnswerKind, answers } from './answers.ts';
 
 export interface FieldError {
@@ -84,7 +85,8 @@ export function problemOf(error: unknown): Problem {
     error instanceof NamespaceEnding ||
     error instanceof NamespaceInUse ||
     error instanceof TooManyNamespaces ||
-    error instanceof NamespaceLimit
+    error instanceof NamespaceLimit ||
+    error instanceof TokenRefused
   ) {
     return new Problem('conflict', error.message);
   }

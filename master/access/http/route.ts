@@ -4,17 +4,18 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
-import { type MasterHandle, Unavailable } from '../../application/master-handle.ts';
+import { Unavailable } from '../../application/master-handle.ts';
 import type { Log } from '../../application/ports.ts';
-import type { Authorizer, Role } from '../auth.ts';
+import type { Actor, Authorizer } from '../auth.ts';
+import { checkRole, checkScope, type Right } from '../rights.ts';
+import type { ScopedMaster } from '../scoped-master.ts';
 import { announcedBytes, type BodyBudget, ClientGone, readBody } from '../body/read-body.ts';
 import { type AnswerKind, answers } from './answers.ts';
 import type { UnreadAnswers } from './pipeline.ts';
 import { bodyOf, jsonLine, Problem, problemOf } from './problem.ts';
 
 export interface ApiRequest {
-  /** As whom it was let in. */
-  readonly role: Role;
+  readonly actor: Actor;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
   readonly headers: IncomingMessage['headers'];
@@ -30,14 +31,15 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
   /** `text/plain` and the like: the body is a string to be sent as it is. Default: JSON. */
   readonly contentType?: string;
+  /** For the line of the log that tells of the change, beside who made it. */
+  readonly logged?: Readonly<Record<string, unknown>>;
 }
 
-/** One entry of the table that drives authorisation, the router, the metrics and the document. */
+/** One entry of the table that drives the router, the metrics and the document. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** As in OpenAPI: `/task/{task_id}`. */
   readonly path: string;
-  readonly role: Role;
   readonly summary: string;
   /** Answered before express, which costs more than all else that a submit does. */
   readonly hot?: boolean;
@@ -50,12 +52,19 @@ export interface Route {
   readonly headers?: Readonly<Record<string, string>>;
   /** Kind of answer to what its JSON looks like; a string names another content type; null: it has no body. */
   readonly replies: Readonly<Partial<Record<AnswerKind, z.ZodType | string | null>>>;
+  /** It is about the namespace of its path, or `default`. */
+  readonly isInNamespace?: boolean;
   handle(request: ApiRequest): Reply | Promise<Reply>;
+}
+
+/** One that is served: it is known who may call it. */
+export interface GuardedRoute extends Route {
+  readonly right: Right;
 }
 
 /** One that there is in every namespace; `path` is that of `default`. */
 export interface NamespaceRoute extends Omit<Route, 'handle'> {
-  handle(request: ApiRequest, master: MasterHandle): Reply | Promise<Reply>;
+  handle(request: ApiRequest, master: ScopedMaster): Reply | Promise<Reply>;
 }
 
 /** Implemented by `infrastructure/telemetry/metrics.ts`. */
@@ -75,6 +84,15 @@ export interface Serving {
 }
 
 type Addressed = Pick<ApiRequest, 'params' | 'query'>;
+/** Who needs no name: the route is for anyone. */
+const NOBODY: Actor = {
+  name: null,
+  role: 'read',
+  scope: null,
+  expiresAt: null,
+  digest: null,
+  address: '',
+};
 
 /** For the metrics: nobody is there to be answered. */
 const CLIENT_GONE_STATUS = 499;
@@ -82,7 +100,7 @@ const CLIENT_GONE_STATUS = 499;
 /** Never throws and never rejects: whatever goes wrong becomes an answer, or a line in the log. */
 export async function serve(
   serving: Serving,
-  route: Route,
+  route: GuardedRoute,
   req: IncomingMessage,
   res: ServerResponse,
   addressed: Addressed,
@@ -90,7 +108,10 @@ export async function serve(
   const beganAt = performance.now();
   let status: number;
   try {
-    const reply = await reach(serving, route, req, res, addressed);
+    const actor = actorOf(serving, route, req, addressed);
+    const reply = await reach(serving, route, req, res, addressed, actor);
+    if (route.method !== 'GET' && route.hot !== true)
+      tellChange(serving, route, addressed, actor, reply);
     const isKnown = route.method === 'GET' && isSame(req.headers['if-none-match'], reply);
     status = answers[isKnown ? 'unchanged' : (reply.kind ?? 'done')].status;
     sendReply(res, status, reply);
@@ -101,20 +122,44 @@ export async function serve(
   serving.metrics.answered(route.path, status, (performance.now() - beganAt) / 1000);
 }
 
+/** @throws {Problem} nobody that may do this. */
+function actorOf(
+  { authorizer }: Serving,
+  { right, isInNamespace = false }: GuardedRoute,
+  req: IncomingMessage,
+  { params }: Addressed,
+): Actor {
+  if (right.roles === 'anyone') return NOBODY;
+  const actor = authorizer.identify(req);
+  checkRole(actor, right);
+  checkScope(actor, right, params, isInNamespace);
+  return actor;
+}
+
+function tellChange(
+  { log }: Serving,
+  { method, path }: Route,
+  { params }: Addressed,
+  { name, role, address }: Actor,
+  { logged }: Reply,
+): void {
+  const what = { event: 'change', action: `${method} ${path}`, ...params, ...logged };
+  log.info('a request has changed something', { ...what, by: name, role, address });
+}
+
 async function reach(
-  { authorizer, bodies }: Serving,
+  { bodies }: Serving,
   route: Route,
   req: IncomingMessage,
   res: ServerResponse,
   { params, query }: Addressed,
+  actor: Actor,
 ): Promise<Reply> {
-  const role = authorizer.authorize(req, route.role);
-  if (role instanceof Problem) throw role;
   checkAccept(req.headers.accept, route);
   const { body: expected } = route;
   const { headers } = req;
   if (expected === undefined)
-    return route.handle({ role, params, query, headers, body: undefined });
+    return route.handle({ params, query, headers, actor, body: undefined });
   const hold = bodies.open(announcedBytes(req, expected.bytesMax));
   try {
     const body = await readBody(req, expected.bytesMax, hold, () => {
@@ -123,7 +168,7 @@ async function reach(
     if (body === undefined && expected.optional !== true) {
       throw new Problem('invalid', 'Expected a JSON body.');
     }
-    return await route.handle({ role, params, query, headers, body });
+    return await route.handle({ params, query, headers, actor, body });
   } finally {
     hold.end();
   }

@@ -11,9 +11,11 @@ import helmet from 'helmet';
 import type { Log } from '../../application/ports.ts';
 import type { Duties } from '../../application/process/duties.ts';
 import type { NamespacesHandle } from '../../application/process/namespaces-handle.ts';
+import type { Tokens } from '../../application/process/tokens.ts';
 import type { Fill } from '../../domain/bounds.ts';
 import { executorRoutes, governanceRoute, probeRoutes } from '../routes/admin.ts';
 import type { Authorizer } from '../auth.ts';
+import { rightOf } from '../rights.ts';
 import { BodyBudget } from '../body/read-body.ts';
 import {
   IN_NAMESPACE,
@@ -25,10 +27,18 @@ import type { Connections } from './connections.ts';
 import { openApiOf } from './openapi.ts';
 import { isWebSocketOffer, pipelines, UnreadAnswers } from './pipeline.ts';
 import { answerSocket, Problem } from './problem.ts';
-import { type HttpMetrics, type Route, sendError, serve, type Serving } from './route.ts';
+import {
+  type GuardedRoute,
+  type HttpMetrics,
+  type Route,
+  sendError,
+  serve,
+  type Serving,
+} from './route.ts';
 import { typeRoutes } from '../routes/types.ts';
 import { submitRoutes } from '../routes/submit.ts';
 import { taskRoutes } from '../routes/tasks.ts';
+import { tokenRoutes } from '../routes/tokens.ts';
 
 const HEADERS_TIMEOUT_MS = 10_000;
 /** For the whole request, body included: a client that trickles does not hold a socket longer. */
@@ -45,6 +55,7 @@ const FAREWELL_MS = 100;
 export interface HttpServerOptions {
   readonly namespaces: NamespacesHandle;
   readonly authorizer: Authorizer;
+  readonly tokens: Pick<Tokens, 'add' | 'remove' | 'after'>;
   readonly connections: Connections;
   readonly duties: Pick<Duties, 'views'>;
   readonly metrics: HttpMetrics;
@@ -64,7 +75,7 @@ export interface HttpServerOptions {
 export interface HttpServer {
   /** The executor gateway attaches to its `upgrade` event. */
   readonly server: Server;
-  readonly routes: readonly Route[];
+  readonly routes: readonly GuardedRoute[];
   /** How much of what requests hold is in use. */
   fills(): readonly Fill[];
   listen(): Promise<AddressInfo>;
@@ -148,7 +159,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 }
 
 /** How a request is answered whose turn it is. */
-function answering(options: HttpServerOptions, routes: readonly Route[], serving: Serving) {
+function answering(options: HttpServerOptions, routes: readonly GuardedRoute[], serving: Serving) {
   const { namespaces, metrics, connections } = options;
   const hot = new Map(
     routes.filter((route) => route.hot).map((route) => [`${route.method} ${route.path}`, route]),
@@ -206,32 +217,33 @@ function hotPathOf(url: string): {
 }
 
 /** A route that is not in this table does not exist: the router and the document are made of it. */
-function routeTable(options: HttpServerOptions): readonly Route[] {
-  const { namespaces, metrics, log, version } = options;
+function routeTable(options: HttpServerOptions): readonly GuardedRoute[] {
+  const { namespaces, metrics, version } = options;
   let document: unknown;
-  const routes: Route[] = [
+  const all: Route[] = [
     ...inNamespaces(namespaces, [
       ...submitRoutes(options.refusalOfReceiver),
-      ...taskRoutes(log),
+      ...taskRoutes(),
       ...executorRoutes(),
       ...typeRoutes(options.refusalOfReceiver),
     ]),
     ...namespaceRoutes(namespaces),
+    ...tokenRoutes(options.tokens),
     governanceRoute(options.duties),
     ...probeRoutes(namespaces, metrics),
     {
       method: 'GET',
       path: '/openapi.json',
-      role: 'public',
       summary: 'This document.',
       replies: { done: 'application/json' },
       handle: () => ({ body: (document ??= openApiOf(routes, version)) }),
     },
   ];
+  const routes = all.map((route) => ({ ...route, right: rightOf(route.method, route.path) }));
   return routes;
 }
 
-function createApp(routes: readonly Route[], serving: Serving): express.Express {
+function createApp(routes: readonly GuardedRoute[], serving: Serving): express.Express {
   const app = express();
   app.disable('x-powered-by');
   app.enable('case sensitive routing');
@@ -276,8 +288,8 @@ function createApp(routes: readonly Route[], serving: Serving): express.Express 
   return app;
 }
 
-function groupByPath(routes: readonly Route[]): Map<string, Route[]> {
-  const groups = new Map<string, Route[]>();
+function groupByPath(routes: readonly GuardedRoute[]): Map<string, GuardedRoute[]> {
+  const groups = new Map<string, GuardedRoute[]>();
   for (const route of routes) {
     const group = groups.get(route.path);
     if (group === undefined) groups.set(route.path, [route]);

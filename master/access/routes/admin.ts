@@ -17,7 +17,7 @@ import type { Duties, DutyView } from '../../application/process/duties.ts';
 import type { NamespacesHandle } from '../../application/process/namespaces-handle.ts';
 import type { StoreTrouble } from '../../application/store-watch.ts';
 import type { CommandOutcome } from '../../domain/effects.ts';
-import type { Role } from '../auth.ts';
+import type { Role } from '../../application/ports.ts';
 import { answers } from '../http/answers.ts';
 import { invalidFields, Problem } from '../http/problem.ts';
 import { validate } from '../body/fields.ts';
@@ -31,12 +31,13 @@ export function executorRoutes(): NamespaceRoute[] {
     {
       method: 'GET',
       path: `${API_BASE}/executors`,
-      role: 'admin',
       summary:
         'The executors that the master knows, with what each is doing; and the drained ones.',
       replies: { done: executorList },
       handle: (_request, master) => {
-        const present = master.executors().map(executorView);
+        const present = master
+          .executors()
+          .map((executor) => executorView(executor, master.recordOf(executor.id)));
         const gone = master.goneExecutors().map(goneExecutorView);
         return { body: { executors: [...present, ...gone] } };
       },
@@ -44,20 +45,19 @@ export function executorRoutes(): NamespaceRoute[] {
     {
       method: 'POST',
       path: `${API_BASE}/executor/{executor_id}/drain`,
-      role: 'admin',
       summary: 'Give an executor no new task. With a timeout, take back what it still runs then.',
       body: { schema: drainRequest, bytesMax: HTTP_LIMITS.bodyBytesMax, optional: true },
       replies: { done: executorCommandResponse },
       handle: (request, master) => {
         const { timeout } = validate(drainRequest, request.body);
         const timeoutMs = timeout === undefined ? null : Math.round(timeout * 1000);
-        return command(request, (executorId) => master.drainExecutor(executorId, timeoutMs));
+        const { name: by } = request.actor;
+        return command(request, (executorId) => master.drainExecutor(executorId, timeoutMs, by));
       },
     },
     {
       method: 'POST',
       path: `${API_BASE}/executor/{executor_id}/resume`,
-      role: 'admin',
       summary: 'Give a drained executor tasks again.',
       replies: { done: executorCommandResponse },
       handle: (request, master) =>
@@ -66,7 +66,6 @@ export function executorRoutes(): NamespaceRoute[] {
     {
       method: 'PATCH',
       path: `${API_BASE}/executor/{executor_id}`,
-      role: 'admin',
       summary: 'Set the labels and reservations of an executor in place of its own.',
       body: { schema: executorChange, bytesMax: HTTP_LIMITS.bodyBytesMax },
       replies: { done: executorCommandResponse },
@@ -76,7 +75,8 @@ export function executorRoutes(): NamespaceRoute[] {
           ...(labels !== undefined && { labels }),
           ...(reserve !== undefined && { reserve }),
         };
-        return command(request, (executorId) => master.relabelExecutor(executorId, override));
+        const { name: by } = request.actor;
+        return command(request, (executorId) => master.relabelExecutor(executorId, override, by));
       },
     },
   ];
@@ -86,10 +86,9 @@ export function governanceRoute(duties: Pick<Duties, 'views'>): Route {
   return {
     method: 'GET',
     path: `${API_BASE}/governance`,
-    role: 'submit',
     summary: 'What the master does by itself, and how each of it went the last time.',
     replies: { done: governanceView },
-    handle: ({ role }) => ({
+    handle: ({ actor: { role } }) => ({
       body: { duties: duties.views().map((duty) => dutyView(duty, role)) },
     }),
   };
@@ -125,7 +124,6 @@ export function probeRoutes(
     {
       method: 'GET',
       path: '/livez',
-      role: 'public',
       summary: 'The process answers. Says nothing about the store, which it never touches.',
       replies: { done: statusResponse },
       handle: () => ({ body: { status: 'alive' } }),
@@ -133,7 +131,6 @@ export function probeRoutes(
     {
       method: 'GET',
       path: '/readyz',
-      role: 'public',
       summary: 'The master takes work; 503 while it starts, recovers or drains.',
       replies: { done: statusResponse },
       handle: () => {
@@ -148,7 +145,6 @@ export function probeRoutes(
     {
       method: 'GET',
       path: '/metrics',
-      role: 'admin',
       summary: 'Metrics in the text format of Prometheus.',
       replies: { done: 'text/plain' },
       handle: async () => {

@@ -13,6 +13,7 @@ import {
   namespaceSettings,
   namespaceView,
 } from '@soda-scheduler/protocol/schemas';
+import type { Scope } from '../../application/ports.ts';
 import type {
   NamespaceChange,
   NamespacesHandle,
@@ -22,6 +23,8 @@ import { answers } from '../http/answers.ts';
 import { checkShape, validate } from '../body/fields.ts';
 import { invalidFields } from '../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Route } from '../http/route.ts';
+import { within } from '../scoped-master.ts';
+import { includes } from '../scope.ts';
 import { instantOf } from './submission.ts';
 
 /** Of the routes of a namespace, in the table of routes. */
@@ -36,11 +39,13 @@ export function inNamespaces(
 ): Route[] {
   return routes.flatMap((route) => {
     const handle = (request: ApiRequest) =>
-      namespaces.use(nameOf(request), ({ master }) => route.handle(request, master));
+      namespaces.use(nameOf(request), ({ master }) =>
+        route.handle(request, within(request.actor, master)),
+      );
     const path = route.path.replace(API_BASE, NAMESPACE_BASE);
     return [
-      { ...route, handle },
-      { ...route, path, handle },
+      { ...route, handle, isInNamespace: true },
+      { ...route, path, handle, isInNamespace: true },
     ];
   });
 }
@@ -51,16 +56,16 @@ export function namespaceRoutes(namespaces: NamespacesHandle): Route[] {
     {
       method: 'GET',
       path: `${API_BASE}/namespaces`,
-      role: 'submit',
       summary: 'The namespaces, by name, with what waits and runs in each.',
       query: namespaceListQuery,
       replies: { done: namespaceList },
-      handle: ({ query }) => ({ body: pageOf(namespaces, checkShape(namespaceListQuery, query)) }),
+      handle: ({ query, actor }) => ({
+        body: pageOf(namespaces, actor.scope, checkShape(namespaceListQuery, query)),
+      }),
     },
     {
       method: 'GET',
       path,
-      role: 'submit',
       summary: 'A namespace: its settings, and what waits and runs in it.',
       replies: { done: namespaceView },
       handle: async (request) => ({ body: viewOf(await namespaces.get(nameOf(request))) }),
@@ -68,7 +73,6 @@ export function namespaceRoutes(namespaces: NamespacesHandle): Route[] {
     {
       method: 'PUT',
       path,
-      role: 'admin',
       summary: 'Make a namespace, or change its settings. What is left out stays as it is.',
       body: { schema: namespaceSettings, bytesMax: HTTP_LIMITS.bodyBytesMax, optional: true },
       replies: { done: namespaceView, created: namespaceView },
@@ -81,7 +85,6 @@ export function namespaceRoutes(namespaces: NamespacesHandle): Route[] {
     {
       method: 'DELETE',
       path,
-      role: 'admin',
       summary: 'Delete a namespace without tasks that live, callbacks to send, and executors.',
       replies: { done: namespaceCommandResponse },
       handle: async (request) => {
@@ -102,9 +105,12 @@ function nameOf({ params }: ApiRequest): string {
 
 function pageOf(
   namespaces: NamespacesHandle,
+  scope: Scope | null,
   { limit, cursor = '' }: { readonly limit: number; readonly cursor?: string | undefined },
 ) {
-  const rest = namespaces.list().filter(({ record }) => record.name > cursor);
+  const rest = namespaces
+    .list()
+    .filter(({ record: { name } }) => name > cursor && includes(scope, 'namespaces', name));
   const page = rest.slice(0, limit);
   const next = rest.length > limit ? (page.at(-1)?.record.name ?? null) : null;
   return { namespaces: page.map(viewOf), next_cursor: next };
@@ -117,6 +123,7 @@ function viewOf({ record, counts }: NamespaceView): View {
     name,
     paused: paused && {
       at: iso(paused.at),
+      by: paused.by,
       reason: paused.reason,
       until: paused.until === null ? null : iso(paused.until),
     },
@@ -128,14 +135,14 @@ function viewOf({ record, counts }: NamespaceView): View {
 }
 
 /** What is not said stays as it is. */
-function changeOf({ body }: ApiRequest): NamespaceChange {
+function changeOf({ body, actor: { name: by } }: ApiRequest): NamespaceChange {
   const { paused, max_waiting, max_running, retention } = validate(namespaceSettings, body);
   return {
     ...(max_waiting !== undefined && { maxWaiting: max_waiting }),
     ...(max_running !== undefined && { maxRunning: max_running }),
     ...(retention !== undefined && { retention }),
     ...(paused !== undefined && {
-      paused: paused && { reason: paused.reason ?? null, until: instantOf(paused.until) },
+      paused: paused && { by, reason: paused.reason ?? null, until: instantOf(paused.until) },
     }),
   };
 }

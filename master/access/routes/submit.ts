@@ -14,13 +14,8 @@ import {
   submitRequest,
   submitResponse,
 } from '@soda-scheduler/protocol/schemas';
-import {
-  type MasterHandle,
-  type Submission,
-  Unavailable,
-} from '../../application/master-handle.ts';
+import { type Submission, Unavailable } from '../../application/master-handle.ts';
 import { PART_PARAMS_LENGTH_MAX, SMALL_BODY_BYTES_MAX } from '../../domain/bounds.ts';
-import type { SubmitOutcome } from '../../domain/effects.ts';
 import { answers } from '../http/answers.ts';
 import { invalidFields, Problem } from '../http/problem.ts';
 import { findItems } from '../body/batch-items.ts';
@@ -30,6 +25,7 @@ import { Pieces, runAtOnce } from '../body/pieces.ts';
 import { isSameRequest } from '../body/request-digest.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../http/route.ts';
 import { RulesOfTypes } from '../body/type-rules.ts';
+import type { ScopedMaster, SubmitAnswer } from '../scoped-master.ts';
 import { idempotencyKeyOf, readSubmission, type RefusalOf } from './submission.ts';
 
 /** A body that is read in less than a millisecond need not wait for a turn. */
@@ -43,7 +39,7 @@ type Read = (bytes: Buffer, range: Range, key: string | null) => Generator<void,
 export function submitRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
   const pieces = new Pieces();
   const rules = new RulesOfTypes();
-  const readFor = (master: MasterHandle): Read => {
+  const readFor = (master: ScopedMaster): Read => {
     const rulesOf = (name: string) => {
       const type = master.typeOf(name);
       return type === null ? null : rules.of(master.namespace, type);
@@ -54,7 +50,6 @@ export function submitRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
     {
       method: 'POST',
       path: `${API_BASE}/task/submit`,
-      role: 'submit',
       hot: true,
       summary: 'Submit a task. 202 means that it is stored and will run until it is terminal.',
       headers: {
@@ -69,7 +64,6 @@ export function submitRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
     {
       method: 'POST',
       path: `${API_BASE}/task/submit-batch`,
-      role: 'submit',
       hot: true,
       summary: 'Submit up to 1000 tasks. Each has its own result; a bad one spoils no other.',
       body: { schema: batchRequest, bytesMax: HTTP_LIMITS.batchBytesMax },
@@ -80,7 +74,7 @@ export function submitRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
 }
 
 async function submitOne(
-  master: MasterHandle,
+  master: ScopedMaster,
   pieces: Pieces,
   read: Read,
   { body = nothing, headers }: ApiRequest,
@@ -146,7 +140,7 @@ function conflict(taskId: string, sameRequest: boolean) {
 }
 
 async function submitBatch(
-  master: MasterHandle,
+  master: ScopedMaster,
   pieces: Pieces,
   read: Read,
   { body = nothing, headers }: ApiRequest,
@@ -166,7 +160,7 @@ async function submitBatch(
  * has been accepted, those after it that could not be are refused by themselves.
  */
 async function submitInParts(
-  master: MasterHandle,
+  master: ScopedMaster,
   submissions: readonly Submission[],
 ): Promise<BatchOutcome[]> {
   const outcomes: BatchOutcome[] = [];
@@ -208,7 +202,7 @@ function* addResults(
 
 /** Of a task whose part of the batch met no master that works, nothing is known. */
 type BatchOutcome =
-  | SubmitOutcome
+  | SubmitAnswer
   | { readonly taskId: string; readonly kind: 'unavailable'; readonly message: string };
 
 interface Batch {

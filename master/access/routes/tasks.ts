@@ -9,8 +9,7 @@ import {
   taskList,
   taskView as taskViewSchema,
 } from '@soda-scheduler/protocol/schemas';
-import type { MasterHandle } from '../../application/master-handle.ts';
-import type { Log } from '../../application/ports.ts';
+import type { ScopedMaster } from '../scoped-master.ts';
 import type { CommandOutcome } from '../../domain/effects.ts';
 import { answers } from '../http/answers.ts';
 import { invalidFields, Problem } from '../http/problem.ts';
@@ -21,15 +20,14 @@ import { attemptViewText, taskListText, taskViewText } from './views.ts';
 
 const bytesMax = HTTP_LIMITS.bodyBytesMax;
 
-export function taskRoutes(log: Log): NamespaceRoute[] {
-  return [...readRoutes, ...commandRoutes(log)];
+export function taskRoutes(): NamespaceRoute[] {
+  return [...readRoutes, ...commandRoutes()];
 }
 
 const readRoutes: readonly NamespaceRoute[] = [
   {
     method: 'GET',
     path: `${API_BASE}/task/{task_id}`,
-    role: 'submit',
     summary: 'A task: its state, progress, timeline, result or error, and its callback.',
     replies: { done: taskViewSchema },
     handle: (request, master) => show(master, taskIdOf(request)),
@@ -37,7 +35,6 @@ const readRoutes: readonly NamespaceRoute[] = [
   {
     method: 'GET',
     path: `${API_BASE}/task/{task_id}/attempt/{attempt}`,
-    role: 'submit',
     summary: 'One attempt of a task, with all the details of its error.',
     replies: { done: attemptViewSchema },
     handle: (request, master) => showAttempt(master, taskIdOf(request), attemptOf(request)),
@@ -45,7 +42,6 @@ const readRoutes: readonly NamespaceRoute[] = [
   {
     method: 'GET',
     path: `${API_BASE}/tasks`,
-    role: 'submit',
     summary:
       'Tasks, newest first, without what may be large. A page looks at so many tasks: it may ' +
       'be short, or empty, and the next one goes on where it ended.',
@@ -55,27 +51,23 @@ const readRoutes: readonly NamespaceRoute[] = [
   },
 ];
 
-function commandRoutes(log: Log): NamespaceRoute[] {
+function commandRoutes(): NamespaceRoute[] {
   return [
     {
       method: 'POST',
       path: `${API_BASE}/task/{task_id}/cancel`,
-      role: 'submit',
       summary: 'Cancel a task. A running attempt is told to end; the answer does not wait for it.',
       body: { schema: cancelRequest, bytesMax, optional: true },
       replies: { done: taskCommandResponse },
       handle: async (request, master) => {
         const { reason } = validate(cancelRequest, request.body);
         const reply = await command(request, (taskId) => master.cancel(taskId));
-        const { namespace } = master;
-        log.info('cancel requested', { namespace, task_id: taskIdOf(request), reason });
-        return reply;
+        return { ...reply, logged: { reason } };
       },
     },
     {
       method: 'PATCH',
       path: `${API_BASE}/task/{task_id}`,
-      role: 'submit',
       summary: 'Change the priority or the due time of a waiting task.',
       body: { schema: patchRequest, bytesMax },
       replies: { done: taskCommandResponse },
@@ -88,7 +80,6 @@ function commandRoutes(log: Log): NamespaceRoute[] {
     {
       method: 'POST',
       path: `${API_BASE}/task/{task_id}/retry`,
-      role: 'submit',
       summary: 'Run a terminal task again, under the same id, with fresh attempts.',
       replies: { done: taskCommandResponse },
       handle: (request, master) => command(request, (taskId) => master.retry(taskId)),
@@ -96,7 +87,6 @@ function commandRoutes(log: Log): NamespaceRoute[] {
     {
       method: 'POST',
       path: `${API_BASE}/task/{task_id}/redeliver`,
-      role: 'submit',
       summary: 'Send the callback of a terminal task again.',
       replies: { done: taskCommandResponse },
       handle: (request, master) => command(request, (taskId) => master.redeliver(taskId)),
@@ -117,21 +107,21 @@ async function command(
   return { body: { task_id: taskId, code: answers.done.status } };
 }
 
-async function show(master: MasterHandle, taskId: string): Promise<Reply> {
+async function show(master: ScopedMaster, taskId: string): Promise<Reply> {
   const shown = await master.find(taskId, 'all');
   if (shown === null) throw new Problem('unknown', 'No such task is retained.', { taskId });
   const waiting = shown.task.state === 'waiting' ? master.explain(shown.task) : null;
   return jsonReply(taskViewText(shown, waiting, master.namespace));
 }
 
-async function showAttempt(master: MasterHandle, taskId: string, attempt: number): Promise<Reply> {
+async function showAttempt(master: ScopedMaster, taskId: string, attempt: number): Promise<Reply> {
   const shown = await master.find(taskId, attempt);
   const text = shown && attemptViewText(shown, attempt);
   if (text === null) throw new Problem('unknown', 'No such attempt is retained.', { taskId });
   return jsonReply(text);
 }
 
-async function list(master: MasterHandle, request: ApiRequest): Promise<Reply> {
+async function list(master: ScopedMaster, request: ApiRequest): Promise<Reply> {
   const query = checkShape(listQuery, request.query);
   const { tasks, beforeSeq } = await master.list({
     state: query.state ?? null,

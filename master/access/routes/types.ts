@@ -18,12 +18,12 @@ import {
   typePutQuery,
   typeView,
 } from '@soda-scheduler/protocol/schemas';
-import type { MasterHandle } from '../../application/master-handle.ts';
+import type { ScopedMaster } from '../scoped-master.ts';
 import { TYPES_PAGE_LENGTH_MAX } from '../../domain/bounds.ts';
 import type { TypeChange } from '../../domain/events.ts';
 import { unregistered } from '../../domain/model/task-type.ts';
 import type { SeenType } from '../../domain/views/types.ts';
-import type { Role } from '../auth.ts';
+import type { Role } from '../../application/ports.ts';
 import { answers } from '../http/answers.ts';
 import { checkShape, validate, valueOf } from '../body/fields.ts';
 import { invalidFields, Problem } from '../http/problem.ts';
@@ -47,7 +47,6 @@ function definitionRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
     {
       method: 'GET',
       path: `${API_BASE}/types`,
-      role: 'submit',
       summary: 'The types by name, registered or only seen, with what waits and runs of each.',
       query: typeListQuery,
       replies: { done: typeList },
@@ -56,14 +55,13 @@ function definitionRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
     {
       method: 'GET',
       path: PATH,
-      role: 'submit',
       summary: 'A type: what is set for it, and what waits and runs of it.',
       headers: { 'If-None-Match': 'The ETag of an answer: where it is the same still, 304.' },
       replies: { done: typeView, unchanged: null },
       handle: async (request, master) => {
         const seen = await master.seenType(nameOf(request));
         if (seen === null) throw new Problem('unknown', 'Nobody knows of such a type.');
-        const { body } = shown(seen, request.role);
+        const { body } = shown(seen, request.actor.role);
         // Its counts and pauses change without a version.
         const digest = createHash('sha256').update(JSON.stringify(body)).digest('base64url');
         return { body, headers: { ETag: `"${seen.taskType.version}.${digest.slice(0, 16)}"` } };
@@ -72,7 +70,6 @@ function definitionRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
     {
       method: 'PUT',
       path: PATH,
-      role: 'admin',
       summary: 'Define a type, all of it: what is left out is not set any more.',
       headers: ifMatch,
       query: typePutQuery,
@@ -83,13 +80,12 @@ function definitionRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
         const text = definitionText(name, valueOf(request.body), master, refusalOf);
         const isTrial = checkShape(typePutQuery, request.query).dry_run === 'true';
         const expect = versionOf(request);
-        return changed(master, { type: 'typeSet', name, text, expect, isTrial });
+        return changed(master, { type: 'typeSet', name, text, expect, isTrial }, request);
       },
     },
     {
       method: 'DELETE',
       path: PATH,
-      role: 'admin',
       summary:
         'Forget the definition of a type of which no task waits or runs; what operators have set stays.',
       headers: ifMatch,
@@ -112,23 +108,22 @@ function pauseRoutes(): NamespaceRoute[] {
     {
       method: 'POST',
       path: `${PATH}/pause`,
-      role: 'admin',
       summary: 'Begin no task of a type, registered or not, until then or until it is resumed.',
       body: { schema: typePauseRequest, bytesMax: HTTP_LIMITS.typeBytesMax, optional: true },
       replies: { done: typeView },
       handle: (request, master) => {
         const { reason = null, until } = validate(typePauseRequest, request.body);
-        const pause = { reason, until: untilOf(until), by: null };
-        return changed(master, { type: 'typePaused', name: nameOf(request), ...pause });
+        const pause = { reason, until: untilOf(until), by: request.actor.name };
+        return changed(master, { type: 'typePaused', name: nameOf(request), ...pause }, request);
       },
     },
     {
       method: 'POST',
       path: `${PATH}/resume`,
-      role: 'admin',
       summary: 'End the pause of a type.',
       replies: { done: typeView },
-      handle: (request, master) => changed(master, { type: 'typeResumed', name: nameOf(request) }),
+      handle: (request, master) =>
+        changed(master, { type: 'typeResumed', name: nameOf(request) }, request),
     },
   ];
 }
@@ -138,7 +133,6 @@ function overrideRoutes(): NamespaceRoute[] {
     {
       method: 'PUT',
       path: `${PATH}/override`,
-      role: 'admin',
       summary: 'Set limits or a route that hold in place of the defined ones, until taken back.',
       body: { schema: typeOverrideRequest, bytesMax: HTTP_LIMITS.typeBytesMax },
       replies: { done: typeView },
@@ -146,18 +140,17 @@ function overrideRoutes(): NamespaceRoute[] {
         const body = validate(typeOverrideRequest, request.body, refuseUnbuilt);
         const text = overrideText(body, master);
         const { reason } = body;
-        const layer = { text, by: null, reason, until: untilOf(body.until) };
-        return changed(master, { type: 'typeOverridden', name: nameOf(request), layer });
+        const layer = { text, by: request.actor.name, reason, until: untilOf(body.until) };
+        return changed(master, { type: 'typeOverridden', name: nameOf(request), layer }, request);
       },
     },
     {
       method: 'DELETE',
       path: `${PATH}/override`,
-      role: 'admin',
       summary: 'What is defined holds again.',
       replies: { done: typeView },
       handle: (request, master) =>
-        changed(master, { type: 'typeOverridden', name: nameOf(request), layer: null }),
+        changed(master, { type: 'typeOverridden', name: nameOf(request), layer: null }, request),
     },
   ];
 }
@@ -186,19 +179,23 @@ function untilOf(given: string | number | undefined): number | null {
 }
 
 /** The type as the change has left it, with the ETag of that: others may have changed it since. */
-async function changed(master: MasterHandle, change: TypeChange): Promise<Reply> {
+async function changed(
+  master: ScopedMaster,
+  change: TypeChange,
+  { actor: { role } }: ApiRequest,
+): Promise<Reply> {
   const outcome = await master.changeType(change);
   if (outcome.kind !== 'done') throw new Problem(outcome.kind, outcome.message);
   const { taskType = unregistered(change.name), isNew = false } = outcome;
   const seen = (await master.seenType(change.name)) ?? UNSEEN;
-  return { ...shown({ ...seen, taskType }, 'admin'), kind: isNew ? 'created' : 'done' };
+  return { ...shown({ ...seen, taskType }, role), kind: isNew ? 'created' : 'done' };
 }
 
 function shown(seen: SeenType, role: Role): Reply {
   return { body: viewOf(seen, role), headers: { ETag: `"${seen.taskType.version}"` } };
 }
 
-async function pageOf(master: MasterHandle, { query, role }: ApiRequest) {
+async function pageOf(master: ScopedMaster, { query, actor: { role } }: ApiRequest) {
   const { limit, cursor = '' } = checkShape(typeListQuery, query);
   const found = await master.typesAfter(cursor, limit + 1);
   const page = found.slice(0, Math.min(limit, countWithin(found)));
@@ -221,13 +218,12 @@ function viewOf(
   role: Role,
 ): TypeView {
   const { type, version, text, paused, override } = taskType;
-  const by = (one: { readonly by: string | null }) => ({ by: one.by });
   return {
     type,
     registered: version > 0,
     version,
     ...definedFor(role, text),
-    paused: paused && { ...pauseView(paused), ...by(paused) },
+    paused: paused && { ...pauseView(paused), by: paused.by },
     overrides:
       override === null
         ? []
@@ -236,7 +232,7 @@ function viewOf(
               ...(JSON.parse(override.text) as Defined),
               ...pauseView(override),
               reason: override.reason,
-              ...by(override),
+              by: override.by,
             },
           ],
     counts: { waiting: waitingCount, running: runningCount },

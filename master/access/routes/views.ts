@@ -64,7 +64,7 @@ function waitingView({ pause, ...rest }: WaitingReason): TaskView['waiting'] {
   return pause === undefined ? rest : { ...rest, paused: pauseView(pause) };
 }
 
-export function pauseView({ at, reason, until }: Pause) {
+export function pauseView({ at, reason, until }: Omit<Pause, 'by'>) {
   return { at: iso(at), reason, until: isoOrNull(until) };
 }
 
@@ -119,20 +119,22 @@ function summaryFields(
   };
 }
 
-export function executorView(executor: Executor): ExecutorView {
+/** @param record What operators have decided about it. */
+export function executorView(executor: Executor, record: ExecutorRecord | null): ExecutorView {
   return {
     executor_id: executor.id,
     state: stateOf(executor),
     connected: executor.connected,
     draining: executor.drainRequested || executor.leaving,
+    drained_by: record?.drainedBy ?? null,
     lasting: executor.lasting,
     types: [...executor.types],
     labels: [...(executor.override.labels ?? executor.own.labels)],
     reserve: [...executor.reserve],
     own: { labels: [...executor.own.labels], reserve: [...executor.own.reserve] },
-    override: overrideView(executor.override),
-    task_id: executor.occupation?.taskId ?? null,
-    attempt: executor.occupation?.attempt ?? null,
+    override: overrideView(executor.override, record?.overrideBy ?? null),
+    task_id: executor.occupation?.taskId || null,
+    attempt: executor.occupation?.attempt || null,
     host: executor.host,
     pid: executor.pid,
     sdk: executor.sdk,
@@ -155,12 +157,13 @@ export function goneExecutorView(record: ExecutorRecord): ExecutorView {
     state: 'gone',
     connected: false,
     draining: record.drainedAt !== null,
+    drained_by: record.drainedBy,
     lasting: record.lasting,
     types: [],
     labels: [...(record.labels ?? [])],
     reserve: [...(record.reserve ?? [])],
     own: { labels: [], reserve: [] },
-    override: overrideView(record),
+    override: overrideView(record, record.overrideBy),
     task_id: null,
     attempt: null,
     host: '',
@@ -174,8 +177,8 @@ export function goneExecutorView(record: ExecutorRecord): ExecutorView {
   };
 }
 
-function overrideView({ labels, reserve }: Override): ExecutorView['override'] {
-  return { labels: labels && [...labels], reserve: reserve && [...reserve] };
+function overrideView({ labels, reserve }: Override, by: string | null): ExecutorView['override'] {
+  return { labels: labels && [...labels], reserve: reserve && [...reserve], by };
 }
 
 function progressText({ progressAt, progressPercent, progressState }: Task): string | null {

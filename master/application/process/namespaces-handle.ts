@@ -1,5 +1,6 @@
 /** What the access layer may ask about namespaces. Implemented by `namespaces.ts`. */
 import type { MasterHandle, MasterStatus } from '../master-handle.ts';
+import type { Pause } from '../../domain/model/pause.ts';
 import type { Retention } from '../../domain/model/task.ts';
 import type { NamespaceRecord } from '../ports.ts';
 import type { StoreTrouble } from '../store-watch.ts';
@@ -12,7 +13,7 @@ export interface NamespaceView {
 
 /** What is left out stays as it is, or is the default of a new one. */
 export interface NamespaceChange {
-  readonly paused?: { readonly reason: string | null; readonly until: number | null } | null;
+  readonly paused?: Omit<Pause, 'at'> | null;
   readonly maxWaiting?: number | null;
   readonly maxRunning?: number | null;
   readonly retention?: Retention;

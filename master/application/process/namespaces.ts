@@ -41,6 +41,8 @@ export interface NamespacesOptions<L extends Leader> {
   readonly clock: Clock;
   readonly log: Log;
   readonly duties: Duties;
+  /** The store is open, and nobody leads anything yet. Fails where the store does not answer. */
+  readonly onOpen?: () => Promise<void>;
   /** Makes what leads a namespace; nothing of it has begun. */
   readonly lead: (record: NamespaceRecord) => L;
 }
@@ -99,7 +101,11 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
    */
   async start(): Promise<void> {
     const { store, clock } = this.#options;
-    const opening = this.#answerOf(() => store.open(clock.now()));
+    const opening = this.#answerOf(async () => {
+      const answer = await store.open(clock.now());
+      await this.#options.onOpen?.();
+      return answer;
+    });
     this.#opening = opening;
     const opened = await opening;
     if (opened === null) return;
@@ -189,7 +195,7 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
       const record = this.#records.get(name);
       if (record === undefined) throw new UnknownNamespace(name);
       if (record.id === DEFAULT_NAMESPACE_ID) throw new NamespaceInUse(name, 'it is always there');
-      const hasWork = (await this.#ask((store) => store.withWork())).includes(record.id);
+      const hasWork = (await this.ask((store) => store.withWork())).includes(record.id);
       const isConnected = (this.#leading.of(name)?.sessions.connectionCount ?? 0) > 0;
       const why = [...(isConnected ? [CONNECTED] : []), ...(hasWork ? [HAS_WORK] : [])];
       if (why.length > 0) throw new NamespaceInUse(name, why.join(', and '));
@@ -212,11 +218,11 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
       this.#deleting.delete(name);
     };
     // A commit that hangs holds it up.
-    await this.#ask(() => this.#leading.end(name)).catch((error: unknown) => {
+    await this.ask(() => this.#leading.end(name)).catch((error: unknown) => {
       goOn();
       throw error;
     });
-    return this.#ask((store) => {
+    return this.ask((store) => {
       const asked = store.deleteNamespace(id);
       // Also where nobody waits for the answer any more: a term that begins before it would be over with it.
       asked.then(end, goOn);
@@ -232,7 +238,7 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
     const now = clock.now();
     const plain = { ...NO_SETTINGS, name, createdAt: now };
     const asked = changed(plain, change, now);
-    const record = await this.#ask((store) => store.createNamespace(asked));
+    const record = await this.ask((store) => store.createNamespace(asked));
     this.#records.set(name, record);
     const made = settingsTold(record, record);
     log.info('a namespace was made', { event: 'namespace', namespace: name, ...made });
@@ -301,7 +307,7 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
   }
 
   /** @throws {Unavailable} there is no answer: what was asked for may have been done. */
-  async #ask<T>(question: (store: Store) => Promise<T>): Promise<T> {
+  async ask<T>(question: (store: Store) => Promise<T>): Promise<T> {
     const answer = question(this.#options.store);
     try {
       const first = this.#leading.first?.engine;

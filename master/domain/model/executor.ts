@@ -22,8 +22,12 @@ export interface ExecutorRecord extends Override {
   readonly lasting: boolean;
   /** When it was taken out of work; null: it is not. */
   readonly drainedAt: number | null;
+  /** By whom: the name of a token; null: of somebody who needs none, or it is not. */
+  readonly drainedBy: string | null;
   /** When what it still runs is taken back. */
   readonly drainDeadlineAt: number | null;
+  /** Who has set labels or reservations last. */
+  readonly overrideBy: string | null;
 }
 
 /** What an attempt counts as, towards the limits of types; the type is empty where it is not known. */

@@ -3,6 +3,8 @@
 /** Nothing is offered. What is offered may start, what runs goes on, and so does everything else. */
 export interface Pause {
   readonly at: number;
+  /** The name of the token of whoever did it; null: of somebody who needs none, or it was not kept. */
+  readonly by: string | null;
   readonly reason: string | null;
   /** When it ends by itself. */
   readonly until: number | null;

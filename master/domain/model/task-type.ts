@@ -80,7 +80,7 @@ export interface TaskType extends TypeSettings {
    * reads only what follows from it.
    */
   readonly text: string;
-  readonly paused: (Pause & { readonly by: string | null }) | null;
+  readonly paused: Pause | null;
   readonly override: TypeOverride | null;
 }
 

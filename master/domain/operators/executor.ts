@@ -10,7 +10,7 @@ import { changePool, watchDrain } from '../steps/fleet.ts';
 import { becomeIdle, leaveIdle } from '../steps/occupation.ts';
 
 const NO_EXECUTOR: CommandOutcome = { kind: 'unknown', message: 'no such executor' };
-const NOT_DRAINED = { drainedAt: null, drainDeadlineAt: null } as const;
+const NOT_DRAINED = { drainedAt: null, drainedBy: null, drainDeadlineAt: null } as const;
 
 /** A process that was silent for its lease may still come back, and is to stay as it was set then. */
 const RECORD_KEEP_MS = 3_600_000;
@@ -54,10 +54,10 @@ function drainRequested(
   now: number,
   out: Output,
 ): CommandOutcome {
-  const { executorId, timeoutMs } = event;
+  const { executorId, timeoutMs, by: drainedBy } = event;
   const drainedAt = state.executorRecords.get(executorId)?.drainedAt ?? now;
   const drainDeadlineAt = timeoutMs === null ? null : now + timeoutMs;
-  const record = decide(state, executorId, { drainedAt, drainDeadlineAt }, out);
+  const record = decide(state, executorId, { drainedAt, drainedBy, drainDeadlineAt }, out);
   if (record === null) return NO_EXECUTOR;
   const executor = state.executors.get(executorId);
   if (executor !== undefined) {
@@ -91,8 +91,8 @@ function relabelRequested(
   event: OnExecutor<'relabelRequested'>,
   out: Output,
 ): CommandOutcome {
-  const { executorId } = event;
-  const record = decide(state, executorId, event.override, out);
+  const { executorId, override, by: overrideBy } = event;
+  const record = decide(state, executorId, { ...override, overrideBy }, out);
   if (record === null) return NO_EXECUTOR;
   const executor = state.executors.get(executorId);
   if (executor !== undefined) {
@@ -113,9 +113,12 @@ function decide(
   const known = state.executorRecords.get(executorId);
   if (executor === undefined && known === undefined) return null;
   const lasting = executor?.lasting ?? known?.lasting ?? true;
-  const record = { ...NOT_DRAINED, ...NO_OVERRIDE, ...known, executorId, lasting, ...change };
-  const { drainedAt, labels, reserve } = record;
-  if (drainedAt === null && labels === null && reserve === null) {
+  const nothing = { ...NOT_DRAINED, ...NO_OVERRIDE, overrideBy: null };
+  const decided = { ...nothing, ...known, executorId, lasting, ...change };
+  const { drainedAt, labels, reserve } = decided;
+  const isOverridden = labels !== null || reserve !== null;
+  const record = isOverridden ? decided : { ...decided, overrideBy: null };
+  if (drainedAt === null && !isOverridden) {
     forgetRecord(state, executorId, out);
   } else {
     state.executorRecords.set(executorId, record);

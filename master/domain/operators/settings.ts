@@ -18,7 +18,7 @@ export function settingsChanged(
   const { paused: before } = state.settings;
   if (before !== null && paused === null) pauseEnded(state, now, out);
   const at = before?.at ?? now;
-  const pause = paused && { at, reason: paused.reason, until: paused.until };
+  const pause = paused && { at, by: paused.by, reason: paused.reason, until: paused.until };
   set(state, { paused: pause, maxWaiting, maxRunning, retention }, out);
   watchPause(state);
   const reply: CommandOutcome = { kind: 'done' };

@@ -126,11 +126,11 @@ function pauseOn({ settings, types }: State, { type }: Task, now: number) {
   const ofType = types.get(type)?.paused ?? null;
   const paused = settings.paused ?? ofType;
   if (paused === null) return null;
-  const { at, until, reason } = paused;
+  const { until, reason } = paused;
   const what = paused === ofType ? `Nothing of type ${type}` : 'Nothing';
   const end = until === null ? 'until somebody ends it' : `for another ${inWords(until - now)}`;
   const why = reason === null ? '.' : `: ${reason}`;
-  return { message: `${what} is started ${end}${why}`, pause: { at, until, reason } };
+  return { message: `${what} is started ${end}${why}`, pause: paused };
 }
 
 /** The first that is reached of the limits that hold for it. */

@@ -12,8 +12,13 @@ export interface SeenType {
   readonly executorCount: number;
 }
 
-/** Up to `count` of them by name, after that one: what is registered, waits, or has executors. */
-export function typesAfter(state: State, after: string, count: number): readonly SeenType[] {
+/** Up to `count` of them by name, after that one, of those named; null: of all. What is registered, waits, or has executors. */
+export function typesAfter(
+  state: State,
+  after: string,
+  count: number,
+  among: readonly string[] | null,
+): readonly SeenType[] {
   const names = new Set<string>();
   const see = (name: string) => {
     if (name > after) names.add(name);
@@ -21,7 +26,8 @@ export function typesAfter(state: State, after: string, count: number): readonly
   for (const name of state.types.keys()) see(name);
   for (const kind of state.kinds.values()) if (kind.waitingCount > 0) see(kind.type);
   for (const executor of state.executors.values()) executor.types.forEach(see);
-  const page = [...names].sort().slice(0, count);
+  const asked = among === null ? [...names] : among.filter((name) => names.has(name));
+  const page = asked.sort().slice(0, count);
   return seenTypes(state, page);
 }
 

@@ -1,5 +1,5 @@
 /** All namespaces in memory, as a database would have them. Says nothing of what they hold. */
-import type { NamespaceRecord, Store } from '../../application/ports.ts';
+import type { NamespaceRecord, Store, TokenRecord, TokenStore } from '../../application/ports.ts';
 import {
   DEFAULT_NAMESPACE_ID,
   NAMESPACE_COUNT_MAX,
@@ -19,6 +19,7 @@ interface Namespace {
 }
 
 export class MemoryStore implements Store {
+  readonly tokens = memoryTokens();
   /** UTC days for which history has a segment. */
   readonly #days = noDays();
   /** By number. */
@@ -103,6 +104,27 @@ export class MemoryStore implements Store {
     this.#namespaces.push(made);
     return made;
   }
+}
+
+function memoryTokens(): TokenStore {
+  const records = new Map<string, TokenRecord>();
+  return {
+    list: async () => [...records.values()],
+    async add(record) {
+      if (records.has(record.name)) return false;
+      records.set(record.name, record);
+      return true;
+    },
+    async remove(name) {
+      records.delete(name);
+    },
+    async noteUses(uses) {
+      for (const { name, lastUsedAt } of uses) {
+        const known = records.get(name);
+        if (known !== undefined) records.set(name, { ...known, lastUsedAt });
+      }
+    },
+  };
 }
 
 function change(namespace: Namespace, record: Omit<NamespaceRecord, 'id'>): void {

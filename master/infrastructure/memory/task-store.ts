@@ -220,6 +220,7 @@ export class MemoryTaskStore implements TaskStore {
 
   async listTasks(query: TaskQuery): Promise<TaskPage> {
     const { state, type, group, label, notification, beforeSeq, limit, lookCount } = query;
+    const { types = null, groups = null } = query.within ?? {};
     const older = [...this.#all()]
       .filter(({ task }) => beforeSeq === null || task.seq < beforeSeq)
       .sort((a, b) => b.task.seq - a.task.seq);
@@ -229,6 +230,8 @@ export class MemoryTaskStore implements TaskStore {
         (notification === null || stored?.state === notification) &&
         (state === null || task.state === state) &&
         (type === null || task.type === type) &&
+        (types === null || types.includes(task.type)) &&
+        (groups === null || groups.includes(task.user.group)) &&
         (group === null || task.user.group === group) &&
         (label === null || task.labels.includes(label)),
     );

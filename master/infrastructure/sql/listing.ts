@@ -10,7 +10,7 @@ import { inNamespace } from '../../application/ports.ts';
 import type { NotificationState } from '../../domain/model/task.ts';
 import { isTerminal } from '../../domain/model/task.ts';
 import type { Database } from './database.ts';
-import type { Dialect } from './dialects/dialect.ts';
+import { type Dialect, padded, placeholders } from './dialects/dialect.ts';
 import type { Row, Value } from './rows.ts';
 import type { ListedSegment } from './segments.ts';
 import { outboxOf, selectList } from './tables/history.ts';
@@ -231,8 +231,9 @@ async function look(
 function isSearch({ isLive, isFew }: Source, query: TaskQuery): boolean {
   // All of the few are no more than a piece.
   if (isFew) return false;
-  const { state, type, group, label, notification } = query;
-  const filters = [type, group, label, notification];
+  const { state, type, group, label, notification, within } = query;
+  const lists = [within?.types ?? null, within?.groups ?? null];
+  const filters = [type, group, label, notification, ...lists];
   return filters.some((filter) => filter !== null) || (isLive && state === 'waiting');
 }
 
@@ -269,7 +270,18 @@ function conditionsOf(query: TaskQuery): [sql: string, values: Value[]] {
     [' AND INSTR(labels, ?) > 0', query.label === null ? null : `"${query.label}"`],
   ];
   const asked = conditions.filter(([, value]) => value !== null);
-  return [asked.map(([sql]) => sql).join(''), asked.map(([, value]) => value)];
+  const { types = null, groups = null } = query.within ?? {};
+  const lists = [amongOf('type', types), amongOf('user_group', groups)];
+  return [
+    [...asked, ...lists].map(([sql]) => sql).join(''),
+    [...asked.map(([, value]) => value), ...lists.flatMap(([, values]) => values)],
+  ];
+}
+
+function amongOf(column: string, list: readonly string[] | null): [sql: string, values: Value[]] {
+  if (list === null) return ['', []];
+  const values = padded(list);
+  return [` AND ${column} IN ${placeholders(1, values.length)}`, values];
 }
 
 const seqOf = (row: Row | undefined): number => (row?.['seq'] as number | undefined) ?? 0;

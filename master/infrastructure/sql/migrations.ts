@@ -8,6 +8,7 @@ import type { Database } from './database.ts';
 import type { Dialect, Index, Types } from './dialects/dialect.ts';
 import { leftoverDefinition } from './tables/leftover.ts';
 import { rateDefinition } from './tables/rate.ts';
+import { tokenDefinition } from './tables/token.ts';
 import { namesByTable, placeholders } from './dialects/dialect.ts';
 import { segmentNamed } from './segments.ts';
 import { historyIndexes, oldHistoryIndexes } from './tables/history.ts';
@@ -146,6 +147,7 @@ export const namespaceColumns = (t: Types): string => `
   writer ${t.instant} NULL,
   clock_back ${t.key(255)} NULL,
   paused_at ${t.instant} NULL,
+  paused_by ${t.name(64)} NULL,
   paused_reason ${t.text} NULL,
   paused_until ${t.instant} NULL,
   retention ${t.key(16)} NOT NULL,
@@ -168,9 +170,11 @@ export const executorColumns = (t: Types): string => `
   id ${t.key(64)} NOT NULL,
   lasting ${t.integer} NOT NULL,
   drained_at ${t.instant} NULL,
+  drained_by ${t.name(64)} NULL,
   drain_deadline_at ${t.instant} NULL,
   labels ${t.text} NULL,
   reserve ${t.text} NULL,
+  override_by ${t.name(64)} NULL,
   PRIMARY KEY (ns, id)`;
 
 export const laneColumns = (t: Types): string => `
@@ -313,6 +317,7 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
       ...dialect.createTable('rate', rateDefinition(t), []),
       ...dialect.createTable('task_type', typeColumns(t), []),
       ...dialect.createTable('installation', installationColumns(t), []),
+      ...dialect.createTable('token', tokenDefinition(t), []),
       // Last: as long as it is there, whoever begins again deposes its masters.
       'DROP TABLE IF EXISTS master',
     ];
@@ -323,7 +328,7 @@ export const SCHEMA_VERSION = steps.length;
 
 /** What a step may have made; so far it has told of it in `schema_version`. */
 const OURS =
-  /^(master|namespace|lane|executor|leftover|rate|task|task_attempt|task_type|installation|task_history_((short|long)_)?\d{8})$/;
+  /^(master|namespace|lane|executor|leftover|rate|task|task_attempt|task_type|token|installation|task_history_((short|long)_)?\d{8})$/;
 
 /**
  * Brings the schema to this version. Masters that start together take turns.

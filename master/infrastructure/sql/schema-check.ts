@@ -21,6 +21,7 @@ import {
 } from './migrations.ts';
 import { leftoverDefinition } from './tables/leftover.ts';
 import { rateDefinition } from './tables/rate.ts';
+import { tokenDefinition } from './tables/token.ts';
 import { SEGMENT_PREFIX, segmentNamed } from './segments.ts';
 
 /**
@@ -47,6 +48,7 @@ export async function checkColumns(database: Database): Promise<void> {
     'rate',
     'task_type',
     'installation',
+    'token',
     ...segments,
   ];
   const existing = await readNames(database, tables);
@@ -101,6 +103,7 @@ function tablesOf(t: Types, segments: readonly string[], existing: Existing) {
     whole('rate', rateDefinition(t)),
     whole('task_type', typeColumns(t)),
     whole('installation', installationColumns(t)),
+    whole('token', tokenDefinition(t)),
   ];
 }
 

@@ -16,11 +16,13 @@ import { NamespaceRows } from './namespace/namespace-rows.ts';
 import { Terms } from './namespace/terms.ts';
 import type { Databases } from './queries.ts';
 import { checkColumns } from './schema-check.ts';
+import { TokenRows } from './tables/token.ts';
 import { refused, type Shared, SqlTaskStore } from './task-store.ts';
 
 const CLOSE_MS_MAX = 1_000;
 
 export class SqlStore implements Store {
+  readonly tokens: TokenRows;
   readonly #shared: Shared;
   readonly #dialect: Dialect;
   readonly #history: History;
@@ -40,6 +42,7 @@ export class SqlStore implements Store {
     this.#dialect = databases.engine.dialect;
     this.#history = new History(databases.readers);
     this.#namespaces = new NamespaceRows(databases.readers, this.#history);
+    this.tokens = new TokenRows(databases.readers);
     this.#allowWeakDurability = allowWeakDurability;
     this.#log = log;
     const terms = new Terms(databases, log);

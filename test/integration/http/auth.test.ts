@@ -1,6 +1,9 @@
-/** Who gets in: every route with every token, and the rules of a master without tokens. */
+/** Who gets in: every route with every token, role and scope, and the rules of a master without tokens. */
 import { expect } from 'chai';
-import type { Role } from '../../../master/access/auth.ts';
+import { digestOf } from '../../../master/access/auth.ts';
+import { type Right, rightOf, rights } from '../../../master/access/rights.ts';
+import type { GuardedRoute } from '../../../master/access/http/route.ts';
+import type { Role, Scope } from '../../../master/application/ports.ts';
 import { unregistered } from '../../../master/domain/model/task-type.ts';
 import { HttpFace, noTokens } from '../../helpers/http-face.ts';
 import { submissionOf, waitingTask } from '../../helpers/stand-in-handle.ts';
@@ -11,10 +14,58 @@ const tokens = {
   executorToken: 'executor-token-0123456789',
   adminToken: 'admin-token-0123456789',
 };
+const ROLES = ['read', 'submit', 'operate', 'admin', 'executor'] as const;
+const PARAMS: Readonly<Record<string, string>> = {
+  task_id: 'job-1',
+  executor_id: 'gpu-1',
+  attempt: '1',
+  namespace: 'default',
+  type: 't',
+  name: 'nobody',
+};
+
+/** Of the task `job-1`: namespace default, type t, group g. */
+const SCOPES: Readonly<Record<string, Scope | null>> = {
+  none: null,
+  namespace: { namespaces: ['default', 'x'], groups: null, types: null },
+  'all three': { namespaces: ['default'], groups: ['g'], types: ['t'] },
+  group: { namespaces: null, groups: ['g'], types: null },
+  type: { namespaces: null, groups: null, types: ['t'] },
+  'another namespace': { namespaces: ['x'], groups: null, types: null },
+  'another group': { namespaces: null, groups: ['h'], types: null },
+  'another type': { namespaces: null, groups: null, types: ['u'] },
+};
+
+/** A token as the master makes them, for each role and scope. */
+function tokenOf(name: string): string {
+  return `soda_${digestOf(name)}`;
+}
 
 /** A concrete URL of a route's path. */
 function urlOf(path: string): string {
-  return path.replace('{task_id}', 'job-1').replace('{executor_id}', 'gpu-1');
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => PARAMS[name] ?? '');
+}
+
+/** What `rights.ts` says in words, once more; null: whatever the route itself answers. */
+function refusalOf(
+  { path, isInNamespace = false }: GuardedRoute,
+  right: Right,
+  role: Role,
+  scope: Scope | null,
+): number | null {
+  if (right.roles === 'anyone') return null;
+  if (role !== 'admin' && !right.roles.includes(role)) return 403;
+  if (right.scope === 'none' || scope === null) return null;
+  if (right.scope === 'whole') return 403;
+  const { namespaces, groups, types } = scope;
+  const isAbout = isInNamespace || path.includes('{namespace}');
+  if (isAbout && namespaces?.includes('default') === false) {
+    return right.scope === 'submit' ? 403 : 404;
+  }
+  if (right.scope === 'namespace') return groups !== null || types !== null ? 403 : null;
+  if (right.scope === 'type') return groups !== null || types?.includes('t') === false ? 403 : null;
+  const isOutside = groups?.includes('g') === false || types?.includes('t') === false;
+  return isOutside && path.includes('{task_id}') ? 404 : null;
 }
 
 describe('HTTP authorisation', () => {
@@ -24,35 +75,40 @@ describe('HTTP authorisation', () => {
       face = await new HttpFace(tokens).open();
       const body = { task: { id: 'job-1', type: 't' }, user: { group: 'g' } };
       face.master.keep(waitingTask(submissionOf(body), 1));
+      const made = { createdAt: 0, createdBy: null, expiresAt: null, lastUsedAt: null };
+      for (const role of ROLES) {
+        for (const [of, scope] of Object.entries(SCOPES)) {
+          const name = `${role} ${of}`;
+          await face.tokens.add({ name, digest: digestOf(tokenOf(name)), role, scope, ...made });
+        }
+      }
     });
     after(() => face.close());
 
-    const held: readonly (readonly [string, string | null, readonly Role[]])[] = [
-      ['no token', null, ['public']],
-      ['an unknown token', 'Bearer submit-token-012345678X', ['public']],
-      ['the password scheme', `Basic ${tokens.adminToken}`, ['public']],
-      ['the submit token', `Bearer ${tokens.submitToken}`, ['public', 'submit']],
-      ['the executor token', `Bearer ${tokens.executorToken}`, ['public', 'executor']],
-      ['the admin token', `bearer ${tokens.adminToken}`, ['public', 'submit', 'executor', 'admin']],
-    ];
-    for (const [name, authorization, opened] of held) {
-      it(`opens to ${name}: ${opened.join(', ')}`, async () => {
-        const known = authorization !== null && opened.length > 1;
-        const headers: Record<string, string> = authorization === null ? {} : { authorization };
-        for (const { method, path, role } of face.http.routes) {
-          const answer = await face.call(method, urlOf(path), { headers });
-          const label = `${method} ${path}`;
-          if (opened.includes(role)) {
-            expect([200, 400], label).to.include(answer.status);
-          } else {
-            expect(answer.status, label).to.equal(known ? 403 : 401);
-            expect(answer.headers['www-authenticate'], label).to.equal(
-              known ? undefined : 'Bearer',
-            );
-            expect(answer.headers['content-type'], label).to.equal('application/problem+json');
-          }
+    async function expectAnswers(
+      authorization: string,
+      role: Role | null,
+      scope: Scope | null,
+    ): Promise<void> {
+      for (const route of face.http.routes) {
+        const { method, path } = route;
+        const right = rightOf(method, path);
+        const body = method === 'PATCH' ? { priority: 1 } : undefined;
+        const call = { headers: { authorization }, body };
+        const answer = await face.call(method, urlOf(path), call);
+        const isOpen = right.roles === 'anyone';
+        const refusal =
+          role === null ? (isOpen ? null : 401) : refusalOf(route, right, role, scope);
+        const label = `${method} ${path} ${answer.text}`;
+        // Without a body, of what is not there or is in use: it got as far as the route.
+        if (refusal === null) expect([200, 400, 404, 409], label).to.include(answer.status);
+        else {
+          expect(answer.status, label).to.equal(refusal);
+          expect(answer.headers['content-type'], label).to.equal('application/problem+json');
         }
-      });
+        const challenge = refusal === 401 ? 'Bearer' : undefined;
+        expect(answer.headers['www-authenticate'], label).to.equal(challenge);
+      }
     }
 
     it('shows where callbacks go by default to the admin alone', async () => {
@@ -71,6 +127,94 @@ describe('HTTP authorisation', () => {
       }
     });
 
+    for (const [name, authorization] of [
+      ['no token', ''],
+      ['an unknown token', 'Bearer submit-token-012345678X'],
+      ['an unknown token of the form of ours', `Bearer ${tokenOf('nobody')}`],
+      ['the password scheme', `Basic ${tokens.adminToken}`],
+    ] as const) {
+      it(`opens what is for anyone, and nothing else, to ${name}`, () =>
+        expectAnswers(authorization, null, null));
+    }
+    for (const [authorization, role] of [
+      [`Bearer ${tokens.submitToken}`, 'submit'],
+      [`Bearer ${tokens.executorToken}`, 'executor'],
+      [`bearer ${tokens.adminToken}`, 'admin'],
+    ] as const) {
+      it(`opens to the configured token what is for the role ${role}`, () =>
+        expectAnswers(authorization, role, null));
+    }
+    for (const role of ROLES) {
+      for (const [of, scope] of Object.entries(SCOPES)) {
+        it(`opens what its table says to the role ${role}, scope: ${of}`, () =>
+          expectAnswers(`Bearer ${tokenOf(`${role} ${of}`)}`, role, scope));
+      }
+    }
+
+    it('lets a role do what those below it may', () => {
+      const opened = (role: Role) =>
+        Object.keys(rights).filter((key) => {
+          const { roles = [] } = rights[key] ?? {};
+          return roles === 'anyone' || role === 'admin' || roles.includes(role);
+        });
+      expect(opened('operate')).to.include.members(opened('read'));
+      expect(opened('admin')).to.include.members([...opened('operate'), ...opened('submit')]);
+      expect(opened('executor')).to.deep.equal([
+        'GET /livez',
+        'GET /readyz',
+        'GET /openapi.json',
+        'GET /whoami',
+      ]);
+    });
+
+    it('has a right for each route and no other, and refuses a route without one', () => {
+      const served = face.http.routes
+        .filter(({ path }) => !path.includes('/ns/'))
+        .map(({ method, path }) => `${method} ${path.replace(BASE, '')}`);
+      expect(Object.keys(rights)).to.have.members(served);
+      expect(face.http.routes.length).to.be.at.least(50);
+      expect(() => rightOf('GET', `${BASE}/secrets`)).to.throw(
+        'No right is set for GET /scheduler/v2/secrets',
+      );
+    });
+
+    it('says which role it would take', async () => {
+      const { text } = await face.post(
+        `${BASE}/executor/gpu-1/drain`,
+        {},
+        { authorization: `Bearer ${tokens.submitToken}` },
+      );
+      expect(text).to.include(
+        'The token config:submit has the role submit: this takes operate or admin.',
+      );
+    });
+
+    it('says in the log who has changed something, and nothing of a token', async () => {
+      const name = 'operate none';
+      const { length } = face.logged;
+      const authorization = `Bearer ${tokenOf(name)}`;
+      await face.post(`${BASE}/task/job-1/cancel`, { reason: 'late' }, { authorization });
+      expect(face.loggedFields.slice(length)).to.deep.equal([
+        {
+          event: 'change',
+          action: `POST ${BASE}/task/{task_id}/cancel`,
+          task_id: 'job-1',
+          reason: 'late',
+          by: name,
+          role: 'operate',
+          address: '127.0.0.1',
+        },
+      ]);
+      await face.get(`${BASE}/tasks`, { authorization });
+      expect(face.logged.length).to.equal(length + 1);
+      await face.get(`${BASE}/tasks`, { authorization: 'Bearer guess' });
+      expect(face.loggedFields.at(-1)).to.deep.equal({
+        why: 'This master does not know the token.',
+        address: '127.0.0.1',
+      });
+      expect(JSON.stringify(face.loggedFields)).to.not.match(/soda_|guess/);
+    });
+
     it('says what was sent in place of a token', async () => {
       for (const [authorization, said] of [
         ['', 'No token was sent.'],
@@ -84,12 +228,6 @@ describe('HTTP authorisation', () => {
       }
     });
 
-    it('has routes of each role, so that the walk above says something', () => {
-      const roles = new Set(face.http.routes.map(({ role }) => role));
-      expect([...roles].sort()).to.deep.equal(['admin', 'public', 'submit']);
-      expect(face.http.routes.length).to.be.at.least(50);
-    });
-
     it('tells a browser nothing that tokens do not', async () => {
       const authorization = `Bearer ${tokens.submitToken}`;
       const headers = { authorization, origin: 'http://evil.example' };
@@ -97,6 +235,19 @@ describe('HTTP authorisation', () => {
       expect(answer.status).to.equal(200);
       expect(answer.headers['access-control-allow-origin']).to.equal(undefined);
     });
+  });
+
+  it('knows no named token before the store has answered, and says so', async () => {
+    const face = new HttpFace(tokens);
+    face.port = (await face.http.listen()).port;
+    try {
+      const by = async (token: string) =>
+        (await face.get(`${BASE}/tasks`, { authorization: `Bearer ${token}` })).status;
+      expect(await by(tokenOf('ann'))).to.equal(503);
+      expect(await by(tokens.adminToken)).to.equal(200);
+    } finally {
+      await face.close();
+    }
   });
 
   it('leaves the role of a missing token to the admin', async () => {
@@ -166,6 +317,18 @@ describe('HTTP authorisation', () => {
         const answer = await face.post(`${BASE}/task/submit`, body, { 'content-type': type });
         expect(answer.status, type).to.equal(415);
       }
+    });
+
+    it('counts a named token that is sent', async () => {
+      const name = 'reader';
+      const made = { createdAt: 0, createdBy: null, expiresAt: null, lastUsedAt: null };
+      const record = { name, digest: digestOf(tokenOf(name)), role: 'read' as const, scope: null };
+      await face.tokens.add({ ...record, ...made });
+      const submitAs = async (token: string) =>
+        (await face.post(`${BASE}/task/submit`, {}, { authorization: `Bearer ${token}` })).status;
+      expect(await submitAs(tokenOf(name))).to.equal(403);
+      expect(await submitAs(tokenOf('revoked'))).to.equal(401);
+      expect(await submitAs('left-over-of-2.0.0'), 'which 2.0.0 ignores').to.equal(400);
     });
 
     it('opens the probes and the document to anyone', async () => {

@@ -43,7 +43,7 @@ describe('the OpenAPI document', () => {
       const kinds = Object.keys(route.replies) as AnswerKind[];
       const statuses = kinds.map((kind) => String(answers[kind].status));
       expect(operation?.responses).to.include.keys('4XX', '5XX', ...statuses);
-      expect(operation?.security.length).to.equal(route.role === 'public' ? 0 : 1);
+      expect(operation?.security.length).to.equal(route.right.roles === 'anyone' ? 0 : 1);
     }
     const ids = new Set(operations.map(({ operation }) => operation?.operationId));
     expect(ids.size).to.equal(operations.length);

@@ -6,7 +6,7 @@ import { ExecutorRefused } from '@soda-scheduler/executor-sdk';
 import type { ExecutorOptions, TaskAborted } from '@soda-scheduler/executor-sdk';
 import { expect } from 'chai';
 import { Problem } from '../../../master/access/http/problem.ts';
-import { type LinkOptions, ScriptedMaster } from '../../helpers/scripted-master.ts';
+import { ANYBODY, type LinkOptions, ScriptedMaster } from '../../helpers/scripted-master.ts';
 import { TcpProxy } from '../../helpers/tcp-proxy.ts';
 import { eventually } from '../../helpers/system/wait.ts';
 import { deferred, watchedExecutor } from '../../helpers/sdk/watched-executor.ts';
@@ -312,8 +312,10 @@ describe('executor SDK', () => {
 
   it('gives up when the master refuses it for good', async () => {
     const master = await startMaster({
-      authorize: (req) =>
-        req.headers.authorization === 'Bearer right' ? null : new Problem('noToken', 'No.'),
+      authorize({ headers: { authorization } }) {
+        if (authorization !== 'Bearer right') throw new Problem('noToken', 'No.');
+        return ANYBODY;
+      },
     });
     const wrong = executor(master.url, { token: 'wrong' }).handle('test', () => null);
     const refused = await wrong.start().catch((error: unknown) => error);

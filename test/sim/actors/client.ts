@@ -90,7 +90,7 @@ export class Clients {
     const what = `client: relabel ${executorId} ${JSON.stringify(override)}`;
     this.#world.log(what);
     this.#call(
-      (master) => master.relabelExecutor(executorId, override),
+      (master) => master.relabelExecutor(executorId, override, null),
       (outcome) => this.#world.log(`${what}: ${outcome?.kind ?? 'unknown'}`),
     );
   }
@@ -156,7 +156,11 @@ export class Clients {
       delay: (master) => master.change(id, null, now + random.between(0, 20_000)),
       redeliver: (master) => master.redeliver(id),
       drain: (master) =>
-        master.drainExecutor(executorId, random.chance(0.5) ? random.between(0, 5_000) : null),
+        master.drainExecutor(
+          executorId,
+          random.chance(0.5) ? random.between(0, 5_000) : null,
+          null,
+        ),
       resume: (master) => master.resumeExecutor(executorId),
     };
     const name = random.pick(Object.keys(commands)) as string;

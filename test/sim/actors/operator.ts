@@ -72,7 +72,9 @@ export class Operator {
     const random = this.#random;
     const until = random.chance(0.5) ? this.#world.wall + random.between(0, 15_000) : null;
     return {
-      paused: random.chance(0.4) ? { reason: random.pick(['full', null]) ?? null, until } : null,
+      paused: random.chance(0.4)
+        ? { by: null, reason: random.pick(['full', null]) ?? null, until }
+        : null,
       maxWaiting: random.pick([null, 3, 20]) ?? null,
       maxRunning: random.pick([null, 0, 1, 2, 4]) ?? null,
       retention: RETENTIONS[this.#saidCount % RETENTIONS.length] ?? 'normal',

@@ -99,7 +99,7 @@ describe('who is taken first', () => {
 describe('what an operator has set of an executor', () => {
   let scheduler: Scheduler;
   const relabel = (override: Partial<Override>, executorId = 'x') =>
-    scheduler.command({ type: 'relabelRequested', executorId, override });
+    scheduler.command({ type: 'relabelRequested', executorId, override, by: null });
   const forgotten = { op: 'remove', table: 'executor', key: 'x', expect: 'any' };
   beforeEach(() => {
     scheduler = new Scheduler();
@@ -173,7 +173,7 @@ describe('what an operator has set of an executor', () => {
 
   it('outlasts a drain, and is outlasted by one', () => {
     relabel({ labels: ['gpu'] });
-    scheduler.command({ type: 'drainRequested', executorId: 'x', timeoutMs: null });
+    scheduler.command({ type: 'drainRequested', executorId: 'x', timeoutMs: null, by: null });
     expect(offers(scheduler.submit({ id: 'a', requires: ['gpu'] }))).to.deep.equal([]);
     const drained = recordOf('x', { drainedAt: BEGIN });
     const out = relabel({ labels: null });
@@ -240,7 +240,7 @@ describe('the label executor:<id>', () => {
     submit('a', 'executor:x');
     submit('b', 'executor:x');
     const override = { labels: ['gpu'] };
-    scheduler.command({ type: 'relabelRequested', executorId: 'x', override });
+    scheduler.command({ type: 'relabelRequested', executorId: 'x', override, by: null });
     scheduler.disconnect('x', true);
     expect(
       offers(scheduler.connect('x', { incarnation: 'x two', sessionId: 'x/2' })),

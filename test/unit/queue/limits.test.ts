@@ -322,7 +322,7 @@ describe('a pause of a type', () => {
       scheduler.command({
         type: 'settingsChanged',
         ...NO_SETTINGS,
-        paused: isPaused ? { reason: null, until: null } : null,
+        paused: isPaused ? { by: null, reason: null, until: null } : null,
       });
     const startBy = () => (state.tasks.get('start')?.startBy ?? 0) - BEGIN;
     scheduler.submit({ id: 'start', startTimeoutMs: HOUR });

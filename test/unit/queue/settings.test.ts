@@ -26,7 +26,7 @@ function set(settings: Partial<NewSettings>) {
 }
 
 const pause = (until: number | null = null, reason: string | null = null) =>
-  set({ paused: { reason, until } });
+  set({ paused: { by: null, reason, until } });
 
 describe('a pause', () => {
   it('is written, and answered then', () => {
@@ -99,7 +99,10 @@ describe('a pause', () => {
   });
 
   it('lasts through a restart, and ends in it', () => {
-    const settings = { ...NO_SETTINGS, paused: { at: BEGIN, reason: null, until: BEGIN + MINUTE } };
+    const settings = {
+      ...NO_SETTINGS,
+      paused: { at: BEGIN, by: null, reason: null, until: BEGIN + MINUTE },
+    };
     ({ scheduler } = Scheduler.restored({ settings }));
     scheduler.connect('x');
     expect(offers(scheduler.submit({}))).to.deep.equal([]);
@@ -141,7 +144,10 @@ describe('a pause', () => {
   });
 
   it('counts once where there was no master for a part of it', () => {
-    const settings = { ...NO_SETTINGS, paused: { at: BEGIN - HOUR, reason: null, until: null } };
+    const settings = {
+      ...NO_SETTINGS,
+      paused: { at: BEGIN - HOUR, by: null, reason: null, until: null },
+    };
     const { output } = Scheduler.restored({ settings, aliveAt: BEGIN - MINUTE });
     expect(written(output)).to.deep.equal([]);
   });

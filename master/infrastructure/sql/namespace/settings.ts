@@ -6,6 +6,7 @@ import { columns, type Row, type Value } from '../rows.ts';
 
 const settingsColumns = columns<Settings>(
   ['paused_at', 'integer', ({ paused }) => paused?.at ?? null],
+  ['paused_by', 'text', ({ paused }) => paused?.by ?? null],
   ['paused_reason', 'text', ({ paused }) => paused?.reason ?? null],
   ['paused_until', 'integer', ({ paused }) => paused?.until ?? null],
   ['max_waiting', 'integer', ({ maxWaiting }) => maxWaiting],
@@ -25,8 +26,9 @@ export function settingsOf(row: Row): Settings {
   const at = get<number | null>('paused_at');
   const pause = {
     at: at ?? 0,
-    reason: get<string>('paused_reason'),
-    until: get<number>('paused_until'),
+    by: get<string | null>('paused_by'),
+    reason: get<string | null>('paused_reason'),
+    until: get<number | null>('paused_until'),
   };
   return {
     paused: at === null ? null : pause,

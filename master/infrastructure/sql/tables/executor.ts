@@ -12,9 +12,11 @@ const executorColumns = columns<ExecutorRecord>(
   ['id', 'text', (record) => record.executorId],
   ['lasting', 'integer', (record) => (record.lasting ? 1 : 0)],
   ['drained_at', 'integer', (record) => record.drainedAt],
+  ['drained_by', 'text', (record) => record.drainedBy],
   ['drain_deadline_at', 'integer', (record) => record.drainDeadlineAt],
   ['labels', 'text', (record) => listText(record.labels)],
   ['reserve', 'text', (record) => listText(record.reserve)],
+  ['override_by', 'text', (record) => record.overrideBy],
 );
 
 export const executor: WholeTable<'executor'> = {
@@ -30,9 +32,11 @@ export const executor: WholeTable<'executor'> = {
       executorId: get('id'),
       lasting: get('lasting') === 1,
       drainedAt: get('drained_at'),
+      drainedBy: get('drained_by'),
       drainDeadlineAt: get('drain_deadline_at'),
       labels: listOf(get('labels')),
       reserve: listOf(get('reserve')),
+      overrideBy: get('override_by'),
     };
   },
 };

@@ -1,0 +1,170 @@
+/**
+ * Who may call which route, and what the scope of a token means there: all of it stands in this table. The
+ * server refuses to start with a route that is not in it.
+ */
+import { API_BASE, DEFAULT_NAMESPACE } from '@soda-scheduler/protocol';
+import type { Role, Scope } from '../application/ports.ts';
+import { UnknownNamespace } from '../application/process/namespaces-handle.ts';
+import type { IncomingMessage } from 'node:http';
+import type { Actor, Authorizer } from './auth.ts';
+import { Problem } from './http/problem.ts';
+import { includes, isPartial } from './scope.ts';
+
+/**
+ * What a scope means for a route.
+ * - `none`: nothing, what it tells or does is for any valid token.
+ * - `whole`: it is about all that the master has: only for tokens without a scope.
+ * - `namespace`: it changes what all types and groups of a namespace share: that one has to be in the scope, and
+ *   neither types nor groups may be limited.
+ * - `type`: it changes what all groups of a type share: it has to be in the scope, and groups may not be limited.
+ * - `submit`: namespace, type and group of what is submitted have to be in the scope.
+ * - `within`: it shows and touches only what is in the scope; the rest is as if it were not there.
+ */
+export type ScopeRule = 'none' | 'whole' | 'namespace' | 'type' | 'submit' | 'within';
+
+export interface Right {
+  /** Beside `admin`, which may do everything; `anyone`: also without a token. */
+  readonly roles: readonly Role[] | 'anyone';
+  readonly scope: ScopeRule;
+}
+
+const anyone: Right = { roles: 'anyone', scope: 'none' };
+const anyToken: Right = { roles: ['read', 'submit', 'operate', 'executor'], scope: 'none' };
+const admin = (scope: ScopeRule): Right => ({ roles: [], scope });
+const operate = (scope: ScopeRule): Right => ({ roles: ['operate'], scope });
+/** Of tasks, and of what whoever submits them has to know. */
+const read = (scope: ScopeRule): Right => ({ roles: ['read', 'submit', 'operate'], scope });
+/** Of what runs them. */
+const readFleet = (scope: ScopeRule): Right => ({ roles: ['read', 'operate'], scope });
+const submit: Right = { roles: ['submit'], scope: 'submit' };
+const steer: Right = { roles: ['submit', 'operate'], scope: 'within' };
+
+/** Paths below `API_BASE` are named without it, and stand for their twins in namespaces too. */
+export const rights: Readonly<Record<string, Right>> = {
+  'GET /livez': anyone,
+  'GET /readyz': anyone,
+  'GET /openapi.json': anyone,
+  'GET /metrics': readFleet('whole'),
+  'GET /whoami': anyToken,
+  'GET /governance': read('whole'),
+  'POST /tokens': admin('whole'),
+  'GET /tokens': admin('whole'),
+  'DELETE /token/{name}': admin('whole'),
+  'GET /namespaces': read('within'),
+  'GET /namespace/{namespace}': read('within'),
+  'PUT /namespace/{namespace}': admin('namespace'),
+  'DELETE /namespace/{namespace}': admin('namespace'),
+  'POST /task/submit': submit,
+  'POST /task/submit-batch': submit,
+  'GET /task/{task_id}': read('within'),
+  'GET /task/{task_id}/attempt/{attempt}': read('within'),
+  'GET /tasks': read('within'),
+  'POST /task/{task_id}/cancel': steer,
+  'PATCH /task/{task_id}': steer,
+  'POST /task/{task_id}/retry': steer,
+  'POST /task/{task_id}/redeliver': steer,
+  'GET /executors': readFleet('within'),
+  'POST /executor/{executor_id}/drain': operate('namespace'),
+  'POST /executor/{executor_id}/resume': operate('namespace'),
+  'PATCH /executor/{executor_id}': operate('namespace'),
+  'GET /types': read('within'),
+  'GET /type/{type}': read('within'),
+  'PUT /type/{type}': admin('type'),
+  'DELETE /type/{type}': admin('type'),
+  'POST /type/{type}/pause': operate('type'),
+  'POST /type/{type}/resume': operate('type'),
+  'PUT /type/{type}/override': operate('type'),
+  'DELETE /type/{type}/override': operate('type'),
+};
+
+/** Of the WebSocket upgrade, which is no route: the namespace; its session sees to the types. */
+const executorSession: Right = { roles: ['executor'], scope: 'submit' };
+
+const TWIN = /^\/ns\/\{namespace\}(?=\/)/;
+
+/** @throws {Error} the route is in no table: nobody has said who may call it. */
+export function rightOf(method: string, path: string): Right {
+  const below = path.startsWith(API_BASE) ? path.slice(API_BASE.length) : path;
+  const right = rights[`${method} ${below.replace(TWIN, '')}`];
+  if (right === undefined) throw new Error(`No right is set for ${method} ${path}: see rights.ts.`);
+  return right;
+}
+
+/** @throws {Problem} */
+export function checkRole(actor: Actor, { roles }: Right): void {
+  if (roles === 'anyone' || actor.role === 'admin' || roles.includes(actor.role)) return;
+  throw new Problem(
+    'forbidden',
+    `${tokenOf(actor)} has the role ${actor.role}: this takes ${inWords(roles)}.`,
+  );
+}
+
+/** Whoever may be an executor of that namespace. @throws {Problem} */
+export function authorizeExecutor(
+  authorizer: Authorizer,
+  request: IncomingMessage,
+  namespace: string,
+): Actor {
+  const actor = authorizer.identify(request);
+  checkRole(actor, executorSession);
+  checkScope(actor, executorSession, { namespace }, true);
+  return actor;
+}
+
+/** What it takes, for people: `operate or admin`. */
+export function inWords(roles: readonly Role[]): string {
+  const all = [...roles, 'admin'];
+  return all.length === 1 ? 'admin' : `${all.slice(0, -1).join(', ')} or ${all.at(-1)}`;
+}
+
+/**
+ * What can be told before anything is looked up, so that nothing is told of what there is.
+ * @param params of the path; `isInNamespace`: without a namespace it means `default`.
+ * @throws {Problem} @throws {UnknownNamespace} as of one that is not there.
+ */
+export function checkScope(
+  actor: Actor,
+  { scope: rule }: Right,
+  params: Readonly<Record<string, string>>,
+  isInNamespace: boolean,
+): void {
+  const { scope } = actor;
+  if (scope === null || rule === 'none') return;
+  if (rule === 'whole')
+    throw new Problem(
+      'forbidden',
+      `This takes a token without a scope: that of ${actor.name} is limited.`,
+    );
+  const namespace = params['namespace'] ?? (isInNamespace ? DEFAULT_NAMESPACE : null);
+  if (namespace !== null && !includes(scope, 'namespaces', namespace)) {
+    if (rule !== 'submit') throw new UnknownNamespace(namespace);
+    throw outside(actor, 'namespaces', namespace);
+  }
+  if (rule === 'namespace' && isPartial(scope)) throw shared(actor, scope, 'namespace');
+  if (rule !== 'type') return;
+  const { type = '' } = params;
+  if (!includes(scope, 'types', type)) throw outside(actor, 'types', type);
+  if (scope.groups !== null) throw shared(actor, scope, 'type');
+}
+
+const NOUNS = { namespaces: 'namespace', groups: 'group', types: 'type' } as const;
+
+function outside(actor: Actor, what: keyof Scope, value: string): Problem {
+  return new Problem('forbidden', outsideInWords(actor, what, value));
+}
+
+export function outsideInWords({ name }: Actor, what: keyof Scope, value: string): string {
+  return `The scope of the token ${name} does not include the ${NOUNS[what]} ${value}.`;
+}
+
+function shared({ name }: Actor, scope: Scope, what: 'namespace' | 'type'): Problem {
+  const limits = (['groups', 'types'] as const).filter((one) => scope[one] !== null).join(' and ');
+  return new Problem(
+    'forbidden',
+    `This is shared by all of the ${what}, and the scope of the token ${name} has only some ${limits}.`,
+  );
+}
+
+function tokenOf({ name }: Actor): string {
+  return name === null ? 'Whoever has no token' : `The token ${name}`;
+}

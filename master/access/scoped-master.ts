@@ -1,0 +1,224 @@
+/**
+ * A namespace as somebody may see and touch it. Every route is given one, so that none has to think of scopes:
+ * what a scope leaves out is as if it were not there. Numbers are those of all, without names.
+ */
+import type { MasterHandle, Submission } from '../application/master-handle.ts';
+import type { ListQuery } from '../application/master-handle.ts';
+import type { Scope, ShownTask, TaskPage } from '../application/ports.ts';
+import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
+import type { TypeChange } from '../domain/events.ts';
+import type { Executor } from '../domain/model/executor.ts';
+import type { Task } from '../domain/model/task.ts';
+import type { SeenType } from '../domain/views/types.ts';
+import type { Actor } from './auth.ts';
+import { outsideInWords } from './rights.ts';
+import { includes, isPartial, narrowed } from './scope.ts';
+
+/** What became of a task that was submitted. */
+export type SubmitAnswer =
+  | SubmitOutcome
+  | { readonly taskId: string; readonly kind: 'forbidden'; readonly message: string };
+
+/** What routes may ask of a namespace. */
+export type ScopedMaster = Pick<
+  MasterHandle,
+  | 'namespace'
+  | 'cancel'
+  | 'retry'
+  | 'change'
+  | 'redeliver'
+  | 'drainExecutor'
+  | 'resumeExecutor'
+  | 'relabelExecutor'
+  | 'settings'
+  | 'changeType'
+  | 'typeOf'
+  | 'seenType'
+  | 'typesAfter'
+  | 'find'
+  | 'list'
+  | 'explain'
+  | 'executors'
+  | 'goneExecutors'
+  | 'recordOf'
+> & {
+  /** As `MasterHandle.submit`; those that are not in the scope are refused, each by itself. */
+  submit(tasks: readonly Submission[]): Promise<readonly SubmitAnswer[]>;
+};
+
+export function within(actor: Actor, master: MasterHandle): ScopedMaster {
+  const { scope } = actor;
+  return scope !== null && isPartial(scope) ? new PartOfMaster(actor, scope, master) : master;
+}
+
+const UNKNOWN: CommandOutcome = { kind: 'unknown', message: 'no such task is retained' };
+const NOTHING: TaskPage = { tasks: [], beforeSeq: null };
+
+/** Of whoever may not see all groups, or not all types. */
+class PartOfMaster implements ScopedMaster {
+  readonly #actor: Actor;
+  readonly #scope: Scope;
+  readonly #master: MasterHandle;
+  readonly namespace: string;
+
+  constructor(actor: Actor, scope: Scope, master: MasterHandle) {
+    this.#actor = actor;
+    this.#scope = scope;
+    this.#master = master;
+    this.namespace = master.namespace;
+  }
+
+  async submit(tasks: readonly Submission[]): Promise<readonly SubmitAnswer[]> {
+    const refusals = tasks.map((task) => this.#refusalOf(task));
+    const allowed = tasks.filter((_, index) => refusals[index] === null);
+    const outcomes = allowed.length === 0 ? [] : await this.#master.submit(allowed);
+    const rest = outcomes.values();
+    return tasks.map(({ id: taskId }, index) => {
+      const message = refusals[index] ?? null;
+      if (message !== null) return { taskId, kind: 'forbidden', message };
+      const outcome = rest.next().value;
+      if (outcome === undefined) throw new Error('The engine gave no outcome for a task.');
+      return outcome;
+    });
+  }
+
+  #refusalOf({ type, user: { group } }: Submission): string | null {
+    if (!this.#includesType(type)) return outsideInWords(this.#actor, 'types', type);
+    if (includes(this.#scope, 'groups', group)) return null;
+    return outsideInWords(this.#actor, 'groups', group);
+  }
+
+  cancel(taskId: string): Promise<CommandOutcome> {
+    return this.#onTask(taskId, () => this.#master.cancel(taskId));
+  }
+
+  retry(taskId: string): Promise<CommandOutcome> {
+    return this.#onTask(taskId, () => this.#master.retry(taskId));
+  }
+
+  change(taskId: string, priority: number | null, runAt: number | null): Promise<CommandOutcome> {
+    return this.#onTask(taskId, () => this.#master.change(taskId, priority, runAt));
+  }
+
+  redeliver(taskId: string): Promise<CommandOutcome> {
+    return this.#onTask(taskId, () => this.#master.redeliver(taskId));
+  }
+
+  /** One that is not seen is unknown, in the same words as one that is not there. */
+  async #onTask(taskId: string, run: () => Promise<CommandOutcome>): Promise<CommandOutcome> {
+    return (await this.find(taskId, 'all')) === null ? UNKNOWN : run();
+  }
+
+  async find(taskId: string, attempt: 'all' | number): Promise<ShownTask | null> {
+    const shown = await this.#master.find(taskId, attempt);
+    return shown !== null && this.#sees(shown.task) ? shown : null;
+  }
+
+  async list(query: ListQuery): Promise<TaskPage> {
+    const types = narrowed(this.#scope.types, query.within?.types ?? null);
+    const groups = narrowed(this.#scope.groups, query.within?.groups ?? null);
+    if (types?.length === 0 || groups?.length === 0) return NOTHING;
+    const page = await this.#master.list({ ...query, within: { types, groups } });
+    // To some databases texts are equal that differ in blanks at their end.
+    return { ...page, tasks: page.tasks.filter(({ task }) => this.#sees(task)) };
+  }
+
+  explain(task: Task) {
+    return this.#master.explain(task);
+  }
+
+  settings() {
+    return this.#master.settings();
+  }
+
+  typeOf(name: string) {
+    return this.#includesType(name) ? this.#master.typeOf(name) : null;
+  }
+
+  async seenType(name: string): Promise<SeenType | null> {
+    const seen = this.#includesType(name) ? await this.#master.seenType(name) : null;
+    return seen && this.#shownType(seen);
+  }
+
+  async typesAfter(
+    name: string,
+    count: number,
+    among: readonly string[] | null = null,
+  ): Promise<readonly SeenType[]> {
+    const names = narrowed(this.#scope.types, among);
+    const found = await this.#master.typesAfter(name, count, names);
+    return found.map((seen) => this.#shownType(seen));
+  }
+
+  /** The weights of a definition name groups. */
+  #shownType(seen: SeenType): SeenType {
+    const { groups } = this.#scope;
+    const { taskType } = seen;
+    const { group_weights: weights, ...definition } = JSON.parse(taskType.text) as {
+      readonly group_weights?: Readonly<Record<string, number>>;
+    };
+    if (groups === null || weights === undefined) return seen;
+    const shown = Object.entries(weights).filter(([group]) => groups.includes(group));
+    const text = JSON.stringify({ ...definition, group_weights: Object.fromEntries(shown) });
+    return { ...seen, taskType: { ...taskType, text } };
+  }
+
+  executors(): readonly Executor[] {
+    return this.#master
+      .executors()
+      .filter(({ types }) => types.some((type) => this.#includesType(type)))
+      .map((executor) => this.#shownExecutor(executor));
+  }
+
+  /** What else it runs is nobody's business; that it is busy, is. */
+  #shownExecutor(executor: Executor): Executor {
+    const { occupation } = executor;
+    const isSeen =
+      occupation === null ||
+      (this.#includesType(occupation.type) && includes(this.#scope, 'groups', occupation.group));
+    return {
+      ...executor,
+      types: executor.types.filter((type) => this.#includesType(type)),
+      occupation: isSeen ? occupation : { ...occupation, taskId: '', attempt: 0 },
+    };
+  }
+
+  /** Nobody knows which types they ran. */
+  goneExecutors() {
+    return this.#scope.types === null ? this.#master.goneExecutors() : [];
+  }
+
+  recordOf(executorId: string) {
+    return this.#master.recordOf(executorId);
+  }
+
+  changeType(change: TypeChange): Promise<CommandOutcome> {
+    if (this.#scope.groups !== null || !this.#includesType(change.name)) throw beyond();
+    return this.#master.changeType(change);
+  }
+
+  drainExecutor(): never {
+    throw beyond();
+  }
+
+  resumeExecutor(): never {
+    throw beyond();
+  }
+
+  relabelExecutor(): never {
+    throw beyond();
+  }
+
+  #includesType(type: string): boolean {
+    return includes(this.#scope, 'types', type);
+  }
+
+  #sees({ type, user: { group } }: Task): boolean {
+    return this.#includesType(type) && includes(this.#scope, 'groups', group);
+  }
+}
+
+/** `rights.ts` lets nobody come so far. */
+function beyond(): Error {
+  return new Error('A token whose scope does not include this has come to a route that does it.');
+}
