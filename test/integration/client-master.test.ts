@@ -160,7 +160,7 @@ describe('client and master', () => {
     expect((await client.executors())[0]).to.deep.include({
       labels: ['gpu'],
       own: { labels: ['cpu'], reserve: [] },
-      override: { labels: ['gpu'], reserve: null },
+      override: { labels: ['gpu'], reserve: null, by: null },
     });
     await client.changeExecutor('e1', { labels: null });
     expect((await client.get(await submitted())).waiting).to.include({

@@ -334,12 +334,13 @@ describe('HTTP routes', () => {
           state: 'busy',
           connected: true,
           draining: false,
+          drained_by: null,
           lasting: true,
           types: ['transcode'],
           labels: ['gpu'],
           reserve: [],
           own: { labels: ['cpu'], reserve: [] },
-          override: { labels: ['gpu'], reserve: null },
+          override: { labels: ['gpu'], reserve: null, by: null },
           ready: { ok: true, reason: null, disk_bytes: null },
           task_id: 'job-1',
           attempt: 2,
@@ -355,15 +356,16 @@ describe('HTTP routes', () => {
     });
 
     it('also of those that are drained and gone', async () => {
-      face.master.gone.push(recordOf('gpu-2', { drainedAt: AT, reserve: ['gold'] }));
+      face.master.gone.push(recordOf('gpu-2', { drainedAt: AT, drainedBy: 'ann', reserve: ['gold'] }));
       const { executors } = (await face.get(`${BASE}/executors`)).json<{ executors: unknown[] }>();
       expect(executors).to.have.length(1);
       expect(executors[0]).to.deep.include({
         executor_id: 'gpu-2',
         state: 'gone',
         draining: true,
+        drained_by: 'ann',
         reserve: ['gold'],
-        override: { labels: null, reserve: ['gold'] },
+        override: { labels: null, reserve: ['gold'], by: null },
       });
     });
 
