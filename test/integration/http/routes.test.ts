@@ -356,7 +356,9 @@ describe('HTTP routes', () => {
     });
 
     it('also of those that are drained and gone', async () => {
-      face.master.gone.push(recordOf('gpu-2', { drainedAt: AT, drainedBy: 'ann', reserve: ['gold'] }));
+      face.master.gone.push(
+        recordOf('gpu-2', { drainedAt: AT, drainedBy: 'ann', reserve: ['gold'] }),
+      );
       const { executors } = (await face.get(`${BASE}/executors`)).json<{ executors: unknown[] }>();
       expect(executors).to.have.length(1);
       expect(executors[0]).to.deep.include({
