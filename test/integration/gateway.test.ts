@@ -3,7 +3,6 @@ import { request } from 'node:http';
 import { CloseCode, EXECUTOR_PATH, SESSION_LIMITS, SUBPROTOCOL } from '@soda-scheduler/protocol';
 import { expect } from 'chai';
 import { Problem } from '../../master/access/http/problem.ts';
-import type { Actor } from '../../master/access/auth.ts';
 import { ManualClock } from '../helpers/manual-clock.ts';
 import { RawExecutor } from '../helpers/raw-executor.ts';
 import { ANYBODY, ScriptedMaster } from '../helpers/scripted-master.ts';
@@ -14,22 +13,17 @@ const about = { task_id: 't1', attempt: 1 };
 describe('executor gateway', () => {
   let master: ScriptedMaster;
   let clock: ManualClock;
-  let came: Partial<Actor>;
-  let end: string | null;
 
   beforeEach(async () => {
     clock = new ManualClock();
-    came = {};
-    end = null;
     master = await ScriptedMaster.start({
       clock,
       heartbeatMs: 5_000,
       leaseMs: 15_000,
-      authorize: ({ headers: { authorization } }) => {
+      authorize({ headers: { authorization } }) {
         if (authorization === 'Bearer wrong') throw new Problem('noToken', 'No.');
-        return { ...ANYBODY, ...came };
+        return ANYBODY;
       },
-      endOf: () => end,
     });
   });
 
@@ -301,33 +295,6 @@ describe('executor gateway', () => {
     expect(master.sessions.count).to.equal(0);
     const third = await RawExecutor.join(master.port, { session });
     expect(third.welcome.resumed).to.equal(false);
-  });
-
-  it('sends whoever came with a token that is not valid any more away, for good', async () => {
-    const stays = await RawExecutor.join(master.port, { executor_id: 'e0', incarnation: 'i0' });
-    came = { name: 'render-1', digest: 'd' };
-    const { welcome, closed } = await RawExecutor.join(master.port);
-    master.checkTokens();
-    end = 'its token was revoked';
-    master.checkTokens();
-    expect(await closed).to.deep.equal({ code: CloseCode.unauthorized, reason: end });
-    const { left } = await master.nth('executorDisconnected');
-    expect(left, 'what it runs has its lease').to.equal(false);
-    came = {};
-    const again = await RawExecutor.join(master.port, { session: welcome.session });
-    expect(again.welcome.resumed).to.equal(true);
-    await stays.settled();
-  });
-
-  it('takes only the types that are in the scope of the token', async () => {
-    came = { name: 'x', digest: 'd', scope: { namespaces: null, groups: null, types: ['test'] } };
-    await RawExecutor.join(master.port);
-    const greedy = await RawExecutor.dial(master.port);
-    greedy.hello({ executor_id: 'e2', incarnation: 'i2', types: ['test', 'pay'] });
-    expect(await greedy.closed).to.deep.equal({
-      code: CloseCode.unauthorized,
-      reason: 'its token is not for type pay',
-    });
   });
 
   it('closes a socket that says nothing for a lease, or no hello in time', async () => {

@@ -356,16 +356,13 @@ describe('HTTP routes', () => {
     });
 
     it('also of those that are drained and gone', async () => {
-      face.master.gone.push(
-        recordOf('gpu-2', { drainedAt: AT, drainedBy: 'ann', reserve: ['gold'] }),
-      );
+      face.master.gone.push(recordOf('gpu-2', { drainedAt: AT, reserve: ['gold'] }));
       const { executors } = (await face.get(`${BASE}/executors`)).json<{ executors: unknown[] }>();
       expect(executors).to.have.length(1);
       expect(executors[0]).to.deep.include({
         executor_id: 'gpu-2',
         state: 'gone',
         draining: true,
-        drained_by: 'ann',
         reserve: ['gold'],
         override: { labels: null, reserve: ['gold'], by: null },
       });

@@ -36,7 +36,7 @@ describe('a pause', () => {
       {
         op: 'settings',
         settings: {
-          paused: { at: BEGIN, reason: 'storage is full', until: BEGIN + HOUR },
+          paused: { at: BEGIN, by: null, reason: 'storage is full', until: BEGIN + HOUR },
           maxWaiting: null,
           maxRunning: null,
           retention: 'normal',
@@ -289,7 +289,7 @@ describe('explain', () => {
     expect(explain(scheduler.state, scheduler.task('a'), scheduler.now)).to.deep.include({
       reason: 'paused',
       message: 'Nothing is started for another 1 min: storage is full',
-      pause: { at: BEGIN, reason: 'storage is full', until: BEGIN + MINUTE },
+      pause: { at: BEGIN, by: null, reason: 'storage is full', until: BEGIN + MINUTE },
     });
   });
 

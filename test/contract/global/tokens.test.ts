@@ -1,8 +1,8 @@
 /** What every store must do with tokens: they are of the database, and of no namespace. */
 import { expect } from 'chai';
-import type { Store, TokenRecord } from '../../master/application/ports.ts';
-import { NOW } from '../helpers/task.ts';
-import { describeStores } from './subjects.ts';
+import type { Store, TokenRecord } from '../../../master/application/ports.ts';
+import { NOW } from '../../helpers/task.ts';
+import { describeStores } from '../subjects.ts';
 
 const tokenOf = (name: string, change: Partial<TokenRecord> = {}): TokenRecord => ({
   name,
