@@ -45,7 +45,7 @@ export function step(state: State, event: Event, now: number, out: Output): void
   // What has become due comes before what happens now; but not before rows that were read earlier:
   // what has become due since is not among them, and their window would close over it.
   if (event.type === 'ticked') state.releasableCount = RELEASE_COUNT_MAX;
-  if (!event.type.endsWith('Loaded')) releaseDue(state, now);
+  if (state.delayed.size > 0 && !event.type.endsWith('Loaded')) releaseDue(state, now);
   apply(state, event, now, out);
   assignRoused(state, now, out);
   writeLeftovers(state, out);

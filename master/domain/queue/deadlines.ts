@@ -125,8 +125,7 @@ export class Deadlines {
 function entryOf(deadline: Deadline): Entry {
   if (!('task' in deadline)) return deadline;
   const { at, task } = deadline;
-  const named = { at, taskId: task.id, taskSeq: task.seq };
-  return 'attempt' in deadline
-    ? { kind: deadline.kind, attempt: deadline.attempt, ...named }
-    : { kind: deadline.kind, ...named };
+  const { id: taskId, seq: taskSeq } = task;
+  if (!('attempt' in deadline)) return { kind: deadline.kind, at, taskId, taskSeq };
+  return { kind: deadline.kind, attempt: deadline.attempt, at, taskId, taskSeq };
 }

@@ -81,6 +81,11 @@ export class Window<T extends object> {
 
   /** Takes out the item at the same position; false if there is none. */
   remove(item: T): boolean {
+    // What is taken out is mostly what comes first.
+    if (this.#items[this.#head] === item) {
+      this.#dropHead();
+      return true;
+    }
     if (this.find(item) === undefined) return false;
     const index = this.#lowerBound(this.#positionOf(item));
     if (index === this.#head) this.#dropHead();

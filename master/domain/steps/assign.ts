@@ -48,7 +48,8 @@ interface Server {
 
 /** Offers what may be offered now, and asks for rows where a window runs out. */
 export function assignRoused(state: State, now: number, out: Output): void {
-  const { freed, roused, opened } = state;
+  const { freed, roused, opened, repinned } = state;
+  if (freed.size + roused.size + opened.size + repinned.size === 0 && !state.isHeldBack) return;
   if (state.accepting) {
     const round: Round = { state, now, out, endableCount: FIRE_COUNT_MAX };
     settlePins(state);

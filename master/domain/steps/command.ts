@@ -51,7 +51,7 @@ export function retryRequested(
   const refusal = refusalOf(state, task, out);
   if (refusal !== null) return refusal;
   // Its checkpoint stays: what an earlier run has finished need not be done again.
-  const again: Task = { ...task, ...newRun(task, now, task.priority) };
+  const again = newRun(task, now);
   // Its callback goes with the history row.
   state.notifying.abandon({ taskSeq: task.seq, finishedAt });
   if (event.notification) state.notifications.remove(event.notification);

@@ -9,7 +9,6 @@ import type { State } from '../state/state.ts';
 import { startLimitOf, type Task, type TaskSpec } from '../model/task.ts';
 
 type Refusal = { readonly kind: 'full'; readonly message: string } | LimitReached;
-type StartLimits = Pick<TaskSpec, 'startTimeoutMs' | 'deadlineAt'>;
 
 /** One outcome for each task, in order: of two with one id the first is accepted. */
 export function tasksSubmitted(
@@ -83,14 +82,8 @@ function diskBytesOf({ types }: State, { type, diskBytes }: NewTask): number | n
 }
 
 function createTask(state: State, request: NewTask, now: number): Task {
-  const dueAt = Math.max(request.runAt ?? now, now);
   const { policy } = state;
-  const limits = {
-    startTimeoutMs: request.startTimeoutMs ?? policy.startTimeoutMs,
-    startTimeoutAction: request.startTimeoutAction ?? 'fail',
-    deadlineAt: request.deadlineAt,
-  };
-  return {
+  const asked: Beginning = {
     seq: state.lastSeq + 1,
     id: request.id,
     type: request.type,
@@ -105,45 +98,78 @@ function createTask(state: State, request: NewTask, now: number): Task {
     assignTimeoutMs: request.assignTimeoutMs ?? policy.assignTimeoutMs,
     executionTimeoutMs: request.executionTimeoutMs ?? policy.executionTimeoutMs,
     stallTimeoutMs: request.stallTimeoutMs,
+    startTimeoutMs: request.startTimeoutMs ?? policy.startTimeoutMs,
+    startTimeoutAction: request.startTimeoutAction ?? 'fail',
     diskBytes: diskBytesOf(state, request),
-    ...limits,
+    deadlineAt: request.deadlineAt,
     version: 0,
+    priority: request.priority,
     lane: 0,
     attempt: 0,
     executorId: null,
     checkpoint: null,
-    priority: request.priority,
-    ...newRun(limits, dueAt, request.priority),
   };
+  return newRun(asked, Math.max(request.runAt ?? now, now));
 }
 
-/** What is the same at the beginning of every run of a task, its first and any later one. */
-export function newRun(limits: StartLimits, dueAt: number, priority: number) {
+/** What any later run of a task has of the one before. */
+type Beginning = TaskSpec &
+  Pick<Task, 'version' | 'priority' | 'lane' | 'attempt' | 'executorId' | 'checkpoint'>;
+
+/**
+ * A task at the beginning of a run, its first or any later one. All fields at once, in the order of those
+ * that are read from rows: to add some to a copy is slow where there are many.
+ */
+export function newRun(of: Beginning, dueAt: number): Task {
   return {
+    seq: of.seq,
+    id: of.id,
+    type: of.type,
+    params: of.params,
+    labels: of.labels,
+    requires: of.requires,
+    lane: of.lane,
+    user: of.user,
+    notifyUrl: of.notifyUrl,
+    requestHash: of.requestHash,
+    submittedAt: of.submittedAt,
+    retry: of.retry,
+    assignTimeoutMs: of.assignTimeoutMs,
+    executionTimeoutMs: of.executionTimeoutMs,
+    stallTimeoutMs: of.stallTimeoutMs,
+    startTimeoutMs: of.startTimeoutMs,
+    startTimeoutAction: of.startTimeoutAction,
+    diskBytes: of.diskBytes,
+    deadlineAt: of.deadlineAt,
     state: 'waiting',
-    orderTime: orderTimeOf(dueAt, priority),
+    version: of.version,
+    priority: of.priority,
+    orderTime: orderTimeOf(dueAt, of.priority),
     dueAt,
-    startBy: startLimitOf(limits, dueAt),
+    startBy: startLimitOf(of, dueAt),
+    attempt: of.attempt,
     attemptsUsed: 0,
     crashCount: 0,
-    contactCount: 0,
+    executorId: of.executorId,
     incarnation: null,
-    offeredAt: null,
-    startedAt: null,
+    contactCount: 0,
     hiddenMs: 0,
     stallHiddenMs: 0,
+    offeredAt: null,
+    startedAt: null,
     cancelRequestedAt: null,
     cancelReason: null,
     progressPercent: null,
     progressState: null,
     progressAt: null,
+    checkpoint: of.checkpoint,
     error: null,
     lastOutcome: null,
     result: null,
     finishedAt: null,
     retention: null,
     failureReason: null,
-  } as const;
+  };
 }
 
 /** Priority is seconds of head start: it moves a task ahead of those of its age. */
