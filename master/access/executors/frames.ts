@@ -41,8 +41,8 @@ interface Sender {
   readonly sessionId: string;
 }
 
-const proven = (about: Parameters<Proof>[0], proof: Proof) =>
-  proof(about) ? {} : ({ isUnproven: true } as const);
+const unproven = (about: Parameters<Proof>[0], proof: Proof) =>
+  proof(about) ? null : ({ isUnproven: true } as const);
 
 /** Long values are not looked into: a duplicate costs no more than its length, whatever is in it. */
 export function readFrame(text: string): ReturnType<typeof decodeFrame<typeof executorFrame>> {
@@ -126,17 +126,22 @@ export function frameEvent(
     frameSeq: frame.seq,
     taskId: frame.task_id,
     attempt: frame.attempt,
-    ...proven(frame, proof),
+    ...unproven(frame, proof),
   };
+  // What is copied stands first: behind other fields each would be added by itself, which is slow.
   switch (frame.type) {
     case 'accept':
-      return { type: 'attemptAccepted', ...from };
+      return { ...from, type: 'attemptAccepted' };
     case 'reject':
-      return { type: 'attemptRejected', code: frame.code, message: frame.message, ...from };
-    case 'progress':
-      return { type: 'progressReported', ...progressOf(frame, text), ...from };
-    case 'result':
-      return { type: 'attemptEnded', ...resultOf(frame, text), ...from };
+      return { ...from, type: 'attemptRejected', code: frame.code, message: frame.message };
+    case 'progress': {
+      const { percent, state, checkpoint } = progressOf(frame, text);
+      return { ...from, type: 'progressReported', percent, state, checkpoint };
+    }
+    case 'result': {
+      const { outcome, result, error, retryable, retryAfterMs } = resultOf(frame, text);
+      return { ...from, type: 'attemptEnded', outcome, result, error, retryable, retryAfterMs };
+    }
   }
 }
 
@@ -168,15 +173,15 @@ function assignedTask(task: Task, term: number, mac: string | undefined): string
     labels: [...task.labels],
     user: {
       group: task.user.group,
-      ...(task.user.project !== null && { project: task.user.project }),
-      ...(task.user.env !== null && { env: task.user.env }),
-      ...(task.user.user !== null && { user: task.user.user }),
+      project: task.user.project ?? undefined,
+      env: task.user.env ?? undefined,
+      user: task.user.user ?? undefined,
     },
     submitted_at: task.submittedAt,
-    ...(task.executionTimeoutMs !== null && { execution_timeout_ms: task.executionTimeoutMs }),
-    ...(task.stallTimeoutMs !== null && { stall_timeout_ms: task.stallTimeoutMs }),
-    ...(task.deadlineAt !== null && { deadline_at: task.deadlineAt }),
-    ...(mac !== undefined && { mac }),
+    execution_timeout_ms: task.executionTimeoutMs ?? undefined,
+    stall_timeout_ms: task.stallTimeoutMs ?? undefined,
+    deadline_at: task.deadlineAt ?? undefined,
+    mac,
   } satisfies Omit<AssignedFields, 'params' | 'checkpoint'>;
   return jsonObject(fields, { params: task.params, checkpoint: task.checkpoint ?? undefined });
 }
@@ -189,7 +194,7 @@ function reportedAttempt(running: RunningAttempt, proof: Proof): ReportedAttempt
     attempt,
     state,
     ...(ranMs !== undefined && { ranMs }),
-    ...proven(running, proof),
+    ...unproven(running, proof),
   };
 }
 

@@ -165,6 +165,7 @@ export function welcomeFrame(
 
 /** The orders to end an attempt that this ack covers; each is given once. */
 export function takeHeard(session: ExecutorSession, ack: number): ExecutorSession['cancels'] {
+  if (session.cancels.length === 0) return [];
   const heard = session.cancels.filter(({ seq }) => seq <= ack);
   if (heard.length > 0) session.cancels = session.cancels.filter(({ seq }) => seq > ack);
   return heard;
