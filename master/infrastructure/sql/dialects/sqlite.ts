@@ -53,18 +53,31 @@ const types: Types = {
   text: 'TEXT',
 };
 
-/** Preparing costs as much as a few runs. Segments come and go, so the cache is emptied at times. */
-const prepared = new WeakMap<Libsql.Database, Map<string, Libsql.Statement>>();
+interface Prepared {
+  readonly statement: Libsql.Statement;
+  /** Of the columns that it reads; null: it reads nothing. */
+  readonly names: readonly string[] | null;
+}
 
-function prepare(database: Libsql.Database, sql: string): Libsql.Statement {
-  const statements = prepared.get(database) ?? new Map<string, Libsql.Statement>();
+/** Preparing costs as much as a few runs. Segments come and go, so the cache is emptied at times. */
+const prepared = new WeakMap<Libsql.Database, Map<string, Prepared>>();
+
+function prepare(database: Libsql.Database, sql: string): Prepared {
+  const statements = prepared.get(database) ?? new Map<string, Prepared>();
   prepared.set(database, statements);
   const known = statements.get(sql);
   if (known !== undefined) return known;
   if (statements.size >= STATEMENT_COUNT_MAX) statements.clear();
   const statement = database.prepare(sql);
-  statements.set(sql, statement);
-  return statement;
+  const names = statement.reader
+    ? statement
+        .raw()
+        .columns()
+        .map(({ name }) => name)
+    : null;
+  const made = { statement, names };
+  statements.set(sql, made);
+  return made;
 }
 
 /** Whoever holds the connection is alone with it: rows may be read, and written, with pauses. */
@@ -73,21 +86,28 @@ async function execute(
   { sql, runs }: Statement,
   pace: Pace,
 ): Promise<Outcome> {
-  const statement = prepare(database, sql);
+  const { statement, names } = prepare(database, sql);
   const rows: Row[] = [];
   let touched = 0;
   for (const values of runs) {
     if (pace.isOver) await pace.pause();
-    if (!statement.reader) {
+    if (names === null) {
       touched += statement.run(values).changes;
       continue;
     }
     for (const row of statement.iterate(values)) {
-      rows.push(row as Row);
+      rows.push(rowOf(names, row as readonly unknown[]));
       if (pace.isOver) await pace.pause();
     }
   }
   return { rows, touched };
+}
+
+/** The driver takes half as long again to make it by names. */
+function rowOf(names: readonly string[], values: readonly unknown[]): Row {
+  const row: Record<string, unknown> = {};
+  for (let index = 0; index < names.length; index++) row[names[index] as string] = values[index];
+  return row;
 }
 
 /** `seq = ?1 AND version = ?2`: values are bound by position, so that rows need no reordering. */
