@@ -1,23 +1,26 @@
 /** How commands reach the master, and how they are interrupted. */
 import { type AbsenceOptions, createClient, type SodaClient } from '@soda-scheduler/client';
 import { DEFAULT_PORT } from '@soda-scheduler/protocol';
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { ExitCode, Failure, Interrupted } from './exit-code.ts';
 import { Output, plain, withoutStop } from './output.ts';
 
 /**
- * A person waits: about three seconds for a master that is not there, and two minutes for one that
+ * A person waits: about three seconds for a master that is not there, and a minute for one that
  * stands still.
  */
 const RETRY_COUNT = 3;
 /** Whoever waits so long for the next try wants to know why. */
 const LONG_WAIT_MS = 5_000;
+const TIMEOUT_SECONDS_MAX = 86_400;
 
 export interface ConnectionOptions {
   readonly url: string;
   readonly namespace?: string;
   readonly token?: string;
   readonly json?: boolean;
+  /** In seconds. */
+  readonly requestTimeout?: number;
 }
 
 /** A command about what is in a namespace of a master. */
@@ -41,7 +44,21 @@ export function masterwideCommand(name: string, description: string): Command {
     .addOption(
       new Option('--token <token>', 'the token, where the master wants one').env('SODA_TOKEN'),
     )
+    .addOption(
+      new Option(
+        '--request-timeout <seconds>',
+        'how long to wait for an answer of the master, other tries included (default: three ' +
+          'seconds where none is there, a minute where it stands still, no end for what waits)',
+      ).argParser(secondsOf),
+    )
     .option('--json', 'print JSON, one value a line');
+}
+
+/** @throws {InvalidArgumentError} */
+function secondsOf(text: string): number {
+  const seconds = Number(text);
+  if (/^\d*\.?\d+$/.test(text) && seconds > 0 && seconds <= TIMEOUT_SECONDS_MAX) return seconds;
+  throw new InvalidArgumentError(`expected seconds, above 0 and up to ${TIMEOUT_SECONDS_MAX}`);
 }
 
 /** A variable without a value is none; an option without one is a mistake. */
@@ -53,11 +70,18 @@ export function connect(options: ConnectionOptions): {
   readonly client: SodaClient;
   readonly output: Output;
 } {
-  const { url, token, json } = options;
+  const { url, token, json, requestTimeout } = options;
   const namespace = givenNamespace(options);
   try {
     return {
-      client: createClient({ url, namespace, token, retryCount: RETRY_COUNT, onRetry: tellWait }),
+      client: createClient({
+        url,
+        namespace,
+        token,
+        retryCount: RETRY_COUNT,
+        ...(requestTimeout !== undefined && { timeoutMs: requestTimeout * 1000 }),
+        onRetry: tellWait,
+      }),
       output: new Output(json),
     };
   } catch (error) {

@@ -25,8 +25,7 @@ interface Finding {
   readonly detail: string;
 }
 
-const CONNECT_TIMEOUT_MS = 3_000;
-const SILENT = `none within ${CONNECT_TIMEOUT_MS / 1000} s`;
+const CONNECT_TIMEOUT_S = 3;
 /** Receivers of callbacks refuse a timestamp that is five minutes off. */
 const SKEW_MS_MAX = 60_000;
 const NODE_OLDEST = [20, 19] as const;
@@ -75,19 +74,20 @@ function checkNode(): Finding {
 type Ask = (route: string, withToken?: boolean) => Promise<Response>;
 
 async function checkMaster(options: ConnectionOptions): Promise<Finding[]> {
-  const { url, token } = options;
+  const { url, token, requestTimeout: timeout = CONNECT_TIMEOUT_S } = options;
   const base = withoutApiBase(url).replace(/\/+$/, '');
   const ask: Ask = (route, withToken = true) =>
     fetch(base + route, {
       headers: withToken && token !== undefined ? { authorization: `Bearer ${token}` } : {},
       redirect: 'manual',
-      signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS),
+      signal: AbortSignal.timeout(Math.ceil(timeout * 1000)),
     });
   let ready: Response;
   try {
     ready = await ask('/readyz');
   } catch (error) {
-    return absent(base, reasonOf(error));
+    const isSilent = (error as Error).name === 'TimeoutError';
+    return absent(base, isSilent ? `none within ${timeout} s` : reasonOf(error), isSilent);
   }
   const said = (await ready.json().catch(() => null)) as Record<string, unknown> | null;
   const { status, detail } = said ?? {};
@@ -119,7 +119,7 @@ async function checkMaster(options: ConnectionOptions): Promise<Finding[]> {
 }
 
 /** Nobody speaks HTTP there: is the port free for a master, or has somebody else got it? */
-async function absent(base: string, reason: string): Promise<Finding[]> {
+async function absent(base: string, reason: string, isSilent: boolean): Promise<Finding[]> {
   const failed = (advice: string): Finding => ({
     check: 'master',
     state: 'failed',
@@ -132,7 +132,6 @@ async function absent(base: string, reason: string): Promise<Finding[]> {
   const port = Number(given || (protocol === 'https:' ? 443 : 80));
   const finding = await checkPort(port);
   const flag = port === DEFAULT_PORT ? '' : ` --port ${port}`;
-  const isSilent = reason === SILENT;
   const advice =
     finding.state === 'ok'
       ? `start one with: soda dev${flag}`
@@ -326,7 +325,7 @@ async function checkFfmpeg(): Promise<Finding> {
 
 function reasonOf(error: unknown): string {
   const { cause, message, name } = error as Error;
-  if (name === 'TimeoutError') return SILENT;
+  if (name === 'TimeoutError') return 'no answer in time';
   // A DOMException has a number there, which tells nobody anything.
   const { code } = (cause ?? error) as { code?: unknown };
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'it speaks no https there: is it http?';

@@ -10,8 +10,8 @@ import { valueOf } from './answer.ts';
 import { remember } from './exact-json.ts';
 import { SodaError } from './soda-error.ts';
 
-/** For one try, its answer included. */
-const TRY_TIMEOUT_MS = 30_000;
+/** For one try, its answer included: more than any that a master needs. */
+const TRY_TIMEOUT_MS = 15_000;
 const RETRY_AFTER_MS_MAX = 60_000;
 const BACKOFF = { minTimeout: 200, factor: 2, maxTimeout: 10_000, randomize: true };
 /** Whoever waits wants to know soon that the master is back. */
@@ -70,6 +70,7 @@ export class ApiCaller {
   #axios: Promise<AxiosInstance> | null = null;
   readonly #url: string;
   readonly #retryCount: number;
+  readonly #timeoutMs: number | undefined;
   readonly #onRetry: ((error: SodaError, waitMs: number) => void) | undefined;
 
   constructor(options: {
@@ -77,10 +78,13 @@ export class ApiCaller {
     readonly namespace: string;
     readonly token: string | undefined;
     readonly retryCount: number;
+    /** For a call, its repetitions included. */
+    readonly timeoutMs?: number | undefined;
     readonly onRetry?: ((error: SodaError, waitMs: number) => void) | undefined;
   }) {
     const { url, namespace, token, retryCount } = options;
     this.#onRetry = options.onRetry;
+    this.#timeoutMs = options.timeoutMs;
     this.base = apiBaseOf(namespace);
     this.#url = url.replace(/\/+$/, '');
     this.#retryCount = retryCount;
@@ -103,13 +107,13 @@ export class ApiCaller {
 
   /** The body of a 2xx answer. @throws {SodaError} */
   call(call: Call): Promise<unknown> {
-    return this.repeat(() => this.tryOnce(call), call.signal);
+    return this.repeat((signal) => this.tryOnce({ ...call, signal }), call.signal);
   }
 
-  /** The same, but without an end while failures are transient. @throws {SodaError} */
+  /** The same, but without an end of its own while failures are transient. @throws {SodaError} */
   async callPatiently(call: Call, { onAway, onBack }: AbsenceOptions): Promise<unknown> {
     let isAway = false;
-    const answer = await this.#retry(() => this.tryOnce(call), call.signal, {
+    const answer = await this.#retry((signal) => this.tryOnce({ ...call, signal }), call.signal, {
       ...PATIENT_BACKOFF,
       retries: Number.POSITIVE_INFINITY,
       onTransient(error, tryCount) {
@@ -123,7 +127,10 @@ export class ApiCaller {
   }
 
   /** Calls `once` again as long as it fails with a transient `SodaError` and retries are left. */
-  repeat<T>(once: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  repeat<T>(
+    once: (signal: AbortSignal | undefined) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
     return this.#retry(once, signal, {
       ...BACKOFF,
       retries: this.#retryCount,
@@ -131,22 +138,45 @@ export class ApiCaller {
     });
   }
 
-  #retry<T>(
-    once: () => Promise<T>,
-    signal: AbortSignal | undefined,
+  async #retry<T>(
+    once: (signal: AbortSignal | undefined) => Promise<T>,
+    wanted: AbortSignal | undefined,
     { onTransient, ...backoff }: Backoff,
   ): Promise<T> {
-    return pRetry(once, {
-      ...backoff,
-      ...(signal && { signal }),
-      shouldRetry: ({ error }) => error instanceof SodaError && error.isTransient,
-      onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
-        if (!(error instanceof SodaError) || !error.isTransient || retriesLeft === 0) return;
-        onTransient?.(error, attemptNumber);
-        const waitMs = waitOf(error);
-        if (waitMs > 0) await delay(waitMs, undefined, signal && { signal });
-      },
-    });
+    const limit = this.#timeoutMs === undefined ? null : AbortSignal.timeout(this.#timeoutMs);
+    const signals = [wanted, limit].filter((signal) => signal != null);
+    const signal = signals.length === 0 ? undefined : AbortSignal.any(signals);
+    let last: SodaError | null = null;
+    try {
+      return await pRetry(() => once(signal), {
+        ...backoff,
+        ...(signal && { signal }),
+        shouldRetry: ({ error }) => error instanceof SodaError && error.isTransient,
+        onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
+          if (!(error instanceof SodaError) || !error.isTransient || retriesLeft === 0) return;
+          last = error;
+          onTransient?.(error, attemptNumber);
+          const waitMs = waitOf(error);
+          if (waitMs > 0) await delay(waitMs, undefined, signal && { signal });
+        },
+      });
+    } catch (error) {
+      if (limit?.aborted !== true || wanted?.aborted === true || error instanceof SodaError) {
+        throw error;
+      }
+      throw this.#givenUp(last);
+    }
+  }
+
+  /** @param last why the call was to be repeated; null: its first try is open still. */
+  #givenUp(last: SodaError | null): SodaError {
+    const withinS = (this.#timeoutMs ?? 0) / 1000;
+    if (last === null) {
+      return new SodaError(`no answer from ${this.#url} within ${withinS} s`, { status: 0 });
+    }
+    const { status, code, problem } = last;
+    const words = `${last.message.replace(/\.$/, '')}; given up after ${withinS} s`;
+    return new SodaError(words, { status, code, problem, cause: last });
   }
 
   async tryOnce({ method, path, field, query, headers, body, signal }: Call): Promise<unknown> {

@@ -26,6 +26,7 @@ import { type TypeCalls, typeCalls } from './types.ts';
 import { waitForTask, type WaitOptions } from './waiting.ts';
 
 const RETRY_COUNT = 8;
+const TIMER_MS_MAX = 2_147_483_647;
 
 export interface ClientOptions {
   /** Where the master is, such as `http://127.0.0.1:18890`; with or without the base of the API. */
@@ -39,6 +40,12 @@ export interface ClientOptions {
    * long as `Retry-After` asks, up to a minute. Default 8, which is about a minute in all.
    */
   readonly retryCount?: number;
+  /**
+   * How long a call may take, its repetitions included: then it rejects with the failure of its last try, and what
+   * was sent may take effect. Default: as long as these take, each up to 15 s without an answer. `wait` and
+   * `waitForDrain` take any time, but each of their questions so long at most.
+   */
+  readonly timeoutMs?: number | undefined;
   /**
    * Called before a call is repeated, with what it failed with and how long the master asks to wait, in
    * milliseconds; 0 where it asks for nothing. Calls that wait by themselves have `onAway`.
@@ -75,7 +82,7 @@ export interface SodaClient extends ExecutorCalls, NamespaceCalls, TokenCalls, T
   /**
    * Resolves with the task once it has ended, however it ended: look at `state`. Asks every
    * 100 ms at first, then ever less often, at least every 5 s. Waits on while the master is away,
-   * whatever `retryCount` is: only its signal ends it, or an answer such as 404.
+   * whatever `retryCount` is: only its signal ends it, an answer such as 404, or `timeoutMs` without any.
    */
   wait(taskId: string, options?: WaitOptions): Promise<TaskView>;
   /** Resolves once the wish is stored; a running attempt ends some time later. */
@@ -94,6 +101,7 @@ const OPTIONS: Record<keyof ClientOptions, true> = {
   namespace: true,
   token: true,
   retryCount: true,
+  timeoutMs: true,
   onRetry: true,
 };
 
@@ -164,12 +172,17 @@ export function createClient(options: ClientOptions): SodaClient {
 
 function apiOf(options: ClientOptions): ApiCaller {
   expectKnown(options, Object.keys(OPTIONS));
-  const { url, token, retryCount = RETRY_COUNT, onRetry } = options;
+  const { url, token, retryCount = RETRY_COUNT, timeoutMs, onRetry } = options;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new TypeError(`expected the http or https URL of a master, got "${url}"`);
   }
+  // What a timer cannot hold would be over at once.
+  if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= TIMER_MS_MAX)) {
+    throw new TypeError(`timeoutMs: expected milliseconds above 0, up to ${TIMER_MS_MAX}`);
+  }
   const namespace = namespaceOf(url, options.namespace);
-  return new ApiCaller({ url: withoutApiBase(url), namespace, token, retryCount, onRetry });
+  const limits = { retryCount, timeoutMs: timeoutMs && Math.ceil(timeoutMs) };
+  return new ApiCaller({ url: withoutApiBase(url), namespace, token, ...limits, onRetry });
 }
 
 /** Other APIs have such a key; here the id of a task does that. */

@@ -91,8 +91,8 @@ export class SubmitQueue {
   async #sendBatch(batch: Submit[]): Promise<void> {
     let left = batch;
     try {
-      await this.#api.repeat(async () => {
-        const results = await this.#results(left);
+      await this.#api.repeat(async (signal) => {
+        const results = await this.#results(left, signal);
         const transient: [Submit, SodaError][] = [];
         for (const [index, submit] of left.entries()) {
           const result = results[index];
@@ -111,10 +111,13 @@ export class SubmitQueue {
   }
 
   /** One result for each, in order. @throws {SodaError} if none of them has a result. */
-  async #results(batch: readonly Submit[]): Promise<readonly BatchResult[]> {
+  async #results(
+    batch: readonly Submit[],
+    signal: AbortSignal | undefined,
+  ): Promise<readonly BatchResult[]> {
     const [only, ...others] = batch;
     if (only === undefined) return [];
-    if (others.length === 0) return [await this.#result(only)];
+    if (others.length === 0) return [await this.#result(only, signal)];
     const body = `{"tasks":[${batch.map(({ json }) => json).join(',')}]}`;
     const path = `${this.#api.base}/task/submit-batch`;
     const { results } = (await this.#api.tryOnce({
@@ -122,15 +125,16 @@ export class SubmitQueue {
       path,
       field: 'results',
       body,
+      signal,
     })) as BatchResponse;
     if (results.length === batch.length) return results;
     throw new SodaError('the answer does not fit the batch', { status: 502 });
   }
 
-  async #result({ taskId, json }: Submit): Promise<BatchResult> {
+  async #result({ taskId, json }: Submit, signal: AbortSignal | undefined): Promise<BatchResult> {
     try {
       const path = `${this.#api.base}/task/submit`;
-      await this.#api.tryOnce({ method: 'POST', path, field: 'task_id', body: json });
+      await this.#api.tryOnce({ method: 'POST', path, field: 'task_id', body: json, signal });
       return { task_id: taskId, code: 202 };
     } catch (error) {
       const told = error instanceof SodaError && error.status === 409 ? error.problem : null;

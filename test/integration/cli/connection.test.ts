@@ -83,6 +83,25 @@ describe('soda and its way to the master', function () {
     expect(said).to.deep.equal(['no answer: ECONNABORTED. Asking again.']);
   });
 
+  it('waits no longer than it is told to for a master that stands still', async () => {
+    await run([...submitted, 'a']);
+    let release: () => void = () => undefined;
+    const silence = new Promise<void>((resolve) => (release = resolve));
+    api.intercept = async (_request, usual) => silence.then(usual);
+    for (const command of [['get'], ['watch']]) {
+      const { code, err } = await run(['task', ...command, 'a', '--request-timeout', '0.5']);
+      expect(err).to.match(/^soda: no answer from http:\/\/127\.0\.0\.1:\d+ within 0\.5 s\n$/);
+      expect(code).to.equal(5);
+    }
+    expect((await run(['doctor', '--request-timeout', '0.5'])).out).to.include('none within 0.5 s');
+    release();
+    for (const wrong of ['0', '-1', 'soon', '1e9']) {
+      const { code, err } = await run(['task', 'get', 'a', '--request-timeout', wrong]);
+      expect(err, wrong).to.include('expected seconds, above 0 and up to 86400');
+      expect(code).to.equal(2);
+    }
+  });
+
   it('ends with Ctrl-C while the master is away', async () => {
     api.intercept = () => 'drop';
     const child = start(['task', 'watch', 'a']);
