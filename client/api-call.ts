@@ -144,7 +144,7 @@ export class ApiCaller {
     { onTransient, ...backoff }: Backoff,
   ): Promise<T> {
     const limit = this.#timeoutMs === undefined ? null : AbortSignal.timeout(this.#timeoutMs);
-    const signals = [wanted, limit].filter((signal) => signal != null);
+    const signals = [wanted ?? null, limit].filter((signal) => signal !== null);
     const signal = signals.length === 0 ? undefined : AbortSignal.any(signals);
     let last: SodaError | null = null;
     try {

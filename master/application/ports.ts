@@ -183,9 +183,11 @@ export interface Store {
   /**
    * Drops every segment of that class which ended before `before`; returns how many. What it has begun
    * when another owner begins a term goes on: one segment at most.
+   * @param servedCount so many days, by UTC, on which a master has served must have followed it, up to that many days
+   *   after `before`: a clock that is far ahead is nothing but a gap.
    * @throws {TermLost} another owner has begun a term of `default`.
    */
-  dropSegments(retention: Retention, before: number): Promise<number>;
+  dropSegments(retention: Retention, before: number, servedCount?: number): Promise<number>;
   /**
    * Learns which ids the segments have whose day is over, so that few of them are asked for an id; until
    * then each is. Lets others go on meanwhile. Not before the first term: nobody else may write. Returns

@@ -221,10 +221,10 @@ export const CONTACT_COUNT_MAX = 10;
 export const ATTEMPT_COUNT_MAX = 200;
 
 /**
- * Callbacks that the notifier knows to be delivered, the newest: what could not be written, and is handed
+ * Callbacks of which the notifier knows how their newest try went: what could not be written, and is handed
  * over once more, is not sent once more. Beyond it the oldest are forgotten, and may be sent again.
  */
-export const DELIVERED_COUNT_MAX = 10_000;
+export const TRIED_COUNT_MAX = 10_000;
 
 /**
  * Callbacks under way. To receivers that have answered before, and to all others: tries that have just

@@ -141,6 +141,24 @@ describeStores('task store, history', (open) => {
       expect(await store.takeTerm('m-2', NOW)).to.include({ term: 2, lastSeq: 6 });
     });
 
+    it('is not lost to a clock that is a year ahead, and goes once the days after it have been served', async () => {
+      const served = async (day: number, drops = true): Promise<number> => {
+        const now = NOW + day * DAY_MS;
+        await store.prepareSegments(now);
+        return drops ? store.dropSegments('normal', now - 7 * DAY_MS, 7) : 0;
+      };
+      for (let day = -9; day < 0; day++) await served(day, false);
+      expect(await served(0), 'those past it').to.equal(2);
+      expect(await served(365), 'the one that was next').to.equal(1);
+      expect(await served(365), 'an hour later').to.equal(0);
+      expect(await listed()).to.deep.equal(['t-5', 't-4', 't-3', 't-2', 't-1']);
+      // The machine was off for a year: the clock is right.
+      const dropped: number[] = [];
+      for (let day = 366; day <= 374; day++) dropped.push(await served(day));
+      expect(dropped).to.deep.equal([1, 1, 1, 1, 1, 1, 2, 1, 1]);
+      expect(await listed()).to.deep.equal(['t-5']);
+    });
+
     it('is kept as long as its class, each task as it was when it ended', async () => {
       const at = NOW - 3 * DAY_MS;
       const [short, long] = (['short', 'long'] as const).map((retention, index) =>

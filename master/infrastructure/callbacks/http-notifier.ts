@@ -4,7 +4,7 @@
  * policy's, and whose turn it is the queue's. Never throws.
  */
 import type { Clock, Log, Notifier, StoredTask } from '../../application/ports.ts';
-import { DELIVERED_COUNT_MAX, type Fill, RECEIVER_LIMITS } from '../../domain/bounds.ts';
+import { type Fill, RECEIVER_LIMITS, TRIED_COUNT_MAX } from '../../domain/bounds.ts';
 import type { Event } from '../../domain/events.ts';
 import type { EndedTask, Notification } from '../../domain/model/task.ts';
 import { type AddressPolicy, checkedLookup, plainHost, type Resolve } from './address-policy.ts';
@@ -43,6 +43,8 @@ export interface Sender {
 interface Delivery {
   /** The webhook id. */
   readonly id: string;
+  /** Which try of it this is, whatever becomes of the notification meanwhile. */
+  readonly of: string;
   readonly notification: Notification;
   readonly url: URL;
   task: EndedTask | null;
@@ -65,10 +67,10 @@ export class HttpNotifier {
   /** What is being tried, by webhook id: after a rebuild it is handed over once more. */
   readonly #trying = new Map<string, Delivery>();
   /**
-   * How those went that were delivered, by what `deliveryOf` calls them. While the database refuses to
-   * write it, each is handed over after every rebuild.
+   * How the newest try of each went, by webhook id. While the database refuses to write it, each is handed
+   * over after every rebuild: what was delivered is not sent again, and what failed not before its time.
    */
-  readonly #delivered = new Map<string, Tried>();
+  readonly #tried = new Map<string, { readonly of: string; readonly tried: Tried }>();
   /** Of the callbacks that were put off, since this was logged last. */
   #putOffOrigins: string[] = [];
   #stopped = false;
@@ -99,13 +101,14 @@ export class HttpNotifier {
     };
   }
 
-  #deliver(given: Omit<Delivery, 'id' | 'url'>): void {
+  #deliver(given: Omit<Delivery, 'id' | 'of' | 'url'>): void {
     if (this.#stopped) return;
     const { notification, term, sender } = given;
     const id = webhookId(notification, sender.namespace);
-    const delivered = this.#delivered.get(deliveryOf(id, notification));
-    if (delivered !== undefined) {
-      this.#report(given, delivered);
+    const of = tryOf(notification);
+    const known = this.#tried.get(id);
+    if (known?.of === of) {
+      this.#report(given, known.tried);
       return;
     }
     const trying = this.#trying.get(id);
@@ -119,7 +122,7 @@ export class HttpNotifier {
       return;
     }
     const url = new URL(notification.url);
-    this.#queue.add(url.origin, plainHost(url.hostname), { ...given, id, url });
+    this.#queue.add(url.origin, plainHost(url.hostname), { ...given, id, of, url });
   }
 
   /** What is full here puts callbacks off, or lets them wait for others. */
@@ -153,17 +156,20 @@ export class HttpNotifier {
     }
     if (this.#stopped) return;
     this.#trying.delete(id);
-    if (tried?.outcome === 'delivered') this.#remember(turn.item, tried);
     const isLong = typeof json === 'string' && json.length > LONG_BODY_LENGTH;
-    if (tried !== null) this.#report(turn.item, isLong ? { ...tried, isLong } : tried);
+    if (tried !== null) {
+      this.#remember(turn.item, tried);
+      this.#report(turn.item, isLong ? { ...tried, isLong } : tried);
+    }
     this.#queue.settle(turn, verdict);
   }
 
-  #remember({ id, notification }: Delivery, tried: Tried): void {
-    this.#delivered.set(deliveryOf(id, notification), tried);
-    if (this.#delivered.size <= DELIVERED_COUNT_MAX) return;
-    const [oldest = ''] = this.#delivered.keys();
-    this.#delivered.delete(oldest);
+  #remember({ id, of }: Delivery, tried: Tried): void {
+    this.#tried.delete(id);
+    this.#tried.set(id, { of, tried });
+    if (this.#tried.size <= TRIED_COUNT_MAX) return;
+    const [oldest = ''] = this.#tried.keys();
+    this.#tried.delete(oldest);
   }
 
   /** The body; or how the try ends without one. */
@@ -219,9 +225,9 @@ export class HttpNotifier {
   }
 }
 
-/** Whoever wants it sent again begins the tries anew: that is another delivery. */
-function deliveryOf(id: string, { triesSince }: Notification): string {
-  return `${id} ${triesSince}`;
+/** Of one notification. Whoever wants it sent again begins the tries anew: that is another one. */
+function tryOf({ triesSince, tries }: Notification): string {
+  return `${triesSince} ${tries}`;
 }
 
 /** Whatever was tried least goes first, and of those what ended first: so each gets its turn. */

@@ -1,4 +1,5 @@
 /** UTC days, for which history in memory has its segments. */
+import { hasBeenFollowed } from '../../domain/model/served-days.ts';
 import { type Retention, RETENTIONS } from '../../domain/model/task.ts';
 
 const DAY_MS = 86_400_000;
@@ -18,7 +19,15 @@ export function prepareDays(days: Days, now: number, used: readonly Retention[])
   }
 }
 
-/** Those that were over at the instant. */
-export function endedBefore(days: ReadonlySet<number>, instant: number): Set<number> {
-  return new Set([...days].filter((day) => (day + 1) * DAY_MS <= instant));
+/** Those of the class that were over at the instant, and followed by so many that were served since. */
+export function endedBefore(
+  days: Days,
+  retention: Retention,
+  instant: number,
+  servedCount: number,
+): Set<number> {
+  const known = new Set(RETENTIONS.flatMap((one) => [...days[one]]));
+  const followed = { known, today: dayOf(instant) + servedCount, count: servedCount };
+  const over = [...days[retention]].filter((day) => (day + 1) * DAY_MS <= instant);
+  return new Set(over.filter((day) => hasBeenFollowed(day, followed)));
 }

@@ -81,8 +81,8 @@ export class MemoryStore implements Store {
     return count() - before;
   }
 
-  async dropSegments(retention: Retention, before: number): Promise<number> {
-    const ended = endedBefore(this.#days[retention], before);
+  async dropSegments(retention: Retention, before: number, servedCount = 0): Promise<number> {
+    const ended = endedBefore(this.#days, retention, before, servedCount);
     for (const { tasks } of this.#namespaces) tasks.drop(retention, ended);
     for (const day of ended) this.#days[retention].delete(day);
     return ended.size;

@@ -77,9 +77,13 @@ export class History {
    * Those that could not be dropped before are tried again: nobody reads them any more.
    * @param confirm is asked before each piece, and throws where this master may not go on.
    */
-  async drop(retention: Retention, before: number, confirm: () => Promise<void>): Promise<number> {
+  async drop(
+    retention: Retention,
+    { before, servedCount }: { readonly before: number; readonly servedCount: number },
+    confirm: () => Promise<void>,
+  ): Promise<number> {
     const tables = await this.#database.dialect.listTables(this.#database.knex, SEGMENT_PREFIX);
-    const ended = endedBefore(tables, retention, before);
+    const ended = endedBefore(tables, retention, before, servedCount);
     for (const segment of ended) {
       await confirm();
       // From here on nobody is shown what is half gone.

@@ -4,6 +4,7 @@
  * names them and remembers which exist; it makes none.
  */
 import { DEFAULT_NAMESPACE_ID } from '../../application/ports.ts';
+import { hasBeenFollowed } from '../../domain/model/served-days.ts';
 import type { Retention } from '../../domain/model/task.ts';
 
 const DAY_MS = 86_400_000;
@@ -53,16 +54,22 @@ export function segmentNamed(table: string): Segment | null {
 export const hasEndedBefore = ({ day }: Segment, instant: number): boolean =>
   (day + 1) * DAY_MS <= instant;
 
-/** Those of these tables that are of the class, and whose day was over before the instant, the oldest first. */
+/**
+ * Those of these tables that are of the class, and whose day was over before the instant and followed by so many
+ * that were served since, the oldest first.
+ */
 export function endedBefore(
   tables: readonly string[],
   retention: Retention,
   instant: number,
+  servedCount: number,
 ): Segment[] {
-  return tables
-    .map(segmentNamed)
-    .filter((segment) => segment !== null)
+  const segments = tables.map(segmentNamed).filter((segment) => segment !== null);
+  const known = new Set(segments.map(({ day }) => day));
+  const today = Math.floor(instant / DAY_MS) + servedCount;
+  return segments
     .filter((segment) => segment.retention === retention && hasEndedBefore(segment, instant))
+    .filter(({ day }) => hasBeenFollowed(day, { known, today, count: servedCount }))
     .sort((a, b) => a.day - b.day);
 }
 

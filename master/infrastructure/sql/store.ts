@@ -92,8 +92,9 @@ export class SqlStore implements Store {
     return this.#history.prepare(now);
   }
 
-  dropSegments(retention: Retention, before: number): Promise<number> {
-    return this.#history.drop(retention, before, () => this.#shared.terms.confirmOwner());
+  dropSegments(retention: Retention, before: number, servedCount = 0): Promise<number> {
+    const which = { before, servedCount };
+    return this.#history.drop(retention, which, () => this.#shared.terms.confirmOwner());
   }
 
   learnIds(now: number): Promise<number> {

@@ -62,8 +62,9 @@ describe('HTTP notifier', () => {
   it('signs with every secret during a rotation, and keeps the id over tries', async () => {
     bench.replace({ secrets: [secret, olderSecret] });
     const ids = new Set<unknown>();
-    for (const status of [500, 200]) {
-      bench.deliver(taskOf('rotated'));
+    for (const [tries, status] of [500, 200].entries()) {
+      const ended = taskOf('rotated');
+      bench.own.deliver(notificationOf(ended, { url: bench.base, tries }), ended, 1);
       const { request, body, response } = await bench.calls.take();
       response.writeHead(status).end();
       await bench.tries.take();
@@ -88,6 +89,23 @@ describe('HTTP notifier', () => {
     const again = notificationOf(ended, { url: bench.base, triesSince: bench.clock.now() });
     bench.own.deliver(again, ended, 2);
     expect(await bench.answered(202)).to.include({ outcome: 'delivered', status: 202 });
+  });
+
+  it('sends nothing before its time that has failed and could not be written', async () => {
+    const ended = taskOf('often');
+    const first = notificationOf(ended, { url: bench.base });
+    bench.own.deliver(first, ended, 1);
+    expect(await bench.answered(500)).to.include({ outcome: 'failed', status: 500, term: 1 });
+    // Each rebuild begins with the row as it was, which is due.
+    for (const term of [2, 3]) {
+      bench.own.forgetAll();
+      bench.own.deliver({ ...first }, ended, term);
+      expect(await bench.tries.take()).to.include({ outcome: 'failed', status: 500, term });
+      expect(bench.calls.count).to.equal(0);
+    }
+    // It was written, and its next try is due.
+    bench.own.deliver({ ...first, tries: 1 }, ended, 3);
+    expect(await bench.answered(200)).to.include({ outcome: 'delivered', term: 3 });
   });
 
   it('keeps the callbacks of namespaces apart', async () => {
@@ -145,28 +163,28 @@ describe('HTTP notifier', () => {
   });
 
   it('reports what the receiver said', async () => {
-    bench.deliver(taskOf('t'));
+    bench.deliver(taskOf('t1'));
     expect(await bench.answered(410)).to.include({ outcome: 'gone', status: 410 });
-    bench.deliver(taskOf('t'));
+    bench.deliver(taskOf('t2'));
     expect(await bench.answered(302, { location: `${bench.base}/elsewhere` })).to.include({
       outcome: 'failed',
       status: 302,
     });
     expect(bench.calls.count, 'redirects are not followed').to.equal(0);
-    bench.deliver(taskOf('t'));
+    bench.deliver(taskOf('t3'));
     expect(await bench.answered(500, {}, `line one\nline\u0007 two ${'x'.repeat(500)}`)).to.satisfy(
       ({ error }: Tried) =>
         error?.startsWith('HTTP 500: line one line two xxx') && error.length === 256,
     );
-    bench.deliver(taskOf('t'));
+    bench.deliver(taskOf('t4'));
     expect(await bench.answered(503, { 'retry-after': '120' })).to.include({
       retryAfterMs: 120_000,
     });
-    bench.deliver(taskOf('t'));
+    bench.deliver(taskOf('t5'));
     expect(await bench.answered(429, { 'retry-after': '999999' })).to.include({
       retryAfterMs: 3_600_000,
     });
-    bench.deliver(taskOf('t'));
+    bench.deliver(taskOf('t6'));
     const date = new Date(Date.now() + 60_000).toUTCString();
     const { retryAfterMs } = await bench.answered(503, { 'retry-after': date });
     expect(retryAfterMs).to.be.within(55_000, 60_000);
@@ -174,7 +192,7 @@ describe('HTTP notifier', () => {
 
   it('cuts what the receiver said between characters: databases refuse half a one', async () => {
     for (const fill of ['x'.repeat(244), 'x'.repeat(245)]) {
-      bench.deliver(taskOf('t'));
+      bench.deliver(taskOf(`t${fill.length}`));
       const { error } = await bench.answered(500, {}, `${fill}\u{1f600}\u{1f600}`);
       expect(error).to.match(/^HTTP 500: [^\p{Cs}]*$/u);
     }
@@ -210,13 +228,13 @@ describe('HTTP notifier', () => {
       `http://[::1]:${port}/`,
       `http://rebound.example:${port}/`,
     ]) {
-      bench.own.deliver(notificationOf(taskOf('t'), { url }), taskOf('t'), 1);
+      bench.deliver(taskOf(url), url);
       const { outcome, status, error } = await bench.tries.take();
       expect({ outcome, status }, url).to.deep.equal({ outcome: 'failed', status: null });
       expect(error, url).to.match(/is a loopback address; .*SODA_NOTIFY_ALLOW/);
     }
     expect(bench.calls.count).to.equal(0);
-    bench.own.deliver(notificationOf(taskOf('t'), { url: 'not a url' }), taskOf('t'), 1);
+    bench.deliver(taskOf('t'), 'not a url');
     expect((await bench.tries.take()).error).to.equal('refused: not a URL');
   });
 

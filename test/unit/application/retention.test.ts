@@ -52,7 +52,7 @@ describe('retention', () => {
   it('is seen to a few minutes after the start: a master that is started again and again drops history too', async () => {
     const clock = new ManualClock();
     const store = new TimedStore(clock);
-    await store.prepareSegments(clock.now() - 40 * DAY_MS);
+    for (let day = -9; day < 0; day++) await store.prepareSegments(clock.now() + day * DAY_MS);
     const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
     const duties = new Duties(clock);
     const days = { short: 2, normal: 7, long: 90 };
