@@ -31,8 +31,8 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
   /** `text/plain` and the like: the body is a string to be sent as it is. Default: JSON. */
   readonly contentType?: string;
-  /** For the line of the log that tells of the change, beside who made it. */
-  readonly logged?: Readonly<Record<string, unknown>>;
+  /** For the line of the log that tells of the change, beside who made it; null: nothing was changed. */
+  readonly logged?: Readonly<Record<string, unknown>> | null;
 }
 
 /** One entry of the table that drives the router, the metrics and the document. */
@@ -143,6 +143,7 @@ function tellChange(
   { name, role, address }: Actor,
   { logged }: Reply,
 ): void {
+  if (logged === null) return;
   const what = { event: 'change', action: `${method} ${path}`, ...params, ...logged };
   log.info('a request has changed something', { ...what, by: name, role, address });
 }

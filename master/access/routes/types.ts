@@ -188,7 +188,12 @@ async function changed(
   if (outcome.kind !== 'done') throw new Problem(outcome.kind, outcome.message);
   const { taskType = unregistered(change.name), isNew = false } = outcome;
   const seen = (await master.seenType(change.name)) ?? UNSEEN;
-  return { ...shown({ ...seen, taskType }, role), kind: isNew ? 'created' : 'done' };
+  const isTrial = change.type === 'typeSet' && change.isTrial === true;
+  const reply = {
+    ...shown({ ...seen, taskType }, role),
+    kind: isNew ? 'created' : 'done',
+  } as const;
+  return isTrial ? { ...reply, logged: null } : reply;
 }
 
 function shown(seen: SeenType, role: Role): Reply {

@@ -31,8 +31,9 @@ export interface TokensOptions {
 interface Holder {
   readonly record: TokenRecord;
   usedAt: number | null;
-  /** The use that is, or is about to be, in the store. */
-  notedAt: number | null;
+  /** The use that is, or is about to be, in the store, and since when. */
+  notedUse: number | null;
+  notedAt: number;
 }
 
 export class Tokens implements Part {
@@ -169,7 +170,8 @@ export class Tokens implements Part {
 
   #keep(record: TokenRecord, before?: Holder): void {
     const usedAt = before?.record.digest === record.digest ? before.usedAt : record.lastUsedAt;
-    const holder = { record, usedAt, notedAt: record.lastUsedAt };
+    const notedAt = before?.notedAt ?? 0;
+    const holder = { record, usedAt, notedUse: record.lastUsedAt, notedAt };
     this.#byName.set(record.name, holder);
     this.#byDigest.set(record.digest, holder);
     this.#scopesLength += scopeLength(record);
@@ -180,13 +182,16 @@ export class Tokens implements Part {
     this.#isNoting = true;
     try {
       const now = this.#options.clock.now();
-      const isDue = ({ usedAt, notedAt }: Holder): boolean =>
-        usedAt !== null && usedAt !== notedAt && now - (notedAt ?? 0) >= NOTE_MS;
+      const isDue = ({ usedAt, notedUse, notedAt }: Holder): boolean =>
+        usedAt !== notedUse && now - notedAt >= NOTE_MS;
       const due = [...this.#byName.values()].filter(isDue).slice(0, TOKEN_USES_COUNT_MAX);
       if (due.length === 0) return;
       const uses = due.map(({ record: { name }, usedAt }) => ({ name, lastUsedAt: usedAt }));
       // Also where it fails: nobody depends on it, and the next use is noted again.
-      for (const holder of due) holder.notedAt = holder.usedAt;
+      for (const holder of due) {
+        holder.notedUse = holder.usedAt;
+        holder.notedAt = now;
+      }
       await this.#options.store.tokens.noteUses(uses);
     } catch (error) {
       this.#options.log.debug('uses of tokens were not noted', { error: String(error) });
