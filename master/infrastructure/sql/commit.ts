@@ -112,11 +112,11 @@ function put(parts: Map<string, Part>, ns: number, write: RowWrite): void {
   if (write.op !== 'remove') part.inserts.push({ ns, row: write.row });
 }
 
-/** Columns that no row has a value for are left out: they are half of a new task. */
+/** Columns that no row says anything of are left out: they are half of a new task. */
 function insert(dialect: Dialect, { name, table, inserts }: Part): Statement[] {
   if (inserts.length === 0) return [];
-  const named = table.columns.filter(({ of }) =>
-    inserts.some(({ row, ns }) => of(row, ns) !== null),
+  const named = table.columns.filter(({ of, unsaid }) =>
+    inserts.some(({ row, ns }) => of(row, ns) !== unsaid),
   );
   const rows = inserts.map(({ row, ns }) => named.map(({ of }) => of(row, ns)));
   return dialect.insert(name, named, rows);

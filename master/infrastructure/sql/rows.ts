@@ -9,14 +9,17 @@ export interface Column<Source> {
   readonly kind: 'integer' | 'real' | 'text';
   /** `ns`: the number of the namespace that the row is of. */
   readonly of: (source: Source, ns: number) => Value;
+  /** What a new row has there where nothing is said of it: the default of the schema. */
+  readonly unsaid: Value;
 }
 
-type Column3<Source> = readonly [
-  Column<Source>['name'],
-  Column<Source>['kind'],
-  Column<Source>['of'],
+type ColumnEntry<Source> = readonly [
+  name: Column<Source>['name'],
+  kind: Column<Source>['kind'],
+  of: Column<Source>['of'],
+  unsaid?: Value,
 ];
 
-export function columns<Source>(...list: Column3<Source>[]): readonly Column<Source>[] {
-  return list.map(([name, kind, of]) => ({ name, kind, of }));
+export function columns<Source>(...list: ColumnEntry<Source>[]): readonly Column<Source>[] {
+  return list.map(([name, kind, of, unsaid = null]) => ({ name, kind, of, unsaid }));
 }

@@ -8,7 +8,7 @@ const isAlerting = (task: Task): boolean => task.startTimeoutAction === 'alert';
 
 /** Set once, when the task is accepted. */
 const fixedColumns = columns<Task>(
-  ['ns', 'integer', (_, ns) => ns],
+  ['ns', 'integer', (_, ns) => ns, 0],
   ['seq', 'integer', (task) => task.seq],
   ['id', 'text', (task) => task.id],
   ['type', 'text', (task) => task.type],
@@ -49,9 +49,9 @@ const changingColumns = columns<Task>(
   ['crash_count', 'integer', (task) => task.crashCount],
   ['executor_id', 'text', (task) => task.executorId],
   ['incarnation', 'text', (task) => task.incarnation],
-  ['contact_count', 'integer', (task) => task.contactCount],
-  ['hidden_ms', 'integer', (task) => task.hiddenMs],
-  ['stall_hidden_ms', 'integer', (task) => task.stallHiddenMs],
+  ['contact_count', 'integer', (task) => task.contactCount, 0],
+  ['hidden_ms', 'integer', (task) => task.hiddenMs, 0],
+  ['stall_hidden_ms', 'integer', (task) => task.stallHiddenMs, 0],
   ['offered_at', 'integer', (task) => task.offeredAt],
   ['started_at', 'integer', (task) => task.startedAt],
   ['cancel_requested_at', 'integer', (task) => task.cancelRequestedAt],
