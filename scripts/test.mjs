@@ -33,6 +33,7 @@ const FIRST = [
   'integration/sdk/',
   'integration/',
   'contract/',
+  'unit/queue/',
 ];
 
 process.chdir(root);
@@ -57,7 +58,7 @@ function mochaArgs() {
     'node_modules/mocha/bin/mocha.js',
     '--parallel',
     // More than there are cores, for many tests wait for others.
-    `--jobs=${availableParallelism() + 2}`,
+    `--jobs=${availableParallelism() + 4}`,
     '--reporter=./scripts/count-reporter.mjs',
     ...(process.env.CI ? ['--forbid-only'] : []),
     ...args,
