@@ -127,12 +127,15 @@ describe('an ffmpeg child process', () => {
     const args = ['-nostdin', '-loglevel', 'quiet', '-progress', 'pipe:1', '-re', '-f', 'lavfi'];
     args.push('-i', 'testsrc2=d=3600', '-f', 'mpegts', `tcp://127.0.0.1:${port}`);
     const script = `import { runChild } from ${JSON.stringify(fileURLToPath(url))};
-      await runChild(${JSON.stringify(found.ffmpeg)}, ${JSON.stringify(args)},
-        { stallMs: 1e6, killGraceMs: 1e6, signal: new AbortController().signal });`;
+      const ended = runChild(${JSON.stringify(found.ffmpeg)}, ${JSON.stringify(args)},
+        { stallMs: 1e6, killGraceMs: 1e6, signal: new AbortController().signal });
+      console.log('begun');
+      await ended;`;
     const executor = spawn(process.execPath, ['--input-type=module', '-e', script], {
-      stdio: ['ignore', 'ignore', 'inherit'],
+      stdio: ['ignore', 'pipe', 'inherit'],
     });
-    const { gone } = await nextConnection();
+    // ffmpeg may be connected before the guard was told of it, but not before that is said.
+    const [{ gone }] = await Promise.all([nextConnection(), once(executor.stdout, 'data')]);
     executor.kill('SIGKILL');
     await once(executor, 'exit');
     await gone;

@@ -66,7 +66,7 @@ describe('executor process', function () {
   }
 
   it('notices on waking that its lease is over, and says nothing of its attempt', async () => {
-    const { master, child } = await running({ mode: 'late' }, { leaseMs: 1_500 });
+    const { master, child } = await running({ mode: 'late' }, { leaseMs: 6_000 });
     child.signal('SIGSTOP');
     // The master gives up on the socket after a lease.
     await master.nth('executorDisconnected');

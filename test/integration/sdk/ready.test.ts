@@ -10,7 +10,8 @@ describe('executor SDK: ready', () => {
   });
 
   async function startMaster() {
-    const master = await ScriptedMaster.start();
+    // Longer than a busy machine stands still: what is sent to a session that is over goes nowhere.
+    const master = await ScriptedMaster.start({ leaseMs: 60_000 });
     closing.push(() => master.close());
     return master;
   }
