@@ -157,7 +157,9 @@ function limitOn(
   const limit = ofType ?? (mine === undefined ? null : reachedByGroup(mine));
   if (limit === null) return null;
   const of = ofType === null ? `group ${group}` : `type ${type}`;
-  return { message: `${limit.used} of at most ${limit.max} of ${of} run (${limit.name}).`, limit };
+  const { name, max: atMost, used: count } = limit;
+  const what = name.endsWith('.rate') ? 'have been offered in this window' : 'run';
+  return { message: `${count} of at most ${atMost} of ${of} ${what} (${name}).`, limit };
 }
 
 /** None of them has enough of it. */

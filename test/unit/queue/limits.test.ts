@@ -181,6 +181,7 @@ describe('rate of a type', () => {
     expect(written(out)).to.include('put rate');
     expect(why('c')).to.deep.include({
       reason: 'limited',
+      message: '2 of at most 2 of type echo have been offered in this window (limits.rate).',
       limit: { name: 'limits.rate', max: 2, used: 2 },
     });
     expect(offers(scheduler.pass(10 * SECOND - 1))).to.deep.equal([]);
