@@ -86,6 +86,12 @@ export const RETURN_COUNT_MAX = 3;
 /** Idle executors of a pool, those that have been so for longest, of which a route chooses one. */
 export const ROUTE_LOOK_COUNT = 256;
 
+/**
+ * Executors that a value of a sticky route passes over because they may not have its tasks now; where fewer than
+ * one in hundreds may, some values are kept for nobody.
+ */
+export const ROUTE_MISS_COUNT = 1024;
+
 /** Tasks of a lane that are kept for other executors while one idles: of more, it takes the first. */
 export const ROUTE_KEEP_COUNT = 512;
 

@@ -83,7 +83,8 @@ export class Junctions {
     let junction = this.#all.get(key);
     if (junction === undefined) {
       const open = new Agenda<Stand>(({ kind }) => headOfKind(kind), rankOf);
-      junction = { key, type, kindCount: 0, open, hungry: new Set(), pools: new Set(), idle: [] };
+      const pools = new Set<Pool>();
+      junction = { key, type, kindCount: 0, open, hungry: new Set(), pools, ring: null, idle: [] };
       this.#all.set(key, junction);
       const ofType = this.#byType.get(type) ?? new Set();
       this.#byType.set(type, ofType.add(junction));

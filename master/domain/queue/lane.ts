@@ -10,6 +10,7 @@ import { type Executor, pinnedTo } from '../model/executor.ts';
 import { diskClassOf, type Task } from '../model/task.ts';
 import { Agenda, OUT, positionOf, rankOf, type Standing } from './agenda.ts';
 import { IdleExecutors } from './idle.ts';
+import type { Ring } from './ring.ts';
 import { Window } from './window.ts';
 
 export interface Kind {
@@ -56,12 +57,6 @@ export interface Lane extends Standing {
   quota: GroupQuota | null;
 }
 
-/** Executors and the hashes of their ids, one beside the other: to go through many of them fast. */
-export interface Roll {
-  readonly executors: readonly Executor[];
-  readonly hashes: Uint32Array;
-}
-
 /** Executors with the same types, labels and reservations: any of them will do. */
 export interface Pool {
   readonly key: string;
@@ -72,8 +67,6 @@ export interface Pool {
   /** None of the idle ones has more free disk; it may be less by now. */
   idleDiskMax: number;
   readonly members: Set<Executor>;
-  /** The same as lists; null: they have changed since. */
-  roll: Roll | null;
   /** Where it meets the kinds that its executors may serve. */
   readonly junctions: Junction[];
 }
@@ -95,6 +88,8 @@ export interface Junction {
   /** Kinds with hungry lanes. */
   readonly hungry: Set<Kind>;
   readonly pools: Set<Pool>;
+  /** Of the members of these; null until a sticky route asks for one. */
+  ring: Ring | null;
   /** Those with an idle executor, in their order of service. */
   readonly idle: Pool[];
 }
@@ -168,7 +163,6 @@ export function createPool(
     idle: new IdleExecutors(),
     idleDiskMax: 0,
     members: new Set(),
-    roll: null,
     junctions: [],
   };
 }

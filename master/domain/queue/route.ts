@@ -7,8 +7,9 @@ import { ROUTE_LOOK_COUNT } from '../bounds.ts';
 import { type Executor, hasDisk, isServing, mayRun } from '../model/executor.ts';
 import type { Route } from '../model/task-type.ts';
 import type { Task } from '../model/task.ts';
-import type { Kind, Pool, Roll } from './lane.ts';
-import { hashOf, mixed } from './rendezvous.ts';
+import type { Junction, Kind, Pool } from './lane.ts';
+import { hashOf } from './rendezvous.ts';
+import { type Nearest, Ring } from './ring.ts';
 import { random01, type State } from '../state/state.ts';
 
 /** What holds for tasks of the type now; null: the longest idle one is taken. */
@@ -108,50 +109,43 @@ export function passOver(state: State, task: Task, { until: at }: Kept, now: num
 }
 
 /**
- * By rendezvous hashing of the value over all that may have the task and take work: so a value goes to the
- * same one whoever else comes and goes. Null: it has no such value, or there is nobody.
+ * By hashing of the value over all that may have the task and take work: so a value goes to the same one whoever
+ * else comes and goes. Null: it has no such value, or there is nobody, or it names who is to have it.
  */
 function chosenFor(state: State, task: Task, { pointer }: Route): Executor | null {
   const kind = state.lanes.get(task.lane)?.kind;
-  if (kind === undefined) return null;
+  if (kind === undefined || kind.pin !== null) return null;
   const { fleetVersion } = state;
   let choice = state.choices.get(task);
   if (choice?.fleetVersion !== fleetVersion || choice.pointer !== pointer) {
     const hash = choice?.pointer === pointer ? choice.hash : hashIn(task.params, pointer);
-    const executor = hash === null ? null : bestOf(kind, hash, () => true);
+    const executor = hash === null ? null : nearestOf(kind, hash, () => true);
     choice = { fleetVersion, pointer, hash, executor };
     state.choices.set(task, choice);
   }
   const { hash, executor } = choice;
   const mayHave = (one: Executor) => isServing(one) && hasDisk(one, kind);
   if (hash === null || executor === null || mayHave(executor)) return executor;
-  return bestOf(kind, hash, mayHave);
+  // While it may not, another one stands in for it.
+  return nearestOf(kind, hash, mayHave);
 }
 
-function bestOf(kind: Kind, hash: number, mayBe: (executor: Executor) => boolean): Executor | null {
-  let best: Executor | null = null;
-  let bestScore = -1;
+function nearestOf(
+  kind: Kind,
+  hash: number,
+  mayBe: (executor: Executor) => boolean,
+): Executor | null {
+  const fits = (executor: Executor) => mayRun(executor, kind) && mayBe(executor);
+  let nearest: Nearest | null = null;
   for (const { junction } of kind.stands) {
-    for (const pool of junction.pools) {
-      if (!mayRun(pool, kind)) continue;
-      const { executors, hashes } = (pool.roll ??= rollOf(pool));
-      for (let index = 0; index < hashes.length; index++) {
-        const score = mixed(hash, hashes[index] as number);
-        if (score < bestScore) continue;
-        const executor = executors[index] as Executor;
-        const isBehind = score === bestScore && best !== null && executor.id > best.id;
-        if (isBehind || !mayBe(executor)) continue;
-        best = executor;
-        bestScore = score;
-      }
-    }
+    junction.ring ??= new Ring([...membersOf(junction)]);
+    nearest = junction.ring.nearest(hash, fits, nearest);
   }
-  return best;
+  return nearest?.executor ?? null;
 }
 
-function rollOf({ members }: Pool): Roll {
-  const executors = [...members];
-  return { executors, hashes: Uint32Array.from(executors, ({ idHash }) => idHash) };
+function* membersOf({ pools }: Junction): Generator<Executor> {
+  for (const { members } of pools) yield* members;
 }
 
 /** Of the value there; null: there is none. */

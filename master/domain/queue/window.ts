@@ -52,6 +52,13 @@ export class Window<T extends object> {
     for (let i = this.#head; i < this.#items.length; i++) yield this.#items[i] as T;
   }
 
+  /** The same, without what comes before that item, which need not be there any more, and itself. */
+  *after(item: T): Generator<T> {
+    const { time, seq } = this.#positionOf(item);
+    const begin = this.#lowerBound({ time, seq: seq + 1 });
+    for (let i = begin; i < this.#items.length; i++) yield this.#items[i] as T;
+  }
+
   /** Whether a row at this position would be held here. */
   covers(position: Position): boolean {
     return this.until === null || isBefore(position, this.until);

@@ -38,7 +38,19 @@ interface Round {
   readonly out: Output;
   /** Overdue tasks that it may still end. Where there are more, the ticks that follow end the rest. */
   endableCount: number;
+  /** How far lanes were looked through for whoever is idle. In one go fewer and fewer are: what nobody may have stays so. */
+  readonly looks: Map<Lane, Look>;
 }
+
+/** Past the tasks at the head of a lane that are kept for others, or that all have refused. */
+interface Look {
+  last: Task | null;
+  /** In order; some of them may have been offered since. */
+  kept: Task[];
+  refusedCount: number;
+}
+
+const begunLook = (): Look => ({ last: null, kept: [], refusedCount: 0 });
 
 /** An idle executor and its pool. */
 interface Server {
@@ -51,7 +63,7 @@ export function assignRoused(state: State, now: number, out: Output): void {
   const { freed, roused, opened, repinned } = state;
   if (freed.size + roused.size + opened.size + repinned.size === 0 && !state.isHeldBack) return;
   if (state.accepting) {
-    const round: Round = { state, now, out, endableCount: FIRE_COUNT_MAX };
+    const round: Round = { state, now, out, endableCount: FIRE_COUNT_MAX, looks: new Map() };
     settlePins(state);
     const kinds = new Set<Kind>();
     for (const { kind } of roused) kinds.add(kind);
@@ -182,12 +194,14 @@ function firstAt(round: Round, junction: Junction): Task | undefined {
 /** The first of a kind, whoever of the idle ones is to have it. */
 function firstForAny(round: Round, kind: Kind): Task | undefined {
   if (serversOf(round, kind).next().done) return undefined;
-  return kind.open.choose((lane) =>
-    firstWhere(round, lane, (task) => {
+  return kind.open.choose((lane) => {
+    const look = round.looks.get(lane) ?? begunLook();
+    round.looks.set(lane, look);
+    return firstWhere(round, lane, look, (task) => {
       if (servedBy(round, task) !== null) return 'fits';
       return anyFor(round, task) === null ? 'refused' : 'kept';
-    }),
-  );
+    });
+  });
 }
 
 /** Who is to have it of all that may: as where nothing is limited. */
@@ -282,7 +296,7 @@ function offerBest(round: Round, task: Task, { pool, executor }: Server): void {
 
 function firstOfLane(round: Round, lane: Lane, executor: Executor): Task | undefined {
   const { state, now } = round;
-  return firstWhere(round, lane, (task) => {
+  return firstWhere(round, lane, begunLook(), (task) => {
     if (isCooling(executor, task, now)) return 'refused';
     const kept = keptFor(state, task, now);
     if (kept === null || kept.executor === executor || kept.until <= now) return 'fits';
@@ -295,24 +309,31 @@ function firstOfLane(round: Round, lane: Lane, executor: Executor): Task | undef
 type Fit = 'fits' | 'kept' | 'refused';
 
 /** The first that fits; the first that is kept, where more are than an executor may idle beside. */
-function firstWhere(round: Round, lane: Lane, fitOf: (task: Task) => Fit): Task | undefined {
+function firstWhere(
+  round: Round,
+  lane: Lane,
+  look: Look,
+  fitOf: (task: Task) => Fit,
+): Task | undefined {
   const { state, now } = round;
   endOverdue(round, lane);
   if (headOfLane(lane) === undefined) return undefined;
-  let firstKept: Task | undefined;
-  let keptCount = 0;
-  let refusedCount = 0;
-  for (const task of lane.ready) {
+  if (look.kept.length === ROUTE_KEEP_COUNT) look.kept = look.kept.filter(isWaiting);
+  for (const task of look.last === null ? lane.ready : lane.ready.after(look.last)) {
+    if (look.refusedCount === SCAN_MAX) return undefined;
+    if (look.kept.length === ROUTE_KEEP_COUNT) return look.kept[0];
     const fit = isOverdue(state, task, now) ? 'refused' : fitOf(task);
     if (fit === 'fits') return task;
-    if (fit === 'refused' && ++refusedCount === SCAN_MAX) return undefined;
-    if (fit === 'refused') continue;
-    firstKept ??= task;
-    if (++keptCount === ROUTE_KEEP_COUNT) return firstKept;
+    look.last = task;
+    if (fit === 'kept') look.kept.push(task);
+    else look.refusedCount++;
   }
   // What follows is not read while so much is in memory.
-  return lane.ready.complete || lane.loading ? undefined : firstKept;
+  const isAll = lane.ready.complete || lane.loading;
+  return isAll && look.kept.length < ROUTE_KEEP_COUNT ? undefined : look.kept.find(isWaiting);
 }
+
+const isWaiting = ({ state }: Task): boolean => state === 'waiting';
 
 /**
  * Ends the tasks at the head of the lane that are overdue: nothing is offered past its deadline or its

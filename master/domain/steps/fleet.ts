@@ -135,7 +135,7 @@ export function joinPool(state: State, executor: Executor): void {
     state.junctions.addPool(pool);
   }
   pool.members.add(executor);
-  pool.roll = null;
+  for (const { ring } of pool.junctions) ring?.add(executor);
   state.fleetVersion++;
 }
 
@@ -162,7 +162,7 @@ export function leavePool(state: State, executor: Executor): void {
   executor.poolKey = '';
   if (pool === undefined) return;
   pool.members.delete(executor);
-  pool.roll = null;
+  for (const { ring } of pool.junctions) ring?.remove(executor);
   state.fleetVersion++;
   if (pool.members.size > 0) return;
   state.junctions.removePool(pool);

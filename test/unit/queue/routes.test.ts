@@ -3,10 +3,13 @@ import { typeDefinition } from '@soda-scheduler/protocol/schemas';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { ROUTE_KEEP_COUNT } from '../../../master/domain/bounds.ts';
+import { createOutput } from '../../../master/domain/effects.ts';
 import type { NewTask } from '../../../master/domain/events.ts';
+import { step } from '../../../master/domain/scheduler.ts';
 import { NO_SETTINGS } from '../../../master/domain/state/state.ts';
 import { explain } from '../../../master/domain/views/explain.ts';
 import { offers, Scheduler, SECOND } from '../../helpers/domain.ts';
+import { newTask } from '../../helpers/task.ts';
 
 let scheduler: Scheduler;
 beforeEach(() => {
@@ -312,5 +315,23 @@ describe('a sticky route', () => {
       counts.set(home, (counts.get(home) ?? 0) + 1);
     }
     for (const id of ids) expect(counts.get(id), id).to.be.within(60, 140);
+  });
+});
+
+describe('a batch of sticky tasks', () => {
+  it('is offered without looking through what is kept for each of them anew', () => {
+    for (let n = 0; n < 400; n++) scheduler.connect(`x${n}`);
+    setRoute({ rule: 'sticky', pointer: '/k' });
+    const taskOf = (k: number) => ({ id: `k${k}`, params: JSON.stringify({ k: k % 40 }) });
+    const { passedOver } = scheduler.state;
+    const get = passedOver.get.bind(passedOver);
+    let askCount = 0;
+    passedOver.get = (task) => (askCount++, get(task));
+    const out = createOutput();
+    const tasks = Array.from({ length: 400 }, (_, k) => newTask(taskOf(k)));
+    step(scheduler.state, { type: 'tasksSubmitted', request: 1, tasks }, scheduler.now, out);
+    // One for each value; all others are kept for those, and nobody else.
+    expect(offers(out).length).to.be.within(20, 40);
+    expect(askCount).to.be.below(4_000);
   });
 });
