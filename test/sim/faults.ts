@@ -43,6 +43,12 @@ export interface Settings {
   readonly relabels: boolean;
   /** Whether executors become unready and ready again. */
   readonly flipsReadiness: boolean;
+  /** Whether executors have disks that fill and become free, and tasks need some of that. */
+  readonly hasDisks: boolean;
+  /** Whether some tasks name the executor that is to have them. */
+  readonly pinsTasks: boolean;
+  /** Whether somebody sets routes of types. */
+  readonly routesTypes: boolean;
   /** Whether some tasks have a start timeout. */
   readonly limitsStarts: boolean;
   /** Whether an operator pauses, resumes and sets limits. */
@@ -104,6 +110,9 @@ export function settingsFor(seed: number, faults?: FaultClasses): Settings {
     commandChance: random.pick([0, 0.2, 0.6]),
     relabels: seed % 3 === 1,
     flipsReadiness: seed % 4 === 2,
+    hasDisks: seed % 5 === 3,
+    pinsTasks: seed % 5 === 1,
+    routesTypes: seed % 2 === 1,
     limitsStarts: seed % 3 === 0,
     limitsTypes: seed % 3 === 2 || seed % 12 === 9,
     sharesTypes: seed % 4 === 0 || seed % 4 === 3,

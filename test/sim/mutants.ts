@@ -7,6 +7,7 @@ import { TermLost } from '../../master/application/ports.ts';
 import { NO_FAULTS, settingsFor } from './faults.ts';
 import { executorMutants } from './mutants/executor.ts';
 import { queueMutants } from './mutants/queue.ts';
+import { routeMutants } from './mutants/routes.ts';
 import { clockMutants } from './mutants/clock.ts';
 import { sessionMutants } from './mutants/session.ts';
 import { shareMutants } from './mutants/shares.ts';
@@ -368,6 +369,7 @@ function mutantList(): Mutant[] {
     },
     ...executorMutants(),
     ...queueMutants(),
+    ...routeMutants(),
     ...clockMutants(),
     ...sessionMutants(),
     ...settingsMutants(),

@@ -67,13 +67,14 @@ class Run {
     this.#ledger = ledger;
     this.#network = network;
     const dial = (from: Process) => this.#dial(from);
-    const { longRunChance, flipsReadiness } = settings;
+    const { longRunChance, flipsReadiness, hasDisks } = settings;
     this.#fleet = new Fleet(world, {
       ledger,
       faults,
       network,
       longRunChance,
       flipsReadiness,
+      hasDisks,
       dial,
       sabotage: sabotage?.executor,
     });
@@ -89,7 +90,8 @@ class Run {
     this.#fleet.start(this.#settings.executorCount);
     this.#clients.start();
     if (this.#settings.hasOperator) this.#operator.start();
-    if (this.#settings.limitsTypes || this.#settings.sharesTypes) this.#typeOperator.start();
+    const { limitsTypes, sharesTypes, routesTypes } = this.#settings;
+    if (limitsTypes || sharesTypes || routesTypes) this.#typeOperator.start();
     this.#setWallLater();
     this.#disturbLater();
     await this.#world.run(this.#settings.stormMs, () => false);

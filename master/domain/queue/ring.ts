@@ -6,7 +6,7 @@
  */
 import { ROUTE_MISS_COUNT } from '../bounds.ts';
 import type { Executor } from '../model/executor.ts';
-import { mixed } from './rendezvous.ts';
+import { mixed } from './hash.ts';
 
 /** So many that the shares differ by a tenth or so. */
 const PROBE_COUNT = 21;

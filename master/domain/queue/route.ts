@@ -8,7 +8,7 @@ import { type Executor, hasDisk, isServing, mayRun } from '../model/executor.ts'
 import type { Route } from '../model/task-type.ts';
 import type { Task } from '../model/task.ts';
 import type { Junction, Kind, Pool } from './lane.ts';
-import { hashOf } from './rendezvous.ts';
+import { hashOf } from './hash.ts';
 import { type Nearest, Ring } from './ring.ts';
 import { random01, type State } from '../state/state.ts';
 

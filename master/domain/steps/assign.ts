@@ -361,6 +361,7 @@ function offer(round: Round, like: Task, executor: Executor): void {
   const task = inTurn(round, like, executor);
   state.shares.get(task.type)?.take(laneOf(state, task));
   dequeue(state, task);
+  state.passedOver.delete(task);
   task.state = 'offered';
   task.attempt++;
   task.executorId = executor.id;

@@ -11,7 +11,7 @@ import {
 } from '../model/executor.ts';
 import type { Output } from '../effects.ts';
 import { createPool } from '../queue/lane.ts';
-import { hashOf } from '../queue/rendezvous.ts';
+import { hashOf } from '../queue/hash.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
 import { leaveIdle, occupationBy, occupy } from './occupation.ts';

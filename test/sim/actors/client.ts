@@ -1,7 +1,7 @@
 /** Clients: they submit, ask again when an answer is lost, and change their minds. Some of that is about executors. */
 import type { CommandOutcome, SubmitOutcome } from '../../../master/domain/effects.ts';
 import type { Submission } from '../../../master/application/master-handle.ts';
-import type { Override } from '../../../master/domain/model/executor.ts';
+import { type Override, pinOf } from '../../../master/domain/model/executor.ts';
 import type { Master } from '../../../master/application/master.ts';
 import type { Faults, Settings } from '../faults.ts';
 import type { Ledger } from '../ledger.ts';
@@ -102,9 +102,24 @@ export class Clients {
       const id = isTaken ? (random.pick(this.#ids) as string) : `t${++this.#lastId}`;
       const isLimited = this.#settings.limitsStarts && this.#lastId % 7 < 2;
       const limit = startLimitOf(isLimited ? this.#lastId : null);
-      return { ...draw(random, now, id, isTaken || random.chance(0.8)), ...limit };
+      const drawn = draw(random, now, id, isTaken || random.chance(0.8));
+      return { ...drawn, ...limit, ...this.#wishOf(this.#lastId) };
     });
     this.#submit(tasks, 0);
+  }
+
+  /** By its number, as that: for whom it is. What may find nobody has an end. */
+  #wishOf(number: number): Partial<Submission> {
+    const { routesTypes, pinsTasks, hasDisks } = this.#settings;
+    const deadlineAt = this.#world.wall + 25_000 + ((number * 7_919) % 60_000);
+    const isPinned = pinsTasks && number % 4 === 1;
+    const isLarge = hasDisks && number % 3 === 1;
+    return {
+      ...(routesTypes && { params: `{"k":${number % 3}}` }),
+      ...(isPinned && { requires: [pinOf(`x${1 + (number % 3)}`)] }),
+      ...(isLarge && { diskBytes: 2 ** (30 + (number % 3)) }),
+      ...((isPinned || isLarge) && { deadlineAt }),
+    };
   }
 
   #submit(tasks: readonly Submission[], tries: number): void {

@@ -34,6 +34,8 @@ export interface ExecutorOptions {
   readonly longRunChance: number;
   /** It is ready, and not, and ready again, while the storm lasts. */
   readonly flipsReadiness: boolean;
+  /** Its disk fills and becomes free. */
+  readonly hasDisks: boolean;
   /** A socket to the master that is to be dialled now; null: nobody answers. */
   readonly dial: (from: Process) => Socket | null;
   /** The process is gone, by its own doing. */

@@ -3,6 +3,7 @@
  * beside it what plays the thread of the handlers. What these do stands in `handler.ts`, what the
  * session's connection does in `uplink.ts`.
  */
+import type { Readiness } from '@soda-scheduler/protocol';
 import { SessionClient } from '../../../executor-sdk/session/session-client.ts';
 import { type FromSession, keyOf, type ToSession } from '../../../executor-sdk/thread-messages.ts';
 import type { ExecutorKind, ExecutorOptions } from './executor-kind.ts';
@@ -13,6 +14,8 @@ import { Uplink } from './uplink.ts';
 /** As `Executor` has them: how long a task may go on that is in the way of leaving. */
 const DRAIN_TIMEOUT_MS = 10_000;
 const EXIT_TIMEOUT_MS = 30_000;
+/** What may be free, beside what tasks need. */
+const FREE_BYTES = [0, 1.5, 3, 5].map((of) => of * 2 ** 30);
 /** Between the threads, now and then. */
 const THREAD_DELAY_MS_MAX = 50;
 
@@ -29,6 +32,7 @@ export class SimExecutor {
   readonly #offered = new Set<string>();
   #handler: Handler | null = null;
   #isLeaving = false;
+  #ready: Readiness = { ok: true };
 
   constructor(options: ExecutorOptions) {
     const { kind, process } = options;
@@ -48,7 +52,7 @@ export class SimExecutor {
         incarnation,
         isLastingId: true,
         leaseMs: undefined,
-        ready: options.flipsReadiness ? { ok: true } : undefined,
+        ready: options.flipsReadiness || options.hasDisks ? this.#ready : undefined,
         types,
         labels,
         reserve,
@@ -75,6 +79,7 @@ export class SimExecutor {
     void this.#client.run();
     if (this.kind.isRestless) this.#breakLater();
     if (this.#options.flipsReadiness) this.#flipLater(false);
+    if (this.#options.hasDisks) this.#fillLater();
   }
 
   #breakLater(): void {
@@ -87,11 +92,26 @@ export class SimExecutor {
   #flipLater(ok: boolean): void {
     const { faults } = this.#options;
     this.process.after(this.process.world.random.between(200, 20_000), () => {
-      const ready = ok || !faults.isStorm ? { ok: true } : { ok: false, reason: 'no space left' };
-      this.process.world.log(`${this.process.name} is ${ready.ok ? 'ready' : 'not ready'}`);
-      this.#toSession({ type: 'ready', ready });
+      const { reason: _, ...ready } = this.#ready;
+      const isOk = ok || !faults.isStorm;
+      this.#say(isOk ? { ...ready, ok: true } : { ...ready, ok: false, reason: 'no space left' });
       if (faults.isStorm || !ok) this.#flipLater(!ok);
     });
+  }
+
+  #fillLater(): void {
+    const { world } = this.process;
+    this.process.after(world.random.between(200, 10_000), () => {
+      this.#say({ ...this.#ready, disk_bytes: world.random.pick(FREE_BYTES) ?? 0 });
+      if (this.#options.faults.isStorm) this.#fillLater();
+    });
+  }
+
+  #say(ready: Readiness): void {
+    this.#ready = ready;
+    const of = ready.disk_bytes === undefined ? '' : `, with ${ready.disk_bytes} bytes`;
+    this.process.world.log(`${this.process.name} is ${ready.ok ? 'ready' : 'not ready'}${of}`);
+    this.#toSession({ type: 'ready', ready });
   }
 
   /** Takes nothing new, ends what it runs, and leaves for good. */

@@ -11,6 +11,13 @@ import type { MasterProcess } from './master-process.ts';
 
 const INSIST_MS = 10_000;
 const TYPES = ['a', 'b'];
+const sticky = (wait: number) => ({ rule: 'sticky', pointer: '/k', wait });
+const ROUTES: readonly [object, ...object[]] = [
+  ...['longest_idle', 'last_used', 'round_robin', 'random', 'least_failed'].map((rule) => ({
+    rule,
+  })),
+  ...[0, 2, 2, 15, 15].map(sticky),
+] as never;
 /** Of each group, in the calm. */
 const RATE = { count: 3, seconds: 5 };
 
@@ -26,6 +33,7 @@ export class TypeOperator {
   readonly #random: Random;
   readonly #master: () => MasterProcess | null;
   readonly #setsLimits: boolean;
+  readonly #setsRoutes: boolean;
   /** In all that it says of a type: what groups have had would begin anew. */
   readonly #shares: object;
   #isActive = false;
@@ -39,17 +47,18 @@ export class TypeOperator {
   }) {
     this.#world = options.world;
     this.#ledger = options.ledger;
-    const { seed, limitsTypes, sharesTypes } = options.settings;
+    const { seed, limitsTypes, sharesTypes, routesTypes } = options.settings;
     this.#random = new Random(seed ^ 0x7e9e);
     this.#master = options.master;
     this.#setsLimits = limitsTypes;
+    this.#setsRoutes = routesTypes;
     const weights = { g: 1 + (seed % 3), h: 1 + ((seed >> 2) % 3) };
     this.#shares = sharesTypes ? { fair_by: 'group', group_weights: weights } : {};
   }
 
   start(): void {
     this.#isActive = true;
-    if (this.#setsLimits) this.#decideLater();
+    if (this.#setsLimits || this.#setsRoutes) this.#decideLater();
     else for (const name of TYPES) this.#insist(name, this.#textOf({}));
   }
 
@@ -57,8 +66,12 @@ export class TypeOperator {
   calmDown(): void {
     if (!this.#isActive) return;
     this.#isCalm = true;
-    if (!this.#setsLimits) return;
+    if (!this.#setsLimits && !this.#setsRoutes) return;
     for (const name of TYPES) {
+      if (!this.#setsLimits) {
+        this.#insist(name, this.#textOf({}));
+        continue;
+      }
       const max = this.#random.pick([null, 2, 3]);
       const of = { max_running: max, rate: RATE };
       this.#insist(name, this.#textOf({ max_running: max, per_group: of }));
@@ -84,6 +97,7 @@ export class TypeOperator {
   #decide(): Change {
     const random = this.#random;
     const name = random.pick(TYPES) ?? 'a';
+    if (!this.#setsLimits) return { type: 'typeSet', name, text: this.#textOf({}), expect: null };
     const draw = random.between(0, 9);
     if (draw === 0) return { type: 'typeRemoved', name, expect: null, isForced: true };
     if (draw <= 2) return { type: 'typeResumed', name };
@@ -125,6 +139,7 @@ export class TypeOperator {
   }
 
   #textOf(limits: object): string {
-    return JSON.stringify({ limits, ...this.#shares });
+    const route = this.#setsRoutes ? { route: this.#random.pick(ROUTES) } : {};
+    return JSON.stringify({ limits, ...this.#shares, ...route });
   }
 }

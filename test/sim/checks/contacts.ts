@@ -2,7 +2,7 @@
  * Which processes one master has heard of, and when. Two promises to them are held against that:
  * nobody gets the id of one that lives (I17), and nothing ends what it runs before it has been
  * silent for a lease, but its own word (L2). Nor is it offered anything once it has said that it is not
- * ready (I22).
+ * ready, or what needs more disk than it has said that it has (I22).
  */
 import type { Commit } from '../../../master/application/ports.ts';
 import type { Event, ReportedAttempt } from '../../../master/domain/events.ts';
@@ -21,6 +21,8 @@ interface Contact {
   isFrozen: boolean;
   /** Turns that have ended since it said that it is not ready; null: it is. */
   unreadyTurns: number | null;
+  /** Free disk by what it said, the newest last, and the turns that have ended since. */
+  disks: { readonly bytes: number; turns: number }[];
 }
 
 export class Contacts {
@@ -51,7 +53,10 @@ export class Contacts {
     if (!('sessionId' in event) || event.type === 'cancelAcknowledged') return;
     const contact = this.#bySession.get(event.sessionId);
     if (contact === undefined) return;
-    if ('ready' in event) contact.unreadyTurns = unreadyTurnsOf(event.ready, contact);
+    if ('ready' in event && event.ready !== undefined) {
+      contact.unreadyTurns = unreadyTurnsOf(event.ready, contact);
+      contact.disks.push({ bytes: event.ready.diskBytes ?? 0, turns: 0 });
+    }
     if (event.type === 'executorDisconnected') {
       if (event.left) this.#left(event.executorId, contact);
       return;
@@ -91,12 +96,23 @@ export class Contacts {
   turned(): void {
     for (const contact of this.#contacts.values()) {
       if (contact.unreadyTurns !== null) contact.unreadyTurns++;
+      for (const disk of contact.disks) disk.turns++;
+      // What holds is the last of those that were stepped, and perhaps what was said since.
+      const stepped = contact.disks.findLastIndex(({ turns }) => turns >= 2);
+      if (stepped > 0) contact.disks.splice(0, stepped);
     }
   }
 
-  #offered({ id, seq, state, attempt, executorId, incarnation }: Task): void {
+  #offered({ id, seq, state, attempt, executorId, incarnation, diskBytes }: Task): void {
     if (state !== 'offered' || this.#ledger.live.get(seq)?.attempt === attempt) return;
-    const { unreadyTurns = null } = this.#contacts.get(`${executorId} ${incarnation}`) ?? {};
+    const contact = this.#contacts.get(`${executorId} ${incarnation}`);
+    if (contact === undefined) return;
+    const { unreadyTurns, disks } = contact;
+    const most = Math.max(...disks.map(({ bytes }) => bytes));
+    if (diskBytes !== null && most < diskBytes) {
+      const what = `${id}, which needs ${diskBytes} bytes of disk, is offered to ${executorId}`;
+      this.#world.violate('I22', `${what}, which has ${most}`);
+    }
     if (unreadyTurns === null || unreadyTurns < 2) return;
     this.#world.violate('I22', `${id} is offered to ${executorId}, which is not ready`);
   }
@@ -131,6 +147,7 @@ export class Contacts {
       heardAt: now,
       running,
       unreadyTurns,
+      disks: [{ bytes: ready.diskBytes ?? 0, turns: 0 }],
       isFrozen: false,
     };
     this.#contacts.set(`${executorId} ${incarnation}`, contact);

@@ -2,7 +2,7 @@
 import type { Commit } from '../../../master/application/ports.ts';
 import { NO_SETTINGS, type Policy, type Settings } from '../../../master/domain/state/state.ts';
 import { isStartOverdue, startLimitOf, type Task } from '../../../master/domain/model/task.ts';
-import { NO_OVERRIDE, type Override } from '../../../master/domain/model/executor.ts';
+import { NO_OVERRIDE, type Override, pinOf } from '../../../master/domain/model/executor.ts';
 import { type Span, TypeChecks } from './type-limits.ts';
 import type { World } from '../world.ts';
 
@@ -139,7 +139,8 @@ export class OfferChecks {
     const kind = this.#kinds.get(executorId ?? '');
     if (kind === undefined || this.#decided.has(kind.id)) return;
     const override = this.#overrides.get(kind.id) ?? NO_OVERRIDE;
-    const had = override.labels ?? kind.labels;
+    // The label that names it it has by itself.
+    const had = [...(override.labels ?? kind.labels), pinOf(kind.id)];
     const reserve = override.reserve ?? kind.reserve;
     const isAllowed =
       kind.types.includes(type) &&

@@ -7,9 +7,14 @@
  * I24: while two groups of such a type both have a task for each executor that is offered one of that type, what
  * they are offered differs from their weights by some turns at most, over any length of time.
  */
-import { type Executor, mayRun } from '../../../master/domain/model/executor.ts';
+import {
+  type Executor,
+  hasDisk,
+  mayRun,
+  type Readiness,
+} from '../../../master/domain/model/executor.ts';
 import type { Task } from '../../../master/domain/model/task.ts';
-import type { TaskType } from '../../../master/domain/model/task-type.ts';
+import type { Route, TaskType } from '../../../master/domain/model/task-type.ts';
 import { groupHasRoom, hasRoom } from '../../../master/domain/limits/quota.ts';
 import { comesFirst } from '../../../master/domain/queue/agenda.ts';
 import type { Lane } from '../../../master/domain/queue/lane.ts';
@@ -29,6 +34,10 @@ export class OrderCheck {
   readonly #fairness: FairnessCheck;
   /** Lanes of which nothing could be offered after the last turn, by what is set for their types. */
   #shut = new Set<number>();
+  /** Routes of types then. */
+  #routed = new Map<string, Route | null>();
+  /** What executors had said then of what they can do. */
+  #readiness = new Map<Executor, Readiness>();
   /** Types whose groups took turns then. */
   #shared = new Set<string>();
 
@@ -38,8 +47,14 @@ export class OrderCheck {
     this.#fairness = new FairnessCheck(process.world);
   }
 
-  check(state: State): void {
-    const allOffered = this.#ledger.takeOffered();
+  check(state: State, allOffered: readonly Task[]): void {
+    this.#checkAll(state, allOffered);
+    for (const name of ['a', 'b']) this.#routed.set(name, this.#ledger.typeOf(name)?.route ?? null);
+  }
+
+  #checkAll(state: State, allOffered: readonly Task[]): void {
+    const readinessBefore = this.#readiness;
+    this.#readiness = new Map([...state.executors.values()].map((one) => [one, one.readiness]));
     const [shutBefore, sharedBefore] = [this.#shut, this.#shared];
     this.#shut = shutLanes(state);
     this.#shared = new Set(state.shares.keys());
@@ -58,7 +73,10 @@ export class OrderCheck {
       const executor = this.#executorOf(state, offered);
       const isShared = this.#shared.has(offered.type);
       if (executor === null || isShared !== sharedBefore.has(offered.type)) continue;
-      const mine = lanes.filter(({ kind }) => mayRun(executor, kind));
+      const isAsBefore = readinessBefore.get(executor) === executor.readiness;
+      const mine = lanes.filter(({ kind }) => {
+        return mayRun(executor, kind) && hasDisk(executor, kind) && (isAsBefore || !kind.diskBytes);
+      });
       if (!isShared) this.#checkOrder(state, offered, offered, executor, mine);
       else {
         const ofType = (lane: Lane) => lane.kind.type === offered.type;
@@ -100,10 +118,19 @@ export class OrderCheck {
         if (!comesFirst(other, place)) break;
         if (this.#waitsSince(other, offered) > offeredAt) continue;
         if ((executor.coolDowns.get(other.id) ?? 0) > state.lastTickAt) continue;
+        if (this.#isKept(state, other, offered.offeredAt ?? 0)) continue;
         const what = `${offered.id} went to ${executor.id} before ${other.id}`;
         world.violate('I10', `${what}, which was there before ${offeredAt}`);
       }
     }
+  }
+
+  /** For somebody else, by its route, or by the one before. */
+  #isKept(state: State, task: Task, at: number): boolean {
+    const since = state.passedOver.get(task);
+    const { route = null } = this.#ledger.typeOf(task.type) ?? {};
+    if (since === undefined) return false;
+    return this.#routed.get(task.type) !== route || (route !== null && since + route.waitMs > at);
   }
 
   /** Time of the world. */
@@ -147,12 +174,13 @@ class FairnessCheck {
     if (term !== this.#term) this.#leads.clear();
     this.#term = term;
     for (const name of ['a', 'b']) {
-      const { fairBy = null, groupWeights = {} } = typeOf(name) ?? {};
-      const rule = JSON.stringify([fairBy, groupWeights]);
+      const { fairBy = null, groupWeights = {}, route = null } = typeOf(name) ?? {};
+      const rule = JSON.stringify([fairBy, groupWeights, route]);
       const isNew = this.#known.get(name) !== rule;
       this.#known.set(name, rule);
       // What was offered before that was set, and what after, is not known.
-      if (isNew || fairBy === null) this.#forget(name);
+      // And what is kept for somebody else is no turn.
+      if (isNew || fairBy === null || route?.rule === 'sticky') this.#forget(name);
       else this.#compare(name, groupWeights, turn);
     }
   }
@@ -177,6 +205,7 @@ class FairnessCheck {
         (lane) =>
           lane.group === group &&
           mayRun(executor, lane.kind) &&
+          hasDisk(executor, lane.kind) &&
           [...lane.ready].some(all.mightHaveBeen),
       );
     };

@@ -8,6 +8,7 @@ import { holderOf } from '../../../master/domain/steps/occupation.ts';
 import { isStartOverdue, type Task } from '../../../master/domain/model/task.ts';
 import type { Ledger } from '../ledger.ts';
 import { OrderCheck } from './order.ts';
+import { RouteCheck } from './routes.ts';
 import type { Process, World } from '../world.ts';
 
 /** Ticks in which a task that became due in the store only must have been found. */
@@ -24,6 +25,7 @@ export class TurnCheck {
   readonly #world: World;
   readonly #ledger: Ledger;
   readonly #order: OrderCheck;
+  readonly #routes: RouteCheck;
   #lastTickAt = 0;
   #term = 0;
   /** Since when this master has known of its tasks: before that nobody could end them. */
@@ -41,6 +43,7 @@ export class TurnCheck {
     this.#world = process.world;
     this.#ledger = ledger;
     this.#order = new OrderCheck(process, ledger);
+    this.#routes = new RouteCheck(process.world, (name) => ledger.typeOf(name));
   }
 
   check(state: State): void {
@@ -61,7 +64,9 @@ export class TurnCheck {
     for (const { invariant, what } of violations(state)) this.#world.violate(invariant, what);
     checkMirror(this.#process, this.#ledger, state);
     checkCounts(this.#world, this.#ledger, state);
-    this.#order.check(state);
+    const offered = this.#ledger.takeOffered();
+    this.#order.check(state, offered);
+    this.#routes.check(state, offered);
     const resumedAt = this.#process.resumedAt + aheadMs;
     checkTimely(this.#world, state, Math.max(this.#termSince, resumedAt));
     if (state.lastTickAt !== this.#lastTickAt) {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { ROUTE_MISS_COUNT } from '../../../master/domain/bounds.ts';
 import type { Executor } from '../../../master/domain/model/executor.ts';
-import { hashOf, mixed } from '../../../master/domain/queue/rendezvous.ts';
+import { hashOf, mixed } from '../../../master/domain/queue/hash.ts';
 import { type Nearest, Ring } from '../../../master/domain/queue/ring.ts';
 import { sampleExecutor } from '../../helpers/task.ts';
 

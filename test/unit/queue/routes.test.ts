@@ -167,6 +167,21 @@ describe('a sticky route', () => {
     expect(offers(scheduler.end(home))).to.deep.equal([`b -> ${home}`]);
   });
 
+  it('waits for that one anew with each attempt', () => {
+    for (const id of ['x', 'y']) scheduler.connect(id);
+    sticky();
+    const home = homeOf('v');
+    const [other = ''] = others(home, ['x', 'y']);
+    submit('a', { params: params('v') });
+    scheduler.accept(home);
+    submit('b', { params: params('v'), retry: { maxAttempts: 5, interval: -1 } });
+    expect(offers(scheduler.pass(2 * SECOND))).to.deep.equal([`b -> ${other}`]);
+    scheduler.accept(other);
+    scheduler.fail(other);
+    expect(offers(scheduler.pass(2_900))).to.deep.equal([]);
+    expect(offers(scheduler.pass(200))).to.deep.equal([`b -> ${other}`]);
+  });
+
   it('does not hold up what comes behind it in its lane', () => {
     for (const id of ['x', 'y', 'z']) scheduler.connect(id);
     sticky();

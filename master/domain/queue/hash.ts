@@ -1,4 +1,4 @@
-/** Hashes of 32 bits, for rendezvous hashing: the same everywhere and always. Not against an adversary. */
+/** Hashes of 32 bits, the same everywhere and always. Not against an adversary. */
 
 /** FNV-1a over UTF-16 units. */
 export function hashOf(text: string): number {
