@@ -196,6 +196,21 @@ export const pauseView = z.object({
   until: z.string().nullable().describe('When it ends by itself.'),
 });
 
+/** What it waits for, and what comes before it. */
+export const waitingView = z.object({
+  reason: waitingReason,
+  message: z.string(),
+  ahead: z.int().nullable(),
+  paused: pauseView.optional(),
+  limit: z
+    .object({
+      name: z.string().describe('Of all tasks, or the way to it in what is set for the type.'),
+      max: z.int(),
+      used: z.int(),
+    })
+    .optional(),
+});
+
 export const taskView = z.object({
   task_id: z.string(),
   type: z.string(),
@@ -237,22 +252,7 @@ export const taskView = z.object({
   failure_reason: z
     .enum(['attempts_exhausted', 'non_retryable', 'crash_budget', 'not_started', 'deadline'])
     .nullable(),
-  waiting: z
-    .object({
-      reason: waitingReason,
-      message: z.string(),
-      ahead: z.int().nullable(),
-      paused: pauseView.optional(),
-      limit: z
-        .object({
-          name: z.string().describe('Of all tasks, or the way to it in what is set for the type.'),
-          max: z.int(),
-          used: z.int(),
-        })
-        .optional(),
-    })
-    .nullable()
-    .describe('Why the task does not run yet; null unless it waits.'),
+  waiting: waitingView.nullable().describe('Why the task does not run yet; null unless it waits.'),
   timeline: z
     .array(attemptView.extend({ error: briefErrorView.nullable() }))
     .describe('The newest 200 attempts, oldest first, without what may be large.'),

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { countInQuery, instant, label, needs, text } from './fields.ts';
-import { pauseView, taskInfo } from './http-api.ts';
+import { pauseView, taskInfo, waitingView } from './http-api.ts';
 import {
   HTTP_LIMITS,
   NEW_TASK_TYPE_PATTERN,
@@ -167,6 +167,11 @@ export const typeView = z.object({
   overrides: z.array(overrideView).describe('What operators have set: it holds before the rest.'),
   counts: z.object({ waiting: z.int(), running: z.int() }),
   executors: z.int().describe('Those that are connected and run tasks of it.'),
+  constraint: waitingView
+    .omit({ ahead: true })
+    .nullable()
+    .optional()
+    .describe('What the first of its tasks waits for; null where none does.'),
 });
 
 export const typeListQuery = z.strictObject({
@@ -175,7 +180,7 @@ export const typeListQuery = z.strictObject({
 });
 
 export const typeList = z.object({
-  types: z.array(typeView).describe('By name, without their `params_schema`.'),
+  types: z.array(typeView).describe('By name, without their `params_schema` and `constraint`.'),
   next_cursor: z.string().nullable().describe('Where the next page begins; null: the last.'),
 });
 

@@ -79,6 +79,7 @@ function showType(output: Output, one: TypeView): void {
     ['waiting', one.counts.waiting],
     ['running', one.counts.running],
     ['executors', one.executors],
+    ['waits', one.constraint?.message ?? null],
     ['paused', pauseInWords(one)],
     ...overridesInWords(one).map((line) => ['override', line] as const),
     ...changesBetween({}, defined).map(({ path, to }) => [path, JSON.stringify(to)] as const),

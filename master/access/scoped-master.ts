@@ -9,7 +9,7 @@ import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type { TypeChange } from '../domain/events.ts';
 import type { Executor } from '../domain/model/executor.ts';
 import type { Task } from '../domain/model/task.ts';
-import type { SeenType } from '../domain/views/types.ts';
+import type { SeenType, SeenTypeInDetail } from '../domain/views/types.ts';
 import type { Actor } from './auth.ts';
 import { outsideInWords } from './rights.ts';
 import { includes, isPartial, narrowed } from './scope.ts';
@@ -135,9 +135,11 @@ class PartOfMaster implements ScopedMaster {
     return this.#includesType(name) ? this.#master.typeOf(name) : null;
   }
 
-  async seenType(name: string): Promise<SeenType | null> {
+  async seenType(name: string): Promise<SeenTypeInDetail | null> {
     const seen = this.#includesType(name) ? await this.#master.seenType(name) : null;
-    return seen && this.#shownType(seen);
+    // The first of its tasks may be of another group.
+    const constraint = this.#scope.groups === null && seen !== null ? seen.constraint : null;
+    return seen && { ...this.#shownType(seen), constraint };
   }
 
   async typesAfter(

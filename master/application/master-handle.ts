@@ -9,7 +9,7 @@ import type { Settings } from '../domain/state/state.ts';
 import type { ShownTask, TaskPage, TaskQuery } from './ports.ts';
 import type { Task } from '../domain/model/task.ts';
 import type { WaitingReason } from '../domain/views/explain.ts';
-import type { SeenType } from '../domain/views/types.ts';
+import type { SeenType, SeenTypeInDetail } from '../domain/views/types.ts';
 
 /**
  * `starting`: no term yet. `ready`: takes work. `recovering`: the store does not answer, or the
@@ -79,7 +79,7 @@ export interface MasterHandle {
   /** What is set for it now; null: nothing. @throws {Unavailable} nothing is known yet. */
   typeOf(name: string): TaskType | null;
   /** As the rows have it. Null: nobody knows of it. @throws {Unavailable} */
-  seenType(name: string): Promise<SeenType | null>;
+  seenType(name: string): Promise<SeenTypeInDetail | null>;
   /**
    * Up to `count` of them by name, after that one, as the rows have them; `among`: of these only.
    * @throws {Unavailable}

@@ -14,7 +14,12 @@ import type { Executor, ExecutorRecord, Override } from '../domain/model/executo
 import { explain, type WaitingReason } from '../domain/views/explain.ts';
 import type { TaskType } from '../domain/model/task-type.ts';
 import type { Settings, State } from '../domain/state/state.ts';
-import { type SeenType, seenType, typesAfter } from '../domain/views/types.ts';
+import {
+  type SeenType,
+  seenType,
+  type SeenTypeInDetail,
+  typesAfter,
+} from '../domain/views/types.ts';
 import type { Task } from '../domain/model/task.ts';
 import type { Engine } from './engine/engine.ts';
 import { IdRegister } from './engine/id-register.ts';
@@ -167,8 +172,8 @@ export class Master implements MasterHandle {
     return this.#known().types.get(name) ?? null;
   }
 
-  seenType(name: string): Promise<SeenType | null> {
-    return this.#look((state) => seenType(state, name));
+  seenType(name: string): Promise<SeenTypeInDetail | null> {
+    return this.#look((state) => seenType(state, name, this.#clock.now()));
   }
 
   typesAfter(

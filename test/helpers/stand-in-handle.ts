@@ -24,7 +24,7 @@ import type { Executor, ExecutorRecord, Override } from '../../master/domain/mod
 import type { TaskType } from '../../master/domain/model/task-type.ts';
 import { NO_SETTINGS, type Settings } from '../../master/domain/state/state.ts';
 import type { Task } from '../../master/domain/model/task.ts';
-import type { SeenType } from '../../master/domain/views/types.ts';
+import type { SeenType, SeenTypeInDetail } from '../../master/domain/views/types.ts';
 import { NOW, sampleTask } from './task.ts';
 
 const UNSEEN = { waitingCount: 0, runningCount: 0, executorCount: 0 };
@@ -107,9 +107,9 @@ export class StandInHandle implements MasterHandle {
   typeOf(name: string): TaskType | null {
     return this.types.get(name) ?? null;
   }
-  async seenType(name: string): Promise<SeenType | null> {
+  async seenType(name: string): Promise<SeenTypeInDetail | null> {
     const taskType = this.types.get(name);
-    return taskType === undefined ? null : { taskType, ...UNSEEN };
+    return taskType === undefined ? null : { taskType, ...UNSEEN, constraint: null };
   }
   async typesAfter(): Promise<readonly SeenType[]> {
     return [...this.types.values()].map((taskType) => ({ taskType, ...UNSEEN }));

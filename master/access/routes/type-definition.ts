@@ -21,7 +21,7 @@ type Override = z.output<typeof typeOverrideRequest>;
 /** In the words of the API alone: what of a view was defined. */
 export type Defined = Omit<
   TypeView,
-  'type' | 'registered' | 'version' | 'paused' | 'overrides' | 'counts' | 'executors'
+  'type' | 'registered' | 'version' | 'paused' | 'overrides' | 'counts' | 'executors' | 'constraint'
 >;
 
 /** @throws {Problem} 400: a field that has no effect here yet is in the body. */

@@ -22,7 +22,8 @@ import type { ScopedMaster } from '../scoped-master.ts';
 import { TYPES_PAGE_LENGTH_MAX } from '../../domain/bounds.ts';
 import type { TypeChange } from '../../domain/events.ts';
 import { unregistered } from '../../domain/model/task-type.ts';
-import type { SeenType } from '../../domain/views/types.ts';
+import type { WaitingReason } from '../../domain/views/explain.ts';
+import type { SeenType, SeenTypeInDetail } from '../../domain/views/types.ts';
 import type { Role } from '../../application/ports.ts';
 import { answers } from '../http/answers.ts';
 import { checkShape, validate, valueOf } from '../body/fields.ts';
@@ -30,7 +31,7 @@ import { invalidFields, Problem } from '../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../http/route.ts';
 import { instantOf, type RefusalOf } from './submission.ts';
 import { type Defined, definitionText, overrideText, refuseUnbuilt } from './type-definition.ts';
-import { pauseView } from './views.ts';
+import { pauseView, waitingView } from './views.ts';
 
 /** @param refusalOf Why the receiver of a callback would be refused, if that is known already. */
 export function typeRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
@@ -155,7 +156,7 @@ function overrideRoutes(): NamespaceRoute[] {
   ];
 }
 
-const UNSEEN = { waitingCount: 0, runningCount: 0, executorCount: 0 };
+const UNSEEN = { waitingCount: 0, runningCount: 0, executorCount: 0, constraint: null };
 
 function nameOf({ params }: ApiRequest): string {
   const { type = '' } = params;
@@ -196,8 +197,10 @@ async function changed(
   return isTrial ? { ...reply, logged: null } : reply;
 }
 
-function shown(seen: SeenType, role: Role): Reply {
-  return { body: viewOf(seen, role), headers: { ETag: `"${seen.taskType.version}"` } };
+function shown(seen: SeenTypeInDetail, role: Role): Reply {
+  const { constraint } = seen;
+  const view = { ...viewOf(seen, role), constraint: constraint && constraintView(constraint) };
+  return { body: view, headers: { ETag: `"${seen.taskType.version}"` } };
 }
 
 async function pageOf(master: ScopedMaster, { query, actor: { role } }: ApiRequest) {
@@ -243,6 +246,12 @@ function viewOf(
     counts: { waiting: waitingCount, running: runningCount },
     executors: executorCount,
   };
+}
+
+/** How many come before it says nothing of a type. */
+function constraintView(constraint: WaitingReason): TypeView['constraint'] {
+  const { ahead: _, ...view } = waitingView(constraint);
+  return view;
 }
 
 /** A URL of callbacks may have a secret in it: who only submits has no use for it. */

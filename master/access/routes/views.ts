@@ -60,7 +60,7 @@ export function taskViewText(
   });
 }
 
-function waitingView({ pause, ...rest }: WaitingReason): TaskView['waiting'] {
+export function waitingView({ pause, ...rest }: WaitingReason): NonNullable<TaskView['waiting']> {
   return pause === undefined ? rest : { ...rest, paused: pauseView(pause) };
 }
 

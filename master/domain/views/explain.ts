@@ -52,7 +52,7 @@ export function explain(state: State, task: Task, now: number): WaitingReason {
   const online = [...state.executors.values()].filter((executor) => executor.connected);
   const capable = online.filter((executor) => executor.types.includes(task.type));
   if (capable.length === 0) {
-    return because('no_executor', `No executor of type ${task.type} is connected.`);
+    return because('no_executor', nobodyInWords(task.type));
   }
   const fitting = capable.filter((executor) => mayRun(executor, task));
   if (fitting.length === 0) {
@@ -84,6 +84,20 @@ export function explain(state: State, task: Task, now: number): WaitingReason {
   const [reason, message] = idleBeside(state, task, idle, now);
   return because(reason, message);
 }
+
+/** Of a type of which no task that waits is in memory: what holds for all of them, or null. */
+export function explainType(state: State, type: string, now: number): WaitingReason | null {
+  const paused = pauseOn(state, { type }, now);
+  if (paused !== null) {
+    return { reason: 'paused', message: paused.message, ahead: null, pause: paused.pause };
+  }
+  for (const { connected, types } of state.executors.values()) {
+    if (connected && types.includes(type)) return null;
+  }
+  return { reason: 'no_executor', message: nobodyInWords(type), ahead: null };
+}
+
+const nobodyInWords = (type: string) => `No executor of type ${type} is connected.`;
 
 /** Somebody is idle that fits. */
 function idleBeside(
@@ -122,7 +136,7 @@ function unreadyInWords(executors: readonly Executor[]): string {
 }
 
 /** That of all tasks, or that of its type. */
-function pauseOn({ settings, types }: State, { type }: Task, now: number) {
+function pauseOn({ settings, types }: State, { type }: Pick<Task, 'type'>, now: number) {
   const ofType = types.get(type)?.paused ?? null;
   const paused = settings.paused ?? ofType;
   if (paused === null) return null;

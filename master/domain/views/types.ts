@@ -1,7 +1,10 @@
 /** Which types there are, whoever knows of them, and what waits and runs of each. */
 import { currentTask } from '../steps/occupation.ts';
 import { type TaskType, unregistered } from '../model/task-type.ts';
+import type { Task } from '../model/task.ts';
+import { comesFirst } from '../queue/agenda.ts';
 import type { State } from '../state/state.ts';
+import { explain, explainType, type WaitingReason } from './explain.ts';
 
 /** A type, as it is set and as it is seen. */
 export interface SeenType {
@@ -10,6 +13,11 @@ export interface SeenType {
   readonly runningCount: number;
   /** Connected ones that run tasks of it. */
   readonly executorCount: number;
+}
+
+/** The same, and what keeps the first of its tasks from being offered, as far as memory knows; null: nothing does. */
+export interface SeenTypeInDetail extends SeenType {
+  readonly constraint: WaitingReason | null;
 }
 
 /** Up to `count` of them by name, after that one, of those named; null: of all. What is registered, waits, or has executors. */
@@ -32,12 +40,28 @@ export function typesAfter(
 }
 
 /** Null: nobody knows of it. */
-export function seenType(state: State, name: string): SeenType | null {
+export function seenType(state: State, name: string, now: number): SeenTypeInDetail | null {
   const [seen] = seenTypes(state, [name]);
   if (seen === undefined) return null;
   const { waitingCount, runningCount, executorCount } = seen;
   const isSeen = state.types.has(name) || waitingCount + runningCount + executorCount > 0;
-  return isSeen ? seen : null;
+  return isSeen ? { ...seen, constraint: constraintOn(state, name, now) } : null;
+}
+
+/** What holds for the first task that is due holds for the type. */
+function constraintOn(state: State, name: string, now: number): WaitingReason | null {
+  let head: Task | undefined;
+  let isWaiting = false;
+  for (const { type, lanes } of state.kinds.values()) {
+    for (const { ready, waitingCount } of type === name ? lanes.values() : []) {
+      const first = ready.first();
+      isWaiting ||= waitingCount > 0;
+      if (first !== undefined && (head === undefined || comesFirst(first, head))) head = first;
+    }
+  }
+  if (head === undefined) return isWaiting ? explainType(state, name, now) : null;
+  const constraint = explain(state, head, now);
+  return constraint.reason === 'about_to_start' ? null : constraint;
 }
 
 /** In one pass over everything, however many there are. */

@@ -19,6 +19,7 @@ describe('types', () => {
       overrides: [],
       counts: { waiting: 0, running: 0 },
       executors: 0,
+      constraint: null,
     });
     expect(await put('video', { owner: 'media', description: 'cuts videos' }, 1)).to.include({
       status: 200,
@@ -328,6 +329,15 @@ describe('types', () => {
     await put('video', { limits: { max_running: 0, per_group: { max_waiting: 1 } } });
     await submit({ id: '1', type: 'video' });
     await restart();
+    expect((await get('video')).body['constraint']).to.deep.equal({
+      reason: 'no_executor',
+      message: 'No executor of type video is connected.',
+    });
+    await call('POST', '/type/video/pause', { reason: 'full' });
+    const { constraint } = (await get('video')).body as { constraint: object };
+    expect(constraint).to.include({ reason: 'paused' }).and.to.have.property('paused');
+    const [listed] = (await call('GET', '/types')).body['types'] as object[];
+    expect(listed).to.not.have.property('constraint');
     const { body } = await submit({ id: '2', type: 'video' });
     expect(body).to.include({ status: 429, limit: 'limits.per_group.max_waiting' });
   });
