@@ -24,9 +24,9 @@ import { mayOffer, type State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
 import { isOverdue, settleOverdue } from './finish.ts';
 import { inOrder, isSticky, keptFor, passOver } from '../queue/route.ts';
-import { changePool } from './fleet.ts';
+import { settlePins } from './fleet.ts';
 import { countOffer } from './limits.ts';
-import { becomeIdle, leaveIdle, occupationBy, occupy } from './occupation.ts';
+import { leaveIdle, occupationBy, occupy } from './occupation.ts';
 
 /** Tasks looked at past the head of a lane when an executor may not have the first ones yet. */
 const SCAN_MAX = 64;
@@ -83,17 +83,6 @@ export function assignRoused(state: State, now: number, out: Output): void {
   freed.clear();
   roused.clear();
   opened.clear();
-}
-
-/** Executors that tasks name, or name no more, change their pool. */
-function settlePins(state: State): void {
-  for (const id of state.repinned) {
-    const executor = state.executors.get(id);
-    if (executor === undefined || executor.isPinned === state.pins.has(id)) continue;
-    changePool(state, executor);
-    becomeIdle(state, executor);
-  }
-  state.repinned.clear();
 }
 
 /** Those with an idle executor that may have what has come, or has become free, in this step. */

@@ -14,7 +14,7 @@ import { createPool } from '../queue/lane.ts';
 import { hashOf } from '../queue/hash.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
-import { leaveIdle, occupationBy, occupy } from './occupation.ts';
+import { becomeIdle, leaveIdle, occupationBy, occupy } from './occupation.ts';
 
 /** An executor known only from the row of a task it was running when the master stopped. */
 export function recallExecutor(state: State, task: Task, now: number): Executor {
@@ -145,6 +145,17 @@ export function changePool(state: State, executor: Executor): void {
   leavePool(state, executor);
   if (isMember) joinPool(state, executor);
   else takeOverride(state, executor);
+}
+
+/** Executors that tasks name, or name no more, change their pool. */
+export function settlePins(state: State): void {
+  for (const id of state.repinned) {
+    const executor = state.executors.get(id);
+    if (executor === undefined || executor.isPinned === state.pins.has(id)) continue;
+    changePool(state, executor);
+    becomeIdle(state, executor);
+  }
+  state.repinned.clear();
 }
 
 function takeOverride(state: State, executor: Executor): void {
