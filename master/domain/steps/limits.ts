@@ -148,7 +148,7 @@ export function typeChanged(
   if (taskType === null) dropQuota(state, name, out);
   else if (quota === undefined) takeQuota(state, taskType, now);
   if (quota === undefined) return;
-  const { taskType: before, groups } = quota;
+  const { taskType: before, limits: limitsBefore, groups } = quota;
   if (taskType !== null) {
     quota.taskType = taskType;
     const { limits } = effectiveOf(taskType);
@@ -159,6 +159,9 @@ export function typeChanged(
   if (before.paused !== null && !isPaused) creditPause(state, name, before.paused.at, now, out);
   if (taskType === null) state.opened.add(name);
   else refresh(state, quota, now, out);
+  // What else is set takes no lane out of its kind, and puts none back: there may be thousands.
+  const isAlike = JSON.stringify(limitsBefore.perGroup) === JSON.stringify(quota.limits.perGroup);
+  if (taskType !== null && isAlike) return;
   for (const group of groups.values()) rouseGroup(state, group);
 }
 
