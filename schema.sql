@@ -39,8 +39,8 @@ CREATE TABLE namespace (
   alive_at BIGINT NULL,
   -- The connection that wrote this row, for a master that takes over from one that stands still.
   writer BIGINT NULL,
-  -- While due times follow a clock that was set back: from when to when, and up to which row; JSON.
-  clock_back VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  -- While due times or limits move: by how much, and from which row on; JSON.
+  unfinished MEDIUMTEXT NULL,
   -- Since when nothing is offered; NULL: it is not paused.
   paused_at BIGINT NULL,
   -- Who did it: the name of a token; NULL: nobody who needs one.
@@ -274,7 +274,7 @@ CREATE TABLE task (
   -- Delayed tasks by due time.
   KEY task_ns_due (ns, due_at, seq),
   -- Waiting tasks whose deadline, or limit for the start, has come.
-  KEY task_ns_end (ns, end_by, deadline_at)
+  KEY task_ns_end (ns, end_by, seq, deadline_at, type)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 -- Attempts that ended without success, of live tasks and of tasks in history; the attempt that

@@ -44,7 +44,10 @@ export interface Commit {
   readonly saysAlive: boolean;
   /** At most one for each row. Where a row counts its writes, it has the version that it is to have. */
   readonly writes: readonly RowWrite[];
-  /** `startByAfter` for every live row, before any other write. */
+  /**
+   * `startByAfter` for every live row, before any other write. They stand, with settings and types, also where
+   * the rest is refused: what they tell of is over.
+   */
   readonly absences: readonly Absence[];
   /** What `takeTerm` gives from now on; absent where they stay. */
   readonly settings?: Settings;
@@ -77,6 +80,13 @@ export interface StoredTask {
 export interface LaneEnd {
   readonly lane: number;
   readonly after: Position | null;
+}
+
+/** Tasks that are overdue. */
+export interface OverduePage {
+  readonly tasks: Task[];
+  /** Up to where tasks were looked at; null: to the last. */
+  readonly next: Position | null;
 }
 
 export interface TaskPage {
@@ -243,15 +253,16 @@ export interface TaskStore {
   /** Waiting tasks with `dueAt` beyond `after`, by (dueAt, seq). */
   loadDelayed(after: Position | null, limit: number): Promise<Task[]>;
   /**
-   * Waiting tasks whose deadline is not after `now`, or `startBy` not after `startClock`, in any order.
-   * `pausedTypes`: of these the deadline alone counts.
+   * Waiting tasks whose deadline is not after `now`, or `startBy` not after `startClock`, by whichever
+   * of both is sooner. `pausedTypes`: of these the deadline alone counts. Looks at so many tasks only.
    */
   loadOverdue(
     now: number,
     startClock: number,
     limit: number,
     pausedTypes?: readonly string[],
-  ): Promise<Task[]>;
+    after?: Position | null,
+  ): Promise<OverduePage>;
   /** Pending notifications with `nextTryAt` beyond `after`, by (nextTryAt, seq). */
   loadNotifications(after: Position | null, limit: number): Promise<Notification[]>;
 

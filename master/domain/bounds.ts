@@ -77,6 +77,9 @@ export const WINDOW_BYTES_FACTOR = 2;
 /** Deadlines that one tick fires, and waiting tasks that one look at a lane expires: a turn each. */
 export const FIRE_COUNT_MAX = 1_000;
 
+/** Limits for starts whose timers one tick sets anew, after they have moved. */
+export const WATCH_COUNT_MAX = 2_000;
+
 /** Tasks that become ready to be offered from one tick to the next, where more are due at once. */
 export const RELEASE_COUNT_MAX = 1_000;
 

@@ -2,6 +2,7 @@
 import type { Override, Readiness } from './model/executor.ts';
 import type { Pause } from './model/pause.ts';
 import type { TypeOverride } from './model/task-type.ts';
+import type { Position } from './queue/window.ts';
 import type { Settings } from './state/state.ts';
 import type {
   AttemptError,
@@ -286,11 +287,11 @@ export type Event =
       readonly notifications: readonly Notification[];
       readonly complete: boolean;
     }
-  /** Waiting tasks whose deadline has passed; `complete`: there are no more. */
+  /** Waiting tasks whose deadline has passed; `next`: from where on there may be more. */
   | {
       readonly type: 'overdueLoaded';
       readonly tasks: readonly Task[];
-      readonly complete: boolean;
+      readonly next: Position | null;
     }
   /** This process stood still, up to now. Before any other event of the turn: they are not charged for it. */
   | { readonly type: 'stoodStill'; readonly hiddenMs: number }

@@ -134,7 +134,7 @@ describeStores('namespaces', (open) => {
         1, 5,
       ]);
       expect(seqs(await tasks.loadDelayed({ time: NOW, seq: number(1, 9) }, 9))).to.deep.equal([5]);
-      expect(seqs(await tasks.loadOverdue(NOW + 99, NOW + 99, 9))).to.deep.equal([5]);
+      expect(seqs((await tasks.loadOverdue(NOW + 99, NOW + 99, 9)).tasks)).to.deep.equal([5]);
       const pending = await tasks.loadNotifications(null, 9);
       expect(pending.map(({ taskSeq }) => n(taskSeq))).to.deep.equal([3]);
       const { executor } = await tasks.loadWhole();

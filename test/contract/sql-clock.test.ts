@@ -136,7 +136,7 @@ describe('a clock that was set back: MariaDB', function () {
       expect(minuteOf(moved), 'a slice that is done').to.equal(60);
       expect(minuteOf(yetToMove)).to.equal(120);
       const later = THEN + 2 * HOUR_MS;
-      const limited = await newest.loadOverdue(later, later, count + 1);
+      const { tasks: limited } = await newest.loadOverdue(later, later, count + 1);
       expect(limited).to.have.length(count);
       expect(new Set(limited.map(({ startBy }) => minuteOf(startBy)))).to.deep.equal(new Set([60]));
     } finally {

@@ -3,6 +3,7 @@
  * type that stands still, in its pause.
  */
 import { expect } from 'chai';
+import type { OverduePage, Position } from '../../master/application/ports.ts';
 import { NOW } from '../helpers/task.ts';
 import { commit, finish, finished, task, wholeRows } from './sample.ts';
 import { type DefaultStore, describeStores } from './subjects.ts';
@@ -78,11 +79,9 @@ describeStores('a clock that was set back', (open) => {
       't-5': 10,
       't-8': 0,
     });
-    const [limited] = await store.loadOverdue(
-      THEN + HOUR_MS + MINUTE_MS,
-      THEN + HOUR_MS + MINUTE_MS,
-      9,
-    );
+    const {
+      tasks: [limited],
+    } = await store.loadOverdue(THEN + HOUR_MS + MINUTE_MS, THEN + HOUR_MS + MINUTE_MS, 9);
     expect(minutes({ [limited?.id ?? '']: limited?.startBy ?? 0 })).to.deep.equal({ 't-2': 60 });
     expect(minutes(await callbackTimes())).to.deep.equal({ 't-6': 0, 't-7': 5 });
   });
@@ -146,7 +145,7 @@ describeStores('tasks of a type that is paused', (open) => {
     ];
     await store.commit(commit(term, { inserts }));
     const found = async (paused: readonly string[]) => {
-      const tasks = await store.loadOverdue(NOW + 30, NOW + 30, 9, paused);
+      const { tasks } = await store.loadOverdue(NOW + 30, NOW + 30, 9, paused);
       return Object.fromEntries(tasks.map(({ seq, startBy }) => [seq, startBy]));
     };
     const overdue = { 1: NOW + 10, 2: NOW + 10, 3: NOW + 10, 4: NOW + 10 };
@@ -159,5 +158,25 @@ describeStores('tasks of a type that is paused', (open) => {
     await store.commit(commit(term, { absences: some }));
     const later = { 1: NOW + 11, 2: NOW + 15, 3: NOW + 15, 4: NOW + 10 };
     expect(await found([])).to.deep.equal(later);
+  });
+
+  it('are passed over a piece at a time, however many are overdue', async () => {
+    const store = await open();
+    const { term } = await store.takeTerm('m-1', NOW);
+    const paused = { type: 'b', startTimeoutMs: 10, startTimeoutAction: 'fail' } as const;
+    const inserts = Array.from({ length: 6_000 }, (_, index) =>
+      task(index + 1, { ...paused, startBy: NOW + Math.floor(index / 3_000) }),
+    );
+    const behind = [6_001, 6_002].map((seq) => task(seq, { deadlineAt: NOW + 9 }));
+    await store.commit(commit(term, { inserts: [...inserts, ...behind] }));
+    const found: number[] = [];
+    let after: Position | null = null;
+    do {
+      const page: OverduePage = await store.loadOverdue(NOW + 9, NOW + 9, 1, ['b'], after);
+      expect(page.tasks).to.have.length.at.most(1);
+      found.push(...page.tasks.map(({ seq }) => seq));
+      after = page.next;
+    } while (after !== null);
+    expect(found).to.deep.equal([6_001, 6_002]);
   });
 });

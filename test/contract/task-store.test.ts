@@ -313,11 +313,11 @@ describeStores('task store', (open) => {
         task(4, { deadlineAt: NOW - 1, state: 'running' }),
       );
       const overdue = async (now: number): Promise<number[]> =>
-        (await store.loadOverdue(now, now, 9)).map(({ seq }) => seq).sort((a, b) => a - b);
+        (await store.loadOverdue(now, now, 9)).tasks.map(({ seq }) => seq).sort((a, b) => a - b);
       expect(await overdue(NOW - 1)).to.deep.equal([]);
       expect(await overdue(NOW)).to.deep.equal([3]);
       expect(await overdue(NOW + 1)).to.deep.equal([2, 3]);
-      expect(await store.loadOverdue(NOW + 1, NOW + 1, 1)).to.have.length(1);
+      expect((await store.loadOverdue(NOW + 1, NOW + 1, 1)).tasks).to.have.length(1);
     });
 
     it('are found when they should have been started, which an absence of the master puts off', async () => {
@@ -333,7 +333,7 @@ describeStores('task store', (open) => {
       );
       const limitsOf = async (now: number) =>
         Object.fromEntries(
-          (await store.loadOverdue(now, now, 9)).map((found) => [found.seq, found.startBy]),
+          (await store.loadOverdue(now, now, 9)).tasks.map((found) => [found.seq, found.startBy]),
         );
       expect(await limitsOf(NOW + 4)).to.deep.equal({ 5: NOW + 4 });
       expect(await limitsOf(NOW + 10)).to.deep.equal({

@@ -102,7 +102,7 @@ async function upgrades(url: string, run: (sql: readonly string[]) => Promise<vo
     const taken = await store.takeTerm('m-2', NOW);
     const [active] = await store.loadActive();
     expect(active).to.include({ id: 't-1', attempt: 2, incarnation: null });
-    const found = await store.loadOverdue(NOW + 1, NOW + 1, 9);
+    const { tasks: found } = await store.loadOverdue(NOW + 1, NOW + 1, 9);
     expect(found.map(({ id, startBy }) => [id, startBy])).to.deep.equal([['t-3', null]]);
     const [attempt] = (await store.showTask('t-1', 'all'))?.attempts ?? [];
     expect(attempt).to.include({ attempt: 1, incarnation: null, session: null });

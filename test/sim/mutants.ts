@@ -330,7 +330,7 @@ function mutantList(): Mutant[] {
     },
     {
       name: 'never looks for what is overdue in the store',
-      ...onStore(() => ({ loadOverdue: () => Promise.resolve([]) })),
+      ...onStore(() => ({ loadOverdue: () => Promise.resolve({ tasks: [], next: null }) })),
     },
     {
       name: 'lets a task wait that nobody starts',

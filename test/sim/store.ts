@@ -5,6 +5,7 @@
 import type {
   Commit,
   LaneEnd,
+  OverduePage,
   Position,
   ShownTask,
   Store,
@@ -109,7 +110,7 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
     return this.#read(() => this.#rows.loadDelayed(after, limit));
   }
 
-  loadOverdue(...of: Parameters<TaskStore['loadOverdue']>): Promise<Task[]> {
+  loadOverdue(...of: Parameters<TaskStore['loadOverdue']>): Promise<OverduePage> {
     return this.#read(() => this.#rows.loadOverdue(...of));
   }
 

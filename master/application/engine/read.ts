@@ -99,8 +99,9 @@ async function readPage(
     }
     case 'overdue': {
       const clock = startClock(state, now);
-      const tasks = await store.loadOverdue(now, clock, pageCount, pausedTypes(state));
-      return { type: 'overdueLoaded', tasks, complete: tasks.length < pageCount };
+      const after = state.overdueCursor;
+      const page = await store.loadOverdue(now, clock, pageCount, pausedTypes(state), after);
+      return { type: 'overdueLoaded', ...page };
     }
     case 'notifications': {
       const after = state.notifications.cursor;

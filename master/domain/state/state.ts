@@ -19,7 +19,7 @@ import { Junctions } from '../queue/junctions.ts';
 import type { Kind, Lane, Pool } from '../queue/lane.ts';
 import { OpenTasks } from '../queue/open-tasks.ts';
 import type { Shares } from '../queue/shares.ts';
-import { Window } from '../queue/window.ts';
+import { type Position, Window } from '../queue/window.ts';
 import type { Pause } from '../model/pause.ts';
 import type { TaskType } from '../model/task-type.ts';
 import type { Notification, Retention, Task } from '../model/task.ts';
@@ -140,6 +140,10 @@ export interface State {
   /** Some waiting task with a deadline or a start limit is only in the store: look for overdue ones at times. */
   overdueHidden: boolean;
   overdueLoading: boolean;
+  /** Their limits have moved; the timers follow, some in each tick. */
+  unwatched: Task[];
+  /** From where on the rest is to be looked for; null: from the first. */
+  overdueCursor: Position | null;
   overdueCheckAt: number;
   /** The newest process of each executor id. */
   readonly executors: Map<string, Executor>;
@@ -226,6 +230,8 @@ export function createState(options: {
     waitingCount: 0,
     overdueHidden: false,
     overdueLoading: false,
+    unwatched: [],
+    overdueCursor: null,
     overdueCheckAt: 0,
     executors: new Map(),
     types: new Map(),
@@ -294,6 +300,7 @@ export function pausedTypes({ types }: State): string[] {
 
 /** When something happens next by itself; the engine wakes then, at the latest. */
 export function nextWakeAt(state: State): number {
+  if (state.unwatched.length > 0) return state.lastTickAt;
   return Math.min(
     state.deadlines.nextAt(),
     state.delayed.first()?.dueAt ?? Number.POSITIVE_INFINITY,

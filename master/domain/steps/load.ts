@@ -56,8 +56,9 @@ export function overdueLoaded(
   const foundCount = event.tasks.length;
   out.effects.push({ type: 'observe', event: 'overdue_swept', foundCount, doneCount });
   // A turn of its own: what has come meanwhile is stepped in between.
-  state.overdueLoading = !event.complete;
-  if (!event.complete) out.loads.push({ type: 'overdue' });
+  state.overdueCursor = event.next;
+  state.overdueLoading = event.next !== null;
+  if (event.next !== null) out.loads.push({ type: 'overdue' });
   // Else every task that waits is in memory, and has a timer.
   else state.overdueHidden = state.waitingCount > state.windowCount;
 }

@@ -8,6 +8,7 @@ import type { Deadline, Entry } from '../queue/deadlines.ts';
 import { laneOf } from '../queue/lanes.ts';
 import type { State } from '../state/state.ts';
 import { type CancelReason, isTerminal, type Task } from '../model/task.ts';
+import { watchMoved } from './absence.ts';
 import { coolDown, executionEndsAt, rested, spare, stallEndsAt, writeSoon } from './attempt.ts';
 import { beginEnding, graceEnded } from './cancel.ts';
 import { recordDue } from '../operators/executor.ts';
@@ -34,6 +35,7 @@ export function ticked(
   out: Output,
 ): void {
   state.lastTickAt = now;
+  watchMoved(state);
   const { hiddenMs = 0 } = event;
   if (hiddenMs > 0) spareAll(state, hiddenMs, now);
   else if (!event.isBehind) fireDue(state, now, out);

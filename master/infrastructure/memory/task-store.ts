@@ -7,6 +7,7 @@
 import type {
   Commit,
   LaneEnd,
+  OverduePage,
   Position,
   StoredLane,
   ShownTask,
@@ -159,14 +160,20 @@ export class MemoryTaskStore implements TaskStore {
     startClock: number,
     limit: number,
     pausedTypes: readonly string[] = [],
-  ): Promise<Task[]> {
+    after: Position | null = null,
+  ): Promise<OverduePage> {
     const isOver = (at: number | null, by: number): boolean => at !== null && at <= by;
     const overdue = this.#where((task) => {
       if (!isWaiting(task)) return false;
       if (isOver(task.deadlineAt, now)) return true;
       return isOver(task.startBy, startClock) && !pausedTypes.includes(task.type);
     });
-    return copies(overdue.slice(0, limit));
+    const placeOf = ({ startBy, deadlineAt, seq }: Task): Position => {
+      return { time: startBy ?? deadlineAt ?? 0, seq };
+    };
+    const tasks = copies(page(overdue, placeOf, after, limit));
+    const last = tasks.length < limit ? undefined : tasks.at(-1);
+    return { tasks, next: last === undefined ? null : placeOf(last) };
   }
 
   async loadNotifications(after: Position | null, limit: number): Promise<Notification[]> {

@@ -5,14 +5,8 @@
  */
 import type { Commit } from '../../application/ports.ts';
 import { CommitConflict, DEFAULT_NAMESPACE_ID } from '../../application/ports.ts';
-import type { Absence, Expected, Key, RowWrite, TableName } from '../../domain/changes.ts';
-import {
-  type Columns,
-  type Dialect,
-  padded,
-  placeholders,
-  type Statement,
-} from './dialects/dialect.ts';
+import type { Expected, Key, RowWrite, TableName } from '../../domain/changes.ts';
+import type { Columns, Dialect, Statement } from './dialects/dialect.ts';
 import type { Column, Value } from './rows.ts';
 import type { Segment, Segments } from './segments.ts';
 import { tables } from './tables/all.ts';
@@ -187,46 +181,4 @@ function valuesOf(table: AnyTable, { ns, key, expect }: Matching): Value[] {
   else values.push(...key.slice(0, table.key.length - values.length));
   if (expect !== 'any') values.push(expect);
   return values;
-}
-
-/**
- * `startByAfter`, of every row that has such a limit: the index finds no others. In pieces up to each
- * of the bounds, the last one first: what has been moved is not met again.
- */
-export function creditAbsence(
-  dialect: Dialect,
-  ns: number,
-  { from, until, type, except = [] }: Absence,
-  bounds: readonly number[],
-): Statement {
-  const later = 'end_by + ? - CASE WHEN due_at > ? THEN due_at ELSE ? END';
-  const ends = [from, ...bounds, Number.MAX_SAFE_INTEGER];
-  const types = padded(type === undefined ? except : [type]);
-  const isOf =
-    types.length === 0
-      ? ''
-      : `AND type ${type === undefined ? 'NOT ' : ''}IN ${placeholders(1, types.length)}`;
-  const pieces = ends.slice(1).map((end, index) => [ends[index] ?? from, end] as const);
-  return {
-    sql: `UPDATE ${dialect.readBy('task', 'task_ns_end')}
-      SET end_by = CASE WHEN deadline_at <= ${later} THEN deadline_at ELSE ${later} END
-      WHERE ns = ? AND end_by > ? AND end_by <= ? AND due_at < ?
-      AND (deadline_at IS NULL OR end_by < deadline_at) ${isOf}`,
-    runs: pieces
-      .reverse()
-      .map(([after, upTo]) => [
-        until,
-        from,
-        from,
-        until,
-        from,
-        from,
-        ns,
-        after,
-        upTo,
-        until,
-        ...types,
-      ]),
-    touches: null,
-  };
 }

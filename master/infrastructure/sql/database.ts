@@ -4,7 +4,7 @@
  */
 import type { Knex } from 'knex';
 import pRetry from 'p-retry';
-import { CommitConflict, TermLost } from '../../application/ports.ts';
+import { CommitConflict, type Position, TermLost } from '../../application/ports.ts';
 import type { Connection, Dialect, Statement } from './dialects/dialect.ts';
 import { plain } from './dialects/dialect.ts';
 import type { Pace } from './pace.ts';
@@ -130,4 +130,22 @@ export class Database {
       this.dialect.discard(connection, error);
     }
   }
+}
+
+/** Spelled so that both planners begin reading the index at the position. */
+export function isBeyond(column: string, after: Position | null): Read {
+  if (after === null) return { sql: '', values: [] };
+  return {
+    sql: ` AND ${column} >= ? AND (${column} > ? OR seq > ?)`,
+    values: [after.time, after.time, after.seq],
+  };
+}
+
+/** The same of one that is read from its end. */
+export function isBefore(column: string, before: Position): Read {
+  const { time, seq } = before;
+  return {
+    sql: ` AND ${column} <= ? AND (${column} < ? OR seq < ?)`,
+    values: [time, time, seq],
+  };
 }

@@ -145,7 +145,7 @@ export const namespaceColumns = (t: Types): string => `
   next_seq ${t.instant} NOT NULL,
   alive_at ${t.instant} NULL,
   writer ${t.instant} NULL,
-  clock_back ${t.key(255)} NULL,
+  unfinished ${t.text} NULL,
   paused_at ${t.instant} NULL,
   paused_by ${t.name(64)} NULL,
   paused_reason ${t.text} NULL,
@@ -275,8 +275,8 @@ const taskIndexes: readonly Index[] = [
   { name: 'ns_id', columns: 'ns, id', unique: true },
   { name: 'queue', columns: 'state, lane_seq, order_time, seq, due_at' },
   { name: 'ns_due', columns: 'ns, due_at, seq' },
-  // With the deadline, which alone counts in a pause.
-  { name: 'ns_end', columns: 'ns, end_by, deadline_at' },
+  // With the deadline, which alone counts in a pause, of all or of the type.
+  { name: 'ns_end', columns: 'ns, end_by, seq, deadline_at, type' },
 ];
 
 const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => string[])[] = [

@@ -5,6 +5,7 @@
 import type {
   LaneEnd,
   Log,
+  OverduePage,
   Position,
   StoredLane,
   StoredTask,
@@ -18,7 +19,7 @@ import { ATTEMPT_COUNT_MAX } from '../../domain/bounds.ts';
 import type { StoredRow, WholeName, WholeRows } from '../../domain/changes.ts';
 import { WHOLE_TABLES } from '../../domain/changes.ts';
 import type { Notification, Retention, Task } from '../../domain/model/task.ts';
-import type { Database, Read } from './database.ts';
+import { type Database, isBeyond, type Read } from './database.ts';
 import { type Dialect, padded, placeholders } from './dialects/dialect.ts';
 import type { History } from './history.ts';
 import { lookups } from './ids/lookup.ts';
@@ -37,7 +38,7 @@ const FEW_COUNT = 8;
 /** Tables and values of one statement: SQLite takes 500 and 32,766, but does nothing else meanwhile. */
 const TABLE_COUNT = 100;
 const VALUE_COUNT = 8_192;
-/** Rows counted by one statement where it would hold up all else. */
+/** Rows that one statement looks at, in the index alone, where it would hold up all else. */
 const COUNTED_COUNT = 5_000;
 /** Attempts read by one statement: their errors may be large. */
 const ATTEMPT_COUNT = 50;
@@ -199,16 +200,37 @@ export class Queries implements Reads {
     startClock: number,
     limit: number,
     pausedTypes: readonly string[] = [],
-  ): Promise<Task[]> {
+    after: Position | null = null,
+  ): Promise<OverduePage> {
+    const from = `FROM ${this.#dialect.readBy('task', 'task_ns_end')} WHERE ns = ? AND end_by <= ?`;
+    const beyond = isBeyond('end_by', after);
+    const [end] = await this.#engine.rows(
+      `SELECT end_by, seq ${from}${beyond.sql} ORDER BY end_by, seq LIMIT 1 OFFSET ?`,
+      [this.#ns, now, ...beyond.values, COUNTED_COUNT - 1],
+    );
+    const looked = end && { time: end['end_by'] as number, seq: end['seq'] as number };
     const types = padded(pausedTypes);
     const isCounting = types.length === 0 ? '' : `AND type NOT IN ${placeholders(1, types.length)}`;
+    const upTo = looked === undefined ? '' : 'AND (end_by < ? OR seq <= ?)';
     const rows = await this.#engine.rows(
-      `SELECT ${liveList} FROM ${this.#dialect.readBy('task', 'task_ns_end')}
-       WHERE ns = ? AND end_by <= ? AND (end_by <= ? ${isCounting} OR deadline_at <= ?)
-       AND state = 'waiting' LIMIT ?`,
-      [this.#ns, now, startClock, ...types, now, limit],
+      `SELECT ${liveList} ${from}${beyond.sql} ${upTo}
+       AND (end_by <= ? ${isCounting} OR deadline_at <= ?)
+       AND state = 'waiting' ORDER BY end_by, seq LIMIT ?`,
+      [
+        this.#ns,
+        looked?.time ?? now,
+        ...beyond.values,
+        ...(looked === undefined ? [] : [looked.time, looked.seq]),
+        startClock,
+        ...types,
+        now,
+        limit,
+      ],
     );
-    return this.#readable(rows);
+    const tasks = await this.#readable(rows);
+    const last = rows.length < limit ? undefined : rows.at(-1);
+    const next = last && { time: last['end_by'] as number, seq: last['seq'] as number };
+    return { tasks, next: next ?? looked ?? null };
   }
 
   async loadNotifications(after: Position | null, limit: number): Promise<Notification[]> {
@@ -372,13 +394,4 @@ function countOf(selects: readonly Read[]): number {
   let valueCount = 0;
   const end = selects.findIndex(({ values }) => (valueCount += values.length) > VALUE_COUNT);
   return Math.min(end < 0 ? selects.length : Math.max(end, 1), TABLE_COUNT);
-}
-
-/** Spelled so that both planners begin reading the index at the position. */
-export function isBeyond(column: string, after: Position | null): Read {
-  if (after === null) return { sql: '', values: [] };
-  return {
-    sql: ` AND ${column} >= ? AND (${column} > ? OR seq > ?)`,
-    values: [after.time, after.time, after.seq],
-  };
 }

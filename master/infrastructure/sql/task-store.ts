@@ -6,7 +6,8 @@ import type { Commit, Log, TaskStore } from '../../application/ports.ts';
 import { CommitConflict, inNamespace, StoreUnusable, TermLost } from '../../application/ports.ts';
 import { pauseMoved } from '../../domain/model/pause.ts';
 import type { Dialect } from './dialects/dialect.ts';
-import { followClock } from './namespace/clock.ts';
+import { followClock, type Following } from './namespace/clock.ts';
+import { creditFirst, type Crediting, goOnCrediting } from './namespace/credit.ts';
 import { type Databases, Queries } from './queries.ts';
 import type { History } from './history.ts';
 import type { Committer } from './namespace/committer.ts';
@@ -53,21 +54,27 @@ export class SqlTaskStore extends Queries implements TaskStore {
     const { term, lastSeq, aliveAt, settings } = begun;
     // Until the row was free another master may have gone on writing, by the same clock.
     const waitedMs = Math.ceil(performance.now() - askedAt);
+    const heading = { ...begun, ns: this.#ns, now: now + waitedMs };
+    const left = JSON.parse(begun.unfinished ?? 'null') as Crediting | Following | null;
+    const isCrediting = left !== null && 'absences' in left;
+    if (isCrediting) {
+      // Whoever is cut off here must leave the absence, or a clock that was set back, to be seen.
+      const asBefore = { ...heading, now: aliveAt ?? heading.now };
+      await goOnCrediting(databases.engine, terms, asBefore, left);
+    }
     const backMs = await followClock(databases.engine, history, terms, log, {
-      ...begun,
-      ns: this.#ns,
-      now: now + waitedMs,
+      ...heading,
       aliveAt: aliveAt ?? (await this.#newestSubmit()),
+      left: isCrediting ? null : left,
     });
     const paused = pauseMoved(settings.paused, backMs);
     return { term, lastSeq, secrets, aliveAt, settings: { ...settings, paused } };
   }
 
   async commit(commit: Commit): Promise<void> {
-    const { committer, history } = this.#shared;
-    const turn = { ns: this.#ns, commit };
+    const { history } = this.#shared;
     try {
-      await history.ids.during(turn, () => committer.commit(turn));
+      await history.ids.during({ ns: this.#ns, commit }, () => this.#commit(commit));
     } catch (error) {
       const isAnswer = error instanceof TermLost || error instanceof CommitConflict;
       if (!isAnswer) this.#shared.doubt();
@@ -76,6 +83,17 @@ export class SqlTaskStore extends Queries implements TaskStore {
     // After it: what was written before the file was lost nobody has been told of yet.
     const loss = this.#shared.databases.engine.dialect.findLoss();
     if (loss !== null) throw new StoreUnusable(loss);
+  }
+
+  /** Where there is nothing to be credited it adds no turn: the engines of many namespaces share transactions. */
+  #commit(commit: Commit): Promise<void> {
+    const { committer, databases, history, terms } = this.#shared;
+    const ns = this.#ns;
+    if (commit.absences.length === 0) return committer.commit({ ns, commit });
+    const heading = { ...commit, ns };
+    return creditFirst(databases.engine, history, terms, heading, commit).then((rest) =>
+      committer.commit({ ns, commit: rest }),
+    );
   }
 
   /** A store of 2.0.0 does not say when its master was last alive: this late at least. */

@@ -250,9 +250,9 @@ describe('timeouts', () => {
         scheduler.pass(ms).loads.filter(({ type }) => type === 'overdue');
       expect(asks(MINUTE / 2)).to.have.length(1);
       const answer = { type: 'overdueLoaded', tasks: [] } as const;
-      scheduler.send({ ...answer, complete: false });
+      scheduler.send({ ...answer, next: { time: 1, seq: 1 } });
       expect(asks(MINUTE / 4), 'the next page is asked for already').to.deep.equal([]);
-      scheduler.send({ ...answer, complete: true });
+      scheduler.send({ ...answer, next: null });
       expect(asks(6 * SECOND), 'one is still stored').to.have.length(1);
       scheduler.command({ type: 'cancelRequested', taskId: 'a' });
       const { state } = scheduler;
@@ -261,7 +261,7 @@ describe('timeouts', () => {
         if (lane.waitingCount === 0) state.emptyLanes.add(lane);
       }
       state.waitingCount = state.windowCount;
-      scheduler.send({ ...answer, complete: true });
+      scheduler.send({ ...answer, next: null });
       expect(asks(HOUR)).to.deep.equal([]);
     });
 
@@ -269,7 +269,11 @@ describe('timeouts', () => {
       const scheduler = new Scheduler({ laneWindowCount: 1 });
       const stored = inserted(scheduler.submit({ id: 'a' }, { id: 'b', deadlineAt })).slice(1);
       scheduler.now = deadlineAt;
-      const out = scheduler.send({ type: 'overdueLoaded', tasks: stored, complete: false });
+      const out = scheduler.send({
+        type: 'overdueLoaded',
+        tasks: stored,
+        next: { time: 0, seq: 0 },
+      });
       expect(out.loads).to.deep.equal([{ type: 'overdue' }]);
       const swept = { type: 'observe', event: 'overdue_swept', foundCount: 1, doneCount: 1 };
       expect(out.effects).to.deep.include(swept);
@@ -279,7 +283,7 @@ describe('timeouts', () => {
       const scheduler = new Scheduler();
       const stored = inserted(scheduler.submit({ id: 'a', deadlineAt })).map((row) => ({ ...row }));
       scheduler.now = deadlineAt;
-      const out = scheduler.send({ type: 'overdueLoaded', tasks: stored, complete: true });
+      const out = scheduler.send({ type: 'overdueLoaded', tasks: stored, next: null });
       expect(finished(out)[0]).to.include({ id: 'a', state: 'expired' });
       expect(scheduler.state.waitingCount).to.equal(0);
     });
@@ -288,7 +292,7 @@ describe('timeouts', () => {
       const scheduler = new Scheduler({ laneWindowCount: 1 });
       const stored = inserted(scheduler.submit({ id: 'a' }, { id: 'b', deadlineAt })).slice(1);
       scheduler.now = deadlineAt;
-      const loaded = scheduler.send({ type: 'overdueLoaded', tasks: stored, complete: true });
+      const loaded = scheduler.send({ type: 'overdueLoaded', tasks: stored, next: null });
       expect(finished(loaded)[0]).to.include({ id: 'b', state: 'expired' });
       expect(scheduler.state.waitingCount).to.equal(1);
     });

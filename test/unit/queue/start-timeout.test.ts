@@ -1,5 +1,7 @@
 /** Tasks that nobody starts in time: those that fail, and those that are told of. */
 import { expect } from 'chai';
+import { WATCH_COUNT_MAX } from '../../../master/domain/bounds.ts';
+import { nextWakeAt } from '../../../master/domain/state/state.ts';
 import type { Task } from '../../../master/domain/model/task.ts';
 import {
   BEGIN,
@@ -126,7 +128,7 @@ describe('a task with a start timeout', () => {
     ({ scheduler } = Scheduler.restored({ lanes }));
     const { loads } = scheduler.pass(SECOND);
     expect(loads.map((load) => load.type)).to.include('overdue');
-    const out = scheduler.send({ type: 'overdueLoaded', tasks: [stored], complete: true });
+    const out = scheduler.send({ type: 'overdueLoaded', tasks: [stored], next: null });
     expect(reasons(finished(out))).to.deep.equal(['a failed not_started']);
   });
 
@@ -159,6 +161,30 @@ describe('a task with a start timeout', () => {
     ]);
     expect(finished(scheduler.pass(30 * SECOND - 1))).to.deep.equal([]);
     expect(finished(scheduler.pass(1))).to.have.length(1);
+  });
+
+  it('has its timer set anew some ticks later, where many have moved, and fails then', () => {
+    const count = 2 * WATCH_COUNT_MAX + 1;
+    const ids = Array.from({ length: count }, (_, index) => ({ id: `t${index}` }));
+    scheduler.submit(...ids.map((one) => ({ ...one, startTimeoutMs: MINUTE })));
+    scheduler.now += HOUR;
+    const { deadlines } = scheduler.state;
+    const sizes = [deadlines.size];
+    scheduler.send({ type: 'stoodStill', hiddenMs: HOUR });
+    sizes.push(deadlines.size);
+    while (nextWakeAt(scheduler.state) <= scheduler.now) {
+      // Judges nothing: the old timers stay.
+      scheduler.send({ type: 'ticked', isBehind: true });
+      sizes.push(deadlines.size);
+      if (sizes.length > 9) break;
+    }
+    const added = sizes.slice(1).map((size, index) => size - (sizes[index] ?? 0));
+    expect(added[0], 'by the step that moves them').to.equal(0);
+    expect(Math.max(...added)).to.be.at.most(WATCH_COUNT_MAX);
+    let failedCount = finished(scheduler.pass(MINUTE - 1)).length;
+    expect(failedCount).to.equal(0);
+    for (let turn = 0; turn < 9; turn++) failedCount += finished(scheduler.pass(1)).length;
+    expect(failedCount).to.equal(count);
   });
 
   it('is not charged for the time without a master: the rows move with the first commit', () => {

@@ -6,17 +6,13 @@
  */
 import { CommitConflict, TermLost } from '../../../application/ports.ts';
 import { SHARED_WRITE_COUNT_MAX } from '../../../domain/bounds.ts';
-import type { Absence } from '../../../domain/changes.ts';
 import { copyOfWrite } from '../../../domain/changes.ts';
-import { creditAbsence, planCommit, type Turn } from '../commit.ts';
+import { planCommit, type Turn } from '../commit.ts';
 import type { Database } from '../database.ts';
 import type { Statement } from '../dialects/dialect.ts';
 import type { History } from '../history.ts';
 import { settingsWritten } from './settings.ts';
 import type { Heading, Terms } from './terms.ts';
-
-/** Limits that are moved at once. */
-const CREDIT_COUNT = 500;
 
 interface Waiting {
   readonly turn: Turn;
@@ -38,7 +34,7 @@ export class Committer {
     this.#terms = terms;
   }
 
-  /** @see TaskStore.commit */
+  /** @see TaskStore.commit; but absences are credited before. */
   commit(turn: Turn): Promise<void> {
     if (this.#isBusy) {
       return new Promise((resolve, reject) => {
@@ -100,39 +96,19 @@ export class Committer {
   async #write(turns: readonly Turn[]): Promise<void> {
     const { dialect } = this.#engine;
     const { statements, missing } = planCommit(dialect, this.#history.segments, turns);
-    const first: Statement[] = [];
-    for (const { ns, commit } of turns) {
-      if (commit.settings !== undefined) first.push(settingsWritten(ns, commit.settings));
-      for (const absence of commit.absences) first.push(await this.#credit(ns, absence));
-    }
+    const first = turns.flatMap(({ ns, commit: { settings } }): Statement[] =>
+      settings === undefined ? [] : [settingsWritten(ns, settings)],
+    );
     // Making a table would end the transaction, so it comes before.
     for (const segment of missing) await this.#history.make(this.#engine, segment);
     await this.#terms.write(turns.map(headingOf), [...first, ...statements]);
-  }
-
-  /** The engine alone writes such rows, one commit after another: the bounds stay what they are. */
-  async #credit(ns: number, absence: Absence): Promise<Statement> {
-    const { dialect } = this.#engine;
-    const bounds: number[] = [];
-    const rows = dialect.readBy('task', 'task_ns_end');
-    for (let after = absence.from; dialect.isInProcess; ) {
-      const [bound] = await this.#engine.rows(
-        `SELECT end_by FROM ${rows} WHERE ns = ? AND end_by > ?
-         ORDER BY end_by LIMIT 1 OFFSET ${CREDIT_COUNT}`,
-        [ns, after],
-      );
-      if (bound === undefined) break;
-      after = bound['end_by'] as number;
-      bounds.push(after);
-    }
-    return creditAbsence(dialect, ns, absence, bounds);
   }
 }
 
 /** It writes nothing, and only asks whether its term still stands. */
 function isQuestion({ commit }: Turn): boolean {
-  const { writes, absences, settings, saysAlive } = commit;
-  return !saysAlive && settings === undefined && writes.length + absences.length === 0;
+  const { writes, settings, saysAlive } = commit;
+  return !saysAlive && settings === undefined && writes.length === 0;
 }
 
 const headingOf = ({ ns, commit }: Turn): Heading => ({ ...commit, ns });

@@ -97,7 +97,7 @@ export class Terms {
       const [, before] = await this.#dialect.run(connection, begin);
       // One that has served waits: the row may be put back.
       if (before?.rows.length === 0 && held === undefined) throw new StoreUnusable(rowMissing(ns));
-      const { owner: newest, alive_at, clock_back } = present(before?.rows[0], ns);
+      const { owner: newest, alive_at, unfinished } = present(before?.rows[0], ns);
       // A term of our own may have begun without our hearing of it.
       if (held !== undefined && newest !== owner) {
         throw new TermLost(`term ${held} is over: another master has begun one`);
@@ -109,7 +109,7 @@ export class Terms {
         term: row['term'] as number,
         lastSeq: (row['next_seq'] as number) - 1,
         aliveAt: alive_at as number | null,
-        clockBack: clock_back as string | null,
+        unfinished: unfinished as string | null,
         settings: settingsOf(row),
       };
     });
@@ -132,7 +132,7 @@ export class Terms {
 
   /** Locks the row, so that no newer term begins before this transaction has ended. */
   #readTerm(ns: number): Statement {
-    const columns = ['term', 'owner', 'alive_at', 'next_seq', 'clock_back', ...SETTINGS].join(', ');
+    const columns = ['term', 'owner', 'alive_at', 'next_seq', 'unfinished', ...SETTINGS].join(', ');
     const sql = `SELECT ${columns} FROM namespace WHERE id = ?${this.#dialect.lockRow}`;
     return { sql, runs: [[ns]], touches: null };
   }
@@ -215,8 +215,8 @@ export interface Begun {
   readonly aliveAt: number | null;
   /** The highest `seq` that it, or one before it, had given. */
   readonly lastSeq: number;
-  /** What is left to be done for a clock that was set back. */
-  readonly clockBack: string | null;
+  /** Of times that are to move: what a term before has left to be done. */
+  readonly unfinished: string | null;
   readonly settings: Settings;
 }
 

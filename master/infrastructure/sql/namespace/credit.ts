@@ -1,0 +1,90 @@
+/**
+ * What becomes of the limits for starts after a time in which nothing could be offered: they move by it. Only the
+ * engine of the namespace writes such rows, and it waits meanwhile.
+ */
+import type { Commit, Position } from '../../../application/ports.ts';
+import type { Absence } from '../../../domain/changes.ts';
+import { copyOfWrite, isCredited } from '../../../domain/changes.ts';
+import { startByAfter } from '../../../domain/model/task.ts';
+import { planCommit } from '../commit.ts';
+import type { Database } from '../database.ts';
+import type { History } from '../history.ts';
+import type { Row } from '../rows.ts';
+import { settingsWritten } from './settings.ts';
+import { moveInSlices, type Place, remember } from './slices.ts';
+import type { Heading, Terms } from './terms.ts';
+
+/** In the row of the namespace, as JSON. */
+export interface Crediting {
+  readonly absences: readonly Absence[];
+  /** Limits from here on are done, by their time as it was. */
+  readonly after: Position;
+}
+
+const LAST: Position = { time: Number.MAX_SAFE_INTEGER, seq: 0 };
+
+/**
+ * What of the commit ends the pauses, and the limits that move for it. Returns what is to be committed then: the
+ * tasks that it writes have moved in memory already.
+ */
+export async function creditFirst(
+  database: Database,
+  history: History,
+  terms: Terms,
+  heading: Heading,
+  { absences, settings, writes, ...rest }: Commit,
+): Promise<Commit> {
+  const { ns } = heading;
+  // As they are now.
+  const others = writes.filter(({ table }) => table !== 'type').map(copyOfWrite);
+  const ends = writes.filter(({ table }) => table === 'type');
+  const ending = { ...rest, absences: [], writes: ends };
+  const { statements } = planCommit(database.dialect, history.segments, [{ ns, commit: ending }]);
+  const set = settings === undefined ? [] : [settingsWritten(ns, settings)];
+  const crediting = { absences, after: LAST };
+  await terms.write([heading], [...set, ...statements, remember(ns, crediting)]);
+  await goOnCrediting(database, terms, heading, crediting);
+  return { ...rest, absences: [], writes: others };
+}
+
+/** Also what a master before has left. */
+export async function goOnCrediting(
+  database: Database,
+  terms: Terms,
+  heading: Heading,
+  { absences, after }: Crediting,
+): Promise<void> {
+  const { ns } = heading;
+  // Limits that were over before stay so.
+  const from = Math.min(...absences.map((absence) => absence.from));
+  const limits: Place = {
+    table: 'task',
+    column: 'end_by',
+    sql: `SELECT seq, end_by, due_at, deadline_at, type
+      FROM ${database.dialect.readBy('task', 'task_ns_end')} WHERE ns = ? AND end_by > ?`,
+    values: [ns, from],
+  };
+  await moveInSlices(database, terms, heading, limits, {
+    direction: 'up',
+    after,
+    to: (row) => movedTo(row, absences),
+    left: (done): Crediting => ({ absences, after: done }),
+  });
+  await terms.write([heading], [remember(ns, null)]);
+}
+
+function movedTo(row: Row, absences: readonly Absence[]): number {
+  const endBy = row['end_by'] as number;
+  const deadlineAt = row['deadline_at'] as number | null;
+  const task = {
+    type: row['type'] as string,
+    dueAt: row['due_at'] as number,
+    deadlineAt,
+    startBy: endBy === deadlineAt ? null : endBy,
+  };
+  for (const absence of absences) {
+    const { from, until } = absence;
+    if (isCredited(absence, task)) task.startBy = startByAfter(task, from, until);
+  }
+  return task.startBy ?? deadlineAt ?? endBy;
+}
