@@ -14,6 +14,7 @@ import {
   namespaceOf,
   withoutApiBase,
 } from '@soda-scheduler/protocol';
+import type { Whoami } from '@soda-scheduler/client';
 import type { Command } from 'commander';
 import { connect, type ConnectionOptions, givenNamespace, remoteCommand } from './connection.ts';
 import { Failure } from './exit-code.ts';
@@ -100,7 +101,7 @@ async function checkMaster(options: ConnectionOptions): Promise<Finding[]> {
     .then((answer) => answer.json() as Promise<{ info?: { version?: string } }>)
     .then(({ info }) => info?.version)
     .catch(() => undefined);
-  // Only an admin may read them: without that nothing is said.
+  // Not every token opens them: without that nothing is said.
   const metrics = await ask('/metrics')
     .then((answer) => (answer.ok ? answer.text() : ''))
     .catch(() => '');
@@ -146,6 +147,8 @@ async function checkToken(ask: Ask, token: string | undefined): Promise<Finding>
   const finding = (state: Finding['state'], detail: string) => ({ check: 'token', state, detail });
   const remedy = 'set SODA_TOKEN, or give --token';
   try {
+    const named = await namedToken(ask);
+    if (named !== null) return finding(named.opensTasks ? 'ok' : 'warning', named.inWords);
     const tasks = (await ask(`${API_BASE}/tasks?limit=1`)).status;
     if (tasks === 401) {
       return token === undefined
@@ -162,6 +165,20 @@ async function checkToken(ask: Ask, token: string | undefined): Promise<Finding>
   } catch (error) {
     return finding('warning', `not to be told now (${reasonOf(error)})`);
   }
+}
+
+/** Null: it is none of these, or a master of 2.0.0 knows none. */
+async function namedToken(
+  ask: Ask,
+): Promise<{ readonly opensTasks: boolean; readonly inWords: string } | null> {
+  const answer = await ask(`${API_BASE}/whoami`);
+  const me = answer.ok ? ((await answer.json().catch(() => null)) as Partial<Whoami> | null) : null;
+  const { name = null, role, scope = null } = me ?? {};
+  if (name === null || role === undefined || name.startsWith('config:')) return null;
+  const limits = scope === null ? '' : `, limited to some ${Object.keys(scope).join(', ')}`;
+  const opensTasks = role !== 'executor';
+  const what = opensTasks ? '' : ': it opens no task';
+  return { opensTasks, inWords: `the token ${name} of the role ${role}${limits}${what}` };
 }
 
 /** Nothing is said of the default one, which every master has. */

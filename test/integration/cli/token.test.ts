@@ -32,6 +32,9 @@ describe('soda token', function () {
       scope: { groups: ['news', 'sport'], types: ['encode'] },
       expires_at: '2090-01-01T00:00:00.000Z',
     });
+    expect((await run(['doctor'], made.out.trim())).out).to.include(
+      'the token cms of the role submit, limited to some groups, types',
+    );
     expect((await run(['token', 'list'])).out).to.match(
       /^cms\tsubmit\tgroups: news sport; types: encode\t2090-01-01T00:00:00.000Z\t\t2/,
     );
