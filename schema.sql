@@ -114,6 +114,8 @@ CREATE TABLE leftover (
   type VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   -- And of which group.
   user_group VARCHAR(64) NOT NULL,
+  -- Of which gate it has a place (see `task`); NULL: of none.
+  gate BIGINT NULL,
   -- An executor has one at a time.
   PRIMARY KEY (ns, task_id, attempt)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
@@ -166,7 +168,7 @@ CREATE TABLE task_type (
   PRIMARY KEY (ns, type)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
--- Live tasks only: waiting, offered or running. A task leaves with the commit that ends it, so this
+-- Live tasks only: waiting, held, offered or running. A task leaves with the commit that ends it, so this
 -- table is as large as the backlog, whatever has been.
 CREATE TABLE task (
   -- Accept order, given by the master: the tie-break of every order. Never leaves the master.
@@ -177,7 +179,7 @@ CREATE TABLE task (
   type VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   -- Empty: 2.0.0 had the name of its kind here.
   lane VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-  -- waiting, offered or running; in history succeeded, failed, canceled or expired.
+  -- waiting, held, offered or running; in history succeeded, failed, canceled or expired.
   state VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   -- Raised by one with every write of the row, which names the version it expects.
   version INT NOT NULL,
@@ -267,6 +269,8 @@ CREATE TABLE task (
   disk_bytes BIGINT NULL,
   -- Where it waits, or waited last: a row of `lane`, which may have gone once it does not wait.
   lane_seq BIGINT NULL,
+  -- What holds it: a number for its type and the value at `limits.concurrency.pointer` of its params; NULL: it is not held.
+  gate BIGINT NULL,
   -- No id is live twice in a namespace.
   UNIQUE KEY task_ns_id (ns, id),
   -- Pages of a lane in order, counts of lanes, and the few active tasks, from the index alone.
@@ -274,7 +278,9 @@ CREATE TABLE task (
   -- Delayed tasks by due time.
   KEY task_ns_due (ns, due_at, seq),
   -- Waiting tasks whose deadline, or limit for the start, has come.
-  KEY task_ns_end (ns, end_by, seq, deadline_at, type)
+  KEY task_ns_end (ns, end_by, seq, deadline_at, type),
+  -- Those that are held, in the order in which they are let go. SQLite leaves out all others.
+  KEY task_ns_gate (ns, gate, order_time, seq)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 -- Attempts that ended without success, of live tasks and of tasks in history; the attempt that

@@ -25,6 +25,7 @@ function listCommand(): Command {
       const head = [
         'namespace',
         'waiting',
+        'held',
         'running',
         'max waiting',
         'max running',
@@ -34,6 +35,7 @@ function listCommand(): Command {
       await output.rows(client.namespaces(), head, (one) => [
         one.name,
         one.counts.waiting,
+        one.counts.held,
         one.counts.running,
         one.max_waiting,
         one.max_running,
@@ -53,7 +55,8 @@ function getCommand(): Command {
         ['namespace', one.name],
         ['paused', pauseInWords(one)],
         ['retention', one.retention],
-        ['waiting', outOf(one.counts.waiting, one.max_waiting)],
+        ['waiting', outOf(one.counts.waiting + one.counts.held, one.max_waiting)],
+        ['held', one.counts.held],
         ['running', outOf(one.counts.running, one.max_running)],
       ]);
     });

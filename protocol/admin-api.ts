@@ -128,7 +128,7 @@ export const namespaceView = z.object({
       until: z.string().nullable(),
     })
     .nullable(),
-  counts: z.object({ waiting: z.int(), running: z.int() }),
+  counts: z.object({ waiting: z.int(), running: z.int(), held: z.int() }),
 });
 
 export const namespaceListQuery = z.strictObject({

@@ -185,6 +185,7 @@ export const waitingReason = z.enum([
   'draining',
   'paused',
   'limited',
+  'held',
   'not_ready',
   'cooling_down',
   'about_to_start',

@@ -14,6 +14,9 @@ import {
 import { YEAR_SECONDS } from './words.ts';
 
 const count = z.int().min(0).max(1_000_000_000);
+/** Tasks with the same value beside each other: those that wait with a place are gone through. */
+const CONCURRENCY_MAX = 10_000;
+
 const pointer = z
   .string()
   .max(256)
@@ -48,10 +51,10 @@ const limits = z
     ...groupLimits,
     per_group: z.strictObject(groupLimits).nullable().optional().describe('For each group.'),
     concurrency: z
-      .strictObject({ pointer, max: z.int().min(1).max(1_000_000) })
+      .strictObject({ pointer, max: z.int().min(1).max(CONCURRENCY_MAX) })
       .nullable()
       .optional()
-      .describe('For each value that the params have there.'),
+      .describe('So many at a time for each value that the params have there; others are held.'),
     windows: z.array(limitWindow).max(16).optional(),
   })
   .describe('A task that a limit keeps from starting waits, and says which.');
@@ -165,7 +168,7 @@ export const typeView = z.object({
   ...definitionFields,
   paused: pauseView.extend({ by: z.string().nullable() }).nullable(),
   overrides: z.array(overrideView).describe('What operators have set: it holds before the rest.'),
-  counts: z.object({ waiting: z.int(), running: z.int() }),
+  counts: z.object({ waiting: z.int(), running: z.int(), held: z.int() }),
   executors: z.int().describe('Those that are connected and run tasks of it.'),
   constraint: waitingView
     .omit({ ahead: true })

@@ -40,6 +40,7 @@ function listCommand(): Command {
       const head = [
         'type',
         'waiting',
+        'held',
         'running',
         'executors',
         'version',
@@ -50,6 +51,7 @@ function listCommand(): Command {
       await output.rows(client.types.list(), head, (one) => [
         one.type,
         one.counts.waiting,
+        one.counts.held,
         one.counts.running,
         one.executors,
         one.registered ? one.version : null,
@@ -77,6 +79,7 @@ function showType(output: Output, one: TypeView): void {
     ['description', description],
     ['owner', owner],
     ['waiting', one.counts.waiting],
+    ['held', one.counts.held],
     ['running', one.counts.running],
     ['executors', one.executors],
     ['waits', one.constraint?.message ?? null],

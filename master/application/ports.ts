@@ -6,7 +6,7 @@
 import type { Absence, RowWrite, WholeRows } from '../domain/changes.ts';
 import type { ExecutorCommand, Observation } from '../domain/effects.ts';
 import type { Position } from '../domain/queue/window.ts';
-import type { StoredLane } from '../domain/state/restore.ts';
+import type { StoredGate, StoredLane } from '../domain/state/restore.ts';
 import type { Settings } from '../domain/state/state.ts';
 import type {
   AttemptRecord,
@@ -53,7 +53,7 @@ export interface Commit {
   readonly settings?: Settings;
 }
 
-export type { Position, StoredLane };
+export type { Position, StoredGate, StoredLane };
 
 export interface TaskQuery {
   readonly state: TaskState | null;
@@ -74,6 +74,12 @@ export interface TaskQuery {
 export interface StoredTask {
   readonly task: Task;
   readonly notification: Notification | null;
+}
+
+/** So many of those that a gate holds. */
+export interface HeldWanted {
+  readonly gate: number;
+  readonly limit: number;
 }
 
 /** Up to where a lane is in memory; null: nothing of it is. */
@@ -250,10 +256,14 @@ export interface TaskStore {
   countLanes(): Promise<StoredLane[]>;
   /** Of each lane: waiting tasks that are due, beyond `after`, by (orderTime, seq); `limit` at most. */
   loadLanes(lanes: readonly LaneEnd[], now: number, limit: number): Promise<Task[][]>;
+  /** How many tasks each gate holds. */
+  countGates(): Promise<StoredGate[]>;
+  /** Of each gate: those that it holds, by (orderTime, seq); `limit` at most. */
+  loadHeld(wanted: readonly HeldWanted[]): Promise<Task[][]>;
   /** Waiting tasks with `dueAt` beyond `after`, by (dueAt, seq). */
   loadDelayed(after: Position | null, limit: number): Promise<Task[]>;
   /**
-   * Waiting tasks whose deadline is not after `now`, or `startBy` not after `startClock`, by whichever
+   * Waiting tasks, also held ones, whose deadline is not after `now`, or `startBy` not after `startClock`, by whichever
    * of both is sooner. `pausedTypes`: of these the deadline alone counts. Looks at so many tasks only.
    */
   loadOverdue(

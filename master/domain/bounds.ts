@@ -41,6 +41,12 @@ export const KINDS_MAX = 10_000;
 export const LANES_MAX = 20_000;
 
 /**
+ * Values of `limits.concurrency` of which a task waits in memory, is with an executor, or is held; beyond it a task
+ * with another value is refused. Those that wait in memory are `WINDOW_COUNT_MAX` at most.
+ */
+export const GATES_MAX = 300_000;
+
+/**
  * Types of a namespace that are registered, and characters of all their definitions; beyond it no other is
  * registered, and none becomes longer. Others of which operators have decided something have places of their
  * own, as many as there may be lanes: so each type of which a task waits can be paused.
@@ -112,11 +118,12 @@ export const TURN_LONG_REPORT_COUNT_MAX = 16;
 
 /**
  * Read for one turn: tasks of commands that are not in memory, and the bytes of these, about (or one
- * of them); lanes, a page for all together. What is beyond waits for the next turn.
+ * of them); lanes, a page for all together, and so for gates. What is beyond waits for the next turn.
  */
 export const TURN_COMMAND_COUNT_MAX = 256;
 export const TURN_READ_BYTES_MAX = 16 * 1024 * 1024;
 export const TURN_LANE_COUNT_MAX = 64;
+export const TURN_GATE_COUNT_MAX = 64;
 
 /**
  * What is known of the ids of history: bits for each, and bytes for each day and for all. Beyond it there

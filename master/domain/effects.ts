@@ -145,6 +145,8 @@ export type Load =
    */
   | { readonly type: 'lane'; readonly lane: number }
   | { readonly type: 'delayed' }
+  /** Of the gates that have a place: as many as there are places, as they are at the moment of reading. */
+  | { readonly type: 'held' }
   | { readonly type: 'notifications' }
   | { readonly type: 'overdue' };
 

@@ -97,6 +97,13 @@ export interface LanePage {
   readonly complete: boolean;
 }
 
+/** The first of those that a gate holds, in order; `complete`: there are no more. */
+export interface HeldPage {
+  readonly gate: number;
+  readonly tasks: readonly Task[];
+  readonly complete: boolean;
+}
+
 /** To what is set for a type. `expect`: the version that it must have; null: whatever it has. */
 export type TypeChange =
   | {
@@ -277,6 +284,7 @@ export type Event =
       readonly afterMs: number;
     }
   | { readonly type: 'lanesLoaded'; readonly pages: readonly LanePage[] }
+  | { readonly type: 'heldLoaded'; readonly pages: readonly HeldPage[] }
   | {
       readonly type: 'delayedLoaded';
       readonly tasks: readonly Task[];

@@ -6,6 +6,7 @@
 import type { Output } from './effects.ts';
 import type { Event } from './events.ts';
 import { RELEASE_COUNT_MAX } from './bounds.ts';
+import { askForHeld } from './limits/places.ts';
 import { releaseDue } from './queue/waiting.ts';
 import { creditAbsence } from './steps/absence.ts';
 import type { State } from './state/state.ts';
@@ -20,7 +21,7 @@ import { cancelAcknowledged, cancelRequested } from './steps/cancel.ts';
 import { changeRequested, onTask, retryRequested } from './steps/command.ts';
 import { onExecutor, sendDrain } from './operators/executor.ts';
 import { lossDecided } from './steps/loss.ts';
-import { delayedLoaded, lanesLoaded, overdueLoaded } from './steps/load.ts';
+import { delayedLoaded, heldLoaded, lanesLoaded, overdueLoaded } from './steps/load.ts';
 import {
   notificationPutOff,
   notificationsLoaded,
@@ -45,9 +46,10 @@ export function step(state: State, event: Event, now: number, out: Output): void
   // What has become due comes before what happens now; but not before rows that were read earlier:
   // what has become due since is not among them, and their window would close over it.
   if (event.type === 'ticked') state.releasableCount = RELEASE_COUNT_MAX;
-  if (state.delayed.size > 0 && !event.type.endsWith('Loaded')) releaseDue(state, now);
+  if (state.delayed.size > 0 && !event.type.endsWith('Loaded')) releaseDue(state, now, out);
   apply(state, event, now, out);
   assignRoused(state, now, out);
+  askForHeld(state, out);
   writeLeftovers(state, out);
 }
 
@@ -102,7 +104,9 @@ function apply(state: State, event: Event, now: number, out: Output): void {
     case 'notificationPutOff':
       return notificationPutOff(state, event, now, out);
     case 'lanesLoaded':
-      return lanesLoaded(state, event, now);
+      return lanesLoaded(state, event, now, out);
+    case 'heldLoaded':
+      return heldLoaded(state, event, now, out);
     case 'delayedLoaded':
       return delayedLoaded(state, event, now, out);
     case 'overdueLoaded':

@@ -37,6 +37,7 @@ export function next(before: Task, change: Partial<Task>): Task {
 export function finished(before: Task, change: Partial<Task> = {}): Task {
   return next(before, {
     state: 'succeeded',
+    gate: null,
     attempt: before.attempt + 1,
     executorId: 'x-1',
     incarnation: 'x-1 one',
@@ -158,6 +159,7 @@ export const wholeRows: {
       incarnation: `${n}`,
       type: `type-${n}`,
       group: `\u{1F600} ${n}`,
+      gate: n % 2 === 0 ? null : 2 ** 53 - n,
     },
   }),
   rate: (which, n) => {

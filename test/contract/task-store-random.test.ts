@@ -129,7 +129,8 @@ function wanted(
     }
     if (what === 'update' && !ended) {
       const changed = next(current, {
-        state: time % 2 === 0 ? 'waiting' : 'offered',
+        state: time === 1 ? 'held' : time % 2 === 0 ? 'waiting' : 'offered',
+        gate: time === 1 ? 2 ** 53 - 1 - (seq % 2) : null,
         attempt: current.attempt + 1,
         progressState: JSON.stringify(text),
         orderTime: NOW - time,
@@ -150,7 +151,13 @@ function wanted(
       after.set(seq, { task: done, notification: fresh });
     }
     if (what === 'reopen' && ended) {
-      const anew = { state: 'waiting', result: null, finishedAt: null, retention: null } as const;
+      const anew = {
+        state: 'waiting',
+        gate: null,
+        result: null,
+        finishedAt: null,
+        retention: null,
+      } as const;
       const again = next(current, anew);
       const { finishedAt, retention: from } = current;
       lists.reopens.push({
@@ -195,8 +202,16 @@ async function answers(store: DefaultStore) {
   lanes.sort((a, b) => (a.lane < b.lane ? -1 : 1));
   const query = { ...everything, beforeSeq: 9, limit: 5 };
   const ids = Array.from({ length: IDS }, (_, index) => `t-${index + 1}`);
+  const gates = await store.countGates();
+  gates.sort((a, b) => a.gate - b.gate);
   return {
     lanes,
+    gates,
+    held: await store.loadHeld([
+      { gate: 2 ** 53 - 1, limit: 2 },
+      { gate: 7, limit: 1 },
+      { gate: 2 ** 53 - 2, limit: 9 },
+    ]),
     whole: await wholeOf(store),
     active: bySeq(await store.loadActive()),
     pages: await store.loadLanes(

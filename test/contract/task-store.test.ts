@@ -293,6 +293,25 @@ describeStores('task store', (open) => {
       expect(later.map(({ seq }) => seq)).to.deep.equal([102, 3]);
     });
 
+    it('come by their gate where they are held, and are counted with those of their lane', async () => {
+      await insert(
+        ...times.map((time, index) => {
+          return task(index + 1, { state: 'held', gate: 7 + (index % 2), orderTime: NOW + time });
+        }),
+        task(100, { orderTime: NOW, deadlineAt: NOW }),
+        task(101, { state: 'held', gate: 2 ** 53 - 1, deadlineAt: NOW }),
+      );
+      const wanted = [7, 8, 9].map((gate) => ({ gate, limit: 4 }));
+      const seqs = (await store.loadHeld(wanted)).map((page) => page.map(({ seq }) => seq));
+      expect(seqs).to.deep.equal([[3, 5, 9, 11], [2, 6, 8, 4], []]);
+      expect(await store.countLanes()).to.deep.equal([{ lane, count: 14, heldCount: 13 }]);
+      const gates = [7, 8, 2 ** 53 - 1].map((gate) => ({ gate, count: gate < 9 ? 6 : 1 }));
+      expect(await store.countGates()).to.have.deep.members(gates);
+      expect(await lanePage(store, lane, null, NOW, 9)).to.have.length(1);
+      const { tasks: overdue } = await store.loadOverdue(NOW, NOW, 9);
+      expect(overdue.map(({ seq }) => seq)).to.have.members([100, 101]);
+    });
+
     it('come by due time when they are delayed', async () => {
       await insert(
         ...times.map((time, index) => task(index + 1, { dueAt: NOW + time })),
@@ -365,8 +384,8 @@ describeStores('task store', (open) => {
       );
       const lanes = await store.countLanes();
       expect(lanes).to.have.deep.members([
-        { lane, count: 2 },
-        { lane: laneNumber('video.push|gpu|a,b'), count: 1 },
+        { lane, count: 2, heldCount: 0 },
+        { lane: laneNumber('video.push|gpu|a,b'), count: 1, heldCount: 0 },
       ]);
       const active = await store.loadActive();
       expect(

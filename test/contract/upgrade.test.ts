@@ -20,7 +20,8 @@ const UNDO = [
   'CREATE UNIQUE INDEX task_id ON task (id)',
   'CREATE INDEX task_due ON task (due_at, seq)',
   'CREATE INDEX task_deadline ON task (deadline_at)',
-  ...['id', 'due', 'end'].map((name) => `DROP INDEX task_ns_${name} ON task`),
+  ...['id', 'due', 'end', 'gate'].map((name) => `DROP INDEX task_ns_${name} ON task`),
+  'ALTER TABLE task DROP COLUMN gate',
   ...SEGMENTS.flatMap((table) => [
     `CREATE UNIQUE INDEX ${table}_id ON ${table} (id)`,
     `CREATE INDEX ${table}_notify ON ${table} (notify_state, notify_next_at, seq)`,
@@ -117,7 +118,8 @@ async function upgrades(url: string, run: (sql: readonly string[]) => Promise<vo
   expect(secrets).to.have.length(1);
   expect(secrets[0]).to.match(/^[\w-]{43}$/);
   // The process ended between two statements of the step, where each is committed by itself.
-  const partly = /INDEX task_deadline|DROP INDEX task_ns_end|task DROP COLUMN (ns|hidden_ms)/;
+  const partly =
+    /INDEX task_deadline|DROP INDEX task_ns_(end|gate)|task DROP COLUMN (ns|hidden_ms)/;
   await run(['DROP INDEX task_ns_id ON task', 'DROP INDEX task_ns_due ON task']);
   await run([...UNDO.filter((sql) => partly.test(sql)), FORGET]);
   await withStore(url, (store) => store.takeTerm('m-2', NOW));

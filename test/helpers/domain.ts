@@ -82,6 +82,7 @@ export class Scheduler {
       seed: 1,
       active: [],
       lanes: [],
+      gates: [],
       whole: { ...noRows, lane, executor: rows.executors ?? [] },
       aliveAt: scheduler.now,
       ...rows,

@@ -184,7 +184,7 @@ export class FakeHttpApi {
       max_waiting: max_waiting === undefined ? (known?.max_waiting ?? null) : max_waiting,
       max_running: max_running === undefined ? (known?.max_running ?? null) : max_running,
       paused: pause === undefined ? (known?.paused ?? null) : pause,
-      counts: { waiting: 3, running: 1 },
+      counts: { waiting: 3, running: 1, held: 0 },
     };
     this.namespaces.set(name, view);
     return [known === undefined ? 201 : 200, view];

@@ -27,7 +27,7 @@ import type { Task } from '../../master/domain/model/task.ts';
 import type { SeenType, SeenTypeInDetail } from '../../master/domain/views/types.ts';
 import { NOW, sampleTask } from './task.ts';
 
-const UNSEEN = { waitingCount: 0, runningCount: 0, executorCount: 0 };
+const UNSEEN = { waitingCount: 0, heldCount: 0, runningCount: 0, executorCount: 0 };
 const defaults = { paused: null, retention: 'normal', maxWaiting: null, maxRunning: null } as const;
 
 export class StandInHandle implements MasterHandle {
@@ -200,7 +200,7 @@ export class StandInNamespaces implements NamespacesHandle {
 
   list() {
     const byName = [...this.#records.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-    return byName.map((record) => ({ record, counts: { waiting: 0, running: 0 } }));
+    return byName.map((record) => ({ record, counts: { waiting: 0, running: 0, held: 0 } }));
   }
 
   async get(name: string) {

@@ -131,7 +131,11 @@ describe('client and master', () => {
     const { task_id } = await video.submit({ type: 'apart' }, user);
     expect((await video.get(task_id)).waiting).to.include({ reason: 'paused' });
     expect(await codeOf(client.deleteNamespace(namespace))).to.equal(409);
-    expect((await client.namespace(namespace)).counts).to.deep.equal({ waiting: 1, running: 0 });
+    expect((await client.namespace(namespace)).counts).to.deep.equal({
+      waiting: 1,
+      running: 0,
+      held: 0,
+    });
     await client.setNamespace(namespace, { paused: null });
     expect((await video.wait(task_id)).state).to.equal('succeeded');
     await executor.stop();

@@ -350,7 +350,7 @@ describe('client', () => {
       max_running: 2,
       paused: { at: '', by: null, reason: 'full', until: null },
     });
-    expect((await video.namespace('a')).counts).to.deep.equal({ waiting: 3, running: 1 });
+    expect((await video.namespace('a')).counts).to.deep.equal({ waiting: 3, running: 1, held: 0 });
     const names: string[] = [];
     for await (const { name } of video.namespaces()) names.push(name);
     expect(names, 'over two pages').to.deep.equal(['a', 'b', 'c']);

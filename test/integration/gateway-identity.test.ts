@@ -90,7 +90,14 @@ describe('executor gateway, identity', () => {
       ...sampleExecutor,
       id: 'e1',
       incarnation: 'i2',
-      occupation: { taskId: 't2', attempt: 1, accepted: true, type: 'echo', group: 'g' },
+      occupation: {
+        taskId: 't2',
+        attempt: 1,
+        accepted: true,
+        type: 'echo',
+        group: 'g',
+        gate: null,
+      },
     };
     for (const claim of [
       { ...running[0]!, mac: newer[0]!.mac },
@@ -106,7 +113,14 @@ describe('executor gateway, identity', () => {
       ...sampleExecutor,
       id: 'e1',
       incarnation: 'i1',
-      occupation: { taskId: 't1', attempt: 1, accepted: true, type: 'echo', group: 'g' },
+      occupation: {
+        taskId: 't1',
+        attempt: 1,
+        accepted: true,
+        type: 'echo',
+        group: 'g',
+        gate: null,
+      },
     };
     const again = await RawExecutor.dial(master.port);
     again.hello({ ...two, running: newer });
@@ -118,7 +132,14 @@ describe('executor gateway, identity', () => {
     const running = await work(first, { id: 't1', incarnation: 'i1', offeredAt: NOW });
     first.socket.close(CloseCode.leaving);
     await master.nth('executorDisconnected');
-    const occupation = { taskId: 't1', attempt: 1, accepted: true, type: 'echo', group: 'g' };
+    const occupation = {
+      taskId: 't1',
+      attempt: 1,
+      accepted: true,
+      type: 'echo',
+      group: 'g',
+      gate: null,
+    };
     const fields = { incarnation: 'i1', occupation, sessionId: null };
     master.newest = { ...sampleExecutor, id: 'e1', ...fields };
     master.newestSilentMs = 0;
@@ -133,7 +154,14 @@ describe('executor gateway, identity', () => {
   });
 
   it('gives it at once to one that saw the one end that a row tells of', async () => {
-    const occupation = { taskId: 't1', attempt: 1, accepted: true, type: 'echo', group: 'g' };
+    const occupation = {
+      taskId: 't1',
+      attempt: 1,
+      accepted: true,
+      type: 'echo',
+      group: 'g',
+      gate: null,
+    };
     const unheard = { sessionId: null, connectedAt: null, bootId: '' };
     master.newest = { ...sampleExecutor, id: 'e1', incarnation: 'i1', occupation, ...unheard };
     master.newestSilentMs = 0;

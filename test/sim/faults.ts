@@ -55,6 +55,8 @@ export interface Settings {
   readonly hasOperator: boolean;
   /** Whether somebody sets limits for types, and pauses them. */
   readonly limitsTypes: boolean;
+  /** Whether these limits are also by a value of params, which few tasks have different. */
+  readonly gatesTypes: boolean;
   /** Whether the groups of all types take turns. */
   readonly sharesTypes: boolean;
   /** How far the wall clock of the masters' machine is set, and not that of the database. */
@@ -115,6 +117,7 @@ export function settingsFor(seed: number, faults?: FaultClasses): Settings {
     routesTypes: seed % 2 === 1,
     limitsStarts: seed % 3 === 0,
     limitsTypes: seed % 3 === 2 || seed % 12 === 9,
+    gatesTypes: seed % 6 === 2 || seed % 12 === 9,
     sharesTypes: seed % 4 === 0 || seed % 4 === 3,
     hasOperator: seed % 4 === 1 || seed % 12 === 6,
     wallStepsMs: seed % 7 === 3 ? stepsOf(seed) : [],

@@ -8,7 +8,7 @@ import type { Commit } from '../../master/application/ports.ts';
 import { isCredited, type RowWrite } from '../../master/domain/changes.ts';
 import type { TaskType } from '../../master/domain/model/task-type.ts';
 import type { AttemptRecord, Notification, Task } from '../../master/domain/model/task.ts';
-import { isTerminal, mayFollow, startByAfter } from '../../master/domain/model/task.ts';
+import { isTerminal, mayFollow, startByAfter, waits } from '../../master/domain/model/task.ts';
 import type { Policy, Settings } from '../../master/domain/state/state.ts';
 import { Children } from './actors/children.ts';
 import type { Faults } from './faults.ts';
@@ -76,6 +76,11 @@ export class Ledger {
 
   typeOf(name: string): TaskType | undefined {
     return this.#offerChecks.types.typeOf(name);
+  }
+
+  /** Whether there is a place for a task that is held. */
+  hasPlace(task: Task, now: number): boolean {
+    return this.#offerChecks.types.hasPlace(task, this.live.values(), now);
   }
 
   /** A process begins that says this of itself. */
@@ -229,7 +234,7 @@ export class Ledger {
     this.#offerChecks.written(task, before);
     this.live.set(task.seq, task);
     this.#writtenAt.set(task.seq, this.#world.now);
-    if (task.state === 'waiting') this.#endedAt.set(`${task.id}/${task.attempt}`, this.#world.now);
+    if (waits(task)) this.#endedAt.set(`${task.id}/${task.attempt}`, this.#world.now);
     if (task.state === 'offered' && before?.attempt !== task.attempt)
       this.#wasOffered(task, before);
     this.#world.log(`row ${task.id} ${task.state} ${task.attempt} ${task.executorId ?? ''}`);
@@ -317,7 +322,7 @@ export class Ledger {
   #checkOneTaskEach(): void {
     const taskOf = new Map<string, string>();
     for (const task of this.live.values()) {
-      if (task.state === 'waiting' || task.executorId === null) continue;
+      if (waits(task) || task.executorId === null) continue;
       const process = `${task.executorId} ${task.incarnation}`;
       const other = taskOf.get(process);
       if (other !== undefined) {

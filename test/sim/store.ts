@@ -81,7 +81,16 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
       // A store counts how long it was waited for: its clock is not taken for one that was set back.
       const begun = await this.#rows.takeTerm(owner, this.#process.now(), held);
       const waiting = await this.#rows.loadDelayed(null, Number.MAX_SAFE_INTEGER);
-      this.#ledger.termBegan(begun.term, [...(await this.#rows.loadActive()), ...waiting]);
+      const gates = (await this.#rows.countGates()).map(({ gate, count }) => ({
+        gate,
+        limit: count,
+      }));
+      const gated = (await this.#rows.loadHeld(gates)).flat();
+      this.#ledger.termBegan(begun.term, [
+        ...(await this.#rows.loadActive()),
+        ...waiting,
+        ...gated,
+      ]);
       return begun;
     });
   }
@@ -104,6 +113,14 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
 
   loadLanes(lanes: readonly LaneEnd[], now: number, limit: number): Promise<Task[][]> {
     return this.#read(() => this.#rows.loadLanes(lanes, now, limit));
+  }
+
+  countGates(): ReturnType<TaskStore['countGates']> {
+    return this.#read(() => this.#rows.countGates());
+  }
+
+  loadHeld(wanted: Parameters<TaskStore['loadHeld']>[0]): Promise<Task[][]> {
+    return this.#read(() => this.#rows.loadHeld(wanted));
   }
 
   loadDelayed(after: Position | null, limit: number): Promise<Task[]> {

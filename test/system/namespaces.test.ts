@@ -173,7 +173,7 @@ describeSystem('namespaces', ({ start }) => {
     await system.startMaster();
     const { body: view } = await ask(system, 'GET', '/scheduler/v2/namespace/live');
     expect(view.paused).to.include({ reason: 'moving', until: null });
-    expect(view.counts).to.deep.equal({ waiting: 1, running: 0 });
+    expect(view.counts).to.deep.equal({ waiting: 1, running: 0, held: 0 });
     await submit(system, 'live', { id: 'b' });
     expect((await submit(system, 'live', { id: 'c' })).status).to.equal(429);
     const second = await RawExecutor.join(system.port, { executor_id: 'new' }, 'live');
@@ -237,7 +237,7 @@ describeSystem('namespaces', ({ start }) => {
       retention: 'normal',
       max_waiting: null,
       max_running: 5,
-      counts: { waiting: 0, running: 0 },
+      counts: { waiting: 0, running: 0, held: 0 },
     };
     expect(made).to.deep.equal({ status: 201, body: view });
     const changed = await put(system, 'vod', { max_waiting: 10, max_running: null });
@@ -247,7 +247,7 @@ describeSystem('namespaces', ({ start }) => {
     expect((await put(system, 'vod', { retention: 'forever' })).status).to.equal(400);
 
     await submit(system, 'vod', { id: 'a' });
-    const busy = { ...now, counts: { waiting: 1, running: 0 } };
+    const busy = { ...now, counts: { waiting: 1, running: 0, held: 0 } };
     const { body: first } = await ask(system, 'GET', '/scheduler/v2/namespaces?limit=1');
     expect(first).to.deep.include({ next_cursor: 'default' });
     const { body: rest } = await ask(system, 'GET', '/scheduler/v2/namespaces?cursor=default');

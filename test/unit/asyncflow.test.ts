@@ -7,6 +7,7 @@ describe("Asyncflow's status", () => {
     const numbers = Object.fromEntries(taskStates.map((state) => [state, asyncflowStatus(state)]));
     expect(numbers).to.deep.equal({
       waiting: 1,
+      held: 1,
       offered: 2,
       running: 2,
       succeeded: 3,

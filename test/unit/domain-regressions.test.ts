@@ -16,7 +16,10 @@ function row(id: string, seq: number): Task {
 describe('regressions', () => {
   it('an executor that may not have the last task in memory waits for those in the store', () => {
     const { lane } = row('a', 1);
-    const { scheduler } = Scheduler.restored({ lanes: [{ lane, count: 3 }] }, { pageCount: 2 });
+    const { scheduler } = Scheduler.restored(
+      { lanes: [{ lane, count: 3, heldCount: 0 }] },
+      { pageCount: 2 },
+    );
     scheduler.connect('x');
     const tasks = [row('a', 1), row('b', 2)];
     scheduler.send({ type: 'lanesLoaded', pages: [{ lane, tasks, complete: false }] });

@@ -11,6 +11,7 @@ import {
 } from '@soda-scheduler/protocol/schemas';
 import type { ScopedMaster } from '../scoped-master.ts';
 import type { CommandOutcome } from '../../domain/effects.ts';
+import { waits } from '../../domain/model/task.ts';
 import { answers } from '../http/answers.ts';
 import { invalidFields, Problem } from '../http/problem.ts';
 import { checkShape, validate } from '../body/fields.ts';
@@ -110,7 +111,7 @@ async function command(
 async function show(master: ScopedMaster, taskId: string): Promise<Reply> {
   const shown = await master.find(taskId, 'all');
   if (shown === null) throw new Problem('unknown', 'No such task is retained.', { taskId });
-  const waiting = shown.task.state === 'waiting' ? master.explain(shown.task) : null;
+  const waiting = waits(shown.task) ? master.explain(shown.task) : null;
   return jsonReply(taskViewText(shown, waiting, master.namespace));
 }
 

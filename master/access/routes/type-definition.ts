@@ -14,7 +14,7 @@ import type { RefusalOf } from './submission.ts';
  * What is refused because nothing here honours it so far, in a definition and in an override. Whoever builds
  * one takes out its line.
  */
-const NOT_BUILT = ['limits.concurrency', 'uses', 'capacity', 'preemptible', 'hold'] as const;
+const NOT_BUILT = ['uses', 'capacity', 'preemptible', 'hold'] as const;
 
 type Definition = Partial<z.output<typeof typeDefinition>>;
 type Override = z.output<typeof typeOverrideRequest>;
@@ -186,6 +186,7 @@ function limitErrors(limits: Defined['limits'], parent: Parent): FieldError[] {
   const { max_running = null, max_waiting = null } = limits.per_group ?? {};
   within('per_group.max_running', max_running, running, 'limits.max_running');
   within('per_group.max_waiting', max_waiting, waiting, 'limits.max_waiting');
+  within('concurrency.max', limits.concurrency?.max ?? null, running, 'limits.max_running');
   for (const [index, window] of windows.entries()) {
     const field = `windows[${index}].max_running`;
     within(field, window.max_running ?? null, running, 'limits.max_running');

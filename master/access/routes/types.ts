@@ -156,7 +156,13 @@ function overrideRoutes(): NamespaceRoute[] {
   ];
 }
 
-const UNSEEN = { waitingCount: 0, runningCount: 0, executorCount: 0, constraint: null };
+const UNSEEN = {
+  waitingCount: 0,
+  runningCount: 0,
+  heldCount: 0,
+  executorCount: 0,
+  constraint: null,
+};
 
 function nameOf({ params }: ApiRequest): string {
   const { type = '' } = params;
@@ -221,10 +227,8 @@ function countWithin(found: readonly SeenType[]): number {
   return beyond < 0 ? found.length : beyond;
 }
 
-function viewOf(
-  { taskType, waitingCount, runningCount, executorCount }: SeenType,
-  role: Role,
-): TypeView {
+function viewOf(seen: SeenType, role: Role): TypeView {
+  const { taskType, waitingCount, runningCount, heldCount, executorCount } = seen;
   const { type, version, text, paused, override } = taskType;
   return {
     type,
@@ -243,7 +247,7 @@ function viewOf(
               by: override.by,
             },
           ],
-    counts: { waiting: waitingCount, running: runningCount },
+    counts: { waiting: waitingCount, running: runningCount, held: heldCount },
     executors: executorCount,
   };
 }

@@ -20,6 +20,7 @@ import {
   isTerminal,
   type Notification,
   type Task,
+  waits,
 } from '../../domain/model/task.ts';
 
 type AttemptView = TaskView['timeline'][number];
@@ -222,7 +223,7 @@ interface TimelineEntry {
 function timelineOf(task: Task, attempts: readonly ListedAttempt[]): TimelineEntry[] {
   const timeline = attempts.map(timelineEntry);
   const recorded = attempts.some((record) => record.attempt === task.attempt);
-  if (recorded || task.state === 'waiting' || task.executorId === null || task.offeredAt === null) {
+  if (recorded || waits(task) || task.executorId === null || task.offeredAt === null) {
     return timeline;
   }
   const ended = isTerminal(task.state);

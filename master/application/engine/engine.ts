@@ -360,10 +360,11 @@ export class Engine {
     this.#standStill.take();
     const active = await this.#watch.ask(() => store.loadActive());
     const lanes = await this.#watch.ask(() => store.countLanes());
+    const gates = await this.#watch.ask(() => store.countGates());
     const whole = await this.#watch.ask(() => store.loadWhole());
     const now = clock.now();
     const first = this.#state === null;
-    const rows = { active, lanes, whole };
+    const rows = { active, lanes, gates, whole };
     const begin = { policy, settings, term, lastSeq, now, seed, aliveAt, ...rows };
     const { state, output } = restore(begin);
     this.#state = state;

@@ -5,6 +5,7 @@
 import { TURN_READ_BYTES_MAX } from '../../domain/bounds.ts';
 import type { Output } from '../../domain/effects.ts';
 import type { Event } from '../../domain/events.ts';
+import { gatesToRead } from '../../domain/limits/places.ts';
 import { roomFor } from '../../domain/queue/waiting.ts';
 import { step } from '../../domain/scheduler.ts';
 import { pausedTypes, startClock, type State } from '../../domain/state/state.ts';
@@ -88,11 +89,22 @@ async function readLanes(
 async function readPage(
   store: TaskStore,
   state: State,
-  load: LoadOf<'delayed' | 'overdue' | 'notifications'>,
+  load: LoadOf<'held' | 'delayed' | 'overdue' | 'notifications'>,
   now: number,
 ): Promise<Event> {
   const { pageCount } = state.policy;
   switch (load.type) {
+    case 'held': {
+      const open = gatesToRead(state);
+      const room = roomFor(state, open.length);
+      const wanted = open.map(({ gate, limit }) => ({ gate, limit: Math.min(limit, room) }));
+      const found = await store.loadHeld(wanted);
+      const pages = wanted.map(({ gate, limit }, at) => {
+        const tasks = found[at] ?? [];
+        return { gate, tasks, complete: tasks.length < limit };
+      });
+      return { type: 'heldLoaded', pages };
+    }
     case 'delayed': {
       const tasks = await store.loadDelayed(state.delayed.cursor, pageCount);
       return { type: 'delayedLoaded', tasks, complete: tasks.length < pageCount };

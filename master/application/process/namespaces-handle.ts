@@ -8,7 +8,12 @@ import type { StoreTrouble } from '../store-watch.ts';
 export interface NamespaceView {
   readonly record: NamespaceRecord;
   /** None where nobody leads it: it has none then, or soon is led. */
-  readonly counts: { readonly waiting: number; readonly running: number };
+  readonly counts: {
+    /** Without those that are held. */
+    readonly waiting: number;
+    readonly running: number;
+    readonly held: number;
+  };
 }
 
 /** What is left out stays as it is, or is the default of a new one. */

@@ -266,7 +266,10 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
   /** The engine knows better than the record what holds now: a pause may have ended by itself. */
   #view(record: NamespaceRecord): NamespaceView {
     const state = this.#leading.of(record.name)?.engine.state ?? null;
-    const counts = { waiting: state?.waitingCount ?? 0, running: state?.heldCount ?? 0 };
+    let held = 0;
+    for (const { heldCount } of state?.kinds.values() ?? []) held += heldCount;
+    const waiting = (state?.waitingCount ?? 0) - held;
+    const counts = { waiting, running: state?.heldCount ?? 0, held };
     const known = { ...record, ...state?.settings };
     // One that is over ends with the next turn, where anybody leads the namespace.
     const isOver = (known.paused?.until ?? Number.POSITIVE_INFINITY) <= this.#options.clock.now();

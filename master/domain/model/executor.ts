@@ -34,6 +34,8 @@ export interface ExecutorRecord extends Override {
 export interface Counted {
   readonly type: string;
   readonly group: string;
+  /** Of which its task has a place; null: of none. */
+  readonly gate: number | null;
 }
 
 /** The attempt that occupies an executor until it reports, or its lease ends. */

@@ -3,6 +3,7 @@
  * whole), and by operators (a pause, and a layer over its limits and its route, which no definition undoes).
  * A definition is kept as text in the words of the API; what the core needs of it is read here, once.
  */
+import type { Concurrency } from '../limits/gate.ts';
 import type { Pause } from './pause.ts';
 
 export interface RateLimit {
@@ -30,6 +31,8 @@ export interface LimitWindow {
 export interface TypeLimits extends GroupLimits {
   /** Of each group. */
   readonly perGroup: GroupLimits | null;
+  /** Of tasks with the same value in their params. */
+  readonly concurrency: Concurrency | null;
   readonly windows: readonly LimitWindow[];
 }
 
@@ -108,6 +111,7 @@ interface GroupLimitsText {
 
 interface LimitsText extends GroupLimitsText {
   readonly per_group?: GroupLimitsText | null;
+  readonly concurrency?: Concurrency | null;
   readonly windows?: readonly {
     readonly days?: readonly number[];
     readonly from: string;
@@ -158,16 +162,18 @@ const NO_GROUP_LIMITS: GroupLimits = { maxRunning: null, maxWaiting: null, rate:
 const NO_LIMITS: TypeLimits = {
   ...NO_GROUP_LIMITS,
   perGroup: null,
+  concurrency: null,
   windows: [],
 };
 
 /** What the text names; null there takes a limit away. */
-function limitsOf({ per_group, windows, ...own }: LimitsText): Partial<TypeLimits> {
+function limitsOf({ per_group, concurrency, windows, ...own }: LimitsText): Partial<TypeLimits> {
   return {
     ...groupLimitsOf(own),
     ...(per_group !== undefined && {
       perGroup: per_group && { ...NO_GROUP_LIMITS, ...groupLimitsOf(per_group) },
     }),
+    ...(concurrency !== undefined && { concurrency }),
     ...(windows !== undefined && {
       windows: windows.map(({ days = null, from, to, zone, max_running = null, paused }) => {
         return { days, from, to, zone, maxRunning: max_running, paused: paused === true };

@@ -3,7 +3,8 @@
  * rules that move a task along stand in `steps/`. See `docs/state-machine.md`.
  */
 
-export type LiveState = 'waiting' | 'offered' | 'running';
+/** `held`: in the store only, until there is a place for it in its gate. */
+export type LiveState = 'waiting' | 'held' | 'offered' | 'running';
 export type TerminalState = 'succeeded' | 'failed' | 'canceled' | 'expired';
 export type TaskState = LiveState | TerminalState;
 
@@ -95,6 +96,8 @@ interface TaskRun {
   orderTime: number;
   /** Where it waits, or waited last: its lane may have gone since. 0: it has not waited yet. */
   lane: number;
+  /** The gate that holds it; null where it is not `held`. */
+  gate: number | null;
   /** A waiting task is not offered before this instant. */
   dueAt: number;
   /**
@@ -253,14 +256,20 @@ export function callbackCode(
   return task.state === 'expired' || task.lastOutcome === 'timed_out' ? 408 : 500;
 }
 
+/** Whether it waits for an executor, in its lane or behind others of its gate. */
+export function waits({ state }: Pick<Task, 'state'>): boolean {
+  return state === 'waiting' || state === 'held';
+}
+
 export function isTerminal(state: TaskState): state is TerminalState {
   return state === 'succeeded' || state === 'failed' || state === 'canceled' || state === 'expired';
 }
 
 const followers: Record<TaskState, readonly TaskState[]> = {
-  waiting: ['offered', 'failed', 'canceled', 'expired'],
-  offered: ['running', 'waiting', 'succeeded', 'failed', 'canceled', 'expired'],
-  running: ['waiting', 'succeeded', 'failed', 'canceled', 'expired'],
+  waiting: ['held', 'offered', 'failed', 'canceled', 'expired'],
+  held: ['waiting', 'failed', 'canceled', 'expired'],
+  offered: ['running', 'waiting', 'held', 'succeeded', 'failed', 'canceled', 'expired'],
+  running: ['waiting', 'held', 'succeeded', 'failed', 'canceled', 'expired'],
   succeeded: [],
   failed: [],
   canceled: [],

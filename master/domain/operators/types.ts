@@ -12,9 +12,12 @@ import {
   type TaskType,
   unregistered,
 } from '../model/task-type.ts';
+import { concurrencyOf } from '../limits/places.ts';
+import { waits } from '../model/task.ts';
 import { shareOut } from '../queue/lanes.ts';
 import { registeredCount, type State } from '../state/state.ts';
 import { pauseEnd, windowsAt } from '../limits/windows.ts';
+import { concurrencyChanged } from './concurrency.ts';
 import { quotaDue, typeChanged } from '../steps/limits.ts';
 import { routeOf } from '../queue/route.ts';
 
@@ -186,7 +189,7 @@ function liveCount(state: State, type: string): number {
   let count = 0;
   for (const kind of state.kinds.values()) if (kind.type === type) count += kind.waitingCount;
   for (const task of state.tasks.values()) {
-    if (task.type === type && task.state !== 'waiting') count++;
+    if (task.type === type && !waits(task)) count++;
   }
   return count;
 }
@@ -216,9 +219,11 @@ function put(state: State, row: TaskType, now: number, out: Output): CommandOutc
   if (refusal !== null) return refusal;
   const { type: key } = row;
   const before = routeOf(state, key);
+  const concurrency = concurrencyOf(state, key);
   state.types.set(key, row);
   shareOut(state, key, row);
   typeChanged(state, key, row, now, out);
+  concurrencyChanged(state, key, concurrency);
   routeChanged(state, key, before);
   out.changes.push({ op: 'put', table: 'type', key, row });
   return null;
@@ -240,9 +245,11 @@ function definitionsLength({ types }: State): number {
 
 function remove(state: State, key: string, now: number, out: Output): void {
   const before = routeOf(state, key);
+  const concurrency = concurrencyOf(state, key);
   if (!state.types.delete(key)) return;
   shareOut(state, key, null);
   typeChanged(state, key, null, now, out);
+  concurrencyChanged(state, key, concurrency);
   routeChanged(state, key, before);
   out.changes.push({ op: 'remove', table: 'type', key, expect: 'any' });
 }

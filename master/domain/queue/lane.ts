@@ -26,6 +26,7 @@ export interface Kind {
   readonly lanes: Map<string, Lane>;
   /** Of all its lanes. */
   waitingCount: number;
+  heldCount: number;
   /** Those of which a task may be offered. */
   readonly open: Agenda<Lane>;
   /** Where it meets the pools whose executors may run these tasks. */
@@ -49,8 +50,10 @@ export interface Lane extends Standing {
   readonly kind: Kind;
   /** Tasks that are due, in order. */
   readonly ready: Window<Task>;
-  /** Every waiting task of the lane: due or not, in memory or only in the store. */
+  /** Every waiting task of the lane: due or not, in memory or only in the store, held or not. */
   waitingCount: number;
+  /** Those of them that are held. */
+  heldCount: number;
   /** A page has been asked for. */
   loading: boolean;
   /** What its group has of the limits of its type; null where nothing is set for that. */
@@ -119,6 +122,7 @@ export function createKind(
     pin: pinnedTo(requires),
     lanes: new Map(),
     waitingCount: 0,
+    heldCount: 0,
     open: new Agenda(headOfLane, rankOf),
     stands: [],
     hungry: new Set(),
@@ -134,6 +138,7 @@ export function createLane(id: number, group: string, kind: Kind): Lane {
     kind,
     ready,
     waitingCount: 0,
+    heldCount: 0,
     loading: false,
     quota: null,
     ...OUT,

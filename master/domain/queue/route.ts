@@ -6,6 +6,7 @@
 import { ROUTE_LOOK_COUNT } from '../bounds.ts';
 import { type Executor, hasDisk, isServing, mayRun } from '../model/executor.ts';
 import type { Route } from '../model/task-type.ts';
+import { valueAt } from '../model/params-value.ts';
 import type { Task } from '../model/task.ts';
 import type { Junction, Kind, Pool } from './lane.ts';
 import { hashOf } from './hash.ts';
@@ -150,11 +151,6 @@ function* membersOf({ pools }: Junction): Generator<Executor> {
 
 /** Of the value there; null: there is none. */
 function hashIn(params: string, pointer: string | null): number | null {
-  let value: unknown = JSON.parse(params);
-  for (const part of (pointer ?? '').split('/').slice(1)) {
-    const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return null;
-    value = (value as Record<string, unknown>)[name];
-  }
-  return value === undefined ? null : hashOf(JSON.stringify(value));
+  const value = valueAt(params, pointer ?? '');
+  return value === null ? null : hashOf(value);
 }

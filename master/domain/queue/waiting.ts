@@ -3,24 +3,38 @@
  * lane, later ones into the delayed window, and what is beyond a window only into the store.
  */
 import { LANE_COUNT_MIN, WINDOW_BYTES_FACTOR } from '../bounds.ts';
+import { taskUpdated } from '../changes.ts';
 import type { Output } from '../effects.ts';
+import { type Candidate, type Gate, lastOf } from '../limits/gate.ts';
 import { heldBytes } from '../state/held-bytes.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
 import { noteValue } from './route.ts';
+import { positionOf } from './agenda.ts';
+import {
+  enter,
+  freeIn,
+  gateKeyOf,
+  gateOf,
+  holdBy,
+  keepPlace,
+  leave,
+  letGo,
+} from '../limits/places.ts';
 import { isServed, isWanted, markHungry } from './junctions.ts';
 import type { Lane } from './lane.ts';
 import { countWaiting, laneFor, laneOf } from './lanes.ts';
+import { isBefore, START } from './window.ts';
 
 /** A task begins to wait. It may end up in the store only: then it is in `state.tasks` no more. */
 export function enqueue(state: State, task: Task, now: number, out: Output): void {
   const lane = laneFor(state, task, out);
   task.lane = lane.id;
   countWaiting(state, lane, 1);
-  place(state, task, now);
+  place(state, task, now, out);
 }
 
-/** A task in memory stops waiting: it is offered, or it ends. */
+/** A task stops waiting: it is offered, or it ends. */
 export function dequeue(state: State, task: Task): void {
   const lane = laneOf(state, task);
   countWaiting(state, lane, -1);
@@ -28,9 +42,10 @@ export function dequeue(state: State, task: Task): void {
 }
 
 /** A waiting task read from the store, or one whose order or due time has changed. */
-export function place(state: State, task: Task, now: number): void {
+export function place(state: State, task: Task, now: number, out: Output): void {
   const lane = laneOf(state, task);
   const due = task.dueAt <= now;
+  if (due && lane.quota !== null && !admit(state, task, out)) return;
   const window = due ? lane.ready : state.delayed;
   if (!window.offer(task)) {
     leaveToStore(state, task);
@@ -55,14 +70,62 @@ export function place(state: State, task: Task, now: number): void {
   }
 }
 
+/**
+ * Whether it may wait in its lane: it is in no gate, there is a place for it, or it comes before one that is to step
+ * back. Else it is held.
+ */
+function admit(state: State, task: Task, out: Output): boolean {
+  const key = gateKeyOf(state, task);
+  if (key === null) return true;
+  const gate = gateOf(state, key, task.type);
+  if (gate.candidates.has(task.seq)) return true;
+  const free = freeIn(state, gate);
+  const last = free > 0 ? undefined : lastOf(gate);
+  const isAhead = last !== undefined && isBefore(positionOf(task), last);
+  // Where others are held the first of them may come before it: they are asked for.
+  if (!isAhead && (free <= 0 || gate.heldCount > 0)) {
+    hold(state, gate, task, out);
+    return false;
+  }
+  enter(gate, task);
+  if (isAhead) stepBack(state, gate, last, out);
+  return true;
+}
+
+/** Its place goes to one that comes before it. One that is in the store only asks again when it is read. */
+function stepBack(state: State, gate: Gate, { seq, taskId }: Candidate, out: Output): void {
+  gate.candidates.delete(seq);
+  const task = state.tasks.get(taskId);
+  if (task === undefined) return;
+  displace(state, task);
+  hold(state, gate, task, out);
+}
+
+function hold(state: State, gate: Gate, task: Task, out: Output): void {
+  holdBy(state, gate, task);
+  out.changes.push(taskUpdated(task));
+}
+
+/** One who was held has a place now, if its gate is still the one that held it. Its row was read. */
+export function admitHeld(state: State, task: Task, now: number, out: Output): void {
+  const gate = state.gates.get(task.gate ?? 0);
+  const isIts = gate !== undefined && gateKeyOf(state, task) === gate.key;
+  if (isIts && task.dueAt <= now && freeIn(state, gate) > 0) enter(gate, task);
+  letGo(state, task);
+  out.changes.push(taskUpdated(task));
+  place(state, task, now, out);
+}
+
 /** Of a live task in memory: its deadline, and by when it is to be started. */
 export function watchLimits({ deadlines }: State, task: Task): void {
   if (task.deadlineAt !== null) deadlines.push({ at: task.deadlineAt, kind: 'deadline', task });
   if (task.startBy !== null) deadlines.push({ at: task.startBy, kind: 'start', task });
 }
 
-/** Takes a waiting task out of its window, to change its order or to put it elsewhere. */
+/** Takes a waiting task out of its window, or of those that are held, to change its order or to put it elsewhere. */
 export function displace(state: State, task: Task, lane = laneOf(state, task)): void {
+  if (task.state === 'held') return letGo(state, task);
+  if (lane.quota !== null) leave(state, task);
   if (!lane.ready.remove(task) && !state.delayed.remove(task)) return;
   state.windowCount--;
   state.windowBytes -= heldBytes(task);
@@ -73,18 +136,31 @@ export function displace(state: State, task: Task, lane = laneOf(state, task)): 
 }
 
 /** Tasks whose time has come move to their lanes; so many at once, the rest after the next tick. */
-export function releaseDue(state: State, now: number): void {
+export function releaseDue(state: State, now: number, out: Output): void {
   for (; state.releasableCount > 0; state.releasableCount--) {
     const task = state.delayed.first();
     if (task === undefined || task.dueAt > now) return;
     displace(state, task);
-    place(state, task, now);
+    place(state, task, now, out);
   }
+}
+
+/** Nothing of the lane is in memory any more: it is read from the start. */
+export function unload(state: State, lane: Lane): void {
+  for (let last = lane.ready.evictLast(); last !== undefined; last = lane.ready.evictLast()) {
+    state.windowCount--;
+    state.windowBytes -= heldBytes(last);
+    leaveToStore(state, last);
+  }
+  lane.ready.until = START;
+  markHungry(lane);
+  state.roused.add(lane);
 }
 
 function leaveToStore(state: State, task: Task): void {
   state.tasks.delete(task.id);
   state.givenBack.delete(task.seq);
+  if (state.gates.size > 0) keepPlace(state, task);
   if (task.deadlineAt !== null || task.startBy !== null) state.overdueHidden = true;
 }
 

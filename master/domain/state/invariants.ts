@@ -1,7 +1,7 @@
 /**
  * What holds between two steps, numbered. Tests and the simulation check it after every turn;
  * comments elsewhere cite the numbers. Pure. I1 to I15 speak of the whole system
- * (`docs/testing.md`): those of them that show in the state are here, and S1 to S11 are about
+ * (`docs/testing.md`): those of them that show in the state are here, and S1 to S12 are about
  * the state alone.
  *
  *   I4  a task in memory is live, and an open attempt has a number
@@ -20,6 +20,7 @@
  *   S9  a type is kept by its name while it is registered or operators have decided something
  *   S10 the groups of a type take turns where that is set, and none is further ahead than one turn
  *   S11 what counts towards the limits of a type is what there is
+ *   S12 a gate knows who has a place of it, no more than may, and asks for whom it holds where there is one
  */
 import { ROUTE_KEEP_COUNT, TYPES_MAX, UNREGISTERED_TYPES_MAX } from '../bounds.ts';
 import {
@@ -40,6 +41,7 @@ import { headOfLane, type Junction, type Lane, type Pool } from '../queue/lane.t
 import { isBefore, type Position, type Window } from '../queue/window.ts';
 import { mayOffer, registeredCount, type State } from './state.ts';
 import { currentTask, holderOf } from '../steps/occupation.ts';
+import { checkGates, checkQuotas, type Expect } from './limit-invariants.ts';
 import { keptFor } from '../queue/route.ts';
 import { saysNothing } from '../operators/types.ts';
 import type { Task } from '../model/task.ts';
@@ -62,10 +64,9 @@ export function violations(state: State): Violation[] {
   checkWakeUps(state, expect);
   checkTypes(state, expect);
   checkQuotas(state, expect);
+  checkGates(state, expect);
   return found;
 }
-
-type Expect = (holds: boolean, invariant: string, what: () => string) => void;
 
 function checkTasks(state: State, expect: Expect): void {
   let openBytes = 0;
@@ -114,54 +115,6 @@ function checkTypes({ types, shares }: State, expect: Expect): void {
       const isNear = lead <= 1 + 1e-6;
       expect(isNear, 'S10', () => `${group} is ${lead} turns of ${name} ahead of the others`);
     }
-  }
-}
-
-/** What is counted towards limits, by what there is. */
-function checkQuotas(state: State, expect: Expect): void {
-  const { quotas, types } = state;
-  expect(
-    [...quotas.keys()].every((type) => types.has(type)),
-    'S11',
-    () => 'a quota of no type',
-  );
-  for (const [name, taskType] of types) {
-    const quota = quotas.get(name);
-    const isSame = quota?.taskType === taskType;
-    expect(isSame, 'S11', () => `the quota of ${name} is not that of its row`);
-    if (quota === undefined) continue;
-    const counts = new Map<string, { waitingCount: number; heldCount: number }>();
-    const of = (group: string) => {
-      const found = counts.get(group) ?? { waitingCount: 0, heldCount: 0 };
-      counts.set(group, found);
-      return found;
-    };
-    for (const lane of state.lanes.values()) {
-      if (lane.kind.type !== name) continue;
-      of(lane.group).waitingCount += lane.waitingCount;
-      const isKnown = lane.quota !== null && lane.quota === quota.groups.get(lane.group);
-      expect(
-        isKnown && (lane.quota?.lanes.has(lane.id) ?? false),
-        'S11',
-        () => `lane ${lane.id} of ${name}`,
-      );
-    }
-    for (const { occupation } of [...state.executors.values(), ...state.elders.values()]) {
-      if (occupation?.type === name) of(occupation.group).heldCount++;
-    }
-    const total = { waitingCount: 0, heldCount: 0 };
-    for (const [group, { waitingCount, heldCount }] of counts) {
-      total.waitingCount += waitingCount;
-      total.heldCount += heldCount;
-      const kept = quota.groups.get(group);
-      const isRight = kept?.waitingCount === waitingCount && kept.heldCount === heldCount;
-      const what = () => `${name}, ${group}: ${kept?.waitingCount} and ${kept?.heldCount}`;
-      expect(isRight, 'S11', () => `${what()} instead of ${waitingCount} and ${heldCount}`);
-    }
-    expect(quota.groups.size === counts.size, 'S11', () => `${name} has groups without anything`);
-    const isRight =
-      quota.waitingCount === total.waitingCount && quota.heldCount === total.heldCount;
-    expect(isRight, 'S11', () => `${name}: ${quota.waitingCount} and ${quota.heldCount}`);
   }
 }
 

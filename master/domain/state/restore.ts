@@ -3,6 +3,7 @@ import { taskUpdated, type WholeRows } from '../changes.ts';
 import { createOutput, type Output } from '../effects.ts';
 import { createState, type Policy, type Settings, type State } from './state.ts';
 import { markHungry } from '../queue/junctions.ts';
+import { askForHeld, recallHeld } from '../limits/places.ts';
 import { countWaiting, shareOut, takeLane } from '../queue/lanes.ts';
 import { START } from '../queue/window.ts';
 import { watchLimits } from '../queue/waiting.ts';
@@ -21,6 +22,14 @@ import { kindOf, type Task } from '../model/task.ts';
 /** A lane as the rows of waiting tasks give it. */
 export interface StoredLane {
   readonly lane: number;
+  /** Waiting tasks, also those that are held. */
+  readonly count: number;
+  readonly heldCount: number;
+}
+
+/** So many are held by it. */
+export interface StoredGate {
+  readonly gate: number;
   readonly count: number;
 }
 
@@ -41,6 +50,7 @@ export function restore(options: {
   /** When a master last wrote that it was there; null where none has. */
   active: readonly Task[];
   lanes: readonly StoredLane[];
+  gates: readonly StoredGate[];
   whole: WholeRows;
   /** When the newest commit was made; null where none was. */
   aliveAt: number | null;
@@ -64,15 +74,7 @@ export function restore(options: {
   for (const row of options.whole.rate) takeRate(state, row, now, output);
   if (aliveAt !== null) recallWindows(state, aliveAt, now, output);
   for (const row of options.whole.lane) takeLane(state, row, kindOf(row.kind));
-  for (const stored of options.lanes) {
-    const lane = state.lanes.get(stored.lane);
-    if (lane === undefined) {
-      throw new RowsDisagree(`tasks wait in lane ${stored.lane}, of which there is no row`);
-    }
-    countWaiting(state, lane, stored.count);
-    lane.ready.until = START;
-    markHungry(lane);
-  }
+  for (const stored of options.lanes) recallWaiting(state, stored);
   state.delayed.until = { time: now + 1, seq: 0 };
   state.notifications.until = START;
   state.overdueHidden = state.waitingCount > 0;
@@ -95,11 +97,26 @@ export function restore(options: {
   for (const row of options.whole.leftover) recallLeftover(state, row, now, output);
   if (aliveAt !== null && now - aliveAt > ABSENCE_MS_MIN)
     creditAbsence(state, aliveAt, now, output);
+  for (const { gate, count } of options.gates) recallHeld(state, gate, count);
+  askForHeld(state, output);
   askForDelayed(state, output);
   sendDue(state, now, output);
   const taskCount = state.waitingCount + options.active.length;
   output.effects.push({ type: 'observe', event: 'restored', taskCount });
   return { state, output };
+}
+
+/** They are in the store only, until somebody asks for them. */
+function recallWaiting(state: State, stored: StoredLane): void {
+  const lane = state.lanes.get(stored.lane);
+  if (lane === undefined) {
+    throw new RowsDisagree(`tasks wait in lane ${stored.lane}, of which there is no row`);
+  }
+  countWaiting(state, lane, stored.count);
+  lane.heldCount = stored.heldCount;
+  lane.kind.heldCount += stored.heldCount;
+  lane.ready.until = START;
+  markHungry(lane);
 }
 
 /**

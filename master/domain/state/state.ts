@@ -4,6 +4,7 @@
  */
 import type { Doubt, Executor, ExecutorRecord, Leftover } from '../model/executor.ts';
 import {
+  GATES_MAX,
   KINDS_MAX,
   LANES_MAX,
   NOTIFYING_COUNT_MAX,
@@ -13,6 +14,7 @@ import {
   WINDOW_COUNT_MAX,
 } from '../bounds.ts';
 import { Deadlines } from '../queue/deadlines.ts';
+import type { Gate } from '../limits/gate.ts';
 import type { Quota } from '../limits/quota.ts';
 import { InFlight } from '../queue/in-flight.ts';
 import { Junctions } from '../queue/junctions.ts';
@@ -46,6 +48,7 @@ export interface Policy {
   readonly windowBytesMax: number;
   readonly kindCountMax: number;
   readonly laneCountMax: number;
+  readonly gateCountMax: number;
   /** Bytes of what offered and running tasks hold; beyond it nothing is offered. */
   readonly runningBytesMax: number;
   /** Waiting tasks in all; beyond it submit is refused. */
@@ -70,6 +73,7 @@ export const defaultPolicy: Policy = {
   windowBytesMax: WINDOW_BYTES_MAX,
   kindCountMax: KINDS_MAX,
   laneCountMax: LANES_MAX,
+  gateCountMax: GATES_MAX,
   runningBytesMax: RUNNING_BYTES_MAX,
   waitingCountMax: 10_000_000,
   notificationCountMax: NOTIFYING_COUNT_MAX,
@@ -158,6 +162,14 @@ export interface State {
   readonly elders: Map<string, Executor>;
   /** How far what is set for types is used: one for each of `types`. */
   readonly quotas: Map<string, Quota>;
+  /** By key: those of which somebody has a place, or is held. */
+  readonly gates: Map<number, Gate>;
+  /** Those where somebody is held and there may be a place. */
+  readonly openGates: Set<Gate>;
+  /** Tasks that are held were asked for. */
+  heldLoading: boolean;
+  /** Of tasks of which it was asked: the gate by that pointer. */
+  readonly gateKeys: WeakMap<Task, { readonly pointer: string; readonly key: number | null }>;
   /** Types of which there may be room for more since this step. */
   readonly opened: Set<string>;
   /** Attempts that executors have: from the offer until they have reported, or their lease has ended. */
@@ -236,6 +248,10 @@ export function createState(options: {
     executors: new Map(),
     types: new Map(),
     quotas: new Map(),
+    gates: new Map(),
+    openGates: new Set(),
+    heldLoading: false,
+    gateKeys: new WeakMap(),
     opened: new Set(),
     executorRecords: new Map(),
     elders: new Map(),

@@ -360,7 +360,7 @@ function offer(round: Round, like: Task, executor: Executor): void {
   task.hiddenMs = 0;
   task.stallHiddenMs = 0;
   task.progressPercent = null;
-  occupy(state, executor, occupationBy(task, false));
+  occupy(state, executor, occupationBy(state, task, false));
   countOffer(state, task, now, out);
   state.open.count(task);
   executor.missedCount = 0;

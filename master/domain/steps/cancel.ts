@@ -9,7 +9,7 @@ import type { CommandOutcome, Output } from '../effects.ts';
 import type { Event } from '../events.ts';
 import type { Executor } from '../model/executor.ts';
 import type { State } from '../state/state.ts';
-import { type CancelReason, isTerminal, type Task } from '../model/task.ts';
+import { type CancelReason, isTerminal, type Task, waits } from '../model/task.ts';
 import { endAttempt, finish, setFrozen } from './finish.ts';
 import { bySession, currentTask, holderOf } from './occupation.ts';
 
@@ -22,7 +22,7 @@ export function cancelRequested(
 ): CommandOutcome {
   if (isTerminal(task.state))
     return { kind: 'conflict', message: `the task is ${task.state} already` };
-  if (task.state === 'waiting') {
+  if (waits(task)) {
     finish(state, task, 'canceled', null, now, out);
   } else {
     beginEnding(state, task, 'canceled', now, out);

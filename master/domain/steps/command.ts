@@ -4,7 +4,7 @@ import type { Event, RequestId } from '../events.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import { displace, enqueue, place } from '../queue/waiting.ts';
 import type { State } from '../state/state.ts';
-import { isTerminal, startLimitOf, type Task } from '../model/task.ts';
+import { isTerminal, startLimitOf, type Task, waits } from '../model/task.ts';
 import { newRun, orderTimeOf, refusalOf } from './submit.ts';
 
 const NO_TASK: CommandOutcome = { kind: 'unknown', message: 'no such task' };
@@ -68,7 +68,7 @@ export function changeRequested(
   now: number,
   out: Output,
 ): CommandOutcome {
-  if (task.state !== 'waiting') {
+  if (!waits(task)) {
     return {
       kind: 'conflict',
       message: `the task is ${task.state}: only a waiting task can be changed`,
@@ -86,7 +86,7 @@ export function changeRequested(
   if (event.priority !== null) task.priority = event.priority;
   task.orderTime = orderTimeOf(since, task.priority);
   out.changes.push(taskUpdated(task));
-  place(state, task, now);
+  place(state, task, now, out);
   return { kind: 'done' };
 }
 

@@ -20,6 +20,7 @@ import {
   startLimitOf,
   type Task,
   type TerminalState,
+  waits,
 } from '../model/task.ts';
 import { beginDoubt, countLoss, forgetDoubts } from '../state/doubt.ts';
 import { uncountOffer } from './limits.ts';
@@ -210,7 +211,7 @@ export function finish(
   now: number,
   out: Output,
 ): void {
-  if (task.state === 'waiting') dequeue(state, task);
+  if (waits(task)) dequeue(state, task);
   else settleEnding(state, task, out);
   forgetDoubts(state, task);
   state.tasks.delete(task.id);

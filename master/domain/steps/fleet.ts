@@ -19,13 +19,13 @@ import { becomeIdle, leaveIdle, occupationBy, occupy } from './occupation.ts';
 /** An executor known only from the row of a task it was running when the master stopped. */
 export function recallExecutor(state: State, task: Task, now: number): Executor {
   const { executorId, incarnation } = task;
-  const occupation = occupationBy(task, task.state === 'running');
+  const occupation = occupationBy(state, task, task.state === 'running');
   return recall(state, executorId ?? '', incarnation ?? '', occupation, now);
 }
 
 /** One that had not reported what is over for its task. */
 export function recallLeftover(state: State, row: Leftover, now: number, out: Output): void {
-  const { executorId, incarnation, taskId, attempt, type, group } = row;
+  const { executorId, incarnation, taskId, attempt, type, group, gate } = row;
   const newest = state.executors.get(executorId);
   const other = newest?.incarnation === incarnation ? newest : undefined;
   if (other !== undefined || state.elders.has(elderKey(executorId, incarnation))) {
@@ -33,7 +33,7 @@ export function recallLeftover(state: State, row: Leftover, now: number, out: Ou
     out.changes.push({ op: 'remove', table: 'leftover', key: [taskId, attempt], expect: 'any' });
     return;
   }
-  const occupation = { taskId, attempt, accepted: true, type, group };
+  const occupation = { taskId, attempt, accepted: true, type, group, gate };
   state.leftovers.set(recall(state, executorId, incarnation, occupation, now), row);
 }
 

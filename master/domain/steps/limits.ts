@@ -20,6 +20,7 @@ import { windowsAt } from '../limits/windows.ts';
 import type { Counted } from '../model/executor.ts';
 import { effectiveOf, type TaskType } from '../model/task-type.ts';
 import type { Task } from '../model/task.ts';
+import { countAttempt } from '../limits/places.ts';
 import { countLane } from '../queue/lanes.ts';
 import { headOfLane } from '../queue/lane.ts';
 import type { State } from '../state/state.ts';
@@ -29,8 +30,9 @@ import { creditPause } from './absence.ts';
 const REMOVE_COUNT_MAX = 1_000;
 
 /** An executor has got an attempt (1), or is done with one (-1). */
-export function countHeld(state: State, { type, group }: Counted, by: 1 | -1): void {
+export function countHeld(state: State, { type, group, gate }: Counted, by: 1 | -1): void {
   state.heldCount += by;
+  if (gate !== null) countAttempt(state, gate, type, by);
   const quota = state.quotas.get(type);
   if (quota === undefined) return;
   const mine = groupOf(quota, group);

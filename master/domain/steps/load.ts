@@ -4,9 +4,10 @@
  */
 import type { Event } from '../events.ts';
 import type { Output } from '../effects.ts';
-import { place } from '../queue/waiting.ts';
+import { gateKeyOf, settle } from '../limits/places.ts';
+import { admitHeld, place } from '../queue/waiting.ts';
 import type { State } from '../state/state.ts';
-import { isTerminal, type Task } from '../model/task.ts';
+import { isTerminal, type Task, waits } from '../model/task.ts';
 import { settleOverdue } from './finish.ts';
 
 /** A page of the tasks that are due, of each lane: all are there before the first is offered. */
@@ -14,15 +15,39 @@ export function lanesLoaded(
   state: State,
   event: Extract<Event, { type: 'lanesLoaded' }>,
   now: number,
+  out: Output,
 ): void {
   for (const { lane: key, tasks, complete } of event.pages) {
     const lane = state.lanes.get(key);
     if (lane === undefined) continue;
     lane.loading = false;
     lane.ready.extend(tasks, complete);
-    takeIn(state, tasks, now);
+    takeIn(state, tasks, now, out);
     // Also when the page brought nothing: executors may have waited for it.
     state.roused.add(lane);
+  }
+}
+
+/** Those of whom there is a place in their gate; where the gate is not theirs any more, all of it, page by page. */
+export function heldLoaded(
+  state: State,
+  event: Extract<Event, { type: 'heldLoaded' }>,
+  now: number,
+  out: Output,
+): void {
+  state.heldLoading = false;
+  for (const { gate: key, tasks, complete } of event.pages) {
+    const gate = state.gates.get(key);
+    if (gate === undefined) continue;
+    // Rows that cannot be read are not asked for again.
+    if (complete) gate.heldCount = tasks.length;
+    const [first] = tasks;
+    if (first !== undefined) {
+      gate.type = first.type;
+      gate.isStale = gateKeyOf(state, first) !== key;
+    }
+    for (const task of tasks) admitHeld(state, task, now, out);
+    if (state.gates.get(key) === gate) settle(state, gate);
   }
 }
 
@@ -35,7 +60,7 @@ export function delayedLoaded(
 ): void {
   state.delayedLoading = false;
   state.delayed.extend(event.tasks, event.complete);
-  takeIn(state, event.tasks, now);
+  takeIn(state, event.tasks, now, out);
   askForDelayed(state, out);
 }
 
@@ -49,7 +74,7 @@ export function overdueLoaded(
   let doneCount = 0;
   for (const task of event.tasks) {
     const held = state.tasks.get(task.id) ?? task;
-    if (held.state !== 'waiting') continue;
+    if (!waits(held)) continue;
     settleOverdue(state, held, now, out);
     if (isTerminal(held.state)) doneCount += 1;
   }
@@ -71,9 +96,9 @@ export function askForDelayed(state: State, out: Output): void {
   out.loads.push({ type: 'delayed' });
 }
 
-function takeIn(state: State, tasks: readonly Task[], now: number): void {
+function takeIn(state: State, tasks: readonly Task[], now: number, out: Output): void {
   for (const task of tasks) {
     if (state.tasks.has(task.id)) continue;
-    place(state, task, now);
+    place(state, task, now, out);
   }
 }

@@ -1,12 +1,14 @@
 /** Which attempt an executor is occupied with, and when it is free for another. */
 import type { Output } from '../effects.ts';
 import {
+  type Counted,
   diskOf,
   elderKey,
   type Executor,
   type Leftover,
   type Occupation,
 } from '../model/executor.ts';
+import { gateKeyOf } from '../limits/places.ts';
 import { addIdle, removeIdle } from '../queue/junctions.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
@@ -67,21 +69,25 @@ export function seen(executor: Executor, now: number): void {
 }
 
 /** The newest attempt of the task, as an executor has it. */
-export function occupationBy(task: Task, accepted: boolean): Occupation {
+export function occupationBy(state: State, task: Task, accepted: boolean): Occupation {
   const { id: taskId, attempt, type, user } = task;
-  return { taskId, attempt, accepted, type, group: user.group };
+  return { taskId, attempt, accepted, type, group: user.group, gate: gateKeyOf(state, task) };
 }
 
 /** The one way in which an executor gets an attempt, or is done with it: so they are counted. */
 export function occupy(state: State, executor: Executor, occupation: Occupation | null): void {
   const { occupation: before } = executor;
   // One that is accepted counts as it did: there is no room meanwhile.
-  if (before?.type !== occupation?.type || before?.group !== occupation?.group) {
+  if (!countsAs(before, occupation)) {
     if (before !== null) countHeld(state, before, -1);
     if (occupation !== null) countHeld(state, occupation, 1);
   }
   executor.occupation = occupation;
   state.unsettled.add(executor);
+}
+
+function countsAs(one: Counted | null, other: Counted | null): boolean {
+  return one?.type === other?.type && one?.group === other?.group && one?.gate === other?.gate;
 }
 
 /**
@@ -100,8 +106,8 @@ export function writeLeftovers(state: State, out: Output): void {
       out.changes.push({ op: 'remove', table: 'leftover', key, expect: 'any' });
     }
     if (!isOver) continue;
-    const { taskId, attempt, type, group } = occupation;
-    const row: Leftover = { taskId, attempt, executorId, incarnation, type, group };
+    const { taskId, attempt, type, group, gate } = occupation;
+    const row: Leftover = { taskId, attempt, executorId, incarnation, type, group, gate };
     state.leftovers.set(executor, row);
     out.changes.push({ op: 'put', table: 'leftover', key: [taskId, attempt], row });
   }

@@ -13,6 +13,7 @@ import {
   type Occupation,
   type Readiness,
 } from '../model/executor.ts';
+import { gateKeyOf } from '../limits/places.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
 import { correctHidden, markRunning, rest } from './attempt.ts';
@@ -152,8 +153,8 @@ function reconcile(
       if (executor.occupation === null) {
         const isKnown = occupation?.taskId === taskId && occupation.attempt === attempt;
         const counted = isKnown ? occupation : countedAs(state, taskId);
-        const { type, group } = counted;
-        occupy(state, executor, { taskId, attempt, accepted: true, type, group });
+        const { type, group, gate } = counted;
+        occupy(state, executor, { taskId, attempt, accepted: true, type, group, gate });
       }
       const { id: executorId, sessionId } = executor;
       refuseStale(state, { executorId, sessionId, taskId, attempt }, out);
@@ -170,7 +171,8 @@ function reconcile(
 /** Of an attempt that is over: nobody may know its task any more. */
 function countedAs(state: State, taskId: string): Counted {
   const task = state.tasks.get(taskId);
-  return { type: task?.type ?? '', group: task?.user.group ?? '' };
+  const gate = task === undefined ? null : gateKeyOf(state, task);
+  return { type: task?.type ?? '', group: task?.user.group ?? '', gate };
 }
 
 function mentions(running: readonly ReportedAttempt[], { taskId, attempt }: Occupation): boolean {

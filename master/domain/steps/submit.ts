@@ -3,6 +3,7 @@ import { taskInserted } from '../changes.ts';
 import type { Event, NewTask } from '../events.ts';
 import type { LimitReached, Output, SubmitOutcome } from '../effects.ts';
 import { fullFor } from '../limits/quota.ts';
+import { isCrowded } from '../limits/places.ts';
 import { crowdOf } from '../queue/lanes.ts';
 import { enqueue } from '../queue/waiting.ts';
 import type { State } from '../state/state.ts';
@@ -71,6 +72,10 @@ export function refusalOf(state: State, task: Task, out: Output): Refusal | null
     const { name: limit, max, used } = full;
     const message = `${used} tasks of type ${task.type} wait, and ${limit} is ${max}`;
     return { kind: 'limited', limit, message };
+  }
+  if (isCrowded(state, task)) {
+    const message = `tasks of ${state.gates.size} values of limits.concurrency wait already`;
+    return { kind: 'full', message };
   }
   const crowd = crowdOf(state, task, out);
   return crowd === null ? null : { kind: 'full', message: crowd };
@@ -144,6 +149,7 @@ export function newRun(of: Beginning, dueAt: number): Task {
     state: 'waiting',
     version: of.version,
     priority: of.priority,
+    gate: null,
     orderTime: orderTimeOf(dueAt, of.priority),
     dueAt,
     startBy: startLimitOf(of, dueAt),

@@ -7,7 +7,9 @@ import { holderOf } from '../steps/occupation.ts';
 export interface Backlog {
   readonly types: readonly {
     readonly type: string;
+    /** Without those that are held. */
     readonly waitingCount: number;
+    readonly heldCount: number;
     readonly runningCount: number;
     /** How long the first due task has waited, as far as memory knows. */
     readonly oldestWaitingMs: number;
@@ -18,19 +20,26 @@ export interface Backlog {
   readonly pendingCallbackCount: number;
 }
 
+interface Counts {
+  waitingCount: number;
+  heldCount: number;
+  runningCount: number;
+}
+
 /** One entry for each type that waits or runs, or lately did. */
 export function backlogOf(state: State, now: number): Backlog {
-  const types = new Map<string, { waitingCount: number; runningCount: number; dueAt: number }>();
+  const types = new Map<string, Counts & { dueAt: number }>();
   const of = (type: string) => {
     const known = types.get(type);
     if (known !== undefined) return known;
-    const added = { waitingCount: 0, runningCount: 0, dueAt: now };
+    const added = { waitingCount: 0, heldCount: 0, runningCount: 0, dueAt: now };
     types.set(type, added);
     return added;
   };
   for (const lane of state.lanes.values()) {
     const counts = of(lane.kind.type);
-    counts.waitingCount += lane.waitingCount;
+    counts.waitingCount += lane.waitingCount - lane.heldCount;
+    counts.heldCount += lane.heldCount;
     counts.dueAt = Math.min(counts.dueAt, lane.ready.first()?.dueAt ?? now);
   }
   for (const executor of state.executors.values()) {
@@ -38,10 +47,9 @@ export function backlogOf(state: State, now: number): Backlog {
     if (task !== undefined && holderOf(state, task) === executor) of(task.type).runningCount++;
   }
   return {
-    types: [...types].map(([type, { waitingCount, runningCount, dueAt }]) => ({
+    types: [...types].map(([type, { dueAt, ...counts }]) => ({
       type,
-      waitingCount,
-      runningCount,
+      ...counts,
       oldestWaitingMs: now - dueAt,
     })),
     cachedCount: state.windowCount,
@@ -59,6 +67,7 @@ export function fillsOf(state: State): readonly Fill[] {
     { bound: 'running_task_bytes', used: open.bytes, limit: policy.runningBytesMax },
     { bound: 'kind_count', used: kindCountOf(state), limit: policy.kindCountMax },
     { bound: 'lane_count', used: state.lanes.size, limit: policy.laneCountMax },
+    { bound: 'gate_count', used: state.gates.size, limit: policy.gateCountMax },
     { bound: 'type_count', used: registeredCount(state), limit: TYPES_MAX },
     { bound: 'callback_count', used: notifying.size, limit: policy.notificationCountMax },
     { bound: 'callback_bytes', used: notifying.bytes, limit: NOTIFYING_BYTES_MAX },

@@ -1,6 +1,9 @@
 /** Why a waiting task does not run yet: the question that every other scheduler leaves open. */
+import type { Gate } from '../limits/gate.ts';
 import { reachedBy, reachedByGroup, type ReachedLimit } from '../limits/quota.ts';
 import { diskOf, type Executor, hasDisk, mayRun } from '../model/executor.ts';
+import { valueAt } from '../model/params-value.ts';
+import { concurrencyOf, gateKeyOf } from '../limits/places.ts';
 import { positionOf } from '../queue/agenda.ts';
 import type { Pause } from '../model/pause.ts';
 import type { State } from '../state/state.ts';
@@ -16,6 +19,7 @@ export interface WaitingReason {
     | 'draining'
     | 'paused'
     | 'limited'
+    | 'held'
     | 'not_ready'
     | 'cooling_down'
     | 'about_to_start';
@@ -40,6 +44,7 @@ export function explain(state: State, task: Task, now: number): WaitingReason {
     ahead,
   });
 
+  if (task.state === 'held') return { ...because('held', heldInWords(state, task)), ahead: null };
   if (task.dueAt > now) {
     const why = task.attempt === 0 ? 'It is to run later' : 'It is retried later';
     return because('not_due', `${why}: in ${inWords(task.dueAt - now)}.`);
@@ -174,6 +179,38 @@ function limitOn(
   const { name, max: atMost, used: count } = limit;
   const what = name.endsWith('.rate') ? 'have been offered in this window' : 'run';
   return { message: `${count} of at most ${atMost} of ${of} ${what} (${name}).`, limit };
+}
+
+/** As many are named. */
+const HOLDER_COUNT = 5;
+/** Characters of the value. */
+const VALUE_LENGTH_MAX = 100;
+
+/** Which value it shares, and with whom. */
+function heldInWords(state: State, task: Task): string {
+  const { type, gate: key, params } = task;
+  const concurrency = concurrencyOf(state, type);
+  const gate = state.gates.get(key ?? 0);
+  if (concurrency === null || gate === undefined || gateKeyOf(state, task) !== key) {
+    return 'What held it has changed: it is about to be let go.';
+  }
+  const { pointer, max } = concurrency;
+  const value = valueAt(params, pointer) ?? '';
+  const shown = value.length > VALUE_LENGTH_MAX ? `${value.slice(0, VALUE_LENGTH_MAX)}…` : value;
+  const holders = [...holdersOf(state, gate)];
+  const names = holders.slice(0, HOLDER_COUNT).join(', ');
+  const more = gate.attemptCount + gate.candidates.size - HOLDER_COUNT;
+  const others = more > 0 ? ` and ${more} more` : '';
+  const who = holders.length === 0 ? 'it is about to be let in' : `${names}${others} come first`;
+  return `At most ${max} of type ${type} with ${shown} at ${pointer || 'the top'} of params at a time (limits.concurrency): ${who}.`;
+}
+
+/** Those that executors have, then those that wait with a place. */
+function* holdersOf(state: State, gate: Gate): Generator<string> {
+  for (const { occupation, id } of [...state.executors.values(), ...state.elders.values()]) {
+    if (occupation?.gate === gate.key) yield `${occupation.taskId} (with executor ${id})`;
+  }
+  for (const { taskId } of gate.candidates.values()) yield `${taskId} (waiting)`;
 }
 
 /** None of them has enough of it. */

@@ -9,7 +9,9 @@ import { explain, explainType, type WaitingReason } from './explain.ts';
 /** A type, as it is set and as it is seen. */
 export interface SeenType {
   readonly taskType: TaskType;
+  /** Without those that are held. */
   readonly waitingCount: number;
+  readonly heldCount: number;
   readonly runningCount: number;
   /** Connected ones that run tasks of it. */
   readonly executorCount: number;
@@ -43,8 +45,9 @@ export function typesAfter(
 export function seenType(state: State, name: string, now: number): SeenTypeInDetail | null {
   const [seen] = seenTypes(state, [name]);
   if (seen === undefined) return null;
-  const { waitingCount, runningCount, executorCount } = seen;
-  const isSeen = state.types.has(name) || waitingCount + runningCount + executorCount > 0;
+  const { waitingCount, heldCount, runningCount, executorCount } = seen;
+  const count = waitingCount + heldCount + runningCount + executorCount;
+  const isSeen = state.types.has(name) || count > 0;
   return isSeen ? { ...seen, constraint: constraintOn(state, name, now) } : null;
 }
 
@@ -72,14 +75,17 @@ function seenTypes(state: State, names: readonly string[]): SeenType[] {
       {
         taskType: state.types.get(name) ?? unregistered(name),
         waitingCount: 0,
+        heldCount: 0,
         runningCount: 0,
         executorCount: 0,
       },
     ]),
   );
-  for (const { type, waitingCount } of state.kinds.values()) {
+  for (const { type, waitingCount, heldCount } of state.kinds.values()) {
     const one = seen.get(type);
-    if (one !== undefined) one.waitingCount += waitingCount;
+    if (one === undefined) continue;
+    one.waitingCount += waitingCount - heldCount;
+    one.heldCount += heldCount;
   }
   for (const executor of [...state.executors.values(), ...state.elders.values()]) {
     const { occupation, types, connected } = executor;

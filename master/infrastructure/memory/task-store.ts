@@ -6,9 +6,11 @@
  */
 import type {
   Commit,
+  HeldWanted,
   LaneEnd,
   OverduePage,
   Position,
+  StoredGate,
   StoredLane,
   ShownTask,
   StoredTask,
@@ -28,7 +30,7 @@ import { heldBytes } from '../../domain/state/held-bytes.ts';
 import { NO_SETTINGS, type Settings } from '../../domain/state/state.ts';
 import type { Notification, Retention, Task } from '../../domain/model/task.ts';
 import { pauseMoved } from '../../domain/model/pause.ts';
-import { startByAfter } from '../../domain/model/task.ts';
+import { startByAfter, waits } from '../../domain/model/task.ts';
 import { dayOf, type Days, noDays, prepareDays } from './days.ts';
 import { Rows } from './rows.ts';
 
@@ -129,24 +131,39 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   async loadActive(): Promise<Task[]> {
-    return copies(this.#where((task) => task.state !== 'waiting'));
+    return copies(this.#where((task) => !waits(task)));
   }
 
   async countLanes(): Promise<StoredLane[]> {
     const lanes = new Map<number, StoredLane>();
-    for (const { lane } of this.#where(isWaiting)) {
-      const count = (lanes.get(lane)?.count ?? 0) + 1;
-      lanes.set(lane, { lane, count });
+    for (const { lane, state } of this.#where(waits)) {
+      const { count, heldCount } = lanes.get(lane) ?? { count: 0, heldCount: 0 };
+      const by = state === 'held' ? 1 : 0;
+      lanes.set(lane, { lane, count: count + 1, heldCount: heldCount + by });
     }
     return [...lanes.values()];
   }
 
+  async countGates(): Promise<StoredGate[]> {
+    const counts = new Map<number, number>();
+    for (const { gate } of this.#live.values()) {
+      if (gate !== null) counts.set(gate, (counts.get(gate) ?? 0) + 1);
+    }
+    return [...counts].map(([gate, count]) => ({ gate, count }));
+  }
+
+  async loadHeld(wanted: readonly HeldWanted[]): Promise<Task[][]> {
+    return wanted.map(({ gate, limit }) => {
+      const held = this.#where((task) => task.gate === gate);
+      return copies(page(held, inOrder, null, limit));
+    });
+  }
+
   async loadLanes(lanes: readonly LaneEnd[], now: number, limit: number): Promise<Task[][]> {
     const due = this.#where((task) => isWaiting(task) && task.dueAt <= now);
-    const order = (task: Task): Position => ({ time: task.orderTime, seq: task.seq });
     return lanes.map(({ lane, after }) => {
       const waiting = due.filter((task) => task.lane === lane);
-      return copies(page(waiting, order, after, limit));
+      return copies(page(waiting, inOrder, after, limit));
     });
   }
 
@@ -164,7 +181,7 @@ export class MemoryTaskStore implements TaskStore {
   ): Promise<OverduePage> {
     const isOver = (at: number | null, by: number): boolean => at !== null && at <= by;
     const overdue = this.#where((task) => {
-      if (!isWaiting(task)) return false;
+      if (!waits(task)) return false;
       if (isOver(task.deadlineAt, now)) return true;
       return isOver(task.startBy, startClock) && !pausedTypes.includes(task.type);
     });
@@ -311,6 +328,8 @@ export class MemoryTaskStore implements TaskStore {
     yield* this.#history.values();
   }
 }
+
+const inOrder = (task: Task): Position => ({ time: task.orderTime, seq: task.seq });
 
 const isWaiting = (task: Task): boolean => task.state === 'waiting';
 

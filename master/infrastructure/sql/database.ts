@@ -149,3 +149,11 @@ export function isBefore(column: string, before: Position): Read {
     values: [time, time, seq],
   };
 }
+
+/** The same database twice, by two pools. */
+export interface Databases {
+  /** Of the engine alone. */
+  readonly engine: Database;
+  /** Of whoever else asks: nothing that they ask for stands in front of a commit. */
+  readonly readers: Database;
+}

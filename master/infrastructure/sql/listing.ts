@@ -7,7 +7,7 @@
  */
 import type { TaskQuery } from '../../application/ports.ts';
 import { inNamespace } from '../../application/ports.ts';
-import type { NotificationState } from '../../domain/model/task.ts';
+import type { NotificationState, TaskState } from '../../domain/model/task.ts';
 import { isTerminal } from '../../domain/model/task.ts';
 import type { Database } from './database.ts';
 import { type Dialect, padded, placeholders } from './dialects/dialect.ts';
@@ -134,7 +134,7 @@ function sourcesOf(
   // A task has no callback before its end.
   if (notification === null && (state === null || !isTerminal(state))) {
     // Most live tasks wait; the index would bring them in the order of their lanes.
-    const isRare = state === 'offered' || state === 'running';
+    const isRare = state !== null && !isCommon(state);
     const reading = isRare ? dialect.readBy('task', 'task_queue') : dialect.readByKey('task');
     const columns = selectList('live', 'light');
     sources.push({ ...begin, table: 'task', reading, columns, isLive: true, isFew: false });
@@ -234,7 +234,12 @@ function isSearch({ isLive, isFew }: Source, query: TaskQuery): boolean {
   const { state, type, group, label, notification, within } = query;
   const lists = [within?.types ?? null, within?.groups ?? null];
   const filters = [type, group, label, notification, ...lists];
-  return filters.some((filter) => filter !== null) || (isLive && state === 'waiting');
+  return filters.some((filter) => filter !== null) || (isLive && isCommon(state));
+}
+
+/** Of live tasks: so many may be in it that an index by state is of no use. */
+function isCommon(state: TaskState | null): boolean {
+  return state === 'waiting' || state === 'held';
 }
 
 /** By rows, not by `seq`: a table may have few rows that are far apart. Also tells how many of them are asked for. */
@@ -246,7 +251,7 @@ async function cutPiece(
   count: number,
 ): Promise<{ readonly bottom: number; readonly lookedCount: number; readonly foundCount: number }> {
   const { state } = query;
-  const inState = state === null || (isLive && state === 'waiting') ? null : state;
+  const inState = state === null || (isLive && isCommon(state)) ? null : state;
   const [sql, values] = conditionsOf(query);
   const [row] = await database.rows(
     `SELECT COUNT(*) AS row_count, MIN(seq) AS bottom, COUNT(is_found) AS found_count FROM

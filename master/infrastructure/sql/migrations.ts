@@ -6,6 +6,7 @@
 import { inNamespace, StoreUnusable } from '../../application/ports.ts';
 import type { Database } from './database.ts';
 import type { Dialect, Index, Types } from './dialects/dialect.ts';
+import { laneDefinition } from './tables/lane.ts';
 import { leftoverDefinition } from './tables/leftover.ts';
 import { rateDefinition } from './tables/rate.ts';
 import { tokenDefinition } from './tables/token.ts';
@@ -67,6 +68,9 @@ export const addedTaskColumns = (t: Types): Columns => [
   ['disk_bytes', `${t.instant} NULL`],
   ['lane_seq', `${t.instant} NULL`],
 ];
+
+/** Of live tasks alone. */
+export const addedLiveColumns = (t: Types): Columns => [['gate', `${t.instant} NULL`]];
 
 /** Of segments alone, as 2.0.0 made them. */
 export const endColumns = (t: Types): string => `
@@ -177,12 +181,6 @@ export const executorColumns = (t: Types): string => `
   override_by ${t.name(64)} NULL,
   PRIMARY KEY (ns, id)`;
 
-export const laneColumns = (t: Types): string => `
-  seq ${t.seq},
-  ns ${t.integer} NOT NULL,
-  kind ${t.key(272)} NOT NULL,
-  user_group ${t.name(64)} NOT NULL`;
-
 export const typeColumns = (t: Types): string => `
   ns ${t.integer} NOT NULL,
   type ${t.key(64)} NOT NULL,
@@ -252,7 +250,7 @@ function countSeqs(tables: readonly string[]): string[] {
  */
 function numberLanes(dialect: Dialect): string[] {
   return [
-    ...dialect.createTable('lane', laneColumns(dialect.types), [
+    ...dialect.createTable('lane', laneDefinition(dialect.types), [
       // Not unique: to MySQL groups are the same that differ in spaces at their end.
       { name: 'ns_kind', columns: 'ns, kind, user_group' },
     ]),
@@ -277,6 +275,7 @@ const taskIndexes: readonly Index[] = [
   { name: 'ns_due', columns: 'ns, due_at, seq' },
   // With the deadline, which alone counts in a pause, of all or of the type.
   { name: 'ns_end', columns: 'ns, end_by, seq, deadline_at, type' },
+  { name: 'ns_gate', columns: 'ns, gate, order_time, seq', where: 'gate IS NOT NULL' },
 ];
 
 const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => string[])[] = [
@@ -300,6 +299,7 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
       ...fenceBefore(existing),
       ...makeNamespaces(dialect, existing, now),
       ...['task', ...segments].flatMap((table) => addColumns(existing, table, addedTaskColumns(t))),
+      ...addColumns(existing, 'task', addedLiveColumns(t)),
       ...segments.flatMap((table) => addColumns(existing, table, addedEndColumns(t))),
       // The earlier of the deadline and the limit for the start.
       'UPDATE task SET end_by = deadline_at WHERE deadline_at IS NOT NULL AND end_by IS NULL',

@@ -3,10 +3,12 @@
  * that is named, so that no planner can choose otherwise.
  */
 import type {
+  HeldWanted,
   LaneEnd,
   Log,
   OverduePage,
   Position,
+  StoredGate,
   StoredLane,
   StoredTask,
   ShownTask,
@@ -19,12 +21,13 @@ import { ATTEMPT_COUNT_MAX } from '../../domain/bounds.ts';
 import type { StoredRow, WholeName, WholeRows } from '../../domain/changes.ts';
 import { WHOLE_TABLES } from '../../domain/changes.ts';
 import type { Notification, Retention, Task } from '../../domain/model/task.ts';
-import { type Database, isBeyond, type Read } from './database.ts';
+import { type Database, type Databases, isBeyond, type Read } from './database.ts';
 import { type Dialect, padded, placeholders } from './dialects/dialect.ts';
+import { count } from './namespace/counts.ts';
 import type { History } from './history.ts';
 import { lookups } from './ids/lookup.ts';
 import { listRows } from './listing.ts';
-import type { Row, Value } from './rows.ts';
+import type { Row } from './rows.ts';
 import type { ListedSegment } from './segments.ts';
 import { attemptList, attemptOf } from './tables/attempt.ts';
 import { tables } from './tables/all.ts';
@@ -48,6 +51,8 @@ type Reads = Pick<
   | 'loadActive'
   | 'loadWhole'
   | 'countLanes'
+  | 'countGates'
+  | 'loadHeld'
   | 'loadLanes'
   | 'loadDelayed'
   | 'loadOverdue'
@@ -59,15 +64,15 @@ type Reads = Pick<
   | 'listTasks'
 >;
 
-/** The same database twice, by two pools. */
-export interface Databases {
-  /** Of the engine alone. */
-  readonly engine: Database;
-  /** Of whoever else asks: nothing that they ask for stands in front of a commit. */
-  readonly readers: Database;
+/** Tasks of which so many are read, in the order of an index. */
+interface Wanted {
+  readonly where: Read;
+  readonly after: Position | null;
+  readonly limit: number;
 }
 
 export class Queries implements Reads {
+  readonly #databases: Databases;
   readonly #engine: Database;
   readonly #readers: Database;
   readonly #dialect: Dialect;
@@ -77,7 +82,9 @@ export class Queries implements Reads {
   /** Where no index goes by namespace: the first and the last number of this one. */
   readonly #numbers: readonly [number, number];
 
-  constructor({ engine, readers }: Databases, history: History, log: Log, ns: number) {
+  constructor(databases: Databases, history: History, log: Log, ns: number) {
+    const { engine, readers } = databases;
+    this.#databases = databases;
     this.#ns = ns;
     this.#numbers = [inNamespace(ns, 1), inNamespace(ns + 1, 0)];
     this.#engine = engine;
@@ -108,80 +115,69 @@ export class Queries implements Reads {
   }
 
   async countLanes(): Promise<StoredLane[]> {
-    const counts = new Map<number, number>();
-    const rows = this.#dialect.isInProcess ? this.#countInPieces() : this.#countAtOnce();
-    for await (const row of rows) {
-      const lane = row['lane_seq'] as number;
-      counts.set(lane, (counts.get(lane) ?? 0) + (row['task_count'] as number));
-    }
-    return [...counts].map(([lane, count]) => ({ lane, count }));
+    const [least, most] = this.#numbers;
+    const of = { index: 'task_queue', column: 'lane_seq', least, most } as const;
+    const sql = 'state = ?';
+    const waiting = await count(this.#databases, { ...of, where: { sql, values: ['waiting'] } });
+    const held = await count(this.#databases, { ...of, where: { sql, values: ['held'] } });
+    return [...new Set([...waiting.keys(), ...held.keys()])].map((lane) => {
+      const heldCount = held.get(lane) ?? 0;
+      return { lane, count: (waiting.get(lane) ?? 0) + heldCount, heldCount };
+    });
   }
 
-  /** The index alone gives them. */
-  #countWhere(within: string): string {
-    return `SELECT lane_seq, COUNT(*) AS task_count
-      FROM ${this.#dialect.readBy('task', 'task_queue')}
-      WHERE state = 'waiting' AND ${within} GROUP BY lane_seq`;
-  }
-
-  async *#countAtOnce(): AsyncGenerator<Row> {
-    // It may take seconds, and others commit meanwhile; nothing is written here before it has ended.
-    yield* await this.#readers.rows(this.#countWhere('lane_seq BETWEEN ? AND ?'), this.#numbers);
-  }
-
-  /**
-   * Comparing rows as wholes finds the place in the index with SQLite; with others it does not. Beside any
-   * other bound SQLite would begin at that.
-   */
-  async *#countInPieces(): AsyncGenerator<Row> {
-    const within =
-      '(lane_seq, order_time, seq) > (?, ?, ?) AND (lane_seq, order_time, seq) <= (?, ?, ?)';
-    const last = [this.#numbers[1], Number.MAX_SAFE_INTEGER, 0];
-    for (let after: readonly Value[] = [this.#numbers[0], 0, 0]; ; ) {
-      const [end] = await this.#engine.rows(
-        `SELECT lane_seq, order_time, seq FROM ${this.#dialect.readBy('task', 'task_queue')}
-         WHERE state = 'waiting' AND ${within}
-         ORDER BY lane_seq, order_time, seq LIMIT 1 OFFSET ?`,
-        [...after, ...last, COUNTED_COUNT - 1],
-      );
-      const upTo = end && (['lane_seq', 'order_time', 'seq'].map((name) => end[name]) as Value[]);
-      yield* await this.#engine.rows(this.#countWhere(within), [...after, ...(upTo ?? last)]);
-      if (upTo === undefined) return;
-      after = upTo;
-    }
+  async countGates(): Promise<StoredGate[]> {
+    const where = { sql: 'ns = ? AND gate IS NOT NULL', values: [this.#ns] };
+    const all = { least: 0, most: Number.MAX_SAFE_INTEGER };
+    const counts = await count(this.#databases, {
+      index: 'task_ns_gate',
+      column: 'gate',
+      where,
+      ...all,
+    });
+    return [...counts].map(([gate, count]) => ({ gate, count }));
   }
 
   loadLanes(lanes: readonly LaneEnd[], now: number, limit: number): Promise<Task[][]> {
-    const sql = 'lane_seq = ? AND due_at <= ?';
-    const wanted = lanes.map(({ lane, after }) => ({ where: { sql, values: [lane, now] }, after }));
-    return this.#pages('task_queue', 'order_time', wanted, limit);
+    const sql = "state = 'waiting' AND lane_seq = ? AND due_at <= ?";
+    const wanted = lanes.map(({ lane, after }) => {
+      return { where: { sql, values: [lane, now] }, after, limit };
+    });
+    return this.#pages('task_queue', 'order_time', wanted);
+  }
+
+  loadHeld(wanted: readonly HeldWanted[]): Promise<Task[][]> {
+    const sql = 'ns = ? AND gate = ?';
+    const pages = wanted.map(({ gate, limit }) => {
+      return { where: { sql, values: [this.#ns, gate] }, after: null, limit };
+    });
+    return this.#pages('task_ns_gate', 'order_time', pages);
   }
 
   async loadDelayed(after: Position | null, limit: number): Promise<Task[]> {
-    const where = { sql: 'ns = ?', values: [this.#ns] };
-    const [page = []] = await this.#pages('task_ns_due', 'due_at', [{ where, after }], limit);
+    const where = { sql: "state = 'waiting' AND ns = ?", values: [this.#ns] };
+    const [page = []] = await this.#pages('task_ns_due', 'due_at', [{ where, after, limit }]);
     return page;
   }
 
-  /** Of each: waiting tasks in the order of an index, as many as asked for unless there are no more. */
+  /** Of each: tasks in the order of an index, as many as asked for unless there are no more. */
   async #pages(
-    index: 'task_queue' | 'task_ns_due',
+    index: 'task_queue' | 'task_ns_due' | 'task_ns_gate',
     order: 'order_time' | 'due_at',
-    wanted: readonly { readonly where: Read; readonly after: Position | null }[],
-    limit: number,
+    wanted: readonly Wanted[],
   ): Promise<Task[][]> {
     const select = `SELECT ${liveList} FROM ${this.#dialect.readBy('task', index)}`;
     const found = await this.#engine.rowsOfEach(
-      wanted.map(({ where, after }) => {
+      wanted.map(({ where, after, limit }) => {
         const { sql, values } = isBeyond(order, after);
         return {
-          sql: `${select} WHERE ${where.sql} AND state = 'waiting'${sql} ORDER BY ${order}, seq LIMIT ?`,
+          sql: `${select} WHERE ${where.sql}${sql} ORDER BY ${order}, seq LIMIT ?`,
           values: [...where.values, ...values, limit],
         };
       }),
     );
     const pages: Task[][] = [];
-    for (const [at, { where }] of wanted.entries()) {
+    for (const [at, { where, limit }] of wanted.entries()) {
       const rows = found[at] ?? [];
       const tasks = await this.#readable(rows);
       pages.push(tasks);
@@ -189,7 +185,8 @@ export class Queries implements Reads {
       // Rows may have been left out: who asks takes a short page for the last one.
       if (last === undefined || rows.length < limit || tasks.length === limit) continue;
       const after = { time: last[order] as number, seq: last['seq'] as number };
-      const [rest = []] = await this.#pages(index, order, [{ where, after }], limit - tasks.length);
+      const further = { where, after, limit: limit - tasks.length };
+      const [rest = []] = await this.#pages(index, order, [further]);
       tasks.push(...rest);
     }
     return pages;
@@ -215,7 +212,7 @@ export class Queries implements Reads {
     const rows = await this.#engine.rows(
       `SELECT ${liveList} ${from}${beyond.sql} ${upTo}
        AND (end_by <= ? ${isCounting} OR deadline_at <= ?)
-       AND state = 'waiting' ORDER BY end_by, seq LIMIT ?`,
+       AND state IN ('waiting', 'held') ORDER BY end_by, seq LIMIT ?`,
       [
         this.#ns,
         looked?.time ?? now,

@@ -5,6 +5,7 @@ import type { Types } from './dialects/dialect.ts';
 import {
   addedAttemptColumns,
   addedEndColumns,
+  addedLiveColumns,
   addedTaskColumns,
   attemptColumns,
   type Columns,
@@ -12,13 +13,13 @@ import {
   type Existing,
   executorColumns,
   installationColumns,
-  laneColumns,
   liveTaskColumns,
   namespaceColumns,
   readNames,
   SCHEMA_VERSION,
   typeColumns,
 } from './migrations.ts';
+import { laneDefinition } from './tables/lane.ts';
 import { leftoverDefinition } from './tables/leftover.ts';
 import { rateDefinition } from './tables/rate.ts';
 import { tokenDefinition } from './tables/token.ts';
@@ -79,7 +80,7 @@ function tablesOf(t: Types, segments: readonly string[], existing: Existing) {
   const ofTask = [liveTaskColumns(t), addedTaskColumns(t)] as const;
   const ofSegment = [ofTask[0] + endColumns(t), [...ofTask[1], ...addedEndColumns(t)]] as const;
   const tables: readonly (readonly [string, string, Columns])[] = [
-    ['task', ...ofTask],
+    ['task', ofTask[0], [...ofTask[1], ...addedLiveColumns(t)]],
     ['task_attempt', attemptColumns(t), addedAttemptColumns(t)],
     ...segments.map((table) => [table, ...ofSegment] as const),
   ];
@@ -97,7 +98,7 @@ function tablesOf(t: Types, segments: readonly string[], existing: Existing) {
   return [
     whole('namespace', namespaceColumns(t)),
     ...named,
-    whole('lane', laneColumns(t)),
+    whole('lane', laneDefinition(t)),
     whole('executor', executorColumns(t)),
     whole('leftover', leftoverDefinition(t)),
     whole('rate', rateDefinition(t)),

@@ -14,7 +14,7 @@ import { migrate } from './migrations.ts';
 import { Committer } from './namespace/committer.ts';
 import { NamespaceRows } from './namespace/namespace-rows.ts';
 import { Terms } from './namespace/terms.ts';
-import type { Databases } from './queries.ts';
+import type { Databases } from './database.ts';
 import { checkColumns } from './schema-check.ts';
 import { TokenRows } from './tables/token.ts';
 import { refused, type Shared, SqlTaskStore } from './task-store.ts';

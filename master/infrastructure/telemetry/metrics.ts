@@ -264,9 +264,11 @@ function watchNamespaces(
   );
   gauge('tasks', 'Tasks that wait or run.', [ns, 'type', 'state'], (tasks) =>
     each((namespace, master) => {
-      for (const { type, waitingCount, runningCount } of backlogOf(master).types) {
-        tasks.inc({ namespace, type: labels.typeOf(type), state: 'waiting' }, waitingCount);
-        tasks.inc({ namespace, type: labels.typeOf(type), state: 'running' }, runningCount);
+      for (const { type: name, waitingCount, heldCount, runningCount } of backlogOf(master).types) {
+        const type = labels.typeOf(name);
+        tasks.inc({ namespace, type, state: 'waiting' }, waitingCount);
+        tasks.inc({ namespace, type, state: 'held' }, heldCount);
+        tasks.inc({ namespace, type, state: 'running' }, runningCount);
       }
     }),
   );

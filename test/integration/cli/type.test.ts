@@ -115,7 +115,7 @@ audio: would be changed
     const until = '2099-01-01T00:00:00.000Z';
     const paused = await type(['pause', 'video', '--reason', 'full', '--until', until]);
     expect(paused.out).to.equal('paused: video\n');
-    expect((await type(['list'])).out).to.equal(`video\t0\t0\t0\t\t\tuntil ${until}: full\t\n`);
+    expect((await type(['list'])).out).to.equal(`video\t0\t0\t0\t0\t\t\tuntil ${until}: full\t\n`);
     expect((await type(['resume', 'video'])).out).to.equal('resumed: video\n');
     expect((await type(['get', 'video'])).code).to.equal(3);
   });

@@ -17,7 +17,7 @@ describe('types', () => {
       owner: 'media',
       paused: null,
       overrides: [],
-      counts: { waiting: 0, running: 0 },
+      counts: { waiting: 0, running: 0, held: 0 },
       executors: 0,
       constraint: null,
     });
@@ -76,9 +76,9 @@ describe('types', () => {
     const first = await call('GET', '/types?limit=3');
     const types = first.body['types'] as Record<string, unknown>[];
     expect(types.map(({ type, registered, counts }) => [type, registered, counts])).to.deep.equal([
-      ['a', false, { waiting: 2, running: 0 }],
-      ['b', true, { waiting: 0, running: 0 }],
-      ['c', false, { waiting: 1, running: 0 }],
+      ['a', false, { waiting: 2, running: 0, held: 0 }],
+      ['b', true, { waiting: 0, running: 0, held: 0 }],
+      ['c', false, { waiting: 1, running: 0, held: 0 }],
     ]);
     expect(first.body['next_cursor']).to.equal('c');
     const rest = await call('GET', '/types?limit=3&cursor=c');

@@ -103,7 +103,13 @@ export class Clients {
       const isLimited = this.#settings.limitsStarts && this.#lastId % 7 < 2;
       const limit = startLimitOf(isLimited ? this.#lastId : null);
       const drawn = draw(random, now, id, isTaken || random.chance(0.8));
-      return { ...drawn, ...limit, ...this.#wishOf(this.#lastId) };
+      const wish = this.#wishOf(this.#lastId);
+      return {
+        ...drawn,
+        ...limit,
+        ...wish,
+        params: this.#paramsOf({ ...drawn, ...wish }, drawn.params),
+      };
     });
     this.#submit(tasks, 0);
   }
@@ -120,6 +126,12 @@ export class Clients {
       ...(isLarge && { diskBytes: 2 ** (30 + (number % 3)) }),
       ...((isPinned || isLarge) && { deadlineAt }),
     };
+  }
+
+  /** Where types are limited by a value, few have another. */
+  #paramsOf({ params }: Submission, drawn: string): string {
+    if (!this.#settings.gatesTypes) return params;
+    return `{"k":${this.#lastId % 3},"n":${Number(/\d+/.exec(drawn)?.[0]) % 4}}`;
   }
 
   #submit(tasks: readonly Submission[], tries: number): void {

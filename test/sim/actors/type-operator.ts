@@ -34,6 +34,8 @@ export class TypeOperator {
   readonly #master: () => MasterProcess | null;
   readonly #setsLimits: boolean;
   readonly #setsRoutes: boolean;
+  /** Of limits by a value of params; null: there are none. */
+  readonly #gates: Random | null;
   /** In all that it says of a type: what groups have had would begin anew. */
   readonly #shares: object;
   #isActive = false;
@@ -47,11 +49,12 @@ export class TypeOperator {
   }) {
     this.#world = options.world;
     this.#ledger = options.ledger;
-    const { seed, limitsTypes, sharesTypes, routesTypes } = options.settings;
+    const { seed, limitsTypes, sharesTypes, routesTypes, gatesTypes } = options.settings;
     this.#random = new Random(seed ^ 0x7e9e);
     this.#master = options.master;
     this.#setsLimits = limitsTypes;
     this.#setsRoutes = routesTypes;
+    this.#gates = gatesTypes ? new Random(seed ^ 0x6a7e) : null;
     const weights = { g: 1 + (seed % 3), h: 1 + ((seed >> 2) % 3) };
     this.#shares = sharesTypes ? { fair_by: 'group', group_weights: weights } : {};
   }
@@ -140,6 +143,15 @@ export class TypeOperator {
 
   #textOf(limits: object): string {
     const route = this.#setsRoutes ? { route: this.#random.pick(ROUTES) } : {};
-    return JSON.stringify({ limits, ...this.#shares, ...route });
+    const gates = this.#gates;
+    if (gates === null) return JSON.stringify({ limits, ...this.#shares, ...route });
+    const pointer = gates.pick(['/n', '/n', '']);
+    const concurrency = gates.pick([
+      null,
+      { pointer, max: 1 },
+      { pointer, max: 1 },
+      { pointer, max: 2 },
+    ]);
+    return JSON.stringify({ limits: { ...limits, concurrency }, ...this.#shares, ...route });
   }
 }

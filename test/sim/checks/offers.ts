@@ -1,7 +1,12 @@
 /** What holds of every offer, and of tasks that nobody started in time, by the rows as they were before it was made. */
 import type { Commit } from '../../../master/application/ports.ts';
 import { NO_SETTINGS, type Policy, type Settings } from '../../../master/domain/state/state.ts';
-import { isStartOverdue, startLimitOf, type Task } from '../../../master/domain/model/task.ts';
+import {
+  isStartOverdue,
+  startLimitOf,
+  type Task,
+  waits,
+} from '../../../master/domain/model/task.ts';
 import { NO_OVERRIDE, type Override, pinOf } from '../../../master/domain/model/executor.ts';
 import { type Span, TypeChecks } from './type-limits.ts';
 import type { World } from '../world.ts';
@@ -159,7 +164,7 @@ export class OfferChecks {
     let openCount = 0;
     let bytes = 0;
     for (const { state, params } of live) {
-      if (state === 'waiting') continue;
+      if (waits({ state })) continue;
       openCount++;
       bytes += params.length;
     }
@@ -175,7 +180,7 @@ export class OfferChecks {
 
   /** Had it started, was it told to run at another time, or all over again, in this very commit? */
   #hasNewLimit({ seq, dueAt }: Task, before: Task): boolean {
-    return this.#started.has(seq) || (before.state === 'waiting' && before.dueAt !== dueAt);
+    return this.#started.has(seq) || (waits(before) && before.dueAt !== dueAt);
   }
 
   /** T6: it had a limit for its start, that has passed, and nobody was running it. */

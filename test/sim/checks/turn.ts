@@ -5,7 +5,7 @@
 import { violations } from '../../../master/domain/state/invariants.ts';
 import { startClock, type State } from '../../../master/domain/state/state.ts';
 import { holderOf } from '../../../master/domain/steps/occupation.ts';
-import { isStartOverdue, type Task } from '../../../master/domain/model/task.ts';
+import { isStartOverdue, type Task, waits } from '../../../master/domain/model/task.ts';
 import type { Ledger } from '../ledger.ts';
 import { OrderCheck } from './order.ts';
 import { RouteCheck } from './routes.ts';
@@ -37,6 +37,8 @@ export class TurnCheck {
   #hiddenTickCounts = new Map<number, number>();
   /** For how long a task waits past its deadline, or past the limit for its start. */
   #overdueMs = new Map<number, number>();
+  /** For how long a task is held while there is a place. */
+  #freeMs = new Map<number, number>();
 
   constructor(process: Process, ledger: Ledger) {
     this.#process = process;
@@ -72,6 +74,7 @@ export class TurnCheck {
     if (state.lastTickAt !== this.#lastTickAt) {
       this.#checkHidden(state);
       this.#checkOverdue(state);
+      this.#checkHeld(state);
     }
     this.#lastTickAt = state.lastTickAt;
   }
@@ -117,6 +120,22 @@ export class TurnCheck {
     this.#hiddenTickCounts = counts;
   }
 
+  /** I29: nobody is held while there is a place. */
+  #checkHeld(state: State): void {
+    const { lastTickAt, accepting } = state;
+    const freeMs = new Map<number, number>();
+    const tickMs = Math.min(1_000, lastTickAt - this.#lastTickAt);
+    for (const row of this.#ledger.live.values()) {
+      if (row.state !== 'held' || !this.#ledger.hasPlace(row, lastTickAt)) continue;
+      const ms = (this.#freeMs.get(row.seq) ?? 0) + tickMs;
+      freeMs.set(row.seq, ms);
+      if (accepting && ms > OVERDUE_MS_MAX) {
+        this.#world.violate('I29', `${row.id} is held though there is a place`);
+      }
+    }
+    this.#freeMs = freeMs;
+  }
+
   #checkOverdue(state: State): void {
     const { lastTickAt, accepting } = state;
     const overdueMs = new Map<number, number>();
@@ -125,7 +144,7 @@ export class TurnCheck {
     for (const row of this.#ledger.live.values()) {
       const isExpired = row.deadlineAt !== null && row.deadlineAt <= lastTickAt;
       const startsBy = startClock(state, lastTickAt, row.type);
-      if (row.state !== 'waiting' || !(isExpired || isStartOverdue(row, startsBy))) continue;
+      if (!waits(row) || !(isExpired || isStartOverdue(row, startsBy))) continue;
       const ms = (this.#overdueMs.get(row.seq) ?? 0) + tickMs;
       overdueMs.set(row.seq, ms);
       if (accepting && ms > OVERDUE_MS_MAX) {
@@ -157,6 +176,7 @@ function checkMirror(process: Process, ledger: Ledger, state: State): void {
   }
   for (const row of ledger.live.values()) {
     if (state.tasks.has(row.id)) continue;
+    if (row.state === 'held') continue;
     if (row.state !== 'waiting') {
       world.violate('M1', `${row.id} is ${row.state} and not in memory`);
     } else if (!mayBeHidden(state, row, process.now())) {
@@ -194,8 +214,13 @@ function laneCovers(state: State, row: Task): boolean {
 
 function checkCounts(world: World, ledger: Ledger, state: State): void {
   const counts = new Map<number, number>();
+  const gates = new Map<number, number>();
   for (const row of ledger.live.values()) {
-    if (row.state === 'waiting') counts.set(row.lane, (counts.get(row.lane) ?? 0) + 1);
+    if (waits(row)) counts.set(row.lane, (counts.get(row.lane) ?? 0) + 1);
+    if (row.gate !== null) gates.set(row.gate, (gates.get(row.gate) ?? 0) + 1);
+    if ((row.gate !== null) !== (row.state === 'held')) {
+      world.violate('S3', `${row.id} is ${row.state} with gate ${row.gate}`);
+    }
   }
   for (const key of ledger.lanes) {
     if (!state.lanes.has(key)) world.violate('M1', `lane ${key} has a row, and is not in memory`);
@@ -209,6 +234,12 @@ function checkCounts(world: World, ledger: Ledger, state: State): void {
     counts.delete(key);
   }
   for (const [key, count] of counts) world.violate('S3', `lane ${key} of ${count} is unknown`);
+  for (const [key, { heldCount }] of state.gates) {
+    const count = gates.get(key) ?? 0;
+    if (heldCount !== count) world.violate('S3', `gate ${key} counts ${heldCount}, not ${count}`);
+    gates.delete(key);
+  }
+  for (const [key, count] of gates) world.violate('S3', `gate ${key} of ${count} is unknown`);
 }
 
 /**

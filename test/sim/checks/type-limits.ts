@@ -3,7 +3,8 @@ import type { Commit } from '../../../master/application/ports.ts';
 import type { RowWrite } from '../../../master/domain/changes.ts';
 import { effectiveOf, type TaskType } from '../../../master/domain/model/task-type.ts';
 import { windowsAt } from '../../../master/domain/limits/windows.ts';
-import type { Task } from '../../../master/domain/model/task.ts';
+import { gateKeyIn } from '../../../master/domain/limits/gate.ts';
+import { type Task, waits } from '../../../master/domain/model/task.ts';
 import type { World } from '../world.ts';
 
 export interface Span {
@@ -23,6 +24,8 @@ export class TypeChecks {
   #offered: Task[] = [];
   /** How many offers count in a window of a rate, and which ones. */
   readonly #rated = new Map<string, Set<string>>();
+  /** Those of them whose params may not be known any more by what is set now. */
+  readonly #ungated = new Set<string>();
   readonly #pausedSince = new Map<string, number>();
   readonly #pauses = new Map<string, Span[]>();
 
@@ -43,6 +46,7 @@ export class TypeChecks {
       if (write.table === 'type') this.#set(write, now);
       if (write.table !== 'leftover') continue;
       const name = write.key.join('/');
+      this.#ungated.delete(name);
       if (write.op === 'remove') this.#leftovers.delete(name);
       else {
         // One that comes back after its lease has ended is not known to anybody any more.
@@ -60,6 +64,7 @@ export class TypeChecks {
   #set(write: RowWrite<'type'>, now: number): void {
     const { key } = write;
     this.#setNow.add(key);
+    for (const name of this.#leftovers.keys()) this.#ungated.add(name);
     for (const name of this.#rated.keys()) if (name.startsWith(`${key} `)) this.#rated.delete(name);
     if (write.op === 'put') this.#types.set(key, write.row);
     else this.#types.delete(key);
@@ -114,7 +119,8 @@ export class TypeChecks {
   end(live: Iterable<Task>): void {
     if (this.#offered.length === 0) return;
     const held = [...this.#leftovers.values()];
-    for (const task of live) if (task.state !== 'waiting') held.push(task);
+    for (const task of live) if (!waits(task)) held.push(task);
+    this.#checkGates(live);
     for (const { id, type, user, offeredAt } of this.#offered) {
       const row = this.#types.get(type);
       if (row === undefined || this.#setNow.has(type)) continue;
@@ -132,6 +138,41 @@ export class TypeChecks {
     }
   }
 
+  /** I28: what a type, by its value in params, has with executors. */
+  #checkGates(live: Iterable<Task>): void {
+    const known = [...this.#leftovers].filter(([name]) => !this.#ungated.has(name));
+    const all = [...known.map(([, task]) => task), ...[...live].filter((task) => !waits(task))];
+    for (const { id, type, params } of this.#offered) {
+      const row = this.#types.get(type);
+      const key = row && gateOf(row, params);
+      if (row === undefined || key === null || this.#setNow.has(type)) continue;
+      const { max = 0 } = effectiveOf(row).limits.concurrency ?? {};
+      const count = all.filter(
+        (task) => task.type === type && gateOf(row, task.params) === key,
+      ).length;
+      if (count <= max) continue;
+      this.#world.violate(
+        'I28',
+        `${id} is offered: ${count} of gate ${key} are with executors, not ${max}`,
+      );
+    }
+  }
+
+  /** Whether what holds the task has a place, by the rows. */
+  hasPlace(task: Task, live: Iterable<Task>, now: number): boolean {
+    const row = this.#types.get(task.type);
+    const key = row === undefined ? null : gateOf(row, task.params);
+    if (row === undefined || key === null) return true;
+    const has = ({ type, state, dueAt, params }: Task) =>
+      type === task.type &&
+      state !== 'held' &&
+      (state !== 'waiting' || dueAt <= now) &&
+      gateOf(row, params) === key;
+    let count = 0;
+    for (const one of [...live, ...this.#leftovers.values()]) if (has(one)) count++;
+    return count < (effectiveOf(row).limits.concurrency?.max ?? 0);
+  }
+
   #checkMax(id: string, of: string, count: number, max: number | null): void {
     if (max === null || count <= max) return;
     this.#world.violate(
@@ -139,4 +180,9 @@ export class TypeChecks {
       `${id} is offered: ${count} of ${of} are with executors, not ${max}`,
     );
   }
+}
+
+function gateOf(row: TaskType, params: string): number | null {
+  const { concurrency } = effectiveOf(row).limits;
+  return concurrency === null ? null : gateKeyIn(row.type, concurrency.pointer, params);
 }

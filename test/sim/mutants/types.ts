@@ -2,6 +2,7 @@
 import { type Mutant, onState, onStore, onWrites } from '../actors/sabotage.ts';
 
 const settings = { limitsTypes: true };
+const gates = { ...settings, gatesTypes: true };
 const busy = { ...settings, longRunChance: 1, executorCount: 6, stormMs: 120_000 };
 
 export function typeMutants(): Mutant[] {
@@ -89,6 +90,46 @@ export function typeMutants(): Mutant[] {
           if (group.lanes.size + group.heldCount === 0) quota.groups.delete(group.group);
         }
       }),
+    },
+    {
+      name: 'offers more with one value than may have a place',
+      settings: gates,
+      ...onState(({ gates: all }) => {
+        for (const gate of all.values()) gate.attemptCount = 0;
+      }),
+    },
+    {
+      name: 'asks for nobody who is held when an attempt is over',
+      settings: gates,
+      ...onState(({ openGates }) => {
+        openGates.add = () => openGates;
+      }),
+    },
+    {
+      name: 'does not look at its start whether somebody who is held has a place',
+      faults: { masterCrash: true },
+      settings: { ...gates, ...busy, gatesTypes: true },
+      ...onStore(() => ({ countGates: async () => [] })),
+    },
+    {
+      name: 'forgets of which value it is what may still run',
+      faults: { handlers: true, masterCrash: true },
+      settings: { ...busy, gatesTypes: true, commandChance: 0.6 },
+      ...onWrites((write) =>
+        write.table === 'leftover' && write.op === 'put'
+          ? { ...write, row: { ...write.row, gate: null } }
+          : write,
+      ),
+    },
+    {
+      name: 'lets go of whoever is held in any order',
+      settings: gates,
+      ...onStore((store) => ({
+        loadHeld: async (wanted) => {
+          const all = await store.loadHeld(wanted.map(({ gate }) => ({ gate, limit: 100 })));
+          return all.map((page, at) => page.reverse().slice(0, wanted[at]?.limit));
+        },
+      })),
     },
     {
       name: 'offers more than a rate allows',

@@ -41,6 +41,7 @@ function after(
     aliveAt,
     active: [{ ...before.task('a') }],
     lanes: [],
+    gates: [],
     whole: noRows,
   });
   scheduler.state = state;

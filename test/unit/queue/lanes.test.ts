@@ -13,6 +13,7 @@ import { sampleExecutor } from '../../helpers/task.ts';
 
 const states: readonly TaskState[] = [
   'waiting',
+  'held',
   'offered',
   'running',
   'succeeded',
@@ -23,9 +24,10 @@ const states: readonly TaskState[] = [
 
 describe('mayFollow', () => {
   const allowed: Record<TaskState, readonly TaskState[]> = {
-    waiting: ['offered', 'failed', 'canceled', 'expired'],
-    offered: ['waiting', 'running', 'succeeded', 'failed', 'canceled', 'expired'],
-    running: ['waiting', 'succeeded', 'failed', 'canceled', 'expired'],
+    waiting: ['held', 'offered', 'failed', 'canceled', 'expired'],
+    held: ['waiting', 'failed', 'canceled', 'expired'],
+    offered: ['waiting', 'held', 'running', 'succeeded', 'failed', 'canceled', 'expired'],
+    running: ['waiting', 'held', 'succeeded', 'failed', 'canceled', 'expired'],
     succeeded: [],
     failed: [],
     canceled: [],

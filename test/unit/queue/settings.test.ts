@@ -229,7 +229,7 @@ describe('max_running', () => {
     deaf.command({ type: 'cancelRequested', taskId: 'a' });
     const fenced = deaf.pass(10 * SECOND);
     const { incarnation } = deaf.executor('x');
-    const of = { type: 'echo', group: 'g' };
+    const of = { type: 'echo', group: 'g', gate: null };
     const row = { taskId: 'a', attempt: 1, executorId: 'x', incarnation, ...of };
     const put = { op: 'put', table: 'leftover', key: ['a', 1], row };
     expect(fenced.changes).to.deep.include(put);

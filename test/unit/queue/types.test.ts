@@ -212,6 +212,7 @@ it('a definition is read into what the core needs of it', () => {
     limits: {
       rate: { count: 10, seconds: 1 },
       per_group: { max_running: 2 },
+      concurrency: { pointer: '/film', max: 1 },
       windows: [
         { days: [6, 7], from: '08:00', to: '20:00', zone: 'Europe/Berlin', max_running: 2 },
         { from: '20:00', to: '08:00', zone: 'UTC', paused: true },
@@ -228,6 +229,7 @@ it('a definition is read into what the core needs of it', () => {
       maxWaiting: null,
       rate: { count: 10, seconds: 1 },
       perGroup: { maxRunning: 2, maxWaiting: null, rate: null },
+      concurrency: { pointer: '/film', max: 1 },
       windows: [
         {
           days: [6, 7],

@@ -40,6 +40,8 @@ export interface Index {
   readonly name: string;
   readonly columns: string;
   readonly unique?: true;
+  /** Rows that are of use to it: a database that can leaves out the others. */
+  readonly where?: string;
 }
 
 export interface Dialect {

@@ -129,8 +129,9 @@ async function listNames(knex: Knex, prefix: string): Promise<Map<string, Set<st
   return namesByTable(rows);
 }
 
-function createIndex(table: string, { name, columns, unique }: Index): string {
-  return `CREATE ${unique ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS ${table}_${name} ON ${table} (${columns})`;
+function createIndex(table: string, { name, columns, unique, where }: Index): string {
+  const some = where === undefined ? '' : ` WHERE ${where}`;
+  return `CREATE ${unique ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS ${table}_${name} ON ${table} (${columns})${some}`;
 }
 
 async function findWeakness(knex: Knex): Promise<string | null> {

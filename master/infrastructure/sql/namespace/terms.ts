@@ -13,7 +13,7 @@ import type { Settings } from '../../../domain/state/state.ts';
 import type { Database } from '../database.ts';
 import type { Connection, Dialect, Outcome, Statement } from '../dialects/dialect.ts';
 import { padded, placeholders, plain } from '../dialects/dialect.ts';
-import type { Databases } from '../queries.ts';
+import type { Databases } from '../database.ts';
 import type { Row } from '../rows.ts';
 import { SETTINGS, settingsOf } from './settings.ts';
 

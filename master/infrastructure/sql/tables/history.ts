@@ -106,7 +106,8 @@ function listOf(source: 'live' | Retention, size: 'whole' | 'light'): string {
     if (name === 'error') return lightError;
     return large.has(name) ? `NULL AS ${name}` : name;
   });
-  return [...list, `${source === 'live' ? 'NULL' : `'${source}'`} AS retention`].join(', ');
+  const gate = source === 'live' ? 'gate' : 'NULL AS gate';
+  return [...list, gate, `${source === 'live' ? 'NULL' : `'${source}'`} AS retention`].join(', ');
 }
 
 /** Whose task, and how many bytes its texts have, as a select list. */

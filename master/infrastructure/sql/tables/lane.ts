@@ -1,7 +1,14 @@
 /** Lanes in which tasks wait, or did, as rows. */
 import type { LaneRow } from '../../../domain/queue/lane.ts';
+import type { Types } from '../dialects/dialect.ts';
 import { columns } from '../rows.ts';
 import type { WholeTable } from './table.ts';
+
+export const laneDefinition = (t: Types): string => `
+  seq ${t.seq},
+  ns ${t.integer} NOT NULL,
+  kind ${t.key(272)} NOT NULL,
+  user_group ${t.name(64)} NOT NULL`;
 
 const laneColumns = columns<LaneRow>(
   ['seq', 'integer', (lane) => lane.id],

@@ -12,6 +12,7 @@ export const leftoverDefinition = (t: Types): string => `
   incarnation ${t.name(64)} NOT NULL,
   type ${t.key(64)} NOT NULL,
   user_group ${t.name(64)} NOT NULL,
+  gate ${t.instant} NULL,
   PRIMARY KEY (ns, task_id, attempt)`;
 
 const leftoverColumns = columns<Leftover>(
@@ -22,6 +23,7 @@ const leftoverColumns = columns<Leftover>(
   ['incarnation', 'text', (row) => row.incarnation],
   ['type', 'text', (row) => row.type],
   ['user_group', 'text', (row) => row.group],
+  ['gate', 'integer', (row) => row.gate],
 );
 
 export const leftover: WholeTable<'leftover'> = {
@@ -41,6 +43,7 @@ export const leftover: WholeTable<'leftover'> = {
       incarnation: get('incarnation'),
       type: get('type'),
       group: get('user_group'),
+      gate: get('gate'),
     };
   },
 };

@@ -63,6 +63,9 @@ const changingColumns = columns<Task>(
   ['error', 'text', (task) => errorText(task.error)],
 );
 
+/** Only those that wait can be held: history has no such column. */
+const gateColumn = columns<Task>(['gate', 'integer', (task) => task.gate]);
+
 const checkpointColumn = columns<Task>(['checkpoint', 'text', (task) => task.checkpoint]);
 
 export const taskColumns = [...fixedColumns, ...changingColumns, ...checkpointColumn];
@@ -70,13 +73,13 @@ export const taskColumns = [...fixedColumns, ...changingColumns, ...checkpointCo
 export const task: Table<'task'> = {
   place: 'task',
   key: [{ name: 'seq', kind: 'integer' }],
-  columns: taskColumns,
-  changing: changingColumns,
+  columns: [...taskColumns, ...gateColumn],
+  changing: [...changingColumns, ...gateColumn],
   large: checkpointColumn,
 };
 
 /** What there is to read of a live row: the fewer columns, the less a page of a lane costs. */
-export const liveList = taskColumns
+export const liveList = task.columns
   .map(({ name }) => name)
   .filter((name) => name !== 'ns' && name !== 'lane')
   .join(', ');
@@ -121,6 +124,7 @@ export function taskOf(row: Row): Task {
     state: get<TaskState>('state'),
     version: get('version'),
     priority: get('priority'),
+    gate: get('gate') ?? null,
     orderTime: get('order_time'),
     dueAt: get('due_at'),
     startBy: get('end_by') === get('deadline_at') ? null : get('end_by'),

@@ -1,0 +1,77 @@
+/**
+ * A gate for each value that params of a type have at the pointer of `limits.concurrency`: so many of its tasks have a
+ * place at a time, and the others are held in the store. A gate is in memory while somebody has a place of it, or
+ * is held.
+ */
+import { valueAt } from '../model/params-value.ts';
+import { isBefore, type Position } from '../queue/window.ts';
+
+/** Limits of how many tasks of a type with the same value there may be beside each other. */
+export interface Concurrency {
+  /** Into the params. */
+  readonly pointer: string;
+  readonly max: number;
+}
+
+/** A task that has a place while it waits. */
+export interface Candidate extends Position {
+  readonly taskId: string;
+}
+
+export interface Gate {
+  readonly key: number;
+  /** Null: rows are all that is known of it, and none of them has been read. */
+  type: string | null;
+  /** No task has this key by what is set now: whoever is held by it asks anew. */
+  isStale: boolean;
+  /** Attempts that executors have, also those that are over for their tasks. */
+  attemptCount: number;
+  /** By `seq`: tasks that wait in memory, and those of them that were left to the store while others are held. */
+  readonly candidates: Map<number, Candidate>;
+  /** Rows that are `held`. */
+  heldCount: number;
+}
+
+/** Nobody has a place of it. */
+export function createGate(key: number, type: string | null): Gate {
+  return { key, type, isStale: false, attemptCount: 0, candidates: new Map(), heldCount: 0 };
+}
+
+/** How many more may have a place; less than 0, where the limit was another. */
+export function freeOf(gate: Gate, concurrency: Concurrency | null): number {
+  // One of its tasks is to be read: that tells what it is.
+  if (gate.type === null) return 1;
+  if (concurrency === null || gate.isStale) return Number.POSITIVE_INFINITY;
+  return concurrency.max - gate.attemptCount - gate.candidates.size;
+}
+
+/** Of those that wait with a place: who would be offered last. */
+export function lastOf({ candidates }: Gate): Candidate | undefined {
+  let last: Candidate | undefined;
+  for (const one of candidates.values()) {
+    if (last === undefined || isBefore(last, one)) last = one;
+  }
+  return last;
+}
+
+/** The gate of such params; null: they have no value there, or null. */
+export function gateKeyIn(type: string, pointer: string, params: string): number | null {
+  const value = valueAt(params, pointer);
+  return value === null || value === 'null' ? null : hashOf(`${type}\n${pointer}\n${value}`);
+}
+
+/** Of 53 bits, which is what a number holds exactly (cyrb53 by bryc, public domain). Not against an adversary. */
+function hashOf(text: string): number {
+  let high = 0xdeadbeef;
+  let low = 0x41c6ce57;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    high = Math.imul(high ^ unit, 0x9e3779b1);
+    low = Math.imul(low ^ unit, 0x5f356495);
+  }
+  const first =
+    Math.imul(high ^ (high >>> 16), 0x85ebca6b) ^ Math.imul(low ^ (low >>> 13), 0xc2b2ae35);
+  const second =
+    Math.imul(low ^ (low >>> 16), 0x85ebca6b) ^ Math.imul(first ^ (first >>> 13), 0xc2b2ae35);
+  return 2 ** 32 * (second & 0x1fffff) + (first >>> 0);
+}

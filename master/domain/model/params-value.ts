@@ -1,0 +1,12 @@
+/** Reads one value of params, which the scheduler otherwise keeps as text. */
+
+/** @param pointer RFC 6901. The value there as JSON text; null: there is none. */
+export function valueAt(params: string, pointer: string): string | null {
+  let value: unknown = JSON.parse(params);
+  for (const part of pointer.split('/').slice(1)) {
+    const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return null;
+    value = (value as Record<string, unknown>)[name];
+  }
+  return value === undefined ? null : JSON.stringify(value);
+}

@@ -1,0 +1,97 @@
+/** Of the invariants (`invariants.ts`) those of limits: what is counted towards them is what there is. */
+import { concurrencyOf, freeIn, gateKeyOf } from '../limits/places.ts';
+import type { State } from './state.ts';
+
+export type Expect = (holds: boolean, invariant: string, what: () => string) => void;
+
+/** What is counted towards limits, by what there is. */
+export function checkQuotas(state: State, expect: Expect): void {
+  const { quotas, types } = state;
+  expect(
+    [...quotas.keys()].every((type) => types.has(type)),
+    'S11',
+    () => 'a quota of no type',
+  );
+  for (const [name, taskType] of types) {
+    const quota = quotas.get(name);
+    const isSame = quota?.taskType === taskType;
+    expect(isSame, 'S11', () => `the quota of ${name} is not that of its row`);
+    if (quota === undefined) continue;
+    const counts = new Map<string, { waitingCount: number; heldCount: number }>();
+    const of = (group: string) => {
+      const found = counts.get(group) ?? { waitingCount: 0, heldCount: 0 };
+      counts.set(group, found);
+      return found;
+    };
+    for (const lane of state.lanes.values()) {
+      if (lane.kind.type !== name) continue;
+      of(lane.group).waitingCount += lane.waitingCount;
+      const isKnown = lane.quota !== null && lane.quota === quota.groups.get(lane.group);
+      expect(
+        isKnown && (lane.quota?.lanes.has(lane.id) ?? false),
+        'S11',
+        () => `lane ${lane.id} of ${name}`,
+      );
+    }
+    for (const { occupation } of [...state.executors.values(), ...state.elders.values()]) {
+      if (occupation?.type === name) of(occupation.group).heldCount++;
+    }
+    const total = { waitingCount: 0, heldCount: 0 };
+    for (const [group, { waitingCount, heldCount }] of counts) {
+      total.waitingCount += waitingCount;
+      total.heldCount += heldCount;
+      const kept = quota.groups.get(group);
+      const isRight = kept?.waitingCount === waitingCount && kept.heldCount === heldCount;
+      const what = () => `${name}, ${group}: ${kept?.waitingCount} and ${kept?.heldCount}`;
+      expect(isRight, 'S11', () => `${what()} instead of ${waitingCount} and ${heldCount}`);
+    }
+    expect(quota.groups.size === counts.size, 'S11', () => `${name} has groups without anything`);
+    const isRight =
+      quota.waitingCount === total.waitingCount && quota.heldCount === total.heldCount;
+    expect(isRight, 'S11', () => `${name}: ${quota.waitingCount} and ${quota.heldCount}`);
+  }
+}
+
+/** What is known of gates, by what there is. */
+export function checkGates(state: State, expect: Expect): void {
+  const attempts = new Map<number, number>();
+  for (const { occupation } of [...state.executors.values(), ...state.elders.values()]) {
+    const key = occupation?.gate ?? null;
+    if (key !== null) attempts.set(key, (attempts.get(key) ?? 0) + 1);
+  }
+  const waiting = new Map<number, number>();
+  let heldInLanes = 0;
+  for (const { kind, heldCount, ready } of state.lanes.values()) {
+    heldInLanes += heldCount;
+    if (concurrencyOf(state, kind.type) === null) continue;
+    for (const task of ready) {
+      const key = gateKeyOf(state, task);
+      if (key === null) continue;
+      waiting.set(key, (waiting.get(key) ?? 0) + 1);
+      const hasPlace = state.gates.get(key)?.candidates.has(task.seq) ?? false;
+      expect(hasPlace, 'S12', () => `${task.id} waits without a place of gate ${key}`);
+    }
+  }
+  let heldCount = 0;
+  for (const [key, gate] of state.gates) {
+    heldCount += gate.heldCount;
+    const what = () =>
+      `gate ${key}: ${JSON.stringify({ ...gate, candidates: gate.candidates.size })}`;
+    expect(gate.key === key && gate.attemptCount === (attempts.get(key) ?? 0), 'S12', what);
+    attempts.delete(key);
+    const { size } = gate.candidates;
+    const inMemory = waiting.get(key) ?? 0;
+    expect(gate.heldCount > 0 ? size >= inMemory : size === inMemory, 'S12', what);
+    expect(size + gate.heldCount + gate.attemptCount > 0, 'S12', what);
+    const free = freeIn(state, gate);
+    expect(size === 0 || free >= 0, 'S12', what);
+    const isAsked = state.heldLoading && state.openGates.has(gate);
+    expect(!state.accepting || gate.heldCount === 0 || free <= 0 || isAsked, 'S12', what);
+  }
+  expect(attempts.size === 0, 'S12', () => `${attempts.size} gates of attempts are not known`);
+  expect(
+    heldCount === heldInLanes,
+    'S12',
+    () => `${heldCount} held by gates, ${heldInLanes} in lanes`,
+  );
+}

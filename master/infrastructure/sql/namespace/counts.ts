@@ -1,0 +1,65 @@
+/** How many live rows there are of a kind, from an index alone: when a term begins, there may be millions. */
+import type { Databases, Read } from '../database.ts';
+import type { Dialect } from '../dialects/dialect.ts';
+import type { Row, Value } from '../rows.ts';
+
+/** Rows counted by one statement where it would hold up all else. */
+const COUNTED_COUNT = 5_000;
+
+/** Rows that an index alone gives: by this column, from one value to another, then by order. */
+export interface Counted {
+  readonly index: 'task_queue' | 'task_ns_gate';
+  readonly column: 'lane_seq' | 'gate';
+  readonly where: Read;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** How many rows there are with each value of the column. */
+export async function count(databases: Databases, counted: Counted): Promise<Map<number, number>> {
+  const counts = new Map<number, number>();
+  const { isInProcess } = databases.engine.dialect;
+  const rows = isInProcess ? inPieces(databases, counted) : atOnce(databases, counted);
+  for await (const row of rows) {
+    const value = row['value'] as number;
+    counts.set(value, (counts.get(value) ?? 0) + (row['task_count'] as number));
+  }
+  return counts;
+}
+
+/** The index alone gives them. */
+function countWhere(dialect: Dialect, { index, column, where }: Counted, within: string): string {
+  return `SELECT ${column} AS value, COUNT(*) AS task_count
+    FROM ${dialect.readBy('task', index)}
+    WHERE ${where.sql} AND ${within} GROUP BY ${column}`;
+}
+
+async function* atOnce({ readers }: Databases, counted: Counted): AsyncGenerator<Row> {
+  const { column, where, least, most } = counted;
+  // It may take seconds, and others commit meanwhile; nothing is written here before it has ended.
+  const sql = countWhere(readers.dialect, counted, `${column} BETWEEN ? AND ?`);
+  yield* await readers.rows(sql, [...where.values, least, most]);
+}
+
+/**
+ * Comparing rows as wholes finds the place in the index with SQLite; with others it does not. Beside any
+ * other bound SQLite would begin at that.
+ */
+async function* inPieces({ engine }: Databases, counted: Counted): AsyncGenerator<Row> {
+  const { index, column, where, least, most } = counted;
+  const place = `${column}, order_time, seq`;
+  const within = `(${place}) > (?, ?, ?) AND (${place}) <= (?, ?, ?)`;
+  const last = [most, Number.MAX_SAFE_INTEGER, 0];
+  for (let after: readonly Value[] = [least, 0, 0]; ; ) {
+    const [end] = await engine.rows(
+      `SELECT ${place} FROM ${engine.dialect.readBy('task', index)}
+       WHERE ${where.sql} AND ${within} ORDER BY ${place} LIMIT 1 OFFSET ?`,
+      [...where.values, ...after, ...last, COUNTED_COUNT - 1],
+    );
+    const upTo = end && ([column, 'order_time', 'seq'].map((name) => end[name]) as Value[]);
+    const values = [...where.values, ...after, ...(upTo ?? last)];
+    yield* await engine.rows(countWhere(engine.dialect, counted, within), values);
+    if (upTo === undefined) return;
+    after = upTo;
+  }
+}

@@ -1,0 +1,272 @@
+/** `limits.concurrency`: so many tasks of a type for each value of their params; the others are held. */
+import { expect } from 'chai';
+import { BEGIN, inserted, offers, Scheduler } from '../../helpers/domain.ts';
+import { GateBench } from '../../helpers/gates.ts';
+
+let bench: GateBench;
+beforeEach(async () => {
+  bench = new GateBench();
+  await bench.start();
+});
+afterEach(() => bench.stop());
+
+describe('limits.concurrency', () => {
+  it('holds what is beyond it, and lets the first go when a place is free', async () => {
+    await bench.set({ max: 1 });
+    await bench.connect('x', 'y');
+    await bench.submit('a/1', 'a/2', 'a/3', 'b/1');
+    expect(bench.offers()).to.deep.equal(['a/1', 'b/1']);
+    expect(await bench.in('held')).to.deep.equal(['a/2', 'a/3']);
+    expect(bench.state.tasks.size, 'in memory').to.equal(2);
+    await bench.accept('x');
+    await bench.end('x');
+    expect(bench.offers()).to.deep.equal(['a/2']);
+    await bench.end('x');
+    await bench.end('x');
+    expect(bench.offers()).to.deep.equal(['a/3']);
+    await bench.end('y');
+    expect(bench.state.gates.size, 'nothing is left of it').to.equal(0);
+  });
+
+  it('is no matter of tasks without the value, or of other types', async () => {
+    await bench.set({ max: 1 });
+    await bench.connect('x', 'y', 'z');
+    await bench.submit(
+      'none',
+      { id: 'null', params: '{"film":null}' },
+      { id: 'list', params: '[]' },
+    );
+    expect(bench.offers()).to.have.length(3);
+    expect(bench.state.gates.size).to.equal(0);
+  });
+
+  it('keeps the order of priority among those that wait, also with a place', async () => {
+    await bench.set({ max: 1 });
+    await bench.submit('a/1', 'a/2');
+    await bench.submit({ id: 'a/urgent', priority: 1_000 });
+    expect(await bench.in('waiting')).to.deep.equal(['a/urgent']);
+    await bench.connect('x');
+    for (let count = 0; count < 3; count++) await bench.end('x');
+    expect(bench.offers()).to.deep.equal(['a/urgent', 'a/1', 'a/2']);
+  });
+
+  it('counts an attempt that is over until its executor has reported', async () => {
+    await bench.set({ max: 1 });
+    await bench.connect('x', 'y');
+    await bench.submit({ id: 'a/1', assignTimeoutMs: 5_000 }, 'a/2');
+    bench.silence('x');
+    await bench.pass(6_000);
+    expect(await bench.in('held'), 'x may still begin it').to.deep.equal(['a/1', 'a/2']);
+    expect(bench.offers()).to.deep.equal(['a/1']);
+    await bench.pass(10_000);
+    expect(bench.offers()).to.deep.equal(['a/1']);
+    expect(await bench.in('held')).to.deep.equal(['a/2']);
+  });
+
+  it('counts it also after a restart', async () => {
+    await bench.set({ max: 1 });
+    await bench.connect('x');
+    await bench.submit({ id: 'a/1', assignTimeoutMs: 5_000 }, 'a/2');
+    await bench.pass(6_000);
+    await bench.command({ type: 'cancelRequested', taskId: 'a/1' });
+    await bench.rebuild();
+    await bench.connect('y');
+    expect(bench.offers()).to.deep.equal(['a/1']);
+    expect(await bench.in('held')).to.deep.equal(['a/2']);
+  });
+
+  it('gives the place of one that waits for its next attempt to the next', async () => {
+    await bench.set({ max: 1 });
+    await bench.connect('x');
+    await bench.submit({ id: 'a/1', retry: { maxAttempts: 3, interval: -60 } }, 'a/2');
+    await bench.accept('x');
+    await bench.end('x', { outcome: 'failed' });
+    expect(bench.offers()).to.deep.equal(['a/1', 'a/2']);
+    await bench.accept('x');
+    await bench.pass(90_000);
+    expect(await bench.in('held'), 'it is due again').to.deep.equal(['a/1']);
+    await bench.end('x');
+    expect(bench.offers()).to.deep.equal(['a/1']);
+  });
+
+  it('gives no place to what is not due', async () => {
+    await bench.set({ max: 1 });
+    await bench.submit('a/1', { id: 'a/later', runAt: BEGIN + 3_600_000 });
+    expect(await bench.in('held')).to.deep.equal([]);
+    await bench.command({ type: 'changeRequested', taskId: 'a/later', priority: null, runAt: 0 });
+    expect(await bench.in('held')).to.deep.equal(['a/later']);
+    await bench.command({
+      type: 'changeRequested',
+      taskId: 'a/1',
+      priority: null,
+      runAt: BEGIN * 2,
+    });
+    expect(await bench.in('held')).to.deep.equal([]);
+  });
+});
+
+describe('a task that is held', () => {
+  beforeEach(async () => {
+    await bench.set({ max: 1 });
+    await bench.submit('a/1', 'a/2', 'a/3');
+  });
+
+  it('can be canceled, and so can who has the place', async () => {
+    await bench.command({ type: 'cancelRequested', taskId: 'a/2' });
+    expect(await bench.in('canceled')).to.deep.equal(['a/2']);
+    await bench.command({ type: 'cancelRequested', taskId: 'a/1' });
+    expect(await bench.in('waiting')).to.deep.equal(['a/3']);
+    await bench.pass(1_000);
+    await bench.command({ type: 'retryRequested', taskId: 'a/2' });
+    expect(await bench.in('held')).to.deep.equal(['a/2']);
+  });
+
+  it('comes before who waits with the place, once it is more urgent', async () => {
+    await bench.command({ type: 'changeRequested', taskId: 'a/3', priority: 60, runAt: null });
+    expect(await bench.in('waiting')).to.deep.equal(['a/3']);
+    await bench.command({ type: 'changeRequested', taskId: 'a/3', priority: 0, runAt: null });
+    expect(await bench.in('waiting')).to.deep.equal(['a/1']);
+  });
+
+  it('ends with its deadline, and where it was not started in time', async () => {
+    const deadlineAt = bench.state.lastTickAt + 10_000;
+    await bench.submit({ id: 'a/4', deadlineAt }, { id: 'a/5', startTimeoutMs: 10_000 });
+    expect(await bench.in('held')).to.deep.equal(['a/2', 'a/3', 'a/4', 'a/5']);
+    await bench.pass(16_000);
+    expect(await bench.in('expired')).to.deep.equal(['a/4']);
+    expect(await bench.in('failed')).to.deep.equal(['a/5']);
+    expect(await bench.in('held')).to.deep.equal(['a/2', 'a/3']);
+  });
+
+  it('says whom it waits for', async () => {
+    const { reason, message, ahead } = await bench.why('a/2');
+    expect(reason).to.equal('held');
+    expect(ahead).to.equal(null);
+    expect(message).to.equal(
+      'At most 1 of type echo with "a" at /film of params at a time (limits.concurrency): a/1 (waiting) come first.',
+    );
+    await bench.connect('x');
+    expect((await bench.why('a/2')).message).to.include('a/1 (with executor x)');
+  });
+
+  it('counts as one that waits', async () => {
+    await bench.set({ max: 1 }, { max_waiting: 3 });
+    expect(await bench.submit('b/1')).to.deep.equal(['limited']);
+  });
+
+  it('is found again by a master that begins, and so is a free place', async () => {
+    await bench.rebuild();
+    // Whoever comes into memory first: then the order holds.
+    expect(await bench.in('waiting')).to.include('a/1');
+    await bench.connect('x');
+    for (let count = 0; count < 3; count++) await bench.end('x');
+    expect(bench.offers()).to.deep.equal(['a/1', 'a/2', 'a/3']);
+  });
+});
+
+describe('another concurrency', () => {
+  const films = ['a/1', 'a/2', 'a/3', 'a/4'];
+
+  it('lets more go at once', async () => {
+    await bench.set({ max: 1 });
+    await bench.connect('x', 'y', 'z');
+    await bench.submit(...films);
+    expect(bench.offers()).to.deep.equal(['a/1']);
+    await bench.set({ max: 3 });
+    expect(bench.offers()).to.deep.equal(['a/2', 'a/3']);
+    expect(await bench.in('held')).to.deep.equal(['a/4']);
+  });
+
+  it('holds what comes, and lets go on what runs', async () => {
+    await bench.set({ max: 3 });
+    await bench.connect('x', 'y');
+    await bench.submit(...films);
+    expect(bench.offers()).to.deep.equal(['a/1', 'a/2']);
+    await bench.set({ max: 1 });
+    await bench.end('x');
+    expect(bench.offers()).to.deep.equal([]);
+    await bench.end('y');
+    expect(bench.offers()).to.deep.equal(['a/3']);
+    expect(await bench.in('held')).to.deep.equal(['a/4']);
+  });
+
+  it('counts what waits and runs when it is first set', async () => {
+    await bench.connect('x');
+    await bench.submit(...films);
+    expect(bench.offers()).to.deep.equal(['a/1']);
+    await bench.set({ max: 1 });
+    await bench.connect('y', 'z');
+    expect(bench.offers()).to.deep.equal([]);
+    await bench.end('x');
+    expect(bench.offers()).to.deep.equal(['a/2']);
+  });
+
+  it('that is none lets all go, also where it was forgotten in a restart', async () => {
+    await bench.set({ max: 1 });
+    await bench.submit(...films);
+    await bench.set(null);
+    expect(await bench.in('held')).to.deep.equal([]);
+    expect(bench.state.gates.size).to.equal(0);
+    await bench.set({ max: 1 });
+    await bench.connect('w');
+    expect(await bench.in('held'), 'those that are read').to.deep.equal(['a/2', 'a/3', 'a/4']);
+    await bench.command({ type: 'typeRemoved', name: 'echo', expect: null, isForced: true });
+    await bench.connect('x', 'y', 'z');
+    expect(bench.offers()).to.deep.equal(films);
+  });
+
+  it('by another value lets go whom that does not hold', async () => {
+    await bench.set({ max: 1 });
+    const two = films.map((id, index) => {
+      return { id, params: JSON.stringify({ film: 'a', reel: index % 2 }) };
+    });
+    await bench.submit(...two);
+    expect(await bench.in('held')).to.have.length(3);
+    await bench.connect('w', 'x', 'y', 'z');
+    await bench.set({ max: 1, pointer: '/reel' });
+    expect(bench.offers()).to.deep.equal(['a/1', 'a/2']);
+    expect(await bench.in('held')).to.deep.equal(['a/3', 'a/4']);
+    await bench.end('w');
+    expect(bench.offers()).to.deep.equal(['a/3']);
+  });
+});
+
+const COUNT = 100_000;
+const BATCH = 1_000;
+
+it('a hundred thousand tasks of one value are held in no memory, and delay no other lane', function () {
+  this.timeout(120_000);
+  const scheduler = new Scheduler();
+  const text = '{"limits":{"concurrency":{"pointer":"/film","max":1}}}';
+  scheduler.command({ type: 'typeSet', name: 'echo', text, expect: null });
+  const params = '{"film":"alien"}';
+  scheduler.connect('x');
+  scheduler.connect('y', { types: ['echo', 'other'] });
+  let heldCount = 0;
+  for (let begun = 0; begun < COUNT; begun += BATCH) {
+    const ids = Array.from({ length: BATCH }, (_, index) => `t${begun + index}`);
+    const out = scheduler.submit(
+      ...ids.map((id) => ({ id, params, deadlineAt: scheduler.now * 2 })),
+    );
+    heldCount += inserted(out).filter(({ state }) => state === 'held').length;
+  }
+  const { state } = scheduler;
+  expect(heldCount).to.equal(COUNT - 1);
+  expect(state.tasks.size, 'tasks in memory').to.equal(1);
+  expect(state.windowCount).to.equal(0);
+  expect(state.gates.size).to.equal(1);
+  expect(state.deadlines.size, 'timers').to.be.below(10);
+  // In the same lane, in another of the type, and of another type.
+  const others = [
+    { id: 'brazil', params: '{"film":"brazil"}' },
+    { id: 'other', type: 'other', params },
+    { id: 'gilliam', params: '{"film":"gilliam"}', labels: ['new'] },
+  ];
+  for (const task of others) {
+    expect(offers(scheduler.submit(task))).to.deep.equal([`${task.id} -> y`]);
+    scheduler.end('y');
+  }
+  expect(state.tasks.size).to.equal(1);
+  const { loads } = scheduler.end('x');
+  expect(loads).to.deep.equal([{ type: 'held' }]);
+});
