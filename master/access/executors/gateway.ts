@@ -233,7 +233,8 @@ export class ExecutorGateway {
       this.#inTurn(socket, () => sessions.closed(connection, code));
     });
     // It may have been revoked while this waited for its namespace.
-    if (actor.digest !== null) this.checkTokens();
+    const reason = this.#options.endOf(actor);
+    if (reason !== null) close(CloseCode.unauthorized, reason);
   }
 }
 

@@ -47,7 +47,10 @@ export function inOrder(state: State, { idle }: Pool, type: string): Iterable<Ex
   }
 }
 
-/** Of those that have been idle longest. The first of them is nearly always the only one that is asked for. */
+/**
+ * Of those that have been idle longest; then the others, since none of these may have what is to be offered. The
+ * first is nearly always the only one that is asked for.
+ */
 function* leastFirst(idle: Iterable<Executor>, scoreOf: (executor: Executor) => number) {
   const looked: { readonly executor: Executor; readonly score: number }[] = [];
   let least: (typeof looked)[number] | undefined;
@@ -61,6 +64,8 @@ function* leastFirst(idle: Iterable<Executor>, scoreOf: (executor: Executor) => 
   for (const { executor } of looked.sort((a, b) => a.score - b.score)) {
     if (executor !== least.executor) yield executor;
   }
+  let count = 0;
+  for (const executor of idle) if (++count > ROUTE_LOOK_COUNT) yield executor;
 }
 
 /** Attempts of an executor that `least_failed` knows of: as many as bits are kept. */

@@ -2,7 +2,7 @@
 import { typeDefinition } from '@soda-scheduler/protocol/schemas';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { ROUTE_KEEP_COUNT } from '../../../master/domain/bounds.ts';
+import { ROUTE_KEEP_COUNT, ROUTE_LOOK_COUNT } from '../../../master/domain/bounds.ts';
 import { createOutput } from '../../../master/domain/effects.ts';
 import type { NewTask } from '../../../master/domain/events.ts';
 import { step } from '../../../master/domain/scheduler.ts';
@@ -105,6 +105,18 @@ describe('the route', () => {
     expect(submit('a', { labels: ['vip'] })).to.deep.equal(['a -> r']);
     expect(submit('b', { labels: ['vip'] })).to.deep.equal(['b -> y']);
   });
+
+  for (const rule of ['round_robin', 'least_failed', 'random']) {
+    it(`${rule} finds the one with room on its disk behind all of whom it chooses one`, () => {
+      const ready = (diskBytes: number) => ({ ready: { ok: true, reason: '', diskBytes } });
+      for (let count = 0; count < ROUTE_LOOK_COUNT; count++) {
+        scheduler.connect(`full${count}`, ready(0));
+      }
+      scheduler.connect('x', ready(2 ** 30));
+      setRoute({ rule });
+      expect(submit('a', { diskBytes: 2 ** 30 })).to.deep.equal(['a -> x']);
+    });
+  }
 
   it('holds while less is allowed to run than executors are there, too', () => {
     for (const id of ['x', 'y', 'z']) scheduler.connect(id);
