@@ -36,11 +36,15 @@ export function heldLoaded(
   out: Output,
 ): void {
   state.heldLoading = false;
+  // Before one page lets go those whom the gate of another may hold then.
   for (const { gate: key, tasks, complete } of event.pages) {
     const gate = state.gates.get(key);
-    if (gate === undefined) continue;
     // Rows that cannot be read are not asked for again.
-    if (complete) gate.heldCount = tasks.length;
+    if (gate !== undefined && complete) gate.heldCount = tasks.length;
+  }
+  for (const { gate: key, tasks } of event.pages) {
+    const gate = state.gates.get(key);
+    if (gate === undefined) continue;
     const [first] = tasks;
     if (first !== undefined) {
       gate.type = first.type;

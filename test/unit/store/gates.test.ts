@@ -1,6 +1,7 @@
 /** `limits.concurrency`: so many tasks of a type for each value of their params; the others are held. */
 import { expect } from 'chai';
 import { BEGIN, inserted, offers, Scheduler } from '../../helpers/domain.ts';
+import type { Task } from '../../../master/domain/model/task.ts';
 import { GateBench } from '../../helpers/gates.ts';
 
 let bench: GateBench;
@@ -229,6 +230,42 @@ describe('another concurrency', () => {
     await bench.end('w');
     expect(bench.offers()).to.deep.equal(['a/3']);
   });
+});
+
+it('whoever comes from a gate of another pointer is counted beside those that are read of the new one', () => {
+  const scheduler = new Scheduler();
+  const set = (pointer: string, max: number) => {
+    const text = JSON.stringify({ limits: { concurrency: { pointer, max } } });
+    scheduler.command({ type: 'typeSet', name: 'echo', text, expect: null });
+  };
+  const submit = (...ids: string[]) => {
+    const params = '{"film":"alien","reel":1}';
+    return inserted(scheduler.submit(...ids.map((id) => ({ id, params }))));
+  };
+  const read = (...tasks: (Task | undefined)[]) => {
+    const held = tasks.filter((task) => task !== undefined).map((task) => ({ ...task }));
+    return { gate: held[0]?.gate ?? 0, tasks: held };
+  };
+  set('/film', 1);
+  const [first, second, third] = submit('a/1', 'a/2', 'a/3');
+  set('/reel', 2);
+  const { lane = 0 } = first ?? {};
+  scheduler.send({ type: 'lanesLoaded', pages: [{ lane, ...read(first), complete: true }] });
+  // The rest of the old one is let go with the next page. Meanwhile others come and go.
+  scheduler.send({ type: 'heldLoaded', pages: [{ ...read(second), complete: false }] });
+  const [fourth] = submit('a/4');
+  expect(fourth?.state).to.equal('held');
+  for (const taskId of ['a/1', 'a/2']) scheduler.command({ type: 'cancelRequested', taskId });
+  scheduler.send({
+    type: 'heldLoaded',
+    pages: [
+      { ...read(third), complete: true },
+      { ...read(fourth), complete: true },
+    ],
+  });
+  expect(scheduler.task('a/4').state).to.equal('waiting');
+  const heldCounts = [...scheduler.state.gates.values()].map(({ heldCount }) => heldCount);
+  expect(heldCounts, 'a/3').to.deep.equal([1]);
 });
 
 const COUNT = 100_000;
