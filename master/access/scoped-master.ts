@@ -124,7 +124,7 @@ class PartOfMaster implements ScopedMaster {
   }
 
   explain(task: Task) {
-    return this.#master.explain(task);
+    return this.#master.explain(task, this.#scope.groups === null);
   }
 
   settings() {

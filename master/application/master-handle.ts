@@ -106,8 +106,8 @@ export interface MasterHandle {
    * @throws {Unavailable} also where too many ask.
    */
   list(query: ListQuery): Promise<TaskPage>;
-  /** Why a waiting task does not run yet. */
-  explain(task: Task): WaitingReason;
+  /** Why a waiting task does not run yet. `isNaming`: false counts the tasks that come first, and names none. */
+  explain(task: Task, isNaming?: boolean): WaitingReason;
   executors(): readonly Executor[];
   /** What operators have decided about it; null: nothing. */
   recordOf(executorId: string): ExecutorRecord | null;

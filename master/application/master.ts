@@ -236,12 +236,12 @@ export class Master implements MasterHandle {
     });
   }
 
-  explain(task: Task): WaitingReason {
+  explain(task: Task, isNaming = true): WaitingReason {
     const { state } = this.#engine;
     if (state === null) {
       return { reason: 'no_executor', message: 'The master is starting.', ahead: null };
     }
-    return explain(state, task, this.#clock.now());
+    return explain(state, task, this.#clock.now(), isNaming);
   }
 
   executors(): readonly Executor[] {

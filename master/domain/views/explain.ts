@@ -35,8 +35,8 @@ export interface WaitingReason {
   readonly limit?: ReachedLimit;
 }
 
-/** Of a waiting task; the first reason that applies, in words for people. */
-export function explain(state: State, task: Task, now: number): WaitingReason {
+/** Of a waiting task; the first reason that applies, in words for people. `isNaming`: also which tasks come first. */
+export function explain(state: State, task: Task, now: number, isNaming = true): WaitingReason {
   const ahead = countAhead(state, task);
   const because = (reason: WaitingReason['reason'], message: string) => ({
     reason,
@@ -44,7 +44,8 @@ export function explain(state: State, task: Task, now: number): WaitingReason {
     ahead,
   });
 
-  if (task.state === 'held') return { ...because('held', heldInWords(state, task)), ahead: null };
+  if (task.state === 'held')
+    return { ...because('held', heldInWords(state, task, isNaming)), ahead: null };
   if (task.dueAt > now) {
     const why = task.attempt === 0 ? 'It is to run later' : 'It is retried later';
     return because('not_due', `${why}: in ${inWords(task.dueAt - now)}.`);
@@ -186,8 +187,8 @@ const HOLDER_COUNT = 5;
 /** Characters of the value. */
 const VALUE_LENGTH_MAX = 100;
 
-/** Which value it shares, and with whom. */
-function heldInWords(state: State, task: Task): string {
+/** Which value it shares, and with whom, or with how many. */
+function heldInWords(state: State, task: Task, isNaming: boolean): string {
   const { type, gate: key, params } = task;
   const concurrency = concurrencyOf(state, type);
   const gate = state.gates.get(key ?? 0);
@@ -197,12 +198,19 @@ function heldInWords(state: State, task: Task): string {
   const { pointer, max } = concurrency;
   const value = valueAt(params, pointer) ?? '';
   const shown = value.length > VALUE_LENGTH_MAX ? `${value.slice(0, VALUE_LENGTH_MAX)}…` : value;
+  const count = gate.attemptCount + gate.candidates.size;
+  const who =
+    count === 0
+      ? 'it is about to be let in'
+      : `${isNaming ? namesOf(state, gate) : count} come first`;
+  return `At most ${max} of type ${type} with ${shown} at ${pointer || 'the top'} of params at a time (limits.concurrency): ${who}.`;
+}
+
+function namesOf(state: State, gate: Gate): string {
   const holders = [...holdersOf(state, gate)];
   const names = holders.slice(0, HOLDER_COUNT).join(', ');
-  const more = gate.attemptCount + gate.candidates.size - HOLDER_COUNT;
-  const others = more > 0 ? ` and ${more} more` : '';
-  const who = holders.length === 0 ? 'it is about to be let in' : `${names}${others} come first`;
-  return `At most ${max} of type ${type} with ${shown} at ${pointer || 'the top'} of params at a time (limits.concurrency): ${who}.`;
+  const more = holders.length - HOLDER_COUNT;
+  return more > 0 ? `${names} and ${more} more` : names;
 }
 
 /** Those that executors have, then those that wait with a place. */

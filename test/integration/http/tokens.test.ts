@@ -172,6 +172,27 @@ describe('tokens', () => {
       expect((await call('GET', '/task/s-1')).body).to.include({ state: 'waiting' });
     });
 
+    it('counts tasks of other groups that a value is shared with, and names none', async () => {
+      const news = await make({ name: 'news', role: 'submit', scope: { groups: ['news'] } });
+      await call('PUT', '/type/encode', { limits: { concurrency: { pointer: '/film', max: 1 } } });
+      for (const [id, group] of [
+        ['secret', 'sport'],
+        ['mine', 'news'],
+      ]) {
+        const task = { id, type: 'encode', params: { film: 1 } };
+        expect((await call('POST', '/task/submit', { task, user: { group } })).status).to.equal(
+          202,
+        );
+      }
+      const { waiting } = (await call('GET', '/task/mine', undefined, by(news))).body;
+      expect(waiting)
+        .to.have.property('message')
+        .that.includes('1 come first')
+        .and.not.includes('secret');
+      const whole = (await call('GET', '/task/mine')).body;
+      expect(whole).to.have.nested.property('waiting.message').that.includes('secret (waiting)');
+    });
+
     it('refuses what is submitted outside of it, in words', async () => {
       const scope = { namespaces: ['default', 'live'], groups: ['news'], types: ['encode'] };
       const token = await make({ name: 'feed', role: 'submit', scope });
