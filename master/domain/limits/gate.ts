@@ -26,7 +26,7 @@ export interface Gate {
   isStale: boolean;
   /** Attempts that executors have, also those that are over for their tasks. */
   attemptCount: number;
-  /** By `seq`: tasks that wait in memory, and those of them that were left to the store while others are held. */
+  /** By `seq`: tasks that wait in memory, and those that have come from there and are in the store only. */
   readonly candidates: Map<number, Candidate>;
   /** Rows that are `held`. */
   heldCount: number;

@@ -11,6 +11,9 @@ import type { State } from '../state/state.ts';
 import { positionOf } from '../queue/agenda.ts';
 import { laneOf } from '../queue/lanes.ts';
 
+/** Of all gates there may be: for those of which all that is known waits in the store only. */
+const GATE_SHARE = 3;
+
 /** What holds for tasks of the type now. */
 export function concurrencyOf({ quotas }: State, type: string): Concurrency | null {
   return quotas.get(type)?.limits.concurrency ?? null;
@@ -60,13 +63,14 @@ export function leave(state: State, task: Task): void {
   if (gate?.candidates.delete(task.seq)) settle(state, gate);
 }
 
-/** It waits in the store only: it keeps its place if others are held for it, else they would all come after it. */
+/**
+ * It waits in the store only. It keeps its place if others are held, who would all be let go in its stead, and else while
+ * there is room: what is not known to have a place asks again when it is read.
+ */
 export function keepPlace(state: State, task: Task): void {
   const key = state.gateKeys.get(task)?.key ?? null;
   const gate = key === null ? undefined : state.gates.get(key);
-  if (gate === undefined || gate.heldCount > 0) return;
-  gate.candidates.delete(task.seq);
-  settle(state, gate);
+  if (gate !== undefined) forgetHidden(state, gate);
 }
 
 /** An executor has got an attempt of it (1), or is done with one (-1). */
@@ -99,9 +103,14 @@ export function letGo(state: State, task: Task): void {
   lane.kind.heldCount--;
   if (gate === undefined) return;
   gate.heldCount--;
-  // Nobody is behind those in the store: they ask again when they are read.
-  for (const [seq, { taskId }] of gate.heldCount === 0 ? gate.candidates : []) {
-    if (seq !== task.seq && !state.tasks.has(taskId)) gate.candidates.delete(seq);
+  settle(state, gate);
+}
+
+/** Where there are many gates those are given up that nobody in memory, and nobody who is held, has a use for. */
+function forgetHidden(state: State, gate: Gate): void {
+  if (gate.heldCount > 0 || state.gates.size <= state.policy.gateCountMax / GATE_SHARE) return;
+  for (const [seq, { taskId }] of gate.candidates) {
+    if (!state.tasks.has(taskId)) gate.candidates.delete(seq);
   }
   settle(state, gate);
 }

@@ -64,7 +64,7 @@ export class TypeChecks {
   #set(write: RowWrite<'type'>, now: number): void {
     const { key } = write;
     this.#setNow.add(key);
-    for (const name of this.#leftovers.keys()) this.#ungated.add(name);
+    this.#regate(key, write.op === 'put' ? write.row : null);
     for (const name of this.#rated.keys()) if (name.startsWith(`${key} `)) this.#rated.delete(name);
     if (write.op === 'put') this.#types.set(key, write.row);
     else this.#types.delete(key);
@@ -75,6 +75,14 @@ export class TypeChecks {
       this.#pausedSince.delete(key);
       this.#pauses.set(key, [...this.pausesOf(key), { from: since, until: now }]);
     }
+  }
+
+  /** Whoever has not got their params any more cannot tell by which value they count now. */
+  #regate(type: string, row: TaskType | null): void {
+    const pointerOf = (of: TaskType | null | undefined) =>
+      of ? effectiveOf(of).limits.concurrency?.pointer : undefined;
+    if (pointerOf(row) === pointerOf(this.#types.get(type))) return;
+    for (const [name, task] of this.#leftovers) if (task.type === type) this.#ungated.add(name);
   }
 
   /** When nothing of the type was to be offered. */

@@ -1,4 +1,5 @@
 /** Bugs of what is set for types, for `mutants.ts`. */
+import { settle } from '../../../master/domain/limits/places.ts';
 import { type Mutant, onState, onStore, onWrites } from '../actors/sabotage.ts';
 
 const settings = { limitsTypes: true };
@@ -112,24 +113,20 @@ export function typeMutants(): Mutant[] {
       ...onStore(() => ({ countGates: async () => [] })),
     },
     {
-      name: 'forgets of which value it is what may still run',
-      faults: { handlers: true, masterCrash: true },
+      name: 'gives a place of a value back when its attempt is over for its task',
+      faults: { handlers: true, executorPause: true },
       settings: { ...busy, gatesTypes: true, commandChance: 0.6 },
-      ...onWrites((write) =>
-        write.table === 'leftover' && write.op === 'put'
-          ? { ...write, row: { ...write.row, gate: null } }
-          : write,
-      ),
-    },
-    {
-      name: 'lets go of whoever is held in any order',
-      settings: gates,
-      ...onStore((store) => ({
-        loadHeld: async (wanted) => {
-          const all = await store.loadHeld(wanted.map(({ gate }) => ({ gate, limit: 100 })));
-          return all.map((page, at) => page.reverse().slice(0, wanted[at]?.limit));
-        },
-      })),
+      ...onState((state) => {
+        for (const executor of state.leftovers.keys()) {
+          const { occupation } = executor;
+          const gate = state.gates.get(occupation?.gate ?? 0);
+          if (occupation === null || gate === undefined) continue;
+          // Consistently: no count in the state tells of it.
+          executor.occupation = { ...occupation, gate: null };
+          gate.attemptCount--;
+          settle(state, gate);
+        }
+      }),
     },
     {
       name: 'offers more than a rate allows',

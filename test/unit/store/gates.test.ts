@@ -29,6 +29,20 @@ describe('limits.concurrency', () => {
     expect(bench.state.gates.size, 'nothing is left of it').to.equal(0);
   });
 
+  it('holds what comes after one that waits in the store only', async () => {
+    await bench.submit('none');
+    await bench.set({ max: 1 });
+    await bench.submit('a/1', 'a/2', 'b/1', 'a/3');
+    expect(await bench.in('held')).to.deep.equal(['a/2', 'a/3']);
+    await bench.command({ type: 'cancelRequested', taskId: 'a/2' });
+    await bench.command({ type: 'cancelRequested', taskId: 'a/3' });
+    await bench.submit('a/4');
+    expect(await bench.in('held'), 'nobody was held meanwhile').to.deep.equal(['a/4']);
+    await bench.connect('x');
+    for (let count = 0; count < 4; count++) await bench.end('x');
+    expect(bench.offers()).to.deep.equal(['none', 'a/1', 'b/1', 'a/4']);
+  });
+
   it('is no matter of tasks without the value, or of other types', async () => {
     await bench.set({ max: 1 });
     await bench.connect('x', 'y', 'z');
