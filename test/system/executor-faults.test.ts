@@ -186,7 +186,7 @@ describeOnOneMaster('an executor', ({ start, store }) => {
     await system.started(held);
     await system.executor({ id: 'a', accepts: 'silent' });
     const taskId = await system.submit([[]], { assign_timeout: 3 });
-    await system.executorIs('a', 'offered');
+    await eventually('a was asked', () => system.runs(taskId, 'offered').length === 1);
     other.write(held);
     const quick = await system.ended(await system.submit());
     expect(quick).to.include({ state: 'succeeded', executor_id: 'b', attempt: 1 });

@@ -89,7 +89,10 @@ async function handler(task, ctx) {
 const answers = {
   always: () => true,
   never: () => 'not for me',
-  silent: () => new Promise(() => {}),
+  silent: (task) => {
+    say({ mark: 'offered', task: task.id });
+    return new Promise(() => {});
+  },
   late: async (task) => {
     say({ mark: 'offered', task: task.id });
     await release(`accept:${task.id}`);
