@@ -42,7 +42,8 @@ export const LANES_MAX = 20_000;
 
 /**
  * Values of `limits.concurrency` of which a task waits in memory, is with an executor, or is held; beyond it a task
- * with another value is refused. Those that wait in memory are `WINDOW_COUNT_MAX` at most.
+ * with another value is refused. Those that wait in memory are `WINDOW_COUNT_MAX` at most. Beyond as many tasks with
+ * a place, one that is left to the store gives it up, and asks again when it is read.
  */
 export const GATES_MAX = 300_000;
 

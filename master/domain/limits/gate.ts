@@ -28,13 +28,23 @@ export interface Gate {
   attemptCount: number;
   /** By `seq`: tasks that wait in memory, and those that have come from there and are in the store only. */
   readonly candidates: Map<number, Candidate>;
+  /** Of these, who would be offered last; null: it is to be looked for. */
+  last: Candidate | null;
   /** Rows that are `held`. */
   heldCount: number;
 }
 
 /** Nobody has a place of it. */
 export function createGate(key: number, type: string | null): Gate {
-  return { key, type, isStale: false, attemptCount: 0, candidates: new Map(), heldCount: 0 };
+  return {
+    key,
+    type,
+    isStale: false,
+    attemptCount: 0,
+    candidates: new Map(),
+    last: null,
+    heldCount: 0,
+  };
 }
 
 /** How many more may have a place; less than 0, where the limit was another. */
@@ -46,12 +56,25 @@ export function freeOf(gate: Gate, concurrency: Concurrency | null): number {
 }
 
 /** Of those that wait with a place: who would be offered last. */
-export function lastOf({ candidates }: Gate): Candidate | undefined {
-  let last: Candidate | undefined;
-  for (const one of candidates.values()) {
-    if (last === undefined || isBefore(last, one)) last = one;
+export function lastOf(gate: Gate): Candidate | null {
+  if (gate.last !== null) return gate.last;
+  for (const one of gate.candidates.values()) {
+    if (gate.last === null || isBefore(gate.last, one)) gate.last = one;
   }
-  return last;
+  return gate.last;
+}
+
+/** It waits there with a place. */
+export function addCandidate(gate: Gate, one: Candidate): void {
+  const { candidates, last } = gate;
+  if (last === null ? candidates.size === 0 : isBefore(last, one)) gate.last = one;
+  candidates.set(one.seq, one);
+}
+
+/** Whether it did so. */
+export function dropCandidate(gate: Gate, seq: number): boolean {
+  if (gate.last?.seq === seq) gate.last = null;
+  return gate.candidates.delete(seq);
 }
 
 /** The gate of such params; null: they have no value there, or null. */

@@ -5,7 +5,15 @@
  */
 import { TURN_GATE_COUNT_MAX } from '../bounds.ts';
 import type { Output } from '../effects.ts';
-import { type Concurrency, createGate, freeOf, type Gate, gateKeyIn } from './gate.ts';
+import {
+  addCandidate,
+  type Concurrency,
+  createGate,
+  dropCandidate,
+  freeOf,
+  type Gate,
+  gateKeyIn,
+} from './gate.ts';
 import type { Task } from '../model/task.ts';
 import type { State } from '../state/state.ts';
 import { positionOf } from '../queue/agenda.ts';
@@ -52,15 +60,23 @@ export function isCrowded(state: State, task: Task): boolean {
 }
 
 /** It has a place from here on. */
-export function enter(gate: Gate, task: Task): void {
-  gate.candidates.set(task.seq, { taskId: task.id, ...positionOf(task) });
+export function enter(state: State, gate: Gate, task: Task): void {
+  state.placeCount++;
+  addCandidate(gate, { taskId: task.id, ...positionOf(task) });
+}
+
+/** Whether it had one. */
+export function giveUpPlace(state: State, gate: Gate, seq: number): boolean {
+  const had = dropCandidate(gate, seq);
+  if (had) state.placeCount--;
+  return had;
 }
 
 /** It does not wait there any more, wherever it goes; one that is offered has a place as an attempt. */
 export function leave(state: State, task: Task): void {
   const key = gateKeyOf(state, task);
   const gate = key === null ? undefined : state.gates.get(key);
-  if (gate?.candidates.delete(task.seq)) settle(state, gate);
+  if (gate !== undefined && giveUpPlace(state, gate, task.seq)) settle(state, gate);
 }
 
 /**
@@ -70,7 +86,9 @@ export function leave(state: State, task: Task): void {
 export function keepPlace(state: State, task: Task): void {
   const key = state.gateKeys.get(task)?.key ?? null;
   const gate = key === null ? undefined : state.gates.get(key);
-  if (gate !== undefined) forgetHidden(state, gate);
+  if (gate === undefined || gate.heldCount > 0 || hasRoomForHidden(state)) return;
+  giveUpPlace(state, gate, task.seq);
+  settle(state, gate);
 }
 
 /** An executor has got an attempt of it (1), or is done with one (-1). */
@@ -106,13 +124,9 @@ export function letGo(state: State, task: Task): void {
   settle(state, gate);
 }
 
-/** Where there are many gates those are given up that nobody in memory, and nobody who is held, has a use for. */
-function forgetHidden(state: State, gate: Gate): void {
-  if (gate.heldCount > 0 || state.gates.size <= state.policy.gateCountMax / GATE_SHARE) return;
-  for (const [seq, { taskId }] of gate.candidates) {
-    if (!state.tasks.has(taskId)) gate.candidates.delete(seq);
-  }
-  settle(state, gate);
+/** For gates, and for tasks with a place, of which all that is known waits in the store only. */
+function hasRoomForHidden({ gates, placeCount, policy: { gateCountMax } }: State): boolean {
+  return gates.size <= gateCountMax / GATE_SHARE && placeCount <= gateCountMax;
 }
 
 /** By their rows so many are held by it. */
@@ -152,7 +166,9 @@ export function askForHeld(state: State, out: Output): void {
 export function regate(state: State, type: string, isSameValue: boolean): void {
   for (const gate of state.gates.values()) {
     if (gate.type !== type) continue;
+    state.placeCount -= gate.candidates.size;
     gate.candidates.clear();
+    gate.last = null;
     // The first that is read tells whether it is a gate still.
     if (!isSameValue) Object.assign(gate, { type: null, isStale: false });
     settle(state, gate);

@@ -16,6 +16,7 @@ import {
   freeIn,
   gateKeyOf,
   gateOf,
+  giveUpPlace,
   holdBy,
   keepPlace,
   leave,
@@ -80,21 +81,21 @@ function admit(state: State, task: Task, out: Output): boolean {
   const gate = gateOf(state, key, task.type);
   if (gate.candidates.has(task.seq)) return true;
   const free = freeIn(state, gate);
-  const last = free > 0 ? undefined : lastOf(gate);
-  const isAhead = last !== undefined && isBefore(positionOf(task), last);
+  const last = free > 0 ? null : lastOf(gate);
+  const isAhead = last !== null && isBefore(positionOf(task), last);
   // Where others are held the first of them may come before it: they are asked for.
   if (!isAhead && (free <= 0 || gate.heldCount > 0)) {
     hold(state, gate, task, out);
     return false;
   }
-  enter(gate, task);
+  enter(state, gate, task);
   if (isAhead) stepBack(state, gate, last, out);
   return true;
 }
 
 /** Its place goes to one that comes before it. One that is in the store only asks again when it is read. */
 function stepBack(state: State, gate: Gate, { seq, taskId }: Candidate, out: Output): void {
-  gate.candidates.delete(seq);
+  giveUpPlace(state, gate, seq);
   const task = state.tasks.get(taskId);
   if (task === undefined) return;
   displace(state, task);
@@ -110,7 +111,7 @@ function hold(state: State, gate: Gate, task: Task, out: Output): void {
 export function admitHeld(state: State, task: Task, now: number, out: Output): void {
   const gate = state.gates.get(task.gate ?? 0);
   const isIts = gate !== undefined && gateKeyOf(state, task) === gate.key;
-  if (isIts && task.dueAt <= now && freeIn(state, gate) > 0) enter(gate, task);
+  if (isIts && task.dueAt <= now && freeIn(state, gate) > 0) enter(state, gate, task);
   letGo(state, task);
   out.changes.push(taskUpdated(task));
   place(state, task, now, out);

@@ -1,5 +1,6 @@
 /** Of the invariants (`invariants.ts`) those of limits: what is counted towards them is what there is. */
 import { concurrencyOf, freeIn, gateKeyOf } from '../limits/places.ts';
+import { isBefore } from '../queue/window.ts';
 import type { State } from './state.ts';
 
 export type Expect = (holds: boolean, invariant: string, what: () => string) => void;
@@ -73,13 +74,18 @@ export function checkGates(state: State, expect: Expect): void {
     }
   }
   let heldCount = 0;
+  let placeCount = 0;
   for (const [key, gate] of state.gates) {
     heldCount += gate.heldCount;
     const what = () =>
       `gate ${key}: ${JSON.stringify({ ...gate, candidates: gate.candidates.size })}`;
     expect(gate.key === key && gate.attemptCount === (attempts.get(key) ?? 0), 'S12', what);
     attempts.delete(key);
-    const { size } = gate.candidates;
+    const { candidates, last } = gate;
+    const isLast = [...candidates.values()].every((one) => last === null || !isBefore(last, one));
+    expect(isLast && (last === null || candidates.get(last.seq) === last), 'S12', what);
+    const { size } = candidates;
+    placeCount += size;
     const inMemory = waiting.get(key) ?? 0;
     expect(size >= inMemory, 'S12', what);
     expect(size + gate.heldCount + gate.attemptCount > 0, 'S12', what);
@@ -88,6 +94,7 @@ export function checkGates(state: State, expect: Expect): void {
     const isAsked = state.heldLoading && state.openGates.has(gate);
     expect(!state.accepting || gate.heldCount === 0 || free <= 0 || isAsked, 'S12', what);
   }
+  expect(placeCount === state.placeCount, 'S12', () => `${placeCount} places are had`);
   expect(attempts.size === 0, 'S12', () => `${attempts.size} gates of attempts are not known`);
   expect(
     heldCount === heldInLanes,

@@ -164,6 +164,8 @@ export interface State {
   readonly quotas: Map<string, Quota>;
   /** By key: those of which somebody has a place, or is held. */
   readonly gates: Map<number, Gate>;
+  /** Candidates of all gates. */
+  placeCount: number;
   /** Those where somebody is held and there may be a place. */
   readonly openGates: Set<Gate>;
   /** Tasks that are held were asked for. */
@@ -249,6 +251,7 @@ export function createState(options: {
     types: new Map(),
     quotas: new Map(),
     gates: new Map(),
+    placeCount: 0,
     openGates: new Set(),
     heldLoading: false,
     gateKeys: new WeakMap(),

@@ -282,6 +282,49 @@ it('whoever comes from a gate of another pointer is counted beside those that ar
   expect(heldCounts, 'a/3').to.deep.equal([1]);
 });
 
+it('those that wait with a place are gone through once, and not for each task that is held', () => {
+  const scheduler = new Scheduler();
+  const text = '{"limits":{"concurrency":{"pointer":"/film","max":5}}}';
+  scheduler.command({ type: 'typeSet', name: 'echo', text, expect: null });
+  const submit = (...ids: string[]) =>
+    inserted(scheduler.submit(...ids.map((id) => ({ id, params: '{"film":1}' })))).map(
+      ({ state }) => state,
+    );
+  const waiting = Array<string>(5).fill('waiting');
+  expect(submit('a', 'b', 'c', 'd', 'e')).to.deep.equal(waiting);
+  const [gate] = scheduler.state.gates.values();
+  let lookCount = 0;
+  const { candidates } = gate ?? {};
+  if (candidates === undefined) throw new Error('there is no gate');
+  candidates.values = () => {
+    lookCount++;
+    return Map.prototype.values.call(candidates) as ReturnType<typeof candidates.values>;
+  };
+  expect(submit(...Array.from({ length: 100 }, (_, n) => `h${n}`))).to.not.include('waiting');
+  expect(lookCount).to.be.at.most(1);
+  // Who comes before them takes the place of the last.
+  scheduler.submit({ id: 'urgent', params: '{"film":1}', priority: 60 });
+  scheduler.submit({ id: 'soon', params: '{"film":1}', priority: 30 });
+  expect([...candidates.values()].map(({ taskId }) => taskId).sort()).to.deep.equal([
+    'a',
+    'b',
+    'c',
+    'soon',
+    'urgent',
+  ]);
+});
+
+it('places of what waits in the store only are remembered while there is room', () => {
+  const scheduler = new Scheduler({ gateCountMax: 50, windowCountMax: 20 });
+  const text = '{"limits":{"concurrency":{"pointer":"/film","max":100}}}';
+  scheduler.command({ type: 'typeSet', name: 'echo', text, expect: null });
+  for (let n = 0; n < 200; n++) scheduler.submit({ id: `t${n}`, params: `{"film":${n % 3}}` });
+  const { gates, waitingCount } = scheduler.state;
+  expect(waitingCount).to.equal(200);
+  const sizes = [...gates.values()].map(({ candidates }) => candidates.size);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).to.be.at.most(51);
+});
+
 const COUNT = 100_000;
 const BATCH = 1_000;
 
