@@ -43,6 +43,18 @@ describe('limits.concurrency', () => {
     expect(bench.offers()).to.deep.equal(['none', 'a/1', 'b/1', 'a/4']);
   });
 
+  it('goes by what a value says, however it is written', async () => {
+    await bench.set({ max: 1 });
+    await bench.connect('x', 'y', 'z');
+    await bench.submit(
+      { id: 'one', params: '{"film":{"reel":1,"cut":[{"a":1,"b":2}]}}' },
+      { id: 'same', params: '{"film":{"cut":[{"b":2.0,"a":1}],"reel":1}}' },
+      { id: 'other', params: '{"film":{"reel":1,"cut":[{"a":2,"b":1}]}}' },
+    );
+    expect(bench.offers()).to.deep.equal(['one', 'other']);
+    expect(await bench.in('held')).to.deep.equal(['same']);
+  });
+
   it('is no matter of tasks without the value, or of other types', async () => {
     await bench.set({ max: 1 });
     await bench.connect('x', 'y', 'z');
