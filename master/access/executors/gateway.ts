@@ -233,7 +233,7 @@ export class ExecutorGateway {
       this.#inTurn(socket, () => sessions.closed(connection, code));
     });
     // It may have been revoked while this waited for its namespace.
-    const reason = this.#options.endOf(actor);
+    const reason = actor.digest === null ? null : this.#options.endOf(actor);
     if (reason !== null) close(CloseCode.unauthorized, reason);
   }
 }
