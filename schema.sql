@@ -65,8 +65,8 @@ CREATE TABLE lane (
   seq BIGINT NOT NULL PRIMARY KEY,
   -- Namespace.
   ns INT NOT NULL,
-  -- "type|requires|labels", and "|bytes" where they need free disk: tasks of one kind may run on the same executors.
-  kind VARCHAR(272) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- "type|requires|labels", then "|bytes" of disk and "|limit=n,..." of shared limits: one kind may run on the same executors.
+  kind VARCHAR(857) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   -- The group that has submitted them.
   user_group VARCHAR(64) NOT NULL,
   -- All of a namespace.
@@ -134,6 +134,34 @@ CREATE TABLE rate (
   offer_count INT NOT NULL,
   -- The one window that counts.
   PRIMARY KEY (ns, type, user_group)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+-- What tasks of many types share, and how much of it there is.
+CREATE TABLE shared_limit (
+  -- Namespace.
+  ns INT NOT NULL,
+  -- As types and tasks name it.
+  name VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- So much may be taken in one place.
+  max_count INT NOT NULL,
+  -- Which places there are: "cluster" (one), "host", or "label:<prefix>".
+  per VARCHAR(80) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- By name.
+  PRIMARY KEY (ns, name)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+-- What attempts have taken of shared limits: from their offer until their executor has reported, or its lease has ended.
+CREATE TABLE holding (
+  -- Namespace.
+  ns INT NOT NULL,
+  -- Id of the task, which may have ended or run elsewhere since.
+  task_id VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- Number of the attempt.
+  attempt INT NOT NULL,
+  -- JSON: which limit, in which place ("" for all, "host <host>", "label <label>"), and how much.
+  taken MEDIUMTEXT NOT NULL,
+  -- An attempt takes all that it uses at once.
+  PRIMARY KEY (ns, task_id, attempt)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 -- What is set for task types: by their owners, and by operators.
@@ -267,6 +295,8 @@ CREATE TABLE task (
   end_by BIGINT NULL,
   -- Free disk that its executor must report; NULL means any will do.
   disk_bytes BIGINT NULL,
+  -- What it takes of shared limits: "limit=n,..."; NULL means nothing.
+  uses VARCHAR(584) CHARACTER SET ascii COLLATE ascii_bin NULL,
   -- Where it waits, or waited last: a row of `lane`, which may have gone once it does not wait.
   lane_seq BIGINT NULL,
   -- What holds it: a number for its type and the value at `limits.concurrency.pointer` of its params; NULL: it is not held.
@@ -462,6 +492,8 @@ CREATE TABLE task_history_YYYYMMDD (
   end_by BIGINT NULL,
   -- As in `task`.
   disk_bytes BIGINT NULL,
+  -- As in `task`.
+  uses VARCHAR(584) CHARACTER SET ascii COLLATE ascii_bin NULL,
   -- As in `task`.
   lane_seq BIGINT NULL,
   -- Since when deliveries are counted: the end of the task, or the newest redeliver. NULL: the end.

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { doctorCommand } from './doctor-command.ts';
 import { executorCommand } from './executor-command.ts';
+import { limitCommand } from './limit-command.ts';
 import { addSettings, devCommand, listenForSignals, masterCommand } from './master-command.ts';
 import { namespaceCommand } from './namespace-command.ts';
 import { tokenCommand, whoamiCommand } from './token-command.ts';
@@ -50,6 +51,7 @@ export function program(): Command {
     masterCommand(),
     taskCommand(),
     typeCommand(),
+    limitCommand(),
     executorCommand(),
     namespaceCommand(),
     tokenCommand(),

@@ -17,6 +17,7 @@ import {
 import { ApiCaller, type Call, type CallOptions, signalOf } from './api-call.ts';
 import { exactJson, remember } from './exact-json.ts';
 import { type ExecutorCalls, executorCalls } from './executors.ts';
+import { type LimitCalls, limitCalls } from './limits.ts';
 import { type NamespaceCalls, namespaceCalls } from './namespaces.ts';
 import { eachOf } from './pages.ts';
 import type { SodaError } from './soda-error.ts';
@@ -57,7 +58,12 @@ export interface ClientOptions {
  * All methods reject with `SodaError`, and with a TypeError for an option that there is not. Commands (`cancel`, `retry`, ...) are repeated after a lost
  * answer like everything else; if the first one took effect, the repetition may say 409.
  */
-export interface SodaClient extends ExecutorCalls, NamespaceCalls, TokenCalls, TypeCalls {
+export interface SodaClient
+  extends ExecutorCalls,
+    LimitCalls,
+    NamespaceCalls,
+    TokenCalls,
+    TypeCalls {
   /**
    * Resolves once the task is stored: from then on it runs until it has ended. `user` may stand
    * inside `task` instead. `params` may be what `rawJson` returns, which is sent as it is written. A task without an id gets one here, so that a repetition after a lost
@@ -167,6 +173,7 @@ export function createClient(options: ClientOptions): SodaClient {
     ...namespaceCalls(api),
     ...tokenCalls(api),
     ...typeCalls(api),
+    ...limitCalls(api),
   };
 }
 

@@ -4,6 +4,8 @@ export type {
   CallbackBody,
   ExecutorChange,
   ExecutorView,
+  LimitRequest,
+  LimitView,
   ListQuery,
   NamespaceSettings,
   NamespaceView,
@@ -33,6 +35,7 @@ export type { ClientOptions, SodaClient } from './client.ts';
 export { SodaError } from './soda-error.ts';
 export type { AbsenceOptions, CallOptions } from './api-call.ts';
 export type { ExecutorCalls } from './executors.ts';
+export type { LimitCalls } from './limits.ts';
 export type { NamespaceCalls } from './namespaces.ts';
 export type { TokenCalls } from './tokens.ts';
 export type { AtVersion, TypeCalls } from './types.ts';

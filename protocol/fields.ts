@@ -1,6 +1,6 @@
 /** What the bodies of the HTTP API are made of: text, labels and instants, as people write them. */
 import { z } from 'zod';
-import { LABEL_PATTERN } from './limits.ts';
+import { LABEL_PATTERN, LIMIT_NAME_PATTERN } from './limits.ts';
 
 /** The largest instant that a date can hold, in epoch milliseconds. */
 const INSTANT_MAX = 8_640_000_000_000_000;
@@ -34,6 +34,22 @@ export const needs = z
       ),
   })
   .describe('What an executor must have at that moment.');
+
+/** What a task takes of shared limits while it runs. */
+export const uses = z
+  .array(
+    z.strictObject({
+      limit: z
+        .string()
+        .regex(LIMIT_NAME_PATTERN, 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : -'),
+      n: z.int().min(1).max(1_000_000).default(1),
+    }),
+  )
+  .max(8)
+  .refine((list) => new Set(list.map(({ limit }) => limit)).size === list.length, {
+    error: 'expected each limit once',
+  })
+  .describe('What a task takes of shared limits while it runs: all of it, or it waits.');
 
 export const label = z
   .string()

@@ -4,7 +4,7 @@
  * output are ISO 8601 in UTC. Durations are seconds, fractions allowed.
  */
 import { z } from 'zod';
-import { countInQuery, instant, label, needs, text } from './fields.ts';
+import { countInQuery, instant, label, needs, text, uses } from './fields.ts';
 import {
   HTTP_LIMITS,
   NEW_TASK_ID_PATTERN,
@@ -98,6 +98,7 @@ const taskFields = {
     .optional()
     .describe('What happens then: the task fails, or it goes on waiting and the master says so.'),
   needs: needs.optional(),
+  uses: uses.optional(),
   deadline: instant.optional().describe('To come: the end of the task over all its attempts.'),
 } as const;
 
@@ -205,7 +206,11 @@ export const waitingView = z.object({
   paused: pauseView.optional(),
   limit: z
     .object({
-      name: z.string().describe('Of all tasks, or the way to it in what is set for the type.'),
+      name: z
+        .string()
+        .describe(
+          'Of all tasks, or the way to it in what is set for the type; `limit/<name>`: a shared one.',
+        ),
       max: z.int(),
       used: z.int(),
     })
@@ -240,6 +245,9 @@ export const taskView = z.object({
   start_timeout: z.number().nullable(),
   start_timeout_action: startTimeoutAction,
   needs: z.object({ disk_bytes: z.int().nullable() }),
+  uses: z
+    .array(z.object({ limit: z.string(), n: z.int() }))
+    .describe('What it takes of shared limits: what was asked for, and what its type took then.'),
   progress: z
     .object({
       percent: z.number().nullable().describe('As reported; 100 once the task has succeeded.'),
@@ -281,6 +289,7 @@ export const taskSummary = taskView.omit({
   start_timeout: true,
   start_timeout_action: true,
   needs: true,
+  uses: true,
   checkpoint_bytes: true,
   timeline: true,
   waiting: true,

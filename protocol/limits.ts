@@ -53,11 +53,13 @@ export const TASK_ID_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.:-]{1,64}$/;
 /** Of a task that is submitted: of one named as a part of a route, that route would take the path. */
 export const NEW_TASK_ID_PATTERN = /^(?!(?:\.{1,2}|submit|submit-batch)$)[A-Za-z0-9_.:-]{1,64}$/;
 export const EXECUTOR_ID_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.:-]{1,64}$/;
+/** A shared limit: a part of paths, and of the name of a kind, so its alphabet leaves `=` free too. */
+export const LIMIT_NAME_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.:-]{1,64}$/;
 /** A namespace: a part of paths, and a label of metrics. */
 export const NAMESPACE_PATTERN = /^[a-z0-9-]{1,32}$/;
 /** Of a token: a part of paths, without the colon of those that nobody makes. */
 export const TOKEN_NAME_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,64}$/;
 /** A token that the master has made: 256 random bits. */
 export const TOKEN_PATTERN = /^soda_[A-Za-z0-9_-]{43}$/;
-/** A task's type, required labels and labels, joined, make the name of its kind: an index key. */
+/** A task's type, required labels and labels, joined, make the name of its kind: an index key; what it needs and uses comes behind. */
 export const KIND_LENGTH_MAX = 255;

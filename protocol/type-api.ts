@@ -1,12 +1,15 @@
 /**
- * The bodies of the HTTP API about types: what is set for all tasks of one. As in `http-api.ts`, the master
+ * The bodies of the HTTP API about types, what is set for all tasks of one, and about shared limits, of which
+ * tasks of many types take while they run. As in `http-api.ts`, the master
  * validates with these schemas and generates OpenAPI from them.
  */
 import { z } from 'zod';
-import { countInQuery, instant, label, needs, text } from './fields.ts';
+import { countInQuery, instant, needs, text, uses } from './fields.ts';
 import { pauseView, taskInfo, waitingView } from './http-api.ts';
 import {
   HTTP_LIMITS,
+  LABEL_PATTERN,
+  LIMIT_NAME_PATTERN,
   NEW_TASK_TYPE_PATTERN,
   TASK_TYPE_EXPECTED,
   TASK_TYPE_PATTERN,
@@ -104,11 +107,7 @@ const definitionFields = {
     .optional()
     .describe('JSON Schema 2020-12: params that do not fit are refused.'),
   limits: limits.optional(),
-  uses: z
-    .array(z.strictObject({ limit: label, n: z.int().min(1).max(1_000_000) }))
-    .max(8)
-    .optional()
-    .describe('What of shared limits a task takes while it runs.'),
+  uses: uses.optional(),
   needs: needs.optional(),
   fair_by: z.literal('group').optional().describe('Groups take turns.'),
   group_weights: z.record(text(64), z.int().min(1).max(1000)).optional(),
@@ -204,9 +203,59 @@ export const typeDeleteQuery = z.strictObject({
 /** The answer to the deletion of a type. */
 export const typeCommandResponse = z.object({ type: z.string(), code: z.literal(200) });
 
+const limitName = z
+  .string()
+  .regex(LIMIT_NAME_PATTERN, 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : -');
+
+const per = z
+  .union(
+    [
+      z.enum(['cluster', 'host']),
+      z.strictObject({ label: z.string().max(62).regex(LABEL_PATTERN) }),
+    ],
+    { error: 'expected cluster, host, or { "label": "rack" } for each label rack:...' },
+  )
+  .describe(
+    'Where it is counted: in all executors together, on each host of executors, or for each of their ' +
+      'labels with this prefix and a colon.',
+  );
+
+export const limitRequest = z.strictObject({
+  max: z.int().min(0).max(1_000_000).describe('So much may be taken in one place.'),
+  per: per.default('cluster'),
+});
+
+export const limitView = z.object({
+  name: z.string(),
+  max: z.int(),
+  per,
+  used: z.int().describe('What attempts have taken of it, in all places.'),
+  places: z
+    .array(z.object({ host: z.string().optional(), label: z.string().optional(), used: z.int() }))
+    .optional()
+    .describe('Where it is in use, the fullest 100; not where it is counted in all.'),
+});
+
+export const limitListQuery = z.strictObject({
+  limit: countInQuery(HTTP_LIMITS.listCountMax).default(50),
+  cursor: limitName.optional().describe('`next_cursor` of a page.'),
+});
+
+export const limitList = z.object({
+  limits: z.array(limitView).describe('By name.'),
+  next_cursor: z.string().nullable().describe('Where the next page begins; null: the last.'),
+});
+
+/** The answer to the deletion of a limit. */
+export const limitCommandResponse = z.object({ name: z.string(), code: z.literal(200) });
+
 export type TypeDefinition = z.input<typeof typeDefinition>;
 export type TypeOverrideRequest = z.input<typeof typeOverrideRequest>;
 export type TypePauseRequest = z.input<typeof typePauseRequest>;
 export type TypeView = z.infer<typeof typeView>;
 export type TypeList = z.infer<typeof typeList>;
 export type TypeCommandResponse = z.infer<typeof typeCommandResponse>;
+export type LimitRequest = z.input<typeof limitRequest>;
+export type LimitView = z.infer<typeof limitView>;
+export type LimitList = z.infer<typeof limitList>;
+export type LimitCommandResponse = z.infer<typeof limitCommandResponse>;

@@ -14,6 +14,7 @@ export interface SubmitOptions {
   readonly priority?: string;
   readonly label?: string[];
   readonly requires?: string[];
+  readonly use?: string[];
   readonly runAt?: string;
   readonly deadline?: string;
   readonly maxAttempts?: number;
@@ -42,6 +43,7 @@ export function submissionOf(
       priority: priorityOf(priority),
       labels: label,
       requires,
+      uses: options.use?.map(useOf),
       run_at: instantOf(options.runAt),
       deadline: instantOf(options.deadline),
       retry: maxAttempts === undefined && retryInterval === undefined ? undefined : retry,
@@ -55,6 +57,13 @@ export function submissionOf(
     },
     user: { group, project, env, user },
   };
+}
+
+/** `encoder=2`, or `encoder` for one. */
+function useOf(text: string): { limit: string; n: number } {
+  const [limit = '', n = '1', ...rest] = text.split('=');
+  if (rest.length === 0 && /^\d{1,7}$/.test(n)) return { limit, n: Number(n) };
+  throw new Failure(`--use ${text}: expected a limit, or limit=count`, ExitCode.usage);
 }
 
 /** A name, or seconds. Of the two only the master knows which names there are. */

@@ -47,6 +47,10 @@ function submitCommand(): Command {
       'labels of the task: to find it by, and for executors reserved so',
     )
     .option('--requires <label...>', 'labels that the executor must have, all of them')
+    .option(
+      '--use <limit...>',
+      'what it takes of shared limits while it runs: encoder, or encoder=2',
+    )
     .option('--run-at <time>', `not before this time, ${INSTANT}`)
     .option('--deadline <time>', `the end of the task over all its attempts, ${INSTANT}`);
   return limitOptions(command)

@@ -9,6 +9,7 @@ import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type { TypeChange } from '../domain/events.ts';
 import type { Executor } from '../domain/model/executor.ts';
 import type { Task } from '../domain/model/task.ts';
+import type { SeenLimit } from '../domain/views/limits.ts';
 import type { SeenType, SeenTypeInDetail } from '../domain/views/types.ts';
 import type { Actor } from './auth.ts';
 import { outsideInWords } from './rights.ts';
@@ -35,6 +36,9 @@ export type ScopedMaster = Pick<
   | 'typeOf'
   | 'seenType'
   | 'typesAfter'
+  | 'changeLimit'
+  | 'seenLimit'
+  | 'limitsAfter'
   | 'find'
   | 'list'
   | 'explain'
@@ -165,6 +169,16 @@ class PartOfMaster implements ScopedMaster {
     return { ...seen, taskType: { ...taskType, text } };
   }
 
+  seenLimit(name: string): SeenLimit | null {
+    const seen = this.#master.seenLimit(name);
+    return seen && { ...seen, places: [] };
+  }
+
+  /** Their places are hosts and labels of whatever executors there are. */
+  limitsAfter(name: string, count: number): readonly SeenLimit[] {
+    return this.#master.limitsAfter(name, count).map((seen) => ({ ...seen, places: [] }));
+  }
+
   executors(): readonly Executor[] {
     return this.#master
       .executors()
@@ -197,6 +211,10 @@ class PartOfMaster implements ScopedMaster {
   changeType(change: TypeChange): Promise<CommandOutcome> {
     if (this.#scope.groups !== null || !this.#includesType(change.name)) throw beyond();
     return this.#master.changeType(change);
+  }
+
+  changeLimit(): never {
+    throw beyond();
   }
 
   drainExecutor(): never {

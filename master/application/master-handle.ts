@@ -2,13 +2,14 @@
 import type { Backlog } from '../domain/views/backlog.ts';
 import type { Fill } from '../domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
-import type { Event, NewSettings, NewTask, TypeChange } from '../domain/events.ts';
+import type { Event, LimitChange, NewSettings, NewTask, TypeChange } from '../domain/events.ts';
 import type { Executor, ExecutorRecord, Override } from '../domain/model/executor.ts';
 import type { TaskType } from '../domain/model/task-type.ts';
 import type { Settings } from '../domain/state/state.ts';
 import type { ShownTask, TaskPage, TaskQuery } from './ports.ts';
 import type { Task } from '../domain/model/task.ts';
 import type { WaitingReason } from '../domain/views/explain.ts';
+import type { SeenLimit } from '../domain/views/limits.ts';
 import type { SeenType, SeenTypeInDetail } from '../domain/views/types.ts';
 
 /**
@@ -89,6 +90,12 @@ export interface MasterHandle {
     count: number,
     among?: readonly string[] | null,
   ): Promise<readonly SeenType[]>;
+  /** Sets, changes or deletes a shared limit. @throws {Unavailable} */
+  changeLimit(change: LimitChange): Promise<CommandOutcome>;
+  /** Null: there is no such limit. @throws {Unavailable} nothing is known yet. */
+  seenLimit(name: string): SeenLimit | null;
+  /** Up to `count` of them by name, after that one. @throws {Unavailable} nothing is known yet. */
+  limitsAfter(name: string, count: number): readonly SeenLimit[];
   /** Sets what counts in place of its own labels; null: they count again. @throws {Unavailable} */
   relabelExecutor(
     executorId: string,

@@ -9,11 +9,12 @@ import {
   SUBMIT_DELAY_MS_MAX,
 } from '../domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
-import type { Event, NewSettings, TypeChange } from '../domain/events.ts';
+import type { Event, LimitChange, NewSettings, TypeChange } from '../domain/events.ts';
 import type { Executor, ExecutorRecord, Override } from '../domain/model/executor.ts';
 import { explain, type WaitingReason } from '../domain/views/explain.ts';
 import type { TaskType } from '../domain/model/task-type.ts';
 import type { Settings, State } from '../domain/state/state.ts';
+import { limitsAfter, type SeenLimit, seenLimit } from '../domain/views/limits.ts';
 import {
   type SeenType,
   seenType,
@@ -188,6 +189,18 @@ export class Master implements MasterHandle {
     return this.#engine.storeWatch.whileItAnswers(this.#engine.look(at));
   }
 
+  changeLimit(change: LimitChange): Promise<CommandOutcome> {
+    return this.#command((request) => ({ ...change, request }));
+  }
+
+  seenLimit(name: string): SeenLimit | null {
+    return seenLimit(this.#known(), name);
+  }
+
+  limitsAfter(name: string, count: number): readonly SeenLimit[] {
+    return limitsAfter(this.#known(), name, count);
+  }
+
   /** @throws {Unavailable} nothing is. */
   #known(): State {
     const { state } = this.#engine;
@@ -304,4 +317,4 @@ function unanswered(cause: unknown): Unavailable {
   return new Unavailable('the store does not answer', 2, options);
 }
 
-const NOTHING: Backlog = { types: [], cachedCount: 0, pendingCallbackCount: 0 };
+const NOTHING: Backlog = { types: [], limits: [], cachedCount: 0, pendingCallbackCount: 0 };

@@ -56,6 +56,9 @@ export const TYPES_MAX = 10_000;
 export const UNREGISTERED_TYPES_MAX = 20_000;
 export const TYPES_LENGTH_MAX = 32 * MiB;
 
+/** Shared limits of a namespace; beyond it no other is set. */
+export const SHARED_LIMITS_MAX = 1_000;
+
 /** Characters of the definitions on one page of types: they are read in about 10 ms. */
 export const TYPES_PAGE_LENGTH_MAX = MiB;
 
@@ -277,6 +280,9 @@ export const LOG_TEXT_LENGTH_MAX = 4_000;
 
 /** Task types with a label of their own in the metrics; those that come later share `other`. */
 export const TYPE_LABELS_MAX = 200;
+
+/** Shared limits with figures in the metrics; those that come later have none. */
+export const LIMIT_LABELS_MAX = 200;
 
 /** Namespaces with a label of their own in the metrics; those that have work later share `(other)`. */
 export const NAMESPACE_LABELS_MAX = 20;

@@ -7,6 +7,7 @@ import type { RateUse } from './limits/quota.ts';
 import type { ExecutorRecord, Leftover } from './model/executor.ts';
 import type { LaneRow } from './queue/lane.ts';
 import type { Settings } from './state/state.ts';
+import type { Holding, SharedLimit } from './model/shared-limit.ts';
 import type { TaskType } from './model/task-type.ts';
 import type { AttemptRecord, Notification, Retention, Task } from './model/task.ts';
 
@@ -34,6 +35,8 @@ export interface Tables {
   readonly lane: { key: number; row: LaneRow; set: never };
   readonly executor: { key: string; row: ExecutorRecord; set: never };
   readonly leftover: { key: readonly [taskId: string, attempt: number]; row: Leftover; set: never };
+  readonly limit: { key: string; row: SharedLimit; set: never };
+  readonly holding: { key: readonly [taskId: string, attempt: number]; row: Holding; set: never };
   readonly rate: { key: readonly [type: string, group: string]; row: RateUse; set: never };
   readonly type: { key: string; row: TaskType; set: never };
 }
@@ -50,6 +53,8 @@ export const WHOLE_TABLES = [
   'leftover',
   'type',
   'rate',
+  'limit',
+  'holding',
 ] as const satisfies readonly TableName[];
 export type WholeName = (typeof WHOLE_TABLES)[number];
 export type WholeRows = { readonly [N in WholeName]: readonly Tables[N]['row'][] };

@@ -10,8 +10,8 @@ export type SubmitOutcome =
   | { readonly taskId: string; readonly kind: 'accepted' }
   /** The id is in use, by a task of a request with this digest; empty where nobody chose the id. */
   | { readonly taskId: string; readonly kind: 'taken'; readonly holderHash: string }
-  /** Its params do not fit its type. */
-  | { readonly taskId: string; readonly kind: 'misfit' }
+  /** Its params do not fit its type, or it uses a limit that there is not. */
+  | { readonly taskId: string; readonly kind: 'misfit'; readonly missingLimit?: string }
   /** Its deadline is not after `now`. */
   | { readonly taskId: string; readonly kind: 'overdue'; readonly now: number }
   /** Too much waits already; or no task is taken any more. */

@@ -1,6 +1,7 @@
 /** Everything that can happen to the scheduler. Past tense; the engine's mailbox holds these. */
 import type { Override, Readiness } from './model/executor.ts';
 import type { Pause } from './model/pause.ts';
+import type { SharedLimit } from './model/shared-limit.ts';
 import type { TypeOverride } from './model/task-type.ts';
 import type { Position } from './queue/window.ts';
 import type { Settings } from './state/state.ts';
@@ -105,6 +106,10 @@ export interface HeldPage {
 }
 
 /** To what is set for a type. `expect`: the version that it must have; null: whatever it has. */
+export type LimitChange =
+  | { readonly type: 'limitSet'; readonly limit: SharedLimit }
+  | { readonly type: 'limitRemoved'; readonly name: string };
+
 export type TypeChange =
   | {
       readonly type: 'typeSet';
@@ -202,6 +207,7 @@ export type Event =
     }
   | ({ readonly type: 'settingsChanged'; readonly request: RequestId } & NewSettings)
   | (TypeChange & { readonly request: RequestId })
+  | (LimitChange & { readonly request: RequestId })
   | ({ readonly type: 'executorConnected' } & ExecutorHello)
   | {
       readonly type: 'executorResumed';

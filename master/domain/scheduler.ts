@@ -39,6 +39,7 @@ import { writeLeftovers } from './steps/occupation.ts';
 import { settingsChanged } from './operators/settings.ts';
 import { tasksSubmitted } from './steps/submit.ts';
 import { flush, ticked } from './steps/tick.ts';
+import { onLimit } from './operators/limits.ts';
 import { onType } from './operators/types.ts';
 
 /** Appends to `out` what the event asks for. `now` must not be before that of an earlier step. */
@@ -73,6 +74,9 @@ function apply(state: State, event: Event, now: number, out: Output): void {
     case 'typeResumed':
     case 'typeOverridden':
       return onType(state, event, now, out);
+    case 'limitSet':
+    case 'limitRemoved':
+      return onLimit(state, event, out);
     case 'drainRequested':
     case 'resumeRequested':
     case 'relabelRequested':

@@ -162,6 +162,14 @@ export const wholeRows: {
       gate: n % 2 === 0 ? null : 2 ** 53 - n,
     },
   }),
+  limit: (which, n) => {
+    const per = n === 0 ? 'cluster' : n === 1 ? 'host' : { label: `rack-${n}` };
+    return { key: `limit-${which}`, row: { name: `limit-${which}`, max: n, per } };
+  },
+  holding: (which, n) => {
+    const taken = [{ limit: `limit-${which}`, place: n === 0 ? '' : `host \u{1F600}`, n: n + 1 }];
+    return { key: [`t-${which}`, 7], row: { taskId: `t-${which}`, attempt: 7, taken } };
+  },
   rate: (which, n) => {
     const key = [`type-${which}`, `\u{1F600} ${which}`] as const;
     return { key, row: { type: key[0], group: key[1], windowAt: NOW, count: n } };

@@ -56,6 +56,8 @@ describe('schema.sql', function () {
       'executor',
       'leftover',
       'rate',
+      'shared_limit',
+      'holding',
       'task_type',
       'task',
       'task_attempt',

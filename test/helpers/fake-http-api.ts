@@ -231,6 +231,7 @@ function viewOf(id: string, task: SubmitRequest['task'], user: TaskView['user'])
     start_timeout: null,
     start_timeout_action: 'fail',
     needs: { disk_bytes: null },
+    uses: [],
     checkpoint_bytes: 0,
     progress: null,
     result: null,

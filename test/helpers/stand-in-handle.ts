@@ -19,7 +19,7 @@ import {
 } from '../../master/application/process/namespaces-handle.ts';
 import type { Fill } from '../../master/domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../../master/domain/effects.ts';
-import type { NewSettings, TypeChange } from '../../master/domain/events.ts';
+import type { NewSettings, LimitChange, TypeChange } from '../../master/domain/events.ts';
 import type { Executor, ExecutorRecord, Override } from '../../master/domain/model/executor.ts';
 import type { TaskType } from '../../master/domain/model/task-type.ts';
 import { NO_SETTINGS, type Settings } from '../../master/domain/state/state.ts';
@@ -114,6 +114,15 @@ export class StandInHandle implements MasterHandle {
   async typesAfter(): Promise<readonly SeenType[]> {
     return [...this.types.values()].map((taskType) => ({ taskType, ...UNSEEN }));
   }
+  changeLimit(change: LimitChange) {
+    return this.#command(change.type, JSON.stringify(change));
+  }
+  seenLimit(): null {
+    return null;
+  }
+  limitsAfter(): [] {
+    return [];
+  }
   relabelExecutor(executorId: string, override: Partial<Override>, _by: string | null) {
     return this.#command('relabel', executorId, JSON.stringify(override));
   }
@@ -149,7 +158,7 @@ export class StandInHandle implements MasterHandle {
   }
 
   backlog() {
-    return { types: [], cachedCount: this.stored.size, pendingCallbackCount: 0 };
+    return { types: [], limits: [], cachedCount: this.stored.size, pendingCallbackCount: 0 };
   }
 
   fills() {

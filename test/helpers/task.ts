@@ -47,6 +47,7 @@ export function newTask(fields: Partial<NewTask> = {}): NewTask {
     startTimeoutMs: null,
     startTimeoutAction: null,
     diskBytes: null,
+    uses: [],
     deadlineAt: null,
     taken: null,
     ...fields,
@@ -55,7 +56,7 @@ export function newTask(fields: Partial<NewTask> = {}): NewTask {
 
 /** A task as submitted, at version 1. */
 export function sampleTask(change: Partial<Task> = {}): Task {
-  const { type = 'video.push', requires = [], labels = [], diskBytes = null } = change;
+  const { type = 'video.push', requires = [], labels = [], diskBytes = null, uses = [] } = change;
   return {
     seq: 1,
     id: 'a',
@@ -63,7 +64,7 @@ export function sampleTask(change: Partial<Task> = {}): Task {
     params: '{}',
     labels,
     requires,
-    lane: laneNumber(kindKeyOf(type, requires, labels, diskBytes)),
+    lane: laneNumber(kindKeyOf(type, requires, labels, diskBytes, uses)),
     user: { group: 'media', project: null, env: null, user: null },
     notifyUrl: null,
     requestHash: '',
@@ -75,6 +76,7 @@ export function sampleTask(change: Partial<Task> = {}): Task {
     startTimeoutMs: null,
     startTimeoutAction: 'fail',
     diskBytes,
+    uses,
     startBy: null,
     deadlineAt: null,
     state: 'waiting',
@@ -153,7 +155,15 @@ export const sampleExecutor: Executor = {
   leaseCheckAt: 0,
   connectedAt: NOW,
   lastSeenAt: NOW + 1000,
-  occupation: { taskId: 'job-1', attempt: 2, accepted: true, type: 'echo', group: 'g', gate: null },
+  occupation: {
+    taskId: 'job-1',
+    attempt: 2,
+    accepted: true,
+    type: 'echo',
+    group: 'g',
+    gate: null,
+    taken: [],
+  },
   lasting: true,
   ending: null,
   isFrozen: false,

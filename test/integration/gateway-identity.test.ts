@@ -97,6 +97,7 @@ describe('executor gateway, identity', () => {
         type: 'echo',
         group: 'g',
         gate: null,
+        taken: [],
       },
     };
     for (const claim of [
@@ -120,6 +121,7 @@ describe('executor gateway, identity', () => {
         type: 'echo',
         group: 'g',
         gate: null,
+        taken: [],
       },
     };
     const again = await RawExecutor.dial(master.port);
@@ -139,6 +141,7 @@ describe('executor gateway, identity', () => {
       type: 'echo',
       group: 'g',
       gate: null,
+      taken: [],
     };
     const fields = { incarnation: 'i1', occupation, sessionId: null };
     master.newest = { ...sampleExecutor, id: 'e1', ...fields };
@@ -161,6 +164,7 @@ describe('executor gateway, identity', () => {
       type: 'echo',
       group: 'g',
       gate: null,
+      taken: [],
     };
     const unheard = { sessionId: null, connectedAt: null, bootId: '' };
     master.newest = { ...sampleExecutor, id: 'e1', incarnation: 'i1', occupation, ...unheard };

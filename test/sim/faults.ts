@@ -57,6 +57,8 @@ export interface Settings {
   readonly limitsTypes: boolean;
   /** Whether these limits are also by a value of params, which few tasks have different. */
   readonly gatesTypes: boolean;
+  /** Whether tasks use shared limits, which somebody sets. */
+  readonly usesLimits: boolean;
   /** Whether the groups of all types take turns. */
   readonly sharesTypes: boolean;
   /** How far the wall clock of the masters' machine is set, and not that of the database. */
@@ -118,6 +120,7 @@ export function settingsFor(seed: number, faults?: FaultClasses): Settings {
     limitsStarts: seed % 3 === 0,
     limitsTypes: seed % 3 === 2 || seed % 12 === 9,
     gatesTypes: seed % 6 === 2 || seed % 12 === 9,
+    usesLimits: seed % 5 === 1 || seed % 15 === 8,
     sharesTypes: seed % 4 === 0 || seed % 4 === 3,
     hasOperator: seed % 4 === 1 || seed % 12 === 6,
     wallStepsMs: seed % 7 === 3 ? stepsOf(seed) : [],

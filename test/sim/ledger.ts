@@ -6,6 +6,7 @@
 import { CONTACT_COUNT_MAX } from '../../master/domain/bounds.ts';
 import type { Commit } from '../../master/application/ports.ts';
 import { isCredited, type RowWrite } from '../../master/domain/changes.ts';
+import type { SharedLimit } from '../../master/domain/model/shared-limit.ts';
 import type { TaskType } from '../../master/domain/model/task-type.ts';
 import type { AttemptRecord, Notification, Task } from '../../master/domain/model/task.ts';
 import { isTerminal, mayFollow, startByAfter, waits } from '../../master/domain/model/task.ts';
@@ -83,6 +84,15 @@ export class Ledger {
     return this.#offerChecks.types.hasPlace(task, this.live.values(), now);
   }
 
+  limitOf(name: string): SharedLimit | undefined {
+    return this.#offerChecks.limits.limitOf(name);
+  }
+
+  /** Names of attempts that have a row of what they have taken. */
+  get holdings(): ReadonlySet<string> {
+    return this.#offerChecks.limits.rows;
+  }
+
   /** A process begins that says this of itself. */
   executorBegan(kind: SelfPortrait): void {
     this.#offerChecks.know(kind);
@@ -130,6 +140,7 @@ export class Ledger {
       }
     }
     this.#offerChecks.begin(commit);
+    this.#offerChecks.limits.begin(commit);
     this.#offerChecks.types.begin(commit, ([taskId, attempt]) => {
       return this.isOpen(taskId, attempt) ? (this.rowOf(taskId) ?? null) : null;
     });

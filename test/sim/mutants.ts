@@ -12,6 +12,7 @@ import { clockMutants } from './mutants/clock.ts';
 import { sessionMutants } from './mutants/session.ts';
 import { shareMutants } from './mutants/shares.ts';
 import { settingsMutants } from './mutants/settings.ts';
+import { limitMutants } from './mutants/limits.ts';
 import { typeMutants } from './mutants/types.ts';
 import {
   everyNth,
@@ -375,6 +376,7 @@ function mutantList(): Mutant[] {
     ...settingsMutants(),
     ...shareMutants(),
     ...typeMutants(),
+    ...limitMutants(),
   ];
 }
 

@@ -10,6 +10,7 @@ import { Fleet } from './actors/fleet.ts';
 import { Ledger } from './ledger.ts';
 import { MasterProcess, type Sabotage } from './actors/master-process.ts';
 import { Operator } from './actors/operator.ts';
+import { LimitOperator } from './actors/limit-operator.ts';
 import { TypeOperator } from './actors/type-operator.ts';
 import { Network, type Socket } from './network.ts';
 import { type Process, World } from './world.ts';
@@ -49,6 +50,7 @@ class Run {
   readonly #clients: Clients;
   readonly #operator: Operator;
   readonly #typeOperator: TypeOperator;
+  readonly #limitOperator: LimitOperator;
   readonly #masters = new Set<MasterProcess>();
   /** The one that the service address leads to. */
   #master: MasterProcess | null = null;
@@ -83,6 +85,7 @@ class Run {
     this.#clients = new Clients({ world, settings, ledger, faults, master, executorIds });
     this.#operator = new Operator({ world, ledger, seed: settings.seed, master });
     this.#typeOperator = new TypeOperator({ world, ledger, settings, master });
+    this.#limitOperator = new LimitOperator({ world, ledger, seed: settings.seed, master });
   }
 
   async storm(): Promise<void> {
@@ -92,6 +95,7 @@ class Run {
     if (this.#settings.hasOperator) this.#operator.start();
     const { limitsTypes, sharesTypes, routesTypes } = this.#settings;
     if (limitsTypes || sharesTypes || routesTypes) this.#typeOperator.start();
+    if (this.#settings.usesLimits) this.#limitOperator.start();
     this.#setWallLater();
     this.#disturbLater();
     await this.#world.run(this.#settings.stormMs, () => false);
@@ -106,6 +110,7 @@ class Run {
     this.#fleet.heal();
     this.#operator.calmDown();
     this.#typeOperator.calmDown();
+    this.#limitOperator.calmDown();
     await this.#world.run(CALM_MS_MAX, () => this.#isSettled());
     if (!this.#isSettled()) this.#violate('I2', this.#unsettled());
     const wasSet = this.#world.wallsMs.length > 1;
@@ -271,6 +276,7 @@ class Run {
       tasks: state.tasks.size,
       waiting: state.waitingCount,
       windows: state.windowCount,
+      holdings: state.holdings.size,
       unwritten: state.unwritten.size,
       notifying: state.notifying.size,
       notifications: state.notifications.size,

@@ -35,9 +35,11 @@ function formerDigestOf(request: Digestible): string {
 }
 
 /** What came since, null where it is the default. */
-function laterMeaningOf({ startTimeoutMs, startTimeoutAction, diskBytes }: Digestible) {
+function laterMeaningOf(request: Digestible) {
+  const { startTimeoutMs, startTimeoutAction, diskBytes, uses } = request;
   const action = startTimeoutAction === 'alert' ? 'alert' : null;
-  return { startTimeoutMs, startTimeoutAction: action, diskBytes };
+  const taken = uses.length === 0 ? null : uses;
+  return { startTimeoutMs, startTimeoutAction: action, diskBytes, uses: taken };
 }
 
 /** What 2.0.0 knew, in its order: a field that is added belongs into `laterMeaningOf`. */

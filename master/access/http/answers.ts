@@ -47,7 +47,10 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
     status: 400,
     means: 'The request is not valid; `errors` names each field that is wrong.',
   },
-  misfit: { status: 400, means: 'The params do not fit the schema of the type.' },
+  misfit: {
+    status: 400,
+    means: 'The params do not fit the schema of the type, or it uses a limit that there is not.',
+  },
   overdue: { status: 400, means: 'The deadline of the task has passed.' },
   noToken: {
     status: 401,
@@ -60,7 +63,10 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
       'The token is of another role, or its scope does not include this; without tokens: a web page asks.',
   },
   noRoute: { status: 404, means: 'No such route.' },
-  unknown: { status: 404, means: 'No such task, attempt, executor, type, namespace or token.' },
+  unknown: {
+    status: 404,
+    means: 'No such task, attempt, executor, type, limit, namespace or token.',
+  },
   wrongMethod: {
     status: 405,
     means: 'The method is not allowed here; `Allow` names those that are.',
@@ -74,7 +80,7 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
   conflict: {
     status: 409,
     means:
-      'The task is in a state that does not allow it; or the namespace, the type or the name of a token is in use.',
+      'The task is in a state that does not allow it; or the namespace, the type, the limit or the name of a token is in use.',
   },
   stale: {
     status: 412,
@@ -89,7 +95,7 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
   },
   full: {
     status: 429,
-    means: 'Too many tasks wait, or there are too many lanes or types.',
+    means: 'Too many tasks wait, or there are too many lanes, types or limits.',
     again: true,
     // The backlog will not be empty in a second.
     retryAfter: 10,

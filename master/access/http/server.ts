@@ -35,6 +35,7 @@ import {
   serve,
   type Serving,
 } from './route.ts';
+import { limitRoutes } from '../routes/limits.ts';
 import { typeRoutes } from '../routes/types.ts';
 import { submitRoutes } from '../routes/submit.ts';
 import { taskRoutes } from '../routes/tasks.ts';
@@ -226,6 +227,7 @@ function routeTable(options: HttpServerOptions): readonly GuardedRoute[] {
       ...taskRoutes(),
       ...executorRoutes(),
       ...typeRoutes(options.refusalOfReceiver),
+      ...limitRoutes(),
     ]),
     ...namespaceRoutes(namespaces),
     ...tokenRoutes(options.tokens),

@@ -5,6 +5,7 @@ import { HTTP_LIMITS, KIND_LENGTH_MAX, type Range, priorityNames } from '@soda-s
 import { submitRequest } from '@soda-scheduler/protocol/schemas';
 import type { z } from 'zod';
 import type { Submission } from '../../application/master-handle.ts';
+import { inOrder } from '../../domain/model/shared-limit.ts';
 import { kindKeyOf, type RetryPolicy, type User } from '../../domain/model/task.ts';
 import { checkShape, readJson } from '../body/fields.ts';
 import { digestOf } from '../body/request-digest.ts';
@@ -175,6 +176,7 @@ function fieldsOf(task: TaskFields, params: string, user: User, id: string): Sub
     startTimeoutMs: millisecondsOf(task.start_timeout),
     startTimeoutAction: task.start_timeout_action ?? null,
     diskBytes: task.needs?.disk_bytes ?? null,
+    uses: inOrder(task.uses ?? []),
     deadlineAt,
   };
 }

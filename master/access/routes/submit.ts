@@ -98,7 +98,7 @@ async function submitOne(
       throw new Problem('keyReused', detail, { taskId });
     }
     case 'misfit':
-      throw misfit(submission);
+      throw misfit(submission, outcome);
     case 'overdue':
       throw pastDeadline(submission, outcome.now);
     case 'limited':
@@ -116,8 +116,12 @@ function* readOne(body: Buffer, key: string | null, read: Read): Generator<void,
   }
 }
 
-function misfit({ id, misfits = [] }: Submission): Problem {
-  return invalidFields(misfits, id);
+function misfit(
+  { id, misfits = [] }: Submission,
+  { missingLimit: limit }: Extract<SubmitAnswer, { kind: 'misfit' }>,
+): Problem {
+  if (limit === undefined) return invalidFields(misfits, id);
+  return invalidFields([{ field: 'task.uses', message: `there is no limit ${limit}` }], id);
 }
 
 function pastDeadline({ id, deadlineAt }: Submission, now: number): Problem {
@@ -288,7 +292,7 @@ function resultOf(submission: Submission, outcome: BatchOutcome): BatchResult {
     case 'taken':
       return conflict(taskId, isSameRequest(submission, outcome.holderHash));
     case 'misfit':
-      return refused(misfit(submission));
+      return refused(misfit(submission, outcome));
     case 'overdue':
       return refused(pastDeadline(submission, outcome.now));
     default:

@@ -14,7 +14,7 @@ import type { RefusalOf } from './submission.ts';
  * What is refused because nothing here honours it so far, in a definition and in an override. Whoever builds
  * one takes out its line.
  */
-const NOT_BUILT = ['uses', 'capacity', 'preemptible', 'hold'] as const;
+const NOT_BUILT = ['capacity', 'preemptible', 'hold'] as const;
 
 type Definition = Partial<z.output<typeof typeDefinition>>;
 type Override = z.output<typeof typeOverrideRequest>;
@@ -61,6 +61,7 @@ export function definitionText(
     ...contrary,
     ...defaultErrors(name, defined.defaults, refusalOf),
     ...limitErrors(defined.limits, parent),
+    ...usesErrors(defined.uses, parent),
     ...weightErrors(defined),
     ...routeErrors(defined.route),
     ...schemaErrors(defined.params_schema),
@@ -201,7 +202,7 @@ function limitErrors(limits: Defined['limits'], parent: Parent): FieldError[] {
 }
 
 /** What its parent is, and what is set for that. */
-type Parent = Pick<MasterHandle, 'namespace' | 'settings'>;
+type Parent = Pick<MasterHandle, 'namespace' | 'settings' | 'seenLimit'>;
 
 function schemaErrors(schema: Defined['params_schema']): readonly FieldError[] {
   try {
@@ -211,6 +212,20 @@ function schemaErrors(schema: Defined['params_schema']): readonly FieldError[] {
     if (error instanceof Problem && error.errors !== undefined) return error.errors;
     throw error;
   }
+}
+
+/** A limit that there is not, or more than there is of it, would keep every task waiting. */
+function usesErrors(uses: Defined['uses'], parent: Parent): FieldError[] {
+  return (uses ?? []).flatMap(({ limit, n }, index) => {
+    const max = parent.seenLimit(limit)?.limit.max;
+    if (max === undefined) {
+      return [{ field: `uses[${index}].limit`, message: `there is no limit ${limit}` }];
+    }
+    if (n <= max) return [];
+    return [
+      { field: `uses[${index}].n`, message: `above the max of limit ${limit}, which is ${max}` },
+    ];
+  });
 }
 
 function routeErrors(route: Defined['route']): FieldError[] {

@@ -46,6 +46,7 @@ export function taskViewText(
     start_timeout: secondsOrNull(task.startTimeoutMs),
     start_timeout_action: task.startTimeoutAction,
     needs: { disk_bytes: task.diskBytes },
+    uses: [...task.uses],
     checkpoint_bytes: task.checkpoint === null ? 0 : Buffer.byteLength(task.checkpoint),
     waiting: waiting && waitingView(waiting),
   } satisfies Omit<TaskView, SplicedField | 'timeline'>;

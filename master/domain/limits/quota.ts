@@ -100,6 +100,15 @@ export function hasRoom(quota: Quota): boolean {
   return quota.taskType.paused === null && reachedBy(quota) === null;
 }
 
+/** The same of a type, be anything set for it or not. */
+export function isTypeOpen(
+  quotas: ReadonlyMap<string, Quota>,
+  { type }: { readonly type: string },
+): boolean {
+  const quota = quotas.get(type);
+  return quota === undefined || hasRoom(quota);
+}
+
 /** Whether one of the group may be offered, as far as that is the matter of its group. */
 export function groupHasRoom(group: GroupQuota): boolean {
   return reachedByGroup(group) === null;

@@ -1,4 +1,5 @@
 /** An executor as the master knows it, and which tasks it may run. */
+import type { Taken } from './shared-limit.ts';
 import type { TaskSpec } from './task.ts';
 
 /**
@@ -40,6 +41,8 @@ export interface Counted {
 
 /** The attempt that occupies an executor until it reports, or its lease ends. */
 export interface Occupation extends Counted {
+  /** Of shared limits. */
+  readonly taken: readonly Taken[];
   readonly taskId: string;
   readonly attempt: number;
   readonly accepted: boolean;

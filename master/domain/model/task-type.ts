@@ -5,6 +5,7 @@
  */
 import type { Concurrency } from '../limits/gate.ts';
 import type { Pause } from './pause.ts';
+import { inOrder, type Use } from './shared-limit.ts';
 
 export interface RateLimit {
   readonly count: number;
@@ -54,6 +55,8 @@ export interface Route {
 export interface TypeSettings {
   readonly limits: TypeLimits;
   readonly needs: { readonly diskBytes: number | null };
+  /** Of shared limits, by name. */
+  readonly uses: readonly Use[];
   readonly fairBy: 'group' | null;
   readonly groupWeights: Readonly<Record<string, number>>;
   readonly route: Route | null;
@@ -132,6 +135,7 @@ interface RouteText {
 interface DefinitionText {
   readonly limits?: LimitsText;
   readonly needs?: { readonly disk_bytes?: number };
+  readonly uses?: readonly Use[];
   readonly fair_by?: 'group';
   readonly group_weights?: Readonly<Record<string, number>>;
   readonly route?: RouteText;
@@ -142,10 +146,11 @@ const ROUTE_WAIT_MS = 2_000;
 /** @param text Of a definition, which whoever took it has checked. */
 export function settingsIn(text: string): TypeSettings {
   const definition = JSON.parse(text) as DefinitionText;
-  const { limits = {}, needs, fair_by, group_weights = {}, route } = definition;
+  const { limits = {}, needs, uses = [], fair_by, group_weights = {}, route } = definition;
   return {
     limits: { ...NO_LIMITS, ...limitsOf(limits) },
     needs: { diskBytes: needs?.disk_bytes ?? null },
+    uses: inOrder(uses),
     fairBy: fair_by ?? null,
     groupWeights: group_weights,
     route: routeOf(route),

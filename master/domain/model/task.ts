@@ -3,6 +3,8 @@
  * rules that move a task along stand in `steps/`. See `docs/state-machine.md`.
  */
 
+import { type Use, NO_USES, usesIn, usesText } from './shared-limit.ts';
+
 /** `held`: in the store only, until there is a place for it in its gate. */
 export type LiveState = 'waiting' | 'held' | 'offered' | 'running';
 export type TerminalState = 'succeeded' | 'failed' | 'canceled' | 'expired';
@@ -82,6 +84,8 @@ export interface TaskSpec {
   readonly startTimeoutAction: StartTimeoutAction;
   /** Free disk that its executor must report; null: any will do. */
   readonly diskBytes: number | null;
+  /** What it takes of shared limits while it runs: what was asked for, and what its type takes. By name. */
+  readonly uses: readonly Use[];
   readonly deadlineAt: number | null;
 }
 
@@ -290,11 +294,14 @@ export function kindKeyOf(
   requires: readonly string[],
   labels: readonly string[],
   diskBytes: number | null = null,
+  uses: readonly Use[] = NO_USES,
 ): string {
   const joined = (list: readonly string[]) =>
     list.length < 2 ? (list[0] ?? '') : [...list].sort().join(',');
   const key = `${type}|${joined(requires)}|${joined(labels)}`;
-  return diskBytes === null ? key : `${key}|${diskClassOf(diskBytes)}`;
+  const disk = diskBytes === null ? '' : `${diskClassOf(diskBytes)}`;
+  if (uses.length > 0) return `${key}|${disk}|${usesText(uses)}`;
+  return disk === '' ? key : `${key}|${disk}`;
 }
 
 /** Below it a megabyte is as good as a byte. */
@@ -313,9 +320,11 @@ export function kindOf(key: string): {
   readonly requires: readonly string[];
   readonly labels: readonly string[];
   readonly diskBytes: number | null;
+  readonly uses: readonly Use[];
 } {
-  const [type = '', requires = '', labels = '', disk] = key.split('|');
+  const [type = '', requires = '', labels = '', disk = '', uses = ''] = key.split('|');
   const listed = (part: string) => (part === '' ? [] : part.split(','));
-  const diskBytes = disk === undefined ? null : Number(disk);
-  return { type, requires: listed(requires), labels: listed(labels), diskBytes };
+  const diskBytes = disk === '' ? null : Number(disk);
+  const sets = { requires: listed(requires), labels: listed(labels) };
+  return { type, ...sets, diskBytes, uses: usesIn(uses) };
 }

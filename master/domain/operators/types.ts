@@ -18,6 +18,7 @@ import { shareOut } from '../queue/lanes.ts';
 import { registeredCount, type State } from '../state/state.ts';
 import { pauseEnd, windowsAt } from '../limits/windows.ts';
 import { concurrencyChanged } from './concurrency.ts';
+import { missingLimit } from './limits.ts';
 import { quotaDue, typeChanged } from '../steps/limits.ts';
 import { routeOf } from '../queue/route.ts';
 
@@ -73,6 +74,8 @@ function typeSet(
   const refusal = expectVersion(known, expect);
   if (refusal !== null) return refusal;
   const defined: TaskType = { ...known, ...settingsIn(text), text };
+  const missing = missingLimit(state, defined.uses);
+  if (missing !== undefined) return { kind: 'conflict', message: `there is no limit ${missing}` };
   if (isTrial) return lackOfRoom(state, defined, true) ?? { kind: 'done', taskType: defined };
   const row = { ...defined, version: ++state.lastSeq };
   return put(state, row, now, out) ?? { kind: 'done', taskType: row, isNew };

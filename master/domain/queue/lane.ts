@@ -7,6 +7,7 @@
  */
 import { type GroupQuota, groupHasRoom } from '../limits/quota.ts';
 import { type Executor, pinnedTo } from '../model/executor.ts';
+import { NO_USES, type Use } from '../model/shared-limit.ts';
 import { diskClassOf, type Task } from '../model/task.ts';
 import { Agenda, OUT, positionOf, rankOf, type Standing } from './agenda.ts';
 import { IdleExecutors } from './idle.ts';
@@ -20,6 +21,8 @@ export interface Kind {
   readonly labels: readonly string[];
   /** Free disk that executors of these tasks must report (`diskClassOf`); null: any will do. */
   readonly diskBytes: number | null;
+  /** What each of them takes of shared limits. */
+  readonly uses: readonly Use[];
   /** The executor that they name (`pinnedTo`); null: none. */
   readonly pin: string | null;
   /** By group. */
@@ -110,15 +113,16 @@ export function headOfKind({ open }: Kind): Task | undefined {
 /** Without lanes. */
 export function createKind(
   key: string,
-  spec: Pick<Task, 'type' | 'requires' | 'labels'> & Partial<Pick<Task, 'diskBytes'>>,
+  spec: Pick<Task, 'type' | 'requires' | 'labels'> & Partial<Pick<Task, 'diskBytes' | 'uses'>>,
 ): Kind {
-  const { type, requires, labels, diskBytes = null } = spec;
+  const { type, requires, labels, diskBytes = null, uses = NO_USES } = spec;
   return {
     key,
     type,
     requires,
     labels,
     diskBytes: diskBytes && diskClassOf(diskBytes),
+    uses,
     pin: pinnedTo(requires),
     lanes: new Map(),
     waitingCount: 0,

@@ -5,6 +5,7 @@
 import { LANE_LOOK_COUNT } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import { forgetGroup, groupOf, type Quota } from '../limits/quota.ts';
+import { noteKind } from '../limits/supply.ts';
 import { pinnedTo } from '../model/executor.ts';
 import type { State } from '../state/state.ts';
 import { kindKeyOf, type Task } from '../model/task.ts';
@@ -12,7 +13,7 @@ import type { TaskType } from '../model/task-type.ts';
 import { createKind, createLane, type Kind, type Lane, type LaneRow, removeLane } from './lane.ts';
 import { Shares } from './shares.ts';
 
-type Sorted = Pick<Task, 'type' | 'requires' | 'labels' | 'diskBytes' | 'user'>;
+type Sorted = Pick<Task, 'type' | 'requires' | 'labels' | 'diskBytes' | 'uses' | 'user'>;
 
 /** Where this waiting task waits. */
 export function laneOf(state: State, task: Pick<Task, 'id' | 'lane'>): Lane {
@@ -24,7 +25,7 @@ export function laneOf(state: State, task: Pick<Task, 'id' | 'lane'>): Lane {
 /** Where such a task is to wait. Whether there is room for another lane has been asked (`crowdOf`). */
 export function laneFor(state: State, task: Sorted, out: Output): Lane {
   const { group } = task.user;
-  const key = kindKeyOf(task.type, task.requires, task.labels, task.diskBytes);
+  const key = keyOf(task);
   const known = state.kinds.get(key)?.lanes.get(group);
   if (known !== undefined) return known;
   const row: LaneRow = { id: ++state.lastSeq, kind: key, group };
@@ -32,18 +33,19 @@ export function laneFor(state: State, task: Sorted, out: Output): Lane {
   return takeLane(state, row, task);
 }
 
+function keyOf({ type, requires, labels, diskBytes, uses }: Sorted): string {
+  return kindKeyOf(type, requires, labels, diskBytes, uses);
+}
+
 /** As its row says. */
-export function takeLane(
-  state: State,
-  row: LaneRow,
-  of: Pick<Task, 'type' | 'requires' | 'labels' | 'diskBytes'>,
-): Lane {
+export function takeLane(state: State, row: LaneRow, of: Omit<Sorted, 'user'>): Lane {
   const { id, kind: key, group } = row;
   let kind = state.kinds.get(key);
   if (kind === undefined) {
     kind = createKind(key, of);
     state.kinds.set(key, kind);
     state.junctions.addKind(kind);
+    noteKind(state.supplies, kind, true);
     if (kind.pin !== null) state.pinnedKindCount++;
   }
   const lane = createLane(id, group, kind);
@@ -107,7 +109,7 @@ function pin({ pins, repinned }: State, executorId: string, by: 1 | -1): void {
 /** Why there is no room for the lane of such a task, or null. Empty ones go to make some. */
 export function crowdOf(state: State, task: Sorted, out: Output): string | null {
   const { policy, kinds, lanes, emptyLanes } = state;
-  const kind = kinds.get(kindKeyOf(task.type, task.requires, task.labels, task.diskBytes));
+  const kind = kinds.get(keyOf(task));
   if (kind?.lanes.has(task.user.group)) return null;
   const isNoLaneLeft = () => lanes.size >= policy.laneCountMax;
   const isNewKind = kind === undefined && pinnedTo(task.requires) === null;
@@ -126,7 +128,7 @@ export function crowdOf(state: State, task: Sorted, out: Output): string | null 
   if (!isNoLaneLeft() && !isNoKindLeft()) return null;
   state.crowd ??= isNoLaneLeft()
     ? `tasks wait in ${lanes.size} combinations of type, requires, labels and group already, ${mostOf(kinds, ({ lanes: of }) => of.size)}`
-    : `tasks wait in ${kindCountOf(state)} combinations of type, requires, labels and needs already, ${mostOf(kinds, () => 1)}`;
+    : `tasks wait in ${kindCountOf(state)} combinations of type, requires, labels, needs and uses already, ${mostOf(kinds, () => 1)}`;
   return `${state.crowd}; labels choose executors, they are not tags`;
 }
 
@@ -159,6 +161,7 @@ function forgetLane(state: State, lane: Lane, out: Output): void {
   state.crowd = null;
   if (kind.lanes.size > 0) return;
   state.junctions.removeKind(kind);
+  noteKind(state.supplies, kind, false);
   if (kind.pin !== null) state.pinnedKindCount--;
   state.kinds.delete(kind.key);
 }

@@ -1,7 +1,7 @@
 /**
  * What holds between two steps, numbered. Tests and the simulation check it after every turn;
  * comments elsewhere cite the numbers. Pure. I1 to I15 speak of the whole system
- * (`docs/testing.md`): those of them that show in the state are here, and S1 to S12 are about
+ * (`docs/testing.md`): those of them that show in the state are here, and S1 to S13 are about
  * the state alone.
  *
  *   I4  a task in memory is live, and an open attempt has a number
@@ -21,6 +21,7 @@
  *   S10 the groups of a type take turns where that is set, and none is further ahead than one turn
  *   S11 what counts towards the limits of a type is what there is
  *   S12 a gate knows who has a place of it, no more than may, and asks for whom it holds where there is one
+ *   S13 what is used of shared limits is what attempts have taken, and that is written
  */
 import { ROUTE_KEEP_COUNT, TYPES_MAX, UNREGISTERED_TYPES_MAX } from '../bounds.ts';
 import {
@@ -39,9 +40,10 @@ import { positionOf, type Rank, ranksBefore, rankOf, type Standing } from '../qu
 import { idlePools } from '../queue/junctions.ts';
 import { headOfLane, type Junction, type Lane, type Pool } from '../queue/lane.ts';
 import { isBefore, type Position, type Window } from '../queue/window.ts';
+import { checkGates, checkQuotas, checkSupplies, type Expect } from './limit-invariants.ts';
 import { mayOffer, registeredCount, type State } from './state.ts';
 import { currentTask, holderOf } from '../steps/occupation.ts';
-import { checkGates, checkQuotas, type Expect } from './limit-invariants.ts';
+import { lackOf } from '../limits/supplies.ts';
 import { keptFor } from '../queue/route.ts';
 import { saysNothing } from '../operators/types.ts';
 import type { Task } from '../model/task.ts';
@@ -65,6 +67,7 @@ export function violations(state: State): Violation[] {
   checkTypes(state, expect);
   checkQuotas(state, expect);
   checkGates(state, expect);
+  checkSupplies(state, expect);
   return found;
 }
 
@@ -293,7 +296,9 @@ function checkWakeUps(state: State, expect: Expect): void {
     for (const pool of idlePools(lane.kind)) {
       for (const executor of pool.idle) {
         if (executor.restUntil > lastTickAt) continue;
-        const waiting = waitingBeside(state, lane, executor);
+        // Short of something, or behind a task that is.
+        const isShort = lackOf(state, lane.kind, executor, lastTickAt) !== null;
+        const waiting = isShort ? undefined : waitingBeside(state, lane, executor);
         expect(!waiting, 'I13', () => `${waiting?.id} waits and ${executor.id} is idle`);
         expect(
           !hasDisk(executor, lane.kind) || !isStarved(lane),

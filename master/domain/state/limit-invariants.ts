@@ -1,5 +1,6 @@
 /** Of the invariants (`invariants.ts`) those of limits: what is counted towards them is what there is. */
 import { concurrencyOf, freeIn, gateKeyOf } from '../limits/places.ts';
+import { countTaken, createSupply } from '../limits/supply.ts';
 import { isBefore } from '../queue/window.ts';
 import type { State } from './state.ts';
 
@@ -101,4 +102,36 @@ export function checkGates(state: State, expect: Expect): void {
     'S12',
     () => `${heldCount} held by gates, ${heldInLanes} in lanes`,
   );
+}
+
+/** What is used of shared limits, by what executors have. */
+export function checkSupplies(state: State, expect: Expect): void {
+  const { supplies, holdings } = state;
+  const held = [...state.executors.values(), ...state.elders.values()];
+  for (const { limit, used, wide } of supplies.values()) {
+    const counted = createSupply(limit);
+    for (const { occupation } of held) {
+      for (const taken of occupation?.taken ?? []) {
+        if (taken.limit === limit.name) countTaken(counted, taken, 1);
+      }
+    }
+    const inOrder = (counts: ReadonlyMap<string, number>) =>
+      JSON.stringify([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
+    const isRight = inOrder(used) === inOrder(counted.used);
+    expect(isRight, 'S13', () => `${limit.name}: ${inOrder(used)}, not ${inOrder(counted.used)}`);
+    for (const kind of state.kinds.values()) {
+      const n = kind.uses.find((use) => use.limit === limit.name)?.n ?? 0;
+      expect(n > 1 === wide.has(kind), 'S13', () => `${kind.key} takes ${n} of ${limit.name}`);
+    }
+    for (const kind of wide.keys()) {
+      expect(state.kinds.get(kind.key) === kind, 'S13', () => `${kind.key} has gone`);
+    }
+  }
+  for (const executor of new Set([...held, ...holdings.keys()])) {
+    const { taken = [], taskId, attempt } = executor.occupation ?? {};
+    const holding = holdings.get(executor);
+    const isSame = holding?.taskId === taskId && holding?.attempt === attempt;
+    const isRight = holding === undefined ? taken.length === 0 : isSame && holding.taken === taken;
+    expect(isRight, 'S13', () => `${executor.id} has ${JSON.stringify([taken, holding])}`);
+  }
 }

@@ -1,5 +1,5 @@
 /** Builds the state from rows: at the start, and after a commit of unknown outcome. */
-import { taskUpdated, type WholeRows } from '../changes.ts';
+import { idOf, taskUpdated, type WholeRows } from '../changes.ts';
 import { createOutput, type Output } from '../effects.ts';
 import { createState, type Policy, type Settings, type State } from './state.ts';
 import { markHungry } from '../queue/junctions.ts';
@@ -15,8 +15,10 @@ import { askForDelayed } from '../steps/load.ts';
 import { sendDue } from '../steps/notify.ts';
 import { recallExecutor, recallLeftover } from '../steps/fleet.ts';
 import { takeQuota, takeRate } from '../steps/limits.ts';
+import { takeLimit } from '../limits/supplies.ts';
 import { watchPause } from '../operators/settings.ts';
 import { recallWindows, watchType } from '../operators/types.ts';
+import type { Holding } from '../model/shared-limit.ts';
 import { kindOf, type Task } from '../model/task.ts';
 
 /** A lane as the rows of waiting tasks give it. */
@@ -65,6 +67,7 @@ export function restore(options: {
     state.executorRecords.set(record.executorId, record);
     watchRecord(state, record.executorId, now);
   }
+  for (const row of options.whole.limit) takeLimit(state, row);
   for (const row of options.whole.type) {
     state.types.set(row.type, row);
     takeQuota(state, row, now);
@@ -78,10 +81,11 @@ export function restore(options: {
   state.delayed.until = { time: now + 1, seq: 0 };
   state.notifications.until = START;
   state.overdueHidden = state.waitingCount > 0;
+  const holdings = new Map(options.whole.holding.map((row) => [keyOf(row), row]));
   for (const task of options.active) {
     state.tasks.set(task.id, task);
     state.open.count(task);
-    const executor = recallExecutor(state, task, now);
+    const executor = recallExecutor(state, task, holdings.get(idOf([task.id, task.attempt])), now);
     if (task.cancelReason !== null) beginGrace(state, executor, task, now);
     if (task.state === 'running') {
       // Written by the commit that begins this term, so that it is spared, or moved, once.
@@ -94,7 +98,10 @@ export function restore(options: {
     }
     watchLimits(state, task);
   }
-  for (const row of options.whole.leftover) recallLeftover(state, row, now, output);
+  for (const row of options.whole.leftover) {
+    recallLeftover(state, row, holdings.get(keyOf(row)), now, output);
+  }
+  forgetHoldings(state, holdings.values(), output);
   if (aliveAt !== null && now - aliveAt > ABSENCE_MS_MIN)
     creditAbsence(state, aliveAt, now, output);
   for (const { gate, count } of options.gates) recallHeld(state, gate, count);
@@ -118,6 +125,18 @@ function recallWaiting(state: State, stored: StoredLane): void {
   lane.ready.until = START;
   markHungry(lane);
 }
+
+/** Those that nobody has any more. */
+function forgetHoldings(state: State, rows: Iterable<Holding>, { changes }: Output): void {
+  const held = new Set(state.holdings.values());
+  for (const row of rows) {
+    const key = [row.taskId, row.attempt] as const;
+    if (!held.has(row)) changes.push({ op: 'remove', table: 'holding', key, expect: 'any' });
+  }
+}
+
+const keyOf = ({ taskId, attempt }: { readonly taskId: string; readonly attempt: number }) =>
+  idOf([taskId, attempt]);
 
 /**
  * The clock was set back: by the new time it began so much earlier, and has run for as long as it had.

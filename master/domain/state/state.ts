@@ -16,6 +16,7 @@ import {
 import { Deadlines } from '../queue/deadlines.ts';
 import type { Gate } from '../limits/gate.ts';
 import type { Quota } from '../limits/quota.ts';
+import type { Supply } from '../limits/supply.ts';
 import { InFlight } from '../queue/in-flight.ts';
 import { Junctions } from '../queue/junctions.ts';
 import type { Kind, Lane, Pool } from '../queue/lane.ts';
@@ -23,6 +24,7 @@ import { OpenTasks } from '../queue/open-tasks.ts';
 import type { Shares } from '../queue/shares.ts';
 import { type Position, Window } from '../queue/window.ts';
 import type { Pause } from '../model/pause.ts';
+import type { Holding } from '../model/shared-limit.ts';
 import type { TaskType } from '../model/task-type.ts';
 import type { Notification, Retention, Task } from '../model/task.ts';
 
@@ -172,8 +174,14 @@ export interface State {
   heldLoading: boolean;
   /** Of tasks of which it was asked: the gate by that pointer. */
   readonly gateKeys: WeakMap<Task, { readonly pointer: string; readonly key: number | null }>;
+  /** How far shared limits are used, by name. */
+  readonly supplies: Map<string, Supply>;
+  /** What the attempts that executors have took of them, as the rows have it. */
+  readonly holdings: Map<Executor, Holding>;
   /** Types of which there may be room for more since this step. */
   readonly opened: Set<string>;
+  /** Types of which a task stands back for an older one, that takes more of the same: asked again at every step. */
+  readonly standingBack: Set<string>;
   /** Attempts that executors have: from the offer until they have reported, or their lease has ended. */
   heldCount: number;
   /** Of those attempts the ones that are over for their tasks, as the rows have them. */
@@ -255,7 +263,10 @@ export function createState(options: {
     openGates: new Set(),
     heldLoading: false,
     gateKeys: new WeakMap(),
+    supplies: new Map(),
+    holdings: new Map(),
     opened: new Set(),
+    standingBack: new Set(),
     executorRecords: new Map(),
     elders: new Map(),
     heldCount: 0,
@@ -296,6 +307,15 @@ export function mayOffer({ accepting, settings, heldCount, open, policy }: State
   const { paused, maxRunning } = settings;
   const hasRoom = maxRunning === null || heldCount < maxRunning;
   return accepting && paused === null && hasRoom && open.bytes < policy.runningBytesMax;
+}
+
+/** There may be no room for all that might be offered: what comes first has it. */
+export function isLimited(state: State): boolean {
+  const { settings, open, windowBytes, policy, executors, elders } = state;
+  const { paused, maxRunning } = settings;
+  const mayHold = executors.size + elders.size;
+  if (paused !== null || (maxRunning !== null && maxRunning < mayHold)) return true;
+  return open.bytes + windowBytes > policy.runningBytesMax;
 }
 
 /** By which the limits for starts are judged: this clock stands still in a pause, of all or of the type. */

@@ -8,7 +8,8 @@ import { FIRE_COUNT_MAX, ROUTE_KEEP_COUNT } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import { type Executor, hasDisk, mayRun } from '../model/executor.ts';
 import { Agenda, OUT, rankOf, type Standing } from '../queue/agenda.ts';
-import { hasRoom } from '../limits/quota.ts';
+import { isTypeOpen } from '../limits/quota.ts';
+import { askStandingBack, hasRoomInAll, maySupply, take } from '../limits/supplies.ts';
 import { announceKind, idlePools, isWanted, markHungry, takeHungry } from '../queue/junctions.ts';
 import {
   headOfKind,
@@ -20,12 +21,12 @@ import {
 } from '../queue/lane.ts';
 import { laneOf } from '../queue/lanes.ts';
 import { dequeue, isOfUse } from '../queue/waiting.ts';
-import { mayOffer, type State } from '../state/state.ts';
+import { isLimited, mayOffer, type State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
 import { isOverdue, settleOverdue } from './finish.ts';
 import { inOrder, isSticky, keptFor, passOver } from '../queue/route.ts';
 import { settlePins } from './fleet.ts';
-import { countOffer } from './limits.ts';
+import { askedPools, countOffer } from './limits.ts';
 import { leaveIdle, occupationBy, occupy } from './occupation.ts';
 
 /** Tasks looked at past the head of a lane when an executor may not have the first ones yet. */
@@ -60,7 +61,9 @@ interface Server {
 
 /** Offers what may be offered now, and asks for rows where a window runs out. */
 export function assignRoused(state: State, now: number, out: Output): void {
-  const { freed, roused, opened, repinned } = state;
+  const { freed, roused, opened, repinned, standingBack } = state;
+  const changeCount = out.changes.length;
+  askStandingBack(state);
   if (freed.size + roused.size + opened.size + repinned.size === 0 && !state.isHeldBack) return;
   if (state.accepting) {
     const round: Round = { state, now, out, endableCount: FIRE_COUNT_MAX, looks: new Map() };
@@ -77,6 +80,7 @@ export function assignRoused(state: State, now: number, out: Output): void {
       for (const executor of freed) assignTo(round, executor);
       assignFrom(round, [...kinds].filter(isWanted));
     }
+    if (standingBack.size > 0) assignStandingBack(round, changeCount);
     // Also of those that are empty now: more executors than they had tasks may be idle.
     for (const lane of roused) askForMore(round, lane);
   }
@@ -85,31 +89,14 @@ export function assignRoused(state: State, now: number, out: Output): void {
   opened.clear();
 }
 
-/** Those with an idle executor that may have what has come, or has become free, in this step. */
-function askedPools({ pools, junctions, ...state }: State, kinds: Iterable<Kind>): Set<Pool> {
-  const asked = new Set<Pool>();
-  for (const { poolKey } of state.freed) {
-    const pool = pools.get(poolKey);
-    if (pool !== undefined) asked.add(pool);
+/** Those for which they stood back may have been offered to somebody, or have ended: then they are asked again. */
+function assignStandingBack(round: Round, before: number): void {
+  const { state, out } = round;
+  for (let count = before; state.standingBack.size > 0 && out.changes.length > count; ) {
+    count = out.changes.length;
+    askStandingBack(state);
+    assignInOrder(round, askedPools(state, []));
   }
-  for (const kind of kinds) for (const pool of idlePools(kind)) asked.add(pool);
-  for (const type of state.opened) for (const pool of junctions.idlePools(type)) asked.add(pool);
-  return asked;
-}
-
-/** Whether one of the kind may be offered, as far as its type is limited. */
-function isOpen({ quotas }: State, { type }: { readonly type: string }): boolean {
-  const quota = quotas.get(type);
-  return quota === undefined || hasRoom(quota);
-}
-
-/** There may be no room for all that might be offered: what comes first has it. */
-function isLimited(state: State): boolean {
-  const { settings, open, windowBytes, policy, executors, elders } = state;
-  const { paused, maxRunning } = settings;
-  const mayHold = executors.size + elders.size;
-  if (paused !== null || (maxRunning !== null && maxRunning < mayHold)) return true;
-  return open.bytes + windowBytes > policy.runningBytesMax;
 }
 
 /** A free executor takes the first task, by (orderTime, seq), of all the lanes it may serve. */
@@ -124,10 +111,12 @@ function assignTo(round: Round, executor: Executor): void {
 /** The first task, by (orderTime, seq), of all the lanes the executor may serve. */
 function bestFor(round: Round, pool: Pool, executor: Executor): Task | undefined {
   const choose = ({ kind }: { readonly kind: Kind }) =>
-    mayRun(pool, kind) && hasDisk(executor, kind) ? firstOfKind(round, kind, executor) : undefined;
+    mayRun(pool, kind) && suits(round, executor, kind)
+      ? firstOfKind(round, kind, executor)
+      : undefined;
   let best: Task | undefined;
   for (const junction of pool.junctions) {
-    if (isOpen(round.state, junction)) best = junction.open.choose(choose, best);
+    if (isTypeOpen(round.state.quotas, junction)) best = junction.open.choose(choose, best);
   }
   return best;
 }
@@ -141,7 +130,7 @@ function inTurn(round: Round, oldest: Task, executor: Executor): Task {
   const pool = pools.get(executor.poolKey);
   const ofType = shares.get(oldest.type);
   if (ofType === undefined || pool === undefined) return oldest;
-  const fits = (kind: Kind) => mayRun(pool, kind) && hasDisk(executor, kind);
+  const fits = (kind: Kind) => mayRun(pool, kind) && suits(round, executor, kind);
   const taskOf = (lane: Lane) => firstOfLane(round, lane, executor);
   return ofType.next(pool.junctions, fits, taskOf) ?? oldest;
 }
@@ -176,7 +165,7 @@ function assignInOrder(round: Round, pools: Iterable<Pool>): void {
 
 /** The first of a junction that somebody who is idle is to have now. */
 function firstAt(round: Round, junction: Junction): Task | undefined {
-  if (!isOpen(round.state, junction)) return undefined;
+  if (!isTypeOpen(round.state.quotas, junction)) return undefined;
   return junction.open.choose(({ kind }) => firstForAny(round, kind));
 }
 
@@ -212,24 +201,36 @@ function servedBy(round: Round, task: Task): Server | null {
 /** Whoever it is kept for. */
 function anyFor(round: Round, task: Task): Server | null {
   const { kind } = laneOf(round.state, task);
-  for (const server of serversOf(round, kind)) {
+  for (const server of serversOf(round, kind, task)) {
     if (!isCooling(server.executor, task, round.now)) return server;
   }
   return null;
 }
 
-/** Idle executors for tasks of the kind, as far as none of them has been refused, in the order of its route. */
-function* serversOf({ state, now }: Round, kind: Kind): Generator<Server> {
+/**
+ * Idle executors for tasks of the kind, as far as none of them has been refused, in the order of its route.
+ * `first`: as in `suits`.
+ */
+function* serversOf(round: Round, kind: Kind, first?: Task): Generator<Server> {
+  const { state, now } = round;
+  if (!hasRoomInAll(state, kind)) return;
   for (const pool of idlePools(kind)) {
     for (const executor of inOrder(state, pool, kind.type)) {
-      if (executor.restUntil <= now && hasDisk(executor, kind)) yield { pool, executor };
+      if (executor.restUntil <= now && suits(round, executor, kind, first))
+        yield { pool, executor };
     }
   }
 }
 
-function mayHave({ state, now }: Round, executor: Executor, task: Task): boolean {
+function mayHave(round: Round, executor: Executor, task: Task): boolean {
+  const { state, now } = round;
   if (executor.restUntil > now || isCooling(executor, task, now)) return false;
-  return hasDisk(executor, laneOf(state, task).kind);
+  return suits(round, executor, laneOf(state, task).kind, task);
+}
+
+/** Whether it has what tasks of the kind need, and may take what they use. `first`: as in `maySupply`. */
+function suits({ state, now }: Round, executor: Executor, kind: Kind, first?: Task): boolean {
+  return hasDisk(executor, kind) && maySupply(state, kind, executor, now, first);
 }
 
 /** Tasks of several kinds go to executors one by one, as they come first in all of them (P6). */
@@ -244,7 +245,7 @@ function assignFrom(round: Round, kinds: readonly Kind[]): void {
     if (head !== undefined) open.announce({ kind, ...OUT }, head);
   }
   for (let next = open.first(); next !== undefined; next = open.first()) {
-    if (!isOpen(round.state, next.kind)) {
+    if (!isTypeOpen(round.state.quotas, next.kind)) {
       open.remove(next);
       continue;
     }
@@ -360,7 +361,10 @@ function offer(round: Round, like: Task, executor: Executor): void {
   task.hiddenMs = 0;
   task.stallHiddenMs = 0;
   task.progressPercent = null;
-  occupy(state, executor, occupationBy(state, task, false));
+  if (task.uses.length > 0) {
+    take(state, executor, { taskId: task.id, attempt: task.attempt }, task.uses, out);
+  }
+  occupy(state, executor, occupationBy(state, executor, task, false));
   countOffer(state, task, now, out);
   state.open.count(task);
   executor.missedCount = 0;

@@ -44,7 +44,7 @@ export function attemptAccepted(
 export function markRunning(state: State, task: Task, now: number, out: Output): void {
   const executor = holderOf(state, task);
   if (executor !== undefined) {
-    occupy(state, executor, occupationBy(state, task, true));
+    occupy(state, executor, occupationBy(state, executor, task, true));
     task.incarnation ??= executor.incarnation;
   }
   if (task.state === 'running') return;

@@ -13,18 +13,36 @@ import type { Output } from '../effects.ts';
 import { createPool } from '../queue/lane.ts';
 import { hashOf } from '../queue/hash.ts';
 import type { State } from '../state/state.ts';
+import { gateKeyOf } from '../limits/places.ts';
+import { type Holding, NOTHING_TAKEN } from '../model/shared-limit.ts';
 import type { Task } from '../model/task.ts';
-import { becomeIdle, leaveIdle, occupationBy, occupy } from './occupation.ts';
+import { becomeIdle, leaveIdle, occupy } from './occupation.ts';
 
-/** An executor known only from the row of a task it was running when the master stopped. */
-export function recallExecutor(state: State, task: Task, now: number): Executor {
-  const { executorId, incarnation } = task;
-  const occupation = occupationBy(state, task, task.state === 'running');
-  return recall(state, executorId ?? '', incarnation ?? '', occupation, now);
+/** An executor known only from the row of a task it was running when the master stopped, and what it has taken. */
+export function recallExecutor(
+  state: State,
+  task: Task,
+  holding: Holding | undefined,
+  now: number,
+): Executor {
+  const { executorId, incarnation, id: taskId, attempt, type, user } = task;
+  const accepted = task.state === 'running';
+  const taken = holding?.taken ?? NOTHING_TAKEN;
+  const gate = gateKeyOf(state, task);
+  const occupation = { taskId, attempt, accepted, type, group: user.group, gate, taken };
+  const executor = recall(state, executorId ?? '', incarnation ?? '', occupation, now);
+  if (holding !== undefined) state.holdings.set(executor, holding);
+  return executor;
 }
 
 /** One that had not reported what is over for its task. */
-export function recallLeftover(state: State, row: Leftover, now: number, out: Output): void {
+export function recallLeftover(
+  state: State,
+  row: Leftover,
+  holding: Holding | undefined,
+  now: number,
+  out: Output,
+): void {
   const { executorId, incarnation, taskId, attempt, type, group, gate } = row;
   const newest = state.executors.get(executorId);
   const other = newest?.incarnation === incarnation ? newest : undefined;
@@ -33,8 +51,11 @@ export function recallLeftover(state: State, row: Leftover, now: number, out: Ou
     out.changes.push({ op: 'remove', table: 'leftover', key: [taskId, attempt], expect: 'any' });
     return;
   }
-  const occupation = { taskId, attempt, accepted: true, type, group, gate };
-  state.leftovers.set(recall(state, executorId, incarnation, occupation, now), row);
+  const taken = holding?.taken ?? NOTHING_TAKEN;
+  const occupation = { taskId, attempt, accepted: true, type, group, gate, taken };
+  const executor = recall(state, executorId, incarnation, occupation, now);
+  state.leftovers.set(executor, row);
+  if (holding !== undefined) state.holdings.set(executor, holding);
 }
 
 function recall(

@@ -22,12 +22,28 @@ import { effectiveOf, type TaskType } from '../model/task-type.ts';
 import type { Task } from '../model/task.ts';
 import { countAttempt } from '../limits/places.ts';
 import { countLane } from '../queue/lanes.ts';
-import { headOfLane } from '../queue/lane.ts';
+import { idlePools } from '../queue/junctions.ts';
+import { headOfLane, type Kind, type Pool } from '../queue/lane.ts';
 import type { State } from '../state/state.ts';
 import { creditPause } from './absence.ts';
 
 /** Rows of windows that are over, removed at once. */
 const REMOVE_COUNT_MAX = 1_000;
+
+/** Those with an idle executor that may have what has come, or has become free, in this step. */
+export function askedPools(
+  { pools, junctions, ...state }: State,
+  kinds: Iterable<Kind>,
+): Set<Pool> {
+  const asked = new Set<Pool>();
+  for (const { poolKey } of state.freed) {
+    const pool = pools.get(poolKey);
+    if (pool !== undefined) asked.add(pool);
+  }
+  for (const kind of kinds) for (const pool of idlePools(kind)) asked.add(pool);
+  for (const type of state.opened) for (const pool of junctions.idlePools(type)) asked.add(pool);
+  return asked;
+}
 
 /** An executor has got an attempt (1), or is done with one (-1). */
 export function countHeld(state: State, { type, group, gate }: Counted, by: 1 | -1): void {

@@ -13,6 +13,7 @@ import { addIdle, removeIdle } from '../queue/junctions.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
 import { countHeld } from './limits.ts';
+import { countAllTaken, settleHolding, takenFor } from '../limits/supplies.ts';
 
 interface AttemptKey {
   readonly taskId: string;
@@ -69,9 +70,23 @@ export function seen(executor: Executor, now: number): void {
 }
 
 /** The newest attempt of the task, as an executor has it. */
-export function occupationBy(state: State, task: Task, accepted: boolean): Occupation {
+export function occupationBy(
+  state: State,
+  executor: Executor,
+  task: Task,
+  accepted: boolean,
+): Occupation {
   const { id: taskId, attempt, type, user } = task;
-  return { taskId, attempt, accepted, type, group: user.group, gate: gateKeyOf(state, task) };
+  const taken = takenFor(state, executor, { taskId, attempt });
+  return {
+    taskId,
+    attempt,
+    accepted,
+    type,
+    group: user.group,
+    gate: gateKeyOf(state, task),
+    taken,
+  };
 }
 
 /** The one way in which an executor gets an attempt, or is done with it: so they are counted. */
@@ -82,6 +97,10 @@ export function occupy(state: State, executor: Executor, occupation: Occupation 
     if (before !== null) countHeld(state, before, -1);
     if (occupation !== null) countHeld(state, occupation, 1);
   }
+  if (before?.taken !== occupation?.taken) {
+    if (before !== null) countAllTaken(state, before.taken, -1);
+    if (occupation !== null) countAllTaken(state, occupation.taken, 1);
+  }
   executor.occupation = occupation;
   state.unsettled.add(executor);
 }
@@ -91,11 +110,12 @@ function countsAs(one: Counted | null, other: Counted | null): boolean {
 }
 
 /**
- * Writes which executors may still run what is over, and which do no more: it counts as running, also
- * for a master that begins.
+ * Writes which executors may still run what is over, and which do no more, with what they have taken of shared
+ * limits: it counts as running, also for a master that begins.
  */
 export function writeLeftovers(state: State, out: Output): void {
   for (const executor of state.unsettled) {
+    settleHolding(state, executor, out);
     const { id: executorId, incarnation, occupation } = executor;
     const isOver = occupation !== null && currentTask(state, executor, occupation) === null;
     const before = state.leftovers.get(executor);

@@ -14,6 +14,7 @@ import {
   type Readiness,
 } from '../model/executor.ts';
 import { gateKeyOf } from '../limits/places.ts';
+import { NO_USES, type Taken } from '../model/shared-limit.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
 import { correctHidden, markRunning, rest } from './attempt.ts';
@@ -32,6 +33,7 @@ import {
   rouse,
   seen,
 } from './occupation.ts';
+import { take, takenFor } from '../limits/supplies.ts';
 
 /** A new session, of an executor that is new, has come back, or takes the place of another. */
 export function executorConnected(
@@ -152,9 +154,11 @@ function reconcile(
       // Not its any more. It stays occupied until it reports the end of it.
       if (executor.occupation === null) {
         const isKnown = occupation?.taskId === taskId && occupation.attempt === attempt;
-        const counted = isKnown ? occupation : countedAs(state, taskId);
-        const { type, group, gate } = counted;
-        occupy(state, executor, { taskId, attempt, accepted: true, type, group, gate });
+        const { type, group, gate } = isKnown ? occupation : countedAs(state, taskId);
+        const taken = isKnown
+          ? occupation.taken
+          : takeAgain(state, executor, { taskId, attempt }, out);
+        occupy(state, executor, { taskId, attempt, accepted: true, type, group, gate, taken });
       }
       const { id: executorId, sessionId } = executor;
       refuseStale(state, { executorId, sessionId, taskId, attempt }, out);
@@ -173,6 +177,21 @@ function countedAs(state: State, taskId: string): Counted {
   const task = state.tasks.get(taskId);
   const gate = task === undefined ? null : gateKeyOf(state, task);
   return { type: task?.type ?? '', group: task?.user.group ?? '', gate };
+}
+
+/** It runs what nobody counts any more: it takes what its task uses once more, where that is known. */
+function takeAgain(
+  state: State,
+  executor: Executor,
+  ended: { readonly taskId: string; readonly attempt: number },
+  out: Output,
+): readonly Taken[] {
+  const { uses = NO_USES } = state.tasks.get(ended.taskId) ?? {};
+  const isCounted = [...state.holdings.values()].some(
+    ({ taskId, attempt }) => taskId === ended.taskId && attempt === ended.attempt,
+  );
+  if (uses.length > 0 && !isCounted) take(state, executor, ended, uses, out);
+  return takenFor(state, executor, ended);
 }
 
 function mentions(running: readonly ReportedAttempt[], { taskId, attempt }: Occupation): boolean {

@@ -4,9 +4,11 @@ import type { Event, NewTask } from '../events.ts';
 import type { LimitReached, Output, SubmitOutcome } from '../effects.ts';
 import { fullFor } from '../limits/quota.ts';
 import { isCrowded } from '../limits/places.ts';
+import { missingLimit } from '../operators/limits.ts';
 import { crowdOf } from '../queue/lanes.ts';
 import { enqueue } from '../queue/waiting.ts';
 import type { State } from '../state/state.ts';
+import { NO_USES, type Use, usesOfBoth } from '../model/shared-limit.ts';
 import { startLimitOf, type Task, type TaskSpec } from '../model/task.ts';
 
 type Refusal = { readonly kind: 'full'; readonly message: string } | LimitReached;
@@ -42,6 +44,8 @@ function submit(
   if (holderHash !== null) return { taskId, kind: 'taken', holderHash };
   // Only of what is new: a repetition may come when its type, or the time, allows no such task any more.
   if (request.misfits !== undefined) return { taskId, kind: 'misfit' };
+  const missing = missingLimit(state, request.uses);
+  if (missing !== undefined) return { taskId, kind: 'misfit', missingLimit: missing };
   if (request.deadlineAt !== null && request.deadlineAt <= now)
     return { taskId, kind: 'overdue', now };
   if (!state.accepting) return { taskId, kind: 'closed', message: 'the master is shutting down' };
@@ -86,6 +90,11 @@ function diskBytesOf({ types }: State, { type, diskBytes }: NewTask): number | n
   return diskBytes ?? types.get(type)?.needs.diskBytes ?? null;
 }
 
+/** What it asks for of shared limits, and what else its type takes of them. */
+function usesFor({ types }: State, { type, uses }: NewTask): readonly Use[] {
+  return usesOfBoth(types.get(type)?.uses ?? NO_USES, uses);
+}
+
 function createTask(state: State, request: NewTask, now: number): Task {
   const { policy } = state;
   const asked: Beginning = {
@@ -106,6 +115,7 @@ function createTask(state: State, request: NewTask, now: number): Task {
     startTimeoutMs: request.startTimeoutMs ?? policy.startTimeoutMs,
     startTimeoutAction: request.startTimeoutAction ?? 'fail',
     diskBytes: diskBytesOf(state, request),
+    uses: usesFor(state, request),
     deadlineAt: request.deadlineAt,
     version: 0,
     priority: request.priority,
@@ -145,6 +155,7 @@ export function newRun(of: Beginning, dueAt: number): Task {
     startTimeoutMs: of.startTimeoutMs,
     startTimeoutAction: of.startTimeoutAction,
     diskBytes: of.diskBytes,
+    uses: of.uses,
     deadlineAt: of.deadlineAt,
     state: 'waiting',
     version: of.version,

@@ -1,10 +1,23 @@
 /** What waits and runs, from counters: cheap however much it is. For metrics. */
-import { type Fill, NOTIFYING_BYTES_MAX, TYPES_MAX, WINDOW_BYTES_FACTOR } from '../bounds.ts';
+import {
+  type Fill,
+  NOTIFYING_BYTES_MAX,
+  SHARED_LIMITS_MAX,
+  TYPES_MAX,
+  WINDOW_BYTES_FACTOR,
+} from '../bounds.ts';
+import { fullestOf } from './limits.ts';
 import { kindCountOf } from '../queue/lanes.ts';
 import { registeredCount, type State } from '../state/state.ts';
 import { holderOf } from '../steps/occupation.ts';
 
 export interface Backlog {
+  /** Shared limits: what is taken where most is. */
+  readonly limits: readonly {
+    readonly name: string;
+    readonly used: number;
+    readonly max: number;
+  }[];
   readonly types: readonly {
     readonly type: string;
     /** Without those that are held. */
@@ -52,6 +65,10 @@ export function backlogOf(state: State, now: number): Backlog {
       ...counts,
       oldestWaitingMs: now - dueAt,
     })),
+    limits: [...state.supplies.values()].map((supply) => {
+      const { name, max } = supply.limit;
+      return { name, used: fullestOf(supply), max };
+    }),
     cachedCount: state.windowCount,
     pendingCallbackCount: state.notifying.size + state.notifications.size,
   };
@@ -69,6 +86,7 @@ export function fillsOf(state: State): readonly Fill[] {
     { bound: 'lane_count', used: state.lanes.size, limit: policy.laneCountMax },
     { bound: 'gate_count', used: state.gates.size, limit: policy.gateCountMax },
     { bound: 'type_count', used: registeredCount(state), limit: TYPES_MAX },
+    { bound: 'limit_count', used: state.supplies.size, limit: SHARED_LIMITS_MAX },
     { bound: 'callback_count', used: notifying.size, limit: policy.notificationCountMax },
     { bound: 'callback_bytes', used: notifying.bytes, limit: NOTIFYING_BYTES_MAX },
   ];

@@ -1,6 +1,9 @@
 /** Why a waiting task does not run yet: the question that every other scheduler leaves open. */
 import type { Gate } from '../limits/gate.ts';
 import { reachedBy, reachedByGroup, type ReachedLimit } from '../limits/quota.ts';
+import { usedAt } from '../limits/supply.ts';
+import { nameOfPlace } from '../model/shared-limit.ts';
+import { type Lack, lackOf } from '../limits/supplies.ts';
 import { diskOf, type Executor, hasDisk, mayRun } from '../model/executor.ts';
 import { valueAt } from '../model/params-value.ts';
 import { concurrencyOf, gateKeyOf } from '../limits/places.ts';
@@ -78,7 +81,7 @@ export function explain(state: State, task: Task, now: number, isNaming = true):
   const kind = state.lanes.get(task.lane)?.kind ?? task;
   const roomy = ready.filter((executor) => hasDisk(executor, kind));
   if (roomy.length === 0) return because('not_ready', diskInWords(ready, task));
-  const reached = limitOn(state, task);
+  const reached = limitOn(state, task) ?? lackOn(state, task, roomy, now);
   if (reached !== null) {
     return { ...because('limited', reached.message), limit: reached.limit };
   }
@@ -219,6 +222,47 @@ function* holdersOf(state: State, gate: Gate): Generator<string> {
     if (occupation?.gate === gate.key) yield `${occupation.taskId} (with executor ${id})`;
   }
   for (const { taskId } of gate.candidates.values()) yield `${taskId} (waiting)`;
+}
+
+/** Why none of these executors may take now what the task uses of shared limits. */
+function lackOn(
+  state: State,
+  task: Task,
+  executors: readonly Executor[],
+  now: number,
+): { readonly message: string; readonly limit: ReachedLimit } | null {
+  const kind = state.lanes.get(task.lane)?.kind;
+  if (kind === undefined || task.uses.length === 0) return null;
+  let lack: Lack | null = null;
+  for (const executor of executors) {
+    lack = lackOf(state, kind, executor, now, task);
+    if (lack === null) return null;
+  }
+  return lack && lackInWords(lack);
+}
+
+/** In the one place that was looked at last: it is as short in the others. */
+function lackInWords({ supply, n, place, older }: Lack) {
+  const { name, max, per } = supply.limit;
+  const used = usedAt(supply, place ?? '');
+  const limit = { name: `limit/${name}`, max, used };
+  if (place === null) {
+    const label = typeof per === 'string' ? per : per.label;
+    return {
+      message: `No fitting executor has a label ${label}:..., by which limit ${name} is counted.`,
+      limit,
+    };
+  }
+  const where = place === '' ? '' : ` on ${nameOfPlace(place)}`;
+  if (older !== null) {
+    const message = `A task that takes more came first, and waits until there is more of limit ${name} than ${max - used}${where}.`;
+    return { message, limit };
+  }
+  const more = n > max ? ', more than there is' : '';
+  return {
+    message: `${used} of at most ${max} of limit ${name} are in use${where}, and it takes ${n}${more}.`,
+    limit,
+  };
 }
 
 /** None of them has enough of it. */

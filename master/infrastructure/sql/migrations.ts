@@ -6,8 +6,10 @@
 import { inNamespace, StoreUnusable } from '../../application/ports.ts';
 import type { Database } from './database.ts';
 import type { Dialect, Index, Types } from './dialects/dialect.ts';
+import { executorDefinition } from './tables/executor.ts';
 import { laneDefinition } from './tables/lane.ts';
 import { leftoverDefinition } from './tables/leftover.ts';
+import { holdingDefinition, limitDefinition, USES_LENGTH_MAX } from './tables/limit.ts';
 import { rateDefinition } from './tables/rate.ts';
 import { tokenDefinition } from './tables/token.ts';
 import { namesByTable, placeholders } from './dialects/dialect.ts';
@@ -66,6 +68,7 @@ export const addedTaskColumns = (t: Types): Columns => [
   ['start_timeout_action', `${t.key(16)} NULL`],
   ['end_by', `${t.instant} NULL`],
   ['disk_bytes', `${t.instant} NULL`],
+  ['uses', `${t.key(USES_LENGTH_MAX)} NULL`],
   ['lane_seq', `${t.instant} NULL`],
 ];
 
@@ -168,18 +171,6 @@ export const attemptColumns = (t: Types): string => `
   ended_at ${t.instant} NOT NULL,
   error ${t.text} NULL,
   PRIMARY KEY (task_seq, attempt)`;
-
-export const executorColumns = (t: Types): string => `
-  ns ${t.integer} NOT NULL,
-  id ${t.key(64)} NOT NULL,
-  lasting ${t.integer} NOT NULL,
-  drained_at ${t.instant} NULL,
-  drained_by ${t.name(64)} NULL,
-  drain_deadline_at ${t.instant} NULL,
-  labels ${t.text} NULL,
-  reserve ${t.text} NULL,
-  override_by ${t.name(64)} NULL,
-  PRIMARY KEY (ns, id)`;
 
 export const typeColumns = (t: Types): string => `
   ns ${t.integer} NOT NULL,
@@ -312,9 +303,11 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
         'deadline',
       ]),
       ...addColumns(existing, 'task_attempt', addedAttemptColumns(t)),
-      ...dialect.createTable('executor', executorColumns(t), []),
+      ...dialect.createTable('executor', executorDefinition(t), []),
       ...dialect.createTable('leftover', leftoverDefinition(t), []),
       ...dialect.createTable('rate', rateDefinition(t), []),
+      ...dialect.createTable('shared_limit', limitDefinition(t), []),
+      ...dialect.createTable('holding', holdingDefinition(t), []),
       ...dialect.createTable('task_type', typeColumns(t), []),
       ...dialect.createTable('installation', installationColumns(t), []),
       ...dialect.createTable('token', tokenDefinition(t), []),
@@ -328,7 +321,7 @@ export const SCHEMA_VERSION = steps.length;
 
 /** What a step may have made; so far it has told of it in `schema_version`. */
 const OURS =
-  /^(master|namespace|lane|executor|leftover|rate|task|task_attempt|task_type|token|installation|task_history_((short|long)_)?\d{8})$/;
+  /^(master|namespace|lane|executor|leftover|rate|shared_limit|holding|task|task_attempt|task_type|token|installation|task_history_((short|long)_)?\d{8})$/;
 
 /**
  * Brings the schema to this version. Masters that start together take turns.

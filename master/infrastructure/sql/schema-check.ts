@@ -11,7 +11,6 @@ import {
   type Columns,
   endColumns,
   type Existing,
-  executorColumns,
   installationColumns,
   liveTaskColumns,
   namespaceColumns,
@@ -19,8 +18,10 @@ import {
   SCHEMA_VERSION,
   typeColumns,
 } from './migrations.ts';
+import { executorDefinition } from './tables/executor.ts';
 import { laneDefinition } from './tables/lane.ts';
 import { leftoverDefinition } from './tables/leftover.ts';
+import { holdingDefinition, limitDefinition } from './tables/limit.ts';
 import { rateDefinition } from './tables/rate.ts';
 import { tokenDefinition } from './tables/token.ts';
 import { SEGMENT_PREFIX, segmentNamed } from './segments.ts';
@@ -47,6 +48,8 @@ export async function checkColumns(database: Database): Promise<void> {
     'executor',
     'leftover',
     'rate',
+    'shared_limit',
+    'holding',
     'task_type',
     'installation',
     'token',
@@ -99,9 +102,11 @@ function tablesOf(t: Types, segments: readonly string[], existing: Existing) {
     whole('namespace', namespaceColumns(t)),
     ...named,
     whole('lane', laneDefinition(t)),
-    whole('executor', executorColumns(t)),
+    whole('executor', executorDefinition(t)),
     whole('leftover', leftoverDefinition(t)),
     whole('rate', rateDefinition(t)),
+    whole('shared_limit', limitDefinition(t)),
+    whole('holding', holdingDefinition(t)),
     whole('task_type', typeColumns(t)),
     whole('installation', installationColumns(t)),
     whole('token', tokenDefinition(t)),

@@ -7,7 +7,12 @@ import { DEFAULT_NAMESPACE } from '@soda-scheduler/protocol';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Observer } from '../../application/ports.ts';
 import type { Backlog } from '../../domain/views/backlog.ts';
-import { type Fill, NAMESPACE_LABELS_MAX, TYPE_LABELS_MAX } from '../../domain/bounds.ts';
+import {
+  type Fill,
+  LIMIT_LABELS_MAX,
+  NAMESPACE_LABELS_MAX,
+  TYPE_LABELS_MAX,
+} from '../../domain/bounds.ts';
 import type { Observation } from '../../domain/effects.ts';
 import { type Executor, stateOf } from '../../domain/model/executor.ts';
 import type { Task } from '../../domain/model/task.ts';
@@ -51,6 +56,7 @@ export function createMetrics(version: string): Metrics {
   const others = boundedLabels(NAMESPACE_LABELS_MAX, '(other)');
   const labels: Labels = {
     typeOf: boundedLabels(TYPE_LABELS_MAX, 'other'),
+    limitOf: boundedLabels(LIMIT_LABELS_MAX, null),
     // It keeps its name, however many others have work first.
     namespaceOf: (name) => (name === DEFAULT_NAMESPACE ? name : others(name)),
   };
@@ -91,6 +97,8 @@ type Meters = ReturnType<typeof createMeters>;
 /** What a name is called in a label. */
 interface Labels {
   readonly typeOf: (type: string) => string;
+  /** Null: it has no figures, for those of several limits have no sum. */
+  readonly limitOf: (limit: string) => string | null;
   /** Asked only once there is something to count: the first so many with work are those with a name. */
   readonly namespaceOf: (namespace: string) => string;
 }
@@ -290,11 +298,37 @@ function watchNamespaces(
       }
     },
   );
+  watchLimits(gauge, labels, each, backlogOf);
   gauge('cache_entries', 'Waiting tasks held in memory.', [ns], (entries) =>
     each((namespace, master) => entries.inc({ namespace }, backlogOf(master).cachedCount)),
   );
   gauge('callback_pending', 'Callbacks in flight or due again, as memory knows.', [ns], (pending) =>
     each((namespace, master) => pending.inc({ namespace }, backlogOf(master).pendingCallbackCount)),
+  );
+}
+
+function watchLimits(
+  gauge: MakeGauge,
+  labels: Labels,
+  each: (read: (namespace: string, master: ScrapedNamespace) => void) => void,
+  backlogOf: (master: ScrapedNamespace) => Backlog,
+): void {
+  const named = ['namespace', 'limit'] as const;
+  gauge('limit_used', 'What is taken of a shared limit, where most is.', named, (taken) =>
+    each((namespace, master) => {
+      for (const { name, used } of backlogOf(master).limits) {
+        const limit = labels.limitOf(name);
+        if (limit !== null) taken.set({ namespace, limit }, used);
+      }
+    }),
+  );
+  gauge('limit_max', 'How much there is of it.', named, (most) =>
+    each((namespace, master) => {
+      for (const { name, max } of backlogOf(master).limits) {
+        const limit = labels.limitOf(name);
+        if (limit !== null) most.set({ namespace, limit }, max);
+      }
+    }),
   );
 }
 
@@ -333,7 +367,10 @@ function fullest(bounded: readonly Bounded[]): Iterable<Fill> {
 }
 
 /** The first so many names stay themselves: a label once given never changes its meaning. */
-function boundedLabels(countMax: number, rest: string): (name: string) => string {
+function boundedLabels<Rest extends string | null>(
+  countMax: number,
+  rest: Rest,
+): (name: string) => string | Rest {
   const known = new Set<string>();
   return (name) => {
     if (known.has(name)) return name;

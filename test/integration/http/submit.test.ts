@@ -98,6 +98,7 @@ describe('submit over HTTP', () => {
       startTimeoutMs: 600_000,
       startTimeoutAction: 'alert',
       diskBytes: null,
+      uses: [],
       deadlineAt: 1_800_000_000_000,
       user: task.user,
       requestHash: '',

@@ -6,6 +6,7 @@ import type { Master } from '../../../master/application/master.ts';
 import type { Faults, Settings } from '../faults.ts';
 import type { Ledger } from '../ledger.ts';
 import type { MasterProcess } from './master-process.ts';
+import { usesOf } from './limit-operator.ts';
 import { Random } from '../random.ts';
 import type { World } from '../world.ts';
 
@@ -102,11 +103,13 @@ export class Clients {
       const id = isTaken ? (random.pick(this.#ids) as string) : `t${++this.#lastId}`;
       const isLimited = this.#settings.limitsStarts && this.#lastId % 7 < 2;
       const limit = startLimitOf(isLimited ? this.#lastId : null);
+      const uses = this.#settings.usesLimits ? usesOf(this.#lastId) : [];
       const drawn = draw(random, now, id, isTaken || random.chance(0.8));
       const wish = this.#wishOf(this.#lastId);
       return {
         ...drawn,
         ...limit,
+        uses,
         ...wish,
         params: this.#paramsOf({ ...drawn, ...wish }, drawn.params),
       };
@@ -254,6 +257,7 @@ function draw(random: Random, now: number, id: string, isChosen: boolean): Submi
     startTimeoutMs: null,
     startTimeoutAction: null,
     diskBytes: null,
+    uses: [],
   };
 }
 

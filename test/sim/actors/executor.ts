@@ -6,7 +6,7 @@
 import type { Readiness } from '@soda-scheduler/protocol';
 import { SessionClient } from '../../../executor-sdk/session/session-client.ts';
 import { type FromSession, keyOf, type ToSession } from '../../../executor-sdk/thread-messages.ts';
-import type { ExecutorKind, ExecutorOptions } from './executor-kind.ts';
+import { bootOf, type ExecutorKind, type ExecutorOptions } from './executor-kind.ts';
 import { drawPlan, Handler } from './handler.ts';
 import type { Process } from '../world.ts';
 import { Uplink } from './uplink.ts';
@@ -58,7 +58,7 @@ export class SimExecutor {
         reserve,
         sdk: 'simulation',
       },
-      predecessors: { bootId: '', died: [], fenced: [], onTold: () => undefined },
+      predecessors: { bootId: bootOf(executorId), died: [], fenced: [], onTold: () => undefined },
       clock: process,
       random: () => process.world.random.next(),
       rssBytes: () => 0,

@@ -8,6 +8,7 @@ import {
   waits,
 } from '../../../master/domain/model/task.ts';
 import { NO_OVERRIDE, type Override, pinOf } from '../../../master/domain/model/executor.ts';
+import { SharedLimitChecks } from './shared-limits.ts';
 import { type Span, TypeChecks } from './type-limits.ts';
 import type { World } from '../world.ts';
 
@@ -43,6 +44,7 @@ export class OfferChecks {
   #pausedSince: number | null = null;
   readonly #pauses: Span[] = [];
   readonly types: TypeChecks;
+  readonly limits: SharedLimitChecks;
   /** Since when the start timeouts of tasks count: from when they were due. */
   readonly #countsSince = new Map<number, number>();
   #offerCount = 0;
@@ -53,6 +55,7 @@ export class OfferChecks {
   constructor(world: World, { runningBytesMax }: Policy) {
     this.#world = world;
     this.types = new TypeChecks(world);
+    this.limits = new SharedLimitChecks(world);
     this.#runningBytesMax = runningBytesMax;
   }
 
@@ -109,6 +112,7 @@ export class OfferChecks {
   check(task: Task, before: Task | undefined): void {
     this.#offerCount++;
     this.types.offered(task);
+    this.limits.offered(task);
     this.#offeredBytesMax = Math.max(this.#offeredBytesMax, task.params.length);
     const { id, offeredAt, executorId } = task;
     const { now } = this.#world;
@@ -159,6 +163,7 @@ export class OfferChecks {
 
   /** I19 and I21, after the tasks of the commit: no more than may are with executors, nor hold more. */
   end(live: readonly Task[]): void {
+    this.limits.end(this.types.heldNames(live));
     if (this.#offerCount === 0) return;
     this.types.end(live);
     let openCount = 0;

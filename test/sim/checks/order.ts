@@ -16,6 +16,8 @@ import {
 import type { Task } from '../../../master/domain/model/task.ts';
 import type { Route, TaskType } from '../../../master/domain/model/task-type.ts';
 import { groupHasRoom, hasRoom } from '../../../master/domain/limits/quota.ts';
+import { limitedUses } from '../../../master/domain/limits/supply.ts';
+import { fullestOf } from '../../../master/domain/views/limits.ts';
 import { comesFirst } from '../../../master/domain/queue/agenda.ts';
 import type { Lane } from '../../../master/domain/queue/lane.ts';
 import type { State } from '../../../master/domain/state/state.ts';
@@ -142,10 +144,15 @@ export class OrderCheck {
   }
 }
 
-function shutLanes({ lanes, quotas }: State): Set<number> {
+function shutLanes({ lanes, quotas, supplies }: State): Set<number> {
   const shut = [...lanes.values()].filter(({ kind, quota }) => {
     const ofType = quotas.get(kind.type);
-    return (ofType && !hasRoom(ofType)) || (quota !== null && !groupHasRoom(quota));
+    // It may have stood back for another that takes more, and that need not have been offered itself.
+    const isShort = [...limitedUses(supplies, kind.uses)].some(([supply, n]) => {
+      const mayStandBack = [...supply.wide.keys()].some(({ waitingCount }) => waitingCount > 0);
+      return n + fullestOf(supply) > supply.limit.max || mayStandBack;
+    });
+    return isShort || (ofType && !hasRoom(ofType)) || (quota !== null && !groupHasRoom(quota));
   });
   return new Set(shut.map(({ id }) => id));
 }

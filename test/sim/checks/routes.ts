@@ -16,6 +16,7 @@ import type { Route, TaskType } from '../../../master/domain/model/task-type.ts'
 import type { Task } from '../../../master/domain/model/task.ts';
 import type { Kind } from '../../../master/domain/queue/lane.ts';
 import { hashOf, mixed } from '../../../master/domain/queue/hash.ts';
+import { lackOf } from '../../../master/domain/limits/supplies.ts';
 import { groupHasRoom, hasRoom } from '../../../master/domain/limits/quota.ts';
 import { mayOffer, type State } from '../../../master/domain/state/state.ts';
 import type { World } from '../world.ts';
@@ -94,6 +95,7 @@ export class RouteCheck {
     if (since === undefined || since + waitMs + LATE_MS_MAX > state.lastTickAt) return;
     for (const executor of state.executors.values()) {
       if (!isIdleFor(executor, task, kind, state.lastTickAt)) continue;
+      if (lackOf(state, kind, executor, state.lastTickAt, task) !== null) continue;
       const what = `${task.id} is kept since ${since}, and ${executor.id} is idle`;
       this.#world.violate('I27', `${what} beside it at ${state.lastTickAt}`);
     }

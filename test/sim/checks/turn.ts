@@ -166,14 +166,8 @@ function checkMirror(process: Process, ledger: Ledger, state: State): void {
       world.violate('M1', `${id} in memory differs from its row: ${held}, ${JSON.stringify(row)}`);
     }
   }
-  const leftovers = [...state.leftovers.values()].map(
-    ({ taskId, attempt }) => `${taskId}/${attempt}`,
-  );
-  const { size } = new Set([...leftovers, ...ledger.leftovers]);
-  if (size !== ledger.leftovers.size || size !== new Set(leftovers).size) {
-    const rows = [...ledger.leftovers].join(', ');
-    world.violate('M1', `what may still run is ${leftovers.join(', ')}, by the rows ${rows}`);
-  }
+  checkNames(world, 'what may still run', state.leftovers.values(), ledger.leftovers);
+  checkNames(world, 'who has of shared limits', state.holdings.values(), ledger.holdings);
   for (const row of ledger.live.values()) {
     if (state.tasks.has(row.id)) continue;
     if (row.state === 'held') continue;
@@ -183,6 +177,18 @@ function checkMirror(process: Process, ledger: Ledger, state: State): void {
       world.violate('M2', `${row.id} waits, is covered by its window, and is not in memory`);
     }
   }
+}
+
+/** Of attempts. */
+function checkNames(
+  world: World,
+  what: string,
+  inMemory: Iterable<{ readonly taskId: string; readonly attempt: number }>,
+  inRows: ReadonlySet<string>,
+): void {
+  const names = new Set([...inMemory].map(({ taskId, attempt }) => `${taskId}/${attempt}`));
+  if (names.size === inRows.size && [...names].every((name) => inRows.has(name))) return;
+  world.violate('M1', `${what} is ${[...names].join(', ')}, by the rows ${[...inRows].join(', ')}`);
 }
 
 function isMirror(task: Task, row: Task, isAhead: boolean): boolean {

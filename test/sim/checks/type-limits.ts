@@ -123,6 +123,14 @@ export class TypeChecks {
     for (const counted of this.#rated.values()) counted.delete(`${taskId}/${attempt}`);
   }
 
+  /** Of attempts that executors have, or may have. */
+  heldNames(live: Iterable<Task>): ReadonlySet<string> {
+    const names = new Set(this.#leftovers.keys());
+    for (const { id, attempt, state } of live)
+      if (state !== 'waiting') names.add(`${id}/${attempt}`);
+    return names;
+  }
+
   /** I23, after the tasks of the commit. */
   end(live: Iterable<Task>): void {
     if (this.#offered.length === 0) return;

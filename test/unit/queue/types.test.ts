@@ -219,6 +219,10 @@ it('a definition is read into what the core needs of it', () => {
       ],
     },
     needs: { disk_bytes: 1e9 },
+    uses: [
+      { limit: 'b', n: 2 },
+      { limit: 'a', n: 1 },
+    ],
     fair_by: 'group',
     group_weights: { news: 3 },
     route: { rule: 'last_used' },
@@ -243,6 +247,10 @@ it('a definition is read into what the core needs of it', () => {
       ],
     },
     needs: { diskBytes: 1e9 },
+    uses: [
+      { limit: 'a', n: 1 },
+      { limit: 'b', n: 2 },
+    ],
     fairBy: 'group',
     groupWeights: { news: 3 },
     route: { rule: 'last_used', pointer: null, waitMs: 2000 },

@@ -5,6 +5,7 @@ import { executor } from './executor.ts';
 import { history } from './history.ts';
 import { lane } from './lane.ts';
 import { leftover } from './leftover.ts';
+import { holding, limit } from './limit.ts';
 import { rate } from './rate.ts';
 import type { Table, WholeTable } from './table.ts';
 import { task } from './task.ts';
@@ -20,6 +21,8 @@ export const tables: Tables & WholeTables = {
   attempt,
   executor,
   leftover,
+  limit,
+  holding,
   rate,
   type,
 };

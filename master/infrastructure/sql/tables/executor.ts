@@ -1,7 +1,20 @@
 /** What operators have decided about executors, as rows. */
 import type { ExecutorRecord } from '../../../domain/model/executor.ts';
+import type { Types } from '../dialects/dialect.ts';
 import { columns } from '../rows.ts';
 import type { WholeTable } from './table.ts';
+
+export const executorDefinition = (t: Types): string => `
+  ns ${t.integer} NOT NULL,
+  id ${t.key(64)} NOT NULL,
+  lasting ${t.integer} NOT NULL,
+  drained_at ${t.instant} NULL,
+  drained_by ${t.name(64)} NULL,
+  drain_deadline_at ${t.instant} NULL,
+  labels ${t.text} NULL,
+  reserve ${t.text} NULL,
+  override_by ${t.name(64)} NULL,
+  PRIMARY KEY (ns, id)`;
 
 type List = readonly string[] | null;
 const listText = (list: List): string | null => (list === null ? null : JSON.stringify(list));

@@ -2,12 +2,13 @@
 import type { LaneRow } from '../../../domain/queue/lane.ts';
 import type { Types } from '../dialects/dialect.ts';
 import { columns } from '../rows.ts';
+import { USES_LENGTH_MAX } from './limit.ts';
 import type { WholeTable } from './table.ts';
 
 export const laneDefinition = (t: Types): string => `
   seq ${t.seq},
   ns ${t.integer} NOT NULL,
-  kind ${t.key(272)} NOT NULL,
+  kind ${t.key(272 + 1 + USES_LENGTH_MAX)} NOT NULL,
   user_group ${t.name(64)} NOT NULL`;
 
 const laneColumns = columns<LaneRow>(

@@ -1,5 +1,6 @@
 /** Tasks that have not ended, as rows. Those of history have the same columns, and a few more. */
 import type { RetryPolicy, Task, TaskState } from '../../../domain/model/task.ts';
+import { usesIn, usesText } from '../../../domain/model/shared-limit.ts';
 import { columns, type Row } from '../rows.ts';
 import { errorOf, errorText } from './error.ts';
 import type { Table } from './table.ts';
@@ -31,6 +32,7 @@ const fixedColumns = columns<Task>(
   ['start_timeout_ms', 'integer', (task) => task.startTimeoutMs],
   ['start_timeout_action', 'text', (task) => (isAlerting(task) ? task.startTimeoutAction : null)],
   ['disk_bytes', 'integer', (task) => task.diskBytes],
+  ['uses', 'text', (task) => (task.uses.length === 0 ? null : usesText(task.uses))],
   ['deadline_at', 'integer', (task) => task.deadlineAt],
   ['params', 'text', (task) => task.params],
 );
@@ -120,6 +122,7 @@ export function taskOf(row: Row): Task {
     startTimeoutMs: get('start_timeout_ms'),
     startTimeoutAction: get('start_timeout_action') ?? 'fail',
     diskBytes: get('disk_bytes'),
+    uses: usesIn(get('uses') ?? ''),
     deadlineAt: get('deadline_at'),
     state: get<TaskState>('state'),
     version: get('version'),

@@ -1,0 +1,64 @@
+/** Shared limits are set, changed and deleted: each at once, whatever waits or runs. */
+import { SHARED_LIMITS_MAX } from '../bounds.ts';
+import type { CommandOutcome, Output } from '../effects.ts';
+import type { Event } from '../events.ts';
+import { isPlaceOf, type SharedLimit } from '../model/shared-limit.ts';
+import type { State } from '../state/state.ts';
+import { openUsersOf, takeLimit } from '../limits/supplies.ts';
+
+type OnLimit = Extract<Event, { type: 'limitSet' | 'limitRemoved' }>;
+
+/** A command on one shared limit, and its answer. */
+export function onLimit(state: State, event: OnLimit, out: Output): void {
+  const reply =
+    event.type === 'limitSet'
+      ? limitSet(state, event.limit, out)
+      : limitRemoved(state, event.name, out);
+  out.effects.push({ type: 'reply', request: event.request, reply });
+}
+
+function limitSet(state: State, row: SharedLimit, out: Output): CommandOutcome {
+  const { name } = row;
+  const isNew = !state.supplies.has(name);
+  if (isNew && state.supplies.size >= SHARED_LIMITS_MAX) {
+    return { kind: 'full', message: `there are ${SHARED_LIMITS_MAX} limits: delete one` };
+  }
+  const strayCount = countElsewhere(state, row);
+  if (strayCount > 0) {
+    const message = `${strayCount} attempts have taken of it and were counted otherwise: \`per\` can be another once they have ended`;
+    return { kind: 'conflict', message };
+  }
+  takeLimit(state, row);
+  openUsersOf(state, name);
+  out.changes.push({ op: 'put', table: 'limit', key: name, row });
+  return { kind: 'done', isNew };
+}
+
+/** Attempts that took of it in a place which it has not any more: nobody could say how far it is used. */
+function countElsewhere({ holdings }: State, { name, per }: SharedLimit): number {
+  let count = 0;
+  for (const { taken } of holdings.values()) {
+    if (taken.some(({ limit, place }) => limit === name && !isPlaceOf(per, place))) count++;
+  }
+  return count;
+}
+
+function limitRemoved(state: State, name: string, out: Output): CommandOutcome {
+  if (!state.supplies.has(name)) return { kind: 'unknown', message: 'there is no such limit' };
+  for (const { type, uses } of state.types.values()) {
+    if (uses.every(({ limit }) => limit !== name)) continue;
+    return { kind: 'conflict', message: `type ${type} uses it` };
+  }
+  state.supplies.delete(name);
+  openUsersOf(state, name);
+  out.changes.push({ op: 'remove', table: 'limit', key: name, expect: 'any' });
+  return { kind: 'done' };
+}
+
+/** Of those that a definition or a task names, one that there is not; undefined: there are all. */
+export function missingLimit(
+  { supplies }: Pick<State, 'supplies'>,
+  uses: readonly { readonly limit: string }[],
+): string | undefined {
+  return uses.find(({ limit }) => !supplies.has(limit))?.limit;
+}
