@@ -106,9 +106,12 @@ export interface HeldPage {
 }
 
 /** To what is set for a type. `expect`: the version that it must have; null: whatever it has. */
-export type LimitChange =
-  | { readonly type: 'limitSet'; readonly limit: SharedLimit }
-  | { readonly type: 'limitRemoved'; readonly name: string };
+export interface LimitChange {
+  readonly type: 'limitSet';
+  readonly name: string;
+  /** Null: there is to be none. */
+  readonly limit: SharedLimit | null;
+}
 
 export type TypeChange =
   | {

@@ -75,7 +75,6 @@ function apply(state: State, event: Event, now: number, out: Output): void {
     case 'typeOverridden':
       return onType(state, event, now, out);
     case 'limitSet':
-    case 'limitRemoved':
       return onLimit(state, event, out);
     case 'drainRequested':
     case 'resumeRequested':

@@ -56,7 +56,7 @@ export function limitRoutes(): NamespaceRoute[] {
       handle: async (request, master) => {
         const name = nameOf(request);
         const limit = { name, ...validate(limitRequest, request.body) };
-        const outcome = await master.changeLimit({ type: 'limitSet', limit });
+        const outcome = await master.changeLimit({ type: 'limitSet', name, limit });
         if (outcome.kind !== 'done') throw new Problem(outcome.kind, outcome.message);
         const found = master.seenLimit(name) ?? { usedCount: 0, places: [] };
         const kind = outcome.isNew === true ? 'created' : 'done';
@@ -70,7 +70,7 @@ export function limitRoutes(): NamespaceRoute[] {
       replies: { done: limitCommandResponse },
       handle: async (request, master) => {
         const name = nameOf(request);
-        const outcome = await master.changeLimit({ type: 'limitRemoved', name });
+        const outcome = await master.changeLimit({ type: 'limitSet', name, limit: null });
         if (outcome.kind !== 'done') throw new Problem(outcome.kind, outcome.message);
         return { body: { name, code: answers.done.status } };
       },

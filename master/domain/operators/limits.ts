@@ -6,14 +6,12 @@ import { isPlaceOf, type SharedLimit } from '../model/shared-limit.ts';
 import type { State } from '../state/state.ts';
 import { openUsersOf, takeLimit } from '../limits/supplies.ts';
 
-type OnLimit = Extract<Event, { type: 'limitSet' | 'limitRemoved' }>;
+type OnLimit = Extract<Event, { type: 'limitSet' }>;
 
 /** A command on one shared limit, and its answer. */
 export function onLimit(state: State, event: OnLimit, out: Output): void {
-  const reply =
-    event.type === 'limitSet'
-      ? limitSet(state, event.limit, out)
-      : limitRemoved(state, event.name, out);
+  const { name, limit } = event;
+  const reply = limit === null ? limitRemoved(state, name, out) : limitSet(state, limit, out);
   out.effects.push({ type: 'reply', request: event.request, reply });
 }
 

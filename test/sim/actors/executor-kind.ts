@@ -22,11 +22,6 @@ export interface ExecutorKind {
   readonly isOld?: boolean;
 }
 
-/** Every other one runs on the same host. */
-export function bootOf(executorId: string): string {
-  return `host${Number(executorId.slice(1)) % 2}`;
-}
-
 export type SessionSabotage = (ports: SessionClientOptions) => SessionClientOptions;
 
 export interface ExecutorOptions {

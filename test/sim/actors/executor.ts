@@ -6,7 +6,8 @@
 import type { Readiness } from '@soda-scheduler/protocol';
 import { SessionClient } from '../../../executor-sdk/session/session-client.ts';
 import { type FromSession, keyOf, type ToSession } from '../../../executor-sdk/thread-messages.ts';
-import { bootOf, type ExecutorKind, type ExecutorOptions } from './executor-kind.ts';
+import { bootOf } from '../hosts.ts';
+import type { ExecutorKind, ExecutorOptions } from './executor-kind.ts';
 import { drawPlan, Handler } from './handler.ts';
 import type { Process } from '../world.ts';
 import { Uplink } from './uplink.ts';

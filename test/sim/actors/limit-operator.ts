@@ -64,7 +64,7 @@ export class LimitOperator {
   #insist(limit: SharedLimit): void {
     const row = this.#ledger.limitOf(limit.name);
     const isMissing = this.#isCalm ? !isSame(row, limit) : row === undefined;
-    if (isMissing) this.#say({ type: 'limitSet', limit });
+    if (isMissing) this.#say({ type: 'limitSet', name: limit.name, limit });
     this.#world.after(INSIST_MS, () => this.#insist(limit));
   }
 
@@ -79,10 +79,10 @@ export class LimitOperator {
   #decide(): LimitChange {
     const random = this.#random;
     const limit = random.pick(LIMITS) as SharedLimit;
-    if (random.chance(0.1)) return { type: 'limitRemoved', name: limit.name };
+    if (random.chance(0.1)) return { type: 'limitSet', name: limit.name, limit: null };
     const per = random.chance(0.1) ? random.pick(['cluster', 'host'] as const) : limit.per;
     const max = random.between(0, 3);
-    return { type: 'limitSet', limit: { ...limit, max, per: per ?? limit.per } };
+    return { type: 'limitSet', name: limit.name, limit: { ...limit, max, per: per ?? limit.per } };
   }
 
   #say(change: LimitChange): void {

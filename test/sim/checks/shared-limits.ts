@@ -2,7 +2,7 @@
 import type { Commit } from '../../../master/application/ports.ts';
 import { type SharedLimit, type Taken } from '../../../master/domain/model/shared-limit.ts';
 import type { Task } from '../../../master/domain/model/task.ts';
-import { bootOf } from '../actors/executor-kind.ts';
+import { bootOf } from '../hosts.ts';
 import type { World } from '../world.ts';
 
 export class SharedLimitChecks {

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 
 const set = (name: string, max: number, per: Per = 'cluster') =>
-  scheduler.command({ type: 'limitSet', limit: { name, max, per } });
+  scheduler.command({ type: 'limitSet', name, limit: { name, max, per } });
 const uses = (limits: Record<string, number>): readonly Use[] =>
   Object.entries(limits).map(([limit, n]) => ({ limit, n }));
 const connect = (id: string, fields: Partial<ExecutorHello> = {}) =>
@@ -95,7 +95,7 @@ describe('a shared limit', () => {
     const outcomesOf = ({ outcomes }: { outcomes: readonly object[] }) => outcomes;
     set('encoder', 1);
     submit('a', { encoder: 1 });
-    scheduler.command({ type: 'limitRemoved', name: 'encoder' });
+    scheduler.command({ type: 'limitSet', name: 'encoder', limit: null });
     const again = { uses: uses({ encoder: 1 }) };
     const out = scheduler.submit({ id: 'a', ...again }, { id: 'b', ...again });
     expect(outcomesOf(out)).to.deep.equal([
@@ -118,9 +118,9 @@ describe('a shared limit', () => {
     expect(offers(set('encoder', 1))).to.deep.equal([]);
     scheduler.accept('x');
     expect(offers(scheduler.end('x')), 'still one').to.deep.equal([]);
-    expect(offers(scheduler.command({ type: 'limitRemoved', name: 'encoder' }))).to.deep.equal([
-      'c -> z',
-    ]);
+    expect(
+      offers(scheduler.command({ type: 'limitSet', name: 'encoder', limit: null })),
+    ).to.deep.equal(['c -> z']);
     set('encoder', 1);
     expect(usedOf('encoder'), 'b took of it; c did not').to.equal(1);
   });
@@ -129,7 +129,7 @@ describe('a shared limit', () => {
     set('encoder', 1);
     const text = '{"uses":[{"limit":"encoder","n":1}]}';
     scheduler.command({ type: 'typeSet', name: 'echo', text, expect: null });
-    const gone = () => scheduler.command({ type: 'limitRemoved', name: 'encoder' }).reply;
+    const gone = () => scheduler.command({ type: 'limitSet', name: 'encoder', limit: null }).reply;
     expect(gone()).to.deep.equal({ kind: 'conflict', message: 'type echo uses it' });
     scheduler.command({ type: 'typeSet', name: 'echo', text: '{}', expect: null });
     expect(gone()).to.deep.equal({ kind: 'done' });
@@ -210,7 +210,7 @@ describe('a shared limit per host', () => {
     submit('a', { gpu: 1 });
     scheduler.accept('x');
     expect(set('gpu', 1).reply).to.include({ kind: 'conflict' });
-    scheduler.command({ type: 'limitRemoved', name: 'gpu' });
+    scheduler.command({ type: 'limitSet', name: 'gpu', limit: null });
     expect(set('gpu', 1).reply).to.include({ kind: 'conflict' });
     scheduler.end('x');
     expect(set('gpu', 1).reply).to.deep.equal({ kind: 'done', isNew: true });
