@@ -219,15 +219,17 @@ export interface State {
   randomState: number;
 }
 
+interface Start {
+  readonly policy: Policy;
+  readonly settings?: Settings;
+  readonly term: number;
+  readonly lastSeq: number;
+  readonly now: number;
+  readonly seed: number;
+}
+
 /** Nothing is known yet: as of a store without tasks. */
-export function createState(options: {
-  policy: Policy;
-  settings?: Settings;
-  term: number;
-  lastSeq: number;
-  now: number;
-  seed: number;
-}): State {
+export function createState(options: Start): State {
   return {
     policy: options.policy,
     settings: options.settings ?? NO_SETTINGS,

@@ -126,8 +126,7 @@ export class TypeChecks {
   /** Of attempts that executors have, or may have. */
   heldNames(live: Iterable<Task>): ReadonlySet<string> {
     const names = new Set(this.#leftovers.keys());
-    for (const { id, attempt, state } of live)
-      if (state !== 'waiting') names.add(`${id}/${attempt}`);
+    for (const task of live) if (!waits(task)) names.add(`${task.id}/${task.attempt}`);
     return names;
   }
 
