@@ -81,5 +81,6 @@ export class SharedLimitChecks {
 function placeOf({ per }: SharedLimit, executorId: string, place: string): string {
   if (per === 'cluster') return '';
   const boot = `host ${bootOf(executorId)}`;
-  return place.startsWith('host host') ? boot : place;
+  const isByName = place.startsWith('host ') && !place.startsWith('host host');
+  return isByName ? place : boot;
 }
