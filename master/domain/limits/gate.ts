@@ -4,7 +4,7 @@
  * is held.
  */
 import { valueAt } from '../model/params-value.ts';
-import { isBefore, type Position } from '../queue/window.ts';
+import { type Position, Window } from '../queue/window.ts';
 
 /** Limits of how many tasks of a type with the same value there may be beside each other. */
 export interface Concurrency {
@@ -26,26 +26,18 @@ export interface Gate {
   isStale: boolean;
   /** Attempts that executors have, also those that are over for their tasks. */
   attemptCount: number;
-  /** By `seq`: tasks that wait in memory, and those that have come from there and are in the store only. */
-  readonly candidates: Map<number, Candidate>;
-  /** Of these, who would be offered last; null: it is to be looked for. */
-  last: Candidate | null;
+  /** Tasks that wait in memory, and those that have come from there and are in the store only. In order. */
+  candidates: Window<Candidate>;
   /** Rows that are `held`. */
   heldCount: number;
 }
 
 /** Nobody has a place of it. */
 export function createGate(key: number, type: string | null): Gate {
-  return {
-    key,
-    type,
-    isStale: false,
-    attemptCount: 0,
-    candidates: new Map(),
-    last: null,
-    heldCount: 0,
-  };
+  return { key, type, isStale: false, attemptCount: 0, candidates: noCandidates(), heldCount: 0 };
 }
+
+export const noCandidates = (): Window<Candidate> => new Window((one) => one);
 
 /** How many more may have a place; less than 0, where the limit was another. */
 export function freeOf(gate: Gate, concurrency: Concurrency | null): number {
@@ -53,28 +45,6 @@ export function freeOf(gate: Gate, concurrency: Concurrency | null): number {
   if (gate.type === null) return 1;
   if (concurrency === null || gate.isStale) return Number.POSITIVE_INFINITY;
   return concurrency.max - gate.attemptCount - gate.candidates.size;
-}
-
-/** Of those that wait with a place: who would be offered last. */
-export function lastOf(gate: Gate): Candidate | null {
-  if (gate.last !== null) return gate.last;
-  for (const one of gate.candidates.values()) {
-    if (gate.last === null || isBefore(gate.last, one)) gate.last = one;
-  }
-  return gate.last;
-}
-
-/** It waits there with a place. */
-export function addCandidate(gate: Gate, one: Candidate): void {
-  const { candidates, last } = gate;
-  if (last === null ? candidates.size === 0 : isBefore(last, one)) gate.last = one;
-  candidates.set(one.seq, one);
-}
-
-/** Whether it did so. */
-export function dropCandidate(gate: Gate, seq: number): boolean {
-  if (gate.last?.seq === seq) gate.last = null;
-  return gate.candidates.delete(seq);
 }
 
 /** The gate of such params; null: they have no value there, or null. */

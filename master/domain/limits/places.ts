@@ -6,13 +6,13 @@
 import { TURN_GATE_COUNT_MAX } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import {
-  addCandidate,
+  type Candidate,
   type Concurrency,
   createGate,
-  dropCandidate,
   freeOf,
   type Gate,
   gateKeyIn,
+  noCandidates,
 } from './gate.ts';
 import type { Task } from '../model/task.ts';
 import type { State } from '../state/state.ts';
@@ -59,15 +59,20 @@ export function isCrowded(state: State, task: Task): boolean {
   return key !== null && !state.gates.has(key);
 }
 
+/** As which it has a place while it waits. */
+export function candidateOf(task: Task): Candidate {
+  return { taskId: task.id, ...positionOf(task) };
+}
+
 /** It has a place from here on. */
 export function enter(state: State, gate: Gate, task: Task): void {
   state.placeCount++;
-  addCandidate(gate, { taskId: task.id, ...positionOf(task) });
+  gate.candidates.offer(candidateOf(task));
 }
 
 /** Whether it had one. */
-export function giveUpPlace(state: State, gate: Gate, seq: number): boolean {
-  const had = dropCandidate(gate, seq);
+export function giveUpPlace(state: State, gate: Gate, one: Candidate): boolean {
+  const had = gate.candidates.remove(one);
   if (had) state.placeCount--;
   return had;
 }
@@ -76,7 +81,7 @@ export function giveUpPlace(state: State, gate: Gate, seq: number): boolean {
 export function leave(state: State, task: Task): void {
   const key = gateKeyOf(state, task);
   const gate = key === null ? undefined : state.gates.get(key);
-  if (gate !== undefined && giveUpPlace(state, gate, task.seq)) settle(state, gate);
+  if (gate !== undefined && giveUpPlace(state, gate, candidateOf(task))) settle(state, gate);
 }
 
 /**
@@ -87,7 +92,7 @@ export function keepPlace(state: State, task: Task): void {
   const key = state.gateKeys.get(task)?.key ?? null;
   const gate = key === null ? undefined : state.gates.get(key);
   if (gate === undefined || gate.heldCount > 0 || hasRoomForHidden(state)) return;
-  giveUpPlace(state, gate, task.seq);
+  giveUpPlace(state, gate, candidateOf(task));
   settle(state, gate);
 }
 
@@ -167,8 +172,7 @@ export function regate(state: State, type: string, isSameValue: boolean): void {
   for (const gate of state.gates.values()) {
     if (gate.type !== type) continue;
     state.placeCount -= gate.candidates.size;
-    gate.candidates.clear();
-    gate.last = null;
+    gate.candidates = noCandidates();
     // The first that is read tells whether it is a gate still.
     if (!isSameValue) Object.assign(gate, { type: null, isStale: false });
     settle(state, gate);

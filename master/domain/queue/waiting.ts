@@ -5,13 +5,14 @@
 import { LANE_COUNT_MIN, WINDOW_BYTES_FACTOR } from '../bounds.ts';
 import { taskUpdated } from '../changes.ts';
 import type { Output } from '../effects.ts';
-import { type Candidate, type Gate, lastOf } from '../limits/gate.ts';
+import type { Candidate, Gate } from '../limits/gate.ts';
 import { heldBytes } from '../state/held-bytes.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
 import { noteValue } from './route.ts';
 import { positionOf } from './agenda.ts';
 import {
+  candidateOf,
   enter,
   freeIn,
   gateKeyOf,
@@ -79,10 +80,10 @@ function admit(state: State, task: Task, out: Output): boolean {
   const key = gateKeyOf(state, task);
   if (key === null) return true;
   const gate = gateOf(state, key, task.type);
-  if (gate.candidates.has(task.seq)) return true;
+  if (gate.candidates.find(candidateOf(task)) !== undefined) return true;
   const free = freeIn(state, gate);
-  const last = free > 0 ? null : lastOf(gate);
-  const isAhead = last !== null && isBefore(positionOf(task), last);
+  const last = free > 0 ? undefined : gate.candidates.last();
+  const isAhead = last !== undefined && isBefore(positionOf(task), last);
   // Where others are held the first of them may come before it: they are asked for.
   if (!isAhead && (free <= 0 || gate.heldCount > 0)) {
     hold(state, gate, task, out);
@@ -94,9 +95,9 @@ function admit(state: State, task: Task, out: Output): boolean {
 }
 
 /** Its place goes to one that comes before it. One that is in the store only asks again when it is read. */
-function stepBack(state: State, gate: Gate, { seq, taskId }: Candidate, out: Output): void {
-  giveUpPlace(state, gate, seq);
-  const task = state.tasks.get(taskId);
+function stepBack(state: State, gate: Gate, last: Candidate, out: Output): void {
+  giveUpPlace(state, gate, last);
+  const task = state.tasks.get(last.taskId);
   if (task === undefined) return;
   displace(state, task);
   hold(state, gate, task, out);

