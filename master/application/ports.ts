@@ -264,13 +264,12 @@ export interface TaskStore {
   loadDelayed(after: Position | null, limit: number): Promise<Task[]>;
   /**
    * Waiting tasks, also held ones, whose deadline is not after `now`, or `startBy` not after `startClock`, by whichever
-   * of both is sooner. `pausedTypes`: of these the deadline alone counts. Looks at so many tasks only.
+   * of both is sooner; of a type that is paused, `startBy` not after that began. Looks at so many tasks only.
    */
   loadOverdue(
     now: number,
     startClock: number,
     limit: number,
-    pausedTypes?: readonly string[],
     after?: Position | null,
   ): Promise<OverduePage>;
   /** Pending notifications with `nextTryAt` beyond `after`, by (nextTryAt, seq). */

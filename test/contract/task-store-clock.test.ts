@@ -4,6 +4,8 @@
  */
 import { expect } from 'chai';
 import type { OverduePage, Position } from '../../master/application/ports.ts';
+import type { RowWrite } from '../../master/domain/changes.ts';
+import { unregistered } from '../../master/domain/model/task-type.ts';
 import { NOW } from '../helpers/task.ts';
 import { commit, finish, finished, task, wholeRows } from './sample.ts';
 import { type DefaultStore, describeStores } from './subjects.ts';
@@ -132,6 +134,12 @@ describeStores('a clock that was set back', (open) => {
   });
 });
 
+/** Since `NOW`, where it is one of these. */
+function typePut(type: string, pausedTypes: readonly string[]): RowWrite {
+  const at = pausedTypes.includes(type) ? { at: NOW, by: 'ann', reason: null, until: null } : null;
+  return { op: 'put', table: 'type', key: type, row: { ...unregistered(type), paused: at } };
+}
+
 describeStores('tasks of a type that is paused', (open) => {
   it('have the limits for their start put off alone, and are not found by them', async () => {
     const store = await open();
@@ -145,7 +153,8 @@ describeStores('tasks of a type that is paused', (open) => {
     ];
     await store.commit(commit(term, { inserts }));
     const found = async (paused: readonly string[]) => {
-      const { tasks } = await store.loadOverdue(NOW + 30, NOW + 30, 9, paused);
+      await store.commit(commit(term, { writes: ['b', 'c'].map((type) => typePut(type, paused)) }));
+      const { tasks } = await store.loadOverdue(NOW + 30, NOW + 30, 9);
       return Object.fromEntries(tasks.map(({ seq, startBy }) => [seq, startBy]));
     };
     const overdue = { 1: NOW + 10, 2: NOW + 10, 3: NOW + 10, 4: NOW + 10 };
@@ -160,19 +169,34 @@ describeStores('tasks of a type that is paused', (open) => {
     expect(await found([])).to.deep.equal(later);
   });
 
+  it('are found by a limit that was over when the pause began', async () => {
+    const store = await open();
+    const { term } = await store.takeTerm('m-1', NOW);
+    const limits = { type: 'b', startTimeoutMs: 10, startTimeoutAction: 'fail' } as const;
+    const inserts = [NOW - 1, NOW, NOW + 1].map((startBy, index) =>
+      task(index + 1, { ...limits, startBy }),
+    );
+    await store.commit(commit(term, { inserts, writes: [typePut('b', ['b'])] }));
+    const { tasks } = await store.loadOverdue(NOW + 30, NOW + 30, 9);
+    expect(tasks.map(({ seq }) => seq)).to.deep.equal([1, 2]);
+    const { tasks: allPaused } = await store.loadOverdue(NOW + 30, NOW - 1, 9);
+    expect(allPaused.map(({ seq }) => seq)).to.deep.equal([1]);
+  });
+
   it('are passed over a piece at a time, however many are overdue', async () => {
     const store = await open();
     const { term } = await store.takeTerm('m-1', NOW);
     const paused = { type: 'b', startTimeoutMs: 10, startTimeoutAction: 'fail' } as const;
     const inserts = Array.from({ length: 6_000 }, (_, index) =>
-      task(index + 1, { ...paused, startBy: NOW + Math.floor(index / 3_000) }),
+      task(index + 1, { ...paused, startBy: NOW + 1 + Math.floor(index / 3_000) }),
     );
     const behind = [6_001, 6_002].map((seq) => task(seq, { deadlineAt: NOW + 9 }));
-    await store.commit(commit(term, { inserts: [...inserts, ...behind] }));
+    const writes = [typePut('b', ['b'])];
+    await store.commit(commit(term, { inserts: [...inserts, ...behind], writes }));
     const found: number[] = [];
     let after: Position | null = null;
     do {
-      const page: OverduePage = await store.loadOverdue(NOW + 9, NOW + 9, 1, ['b'], after);
+      const page: OverduePage = await store.loadOverdue(NOW + 9, NOW + 9, 1, after);
       expect(page.tasks).to.have.length.at.most(1);
       found.push(...page.tasks.map(({ seq }) => seq));
       after = page.next;

@@ -8,7 +8,7 @@ import type { Event } from '../../domain/events.ts';
 import { gatesToRead } from '../../domain/limits/places.ts';
 import { roomFor } from '../../domain/queue/waiting.ts';
 import { step } from '../../domain/scheduler.ts';
-import { pausedTypes, startClock, type State } from '../../domain/state/state.ts';
+import { startClock, type State } from '../../domain/state/state.ts';
 import type { LoadGroup, LoadOf } from './loads.ts';
 import type { TaskStore } from '../ports.ts';
 
@@ -112,7 +112,7 @@ async function readPage(
     case 'overdue': {
       const clock = startClock(state, now);
       const after = state.overdueCursor;
-      const page = await store.loadOverdue(now, clock, pageCount, pausedTypes(state), after);
+      const page = await store.loadOverdue(now, clock, pageCount, after);
       return { type: 'overdueLoaded', ...page };
     }
     case 'notifications': {

@@ -176,14 +176,14 @@ export class MemoryTaskStore implements TaskStore {
     now: number,
     startClock: number,
     limit: number,
-    pausedTypes: readonly string[] = [],
     after: Position | null = null,
   ): Promise<OverduePage> {
     const isOver = (at: number | null, by: number): boolean => at !== null && at <= by;
+    const types = this.#rows.of('type');
     const overdue = this.#where((task) => {
       if (!waits(task)) return false;
       if (isOver(task.deadlineAt, now)) return true;
-      return isOver(task.startBy, startClock) && !pausedTypes.includes(task.type);
+      return isOver(task.startBy, Math.min(startClock, types.get(task.type)?.paused?.at ?? now));
     });
     const placeOf = ({ startBy, deadlineAt, seq }: Task): Position => {
       return { time: startBy ?? deadlineAt ?? 0, seq };
