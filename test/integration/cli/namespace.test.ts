@@ -36,7 +36,7 @@ describe('soda namespace', function () {
       ['PUT', '/namespace/audio', { paused: {} }],
     ]);
     const { out } = await namespace('list');
-    expect(out).to.equal('audio\t3\t1\t\t\tnormal\tsince \nvideo\t3\t1\t\t20\tnormal\t\n');
+    expect(out).to.equal('audio\t3\t0\t1\t\t\tnormal\tsince \nvideo\t3\t0\t1\t\t20\tnormal\t\n');
     const shown = (await namespace('get', 'video')).out;
     expect(shown)
       .to.match(/^waiting: +3$/m)

@@ -43,7 +43,7 @@ describe('soda type', function () {
     expect((await type(['set', 'video'])).code).to.equal(2);
     expect((await type(['set', 'video', 'owner'])).code).to.equal(2);
     expect((await type(['get', 'audio'])).code).to.equal(3);
-    expect((await type(['list'])).out).to.equal('video\t0\t0\t0\t2\t\t\t\n');
+    expect((await type(['list'])).out).to.equal('video\t0\t0\t0\t0\t2\t\t\t\n');
     expect((await type(['delete', 'video'])).out).to.equal('deleted: video\n');
   });
 
