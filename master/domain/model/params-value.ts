@@ -9,6 +9,8 @@ export function valueAt(params: string, pointer: string): string | null {
   for (const part of pointer.split('/').slice(1)) {
     const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return null;
+    // Of an array the numbers of its items only: its length is nothing that was sent.
+    if (Array.isArray(value) && name === 'length') return null;
     value = (value as Record<string, unknown>)[name];
   }
   return value === undefined ? null : JSON.stringify(value, inOrder);

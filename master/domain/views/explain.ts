@@ -205,7 +205,7 @@ function heldInWords(state: State, task: Task, isNaming: boolean): string {
   const who =
     count === 0
       ? 'it is about to be let in'
-      : `${isNaming ? namesOf(state, gate) : count} come first`;
+      : `${isNaming ? namesOf(state, gate) : count} ${count === 1 ? 'comes' : 'come'} first`;
   return `At most ${max} of type ${type} with ${shown} at ${pointer || 'the top'} of params at a time (limits.concurrency): ${who}.`;
 }
 

@@ -187,7 +187,7 @@ describe('tokens', () => {
       const { waiting } = (await call('GET', '/task/mine', undefined, by(news))).body;
       expect(waiting)
         .to.have.property('message')
-        .that.includes('1 come first')
+        .that.includes('1 comes first')
         .and.not.includes('secret');
       const whole = (await call('GET', '/task/mine')).body;
       expect(whole).to.have.nested.property('waiting.message').that.includes('secret (waiting)');

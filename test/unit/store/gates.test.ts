@@ -67,6 +67,17 @@ describe('limits.concurrency', () => {
     expect(bench.state.gates.size).to.equal(0);
   });
 
+  it('finds an item of a list by its number, and nothing by what is no item', async () => {
+    await bench.set({ max: 1, pointer: '/film/length' });
+    await bench.connect('x', 'y');
+    await bench.submit(
+      { id: 'a', params: '{"film":["x"]}' },
+      { id: 'b', params: '{"film":["y"]}' },
+    );
+    expect(bench.offers()).to.have.length(2);
+    expect(bench.state.gates.size).to.equal(0);
+  });
+
   it('keeps the order of priority among those that wait, also with a place', async () => {
     await bench.set({ max: 1 });
     await bench.submit('a/1', 'a/2');
@@ -170,7 +181,7 @@ describe('a task that is held', () => {
     expect(reason).to.equal('held');
     expect(ahead).to.equal(null);
     expect(message).to.equal(
-      'At most 1 of type echo with "a" at /film of params at a time (limits.concurrency): a/1 (waiting) come first.',
+      'At most 1 of type echo with "a" at /film of params at a time (limits.concurrency): a/1 (waiting) comes first.',
     );
     await bench.connect('x');
     expect((await bench.why('a/2')).message).to.include('a/1 (with executor x)');
