@@ -1,7 +1,7 @@
 /** The calls about shared limits: things that tasks of many types take of while they run. */
-import type { LimitList, LimitRequest, LimitView } from '@soda-scheduler/protocol';
+import type { LimitRequest, LimitView } from '@soda-scheduler/protocol';
 import { type ApiCaller, type CallOptions, signalOf } from './api-call.ts';
-import { eachOf } from './pages.ts';
+import { allOf } from './pages.ts';
 
 export interface LimitCalls {
   readonly limits: {
@@ -20,15 +20,7 @@ export function limitCalls(api: ApiCaller): LimitCalls {
   const pathOf = (name: string) => `${api.base}/limit/${encodeURIComponent(name)}`;
   return {
     limits: {
-      list: (options = {}) =>
-        eachOf(
-          async (cursor) => {
-            const question = { path: `${api.base}/limits`, field: 'limits', query: { cursor } };
-            const signal = signalOf(options);
-            return (await api.call({ method: 'GET', ...question, signal })) as LimitList;
-          },
-          ({ limits }) => limits,
-        ),
+      list: (options) => allOf(api, `${api.base}/limits`, 'limits', options),
       async get(name, options = {}) {
         const signal = signalOf(options);
         return (await api.call({ method: 'GET', path: pathOf(name), field, signal })) as LimitView;

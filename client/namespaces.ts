@@ -1,12 +1,7 @@
 /** The calls about namespaces. They are about all of a master, whatever namespace the client is of. */
-import {
-  API_BASE,
-  type NamespaceList,
-  type NamespaceSettings,
-  type NamespaceView,
-} from '@soda-scheduler/protocol';
+import { API_BASE, type NamespaceSettings, type NamespaceView } from '@soda-scheduler/protocol';
 import { type ApiCaller, type Call, type CallOptions, signalOf } from './api-call.ts';
-import { eachOf } from './pages.ts';
+import { allOf } from './pages.ts';
 
 export interface NamespaceCalls {
   /** All of them by name, read page by page while iterated. */
@@ -27,16 +22,7 @@ export function namespaceCalls(api: ApiCaller): NamespaceCalls {
   const call = async (method: Call['method'], name: string, more: Partial<Call>) =>
     (await api.call({ method, path: pathOf(name), field: 'name', ...more })) as NamespaceView;
   return {
-    namespaces: (options = {}) =>
-      eachOf(
-        async (cursor) => {
-          const path = `${API_BASE}/namespaces`;
-          const question = { path, field: 'namespaces', query: { cursor } };
-          const signal = signalOf(options);
-          return (await api.call({ method: 'GET', ...question, signal })) as NamespaceList;
-        },
-        ({ namespaces }) => namespaces,
-      ),
+    namespaces: (options) => allOf(api, `${API_BASE}/namespaces`, 'namespaces', options),
     async namespace(name, options = {}) {
       return call('GET', name, { signal: signalOf(options) });
     },

@@ -1,4 +1,22 @@
 /** Lists that are read page by page while they are iterated. */
+import { type ApiCaller, type CallOptions, signalOf } from './api-call.ts';
+
+/** All that a list without filters has. `field`: in which of a page they are. */
+export function allOf<T>(
+  api: ApiCaller,
+  path: string,
+  field: string,
+  options: CallOptions = {},
+): AsyncIterableIterator<T> {
+  type Page = { readonly next_cursor: string | null } & Readonly<Record<string, readonly T[]>>;
+  return eachOf(
+    async (cursor) => {
+      const question = { path, field, query: { cursor }, signal: signalOf(options) };
+      return (await api.call({ method: 'GET', ...question })) as Page;
+    },
+    (page) => page[field] ?? [],
+  );
+}
 
 /** `first`: the cursor of the page to begin with. */
 export async function* eachOf<P extends { readonly next_cursor: string | null }, T>(

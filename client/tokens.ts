@@ -1,14 +1,13 @@
 /** The calls about named tokens. They are about all of a master, whatever namespace the client is of. */
 import {
   API_BASE,
-  type TokenList,
   type TokenMade,
   type TokenRequest,
   type TokenView,
   type Whoami,
 } from '@soda-scheduler/protocol';
 import { type ApiCaller, type CallOptions, signalOf } from './api-call.ts';
-import { eachOf } from './pages.ts';
+import { allOf } from './pages.ts';
 
 export interface TokenCalls {
   /** All of them by name, read page by page while iterated; never what is to be sent. */
@@ -27,15 +26,7 @@ export interface TokenCalls {
 export function tokenCalls(api: ApiCaller): TokenCalls {
   const path = `${API_BASE}/tokens`;
   return {
-    tokens: (options = {}) =>
-      eachOf(
-        async (cursor) => {
-          const signal = signalOf(options);
-          const question = { path, field: 'tokens', query: { cursor }, signal };
-          return (await api.call({ method: 'GET', ...question })) as TokenList;
-        },
-        ({ tokens }) => tokens,
-      ),
+    tokens: (options) => allOf(api, path, 'tokens', options),
     async createToken(request, options = {}) {
       const call = { path, field: 'token', body: request, signal: signalOf(options) };
       return (await api.tryOnce({ method: 'POST', ...call })) as TokenMade;

@@ -1,13 +1,12 @@
 /** The calls about the types of a namespace: what is set for all tasks of one. */
 import type {
   TypeDefinition,
-  TypeList,
   TypeOverrideRequest,
   TypePauseRequest,
   TypeView,
 } from '@soda-scheduler/protocol';
 import { type ApiCaller, type Call, type CallOptions, signalOf } from './api-call.ts';
-import { eachOf } from './pages.ts';
+import { allOf } from './pages.ts';
 
 export interface AtVersion {
   /** The version that it must have (`version` of a view; 0: not registered). Another one: 412, nothing is changed. */
@@ -49,15 +48,7 @@ export function typeCalls(api: ApiCaller): TypeCalls {
     (await api.call({ method, path, field: 'type', ...more })) as TypeView;
   return {
     types: {
-      list: (options = {}) =>
-        eachOf(
-          async (cursor) => {
-            const question = { path: `${api.base}/types`, field: 'types', query: { cursor } };
-            const signal = signalOf(options);
-            return (await api.call({ method: 'GET', ...question, signal })) as TypeList;
-          },
-          ({ types }) => types,
-        ),
+      list: (options) => allOf(api, `${api.base}/types`, 'types', options),
       async get(type, options = {}) {
         return call('GET', pathOf(type), { signal: signalOf(options) });
       },

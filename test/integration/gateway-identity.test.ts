@@ -9,6 +9,17 @@ import { NOW, sampleExecutor } from '../helpers/task.ts';
 const SWEEP_MS = 1_000;
 const about = { task_id: 't1', attempt: 1 };
 
+/** What the row of an executor says that it runs. */
+const occupation = {
+  taskId: 't1',
+  attempt: 1,
+  accepted: true,
+  type: 'echo',
+  group: 'g',
+  gate: null,
+  taken: [],
+};
+
 describe('executor gateway, identity', () => {
   let master: ScriptedMaster;
   let clock: ManualClock;
@@ -134,15 +145,6 @@ describe('executor gateway, identity', () => {
     const running = await work(first, { id: 't1', incarnation: 'i1', offeredAt: NOW });
     first.socket.close(CloseCode.leaving);
     await master.nth('executorDisconnected');
-    const occupation = {
-      taskId: 't1',
-      attempt: 1,
-      accepted: true,
-      type: 'echo',
-      group: 'g',
-      gate: null,
-      taken: [],
-    };
     const fields = { incarnation: 'i1', occupation, sessionId: null };
     master.newest = { ...sampleExecutor, id: 'e1', ...fields };
     master.newestSilentMs = 0;
@@ -157,15 +159,6 @@ describe('executor gateway, identity', () => {
   });
 
   it('gives it at once to one that saw the one end that a row tells of', async () => {
-    const occupation = {
-      taskId: 't1',
-      attempt: 1,
-      accepted: true,
-      type: 'echo',
-      group: 'g',
-      gate: null,
-      taken: [],
-    };
     const unheard = { sessionId: null, connectedAt: null, bootId: '' };
     master.newest = { ...sampleExecutor, id: 'e1', incarnation: 'i1', occupation, ...unheard };
     master.newestSilentMs = 0;
