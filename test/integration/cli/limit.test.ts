@@ -1,19 +1,11 @@
 /** `soda limit`, and what tasks and types take of limits, against a whole master. */
 import { expect } from 'chai';
-import { SodaCommand } from '../../helpers/soda/command.ts';
-import { masterSuite } from '../../helpers/system/in-process.ts';
+import { commandSuite } from '../../helpers/soda/command-suite.ts';
 
 describe('soda limit', function () {
   this.timeout(60_000);
-  let command: SodaCommand;
-
-  // Before the master stops.
-  afterEach(() => command.killAll());
-  const { folder, url } = masterSuite();
-  beforeEach(() => {
-    command = new SodaCommand(folder());
-  });
-  const soda = (line: string) => command.run(line.split(' '), { SODA_URL: url() });
+  const { run } = commandSuite();
+  const soda = (line: string) => run(line.split(' '));
 
   it('sets what is named, leaves the rest, lists and deletes', async () => {
     expect((await soda('limit set encoder --per host')).err).to.match(/new limit needs --max/);

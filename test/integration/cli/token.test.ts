@@ -1,20 +1,12 @@
 /** `soda token` and `soda whoami`, against a whole master. */
 import { expect } from 'chai';
-import { SodaCommand } from '../../helpers/soda/command.ts';
-import { masterSuite } from '../../helpers/system/in-process.ts';
+import { commandSuite } from '../../helpers/soda/command-suite.ts';
 
 describe('soda token', function () {
   this.timeout(60_000);
-  let command: SodaCommand;
-
-  // Before the master stops.
-  afterEach(() => command.killAll());
-  const { folder, url } = masterSuite();
-  beforeEach(() => {
-    command = new SodaCommand(folder());
-  });
+  const { run: runWith } = commandSuite();
   const run = (args: readonly string[], token = '') =>
-    command.run([...args], { SODA_URL: url(), ...(token !== '' && { SODA_TOKEN: token }) });
+    runWith(args, token === '' ? {} : { SODA_TOKEN: token });
 
   it('makes one, which says whose it is, lists and revokes it', async () => {
     const scope = ['--group', 'news', '--group', 'sport', '--type', 'encode'];

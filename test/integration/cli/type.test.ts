@@ -5,24 +5,18 @@ import { join } from 'node:path';
 import { createClient, type SodaClient, SodaError } from '@soda-scheduler/client';
 import { typeDefinitionKeys } from '@soda-scheduler/protocol';
 import { typeDefinition } from '@soda-scheduler/protocol/schemas';
-import { SodaCommand } from '../../helpers/soda/command.ts';
-import { masterSuite } from '../../helpers/system/in-process.ts';
+import { commandSuite } from '../../helpers/soda/command-suite.ts';
 
 describe('soda type', function () {
   this.timeout(60_000);
-  let command: SodaCommand;
   let client: SodaClient;
 
-  // Before the master stops.
-  afterEach(() => command.killAll());
-  const { folder, url } = masterSuite();
+  const { run, folder, url } = commandSuite();
   beforeEach(() => {
-    command = new SodaCommand(folder());
     client = createClient({ url: url() });
   });
 
-  const type = (args: readonly string[], input = '') =>
-    command.run(['type', ...args], { SODA_URL: url() }, input);
+  const type = (args: readonly string[], input = '') => run(['type', ...args], {}, input);
 
   it('sets what is named, and leaves the rest', async () => {
     expect((await type(['set', 'video', 'owner=media', 'limits.max_running=20'])).out).to.equal(
