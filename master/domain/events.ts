@@ -105,7 +105,7 @@ export interface HeldPage {
   readonly complete: boolean;
 }
 
-/** To what is set for a type. `expect`: the version that it must have; null: whatever it has. */
+/** To a shared limit. */
 export interface LimitChange {
   readonly type: 'limitSet';
   readonly name: string;
@@ -113,6 +113,7 @@ export interface LimitChange {
   readonly limit: SharedLimit | null;
 }
 
+/** To what is set for a type. `expect`: the version that it must have; null: whatever it has. */
 export type TypeChange =
   | {
       readonly type: 'typeSet';
