@@ -4,14 +4,9 @@
  * is held.
  */
 import { valueAt } from '../model/params-value.ts';
+import type { Concurrency } from '../model/task-type.ts';
+import { longHashOf } from '../queue/hash.ts';
 import { type Position, Window } from '../queue/window.ts';
-
-/** Limits of how many tasks of a type with the same value there may be beside each other. */
-export interface Concurrency {
-  /** Into the params. */
-  readonly pointer: string;
-  readonly max: number;
-}
 
 /** A task that has a place while it waits. */
 export interface Candidate extends Position {
@@ -50,21 +45,5 @@ export function freeOf(gate: Gate, concurrency: Concurrency | null): number {
 /** The gate of such params; null: they have no value there, or null. */
 export function gateKeyIn(type: string, pointer: string, params: string): number | null {
   const value = valueAt(params, pointer);
-  return value === null || value === 'null' ? null : hashOf(`${type}\n${pointer}\n${value}`);
-}
-
-/** Of 53 bits, which is what a number holds exactly (cyrb53 by bryc, public domain). Not against an adversary. */
-function hashOf(text: string): number {
-  let high = 0xdeadbeef;
-  let low = 0x41c6ce57;
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    high = Math.imul(high ^ unit, 0x9e3779b1);
-    low = Math.imul(low ^ unit, 0x5f356495);
-  }
-  const first =
-    Math.imul(high ^ (high >>> 16), 0x85ebca6b) ^ Math.imul(low ^ (low >>> 13), 0xc2b2ae35);
-  const second =
-    Math.imul(low ^ (low >>> 16), 0x85ebca6b) ^ Math.imul(first ^ (first >>> 13), 0xc2b2ae35);
-  return 2 ** 32 * (second & 0x1fffff) + (first >>> 0);
+  return value === null || value === 'null' ? null : longHashOf(`${type}\n${pointer}\n${value}`);
 }

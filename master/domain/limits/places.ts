@@ -5,15 +5,8 @@
  */
 import { TURN_GATE_COUNT_MAX } from '../bounds.ts';
 import type { Output } from '../effects.ts';
-import {
-  type Candidate,
-  type Concurrency,
-  createGate,
-  freeOf,
-  type Gate,
-  gateKeyIn,
-  noCandidates,
-} from './gate.ts';
+import { type Candidate, createGate, freeOf, type Gate, gateKeyIn, noCandidates } from './gate.ts';
+import type { Concurrency } from '../model/task-type.ts';
 import type { Task } from '../model/task.ts';
 import type { State } from '../state/state.ts';
 import { positionOf } from '../queue/agenda.ts';

@@ -3,7 +3,6 @@
  * whole), and by operators (a pause, and a layer over its limits and its route, which no definition undoes).
  * A definition is kept as text in the words of the API; what the core needs of it is read here, once.
  */
-import type { Concurrency } from '../limits/gate.ts';
 import type { Pause } from './pause.ts';
 import { inOrder, type Use } from './shared-limit.ts';
 
@@ -17,6 +16,13 @@ export interface GroupLimits {
   readonly maxRunning: number | null;
   readonly maxWaiting: number | null;
   readonly rate: RateLimit | null;
+}
+
+/** Limits of how many tasks of a type with the same value there may be beside each other. */
+export interface Concurrency {
+  /** Into the params. */
+  readonly pointer: string;
+  readonly max: number;
 }
 
 /** From one time of the day to another, in a zone; days from 1 (Monday) to 7, null: every day. */

@@ -1,5 +1,5 @@
 /** What `limits.concurrency` of a type says is another now: it holds from this step on. */
-import type { Concurrency } from '../limits/gate.ts';
+import type { Concurrency } from '../model/task-type.ts';
 import { concurrencyOf, gateKeyOf, regate } from '../limits/places.ts';
 import { unload } from '../queue/waiting.ts';
 import type { State } from '../state/state.ts';

@@ -1,10 +1,18 @@
-/** Hashes of 32 bits, the same everywhere and always. Not against an adversary. */
+/** Hashes that are the same everywhere and always: of 32 bits, if nothing else is said. Not against an adversary. */
 
-/** FNV-1a over UTF-16 units. */
-export function hashOf(text: string): number {
+const PRIME = 0x01000193;
+const OTHER_PRIME = 0x5f356495;
+
+/** FNV-1a over UTF-16 units. `prime`: another one makes another hash. */
+export function hashOf(text: string, prime = PRIME): number {
   let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), prime);
   return finished(hash);
+}
+
+/** Of 53 bits, which is what a number holds exactly. */
+export function longHashOf(text: string): number {
+  return 2 ** 32 * (hashOf(text, OTHER_PRIME) & 0x1fffff) + hashOf(text);
 }
 
 /** Of two hashes, in [0, 2^32): one that says nothing of that of another pair. */
