@@ -221,15 +221,27 @@ function put(state: State, row: TaskType, now: number, out: Output): CommandOutc
   const refusal = lackOfRoom(state, row, row.version > 0);
   if (refusal !== null) return refusal;
   const { type: key } = row;
-  const before = routeOf(state, key);
+  set(state, key, row, now, out);
+  out.changes.push({ op: 'put', table: 'type', key, row });
+  return null;
+}
+
+function remove(state: State, key: string, now: number, out: Output): void {
+  if (!state.types.has(key)) return;
+  set(state, key, null, now, out);
+  out.changes.push({ op: 'remove', table: 'type', key, expect: 'any' });
+}
+
+/** From here on it is so, for all that waits and runs; null: nothing is set. */
+function set(state: State, key: string, row: TaskType | null, now: number, out: Output): void {
+  const route = routeOf(state, key);
   const concurrency = concurrencyOf(state, key);
-  state.types.set(key, row);
+  if (row === null) state.types.delete(key);
+  else state.types.set(key, row);
   shareOut(state, key, row);
   typeChanged(state, key, row, now, out);
   concurrencyChanged(state, key, concurrency);
-  routeChanged(state, key, before);
-  out.changes.push({ op: 'put', table: 'type', key, row });
-  return null;
+  routeChanged(state, key, route);
 }
 
 /** What was kept for one executor need not be any more, or for another one. */
@@ -244,15 +256,4 @@ function definitionsLength({ types }: State): number {
   let length = 0;
   for (const { text } of types.values()) length += text.length;
   return length;
-}
-
-function remove(state: State, key: string, now: number, out: Output): void {
-  const before = routeOf(state, key);
-  const concurrency = concurrencyOf(state, key);
-  if (!state.types.delete(key)) return;
-  shareOut(state, key, null);
-  typeChanged(state, key, null, now, out);
-  concurrencyChanged(state, key, concurrency);
-  routeChanged(state, key, before);
-  out.changes.push({ op: 'remove', table: 'type', key, expect: 'any' });
 }
