@@ -159,11 +159,12 @@ class PartOfMaster implements ScopedMaster {
   /** The weights of a definition name groups. */
   #shownType(seen: SeenType): SeenType {
     const { groups } = this.#scope;
+    if (groups === null) return seen;
     const { taskType } = seen;
     const { group_weights: weights, ...definition } = JSON.parse(taskType.text) as {
       readonly group_weights?: Readonly<Record<string, number>>;
     };
-    if (groups === null || weights === undefined) return seen;
+    if (weights === undefined) return seen;
     const shown = Object.entries(weights).filter(([group]) => groups.includes(group));
     const text = JSON.stringify({ ...definition, group_weights: Object.fromEntries(shown) });
     return { ...seen, taskType: { ...taskType, text } };
