@@ -269,7 +269,7 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
     let held = 0;
     for (const { heldCount } of state?.kinds.values() ?? []) held += heldCount;
     const waiting = (state?.waitingCount ?? 0) - held;
-    const counts = { waiting, running: state?.heldCount ?? 0, held };
+    const counts = { waiting, running: state?.attemptCount ?? 0, held };
     const known = { ...record, ...state?.settings };
     // One that is over ends with the next turn, where anybody leads the namespace.
     const isOver = (known.paused?.until ?? Number.POSITIVE_INFINITY) <= this.#options.clock.now();

@@ -27,7 +27,7 @@ interface Usage {
   /** Tasks that wait, also those only in the store. */
   waitingCount: number;
   /** Attempts that executors have: from the offer until they have reported, or their lease has ended. */
-  heldCount: number;
+  attemptCount: number;
 }
 
 export interface Quota extends Usage {
@@ -72,7 +72,7 @@ export function createQuota(taskType: TaskType, now: number): Quota {
     limits,
     groups: new Map(),
     waitingCount: 0,
-    heldCount: 0,
+    attemptCount: 0,
     rates: new Map(),
     ratedSince: now,
     knownAt: now,
@@ -85,14 +85,14 @@ export function createQuota(taskType: TaskType, now: number): Quota {
 export function groupOf(quota: Quota, group: string): GroupQuota {
   const known = quota.groups.get(group);
   if (known !== undefined) return known;
-  const made = { group, quota, lanes: new Set<number>(), waitingCount: 0, heldCount: 0 };
+  const made = { group, quota, lanes: new Set<number>(), waitingCount: 0, attemptCount: 0 };
   quota.groups.set(group, made);
   return made;
 }
 
 /** Where it has nothing of it any more. */
-export function forgetGroup({ quota, group, lanes, heldCount }: GroupQuota): void {
-  if (lanes.size + heldCount === 0) quota.groups.delete(group);
+export function forgetGroup({ quota, group, lanes, attemptCount }: GroupQuota): void {
+  if (lanes.size + attemptCount === 0) quota.groups.delete(group);
 }
 
 /** Whether a task of the type may be offered, whatever its group. */
@@ -116,20 +116,20 @@ export function groupHasRoom(group: GroupQuota): boolean {
 
 /** Why none of the type may be offered; a pause aside. */
 export function reachedBy(quota: Quota): ReachedLimit | null {
-  const { limits, heldCount, open } = quota;
+  const { limits, attemptCount, open } = quota;
   const max = open.maxRunning;
-  if (max !== null && heldCount >= max && max < (limits.maxRunning ?? max + 1)) {
-    return { name: 'limits.windows', max, used: heldCount };
+  if (max !== null && attemptCount >= max && max < (limits.maxRunning ?? max + 1)) {
+    return { name: 'limits.windows', max, used: attemptCount };
   }
-  return reachedOf('limits', limits, heldCount) ?? rateReached('limits', quota, '');
+  return reachedOf('limits', limits, attemptCount) ?? rateReached('limits', quota, '');
 }
 
 /** Why none of this group may be. */
-export function reachedByGroup({ quota, heldCount, group }: GroupQuota): ReachedLimit | null {
+export function reachedByGroup({ quota, attemptCount, group }: GroupQuota): ReachedLimit | null {
   const { perGroup } = quota.limits;
   if (perGroup === null) return null;
   const of = 'limits.per_group';
-  return reachedOf(of, perGroup, heldCount) ?? rateReached(of, quota, group);
+  return reachedOf(of, perGroup, attemptCount) ?? rateReached(of, quota, group);
 }
 
 function reachedOf(of: string, { maxRunning }: GroupLimits, used: number): ReachedLimit | null {

@@ -157,9 +157,9 @@ function checkExecutors(state: State, expect: Expect): void {
   const isHeld = [...state.leftovers.keys()].every((executor) => held.includes(executor));
   expect(isHeld, 'S8', () => 'nobody has what is written as a leftover');
   expect(
-    state.heldCount === held.length,
+    state.attemptCount === held.length,
     'S3',
-    () => `${state.heldCount} held, not ${held.length}`,
+    () => `${state.attemptCount} held, not ${held.length}`,
   );
   for (const [key, executor] of state.elders) {
     const { id, incarnation, sessionId, connected, occupation, poolKey } = executor;

@@ -18,9 +18,9 @@ export function checkQuotas(state: State, expect: Expect): void {
     const isSame = quota?.taskType === taskType;
     expect(isSame, 'S11', () => `the quota of ${name} is not that of its row`);
     if (quota === undefined) continue;
-    const counts = new Map<string, { waitingCount: number; heldCount: number }>();
+    const counts = new Map<string, { waitingCount: number; attemptCount: number }>();
     const of = (group: string) => {
-      const found = counts.get(group) ?? { waitingCount: 0, heldCount: 0 };
+      const found = counts.get(group) ?? { waitingCount: 0, attemptCount: 0 };
       counts.set(group, found);
       return found;
     };
@@ -35,21 +35,21 @@ export function checkQuotas(state: State, expect: Expect): void {
       );
     }
     for (const { occupation } of [...state.executors.values(), ...state.elders.values()]) {
-      if (occupation?.type === name) of(occupation.group).heldCount++;
+      if (occupation?.type === name) of(occupation.group).attemptCount++;
     }
-    const total = { waitingCount: 0, heldCount: 0 };
-    for (const [group, { waitingCount, heldCount }] of counts) {
+    const total = { waitingCount: 0, attemptCount: 0 };
+    for (const [group, { waitingCount, attemptCount }] of counts) {
       total.waitingCount += waitingCount;
-      total.heldCount += heldCount;
+      total.attemptCount += attemptCount;
       const kept = quota.groups.get(group);
-      const isRight = kept?.waitingCount === waitingCount && kept.heldCount === heldCount;
-      const what = () => `${name}, ${group}: ${kept?.waitingCount} and ${kept?.heldCount}`;
-      expect(isRight, 'S11', () => `${what()} instead of ${waitingCount} and ${heldCount}`);
+      const isRight = kept?.waitingCount === waitingCount && kept.attemptCount === attemptCount;
+      const what = () => `${name}, ${group}: ${kept?.waitingCount} and ${kept?.attemptCount}`;
+      expect(isRight, 'S11', () => `${what()} instead of ${waitingCount} and ${attemptCount}`);
     }
     expect(quota.groups.size === counts.size, 'S11', () => `${name} has groups without anything`);
     const isRight =
-      quota.waitingCount === total.waitingCount && quota.heldCount === total.heldCount;
-    expect(isRight, 'S11', () => `${name}: ${quota.waitingCount} and ${quota.heldCount}`);
+      quota.waitingCount === total.waitingCount && quota.attemptCount === total.attemptCount;
+    expect(isRight, 'S11', () => `${name}: ${quota.waitingCount} and ${quota.attemptCount}`);
   }
 }
 

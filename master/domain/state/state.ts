@@ -87,7 +87,7 @@ export interface Settings {
   readonly paused: Pause | null;
   /** Waiting tasks in all; beyond it submit is refused. */
   readonly maxWaiting: number | null;
-  /** Attempts that executors have (`heldCount`); at that many nothing is offered. */
+  /** Attempts that executors have (`attemptCount`); at that many nothing is offered. */
   readonly maxRunning: number | null;
   /** Of what ends from now on. */
   readonly retention: Retention;
@@ -183,7 +183,7 @@ export interface State {
   /** Types of which a task stands back for an older one, that takes more of the same: asked again at every step. */
   readonly standingBack: Set<string>;
   /** Attempts that executors have: from the offer until they have reported, or their lease has ended. */
-  heldCount: number;
+  attemptCount: number;
   /** Of those attempts the ones that are over for their tasks, as the rows have them. */
   readonly leftovers: Map<Executor, Leftover>;
   /** Executors of which that may have changed in this step. */
@@ -271,7 +271,7 @@ export function createState(options: Start): State {
     standingBack: new Set(),
     executorRecords: new Map(),
     elders: new Map(),
-    heldCount: 0,
+    attemptCount: 0,
     leftovers: new Map(),
     unsettled: new Set(),
     doubts: new Map(),
@@ -305,9 +305,9 @@ export function random01(state: State): number {
 }
 
 /** Whether anything may be offered now. */
-export function mayOffer({ accepting, settings, heldCount, open, policy }: State): boolean {
+export function mayOffer({ accepting, settings, attemptCount, open, policy }: State): boolean {
   const { paused, maxRunning } = settings;
-  const hasRoom = maxRunning === null || heldCount < maxRunning;
+  const hasRoom = maxRunning === null || attemptCount < maxRunning;
   return accepting && paused === null && hasRoom && open.bytes < policy.runningBytesMax;
 }
 

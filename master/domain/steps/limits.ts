@@ -47,15 +47,15 @@ export function askedPools(
 
 /** An executor has got an attempt (1), or is done with one (-1). */
 export function countHeld(state: State, { type, group, gate }: Counted, by: 1 | -1): void {
-  state.heldCount += by;
+  state.attemptCount += by;
   if (gate !== null) countAttempt(state, gate, type, by);
   const quota = state.quotas.get(type);
   if (quota === undefined) return;
   const mine = groupOf(quota, group);
   const hadRoom = hasRoom(quota);
   const hadRoomOfGroup = groupHasRoom(mine);
-  quota.heldCount += by;
-  mine.heldCount += by;
+  quota.attemptCount += by;
+  mine.attemptCount += by;
   if (!hadRoom && hasRoom(quota)) state.opened.add(type);
   if (!hadRoomOfGroup && groupHasRoom(mine)) rouseGroup(state, mine);
   forgetGroup(mine);
@@ -195,8 +195,8 @@ export function takeQuota(state: State, taskType: TaskType, now: number): void {
   }
   for (const { occupation } of [...state.executors.values(), ...state.elders.values()]) {
     if (occupation?.type !== type) continue;
-    quota.heldCount++;
-    groupOf(quota, occupation.group).heldCount++;
+    quota.attemptCount++;
+    groupOf(quota, occupation.group).attemptCount++;
   }
 }
 

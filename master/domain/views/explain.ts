@@ -161,11 +161,11 @@ function limitOn(
   state: State,
   { type, user: { group } }: Task,
 ): { readonly message: string; readonly limit: ReachedLimit } | null {
-  const { settings, heldCount, open, policy, quotas } = state;
+  const { settings, attemptCount, open, policy, quotas } = state;
   const { maxRunning } = settings;
-  if (maxRunning !== null && heldCount >= maxRunning) {
-    const message = `${heldCount} of at most ${maxRunning} (max_running) run.`;
-    return { message, limit: { name: 'max_running', max: maxRunning, used: heldCount } };
+  if (maxRunning !== null && attemptCount >= maxRunning) {
+    const message = `${attemptCount} of at most ${maxRunning} (max_running) run.`;
+    return { message, limit: { name: 'max_running', max: maxRunning, used: attemptCount } };
   }
   const { bytes: used } = open;
   const max = policy.runningBytesMax;

@@ -35,7 +35,7 @@ export function settingsMutants(): Mutant[] {
       name: 'loses count of what executors have',
       settings,
       ...onState((state) => {
-        state.heldCount = 0;
+        state.attemptCount = 0;
       }),
     },
     {

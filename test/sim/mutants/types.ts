@@ -37,7 +37,7 @@ export function typeMutants(): Mutant[] {
       settings,
       ...onState(({ quotas }) => {
         for (const { groups } of quotas.values()) {
-          for (const group of groups.values()) if (group.heldCount === 1) group.heldCount = 2;
+          for (const group of groups.values()) if (group.attemptCount === 1) group.attemptCount = 2;
         }
       }),
     },
@@ -45,7 +45,7 @@ export function typeMutants(): Mutant[] {
       name: 'gives a place of a type back before its attempt is over',
       settings,
       ...onState(({ quotas }) => {
-        for (const quota of quotas.values()) quota.heldCount = 0;
+        for (const quota of quotas.values()) quota.attemptCount = 0;
       }),
     },
     {
@@ -86,9 +86,9 @@ export function typeMutants(): Mutant[] {
           if (quota === undefined || group === undefined) continue;
           // Consistently: no count in the state tells of it.
           executor.occupation = { ...occupation, type: '' };
-          quota.heldCount--;
-          group.heldCount--;
-          if (group.lanes.size + group.heldCount === 0) quota.groups.delete(group.group);
+          quota.attemptCount--;
+          group.attemptCount--;
+          if (group.lanes.size + group.attemptCount === 0) quota.groups.delete(group.group);
         }
       }),
     },
