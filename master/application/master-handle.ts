@@ -22,9 +22,9 @@ export type MasterStatus = 'starting' | 'ready' | 'recovering' | 'draining' | 's
 export type ListQuery = Omit<TaskQuery, 'lookCount'>;
 
 /** A task as submitted, validated; whether its id is free is found out later. */
-export type Submission = Omit<NewTask, 'taken'> & {
+export type Submission = NewTask & {
   /** What the request said, where the type of the task has said more: by this a repetition is recognised. */
-  readonly asked?: Omit<NewTask, 'id' | 'requestHash' | 'taken'>;
+  readonly asked?: Omit<NewTask, 'id' | 'requestHash'>;
 };
 
 /** The master cannot answer now; whether the request took effect is unknown. */

@@ -112,7 +112,8 @@ export class Master implements MasterHandle {
     const reply = await this.#engine.request((request) => ({
       type: 'tasksSubmitted',
       request,
-      tasks: tasks.map((task) => ({ ...task, taken: taken.get(task.id) ?? null })),
+      tasks,
+      taken,
     }));
     return reply as readonly SubmitOutcome[];
   }

@@ -26,8 +26,6 @@ export interface NewTask
   readonly startTimeoutAction: StartTimeoutAction | null;
   /** Why its type refuses its params: of a task whose id is not taken. Absent: they fit. */
   readonly misfits?: readonly { readonly field: string; readonly message: string }[];
-  /** Hash of the task that already holds this id, as the store said just before. */
-  readonly taken: string | null;
 }
 
 /** What operators set, all of it. A pause that goes on keeps its beginning. */
@@ -151,6 +149,8 @@ export type Event =
       readonly type: 'tasksSubmitted';
       readonly request: RequestId;
       readonly tasks: readonly NewTask[];
+      /** Hashes of the tasks that already hold an id, by id, as the store said just before. Absent: none. */
+      readonly taken?: ReadonlyMap<string, string>;
     }
   /**
    * `task` is absent at first. Where it is not in memory the step asks for the stored row, and

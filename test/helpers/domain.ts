@@ -120,9 +120,14 @@ export class Scheduler {
     return { ...out, reply: (effect?.reply as CommandOutcome | undefined) ?? null };
   }
 
-  submit(...tasks: Partial<NewTask>[]): Output & { readonly outcomes: readonly SubmitOutcome[] } {
+  /** `taken`: what the store has said of their ids. */
+  submit(
+    ...given: (Partial<NewTask> & { readonly taken?: string })[]
+  ): Output & { readonly outcomes: readonly SubmitOutcome[] } {
     const request = ++this.#lastRequest;
-    const out = this.send({ type: 'tasksSubmitted', request, tasks: tasks.map(newTask) });
+    const tasks = given.map(({ taken: _, ...fields }) => newTask(fields));
+    const taken = new Map(given.flatMap(({ id = 'a', taken: hash }) => (hash ? [[id, hash]] : [])));
+    const out = this.send({ type: 'tasksSubmitted', request, tasks, taken });
     const reply = out.effects.find((effect) => effect.type === 'reply');
     return { ...out, outcomes: reply?.reply as readonly SubmitOutcome[] };
   }

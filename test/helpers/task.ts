@@ -49,7 +49,6 @@ export function newTask(fields: Partial<NewTask> = {}): NewTask {
     diskBytes: null,
     uses: [],
     deadlineAt: null,
-    taken: null,
     ...fields,
   };
 }

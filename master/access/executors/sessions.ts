@@ -152,9 +152,7 @@ export class ExecutorSessions implements ExecutorLink {
     if (session === undefined) return;
     const task = command.type === 'assign' ? command.task : null;
     const mac =
-      task && session.usesMac
-        ? this.#macs.of({ ...session, seq: task.seq, attempt: task.attempt })
-        : undefined;
+      task && session.usesMac ? this.#macs.of(session, task.seq, task.attempt) : undefined;
     const body = commandBody(command, term, mac);
     const bytes = Buffer.byteLength(body);
     const { sentBytesMax = SENT_BYTES_MAX } = this.#options;

@@ -71,7 +71,7 @@ function* submissionOf(
   const submission =
     defaults === null
       ? asked
-      : { ...fieldsOf(withDefaults(task, defaults), params, user, asked.id), asked };
+      : { asked, ...fieldsOf(withDefaults(task, defaults), params, user, asked.id) };
   let misfits: readonly FieldError[] = [];
   if (schema !== null) {
     yield;
@@ -85,7 +85,7 @@ function* submissionOf(
   yield;
   const requestHash = digestOf(asked);
   return misfits.length > 0
-    ? { ...submission, requestHash, misfits }
+    ? { misfits, ...submission, requestHash }
     : { ...submission, requestHash };
 }
 

@@ -24,7 +24,8 @@ export function tasksSubmitted(
   // may be such a task.
   const accepted = new Map<string, string>();
   const reply = event.tasks.map((task): SubmitOutcome => {
-    const outcome = submit(state, task, accepted, now, out);
+    const holderHash = event.taken?.get(task.id) ?? accepted.get(task.id);
+    const outcome = submit(state, task, holderHash, now, out);
     if (outcome.kind === 'accepted') accepted.set(task.id, task.requestHash);
     return outcome;
   });
@@ -34,13 +35,12 @@ export function tasksSubmitted(
 function submit(
   state: State,
   request: NewTask,
-  accepted: ReadonlyMap<string, string>,
+  holder: string | undefined,
   now: number,
   out: Output,
 ): SubmitOutcome {
   const taskId = request.id;
-  const holderHash =
-    request.taken ?? accepted.get(taskId) ?? state.tasks.get(taskId)?.requestHash ?? null;
+  const holderHash = holder ?? state.tasks.get(taskId)?.requestHash ?? null;
   if (holderHash !== null) return { taskId, kind: 'taken', holderHash };
   // Only of what is new: a repetition may come when its type, or the time, allows no such task any more.
   if (request.misfits !== undefined) return { taskId, kind: 'misfit' };

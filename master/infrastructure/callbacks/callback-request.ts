@@ -87,7 +87,7 @@ export class CallbackRequests {
   async #post(callback: Callback, patience: Patience): Promise<Answer> {
     const { origin } = callback.url;
     const first = await this.#send(callback, this.#idleConnection(origin), patience);
-    if (first !== null) return { ...first, tryCount: 1 };
+    if (first !== null) return { tryCount: 1, ...first };
     // Most likely the receiver closed an idle connection just as it was used. It may have read the
     // request all the same, so that this is a second try, and counts as one.
     const second = await this.#send(callback, this.#connection(origin), patience);
@@ -158,7 +158,7 @@ export class CallbackRequests {
         this.#inFlight.delete(connection);
         if (failure === null) this.#keep(connection);
         else connection.destroy(CLOSED);
-        if (head !== null) resolve({ ...head, text, timedOut: false });
+        if (head !== null) resolve({ text, timedOut: false, ...head });
         else if (waitedFor !== null) resolve(noAnswer(waitedFor, true));
         else if (connection.isReused && isClosed(failure) && !this.#stopped) resolve(null);
         else resolve(noAnswer(messageOf(failure), false));

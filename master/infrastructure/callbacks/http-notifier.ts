@@ -122,7 +122,7 @@ export class HttpNotifier {
       return;
     }
     const url = new URL(notification.url);
-    this.#queue.add(url.origin, plainHost(url.hostname), { ...given, id, of, url });
+    this.#queue.add(url.origin, plainHost(url.hostname), { id, of, url, ...given });
   }
 
   /** What is full here puts callbacks off, or lets them wait for others. */

@@ -34,7 +34,7 @@ describe('proofs of attempts', () => {
   beforeEach(() => {
     macs = new AttemptMacs('default');
     macs.use(['bmV3']);
-    mac = macs.of({ ...own, seq: 1, attempt: 2 });
+    mac = macs.of(own, 1, 2);
     signedCount = 0;
   });
 
@@ -53,7 +53,7 @@ describe('proofs of attempts', () => {
     others.use(['bmV3']);
     const proof = others.proofOf(own, attemptOf);
     expect(proof({ task_id: 'own', attempt: 2, mac }), 'of the same names').to.equal(false);
-    const theirs = others.of({ ...own, seq: 1, attempt: 2 });
+    const theirs = others.of(own, 1, 2);
     expect(proof({ task_id: 'own', attempt: 2, mac: theirs })).to.equal(true);
   });
 
