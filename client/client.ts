@@ -17,6 +17,7 @@ import {
 import { ApiCaller, type Call, type CallOptions, signalOf } from './api-call.ts';
 import { exactJson, remember } from './exact-json.ts';
 import { type ExecutorCalls, executorCalls } from './executors.ts';
+import { type FindCalls, findCalls } from './find/find.ts';
 import { type LimitCalls, limitCalls } from './limits.ts';
 import { type NamespaceCalls, namespaceCalls } from './namespaces.ts';
 import { eachOf } from './pages.ts';
@@ -60,6 +61,7 @@ export interface ClientOptions {
  */
 export interface SodaClient
   extends ExecutorCalls,
+    FindCalls,
     LimitCalls,
     NamespaceCalls,
     TokenCalls,
@@ -169,6 +171,7 @@ export function createClient(options: ClientOptions): SodaClient {
     async redeliver(taskId, options = {}) {
       await call('POST', taskPath(taskId, '/redeliver'), { signal: signalOf(options) });
     },
+    ...findCalls(api),
     ...executorCalls(api),
     ...namespaceCalls(api),
     ...tokenCalls(api),

@@ -2,6 +2,9 @@
 export type {
   AttemptView,
   CallbackBody,
+  CountQuery,
+  ErrorList,
+  ErrorQuery,
   ExecutorChange,
   ExecutorView,
   LimitRequest,
@@ -12,6 +15,7 @@ export type {
   PatchRequest,
   Problem,
   SubmitResponse,
+  TaskCount,
   TaskInfo,
   TaskList,
   TaskSummary,
@@ -35,6 +39,7 @@ export type { ClientOptions, SodaClient } from './client.ts';
 export { SodaError } from './soda-error.ts';
 export type { AbsenceOptions, CallOptions } from './api-call.ts';
 export type { ExecutorCalls } from './executors.ts';
+export type { FindCalls } from './find/find.ts';
 export type { LimitCalls } from './limits.ts';
 export type { NamespaceCalls } from './namespaces.ts';
 export type { TokenCalls } from './tokens.ts';

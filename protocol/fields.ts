@@ -55,6 +55,12 @@ export const label = z
   .string()
   .regex(LABEL_PATTERN, 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : = / -');
 
+/** An instant in a query, where epoch milliseconds are text. */
+export const instantInQuery = z.preprocess(
+  (given) => (typeof given === 'string' && /^\d{1,16}$/.test(given) ? Number(given) : given),
+  instant,
+);
+
 const DECIMAL = /^\d{1,9}$/;
 
 /** A count in a query, where it is text: plain decimal, and nothing else that JavaScript takes for a number. */

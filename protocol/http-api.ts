@@ -4,15 +4,14 @@
  * output are ISO 8601 in UTC. Durations are seconds, fractions allowed.
  */
 import { z } from 'zod';
-import { countInQuery, instant, label, needs, text, uses } from './fields.ts';
+import { instant, label, needs, text, uses } from './fields.ts';
 import {
   HTTP_LIMITS,
   NEW_TASK_ID_PATTERN,
   NEW_TASK_TYPE_PATTERN,
   TASK_TYPE_EXPECTED,
-  TASK_TYPE_PATTERN,
 } from './limits.ts';
-import { notificationStates, taskStates, YEAR_SECONDS } from './words.ts';
+import { failureReasons, notificationStates, taskStates, YEAR_SECONDS } from './words.ts';
 
 const TAKEN_IDS = 'not . or .. and not submit or submit-batch, which are paths of their own';
 const seconds = (max: number) => z.number().positive().max(max);
@@ -258,9 +257,7 @@ export const taskView = z.object({
   checkpoint_bytes: z.int(),
   result: z.unknown(),
   error: errorView.nullable(),
-  failure_reason: z
-    .enum(['attempts_exhausted', 'non_retryable', 'crash_budget', 'not_started', 'deadline'])
-    .nullable(),
+  failure_reason: z.enum(failureReasons).nullable(),
   waiting: waitingView.nullable().describe('Why the task does not run yet; null unless it waits.'),
   timeline: z
     .array(attemptView.extend({ error: briefErrorView.nullable() }))
@@ -298,19 +295,6 @@ export const taskSummary = taskView.omit({
 export const taskList = z.object({
   tasks: z.array(taskSummary).describe('May be fewer than the limit, or none, before the end.'),
   next_cursor: z.string().nullable().describe('Where the next page begins; null: the last.'),
-});
-
-export const listQuery = z.strictObject({
-  state: taskState.optional(),
-  type: z.string().regex(TASK_TYPE_PATTERN).optional(),
-  group: text(64).optional(),
-  label: label.optional(),
-  notification: z
-    .enum(notificationStates)
-    .optional()
-    .describe('Ended tasks whose callback is still tried, was taken, or was given up.'),
-  limit: countInQuery(HTTP_LIMITS.listCountMax).default(50),
-  cursor: z.string().max(256).optional(),
 });
 
 /** RFC 9457, `application/problem+json`. */
@@ -360,6 +344,5 @@ export type TaskView = z.infer<typeof taskView>;
 export type AttemptView = z.infer<typeof attemptView>;
 export type TaskSummary = z.infer<typeof taskSummary>;
 export type TaskList = z.infer<typeof taskList>;
-export type ListQuery = z.input<typeof listQuery>;
 export type Problem = z.infer<typeof problem>;
 export type CallbackBody = z.infer<typeof callbackBody>;

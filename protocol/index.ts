@@ -5,6 +5,7 @@
 export type * from './admin-api.ts';
 export * from './asyncflow.ts';
 export * from './close-codes.ts';
+export type * from './find/find-api.ts';
 export type * from './http-api.ts';
 export * from './json/scan.ts';
 export * from './json/slice.ts';

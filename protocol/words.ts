@@ -15,6 +15,15 @@ export const taskStates = [
   'expired',
 ] as const;
 
+/** Why a task has failed, or, by its deadline, expired. */
+export const failureReasons = [
+  'attempts_exhausted',
+  'non_retryable',
+  'crash_budget',
+  'not_started',
+  'deadline',
+] as const;
+
 /** What a type is defined by, in the order of the documentation. */
 export const typeDefinitionKeys = [
   'description',

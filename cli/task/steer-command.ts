@@ -5,7 +5,7 @@ import { type ConnectionOptions, connect, interruptible, remoteCommand } from '.
 import { eachTask, Report, steerNamed } from './each-task.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
 import type { Output } from '../output.ts';
-import { number, search, type SearchOptions, searchOptions } from './task-search.ts';
+import { number, queryOf, search, type SearchOptions, searchOptions } from './task-search.ts';
 
 /** Of what would be done, shown before it is. */
 const SAMPLE_COUNT = 10;
@@ -58,8 +58,8 @@ Examples:
   $ soda task redeliver --notification gave_up --type transcode --yes`,
     )
     .action(async (ids: string[], options: RedeliverOptions) => {
-      const { state, type, group, label, notification, limit } = options;
-      const filters = [state, type, group, label, notification, limit];
+      const { notification, limit } = options;
+      const filters = [...Object.values(queryOf(options)), limit];
       const isSearch = filters.some((filter) => filter !== undefined);
       if (isSearch === ids.length > 0 || (isSearch && notification === undefined)) {
         throw new Failure('which callbacks? give either ids or --notification', ExitCode.usage);

@@ -1,14 +1,14 @@
 /** `soda task`: submit, look at, follow and steer tasks. */
-import { exactJson } from '@soda-scheduler/client';
 import { priorityNames } from '@soda-scheduler/protocol';
 import { Argument, Command, Option } from 'commander';
-import { type ConnectionOptions, connect, interruptible, remoteCommand } from '../connection.ts';
+import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
+import { countCommand, errorsCommand, listCommand } from './find-command.ts';
 import { cancelCommand, redeliverCommand, retryCommand } from './steer-command.ts';
 import { instantOf, priorityOf, readJson, submissionOf, type SubmitOptions } from './submission.ts';
-import { number, search, type SearchOptions, searchOptions } from './task-search.ts';
+import { number } from './task-search.ts';
 import { showAttempt, showTask } from './task-view.ts';
-import { rounded, watch } from './watch.ts';
+import { watch } from './watch.ts';
 
 const INSTANT = 'such as 2026-12-01T08:00:00Z, or epoch milliseconds';
 
@@ -18,6 +18,8 @@ export function taskCommand(): Command {
     .addCommand(submitCommand())
     .addCommand(getCommand())
     .addCommand(listCommand())
+    .addCommand(countCommand())
+    .addCommand(errorsCommand())
     .addCommand(watchCommand())
     .addCommand(cancelCommand())
     .addCommand(changeCommand())
@@ -162,43 +164,6 @@ function getCommand(): Command {
       const { attempt } = options;
       if (attempt === undefined) showTask(output, await client.get(id));
       else showAttempt(output, await client.attempt(id, attempt));
-    });
-}
-
-function listCommand(): Command {
-  return searchOptions(remoteCommand('list', 'List tasks, newest first.'))
-    .option('--limit <count>', 'how many at most', number, 50)
-    .addHelpText(
-      'after',
-      `
-Into a pipe: id, state, type, group, percent, attempt, submit time and state of the callback, with
-tabs between. What is rare among many tasks takes a while to find; Ctrl-C ends the search with 130.
-
-Examples:
-  $ soda task list --state failed --limit 1000
-  $ soda task list --notification gave_up
-  $ soda task list --state failed --json | jq -r .task_id | xargs soda task retry`,
-    )
-    .action(async (options: ConnectionOptions & SearchOptions) => {
-      const { client, output } = connect(options);
-      const head = ['task', 'state', 'type', 'group', '%', 'attempt', 'submitted', 'callback'];
-      await interruptible((signal) =>
-        output.rows(
-          search(client, options, signal),
-          head,
-          (task) => [
-            task.task_id,
-            task.state,
-            task.type,
-            task.user.group,
-            rounded(task.progress?.percent ?? null),
-            task.attempt,
-            task.submitted_at,
-            task.notification?.state ?? null,
-          ],
-          (task) => exactJson(task),
-        ),
-      );
     });
 }
 

@@ -1,17 +1,42 @@
 /** The filters that tasks are looked for by, and the search: as many pages as it takes. */
 import type { SodaClient, TaskSummary } from '@soda-scheduler/client';
-import { HTTP_LIMITS, notificationStates, taskStates } from '@soda-scheduler/protocol';
+import {
+  failureReasons,
+  HTTP_LIMITS,
+  notificationStates,
+  taskStates,
+} from '@soda-scheduler/protocol';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { Failure } from '../exit-code.ts';
 
 /** Each looks at tens of thousands of tasks. */
 const EMPTY_PAGE_COUNT_MAX = 1000;
+export const TIME = 'such as 2026-12-01T08:00:00Z';
 
 type Query = NonNullable<Parameters<SodaClient['list']>[0]>;
 
-export type SearchOptions = Pick<Query, 'state' | 'type' | 'notification'> & {
+/** What tasks are looked for by, as the command line has it. */
+export interface FilterOptions {
+  readonly state?: Query['state'];
+  readonly type?: string;
   readonly group?: string;
+  readonly project?: string;
+  readonly env?: string;
+  readonly user?: string;
   readonly label?: string;
+  readonly requires?: string;
+  readonly executor?: string;
+  readonly idPrefix?: string;
+  readonly error?: string;
+  readonly failureReason?: Query['failure_reason'];
+  readonly notification?: Query['notification'];
+  readonly from?: string;
+  readonly to?: string;
+  readonly minAttempts?: number;
+}
+
+export type SearchOptions = FilterOptions & {
+  readonly sort?: Query['sort'];
   /** Of tasks found; none: all there are. */
   readonly limit?: number;
 };
@@ -23,12 +48,40 @@ export function searchOptions(command: Command): Command {
     .addOption(once(new Option('--state <state>', 'in this state only').choices(taskStates)))
     .addOption(once(new Option('--type <type>', 'of this type only')))
     .addOption(once(new Option('--group <group>', 'of this group only')))
+    .addOption(once(new Option('--project <name>', 'of this project only')))
+    .addOption(once(new Option('--env <name>', 'of this environment only')))
+    .addOption(once(new Option('--user <name>', 'submitted by this user only')))
     .addOption(once(new Option('--label <label>', 'with this label only')))
-    .addOption(once(new Option('--notification <state>', ended).choices(notificationStates)));
+    .addOption(once(new Option('--requires <label>', 'which require this label only')))
+    .addOption(
+      once(new Option('--executor <id>', 'whose newest attempt this executor has, or had')),
+    )
+    .addOption(once(new Option('--id-prefix <text>', 'whose id begins so')))
+    .addOption(once(new Option('--error <text>', 'whose error has this text')))
+    .addOption(once(new Option('--failure-reason <why>', 'failed so').choices(failureReasons)))
+    .addOption(once(new Option('--notification <state>', ended).choices(notificationStates)))
+    .addOption(once(new Option('--from <time>', `ended then or later, or were submitted, ${TIME}`)))
+    .addOption(once(new Option('--to <time>', 'ended before, or were submitted')))
+    .addOption(
+      once(new Option('--min-attempts <count>', 'with so many attempts')).argParser(number),
+    );
+}
+
+/** As the API has it. */
+export function queryOf(options: FilterOptions): Query {
+  const { state, type, group, project, env, user, label, requires, error, notification } = options;
+  const { from, to } = options;
+  return {
+    ...{ state, type, group, project, env, user, label, requires, error, notification, from, to },
+    executor_id: options.executor,
+    id_prefix: options.idPrefix,
+    failure_reason: options.failureReason,
+    min_attempts: options.minAttempts,
+  };
 }
 
 /** A second value would take the place of the first without a word. */
-function once(option: Option): Option {
+export function once(option: Option): Option {
   const { parseArg: parse } = option;
   return option.argParser((value: string, previous?: string) => {
     if (previous !== undefined) throw new InvalidArgumentError('It takes one value only.');
@@ -39,14 +92,14 @@ function once(option: Option): Option {
 /** @throws {Failure} so many pages in a row have brought nothing that it gives up. */
 export async function* search(
   client: SodaClient,
-  { state, type, group, label, notification, limit }: SearchOptions,
+  { limit, sort, ...filters }: SearchOptions,
   signal: AbortSignal,
 ): AsyncGenerator<TaskSummary> {
   let left = limit ?? Number.POSITIVE_INFINITY;
   let emptyCount = 0;
   for (let cursor: string | undefined; ; ) {
     const size = Math.min(left, HTTP_LIMITS.listCountMax);
-    const query = { state, type, group, label, notification, limit: size, cursor };
+    const query = { ...queryOf(filters), sort, limit: size, cursor };
     const { tasks, next_cursor } = await client.page(query, { signal });
     yield* tasks;
     left -= tasks.length;

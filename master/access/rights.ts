@@ -59,6 +59,8 @@ export const rights: Readonly<Record<string, Right>> = {
   'GET /task/{task_id}': read('within'),
   'GET /task/{task_id}/attempt/{attempt}': read('within'),
   'GET /tasks': read('within'),
+  'GET /tasks/count': read('within'),
+  'GET /tasks/errors': read('within'),
   'POST /task/{task_id}/cancel': steer,
   'PATCH /task/{task_id}': steer,
   'POST /task/{task_id}/retry': steer,

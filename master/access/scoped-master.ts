@@ -3,15 +3,17 @@
  * what a scope leaves out is as if it were not there. Numbers are those of all, without names.
  */
 import type { MasterHandle, Submission } from '../application/master-handle.ts';
-import type { ListQuery } from '../application/master-handle.ts';
-import type { Scope, ShownTask, TaskPage } from '../application/ports.ts';
+import type { CountQuery, ListQuery, OrderQuery } from '../application/master-handle.ts';
+import type { Scope, ShownTask, StoredTask, TaskPage, WaitingPage } from '../application/ports.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type { TypeChange } from '../domain/events.ts';
 import type { Executor } from '../domain/model/executor.ts';
+import type { TaskFilter } from '../domain/model/task-filter.ts';
 import type { Task } from '../domain/model/task.ts';
 import type { SeenLimit } from '../domain/views/limits.ts';
 import type { SeenType, SeenTypeInDetail } from '../domain/views/types.ts';
 import type { Actor } from './auth.ts';
+import { Problem } from './http/problem.ts';
 import { outsideInWords } from './rights.ts';
 import { includes, isPartial, narrowed } from './scope.ts';
 
@@ -41,6 +43,9 @@ export type ScopedMaster = Pick<
   | 'limitsAfter'
   | 'find'
   | 'list'
+  | 'listInOrder'
+  | 'countLive'
+  | 'countEnded'
   | 'explain'
   | 'executors'
   | 'goneExecutors'
@@ -56,7 +61,6 @@ export function within(actor: Actor, master: MasterHandle): ScopedMaster {
 }
 
 const UNKNOWN: CommandOutcome = { kind: 'unknown', message: 'no such task is retained' };
-const NOTHING: TaskPage = { tasks: [], beforeSeq: null };
 
 /** Of whoever may not see all groups, or not all types. */
 class PartOfMaster implements ScopedMaster {
@@ -119,12 +123,42 @@ class PartOfMaster implements ScopedMaster {
   }
 
   async list(query: ListQuery): Promise<TaskPage> {
-    const types = narrowed(this.#scope.types, query.within?.types ?? null);
-    const groups = narrowed(this.#scope.groups, query.within?.groups ?? null);
-    if (types?.length === 0 || groups?.length === 0) return NOTHING;
-    const page = await this.#master.list({ ...query, within: { types, groups } });
-    // To some databases texts are equal that differ in blanks at their end.
-    return { ...page, tasks: page.tasks.filter(({ task }) => this.#sees(task)) };
+    const within = this.#narrow(query);
+    if (within === null) return { tasks: [], beforeSeq: null };
+    const page = await this.#master.list({ ...query, within });
+    return { ...page, tasks: this.#seen(page.tasks) };
+  }
+
+  async listInOrder(query: OrderQuery): Promise<WaitingPage> {
+    const within = this.#narrow(query);
+    if (within === null) return { tasks: [], after: null };
+    const page = await this.#master.listInOrder({ ...query, within });
+    return { ...page, tasks: this.#seen(page.tasks) };
+  }
+
+  countLive(query: CountQuery) {
+    const within = this.#narrow(query) ?? { types: [], groups: [] };
+    return this.#master.countLive({ ...query, within });
+  }
+
+  /** Nobody counts them by type or group. */
+  countEnded(): Promise<number> {
+    const what = this.#scope.types === null ? 'groups' : 'types';
+    const { name } = this.#actor;
+    const detail = `Ended tasks are counted in all, and the scope of the token ${name} has only some ${what}.`;
+    throw new Problem('forbidden', detail);
+  }
+
+  /** What of that may be seen; null: nothing. */
+  #narrow({ within }: Pick<TaskFilter, 'within'>) {
+    const types = narrowed(this.#scope.types, within?.types ?? null);
+    const groups = narrowed(this.#scope.groups, within?.groups ?? null);
+    return types?.length === 0 || groups?.length === 0 ? null : { types, groups };
+  }
+
+  /** To some databases texts are equal that differ in blanks at their end. */
+  #seen(tasks: readonly StoredTask[]): StoredTask[] {
+    return tasks.filter(({ task }) => this.#sees(task));
   }
 
   explain(task: Task) {

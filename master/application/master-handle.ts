@@ -6,10 +6,12 @@ import type { Event, LimitChange, NewSettings, NewTask, TypeChange } from '../do
 import type { Executor, ExecutorRecord, Override } from '../domain/model/executor.ts';
 import type { TaskType } from '../domain/model/task-type.ts';
 import type { Settings } from '../domain/state/state.ts';
-import type { ShownTask, TaskPage, TaskQuery } from './ports.ts';
-import type { Task } from '../domain/model/task.ts';
+import type { ShownTask, TaskPage, TaskQuery, WaitingPage, WaitingQuery } from './ports.ts';
+import type { TaskFilter } from '../domain/model/task-filter.ts';
+import type { Task, TerminalState } from '../domain/model/task.ts';
 import type { WaitingReason } from '../domain/views/explain.ts';
 import type { SeenLimit } from '../domain/views/limits.ts';
+import type { LiveCounts } from '../domain/views/live.ts';
 import type { SeenType, SeenTypeInDetail } from '../domain/views/types.ts';
 
 /**
@@ -20,6 +22,8 @@ import type { SeenType, SeenTypeInDetail } from '../domain/views/types.ts';
 export type MasterStatus = 'starting' | 'ready' | 'recovering' | 'draining' | 'stopped';
 
 export type ListQuery = Omit<TaskQuery, 'lookCount'>;
+export type OrderQuery = Omit<WaitingQuery, 'lanes'>;
+export type CountQuery = Pick<TaskFilter, 'type' | 'group' | 'within'>;
 
 /** A task as submitted, validated; whether its id is free is found out later. */
 export type Submission = NewTask & {
@@ -113,6 +117,12 @@ export interface MasterHandle {
    * @throws {Unavailable} also where too many ask.
    */
   list(query: ListQuery): Promise<TaskPage>;
+  /** The same of tasks that wait, by order time and acceptance; those that are held are left out. */
+  listInOrder(query: OrderQuery): Promise<WaitingPage>;
+  /** How many live tasks there are in each state, from counters. @throws {Unavailable} nothing is known yet. */
+  countLive(query: CountQuery): LiveCounts;
+  /** How many ended tasks there are in that state, `max` at most. @throws {Unavailable} also where too many ask. */
+  countEnded(state: TerminalState, max: number): Promise<number>;
   /** Why a waiting task does not run yet. `isNaming`: false counts the tasks that come first, and names none. */
   explain(task: Task, isNaming?: boolean): WaitingReason;
   executors(): readonly Executor[];

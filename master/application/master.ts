@@ -15,24 +15,27 @@ import { explain, type WaitingReason } from '../domain/views/explain.ts';
 import type { TaskType } from '../domain/model/task-type.ts';
 import type { Settings, State } from '../domain/state/state.ts';
 import { limitsAfter, type SeenLimit, seenLimit } from '../domain/views/limits.ts';
+import { countLive, lanesOf, type LiveCounts } from '../domain/views/live.ts';
 import {
   type SeenType,
   seenType,
   type SeenTypeInDetail,
   typesAfter,
 } from '../domain/views/types.ts';
-import type { Task } from '../domain/model/task.ts';
+import type { Task, TerminalState } from '../domain/model/task.ts';
 import type { Engine } from './engine/engine.ts';
 import { IdRegister } from './engine/id-register.ts';
 import {
+  type CountQuery,
   type HeldAttempt,
   type ListQuery,
   type MasterHandle,
   type MasterStatus,
+  type OrderQuery,
   type Submission,
   Unavailable,
 } from './master-handle.ts';
-import type { Clock, ShownTask, TaskPage, TaskStore } from './ports.ts';
+import type { Clock, ShownTask, TaskPage, TaskStore, WaitingPage } from './ports.ts';
 import { TooMany, Turnstile } from './turnstile.ts';
 
 /** Rows that a page may look at for what it brings: some 20 ms of work, in pieces. */
@@ -236,9 +239,26 @@ export class Master implements MasterHandle {
   }
 
   list(query: ListQuery): Promise<TaskPage> {
-    const page = () =>
-      this.#lists.during(() => this.#store.listTasks({ ...query, lookCount: LOOK_COUNT }));
-    return this.#read(page, LIST_MS_MAX);
+    return this.#list(() => this.#store.listTasks({ ...query, lookCount: LOOK_COUNT }));
+  }
+
+  listInOrder(query: OrderQuery): Promise<WaitingPage> {
+    return this.#list(() => {
+      const lanes = lanesOf(this.#known(), query);
+      return this.#store.listWaiting({ ...query, lanes });
+    });
+  }
+
+  countLive(query: CountQuery): LiveCounts {
+    return countLive(this.#known(), query);
+  }
+
+  countEnded(state: TerminalState, max: number): Promise<number> {
+    return this.#list(() => this.#store.countEnded(state, max));
+  }
+
+  #list<T>(work: () => Promise<T>): Promise<T> {
+    return this.#read(() => this.#lists.during(work), LIST_MS_MAX);
   }
 
   #read<T>(work: () => Promise<T>, withinMs = READ_MS_MAX): Promise<T> {

@@ -12,13 +12,14 @@ import type {
   AttemptRecord,
   EndedTask,
   Notification,
-  NotificationState,
   Retention,
   Task,
-  TaskState,
+  TerminalState,
 } from '../domain/model/task.ts';
+import type { StoredTask, TaskPage, TaskQuery, WaitingPage, WaitingQuery } from './task-query.ts';
 
 export { DEFAULT_NAMESPACE_ID, inNamespace, NAMESPACE_COUNT_MAX } from './namespace.ts';
+export type { StoredTask, TaskPage, TaskQuery, WaitingPage, WaitingQuery };
 
 export interface Clock {
   /** Epoch milliseconds. Steps with `followWall` only: a wall clock that is set does not fire timeouts. */
@@ -55,27 +56,6 @@ export interface Commit {
 
 export type { Position, StoredGate, StoredLane };
 
-export interface TaskQuery {
-  readonly state: TaskState | null;
-  readonly type: string | null;
-  readonly group: string | null;
-  readonly label: string | null;
-  /** Only of these, whatever `type` and `group` say. */
-  readonly within?: Pick<Scope, 'groups' | 'types'>;
-  /** Only ended tasks whose callback is so. */
-  readonly notification: NotificationState | null;
-  /** Only tasks accepted before this one. */
-  readonly beforeSeq: number | null;
-  readonly limit: number;
-  /** Rows to look at, about: type, group and label have no index, nor has a common `notification`. */
-  readonly lookCount: number;
-}
-
-export interface StoredTask {
-  readonly task: Task;
-  readonly notification: Notification | null;
-}
-
 /** So many of those that a gate holds. */
 export interface HeldWanted {
   readonly gate: number;
@@ -93,13 +73,6 @@ export interface OverduePage {
   readonly tasks: Task[];
   /** Up to where tasks were looked at; null: to the last. */
   readonly next: Position | null;
-}
-
-export interface TaskPage {
-  /** Newest first, by `seq`; fewer than asked for, or none, where too many were looked at. */
-  readonly tasks: readonly StoredTask[];
-  /** Where the next page begins, as `TaskQuery.beforeSeq`; null: this is the last. */
-  readonly beforeSeq: number | null;
 }
 
 export interface ListedAttempt extends AttemptRecord {
@@ -297,6 +270,10 @@ export interface TaskStore {
    * with the `beforeSeq` that it answered, it comes to the end.
    */
   listTasks(query: TaskQuery): Promise<TaskPage>;
+  /** The same of tasks that wait, held ones left out, in their order. */
+  listWaiting(query: WaitingQuery): Promise<WaitingPage>;
+  /** How many ended tasks there are in that state, `max` at most. */
+  countEnded(state: TerminalState, max: number): Promise<number>;
 }
 
 /** Another master has taken over: this one must not write again. */

@@ -224,6 +224,9 @@ export const UNREAD_ANSWER_BYTES_MAX = 64 * MiB;
 export const LIST_COUNT_MAX = 2;
 export const LISTS_WAITING_MAX = 100;
 
+/** Ended tasks that one request counts; where there are more it says so. */
+export const ENDED_COUNT_MAX = 10_000;
+
 /** Namespaces that there are at one time; beyond it none is made, until one is deleted. */
 export const NAMESPACES_AT_ONCE_MAX = 1_000;
 

@@ -14,6 +14,7 @@ import {
   type Tables,
   type WholeName,
 } from '../../master/domain/changes.ts';
+import { ANY_TASK } from '../../master/domain/model/task-filter.ts';
 import { layerIn, settingsIn } from '../../master/domain/model/task-type.ts';
 import type {
   AttemptRecord,
@@ -205,11 +206,7 @@ export const finish = (
 
 /** The query for all tasks that fit a page. */
 export const everything = {
-  state: null,
-  type: null,
-  group: null,
-  label: null,
-  notification: null,
+  ...ANY_TASK,
   beforeSeq: null,
   limit: 200,
   lookCount: 1_000_000,

@@ -1,7 +1,13 @@
 /** What every store must do with lists: bring what is asked for, in order, and end a page in time. */
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { StoredTask, TaskQuery } from '../../master/application/ports.ts';
+import type {
+  Position,
+  StoredTask,
+  TaskQuery,
+  WaitingPage,
+} from '../../master/application/ports.ts';
+import { ANY_TASK, type TaskFilter } from '../../master/domain/model/task-filter.ts';
 import { isTerminal, type Notification, type Task } from '../../master/domain/model/task.ts';
 import { NOW } from '../helpers/task.ts';
 import { attemptOf, commit, DAY_MS, everything, finish, finished, task } from './sample.ts';
@@ -19,35 +25,89 @@ const row = fc.record({
   place,
   type: kind,
   label: kind,
+  requires: kind,
+  project: fc.option(kind),
+  id: fc.constantFrom('t-', 't-1', 'job.', 'Job.'),
+  attempt: fc.constantFrom(1, 2, 7),
+  error: fc.option(fc.constantFrom('no "such" file', 'NO \u5f71 file', 'message')),
+  failureReason: fc.option(fc.constantFrom('attempts_exhausted' as const, 'deadline' as const)),
   callback: fc.option(callback),
 });
 type Row = typeof row extends fc.Arbitrary<infer T> ? T : never;
+const today = Math.floor(NOW / DAY_MS) * DAY_MS;
+const instant = fc.constantFrom(null, null, NOW - DAY_MS, NOW - DAY_MS + 1, today, today - DAY_MS);
 const filter = fc.record({
-  state: fc.constantFrom<TaskQuery['state'][]>(null, 'waiting', 'running', 'succeeded'),
+  state: fc.constantFrom<TaskQuery['state'][]>(null, 'waiting', 'running', 'succeeded', 'failed'),
   type: fc.constantFrom(null, 'a'),
   group: fc.constantFrom(null, 'media', 'other'),
   label: fc.constantFrom(null, 'b'),
   notification: fc.constantFrom(null, null, 'pending', 'gave_up', 'delivered'),
 });
+/** Each by itself, with any of the above: together they would find nothing. */
+const other = fc.oneof(
+  fc.record({ requires: kind }),
+  fc.record({ project: kind }),
+  fc.record({ env: fc.constant('prod') }),
+  fc.record({ user: fc.constantFrom('ann', 'ben') }),
+  fc.record({ executorId: fc.constantFrom('x', 'x-1') }),
+  fc.record({ idPrefix: fc.constantFrom('t', 't-', 't-1', 'job', 'J', 'x') }),
+  fc.record({ error: fc.constantFrom('such', '"such" f', '\u5f71', 'none') }),
+  fc.record({ failureReason: fc.constantFrom('attempts_exhausted', 'deadline') }),
+  fc.record({ minAttempts: fc.constantFrom(2, 7, 8) }),
+  fc.record({ from: instant, to: instant }),
+) as fc.Arbitrary<Partial<TaskFilter>>;
 const size = fc.record({
   limit: fc.integer({ min: 1, max: 80 }),
-  lookCount: fc.integer({ min: 1, max: 200 }),
+  lookCount: fc.integer({ min: 10, max: 200 }),
 });
 
 function tasksOf(rows: readonly Row[]): StoredTask[] {
   let seq = 0;
-  return rows.map(({ gap, place: where, type, label, callback: state }) => {
-    seq += gap;
-    const one = task(seq, { type, labels: [label] });
+  return rows.map((one) => {
+    seq += one.gap;
+    const { place: where, type, label, requires, project, attempt, error: message } = one;
+    const user = { group: 'media', project, env: project && 'prod', user: 'ann' };
+    const error = message === null ? null : { message };
+    const base = { type, labels: [label], requires: [requires], user, attempt, error };
+    const before = task(seq, { ...base, id: `${one.id}-${seq}` });
     if (where === 'running') {
-      return {
-        task: { ...one, state: 'running', executorId: 'x', attempt: 1 },
-        notification: null,
-      };
+      return { task: { ...before, state: 'running', executorId: 'x' }, notification: null };
     }
-    if (typeof where === 'string') return { task: one, notification: null };
-    return ended(one, NOW - where * DAY_MS, state);
+    if (typeof where === 'string') return { task: before, notification: null };
+    const { failureReason } = one;
+    const { task: after, notification } = ended(before, NOW - where * DAY_MS, one.callback);
+    const state =
+      failureReason === null ? 'succeeded' : failureReason === 'deadline' ? 'expired' : 'failed';
+    return { task: { ...after, state, failureReason, attempt }, notification };
   });
+}
+
+/** Whether it is one that is looked for. */
+function fits(wanted: TaskFilter, { task: one, notification }: StoredTask): boolean {
+  const { user, state, error, finishedAt, submittedAt } = one;
+  const isText = (text: string) => error?.message.includes(text) === true && state !== 'succeeded';
+  const at = finishedAt ?? submittedAt;
+  const found: Record<Exclude<keyof TaskFilter, 'within'>, boolean> = {
+    state: state === wanted.state,
+    type: one.type === wanted.type,
+    group: user.group === wanted.group,
+    project: user.project === wanted.project,
+    env: user.env === wanted.env,
+    user: user.user === wanted.user,
+    label: one.labels.includes(wanted.label ?? ''),
+    requires: one.requires.includes(wanted.requires ?? ''),
+    executorId: one.executorId === wanted.executorId,
+    idPrefix: one.id.startsWith(wanted.idPrefix ?? ''),
+    error: isText(wanted.error ?? ''),
+    failureReason: one.failureReason === wanted.failureReason,
+    notification: notification?.state === wanted.notification,
+    from: at >= (wanted.from ?? 0),
+    to: at < (wanted.to ?? 0),
+    minAttempts: one.attempt >= (wanted.minAttempts ?? 0),
+  };
+  return Object.entries(found).every(
+    ([name, is]) => is || wanted[name as keyof TaskFilter] === null,
+  );
 }
 
 function ended(before: Task, finishedAt: number, state: Notification['state'] | null): StoredTask {
@@ -100,22 +160,15 @@ describeStores('lists', (open) => {
   it('bring by any filter, page by page, all that fits it, in order and once', async () => {
     const property = fc.asyncProperty(
       fc.array(row, { minLength: 1, maxLength: COUNT, size: 'max' }),
-      fc.array(fc.tuple(filter, size), { minLength: 4, maxLength: 4 }),
+      fc.array(fc.tuple(filter, fc.option(other), size), { minLength: 4, maxLength: 4 }),
       async (rows, queries) => {
         await begin();
         const tasks = tasksOf(rows);
         await keep(tasks);
-        for (const [wanted, pages] of queries) {
-          const { state, type, group, label, notification } = wanted;
-          const fits = tasks.filter(
-            ({ task: one, notification: callbackOf }) =>
-              (notification === null || callbackOf?.state === notification) &&
-              (state === null || one.state === state) &&
-              (type === null || one.type === type) &&
-              (group === null || one.user.group === group) &&
-              (label === null || one.labels.includes(label)),
-          );
-          const seqs = fits.map((one) => one.task.seq).reverse();
+        for (const [some, more, pages] of queries) {
+          const wanted = { ...ANY_TASK, ...some, ...more };
+          const found = tasks.filter((one) => fits(wanted, one));
+          const seqs = found.map((one) => one.task.seq).reverse();
           const query = { ...wanted, ...pages, beforeSeq: null };
           expect((await pagesOf(query)).flat(), JSON.stringify(query)).to.deep.equal(seqs);
         }
@@ -123,6 +176,85 @@ describeStores('lists', (open) => {
       },
     );
     await fc.assert(property, { numRuns: RUNS });
+  });
+
+  it('find by the beginning of ids at once where few begin so, among many', async () => {
+    await begin();
+    const idOf = (n: number) => ({ id: n % 400 === 3 ? `rare-${n}` : `t-${n}` });
+    await insert(Array.from({ length: 1200 }, (_, index) => task(index + 1, idOf(index))));
+    await insert(Array.from({ length: 400 }, (_, i) => finished(task(i + 1201, idOf(i + 1200)))));
+    const query = { ...everything, idPrefix: 'rare-', limit: 2, lookCount: 100 };
+    const pages = await pagesOf(query);
+    expect(pages.flat()).to.deep.equal([1204, 804, 404, 4]);
+    // The store in memory has no index.
+    if (pages.length < 9) expect(pages.map((page) => page.length)).to.deep.equal([2, 2]);
+    const many = await pagesOf({ ...everything, idPrefix: 't-' });
+    expect(many.flat()).to.have.length(1596);
+  });
+
+  it('bring waiting tasks in their order, lane by lane, held and other ones left out', async () => {
+    await begin();
+    const property = fc.asyncProperty(
+      fc.array(fc.tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 1, max: 5 }), kind), {
+        minLength: 1,
+        maxLength: 60,
+      }),
+      fc.integer({ min: 1, max: 9 }),
+      async (wishes, limit) => {
+        const base = (await store.listTasks({ ...everything, limit: 1 })).tasks[0]?.task.seq ?? 0;
+        const tasks = wishes.map(([time, lane, project], index) =>
+          task(base + index + 1, {
+            orderTime: base * 10 + time,
+            lane: base * 10 + lane,
+            user: { group: 'media', project, env: null, user: null },
+            ...(time === 9 && { state: 'held' as const, gate: 7 }),
+          }),
+        );
+        await insert(tasks);
+        const lanes = [1, 2, 3, 4].map((lane) => base * 10 + lane);
+        for (const project of [null, 'a']) {
+          const found: number[] = [];
+          for (let after: Position | null = null; ; ) {
+            const page: WaitingPage = await store.listWaiting({
+              ...ANY_TASK,
+              project,
+              lanes,
+              after,
+              limit,
+            });
+            expect(page.tasks.length).to.be.at.most(limit);
+            found.push(...page.tasks.map((one) => one.task.seq));
+            if (page.after === null) break;
+            ({ after } = page);
+          }
+          const expected = tasks
+            .filter(
+              ({ state, lane, user }) =>
+                state === 'waiting' &&
+                lanes.includes(lane) &&
+                (project === null || user.project === project),
+            )
+            .sort((a, b) => a.orderTime - b.orderTime || a.seq - b.seq)
+            .map(({ seq }) => seq);
+          expect(found).to.deep.equal(expected);
+        }
+      },
+    );
+    await fc.assert(property, { numRuns: RUNS });
+  });
+
+  it('count ended tasks of a state up to a bound', async () => {
+    await begin();
+    const of = (seq: number, state: 'succeeded' | 'failed', daysAgo: number) =>
+      finished(task(seq), { state, finishedAt: NOW - daysAgo * DAY_MS });
+    await insert([
+      task(1),
+      ...[2, 3, 4].map((seq) => of(seq, 'failed', seq - 2)),
+      of(5, 'succeeded', 0),
+    ]);
+    expect(await store.countEnded('failed', 10)).to.equal(3);
+    expect(await store.countEnded('failed', 2)).to.equal(2);
+    expect(await store.countEnded('canceled', 2)).to.equal(0);
   });
 
   it('end a page that finds nothing once enough rows were looked at', async () => {

@@ -1,5 +1,6 @@
 /** An engine over a store in memory, for tests of what is held: whatever is asked for is read, and all of it is checked. */
 import { expect } from 'chai';
+import { ANY_TASK } from '../../master/domain/model/task-filter.ts';
 import type { AttemptResult, Event, NewTask } from '../../master/domain/events.ts';
 import { violations } from '../../master/domain/state/invariants.ts';
 import type { TaskStore } from '../../master/application/ports.ts';
@@ -140,8 +141,8 @@ export class GateBench {
 
   /** The tasks in a state, by their rows. */
   async in(state: 'held' | 'waiting' | 'canceled' | 'failed' | 'expired'): Promise<string[]> {
-    const all = { type: null, group: null, label: null, notification: null, beforeSeq: null };
-    const { tasks } = await this.store.listTasks({ state, ...all, limit: 200, lookCount: 1e6 });
+    const page = { beforeSeq: null, limit: 200, lookCount: 1e6 };
+    const { tasks } = await this.store.listTasks({ ...ANY_TASK, ...page, state });
     return tasks.map(({ task }) => task.id).sort();
   }
 

@@ -10,7 +10,12 @@ import type {
   MasterStatus,
   Submission,
 } from '../../master/application/master-handle.ts';
-import type { NamespaceRecord, ShownTask, TaskPage } from '../../master/application/ports.ts';
+import type {
+  NamespaceRecord,
+  ShownTask,
+  TaskPage,
+  WaitingPage,
+} from '../../master/application/ports.ts';
 import {
   type NamespaceChange,
   NamespaceInUse,
@@ -139,6 +144,18 @@ export class StandInHandle implements MasterHandle {
     const tasks = found.slice(0, query.limit);
     const last = tasks.at(-1)?.task.seq ?? null;
     return { tasks, beforeSeq: found.length > tasks.length ? last : null };
+  }
+
+  async listInOrder(): Promise<WaitingPage> {
+    return { tasks: [], after: null };
+  }
+
+  countLive() {
+    return { waiting: this.stored.size, held: 0, offered: 0, running: 0 };
+  }
+
+  async countEnded(): Promise<number> {
+    return 0;
   }
 
   explain() {

@@ -155,6 +155,14 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
     return this.#read(() => this.#rows.listTasks(query));
   }
 
+  listWaiting(...of: Parameters<TaskStore['listWaiting']>): ReturnType<TaskStore['listWaiting']> {
+    return this.#read(() => this.#rows.listWaiting(...of));
+  }
+
+  countEnded(...of: Parameters<TaskStore['countEnded']>): Promise<number> {
+    return this.#read(() => this.#rows.countEnded(...of));
+  }
+
   #read<T>(read: () => Promise<T>): Promise<T> {
     const fails = this.#faults.has('store') && this.#process.world.random.chance(0.02);
     return this.#call(() => (fails ? Promise.reject(new StoreFault('a read failed')) : read()));

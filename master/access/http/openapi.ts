@@ -30,6 +30,8 @@ const named = {
   AttemptView: protocol.attemptView,
   TaskView: protocol.taskView,
   TaskList: protocol.taskList,
+  TaskCount: protocol.taskCount,
+  ErrorList: protocol.errorList,
   ExecutorList: protocol.executorList,
   NamespaceSettings: protocol.namespaceSettings,
   NamespaceView: protocol.namespaceView,

@@ -35,6 +35,7 @@ import {
   serve,
   type Serving,
 } from './route.ts';
+import { findRoutes } from '../routes/find.ts';
 import { limitRoutes } from '../routes/limits.ts';
 import { typeRoutes } from '../routes/types.ts';
 import { submitRoutes } from '../routes/submit.ts';
@@ -225,6 +226,7 @@ function routeTable(options: HttpServerOptions): readonly GuardedRoute[] {
     ...inNamespaces(namespaces, [
       ...submitRoutes(options.refusalOfReceiver),
       ...taskRoutes(),
+      ...findRoutes(),
       ...executorRoutes(),
       ...typeRoutes(options.refusalOfReceiver),
       ...limitRoutes(),

@@ -1,12 +1,10 @@
-/** What a submitter may do with tasks that are in: read, list, cancel, retry, change, redeliver. */
+/** What a submitter may do with tasks that are in: read, cancel, retry, change, redeliver. */
 import { API_BASE, HTTP_LIMITS, TASK_ID_PATTERN } from '@soda-scheduler/protocol';
 import {
   attemptView as attemptViewSchema,
   cancelRequest,
-  listQuery,
   patchRequest,
   taskCommandResponse,
-  taskList,
   taskView as taskViewSchema,
 } from '@soda-scheduler/protocol/schemas';
 import type { ScopedMaster } from '../scoped-master.ts';
@@ -14,10 +12,10 @@ import type { CommandOutcome } from '../../domain/effects.ts';
 import { waits } from '../../domain/model/task.ts';
 import { answers } from '../http/answers.ts';
 import { invalidFields, Problem } from '../http/problem.ts';
-import { checkShape, validate } from '../body/fields.ts';
+import { validate } from '../body/fields.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../http/route.ts';
 import { instantOf, priorityOf } from './submission.ts';
-import { attemptViewText, taskListText, taskViewText } from './views.ts';
+import { attemptViewText, taskViewText } from './views.ts';
 
 const bytesMax = HTTP_LIMITS.bodyBytesMax;
 
@@ -39,16 +37,6 @@ const readRoutes: readonly NamespaceRoute[] = [
     summary: 'One attempt of a task, with all the details of its error.',
     replies: { done: attemptViewSchema },
     handle: (request, master) => showAttempt(master, taskIdOf(request), attemptOf(request)),
-  },
-  {
-    method: 'GET',
-    path: `${API_BASE}/tasks`,
-    summary:
-      'Tasks, newest first, without what may be large. A page looks at so many tasks: it may ' +
-      'be short, or empty, and the next one goes on where it ended.',
-    query: listQuery,
-    replies: { done: taskList },
-    handle: (request, master) => list(master, request),
   },
 ];
 
@@ -122,34 +110,8 @@ async function showAttempt(master: ScopedMaster, taskId: string, attempt: number
   return jsonReply(text);
 }
 
-async function list(master: ScopedMaster, request: ApiRequest): Promise<Reply> {
-  const query = checkShape(listQuery, request.query);
-  const { tasks, beforeSeq } = await master.list({
-    state: query.state ?? null,
-    type: query.type ?? null,
-    group: query.group ?? null,
-    label: query.label ?? null,
-    notification: query.notification ?? null,
-    beforeSeq: query.cursor === undefined ? null : seqOfCursor(query.cursor),
-    limit: query.limit,
-  });
-  const next = beforeSeq === null ? null : cursorOf(beforeSeq);
-  return jsonReply(taskListText(tasks, next, master.namespace));
-}
-
 function jsonReply(text: string): Reply {
   return { body: `${text}\n`, contentType: 'application/json' };
-}
-
-/** Opaque to clients, so that what it holds may change. */
-function cursorOf(seq: number): string {
-  return Buffer.from(`before:${seq}`).toString('base64url');
-}
-
-function seqOfCursor(cursor: string): number {
-  const seq = Number(/^before:(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString())?.[1]);
-  if (Number.isSafeInteger(seq)) return seq;
-  throw invalidFields([{ field: 'cursor', message: 'expected the `next_cursor` of a page' }]);
 }
 
 function attemptOf({ params }: ApiRequest): number {

@@ -11,6 +11,10 @@ export class OpenTasks {
     return this.#bytes;
   }
 
+  tasks(): Iterable<Task> {
+    return this.#bytesOf.keys();
+  }
+
   /** It is offered, or holds something else than before. */
   count(task: Task): void {
     this.forget(task);

@@ -17,6 +17,8 @@ import type {
   TaskPage,
   TaskQuery,
   TaskStore,
+  WaitingPage,
+  WaitingQuery,
 } from '../../application/ports.ts';
 import {
   CommitConflict,
@@ -28,8 +30,9 @@ import type { Ended, RowWrite, WholeRows } from '../../domain/changes.ts';
 import { copyOf, idOf, isCredited, taskIn, WHOLE_TABLES } from '../../domain/changes.ts';
 import { heldBytes } from '../../domain/state/held-bytes.ts';
 import { NO_SETTINGS, type Settings } from '../../domain/state/state.ts';
-import type { Notification, Retention, Task } from '../../domain/model/task.ts';
+import type { Notification, Retention, Task, TerminalState } from '../../domain/model/task.ts';
 import { pauseMoved } from '../../domain/model/pause.ts';
+import { matches } from '../../domain/model/task-filter.ts';
 import { startByAfter, waits } from '../../domain/model/task.ts';
 import { dayOf, type Days, noDays, prepareDays } from './days.ts';
 import { Rows } from './rows.ts';
@@ -243,22 +246,12 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   async listTasks(query: TaskQuery): Promise<TaskPage> {
-    const { state, type, group, label, notification, beforeSeq, limit, lookCount } = query;
-    const { types = null, groups = null } = query.within ?? {};
+    const { beforeSeq, limit, lookCount } = query;
     const older = [...this.#all()]
       .filter(({ task }) => beforeSeq === null || task.seq < beforeSeq)
       .sort((a, b) => b.task.seq - a.task.seq);
     const looked = older.slice(0, lookCount);
-    const matching = looked.filter(
-      ({ task, notification: stored }) =>
-        (notification === null || stored?.state === notification) &&
-        (state === null || task.state === state) &&
-        (type === null || task.type === type) &&
-        (types === null || types.includes(task.type)) &&
-        (groups === null || groups.includes(task.user.group)) &&
-        (group === null || task.user.group === group) &&
-        (label === null || task.labels.includes(label)),
-    );
+    const matching = looked.filter(({ task, notification }) => matches(query, task, notification));
     const tasks = matching.slice(0, limit).map(({ task, notification: stored }) => ({
       task: { ...task, params: '', checkpoint: null, result: null },
       notification: stored && { ...stored },
@@ -266,6 +259,24 @@ export class MemoryTaskStore implements TaskStore {
     const last = (matching.length > limit ? tasks : looked).at(-1);
     const isLast = matching.length <= limit && looked.length === older.length;
     return { tasks, beforeSeq: isLast ? null : (last?.task.seq ?? null) };
+  }
+
+  async listWaiting(query: WaitingQuery): Promise<WaitingPage> {
+    const { lanes, after, limit } = query;
+    const waiting = this.#where((task) => isWaiting(task) && lanes.includes(task.lane));
+    const fitting = waiting.filter((task) => matches(query, task, null));
+    const found = page(fitting, inOrder, after, limit + 1);
+    const tasks = found.slice(0, limit).map((task) => ({
+      task: { ...task, params: '', checkpoint: null },
+      notification: null,
+    }));
+    const last = found.length > limit ? tasks.at(-1) : undefined;
+    return { tasks, after: last === undefined ? null : inOrder(last.task) };
+  }
+
+  async countEnded(state: TerminalState, max: number): Promise<number> {
+    const ended = [...this.#history.values()].filter(({ task }) => task.state === state);
+    return Math.min(ended.length, max);
   }
 
   get hasWork(): boolean {

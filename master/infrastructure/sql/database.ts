@@ -52,6 +52,14 @@ export class Database {
   }
 
   /**
+   * A piece of work that only a person waits for. Where the database works in this thread, a commit would wait for
+   * whatever such pieces look at: there is one at a time.
+   */
+  aside<T>(piece: () => Promise<T>): Promise<T> {
+    return this.dialect.isInProcess ? this.pace.aside(piece) : piece();
+  }
+
+  /**
    * Commits what the work began: `dialect.begin` is for the work to send, with its first
    * statements. Repeats the work when a rival transaction had it rolled back, a few times.
    */

@@ -15,32 +15,34 @@ import type {
   TaskPage,
   TaskQuery,
   TaskStore,
+  WaitingPage,
+  WaitingQuery,
 } from '../../application/ports.ts';
 import { inNamespace } from '../../application/ports.ts';
 import { ATTEMPT_COUNT_MAX } from '../../domain/bounds.ts';
 import type { StoredRow, WholeName, WholeRows } from '../../domain/changes.ts';
 import { WHOLE_TABLES } from '../../domain/changes.ts';
-import type { Notification, Retention, Task } from '../../domain/model/task.ts';
+import type { Notification, Retention, Task, TerminalState } from '../../domain/model/task.ts';
 import { type Database, type Databases, isBeyond, type Read } from './database.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { count } from './namespace/counts.ts';
 import type { History } from './history.ts';
 import { lookups } from './ids/lookup.ts';
-import { listRows } from './listing.ts';
+import { countEnded } from './listing/ended.ts';
+import { listRows } from './listing/newest.ts';
+import { waitingRows } from './listing/waiting.ts';
 import type { Row } from './rows.ts';
 import type { ListedSegment } from './segments.ts';
 import { attemptList, attemptOf } from './tables/attempt.ts';
 import { tables } from './tables/all.ts';
 import { notificationOf, outboxOf, selectBytes, selectList } from './tables/history.ts';
 import { liveList, taskOf } from './tables/task.ts';
+import { union } from './union.ts';
 
 /** Ids looked up by one statement, in many tables at once. */
 const ID_COUNT = 256;
 /** So few tasks are read without asking first how large they are. */
 const FEW_COUNT = 8;
-/** Tables and values of one statement: SQLite takes 500 and 32,766, but does nothing else meanwhile. */
-const TABLE_COUNT = 100;
-const VALUE_COUNT = 8_192;
 /** Rows that one statement looks at, in the index alone, where it would hold up all else. */
 const COUNTED_COUNT = 5_000;
 /** Attempts read by one statement: their errors may be large. */
@@ -62,6 +64,8 @@ type Reads = Pick<
   | 'showTask'
   | 'findIds'
   | 'listTasks'
+  | 'listWaiting'
+  | 'countEnded'
 >;
 
 /** Tasks of which so many are read, in the order of an index. */
@@ -340,6 +344,18 @@ export class Queries implements Reads {
     return { tasks: await this.#stored(rows), beforeSeq };
   }
 
+  async listWaiting(query: WaitingQuery): Promise<WaitingPage> {
+    const { rows, after } = await waitingRows(this.#readers, query);
+    return { tasks: await this.#stored(rows), after };
+  }
+
+  countEnded(state: TerminalState, max: number): Promise<number> {
+    const { segments } = this.#history;
+    return this.#history.reading(() =>
+      countEnded(this.#readers, segments.of(this.#ns), this.#numbers, { state, max }),
+    );
+  }
+
   /** Of live rows and those of history. */
   async #stored(rows: readonly Row[]): Promise<StoredTask[]> {
     const tasks = await this.#readable(rows);
@@ -370,24 +386,6 @@ export class Queries implements Reads {
     page: Read = { sql: '', values: [] },
   ): Promise<readonly Row[]> {
     const { segments } = this.#history;
-    return this.#history.reading(() => this.#union(database, selects(segments.of(this.#ns)), page));
+    return this.#history.reading(() => union(database, selects(segments.of(this.#ns)), page));
   }
-
-  async #union(database: Database, selects: readonly Read[], page: Read): Promise<readonly Row[]> {
-    const rows: Row[] = [];
-    for (let from = 0, some = selects; from < selects.length; from += some.length) {
-      some = selects.slice(from, from + countOf(selects.slice(from)));
-      const union = some.map(({ sql }) => `SELECT * FROM (${sql}) AS part`).join(' UNION ALL ');
-      const values = [...some.flatMap((select) => select.values), ...page.values];
-      rows.push(...(await database.rows(`${union} ${page.sql}`, values)));
-    }
-    return rows;
-  }
-}
-
-/** How many of them one statement takes. */
-function countOf(selects: readonly Read[]): number {
-  let valueCount = 0;
-  const end = selects.findIndex(({ values }) => (valueCount += values.length) > VALUE_COUNT);
-  return Math.min(end < 0 ? selects.length : Math.max(end, 1), TABLE_COUNT);
 }

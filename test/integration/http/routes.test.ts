@@ -219,7 +219,7 @@ describe('HTTP routes', () => {
         query = `?limit=2&cursor=${next_cursor}`;
       }
       expect(seen).to.deep.equal(['job-5', 'job-4', 'job-3', 'job-2', 'job-1']);
-      expect(face.master.queries[0]).to.deep.equal({
+      expect(face.master.queries[0]).to.deep.include({
         state: 'waiting',
         type: 'transcode',
         group: 'video',

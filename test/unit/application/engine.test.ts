@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Event, NewTask } from '../../../master/domain/events.ts';
 import { Unavailable } from '../../../master/application/master-handle.ts';
 import { CommitConflict, StoreUnusable, TermLost } from '../../../master/application/ports.ts';
+import { ANY_TASK } from '../../../master/domain/model/task-filter.ts';
 import { SECOND } from '../../helpers/domain.ts';
 import { hello, newTask } from '../../helpers/task.ts';
 import { createEngine } from '../../helpers/engine.ts';
@@ -268,9 +269,8 @@ describe('Engine', () => {
     const { master, engine, store, clock } = createEngine();
     store.held.add('takeTerm');
     const started = engine.start();
-    const list = { state: null, type: null, group: null, label: null, notification: null };
     expect(await refusalOf(master.find('a', 'all'))).to.be.instanceOf(Unavailable);
-    const page = master.list({ ...list, beforeSeq: null, limit: 1 });
+    const page = master.list({ ...ANY_TASK, beforeSeq: null, limit: 1 });
     expect(await refusalOf(page)).to.be.instanceOf(Unavailable);
     expect(() => master.goneExecutors()).to.throw(Unavailable);
     store.release();
@@ -357,8 +357,7 @@ describe('Engine', () => {
     it('says of a read that fails that the store does not answer, and why', async () => {
       const down = new Error('down');
       harness.store.failing.set('showTask', { error: down }).set('listTasks', { error: down });
-      const filters = { state: null, type: null, group: null, label: null, notification: null };
-      const query = { ...filters, beforeSeq: null };
+      const query = { ...ANY_TASK, beforeSeq: null };
       const { master } = harness;
       for (const read of [master.find('a', 'all'), master.list({ ...query, limit: 1 })]) {
         const refusal = await refusalOf(read);

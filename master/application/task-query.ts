@@ -1,0 +1,39 @@
+/** What tasks are looked for by, and what is found: part of the ports. */
+import type { TaskFilter } from '../domain/model/task-filter.ts';
+import type { Notification, Task } from '../domain/model/task.ts';
+import type { Position } from '../domain/queue/window.ts';
+
+export interface TaskQuery extends TaskFilter {
+  /** Only tasks accepted before this one. */
+  readonly beforeSeq: number | null;
+  readonly limit: number;
+  /** Rows to look at, about, for whatever no index serves. */
+  readonly lookCount: number;
+}
+
+/** What is asked of tasks that wait. */
+export interface WaitingQuery extends TaskFilter {
+  /** Where tasks wait that may fit: those of no other lane are looked at. */
+  readonly lanes: readonly number[];
+  readonly after: Position | null;
+  readonly limit: number;
+}
+
+export interface StoredTask {
+  readonly task: Task;
+  readonly notification: Notification | null;
+}
+
+export interface TaskPage {
+  /** Newest first, by `seq`; fewer than asked for, or none, where too many were looked at. */
+  readonly tasks: readonly StoredTask[];
+  /** Where the next page begins, as `TaskQuery.beforeSeq`; null: this is the last. */
+  readonly beforeSeq: number | null;
+}
+
+export interface WaitingPage {
+  /** By (orderTime, seq); fewer than asked for, or none, where too many were looked at. */
+  readonly tasks: readonly StoredTask[];
+  /** Where the next page begins; null: this is the last. */
+  readonly after: Position | null;
+}

@@ -1,0 +1,148 @@
+/**
+ * Lists tasks of a namespace newest first, over the live table and every segment of history. What no index serves
+ * (`sources.ts`) is looked for: whoever asks by it has rows looked at, piece by piece and only so many, and is told
+ * where to go on. Knows nothing of rows but their `seq`.
+ */
+import type { TaskQuery } from '../../../application/ports.ts';
+import { inNamespace } from '../../../application/ports.ts';
+import type { Database } from '../database.ts';
+import type { Row } from '../rows.ts';
+import type { ListedSegment } from '../segments.ts';
+import { findSources, findTops, isSearch, type Rows, type Source } from './sources.ts';
+
+/** Rows that one statement looks at while it searches: at most about a millisecond of SQLite, where they are small. */
+const PIECE_COUNT_MIN = 64;
+const PIECE_COUNT_MAX = 1_000;
+/** What a piece is to take at most. */
+const PIECE_MS = 4;
+/** Rows that one statement brings. */
+const FOUND_COUNT = 64;
+/** What a piece costs before it has looked at a row, in rows. */
+const PIECE_COST = 50;
+/** A database whose disk is slow is not searched for longer by one request. */
+const SEARCH_MS_MAX = 500;
+
+/** How many rows the next piece looks at: the columns of some lie behind params of hundreds of kilobytes. */
+class PieceSize {
+  readonly #now: () => number;
+  count: number;
+
+  constructor({ dialect, pace }: Database) {
+    this.#now = pace.now;
+    // A server is waited for in any case, and nothing else waits then.
+    this.count = dialect.isInProcess ? PIECE_COUNT_MIN : PIECE_COUNT_MAX;
+  }
+
+  async time<T>(piece: () => Promise<T>): Promise<T> {
+    const begun = this.#now();
+    const answer = await piece();
+    const ms = this.#now() - begun;
+    const count = ms > PIECE_MS ? (this.count * PIECE_MS) / ms : 2 * this.count;
+    this.count = Math.ceil(Math.min(PIECE_COUNT_MAX, Math.max(PIECE_COUNT_MIN, count)));
+    return answer;
+  }
+}
+
+export interface ListedRows {
+  readonly rows: readonly Row[];
+  /** Every row from here on was looked at; null: there are no others. */
+  readonly beforeSeq: number | null;
+}
+
+/**
+ * Always goes on where the newest row is that was not looked at, so that what is above is complete
+ * and in order. Live tasks come before history of the same age: whoever ends meanwhile is found.
+ */
+export async function listRows(
+  database: Database,
+  segments: readonly ListedSegment[],
+  ns: number,
+  query: TaskQuery,
+): Promise<ListedRows> {
+  const until = database.pace.now() + SEARCH_MS_MAX;
+  const rowsAside: Rows = (sql, values) => database.aside(() => database.rows(sql, values));
+  const sources = await findSources(database.dialect, rowsAside, segments, ns, query);
+  const end = inNamespace(ns + 1, 0);
+  const top = Math.min(query.beforeSeq ?? end, end) - 1;
+  await findTops(rowsAside, sources, top);
+  const found = new Map<number, Row>();
+  // One more than asked for tells whether there is another page.
+  const wanted = query.limit + 1;
+  const size = new PieceSize(database);
+  let left = query.lookCount;
+  for (;;) {
+    const source = highest(sources);
+    const frontier = source?.top ?? 0;
+    const rows = [...found.values()]
+      .filter((row) => seqOf(row) > frontier)
+      .sort((a, b) => seqOf(b) - seqOf(a));
+    if (rows.length >= wanted) {
+      const page = rows.slice(0, query.limit);
+      return { rows: page, beforeSeq: seqOf(page.at(-1)) };
+    }
+    if (source === null) return { rows, beforeSeq: null };
+    const spent = left <= 0 || (left < query.lookCount && database.pace.now() >= until);
+    if (spent) return { rows, beforeSeq: frontier + 1 };
+    const live = source.isLive ? undefined : sources.find(({ isLive }) => isLive);
+    const floor = Math.max(live?.top ?? 0, source.bottom) + 1;
+    const step = { floor, wanted: wanted - rows.length, count: Math.min(size.count, left) };
+    const piece = await database.aside(() => size.time(() => look(database, source, step)));
+    // A task that ended meanwhile is found twice; the later look is right.
+    for (const row of piece.rows) found.set(seqOf(row), row);
+    left -= piece.lookedCount + PIECE_COST;
+  }
+}
+
+/** The table whose next row is the newest of all; null when all are at their end. */
+function highest(sources: readonly Source[]): Source | null {
+  let best: Source | null = null;
+  for (const source of sources) {
+    // The live table stands first, so that it wins where both may have the row.
+    if (source.top > (best?.top ?? 0)) best = source;
+  }
+  return best;
+}
+
+/** Looks at the next rows of one table, not below `floor`, and moves it on. */
+async function look(
+  database: Database,
+  source: Source,
+  { floor, wanted, count }: { floor: number; wanted: number; count: number },
+): Promise<{ readonly rows: readonly Row[]; readonly lookedCount: number }> {
+  const { table, reading, where, columns, conditions, isFew, top } = source;
+  const limit = Math.min(FOUND_COUNT, wanted);
+  const piece = isSearch(source)
+    ? await cutPiece(database, source, floor, count)
+    : { bottom: floor, lookedCount: limit, foundCount: limit };
+  const found = `${reading} WHERE ${where}seq BETWEEN ? AND ?${conditions.sql} ORDER BY seq DESC LIMIT ?`;
+  // What is to be sorted is told apart by the index alone; only then are the rows read.
+  const select = isFew
+    ? `SELECT ${columns} FROM (SELECT seq FROM ${found}) AS few
+       CROSS JOIN ${table} USING (seq) ORDER BY seq DESC`
+    : `SELECT ${columns} FROM ${found}`;
+  const bound = [...source.values, piece.bottom, top, ...conditions.values, limit];
+  const rows = piece.foundCount === 0 ? [] : await database.rows(select, bound);
+  const bottom = rows.length < limit ? piece.bottom : seqOf(rows.at(-1));
+  await findTops((sql, values) => database.rows(sql, values), [source], bottom - 1);
+  return { rows, lookedCount: piece.lookedCount };
+}
+
+/** By rows, not by `seq`: a table may have few rows that are far apart. Also tells how many of them are asked for. */
+async function cutPiece(
+  database: Database,
+  { reading, where, values, conditions, top }: Source,
+  floor: number,
+  count: number,
+): Promise<{ readonly bottom: number; readonly lookedCount: number; readonly foundCount: number }> {
+  const [row] = await database.rows(
+    `SELECT COUNT(*) AS row_count, MIN(seq) AS bottom, COUNT(is_found) AS found_count FROM
+     (SELECT seq, CASE WHEN seq > 0${conditions.sql} THEN 1 END AS is_found FROM ${reading}
+      WHERE ${where}seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT ?) AS piece`,
+    [...conditions.values, ...values, floor, top, count],
+  );
+  const lookedCount = (row?.['row_count'] as number | undefined) ?? 0;
+  const bottom = lookedCount < count ? floor : (row?.['bottom'] as number);
+  return { bottom, lookedCount, foundCount: (row?.['found_count'] as number | undefined) ?? 0 };
+}
+
+const seqOf = (row: Row | undefined): number => (row?.['seq'] as number | undefined) ?? 0;

@@ -1,0 +1,90 @@
+/**
+ * Lists waiting tasks in their order: the first of each lane by the index of the lanes, and of all of these the
+ * first. What lanes do not tell is asked of the rows, of so many at most.
+ */
+import type { Position, WaitingQuery } from '../../../application/ports.ts';
+import { type Database, isBeyond, type Read } from '../database.ts';
+import { padded, placeholders } from '../dialects/dialect.ts';
+import type { Row } from '../rows.ts';
+import { selectList } from '../tables/history.ts';
+import { unionOf } from '../union.ts';
+import { conditionsOf } from './conditions.ts';
+
+/** Tasks of which the rows are asked. */
+const LOOK_COUNT = 500;
+/** Entries of the index that one statement looks at, and lanes that it asks. */
+const ENTRY_COUNT = 4_000;
+const LANE_COUNT = 64;
+/** Rows that one statement brings. */
+const FOUND_COUNT = 64;
+
+export interface WaitingRows {
+  readonly rows: readonly Row[];
+  readonly after: Position | null;
+}
+
+export async function waitingRows(database: Database, query: WaitingQuery): Promise<WaitingRows> {
+  // That of the lanes is known.
+  const { within: _, ...rest } = { ...query, type: null, group: null, label: null, requires: null };
+  const conditions = conditionsOf({ ...rest, notification: null, failureReason: null }, null);
+  const isSearch = conditions.sql !== '';
+  // One more than asked for tells whether there is another page.
+  const wanted = isSearch ? LOOK_COUNT : query.limit + 1;
+  const places = await firstOf(database, query, wanted);
+  const rows: Row[] = [];
+  for (let at = 0; at < places.length && rows.length <= query.limit; at += FOUND_COUNT) {
+    const some = places.slice(at, at + FOUND_COUNT).map(({ seq }) => seq);
+    rows.push(...(await readRows(database, some, conditions)));
+  }
+  if (rows.length > query.limit) {
+    const page = rows.slice(0, query.limit);
+    return { rows: page, after: placeOf(page.at(-1)) };
+  }
+  return { rows, after: places.length < wanted ? null : (places.at(-1) ?? null) };
+}
+
+/** The first so many of these lanes, in order. */
+async function firstOf(
+  database: Database,
+  { lanes, after }: WaitingQuery,
+  wanted: number,
+): Promise<Position[]> {
+  const from = database.dialect.readBy('task', 'task_queue');
+  const beyond = isBeyond('order_time', after);
+  const laneCount = Math.max(1, Math.min(LANE_COUNT, Math.floor(ENTRY_COUNT / wanted)));
+  let first: Position[] = [];
+  for (let at = 0; at < lanes.length; at += laneCount) {
+    // What comes behind these need not be looked at.
+    const last = first.length < wanted ? undefined : first.at(-1);
+    const upTo = last === undefined ? '' : ' AND order_time <= ?';
+    const selects = lanes.slice(at, at + laneCount).map((lane): Read => {
+      const sql = `SELECT order_time, seq FROM ${from} WHERE state = 'waiting' AND lane_seq = ?
+        ${beyond.sql}${upTo} ORDER BY order_time, seq LIMIT ?`;
+      const bounds = last === undefined ? [] : [last.time];
+      return { sql, values: [lane, ...beyond.values, ...bounds, wanted] };
+    });
+    const page = { sql: 'ORDER BY order_time, seq LIMIT ?', values: [wanted] };
+    const { sql, values } = unionOf(selects, page);
+    const rows = await database.aside(() => database.rows(sql, values));
+    first.push(...rows.map(placeOf));
+    first = first.sort((a, b) => a.time - b.time || a.seq - b.seq).slice(0, wanted);
+  }
+  return first;
+}
+
+/** Those that still wait, in order. */
+async function readRows(
+  database: Database,
+  seqs: readonly number[],
+  conditions: Read,
+): Promise<readonly Row[]> {
+  const asked = padded(seqs);
+  const sql = `SELECT ${selectList('live', 'light')} FROM ${database.dialect.readByKey('task')}
+    WHERE seq IN ${placeholders(1, asked.length)} AND state = 'waiting'${conditions.sql}
+    ORDER BY order_time, seq`;
+  return database.aside(() => database.rows(sql, [...asked, ...conditions.values]));
+}
+
+function placeOf(row: Row | undefined): Position {
+  return { time: row?.['order_time'] as number, seq: row?.['seq'] as number };
+}

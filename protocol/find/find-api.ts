@@ -1,0 +1,108 @@
+/**
+ * The queries and bodies of the HTTP API by which tasks are found. As in `http-api.ts`, the master validates with
+ * these schemas and generates OpenAPI from them.
+ */
+import { z } from 'zod';
+import { countInQuery, instantInQuery, label, text } from '../fields.ts';
+import { taskState } from '../http-api.ts';
+import { EXECUTOR_ID_PATTERN, HTTP_LIMITS, TASK_TYPE_PATTERN } from '../limits.ts';
+import { failureReasons, notificationStates } from '../words.ts';
+
+const ATTEMPTS_MAX = 1_000_000;
+const NAME_EXPECTED = 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : -';
+
+/** What tasks may be looked for by: all that are given have to fit. */
+const filters = {
+  state: taskState.optional(),
+  type: z.string().regex(TASK_TYPE_PATTERN).optional(),
+  group: text(64).optional(),
+  project: text(64).optional(),
+  env: text(64).optional(),
+  user: text(64).optional(),
+  label: label.optional().describe('One of its labels.'),
+  requires: label.optional().describe('One of the labels that it requires.'),
+  executor_id: z
+    .string()
+    .regex(EXECUTOR_ID_PATTERN, NAME_EXPECTED)
+    .optional()
+    .describe('Who has its newest attempt, or had it.'),
+  id_prefix: z
+    .string()
+    .regex(/^[A-Za-z0-9_.:-]{1,64}$/, NAME_EXPECTED)
+    .optional()
+    .describe('How its id begins.'),
+  error: text(256)
+    .optional()
+    .describe('What the JSON of its error has somewhere, in just these characters.'),
+  failure_reason: z.enum(failureReasons).optional(),
+  notification: z
+    .enum(notificationStates)
+    .optional()
+    .describe('Ended tasks whose callback is still tried, was taken, or was given up.'),
+  from: instantInQuery
+    .optional()
+    .describe('Ended not before this instant; of a task that has not: submitted.'),
+  to: instantInQuery.optional().describe('Ended before this instant; or submitted.'),
+  min_attempts: countInQuery(ATTEMPTS_MAX).optional().describe('So many attempts at least.'),
+} as const;
+
+const page = {
+  limit: countInQuery(HTTP_LIMITS.listCountMax).default(50),
+  cursor: z.string().max(256).optional(),
+} as const;
+
+export const listQuery = z.strictObject({
+  ...filters,
+  sort: z
+    .enum(['newest', 'order'])
+    .default('newest')
+    .describe('`order`: those that wait, by their order time; held ones are left out.'),
+  ...page,
+});
+
+/** Those that counters do not know are told apart from what is not known at all. */
+export const countQuery = z.strictObject(filters);
+
+export const taskCount = z.object({
+  count: z.int().describe('Of all these states.'),
+  exact: z.boolean().describe('False: there may be more.'),
+  states: z.record(z.string(), z.int()).describe('How many there are in each.'),
+});
+
+export const errorQuery = z.strictObject({
+  type: filters.type,
+  group: filters.group,
+  from: instantInQuery.optional().describe('Of tasks that have failed not before this instant.'),
+  to: instantInQuery.optional().describe('Before this instant.'),
+  cursor: page.cursor,
+});
+
+export const errorList = z.object({
+  errors: z
+    .array(
+      z.object({
+        error: z.string().describe('The message, with # for numbers and ids.'),
+        count: z.int(),
+        sample: z.array(z.string()).describe('Ids of the newest of these tasks.'),
+      }),
+    )
+    .describe('The most frequent first.'),
+  looked_at: z.int().describe('Failed tasks that were looked at.'),
+  next_cursor: z.string().nullable().describe('Where the next ones are; null: that is all.'),
+});
+
+/** In a query everything is text; whoever makes one need not know. */
+export type ListQuery = Omit<
+  z.input<typeof listQuery>,
+  'limit' | 'min_attempts' | 'from' | 'to'
+> & {
+  readonly limit?: number | undefined;
+  readonly min_attempts?: number | undefined;
+  /** ISO 8601 with a zone, or epoch milliseconds. */
+  readonly from?: string | number | undefined;
+  readonly to?: string | number | undefined;
+};
+export type CountQuery = Pick<ListQuery, 'state' | 'type' | 'group'>;
+export type TaskCount = z.infer<typeof taskCount>;
+export type ErrorQuery = Pick<ListQuery, 'type' | 'group' | 'from' | 'to' | 'cursor'>;
+export type ErrorList = z.infer<typeof errorList>;
