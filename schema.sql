@@ -85,6 +85,8 @@ CREATE TABLE executor (
   drained_at BIGINT NULL,
   -- Who did it: the name of a token; NULL: nobody who needs one.
   drained_by VARCHAR(64) NULL,
+  -- Why, in their words.
+  drain_reason MEDIUMTEXT NULL,
   -- When what it still runs is taken back; NULL: it may end it in its own time.
   drain_deadline_at BIGINT NULL,
   -- JSON array: what counts in place of the labels that it says it has; NULL: those count.

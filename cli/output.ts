@@ -46,6 +46,12 @@ export class Output {
     process.stdout.write(`${this.json ? onOneLine(exactJson(view)) : plain(line)}\n`);
   }
 
+  /** One of many things alike, where nothing else shows them: its cells with tabs between. */
+  row(value: unknown, cells: readonly Cell[]): void {
+    const line = this.json ? onOneLine(JSON.stringify(value)) : cells.map(textOf).join('\t');
+    process.stdout.write(`${line}\n`);
+  }
+
   /** One thing that the client returned: its fields below one another, but for those that are null. */
   fields(view: object, fields: readonly (readonly [name: string, value: Cell])[]): void {
     if (this.json) {

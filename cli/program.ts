@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { doctorCommand } from './doctor-command.ts';
-import { executorCommand } from './executor-command.ts';
+import { executorCommand } from './executor/executor-command.ts';
 import { limitCommand } from './limit-command.ts';
 import { addSettings, devCommand, listenForSignals, masterCommand } from './master-command.ts';
 import { namespaceCommand } from './namespace-command.ts';

@@ -16,7 +16,7 @@ import {
 } from '@soda-scheduler/protocol';
 import { ApiCaller, type Call, type CallOptions, signalOf } from './api-call.ts';
 import { exactJson, remember } from './exact-json.ts';
-import { type ExecutorCalls, executorCalls } from './executors.ts';
+import { type ExecutorCalls, executorCalls } from './executors/executors.ts';
 import { type FindCalls, findCalls } from './find/find.ts';
 import { type LimitCalls, limitCalls } from './limits.ts';
 import { type NamespaceCalls, namespaceCalls } from './namespaces.ts';

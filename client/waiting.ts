@@ -25,12 +25,10 @@ export function waitForTask(
   taskId: string,
   { onProgress, ...options }: WaitOptions,
 ): Promise<TaskView> {
-  const question = {
-    path: `${api.base}/task/${encodeURIComponent(taskId)}`,
-    field: 'task_id',
-  };
+  const path = `${api.base}/task/${encodeURIComponent(taskId)}`;
+  const ask = patient(api, { path, field: 'task_id' }, options) as () => Promise<TaskView>;
   let seen = '';
-  return polled<TaskView>(api, question, options, (task) => {
+  return polled(ask, options, (task) => {
     const now = JSON.stringify([task.state, task.attempt, task.progress]);
     const isNew = now !== seen;
     seen = now;
@@ -46,7 +44,8 @@ export async function waitForDrain(
   options: PatientOptions,
 ): Promise<void> {
   const question = { path: `${api.base}/executors`, field: 'executors' };
-  await polled<ExecutorList>(api, question, options, ({ executors }) => {
+  const ask = patient(api, question, options) as () => Promise<ExecutorList>;
+  await polled(ask, options, ({ executors }) => {
     // Of one id there may be several processes: one that took it over, and others that still work.
     const isBusy = executors.some(
       ({ executor_id, task_id }) => executor_id === executorId && task_id !== null,
@@ -55,17 +54,25 @@ export async function waitForDrain(
   });
 }
 
-/** The first answer that is `over`. After one that is `changed` the next question comes soon. */
-async function polled<T>(
+/** The same question, which outlasts absences of the master. */
+function patient(
   api: ApiCaller,
   question: Pick<Call, 'path' | 'field'>,
   options: PatientOptions,
+): () => Promise<unknown> {
+  const { signal } = options;
+  return () => api.callPatiently({ method: 'GET', ...question, signal }, options);
+}
+
+/** The first answer that is `over`. After one that is `changed` the next question comes soon. */
+export async function polled<T>(
+  ask: () => Promise<T>,
+  { signal }: PatientOptions,
   judge: (answer: T) => 'over' | 'changed' | 'same',
 ): Promise<T> {
-  const { signal } = options;
   let waitMs = POLL_MS_MIN;
   for (;;) {
-    const answer = (await api.callPatiently({ method: 'GET', ...question, signal }, options)) as T;
+    const answer = await ask();
     const judgement = judge(answer);
     if (judgement === 'over') return answer;
     waitMs = judgement === 'same' ? Math.min(waitMs * POLL_GROWTH, POLL_MS_MAX) : POLL_MS_MIN;

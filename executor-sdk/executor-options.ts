@@ -4,6 +4,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import {
   DEFAULT_NAMESPACE,
   EXECUTOR_ID_PATTERN,
+  EXECUTOR_VERSION_PATTERN,
   executorPathOf,
   LABEL_PATTERN,
   expectKnown,
@@ -31,6 +32,12 @@ export interface ExecutorOptions {
    * characters, new for each process.
    */
   readonly id?: string;
+  /**
+   * Of your program, as people know it (`1.4.2`, a commit): shown in the list of executors, and what
+   * `soda executor drain --selector version=1.4.2` goes by. 1 to 64 characters of
+   * `A-Z a-z 0-9 _ . : + ~ / @ -`.
+   */
+  readonly version?: string;
   /** What this executor has (`gpu`, `zone:b`): tasks may require such labels. */
   readonly labels?: readonly string[];
   /** This executor takes only tasks that have all of these labels. */
@@ -84,6 +91,7 @@ const NAMES: Record<keyof ExecutorOptions, true> = {
   namespace: true,
   token: true,
   id: true,
+  version: true,
   labels: true,
   reserve: true,
   ready: true,
@@ -115,6 +123,8 @@ export function checkOptions(options: ExecutorOptions): void {
   if (scratchDir !== undefined && (typeof scratchDir !== 'string' || scratchDir === '')) {
     throw new TypeError('scratchDir: expected the path of a directory');
   }
+  const { version } = options;
+  if (version !== undefined) expectMatch('version', [version], EXECUTOR_VERSION_PATTERN);
   if (id !== undefined) expectMatch('id', [id], EXECUTOR_ID_PATTERN);
   expectLabels('labels', labels);
   expectLabels('reserve', reserve);
@@ -155,6 +165,7 @@ export function sessionSettings(
     ready: options.ready || options.scratchDir !== undefined ? NOT_ASKED : undefined,
     isLastingId: options.id !== undefined,
     sdk: SDK_NAME,
+    version: options.version,
   };
 }
 

@@ -25,6 +25,8 @@ export interface SessionSettings {
   readonly labels: readonly string[];
   readonly reserve: readonly string[];
   readonly sdk: string;
+  /** Of the program; undefined: it does not say. */
+  readonly version: string | undefined;
   /** Until it is told otherwise; undefined: it is never asked whether it is ready. */
   readonly ready: Readiness | undefined;
 }

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { countInQuery, instant, label, text } from './fields.ts';
+import { attemptOutcome, taskState } from './http-api.ts';
 import {
   HTTP_LIMITS,
   NAMESPACE_PATTERN,
@@ -20,6 +21,7 @@ export const drainRequest = z.strictObject({
     .max(YEAR_SECONDS)
     .optional()
     .describe('Seconds after which a task that still runs is given back. Default: never.'),
+  reason: text(256).optional().describe('Why, for whoever looks at the list of executors.'),
 });
 
 const labels = z.array(label).max(SESSION_LIMITS.labelCountMax);
@@ -32,7 +34,7 @@ export const executorChange = z
   })
   .describe('What counts in place of what it says of itself; null: its own word counts again.');
 
-/** The answer to drain, resume and change. */
+/** The answer to drain, resume, change and remove. */
 export const executorCommandResponse = z.object({
   executor_id: z.string(),
   code: z.literal(200),
@@ -42,9 +44,18 @@ export const executorCommandResponse = z.object({
     .describe('Of a drain or a change: whether it outlives the process of the executor.'),
 });
 
+const executorState = z.enum(['connecting', 'idle', 'offered', 'busy', 'draining', 'gone'], {
+  error: 'expected connecting, idle, offered, busy, draining or gone',
+});
+
+const attemptOn = { task_id: z.string(), attempt: z.int(), type: z.string() };
+
 export const executorView = z.object({
   executor_id: z.string(),
-  state: z.enum(['connecting', 'idle', 'offered', 'busy', 'draining', 'gone']),
+  state: executorState,
+  superseded: z
+    .boolean()
+    .describe('Another process has its id; it is listed until its own lease ends.'),
   connected: z.boolean(),
   draining: z.boolean(),
   drained_by: z
@@ -53,6 +64,9 @@ export const executorView = z.object({
     .describe(
       'The name of the token that an operator drained it with; null: nobody has, or none was needed.',
     ),
+  drained_at: z.string().nullable().describe('Null: no operator has.'),
+  drain_reason: z.string().nullable(),
+  drain_deadline: z.string().nullable().describe('When what it still runs is taken back.'),
   lasting: z.boolean(),
   types: z.array(z.string()),
   labels: z.array(z.string()).describe('Those that count.'),
@@ -69,9 +83,23 @@ export const executorView = z.object({
     .describe('What an operator has set in place of that; null: nothing.'),
   task_id: z.string().nullable(),
   attempt: z.int().nullable(),
+  current: z
+    .object({
+      ...attemptOn,
+      state: z
+        .enum(['offered', 'running', 'over'])
+        .describe('`over`: for its task, though it may still run here.'),
+      since: z.string().nullable().describe('When it was offered, or begun.'),
+    })
+    .nullable()
+    .describe('The attempt that it has.'),
+  last: z
+    .array(z.object({ ...attemptOn, state: attemptOutcome, at: z.string() }))
+    .describe('How attempts have ended here, the newest first: ten since the master has started.'),
   host: z.string(),
   pid: z.int(),
   sdk: z.string(),
+  version: z.string().nullable().describe('Of its program, by its own word; null: it has none.'),
   connected_at: z.string().nullable(),
   last_seen_at: z.string().nullable(),
   loop_lag_ms: z.number().nullable(),
@@ -85,7 +113,33 @@ export const executorView = z.object({
     .nullable()
     .describe('Whether it says that it can work now; null: it is not here.'),
 });
-export const executorList = z.object({ executors: z.array(executorView) });
+export const executorList = z.object({
+  executors: z.array(executorView).describe('By id.'),
+  next_cursor: z.string().nullable().describe('Where the next page begins; null: the last.'),
+});
+
+export const executorListQuery = z.strictObject({
+  id: z.string().max(64).optional(),
+  type: z.string().max(64).optional().describe('Those that run tasks of it.'),
+  label: z.string().max(64).optional().describe('Those that have it.'),
+  host: z.string().max(255).optional(),
+  version: z.string().max(64).optional().describe('Of their program; empty: those without one.'),
+  state: executorState.optional(),
+  selector: z
+    .string()
+    .max(1024)
+    .optional()
+    .describe('Terms with commas between, all of which must hold: `version=1.4,label!=gpu`.'),
+  limit: countInQuery(HTTP_LIMITS.listCountMax).optional().describe('Default: all of them.'),
+  cursor: z.string().max(256).optional().describe('`next_cursor` of a page.'),
+});
+
+/** Tasks of which an executor has the newest attempt, or had the last one. */
+export const executorTasksQuery = z.strictObject({
+  state: taskState.optional(),
+  limit: countInQuery(HTTP_LIMITS.listCountMax).default(50),
+  cursor: z.string().max(256).optional(),
+});
 
 const retention = z.enum(['short', 'normal', 'long'], {
   error: 'expected short, normal or long',
@@ -228,6 +282,8 @@ export type ExecutorChange = z.input<typeof executorChange>;
 export type ExecutorCommandResponse = z.infer<typeof executorCommandResponse>;
 export type ExecutorView = z.infer<typeof executorView>;
 export type ExecutorList = z.infer<typeof executorList>;
+export type ExecutorQuery = z.input<typeof executorListQuery>;
+export type ExecutorTasksQuery = z.input<typeof executorTasksQuery>;
 export type NamespaceSettings = z.input<typeof namespaceSettings>;
 export type NamespaceView = z.infer<typeof namespaceView>;
 export type NamespaceList = z.infer<typeof namespaceList>;

@@ -142,7 +142,7 @@ export const batchResponse = z.object({ results: z.array(batchResult) });
 
 export const taskState = z.enum(taskStates);
 
-const attemptOutcome = z.enum([
+export const attemptOutcome = z.enum([
   'succeeded',
   'failed',
   'timed_out',

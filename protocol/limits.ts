@@ -55,6 +55,8 @@ export const NEW_TASK_ID_PATTERN = /^(?!(?:\.{1,2}|submit|submit-batch)$)[A-Za-z
 export const EXECUTOR_ID_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.:-]{1,64}$/;
 /** A shared limit: a part of paths, and of the name of a kind, so its alphabet leaves `=` free too. */
 export const LIMIT_NAME_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.:-]{1,64}$/;
+/** Of the program of an executor: selectors leave `,`, `=` and `!` free. */
+export const EXECUTOR_VERSION_PATTERN = /^[A-Za-z0-9_.:+~/@-]{1,64}$/;
 /** A namespace: a part of paths, and a label of metrics. */
 export const NAMESPACE_PATTERN = /^[a-z0-9-]{1,32}$/;
 /** Of a token: a part of paths, without the colon of those that nobody makes. */

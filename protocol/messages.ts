@@ -9,6 +9,7 @@
 import { z } from 'zod';
 import {
   EXECUTOR_ID_PATTERN,
+  EXECUTOR_VERSION_PATTERN,
   LABEL_PATTERN,
   SESSION_LIMITS,
   TASK_ID_PATTERN,
@@ -61,6 +62,8 @@ export const helloFrame = z.object({
   received: ack.default(0),
   running: z.array(runningAttempt).max(16).default([]),
   sdk: z.string().max(64).default('unknown'),
+  /** Of the program that this executor is; empty where it does not say. */
+  version: z.union([z.literal(''), z.string().regex(EXECUTOR_VERSION_PATTERN)]).default(''),
   host: z.string().max(255).default(''),
   pid: z.int().min(0).default(0),
   features: features.default([]),

@@ -85,7 +85,7 @@ export class Handshake {
   /** To be sent now. */
   hello(running: RunningAttempt[], ready: Readiness | undefined): SentHello {
     const { settings, predecessors, clock, outbox } = this.#options;
-    const { executorId, incarnation, types, labels, reserve, sdk, leaseMs } = settings;
+    const { executorId, incarnation, types, labels, reserve, sdk, version, leaseMs } = settings;
     this.#helloSentAt = clock.now();
     this.#named = this.#fenced.slice(-NAMED_COUNT_MAX);
     return {
@@ -100,6 +100,7 @@ export class Handshake {
       received: this.#sessionId === undefined ? 0 : outbox.session.received,
       running,
       sdk,
+      ...(version !== undefined && { version }),
       host: hostname().slice(0, 255),
       pid: process.pid,
       features: FEATURES,

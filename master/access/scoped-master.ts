@@ -7,9 +7,9 @@ import type { CountQuery, ListQuery, OrderQuery } from '../application/master-ha
 import type { Scope, ShownTask, StoredTask, TaskPage, WaitingPage } from '../application/ports.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type { TypeChange } from '../domain/events.ts';
-import type { Executor } from '../domain/model/executor.ts';
 import type { TaskFilter } from '../domain/model/task-filter.ts';
 import type { Task } from '../domain/model/task.ts';
+import type { SeenExecutor } from '../domain/views/executors.ts';
 import type { SeenLimit } from '../domain/views/limits.ts';
 import type { SeenType, SeenTypeInDetail } from '../domain/views/types.ts';
 import type { Actor } from './auth.ts';
@@ -32,6 +32,7 @@ export type ScopedMaster = Pick<
   | 'redeliver'
   | 'drainExecutor'
   | 'resumeExecutor'
+  | 'removeExecutor'
   | 'relabelExecutor'
   | 'settings'
   | 'changeType'
@@ -47,9 +48,8 @@ export type ScopedMaster = Pick<
   | 'countLive'
   | 'countEnded'
   | 'explain'
-  | 'executors'
+  | 'seenExecutors'
   | 'goneExecutors'
-  | 'recordOf'
 > & {
   /** As `MasterHandle.submit`; those that are not in the scope are refused, each by itself. */
   submit(tasks: readonly Submission[]): Promise<readonly SubmitAnswer[]>;
@@ -214,33 +214,29 @@ class PartOfMaster implements ScopedMaster {
     return this.#master.limitsAfter(name, count).map((seen) => ({ ...seen, places: [] }));
   }
 
-  executors(): readonly Executor[] {
+  seenExecutors(): readonly SeenExecutor[] {
     return this.#master
-      .executors()
-      .filter(({ types }) => types.some((type) => this.#includesType(type)))
-      .map((executor) => this.#shownExecutor(executor));
+      .seenExecutors()
+      .filter(({ executor: { types } }) => types.some((type) => this.#includesType(type)))
+      .map((one) => this.#shownExecutor(one));
   }
 
-  /** What else it runs is nobody's business; that it is busy, is. */
-  #shownExecutor(executor: Executor): Executor {
-    const { occupation } = executor;
-    const isSeen =
-      occupation === null ||
-      (this.#includesType(occupation.type) && includes(this.#scope, 'groups', occupation.group));
+  /** What else it runs and ran is nobody's business; that it is busy, is. */
+  #shownExecutor(one: SeenExecutor): SeenExecutor {
+    const { executor, current } = one;
+    const includesTask = ({ type, group }: { readonly type: string; readonly group: string }) =>
+      this.#includesType(type) && includes(this.#scope, 'groups', group);
+    const types = executor.types.filter((type) => this.#includesType(type));
     return {
-      ...executor,
-      types: executor.types.filter((type) => this.#includesType(type)),
-      occupation: isSeen ? occupation : { ...occupation, taskId: '', attempt: 0 },
+      ...one,
+      executor: { ...executor, types, past: executor.past.filter(includesTask) },
+      current: current !== null && includesTask(current) ? current : null,
     };
   }
 
   /** Nobody knows which types they ran. */
   goneExecutors() {
     return this.#scope.types === null ? this.#master.goneExecutors() : [];
-  }
-
-  recordOf(executorId: string) {
-    return this.#master.recordOf(executorId);
   }
 
   changeType(change: TypeChange): Promise<CommandOutcome> {
@@ -257,6 +253,10 @@ class PartOfMaster implements ScopedMaster {
   }
 
   resumeExecutor(): never {
+    throw beyond();
+  }
+
+  removeExecutor(): never {
     throw beyond();
   }
 

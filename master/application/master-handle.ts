@@ -9,6 +9,7 @@ import type { Settings } from '../domain/state/state.ts';
 import type { ShownTask, TaskPage, TaskQuery, WaitingPage, WaitingQuery } from './ports.ts';
 import type { TaskFilter } from '../domain/model/task-filter.ts';
 import type { Task, TerminalState } from '../domain/model/task.ts';
+import type { SeenExecutor } from '../domain/views/executors.ts';
 import type { WaitingReason } from '../domain/views/explain.ts';
 import type { SeenLimit } from '../domain/views/limits.ts';
 import type { LiveCounts } from '../domain/views/live.ts';
@@ -71,10 +72,13 @@ export interface MasterHandle {
   drainExecutor(
     executorId: string,
     timeoutMs: number | null,
+    reason: string | null,
     by: string | null,
   ): Promise<CommandOutcome>;
   /** Gives a drained executor tasks again. @throws {Unavailable} */
   resumeExecutor(executorId: string): Promise<CommandOutcome>;
+  /** Forgets one that is gone, and what was decided about it. @throws {Unavailable} */
+  removeExecutor(executorId: string): Promise<CommandOutcome>;
   /** They hold from here on: after this nothing is offered that they forbid. @throws {Unavailable} */
   changeSettings(settings: NewSettings): Promise<CommandOutcome>;
   /** As they hold now. @throws {Unavailable} nothing is known yet. */
@@ -126,8 +130,8 @@ export interface MasterHandle {
   /** Why a waiting task does not run yet. `isNaming`: false counts the tasks that come first, and names none. */
   explain(task: Task, isNaming?: boolean): WaitingReason;
   executors(): readonly Executor[];
-  /** What operators have decided about it; null: nothing. */
-  recordOf(executorId: string): ExecutorRecord | null;
+  /** The same, as people see them. */
+  seenExecutors(): readonly SeenExecutor[];
   /** Of those that are not here: what is remembered of them. @throws {Unavailable} nothing is known yet. */
   goneExecutors(): readonly ExecutorRecord[];
   /** What waits and runs, from counters: cheap whatever the backlog. */

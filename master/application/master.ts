@@ -11,6 +11,7 @@ import {
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type { Event, LimitChange, NewSettings, TypeChange } from '../domain/events.ts';
 import type { Executor, ExecutorRecord, Override } from '../domain/model/executor.ts';
+import { goneExecutors, type SeenExecutor, seenExecutors } from '../domain/views/executors.ts';
 import { explain, type WaitingReason } from '../domain/views/explain.ts';
 import type { TaskType } from '../domain/model/task-type.ts';
 import type { Settings, State } from '../domain/state/state.ts';
@@ -146,19 +147,19 @@ export class Master implements MasterHandle {
   drainExecutor(
     executorId: string,
     timeoutMs: number | null,
+    reason: string | null,
     by: string | null,
   ): Promise<CommandOutcome> {
-    return this.#command((request) => ({
-      type: 'drainRequested',
-      request,
-      executorId,
-      timeoutMs,
-      by,
-    }));
+    const drain = { type: 'drainRequested', executorId, timeoutMs, reason, by } as const;
+    return this.#command((request) => ({ ...drain, request }));
   }
 
   resumeExecutor(executorId: string): Promise<CommandOutcome> {
     return this.#command((request) => ({ type: 'resumeRequested', request, executorId }));
+  }
+
+  removeExecutor(executorId: string): Promise<CommandOutcome> {
+    return this.#command((request) => ({ type: 'removeRequested', request, executorId }));
   }
 
   changeSettings(settings: NewSettings): Promise<CommandOutcome> {
@@ -283,16 +284,14 @@ export class Master implements MasterHandle {
     return state === null ? [] : [...state.executors.values(), ...state.elders.values()];
   }
 
-  recordOf(executorId: string): ExecutorRecord | null {
-    return this.#engine.state?.executorRecords.get(executorId) ?? null;
+  seenExecutors(): readonly SeenExecutor[] {
+    const { state } = this.#engine;
+    return state === null ? [] : seenExecutors(state);
   }
 
   goneExecutors(): readonly ExecutorRecord[] {
     // Whoever waits for an executor to run nothing must not take an empty list for that.
-    const state = this.#known();
-    return [...state.executorRecords.values()].filter(
-      ({ executorId }) => !state.executors.has(executorId),
-    );
+    return goneExecutors(this.#known());
   }
 
   backlog(): Backlog {

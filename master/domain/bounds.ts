@@ -243,6 +243,9 @@ export const CONTACT_COUNT_MAX = 10;
 /** Attempts that are kept of a task: its newest, each new one takes the place of its oldest. */
 export const ATTEMPT_COUNT_MAX = 200;
 
+/** Attempts that are remembered of an executor, those that have ended there last; the oldest are forgotten. */
+export const PAST_ATTEMPT_COUNT_MAX = 10;
+
 /**
  * Callbacks of which the notifier knows how their newest try went: what could not be written, and is handed
  * over once more, is not sent once more. Beyond it the oldest are forgotten, and may be sent again.

@@ -66,6 +66,8 @@ export interface ExecutorHello {
   readonly host: string;
   readonly pid: number;
   readonly sdk: string;
+  /** Of its program; empty where it does not say. */
+  readonly version: string;
   /** False: the id was made up for this process. */
   readonly lasting: boolean;
   readonly bootId: string;
@@ -192,9 +194,11 @@ export type Event =
       readonly request: RequestId;
       readonly executorId: string;
       readonly timeoutMs: number | null;
+      readonly reason: string | null;
       readonly by: string | null;
     }
   | { readonly type: 'resumeRequested'; readonly request: RequestId; readonly executorId: string }
+  | { readonly type: 'removeRequested'; readonly request: RequestId; readonly executorId: string }
   | {
       readonly type: 'relabelRequested';
       readonly request: RequestId;

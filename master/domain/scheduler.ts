@@ -11,12 +11,7 @@ import { releaseDue } from './queue/waiting.ts';
 import { creditAbsence } from './steps/absence.ts';
 import type { State } from './state/state.ts';
 import { assignRoused } from './steps/assign.ts';
-import {
-  attemptAccepted,
-  attemptEnded,
-  attemptRejected,
-  progressReported,
-} from './steps/attempt.ts';
+import { onAttempt } from './steps/attempt.ts';
 import { cancelAcknowledged, cancelRequested } from './steps/cancel.ts';
 import { changeRequested, onTask, retryRequested } from './steps/command.ts';
 import { onExecutor, sendDrain } from './operators/executor.ts';
@@ -79,6 +74,7 @@ function apply(state: State, event: Event, now: number, out: Output): void {
     case 'drainRequested':
     case 'resumeRequested':
     case 'relabelRequested':
+    case 'removeRequested':
       return onExecutor(state, event, now, out);
     case 'executorConnected':
       return executorConnected(state, event, now, out);
@@ -89,13 +85,10 @@ function apply(state: State, event: Event, now: number, out: Output): void {
     case 'heartbeatReceived':
       return heartbeatReceived(state, event, now, out);
     case 'attemptAccepted':
-      return attemptAccepted(state, event, now, out);
     case 'attemptRejected':
-      return attemptRejected(state, event, now, out);
     case 'progressReported':
-      return progressReported(state, event, now, out);
     case 'attemptEnded':
-      return attemptEnded(state, event, now, out);
+      return onAttempt(state, event, now, out);
     case 'lossDecided':
       return lossDecided(state, event, now, out);
     case 'cancelAcknowledged':

@@ -74,6 +74,7 @@ describeStores('namespaces', (open) => {
         lasting: true,
         drainedAt: NOW + index,
         drainedBy: 'ann',
+        drainReason: null,
         drainDeadlineAt: null,
         labels: null,
         reserve: null,

@@ -145,6 +145,7 @@ export const wholeRows: {
       lasting: n % 2 === 0,
       drainedAt: n === 0 ? null : NOW + n,
       drainedBy: n < 2 ? null : 'ann',
+      drainReason: n % 2 === 0 ? null : `worn \u{1F600} ${n}`,
       drainDeadlineAt: n < 3 ? null : NOW + DAY_MS,
       labels: n % 3 === 0 ? null : Array.from({ length: n }, (_, i) => `label-${i}`),
       reserve: n % 2 === 0 ? null : [],

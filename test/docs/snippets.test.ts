@@ -30,6 +30,7 @@ const packages = ['protocol', 'client', 'executor-sdk', 'master', 'cli'];
 const checked = [
   ...followed,
   'docs/operations.md',
+  'docs/how-to/rolling-upgrade.md',
   'docs/why.md',
   ...packages.map((name) => `${name}/README.md`),
 ];

@@ -29,6 +29,7 @@ import type { Executor, ExecutorRecord, Override } from '../../master/domain/mod
 import type { TaskType } from '../../master/domain/model/task-type.ts';
 import { NO_SETTINGS, type Settings } from '../../master/domain/state/state.ts';
 import type { Task } from '../../master/domain/model/task.ts';
+import type { SeenExecutor } from '../../master/domain/views/executors.ts';
 import type { SeenType, SeenTypeInDetail } from '../../master/domain/views/types.ts';
 import { NOW, sampleTask } from './task.ts';
 
@@ -94,8 +95,11 @@ export class StandInHandle implements MasterHandle {
   redeliver(taskId: string) {
     return this.#command('redeliver', taskId);
   }
-  drainExecutor(executorId: string, timeoutMs: number | null, _by: string | null) {
-    return this.#command('drain', executorId, timeoutMs);
+  drainExecutor(executorId: string, timeoutMs: number | null, reason: string | null) {
+    return this.#command('drain', executorId, timeoutMs, ...(reason === null ? [] : [reason]));
+  }
+  removeExecutor(executorId: string) {
+    return this.#command('remove', executorId);
   }
   resumeExecutor(executorId: string) {
     return this.#command('resume', executorId);
@@ -166,8 +170,13 @@ export class StandInHandle implements MasterHandle {
     return this.fleet;
   }
 
-  recordOf(executorId: string): ExecutorRecord | null {
-    return this.gone.find((record) => record.executorId === executorId) ?? null;
+  seenExecutors(): readonly SeenExecutor[] {
+    return this.fleet.map((executor) => {
+      const { occupation } = executor;
+      const now = { state: 'running', since: executor.offeredAt } as const;
+      const current = occupation && { ...occupation, ...now };
+      return { executor, record: null, isSuperseded: false, current };
+    });
   }
 
   goneExecutors(): readonly ExecutorRecord[] {

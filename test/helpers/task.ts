@@ -148,6 +148,7 @@ export const sampleExecutor: Executor = {
   host: 'h',
   pid: 7,
   sdk: 'soda/2',
+  version: '1.4',
   bootId: '',
   usesMac: true,
   leaseMs: 30_000,
@@ -180,6 +181,7 @@ export const sampleExecutor: Executor = {
   idHash: 1,
   offeredAt: NOW,
   failures: 0,
+  past: [],
 };
 
 /** What operators have decided about an executor: nothing, unless told otherwise. */
@@ -188,6 +190,7 @@ export function recordOf(executorId: string, fields: Partial<ExecutorRecord> = {
     lasting: true,
     drainedAt: null,
     drainedBy: null,
+    drainReason: null,
     drainDeadlineAt: null,
     overrideBy: null,
     ...NO_OVERRIDE,
@@ -209,6 +212,7 @@ export function hello(fields: Partial<ExecutorHello> = {}): ExecutorHello {
     host: 'host',
     pid: 1,
     sdk: 'test',
+    version: '',
     lasting: true,
     bootId: '',
     usesMac: false,

@@ -64,7 +64,7 @@ export function connectedEvent(
   session: Sender & Pick<ExecutorHello, 'incarnation' | 'usesMac' | 'leaseMs'>,
   proof: Proof,
 ): Event {
-  const { types, labels, reserve, host, pid, sdk } = hello;
+  const { types, labels, reserve, host, pid, sdk, version } = hello;
   const executor: ExecutorHello = {
     executorId: hello.executor_id,
     incarnation: session.incarnation,
@@ -76,6 +76,7 @@ export function connectedEvent(
     host,
     pid,
     sdk,
+    version,
     // The default id of 2.0.0, which does not say so.
     lasting: hello.lasting_id && hello.executor_id !== `${host}-${pid}`,
     bootId: hello.boot_id,

@@ -80,7 +80,7 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
   conflict: {
     status: 409,
     means:
-      'The task is in a state that does not allow it; or the namespace, the type, the limit or the name of a token is in use.',
+      'The task is in a state that does not allow it; or the namespace, the type, the limit, the executor or the name of a token is in use.',
   },
   stale: {
     status: 412,

@@ -33,6 +33,7 @@ const named = {
   TaskCount: protocol.taskCount,
   ErrorList: protocol.errorList,
   ExecutorList: protocol.executorList,
+  ExecutorView: protocol.executorView,
   NamespaceSettings: protocol.namespaceSettings,
   NamespaceView: protocol.namespaceView,
   NamespaceList: protocol.namespaceList,

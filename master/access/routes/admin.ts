@@ -2,6 +2,8 @@
 import {
   API_BASE,
   EXECUTOR_ID_PATTERN,
+  type ExecutorList,
+  type ExecutorView,
   type GovernanceView,
   HTTP_LIMITS,
 } from '@soda-scheduler/protocol';
@@ -10,37 +12,74 @@ import {
   executorChange,
   executorCommandResponse,
   executorList,
+  executorListQuery,
+  executorTasksQuery,
+  executorView as executorViewSchema,
   governanceView,
+  taskList,
 } from '@soda-scheduler/protocol/schemas';
 import { z } from 'zod';
 import type { Duties, DutyView } from '../../application/process/duties.ts';
 import type { NamespacesHandle } from '../../application/process/namespaces-handle.ts';
 import type { StoreTrouble } from '../../application/store-watch.ts';
 import type { CommandOutcome } from '../../domain/effects.ts';
+import { elderKey, stateOf } from '../../domain/model/executor.ts';
 import type { Role } from '../../application/ports.ts';
 import { answers } from '../http/answers.ts';
 import { invalidFields, Problem } from '../http/problem.ts';
-import { validate } from '../body/fields.ts';
+import { checkShape, validate } from '../body/fields.ts';
+import { type Described, isSelected, selectorOf, type Term } from '../body/selector.ts';
+import type { ScopedMaster } from '../scoped-master.ts';
 import type { ApiRequest, HttpMetrics, NamespaceRoute, Reply, Route } from '../http/route.ts';
+import { listOfExecutor } from './find.ts';
 import { executorView, goneExecutorView } from './views.ts';
 
 const statusResponse = z.object({ status: z.string() });
 
 export function executorRoutes(): NamespaceRoute[] {
+  return [...executorReads(), ...executorChanges()];
+}
+
+function executorReads(): NamespaceRoute[] {
   return [
     {
       method: 'GET',
       path: `${API_BASE}/executors`,
       summary:
         'The executors that the master knows, with what each is doing; and the drained ones.',
+      query: executorListQuery,
       replies: { done: executorList },
-      handle: (_request, master) => {
-        const present = master
-          .executors()
-          .map((executor) => executorView(executor, master.recordOf(executor.id)));
-        const gone = master.goneExecutors().map(goneExecutorView);
-        return { body: { executors: [...present, ...gone] } };
-      },
+      handle: (request, master) => ({ body: list(request, master) }),
+    },
+    {
+      method: 'GET',
+      path: `${API_BASE}/executor/{executor_id}`,
+      summary: 'An executor: what it is, what it does, and what operators have decided about it.',
+      replies: { done: executorViewSchema },
+      handle: (request, master) => ({ body: show(executorIdOf(request), master) }),
+    },
+    {
+      method: 'GET',
+      path: `${API_BASE}/executor/{executor_id}/tasks`,
+      summary:
+        'Tasks whose newest attempt it has, or had, newest first; also of one that is long gone. A ' +
+        'page looks at so many tasks: it may be short, or empty, and the next one goes on.',
+      query: executorTasksQuery,
+      replies: { done: taskList },
+      handle: (request, master) => listOfExecutor(master, executorIdOf(request), request.query),
+    },
+  ];
+}
+
+function executorChanges(): NamespaceRoute[] {
+  return [
+    {
+      method: 'DELETE',
+      path: `${API_BASE}/executor/{executor_id}`,
+      summary: 'Forget an executor that is gone, with its drain and what was set for it.',
+      replies: { done: executorCommandResponse },
+      handle: (request, master) =>
+        command(request, (executorId) => master.removeExecutor(executorId)),
     },
     {
       method: 'POST',
@@ -49,10 +88,12 @@ export function executorRoutes(): NamespaceRoute[] {
       body: { schema: drainRequest, bytesMax: HTTP_LIMITS.bodyBytesMax, optional: true },
       replies: { done: executorCommandResponse },
       handle: (request, master) => {
-        const { timeout } = validate(drainRequest, request.body);
+        const { timeout, reason = null } = validate(drainRequest, request.body);
         const timeoutMs = timeout === undefined ? null : Math.round(timeout * 1000);
         const { name: by } = request.actor;
-        return command(request, (executorId) => master.drainExecutor(executorId, timeoutMs, by));
+        return command(request, (executorId) =>
+          master.drainExecutor(executorId, timeoutMs, reason, by),
+        );
       },
     },
     {
@@ -80,6 +121,77 @@ export function executorRoutes(): NamespaceRoute[] {
       },
     },
   ];
+}
+
+/** One that may be shown, and what it is by. */
+interface Listed {
+  readonly key: string;
+  readonly of: Described;
+  readonly view: () => ExecutorView;
+}
+
+/** All of them, or a page: whatever is asked for, in an order that nothing changes. */
+function list({ query }: ApiRequest, master: ScopedMaster): ExecutorList {
+  const {
+    selector,
+    limit = Number.POSITIVE_INFINITY,
+    cursor,
+    ...by
+  } = checkShape(executorListQuery, query);
+  const terms = [
+    ...(selector === undefined ? [] : selectorOf(selector)),
+    ...Object.entries(by).map(([key, value]) => ({ key, isNot: false, value }) as Term),
+  ];
+  const after = cursor === undefined ? '' : keyOfCursor(cursor);
+  const found = [...listed(master)]
+    .filter(({ key, of }) => key > after && isSelected(terms, of))
+    .sort((a, b) => (a.key < b.key ? -1 : 1));
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    executors: page.map(({ view }) => view()),
+    next_cursor: last === undefined || page.length === found.length ? null : cursorOf(last.key),
+  };
+}
+
+const UNKNOWN = { type: null, label: null, host: null, version: null };
+
+function* listed(master: ScopedMaster): Generator<Listed> {
+  for (const seen of master.seenExecutors()) {
+    const { id, incarnation, connectedAt, types: type, host, version } = seen.executor;
+    const { override, own } = seen.executor;
+    const label = override.labels ?? own.labels;
+    // It has not come back since this master has begun.
+    const said = connectedAt === null ? UNKNOWN : { type, label, host, version };
+    const of = { id, ...said, state: stateOf(seen.executor) };
+    yield { key: elderKey(id, incarnation), of, view: () => executorView(seen) };
+  }
+  for (const record of master.goneExecutors()) {
+    const { executorId: id, labels } = record;
+    const of = { ...UNKNOWN, id, label: labels, state: 'gone' };
+    yield { key: elderKey(id, ''), of, view: () => goneExecutorView(record) };
+  }
+}
+
+/** The newest process of that id. */
+function show(executorId: string, master: ScopedMaster): ExecutorView {
+  const seen = master
+    .seenExecutors()
+    .find(({ executor, isSuperseded }) => executor.id === executorId && !isSuperseded);
+  if (seen !== undefined) return executorView(seen);
+  const gone = master.goneExecutors().find((record) => record.executorId === executorId);
+  if (gone === undefined) throw new Problem('unknown', 'no such executor');
+  return goneExecutorView(gone);
+}
+
+function cursorOf(key: string): string {
+  return Buffer.from(`after:${key}`).toString('base64url');
+}
+
+function keyOfCursor(cursor: string): string {
+  const [, key] = /^after:(.*)$/s.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  if (key !== undefined) return key;
+  throw invalidFields([{ field: 'cursor', message: 'expected the `next_cursor` of a page' }]);
 }
 
 export function governanceRoute(duties: Pick<Duties, 'views'>): Route {

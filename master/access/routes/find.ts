@@ -4,6 +4,7 @@ import {
   countQuery,
   errorList,
   errorQuery,
+  executorTasksQuery,
   listQuery,
   taskCount,
   taskList,
@@ -71,6 +72,18 @@ async function list(master: ScopedMaster, request: ApiRequest): Promise<Reply> {
   }
   const beforeSeq = cursor === undefined ? null : seqIn(cursor);
   const page = await master.list({ ...filter, beforeSeq, limit });
+  return listReply(page.tasks, cursorOf(page.beforeSeq), master);
+}
+
+/** Of which the executor has the newest attempt, or had the last one. */
+export async function listOfExecutor(
+  master: ScopedMaster,
+  executorId: string,
+  query: ApiRequest['query'],
+): Promise<Reply> {
+  const { state = null, limit, cursor } = checkShape(executorTasksQuery, query);
+  const beforeSeq = cursor === undefined ? null : seqIn(cursor);
+  const page = await master.list({ ...ANY_TASK, state, executorId, beforeSeq, limit });
   return listReply(page.tasks, cursorOf(page.beforeSeq), master);
 }
 

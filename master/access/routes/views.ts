@@ -7,12 +7,13 @@ import {
 } from '@soda-scheduler/protocol';
 import type { ListedAttempt, ShownTask, StoredTask } from '../../application/ports.ts';
 import {
-  type Executor,
   type ExecutorRecord,
   type Override,
+  type PastAttempt,
   type Readiness,
   stateOf,
 } from '../../domain/model/executor.ts';
+import type { CurrentAttempt, SeenExecutor } from '../../domain/views/executors.ts';
 import type { WaitingReason } from '../../domain/views/explain.ts';
 import type { Pause } from '../../domain/model/pause.ts';
 import {
@@ -121,30 +122,55 @@ function summaryFields(
   };
 }
 
-/** @param record What operators have decided about it. */
-export function executorView(executor: Executor, record: ExecutorRecord | null): ExecutorView {
+export function executorView(seen: SeenExecutor): ExecutorView {
+  const { executor, record, isSuperseded, current } = seen;
   return {
     executor_id: executor.id,
     state: stateOf(executor),
+    superseded: isSuperseded,
     connected: executor.connected,
     draining: executor.drainRequested || executor.leaving,
-    drained_by: record?.drainedBy ?? null,
+    ...drainView(record),
     lasting: executor.lasting,
     types: [...executor.types],
     labels: [...(executor.override.labels ?? executor.own.labels)],
     reserve: [...executor.reserve],
     own: { labels: [...executor.own.labels], reserve: [...executor.own.reserve] },
     override: overrideView(executor.override, record?.overrideBy ?? null),
-    task_id: executor.occupation?.taskId || null,
-    attempt: executor.occupation?.attempt || null,
+    task_id: current?.taskId ?? null,
+    attempt: current?.attempt ?? null,
+    current: current && {
+      ...attemptOn(current),
+      state: current.state,
+      since: isoOrNull(current.since),
+    },
+    last: executor.past.map((one) => ({
+      ...attemptOn(one),
+      state: one.outcome,
+      at: iso(one.endedAt),
+    })),
     host: executor.host,
     pid: executor.pid,
     sdk: executor.sdk,
+    version: executor.version || null,
     connected_at: isoOrNull(executor.connectedAt),
     last_seen_at: iso(executor.lastSeenAt),
     loop_lag_ms: executor.loopLagMs,
     rss_bytes: executor.rssBytes,
     ready: executor.connected ? readyView(executor.readiness) : null,
+  };
+}
+
+function attemptOn({ taskId, attempt, type }: PastAttempt | CurrentAttempt) {
+  return { task_id: taskId, attempt, type };
+}
+
+function drainView(record: ExecutorRecord | null) {
+  return {
+    drained_by: record?.drainedBy ?? null,
+    drained_at: isoOrNull(record?.drainedAt ?? null),
+    drain_reason: record?.drainReason ?? null,
+    drain_deadline: isoOrNull(record?.drainDeadlineAt ?? null),
   };
 }
 
@@ -157,9 +183,10 @@ export function goneExecutorView(record: ExecutorRecord): ExecutorView {
   return {
     executor_id: record.executorId,
     state: 'gone',
+    superseded: false,
     connected: false,
     draining: record.drainedAt !== null,
-    drained_by: record.drainedBy,
+    ...drainView(record),
     lasting: record.lasting,
     types: [],
     labels: [...(record.labels ?? [])],
@@ -168,9 +195,12 @@ export function goneExecutorView(record: ExecutorRecord): ExecutorView {
     override: overrideView(record, record.overrideBy),
     task_id: null,
     attempt: null,
+    current: null,
+    last: [],
     host: '',
     pid: 0,
     sdk: '',
+    version: null,
     connected_at: null,
     last_seen_at: null,
     loop_lag_ms: null,

@@ -1,6 +1,6 @@
 /** An executor as the master knows it, and which tasks it may run. */
 import type { Taken } from './shared-limit.ts';
-import type { TaskSpec } from './task.ts';
+import type { AttemptOutcome, TaskSpec } from './task.ts';
 
 /**
  * `connecting`: known from a row or a broken connection, may come back within its lease.
@@ -25,6 +25,8 @@ export interface ExecutorRecord extends Override {
   readonly drainedAt: number | null;
   /** By whom: the name of a token; null: of somebody who needs none, or it is not. */
   readonly drainedBy: string | null;
+  /** In their words. */
+  readonly drainReason: string | null;
   /** When what it still runs is taken back. */
   readonly drainDeadlineAt: number | null;
   /** Who has set labels or reservations last. */
@@ -81,6 +83,16 @@ export interface Doubt {
   readonly at: number;
 }
 
+/** An attempt that has ended on an executor, for people. */
+export interface PastAttempt {
+  readonly taskId: string;
+  readonly attempt: number;
+  readonly type: string;
+  readonly group: string;
+  readonly outcome: AttemptOutcome;
+  readonly endedAt: number;
+}
+
 /** Whether it can work now, by its own word. */
 export interface Readiness {
   readonly ok: boolean;
@@ -116,6 +128,8 @@ export interface Executor {
   host: string;
   pid: number;
   sdk: string;
+  /** Of its program, in its own words; empty where it does not say. */
+  version: string;
   /** Of its host, in its own words; empty where it did not say. Tells whose death it may report. */
   bootId: string;
   /** Whether it hands back the proof that came with an offer. */
@@ -158,6 +172,8 @@ export interface Executor {
   offeredAt: number;
   /** How its last attempts ended, the newest in the lowest bit; 1: it failed. */
   failures: number;
+  /** What ended on it, the newest first: `PAST_ATTEMPT_COUNT_MAX` of them, since this master has begun. */
+  readonly past: PastAttempt[];
 }
 
 /** Whether it takes tasks, now or once it is done with the one it has. */

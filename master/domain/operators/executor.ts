@@ -6,11 +6,16 @@ import type { CommandOutcome, Output } from '../effects.ts';
 import type { Event } from '../events.ts';
 import { type Executor, type ExecutorRecord, NO_OVERRIDE } from '../model/executor.ts';
 import type { State } from '../state/state.ts';
-import { changePool, watchDrain } from '../steps/fleet.ts';
+import { changePool, forget, watchDrain } from '../steps/fleet.ts';
 import { becomeIdle, leaveIdle } from '../steps/occupation.ts';
 
 const NO_EXECUTOR: CommandOutcome = { kind: 'unknown', message: 'no such executor' };
-const NOT_DRAINED = { drainedAt: null, drainedBy: null, drainDeadlineAt: null } as const;
+const NOT_DRAINED = {
+  drainedAt: null,
+  drainedBy: null,
+  drainReason: null,
+  drainDeadlineAt: null,
+} as const;
 
 /** A process that was silent for its lease may still come back, and is to stay as it was set then. */
 const RECORD_KEEP_MS = 3_600_000;
@@ -20,7 +25,7 @@ type OnExecutor<T extends Event['type']> = Extract<Event, { readonly type: T }>;
 /** A command on one executor, and its answer. */
 export function onExecutor(
   state: State,
-  event: OnExecutor<'drainRequested' | 'resumeRequested' | 'relabelRequested'>,
+  event: OnExecutor<'drainRequested' | 'resumeRequested' | 'relabelRequested' | 'removeRequested'>,
   now: number,
   out: Output,
 ): void {
@@ -41,6 +46,8 @@ function outcomeOf(
       return resumeRequested(state, event, out);
     case 'relabelRequested':
       return relabelRequested(state, event, out);
+    case 'removeRequested':
+      return removeRequested(state, event, out);
   }
 }
 
@@ -54,10 +61,11 @@ function drainRequested(
   now: number,
   out: Output,
 ): CommandOutcome {
-  const { executorId, timeoutMs, by: drainedBy } = event;
+  const { executorId, timeoutMs, by: drainedBy, reason: drainReason } = event;
   const drainedAt = state.executorRecords.get(executorId)?.drainedAt ?? now;
   const drainDeadlineAt = timeoutMs === null ? null : now + timeoutMs;
-  const record = decide(state, executorId, { drainedAt, drainedBy, drainDeadlineAt }, out);
+  const drain = { drainedAt, drainedBy, drainReason, drainDeadlineAt };
+  const record = decide(state, executorId, drain, out);
   if (record === null) return NO_EXECUTOR;
   const executor = state.executors.get(executorId);
   if (executor !== undefined) {
@@ -100,6 +108,33 @@ function relabelRequested(
     becomeIdle(state, executor);
   }
   return { kind: 'done', lasting: record.lasting };
+}
+
+/** One that is gone is known no more, nor what was decided about it. */
+function removeRequested(
+  state: State,
+  { executorId }: OnExecutor<'removeRequested'>,
+  out: Output,
+): CommandOutcome {
+  const newest = state.executors.get(executorId);
+  const elders = [...state.elders.values()].filter(({ id }) => id === executorId);
+  const processes = newest === undefined ? elders : [newest, ...elders];
+  if (processes.length === 0 && !state.executorRecords.has(executorId)) return NO_EXECUTOR;
+  if (newest?.connected) return { kind: 'conflict', message: 'it is connected: stop it first' };
+  for (const { occupation } of processes) {
+    if (occupation === null) continue;
+    const { taskId, attempt } = occupation;
+    const message = `until its lease ends it may still run attempt ${attempt} of ${taskId}`;
+    return { kind: 'conflict', message };
+  }
+  forgetRecord(state, executorId, out);
+  for (const executor of processes) {
+    const { sessionId } = executor;
+    // What it was told, and what it may resume, is over with it: it comes back as a new one.
+    if (sessionId !== null) out.effects.push({ type: 'closeSession', sessionId, reason: 'silent' });
+    forget(state, executor);
+  }
+  return { kind: 'done' };
 }
 
 /** The record as it is now; it is kept while it says anything. Null: there is no such executor. */

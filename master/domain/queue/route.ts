@@ -72,7 +72,7 @@ function* leastFirst(idle: Iterable<Executor>, scoreOf: (executor: Executor) => 
 const RECENT_MASK = 2 ** 20 - 1;
 
 /** How an attempt has ended on it. */
-export function noteEnd(executor: Executor, hasFailed: boolean): void {
+export function countEnd(executor: Executor, hasFailed: boolean): void {
   executor.failures = ((executor.failures << 1) | (hasFailed ? 1 : 0)) & RECENT_MASK;
 }
 

@@ -11,12 +11,13 @@ import type { Executor } from '../model/executor.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
 import { endAttempt, finish, tellStartOverdue } from './finish.ts';
-import { noteEnd } from '../queue/route.ts';
+import { countEnd } from '../queue/route.ts';
 import {
   bySession,
   currentTask,
   free,
   holderOf,
+  noteEnd,
   observeStale,
   occupationBy,
   occupy,
@@ -28,8 +29,21 @@ import {
 
 type About = Extract<Event, { readonly frameSeq: number }>;
 
+export function onAttempt(state: State, event: About, now: number, out: Output): void {
+  switch (event.type) {
+    case 'attemptAccepted':
+      return attemptAccepted(state, event, now, out);
+    case 'attemptRejected':
+      return attemptRejected(state, event, now, out);
+    case 'progressReported':
+      return progressReported(state, event, now, out);
+    case 'attemptEnded':
+      return attemptEnded(state, event, now, out);
+  }
+}
+
 /** From now on its time counts. */
-export function attemptAccepted(
+function attemptAccepted(
   state: State,
   event: Extract<Event, { type: 'attemptAccepted' }>,
   now: number,
@@ -106,7 +120,7 @@ export function correctHidden(state: State, task: Task, ranMs: number, now: numb
 }
 
 /** The task goes back to its place, to be offered to another; no attempt is used up. */
-export function attemptRejected(
+function attemptRejected(
   state: State,
   event: Extract<Event, { type: 'attemptRejected' }>,
   now: number,
@@ -158,7 +172,7 @@ export function rested(state: State, executor: Executor, now: number): void {
 }
 
 /** Kept at once, written within a second; a new checkpoint is written at once. */
-export function progressReported(
+function progressReported(
   state: State,
   event: Extract<Event, { type: 'progressReported' }>,
   now: number,
@@ -183,7 +197,7 @@ export function progressReported(
 }
 
 /** The executor is free again, whether or not its word still counts. */
-export function attemptEnded(
+function attemptEnded(
   state: State,
   event: Extract<Event, { type: 'attemptEnded' }>,
   now: number,
@@ -206,7 +220,10 @@ export function attemptEnded(
     task.error = null;
     task.lastOutcome = 'succeeded';
     task.progressPercent = 100;
-    if (executor !== undefined) noteEnd(executor, false);
+    if (executor !== undefined) {
+      countEnd(executor, false);
+      noteEnd(executor, task, 'succeeded', now);
+    }
     finish(state, task, 'succeeded', null, now, out);
     return;
   }

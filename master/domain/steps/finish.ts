@@ -6,7 +6,7 @@ import { attemptRecorded, taskFinished, taskUpdated } from '../changes.ts';
 import type { Output } from '../effects.ts';
 import type { Doubt, Executor } from '../model/executor.ts';
 import { dequeue, enqueue } from '../queue/waiting.ts';
-import { noteEnd } from '../queue/route.ts';
+import { countEnd } from '../queue/route.ts';
 import { backoffMs } from '../model/retry-policy.ts';
 import { random01, startClock, type State } from '../state/state.ts';
 import {
@@ -25,7 +25,7 @@ import {
 import { beginDoubt, countLoss, forgetDoubts } from '../state/doubt.ts';
 import { uncountOffer } from './limits.ts';
 import { send } from './notify.ts';
-import { holderOf } from './occupation.ts';
+import { holderOf, noteEnd } from './occupation.ts';
 import { orderTimeOf } from './submit.ts';
 
 /** A task that fails at once, and is to be tried again at once, would write rows without end. */
@@ -66,7 +66,7 @@ export function endAttempt(
   }
   if (outcome === 'failed' || outcome === 'timed_out') {
     const executor = holderOf(state, task);
-    if (executor !== undefined) noteEnd(executor, true);
+    if (executor !== undefined) countEnd(executor, true);
     task.attemptsUsed++;
     if (end.retryable === false) {
       return finish(state, task, 'failed', 'non_retryable', now, out);
@@ -150,6 +150,8 @@ function recordAttempt(
     error,
   };
   out.changes.push(...attemptRecorded(attempt));
+  const executor = holderOf(state, task);
+  if (executor !== undefined && task.startedAt !== null) noteEnd(executor, task, outcome, now);
   out.effects.push({ type: 'observe', event: 'attempt_ended', task, attempt });
 }
 

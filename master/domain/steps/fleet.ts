@@ -96,6 +96,7 @@ export function createExecutor(
     host: '',
     pid: 0,
     sdk: '',
+    version: '',
     bootId: '',
     usesMac: false,
     leaseMs,
@@ -120,11 +121,22 @@ export function createExecutor(
     idHash: hashOf(id),
     offeredAt: 0,
     failures: 0,
+    past: [],
   };
   takeOverride(state, executor);
   state.deadlines.push({ at: executor.leaseCheckAt, kind: 'lease', executor });
   watchDrain(state, executor);
   return executor;
+}
+
+/** It is known no more; whoever has its id next is another. */
+export function forget(state: State, executor: Executor): void {
+  occupy(state, executor, null);
+  if (state.executors.get(executor.id) === executor) {
+    leavePool(state, executor);
+    state.executors.delete(executor.id);
+  }
+  state.elders.delete(elderKey(executor.id, executor.incarnation));
 }
 
 /** What it still runs is taken back then. */

@@ -1,4 +1,5 @@
 /** Which attempt an executor is occupied with, and when it is free for another. */
+import { PAST_ATTEMPT_COUNT_MAX } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import {
   type Counted,
@@ -11,7 +12,7 @@ import {
 import { gateKeyOf } from '../limits/places.ts';
 import { addIdle, removeIdle } from '../queue/junctions.ts';
 import type { State } from '../state/state.ts';
-import type { Task } from '../model/task.ts';
+import type { AttemptOutcome, Task } from '../model/task.ts';
 import { countHeld } from './limits.ts';
 import { countAllTaken, settleHolding, takenFor } from '../limits/supplies.ts';
 
@@ -181,6 +182,18 @@ export function release(
   const occupation = executor?.occupation;
   if (executor === undefined || occupation?.taskId !== ended.taskId) return;
   if (occupation.attempt === ended.attempt) free(state, executor, now);
+}
+
+/** An attempt of the task has ended on it. In memory only: rows tell of tasks, and know all of them. */
+export function noteEnd(
+  { past }: Executor,
+  task: Task,
+  outcome: AttemptOutcome,
+  now: number,
+): void {
+  const { id: taskId, attempt, type, user } = task;
+  past.unshift({ taskId, attempt, type, group: user.group, outcome, endedAt: now });
+  if (past.length > PAST_ATTEMPT_COUNT_MAX) past.pop();
 }
 
 interface Stale extends AttemptKey {

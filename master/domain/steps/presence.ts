@@ -21,7 +21,7 @@ import { correctHidden, markRunning, rest } from './attempt.ts';
 import { sendCancel } from './cancel.ts';
 import { forgetRecord, sendDrain, watchRecord } from '../operators/executor.ts';
 import { endAttempt } from './finish.ts';
-import { armLease, createExecutor, joinPool, leavePool, setLease } from './fleet.ts';
+import { armLease, createExecutor, forget, joinPool, leavePool, setLease } from './fleet.ts';
 import { contactRegained, loseAttempt } from './loss.ts';
 import {
   becomeIdle,
@@ -59,6 +59,7 @@ export function executorConnected(
   executor.host = event.host;
   executor.pid = event.pid;
   executor.sdk = event.sdk;
+  executor.version = event.version;
   executor.lasting = event.lasting;
   executor.bootId = event.bootId;
   executor.usesMac = event.usesMac;
@@ -102,6 +103,7 @@ function takeOver(state: State, executor: Executor, newest: Executor, out: Outpu
   executor.drainDeadlineAt = newest.drainDeadlineAt;
   executor.refusalCount = newest.refusalCount;
   executor.restUntil = newest.restUntil;
+  if (executor.past.length === 0) executor.past.push(...newest.past);
   for (const [taskId, until] of newest.coolDowns) {
     executor.coolDowns.set(taskId, until);
     state.deadlines.push({ at: until, kind: 'rested', executor });
@@ -368,13 +370,4 @@ function loseExecutor(
   }
   forget(state, executor);
   watchRecord(state, executor.id, now);
-}
-
-function forget(state: State, executor: Executor): void {
-  occupy(state, executor, null);
-  if (state.executors.get(executor.id) === executor) {
-    leavePool(state, executor);
-    state.executors.delete(executor.id);
-  }
-  state.elders.delete(elderKey(executor.id, executor.incarnation));
 }

@@ -44,6 +44,7 @@ export type Step =
 export interface ExecutorSettings {
   readonly id: string;
   readonly types?: readonly string[];
+  readonly version?: string;
   readonly labels?: readonly string[];
   readonly reserve?: readonly string[];
   readonly accepts?: 'never' | 'silent' | 'late';

@@ -190,6 +190,7 @@ export class Clients {
           executorId,
           random.chance(0.5) ? random.between(0, 5_000) : null,
           null,
+          null,
         ),
       resume: (master) => master.resumeExecutor(executorId),
     };

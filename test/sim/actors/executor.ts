@@ -58,6 +58,7 @@ export class SimExecutor {
         labels,
         reserve,
         sdk: 'simulation',
+        version: undefined,
       },
       predecessors: { bootId: bootOf(executorId), died: [], fenced: [], onTold: () => undefined },
       clock: process,

@@ -22,7 +22,7 @@ const forgotten = (key: string) => ({ op: 'remove', table: 'executor', key, expe
 describe('drain', () => {
   let scheduler: Scheduler;
   const drain = (timeoutMs: number | null = null, executorId = 'x') =>
-    scheduler.command({ type: 'drainRequested', executorId, timeoutMs, by: null });
+    scheduler.command({ type: 'drainRequested', executorId, timeoutMs, reason: null, by: null });
   const resume = (executorId = 'x') => scheduler.command({ type: 'resumeRequested', executorId });
   beforeEach(() => {
     scheduler = new Scheduler();

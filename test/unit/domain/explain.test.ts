@@ -86,7 +86,13 @@ describe('explain', () => {
   it('draining: those that fit take nothing new', () => {
     scheduler.connect('x');
     scheduler.connect('y');
-    scheduler.command({ type: 'drainRequested', executorId: 'x', timeoutMs: null, by: null });
+    scheduler.command({
+      type: 'drainRequested',
+      executorId: 'x',
+      timeoutMs: null,
+      reason: null,
+      by: null,
+    });
     scheduler.beat('y', [], true);
     expect(why()).to.include({
       reason: 'draining',

@@ -173,7 +173,13 @@ describe('what an operator has set of an executor', () => {
 
   it('outlasts a drain, and is outlasted by one', () => {
     relabel({ labels: ['gpu'] });
-    scheduler.command({ type: 'drainRequested', executorId: 'x', timeoutMs: null, by: null });
+    scheduler.command({
+      type: 'drainRequested',
+      executorId: 'x',
+      timeoutMs: null,
+      reason: null,
+      by: null,
+    });
     expect(offers(scheduler.submit({ id: 'a', requires: ['gpu'] }))).to.deep.equal([]);
     const drained = recordOf('x', { drainedAt: BEGIN });
     const out = relabel({ labels: null });

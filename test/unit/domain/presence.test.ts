@@ -314,7 +314,13 @@ describe('readiness', () => {
   it('does not end a drain', () => {
     scheduler.connect('x');
     scheduler.ready('x', 'no space left');
-    scheduler.command({ type: 'drainRequested', executorId: 'x', timeoutMs: null, by: null });
+    scheduler.command({
+      type: 'drainRequested',
+      executorId: 'x',
+      timeoutMs: null,
+      reason: null,
+      by: null,
+    });
     scheduler.ready('x', true);
     expect(offers(scheduler.submit({}))).to.deep.equal([]);
   });

@@ -77,7 +77,13 @@ describe('another process under the same executor id', () => {
   });
 
   it('drains where the first one was drained', () => {
-    scheduler.command({ type: 'drainRequested', executorId: 'x', timeoutMs: null, by: null });
+    scheduler.command({
+      type: 'drainRequested',
+      executorId: 'x',
+      timeoutMs: null,
+      reason: null,
+      by: null,
+    });
     scheduler.connect('x', second);
     expect(offers(scheduler.submit({ id: 'b' }))).to.deep.equal([]);
   });
