@@ -1,12 +1,16 @@
 /** The client of a Soda Scheduler master. Holds no state but the submits under way. */
 import {
   type AttemptView,
+  type CopyRequest,
   expectKnown,
   jsonElements,
+  jsonObject,
+  jsonText,
   type ListQuery,
   namespaceOf,
   type PatchRequest,
   type SubmitResponse,
+  type TaskCommandResponse,
   type TaskInfo,
   type TaskList,
   type TaskSummary,
@@ -22,9 +26,9 @@ import { type LimitCalls, limitCalls } from './limits.ts';
 import { type NamespaceCalls, namespaceCalls } from './namespaces.ts';
 import { eachOf } from './pages.ts';
 import type { SodaError } from './soda-error.ts';
-import { SubmitQueue } from './submit-queue.ts';
+import { copyTask, SubmitQueue } from './submit-queue.ts';
 import { type TokenCalls, tokenCalls } from './tokens.ts';
-import { type TypeCalls, typeCalls } from './types.ts';
+import { type AtVersion, matching, type TypeCalls, typeCalls } from './types.ts';
 import { waitForTask, type WaitOptions } from './waiting.ts';
 
 const RETRY_COUNT = 8;
@@ -97,8 +101,22 @@ export interface SodaClient
   cancel(taskId: string, options?: CallOptions & { reason?: string }): Promise<void>;
   /** Runs a task that has ended again, under its id, with fresh attempts. */
   retry(taskId: string, options?: CallOptions): Promise<void>;
-  /** Changes the priority or the due time of a task that waits. */
-  change(taskId: string, change: PatchRequest, options?: CallOptions): Promise<void>;
+  /**
+   * Changes a task that waits: any field of a submit but its id and its type. Null: as of one that is submitted
+   * without it. Resolves with the version that it has now.
+   */
+  change(
+    taskId: string,
+    change: PatchRequest,
+    options?: CallOptions & AtVersion,
+  ): Promise<TaskCommandResponse>;
+  /**
+   * Submits a task again under another id, as it was submitted and changed, but for what `task` says; due at
+   * once, and without a checkpoint. Without an id the copy gets one here, as in `submit`.
+   */
+  copy(taskId: string, copy?: CopyRequest, options?: CallOptions): Promise<SubmitResponse>;
+  /** Forgets a task that has ended, and all that is known of it. Its id is free then. */
+  delete(taskId: string, options?: CallOptions): Promise<void>;
   /** Sends the callback of a task that has ended again. */
   redeliver(taskId: string, options?: CallOptions): Promise<void>;
 }
@@ -165,8 +183,16 @@ export function createClient(options: ClientOptions): SodaClient {
     async retry(taskId, options = {}) {
       await call('POST', taskPath(taskId, '/retry'), { signal: signalOf(options) });
     },
-    async change(taskId, change, options = {}) {
-      await call('PATCH', taskPath(taskId), { body: change, signal: signalOf(options) });
+    async change(taskId, { params, ...fields }, options = {}) {
+      const signal = signalOf(options, 'version');
+      const body = jsonObject(fields, { params: jsonText(params) });
+      return call('PATCH', taskPath(taskId), { body, headers: matching(options), signal });
+    },
+    async copy(taskId, copy = {}, options = {}) {
+      return copyTask(api, taskPath(taskId, '/copy'), copy, signalOf(options));
+    },
+    async delete(taskId, options = {}) {
+      await call('DELETE', taskPath(taskId), { signal: signalOf(options) });
     },
     async redeliver(taskId, options = {}) {
       await call('POST', taskPath(taskId, '/redeliver'), { signal: signalOf(options) });

@@ -2,6 +2,7 @@
 export type {
   AttemptView,
   CallbackBody,
+  CopyRequest,
   CountQuery,
   ErrorList,
   ErrorQuery,
@@ -15,6 +16,7 @@ export type {
   PatchRequest,
   Problem,
   SubmitResponse,
+  TaskCommandResponse,
   TaskCount,
   TaskInfo,
   TaskList,

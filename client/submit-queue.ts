@@ -6,6 +6,7 @@
 import {
   type BatchResponse,
   type BatchResult,
+  type CopyRequest,
   HTTP_LIMITS,
   jsonObject,
   jsonText,
@@ -137,13 +138,35 @@ export class SubmitQueue {
       await this.#api.tryOnce({ method: 'POST', path, field: 'task_id', body: json, signal });
       return { task_id: taskId, code: 202 };
     } catch (error) {
-      const told = error instanceof SodaError && error.status === 409 ? error.problem : null;
-      if (told && 'same_request' in told && told.same_request === true) {
-        return { task_id: taskId, code: 409, same_request: true };
-      }
-      throw error;
+      if (!isSameRequest(error)) throw error;
+      return { task_id: taskId, code: 409, same_request: true };
     }
   }
+}
+
+/** It has an id before it is sent, as a submit has. */
+export async function copyTask(
+  api: ApiCaller,
+  path: string,
+  { id = uuidv7(), task }: CopyRequest,
+  signal: AbortSignal | undefined,
+): Promise<SubmitResponse> {
+  const { params, ...fields } = task ?? {};
+  const body = jsonObject({ id }, { task: jsonObject(fields, { params: jsonText(params) }) });
+  try {
+    await api.call({ method: 'POST', path, field: 'task_id', body, signal });
+  } catch (error) {
+    if (!isSameRequest(error)) throw error;
+  }
+  return { task_id: id, code: 202 };
+}
+
+/** It was accepted by an earlier try, whose answer was lost. */
+function isSameRequest(error: unknown): boolean {
+  const told = error instanceof SodaError && error.status === 409 ? error.problem : null;
+  return (
+    told !== null && told !== undefined && 'same_request' in told && told.same_request === true
+  );
 }
 
 /** Null where the task is in: accepted now, or by an earlier try whose answer was lost. */

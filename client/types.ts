@@ -9,7 +9,7 @@ import { type ApiCaller, type Call, type CallOptions, signalOf } from './api-cal
 import { allOf } from './pages.ts';
 
 export interface AtVersion {
-  /** The version that it must have (`version` of a view; 0: not registered). Another one: 412, nothing is changed. */
+  /** The version that it must have (`version` of a view; of a type 0: not registered). Another one: 412, nothing is changed. */
   readonly version?: number | undefined;
 }
 
@@ -81,6 +81,6 @@ export function typeCalls(api: ApiCaller): TypeCalls {
   };
 }
 
-function matching({ version }: AtVersion): Record<string, string> {
+export function matching({ version }: AtVersion): Record<string, string> {
   return version === undefined ? {} : { 'if-match': `"${version}"` };
 }

@@ -4,102 +4,9 @@
  * output are ISO 8601 in UTC. Durations are seconds, fractions allowed.
  */
 import { z } from 'zod';
-import { instant, label, needs, text, uses } from './fields.ts';
-import {
-  HTTP_LIMITS,
-  NEW_TASK_ID_PATTERN,
-  NEW_TASK_TYPE_PATTERN,
-  TASK_TYPE_EXPECTED,
-} from './limits.ts';
-import { failureReasons, notificationStates, taskStates, YEAR_SECONDS } from './words.ts';
-
-const TAKEN_IDS = 'not . or .. and not submit or submit-batch, which are paths of their own';
-const seconds = (max: number) => z.number().positive().max(max);
-const labelList = z.array(label).max(8);
-
-const priority = z
-  .union(
-    [z.int().min(-YEAR_SECONDS).max(YEAR_SECONDS), z.enum(['low', 'normal', 'high', 'urgent'])],
-    {
-      error:
-        'expected whole seconds from -31536000 to 31536000, or one of low, normal, high, urgent',
-    },
-  )
-  .describe('Seconds of head start over tasks of the same age, or a name for them.');
-
-const retry = z
-  .strictObject({
-    max_attempts: z.int().min(0).max(10_000).optional().describe('0: until success. Default 10.'),
-    interval: z
-      .union(
-        [
-          z.number().min(-YEAR_SECONDS).max(YEAR_SECONDS),
-          z.array(z.number().min(0).max(YEAR_SECONDS)).min(1).max(32),
-        ],
-        {
-          error: 'expected seconds from -31536000 to 31536000, or a list of 1 to 32 from 0 upwards',
-        },
-      )
-      .optional()
-      .describe(
-        'Seconds. Above 0: attempt n waits min(2^(n-1), interval). Below 0: always |interval|. ' +
-          'A list: that list, its last value repeated. Default 600.',
-      ),
-  })
-  .describe('When and how often a failed attempt is followed by another.');
-
-export const userInfo = z.strictObject({
-  group: text(64).describe('The project group that the usage is counted for.'),
-  project: text(64).optional(),
-  env: text(64).optional(),
-  user: text(64).optional().describe('A person or a machine.'),
-});
-
-const startTimeoutAction = z.enum(['fail', 'alert']);
-
-const taskFields = {
-  id: z
-    .string()
-    .regex(NEW_TASK_ID_PATTERN, `expected 1 to 64 characters of A-Z a-z 0-9 _ . : -, ${TAKEN_IDS}`)
-    .optional()
-    .describe(`Unique among live and retained tasks, ${TAKEN_IDS}. Default: a UUIDv7.`),
-  type: z.string().regex(NEW_TASK_TYPE_PATTERN, TASK_TYPE_EXPECTED),
-  params: z
-    .unknown()
-    .optional()
-    .describe('Any JSON, passed on as it is written; only the executor reads it.'),
-  // What a URL parser would drop or change is refused before it sees it.
-  notify_url: z
-    .string()
-    .max(HTTP_LIMITS.notifyUrlBytesMax)
-    .regex(/^[!-~]*$/, 'expected ASCII without white space: percent-encode the rest')
-    .regex(/^https?:\/\/[^/?#@\\]+([/?#]|$)/i, 'expected http(s)://host without a user name')
-    .pipe(z.url({ protocol: /^https?$/, error: 'expected an http or https URL' }))
-    .meta({ format: 'uri' })
-    .optional(),
-  priority: priority.optional(),
-  labels: labelList.optional(),
-  requires: labelList.optional().describe('Labels that the executor must have, all of them.'),
-  run_at: instant.optional().describe('Not before this instant.'),
-  retry: retry.optional(),
-  assign_timeout: seconds(3600).optional(),
-  execution_timeout: seconds(YEAR_SECONDS).optional().describe('For one attempt. Default: none.'),
-  stall_timeout: seconds(YEAR_SECONDS)
-    .optional()
-    .describe('An attempt that reports no progress for so long is ended. Default: none.'),
-  start_timeout: seconds(YEAR_SECONDS)
-    .optional()
-    .describe(
-      'From due to started (accepted by an executor), each time that it is to be started: at first, ' +
-        'and again after an attempt that had started. Default: none.',
-    ),
-  start_timeout_action: startTimeoutAction
-    .optional()
-    .describe('What happens then: the task fails, or it goes on waiting and the master says so.'),
-  needs: needs.optional(),
-  uses: uses.optional(),
-  deadline: instant.optional().describe('To come: the end of the task over all its attempts.'),
-} as const;
+import { startTimeoutAction, taskChange, taskFields, userInfo } from './fields.ts';
+import { HTTP_LIMITS } from './limits.ts';
+import { failureReasons, notificationStates, taskStates } from './words.ts';
 
 export const taskInfo = z.strictObject({ ...taskFields, user: userInfo.optional() });
 
@@ -112,16 +19,23 @@ export const batchRequest = z.strictObject({
   tasks: z.array(z.unknown()).min(1).max(HTTP_LIMITS.batchCountMax),
 });
 
-export const patchRequest = z
-  .strictObject({ priority: priority.optional(), run_at: instant.optional() })
-  .refine((body) => body.priority !== undefined || body.run_at !== undefined, {
-    error: 'expected `priority`, `run_at` or both',
-  });
+export const patchRequest = taskChange.refine((body) => Object.keys(body).length > 0, {
+  error: 'expected `priority`, `run_at` or another field of a task',
+});
+
+export const copyRequest = z.strictObject({
+  id: taskFields.id,
+  task: taskChange.optional().describe('What of the copy is not as it was of the task.'),
+});
 
 export const cancelRequest = z.strictObject({ reason: z.string().max(256).optional() });
 
-/** The answer to cancel, retry, redeliver and change. */
-export const taskCommandResponse = z.object({ task_id: z.string(), code: z.literal(200) });
+/** The answer to cancel, retry, redeliver, delete and change. */
+export const taskCommandResponse = z.object({
+  task_id: z.string(),
+  code: z.literal(200),
+  version: z.int().optional().describe('Of a task that was changed: its ETag.'),
+});
 
 export const submitResponse = z.object({ task_id: z.string(), code: z.literal(202) });
 
@@ -221,6 +135,7 @@ export const taskView = z.object({
   type: z.string(),
   state: taskState,
   namespace: z.string(),
+  version: z.int().describe('Raised by whatever is written of it: what `If-Match` names.'),
   user: userInfo,
   params: z.unknown(),
   labels: z.array(z.string()),
@@ -338,6 +253,7 @@ export type ConflictResponse = z.infer<typeof conflictResponse>;
 export type BatchResponse = z.infer<typeof batchResponse>;
 export type BatchResult = z.infer<typeof batchResult>;
 export type PatchRequest = z.input<typeof patchRequest>;
+export type CopyRequest = z.input<typeof copyRequest>;
 export type TaskInfo = z.infer<typeof taskInfo>;
 export type UserInfo = z.infer<typeof userInfo>;
 export type TaskView = z.infer<typeof taskView>;

@@ -63,5 +63,3 @@ export const NAMESPACE_PATTERN = /^[a-z0-9-]{1,32}$/;
 export const TOKEN_NAME_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,64}$/;
 /** A token that the master has made: 256 random bits. */
 export const TOKEN_PATTERN = /^soda_[A-Za-z0-9_-]{43}$/;
-/** A task's type, required labels and labels, joined, make the name of its kind: an index key; what it needs and uses comes behind. */
-export const KIND_LENGTH_MAX = 255;

@@ -1,4 +1,4 @@
-/** `soda task cancel`, `retry`, `redeliver`: one task, several, or those that a search finds. */
+/** `soda task cancel`, `retry`, `delete`, `redeliver`: one task, several, or those that a search finds. */
 import type { SodaClient, TaskSummary } from '@soda-scheduler/client';
 import { Argument, type Command } from 'commander';
 import { type ConnectionOptions, connect, interruptible, remoteCommand } from '../connection.ts';
@@ -32,6 +32,22 @@ Examples:
     )
     .action((ids: string[], options: ConnectionOptions) =>
       steer(options, ids, 'runs again', (client, id, signal) => client.retry(id, { signal })),
+    );
+}
+
+export function deleteCommand(): Command {
+  return steerCommand('delete', 'Forget ended tasks, and all that is known of them.')
+    .addHelpText(
+      'after',
+      `
+One that waits or runs is cancelled first (soda task cancel). Its id is free then.
+
+Examples:
+  $ soda task delete order-17
+  $ soda task list --state canceled --limit 1000 --json | jq -r .task_id | xargs soda task delete`,
+    )
+    .action((ids: string[], options: ConnectionOptions) =>
+      steer(options, ids, 'deleted', (client, id, signal) => client.delete(id, { signal })),
     );
 }
 

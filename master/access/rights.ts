@@ -63,6 +63,8 @@ export const rights: Readonly<Record<string, Right>> = {
   'GET /tasks/errors': read('within'),
   'POST /task/{task_id}/cancel': steer,
   'PATCH /task/{task_id}': steer,
+  'DELETE /task/{task_id}': steer,
+  'POST /task/{task_id}/copy': steer,
   'POST /task/{task_id}/retry': steer,
   'POST /task/{task_id}/redeliver': steer,
   'GET /executors': readFleet('within'),

@@ -6,7 +6,7 @@ import type { MasterHandle, Submission } from '../application/master-handle.ts';
 import type { CountQuery, ListQuery, OrderQuery } from '../application/master-handle.ts';
 import type { Scope, ShownTask, StoredTask, TaskPage, WaitingPage } from '../application/ports.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
-import type { TypeChange } from '../domain/events.ts';
+import type { Seen, TaskChange, TypeChange } from '../domain/events.ts';
 import type { TaskFilter } from '../domain/model/task-filter.ts';
 import type { Task } from '../domain/model/task.ts';
 import type { SeenExecutor } from '../domain/views/executors.ts';
@@ -17,10 +17,15 @@ import { Problem } from './http/problem.ts';
 import { outsideInWords } from './rights.ts';
 import { includes, isPartial, narrowed } from './scope.ts';
 
+interface Forbidden {
+  readonly kind: 'forbidden';
+  readonly message: string;
+}
+
 /** What became of a task that was submitted. */
-export type SubmitAnswer =
-  | SubmitOutcome
-  | { readonly taskId: string; readonly kind: 'forbidden'; readonly message: string };
+export type SubmitAnswer = SubmitOutcome | ({ readonly taskId: string } & Forbidden);
+/** What became of a command on a task. */
+export type CommandAnswer = CommandOutcome | Forbidden;
 
 /** What routes may ask of a namespace. */
 export type ScopedMaster = Pick<
@@ -28,7 +33,7 @@ export type ScopedMaster = Pick<
   | 'namespace'
   | 'cancel'
   | 'retry'
-  | 'change'
+  | 'delete'
   | 'redeliver'
   | 'drainExecutor'
   | 'resumeExecutor'
@@ -53,6 +58,8 @@ export type ScopedMaster = Pick<
 > & {
   /** As `MasterHandle.submit`; those that are not in the scope are refused, each by itself. */
   submit(tasks: readonly Submission[]): Promise<readonly SubmitAnswer[]>;
+  /** As `MasterHandle.change`; the group that it is to have must be in the scope too. */
+  change(taskId: string, change: TaskChange, seen?: Seen): Promise<CommandAnswer>;
 };
 
 export function within(actor: Actor, master: MasterHandle): ScopedMaster {
@@ -92,6 +99,10 @@ class PartOfMaster implements ScopedMaster {
 
   #refusalOf({ type, user: { group } }: Submission): string | null {
     if (!this.#includesType(type)) return outsideInWords(this.#actor, 'types', type);
+    return this.#refusalOfGroup(group);
+  }
+
+  #refusalOfGroup(group: string): string | null {
     if (includes(this.#scope, 'groups', group)) return null;
     return outsideInWords(this.#actor, 'groups', group);
   }
@@ -104,8 +115,15 @@ class PartOfMaster implements ScopedMaster {
     return this.#onTask(taskId, () => this.#master.retry(taskId));
   }
 
-  change(taskId: string, priority: number | null, runAt: number | null): Promise<CommandOutcome> {
-    return this.#onTask(taskId, () => this.#master.change(taskId, priority, runAt));
+  async change(taskId: string, change: TaskChange, seen?: Seen): Promise<CommandAnswer> {
+    const { group } = change.user ?? {};
+    const message = group === undefined ? null : this.#refusalOfGroup(group);
+    if (message !== null) return { kind: 'forbidden', message };
+    return this.#onTask(taskId, () => this.#master.change(taskId, change, seen));
+  }
+
+  delete(taskId: string): Promise<CommandOutcome> {
+    return this.#onTask(taskId, () => this.#master.delete(taskId));
   }
 
   redeliver(taskId: string): Promise<CommandOutcome> {

@@ -2,7 +2,15 @@
 import type { Backlog } from '../domain/views/backlog.ts';
 import type { Fill } from '../domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
-import type { Event, LimitChange, NewSettings, NewTask, TypeChange } from '../domain/events.ts';
+import type {
+  Event,
+  LimitChange,
+  NewSettings,
+  NewTask,
+  Seen,
+  TaskChange,
+  TypeChange,
+} from '../domain/events.ts';
 import type { Executor, ExecutorRecord, Override } from '../domain/model/executor.ts';
 import type { TaskType } from '../domain/model/task-type.ts';
 import type { Settings } from '../domain/state/state.ts';
@@ -64,8 +72,10 @@ export interface MasterHandle {
   cancel(taskId: string): Promise<CommandOutcome>;
   /** Runs a terminal task again, under the same id, with fresh attempts. @throws {Unavailable} */
   retry(taskId: string): Promise<CommandOutcome>;
-  /** Changes a waiting task. @throws {Unavailable} */
-  change(taskId: string, priority: number | null, runAt: number | null): Promise<CommandOutcome>;
+  /** Changes a waiting task; `seen`: the one that is meant, as it was. @throws {Unavailable} */
+  change(taskId: string, change: TaskChange, seen?: Seen): Promise<CommandOutcome>;
+  /** Leaves nothing of a terminal task. @throws {Unavailable} */
+  delete(taskId: string): Promise<CommandOutcome>;
   /** Sends the callback of a terminal task again. @throws {Unavailable} */
   redeliver(taskId: string): Promise<CommandOutcome>;
   /** Gives it no new task; what still runs after `timeoutMs` is taken back. @throws {Unavailable} */

@@ -9,7 +9,14 @@ import {
   SUBMIT_DELAY_MS_MAX,
 } from '../domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
-import type { Event, LimitChange, NewSettings, TypeChange } from '../domain/events.ts';
+import type {
+  Event,
+  LimitChange,
+  NewSettings,
+  Seen,
+  TaskChange,
+  TypeChange,
+} from '../domain/events.ts';
 import type { Executor, ExecutorRecord, Override } from '../domain/model/executor.ts';
 import { goneExecutors, type SeenExecutor, seenExecutors } from '../domain/views/executors.ts';
 import { explain, type WaitingReason } from '../domain/views/explain.ts';
@@ -130,14 +137,18 @@ export class Master implements MasterHandle {
     return this.#command((request) => ({ type: 'retryRequested', request, taskId }));
   }
 
-  change(taskId: string, priority: number | null, runAt: number | null): Promise<CommandOutcome> {
+  change(taskId: string, change: TaskChange, seen: Seen = ANY): Promise<CommandOutcome> {
     return this.#command((request) => ({
       type: 'changeRequested',
       request,
       taskId,
-      priority,
-      runAt,
+      change,
+      seen,
     }));
+  }
+
+  delete(taskId: string): Promise<CommandOutcome> {
+    return this.#command((request) => ({ type: 'deleteRequested', request, taskId }));
   }
 
   redeliver(taskId: string): Promise<CommandOutcome> {
@@ -236,7 +247,10 @@ export class Master implements MasterHandle {
     const stored = await this.#read(() => this.#store.showTask(taskId, attempt));
     const live = this.#engine.state?.tasks.get(taskId);
     // Memory is ahead of the row by what is written lazily: that it runs, and how far it is.
-    return stored !== null && live !== undefined ? { ...stored, task: live } : stored;
+    if (stored === null || live === undefined) return stored;
+    // A version is told once it is durable; who names it is refused if there is a later one by then.
+    const { version } = stored.task;
+    return { ...stored, task: live.version === version ? live : { ...live, version } };
   }
 
   list(query: ListQuery): Promise<TaskPage> {
@@ -330,6 +344,9 @@ export class Master implements MasterHandle {
 }
 
 const starting = (): Unavailable => new Unavailable('the master is starting', 2);
+
+/** Whichever task it is by then, whatever has become of it. */
+const ANY: Seen = { seq: null, version: null };
 
 /** What asked for no change has no outcome that could be unknown. */
 function unanswered(cause: unknown): Unavailable {

@@ -70,8 +70,13 @@ export type Expected = number | 'any';
 interface Writes<N extends TableName> {
   /** The row is not there yet. */
   insert: { readonly row: Tables[N]['row'] };
-  /** `large`: also the `LARGE_FIELDS`. */
-  set: { readonly expect: Expected; readonly row: Tables[N]['set']; readonly large: boolean };
+  /** `large`: also the `LARGE_FIELDS`; `whole`: also what else is set once. */
+  set: {
+    readonly expect: Expected;
+    readonly row: Tables[N]['set'];
+    readonly large: boolean;
+    readonly whole?: true;
+  };
   /** Whether it is there or not, it is to be so. */
   put: { readonly row: Tables[N]['row'] };
   remove: { readonly expect: Expected };
@@ -147,6 +152,12 @@ export function taskUpdated(task: Task): Change {
   return { op: 'set', table: 'task', key, expect, row: task, large: false };
 }
 
+/** What was asked for is another thing now. */
+export function taskChanged(task: Task): Change {
+  const { seq: key, version: expect } = task;
+  return { op: 'set', table: 'task', key, expect, row: task, large: false, whole: true };
+}
+
 export function checkpointSaved(task: Task): Change {
   const { seq: key, version: expect } = task;
   return { op: 'set', table: 'task', key, expect, row: task, large: true };
@@ -173,6 +184,26 @@ export function taskFinished(
 export function taskReopened(task: Task, { finishedAt, retention }: End): Change[] {
   const key = [task.seq, finishedAt, retention] as const;
   return [{ op: 'remove', table: 'history', key, expect: task.version }, taskInserted(task)];
+}
+
+/** Nothing of it is left: no row of history, no attempt. */
+export function taskDeleted(
+  { seq, attempt: newest, version: expect }: Pick<Task, 'seq' | 'attempt' | 'version'>,
+  { finishedAt, retention }: End,
+): Change[] {
+  const gone: Change[] = [
+    { op: 'remove', table: 'history', key: [seq, finishedAt, retention], expect },
+  ];
+  const first = Math.max(1, newest - ATTEMPT_COUNT_MAX + 1);
+  for (let attempt = first; attempt <= newest; attempt++) {
+    gone.push({ op: 'remove', table: 'attempt', key: [seq, attempt], expect: 'any' });
+  }
+  return gone;
+}
+
+/** Whether a row of the task is written by this turn already. */
+export function isWritten(changes: readonly Change[], { seq }: Pick<Task, 'seq'>): boolean {
+  return changes.some((change) => 'key' in change && change.table === 'task' && change.key === seq);
 }
 
 /** Takes the place of the one that is now too old; there is none for most. */

@@ -30,16 +30,23 @@ export interface LimitReached {
 export type CommandOutcome =
   /**
    * `lasting`: of a drain, whether it outlives the process of the executor. `taskType`: as it is now;
-   * `isNew`: it was not registered.
+   * `isNew`: it was not registered. `version`: of a task that was changed.
    */
   | {
       readonly kind: 'done';
       readonly lasting?: boolean;
       readonly taskType?: TaskType;
       readonly isNew?: boolean;
+      readonly version?: number;
     }
-  /** There is no such thing; its state does not allow it; it has changed since; or there is no room. */
-  | { readonly kind: 'unknown' | 'conflict' | 'stale' | 'full'; readonly message: string }
+  /**
+   * There is no such thing; its state does not allow it; it has changed since; there is no room; or what is
+   * asked for cannot be.
+   */
+  | {
+      readonly kind: 'unknown' | 'conflict' | 'stale' | 'full' | 'misfit';
+      readonly message: string;
+    }
   | LimitReached;
 
 /** The answer to a request; which of the two follows from the event that asked. */

@@ -28,6 +28,24 @@ export interface NewTask
   readonly misfits?: readonly { readonly field: string; readonly message: string }[];
 }
 
+/**
+ * Of a task that waits: what of it is to be another; what is absent stays. Null, and what is not said of
+ * its type: as of a task that is submitted without a word of it.
+ */
+export interface TaskChange
+  extends Partial<
+    Omit<NewTask, 'id' | 'type' | 'requestHash' | 'retry' | 'user' | 'misfits' | 'taken'>
+  > {
+  readonly retry?: Partial<NewTask['retry']>;
+  readonly user?: Partial<NewTask['user']>;
+}
+
+/** Which task is meant, by its number and its version; null: whatever they are. */
+export interface Seen {
+  readonly seq: number | null;
+  readonly version: number | null;
+}
+
 /** What operators set, all of it. A pause that goes on keeps its beginning. */
 export type NewSettings = Omit<Settings, 'paused'> & {
   readonly paused: Omit<Pause, 'at'> | null;
@@ -186,8 +204,15 @@ export type Event =
       readonly request: RequestId;
       readonly taskId: string;
       readonly task?: Task | null;
-      readonly priority: number | null;
-      readonly runAt: number | null;
+      readonly change: TaskChange;
+      readonly seen: Seen;
+    }
+  | {
+      readonly type: 'deleteRequested';
+      readonly request: RequestId;
+      readonly taskId: string;
+      readonly task?: Task | null;
+      readonly notification?: Notification | null;
     }
   | {
       readonly type: 'drainRequested';

@@ -13,7 +13,8 @@ import type { State } from './state/state.ts';
 import { assignRoused } from './steps/assign.ts';
 import { onAttempt } from './steps/attempt.ts';
 import { cancelAcknowledged, cancelRequested } from './steps/cancel.ts';
-import { changeRequested, onTask, retryRequested } from './steps/command.ts';
+import { deleteRequested, onTask, retryRequested } from './steps/command.ts';
+import { changeRequested } from './operators/change.ts';
 import { onExecutor, sendDrain } from './operators/executor.ts';
 import { lossDecided } from './steps/loss.ts';
 import { delayedLoaded, heldLoaded, lanesLoaded, overdueLoaded } from './steps/load.ts';
@@ -59,6 +60,8 @@ function apply(state: State, event: Event, now: number, out: Output): void {
       return onTask(state, event, out, (task) => retryRequested(state, event, task, now, out));
     case 'changeRequested':
       return onTask(state, event, out, (task) => changeRequested(state, event, task, now, out));
+    case 'deleteRequested':
+      return onTask(state, event, out, (task) => deleteRequested(state, event, task, out));
     case 'redeliverRequested':
       return redeliverRequested(state, event, now, out);
     case 'settingsChanged':

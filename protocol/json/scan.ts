@@ -93,13 +93,16 @@ const forbiddenKeys: ReadonlySet<string> = new Set(['"__proto__', '"constructor'
 const PARAMS_KEY = '"params';
 const escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
+/** Where the body of a request has params: in its `task`, or itself. */
+export type ParamsPlace = 'task' | 'body';
+
 /**
- * Of the body of a request: where the value of `task.params` stands; null where there is none, or
- * where `findsParams` is false: then nothing is exempt from the bound on the number of values.
+ * Of the body of a request: where the value of its params stands; null where there is none, or
+ * where nobody looks for it: then nothing is exempt from the bound on the number of values.
  * @throws {BrokenJson | RefusedJson}
  */
-export function scanJson(text: string, findsParams: boolean): Range | null {
-  return new Scan(text, bodyRules, findsParams).run();
+export function scanJson(text: string, paramsIn: ParamsPlace | null): Range | null {
+  return new Scan(text, bodyRules, paramsIn).run();
 }
 
 /**
@@ -107,13 +110,14 @@ export function scanJson(text: string, findsParams: boolean): Range | null {
  * @throws {BrokenJson | RefusedJson}
  */
 export function scanValue(text: string): void {
-  new Scan(text, valueRules, false).run();
+  new Scan(text, valueRules, null).run();
 }
 
 class Scan {
   readonly #text: string;
   readonly #rules: Rules;
-  readonly #findsParams: boolean;
+  /** Containers around the params that are looked for; null: none are. */
+  readonly #aboveParams: number | null;
   #at = 0;
   /** The keys and places that lead to where it is; what is beyond the depth is void. */
   readonly #path: (string | number)[] = [];
@@ -121,10 +125,10 @@ class Scan {
   #isInParams = false;
   #valueCount = 0;
 
-  constructor(text: string, rules: Rules, findsParams: boolean) {
+  constructor(text: string, rules: Rules, paramsIn: ParamsPlace | null) {
     this.#text = text;
     this.#rules = rules;
-    this.#findsParams = findsParams;
+    this.#aboveParams = paramsIn && (paramsIn === 'task' ? CONTAINERS_ABOVE_PARAMS : 1);
   }
 
   run(): Range | null {
@@ -167,9 +171,9 @@ class Scan {
     }
     if (code === QUOTE) this.#string();
     else if (code === BRACE_OPEN || code === BRACKET_OPEN) {
-      if (depth === containersMax) {
-        const message = `expected at most ${levelsMax} levels`;
-        this.#refuse(this.#isInParams ? CONTAINERS_ABOVE_PARAMS : 0, message);
+      const above = this.#isInParams ? (this.#aboveParams ?? 0) : 0;
+      if (depth === (this.#isInParams ? above + levelsMax : containersMax)) {
+        this.#refuse(above, `expected at most ${levelsMax} levels`);
       }
       this.#at += 1;
       if (code === BRACE_OPEN) this.#object(depth);
@@ -209,9 +213,8 @@ class Scan {
       if (!keys.add(key)) this.#refuse(depth + 1, 'this key is there twice');
       if (this.#next() !== COLON) this.#broken();
       this.#at += 1;
-      if (key === PARAMS_KEY && depth === 1 && this.#findsParams && this.#path[0] === '"task') {
-        this.#paramsValue();
-      } else this.#value(depth + 1);
+      if (key === PARAMS_KEY && this.#isAboveParams(depth + 1)) this.#paramsValue(depth + 1);
+      else this.#value(depth + 1);
       const code = this.#next();
       if (code !== COMMA && code !== BRACE_CLOSE) this.#broken();
       this.#at += 1;
@@ -219,11 +222,15 @@ class Scan {
     }
   }
 
-  #paramsValue(): void {
+  #isAboveParams(depth: number): boolean {
+    return depth === this.#aboveParams && (depth === 1 || this.#path[0] === '"task');
+  }
+
+  #paramsValue(depth: number): void {
     this.#isInParams = true;
     this.#next();
     const start = this.#at;
-    this.#value(CONTAINERS_ABOVE_PARAMS);
+    this.#value(depth);
     this.#isInParams = false;
     this.#params = { start, end: this.#at };
   }

@@ -207,6 +207,7 @@ function viewOf(id: string, task: SubmitRequest['task'], user: TaskView['user'])
   const now = new Date(0).toISOString();
   return {
     namespace: 'default',
+    version: 1,
     task_id: id,
     type: task.type,
     state: 'waiting',

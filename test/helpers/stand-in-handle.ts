@@ -24,7 +24,13 @@ import {
 } from '../../master/application/process/namespaces-handle.ts';
 import type { Fill } from '../../master/domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../../master/domain/effects.ts';
-import type { NewSettings, LimitChange, TypeChange } from '../../master/domain/events.ts';
+import type {
+  NewSettings,
+  LimitChange,
+  Seen,
+  TaskChange,
+  TypeChange,
+} from '../../master/domain/events.ts';
 import type { Executor, ExecutorRecord, Override } from '../../master/domain/model/executor.ts';
 import type { TaskType } from '../../master/domain/model/task-type.ts';
 import { NO_SETTINGS, type Settings } from '../../master/domain/state/state.ts';
@@ -89,8 +95,11 @@ export class StandInHandle implements MasterHandle {
   retry(taskId: string) {
     return this.#command('retry', taskId);
   }
-  change(taskId: string, priority: number | null, runAt: number | null) {
-    return this.#command('change', taskId, priority, runAt);
+  change(taskId: string, change: TaskChange, seen?: Seen) {
+    return this.#command('change', taskId, JSON.stringify(change), seen?.version ?? null);
+  }
+  delete(taskId: string) {
+    return this.#command('delete', taskId);
   }
   redeliver(taskId: string) {
     return this.#command('redeliver', taskId);

@@ -1,7 +1,13 @@
 /** From the text of a body to fields of a known shape, or to a refusal that names those at fault. */
 import type { z } from 'zod';
 import { type FieldError, invalidFields, Problem } from '../http/problem.ts';
-import { BrokenJson, type Range, RefusedJson, scanJson } from '@soda-scheduler/protocol';
+import {
+  BrokenJson,
+  type ParamsPlace,
+  type Range,
+  RefusedJson,
+  scanJson,
+} from '@soda-scheduler/protocol';
 import { detached } from '../detached.ts';
 import { runAtOnce } from './pieces.ts';
 import { inWords, unknownField } from './words.ts';
@@ -26,9 +32,14 @@ export function validate<S extends z.ZodType>(
 
 /** What a body says, of whatever shape; one that is left out counts as `{}`. @throws {Problem} 400: it is no JSON. */
 export function valueOf(body: Buffer | undefined): unknown {
-  if (body === undefined) return {};
+  return valueWithParams(body, null).value;
+}
+
+/** The same, with the params that are looked for. @throws {Problem} 400: it is no JSON. */
+export function valueWithParams(body: Buffer | undefined, paramsIn: ParamsPlace | null): ReadJson {
+  if (body === undefined) return { value: {}, params: null };
   try {
-    return readJson(body, { start: 0, end: body.length }, false).value;
+    return readJson(body, { start: 0, end: body.length }, paramsIn);
   } catch (error) {
     throw error instanceof BrokenJson ? runAtOnce(problemOfBroken(body, error.at)) : error;
   }
@@ -53,9 +64,9 @@ export function soundFields<S extends z.ZodObject>(
 }
 
 interface ReadJson {
-  /** With `findsParams` the value of `task.params` is null in it, for nobody here reads it. */
+  /** The value of params that were looked for is null in it, for nobody here reads it. */
   readonly value: unknown;
-  /** `task.params` as written, where it was looked for and is there. */
+  /** As written, where they were looked for and are there. */
   readonly params: string | null;
 }
 
@@ -64,10 +75,14 @@ interface ReadJson {
  * @throws {BrokenJson} with the place in the whole of `bytes`.
  * @throws {Problem} 400, for JSON that is not taken, whatever its shape.
  */
-export function readJson(bytes: Buffer, { start, end }: Range, findsParams: boolean): ReadJson {
+export function readJson(
+  bytes: Buffer,
+  { start, end }: Range,
+  paramsIn: ParamsPlace | null,
+): ReadJson {
   const text = bytes.toString('utf8', start, end);
   try {
-    const params = scanJson(text, findsParams);
+    const params = scanJson(text, paramsIn);
     if (params === null) return { value: JSON.parse(text), params: null };
     const rest = `${text.slice(0, params.start)}null${text.slice(params.end)}`;
     return { value: JSON.parse(rest), params: detached(text.slice(params.start, params.end)) };

@@ -225,7 +225,7 @@ function routeTable(options: HttpServerOptions): readonly GuardedRoute[] {
   const all: Route[] = [
     ...inNamespaces(namespaces, [
       ...submitRoutes(options.refusalOfReceiver),
-      ...taskRoutes(),
+      ...taskRoutes(options.refusalOfReceiver),
       ...findRoutes(),
       ...executorRoutes(),
       ...typeRoutes(options.refusalOfReceiver),

@@ -1,12 +1,17 @@
 /** From one submit body to what the engine takes: units, defaults, the id; the params as they are. */
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { HTTP_LIMITS, KIND_LENGTH_MAX, type Range, priorityNames } from '@soda-scheduler/protocol';
+import { HTTP_LIMITS, type Range, priorityNames } from '@soda-scheduler/protocol';
 import { submitRequest } from '@soda-scheduler/protocol/schemas';
 import type { z } from 'zod';
 import type { Submission } from '../../application/master-handle.ts';
 import { inOrder } from '../../domain/model/shared-limit.ts';
-import { kindKeyOf, type RetryPolicy, type User } from '../../domain/model/task.ts';
+import {
+  KIND_LENGTH_MAX,
+  kindKeyOf,
+  type RetryPolicy,
+  type User,
+} from '../../domain/model/task.ts';
 import { checkShape, readJson } from '../body/fields.ts';
 import { digestOf } from '../body/request-digest.ts';
 import { type TypeRules, withDefaults } from '../body/type-rules.ts';
@@ -37,7 +42,7 @@ export function* readSubmission(
   refusalOf: RefusalOf,
   rulesOf: (type: string) => TypeRules | null,
 ): Generator<void, Submission> {
-  const { value, params } = readJson(bytes, range, true);
+  const { value, params } = readJson(bytes, range, 'task');
   yield;
   try {
     const submission = yield* submissionOf(
@@ -110,7 +115,7 @@ export function instantOf(instant: string | number | undefined): number | null {
 }
 
 /** Whole milliseconds, at least one. */
-function millisecondsOf(seconds: number | undefined): number | null {
+export function millisecondsOf(seconds: number | undefined): number | null {
   return seconds === undefined ? null : Math.max(1, Math.round(seconds * 1000));
 }
 
@@ -145,30 +150,17 @@ function userFrom(fields: UserFields): User {
 /** All fields at once: to add some to a copy is slow where there are many. */
 function fieldsOf(task: TaskFields, params: string, user: User, id: string): Submission {
   checkParamsSize(params);
-  const labels = [...new Set(task.labels)];
-  const requires = [...new Set(task.requires)];
-  if (kindKeyOf(task.type, requires, labels).length > KIND_LENGTH_MAX) {
-    const message = `expected type, requires and labels of ${KIND_LENGTH_MAX} characters together`;
-    throw invalidFields([
-      { field: requires.length > 0 ? 'task.requires' : 'task.labels', message },
-    ]);
-  }
-  const runAt = instantOf(task.run_at);
-  const deadlineAt = instantOf(task.deadline);
-  if (runAt !== null && deadlineAt !== null && deadlineAt <= runAt) {
-    throw invalidFields([{ field: 'task.deadline', message: 'expected later than `run_at`' }]);
-  }
-  return {
+  const submission: Submission = {
     id,
     requestHash: '',
     type: task.type,
     params,
-    labels,
-    requires,
+    labels: [...new Set(task.labels)],
+    requires: [...new Set(task.requires)],
     user,
     notifyUrl: task.notify_url ?? null,
     priority: priorityOf(task.priority),
-    runAt,
+    runAt: instantOf(task.run_at),
     retry: retryOf(task.retry),
     assignTimeoutMs: millisecondsOf(task.assign_timeout),
     executionTimeoutMs: millisecondsOf(task.execution_timeout),
@@ -177,12 +169,26 @@ function fieldsOf(task: TaskFields, params: string, user: User, id: string): Sub
     startTimeoutAction: task.start_timeout_action ?? null,
     diskBytes: task.needs?.disk_bytes ?? null,
     uses: inOrder(task.uses ?? []),
-    deadlineAt,
+    deadlineAt: instantOf(task.deadline),
   };
+  checkTogether(submission);
+  return submission;
+}
+
+/** Fields that are right by themselves. @throws {Problem} 400 */
+export function checkTogether({ type, labels, requires, runAt, deadlineAt }: Submission): void {
+  if (kindKeyOf(type, requires, labels).length > KIND_LENGTH_MAX) {
+    const message = `expected type, requires and labels of ${KIND_LENGTH_MAX} characters together`;
+    throw invalidFields([
+      { field: requires.length > 0 ? 'task.requires' : 'task.labels', message },
+    ]);
+  }
+  if (runAt === null || deadlineAt === null || deadlineAt > runAt) return;
+  throw invalidFields([{ field: 'task.deadline', message: 'expected later than `run_at`' }]);
 }
 
 /** As written, white space and all: so an assign frame carries them. */
-function checkParamsSize(params: string): void {
+export function checkParamsSize(params: string): void {
   const bytes = Buffer.byteLength(params);
   if (bytes <= HTTP_LIMITS.paramsBytesMax) return;
   throw new Problem(
@@ -191,13 +197,13 @@ function checkParamsSize(params: string): void {
   );
 }
 
-function retryOf(retry: TaskFields['retry']): RetryPolicy {
+export function retryOf(retry: TaskFields['retry']): RetryPolicy {
   return {
     maxAttempts: retry?.max_attempts ?? RETRY_ATTEMPTS_DEFAULT,
     interval: retry?.interval ?? RETRY_INTERVAL_DEFAULT_SECONDS,
   };
 }
 
-function idOfKey(group: string, key: string): string {
+export function idOfKey(group: string, key: string): string {
   return `idem-${hash('sha256', `${group}\n${key}`).slice(0, 40)}`;
 }

@@ -1,4 +1,4 @@
-/** `POST /task/submit` and `/task/submit-batch`: 202 is said only after the engine's commit. */
+/** `POST /task/submit`, `/task/submit-batch` and copies: 202 is said only after the engine's commit. */
 import {
   API_BASE,
   BrokenJson,
@@ -11,6 +11,7 @@ import {
   batchRequest,
   batchResponse,
   conflictResponse,
+  copyRequest,
   submitRequest,
   submitResponse,
 } from '@soda-scheduler/protocol/schemas';
@@ -27,6 +28,8 @@ import type { ApiRequest, NamespaceRoute, Reply } from '../http/route.ts';
 import { RulesOfTypes } from '../body/type-rules.ts';
 import type { ScopedMaster, SubmitAnswer } from '../scoped-master.ts';
 import { idempotencyKeyOf, readSubmission, type RefusalOf } from './submission.ts';
+import { readCopy } from './task-change.ts';
+import { found, taskIdOf } from './tasks.ts';
 
 /** A body that is read in less than a millisecond need not wait for a turn. */
 const AT_ONCE_BYTES_MAX = 16 * 1024;
@@ -39,11 +42,12 @@ type Read = (bytes: Buffer, range: Range, key: string | null) => Generator<void,
 export function submitRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
   const pieces = new Pieces();
   const rules = new RulesOfTypes();
+  const rulesIn = (master: ScopedMaster) => (name: string) => {
+    const type = master.typeOf(name);
+    return type === null ? null : rules.of(master.namespace, type);
+  };
   const readFor = (master: ScopedMaster): Read => {
-    const rulesOf = (name: string) => {
-      const type = master.typeOf(name);
-      return type === null ? null : rules.of(master.namespace, type);
-    };
+    const rulesOf = rulesIn(master);
     return (bytes, range, key) => readSubmission(bytes, range, key, refusalOf, rulesOf);
   };
   return [
@@ -52,11 +56,7 @@ export function submitRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
       path: `${API_BASE}/task/submit`,
       hot: true,
       summary: 'Submit a task. 202 means that it is stored and will run until it is terminal.',
-      headers: {
-        'Idempotency-Key':
-          'Makes a repetition safe where the task has no id: the same key and body answer as the ' +
-          'first time did, the same key with another body answers 422.',
-      },
+      headers: idempotencyKey,
       body: { schema: submitRequest, bytesMax: HTTP_LIMITS.bodyBytesMax },
       replies: { accepted: submitResponse, taken: conflictResponse },
       handle: (request, master) => submitOne(master, pieces, readFor(master), request),
@@ -70,8 +70,30 @@ export function submitRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
       replies: { done: batchResponse },
       handle: (request, master) => submitBatch(master, pieces, readFor(master), request),
     },
+    {
+      method: 'POST',
+      path: `${API_BASE}/task/{task_id}/copy`,
+      summary:
+        'Submit a task again under another id, as it was submitted and changed, but for what `task` ' +
+        'says: due at once, and without a checkpoint.',
+      headers: idempotencyKey,
+      body: { schema: copyRequest, bytesMax: HTTP_LIMITS.bodyBytesMax, optional: true },
+      replies: { accepted: submitResponse, taken: conflictResponse },
+      handle: async (request, master) => {
+        const key = idempotencyKeyOf(request.headers['idempotency-key']);
+        const { task } = await found(master, taskIdOf(request), 0);
+        const reading = readCopy(request.body, key, task, rulesIn(master)(task.type), refusalOf);
+        return answerTo(master, await pieces.run(reading), key);
+      },
+    },
   ];
 }
+
+const idempotencyKey = {
+  'Idempotency-Key':
+    'Makes a repetition safe where the task has no id: the same key and body answer as the ' +
+    'first time did, the same key with another body answers 422.',
+};
 
 async function submitOne(
   master: ScopedMaster,
@@ -83,7 +105,14 @@ async function submitOne(
   const reading = readOne(body, key, read);
   const isShort = body.length <= AT_ONCE_BYTES_MAX;
   const isSmall = body.length <= SMALL_BODY_BYTES_MAX;
-  const submission = isShort ? runAtOnce(reading) : await pieces.run(reading, isSmall);
+  return answerTo(master, isShort ? runAtOnce(reading) : await pieces.run(reading, isSmall), key);
+}
+
+async function answerTo(
+  master: ScopedMaster,
+  submission: Submission,
+  key: string | null,
+): Promise<Reply> {
   const [outcome] = await master.submit([submission]);
   if (outcome === undefined) throw new Error('The engine gave no outcome for a task.');
   const { taskId } = outcome;

@@ -1,4 +1,4 @@
-/** What a submitter may do with tasks that are in: read, cancel, retry, change, redeliver. */
+/** What a submitter may do with tasks that are in: read, cancel, retry, change, delete, redeliver. */
 import { API_BASE, HTTP_LIMITS, TASK_ID_PATTERN } from '@soda-scheduler/protocol';
 import {
   attemptView as attemptViewSchema,
@@ -7,20 +7,24 @@ import {
   taskCommandResponse,
   taskView as taskViewSchema,
 } from '@soda-scheduler/protocol/schemas';
-import type { ScopedMaster } from '../scoped-master.ts';
-import type { CommandOutcome } from '../../domain/effects.ts';
+import type { CommandAnswer, ScopedMaster } from '../scoped-master.ts';
+import type { ShownTask } from '../../application/ports.ts';
 import { waits } from '../../domain/model/task.ts';
 import { answers } from '../http/answers.ts';
 import { invalidFields, Problem } from '../http/problem.ts';
 import { validate } from '../body/fields.ts';
+import { RulesOfTypes } from '../body/type-rules.ts';
+import { etagOf, ifMatch, ifNoneMatch, versionOf } from '../http/etag.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../http/route.ts';
-import { instantOf, priorityOf } from './submission.ts';
+import type { RefusalOf } from './submission.ts';
+import { changeFor, readPatch } from './task-change.ts';
 import { attemptViewText, taskViewText } from './views.ts';
 
 const bytesMax = HTTP_LIMITS.bodyBytesMax;
 
-export function taskRoutes(): NamespaceRoute[] {
-  return [...readRoutes, ...commandRoutes()];
+/** @param refusalOf Why the receiver of a callback would be refused, if that is known already. */
+export function taskRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
+  return [...readRoutes, changeRoute(refusalOf), ...commandRoutes()];
 }
 
 const readRoutes: readonly NamespaceRoute[] = [
@@ -28,7 +32,8 @@ const readRoutes: readonly NamespaceRoute[] = [
     method: 'GET',
     path: `${API_BASE}/task/{task_id}`,
     summary: 'A task: its state, progress, timeline, result or error, and its callback.',
-    replies: { done: taskViewSchema },
+    headers: ifNoneMatch,
+    replies: { done: taskViewSchema, unchanged: null },
     handle: (request, master) => show(master, taskIdOf(request)),
   },
   {
@@ -55,16 +60,11 @@ function commandRoutes(): NamespaceRoute[] {
       },
     },
     {
-      method: 'PATCH',
+      method: 'DELETE',
       path: `${API_BASE}/task/{task_id}`,
-      summary: 'Change the priority or the due time of a waiting task.',
-      body: { schema: patchRequest, bytesMax },
+      summary: 'Forget a terminal task, and all that is known of it. Its id is free then.',
       replies: { done: taskCommandResponse },
-      handle: (request, master) => {
-        const { priority, run_at } = validate(patchRequest, request.body);
-        const seconds = priority === undefined ? null : priorityOf(priority);
-        return command(request, (taskId) => master.change(taskId, seconds, instantOf(run_at)));
-      },
+      handle: (request, master) => command(request, (taskId) => master.delete(taskId)),
     },
     {
       method: 'POST',
@@ -83,9 +83,32 @@ function commandRoutes(): NamespaceRoute[] {
   ];
 }
 
+function changeRoute(refusalOf: RefusalOf): NamespaceRoute {
+  const rules = new RulesOfTypes();
+  return {
+    method: 'PATCH',
+    path: `${API_BASE}/task/{task_id}`,
+    summary: 'Change a waiting task: any field of a submit but its id and its type.',
+    headers: ifMatch,
+    body: { schema: patchRequest, bytesMax },
+    replies: { done: taskCommandResponse },
+    handle: async (request, master) => {
+      const version = versionOf(request);
+      const patch = readPatch(request.body);
+      const { task } = await found(master, taskIdOf(request), 0);
+      const type = master.typeOf(task.type);
+      const ofType = type && rules.of(master.namespace, type);
+      const change = changeFor(patch, ofType, refusalOf);
+      // Another one may have come under its id.
+      const seen = { seq: task.seq, version };
+      return command(request, (taskId) => master.change(taskId, change, seen));
+    },
+  };
+}
+
 async function command(
   request: ApiRequest,
-  run: (taskId: string) => Promise<CommandOutcome>,
+  run: (taskId: string) => Promise<CommandAnswer>,
 ): Promise<Reply> {
   const taskId = taskIdOf(request);
   const outcome = await run(taskId);
@@ -93,14 +116,28 @@ async function command(
     const limit = outcome.kind === 'limited' ? outcome.limit : undefined;
     throw new Problem(outcome.kind, outcome.message, { taskId, limit });
   }
-  return { body: { task_id: taskId, code: answers.done.status } };
+  const { version } = outcome;
+  const body = { task_id: taskId, code: answers.done.status, version };
+  return version === undefined ? { body } : { body, headers: { ETag: etagOf(version) } };
 }
 
 async function show(master: ScopedMaster, taskId: string): Promise<Reply> {
-  const shown = await master.find(taskId, 'all');
+  const shown = await found(master, taskId, 'all');
+  const { task } = shown;
+  const waiting = waits(task) ? master.explain(task) : null;
+  const text = taskViewText(shown, waiting, master.namespace);
+  return { ...jsonReply(text), headers: { ETag: etagOf(task.version, text) } };
+}
+
+/** @throws {Problem} 404 */
+export async function found(
+  master: ScopedMaster,
+  taskId: string,
+  attempt: 'all' | number,
+): Promise<ShownTask> {
+  const shown = await master.find(taskId, attempt);
   if (shown === null) throw new Problem('unknown', 'No such task is retained.', { taskId });
-  const waiting = waits(shown.task) ? master.explain(shown.task) : null;
-  return jsonReply(taskViewText(shown, waiting, master.namespace));
+  return shown;
 }
 
 async function showAttempt(master: ScopedMaster, taskId: string, attempt: number): Promise<Reply> {
@@ -120,7 +157,7 @@ function attemptOf({ params }: ApiRequest): number {
   throw invalidFields([{ field: 'attempt', message: 'expected the number of an attempt, from 1' }]);
 }
 
-function taskIdOf({ params }: ApiRequest): string {
+export function taskIdOf({ params }: ApiRequest): string {
   const taskId = params['task_id'] ?? '';
   if (TASK_ID_PATTERN.test(taskId)) return taskId;
   const message = 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : -';

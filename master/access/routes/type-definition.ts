@@ -1,9 +1,9 @@
 /** From the body of a `PUT /type` to the text that is kept: the words of the source, and what no schema can say. */
-import { KIND_LENGTH_MAX, type TypeView } from '@soda-scheduler/protocol';
+import type { TypeView } from '@soda-scheduler/protocol';
 import { typeDefinition, type typeOverrideRequest } from '@soda-scheduler/protocol/schemas';
 import type { z } from 'zod';
 import type { MasterHandle } from '../../application/master-handle.ts';
-import { kindKeyOf } from '../../domain/model/task.ts';
+import { KIND_LENGTH_MAX, kindKeyOf } from '../../domain/model/task.ts';
 import { canonicalJson } from '../body/canonical-json.ts';
 import { ParamsSchema } from '../body/params-schema.ts';
 import { soundFields } from '../body/fields.ts';

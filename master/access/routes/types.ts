@@ -1,5 +1,4 @@
 /** What is set for types, and which there are. */
-import { createHash } from 'node:crypto';
 import {
   API_BASE,
   HTTP_LIMITS,
@@ -27,6 +26,7 @@ import type { SeenType, SeenTypeInDetail } from '../../domain/views/types.ts';
 import type { Role } from '../../application/ports.ts';
 import { answers } from '../http/answers.ts';
 import { checkShape, validate, valueOf } from '../body/fields.ts';
+import { etagOf, ifMatch, ifNoneMatch, versionOf } from '../http/etag.ts';
 import { invalidFields, Problem } from '../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../http/route.ts';
 import { instantOf, type RefusalOf } from './submission.ts';
@@ -39,9 +39,6 @@ export function typeRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
 }
 
 const PATH = `${API_BASE}/type/{type}`;
-const ifMatch = {
-  'If-Match': 'The ETag of the version that is to be changed: another one is answered with 412.',
-};
 
 function definitionRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
   return [
@@ -57,15 +54,15 @@ function definitionRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
       method: 'GET',
       path: PATH,
       summary: 'A type: what is set for it, and what waits and runs of it.',
-      headers: { 'If-None-Match': 'The ETag of an answer: where it is the same still, 304.' },
+      headers: ifNoneMatch,
       replies: { done: typeView, unchanged: null },
       handle: async (request, master) => {
         const seen = await master.seenType(nameOf(request));
         if (seen === null) throw new Problem('unknown', 'Nobody knows of such a type.');
         const { body } = shown(seen, request.actor.role);
         // Its counts and pauses change without a version.
-        const digest = createHash('sha256').update(JSON.stringify(body)).digest('base64url');
-        return { body, headers: { ETag: `"${seen.taskType.version}.${digest.slice(0, 16)}"` } };
+        const etag = etagOf(seen.taskType.version, JSON.stringify(body));
+        return { body, headers: { ETag: etag } };
       },
     },
     {
@@ -170,15 +167,6 @@ function nameOf({ params }: ApiRequest): string {
   throw invalidFields([{ field: 'type', message: TASK_TYPE_EXPECTED }]);
 }
 
-/** That the header names; null: whatever there is. */
-function versionOf({ headers }: ApiRequest): number | null {
-  const { 'if-match': given } = headers;
-  if (given === undefined) return null;
-  const version = /^"(\d{1,16})(?:\.[\w-]+)?"$/.exec(given)?.[1];
-  if (version !== undefined) return Number(version);
-  throw invalidFields([{ field: 'If-Match', message: 'expected one ETag of a type, as "3"' }]);
-}
-
 function untilOf(given: string | number | undefined): number | null {
   const until = instantOf(given);
   if (until === null || until > Date.now()) return until;
@@ -206,7 +194,7 @@ async function changed(
 function shown(seen: SeenTypeInDetail, role: Role): Reply {
   const { constraint } = seen;
   const view = { ...viewOf(seen, role), constraint: constraint && constraintView(constraint) };
-  return { body: view, headers: { ETag: `"${seen.taskType.version}"` } };
+  return { body: view, headers: { ETag: etagOf(seen.taskType.version) } };
 }
 
 async function pageOf(master: ScopedMaster, { query, actor: { role } }: ApiRequest) {

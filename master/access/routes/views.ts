@@ -104,6 +104,7 @@ function summaryFields(
     type: task.type,
     state: task.state,
     namespace,
+    version: task.version,
     user: userView(task),
     labels: [...task.labels],
     requires: [...task.requires],

@@ -64,9 +64,20 @@ function joinRows(
   first: RowWrite<TableName, 'insert' | 'set' | 'put'>,
   next: RowWrite<TableName, 'set'>,
 ): RowWrite {
-  if (first.row === next.row) return first.op === 'set' && next.large ? next : first;
+  if (first.row === next.row) return first.op === 'set' ? bothOf(first, next) : first;
   if (next.expect !== 'any') throw new Error(`two of one: ${next.table} ${idOf(next.key)}`);
   return { ...first, row: { ...first.row, ...next.row } } as RowWrite;
+}
+
+/** Of one row: what either of them writes. */
+function bothOf(
+  first: RowWrite<TableName, 'set'>,
+  next: RowWrite<TableName, 'set'>,
+): RowWrite<TableName, 'set'> {
+  if (!next.large && !next.whole) return first;
+  if (!first.large && !first.whole) return next;
+  const both = { ...next, large: first.large || next.large };
+  return first.whole ? { ...both, whole: true } : both;
 }
 
 /** Whoever fails here has a row in memory that is not that of the store. */

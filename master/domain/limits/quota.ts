@@ -169,7 +169,12 @@ export function fullFor(quota: Quota, group: string): ReachedLimit | null {
   if (maxWaiting !== null && waitingCount >= maxWaiting) {
     return { name: 'limits.max_waiting', max: maxWaiting, used: waitingCount };
   }
+  return fullGroup(quota, group);
+}
+
+/** The same of one of the type that waits already, in another group. */
+export function fullGroup({ limits, groups }: Quota, group: string): ReachedLimit | null {
   const max = limits.perGroup?.maxWaiting ?? null;
-  const used = quota.groups.get(group)?.waitingCount ?? 0;
+  const used = groups.get(group)?.waitingCount ?? 0;
   return max === null || used < max ? null : { name: 'limits.per_group.max_waiting', max, used };
 }

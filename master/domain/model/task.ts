@@ -61,7 +61,7 @@ export interface AttemptError {
   readonly details?: string;
 }
 
-/** What was asked for, as it was accepted. It never changes. */
+/** What was asked for. While it waits all of it may be changed but what tells which task it is. */
 export interface TaskSpec {
   /** Accept order. Never leaves the master. */
   readonly seq: number;
@@ -284,6 +284,9 @@ const followers: Record<TaskState, readonly TaskState[]> = {
 export function mayFollow(from: TaskState, to: TaskState): boolean {
   return followers[from].includes(to);
 }
+
+/** Type, required labels and labels in the name of a kind, which is the key of an index; what a task needs and uses comes behind. */
+export const KIND_LENGTH_MAX = 255;
 
 /**
  * The name of a kind of tasks, which may run on the same executors. Labels count because an executor may

@@ -1,11 +1,11 @@
 /** What operators and clients ask of one task. */
-import { taskReopened, taskUpdated } from '../changes.ts';
+import { isWritten, taskDeleted, taskReopened } from '../changes.ts';
 import type { Event, RequestId } from '../events.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
-import { displace, enqueue, place } from '../queue/waiting.ts';
+import { enqueue } from '../queue/waiting.ts';
 import type { State } from '../state/state.ts';
-import { isTerminal, startLimitOf, type Task, waits } from '../model/task.ts';
-import { newRun, orderTimeOf, refusalOf } from './submit.ts';
+import { isTerminal, type Task } from '../model/task.ts';
+import { newRun, refusalOf } from './submit.ts';
 
 const NO_TASK: CommandOutcome = { kind: 'unknown', message: 'no such task' };
 
@@ -26,6 +26,12 @@ export function onTask(
     return;
   }
   const task = held ?? stored ?? null;
+  // What names a version sees what was committed: of two in one turn the second comes again after the first.
+  if (task !== null && event.type === 'changeRequested' && isWritten(out.changes, task)) {
+    const { task: _, ...again } = event;
+    out.loads.push({ type: 'task', event: again });
+    return;
+  }
   const reply = task === null ? NO_TASK : act(task);
   out.effects.push({ type: 'reply', request: event.request, reply });
 }
@@ -60,41 +66,34 @@ export function retryRequested(
   return { kind: 'done' };
 }
 
-/** A new priority, a new due time, or both; null leaves one as it is. */
-export function changeRequested(
+/** Nothing is left of a task that has ended, and its id is free. */
+export function deleteRequested(
   state: State,
-  event: Extract<Event, { type: 'changeRequested' }>,
+  { notification }: Extract<Event, { type: 'deleteRequested' }>,
   task: Task,
-  now: number,
   out: Output,
 ): CommandOutcome {
-  if (!waits(task)) {
-    return {
-      kind: 'conflict',
-      message: `the task is ${task.state}: only a waiting task can be changed`,
-    };
+  const { finishedAt, retention } = task;
+  if (!isTerminal(task.state) || finishedAt === null || retention === null) {
+    const message = `the task is ${task.state}: cancel it first, only an ended task can be deleted`;
+    return { kind: 'conflict', message };
   }
-  if (event.runAt !== null && task.deadlineAt !== null && event.runAt >= task.deadlineAt) {
-    return { kind: 'conflict', message: 'run_at: the deadline of the task is not later than that' };
+  // It is owed, and its row is all that there is of it.
+  if (notification?.state === 'pending') {
+    const message = 'its callback is pending: it is still to be delivered, or given up';
+    return { kind: 'conflict', message };
   }
-  displace(state, task);
-  let since = waitsSince(task);
-  if (event.runAt !== null) {
-    since = task.dueAt = Math.max(event.runAt, now);
-    task.startBy = startLimitOf(task, task.dueAt);
+  const holder = holderOfLeftover(state, task.id);
+  if (holder !== undefined) {
+    const message = `executor ${holder} has not said yet that its last attempt is over`;
+    return { kind: 'conflict', message };
   }
-  if (event.priority !== null) task.priority = event.priority;
-  task.orderTime = orderTimeOf(since, task.priority);
-  out.changes.push(taskUpdated(task));
-  place(state, task, now, out);
+  out.changes.push(...taskDeleted(task, { finishedAt, retention }));
   return { kind: 'done' };
 }
 
-/**
- * From when on its head start counts. After a rejection or a loss `dueAt` is newer than its place
- * in the queue, which it has kept; after a failure `orderTime` is without the head start.
- */
-function waitsSince(task: Task): number {
-  const { submittedAt, dueAt, orderTime, priority } = task;
-  return Math.max(submittedAt, Math.min(dueAt, orderTime + priority * 1000));
+/** Who may still run it: a task that came under its id would be taken for it. */
+function holderOfLeftover({ leftovers }: State, taskId: string): string | undefined {
+  for (const row of leftovers.values()) if (row.taskId === taskId) return row.executorId;
+  return undefined;
 }

@@ -120,6 +120,7 @@ export class MemoryTaskStore implements TaskStore {
       }
     }
     for (const write of writes) {
+      if (write.table === 'history' && write.op === 'remove') this.#forgetId(idOf(write.key));
       this.#rows.write(write);
       if (write.op !== 'insert') continue;
       const task = taskIn(write.row);
@@ -322,6 +323,12 @@ export class MemoryTaskStore implements TaskStore {
       }
       ids.add(id);
     }
+  }
+
+  /** Of an end that is deleted; of a task that runs again its live row has the id. */
+  #forgetId(key: number | string): void {
+    const id = this.#history.get(key)?.task.id;
+    if (id !== undefined && this.#ids.get(id) === key) this.#ids.delete(id);
   }
 
   #find(id: string): Ended | undefined {

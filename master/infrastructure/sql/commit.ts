@@ -26,6 +26,7 @@ interface AnyTable {
   readonly columns: readonly Column<unknown>[];
   readonly changing?: readonly Column<unknown>[];
   readonly large?: readonly Column<unknown>[];
+  readonly fixed?: readonly Column<unknown>[];
 }
 
 const ORDER = Object.values(tables) as unknown as AnyTable[];
@@ -37,7 +38,7 @@ interface Part {
   readonly segment: Segment | null;
   readonly inserts: { readonly ns: number; readonly row: unknown }[];
   readonly removes: Matching[];
-  readonly sets: (Matching & Pick<RowWrite<TableName, 'set'>, 'row' | 'large'>)[];
+  readonly sets: (Matching & Pick<RowWrite<TableName, 'set'>, 'row' | 'large' | 'whole'>)[];
 }
 
 interface Matching {
@@ -97,7 +98,8 @@ function put(parts: Map<string, Part>, ns: number, write: RowWrite): void {
   }
   const { key } = write;
   if (write.op === 'set') {
-    part.sets.push({ ns, key, expect: write.expect, row: write.row, large: write.large });
+    const { expect, row, large, whole } = write;
+    part.sets.push({ ns, key, expect, row, large, ...(whole && { whole }) });
     return;
   }
   if (write.op === 'remove') part.removes.push({ ns, key, expect: write.expect });
@@ -127,33 +129,44 @@ function remove(dialect: Dialect, { name, table, removes }: Part): Statement[] {
 }
 
 function set(dialect: Dialect, part: Part): Statement[] {
-  const { changing = [] } = part.table;
+  const { changing = [], large = [], fixed = [] } = part.table;
   return matched(part.table, part.sets, (some, columns) => {
     const rows = some.map((write) => {
       const values = valuesOf(part.table, write);
       for (const { of } of changing) values.push(of(write.row, write.ns));
       return values;
     });
-    // First: what follows raises the version.
-    const large = setLarge(
-      part,
-      some.filter((write) => write.large),
-      columns,
-    );
-    return [...large, ...dialect.update(part.name, columns, changing, rows)];
+    const setting = (list: readonly Column<unknown>[], writes: Part['sets']) =>
+      setEach(part, list, writes, columns);
+    return [
+      // First: what follows raises the version.
+      ...setting(
+        large,
+        some.filter((write) => write.large),
+      ),
+      ...setting(
+        fixed,
+        some.filter((write) => write.whole),
+      ),
+      ...dialect.update(part.name, columns, changing, rows),
+    ];
   });
 }
 
-function setLarge({ name, table }: Part, writes: Part['sets'], columns: Columns): Statement[] {
+function setEach(
+  { name, table }: Part,
+  list: readonly Column<unknown>[],
+  writes: Part['sets'],
+  columns: Columns,
+): Statement[] {
   if (writes.length === 0) return [];
-  const { large = [] } = table;
-  const equal = (list: Columns): string[] => list.map((column) => `${column.name} = ?`);
+  const equal = (some: Columns): string[] => some.map((column) => `${column.name} = ?`);
   const runs = writes.map((write) => [
-    ...large.map(({ of }) => of(write.row, write.ns)),
+    ...list.map(({ of }) => of(write.row, write.ns)),
     ...valuesOf(table, write),
   ]);
   const where = equal(columns).join(' AND ');
-  const sql = `UPDATE ${name} SET ${equal(large).join(', ')} WHERE ${where}`;
+  const sql = `UPDATE ${name} SET ${equal(list).join(', ')} WHERE ${where}`;
   return [{ sql, runs, touches: runs.length }];
 }
 

@@ -37,7 +37,7 @@ describeCountedStores('loads', (open) => {
     const fields = { requestHash: '', notifyUrl: 'http://a.example/' };
     await master.submit(ids.map((id) => newTask({ ...fields, id })));
     const commands: Record<string, (id: string) => Promise<CommandOutcome>> = {
-      change: (id) => master.change(id, 7, null),
+      change: (id) => master.change(id, { priority: 7 }),
       cancel: (id) => master.cancel(id),
       redeliver: (id) => master.redeliver(id),
       retry: (id) => master.retry(id),

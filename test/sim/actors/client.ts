@@ -182,8 +182,8 @@ export class Clients {
     const commands: Record<string, (master: Master) => Promise<CommandOutcome>> = {
       cancel: (master) => master.cancel(id),
       retry: (master) => master.retry(id),
-      change: (master) => master.change(id, random.between(-60, 60), null),
-      delay: (master) => master.change(id, null, now + random.between(0, 20_000)),
+      change: (master) => master.change(id, { priority: random.between(-60, 60) }),
+      delay: (master) => master.change(id, { runAt: now + random.between(0, 20_000) }),
       redeliver: (master) => master.redeliver(id),
       drain: (master) =>
         master.drainExecutor(

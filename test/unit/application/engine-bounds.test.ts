@@ -140,7 +140,7 @@ describe('Engine under load', () => {
       return found;
     };
     const replies = await Promise.all(
-      Array.from({ length: 38 }, (_, i) => master.change(`t${i + 2}`, 1, null)),
+      Array.from({ length: 38 }, (_, i) => master.change(`t${i + 2}`, { priority: 1 })),
     );
     expect(replies.map(({ kind }) => kind)).to.deep.equal(Array(38).fill('done'));
     expect(readCounts).to.deep.equal([16, 16, 6]);
@@ -161,7 +161,7 @@ describe('Engine under load', () => {
     expect(engine.state?.tasks.has('t39')).to.equal(false);
     const replies = await Promise.all([
       master.cancel('t39'),
-      master.change('t39', 5, null),
+      master.change('t39', { priority: 5 }),
       ...Array.from({ length: 100 }, () => master.cancel('t39')),
     ]);
     expect(replies.map(({ kind }) => kind)).to.deep.equal(['done', ...Array(101).fill('conflict')]);

@@ -4,6 +4,7 @@ import { taskUpdated } from '../../../master/domain/changes.ts';
 import {
   written,
   BEGIN,
+  changing,
   inserted,
   MINUTE,
   observed,
@@ -223,12 +224,12 @@ describe('change of a waiting task', () => {
     scheduler = new Scheduler();
   });
   const change = (fields: { priority?: number; runAt?: number }, taskId = 'a') =>
-    scheduler.command({ type: 'changeRequested', taskId, priority: null, runAt: null, ...fields });
+    scheduler.command(changing(taskId, fields));
 
   it('moves it by its new priority', () => {
     scheduler.submit({ id: 'b' }, { id: 'a' });
     const out = change({ priority: 10 });
-    expect(out.reply).to.deep.equal({ kind: 'done' });
+    expect(out.reply).to.deep.equal({ kind: 'done', version: 1 });
     expect(out.changes).to.deep.equal([taskUpdated(scheduler.task('a'))]);
     expect(offers(scheduler.connect('x'))).to.deep.equal(['a -> x']);
   });
@@ -303,14 +304,8 @@ describe('change of a waiting task', () => {
     scheduler = new Scheduler({ laneWindowCount: 1 });
     const [, , row] = inserted(scheduler.submit({ id: '1' }, { id: '2' }, { id: 'a' }));
     expect(change({ priority: 10 }).loads.map(({ type }) => type)).to.deep.equal(['task']);
-    const out = scheduler.command({
-      type: 'changeRequested',
-      taskId: 'a',
-      priority: 10,
-      runAt: null,
-      task: row ?? null,
-    });
-    expect(out.reply).to.deep.equal({ kind: 'done' });
+    const out = scheduler.command({ ...changing('a', { priority: 10 }), task: row ?? null });
+    expect(out.reply).to.deep.equal({ kind: 'done', version: 1 });
     expect(scheduler.state).to.include({ waitingCount: 3, windowCount: 1 });
     expect(offers(scheduler.connect('x'))).to.deep.equal(['a -> x']);
   });
@@ -321,8 +316,7 @@ describe('change of a waiting task', () => {
     expect(change({ priority: 1 }).reply).to.include({ kind: 'conflict' });
     scheduler.accept('x');
     expect(change({ priority: 1 }).reply).to.include({ kind: 'conflict' });
-    const unknown = { type: 'changeRequested', taskId: 'u', task: null } as const;
-    const out = scheduler.command({ ...unknown, priority: 1, runAt: null });
+    const out = scheduler.command({ ...changing('u', { priority: 1 }), task: null });
     expect(out.reply).to.deep.equal({ kind: 'unknown', message: 'no such task' });
   });
 });

@@ -4,6 +4,7 @@ import { nextWakeAt } from '../../../master/domain/state/state.ts';
 import type { Task } from '../../../master/domain/model/task.ts';
 import {
   BEGIN,
+  changing,
   ended,
   finished,
   HOUR,
@@ -312,8 +313,7 @@ describe('timeouts', () => {
     scheduler.submit({ id: 'b', deadlineAt, runAt: scheduler.now + HOUR });
     const before = scheduler.state.deadlines.size;
     for (let i = 0; i < 10_000; i++) {
-      const change = { priority: i % 7, runAt: null };
-      scheduler.command({ type: 'changeRequested', taskId: 'b', ...change });
+      scheduler.command(changing('b', { priority: i % 7 }));
     }
     expect(scheduler.state.deadlines.size).to.equal(before);
   });

@@ -1,12 +1,12 @@
 /** The scan of JSON: it takes what `JSON.parse` takes, but for what it is there to refuse. */
 import { expect } from 'chai';
-import { BrokenJson, RefusedJson, scanJson } from '@soda-scheduler/protocol';
+import { BrokenJson, type ParamsPlace, RefusedJson, scanJson } from '@soda-scheduler/protocol';
 import { Random } from '../../sim/random.ts';
 
 /** `JSON`, a path with the reason it is refused, or where it is broken. */
-function verdict(text: string, findsParams = true): string {
+function verdict(text: string, paramsIn: ParamsPlace | null = 'task'): string {
   try {
-    scanJson(text, findsParams);
+    scanJson(text, paramsIn);
     return 'JSON';
   } catch (error) {
     if (error instanceof RefusedJson) return `${error.path.join('.')}: ${error.message}`;
@@ -134,7 +134,7 @@ describe('the scan of JSON', () => {
 
   it('finds the params of a task, and only those', () => {
     const found = (text: string) => {
-      const range = scanJson(text, true);
+      const range = scanJson(text, 'task');
       return range === null ? null : text.slice(range.start, range.end);
     };
     expect(found('{"task":{"type":"t","params": {"n": 1.0} }}')).to.equal('{"n": 1.0}');
@@ -147,10 +147,23 @@ describe('the scan of JSON', () => {
     expect(found('{"task":{"a":{"params":1},"params":2},"user":{"params":3}}')).to.equal('2');
   });
 
+  it('finds those of a body that has params itself', () => {
+    const ones = Array(1100).fill('1').join(',');
+    const text = `{"task":{"params":1},"params": [${ones}] }`;
+    const range = scanJson(text, 'body');
+    expect(text.slice(range?.start, range?.end)).to.equal(`[${ones}]`);
+    const deep = (levels: number) => `{"params":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+    expect(verdict(deep(32), 'body')).to.equal('JSON');
+    expect(verdict(deep(33), 'body')).to.equal('params: expected at most 32 levels');
+    expect(verdict('{"params":{"a":{"a":1,"a":2}}}', 'body')).to.equal(
+      'params.a.a: this key is there twice',
+    );
+  });
+
   it('bounds the number of values, but for those in params', () => {
     const ones = Array(1100).fill('1').join(',');
     expect(verdict(`{"task":{"params":[${ones}]}}`)).to.equal('JSON');
-    expect(verdict(`{"task":{"params":[${ones}]}}`, false)).to.include('at most 1000 values');
+    expect(verdict(`{"task":{"params":[${ones}]}}`, null)).to.include('at most 1000 values');
     expect(verdict(`{"task":{"labels":[${ones}]}}`)).to.include('at most 1000 values');
   });
 });

@@ -5,6 +5,7 @@ import { nextWakeAt } from '../../../master/domain/state/state.ts';
 import type { Task } from '../../../master/domain/model/task.ts';
 import {
   BEGIN,
+  changing,
   finished,
   HOUR,
   inserted,
@@ -44,7 +45,7 @@ describe('a task with a start timeout', () => {
     scheduler.submit({ startTimeoutMs: MINUTE });
     scheduler.pass(30 * SECOND);
     const runAt = scheduler.now + HOUR;
-    scheduler.command({ type: 'changeRequested', taskId: 'a', priority: null, runAt });
+    scheduler.command(changing('a', { runAt }));
     expect(finished(scheduler.pass(HOUR + MINUTE - 1))).to.deep.equal([]);
     expect(finished(scheduler.pass(1))).to.have.length(1);
   });

@@ -1,6 +1,6 @@
 /** `limits.concurrency`: so many tasks of a type for each value of their params; the others are held. */
 import { expect } from 'chai';
-import { BEGIN, inserted, offers, Scheduler } from '../../helpers/domain.ts';
+import { BEGIN, changing, inserted, offers, Scheduler } from '../../helpers/domain.ts';
 import type { Task } from '../../../master/domain/model/task.ts';
 import { GateBench } from '../../helpers/gates.ts';
 
@@ -131,14 +131,9 @@ describe('limits.concurrency', () => {
     await bench.set({ max: 1 });
     await bench.submit('a/1', { id: 'a/later', runAt: BEGIN + 3_600_000 });
     expect(await bench.in('held')).to.deep.equal([]);
-    await bench.command({ type: 'changeRequested', taskId: 'a/later', priority: null, runAt: 0 });
+    await bench.command(changing('a/later', { runAt: 0 }));
     expect(await bench.in('held')).to.deep.equal(['a/later']);
-    await bench.command({
-      type: 'changeRequested',
-      taskId: 'a/1',
-      priority: null,
-      runAt: BEGIN * 2,
-    });
+    await bench.command(changing('a/1', { runAt: BEGIN * 2 }));
     expect(await bench.in('held')).to.deep.equal([]);
   });
 });
@@ -160,9 +155,9 @@ describe('a task that is held', () => {
   });
 
   it('comes before who waits with the place, once it is more urgent', async () => {
-    await bench.command({ type: 'changeRequested', taskId: 'a/3', priority: 60, runAt: null });
+    await bench.command(changing('a/3', { priority: 60 }));
     expect(await bench.in('waiting')).to.deep.equal(['a/3']);
-    await bench.command({ type: 'changeRequested', taskId: 'a/3', priority: 0, runAt: null });
+    await bench.command(changing('a/3', { priority: 0 }));
     expect(await bench.in('waiting')).to.deep.equal(['a/1']);
   });
 

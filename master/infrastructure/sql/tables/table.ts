@@ -18,6 +18,8 @@ export interface Table<N extends TableName> {
   readonly changing?: readonly Column<Tables[N]['set']>[];
   /** What it sets only where it says `large`, each row by itself. */
   readonly large?: readonly Column<Tables[N]['set']>[];
+  /** What it sets only where it says `whole`, each row by itself. */
+  readonly fixed?: readonly Column<Tables[N]['set']>[];
 }
 
 /** One that is read as a whole, in one piece. */

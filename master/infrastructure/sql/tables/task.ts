@@ -7,7 +7,7 @@ import type { Table } from './table.ts';
 
 const isAlerting = (task: Task): boolean => task.startTimeoutAction === 'alert';
 
-/** Set once, when the task is accepted. */
+/** Set when the task is accepted, and where it is changed while it waits. */
 const fixedColumns = columns<Task>(
   ['ns', 'integer', (_, ns) => ns, 0],
   ['seq', 'integer', (task) => task.seq],
@@ -78,6 +78,7 @@ export const task: Table<'task'> = {
   columns: [...taskColumns, ...gateColumn],
   changing: [...changingColumns, ...gateColumn],
   large: checkpointColumn,
+  fixed: fixedColumns.filter(({ name }) => name !== 'ns' && name !== 'seq'),
 };
 
 /** What there is to read of a live row: the fewer columns, the less a page of a lane costs. */

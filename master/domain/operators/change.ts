@@ -1,0 +1,166 @@
+/**
+ * A task that waits is changed: all that a submit may say of it but its id and its type. It goes to the lane and the
+ * gate that it belongs to from then on, behind whatever waits there by the same order.
+ */
+import { taskChanged, taskUpdated } from '../changes.ts';
+import type { CommandOutcome, Output } from '../effects.ts';
+import type { Event, Seen, TaskChange } from '../events.ts';
+import { isCrowded } from '../limits/places.ts';
+import { fullGroup } from '../limits/quota.ts';
+import { usesOfBoth } from '../model/shared-limit.ts';
+import {
+  KIND_LENGTH_MAX,
+  kindKeyOf,
+  startLimitOf,
+  type Task,
+  type TaskSpec,
+  waits,
+} from '../model/task.ts';
+import { crowdOf, laneOf } from '../queue/lanes.ts';
+import { dequeue, enqueue } from '../queue/waiting.ts';
+import type { State } from '../state/state.ts';
+import { orderTimeOf } from '../steps/submit.ts';
+import { missingLimit } from './limits.ts';
+
+/** What of a task is not what was seen of it, or null. */
+export function staleness(task: Task, seen: Seen): CommandOutcome | null {
+  if (seen.seq !== null && seen.seq !== task.seq) {
+    return { kind: 'stale', message: 'another task has this id since' };
+  }
+  if (seen.version === null || seen.version === task.version) return null;
+  const message = `the task is at version ${task.version}, not ${seen.version}`;
+  return { kind: 'stale', message };
+}
+
+export function changeRequested(
+  state: State,
+  { change, seen }: Extract<Event, { type: 'changeRequested' }>,
+  task: Task,
+  now: number,
+  out: Output,
+): CommandOutcome {
+  const stale = staleness(task, seen);
+  if (stale !== null) return stale;
+  if (!waits(task)) {
+    const message = `the task is ${task.state}: only a waiting task can be changed`;
+    return { kind: 'conflict', message };
+  }
+  const spec = specOf(state, task, change);
+  const queued = orderOf(task, change, spec, now);
+  const refusal = refusalOfChange(state, task, { ...task, ...spec, ...queued }, change, now, out);
+  if (refusal !== null) return refusal;
+  // What came after it in its lane may be next.
+  state.roused.add(laneOf(state, task));
+  dequeue(state, task);
+  Object.assign(task, spec, queued);
+  state.gateKeys.delete(task);
+  state.choices.delete(task);
+  state.passedOver.delete(task);
+  const isOther = Object.keys(spec).length > 0;
+  out.changes.push(isOther ? taskChanged(task) : taskUpdated(task));
+  enqueue(state, task, now, out);
+  return { kind: 'done', version: task.version + 1 };
+}
+
+/** What is asked for from now on, as far as it is another thing. */
+function specOf({ policy, types }: State, task: Task, change: TaskChange): Partial<TaskSpec> {
+  const { priority: _, runAt: __, retry, user, ...others } = change;
+  const { assignTimeoutMs, executionTimeoutMs, startTimeoutMs, startTimeoutAction } = others;
+  const { diskBytes, uses } = others;
+  const ofType = types.get(task.type);
+  return {
+    ...(others as Partial<TaskSpec>),
+    ...(assignTimeoutMs === null && { assignTimeoutMs: policy.assignTimeoutMs }),
+    ...(executionTimeoutMs === null && { executionTimeoutMs: policy.executionTimeoutMs }),
+    ...(startTimeoutMs === null && { startTimeoutMs: policy.startTimeoutMs }),
+    ...(startTimeoutAction === null && { startTimeoutAction: 'fail' }),
+    ...(diskBytes === null && { diskBytes: ofType?.needs.diskBytes ?? null }),
+    ...(uses !== undefined && { uses: usesOfBoth(ofType?.uses ?? [], uses) }),
+    ...(retry && { retry: { ...task.retry, ...retry } }),
+    ...(user && { user: { ...task.user, ...user } }),
+  };
+}
+
+type Queued = Pick<Task, 'priority' | 'dueAt' | 'orderTime' | 'startBy'>;
+
+/** When it is due, and before whom. */
+function orderOf(
+  task: Task,
+  { priority = task.priority, runAt }: TaskChange,
+  spec: Partial<TaskSpec>,
+  now: number,
+): Queued {
+  const isPlaced = runAt === undefined && priority === task.priority;
+  const dueAt = runAt === undefined ? task.dueAt : Math.max(runAt ?? now, now);
+  const since = runAt === undefined ? waitsSince(task) : dueAt;
+  return {
+    priority,
+    dueAt,
+    orderTime: isPlaced ? task.orderTime : orderTimeOf(since, priority),
+    startBy:
+      runAt === undefined ? startByOf(task, spec, now) : startLimitOf({ ...task, ...spec }, dueAt),
+  };
+}
+
+/**
+ * From when on its head start counts. After a rejection or a loss `dueAt` is newer than its place
+ * in the queue, which it has kept; after a failure `orderTime` is without the head start.
+ */
+function waitsSince(task: Task): number {
+  const { submittedAt, dueAt, orderTime, priority } = task;
+  return Math.max(submittedAt, Math.min(dueAt, orderTime + priority * 1000));
+}
+
+/** What was credited to it (pauses, absences) stays; so does it where it was told of, unless its limit is another. */
+function startByOf(task: Task, spec: Partial<TaskSpec>, now: number): number | null {
+  const { startTimeoutMs, startTimeoutAction, deadlineAt } = { ...task, ...spec };
+  const isOther =
+    startTimeoutMs !== task.startTimeoutMs || startTimeoutAction !== task.startTimeoutAction;
+  if (startTimeoutMs === null) return null;
+  const creditMs =
+    task.startBy === null ? 0 : task.startBy - task.dueAt - (task.startTimeoutMs ?? 0);
+  const startBy = task.dueAt + startTimeoutMs + creditMs;
+  if (task.startBy === null && !isOther && startBy <= now) return null;
+  return deadlineAt !== null && deadlineAt <= startBy ? null : startBy;
+}
+
+/** Why it cannot be such a task; as a submit is refused. */
+function refusalOfChange(
+  state: State,
+  before: Task,
+  task: Task,
+  change: TaskChange,
+  now: number,
+  out: Output,
+): CommandOutcome | null {
+  const { type, labels, requires, uses, deadlineAt, dueAt } = task;
+  const { group } = task.user;
+  if (change.deadlineAt !== undefined && deadlineAt !== null && deadlineAt <= now) {
+    return misfit('deadline: expected later than now');
+  }
+  const isTimed = change.deadlineAt !== undefined || change.runAt !== undefined;
+  if (isTimed && deadlineAt !== null && dueAt >= deadlineAt) {
+    const field = change.runAt === undefined ? 'deadline' : 'run_at';
+    return { kind: 'conflict', message: `${field}: the task is not due before its deadline` };
+  }
+  if (kindKeyOf(type, requires, labels).length > KIND_LENGTH_MAX) {
+    return misfit(
+      `labels: type, requires and labels have more than ${KIND_LENGTH_MAX} characters together`,
+    );
+  }
+  const missing = change.uses === undefined ? undefined : missingLimit(state, uses);
+  if (missing !== undefined) return misfit(`uses: there is no limit ${missing}`);
+  const quota = state.quotas.get(type);
+  const full = group === before.user.group || quota === undefined ? null : fullGroup(quota, group);
+  if (full !== null) {
+    const { name: limit, max, used } = full;
+    const message = `${used} tasks of type ${type} wait in group ${group}, and ${limit} is ${max}`;
+    return { kind: 'limited', limit, message };
+  }
+  const crowd = isCrowded(state, task)
+    ? `tasks of ${state.gates.size} values of limits.concurrency wait already`
+    : crowdOf(state, task, out);
+  return crowd === null ? null : { kind: 'full', message: crowd };
+}
+
+const misfit = (message: string): CommandOutcome => ({ kind: 'misfit', message });
