@@ -12,9 +12,8 @@ import { creditAbsence } from './steps/absence.ts';
 import type { State } from './state/state.ts';
 import { assignRoused } from './steps/assign.ts';
 import { onAttempt } from './steps/attempt.ts';
-import { cancelAcknowledged, cancelRequested } from './steps/cancel.ts';
-import { deleteRequested, onTask, retryRequested } from './steps/command.ts';
-import { changeRequested } from './operators/change.ts';
+import { cancelAcknowledged } from './steps/cancel.ts';
+import { onTask } from './steps/command.ts';
 import { onExecutor, sendDrain } from './operators/executor.ts';
 import { lossDecided } from './steps/loss.ts';
 import { delayedLoaded, heldLoaded, lanesLoaded, overdueLoaded } from './steps/load.ts';
@@ -55,13 +54,10 @@ function apply(state: State, event: Event, now: number, out: Output): void {
     case 'tasksSubmitted':
       return tasksSubmitted(state, event, now, out);
     case 'cancelRequested':
-      return onTask(state, event, out, (task) => cancelRequested(state, task, now, out));
     case 'retryRequested':
-      return onTask(state, event, out, (task) => retryRequested(state, event, task, now, out));
     case 'changeRequested':
-      return onTask(state, event, out, (task) => changeRequested(state, event, task, now, out));
     case 'deleteRequested':
-      return onTask(state, event, out, (task) => deleteRequested(state, event, task, out));
+      return onTask(state, event, now, out);
     case 'redeliverRequested':
       return redeliverRequested(state, event, now, out);
     case 'settingsChanged':

@@ -7,6 +7,7 @@ import {
   checkpointSaved,
   notificationChanged,
   type RowWrite,
+  taskChanged,
   taskFinished,
   taskInserted,
   taskReopened,
@@ -79,6 +80,8 @@ export interface Wishes {
   readonly updates?: readonly Task[];
   /** Those of `updates` whose checkpoint is new. */
   readonly checkpoints?: readonly Task[];
+  /** Those of `updates` of which what was asked for is another. */
+  readonly changes?: readonly Task[];
   readonly finishes?: readonly Finish[];
   readonly reopens?: readonly {
     readonly task: Task;
@@ -104,12 +107,14 @@ interface Finish {
 
 export function commit(term: number, wishes: Wishes): Commit {
   const { inserts = [], updates = [], checkpoints = [], finishes = [], reopens = [] } = wishes;
+  const { changes: others = [] } = wishes;
   const { attempts = [], notifications = [], absences = [], saysAlive = false } = wishes;
   const before = (task: Task) => ({ ...task, version: task.version - 1 });
   const changes: Change[] = [
     ...inserts.map(taskInserted),
     ...updates.map((row): Change => {
-      const change = checkpoints.includes(row) ? checkpointSaved : taskUpdated;
+      const updated = checkpoints.includes(row) ? checkpointSaved : taskUpdated;
+      const change = others.includes(row) ? taskChanged : updated;
       return { ...change(before(row)), row } as Change;
     }),
     ...finishes.flatMap(({ task, notification, stored }) => {

@@ -83,6 +83,7 @@ function wanted(
     inserts: [] as Task[],
     updates: [] as Task[],
     checkpoints: [] as Task[],
+    changes: [] as Task[],
     finishes: [] as ReturnType<typeof finish>[],
     reopens: [] as { task: Task; finishedAt: number; retention: Retention }[],
     attempts: [] as AttemptRecord[],
@@ -135,8 +136,17 @@ function wanted(
         progressState: JSON.stringify(text),
         orderTime: NOW - time,
         checkpoint: time === 3 ? JSON.stringify(text) : current.checkpoint,
+        ...(time === 4 && {
+          params: JSON.stringify(text),
+          labels: [label, 'other'],
+          requires: [label],
+          user: { group: label, project: text, env: null, user: null },
+          deadlineAt: NOW + seq,
+          retry: { maxAttempts: seq, interval: [1, 2] },
+        }),
       });
       lists.updates.push(changed);
+      if (time === 4) lists.changes.push(changed);
       if (time === 3) lists.checkpoints.push(changed);
       after.set(seq, { task: changed, notification: null });
     }

@@ -23,7 +23,7 @@ import { orderTimeOf } from '../steps/submit.ts';
 import { missingLimit } from './limits.ts';
 
 /** What of a task is not what was seen of it, or null. */
-export function staleness(task: Task, seen: Seen): CommandOutcome | null {
+function staleness(task: Task, seen: Seen): CommandOutcome | null {
   if (seen.seq !== null && seen.seq !== task.seq) {
     return { kind: 'stale', message: 'another task has this id since' };
   }
@@ -140,8 +140,11 @@ function refusalOfChange(
   }
   const isTimed = change.deadlineAt !== undefined || change.runAt !== undefined;
   if (isTimed && deadlineAt !== null && dueAt >= deadlineAt) {
-    const field = change.runAt === undefined ? 'deadline' : 'run_at';
-    return { kind: 'conflict', message: `${field}: the task is not due before its deadline` };
+    const message =
+      change.runAt === undefined
+        ? 'deadline: the task is not due before that'
+        : 'run_at: the deadline of the task is not later than that';
+    return { kind: 'conflict', message };
   }
   if (kindKeyOf(type, requires, labels).length > KIND_LENGTH_MAX) {
     return misfit(

@@ -125,7 +125,7 @@ export function watchLimits({ deadlines }: State, task: Task): void {
 }
 
 /** Takes a waiting task out of its window, or of those that are held, to change its order or to put it elsewhere. */
-export function displace(state: State, task: Task, lane = laneOf(state, task)): void {
+function displace(state: State, task: Task, lane = laneOf(state, task)): void {
   if (task.state === 'held') return letGo(state, task);
   if (lane.quota !== null) leave(state, task);
   if (!lane.ready.remove(task) && !state.delayed.remove(task)) return;

@@ -1,11 +1,18 @@
 /** What operators and clients ask of one task. */
 import { isWritten, taskDeleted, taskReopened } from '../changes.ts';
-import type { Event, RequestId } from '../events.ts';
+import type { Event } from '../events.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import { enqueue } from '../queue/waiting.ts';
 import type { State } from '../state/state.ts';
 import { isTerminal, type Task } from '../model/task.ts';
+import { changeRequested } from '../operators/change.ts';
+import { cancelRequested } from './cancel.ts';
 import { newRun, refusalOf } from './submit.ts';
+
+type OnTask = Extract<
+  Event,
+  { type: 'cancelRequested' | 'retryRequested' | 'changeRequested' | 'deleteRequested' }
+>;
 
 const NO_TASK: CommandOutcome = { kind: 'unknown', message: 'no such task' };
 
@@ -13,14 +20,9 @@ const NO_TASK: CommandOutcome = { kind: 'unknown', message: 'no such task' };
  * A command on a task: with the one in memory, else with its row, which is asked for first; then
  * the answer comes when the event does so again.
  */
-export function onTask(
-  state: State,
-  event: Extract<Event, { readonly taskId: string; readonly request: RequestId }>,
-  out: Output,
-  act: (task: Task) => CommandOutcome,
-): void {
+export function onTask(state: State, event: OnTask, now: number, out: Output): void {
   const held = state.tasks.get(event.taskId);
-  const stored = 'task' in event ? event.task : undefined;
+  const { task: stored } = event;
   if (held === undefined && stored === undefined) {
     out.loads.push({ type: 'task', event });
     return;
@@ -32,12 +34,25 @@ export function onTask(
     out.loads.push({ type: 'task', event: again });
     return;
   }
-  const reply = task === null ? NO_TASK : act(task);
+  const reply = task === null ? NO_TASK : act(state, event, task, now, out);
   out.effects.push({ type: 'reply', request: event.request, reply });
 }
 
+function act(state: State, event: OnTask, task: Task, now: number, out: Output): CommandOutcome {
+  switch (event.type) {
+    case 'cancelRequested':
+      return cancelRequested(state, task, now, out);
+    case 'retryRequested':
+      return retryRequested(state, event, task, now, out);
+    case 'changeRequested':
+      return changeRequested(state, event, task, now, out);
+    case 'deleteRequested':
+      return deleteRequested(state, event, task, out);
+  }
+}
+
 /** Runs a terminal task again: a new run under the same id, with all its attempts. */
-export function retryRequested(
+function retryRequested(
   state: State,
   event: Extract<Event, { type: 'retryRequested' }>,
   task: Task,
@@ -67,7 +82,7 @@ export function retryRequested(
 }
 
 /** Nothing is left of a task that has ended, and its id is free. */
-export function deleteRequested(
+function deleteRequested(
   state: State,
   { notification }: Extract<Event, { type: 'deleteRequested' }>,
   task: Task,

@@ -73,11 +73,9 @@ describe('control of one task', () => {
     // Each of these is of the version that it names, or one alone of them.
     const both = [patch('a', { priority: 3 }, '"2"'), patch('a', { priority: 4 }, '"2"')];
     const statuses = (await Promise.all(both)).map(({ status }) => status);
-    expect(statuses.sort()).to.deep.equal([200, 412]);
+    expect(statuses).to.have.members([200, 412]);
     expect((await patch('a', { priority: 5 }, '3')).status).to.equal(400);
-    expect(errorsOf(await patch('a', { params: {} }))).to.deep.equal([
-      "params: must have required property 'film'",
-    ]);
+    expect(errorsOf(await patch('a', { params: {} }))).to.deep.equal(['params.film: required']);
     expect(errorsOf(await patch('a', { type: 'audio', id: 'b' })).join()).to.match(/^type|^id/);
     expect(errorsOf(await patch('a', {}))[0]).to.match(/expected `priority`/);
     const refused = async (body: object) => (await patch('a', body)).body;

@@ -33,7 +33,7 @@ describe('HTTP routes', () => {
         expect(answer.json(), path).to.include({ code: 404 });
       }
       const cases = [
-        ['DELETE', `${BASE}/task/job-1`, 'GET, HEAD, PATCH'],
+        ['PUT', `${BASE}/task/job-1`, 'GET, HEAD, PATCH, DELETE'],
         ['GET', `${BASE}/task/job-1/cancel`, 'POST'],
         ['POST', '/livez', 'GET, HEAD'],
         ['PUT', `${BASE}/task/submit`, 'POST'],
@@ -268,13 +268,20 @@ describe('HTTP routes', () => {
 
     it('commands on tasks and executors', async () => {
       const task = `${BASE}/task/job-1`;
+      face.master.keep(aTask('job-1'));
       const commands = [
         ['POST', `${task}/cancel`, undefined, 'cancel job-1'],
         ['POST', `${task}/cancel`, { reason: 'no longer needed' }, 'cancel job-1'],
         ['POST', `${task}/retry`, undefined, 'retry job-1'],
         ['POST', `${task}/redeliver`, undefined, 'redeliver job-1'],
-        ['PATCH', task, { priority: 'urgent' }, 'change job-1 31536000 '],
-        ['PATCH', task, { run_at: 5000, priority: -1 }, 'change job-1 -1 5000'],
+        ['PATCH', task, { priority: 'urgent' }, 'change job-1 {"priority":31536000} '],
+        [
+          'PATCH',
+          task,
+          { run_at: 5000, priority: -1 },
+          'change job-1 {"priority":-1,"runAt":5000} ',
+        ],
+        ['DELETE', task, undefined, 'delete job-1'],
         ['POST', `${BASE}/executor/gpu-1/drain`, { timeout: 1.5 }, 'drain gpu-1 1500'],
         ['POST', `${BASE}/executor/gpu-1/drain`, undefined, 'drain gpu-1 '],
         ['POST', `${BASE}/executor/gpu-1/resume`, undefined, 'resume gpu-1'],

@@ -162,11 +162,24 @@ describe('tokens', () => {
         ['PATCH', '', { priority: 1 }],
         ['POST', '/retry', undefined],
         ['POST', '/redeliver', undefined],
+        ['POST', '/copy', {}],
+        ['DELETE', '', undefined],
       ] as const) {
         const hidden = await of(method, `/task/s-1${path}`, body);
         const unknown = await of(method, `/task/s-2${path}`, body);
         expect(hidden.status, `${method} ${path}`).to.equal(404);
         expect({ ...hidden.body, task_id: '' }).to.deep.equal({ ...unknown.body, task_id: '' });
+      }
+      const user = { group: 'sport' };
+      for (const [method, path, body] of [
+        ['PATCH', '', { user }],
+        ['POST', '/copy', { task: { user } }],
+      ] as const) {
+        const { status, body: answer } = await of(method, `/task/n-1${path}`, body);
+        expect([status, answer['detail']], method).to.deep.equal([
+          403,
+          'The scope of the token news does not include the group sport.',
+        ]);
       }
       expect((await of('POST', '/task/n-1/cancel')).status).to.equal(200);
       expect((await call('GET', '/task/s-1')).body).to.include({ state: 'waiting' });

@@ -5,6 +5,7 @@ import {
   attemptRecorded,
   type Change,
   checkpointSaved,
+  taskChanged,
   notificationChanged,
   taskFinished,
   taskInserted,
@@ -36,6 +37,7 @@ describe('fold', () => {
   const insert = () => [taskInserted(task)];
   const update = () => [taskUpdated(task)];
   const checkpoint = () => [checkpointSaved(task)];
+  const change = () => [taskChanged(task)];
   const reopen = () => taskReopened(task, { finishedAt: NOW - 1, retention: 'normal' });
   const finish = (notification: Notification | null = null) => {
     task.state = 'canceled';
@@ -46,7 +48,8 @@ describe('fold', () => {
     fold(changes, head, NOW).writes.map((write) => {
       const expected = 'expect' in write ? ` ${write.expect}` : '';
       const large = write.op === 'set' && write.large ? ' large' : '';
-      return `${write.op} ${write.table}${expected}${large}`;
+      const whole = write.op === 'set' && write.whole ? ' whole' : '';
+      return `${write.op} ${write.table}${expected}${large}${whole}`;
     });
 
   const cases: [name: string, changes: () => Change[], expected: string[]][] = [
@@ -69,6 +72,12 @@ describe('fold', () => {
       'checkpoints and updates',
       () => [...update(), ...checkpoint(), ...checkpoint(), ...update()],
       ['set task 4 large'],
+    ],
+    ['a change, then held', () => [...change(), ...update()], ['set task 4 whole']],
+    [
+      'a checkpoint and a change',
+      () => [...checkpoint(), ...update(), ...change()],
+      ['set task 4 large whole'],
     ],
     ['an end', () => [...update(), ...finish()], ['remove task 4', 'insert history']],
     [
