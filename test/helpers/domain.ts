@@ -17,8 +17,6 @@ import type {
   ExecutorHello,
   NewTask,
   ReportedAttempt,
-  Seen,
-  TaskChange,
 } from '../../master/domain/events.ts';
 import {
   type Executor,
@@ -309,12 +307,6 @@ function append(all: Output, more: Output): void {
   for (const part of ['changes', 'effects', 'loads'] as const) {
     all[part].push(...(more[part] as never[]));
   }
-}
-
-/** A command: of whichever task has the id, unless it says more. */
-export function changing(taskId: string, change: TaskChange, seen: Partial<Seen> = {}) {
-  const any = { seq: null, version: null };
-  return { type: 'changeRequested', taskId, change, seen: { ...any, ...seen } } as const;
 }
 
 /** Frames for executors, in order. */

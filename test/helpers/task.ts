@@ -6,7 +6,7 @@ import {
   NO_OVERRIDE,
   READY,
 } from '../../master/domain/model/executor.ts';
-import type { ExecutorHello, NewTask } from '../../master/domain/events.ts';
+import type { ExecutorHello, NewTask, Seen, TaskChange } from '../../master/domain/events.ts';
 import { defaultPolicy, type Policy } from '../../master/domain/state/state.ts';
 import { kindKeyOf, type Notification, type Task } from '../../master/domain/model/task.ts';
 
@@ -51,6 +51,12 @@ export function newTask(fields: Partial<NewTask> = {}): NewTask {
     deadlineAt: null,
     ...fields,
   };
+}
+
+/** A command: of whichever task has the id, unless it says more. */
+export function changing(taskId: string, change: TaskChange, seen: Partial<Seen> = {}) {
+  const any = { seq: null, version: null };
+  return { type: 'changeRequested', taskId, change, seen: { ...any, ...seen } } as const;
 }
 
 /** A task as submitted, at version 1. */

@@ -270,17 +270,11 @@ describe('HTTP routes', () => {
       const task = `${BASE}/task/job-1`;
       face.master.keep(aTask('job-1'));
       const commands = [
-        ['POST', `${task}/cancel`, undefined, 'cancel job-1'],
         ['POST', `${task}/cancel`, { reason: 'no longer needed' }, 'cancel job-1'],
         ['POST', `${task}/retry`, undefined, 'retry job-1'],
         ['POST', `${task}/redeliver`, undefined, 'redeliver job-1'],
         ['PATCH', task, { priority: 'urgent' }, 'change job-1 {"priority":31536000} '],
-        [
-          'PATCH',
-          task,
-          { run_at: 5000, priority: -1 },
-          'change job-1 {"priority":-1,"runAt":5000} ',
-        ],
+        ['PATCH', task, { run_at: 5, priority: -1 }, 'change job-1 {"priority":-1,"runAt":5} '],
         ['DELETE', task, undefined, 'delete job-1'],
         ['POST', `${BASE}/executor/gpu-1/drain`, { timeout: 1.5 }, 'drain gpu-1 1500'],
         ['POST', `${BASE}/executor/gpu-1/drain`, undefined, 'drain gpu-1 '],
@@ -313,7 +307,6 @@ describe('HTTP routes', () => {
         ['POST', `${BASE}/task/job-1/cancel`, { reason: 5 }],
         ['POST', `${BASE}/task/a%20b/cancel`, undefined],
         ['POST', `${BASE}/executor/gpu-1/drain`, { timeout: -1 }],
-        ['PATCH', `${BASE}/executor/gpu-1`, undefined],
         ['PATCH', `${BASE}/executor/gpu-1`, {}],
         ['PATCH', `${BASE}/executor/gpu-1`, { labels: 'gpu' }],
         ['PATCH', `${BASE}/executor/gpu-1`, { labels: ['a,b'] }],

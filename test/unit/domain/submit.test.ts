@@ -4,13 +4,13 @@ import { taskUpdated } from '../../../master/domain/changes.ts';
 import {
   written,
   BEGIN,
-  changing,
   inserted,
   MINUTE,
   observed,
   offers,
   Scheduler,
 } from '../../helpers/domain.ts';
+import { changing } from '../../helpers/task.ts';
 
 describe('submit', () => {
   let scheduler: Scheduler;

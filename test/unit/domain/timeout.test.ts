@@ -4,7 +4,6 @@ import { nextWakeAt } from '../../../master/domain/state/state.ts';
 import type { Task } from '../../../master/domain/model/task.ts';
 import {
   BEGIN,
-  changing,
   ended,
   finished,
   HOUR,
@@ -17,6 +16,7 @@ import {
   stops,
   written,
 } from '../../helpers/domain.ts';
+import { changing } from '../../helpers/task.ts';
 
 describe('timeouts', () => {
   let scheduler: Scheduler;

@@ -5,7 +5,6 @@ import { nextWakeAt } from '../../../master/domain/state/state.ts';
 import type { Task } from '../../../master/domain/model/task.ts';
 import {
   BEGIN,
-  changing,
   finished,
   HOUR,
   inserted,
@@ -17,7 +16,7 @@ import {
   SECOND,
   written,
 } from '../../helpers/domain.ts';
-import { sampleTask } from '../../helpers/task.ts';
+import { changing, sampleTask } from '../../helpers/task.ts';
 
 const reasons = (tasks: readonly Task[]) =>
   tasks.map(({ id, state, failureReason }) => `${id} ${state} ${failureReason}`);

@@ -1,6 +1,7 @@
 /** `limits.concurrency`: so many tasks of a type for each value of their params; the others are held. */
 import { expect } from 'chai';
-import { BEGIN, changing, inserted, offers, Scheduler } from '../../helpers/domain.ts';
+import { BEGIN, inserted, offers, Scheduler } from '../../helpers/domain.ts';
+import { changing } from '../../helpers/task.ts';
 import type { Task } from '../../../master/domain/model/task.ts';
 import { GateBench } from '../../helpers/gates.ts';
 
