@@ -242,7 +242,7 @@ describe('change of a waiting task', () => {
       message: 'run_at: the deadline of the task is not later than that',
     };
     expect(change({ runAt: deadlineAt }).reply).to.deep.equal(refused);
-    expect(change({ runAt: deadlineAt - 1 }).reply).to.deep.equal({ kind: 'done' });
+    expect(change({ runAt: deadlineAt - 1 }).reply).to.include({ kind: 'done' });
   });
 
   it('keeps its age: the same priority again is the same place', () => {
