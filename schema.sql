@@ -138,6 +138,29 @@ CREATE TABLE rate (
   PRIMARY KEY (ns, type, user_group)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
+-- Pauses of groups and of labels, and what a namespace knows of that of all namespaces. That of a namespace is in its
+-- row, that of a type in `task_type`.
+CREATE TABLE pause (
+  -- Namespace.
+  ns INT NOT NULL,
+  -- From the same counter as `task.seq`.
+  id BIGINT NOT NULL,
+  -- "group", "label" or "all".
+  scope VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- The group or the label; empty: of all.
+  value VARCHAR(64) NOT NULL,
+  -- Since when none of these tasks is offered.
+  paused_at BIGINT NOT NULL,
+  -- Who has paused them, where that is known.
+  paused_by VARCHAR(64) NULL,
+  -- Why.
+  paused_reason MEDIUMTEXT NULL,
+  -- When it ends by itself; NULL: when somebody ends it.
+  paused_until BIGINT NULL,
+  -- By number: values may differ in nothing but spaces at their end.
+  PRIMARY KEY (ns, id)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
 -- What tasks of many types share, and how much of it there is.
 CREATE TABLE shared_limit (
   -- Namespace.
@@ -346,9 +369,9 @@ CREATE TABLE task_attempt (
 
 -- What all masters of this database share and nobody else may know. Never logged or shown.
 CREATE TABLE installation (
-  -- mac_secret, or mac_secret_before: both are valid, the first one signs.
+  -- mac_secret, or mac_secret_before: both are valid, the first one signs. pause: that of all namespaces.
   name VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY,
-  -- Base64url of 32 random bytes, made by the first master.
+  -- Of a secret: base64url of 32 random bytes, made by the first master. Of the pause: JSON.
   value MEDIUMTEXT NOT NULL
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 

@@ -40,7 +40,7 @@ function listCommand(): Command {
         one.max_waiting,
         one.max_running,
         one.retention,
-        pauseInWords(one),
+        pausedInWords(one),
       ]);
     });
 }
@@ -53,7 +53,8 @@ function getCommand(): Command {
       const one = await client.namespace(of);
       output.fields(one, [
         ['namespace', one.name],
-        ['paused', pauseInWords(one)],
+        ['paused', pausedInWords(one)],
+        ['pauses', one.pauses || null],
         ['retention', one.retention],
         ['waiting', outOf(one.counts.waiting + one.counts.held, one.max_waiting)],
         ['held', one.counts.held],
@@ -123,6 +124,12 @@ function settingsOf(options: SetOptions): NamespaceSettings {
     ...(resume === true && { paused: null }),
     ...(pause !== undefined && { paused: { reason, until: instantOf(until) } }),
   };
+}
+
+/** Where all are, it is not a matter of this one. */
+function pausedInWords(one: NamespaceView): string | null {
+  const words = pauseInWords(one);
+  return one.paused?.scope === 'all' ? `with all namespaces, ${words}` : words;
 }
 
 function outOf(count: number, max: number | null): string {

@@ -142,8 +142,10 @@ export function withoutStop(sentence: string): string {
   return sentence.replace(/\.$/, '');
 }
 
+type Paused = Omit<NonNullable<NamespaceView['paused']>, 'scope' | 'by'>;
+
 /** When it is over, and why it is. */
-export function pauseInWords({ paused }: Pick<NamespaceView, 'paused'>): string | null {
+export function pauseInWords({ paused }: { readonly paused: Paused | null }): string | null {
   if (paused === null) return null;
   const until = paused.until === null ? `since ${paused.at}` : `until ${paused.until}`;
   return paused.reason === null ? until : `${until}: ${paused.reason}`;

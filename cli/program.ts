@@ -5,6 +5,7 @@ import { doctorCommand } from './doctor-command.ts';
 import { executorCommand } from './executor/executor-command.ts';
 import { limitCommand } from './limit-command.ts';
 import { addSettings, devCommand, listenForSignals, masterCommand } from './master-command.ts';
+import { pauseCommand, pausesCommand, resumeCommand } from './pause-command.ts';
 import { namespaceCommand } from './namespace-command.ts';
 import { tokenCommand, whoamiCommand } from './token-command.ts';
 import { typeCommand } from './type/type-command.ts';
@@ -52,6 +53,9 @@ export function program(): Command {
     taskCommand(),
     typeCommand(),
     limitCommand(),
+    pauseCommand(),
+    resumeCommand(),
+    pausesCommand(),
     executorCommand(),
     namespaceCommand(),
     tokenCommand(),

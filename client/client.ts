@@ -22,7 +22,7 @@ import { ApiCaller, type Call, type CallOptions, signalOf } from './api-call.ts'
 import { exactJson, remember } from './exact-json.ts';
 import { type ExecutorCalls, executorCalls } from './executors/executors.ts';
 import { type FindCalls, findCalls } from './find/find.ts';
-import { type LimitCalls, limitCalls } from './limits.ts';
+import { type LimitCalls, limitCalls, type PauseCalls, pauseCalls } from './limits.ts';
 import { type NamespaceCalls, namespaceCalls } from './namespaces.ts';
 import { eachOf } from './pages.ts';
 import type { SodaError } from './soda-error.ts';
@@ -67,6 +67,7 @@ export interface SodaClient
   extends ExecutorCalls,
     FindCalls,
     LimitCalls,
+    PauseCalls,
     NamespaceCalls,
     TokenCalls,
     TypeCalls {
@@ -203,6 +204,7 @@ export function createClient(options: ClientOptions): SodaClient {
     ...tokenCalls(api),
     ...typeCalls(api),
     ...limitCalls(api),
+    ...pauseCalls(api),
   };
 }
 

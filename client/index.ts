@@ -14,7 +14,10 @@ export type {
   NamespaceSettings,
   NamespaceView,
   PatchRequest,
+  PauseCommandResponse,
+  PauseRequest,
   Problem,
+  ResumeRequest,
   SubmitResponse,
   TaskCommandResponse,
   TaskCount,
@@ -44,7 +47,7 @@ export type { DrainOptions, ExecutorCalls, ExecutorFilter } from './executors/ex
 export type { RollingOptions } from './executors/rolling-drain.ts';
 export type { DrainProgress, DrainStep } from './executors/rollout.ts';
 export type { FindCalls } from './find/find.ts';
-export type { LimitCalls } from './limits.ts';
+export type { LimitCalls, PauseCalls, ScopedPause } from './limits.ts';
 export type { NamespaceCalls } from './namespaces.ts';
 export type { TokenCalls } from './tokens.ts';
 export type { AtVersion, TypeCalls } from './types.ts';

@@ -1,5 +1,15 @@
-/** The calls about shared limits: things that tasks of many types take of while they run. */
-import type { LimitRequest, LimitView } from '@soda-scheduler/protocol';
+/**
+ * The calls about what holds for tasks of many types: shared limits, which they take of while they run; and pauses of
+ * groups, labels, namespaces and all of them. Those of types are with the types.
+ */
+import type {
+  LimitRequest,
+  LimitView,
+  PauseCommandResponse,
+  PauseList,
+  PauseRequest,
+  ResumeRequest,
+} from '@soda-scheduler/protocol';
 import { type ApiCaller, type CallOptions, signalOf } from './api-call.ts';
 import { allOf } from './pages.ts';
 
@@ -33,6 +43,35 @@ export function limitCalls(api: ApiCaller): LimitCalls {
         const signal = signalOf(options);
         await api.call({ method: 'DELETE', path: pathOf(name), field, signal });
       },
+    },
+  };
+}
+
+/** What is paused, by whom, why, and until when. */
+export type ScopedPause = PauseList['pauses'][number];
+
+export interface PauseCalls {
+  readonly pauses: {
+    /** What is paused here, types too; read page by page while iterated. */
+    list(options?: CallOptions): AsyncIterableIterator<ScopedPause>;
+    /** Once it resolves nothing of that is begun, until then or until it is resumed. What runs goes on. */
+    begin(pause: PauseRequest, options?: CallOptions): Promise<PauseCommandResponse>;
+    /** Where there is no such pause nothing changes. */
+    end(what: ResumeRequest, options?: CallOptions): Promise<PauseCommandResponse>;
+  };
+}
+
+export function pauseCalls(api: ApiCaller): PauseCalls {
+  const call = async (command: string, body: object, options: CallOptions) => {
+    const path = `${api.base}/${command}`;
+    const asked = { method: 'POST', path, field: 'pauses', body } as const;
+    return (await api.call({ ...asked, signal: signalOf(options) })) as PauseCommandResponse;
+  };
+  return {
+    pauses: {
+      list: (options) => allOf(api, `${api.base}/pauses`, 'pauses', options),
+      begin: async (pause, options = {}) => call('pause', pause, options),
+      end: async (what, options = {}) => call('resume', what, options),
     },
   };
 }

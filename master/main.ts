@@ -23,6 +23,7 @@ import { wallClockWatch } from './application/process/wall-clock.ts';
 import { Turnstile } from './application/turnstile.ts';
 import type { Config } from './config.ts';
 import { CONNECTION_COUNT_MAX, type Tally } from './domain/bounds.ts';
+import type { Pause } from './domain/model/pause.ts';
 import { defaultPolicy, type Policy } from './domain/state/state.ts';
 import { AddressPolicy } from './infrastructure/callbacks/address-policy.ts';
 import { HttpNotifier } from './infrastructure/callbacks/http-notifier.ts';
@@ -221,6 +222,7 @@ async function assemble(config: Config, log: ProcessLog) {
     sent: { bytes: 0 },
     engineDuties: duties.ofEngines(),
     ledCount: () => namespaces.ledCount,
+    pauseOfAll: () => namespaces.pauseOfAll,
   };
   const namespaces: Namespaces<ReturnType<typeof lead>> = new Namespaces({
     store,
@@ -306,6 +308,7 @@ interface Shared {
   readonly sent: Tally;
   readonly engineDuties: Observer;
   readonly ledCount: () => number;
+  readonly pauseOfAll: () => Pause | null;
 }
 
 /** What leads one namespace; nothing of it has begun yet. */
@@ -344,6 +347,7 @@ function lead(shared: Shared, { id, name }: NamespaceRecord) {
     policy: policyOf(config, shared.ledCount),
     owner,
     seed: clock.now() + id,
+    pauseOfAll: shared.pauseOfAll,
     frames,
   });
   const master = new Master({ engine, store, clock, namespace: name, lists });

@@ -1,5 +1,5 @@
 /**
- * The bodies of the HTTP API for those who run the master: executors and namespaces. As in
+ * The bodies of the HTTP API for those who run the master: executors, namespaces, pauses and tokens. As in
  * `http-api.ts`, the master validates with these schemas and generates OpenAPI from them.
  */
 import { z } from 'zod';
@@ -7,11 +7,13 @@ import { countInQuery, instant, label, text } from './fields.ts';
 import { attemptOutcome, taskState } from './http-api.ts';
 import {
   HTTP_LIMITS,
+  LABEL_PATTERN,
   NAMESPACE_PATTERN,
   SESSION_LIMITS,
   TASK_TYPE_PATTERN,
   TOKEN_NAME_PATTERN,
 } from './limits.ts';
+import { pauseView, scopedPause } from './http-api.ts';
 import { YEAR_SECONDS } from './words.ts';
 
 export const drainRequest = z.strictObject({
@@ -174,14 +176,10 @@ export const namespaceView = z.object({
   retention,
   max_waiting: z.int().nullable(),
   max_running: z.int().nullable(),
-  paused: z
-    .object({
-      at: z.string(),
-      by: z.string().nullable(),
-      reason: z.string().nullable(),
-      until: z.string().nullable(),
-    })
+  paused: pauseView
+    .extend({ scope: z.enum(['namespace', 'all']).describe('`all`: all namespaces are paused.') })
     .nullable(),
+  pauses: z.int().describe('Groups and labels in it that are paused.'),
   counts: z.object({ waiting: z.int(), running: z.int(), held: z.int() }),
 });
 
@@ -197,6 +195,59 @@ export const namespaceList = z.object({
 
 /** The answer to the deletion of a namespace. */
 export const namespaceCommandResponse = z.object({ name: z.string(), code: z.literal(200) });
+
+const pauseScope = z.enum(['group', 'label', 'namespace', 'all'], {
+  error: 'expected group, label, namespace or all',
+});
+const paused = {
+  scope: pauseScope.describe('`all`: every namespace, also those that are made later.'),
+  value: text(64)
+    .optional()
+    .describe('The group, or the label; of a namespace its name, or nothing; of all: nothing.'),
+};
+
+interface Paused {
+  readonly scope: z.infer<typeof pauseScope>;
+  readonly value?: string | undefined;
+}
+
+/** What is wrong with the value; null: nothing. */
+function expectedOf({ scope, value }: Paused): string | null {
+  if (scope === 'all') return value === undefined ? null : 'expected none: all is all';
+  if (scope === 'namespace') return null;
+  if (value === undefined) return `expected the ${scope}`;
+  const isFit = scope === 'group' || LABEL_PATTERN.test(value);
+  return isFit ? null : 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : = / -';
+}
+
+const fits = (body: Paused): boolean => expectedOf(body) === null;
+const misfit = {
+  path: ['value'],
+  error: ({ input }: { readonly input?: unknown }) => expectedOf(input as Paused),
+};
+
+export const resumeRequest = z.strictObject(paused).refine(fits, misfit);
+
+export const pauseRequest = z
+  .strictObject({
+    ...paused,
+    reason: text(256).optional().describe('Why, for those whose tasks wait.'),
+    until: instant.optional().describe('When it ends by itself.'),
+  })
+  .refine(fits, misfit);
+
+/** The answer to both: what holds now of what was asked for. */
+export const pauseCommandResponse = z.object({ pauses: z.array(scopedPause) });
+
+export const pauseListQuery = z.strictObject({
+  limit: countInQuery(HTTP_LIMITS.listCountMax).default(50),
+  cursor: text(80).optional().describe('`next_cursor` of a page.'),
+});
+
+export const pauseList = z.object({
+  pauses: z.array(scopedPause).describe('Of all, of the namespace, then by scope and value.'),
+  next_cursor: z.string().nullable().describe('Where the next page begins; null: the last.'),
+});
 
 const role = z.enum(['read', 'submit', 'operate', 'admin', 'executor'], {
   error: 'expected read, submit, operate, admin or executor',
@@ -287,6 +338,10 @@ export type ExecutorTasksQuery = z.input<typeof executorTasksQuery>;
 export type NamespaceSettings = z.input<typeof namespaceSettings>;
 export type NamespaceView = z.infer<typeof namespaceView>;
 export type NamespaceList = z.infer<typeof namespaceList>;
+export type PauseRequest = z.input<typeof pauseRequest>;
+export type ResumeRequest = z.input<typeof resumeRequest>;
+export type PauseCommandResponse = z.infer<typeof pauseCommandResponse>;
+export type PauseList = z.infer<typeof pauseList>;
 export type TokenRequest = z.input<typeof tokenRequest>;
 export type TokenView = z.infer<typeof tokenView>;
 export type TokenMade = z.infer<typeof tokenMade>;

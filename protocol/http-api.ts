@@ -107,8 +107,15 @@ export const waitingReason = z.enum([
 
 export const pauseView = z.object({
   at: z.string(),
+  by: z.string().nullable().describe('The token that has paused; null: none was needed.'),
   reason: z.string().nullable(),
   until: z.string().nullable().describe('When it ends by itself.'),
+});
+
+/** A pause, and what is paused. */
+export const scopedPause = pauseView.extend({
+  scope: z.enum(['all', 'namespace', 'type', 'group', 'label']),
+  value: z.string().nullable().describe('The type, the group or the label; null: all tasks.'),
 });
 
 /** What it waits for, and what comes before it. */
@@ -116,7 +123,7 @@ export const waitingView = z.object({
   reason: waitingReason,
   message: z.string(),
   ahead: z.int().nullable(),
-  paused: pauseView.optional(),
+  pauses: z.array(scopedPause).optional().describe('All that concern it, where it is `paused`.'),
   limit: z
     .object({
       name: z

@@ -165,7 +165,7 @@ export const typeView = z.object({
     .int()
     .describe('Of its definition, and its ETag; no other has the same. 0: it is not registered.'),
   ...definitionFields,
-  paused: pauseView.extend({ by: z.string().nullable() }).nullable(),
+  paused: pauseView.nullable(),
   overrides: z.array(overrideView).describe('What operators have set: it holds before the rest.'),
   counts: z.object({ waiting: z.int(), running: z.int(), held: z.int() }),
   executors: z.int().describe('Those that are connected and run tasks of it.'),

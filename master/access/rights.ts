@@ -5,6 +5,7 @@
 import { API_BASE, DEFAULT_NAMESPACE } from '@soda-scheduler/protocol';
 import type { Role, Scope } from '../application/ports.ts';
 import { UnknownNamespace } from '../application/process/namespaces-handle.ts';
+import type { ScopedPause } from '../domain/model/pause.ts';
 import type { IncomingMessage } from 'node:http';
 import type { Actor, Authorizer } from './auth.ts';
 import { Problem } from './http/problem.ts';
@@ -84,6 +85,10 @@ export const rights: Readonly<Record<string, Right>> = {
   'DELETE /type/{type}': admin('type'),
   'POST /type/{type}/pause': operate('type'),
   'POST /type/{type}/resume': operate('type'),
+  'GET /pauses': read('within'),
+  // What of it whoever may: `checkPause`.
+  'POST /pause': operate('within'),
+  'POST /resume': operate('within'),
   'PUT /type/{type}/override': operate('type'),
   'DELETE /type/{type}/override': operate('type'),
 };
@@ -158,6 +163,24 @@ export function checkScope(
   if (scope.groups !== null) throw shared(actor, scope, 'type');
 }
 
+/** Of a pause of all namespaces. */
+const everything = admin('whole');
+
+/**
+ * Who may pause what, and resume it: of a part of a namespace only the groups, and of these only where all their types
+ * are in the scope. @throws {Problem}
+ */
+export function checkPause(actor: Actor, scope: ScopedPause['scope'], value: string): void {
+  if (scope === 'all') {
+    checkRole(actor, everything);
+    checkScope(actor, everything, {}, false);
+  }
+  if (actor.scope === null || !isPartial(actor.scope)) return;
+  if (scope !== 'group') throw shared(actor, actor.scope, 'namespace');
+  if (!includes(actor.scope, 'groups', value)) throw outside(actor, 'groups', value);
+  if (actor.scope.types !== null) throw shared(actor, actor.scope, 'group');
+}
+
 const NOUNS = { namespaces: 'namespace', groups: 'group', types: 'type' } as const;
 
 function outside(actor: Actor, what: keyof Scope, value: string): Problem {
@@ -168,7 +191,7 @@ export function outsideInWords({ name }: Actor, what: keyof Scope, value: string
   return `The scope of the token ${name} does not include the ${NOUNS[what]} ${value}.`;
 }
 
-function shared({ name }: Actor, scope: Scope, what: 'namespace' | 'type'): Problem {
+function shared({ name }: Actor, scope: Scope, what: 'namespace' | 'type' | 'group'): Problem {
   const limits = (['groups', 'types'] as const).filter((one) => scope[one] !== null).join(' and ');
   return new Problem(
     'forbidden',

@@ -6,7 +6,8 @@ import type { MasterHandle, Submission } from '../application/master-handle.ts';
 import type { CountQuery, ListQuery, OrderQuery } from '../application/master-handle.ts';
 import type { Scope, ShownTask, StoredTask, TaskPage, WaitingPage } from '../application/ports.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
-import type { Seen, TaskChange, TypeChange } from '../domain/events.ts';
+import type { PauseChange, Seen, TaskChange, TypeChange } from '../domain/events.ts';
+import type { PauseScope, ScopedPause } from '../domain/model/pause.ts';
 import type { TaskFilter } from '../domain/model/task-filter.ts';
 import type { Task } from '../domain/model/task.ts';
 import type { SeenExecutor } from '../domain/views/executors.ts';
@@ -44,6 +45,9 @@ export type ScopedMaster = Pick<
   | 'typeOf'
   | 'seenType'
   | 'typesAfter'
+  | 'changePause'
+  | 'pauseOf'
+  | 'pausesAfter'
   | 'changeLimit'
   | 'seenLimit'
   | 'limitsAfter'
@@ -260,6 +264,25 @@ class PartOfMaster implements ScopedMaster {
   changeType(change: TypeChange): Promise<CommandOutcome> {
     if (this.#scope.groups !== null || !this.#includesType(change.name)) throw beyond();
     return this.#master.changeType(change);
+  }
+
+  changePause(change: PauseChange): Promise<CommandOutcome> {
+    const { scope, value } = change;
+    const isWhole = scope === 'group' && this.#scope.types === null;
+    if (!isWhole || !includes(this.#scope, 'groups', value)) throw beyond();
+    return this.#master.changePause(change);
+  }
+
+  pauseOf(scope: PauseScope, value: string): ScopedPause | null {
+    return this.#master.pauseOf(scope, value);
+  }
+
+  /** Labels are nobody's own: they may be those of tasks that it sees. */
+  pausesAfter(place: string, count: number): readonly ScopedPause[] {
+    return this.#master.pausesAfter(place, count, ({ scope, value }) => {
+      if (scope === 'type') return this.#includesType(value);
+      return scope !== 'group' || includes(this.#scope, 'groups', value);
+    });
   }
 
   changeLimit(): never {

@@ -7,10 +7,12 @@ import type {
   LimitChange,
   NewSettings,
   NewTask,
+  PauseChange,
   Seen,
   TaskChange,
   TypeChange,
 } from '../domain/events.ts';
+import type { PauseScope, ScopedPause } from '../domain/model/pause.ts';
 import type { Executor, ExecutorRecord, Override } from '../domain/model/executor.ts';
 import type { TaskType } from '../domain/model/task-type.ts';
 import type { Settings } from '../domain/state/state.ts';
@@ -108,6 +110,16 @@ export interface MasterHandle {
     count: number,
     among?: readonly string[] | null,
   ): Promise<readonly SeenType[]>;
+  /** Sets, changes or ends a pause: after this nothing is offered that it forbids. @throws {Unavailable} */
+  changePause(change: PauseChange): Promise<CommandOutcome>;
+  /** Null: it is not paused. @throws {Unavailable} nothing is known yet. */
+  pauseOf(scope: PauseScope, value: string): ScopedPause | null;
+  /** Up to `count` of those that are seen, after that place (`placeOf`). @throws {Unavailable} nothing is known yet. */
+  pausesAfter(
+    place: string,
+    count: number,
+    sees?: (pause: ScopedPause) => boolean,
+  ): readonly ScopedPause[];
   /** Sets, changes or deletes a shared limit. @throws {Unavailable} */
   changeLimit(change: LimitChange): Promise<CommandOutcome>;
   /** Null: there is no such limit. @throws {Unavailable} nothing is known yet. */

@@ -13,15 +13,18 @@ import type {
   Event,
   LimitChange,
   NewSettings,
+  PauseChange,
   Seen,
   TaskChange,
   TypeChange,
 } from '../domain/events.ts';
+import type { PauseScope, ScopedPause } from '../domain/model/pause.ts';
 import type { Executor, ExecutorRecord, Override } from '../domain/model/executor.ts';
 import { goneExecutors, type SeenExecutor, seenExecutors } from '../domain/views/executors.ts';
 import { explain, type WaitingReason } from '../domain/views/explain.ts';
 import type { TaskType } from '../domain/model/task-type.ts';
 import type { Settings, State } from '../domain/state/state.ts';
+import { pauseOf, pausesAfter } from '../domain/views/pauses.ts';
 import { limitsAfter, type SeenLimit, seenLimit } from '../domain/views/limits.ts';
 import { countLive, lanesOf, type LiveCounts } from '../domain/views/live.ts';
 import {
@@ -203,6 +206,22 @@ export class Master implements MasterHandle {
 
   #look<T>(at: (state: State) => T): Promise<T> {
     return this.#engine.storeWatch.whileItAnswers(this.#engine.look(at));
+  }
+
+  changePause(change: PauseChange): Promise<CommandOutcome> {
+    return this.#command((request) => ({ ...change, request }));
+  }
+
+  pauseOf(scope: PauseScope, value: string): ScopedPause | null {
+    return pauseOf(this.#known(), scope, value);
+  }
+
+  pausesAfter(
+    place: string,
+    count: number,
+    sees?: (pause: ScopedPause) => boolean,
+  ): readonly ScopedPause[] {
+    return pausesAfter(this.#known(), place, count, sees);
   }
 
   changeLimit(change: LimitChange): Promise<CommandOutcome> {

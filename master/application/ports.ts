@@ -3,7 +3,8 @@
  * here names a library. Each port has an in-memory implementation, so that the whole master can
  * run in a simulation.
  */
-import type { Absence, RowWrite, WholeRows } from '../domain/changes.ts';
+import type { RowWrite, WholeRows } from '../domain/changes.ts';
+import type { Absence, Pause } from '../domain/model/pause.ts';
 import type { ExecutorCommand, Observation } from '../domain/effects.ts';
 import type { Position } from '../domain/queue/window.ts';
 import type { StoredGate, StoredLane } from '../domain/state/restore.ts';
@@ -146,7 +147,10 @@ export interface Store {
   open(now: number): Promise<{
     readonly secrets: readonly string[];
     readonly namespaces: readonly NamespaceRecord[];
+    readonly pauseOfAll: Pause | null;
   }>;
+  /** What `open` answers from now on. */
+  setPauseOfAll(pause: Pause | null): Promise<void>;
   /** Numbers of the namespaces that have live tasks or pending callbacks, ascending. */
   withWork(): Promise<number[]>;
   /**

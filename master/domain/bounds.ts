@@ -56,6 +56,9 @@ export const TYPES_MAX = 10_000;
 export const UNREGISTERED_TYPES_MAX = 20_000;
 export const TYPES_LENGTH_MAX = 32 * MiB;
 
+/** Groups and labels of a namespace that are paused; beyond it no other is. Types have places of their own. */
+export const PAUSES_MAX = 200;
+
 /** Shared limits of a namespace; beyond it no other is set. */
 export const SHARED_LIMITS_MAX = 1_000;
 
@@ -89,6 +92,9 @@ export const FIRE_COUNT_MAX = 1_000;
 
 /** Limits for starts whose timers one tick sets anew, after they have moved. */
 export const WATCH_COUNT_MAX = 2_000;
+
+/** Lanes that one tick opens again, after a pause. */
+export const RESUME_COUNT_MAX = 1_000;
 
 /** Tasks that become ready to be offered from one tick to the next, where more are due at once. */
 export const RELEASE_COUNT_MAX = 1_000;

@@ -7,6 +7,7 @@ import type { RateUse } from './limits/quota.ts';
 import type { ExecutorRecord, Leftover } from './model/executor.ts';
 import type { LaneRow } from './queue/lane.ts';
 import type { Settings } from './state/state.ts';
+import type { Absence, PauseRow } from './model/pause.ts';
 import type { Holding, SharedLimit } from './model/shared-limit.ts';
 import type { TaskType } from './model/task-type.ts';
 import type { AttemptRecord, Notification, Retention, Task } from './model/task.ts';
@@ -39,6 +40,7 @@ export interface Tables {
   readonly holding: { key: readonly [taskId: string, attempt: number]; row: Holding; set: never };
   readonly rate: { key: readonly [type: string, group: string]; row: RateUse; set: never };
   readonly type: { key: string; row: TaskType; set: never };
+  readonly pause: { key: number; row: PauseRow; set: never };
 }
 
 export type TableName = keyof Tables;
@@ -52,6 +54,7 @@ export const WHOLE_TABLES = [
   'executor',
   'leftover',
   'type',
+  'pause',
   'rate',
   'limit',
   'holding',
@@ -93,21 +96,6 @@ export type RowWrite<N extends TableName = TableName, O extends Op = Op> = {
     [P in O]: { readonly op: P; readonly table: T; readonly key: Tables[T]['key'] } & Writes<T>[P];
   }[O];
 }[N];
-
-/** Instants between which nothing could be offered. */
-export interface Absence {
-  readonly from: number;
-  readonly until: number;
-  /** Nothing of this type; absent: of any. */
-  readonly type?: string;
-  /** Types that were paused before: they are credited when that ends. */
-  readonly except?: readonly string[];
-}
-
-/** Whether the limit for its start moves by it, if it has one. */
-export function isCredited({ type, except = [] }: Absence, task: Pick<Task, 'type'>): boolean {
-  return type === undefined ? !except.includes(task.type) : type === task.type;
-}
 
 export type Change =
   | RowWrite

@@ -1,6 +1,6 @@
 /** Everything that can happen to the scheduler. Past tense; the engine's mailbox holds these. */
 import type { Override, Readiness } from './model/executor.ts';
-import type { Pause } from './model/pause.ts';
+import type { Pause, RowScope } from './model/pause.ts';
 import type { SharedLimit } from './model/shared-limit.ts';
 import type { TypeOverride } from './model/task-type.ts';
 import type { Position } from './queue/window.ts';
@@ -131,6 +131,16 @@ export interface LimitChange {
   readonly limit: SharedLimit | null;
 }
 
+/** To the pause of a group, of a label, or of all namespaces. */
+export interface PauseChange {
+  readonly type: 'pauseSet';
+  readonly scope: RowScope;
+  /** The group or the label; empty: of all. */
+  readonly value: string;
+  /** One that goes on keeps its beginning; null: there is to be none. */
+  readonly pause: Omit<Pause, 'at'> | null;
+}
+
 /** To what is set for a type. `expect`: the version that it must have; null: whatever it has. */
 export type TypeChange =
   | {
@@ -241,6 +251,7 @@ export type Event =
   | ({ readonly type: 'settingsChanged'; readonly request: RequestId } & NewSettings)
   | (TypeChange & { readonly request: RequestId })
   | (LimitChange & { readonly request: RequestId })
+  | (PauseChange & { readonly request: RequestId })
   | ({ readonly type: 'executorConnected' } & ExecutorHello)
   | {
       readonly type: 'executorResumed';

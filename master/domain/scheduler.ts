@@ -31,6 +31,7 @@ import {
   heartbeatReceived,
 } from './steps/presence.ts';
 import { writeLeftovers } from './steps/occupation.ts';
+import { pauseSet } from './operators/pauses.ts';
 import { settingsChanged } from './operators/settings.ts';
 import { tasksSubmitted } from './steps/submit.ts';
 import { flush, ticked } from './steps/tick.ts';
@@ -68,6 +69,8 @@ function apply(state: State, event: Event, now: number, out: Output): void {
     case 'typeResumed':
     case 'typeOverridden':
       return onType(state, event, now, out);
+    case 'pauseSet':
+      return pauseSet(state, event, now, out);
     case 'limitSet':
       return onLimit(state, event, out);
     case 'drainRequested':

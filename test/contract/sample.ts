@@ -177,6 +177,13 @@ export const wholeRows: {
     const taken = [{ limit: `limit-${which}`, place: n === 0 ? '' : `host \u{1F600}`, n: n + 1 }];
     return { key: [`t-${which}`, 7], row: { taskId: `t-${which}`, attempt: 7, taken } };
   },
+  pause: (id, n) => {
+    const scope = n === 0 ? 'all' : n === 1 ? 'label' : 'group';
+    const value = n === 0 ? '' : n === 1 ? 'gpu:a100' : `\u{1F600} ${n} `;
+    const until = n < 3 ? null : NOW + DAY_MS;
+    const by = n === 1 ? null : 'ann';
+    return { key: id, row: { id, scope, value, at: NOW + n, by, reason: `since ${n}`, until } };
+  },
   rate: (which, n) => {
     const key = [`type-${which}`, `\u{1F600} ${which}`] as const;
     return { key, row: { type: key[0], group: key[1], windowAt: NOW, count: n } };

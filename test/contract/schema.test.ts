@@ -56,6 +56,7 @@ describe('schema.sql', function () {
       'executor',
       'leftover',
       'rate',
+      'pause',
       'shared_limit',
       'holding',
       'task_type',

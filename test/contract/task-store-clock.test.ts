@@ -140,6 +140,66 @@ function typePut(type: string, pausedTypes: readonly string[]): RowWrite {
   return { op: 'put', table: 'type', key: type, row: { ...unregistered(type), paused: at } };
 }
 
+const sinceNow = (value: string) => ({ scope: 'type', value, at: NOW }) as const;
+
+/** A pause of a group, and one of a label. */
+const rowsOfSome: readonly RowWrite[] = (['group', 'label'] as const).map((scope, index) => {
+  const row = { id: index + 1, scope, value: scope, at: NOW + 10 * index };
+  const pause = { ...row, by: null, reason: null, until: null };
+  return { op: 'put', table: 'pause', key: row.id, row: pause };
+});
+
+describeStores('tasks of a group, or with a label, that is paused', (open) => {
+  const of = (group: string) => ({ group, project: null, env: null, user: null });
+  const limits = { startTimeoutMs: 5, startTimeoutAction: 'fail', startBy: NOW + 5 } as const;
+  const inserts = [
+    task(1, { ...limits, user: of('group') }),
+    task(2, { ...limits, user: of('group ') }),
+    task(3, { ...limits, requires: ['label'] }),
+    task(4, { ...limits, labels: ['a', 'label'], startBy: NOW + 15 }),
+    task(5, { ...limits, labels: ['label:1'], startBy: NOW + 15 }),
+    task(6, { ...limits, user: of('group'), labels: ['label'], deadlineAt: NOW + 20 }),
+  ];
+
+  it('are not found by limits for their start that were not over then', async () => {
+    const store = await open();
+    const { term } = await store.takeTerm('m-1', NOW);
+    await store.commit(commit(term, { inserts, writes: rowsOfSome }));
+    const found = async () => {
+      const { tasks } = await store.loadOverdue(NOW + 30, NOW + 30, 9);
+      return tasks.map(({ seq }) => seq).sort((a, b) => a - b);
+    };
+    expect(await found()).to.deep.equal([2, 3, 5, 6]);
+    const gone = rowsOfSome.map(({ key }) => ({
+      op: 'remove',
+      table: 'pause',
+      key,
+      expect: 'any',
+    }));
+    await store.commit(commit(term, { writes: gone as RowWrite[] }));
+    expect(await found()).to.deep.equal([1, 2, 3, 4, 5, 6]);
+  });
+
+  it('have these put off when it ends, but for what is of another pause', async () => {
+    const store = await open();
+    const { term } = await store.takeTerm('m-1', NOW);
+    await store.commit(commit(term, { inserts }));
+    const absences = [
+      {
+        from: NOW,
+        until: NOW + 9,
+        of: { scope: 'group', value: 'group' },
+        besides: [{ scope: 'label', value: 'label', at: NOW + 4 }],
+      },
+      { from: NOW + 4, until: NOW + 7, of: { scope: 'label', value: 'label' } },
+    ] as const;
+    await store.commit(commit(term, { absences }));
+    const { tasks } = await store.loadOverdue(NOW + 99, NOW + 99, 9);
+    const moved = tasks.map(({ seq, startBy }) => [seq, (startBy ?? 0) - NOW]);
+    expect(Object.fromEntries(moved)).to.deep.equal({ 1: 14, 2: 5, 3: 8, 4: 18, 5: 15, 6: 12 });
+  });
+});
+
 describeStores('tasks of a type that is paused', (open) => {
   it('have the limits for their start put off alone, and are not found by them', async () => {
     const store = await open();
@@ -161,9 +221,9 @@ describeStores('tasks of a type that is paused', (open) => {
     expect(await found([])).to.deep.equal(overdue);
     expect(await found(['b', 'c'])).to.deep.equal({ 1: NOW + 10, 3: NOW + 10 });
     const some = [
-      { from: NOW, until: NOW + 5, type: 'b' },
-      { from: NOW, until: NOW + 1, except: ['b', 'c'] },
-    ];
+      { from: NOW, until: NOW + 5, of: { scope: 'type', value: 'b' } },
+      { from: NOW, until: NOW + 1, besides: ['b', 'c'].map(sinceNow) },
+    ] as const;
     await store.commit(commit(term, { absences: some }));
     const later = { 1: NOW + 11, 2: NOW + 15, 3: NOW + 15, 4: NOW + 10 };
     expect(await found([])).to.deep.equal(later);

@@ -85,6 +85,7 @@ export class Scheduler {
       gates: [],
       whole: { ...noRows, lane, executor: rows.executors ?? [] },
       aliveAt: scheduler.now,
+      pauseOfAll: null,
       ...rows,
     });
     scheduler.state = state;

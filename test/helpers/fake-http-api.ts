@@ -177,13 +177,15 @@ export class FakeHttpApi {
       return [200, method === 'DELETE' ? { name, code: 200 } : known];
     }
     const { retention, max_waiting, max_running, paused } = settings;
-    const pause = paused && { at: '', by: null, reason: paused.reason ?? null, until: null };
+    const scope = 'namespace' as const;
+    const pause = paused && { scope, at: '', by: null, reason: paused.reason ?? null, until: null };
     const view: NamespaceView = {
       name,
       retention: retention ?? known?.retention ?? 'normal',
       max_waiting: max_waiting === undefined ? (known?.max_waiting ?? null) : max_waiting,
       max_running: max_running === undefined ? (known?.max_running ?? null) : max_running,
       paused: pause === undefined ? (known?.paused ?? null) : pause,
+      pauses: 0,
       counts: { waiting: 3, running: 1, held: 0 },
     };
     this.namespaces.set(name, view);

@@ -27,6 +27,7 @@ import type { CommandOutcome, SubmitOutcome } from '../../master/domain/effects.
 import type {
   NewSettings,
   LimitChange,
+  PauseChange,
   Seen,
   TaskChange,
   TypeChange,
@@ -131,6 +132,15 @@ export class StandInHandle implements MasterHandle {
   }
   async typesAfter(): Promise<readonly SeenType[]> {
     return [...this.types.values()].map((taskType) => ({ taskType, ...UNSEEN }));
+  }
+  changePause(change: PauseChange) {
+    return this.#command(change.type, JSON.stringify(change));
+  }
+  pauseOf(): null {
+    return null;
+  }
+  pausesAfter(): [] {
+    return [];
   }
   changeLimit(change: LimitChange) {
     return this.#command(change.type, JSON.stringify(change));
@@ -244,7 +254,14 @@ export class StandInNamespaces implements NamespacesHandle {
 
   list() {
     const byName = [...this.#records.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-    return byName.map((record) => ({ record, counts: { waiting: 0, running: 0, held: 0 } }));
+    const counts = { waiting: 0, running: 0, held: 0 };
+    return byName.map((record) => ({ record, counts, pausedCount: 0 }));
+  }
+
+  pauseOfAll: NamespacesHandle['pauseOfAll'] = null;
+
+  async pauseAll(pause: Parameters<NamespacesHandle['pauseAll']>[0]): Promise<void> {
+    this.pauseOfAll = pause && { at: NOW, ...pause };
   }
 
   async get(name: string) {

@@ -348,7 +348,7 @@ describe('client', () => {
     for (const name of ['b', 'a', 'c']) await video.setNamespace(name, { max_running: 2 });
     expect(await video.setNamespace('a', { paused: { reason: 'full' } })).to.deep.include({
       max_running: 2,
-      paused: { at: '', by: null, reason: 'full', until: null },
+      paused: { scope: 'namespace', at: '', by: null, reason: 'full', until: null },
     });
     expect((await video.namespace('a')).counts).to.deep.equal({ waiting: 3, running: 1, held: 0 });
     const names: string[] = [];

@@ -5,11 +5,12 @@
  */
 import { CONTACT_COUNT_MAX } from '../../master/domain/bounds.ts';
 import type { Commit } from '../../master/application/ports.ts';
-import { isCredited, type RowWrite } from '../../master/domain/changes.ts';
+import type { RowWrite } from '../../master/domain/changes.ts';
+import { creditOf } from '../../master/domain/model/pause.ts';
 import type { SharedLimit } from '../../master/domain/model/shared-limit.ts';
 import type { TaskType } from '../../master/domain/model/task-type.ts';
 import type { AttemptRecord, Notification, Task } from '../../master/domain/model/task.ts';
-import { isTerminal, mayFollow, startByAfter, waits } from '../../master/domain/model/task.ts';
+import { isTerminal, mayFollow, waits } from '../../master/domain/model/task.ts';
 import type { Policy, Settings } from '../../master/domain/state/state.ts';
 import { Children } from './actors/children.ts';
 import type { Faults } from './faults.ts';
@@ -133,11 +134,8 @@ export class Ledger {
     if (commit.term !== this.#term) {
       this.#world.violate('I6', `a commit of term ${commit.term} in term ${this.#term}`);
     }
-    for (const absence of absences) {
-      const { from, until } = absence;
-      for (const row of this.live.values()) {
-        if (isCredited(absence, row)) row.startBy = startByAfter(row, from, until);
-      }
+    for (const credit of absences.map(creditOf)) {
+      for (const row of this.live.values()) row.startBy = credit(row);
     }
     this.#offerChecks.begin(commit);
     this.#offerChecks.limits.begin(commit);

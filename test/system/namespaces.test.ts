@@ -234,6 +234,7 @@ describeSystem('namespaces', ({ start }) => {
     const view = {
       name: 'vod',
       paused: null,
+      pauses: 0,
       retention: 'normal',
       max_waiting: null,
       max_running: 5,

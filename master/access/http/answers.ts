@@ -95,7 +95,7 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
   },
   full: {
     status: 429,
-    means: 'Too many tasks wait, or there are too many lanes, types or limits.',
+    means: 'Too many tasks wait, or there are too many lanes, types, limits or pauses.',
     again: true,
     // The backlog will not be empty in a second.
     retryAfter: 10,

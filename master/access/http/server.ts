@@ -37,6 +37,7 @@ import {
 } from './route.ts';
 import { findRoutes } from '../routes/find.ts';
 import { limitRoutes } from '../routes/limits.ts';
+import { pauseRoutes } from '../routes/pauses.ts';
 import { typeRoutes } from '../routes/types.ts';
 import { submitRoutes } from '../routes/submit.ts';
 import { taskRoutes } from '../routes/tasks.ts';
@@ -230,6 +231,7 @@ function routeTable(options: HttpServerOptions): readonly GuardedRoute[] {
       ...executorRoutes(),
       ...typeRoutes(options.refusalOfReceiver),
       ...limitRoutes(),
+      ...pauseRoutes(options.namespaces),
     ]),
     ...namespaceRoutes(namespaces),
     ...tokenRoutes(options.tokens),

@@ -26,6 +26,7 @@ import type { ApiRequest, NamespaceRoute, Route } from '../http/route.ts';
 import { within } from '../scoped-master.ts';
 import { includes } from '../scope.ts';
 import { instantOf } from './submission.ts';
+import { pauseView } from './views.ts';
 
 /** Of the routes of a namespace, in the table of routes. */
 export const NAMESPACE_BASE = `${API_BASE}/ns/{namespace}`;
@@ -68,7 +69,9 @@ export function namespaceRoutes(namespaces: NamespacesHandle): Route[] {
       path,
       summary: 'A namespace: its settings, and what waits and runs in it.',
       replies: { done: namespaceView },
-      handle: async (request) => ({ body: viewOf(await namespaces.get(nameOf(request))) }),
+      handle: async (request) => ({
+        body: viewOf(await namespaces.get(nameOf(request)), namespaces),
+      }),
     },
     {
       method: 'PUT',
@@ -79,7 +82,7 @@ export function namespaceRoutes(namespaces: NamespacesHandle): Route[] {
       handle: async (request) => {
         const change = changeOf(request);
         const { view, isNew } = await namespaces.put(nameOf(request), change);
-        return { kind: isNew ? 'created' : 'done', body: viewOf(view) };
+        return { kind: isNew ? 'created' : 'done', body: viewOf(view, namespaces) };
       },
     },
     {
@@ -113,20 +116,19 @@ function pageOf(
     .filter(({ record: { name } }) => name > cursor && includes(scope, 'namespaces', name));
   const page = rest.slice(0, limit);
   const next = rest.length > limit ? (page.at(-1)?.record.name ?? null) : null;
-  return { namespaces: page.map(viewOf), next_cursor: next };
+  return { namespaces: page.map((view) => viewOf(view, namespaces)), next_cursor: next };
 }
 
-function viewOf({ record, counts }: NamespaceView): View {
-  const { name, paused, retention, maxWaiting, maxRunning } = record;
-  const iso = (at: number): string => new Date(at).toISOString();
+function viewOf(
+  { record, counts, pausedCount }: NamespaceView,
+  { pauseOfAll }: Pick<NamespacesHandle, 'pauseOfAll'>,
+): View {
+  const { name, paused: own, retention, maxWaiting, maxRunning } = record;
+  const paused = pauseOfAll ?? own;
   return {
     name,
-    paused: paused && {
-      at: iso(paused.at),
-      by: paused.by,
-      reason: paused.reason,
-      until: paused.until === null ? null : iso(paused.until),
-    },
+    paused: paused && { scope: pauseOfAll === null ? 'namespace' : 'all', ...pauseView(paused) },
+    pauses: pausedCount,
     retention,
     max_waiting: maxWaiting,
     max_running: maxRunning,

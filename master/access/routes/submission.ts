@@ -114,6 +114,13 @@ export function instantOf(instant: string | number | undefined): number | null {
   return typeof instant === 'number' ? instant : Math.max(0, Date.parse(instant));
 }
 
+/** When something is to end by itself; null: it is not. @throws {Problem} that is over. */
+export function untilOf(given: string | number | undefined): number | null {
+  const until = instantOf(given);
+  if (until === null || until > Date.now()) return until;
+  throw invalidFields([{ field: 'until', message: 'expected an instant that is yet to come' }]);
+}
+
 /** Whole milliseconds, at least one. */
 export function millisecondsOf(seconds: number | undefined): number | null {
   return seconds === undefined ? null : Math.max(1, Math.round(seconds * 1000));

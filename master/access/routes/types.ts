@@ -29,7 +29,7 @@ import { checkShape, validate, valueOf } from '../body/fields.ts';
 import { etagOf, ifMatch, ifNoneMatch, versionOf } from '../http/etag.ts';
 import { invalidFields, Problem } from '../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../http/route.ts';
-import { instantOf, type RefusalOf } from './submission.ts';
+import { type RefusalOf, untilOf } from './submission.ts';
 import { type Defined, definitionText, overrideText, refuseUnbuilt } from './type-definition.ts';
 import { pauseView, waitingView } from './views.ts';
 
@@ -167,12 +167,6 @@ function nameOf({ params }: ApiRequest): string {
   throw invalidFields([{ field: 'type', message: TASK_TYPE_EXPECTED }]);
 }
 
-function untilOf(given: string | number | undefined): number | null {
-  const until = instantOf(given);
-  if (until === null || until > Date.now()) return until;
-  throw invalidFields([{ field: 'until', message: 'expected an instant that is yet to come' }]);
-}
-
 /** The type as the change has left it, with the ETag of that: others may have changed it since. */
 async function changed(
   master: ScopedMaster,
@@ -223,7 +217,7 @@ function viewOf(seen: SeenType, role: Role): TypeView {
     registered: version > 0,
     version,
     ...definedFor(role, text),
-    paused: paused && { ...pauseView(paused), by: paused.by },
+    paused: paused && pauseView(paused),
     overrides:
       override === null
         ? []
@@ -232,7 +226,6 @@ function viewOf(seen: SeenType, role: Role): TypeView {
               ...(JSON.parse(override.text) as Defined),
               ...pauseView(override),
               reason: override.reason,
-              by: override.by,
             },
           ],
     counts: { waiting: waitingCount, running: runningCount, held: heldCount },

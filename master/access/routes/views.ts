@@ -15,7 +15,7 @@ import {
 } from '../../domain/model/executor.ts';
 import type { CurrentAttempt, SeenExecutor } from '../../domain/views/executors.ts';
 import type { WaitingReason } from '../../domain/views/explain.ts';
-import type { Pause } from '../../domain/model/pause.ts';
+import type { Pause, ScopedPause } from '../../domain/model/pause.ts';
 import {
   type AttemptError,
   isTerminal,
@@ -63,12 +63,16 @@ export function taskViewText(
   });
 }
 
-export function waitingView({ pause, ...rest }: WaitingReason): NonNullable<TaskView['waiting']> {
-  return pause === undefined ? rest : { ...rest, paused: pauseView(pause) };
+export function waitingView({ pauses, ...rest }: WaitingReason): NonNullable<TaskView['waiting']> {
+  return pauses === undefined ? rest : { ...rest, pauses: pauses.map(scopedPauseView) };
 }
 
-export function pauseView({ at, reason, until }: Omit<Pause, 'by'>) {
-  return { at: iso(at), reason, until: isoOrNull(until) };
+export function scopedPauseView({ scope, value, ...pause }: ScopedPause) {
+  return { scope, value: value === '' ? null : value, ...pauseView(pause) };
+}
+
+export function pauseView({ at, by, reason, until }: Pause) {
+  return { at: iso(at), by, reason, until: isoOrNull(until) };
 }
 
 /** One attempt with all that is known of it; null where it is not. */

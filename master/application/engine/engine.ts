@@ -9,6 +9,7 @@
  */
 import { createOutput, type Effect, type Output, type Reply } from '../../domain/effects.ts';
 import type { Event, RequestId } from '../../domain/events.ts';
+import type { Pause } from '../../domain/model/pause.ts';
 import { Waiters } from './waiters.ts';
 import { MAILBOX_COUNT_MAX, type Tally } from '../../domain/bounds.ts';
 import { restore, RowsDisagree } from '../../domain/state/restore.ts';
@@ -55,6 +56,8 @@ export interface EngineOptions {
   /** Names this process in the term row. */
   readonly owner: string;
   readonly seed: number;
+  /** Of all namespaces, as it holds now. Absent: there is none. */
+  readonly pauseOfAll?: () => Pause | null;
   /** What frames hold that wait for a turn, here and in other namespaces. */
   readonly frames?: Tally;
 }
@@ -348,9 +351,8 @@ export class Engine {
   async #rebuild(): Promise<void> {
     const { store, clock, policy, owner, seed, link, notifier, log } = this.#options;
     const begun = clock.now();
-    const held = this.#state?.term;
     const { term, lastSeq, secrets, aliveAt, settings } = await this.#watch.ask(() =>
-      store.takeTerm(owner, begun, held),
+      store.takeTerm(owner, begun, this.#state?.term),
     );
     link.useSecrets(secrets);
     // The clock may have been behind.
@@ -364,9 +366,9 @@ export class Engine {
     const whole = await this.#watch.ask(() => store.loadWhole());
     const now = clock.now();
     const first = this.#state === null;
-    const rows = { active, lanes, gates, whole };
-    const begin = { policy, settings, term, lastSeq, now, seed, aliveAt, ...rows };
-    const { state, output } = restore(begin);
+    const pauseOfAll = this.#options.pauseOfAll?.() ?? null;
+    const begin = { policy, settings, term, lastSeq, now, seed, aliveAt, pauseOfAll };
+    const { state, output } = restore({ ...begin, active, lanes, gates, whole });
     this.#state = state;
     this.#loads.clear();
     // From here on: whoever was told to come back may do so at once.

@@ -3,7 +3,8 @@
  * Raises the version of every task to that which its row will have.
  * Throws rather than drop a change that it has no write for, or write what cannot be.
  */
-import type { Absence, Change, RowWrite, TableName } from '../../domain/changes.ts';
+import type { Change, RowWrite, TableName } from '../../domain/changes.ts';
+import type { Absence } from '../../domain/model/pause.ts';
 import { idOf, taskIn } from '../../domain/changes.ts';
 import type { Settings, State } from '../../domain/state/state.ts';
 import { isTerminal } from '../../domain/model/task.ts';

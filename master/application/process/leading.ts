@@ -84,6 +84,11 @@ export class Leading<L extends Leader> implements Part {
     return [...this.#led.values()].map(({ leader }) => leader);
   }
 
+  /** Of those that are led now. */
+  get names(): readonly string[] {
+    return [...this.#led.keys()];
+  }
+
   of(name: string): L | undefined {
     return this.#led.get(name)?.leader;
   }

@@ -14,6 +14,8 @@ export interface NamespaceView {
     readonly running: number;
     readonly held: number;
   };
+  /** Groups and labels of it. */
+  readonly pausedCount: number;
 }
 
 /** What is left out stays as it is, or is the default of a new one. */
@@ -46,6 +48,10 @@ export interface NamespacesHandle {
     name: string,
     change: NamespaceChange,
   ): Promise<{ readonly view: NamespaceView; readonly isNew: boolean }>;
+  /** Of all namespaces; null: there is none. */
+  readonly pauseOfAll: Pause | null;
+  /** After this nothing is begun in any of them, nor in those that are made later; null: it is again. @throws {Unavailable} */
+  pauseAll(pause: Omit<Pause, 'at'> | null): Promise<void>;
   /** @throws {UnknownNamespace} @throws {NamespaceInUse} @throws {Unavailable} */
   delete(name: string): Promise<void>;
 }

@@ -3,7 +3,8 @@
  * them is the business of `leading.ts`.
  */
 import { type Fill, NAMESPACES_AT_ONCE_MAX } from '../../domain/bounds.ts';
-import { NO_SETTINGS } from '../../domain/state/state.ts';
+import type { Pause } from '../../domain/model/pause.ts';
+import { NO_SETTINGS, pauseCount } from '../../domain/state/state.ts';
 import { type MasterStatus, Unavailable } from '../master-handle.ts';
 import { DEFAULT_NAMESPACE_ID, isFinal, NamespaceLimit, StoreUnusable } from '../ports.ts';
 import type { Clock, Log, NamespaceRecord, Store } from '../ports.ts';
@@ -51,6 +52,7 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
   readonly #options: NamespacesOptions<L>;
   /** By name; none until the store has said which there are. */
   readonly #records = new Map<string, NamespaceRecord>();
+  #pauseOfAll: Pause | null = null;
   readonly #leading: Leading<L>;
   readonly #changes = new Turnstile(CHANGES);
   /** Their deletion is under way: nobody may ask for them, so that nothing comes into them. */
@@ -110,6 +112,7 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
     const opened = await opening;
     if (opened === null) return;
     for (const record of opened.namespaces) this.#records.set(record.name, record);
+    this.#pauseOfAll = opened.pauseOfAll;
     const first = this.#recordOf(DEFAULT_NAMESPACE_ID);
     if (first === undefined) throw new StoreUnusable(NO_FIRST);
     await this.#leading.beginWith(first);
@@ -186,6 +189,30 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
       const record =
         known === undefined ? await this.#create(name, change) : await this.#change(known, change);
       return { view: this.#view(record), isNew: known === undefined };
+    });
+  }
+
+  get pauseOfAll(): Pause | null {
+    const pause = this.#pauseOfAll;
+    // Each namespace ends it by itself.
+    const isOver = (pause?.until ?? Number.POSITIVE_INFINITY) <= this.#options.clock.now();
+    return isOver ? null : pause;
+  }
+
+  async pauseAll(change: Omit<Pause, 'at'> | null): Promise<void> {
+    this.#checkStarted();
+    await this.#changes.during(async () => {
+      const at = this.pauseOfAll?.at ?? this.#options.clock.now();
+      const pause = change && { at, ...change };
+      // Whoever begins to lead a namespace from here on knows of it, and so does the next process.
+      await this.ask((store) => store.setPauseOfAll(pause));
+      this.#pauseOfAll = pause;
+      const event = { type: 'pauseSet', scope: 'all', value: '', pause: change } as const;
+      const led = this.#leading.names.filter((name) => !this.#deleting.has(name));
+      const tell = (name: string) => this.use(name, ({ master }) => master.changePause(event));
+      await Promise.all(led.map(tell));
+      const to = pause ?? 'none';
+      this.#options.log.info('the pause of all namespaces was changed', { event: 'namespace', to });
     });
   }
 
@@ -273,7 +300,8 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
     const known = { ...record, ...state?.settings };
     // One that is over ends with the next turn, where anybody leads the namespace.
     const isOver = (known.paused?.until ?? Number.POSITIVE_INFINITY) <= this.#options.clock.now();
-    return { record: isOver ? { ...known, paused: null } : known, counts };
+    const pausedCount = state === null ? 0 : pauseCount(state);
+    return { record: isOver ? { ...known, paused: null } : known, counts, pausedCount };
   }
 
   #keepSettings(name: string, { engine: { state } }: L): void {

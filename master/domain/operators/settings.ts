@@ -36,7 +36,7 @@ export function pauseEnded(state: State, now: number, out: Output): void {
 /** It ends by itself then. */
 export function watchPause(state: State): void {
   const at = state.settings.paused?.until ?? null;
-  if (at !== null) state.deadlines.push({ at, kind: 'pause' });
+  if (at !== null) state.deadlines.push({ at, kind: 'pause', pause: null });
 }
 
 function set(state: State, settings: Settings, out: Output): void {

@@ -14,6 +14,12 @@ type AttemptKind = 'assign' | 'execution' | 'stall' | 'grace';
 /** Of the task, whatever its attempts. `start`: by when it is to be started; `route`: until when it is kept. */
 type TaskKind = 'deadline' | 'start' | 'route';
 
+/** `pause`: by `pauseKey`; null: that of the namespace. */
+interface PauseDeadline {
+  readonly kind: 'pause';
+  readonly pause: string | null;
+}
+
 export type Deadline = { readonly at: number } & (
   | { readonly kind: AttemptKind; readonly task: Task; readonly attempt: number }
   | { readonly kind: TaskKind; readonly task: Task }
@@ -21,7 +27,7 @@ export type Deadline = { readonly at: number } & (
   | { readonly kind: 'doubt'; readonly key: string }
   | { readonly kind: 'record'; readonly executorId: string }
   | { readonly kind: 'type' | 'quota'; readonly name: string }
-  | { readonly kind: 'pause' }
+  | PauseDeadline
 );
 
 interface NamedTask {
@@ -38,7 +44,7 @@ export type Entry = { readonly at: number } & (
   | { readonly kind: 'doubt'; readonly key: string }
   | { readonly kind: 'record'; readonly executorId: string }
   | { readonly kind: 'type' | 'quota'; readonly name: string }
-  | { readonly kind: 'pause' }
+  | PauseDeadline
 );
 
 /** Entries that may have lost their meaning before it is worth looking for them. */

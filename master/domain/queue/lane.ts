@@ -59,6 +59,8 @@ export interface Lane extends Standing {
   heldCount: number;
   /** A page has been asked for. */
   loading: boolean;
+  /** Its group is paused, or a label of its kind. */
+  isPaused: boolean;
   /** What its group has of the limits of its type; null where nothing is set for that. */
   quota: GroupQuota | null;
 }
@@ -101,7 +103,8 @@ export interface Junction {
 }
 
 /** The next task of a lane; undefined: there is none, or none that may be offered. */
-export function headOfLane({ ready, quota }: Lane): Task | undefined {
+export function headOfLane({ ready, quota, isPaused }: Lane): Task | undefined {
+  if (isPaused) return undefined;
   return quota === null || groupHasRoom(quota) ? ready.first() : undefined;
 }
 
@@ -144,6 +147,7 @@ export function createLane(id: number, group: string, kind: Kind): Lane {
     waitingCount: 0,
     heldCount: 0,
     loading: false,
+    isPaused: false,
     quota: null,
     ...OUT,
   };

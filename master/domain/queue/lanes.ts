@@ -7,10 +7,19 @@ import type { Output } from '../effects.ts';
 import { forgetGroup, groupOf, type Quota } from '../limits/quota.ts';
 import { noteKind } from '../limits/supply.ts';
 import { pinnedTo } from '../model/executor.ts';
-import type { State } from '../state/state.ts';
+import { pauseKey, type State } from '../state/state.ts';
+import { labelsOf } from '../model/pause.ts';
 import { kindKeyOf, type Task } from '../model/task.ts';
 import type { TaskType } from '../model/task-type.ts';
-import { createKind, createLane, type Kind, type Lane, type LaneRow, removeLane } from './lane.ts';
+import {
+  createKind,
+  createLane,
+  headOfLane,
+  type Kind,
+  type Lane,
+  type LaneRow,
+  removeLane,
+} from './lane.ts';
 import { Shares } from './shares.ts';
 
 type Sorted = Pick<Task, 'type' | 'requires' | 'labels' | 'diskBytes' | 'uses' | 'user'>;
@@ -49,6 +58,7 @@ export function takeLane(state: State, row: LaneRow, of: Omit<Sorted, 'user'>): 
     if (kind.pin !== null) state.pinnedKindCount++;
   }
   const lane = createLane(id, group, kind);
+  lane.isPaused = isPausedBy(state, lane);
   const quota = state.quotas.get(kind.type);
   if (quota !== undefined) countLane(lane, quota);
   state.lanes.set(id, lane);
@@ -56,6 +66,22 @@ export function takeLane(state: State, row: LaneRow, of: Omit<Sorted, 'user'>): 
   state.shares.get(kind.type)?.add(lane);
   state.crowd = null;
   return lane;
+}
+
+/** Whether its group is paused, or a label that its tasks require or carry. */
+export function isPausedBy({ pauses }: Pick<State, 'pauses'>, { group, kind }: Lane): boolean {
+  if (pauses.size === 0) return false;
+  if (pauses.has(pauseKey('group', group))) return true;
+  return labelsOf(kind).some((label) => pauses.has(pauseKey('label', label)));
+}
+
+/** It may have left its kind for want of anything that might be offered. False: there is nothing still. */
+export function rejoin({ shares }: State, lane: Lane): boolean {
+  const head = headOfLane(lane);
+  if (head === undefined) return false;
+  lane.kind.open.announce(lane, head);
+  shares.get(lane.kind.type)?.announce(lane);
+  return true;
 }
 
 /** From now on the groups of the type take turns, or do not, as is set for it; null: nothing is. */

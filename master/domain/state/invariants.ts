@@ -1,7 +1,7 @@
 /**
  * What holds between two steps, numbered. Tests and the simulation check it after every turn;
  * comments elsewhere cite the numbers. Pure. I1 to I15 speak of the whole system
- * (`docs/testing.md`): those of them that show in the state are here, and S1 to S13 are about
+ * (`docs/testing.md`): those of them that show in the state are here, and S1 to S14 are about
  * the state alone.
  *
  *   I4  a task in memory is live, and an open attempt has a number
@@ -22,6 +22,7 @@
  *   S11 what counts towards the limits of a type is what there is
  *   S12 a gate knows who has a place of it, no more than may, and asks for whom it holds where there is one
  *   S13 what is used of shared limits is what attempts have taken, and that is written
+ *   S14 a lane is paused where its group is, or a label of its kind, and only there
  */
 import { ROUTE_KEEP_COUNT, TYPES_MAX, UNREGISTERED_TYPES_MAX } from '../bounds.ts';
 import {
@@ -40,7 +41,13 @@ import { positionOf, type Rank, ranksBefore, rankOf, type Standing } from '../qu
 import { idlePools } from '../queue/junctions.ts';
 import { headOfLane, type Junction, type Lane, type Pool } from '../queue/lane.ts';
 import { isBefore, type Position, type Window } from '../queue/window.ts';
-import { checkGates, checkQuotas, checkSupplies, type Expect } from './limit-invariants.ts';
+import {
+  checkGates,
+  checkPauses,
+  checkQuotas,
+  checkSupplies,
+  type Expect,
+} from './limit-invariants.ts';
 import { mayOffer, registeredCount, type State } from './state.ts';
 import { currentTask, holderOf } from '../steps/occupation.ts';
 import { lackOf } from '../limits/supplies.ts';
@@ -68,6 +75,7 @@ export function violations(state: State): Violation[] {
   checkQuotas(state, expect);
   checkGates(state, expect);
   checkSupplies(state, expect);
+  checkPauses(state, expect);
   return found;
 }
 

@@ -53,6 +53,26 @@ export function checkQuotas(state: State, expect: Expect): void {
   }
 }
 
+/** Nothing may be offered of lanes whose group is paused, or a label of their kind; of others it may, or soon. */
+export function checkPauses(state: State, expect: Expect): void {
+  const paused = (scope: string) =>
+    new Set([...state.pauses.values()].filter((row) => row.scope === scope).map(valueOf));
+  const [groups, labels] = [paused('group'), paused('label')];
+  const resumed = new Set(state.resumed);
+  for (const lane of state.lanes.values()) {
+    const { id, group, kind, isPaused } = lane;
+    const named = [...kind.requires, ...kind.labels];
+    const is = groups.has(group) || named.some((label) => labels.has(label));
+    expect(
+      is === isPaused || (isPaused && resumed.has(lane)),
+      'S14',
+      () => `lane ${id} is${isPaused ? '' : ' not'} paused`,
+    );
+  }
+}
+
+const valueOf = ({ value }: { readonly value: string }): string => value;
+
 /** What is known of gates, by what there is. */
 export function checkGates(state: State, expect: Expect): void {
   const attempts = new Map<number, number>();

@@ -16,7 +16,9 @@ import { sendDue } from '../steps/notify.ts';
 import { recallExecutor, recallLeftover } from '../steps/fleet.ts';
 import { takeQuota, takeRate } from '../steps/limits.ts';
 import { takeLimit } from '../limits/supplies.ts';
+import { followPauseOfAll, takePause } from '../operators/pauses.ts';
 import { watchPause } from '../operators/settings.ts';
+import type { Pause } from '../model/pause.ts';
 import { recallWindows, watchType } from '../operators/types.ts';
 import type { Holding } from '../model/shared-limit.ts';
 import { kindOf, type Task } from '../model/task.ts';
@@ -56,6 +58,8 @@ export function restore(options: {
   whole: WholeRows;
   /** When the newest commit was made; null where none was. */
   aliveAt: number | null;
+  /** Of all namespaces, as it holds now. */
+  pauseOfAll: Pause | null;
 }): { state: State; output: Output } {
   const { now, aliveAt } = options;
   const absentMs = aliveAt === null ? now : Math.max(0, now - aliveAt);
@@ -63,6 +67,7 @@ export function restore(options: {
   const state = createState(options);
   const output = createOutput();
   watchPause(state);
+  for (const row of options.whole.pause) takePause(state, row);
   for (const record of options.whole.executor) {
     state.executorRecords.set(record.executorId, record);
     watchRecord(state, record.executorId, now);
@@ -104,6 +109,7 @@ export function restore(options: {
   forgetHoldings(state, holdings.values(), output);
   if (aliveAt !== null && now - aliveAt > ABSENCE_MS_MIN)
     creditAbsence(state, aliveAt, now, output);
+  followPauseOfAll(state, options.pauseOfAll, now, output);
   for (const { gate, count } of options.gates) recallHeld(state, gate, count);
   askForHeld(state, output);
   askForDelayed(state, output);

@@ -23,7 +23,7 @@ import type { Kind, Lane, Pool } from '../queue/lane.ts';
 import { OpenTasks } from '../queue/open-tasks.ts';
 import type { Shares } from '../queue/shares.ts';
 import { type Position, Window } from '../queue/window.ts';
-import type { Pause } from '../model/pause.ts';
+import { type Concerned, labelsOf, type Pause, type PauseRow } from '../model/pause.ts';
 import type { Holding } from '../model/shared-limit.ts';
 import type { TaskType } from '../model/task-type.ts';
 import type { Notification, Retention, Task } from '../model/task.ts';
@@ -155,6 +155,10 @@ export interface State {
   readonly executors: Map<string, Executor>;
   /** By name: the registered ones, and those of which operators have decided something. */
   readonly types: Map<string, TaskType>;
+  /** Of groups, of labels and of all namespaces, by `pauseKey`. */
+  readonly pauses: Map<string, PauseRow>;
+  /** Lanes that no pause need keep any more; they open again some in each tick. */
+  resumed: Lane[];
   /** What operators have decided, also of executors that are not here. */
   readonly executorRecords: Map<string, ExecutorRecord>;
   /**
@@ -259,6 +263,8 @@ export function createState(options: Start): State {
     overdueCheckAt: 0,
     executors: new Map(),
     types: new Map(),
+    pauses: new Map(),
+    resumed: [],
     quotas: new Map(),
     gates: new Map(),
     placeCount: 0,
@@ -304,26 +310,51 @@ export function random01(state: State): number {
   return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
 }
 
+/** Equal for equal ones. */
+export function pauseKey(scope: PauseRow['scope'], value: string): string {
+  return `${scope}/${value}`;
+}
+
+const OF_ALL = pauseKey('all', '');
+
+/** Of groups and labels. */
+export function pauseCount({ pauses }: Pick<State, 'pauses'>): number {
+  return pauses.size - (pauses.has(OF_ALL) ? 1 : 0);
+}
+
+/** So that nothing at all is offered. */
+export function isPaused({ settings, pauses }: State): boolean {
+  return settings.paused !== null || pauses.has(OF_ALL);
+}
+
 /** Whether anything may be offered now. */
-export function mayOffer({ accepting, settings, attemptCount, open, policy }: State): boolean {
-  const { paused, maxRunning } = settings;
+export function mayOffer(state: State): boolean {
+  const { accepting, settings, attemptCount, open, policy } = state;
+  const { maxRunning } = settings;
   const hasRoom = maxRunning === null || attemptCount < maxRunning;
-  return accepting && paused === null && hasRoom && open.bytes < policy.runningBytesMax;
+  return accepting && !isPaused(state) && hasRoom && open.bytes < policy.runningBytesMax;
 }
 
 /** There may be no room for all that might be offered: what comes first has it. */
 export function isLimited(state: State): boolean {
   const { settings, open, windowBytes, policy, executors, elders } = state;
-  const { paused, maxRunning } = settings;
+  const { maxRunning } = settings;
   const mayHold = executors.size + elders.size;
-  if (paused !== null || (maxRunning !== null && maxRunning < mayHold)) return true;
+  if (isPaused(state) || (maxRunning !== null && maxRunning < mayHold)) return true;
   return open.bytes + windowBytes > policy.runningBytesMax;
 }
 
-/** By which the limits for starts are judged: this clock stands still in a pause, of all or of the type. */
-export function startClock({ settings, types }: State, now: number, type = ''): number {
-  const ofAll = settings.paused?.at ?? now;
-  return Math.min(ofAll, types.get(type)?.paused?.at ?? now, now);
+/** By which the limits for starts are judged: this clock stands still in a pause, of all or of such a task. */
+export function startClock(state: State, now: number, task: Concerned | null = null): number {
+  const { settings, pauses, types } = state;
+  let clock = Math.min(settings.paused?.at ?? now, now);
+  if (task !== null) clock = Math.min(types.get(task.type)?.paused?.at ?? now, clock);
+  if (pauses.size === 0) return clock;
+  const keys = [OF_ALL];
+  if (task !== null) keys.push(pauseKey('group', task.user.group));
+  for (const label of task === null ? [] : labelsOf(task)) keys.push(pauseKey('label', label));
+  for (const key of keys) clock = Math.min(pauses.get(key)?.at ?? now, clock);
+  return clock;
 }
 
 /** Types that somebody has defined: the others are known for what operators have decided of them. */
@@ -333,15 +364,9 @@ export function registeredCount({ types }: Pick<State, 'types'>): number {
   return count;
 }
 
-export function pausedTypes({ types }: State): string[] {
-  const names: string[] = [];
-  for (const { type, paused } of types.values()) if (paused !== null) names.push(type);
-  return names;
-}
-
 /** When something happens next by itself; the engine wakes then, at the latest. */
 export function nextWakeAt(state: State): number {
-  if (state.unwatched.length > 0) return state.lastTickAt;
+  if (state.unwatched.length + state.resumed.length > 0) return state.lastTickAt;
   return Math.min(
     state.deadlines.nextAt(),
     state.delayed.first()?.dueAt ?? Number.POSITIVE_INFINITY,

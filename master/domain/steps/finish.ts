@@ -89,7 +89,7 @@ export function endAttempt(
   if (isLoss && countLoss(state, task, outcome)) {
     return finish(state, task, 'failed', 'crash_budget', now, out);
   }
-  if (task.startedAt === null && isStartOverdue(task, startClock(state, now, task.type))) {
+  if (task.startedAt === null && isStartOverdue(task, startClock(state, now, task))) {
     return finish(state, task, 'failed', 'not_started', now, out);
   }
   // No fault of the task: it keeps its place.
@@ -156,7 +156,7 @@ function recordAttempt(
 }
 
 function requeue(state: State, task: Task, dueAt: number, now: number, out: Output): void {
-  const clock = startClock(state, now, task.type);
+  const clock = startClock(state, now, task);
   // An offer that came to nothing is no start: the time that is left goes on. What has passed of a
   // pause is credited here: its end credits only what comes after the new due time.
   if (task.startedAt !== null || dueAt > now) task.startBy = startLimitOf(task, dueAt);
@@ -176,7 +176,7 @@ function requeue(state: State, task: Task, dueAt: number, now: number, out: Outp
 
 /** Whether a waiting task may not be offered any more: it has to end. */
 export function isOverdue(state: State, task: Task, now: number): boolean {
-  return isExpired(task, now) || isStartOverdue(task, startClock(state, now, task.type));
+  return isExpired(task, now) || isStartOverdue(task, startClock(state, now, task));
 }
 
 /**
@@ -194,7 +194,7 @@ export function settleOverdue(state: State, task: Task, now: number, out: Output
 /** Once: the row remembers it. */
 export function tellStartOverdue(state: State, task: Task, now: number, out: Output): void {
   if (task.startTimeoutAction !== 'alert' || task.startBy === null) return;
-  if (task.startBy > startClock(state, now, task.type)) return;
+  if (task.startBy > startClock(state, now, task)) return;
   task.startBy = null;
   out.changes.push(taskUpdated(task));
   out.effects.push({ type: 'observe', event: 'start_overdue', task });

@@ -21,11 +21,11 @@ import type { Counted } from '../model/executor.ts';
 import { effectiveOf, type TaskType } from '../model/task-type.ts';
 import type { Task } from '../model/task.ts';
 import { countAttempt } from '../limits/places.ts';
-import { countLane } from '../queue/lanes.ts';
+import { countLane, rejoin } from '../queue/lanes.ts';
 import { idlePools } from '../queue/junctions.ts';
-import { headOfLane, type Kind, type Pool } from '../queue/lane.ts';
+import type { Kind, Pool } from '../queue/lane.ts';
 import type { State } from '../state/state.ts';
-import { creditPause } from './absence.ts';
+import { creditAbsence } from './absence.ts';
 
 /** Rows of windows that are over, removed at once. */
 const REMOVE_COUNT_MAX = 1_000;
@@ -174,7 +174,9 @@ export function typeChanged(
     quota.limits = limits;
   }
   const isPaused = taskType !== null && taskType.paused !== null;
-  if (before.paused !== null && !isPaused) creditPause(state, name, before.paused.at, now, out);
+  if (before.paused !== null && !isPaused) {
+    creditAbsence(state, before.paused.at, now, out, { scope: 'type', value: name });
+  }
   if (taskType === null) state.opened.add(name);
   else refresh(state, quota, now, out);
   // What else is set takes no lane out of its kind, and puts none back: there may be thousands.
@@ -217,10 +219,6 @@ function dropQuota(state: State, type: string, out: Output): void {
 function rouseGroup(state: State, { lanes }: GroupQuota): void {
   for (const id of lanes) {
     const lane = state.lanes.get(id);
-    const head = lane && headOfLane(lane);
-    if (lane === undefined || head === undefined) continue;
-    lane.kind.open.announce(lane, head);
-    state.shares.get(lane.kind.type)?.announce(lane);
-    state.roused.add(lane);
+    if (lane !== undefined && rejoin(state, lane)) state.roused.add(lane);
   }
 }

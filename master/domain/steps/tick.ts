@@ -18,7 +18,7 @@ import { decide } from './loss.ts';
 import { sendDue } from './notify.ts';
 import { currentTask, holderOf, isKnown } from './occupation.ts';
 import { leaseEnded } from './presence.ts';
-import { pauseEnded } from '../operators/settings.ts';
+import { pauseDue, pauseEndsAt, rejoinResumed } from '../operators/pauses.ts';
 import { isTimed, typeDue, windowDue } from '../operators/types.ts';
 
 const OVERDUE_CHECK_MS = 5_000;
@@ -36,6 +36,7 @@ export function ticked(
 ): void {
   state.lastTickAt = now;
   watchMoved(state);
+  rejoinResumed(state);
   const { hiddenMs = 0 } = event;
   if (hiddenMs > 0) spareAll(state, hiddenMs, now);
   else if (!event.isBehind) fireDue(state, now, out);
@@ -84,7 +85,7 @@ export function flush(state: State, out: Output): void {
 
 /** With its task, or null if it can no longer apply. */
 function live(state: State, entry: Entry): Deadline | null {
-  if (entry.kind === 'pause') return state.settings.paused?.until === entry.at ? entry : null;
+  if (entry.kind === 'pause') return pauseEndsAt(state, entry.pause) === entry.at ? entry : null;
   if (entry.kind === 'quota')
     return state.quotas.get(entry.name)?.wakes.has(entry.at) ? entry : null;
   if ('name' in entry) return isTimed(state.types.get(entry.name), entry.at) ? entry : null;
@@ -155,7 +156,7 @@ function fire(state: State, entry: Entry, now: number, out: Output): void {
     case 'type':
       return typeDue(state, due.name, now, out);
     case 'pause':
-      return pauseEnded(state, now, out);
+      return pauseDue(state, due.pause, now, out);
   }
 }
 

@@ -2,13 +2,14 @@
 import {
   type Fill,
   NOTIFYING_BYTES_MAX,
+  PAUSES_MAX,
   SHARED_LIMITS_MAX,
   TYPES_MAX,
   WINDOW_BYTES_FACTOR,
 } from '../bounds.ts';
 import { fullestOf } from './limits.ts';
 import { kindCountOf } from '../queue/lanes.ts';
-import { registeredCount, type State } from '../state/state.ts';
+import { isPaused, pauseCount, registeredCount, type State } from '../state/state.ts';
 import { holderOf } from '../steps/occupation.ts';
 
 export interface Backlog {
@@ -24,6 +25,8 @@ export interface Backlog {
     readonly waitingCount: number;
     readonly heldCount: number;
     readonly runningCount: number;
+    /** Of those that wait, held ones too: a pause keeps them. */
+    readonly pausedCount: number;
     /** How long the first due task has waited, as far as memory knows. */
     readonly oldestWaitingMs: number;
   }[];
@@ -37,6 +40,7 @@ interface Counts {
   waitingCount: number;
   heldCount: number;
   runningCount: number;
+  pausedCount: number;
 }
 
 /** One entry for each type that waits or runs, or lately did. */
@@ -45,14 +49,17 @@ export function backlogOf(state: State, now: number): Backlog {
   const of = (type: string) => {
     const known = types.get(type);
     if (known !== undefined) return known;
-    const added = { waitingCount: 0, heldCount: 0, runningCount: 0, dueAt: now };
+    const added = { waitingCount: 0, heldCount: 0, runningCount: 0, pausedCount: 0, dueAt: now };
     types.set(type, added);
     return added;
   };
+  const isAll = isPaused(state);
   for (const lane of state.lanes.values()) {
     const counts = of(lane.kind.type);
     counts.waitingCount += lane.waitingCount - lane.heldCount;
     counts.heldCount += lane.heldCount;
+    const isOfType = lane.quota !== null && lane.quota.quota.taskType.paused !== null;
+    if (isAll || isOfType || lane.isPaused) counts.pausedCount += lane.waitingCount;
     counts.dueAt = Math.min(counts.dueAt, lane.ready.first()?.dueAt ?? now);
   }
   for (const executor of state.executors.values()) {
@@ -87,6 +94,7 @@ export function fillsOf(state: State): readonly Fill[] {
     { bound: 'gate_count', used: state.gates.size, limit: policy.gateCountMax },
     { bound: 'type_count', used: registeredCount(state), limit: TYPES_MAX },
     { bound: 'limit_count', used: state.supplies.size, limit: SHARED_LIMITS_MAX },
+    { bound: 'pause_count', used: pauseCount(state), limit: PAUSES_MAX },
     { bound: 'callback_count', used: notifying.size, limit: policy.notificationCountMax },
     { bound: 'callback_bytes', used: notifying.bytes, limit: NOTIFYING_BYTES_MAX },
   ];

@@ -8,8 +8,9 @@ import { diskOf, type Executor, hasDisk, mayRun } from '../model/executor.ts';
 import { valueAt } from '../model/params-value.ts';
 import { concurrencyOf, gateKeyOf } from '../limits/places.ts';
 import { positionOf } from '../queue/agenda.ts';
-import type { Pause } from '../model/pause.ts';
+import type { ScopedPause } from '../model/pause.ts';
 import type { State } from '../state/state.ts';
+import { pausesOn } from './pauses.ts';
 import { type Kept, keptFor } from '../queue/route.ts';
 import type { Task } from '../model/task.ts';
 
@@ -32,8 +33,8 @@ export interface WaitingReason {
    * turns; null where that is not known from memory.
    */
   readonly ahead: number | null;
-  /** Of `paused`. */
-  readonly pause?: Pause;
+  /** Of `paused`: all that concern it. */
+  readonly pauses?: readonly ScopedPause[];
   /** Of `limited`. */
   readonly limit?: ReachedLimit;
 }
@@ -56,8 +57,8 @@ export function explain(state: State, task: Task, now: number, isNaming = true):
   if (!state.accepting) {
     return because('draining', 'The master is shutting down: the next one takes it up.');
   }
-  const paused = pauseOn(state, task, now);
-  if (paused !== null) return { ...because('paused', paused.message), pause: paused.pause };
+  const pauses = pausesOn(state, task);
+  if (pauses.length > 0) return { ...because('paused', pausedInWords(pauses, now)), pauses };
   const online = [...state.executors.values()].filter((executor) => executor.connected);
   const capable = online.filter((executor) => executor.types.includes(task.type));
   if (capable.length === 0) {
@@ -96,9 +97,9 @@ export function explain(state: State, task: Task, now: number, isNaming = true):
 
 /** Of a type of which no task that waits is in memory: what holds for all of them, or null. */
 export function explainType(state: State, type: string, now: number): WaitingReason | null {
-  const paused = pauseOn(state, { type }, now);
-  if (paused !== null) {
-    return { reason: 'paused', message: paused.message, ahead: null, pause: paused.pause };
+  const pauses = pausesOn(state, { type });
+  if (pauses.length > 0) {
+    return { reason: 'paused', message: pausedInWords(pauses, now), ahead: null, pauses };
   }
   for (const { connected, types } of state.executors.values()) {
     if (connected && types.includes(type)) return null;
@@ -144,16 +145,18 @@ function unreadyInWords(executors: readonly Executor[]): string {
   return `${executors.length} fitting executors, none of which is ready. ${says}.`;
 }
 
-/** That of all tasks, or that of its type. */
-function pauseOn({ settings, types }: State, { type }: Pick<Task, 'type'>, now: number) {
-  const ofType = types.get(type)?.paused ?? null;
-  const paused = settings.paused ?? ofType;
-  if (paused === null) return null;
-  const { until, reason } = paused;
-  const what = paused === ofType ? `Nothing of type ${type}` : 'Nothing';
+/** The first of them, and that there are more. */
+function pausedInWords([first, ...others]: readonly ScopedPause[], now: number): string {
+  if (first === undefined) return '';
+  const { scope, value, until, reason } = first;
+  const isOfAll = scope === 'namespace' || scope === 'all';
+  const what = isOfAll
+    ? 'Nothing'
+    : `Nothing ${scope === 'label' ? 'with' : 'of'} ${scope} ${value}`;
   const end = until === null ? 'until somebody ends it' : `for another ${inWords(until - now)}`;
   const why = reason === null ? '.' : `: ${reason}`;
-  return { message: `${what} is started ${end}${why}`, pause: paused };
+  const more = others.length === 0 ? '' : ` (${count(others, 'other pause')} too)`;
+  return `${what} is started ${end}${more}${why}`;
 }
 
 /** The first that is reached of the limits that hold for it. */

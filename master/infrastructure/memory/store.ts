@@ -5,6 +5,7 @@ import {
   NAMESPACE_COUNT_MAX,
   NamespaceLimit,
 } from '../../application/ports.ts';
+import type { Pause } from '../../domain/model/pause.ts';
 import { NO_SETTINGS, type Settings } from '../../domain/state/state.ts';
 import { type Retention, RETENTIONS } from '../../domain/model/task.ts';
 import { endedBefore, noDays, prepareDays } from './days.ts';
@@ -24,6 +25,7 @@ export class MemoryStore implements Store {
   readonly #days = noDays();
   /** By number. */
   readonly #namespaces: Namespace[] = [];
+  #pauseOfAll: Pause | null = null;
 
   constructor() {
     this.#make({ name: 'default', createdAt: 0, ...NO_SETTINGS });
@@ -32,7 +34,12 @@ export class MemoryStore implements Store {
   async open(now: number): ReturnType<Store['open']> {
     await this.prepareSegments(now);
     const namespaces = this.#namespaces.filter(({ isDeleted }) => !isDeleted);
-    return { secrets: [SECRET], namespaces: namespaces.map(recordOf) };
+    const pauseOfAll = this.#pauseOfAll;
+    return { secrets: [SECRET], namespaces: namespaces.map(recordOf), pauseOfAll };
+  }
+
+  async setPauseOfAll(pause: Pause | null): Promise<void> {
+    this.#pauseOfAll = pause;
   }
 
   async withWork(): Promise<number[]> {

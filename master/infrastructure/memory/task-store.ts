@@ -27,13 +27,13 @@ import {
   TermLost,
 } from '../../application/ports.ts';
 import type { Ended, RowWrite, WholeRows } from '../../domain/changes.ts';
-import { copyOf, idOf, isCredited, taskIn, WHOLE_TABLES } from '../../domain/changes.ts';
+import { copyOf, idOf, taskIn, WHOLE_TABLES } from '../../domain/changes.ts';
 import { heldBytes } from '../../domain/state/held-bytes.ts';
 import { NO_SETTINGS, type Settings } from '../../domain/state/state.ts';
 import type { Notification, Retention, Task, TerminalState } from '../../domain/model/task.ts';
-import { pauseMoved } from '../../domain/model/pause.ts';
+import { creditOf, pauseMoved, type Since, sinceOf } from '../../domain/model/pause.ts';
 import { matches } from '../../domain/model/task-filter.ts';
-import { startByAfter, waits } from '../../domain/model/task.ts';
+import { waits } from '../../domain/model/task.ts';
 import { dayOf, type Days, noDays, prepareDays } from './days.ts';
 import { Rows } from './rows.ts';
 
@@ -82,6 +82,8 @@ export class MemoryTaskStore implements TaskStore {
     for (const [name, row] of types) {
       types.set(name, { ...row, paused: pauseMoved(row.paused, backMs) });
     }
+    const pauses = this.#rows.of('pause');
+    for (const [id, row] of pauses) pauses.set(id, { ...row, at: row.at - backMs });
     for (const [seq, task] of this.#live) {
       const { dueAt, orderTime, lastOutcome } = task;
       const isRetry =
@@ -113,11 +115,8 @@ export class MemoryTaskStore implements TaskStore {
       this.#aliveAt = commit.now;
       this.#lastSeq = Math.max(this.#lastSeq, commit.lastSeq);
     }
-    for (const absence of absences) {
-      const { from, until } = absence;
-      for (const task of this.#live.values()) {
-        if (isCredited(absence, task)) task.startBy = startByAfter(task, from, until);
-      }
+    for (const credit of absences.map(creditOf)) {
+      for (const task of this.#live.values()) task.startBy = credit(task);
     }
     for (const write of writes) {
       if (write.table === 'history' && write.op === 'remove') this.#forgetId(idOf(write.key));
@@ -183,11 +182,11 @@ export class MemoryTaskStore implements TaskStore {
     after: Position | null = null,
   ): Promise<OverduePage> {
     const isOver = (at: number | null, by: number): boolean => at !== null && at <= by;
-    const types = this.#rows.of('type');
+    const since = sinceOf(this.#pausesOfSome());
     const overdue = this.#where((task) => {
       if (!waits(task)) return false;
       if (isOver(task.deadlineAt, now)) return true;
-      return isOver(task.startBy, Math.min(startClock, types.get(task.type)?.paused?.at ?? now));
+      return isOver(task.startBy, Math.min(startClock, since(task)));
     });
     const placeOf = ({ startBy, deadlineAt, seq }: Task): Position => {
       return { time: startBy ?? deadlineAt ?? 0, seq };
@@ -195,6 +194,15 @@ export class MemoryTaskStore implements TaskStore {
     const tasks = copies(page(overdue, placeOf, after, limit));
     const last = tasks.length < limit ? undefined : tasks.at(-1);
     return { tasks, next: last === undefined ? null : placeOf(last) };
+  }
+
+  *#pausesOfSome(): Generator<Since> {
+    for (const { type: value, paused } of this.#rows.of('type').values()) {
+      if (paused !== null) yield { scope: 'type', value, at: paused.at };
+    }
+    for (const { scope, value, at } of this.#rows.of('pause').values()) {
+      if (scope !== 'all') yield { scope, value, at };
+    }
   }
 
   async loadNotifications(after: Position | null, limit: number): Promise<Notification[]> {

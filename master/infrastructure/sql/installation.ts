@@ -1,14 +1,34 @@
 /**
- * What all masters of one database share and nobody else may know: the secret that proofs of
- * attempts are made with. The first master makes it. To replace it, an operator renames the row
+ * What all masters of one database share. The pause of all namespaces; and what nobody else may know, the secret that
+ * proofs of attempts are made with. The first master makes it. To replace it, an operator renames the row
  * `mac_secret` to `mac_secret_before` and starts the master again: both are valid then.
  */
 import { randomBytes } from 'node:crypto';
+import type { Pause } from '../../domain/model/pause.ts';
 import type { Database } from './database.ts';
+import { plain, type Statement } from './dialects/dialect.ts';
 
 const NEWEST = 'mac_secret';
 const BEFORE = 'mac_secret_before';
 const SECRET_BYTES = 32;
+const PAUSE = 'pause';
+
+/** Of all namespaces; null: there is none. */
+export async function readPause(database: Database): Promise<Pause | null> {
+  const [row] = await database.rows('SELECT value FROM installation WHERE name = ?', [PAUSE]);
+  return row === undefined ? null : (JSON.parse(row['value'] as string) as Pause);
+}
+
+export async function keepPause(database: Database, pause: Pause | null): Promise<void> {
+  const { dialect } = database;
+  const gone = { sql: 'DELETE FROM installation WHERE name = ?', runs: [[PAUSE]], touches: null };
+  const sql = 'INSERT INTO installation (name, value) VALUES (?, ?)';
+  const come: Statement[] =
+    pause === null ? [] : [{ sql, runs: [[PAUSE, JSON.stringify(pause)]], touches: null }];
+  await database.transaction(async (connection) => {
+    await dialect.run(connection, [plain(dialect.begin), gone, ...come]);
+  });
+}
 
 /** Base64url, newest first. */
 export async function keepSecrets(database: Database): Promise<readonly string[]> {

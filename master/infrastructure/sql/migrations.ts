@@ -10,6 +10,7 @@ import { executorDefinition } from './tables/executor.ts';
 import { laneDefinition } from './tables/lane.ts';
 import { leftoverDefinition } from './tables/leftover.ts';
 import { holdingDefinition, limitDefinition, USES_LENGTH_MAX } from './tables/limit.ts';
+import { pauseDefinition } from './tables/pause.ts';
 import { rateDefinition } from './tables/rate.ts';
 import { tokenDefinition } from './tables/token.ts';
 import { namesByTable, placeholders } from './dialects/dialect.ts';
@@ -309,6 +310,7 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
       ...dialect.createTable('shared_limit', limitDefinition(t), []),
       ...dialect.createTable('holding', holdingDefinition(t), []),
       ...dialect.createTable('task_type', typeColumns(t), []),
+      ...dialect.createTable('pause', pauseDefinition(t), []),
       ...dialect.createTable('installation', installationColumns(t), []),
       ...dialect.createTable('token', tokenDefinition(t), []),
       // Last: as long as it is there, whoever begins again deposes its masters.
@@ -321,7 +323,7 @@ export const SCHEMA_VERSION = steps.length;
 
 /** What a step may have made; so far it has told of it in `schema_version`. */
 const OURS =
-  /^(master|namespace|lane|executor|leftover|rate|shared_limit|holding|task|task_attempt|task_type|token|installation|task_history_((short|long)_)?\d{8})$/;
+  /^(master|namespace|lane|executor|leftover|rate|shared_limit|holding|task|task_attempt|task_type|pause|token|installation|task_history_((short|long)_)?\d{8})$/;
 
 /**
  * Brings the schema to this version. Masters that start together take turns.

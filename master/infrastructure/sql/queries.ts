@@ -35,6 +35,7 @@ import type { Row } from './rows.ts';
 import type { ListedSegment } from './segments.ts';
 import { attemptList, attemptOf } from './tables/attempt.ts';
 import { tables } from './tables/all.ts';
+import { notPaused } from './tables/pause.ts';
 import { notificationOf, outboxOf, selectBytes, selectList } from './tables/history.ts';
 import { liveList, taskOf } from './tables/task.ts';
 import { union } from './union.ts';
@@ -45,6 +46,8 @@ const ID_COUNT = 256;
 const FEW_COUNT = 8;
 /** Rows that one statement looks at, in the index alone, where it would hold up all else. */
 const COUNTED_COUNT = 5_000;
+/** The same where groups or labels are paused: then it is not of the index alone. */
+const READ_COUNT = 1_000;
 /** Attempts read by one statement: their errors may be large. */
 const ATTEMPT_COUNT = 50;
 
@@ -204,9 +207,12 @@ export class Queries implements Reads {
   ): Promise<OverduePage> {
     const from = `FROM ${this.#dialect.readBy('task', 'task_ns_end')} WHERE ns = ? AND end_by <= ?`;
     const beyond = isBeyond('end_by', after);
+    const { place, of } = tables.pause;
+    const pauses = await this.#engine.rows(`SELECT * FROM ${place} WHERE ns = ?`, [this.#ns]);
+    const unpaused = notPaused(pauses.map(of));
     const [end] = await this.#engine.rows(
       `SELECT end_by, seq ${from}${beyond.sql} ORDER BY end_by, seq LIMIT 1 OFFSET ?`,
-      [this.#ns, now, ...beyond.values, COUNTED_COUNT - 1],
+      [this.#ns, now, ...beyond.values, (unpaused.sql === '' ? COUNTED_COUNT : READ_COUNT) - 1],
     );
     const looked = end && { time: end['end_by'] as number, seq: end['seq'] as number };
     // Of the index alone, as the rest: most of what is overdue may be of types that are paused.
@@ -215,7 +221,7 @@ export class Queries implements Reads {
     const upTo = looked === undefined ? '' : 'AND (end_by < ? OR seq <= ?)';
     const rows = await this.#engine.rows(
       `SELECT ${liveList} ${from}${beyond.sql} ${upTo}
-       AND (end_by <= ? AND ${isCounting} OR deadline_at <= ?)
+       AND (end_by <= ? AND ${isCounting}${unpaused.sql} OR deadline_at <= ?)
        AND state IN ('waiting', 'held') ORDER BY end_by, seq LIMIT ?`,
       [
         this.#ns,
@@ -223,6 +229,7 @@ export class Queries implements Reads {
         ...beyond.values,
         ...(looked === undefined ? [] : [looked.time, looked.seq]),
         startClock,
+        ...unpaused.values,
         now,
         limit,
       ],

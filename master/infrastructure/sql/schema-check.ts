@@ -22,6 +22,7 @@ import { executorDefinition } from './tables/executor.ts';
 import { laneDefinition } from './tables/lane.ts';
 import { leftoverDefinition } from './tables/leftover.ts';
 import { holdingDefinition, limitDefinition } from './tables/limit.ts';
+import { pauseDefinition } from './tables/pause.ts';
 import { rateDefinition } from './tables/rate.ts';
 import { tokenDefinition } from './tables/token.ts';
 import { SEGMENT_PREFIX, segmentNamed } from './segments.ts';
@@ -51,6 +52,7 @@ export async function checkColumns(database: Database): Promise<void> {
     'shared_limit',
     'holding',
     'task_type',
+    'pause',
     'installation',
     'token',
     ...segments,
@@ -108,6 +110,7 @@ function tablesOf(t: Types, segments: readonly string[], existing: Existing) {
     whole('shared_limit', limitDefinition(t)),
     whole('holding', holdingDefinition(t)),
     whole('task_type', typeColumns(t)),
+    whole('pause', pauseDefinition(t)),
     whole('installation', installationColumns(t)),
     whole('token', tokenDefinition(t)),
   ];

@@ -6,10 +6,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log, NamespaceRecord, Store } from '../../application/ports.ts';
 import { StoreUnusable } from '../../application/ports.ts';
+import type { Pause } from '../../domain/model/pause.ts';
 import type { Retention } from '../../domain/model/task.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { History } from './history.ts';
-import { keepSecrets } from './installation.ts';
+import { keepPause, keepSecrets, readPause } from './installation.ts';
 import { migrate } from './migrations.ts';
 import { Committer } from './namespace/committer.ts';
 import { NamespaceRows } from './namespace/namespace-rows.ts';
@@ -60,10 +61,15 @@ export class SqlStore implements Store {
   async open(now: number): ReturnType<Store['open']> {
     try {
       const secrets = await this.#prepare(now);
-      return { secrets, namespaces: await this.#namespaces.list() };
+      const pauseOfAll = await readPause(this.#shared.databases.readers);
+      return { secrets, namespaces: await this.#namespaces.list(), pauseOfAll };
     } catch (error) {
       throw refused(this.#dialect, error);
     }
+  }
+
+  setPauseOfAll(pause: Pause | null): Promise<void> {
+    return keepPause(this.#shared.databases.readers, pause);
   }
 
   withWork(): Promise<number[]> {

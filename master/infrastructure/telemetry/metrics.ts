@@ -246,7 +246,7 @@ function watchNamespaces(
   backlogOf: (master: ScrapedNamespace) => Backlog,
 ): void {
   const ns = 'namespace';
-  const each = (read: (namespace: string, master: ScrapedNamespace) => void): void => {
+  const each: Each = (read) => {
     for (const { master } of scraped.leaders) read(labels.namespaceOf(master.namespace), master);
   };
 
@@ -270,6 +270,25 @@ function watchNamespaces(
       count.inc(joined.filter(({ usesMac }) => !usesMac).length);
     }),
   );
+  watchTasks(gauge, labels, each, backlogOf);
+  watchLimits(gauge, labels, each, backlogOf);
+  gauge('cache_entries', 'Waiting tasks held in memory.', [ns], (entries) =>
+    each((namespace, master) => entries.inc({ namespace }, backlogOf(master).cachedCount)),
+  );
+  gauge('callback_pending', 'Callbacks in flight or due again, as memory knows.', [ns], (pending) =>
+    each((namespace, master) => pending.inc({ namespace }, backlogOf(master).pendingCallbackCount)),
+  );
+}
+
+type Each = (read: (namespace: string, master: ScrapedNamespace) => void) => void;
+
+function watchTasks(
+  gauge: MakeGauge,
+  labels: Labels,
+  each: Each,
+  backlogOf: (master: ScrapedNamespace) => Backlog,
+): void {
+  const ns = 'namespace';
   gauge('tasks', 'Tasks that wait or run.', [ns, 'type', 'state'], (tasks) =>
     each((namespace, master) => {
       for (const { type: name, waitingCount, heldCount, runningCount } of backlogOf(master).types) {
@@ -277,6 +296,13 @@ function watchNamespaces(
         tasks.inc({ namespace, type, state: 'waiting' }, waitingCount);
         tasks.inc({ namespace, type, state: 'held' }, heldCount);
         tasks.inc({ namespace, type, state: 'running' }, runningCount);
+      }
+    }),
+  );
+  gauge('tasks_paused', 'Of those that wait, how many a pause keeps.', [ns, 'type'], (paused) =>
+    each((namespace, master) => {
+      for (const { type: name, pausedCount } of backlogOf(master).types) {
+        paused.inc({ namespace, type: labels.typeOf(name) }, pausedCount);
       }
     }),
   );
@@ -298,19 +324,12 @@ function watchNamespaces(
       }
     },
   );
-  watchLimits(gauge, labels, each, backlogOf);
-  gauge('cache_entries', 'Waiting tasks held in memory.', [ns], (entries) =>
-    each((namespace, master) => entries.inc({ namespace }, backlogOf(master).cachedCount)),
-  );
-  gauge('callback_pending', 'Callbacks in flight or due again, as memory knows.', [ns], (pending) =>
-    each((namespace, master) => pending.inc({ namespace }, backlogOf(master).pendingCallbackCount)),
-  );
 }
 
 function watchLimits(
   gauge: MakeGauge,
   labels: Labels,
-  each: (read: (namespace: string, master: ScrapedNamespace) => void) => void,
+  each: Each,
   backlogOf: (master: ScrapedNamespace) => Backlog,
 ): void {
   const named = ['namespace', 'limit'] as const;

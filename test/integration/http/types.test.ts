@@ -335,7 +335,7 @@ describe('types', () => {
     });
     await call('POST', '/type/video/pause', { reason: 'full' });
     const { constraint } = (await get('video')).body as { constraint: object };
-    expect(constraint).to.include({ reason: 'paused' }).and.to.have.property('paused');
+    expect(constraint).to.include({ reason: 'paused' }).and.to.have.property('pauses');
     const [listed] = (await call('GET', '/types')).body['types'] as object[];
     expect(listed).to.not.have.property('constraint');
     const { body } = await submit({ id: '2', type: 'video' });

@@ -18,7 +18,11 @@ import { commit, task, wholeRows } from '../../contract/sample.ts';
 const HOUR_MS = 3_600_000;
 /** More than a slice. */
 const COUNT = 1_200;
-const absences = [{ from: NOW, until: NOW + HOUR_MS, except: ['other'] }];
+const others = [
+  { scope: 'type', value: 'other', at: NOW - 1 },
+  { scope: 'group', value: 'nobody', at: NOW - 1 },
+] as const;
+const absences = [{ from: NOW, until: NOW + HOUR_MS, besides: others }];
 
 const limited = Array.from({ length: COUNT }, (_, index) => {
   const startBy = NOW + 1 + Math.floor(index / 2);

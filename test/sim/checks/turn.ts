@@ -143,7 +143,7 @@ export class TurnCheck {
     const tickMs = Math.min(1_000, lastTickAt - this.#lastTickAt);
     for (const row of this.#ledger.live.values()) {
       const isExpired = row.deadlineAt !== null && row.deadlineAt <= lastTickAt;
-      const startsBy = startClock(state, lastTickAt, row.type);
+      const startsBy = startClock(state, lastTickAt, row);
       if (!waits(row) || !(isExpired || isStartOverdue(row, startsBy))) continue;
       const ms = (this.#overdueMs.get(row.seq) ?? 0) + tickMs;
       overdueMs.set(row.seq, ms);
@@ -281,10 +281,7 @@ function checkTimely(world: World, state: State, termSince: number): void {
         world.violate('T1', what('execution timeout'));
       }
       if (isOver(task.deadlineAt, 0)) world.violate('T1', what('deadline'));
-      if (
-        task.state === 'waiting' &&
-        isStartOverdue(task, startClock(state, lastTickAt, task.type))
-      ) {
+      if (task.state === 'waiting' && isStartOverdue(task, startClock(state, lastTickAt, task))) {
         world.violate('T1', what('start timeout'));
       }
     } else {

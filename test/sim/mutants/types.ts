@@ -171,7 +171,7 @@ export function typeMutants(): Mutant[] {
       settings: { ...settings, limitsStarts: true, hasOperator: false },
       ...onStore((store) => ({
         commit: ({ absences, ...commit }) =>
-          store.commit({ ...commit, absences: absences.filter(({ type }) => type === undefined) }),
+          store.commit({ ...commit, absences: absences.filter(({ of }) => of === undefined) }),
       })),
     },
   ];

@@ -39,6 +39,7 @@ function after(
     now: scheduler.now,
     seed: 1,
     aliveAt,
+    pauseOfAll: null,
     active: [{ ...before.task('a') }],
     lanes: [],
     gates: [],

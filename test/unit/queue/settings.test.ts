@@ -286,10 +286,11 @@ describe('explain', () => {
   it('paused: for how long, and why', () => {
     pause(BEGIN + MINUTE, 'storage is full');
     scheduler.submit({});
+    const storageFull = { at: BEGIN, by: null, reason: 'storage is full', until: BEGIN + MINUTE };
     expect(explain(scheduler.state, scheduler.task('a'), scheduler.now)).to.deep.include({
       reason: 'paused',
       message: 'Nothing is started for another 1 min: storage is full',
-      pause: { at: BEGIN, by: null, reason: 'storage is full', until: BEGIN + MINUTE },
+      pauses: [{ scope: 'namespace', value: '', ...storageFull }],
     });
   });
 

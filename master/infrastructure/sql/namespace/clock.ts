@@ -84,6 +84,7 @@ function pausesMoved(ns: number, backMs: number): Statement[] {
   return [
     { sql: `UPDATE namespace ${set} id = ?`, runs, touches: null },
     { sql: `UPDATE task_type ${set} ns = ?`, runs, touches: null },
+    { sql: `UPDATE pause ${set} ns = ?`, runs, touches: null },
   ];
 }
 

@@ -3,9 +3,8 @@
  * engine of the namespace writes such rows, and it waits meanwhile.
  */
 import type { Commit, Position } from '../../../application/ports.ts';
-import type { Absence } from '../../../domain/changes.ts';
-import { copyOfWrite, isCredited } from '../../../domain/changes.ts';
-import { startByAfter } from '../../../domain/model/task.ts';
+import { copyOfWrite, type RowWrite } from '../../../domain/changes.ts';
+import { type Absence, creditOf } from '../../../domain/model/pause.ts';
 import { planCommit } from '../commit.ts';
 import type { Database } from '../database.ts';
 import type { History } from '../history.ts';
@@ -36,8 +35,8 @@ export async function creditFirst(
 ): Promise<Commit> {
   const { ns } = heading;
   // As they are now.
-  const others = writes.filter(({ table }) => table !== 'type').map(copyOfWrite);
-  const ends = writes.filter(({ table }) => table === 'type');
+  const others = writes.filter((write) => !mayEndPause(write)).map(copyOfWrite);
+  const ends = writes.filter(mayEndPause);
   const ending = { ...rest, absences: [], writes: ends };
   const { statements } = planCommit(database.dialect, history.segments, [{ ns, commit: ending }]);
   const set = settings === undefined ? [] : [settingsWritten(ns, settings)];
@@ -46,6 +45,8 @@ export async function creditFirst(
   await goOnCrediting(database, terms, heading, crediting);
   return { ...rest, absences: [], writes: others };
 }
+
+const mayEndPause = ({ table }: RowWrite): boolean => table === 'type' || table === 'pause';
 
 /** Also what a master before has left. */
 export async function goOnCrediting(
@@ -60,31 +61,34 @@ export async function goOnCrediting(
   const limits: Place = {
     table: 'task',
     column: 'end_by',
-    sql: `SELECT seq, end_by, due_at, deadline_at, type
+    sql: `SELECT seq, end_by, due_at, deadline_at, type, user_group, labels, requires
       FROM ${database.dialect.readBy('task', 'task_ns_end')} WHERE ns = ? AND end_by > ?`,
     values: [ns, from],
   };
   await moveInSlices(database, terms, heading, limits, {
     direction: 'up',
     after,
-    to: (row) => movedTo(row, absences),
+    to: movedBy(absences),
     left: (done): Crediting => ({ absences, after: done }),
   });
   await terms.write([heading], [remember(ns, null)]);
 }
 
-function movedTo(row: Row, absences: readonly Absence[]): number {
-  const endBy = row['end_by'] as number;
-  const deadlineAt = row['deadline_at'] as number | null;
-  const task = {
-    type: row['type'] as string,
-    dueAt: row['due_at'] as number,
-    deadlineAt,
-    startBy: endBy === deadlineAt ? null : endBy,
+function movedBy(absences: readonly Absence[]): (row: Row) => number {
+  const credits = absences.map(creditOf);
+  return (row) => {
+    const endBy = row['end_by'] as number;
+    const deadlineAt = row['deadline_at'] as number | null;
+    const task = {
+      type: row['type'] as string,
+      user: { group: row['user_group'] as string },
+      labels: JSON.parse(row['labels'] as string) as string[],
+      requires: JSON.parse(row['requires'] as string) as string[],
+      dueAt: row['due_at'] as number,
+      deadlineAt,
+      startBy: endBy === deadlineAt ? null : endBy,
+    };
+    for (const credit of credits) task.startBy = credit(task);
+    return task.startBy ?? deadlineAt ?? endBy;
   };
-  for (const absence of absences) {
-    const { from, until } = absence;
-    if (isCredited(absence, task)) task.startBy = startByAfter(task, from, until);
-  }
-  return task.startBy ?? deadlineAt ?? endBy;
 }

@@ -7,6 +7,7 @@ import { lane } from './lane.ts';
 import { leftover } from './leftover.ts';
 import { holding, limit } from './limit.ts';
 import { rate } from './rate.ts';
+import { pause } from './pause.ts';
 import type { Table, WholeTable } from './table.ts';
 import { task } from './task.ts';
 import { type } from './type.ts';
@@ -25,4 +26,5 @@ export const tables: Tables & WholeTables = {
   holding,
   rate,
   type,
+  pause,
 };
