@@ -221,6 +221,18 @@ CREATE TABLE task_type (
   PRIMARY KEY (ns, type)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
+-- Lists of tasks that people look at again and again.
+CREATE TABLE saved_view (
+  -- Namespace.
+  ns INT NOT NULL,
+  -- As people call it.
+  name VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- JSON: the query of the list, in the words of the API.
+  query MEDIUMTEXT NOT NULL,
+  -- By name.
+  PRIMARY KEY (ns, name)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
 -- Live tasks only: waiting, held, offered or running. A task leaves with the commit that ends it, so this
 -- table is as large as the backlog, whatever has been.
 CREATE TABLE task (

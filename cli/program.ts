@@ -9,6 +9,7 @@ import { pauseCommand, pausesCommand, resumeCommand } from './pause-command.ts';
 import { namespaceCommand } from './namespace-command.ts';
 import { tokenCommand, whoamiCommand } from './token-command.ts';
 import { typeCommand } from './type/type-command.ts';
+import { viewCommand } from './view-command.ts';
 import { taskCommand } from './task/task-command.ts';
 
 const HELP = `
@@ -52,6 +53,7 @@ export function program(): Command {
     masterCommand(),
     taskCommand(),
     typeCommand(),
+    viewCommand(),
     limitCommand(),
     pauseCommand(),
     resumeCommand(),

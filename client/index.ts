@@ -33,6 +33,8 @@ export type {
   TypePauseRequest,
   TypeView,
   UserInfo,
+  ViewQuery,
+  ViewView,
   Whoami,
 } from '@soda-scheduler/protocol';
 export { rawJson } from '@soda-scheduler/protocol';
@@ -48,6 +50,7 @@ export type { RollingOptions } from './executors/rolling-drain.ts';
 export type { DrainProgress, DrainStep } from './executors/rollout.ts';
 export type { FindCalls } from './find/find.ts';
 export type { LimitCalls, PauseCalls, ScopedPause } from './limits.ts';
+export type { ViewCalls } from './find/views.ts';
 export type { NamespaceCalls } from './namespaces.ts';
 export type { TokenCalls } from './tokens.ts';
 export type { AtVersion, TypeCalls } from './types.ts';

@@ -61,5 +61,7 @@ export const EXECUTOR_VERSION_PATTERN = /^[A-Za-z0-9_.:+~/@-]{1,64}$/;
 export const NAMESPACE_PATTERN = /^[a-z0-9-]{1,32}$/;
 /** Of a token: a part of paths, without the colon of those that nobody makes. */
 export const TOKEN_NAME_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,64}$/;
+/** Of a saved view: a part of paths. */
+export const VIEW_NAME_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,64}$/;
 /** A token that the master has made: 256 random bits. */
 export const TOKEN_PATTERN = /^soda_[A-Za-z0-9_-]{43}$/;

@@ -3,7 +3,17 @@ import { type ErrorList, exactJson, type SodaClient } from '@soda-scheduler/clie
 import { taskStates } from '@soda-scheduler/protocol';
 import { type Command, Option } from 'commander';
 import { type ConnectionOptions, connect, interruptible, remoteCommand } from '../connection.ts';
-import { number, once, search, type SearchOptions, searchOptions, TIME } from './task-search.ts';
+import { savedQuery } from '../view-command.ts';
+import {
+  number,
+  once,
+  queryOf,
+  search,
+  type SearchOptions,
+  searchOptions,
+  sortOption,
+  TIME,
+} from './task-search.ts';
 import { rounded } from './watch.ts';
 
 /** Failed tasks that are looked at where nobody says how many. */
@@ -12,11 +22,9 @@ const LOOK_COUNT = 10_000;
 export function listCommand(): Command {
   const command = searchOptions(remoteCommand('list', 'List tasks, newest first.'));
   return command
+    .addOption(sortOption())
     .addOption(
-      new Option('--sort <order>', 'order: those that wait, by when their turn is').choices([
-        'newest',
-        'order',
-      ]),
+      once(new Option('--view <name>', 'what a saved view looks for, and what is given here')),
     )
     .option('--limit <count>', 'how many at most', number, 50)
     .addHelpText(
@@ -29,15 +37,19 @@ Examples:
   $ soda task list --state failed --limit 1000
   $ soda task list --state failed --error 'moov atom' --from 2026-12-01T00:00:00Z
   $ soda task list --sort order --type transcode
+  $ soda task list --view broken-inputs --group video
   $ soda task list --notification gave_up
   $ soda task list --state failed --json | jq -r .task_id | xargs soda task retry`,
     )
-    .action(async (options: ConnectionOptions & SearchOptions) => {
+    .action(async (options: ConnectionOptions & SearchOptions & { view?: string }) => {
       const { client, output } = connect(options);
+      const { view, limit } = options;
+      const saved = view === undefined ? {} : await savedQuery(client, view);
+      const query = { ...saved, ...queryOf(options) };
       const head = ['task', 'state', 'type', 'group', '%', 'attempt', 'submitted', 'callback'];
       await interruptible((signal) =>
         output.rows(
-          search(client, options, signal),
+          search(client, query, limit, signal),
           head,
           (task) => [
             task.task_id,

@@ -75,8 +75,7 @@ Examples:
     )
     .action(async (ids: string[], options: RedeliverOptions) => {
       const { notification, limit } = options;
-      const filters = [...Object.values(queryOf(options)), limit];
-      const isSearch = filters.some((filter) => filter !== undefined);
+      const isSearch = Object.keys(queryOf(options)).length > 0 || limit !== undefined;
       if (isSearch === ids.length > 0 || (isSearch && notification === undefined)) {
         throw new Failure('which callbacks? give either ids or --notification', ExitCode.usage);
       }
@@ -91,7 +90,7 @@ const redeliver = (client: SodaClient, id: string, signal: AbortSignal): Promise
 async function redeliverFound(options: RedeliverOptions): Promise<void> {
   const { client, output } = connect(options);
   await interruptible(async (signal) => {
-    const found = search(client, options, signal);
+    const found = search(client, queryOf(options), options.limit, signal);
     if (options.yes !== true) {
       await preview(output, found);
       return;

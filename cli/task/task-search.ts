@@ -13,7 +13,7 @@ import { Failure } from '../exit-code.ts';
 const EMPTY_PAGE_COUNT_MAX = 1000;
 export const TIME = 'such as 2026-12-01T08:00:00Z';
 
-type Query = NonNullable<Parameters<SodaClient['list']>[0]>;
+export type Query = NonNullable<Parameters<SodaClient['list']>[0]>;
 
 /** What tasks are looked for by, as the command line has it. */
 export interface FilterOptions {
@@ -36,7 +36,7 @@ export interface FilterOptions {
 }
 
 export type SearchOptions = FilterOptions & {
-  readonly sort?: Query['sort'];
+  readonly sort?: NonNullable<Query['sort']>;
   /** Of tasks found; none: all there are. */
   readonly limit?: number;
 };
@@ -67,17 +67,24 @@ export function searchOptions(command: Command): Command {
     );
 }
 
-/** As the API has it. */
-export function queryOf(options: FilterOptions): Query {
+export function sortOption(): Option {
+  const order = 'order: those that wait, by when their turn is';
+  return once(new Option('--sort <order>', order).choices(['newest', 'order']));
+}
+
+/** As the API has it: what was given. */
+export function queryOf(options: SearchOptions): Query {
   const { state, type, group, project, env, user, label, requires, error, notification } = options;
-  const { from, to } = options;
-  return {
+  const { from, to, sort } = options;
+  const query = {
     ...{ state, type, group, project, env, user, label, requires, error, notification, from, to },
     executor_id: options.executor,
     id_prefix: options.idPrefix,
     failure_reason: options.failureReason,
     min_attempts: options.minAttempts,
+    sort,
   };
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
 }
 
 /** A second value would take the place of the first without a word. */
@@ -92,15 +99,16 @@ export function once(option: Option): Option {
 /** @throws {Failure} so many pages in a row have brought nothing that it gives up. */
 export async function* search(
   client: SodaClient,
-  { limit, sort, ...filters }: SearchOptions,
+  query: Query,
+  limit: number | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<TaskSummary> {
   let left = limit ?? Number.POSITIVE_INFINITY;
   let emptyCount = 0;
   for (let cursor: string | undefined; ; ) {
     const size = Math.min(left, HTTP_LIMITS.listCountMax);
-    const query = { ...queryOf(filters), sort, limit: size, cursor };
-    const { tasks, next_cursor } = await client.page(query, { signal });
+    const page = { ...query, limit: size, cursor };
+    const { tasks, next_cursor } = await client.page(page, { signal });
     yield* tasks;
     left -= tasks.length;
     if (left <= 0 || next_cursor === null) return;

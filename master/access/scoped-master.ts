@@ -8,6 +8,7 @@ import type { Scope, ShownTask, StoredTask, TaskPage, WaitingPage } from '../app
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type { PauseChange, Seen, TaskChange, TypeChange } from '../domain/events.ts';
 import type { PauseScope, ScopedPause } from '../domain/model/pause.ts';
+import type { SavedView } from '../domain/model/saved-view.ts';
 import type { TaskFilter } from '../domain/model/task-filter.ts';
 import type { Task } from '../domain/model/task.ts';
 import type { SeenExecutor } from '../domain/views/executors.ts';
@@ -56,6 +57,8 @@ export type ScopedMaster = Pick<
   | 'listInOrder'
   | 'countLive'
   | 'countEnded'
+  | 'views'
+  | 'changeView'
   | 'explain'
   | 'seenExecutors'
   | 'goneExecutors'
@@ -283,6 +286,19 @@ class PartOfMaster implements ScopedMaster {
       if (scope === 'type') return this.#includesType(value);
       return scope !== 'group' || includes(this.#scope, 'groups', value);
     });
+  }
+
+  /** Those that ask for nothing else than what may be seen: the others may name what may not. */
+  views(): readonly SavedView[] {
+    const { types, groups } = this.#scope;
+    return this.#master.views().filter(({ query }) => {
+      const { type = '', group = '' } = JSON.parse(query) as { type?: string; group?: string };
+      return (types?.includes(type) ?? true) && (groups?.includes(group) ?? true);
+    });
+  }
+
+  changeView(): never {
+    throw beyond();
   }
 
   changeLimit(): never {

@@ -11,9 +11,11 @@ import type {
   Seen,
   TaskChange,
   TypeChange,
+  ViewChange,
 } from '../domain/events.ts';
 import type { PauseScope, ScopedPause } from '../domain/model/pause.ts';
 import type { Executor, ExecutorRecord, Override } from '../domain/model/executor.ts';
+import type { SavedView } from '../domain/model/saved-view.ts';
 import type { TaskType } from '../domain/model/task-type.ts';
 import type { Settings } from '../domain/state/state.ts';
 import type { ShownTask, TaskPage, TaskQuery, WaitingPage, WaitingQuery } from './ports.ts';
@@ -126,6 +128,10 @@ export interface MasterHandle {
   seenLimit(name: string): SeenLimit | null;
   /** Up to `count` of them by name, after that one. @throws {Unavailable} nothing is known yet. */
   limitsAfter(name: string, count: number): readonly SeenLimit[];
+  /** Saves a view, or deletes it. @throws {Unavailable} */
+  changeView(change: ViewChange): Promise<CommandOutcome>;
+  /** By name. @throws {Unavailable} nothing is known yet. */
+  views(): readonly SavedView[];
   /** Sets what counts in place of its own labels; null: they count again. @throws {Unavailable} */
   relabelExecutor(
     executorId: string,

@@ -17,11 +17,13 @@ import type {
   Seen,
   TaskChange,
   TypeChange,
+  ViewChange,
 } from '../domain/events.ts';
 import type { PauseScope, ScopedPause } from '../domain/model/pause.ts';
 import type { Executor, ExecutorRecord, Override } from '../domain/model/executor.ts';
 import { goneExecutors, type SeenExecutor, seenExecutors } from '../domain/views/executors.ts';
 import { explain, type WaitingReason } from '../domain/views/explain.ts';
+import type { SavedView } from '../domain/model/saved-view.ts';
 import type { TaskType } from '../domain/model/task-type.ts';
 import type { Settings, State } from '../domain/state/state.ts';
 import { pauseOf, pausesAfter } from '../domain/views/pauses.ts';
@@ -234,6 +236,14 @@ export class Master implements MasterHandle {
 
   limitsAfter(name: string, count: number): readonly SeenLimit[] {
     return limitsAfter(this.#known(), name, count);
+  }
+
+  changeView(change: ViewChange): Promise<CommandOutcome> {
+    return this.#command((request) => ({ ...change, request }));
+  }
+
+  views(): readonly SavedView[] {
+    return [...this.#known().views.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** @throws {Unavailable} nothing is. */

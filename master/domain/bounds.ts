@@ -62,6 +62,9 @@ export const PAUSES_MAX = 200;
 /** Shared limits of a namespace; beyond it no other is set. */
 export const SHARED_LIMITS_MAX = 1_000;
 
+/** Saved views of a namespace; beyond it no other is set. */
+export const VIEWS_MAX = 200;
+
 /** Characters of the definitions on one page of types: they are read in about 10 ms. */
 export const TYPES_PAGE_LENGTH_MAX = MiB;
 

@@ -8,6 +8,7 @@ import type { ExecutorRecord, Leftover } from './model/executor.ts';
 import type { LaneRow } from './queue/lane.ts';
 import type { Settings } from './state/state.ts';
 import type { Absence, PauseRow } from './model/pause.ts';
+import type { SavedView } from './model/saved-view.ts';
 import type { Holding, SharedLimit } from './model/shared-limit.ts';
 import type { TaskType } from './model/task-type.ts';
 import type { AttemptRecord, Notification, Retention, Task } from './model/task.ts';
@@ -41,6 +42,7 @@ export interface Tables {
   readonly rate: { key: readonly [type: string, group: string]; row: RateUse; set: never };
   readonly type: { key: string; row: TaskType; set: never };
   readonly pause: { key: number; row: PauseRow; set: never };
+  readonly view: { key: string; row: SavedView; set: never };
 }
 
 export type TableName = keyof Tables;
@@ -58,6 +60,7 @@ export const WHOLE_TABLES = [
   'rate',
   'limit',
   'holding',
+  'view',
 ] as const satisfies readonly TableName[];
 export type WholeName = (typeof WHOLE_TABLES)[number];
 export type WholeRows = { readonly [N in WholeName]: readonly Tables[N]['row'][] };

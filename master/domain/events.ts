@@ -141,6 +141,14 @@ export interface PauseChange {
   readonly pause: Omit<Pause, 'at'> | null;
 }
 
+/** To a saved view. */
+export interface ViewChange {
+  readonly type: 'viewSet';
+  readonly name: string;
+  /** JSON text; null: there is to be none. */
+  readonly query: string | null;
+}
+
 /** To what is set for a type. `expect`: the version that it must have; null: whatever it has. */
 export type TypeChange =
   | {
@@ -252,6 +260,7 @@ export type Event =
   | (TypeChange & { readonly request: RequestId })
   | (LimitChange & { readonly request: RequestId })
   | (PauseChange & { readonly request: RequestId })
+  | (ViewChange & { readonly request: RequestId })
   | ({ readonly type: 'executorConnected' } & ExecutorHello)
   | {
       readonly type: 'executorResumed';

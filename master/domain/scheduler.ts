@@ -16,7 +16,7 @@ import { cancelAcknowledged } from './steps/cancel.ts';
 import { onTask } from './steps/command.ts';
 import { onExecutor, sendDrain } from './operators/executor.ts';
 import { lossDecided } from './steps/loss.ts';
-import { delayedLoaded, heldLoaded, lanesLoaded, overdueLoaded } from './steps/load.ts';
+import { tasksLoaded } from './steps/load.ts';
 import {
   notificationPutOff,
   notificationsLoaded,
@@ -37,6 +37,7 @@ import { tasksSubmitted } from './steps/submit.ts';
 import { flush, ticked } from './steps/tick.ts';
 import { onLimit } from './operators/limits.ts';
 import { onType } from './operators/types.ts';
+import { onView } from './operators/views.ts';
 
 /** Appends to `out` what the event asks for. `now` must not be before that of an earlier step. */
 export function step(state: State, event: Event, now: number, out: Output): void {
@@ -71,6 +72,8 @@ function apply(state: State, event: Event, now: number, out: Output): void {
       return onType(state, event, now, out);
     case 'pauseSet':
       return pauseSet(state, event, now, out);
+    case 'viewSet':
+      return onView(state, event, out);
     case 'limitSet':
       return onLimit(state, event, out);
     case 'drainRequested':
@@ -102,13 +105,10 @@ function apply(state: State, event: Event, now: number, out: Output): void {
     case 'notificationPutOff':
       return notificationPutOff(state, event, now, out);
     case 'lanesLoaded':
-      return lanesLoaded(state, event, now, out);
     case 'heldLoaded':
-      return heldLoaded(state, event, now, out);
     case 'delayedLoaded':
-      return delayedLoaded(state, event, now, out);
     case 'overdueLoaded':
-      return overdueLoaded(state, event, now, out);
+      return tasksLoaded(state, event, now, out);
     case 'notificationsLoaded':
       return notificationsLoaded(state, event, now, out);
     case 'stoodStill':

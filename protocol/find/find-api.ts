@@ -5,7 +5,12 @@
 import { z } from 'zod';
 import { countInQuery, instantInQuery, label, text } from '../fields.ts';
 import { taskState } from '../http-api.ts';
-import { EXECUTOR_ID_PATTERN, HTTP_LIMITS, TASK_TYPE_PATTERN } from '../limits.ts';
+import {
+  EXECUTOR_ID_PATTERN,
+  HTTP_LIMITS,
+  TASK_TYPE_PATTERN,
+  VIEW_NAME_PATTERN,
+} from '../limits.ts';
 import { failureReasons, notificationStates } from '../words.ts';
 
 const ATTEMPTS_MAX = 1_000_000;
@@ -51,14 +56,32 @@ const page = {
   cursor: z.string().max(256).optional(),
 } as const;
 
-export const listQuery = z.strictObject({
-  ...filters,
-  sort: z
-    .enum(['newest', 'order'])
-    .default('newest')
-    .describe('`order`: those that wait, by their order time; held ones are left out.'),
-  ...page,
+const sort = z
+  .enum(['newest', 'order'])
+  .describe('`order`: those that wait, by their order time; held ones are left out.');
+
+export const listQuery = z.strictObject({ ...filters, sort: sort.default('newest'), ...page });
+
+export const viewRequest = z.strictObject({
+  query: z
+    .strictObject({ ...filters, sort: sort.optional() })
+    .describe('What `GET /tasks` takes, but for `limit` and `cursor`.'),
 });
+
+export const viewView = viewRequest.extend({ name: z.string() });
+
+export const viewListQuery = z.strictObject({
+  limit: page.limit,
+  cursor: z.string().regex(VIEW_NAME_PATTERN).optional().describe('`next_cursor` of a page.'),
+});
+
+export const viewList = z.object({
+  views: z.array(viewView).describe('By name.'),
+  next_cursor: z.string().nullable().describe('Where the next page begins; null: the last.'),
+});
+
+/** The answer to the deletion of a view. */
+export const viewCommandResponse = z.object({ name: z.string(), code: z.literal(200) });
 
 /** Those that counters do not know are told apart from what is not known at all. */
 export const countQuery = z.strictObject(filters);
@@ -106,3 +129,9 @@ export type CountQuery = Pick<ListQuery, 'state' | 'type' | 'group'>;
 export type TaskCount = z.infer<typeof taskCount>;
 export type ErrorQuery = Pick<ListQuery, 'type' | 'group' | 'from' | 'to' | 'cursor'>;
 export type ErrorList = z.infer<typeof errorList>;
+/** What a view is saved with. */
+export type ViewQuery = Omit<ListQuery, 'limit' | 'cursor'>;
+export interface ViewView {
+  readonly name: string;
+  readonly query: ViewQuery;
+}

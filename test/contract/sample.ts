@@ -188,6 +188,10 @@ export const wholeRows: {
     const key = [`type-${which}`, `\u{1F600} ${which}`] as const;
     return { key, row: { type: key[0], group: key[1], windowAt: NOW, count: n } };
   },
+  view: (which, n) => {
+    const name = `view-${which}`;
+    return { key: name, row: { name, query: `{"user":"\u{1F600} ${n}"}` } };
+  },
   type: (which, n) => {
     const text = `{"description":"\u{1F600} ${n}","limits":{"max_running":${n}}}`;
     const layer = '{"limits":{"rate":{"count":1,"seconds":2}}}';

@@ -60,6 +60,7 @@ describe('schema.sql', function () {
       'shared_limit',
       'holding',
       'task_type',
+      'saved_view',
       'task',
       'task_attempt',
       'installation',

@@ -31,6 +31,7 @@ import type {
   Seen,
   TaskChange,
   TypeChange,
+  ViewChange,
 } from '../../master/domain/events.ts';
 import type { Executor, ExecutorRecord, Override } from '../../master/domain/model/executor.ts';
 import type { TaskType } from '../../master/domain/model/task-type.ts';
@@ -149,6 +150,12 @@ export class StandInHandle implements MasterHandle {
     return null;
   }
   limitsAfter(): [] {
+    return [];
+  }
+  changeView(change: ViewChange) {
+    return this.#command(change.type, JSON.stringify(change));
+  }
+  views(): [] {
     return [];
   }
   relabelExecutor(executorId: string, override: Partial<Override>, _by: string | null) {

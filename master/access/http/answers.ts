@@ -65,7 +65,7 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
   noRoute: { status: 404, means: 'No such route.' },
   unknown: {
     status: 404,
-    means: 'No such task, attempt, executor, type, limit, namespace or token.',
+    means: 'No such task, attempt, executor, type, limit, view, namespace or token.',
   },
   wrongMethod: {
     status: 405,
@@ -95,7 +95,7 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
   },
   full: {
     status: 429,
-    means: 'Too many tasks wait, or there are too many lanes, types, limits or pauses.',
+    means: 'Too many tasks wait, or there are too many lanes, types, limits, pauses or views.',
     again: true,
     // The backlog will not be empty in a second.
     retryAfter: 10,

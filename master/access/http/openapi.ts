@@ -32,6 +32,8 @@ const named = {
   TaskList: protocol.taskList,
   TaskCount: protocol.taskCount,
   ErrorList: protocol.errorList,
+  ViewRequest: protocol.viewRequest,
+  ViewList: protocol.viewList,
   ExecutorList: protocol.executorList,
   ExecutorView: protocol.executorView,
   NamespaceSettings: protocol.namespaceSettings,

@@ -35,9 +35,10 @@ import {
   serve,
   type Serving,
 } from './route.ts';
-import { findRoutes } from '../routes/find.ts';
+import { findRoutes } from '../routes/find/find.ts';
 import { limitRoutes } from '../routes/limits.ts';
 import { pauseRoutes } from '../routes/pauses.ts';
+import { savedViewRoutes } from '../routes/find/saved-views.ts';
 import { typeRoutes } from '../routes/types.ts';
 import { submitRoutes } from '../routes/submit.ts';
 import { taskRoutes } from '../routes/tasks.ts';
@@ -228,6 +229,7 @@ function routeTable(options: HttpServerOptions): readonly GuardedRoute[] {
       ...submitRoutes(options.refusalOfReceiver),
       ...taskRoutes(options.refusalOfReceiver),
       ...findRoutes(),
+      ...savedViewRoutes(),
       ...executorRoutes(),
       ...typeRoutes(options.refusalOfReceiver),
       ...limitRoutes(),

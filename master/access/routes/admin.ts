@@ -31,7 +31,7 @@ import { checkShape, validate } from '../body/fields.ts';
 import { type Described, isSelected, selectorOf, type Term } from '../body/selector.ts';
 import type { ScopedMaster } from '../scoped-master.ts';
 import type { ApiRequest, HttpMetrics, NamespaceRoute, Reply, Route } from '../http/route.ts';
-import { listOfExecutor } from './find.ts';
+import { listOfExecutor } from './find/find.ts';
 import { executorView, goneExecutorView } from './views.ts';
 
 const statusResponse = z.object({ status: z.string() });

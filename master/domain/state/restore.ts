@@ -67,18 +67,7 @@ export function restore(options: {
   const state = createState(options);
   const output = createOutput();
   watchPause(state);
-  for (const row of options.whole.pause) takePause(state, row);
-  for (const record of options.whole.executor) {
-    state.executorRecords.set(record.executorId, record);
-    watchRecord(state, record.executorId, now);
-  }
-  for (const row of options.whole.limit) takeLimit(state, row);
-  for (const row of options.whole.type) {
-    state.types.set(row.type, row);
-    takeQuota(state, row, now);
-    watchType(state, row);
-    shareOut(state, row.type, row);
-  }
+  recallSettings(state, options.whole, now);
   for (const row of options.whole.rate) takeRate(state, row, now, output);
   if (aliveAt !== null) recallWindows(state, aliveAt, now, output);
   for (const row of options.whole.lane) takeLane(state, row, kindOf(row.kind));
@@ -117,6 +106,23 @@ export function restore(options: {
   const taskCount = state.waitingCount + options.active.length;
   output.effects.push({ type: 'observe', event: 'restored', taskCount });
   return { state, output };
+}
+
+/** What people have set. */
+function recallSettings(state: State, whole: WholeRows, now: number): void {
+  for (const row of whole.pause) takePause(state, row);
+  for (const record of whole.executor) {
+    state.executorRecords.set(record.executorId, record);
+    watchRecord(state, record.executorId, now);
+  }
+  for (const row of whole.limit) takeLimit(state, row);
+  for (const row of whole.view) state.views.set(row.name, row);
+  for (const row of whole.type) {
+    state.types.set(row.type, row);
+    takeQuota(state, row, now);
+    watchType(state, row);
+    shareOut(state, row.type, row);
+  }
 }
 
 /** They are in the store only, until somebody asks for them. */

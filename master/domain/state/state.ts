@@ -24,6 +24,7 @@ import { OpenTasks } from '../queue/open-tasks.ts';
 import type { Shares } from '../queue/shares.ts';
 import { type Position, Window } from '../queue/window.ts';
 import { type Concerned, labelsOf, type Pause, type PauseRow } from '../model/pause.ts';
+import type { SavedView } from '../model/saved-view.ts';
 import type { Holding } from '../model/shared-limit.ts';
 import type { TaskType } from '../model/task-type.ts';
 import type { Notification, Retention, Task } from '../model/task.ts';
@@ -180,6 +181,8 @@ export interface State {
   readonly gateKeys: WeakMap<Task, { readonly pointer: string; readonly key: number | null }>;
   /** How far shared limits are used, by name. */
   readonly supplies: Map<string, Supply>;
+  /** Lists that people have saved, by name. */
+  readonly views: Map<string, SavedView>;
   /** What the attempts that executors have took of them, as the rows have it. */
   readonly holdings: Map<Executor, Holding>;
   /** Types of which there may be room for more since this step. */
@@ -272,6 +275,7 @@ export function createState(options: Start): State {
     heldLoading: false,
     gateKeys: new WeakMap(),
     supplies: new Map(),
+    views: new Map(),
     holdings: new Map(),
     opened: new Set(),
     standingBack: new Set(),

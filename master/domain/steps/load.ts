@@ -10,8 +10,26 @@ import type { State } from '../state/state.ts';
 import { isTerminal, type Task, waits } from '../model/task.ts';
 import { settleOverdue } from './finish.ts';
 
+type TasksLoaded = Extract<
+  Event,
+  { type: 'lanesLoaded' | 'heldLoaded' | 'delayedLoaded' | 'overdueLoaded' }
+>;
+
+export function tasksLoaded(state: State, event: TasksLoaded, now: number, out: Output): void {
+  switch (event.type) {
+    case 'lanesLoaded':
+      return lanesLoaded(state, event, now, out);
+    case 'heldLoaded':
+      return heldLoaded(state, event, now, out);
+    case 'delayedLoaded':
+      return delayedLoaded(state, event, now, out);
+    case 'overdueLoaded':
+      return overdueLoaded(state, event, now, out);
+  }
+}
+
 /** A page of the tasks that are due, of each lane: all are there before the first is offered. */
-export function lanesLoaded(
+function lanesLoaded(
   state: State,
   event: Extract<Event, { type: 'lanesLoaded' }>,
   now: number,
@@ -29,7 +47,7 @@ export function lanesLoaded(
 }
 
 /** Those of whom there is a place in their gate; where the gate is not theirs any more, all of it, page by page. */
-export function heldLoaded(
+function heldLoaded(
   state: State,
   event: Extract<Event, { type: 'heldLoaded' }>,
   now: number,
@@ -56,7 +74,7 @@ export function heldLoaded(
 }
 
 /** A page of the tasks that are not due yet. */
-export function delayedLoaded(
+function delayedLoaded(
   state: State,
   event: Extract<Event, { type: 'delayedLoaded' }>,
   now: number,
@@ -69,7 +87,7 @@ export function delayedLoaded(
 }
 
 /** A page of waiting tasks whose deadline, or start limit, has passed. */
-export function overdueLoaded(
+function overdueLoaded(
   state: State,
   event: Extract<Event, { type: 'overdueLoaded' }>,
   now: number,

@@ -13,6 +13,7 @@ import { holdingDefinition, limitDefinition, USES_LENGTH_MAX } from './tables/li
 import { pauseDefinition } from './tables/pause.ts';
 import { rateDefinition } from './tables/rate.ts';
 import { tokenDefinition } from './tables/token.ts';
+import { viewDefinition } from './tables/view.ts';
 import { namesByTable, placeholders } from './dialects/dialect.ts';
 import { segmentNamed } from './segments.ts';
 import { historyIndexes, oldHistoryIndexes } from './tables/history.ts';
@@ -311,6 +312,7 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
       ...dialect.createTable('holding', holdingDefinition(t), []),
       ...dialect.createTable('task_type', typeColumns(t), []),
       ...dialect.createTable('pause', pauseDefinition(t), []),
+      ...dialect.createTable('saved_view', viewDefinition(t), []),
       ...dialect.createTable('installation', installationColumns(t), []),
       ...dialect.createTable('token', tokenDefinition(t), []),
       // Last: as long as it is there, whoever begins again deposes its masters.
@@ -323,7 +325,7 @@ export const SCHEMA_VERSION = steps.length;
 
 /** What a step may have made; so far it has told of it in `schema_version`. */
 const OURS =
-  /^(master|namespace|lane|executor|leftover|rate|shared_limit|holding|task|task_attempt|task_type|pause|token|installation|task_history_((short|long)_)?\d{8})$/;
+  /^(master|namespace|lane|executor|leftover|rate|shared_limit|holding|task|task_attempt|task_type|pause|saved_view|token|installation|task_history_((short|long)_)?\d{8})$/;
 
 /**
  * Brings the schema to this version. Masters that start together take turns.

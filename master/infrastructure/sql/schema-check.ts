@@ -25,6 +25,7 @@ import { holdingDefinition, limitDefinition } from './tables/limit.ts';
 import { pauseDefinition } from './tables/pause.ts';
 import { rateDefinition } from './tables/rate.ts';
 import { tokenDefinition } from './tables/token.ts';
+import { viewDefinition } from './tables/view.ts';
 import { SEGMENT_PREFIX, segmentNamed } from './segments.ts';
 
 /**
@@ -53,6 +54,7 @@ export async function checkColumns(database: Database): Promise<void> {
     'holding',
     'task_type',
     'pause',
+    'saved_view',
     'installation',
     'token',
     ...segments,
@@ -111,6 +113,7 @@ function tablesOf(t: Types, segments: readonly string[], existing: Existing) {
     whole('holding', holdingDefinition(t)),
     whole('task_type', typeColumns(t)),
     whole('pause', pauseDefinition(t)),
+    whole('saved_view', viewDefinition(t)),
     whole('installation', installationColumns(t)),
     whole('token', tokenDefinition(t)),
   ];

@@ -11,6 +11,7 @@ import { pause } from './pause.ts';
 import type { Table, WholeTable } from './table.ts';
 import { task } from './task.ts';
 import { type } from './type.ts';
+import { view } from './view.ts';
 
 type Tables = { readonly [N in TableName]: Table<N> };
 type WholeTables = { readonly [N in WholeName]: WholeTable<N> };
@@ -27,4 +28,5 @@ export const tables: Tables & WholeTables = {
   rate,
   type,
   pause,
+  view,
 };

@@ -1,8 +1,8 @@
 /** Groups failed tasks by their errors, from lists of them: a scope and the bounds of lists hold by themselves. */
-import type { TaskFilter } from '../../domain/model/task-filter.ts';
-import type { Task } from '../../domain/model/task.ts';
-import { alike } from '../../domain/views/alike.ts';
-import type { ScopedMaster } from '../scoped-master.ts';
+import type { TaskFilter } from '../../../domain/model/task-filter.ts';
+import type { Task } from '../../../domain/model/task.ts';
+import { alike } from '../../../domain/views/alike.ts';
+import type { ScopedMaster } from '../../scoped-master.ts';
 
 /** Tasks on a page, and pages that one request looks at. */
 const PAGE_COUNT = 200;

@@ -10,17 +10,17 @@ import {
   taskList,
 } from '@soda-scheduler/protocol/schemas';
 import type { z } from 'zod';
-import type { Position } from '../../application/ports.ts';
-import { ENDED_COUNT_MAX } from '../../domain/bounds.ts';
-import { ANY_TASK, type TaskFilter } from '../../domain/model/task-filter.ts';
-import { isTerminal } from '../../domain/model/task.ts';
-import { checkShape } from '../body/fields.ts';
-import { invalidFields } from '../http/problem.ts';
-import type { ApiRequest, NamespaceRoute, Reply } from '../http/route.ts';
-import type { ScopedMaster } from '../scoped-master.ts';
+import type { Position } from '../../../application/ports.ts';
+import { ENDED_COUNT_MAX } from '../../../domain/bounds.ts';
+import { ANY_TASK, type TaskFilter } from '../../../domain/model/task-filter.ts';
+import { isTerminal } from '../../../domain/model/task.ts';
+import { checkShape } from '../../body/fields.ts';
+import { invalidFields } from '../../http/problem.ts';
+import type { ApiRequest, NamespaceRoute, Reply } from '../../http/route.ts';
+import type { ScopedMaster } from '../../scoped-master.ts';
 import { findErrors } from './errors.ts';
-import { instantOf } from './submission.ts';
-import { taskListText } from './views.ts';
+import { instantOf } from '../submission.ts';
+import { taskListText } from '../views.ts';
 
 export function findRoutes(): NamespaceRoute[] {
   return [
@@ -63,9 +63,8 @@ export function findRoutes(): NamespaceRoute[] {
 async function list(master: ScopedMaster, request: ApiRequest): Promise<Reply> {
   const query = checkShape(listQuery, request.query);
   const { sort, limit, cursor } = query;
-  const filter = filterOf(query);
+  const filter = checkSearch(query);
   if (sort === 'order') {
-    checkWaiting(filter);
     const after = cursor === undefined ? null : placeIn(cursor);
     const page = await master.listInOrder({ ...filter, after, limit });
     return listReply(page.tasks, page.after && cursorTo(page.after), master);
@@ -96,8 +95,21 @@ function listReply(
   return { body: `${text}\n`, contentType: 'application/json' };
 }
 
-/** @throws {Problem} no task that waits fits it. */
-function checkWaiting({ state, notification, failureReason }: TaskFilter): void {
+/**
+ * What is looked for.
+ * @param place of the query: before the names of its fields.
+ * @throws {Problem} no task can be found by it.
+ */
+export function checkSearch(
+  query: Filters & { readonly sort?: string | undefined },
+  place = '',
+): TaskFilter {
+  const filter = filterOf(query, place);
+  if (query.sort === 'order') checkWaiting(filter, place);
+  return filter;
+}
+
+function checkWaiting({ state, notification, failureReason }: TaskFilter, place: string): void {
   const errors = [];
   if (state !== null && state !== 'waiting')
     errors.push({ field: 'state', message: 'expected waiting' });
@@ -106,7 +118,7 @@ function checkWaiting({ state, notification, failureReason }: TaskFilter): void 
   const why = 'with `sort=order`, which lists tasks that wait';
   if (errors.length === 0) return;
   throw invalidFields(
-    errors.map(({ field, message }) => ({ field, message: `${message} ${why}` })),
+    errors.map(({ field, message }) => ({ field: place + field, message: `${message} ${why}` })),
   );
 }
 
@@ -134,7 +146,7 @@ function notCounted(field: string, why: string): Error {
 
 type Filters = Omit<z.output<typeof listQuery>, 'sort' | 'limit' | 'cursor'>;
 
-function filterOf(query: Filters): TaskFilter {
+function filterOf(query: Filters, place: string): TaskFilter {
   return {
     state: query.state ?? null,
     type: query.type ?? null,
@@ -149,17 +161,17 @@ function filterOf(query: Filters): TaskFilter {
     error: query.error ?? null,
     failureReason: query.failure_reason ?? null,
     notification: query.notification ?? null,
-    ...timesOf(query),
+    ...timesOf(query, place),
     minAttempts: query.min_attempts ?? null,
   };
 }
 
 /** @throws {Problem} there is no time between them. */
-function timesOf(query: Pick<Filters, 'from' | 'to'>): Pick<TaskFilter, 'from' | 'to'> {
+function timesOf(query: Pick<Filters, 'from' | 'to'>, place = ''): Pick<TaskFilter, 'from' | 'to'> {
   const from = instantOf(query.from);
   const to = instantOf(query.to);
   if (from === null || to === null || from < to) return { from, to };
-  throw invalidFields([{ field: 'to', message: 'expected later than `from`' }]);
+  throw invalidFields([{ field: `${place}to`, message: `expected later than \`${place}from\`` }]);
 }
 
 /** Opaque to clients, so that what it holds may change. */
