@@ -181,6 +181,56 @@ describeSystem('namespaces', ({ start }) => {
     expect(await run(second)).to.equal('a');
   });
 
+  it('are held back all at once or in part, also by a master that takes the place of one that was killed', async () => {
+    const system = await start();
+    const said = async (command: 'pause' | 'resume', namespace: string, body: object) =>
+      expect(
+        (await ask(system, 'POST', `${apiBaseOf(namespace)}/${command}`, body)).status,
+      ).to.equal(200);
+    const killed = async () => {
+      await system.master.end('SIGKILL');
+      await system.startMaster();
+    };
+    await put(system, 'live');
+    const group = { scope: 'group', value: 'g' };
+    const label = { scope: 'label', value: 'gpu' };
+    await said('pause', 'default', group);
+    await said('pause', 'live', label);
+    for (const name of ['default', 'live']) {
+      await submit(system, name, { id: 'a', labels: ['gpu'] });
+      await submit(system, name, { id: 'b' });
+    }
+    await said('pause', 'live', { scope: 'all', reason: 'moving' });
+    await killed();
+    await put(system, 'later');
+    await submit(system, 'later', { id: 'a' });
+    const names = ['default', 'live', 'later'];
+    const join = (id: string, among: readonly string[]) =>
+      Promise.all(among.map((name) => RawExecutor.join(system.port, { executor_id: id }, name)));
+    const [first, live, later] = await join('first', names);
+    for (const executor of [first!, live!, later!]) {
+      await executor.settled();
+      expect(executor.frames.filter(({ type }) => type === 'assign')).to.deep.equal([]);
+    }
+    for (const name of names) {
+      const { waiting } = await taskOf(system, name, 'a');
+      expect(waiting?.pauses?.[0]).to.include({ scope: 'all', reason: 'moving' });
+    }
+    await said('resume', 'default', { scope: 'all' });
+    expect(await run(live!), 'has no such label').to.equal('b');
+    expect(await run(later!)).to.equal('a');
+    await first!.settled();
+    expect(first!.frames.filter(({ type }) => type === 'assign')).to.deep.equal([]);
+
+    await killed();
+    const [third, fourth] = await join('second', names);
+    await said('resume', 'default', group);
+    expect(await run(third!)).to.equal('a');
+    expect((await taskOf(system, 'live', 'a')).waiting?.reason).to.equal('paused');
+    await said('resume', 'live', label);
+    expect(await run(fourth!)).to.equal('a');
+  });
+
   it('keep what ends from now on as long as they say, and find what ended before, also after a restart', async () => {
     const system = await start();
     const setTo = async (retention: string): Promise<void> => {

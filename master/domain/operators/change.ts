@@ -18,7 +18,7 @@ import {
 } from '../model/task.ts';
 import { crowdOf, laneOf } from '../queue/lanes.ts';
 import { dequeue, enqueue } from '../queue/waiting.ts';
-import type { State } from '../state/state.ts';
+import { startClock, type State } from '../state/state.ts';
 import { orderTimeOf } from '../steps/submit.ts';
 import { missingLimit } from './limits.ts';
 
@@ -47,6 +47,7 @@ export function changeRequested(
   }
   const spec = specOf(state, task, change);
   const queued = orderOf(task, change, spec, now);
+  queued.startBy = startByBeside(state, task, { ...task, ...spec, ...queued }, now);
   const refusal = refusalOfChange(state, task, { ...task, ...spec, ...queued }, change, now, out);
   if (refusal !== null) return refusal;
   // What came after it in its lane may be next.
@@ -122,6 +123,14 @@ function startByOf(task: Task, spec: Partial<TaskSpec>, now: number): number | n
   const startBy = task.dueAt + startTimeoutMs + creditMs;
   if (task.startBy === null && !isOther && startBy <= now) return null;
   return deadlineAt !== null && deadlineAt <= startBy ? null : startBy;
+}
+
+/** What was left of its time is left, whichever pauses concern it from now on. */
+function startByBeside(state: State, task: Task, asked: Task, now: number): number | null {
+  if (asked.startBy === null) return null;
+  const passed = (one: Task) => Math.max(startClock(state, now, one), asked.dueAt);
+  const startBy = asked.startBy + passed(asked) - passed(task);
+  return asked.deadlineAt !== null && asked.deadlineAt <= startBy ? null : startBy;
 }
 
 /** Why it cannot be such a task; as a submit is refused. */

@@ -130,6 +130,29 @@ describe('a pause', () => {
     expect(finished(scheduler.pass(1)).map(({ id }) => id)).to.deep.equal(['a']);
   });
 
+  it('gives it back to a task that is taken out of it, and to one that comes into it only from then on', () => {
+    for (const id of ['a', 'b']) submit(id, { startTimeoutMs: 10 * MINUTE, user: of(id) });
+    const move = (taskId: string, group: string) =>
+      scheduler.command({
+        type: 'changeRequested',
+        taskId,
+        change: { user: of(group) },
+        seen: { seq: null, version: null },
+      });
+    scheduler.pass(MINUTE);
+    pause('group', 'a');
+    scheduler.pass(5 * MINUTE);
+    move('a', 'free');
+    move('b', 'a');
+    scheduler.pass(5 * MINUTE);
+    resume('group', 'a');
+    const ends = [];
+    for (let minute = 12; minute < 18; minute++) {
+      for (const { id } of finished(scheduler.pass(MINUTE))) ends.push(`${id} ${minute}`);
+    }
+    expect(ends).to.deep.equal(['a 15', 'b 15']);
+  });
+
   it('gives it back after an absence of the master once too', () => {
     submit('a', { startTimeoutMs: 2 * MINUTE });
     scheduler.pass(MINUTE);
