@@ -228,6 +228,7 @@ export const problem = z.object({
   code: z.int(),
   task_id: z.string().optional(),
   limit: z.string().optional().describe('What an operator has set and this would exceed.'),
+  reason: z.enum(['token_expired']).optional().describe('What the status does not tell.'),
   errors: z
     .array(z.object({ field: z.string(), message: z.string() }))
     .optional()

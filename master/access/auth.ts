@@ -11,7 +11,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { TOKEN_PATTERN } from '@soda-scheduler/protocol';
-import type { Log, Role, Scope } from '../application/ports.ts';
+import type { Log, Role, Scope, TokenRecord } from '../application/ports.ts';
 import type { Tokens } from '../application/process/tokens.ts';
 import { Problem } from './http/problem.ts';
 
@@ -42,7 +42,7 @@ export interface Authorizer {
   endOf(actor: Actor): string | null;
 }
 
-type Known = Pick<Tokens, 'isLoaded' | 'use' | 'endOf'>;
+type Known = Pick<Tokens, 'isLoaded' | 'use' | 'expired' | 'endOf'>;
 type Identity = Omit<Actor, 'address'>;
 
 const unlimited = { scope: null, expiresAt: null, digest: null } as const;
@@ -78,6 +78,8 @@ export function createAuthorizer(
     if (held !== undefined) return held;
     const record = tokens.use(digest);
     if (record !== null) return record;
+    const expired = tokens.expired(digest);
+    if (expired !== null) throw expiredToken(req, expired);
     if (!tokens.isLoaded) {
       throw new Problem('unavailable', 'The master is starting: it does not know its tokens yet.');
     }
@@ -88,6 +90,14 @@ export function createAuthorizer(
     const why = whyUnknown(req.headers.authorization);
     rareLog.warn('a request without a valid token', { why, address: addressOf(req) });
     return new Problem('noToken', `${why} A valid bearer token is required.`);
+  }
+
+  /** Whoever has it once knew it: it may be named. */
+  function expiredToken(req: IncomingMessage, { name, expiresAt }: TokenRecord): Problem {
+    rareLog.warn('a request with a token that has expired', { name, address: addressOf(req) });
+    const at = new Date(expiresAt ?? 0).toISOString();
+    const detail = `The token ${name} has expired at ${at}. A valid bearer token is required.`;
+    return new Problem('noToken', detail, { reason: 'token_expired' });
   }
 
   return {

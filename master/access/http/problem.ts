@@ -29,6 +29,8 @@ interface ProblemExtras {
   readonly errors?: readonly FieldError[] | undefined;
   /** What an operator has set, by its name. */
   readonly limit?: string | undefined;
+  /** For programs, where the status says less than they want to know. */
+  readonly reason?: ProblemBody['reason'];
   /** In seconds, where this case knows better than its kind. */
   readonly retryAfter?: number;
   /** Beside those of its kind. */
@@ -42,6 +44,7 @@ export class Problem extends Error {
   readonly taskId: string | undefined;
   readonly errors: readonly FieldError[] | undefined;
   readonly limit: string | undefined;
+  readonly reason: ProblemBody['reason'];
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(kind: AnswerKind, detail: string, extras: ProblemExtras = {}) {
@@ -53,6 +56,7 @@ export class Problem extends Error {
     this.taskId = extras.taskId;
     this.errors = extras.errors;
     this.limit = extras.limit;
+    this.reason = extras.reason;
     this.headers = {
       ...answer.headers,
       ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
@@ -102,6 +106,7 @@ export function bodyOf(problem: Problem): ProblemBody {
     code: problem.status,
     ...(problem.taskId === undefined ? {} : { task_id: problem.taskId }),
     ...(problem.limit === undefined ? {} : { limit: problem.limit }),
+    ...(problem.reason === undefined ? {} : { reason: problem.reason }),
     ...(problem.errors === undefined ? {} : { errors: [...problem.errors] }),
   };
 }

@@ -97,6 +97,12 @@ export class Tokens implements Part {
     return holder.record;
   }
 
+  /** The one with that digest, where it opened something once; null: there is none, or it does still. */
+  expired(digest: string): TokenRecord | null {
+    const record = this.#byDigest.get(digest)?.record;
+    return record !== undefined && hasExpired(record, this.#options.clock.now()) ? record : null;
+  }
+
   /** Why it opens nothing any more; null: it does. */
   endOf({ digest, expiresAt }: Pick<TokenRecord, 'digest' | 'expiresAt'>): string | null {
     if (hasExpired({ expiresAt }, this.#options.clock.now())) return 'its token has expired';

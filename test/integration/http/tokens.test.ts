@@ -139,7 +139,14 @@ describe('tokens', () => {
       expect(await revoked.closed).to.deep.equal({ code, reason: 'its token was revoked' });
       expect(await expiring.closed).to.deep.equal({ code, reason: 'its token has expired' });
       expect(Date.now() - expires_at).to.be.within(0, 5_000);
-      expect((await call('GET', '/whoami', undefined, by(short))).status).to.equal(401);
+      const late = await call('GET', '/whoami', undefined, by(short));
+      expect([late.status, late.body['reason'], late.body['detail']]).to.deep.equal([
+        401,
+        'token_expired',
+        `The token short has expired at ${new Date(expires_at).toISOString()}. A valid bearer token is required.`,
+      ]);
+      const unknown = await call('GET', '/whoami', undefined, by(long));
+      expect(unknown.body, 'a revoked one is not told apart').not.to.have.property('reason');
     });
   });
 
