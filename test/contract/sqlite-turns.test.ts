@@ -174,4 +174,31 @@ describe('SQLite and the event loop', function () {
     expect(Math.min(...gaps)).to.be.at.least(4);
     expect(Math.max(...gaps)).to.be.at.most(16);
   });
+
+  it('a search looks at fewer rows at a time where they take long to look at', async () => {
+    const piecesAt = async (name: string, msOfLook: number): Promise<number> => {
+      let [now, ms, count] = [0, 0, 0];
+      const slow = new Pace(() => (now += ms));
+      const aside = slow.aside.bind(slow);
+      slow.aside = (piece) => {
+        count += 1;
+        return aside(piece);
+      };
+      const url = `sqlite:${join(folder, name)}`;
+      const other = await openDefault({ url, allowWeakDurability: false, pace: slow });
+      const begun = await other.takeTerm('m-1', NOW);
+      await other.commit(commit(begun.term, { inserts: all }));
+      ms = msOfLook;
+      const query = { ...everything, error: 'none' };
+      for (let beforeSeq: number | null = null; ; ) {
+        const page = await other.listTasks({ ...query, beforeSeq });
+        if (page.beforeSeq === null) break;
+        ({ beforeSeq } = page);
+      }
+      await other.close();
+      return count;
+    };
+    expect(await piecesAt('fast.db', 0)).to.be.at.most(8);
+    expect(await piecesAt('slow.db', 5), '64 rows at a time').to.be.at.least(COUNT / 64);
+  });
 });

@@ -5,6 +5,7 @@ import {
   PAUSES_MAX,
   SHARED_LIMITS_MAX,
   TYPES_MAX,
+  VIEWS_MAX,
   WINDOW_BYTES_FACTOR,
 } from '../bounds.ts';
 import { fullestOf } from './limits.ts';
@@ -95,6 +96,7 @@ export function fillsOf(state: State): readonly Fill[] {
     { bound: 'type_count', used: registeredCount(state), limit: TYPES_MAX },
     { bound: 'limit_count', used: state.supplies.size, limit: SHARED_LIMITS_MAX },
     { bound: 'pause_count', used: pauseCount(state), limit: PAUSES_MAX },
+    { bound: 'view_count', used: state.views.size, limit: VIEWS_MAX },
     { bound: 'callback_count', used: notifying.size, limit: policy.notificationCountMax },
     { bound: 'callback_bytes', used: notifying.bytes, limit: NOTIFYING_BYTES_MAX },
   ];
