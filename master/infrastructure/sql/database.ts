@@ -1,11 +1,11 @@
 /**
- * Reads and transactions on knex's pool. A connection that failed in a way that is not understood
+ * Reads and transactions on a pool of connections, which is tarn's. A connection that failed in a way that is not understood
  * never goes back to the pool as it is. Knows nothing of tasks.
  */
-import type { Knex } from 'knex';
 import pRetry from 'p-retry';
+import { Pool, TimeoutError } from 'tarn';
 import { CommitConflict, type Position, TermLost } from '../../application/ports.ts';
-import type { Connection, Dialect, Statement } from './dialects/dialect.ts';
+import type { Connection, Connections, Dialect, Statement } from './dialects/dialect.ts';
 import { plain } from './dialects/dialect.ts';
 import type { Pace } from './pace.ts';
 import type { Row, Value } from './rows.ts';
@@ -20,16 +20,36 @@ export interface Read {
   readonly values: readonly Value[];
 }
 
+/** Opens one when it is needed; one that cannot be opened fails whoever needs it, at once. */
+export function poolOf(connections: Connections): Pool<Connection> {
+  const { min, max, idleMs, waitMs } = connections;
+  return new Pool({
+    create: () => connections.open(),
+    destroy: (connection: Connection) => connections.close(connection),
+    validate: (connection) => connections.isSound(connection),
+    min,
+    max,
+    idleTimeoutMillis: idleMs,
+    acquireTimeoutMillis: waitMs,
+    propagateCreateError: true,
+  });
+}
+
 export class Database {
-  readonly knex: Knex;
   readonly dialect: Dialect;
   /** For work on what was read: rows may be large, whichever database they come from. */
   readonly pace: Pace;
+  readonly #pool: Pool<Connection>;
   /** The only one to use; null: any of the pool. */
   readonly #connection: Connection | null;
 
-  constructor(knex: Knex, dialect: Dialect, pace: Pace, connection: Connection | null = null) {
-    this.knex = knex;
+  constructor(
+    pool: Pool<Connection>,
+    dialect: Dialect,
+    pace: Pace,
+    connection: Connection | null = null,
+  ) {
+    this.#pool = pool;
     this.dialect = dialect;
     this.pace = pace;
     this.#connection = connection;
@@ -90,7 +110,7 @@ export class Database {
     }
     // One by one: each has all the time that a statement may take.
     await this.#connected(async (connection) => {
-      for (const sql of statements) await this.knex.raw(sql).connection(connection);
+      for (const sql of statements) await this.dialect.run(connection, [plain(sql)]);
     });
   }
 
@@ -106,7 +126,7 @@ export class Database {
       const [outcome] = await this.dialect.run(connection, [plain(lock.take)]);
       if (outcome?.rows[0]?.['taken'] !== 1) throw new Error('another master is migrating');
       try {
-        return await work(new Database(this.knex, this.dialect, this.pace, connection));
+        return await work(new Database(this.#pool, this.dialect, this.pace, connection));
       } finally {
         await this.dialect.run(connection, [plain(lock.release)]).catch(() => undefined);
       }
@@ -115,19 +135,33 @@ export class Database {
 
   async #connected<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     if (this.#connection !== null) return work(this.#connection);
-    const client = this.knex.client as Knex.Client;
-    const connection: Connection = await client.acquireConnection();
+    const connection = await this.#acquire();
     try {
       return await work(connection);
     } catch (error) {
-      await this.#restore(connection, error as Error);
+      await this.#restore(connection, error);
       throw error;
     } finally {
-      await client.releaseConnection(connection);
+      this.#pool.release(connection);
     }
   }
 
-  async #restore(connection: Connection, error: Error): Promise<void> {
+  async #acquire(): Promise<Connection> {
+    try {
+      return await this.#pool.acquire().promise;
+    } catch (error) {
+      if (!(error instanceof TimeoutError)) throw error;
+      const message = 'no connection to the database became free in time';
+      throw new Error(message, { cause: error });
+    }
+  }
+
+  /** Resolves when those in use have come back, and all are closed. */
+  async close(): Promise<void> {
+    await this.#pool.destroy();
+  }
+
+  async #restore(connection: Connection, error: unknown): Promise<void> {
     const understood =
       error instanceof TermLost || error instanceof CommitConflict || this.dialect.isPassing(error);
     try {
@@ -135,7 +169,7 @@ export class Database {
       // A lock wait that timed out undoes one statement only.
       await this.dialect.run(connection, [plain('ROLLBACK')]);
     } catch {
-      this.dialect.discard(connection, error);
+      this.dialect.discard(connection);
     }
   }
 }

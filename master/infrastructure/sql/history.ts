@@ -34,8 +34,8 @@ export class History {
 
   /** Those that lack an index are completed: reads name the index they go by. */
   async find(): Promise<void> {
-    const { dialect, knex } = this.#database;
-    for (const [table, names] of await dialect.listNames(knex, SEGMENT_PREFIX)) {
+    const { dialect } = this.#database;
+    for (const [table, names] of await dialect.listNames(this.#database, SEGMENT_PREFIX)) {
       const segment = segmentNamed(table);
       if (segment !== null && !isWhole(table, names)) await this.make(this.#database, segment);
     }
@@ -67,8 +67,8 @@ export class History {
 
   /** As it is to be, whatever of it is there. */
   async make(database: Database, segment: Segment): Promise<void> {
-    const { dialect, knex } = this.#database;
-    const made = await dialect.listNames(knex, segment.table);
+    const { dialect } = this.#database;
+    const made = await dialect.listNames(this.#database, segment.table);
     await database.changeSchema(makeSegment(dialect, segment.table, made.get(segment.table)));
     this.segments.add(segment);
   }
@@ -82,7 +82,7 @@ export class History {
     { before, servedCount }: { readonly before: number; readonly servedCount: number },
     confirm: () => Promise<void>,
   ): Promise<number> {
-    const tables = await this.#database.dialect.listTables(this.#database.knex, SEGMENT_PREFIX);
+    const tables = await this.#database.dialect.listTables(this.#database, SEGMENT_PREFIX);
     const ended = endedBefore(tables, retention, before, servedCount);
     for (const segment of ended) {
       await confirm();
@@ -91,7 +91,7 @@ export class History {
       this.ids.forget(segment);
       await this.#empty(segment, confirm);
       await confirm();
-      await this.#database.knex.raw(`DROP TABLE IF EXISTS ${segment.table}`);
+      await this.#database.rows(`DROP TABLE IF EXISTS ${segment.table}`);
       this.segments.endDrop(segment);
     }
     return ended.length;
@@ -116,9 +116,9 @@ export class History {
   }
 
   async #list(): Promise<ListedSegment[]> {
-    const { dialect, knex } = this.#database;
+    const { dialect } = this.#database;
     const listed: ListedSegment[] = [];
-    for (const [table, names] of await dialect.listNames(knex, SEGMENT_PREFIX)) {
+    for (const [table, names] of await dialect.listNames(this.#database, SEGMENT_PREFIX)) {
       const segment = segmentNamed(table);
       if (segment !== null) listed.push({ ...segment, isOld: !isNew(table, names) });
     }

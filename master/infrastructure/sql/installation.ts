@@ -36,7 +36,7 @@ export async function keepSecrets(database: Database): Promise<readonly string[]
   if (secrets.has(NEWEST)) return inOrder(secrets);
   const value = randomBytes(SECRET_BYTES).toString('base64url');
   try {
-    await database.knex('installation').insert({ name: NEWEST, value });
+    await database.rows('INSERT INTO installation (name, value) VALUES (?, ?)', [NEWEST, value]);
   } catch (error) {
     // Another master that starts at the same time has been first: its secret counts.
     if (!database.dialect.isDuplicate(error)) throw error;
@@ -44,11 +44,12 @@ export async function keepSecrets(database: Database): Promise<readonly string[]
   return inOrder(await readSecrets(database));
 }
 
-async function readSecrets({ knex }: Database): Promise<ReadonlyMap<string, string>> {
-  const rows: { name: string; value: string }[] = await knex('installation')
-    .whereIn('name', [NEWEST, BEFORE])
-    .select('name', 'value');
-  return new Map(rows.map(({ name, value }) => [name, value]));
+async function readSecrets(database: Database): Promise<ReadonlyMap<string, string>> {
+  const rows = await database.rows('SELECT name, value FROM installation WHERE name IN (?, ?)', [
+    NEWEST,
+    BEFORE,
+  ]);
+  return new Map(rows.map((row) => [String(row['name']), String(row['value'])]));
 }
 
 function inOrder(secrets: ReadonlyMap<string, string>): string[] {

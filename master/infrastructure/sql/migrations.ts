@@ -366,11 +366,11 @@ export async function readNames(database: Database, tables?: readonly string[]):
 
 /** 0 for a database without tables. */
 async function readVersion(database: Database): Promise<number> {
-  const { knex, dialect } = database;
-  const tables = await dialect.listTables(knex, '');
+  const { dialect } = database;
+  const tables = await dialect.listTables(database, '');
   if (tables.includes('schema_version')) {
-    const row: unknown = await knex('schema_version').where({ id: 1 }).first('version');
-    if (row !== undefined) return (row as { version: number }).version;
+    const [row] = await database.rows('SELECT version FROM schema_version WHERE id = 1');
+    if (row !== undefined) return Number(row['version']);
   }
   const ours = tables.filter((table) => OURS.test(table)).sort();
   // The first step would adopt them as they are, and begin the count of terms again.

@@ -2,12 +2,11 @@
  * Opens the SQL store that a URL names. The only file of this folder that others import, but for
  * `database-url.ts`.
  */
-import knex, { type Knex } from 'knex';
 import type { Log, Store } from '../../application/ports.ts';
 import { StoreUnusable } from '../../application/ports.ts';
 import { readDatabaseUrl } from './database-url.ts';
-import { Database } from './database.ts';
-import type { Dialect } from './dialects/dialect.ts';
+import { Database, poolOf } from './database.ts';
+import type { Connections, Dialect } from './dialects/dialect.ts';
 import { DEFAULT_POOL, type PoolSettings } from './dialects/mysql-pool.ts';
 import { mysqlDialect } from './dialects/mysql.ts';
 import { Pace } from './pace.ts';
@@ -35,9 +34,9 @@ export async function openSqlStore(options: {
   const log = options.log ?? silent;
   const pace = options.pace ?? new Pace();
   const dialect = dialectOf(options.url, pace, options.pool);
-  const open = (pool: Knex.Config): Database =>
-    new Database(knex({ ...pool, log: knexLog(log) }), dialect, pace);
-  const engine = open(dialect.knex);
+  const open = (connections: Connections): Database =>
+    new Database(poolOf(connections), dialect, pace);
+  const engine = open(dialect.connections);
   const readers = dialect.readers === null ? engine : open(dialect.readers);
   return new SqlStore(
     { engine, readers },
@@ -50,11 +49,13 @@ export async function openSqlStore(options: {
  * @throws {StoreUnusable} as `openSqlStore`. @throws the reason of driver or server.
  */
 export async function reachMysql(url: string): Promise<void> {
-  const database = knex({ ...dialectOf(url, new Pace()).knex, log: knexLog(silent) });
+  const pace = new Pace();
+  const dialect = dialectOf(url, pace);
+  const database = new Database(poolOf(dialect.connections), dialect, pace);
   try {
-    await database.raw('SELECT 1');
+    await database.rows('SELECT 1');
   } finally {
-    await database.destroy();
+    await database.close();
   }
 }
 
@@ -63,16 +64,4 @@ function dialectOf(url: string, pace: Pace, pool: PoolSettings = DEFAULT_POOL): 
   if ('file' in read) return sqliteDialect(read.file, pace);
   if ('server' in read) return mysqlDialect(read.server, pool);
   throw new StoreUnusable(`the database URL cannot be used: ${read.problem}`);
-}
-
-function knexLog(
-  log: Log,
-): Record<'debug' | 'warn' | 'error' | 'deprecate', (text: unknown) => void> {
-  return {
-    debug: (text) => log.debug(String(text)),
-    // With a stack, of errors that whoever asked is told of as well.
-    warn: (text) => log.debug(String(text)),
-    error: (text) => log.error(String(text)),
-    deprecate: (text) => log.debug(String(text)),
-  };
 }

@@ -35,8 +35,8 @@ import { SEGMENT_PREFIX, segmentNamed } from './segments.ts';
  * @throws {StoreUnusable} naming the table and the column, and what to do.
  */
 export async function checkColumns(database: Database): Promise<void> {
-  const { knex, dialect } = database;
-  const listed = (await dialect.listTables(knex, SEGMENT_PREFIX))
+  const { dialect } = database;
+  const listed = (await dialect.listTables(database, SEGMENT_PREFIX))
     .map(segmentNamed)
     .filter((segment) => segment !== null)
     .sort((a, b) => a.day - b.day)

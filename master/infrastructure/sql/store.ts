@@ -110,7 +110,7 @@ export class SqlStore implements Store {
   async close(): Promise<void> {
     await this.#history.ids.stop();
     const { engine, readers } = this.#shared.databases;
-    const closed = Promise.all([...new Set([engine, readers])].map(({ knex }) => knex.destroy()));
+    const closed = Promise.all([...new Set([engine, readers])].map((database) => database.close()));
     if (this.#dialect.isInProcess) await closed;
     // A server that does not answer has its connections for as long as a statement is waited for.
     else await Promise.race([closed, delay(CLOSE_MS_MAX, undefined, { ref: false })]);
@@ -148,10 +148,10 @@ export class SqlStore implements Store {
   }
 
   async #checkServer(): Promise<void> {
-    const { knex } = this.#shared.databases.readers;
-    const fault = await this.#dialect.findFault(knex);
+    const { readers } = this.#shared.databases;
+    const fault = await this.#dialect.findFault(readers);
     if (fault !== null) throw new StoreUnusable(fault);
-    const weakness = await this.#dialect.findWeakness(knex);
+    const weakness = await this.#dialect.findWeakness(readers);
     if (weakness === null) return;
     const message = `a power cut could lose accepted tasks: ${weakness}`;
     if (!this.#allowWeakDurability) throw new StoreUnusable(message);

@@ -1,10 +1,9 @@
 /** A store in SQL that counts what it asks of its database. */
-import knex, { type Knex } from 'knex';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Database } from '../../../master/infrastructure/sql/database.ts';
-import type { Dialect } from '../../../master/infrastructure/sql/dialects/dialect.ts';
+import { Database, poolOf } from '../../../master/infrastructure/sql/database.ts';
+import type { Connections, Dialect } from '../../../master/infrastructure/sql/dialects/dialect.ts';
 import { DEFAULT_POOL } from '../../../master/infrastructure/sql/dialects/mysql-pool.ts';
 import { mysqlDialect } from '../../../master/infrastructure/sql/dialects/mysql.ts';
 import { sqliteDialect } from '../../../master/infrastructure/sql/dialects/sqlite.ts';
@@ -86,8 +85,9 @@ function openCountedStore(url: string): CountedStore {
       return plain.run(connection, statements);
     },
   };
-  const open = (pool: Knex.Config): Database => new Database(knex(pool), dialect, pace);
-  const engine = open(plain.knex);
+  const open = (connections: Connections): Database =>
+    new Database(poolOf(connections), dialect, pace);
+  const engine = open(plain.connections);
   const readers = plain.readers === null ? engine : open(plain.readers);
   const options = { allowWeakDurability: false, log: silent };
   return { store: ofDefault(new SqlStore({ engine, readers }, options)), counts, readers };

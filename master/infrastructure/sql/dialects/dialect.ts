@@ -2,7 +2,6 @@
  * What differs between the two SQL dialects, and nothing else: the store speaks to databases only
  * through this. A dialect never decides anything about tasks.
  */
-import type { Knex } from 'knex';
 import type { Column, Row, Value } from '../rows.ts';
 
 export interface Statement {
@@ -21,6 +20,30 @@ export interface Outcome {
 
 /** One of the pool's connections; what it is only its dialect knows. */
 export type Connection = object;
+
+/** How the connections of a pool are made and kept. */
+export interface Connections {
+  /** As many are kept, however long nobody needs them. */
+  readonly min: number;
+  readonly max: number;
+  /** For so long the others are kept. */
+  readonly idleMs: number;
+  /** For so long a free one is waited for. */
+  readonly waitMs: number;
+  open(): Promise<Connection>;
+  close(connection: Connection): Promise<void>;
+  /** Nothing has happened to it that speaks against its next use. */
+  isSound(connection: Connection): boolean;
+}
+
+/** Whoever asks the database what a dialect wants to know of it. */
+export interface Asker {
+  rows(sql: string, values?: readonly Value[]): Promise<readonly Row[]>;
+  /** Of several statements, on one connection. */
+  rowsOfEach(
+    reads: readonly { readonly sql: string; readonly values: readonly Value[] }[],
+  ): Promise<readonly (readonly Row[])[]>;
+}
 
 /** Column types, as each dialect spells them in `CREATE TABLE`. */
 export interface Types {
@@ -46,9 +69,9 @@ export interface Index {
 
 export interface Dialect {
   /** The pool of whoever commits and loads: one at a time, so that it never waits for others. */
-  readonly knex: Knex.Config;
+  readonly connections: Connections;
   /** The pool for all other reads, and for retention; null where there is but one connection. */
-  readonly readers: Knex.Config | null;
+  readonly readers: Connections | null;
   /** The database works in this very thread: while a statement runs, nothing else does. */
   readonly isInProcess: boolean;
   readonly types: Types;
@@ -64,12 +87,12 @@ export interface Dialect {
    * in the middle of a transaction, it would keep the row. Answers whether it did; needs no right
    * beyond those over one's own connections. Null where nobody else can hold the row.
    */
-  readonly endSilentWriter: ((knex: Knex, namespaceId: number) => Promise<boolean>) | null;
+  readonly endSilentWriter: ((asker: Asker, namespaceId: number) => Promise<boolean>) | null;
 
   /** Runs the statements in order and stops at the first that fails. */
   run(connection: Connection, statements: readonly Statement[]): Promise<Outcome[]>;
   /** The transaction on it failed in an unknown way: it must not reach the next user. */
-  discard(connection: Connection, error: Error): void;
+  discard(connection: Connection): void;
 
   /** Makes a table with its indexes, what of them is not there; can be run again. */
   createTable(table: string, columns: string, indexes: readonly Index[]): string[];
@@ -91,15 +114,15 @@ export interface Dialect {
   readonly schemaLock: { readonly take: string; readonly release: string } | null;
   /** Whether a transaction holds changes of the schema too; where not, each commits by itself. */
   readonly schemaInTransactions: boolean;
-  listTables(knex: Knex, prefix: string): Promise<string[]>;
+  listTables(asker: Asker, prefix: string): Promise<string[]>;
   /** Gives the `table_name` and `name` of every column and of every index. */
   readonly selectNames: string;
   /** Tables whose names begin so, each with the names of its indexes. */
-  listNames(knex: Knex, prefix: string): Promise<Map<string, Set<string>>>;
+  listNames(asker: Asker, prefix: string): Promise<Map<string, Set<string>>>;
   /** What must be changed for a commit to survive a power cut; null where nothing must. */
-  findWeakness(knex: Knex): Promise<string | null>;
+  findWeakness(asker: Asker): Promise<string | null>;
   /** What makes the database unusable as it is; null where nothing does. */
-  findFault(knex: Knex): Promise<string | null>;
+  findFault(asker: Asker): Promise<string | null>;
 
   /** Why what was committed would be lost all the same; null where it would not. */
   findLoss(): string | null;

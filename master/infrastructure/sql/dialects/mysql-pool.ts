@@ -3,12 +3,14 @@
  * waited for. Knows no statement of the store.
  */
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Duplex } from 'node:stream';
-import type { Knex } from 'knex';
-import type { Connection as MysqlConnection, ConnectionOptions } from 'mysql2';
+import {
+  type Connection as MysqlConnection,
+  type ConnectionOptions,
+  createConnection,
+} from 'mysql2';
 import { StoreUnusable } from '../../../application/ports.ts';
-import type { Connection } from './dialect.ts';
+import type { Connection, Connections } from './dialect.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A frozen server gives no error: a statement that takes longer has failed. */
@@ -44,7 +46,7 @@ export const DEFAULT_POOL: PoolSettings = { max: 4, idleMs: 10_000, waitMs: 30_0
 async function answered<T>(
   connection: Connection,
   answer: Promise<T>,
-  withinMs = STATEMENT_TIMEOUT_MS,
+  withinMs: number,
 ): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const silence = new Promise<never>((_, reject) => {
@@ -60,8 +62,12 @@ async function answered<T>(
   }
 }
 
+/** Connections that came to an end, whoever ended them. */
+const lost = new WeakSet<Connection>();
+
 /** Without waiting for the server to agree, as the driver alone would. */
 export function abandon(connection: Connection): void {
+  lost.add(connection);
   const mysql = connection as MysqlConnection & { readonly stream: Duplex };
   mysql.destroy();
   mysql.stream.destroy();
@@ -69,33 +75,13 @@ export function abandon(connection: Connection): void {
 
 /** As it stands: whoever has values has put them in. */
 export function query(connection: Connection, sql: string): Promise<unknown> {
+  const withinMs = SCHEMA.test(sql) ? SCHEMA_TIMEOUT_MS : STATEMENT_TIMEOUT_MS;
   const answer = new Promise((resolve, reject) => {
     (connection as MysqlConnection).query(sql, (error, result) =>
       error === null ? resolve(result) : reject(error),
     );
   });
-  return answered(connection, answer);
-}
-
-// Knex exposes its dialects only by this path; the version is pinned.
-const Mysql2Client = createRequire(import.meta.url)('knex/lib/dialects/mysql2/index.js') as new (
-  config: Knex.Config,
-) => Knex.Client & {
-  _query(connection: Connection, statement: { sql: string }): Promise<unknown>;
-};
-
-/** Knex's mysql2 dialect, whose own statements are bounded too. */
-class BoundedClient extends Mysql2Client {
-  override _query(connection: Connection, statement: { sql: string }): Promise<unknown> {
-    const withinMs = SCHEMA.test(statement.sql) ? SCHEMA_TIMEOUT_MS : STATEMENT_TIMEOUT_MS;
-    return answered(connection, super._query(connection, statement), withinMs);
-  }
-
-  /** Takes leave of the server, but does not wait for one that is away. */
-  override async destroyRawConnection(connection: Connection): Promise<void> {
-    const timer = setTimeout(() => abandon(connection), LEAVE_MS_MAX);
-    await super.destroyRawConnection(connection).finally(() => clearTimeout(timer));
-  }
+  return answered(connection, answer, withinMs);
 }
 
 /** Settings that the store depends on, on every new connection. */
@@ -132,35 +118,53 @@ export function tlsRefusalOf(error: unknown): string | null {
 }
 
 /** @param max connections at most, of those in all. */
-export function poolOf(
+export function connectionsOf(
   url: URL,
   { idleMs, waitMs }: Omit<PoolSettings, 'max'>,
   max: number,
-): Knex.Config {
-  return {
-    client: BoundedClient as unknown as typeof Knex.Client,
-    connection: {
-      host: url.hostname,
-      port: url.port === '' ? 3306 : Number(url.port),
-      user: decodeURIComponent(url.username),
-      password: decodeURIComponent(url.password),
-      database: decodeURIComponent(url.pathname.slice(1)),
-      charset: 'utf8mb4_bin',
-      ...tlsOf(url),
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      multipleStatements: true,
-    },
-    acquireConnectionTimeout: waitMs,
-    pool: {
-      min: 0,
-      max,
-      idleTimeoutMillis: idleMs,
-      afterCreate: (connection: Connection, done: (error: unknown, c: Connection) => void) => {
-        query(connection, sessionSql).then(
-          () => done(null, connection),
-          (error: unknown) => done(error, connection),
-        );
-      },
-    },
+): Connections {
+  const options: ConnectionOptions = {
+    host: url.hostname,
+    port: url.port === '' ? 3306 : Number(url.port),
+    user: decodeURIComponent(url.username),
+    password: decodeURIComponent(url.password),
+    database: decodeURIComponent(url.pathname.slice(1)),
+    charset: 'utf8mb4_bin',
+    ...tlsOf(url),
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    multipleStatements: true,
   };
+  return { min: 0, max, idleMs, waitMs, open: () => open(options), close, isSound };
+}
+
+async function open(options: ConnectionOptions): Promise<Connection> {
+  const connection = createConnection(options);
+  connection.on('error', () => lost.add(connection));
+  connection.on('end', () => lost.add(connection));
+  await new Promise<void>((resolve, reject) => {
+    connection.connect((error) => (error === null ? resolve() : reject(error)));
+  });
+  try {
+    await query(connection, sessionSql);
+    return connection;
+  } catch (error) {
+    abandon(connection);
+    throw error;
+  }
+}
+
+/** Takes leave of the server, but does not wait for one that is away. */
+function close(connection: Connection): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => abandon(connection), LEAVE_MS_MAX);
+    const left = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    (connection as MysqlConnection).once('end', left).end(left);
+  });
+}
+
+function isSound(connection: Connection): boolean {
+  return !lost.has(connection) && !(connection as { readonly stream: Duplex }).stream.destroyed;
 }

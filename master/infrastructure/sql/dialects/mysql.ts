@@ -3,11 +3,19 @@
  * carries, so the statements of a transaction travel together. The driver escapes every value,
  * which is only sound under the `sql_mode` of these connections.
  */
-import type { Knex } from 'knex';
 import { escape, format, type ResultSetHeader, type RowDataPacket } from 'mysql2';
-import type { Columns, Connection, Dialect, Index, Outcome, Statement, Types } from './dialect.ts';
+import type {
+  Asker,
+  Columns,
+  Connection,
+  Dialect,
+  Index,
+  Outcome,
+  Statement,
+  Types,
+} from './dialect.ts';
 import { namesByTable, placeholders } from './dialect.ts';
-import { abandon, type PoolSettings, poolOf, query, tlsRefusalOf } from './mysql-pool.ts';
+import { abandon, connectionsOf, type PoolSettings, query, tlsRefusalOf } from './mysql-pool.ts';
 import type { Row, Value } from '../rows.ts';
 
 /** One for each database of the server; at most 64 characters. */
@@ -170,16 +178,22 @@ function codeOf(error: unknown): number {
   return typeof code === 'number' ? code : 0;
 }
 
-async function variables(knex: Knex, names: readonly string[]): Promise<Map<string, string>> {
-  const [rows] = (await knex.raw(
+async function variables(asker: Asker, names: readonly string[]): Promise<Map<string, string>> {
+  const rows = await asker.rows(
     `SHOW GLOBAL VARIABLES WHERE Variable_name IN ${placeholders(1, names.length)}`,
-    [...names],
-  )) as [{ Variable_name: string; Value: string }[]];
-  return new Map(rows.map((row) => [row.Variable_name.toLowerCase(), row.Value]));
+    names,
+  );
+  return new Map(
+    rows.map((row) => [String(row['Variable_name']).toLowerCase(), String(row['Value'])]),
+  );
 }
 
-async function findWeakness(knex: Knex): Promise<string | null> {
-  const value = await variables(knex, ['innodb_flush_log_at_trx_commit', 'sync_binlog', 'log_bin']);
+async function findWeakness(asker: Asker): Promise<string | null> {
+  const value = await variables(asker, [
+    'innodb_flush_log_at_trx_commit',
+    'sync_binlog',
+    'log_bin',
+  ]);
   const wanted: string[] = [];
   if (value.get('innodb_flush_log_at_trx_commit') !== '1') {
     wanted.push('innodb_flush_log_at_trx_commit=1');
@@ -190,8 +204,8 @@ async function findWeakness(knex: Knex): Promise<string | null> {
   return wanted.length === 0 ? null : `the server must run with ${wanted.join(' and ')}`;
 }
 
-async function findFault(knex: Knex): Promise<string | null> {
-  const value = await variables(knex, ['max_allowed_packet', 'log_bin', 'binlog_format']);
+async function findFault(asker: Asker): Promise<string | null> {
+  const value = await variables(asker, ['max_allowed_packet', 'log_bin', 'binlog_format']);
   if (Number(value.get('max_allowed_packet')) < PACKET_BYTES_MIN) {
     return `max_allowed_packet must be at least ${PACKET_BYTES_MIN}`;
   }
@@ -200,7 +214,7 @@ async function findFault(knex: Knex): Promise<string | null> {
     return 'the server has binlog_format=STATEMENT: it must run with ROW or MIXED, or with log_bin off';
   }
   try {
-    await knex.raw(`SELECT 1 FROM JSON_TABLE('[]', '$[*]' COLUMNS (v INT PATH '$')) AS v`);
+    await asker.rows(`SELECT 1 FROM JSON_TABLE('[]', '$[*]' COLUMNS (v INT PATH '$')) AS v`);
     return null;
   } catch (error) {
     if (codeOf(error) !== SYNTAX_ERROR) throw error;
@@ -209,17 +223,17 @@ async function findFault(knex: Knex): Promise<string | null> {
 }
 
 /** A transaction that has not been committed has written who it is. */
-async function endSilentWriter(knex: Knex, namespaceId: number): Promise<boolean> {
-  const [[, rows]] = (await knex.raw(
-    `SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED;
-     SELECT process.ID AS id FROM namespace JOIN information_schema.PROCESSLIST AS process
-     ON process.ID = namespace.writer AND process.DB = DATABASE()
-     WHERE namespace.id = ? AND process.COMMAND = 'Sleep' AND process.TIME >= ${SILENT_SECONDS}`,
-    [namespaceId],
-  )) as [[unknown, { id: number }[]]];
-  const [writer] = rows;
+async function endSilentWriter(asker: Asker, namespaceId: number): Promise<boolean> {
+  const found = `SELECT process.ID AS id FROM namespace
+    JOIN information_schema.PROCESSLIST AS process
+    ON process.ID = namespace.writer AND process.DB = DATABASE()
+    WHERE namespace.id = ? AND process.COMMAND = 'Sleep' AND process.TIME >= ${SILENT_SECONDS}`;
+  const [, [writer] = []] = await asker.rowsOfEach([
+    { sql: 'SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED', values: [] },
+    { sql: found, values: [namespaceId] },
+  ]);
   if (writer === undefined) return false;
-  await knex.raw(`KILL CONNECTION ${writer.id}`);
+  await asker.rows(`KILL CONNECTION ${String(writer['id'])}`);
   return true;
 }
 
@@ -232,20 +246,20 @@ const SELECT_NAMES = `SELECT TABLE_NAME AS table_name, COLUMN_NAME AS name
   UNION ALL SELECT TABLE_NAME, INDEX_NAME FROM information_schema.STATISTICS
   WHERE TABLE_SCHEMA = DATABASE()`;
 
-async function listTables(knex: Knex, prefix: string): Promise<string[]> {
-  const [rows] = (await knex.raw(
+async function listTables(asker: Asker, prefix: string): Promise<string[]> {
+  const rows = await asker.rows(
     'SELECT TABLE_NAME AS name FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND LEFT(TABLE_NAME, ?) = ?',
     [prefix.length, prefix],
-  )) as [{ name: string }[]];
-  return rows.map(({ name }) => name);
+  );
+  return rows.map((row) => String(row['name']));
 }
 
-async function listNames(knex: Knex, prefix: string): Promise<Map<string, Set<string>>> {
-  const [rows] = (await knex.raw(
+async function listNames(asker: Asker, prefix: string): Promise<Map<string, Set<string>>> {
+  const rows = await asker.rows(
     `SELECT DISTINCT TABLE_NAME AS table_name, INDEX_NAME AS name FROM information_schema.STATISTICS
      WHERE TABLE_SCHEMA = DATABASE() AND LEFT(TABLE_NAME, ?) = ?`,
     [prefix.length, prefix],
-  )) as [Row[]];
+  );
   return namesByTable(rows);
 }
 
@@ -259,9 +273,9 @@ function refusalOf(error: unknown): string | null {
 export function mysqlDialect(url: URL, pool: PoolSettings): Dialect {
   return {
     // The engine does one thing at a time.
-    knex: poolOf(url, pool, 1),
+    connections: connectionsOf(url, pool, 1),
     // For people, ids, callbacks and retention. Of three, lists leave one for reads that are short.
-    readers: poolOf(url, pool, pool.max - 1),
+    readers: connectionsOf(url, pool, pool.max - 1),
     isInProcess: false,
     types,
     begin: 'START TRANSACTION',
@@ -271,10 +285,7 @@ export function mysqlDialect(url: URL, pool: PoolSettings): Dialect {
     endSilentWriter,
 
     run,
-    discard(connection, error) {
-      (connection as { __knex__disposed?: Error }).__knex__disposed = error;
-      abandon(connection);
-    },
+    discard: abandon,
 
     createTable(table, columns, indexes) {
       const keys = indexes.map(

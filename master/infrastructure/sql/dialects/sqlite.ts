@@ -4,42 +4,26 @@
  * is cut into pieces by `pace.ts`. The file stays locked as long as it is open; see
  * `docs/operations.md` for why that is wanted.
  */
-import { createRequire } from 'node:module';
-import type { Knex } from 'knex';
-import Libsql from 'libsql';
-import type { Columns, Connection, Dialect, Index, Outcome, Statement, Types } from './dialect.ts';
+import type Libsql from 'libsql';
+import type {
+  Asker,
+  Columns,
+  Connection,
+  Connections,
+  Dialect,
+  Index,
+  Outcome,
+  Statement,
+  Types,
+} from './dialect.ts';
 import { STATEMENT_COUNT_MAX } from '../../../domain/bounds.ts';
 import { namesByTable, placeholders } from './dialect.ts';
 import type { Pace } from '../pace.ts';
 import type { Row } from '../rows.ts';
 import { codeOf, SqliteFile, sqliteCodeOf } from './sqlite-file.ts';
 
-interface KnexClient {
-  readonly config: Knex.Config & { readonly file: SqliteFile };
-}
-
-// Knex exposes its dialects only by this path; the version is pinned.
-const BetterSqlite3Client = createRequire(import.meta.url)(
-  'knex/lib/dialects/better-sqlite3/index.js',
-) as new (
-  config: Knex.Config,
-) => KnexClient & Knex.Client;
-
-/** Knex's better-sqlite3 dialect, which libsql fits, with libsql as the driver. */
-class LibsqlClient extends BetterSqlite3Client {
-  _driver(): typeof Libsql {
-    return Libsql;
-  }
-
-  override async acquireRawConnection(): Promise<Libsql.Database> {
-    return this.config.file.open();
-  }
-
-  override async destroyRawConnection(database: Libsql.Database): Promise<void> {
-    this.config.file.close(database);
-  }
-}
-
+/** Whoever has the connection lets others have it long before. */
+const WAIT_MS = 60_000;
 /** SQLITE_ERROR, TOOBIG, CONSTRAINT and MISMATCH: of a statement, and of nothing else. */
 const REFUSALS: readonly number[] = [1, 18, 19, 20];
 
@@ -115,13 +99,13 @@ function bound(columns: Columns, first: number, separator: string): string {
   return columns.map(({ name }, index) => `${name} = ?${first + index}`).join(separator);
 }
 
-async function listTables(knex: Knex, prefix: string): Promise<string[]> {
-  return [...(await listNames(knex, prefix)).keys()];
+async function listTables(asker: Asker, prefix: string): Promise<string[]> {
+  return [...(await listNames(asker, prefix)).keys()];
 }
 
 /** Compares names only: years of history are a thousand tables, and their indexes. */
-async function listNames(knex: Knex, prefix: string): Promise<Map<string, Set<string>>> {
-  const rows: Row[] = await knex.raw(
+async function listNames(asker: Asker, prefix: string): Promise<Map<string, Set<string>>> {
+  const rows = await asker.rows(
     `SELECT tbl_name AS table_name, name FROM sqlite_master
      WHERE type IN ('table', 'index') AND substr(tbl_name, 1, ?) = ?`,
     [prefix.length, prefix],
@@ -134,25 +118,31 @@ function createIndex(table: string, { name, columns, unique, where }: Index): st
   return `CREATE ${unique ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS ${table}_${name} ON ${table} (${columns})${some}`;
 }
 
-async function findWeakness(knex: Knex): Promise<string | null> {
-  const [row]: { synchronous?: number }[] = await knex.raw('PRAGMA synchronous');
-  return (row?.synchronous ?? 0) >= 2 ? null : 'PRAGMA synchronous is below FULL';
+async function findWeakness(asker: Asker): Promise<string | null> {
+  const [row] = await asker.rows('PRAGMA synchronous');
+  return Number(row?.['synchronous']) >= 2 ? null : 'PRAGMA synchronous is below FULL';
 }
 
-function configOf(file: SqliteFile): KnexClient['config'] {
+/** Could not even roll back. */
+const spoiled = new WeakSet<Connection>();
+
+/** One, for as long as the master runs: whoever closes the file gives back its lock. */
+function connectionsOf(file: SqliteFile): Connections {
   return {
-    client: LibsqlClient as unknown as typeof Knex.Client,
-    connection: { filename: file.path },
-    useNullAsDefault: true,
-    pool: { min: 1, max: 1 },
-    file,
+    min: 1,
+    max: 1,
+    idleMs: WAIT_MS,
+    waitMs: WAIT_MS,
+    open: async () => file.open(),
+    close: async (connection) => file.close(connection as Libsql.Database),
+    isSound: (connection) => !spoiled.has(connection),
   };
 }
 
 export function sqliteDialect(path: string, pace: Pace): Dialect {
   const file = new SqliteFile(path);
   return {
-    knex: configOf(file),
+    connections: connectionsOf(file),
     readers: null,
     isInProcess: true,
     types,
@@ -171,12 +161,12 @@ export function sqliteDialect(path: string, pace: Pace): Dialect {
       return outcomes;
     },
     // What this connection did is known: it is here. One that cannot even roll back is replaced.
-    discard(connection, error) {
-      const database = connection as Libsql.Database & { __knex__disposed?: unknown };
+    discard(connection) {
+      const database = connection as Libsql.Database;
       try {
         if (database.inTransaction) database.exec('ROLLBACK');
       } catch {
-        database.__knex__disposed = error;
+        spoiled.add(database);
       }
     },
 

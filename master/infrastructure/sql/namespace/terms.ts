@@ -69,7 +69,7 @@ export class Terms {
       if (isLooking) return;
       isLooking = true;
       try {
-        if (await endSilentWriter(this.#readers.knex, ns)) {
+        if (await endSilentWriter(this.#readers, ns)) {
           this.#log.warn('the connection of a master that stands still was ended', {
             event: 'term',
           });
