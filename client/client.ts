@@ -100,6 +100,13 @@ export interface SodaClient
   wait(taskId: string, options?: WaitOptions): Promise<TaskView>;
   /** Resolves once the wish is stored; a running attempt ends some time later. */
   cancel(taskId: string, options?: CallOptions & { reason?: string }): Promise<void>;
+  /**
+   * Sets a task aside until it is resumed. A running attempt is told to end, and its last checkpoint stays; resolves
+   * once the wish is stored.
+   */
+  suspend(taskId: string, options?: CallOptions & { reason?: string }): Promise<void>;
+  /** Puts a suspended task back to its place. */
+  resume(taskId: string, options?: CallOptions): Promise<void>;
   /** Runs a task that has ended again, under its id, with fresh attempts. */
   retry(taskId: string, options?: CallOptions): Promise<void>;
   /**
@@ -180,6 +187,14 @@ export function createClient(options: ClientOptions): SodaClient {
       const signal = signalOf(options, 'reason');
       const { reason } = options;
       await call('POST', taskPath(taskId, '/cancel'), { body: { reason }, signal });
+    },
+    async suspend(taskId, options = {}) {
+      const signal = signalOf(options, 'reason');
+      const { reason } = options;
+      await call('POST', taskPath(taskId, '/suspend'), { body: { reason }, signal });
+    },
+    async resume(taskId, options = {}) {
+      await call('POST', taskPath(taskId, '/resume'), { signal: signalOf(options) });
     },
     async retry(taskId, options = {}) {
       await call('POST', taskPath(taskId, '/retry'), { signal: signalOf(options) });

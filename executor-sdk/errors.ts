@@ -36,6 +36,7 @@ export class NonRetryableError extends Error {
  * Why a running attempt has to end.
  *
  * - `canceled`: someone canceled the task.
+ * - `suspended`: someone suspended the task; it goes on from its last checkpoint once it is resumed.
  * - `execution_timeout`, `stalled`, `deadline`: it took too long, reported no progress for too
  *   long, or the whole task is out of time.
  * - `drain`: this executor is stopping; the task goes on elsewhere, from its last checkpoint.
@@ -44,6 +45,7 @@ export class NonRetryableError extends Error {
  */
 export type AbortReason =
   | 'canceled'
+  | 'suspended'
   | 'execution_timeout'
   | 'stalled'
   | 'deadline'

@@ -10,6 +10,7 @@ export type AsyncflowStatus = 1 | 2 | 3 | 4;
 const statuses: Readonly<Record<TaskView['state'], AsyncflowStatus>> = {
   waiting: 1,
   held: 1,
+  suspended: 1,
   offered: 2,
   running: 2,
   succeeded: 3,

@@ -100,6 +100,7 @@ export const waitingReason = z.enum([
   'paused',
   'limited',
   'held',
+  'suspended',
   'not_ready',
   'cooling_down',
   'about_to_start',

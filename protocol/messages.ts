@@ -232,6 +232,8 @@ const assignFrame = z.object({ type: z.literal('assign'), seq, ack, task: assign
 /** Why a running attempt is told to end. */
 export const cancelReason = z.enum([
   'canceled',
+  // Only to an executor whose `hello` names the feature `suspended`.
+  'suspended',
   'execution_timeout',
   'stalled',
   'deadline',

@@ -7,6 +7,7 @@ export const priorityNames = { low: -3600, normal: 0, high: 3600, urgent: YEAR_S
 export const taskStates = [
   'waiting',
   'held',
+  'suspended',
   'offered',
   'running',
   'succeeded',

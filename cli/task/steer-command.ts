@@ -1,4 +1,4 @@
-/** `soda task cancel`, `retry`, `delete`, `redeliver`: one task, several, or those that a search finds. */
+/** `soda task cancel`, `suspend`, `resume`, `retry`, `delete`, `redeliver`: one task, several, or those that a search finds. */
 import type { SodaClient, TaskSummary } from '@soda-scheduler/client';
 import { Argument, type Command } from 'commander';
 import { type ConnectionOptions, connect, interruptible, remoteCommand } from '../connection.ts';
@@ -19,6 +19,36 @@ export function cancelCommand(): Command {
         client.cancel(id, { signal, ...(reason !== undefined && { reason }) }),
       );
     });
+}
+
+export function suspendCommand(): Command {
+  return steerCommand(
+    'suspend',
+    'Set tasks aside until they are resumed. A running attempt is told to end.',
+  )
+    .option('--reason <text>', 'why, for the log of the master')
+    .addHelpText(
+      'after',
+      `
+What it has saved as its checkpoint stays. It keeps its place in the order, and its deadline.
+
+Examples:
+  $ soda task suspend order-17 --reason 'the disk is needed'
+  $ soda task resume order-17`,
+    )
+    .action(async (ids: string[], options: ConnectionOptions & { reason?: string }) => {
+      const { reason } = options;
+      await steer(options, ids, 'suspend requested', (client, id, signal) =>
+        client.suspend(id, { signal, ...(reason !== undefined && { reason }) }),
+      );
+    });
+}
+
+export function resumeCommand(): Command {
+  return steerCommand('resume', 'Put suspended tasks back to their places.').action(
+    (ids: string[], options: ConnectionOptions) =>
+      steer(options, ids, 'resumed', (client, id, signal) => client.resume(id, { signal })),
+  );
 }
 
 export function retryCommand(): Command {

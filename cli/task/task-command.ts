@@ -3,7 +3,14 @@ import { Argument, Command, Option } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
 import { changeCommand, copyCommand } from './change-command.ts';
 import { countCommand, errorsCommand, listCommand } from './find-command.ts';
-import { cancelCommand, deleteCommand, redeliverCommand, retryCommand } from './steer-command.ts';
+import {
+  cancelCommand,
+  deleteCommand,
+  redeliverCommand,
+  resumeCommand,
+  retryCommand,
+  suspendCommand,
+} from './steer-command.ts';
 import { fieldOptions, readJson, submissionOf, type SubmitOptions } from './submission.ts';
 import { number } from './task-search.ts';
 import { showAttempt, showTask } from './task-view.ts';
@@ -19,6 +26,8 @@ export function taskCommand(): Command {
     .addCommand(errorsCommand())
     .addCommand(watchCommand())
     .addCommand(cancelCommand())
+    .addCommand(suspendCommand())
+    .addCommand(resumeCommand())
     .addCommand(changeCommand())
     .addCommand(retryCommand())
     .addCommand(redeliverCommand())

@@ -69,6 +69,8 @@ export const rights: Readonly<Record<string, Right>> = {
   'PATCH /task/{task_id}': steer,
   'DELETE /task/{task_id}': steer,
   'POST /task/{task_id}/copy': steer,
+  'POST /task/{task_id}/suspend': steer,
+  'POST /task/{task_id}/resume': steer,
   'POST /task/{task_id}/retry': steer,
   'POST /task/{task_id}/redeliver': steer,
   'GET /executors': readFleet('within'),

@@ -35,6 +35,8 @@ export type ScopedMaster = Pick<
   | 'namespace'
   | 'cancel'
   | 'retry'
+  | 'suspend'
+  | 'resume'
   | 'delete'
   | 'redeliver'
   | 'drainExecutor'
@@ -127,6 +129,14 @@ class PartOfMaster implements ScopedMaster {
     const message = group === undefined ? null : this.#refusalOfGroup(group);
     if (message !== null) return { kind: 'forbidden', message };
     return this.#onTask(taskId, () => this.#master.change(taskId, change, seen));
+  }
+
+  suspend(taskId: string): Promise<CommandOutcome> {
+    return this.#onTask(taskId, () => this.#master.suspend(taskId));
+  }
+
+  resume(taskId: string): Promise<CommandOutcome> {
+    return this.#onTask(taskId, () => this.#master.resume(taskId));
   }
 
   delete(taskId: string): Promise<CommandOutcome> {

@@ -78,6 +78,10 @@ export interface MasterHandle {
   retry(taskId: string): Promise<CommandOutcome>;
   /** Changes a waiting task; `seen`: the one that is meant, as it was. @throws {Unavailable} */
   change(taskId: string, change: TaskChange, seen?: Seen): Promise<CommandOutcome>;
+  /** Sets a task aside; as for `cancel`, the wish is durable then. @throws {Unavailable} */
+  suspend(taskId: string): Promise<CommandOutcome>;
+  /** Puts a suspended task back to its place. @throws {Unavailable} */
+  resume(taskId: string): Promise<CommandOutcome>;
   /** Leaves nothing of a terminal task. @throws {Unavailable} */
   delete(taskId: string): Promise<CommandOutcome>;
   /** Sends the callback of a terminal task again. @throws {Unavailable} */

@@ -152,6 +152,14 @@ export class Master implements MasterHandle {
     }));
   }
 
+  suspend(taskId: string): Promise<CommandOutcome> {
+    return this.#command((request) => ({ type: 'suspendRequested', request, taskId }));
+  }
+
+  resume(taskId: string): Promise<CommandOutcome> {
+    return this.#command((request) => ({ type: 'taskResumeRequested', request, taskId }));
+  }
+
   delete(taskId: string): Promise<CommandOutcome> {
     return this.#command((request) => ({ type: 'deleteRequested', request, taskId }));
   }

@@ -226,6 +226,12 @@ export type Event =
       readonly seen: Seen;
     }
   | {
+      readonly type: 'suspendRequested' | 'taskResumeRequested';
+      readonly request: RequestId;
+      readonly taskId: string;
+      readonly task?: Task | null;
+    }
+  | {
       readonly type: 'deleteRequested';
       readonly request: RequestId;
       readonly taskId: string;

@@ -59,6 +59,8 @@ function apply(state: State, event: Event, now: number, out: Output): void {
     case 'retryRequested':
     case 'changeRequested':
     case 'deleteRequested':
+    case 'suspendRequested':
+    case 'taskResumeRequested':
       return onTask(state, event, now, out);
     case 'redeliverRequested':
       return redeliverRequested(state, event, now, out);

@@ -130,7 +130,7 @@ function wanted(
     }
     if (what === 'update' && !ended) {
       const changed = next(current, {
-        state: time === 1 ? 'held' : time % 2 === 0 ? 'waiting' : 'offered',
+        state: time === 1 ? 'held' : time === 0 ? 'suspended' : time === 3 ? 'offered' : 'waiting',
         gate: time === 1 ? 2 ** 53 - 1 - (seq % 2) : null,
         attempt: current.attempt + 1,
         progressState: JSON.stringify(text),

@@ -300,11 +300,14 @@ describeStores('task store', (open) => {
         }),
         task(100, { orderTime: NOW, deadlineAt: NOW }),
         task(101, { state: 'held', gate: 2 ** 53 - 1, deadlineAt: NOW }),
+        task(102, { state: 'suspended', deadlineAt: NOW }),
       );
       const wanted = [7, 8, 9].map((gate) => ({ gate, limit: 4 }));
       const seqs = (await store.loadHeld(wanted)).map((page) => page.map(({ seq }) => seq));
       expect(seqs).to.deep.equal([[3, 5, 9, 11], [2, 6, 8, 4], []]);
-      expect(await store.countLanes()).to.deep.equal([{ lane, count: 14, heldCount: 13 }]);
+      expect(await store.countLanes()).to.deep.equal([
+        { lane, count: 14, heldCount: 13, suspendedCount: 1 },
+      ]);
       const gates = [7, 8, 2 ** 53 - 1].map((gate) => ({ gate, count: gate < 9 ? 6 : 1 }));
       expect(await store.countGates()).to.have.deep.members(gates);
       expect(await lanePage(store, lane, null, NOW, 9)).to.have.length(1);
@@ -384,8 +387,8 @@ describeStores('task store', (open) => {
       );
       const lanes = await store.countLanes();
       expect(lanes).to.have.deep.members([
-        { lane, count: 2, heldCount: 0 },
-        { lane: laneNumber('video.push|gpu|a,b'), count: 1, heldCount: 0 },
+        { lane, count: 2, heldCount: 0, suspendedCount: 0 },
+        { lane: laneNumber('video.push|gpu|a,b'), count: 1, heldCount: 0, suspendedCount: 0 },
       ]);
       const active = await store.loadActive();
       expect(

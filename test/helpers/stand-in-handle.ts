@@ -100,6 +100,12 @@ export class StandInHandle implements MasterHandle {
   change(taskId: string, change: TaskChange, seen?: Seen) {
     return this.#command('change', taskId, JSON.stringify(change), seen?.version ?? null);
   }
+  suspend(taskId: string) {
+    return this.#command('suspend', taskId);
+  }
+  resume(taskId: string) {
+    return this.#command('resume', taskId);
+  }
   delete(taskId: string) {
     return this.#command('delete', taskId);
   }
@@ -181,7 +187,7 @@ export class StandInHandle implements MasterHandle {
   }
 
   countLive() {
-    return { waiting: this.stored.size, held: 0, offered: 0, running: 0 };
+    return { waiting: this.stored.size, held: 0, suspended: 0, offered: 0, running: 0 };
   }
 
   async countEnded(): Promise<number> {

@@ -4,6 +4,7 @@ import type { HelloFrame, MasterFrame } from '@soda-scheduler/protocol';
 import type { Clock } from '../../application/ports.ts';
 import { FRAME_BYTES_MAX, FRAME_COUNT_MAX } from '../../domain/bounds.ts';
 import type { Tally } from '../../domain/bounds.ts';
+import type { ExecutorCommand } from '../../domain/effects.ts';
 import type { Proof } from './attempt-macs.ts';
 
 /** What a master of this version understands beyond 2.0.0. */
@@ -58,6 +59,8 @@ export interface ExecutorSession {
   readonly bootId: string;
   /** Everything it says about an attempt has to bring the proof that came with the offer. */
   readonly usesMac: boolean;
+  /** Whether it knows that a task can be suspended. */
+  readonly knowsSuspended: boolean;
   /** Of what it says. */
   readonly proof: Proof;
   readonly heartbeatMs: number;
@@ -126,6 +129,7 @@ export function newSession(
     incarnation: hello.incarnation,
     bootId: hello.boot_id,
     usesMac: hello.features.includes('mac'),
+    knowsSuspended: hello.features.includes('suspended'),
     proof,
     heartbeatMs: Math.floor((options.heartbeatMs * leaseMs) / options.leaseMs),
     leaseMs,
@@ -161,6 +165,15 @@ export function welcomeFrame(
     },
     features: [...FEATURES],
   };
+}
+
+/** In words that it knows: to others a task that is suspended is canceled, which ends the attempt alike. */
+export function wordedFor(
+  { knowsSuspended }: ExecutorSession,
+  command: ExecutorCommand,
+): ExecutorCommand {
+  if (command.type !== 'cancel' || command.reason !== 'suspended' || knowsSuspended) return command;
+  return { ...command, reason: 'canceled' };
 }
 
 /** The orders to end an attempt that this ack covers; each is given once. */

@@ -37,6 +37,7 @@ import {
   processKey,
   floodOf,
   welcomeFrame,
+  wordedFor,
   write,
 } from './session.ts';
 import { forgive, silenceOf, sweeps } from './sweep.ts';
@@ -153,7 +154,7 @@ export class ExecutorSessions implements ExecutorLink {
     const task = command.type === 'assign' ? command.task : null;
     const mac =
       task && session.usesMac ? this.#macs.of(session, task.seq, task.attempt) : undefined;
-    const body = commandBody(command, term, mac);
+    const body = commandBody(wordedFor(session, command), term, mac);
     const bytes = Buffer.byteLength(body);
     const { sentBytesMax = SENT_BYTES_MAX } = this.#options;
     const isTooMuch = this.#sent.bytes + bytes > sentBytesMax;

@@ -9,7 +9,7 @@ import {
 } from '@soda-scheduler/protocol/schemas';
 import type { CommandAnswer, ScopedMaster } from '../scoped-master.ts';
 import type { ShownTask } from '../../application/ports.ts';
-import { waits } from '../../domain/model/task.ts';
+import { isAtRest } from '../../domain/model/task.ts';
 import { answers } from '../http/answers.ts';
 import { invalidFields, Problem } from '../http/problem.ts';
 import { validate } from '../body/fields.ts';
@@ -65,6 +65,26 @@ function commandRoutes(): NamespaceRoute[] {
       summary: 'Forget a terminal task, and all that is known of it. Its id is free then.',
       replies: { done: taskCommandResponse },
       handle: (request, master) => command(request, (taskId) => master.delete(taskId)),
+    },
+    {
+      method: 'POST',
+      path: `${API_BASE}/task/{task_id}/suspend`,
+      summary:
+        'Set a task aside until it is resumed. A running attempt is told to end; its last checkpoint stays.',
+      body: { schema: cancelRequest, bytesMax, optional: true },
+      replies: { done: taskCommandResponse },
+      handle: async (request, master) => {
+        const { reason } = validate(cancelRequest, request.body);
+        const reply = await command(request, (taskId) => master.suspend(taskId));
+        return { ...reply, logged: { reason } };
+      },
+    },
+    {
+      method: 'POST',
+      path: `${API_BASE}/task/{task_id}/resume`,
+      summary: 'Put a suspended task back to its place.',
+      replies: { done: taskCommandResponse },
+      handle: (request, master) => command(request, (taskId) => master.resume(taskId)),
     },
     {
       method: 'POST',
@@ -124,7 +144,7 @@ async function command(
 async function show(master: ScopedMaster, taskId: string): Promise<Reply> {
   const shown = await found(master, taskId, 'all');
   const { task } = shown;
-  const waiting = waits(task) ? master.explain(task) : null;
+  const waiting = isAtRest(task) ? master.explain(task) : null;
   const text = taskViewText(shown, waiting, master.namespace);
   return { ...jsonReply(text), headers: { ETag: etagOf(task.version, text) } };
 }

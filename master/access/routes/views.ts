@@ -18,10 +18,10 @@ import type { WaitingReason } from '../../domain/views/explain.ts';
 import type { Pause, ScopedPause } from '../../domain/model/pause.ts';
 import {
   type AttemptError,
+  isAtRest,
   isTerminal,
   type Notification,
   type Task,
-  waits,
 } from '../../domain/model/task.ts';
 
 type AttemptView = TaskView['timeline'][number];
@@ -259,7 +259,7 @@ interface TimelineEntry {
 function timelineOf(task: Task, attempts: readonly ListedAttempt[]): TimelineEntry[] {
   const timeline = attempts.map(timelineEntry);
   const recorded = attempts.some((record) => record.attempt === task.attempt);
-  if (recorded || waits(task) || task.executorId === null || task.offeredAt === null) {
+  if (recorded || isAtRest(task) || task.executorId === null || task.offeredAt === null) {
     return timeline;
   }
   const ended = isTerminal(task.state);

@@ -246,7 +246,8 @@ export class Leading<L extends Leader> implements Part {
 }
 
 function hasNothing(state: State): boolean {
-  const { tasks, waitingCount, executors, elders, notifying, notifications } = state;
-  const count = tasks.size + waitingCount + executors.size + elders.size;
+  const { tasks, waitingCount, suspendedCount, executors, elders } = state;
+  const { notifying, notifications } = state;
+  const count = tasks.size + waitingCount + suspendedCount + executors.size + elders.size;
   return count + notifying.size + notifications.size === 0;
 }

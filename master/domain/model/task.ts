@@ -5,8 +5,8 @@
 
 import { type Use, NO_USES, usesIn, usesText } from './shared-limit.ts';
 
-/** `held`: in the store only, until there is a place for it in its gate. */
-export type LiveState = 'waiting' | 'held' | 'offered' | 'running';
+/** In the store only: `held`, until there is a place for it in its gate; `suspended`, until somebody resumes it. */
+export type LiveState = 'waiting' | 'held' | 'suspended' | 'offered' | 'running';
 export type TerminalState = 'succeeded' | 'failed' | 'canceled' | 'expired';
 export type TaskState = LiveState | TerminalState;
 
@@ -38,7 +38,13 @@ export type AttemptOutcome =
   | 'returned';
 
 /** Why a running attempt was told to end. */
-export type CancelReason = 'canceled' | 'execution_timeout' | 'stalled' | 'deadline' | 'drain';
+export type CancelReason =
+  | 'canceled'
+  | 'suspended'
+  | 'execution_timeout'
+  | 'stalled'
+  | 'deadline'
+  | 'drain';
 
 export interface User {
   readonly group: string;
@@ -265,15 +271,30 @@ export function waits({ state }: Pick<Task, 'state'>): boolean {
   return state === 'waiting' || state === 'held';
 }
 
+/** Whether no executor has it: it waits, or is suspended. */
+export function isAtRest(task: Pick<Task, 'state'>): boolean {
+  return waits(task) || task.state === 'suspended';
+}
+
 export function isTerminal(state: TaskState): state is TerminalState {
   return state === 'succeeded' || state === 'failed' || state === 'canceled' || state === 'expired';
 }
 
 const followers: Record<TaskState, readonly TaskState[]> = {
-  waiting: ['held', 'offered', 'failed', 'canceled', 'expired'],
-  held: ['waiting', 'failed', 'canceled', 'expired'],
-  offered: ['running', 'waiting', 'held', 'succeeded', 'failed', 'canceled', 'expired'],
-  running: ['waiting', 'held', 'succeeded', 'failed', 'canceled', 'expired'],
+  waiting: ['held', 'suspended', 'offered', 'failed', 'canceled', 'expired'],
+  held: ['waiting', 'suspended', 'failed', 'canceled', 'expired'],
+  suspended: ['waiting', 'held', 'offered', 'failed', 'canceled', 'expired'],
+  offered: [
+    'running',
+    'waiting',
+    'held',
+    'suspended',
+    'succeeded',
+    'failed',
+    'canceled',
+    'expired',
+  ],
+  running: ['waiting', 'held', 'suspended', 'succeeded', 'failed', 'canceled', 'expired'],
   succeeded: [],
   failed: [],
   canceled: [],

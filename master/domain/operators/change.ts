@@ -9,15 +9,15 @@ import { isCrowded } from '../limits/places.ts';
 import { fullGroup } from '../limits/quota.ts';
 import { usesOfBoth } from '../model/shared-limit.ts';
 import {
+  isAtRest,
   KIND_LENGTH_MAX,
   kindKeyOf,
   startLimitOf,
   type Task,
   type TaskSpec,
-  waits,
 } from '../model/task.ts';
 import { crowdOf, laneOf } from '../queue/lanes.ts';
-import { dequeue, enqueue } from '../queue/waiting.ts';
+import { dequeue, enqueue, setAside } from '../queue/waiting.ts';
 import { startClock, type State } from '../state/state.ts';
 import { orderTimeOf } from '../steps/submit.ts';
 import { missingLimit } from './limits.ts';
@@ -41,7 +41,7 @@ export function changeRequested(
 ): CommandOutcome {
   const stale = staleness(task, seen);
   if (stale !== null) return stale;
-  if (!waits(task)) {
+  if (!isAtRest(task)) {
     const message = `the task is ${task.state}: only a waiting task can be changed`;
     return { kind: 'conflict', message };
   }
@@ -59,7 +59,8 @@ export function changeRequested(
   state.passedOver.delete(task);
   const isOther = Object.keys(spec).length > 0;
   out.changes.push(isOther ? taskChanged(task) : taskUpdated(task));
-  enqueue(state, task, now, out);
+  if (task.state === 'suspended') setAside(state, task, out);
+  else enqueue(state, task, now, out);
   return { kind: 'done', version: task.version + 1 };
 }
 
@@ -115,6 +116,8 @@ function waitsSince(task: Task): number {
 /** What was credited to it (pauses, absences) stays; so does it where it was told of, unless its limit is another. */
 function startByOf(task: Task, spec: Partial<TaskSpec>, now: number): number | null {
   const { startTimeoutMs, startTimeoutAction, deadlineAt } = { ...task, ...spec };
+  // It begins anew when it is resumed.
+  if (task.state === 'suspended') return null;
   const isOther =
     startTimeoutMs !== task.startTimeoutMs || startTimeoutAction !== task.startTimeoutAction;
   if (startTimeoutMs === null) return null;

@@ -190,7 +190,8 @@ function expectVersion({ version }: TaskType, expect: number | null): CommandOut
 /** Waiting and running ones. */
 function liveCount(state: State, type: string): number {
   let count = 0;
-  for (const kind of state.kinds.values()) if (kind.type === type) count += kind.waitingCount;
+  for (const kind of state.kinds.values())
+    if (kind.type === type) count += kind.waitingCount + kind.suspendedCount;
   for (const task of state.tasks.values()) {
     if (task.type === type && !waits(task)) count++;
   }

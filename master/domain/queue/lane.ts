@@ -30,6 +30,7 @@ export interface Kind {
   /** Of all its lanes. */
   waitingCount: number;
   heldCount: number;
+  suspendedCount: number;
   /** Those of which a task may be offered. */
   readonly open: Agenda<Lane>;
   /** Where it meets the pools whose executors may run these tasks. */
@@ -57,6 +58,8 @@ export interface Lane extends Standing {
   waitingCount: number;
   /** Those of them that are held. */
   heldCount: number;
+  /** Beside those: they wait for nothing, and the lane is kept for them. */
+  suspendedCount: number;
   /** A page has been asked for. */
   loading: boolean;
   /** Its group is paused, or a label of its kind. */
@@ -130,6 +133,7 @@ export function createKind(
     lanes: new Map(),
     waitingCount: 0,
     heldCount: 0,
+    suspendedCount: 0,
     open: new Agenda(headOfLane, rankOf),
     stands: [],
     hungry: new Set(),
@@ -146,6 +150,7 @@ export function createLane(id: number, group: string, kind: Kind): Lane {
     ready,
     waitingCount: 0,
     heldCount: 0,
+    suspendedCount: 0,
     loading: false,
     isPaused: false,
     quota: null,

@@ -120,8 +120,20 @@ export function countWaiting(state: State, lane: Lane, by: number): void {
     quota.waitingCount += by;
     quota.quota.waitingCount += by;
   }
-  if (lane.waitingCount === 0) state.emptyLanes.add(lane);
-  else state.emptyLanes.delete(lane);
+  settleEmpty(state, lane);
+}
+
+/** So many more of its tasks are suspended, or fewer. */
+export function countSuspended(state: State, lane: Lane, by: number): void {
+  lane.suspendedCount += by;
+  lane.kind.suspendedCount += by;
+  state.suspendedCount += by;
+  settleEmpty(state, lane);
+}
+
+function settleEmpty({ emptyLanes }: State, lane: Lane): void {
+  if (lane.waitingCount + lane.suspendedCount === 0) emptyLanes.add(lane);
+  else emptyLanes.delete(lane);
 }
 
 /** So many more kinds have tasks that wait for this executor alone, or fewer. */

@@ -25,7 +25,7 @@ import {
 } from '../limits/places.ts';
 import { isServed, isWanted, markHungry } from './junctions.ts';
 import type { Lane } from './lane.ts';
-import { countWaiting, laneFor, laneOf } from './lanes.ts';
+import { countSuspended, countWaiting, laneFor, laneOf } from './lanes.ts';
 import { isBefore, START } from './window.ts';
 
 /** A task begins to wait. It may end up in the store only: then it is in `state.tasks` no more. */
@@ -36,9 +36,20 @@ export function enqueue(state: State, task: Task, now: number, out: Output): voi
   place(state, task, now, out);
 }
 
-/** A task stops waiting: it is offered, or it ends. */
+/** A task is suspended: its row is all that there is of it. */
+export function setAside(state: State, task: Task, out: Output): void {
+  const lane = laneFor(state, task, out);
+  task.lane = lane.id;
+  countSuspended(state, lane, 1);
+  state.tasks.delete(task.id);
+  state.givenBack.delete(task.seq);
+  if (task.deadlineAt !== null) state.overdueHidden = true;
+}
+
+/** A task stops waiting, or being suspended: it is offered, or goes elsewhere, or it ends. */
 export function dequeue(state: State, task: Task): void {
   const lane = laneOf(state, task);
+  if (task.state === 'suspended') return countSuspended(state, lane, -1);
   countWaiting(state, lane, -1);
   displace(state, task, lane);
 }

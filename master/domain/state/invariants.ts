@@ -208,13 +208,15 @@ function checkWindows(state: State, expect: Expect): void {
   let windowCount = state.delayed.size;
   let windowBytes = 0;
   let waitingCount = 0;
+  let suspendedCount = 0;
   const inDelayed = (task: Task) => ({ time: task.dueAt, seq: task.seq });
   checkSorted(state.delayed, inDelayed, 'delayed', expect);
   for (const task of state.delayed) windowBytes += heldBytes(task);
   for (const [id, lane] of state.lanes) {
     checkSorted(lane.ready, positionOf, `lane ${id}`, expect);
     windowCount += lane.ready.size;
-    const isEmpty = lane.waitingCount === 0;
+    const isEmpty = lane.waitingCount + lane.suspendedCount === 0;
+    suspendedCount += lane.suspendedCount;
     expect(isEmpty === state.emptyLanes.has(lane), 'S3', () => `lane ${id} is empty: ${isEmpty}`);
     waitingCount += lane.waitingCount;
     for (const task of lane.ready) {
@@ -223,8 +225,8 @@ function checkWindows(state: State, expect: Expect): void {
       expect(belongs, 'S2', () => `${task.id}, ${task.state}, is in lane ${id}`);
     }
   }
-  const counted = `${windowCount}, ${windowBytes} bytes, ${waitingCount}`;
-  const kept = `${state.windowCount}, ${state.windowBytes} bytes, ${state.waitingCount}`;
+  const counted = `${windowCount}, ${windowBytes} bytes, ${waitingCount}, ${suspendedCount}`;
+  const kept = `${state.windowCount}, ${state.windowBytes} bytes, ${state.waitingCount}, ${state.suspendedCount}`;
   expect(kept === counted, 'S3', () => `counts are ${kept} instead of ${counted}`);
 }
 

@@ -4,7 +4,7 @@ import { createOutput, type Output } from '../effects.ts';
 import { createState, type Policy, type Settings, type State } from './state.ts';
 import { markHungry } from '../queue/junctions.ts';
 import { askForHeld, recallHeld } from '../limits/places.ts';
-import { countWaiting, shareOut, takeLane } from '../queue/lanes.ts';
+import { countSuspended, countWaiting, shareOut, takeLane } from '../queue/lanes.ts';
 import { START } from '../queue/window.ts';
 import { watchLimits } from '../queue/waiting.ts';
 import { ABSENCE_MS_MIN, creditAbsence } from '../steps/absence.ts';
@@ -29,6 +29,8 @@ export interface StoredLane {
   /** Waiting tasks, also those that are held. */
   readonly count: number;
   readonly heldCount: number;
+  /** Beside those. */
+  readonly suspendedCount: number;
 }
 
 /** So many are held by it. */
@@ -74,7 +76,7 @@ export function restore(options: {
   for (const stored of options.lanes) recallWaiting(state, stored);
   state.delayed.until = { time: now + 1, seq: 0 };
   state.notifications.until = START;
-  state.overdueHidden = state.waitingCount > 0;
+  state.overdueHidden = state.waitingCount + state.suspendedCount > 0;
   const holdings = new Map(options.whole.holding.map((row) => [keyOf(row), row]));
   for (const task of options.active) {
     state.tasks.set(task.id, task);
@@ -131,6 +133,8 @@ function recallWaiting(state: State, stored: StoredLane): void {
   if (lane === undefined) {
     throw new RowsDisagree(`tasks wait in lane ${stored.lane}, of which there is no row`);
   }
+  countSuspended(state, lane, stored.suspendedCount);
+  if (stored.count === 0) return;
   countWaiting(state, lane, stored.count);
   lane.heldCount = stored.heldCount;
   lane.kind.heldCount += stored.heldCount;

@@ -144,6 +144,8 @@ export interface State {
   windowBytes: number;
   /** Waiting tasks in all, also those only in the store. */
   waitingCount: number;
+  /** Those that are suspended, all in the store only. */
+  suspendedCount: number;
   /** Some waiting task with a deadline or a start limit is only in the store: look for overdue ones at times. */
   overdueHidden: boolean;
   overdueLoading: boolean;
@@ -259,6 +261,7 @@ export function createState(options: Start): State {
     windowCount: 0,
     windowBytes: 0,
     waitingCount: 0,
+    suspendedCount: 0,
     overdueHidden: false,
     overdueLoading: false,
     unwatched: [],

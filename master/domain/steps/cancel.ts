@@ -9,11 +9,11 @@ import type { CommandOutcome, Output } from '../effects.ts';
 import type { Event } from '../events.ts';
 import type { Executor } from '../model/executor.ts';
 import type { State } from '../state/state.ts';
-import { type CancelReason, isTerminal, type Task, waits } from '../model/task.ts';
+import { type CancelReason, isAtRest, isTerminal, type Task } from '../model/task.ts';
 import { endAttempt, finish, setFrozen } from './finish.ts';
 import { bySession, currentTask, holderOf } from './occupation.ts';
 
-/** A waiting task ends at once; a running one is told to, and the wish is what is answered. */
+/** A waiting or suspended task ends at once; a running one is told to, and the wish is what is answered. */
 export function cancelRequested(
   state: State,
   task: Task,
@@ -22,7 +22,7 @@ export function cancelRequested(
 ): CommandOutcome {
   if (isTerminal(task.state))
     return { kind: 'conflict', message: `the task is ${task.state} already` };
-  if (waits(task)) {
+  if (isAtRest(task)) {
     finish(state, task, 'canceled', null, now, out);
   } else {
     beginEnding(state, task, 'canceled', now, out);
@@ -30,7 +30,17 @@ export function cancelRequested(
   return { kind: 'done' };
 }
 
-/** A user's wish replaces any other reason; otherwise the first reason stands. */
+/** Which reasons replace which: what a user wants comes before what time does to an attempt, but for the deadline. */
+const RANKS: Readonly<Record<CancelReason, number>> = {
+  canceled: 3,
+  deadline: 2,
+  suspended: 1,
+  execution_timeout: 0,
+  stalled: 0,
+  drain: 0,
+};
+
+/** Of two reasons of one rank the first stands. */
 export function beginEnding(
   state: State,
   task: Task,
@@ -38,9 +48,8 @@ export function beginEnding(
   now: number,
   out: Output,
 ): void {
-  const outranks =
-    reason === 'canceled' || (reason === 'deadline' && task.cancelReason !== 'canceled');
-  if (task.cancelReason === reason || (task.cancelReason !== null && !outranks)) return;
+  const { cancelReason: before } = task;
+  if (before !== null && RANKS[reason] <= RANKS[before]) return;
   task.cancelRequestedAt ??= now;
   task.cancelReason = reason;
   out.changes.push(taskUpdated(task));

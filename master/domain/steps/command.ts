@@ -6,12 +6,21 @@ import { enqueue } from '../queue/waiting.ts';
 import type { State } from '../state/state.ts';
 import { isTerminal, type Task } from '../model/task.ts';
 import { changeRequested } from '../operators/change.ts';
+import { resumeRequested, suspendRequested } from '../operators/suspend.ts';
 import { cancelRequested } from './cancel.ts';
 import { newRun, refusalOf } from './submit.ts';
 
 type OnTask = Extract<
   Event,
-  { type: 'cancelRequested' | 'retryRequested' | 'changeRequested' | 'deleteRequested' }
+  {
+    type:
+      | 'cancelRequested'
+      | 'retryRequested'
+      | 'changeRequested'
+      | 'deleteRequested'
+      | 'suspendRequested'
+      | 'taskResumeRequested';
+  }
 >;
 
 const NO_TASK: CommandOutcome = { kind: 'unknown', message: 'no such task' };
@@ -48,6 +57,10 @@ function act(state: State, event: OnTask, task: Task, now: number, out: Output):
       return changeRequested(state, event, task, now, out);
     case 'deleteRequested':
       return deleteRequested(state, event, task, out);
+    case 'suspendRequested':
+      return suspendRequested(state, task, now, out);
+    case 'taskResumeRequested':
+      return resumeRequested(state, task, now, out);
   }
 }
 

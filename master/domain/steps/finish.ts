@@ -5,7 +5,7 @@
 import { attemptRecorded, taskFinished, taskUpdated } from '../changes.ts';
 import type { Output } from '../effects.ts';
 import type { Doubt, Executor } from '../model/executor.ts';
-import { dequeue, enqueue } from '../queue/waiting.ts';
+import { dequeue, enqueue, setAside } from '../queue/waiting.ts';
 import { countEnd } from '../queue/route.ts';
 import { backoffMs } from '../model/retry-policy.ts';
 import { random01, startClock, type State } from '../state/state.ts';
@@ -14,6 +14,7 @@ import {
   type AttemptOutcome,
   type AttemptRecord,
   type FailureReason,
+  isAtRest,
   isStartOverdue,
   type Notification,
   startByAfter,
@@ -64,6 +65,7 @@ export function endAttempt(
   if (task.cancelReason === 'deadline' || (task.deadlineAt !== null && task.deadlineAt <= now)) {
     return finish(state, task, 'expired', 'deadline', now, out);
   }
+  if (task.cancelReason === 'suspended') return suspend(state, task, now, out);
   if (outcome === 'failed' || outcome === 'timed_out') {
     const executor = holderOf(state, task);
     if (executor !== undefined) countEnd(executor, true);
@@ -103,6 +105,7 @@ function outcomeOf(task: Task, reported: AttemptEnd['outcome']): AttemptOutcome 
       // Nobody told it: the handler gave up by itself.
       return reported === 'canceled' ? 'failed' : reported;
     case 'canceled':
+    case 'suspended':
       return 'canceled';
     case 'execution_timeout':
     case 'stalled':
@@ -174,6 +177,25 @@ function requeue(state: State, task: Task, dueAt: number, now: number, out: Outp
   enqueue(state, task, now, out);
 }
 
+/**
+ * No executor has it any more, and none is to have it until somebody resumes it. It keeps its place in the order;
+ * it is to be started anew then.
+ */
+export function suspend(state: State, task: Task, now: number, out: Output): void {
+  if (waits(task)) dequeue(state, task);
+  task.state = 'suspended';
+  task.startBy = null;
+  task.incarnation = null;
+  task.offeredAt = null;
+  task.startedAt = null;
+  task.cancelRequestedAt ??= now;
+  task.cancelReason = 'suspended';
+  state.open.forget(task);
+  state.unwritten.delete(task);
+  out.changes.push(taskUpdated(task));
+  setAside(state, task, out);
+}
+
 /** Whether a waiting task may not be offered any more: it has to end. */
 export function isOverdue(state: State, task: Task, now: number): boolean {
   return isExpired(task, now) || isStartOverdue(task, startClock(state, now, task));
@@ -213,7 +235,7 @@ export function finish(
   now: number,
   out: Output,
 ): void {
-  if (waits(task)) dequeue(state, task);
+  if (isAtRest(task)) dequeue(state, task);
   else settleEnding(state, task, out);
   forgetDoubts(state, task);
   state.tasks.delete(task.id);

@@ -7,7 +7,7 @@ import type { Output } from '../effects.ts';
 import { gateKeyOf, settle } from '../limits/places.ts';
 import { admitHeld, place } from '../queue/waiting.ts';
 import type { State } from '../state/state.ts';
-import { isTerminal, type Task, waits } from '../model/task.ts';
+import { isAtRest, isTerminal, type Task } from '../model/task.ts';
 import { settleOverdue } from './finish.ts';
 
 type TasksLoaded = Extract<
@@ -96,7 +96,7 @@ function overdueLoaded(
   let doneCount = 0;
   for (const task of event.tasks) {
     const held = state.tasks.get(task.id) ?? task;
-    if (!waits(held)) continue;
+    if (!isAtRest(held)) continue;
     settleOverdue(state, held, now, out);
     if (isTerminal(held.state)) doneCount += 1;
   }
@@ -107,7 +107,7 @@ function overdueLoaded(
   state.overdueLoading = event.next !== null;
   if (event.next !== null) out.loads.push({ type: 'overdue' });
   // Else every task that waits is in memory, and has a timer.
-  else state.overdueHidden = state.waitingCount > state.windowCount;
+  else state.overdueHidden = state.waitingCount + state.suspendedCount > state.windowCount;
 }
 
 /** Asks for the next page when little is left. */

@@ -12,7 +12,7 @@ import type { Output } from '../effects.ts';
 import type { Event } from '../events.ts';
 import { type Doubt, elderKey, type Executor } from '../model/executor.ts';
 import type { State } from '../state/state.ts';
-import { isTerminal, type Task, waits } from '../model/task.ts';
+import { isAtRest, isTerminal, type Task } from '../model/task.ts';
 import { countLoss } from '../state/doubt.ts';
 import { endAttempt, finish } from './finish.ts';
 
@@ -98,8 +98,8 @@ export function lossDecided(
   if (task === null || task.seq !== event.taskSeq || isTerminal(task.state)) return;
   if (task.checkpoint !== event.checkpoint) return;
   const isSpent = countLoss(state, task, event.verdict);
-  if (waits(task) && task.attempt === event.attempt) task.lastOutcome = event.verdict;
+  if (isAtRest(task) && task.attempt === event.attempt) task.lastOutcome = event.verdict;
   // One that runs may yet succeed; its next loss ends it.
-  if (isSpent && waits(task)) finish(state, task, 'failed', 'crash_budget', now, out);
+  if (isSpent && isAtRest(task)) finish(state, task, 'failed', 'crash_budget', now, out);
   else out.changes.push(taskUpdated(task));
 }

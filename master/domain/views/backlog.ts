@@ -25,6 +25,7 @@ export interface Backlog {
     /** Without those that are held. */
     readonly waitingCount: number;
     readonly heldCount: number;
+    readonly suspendedCount: number;
     readonly runningCount: number;
     /** Of those that wait, held ones too: a pause keeps them. */
     readonly pausedCount: number;
@@ -40,6 +41,7 @@ export interface Backlog {
 interface Counts {
   waitingCount: number;
   heldCount: number;
+  suspendedCount: number;
   runningCount: number;
   pausedCount: number;
 }
@@ -50,7 +52,14 @@ export function backlogOf(state: State, now: number): Backlog {
   const of = (type: string) => {
     const known = types.get(type);
     if (known !== undefined) return known;
-    const added = { waitingCount: 0, heldCount: 0, runningCount: 0, pausedCount: 0, dueAt: now };
+    const added = {
+      waitingCount: 0,
+      heldCount: 0,
+      suspendedCount: 0,
+      runningCount: 0,
+      pausedCount: 0,
+      dueAt: now,
+    };
     types.set(type, added);
     return added;
   };
@@ -61,6 +70,7 @@ export function backlogOf(state: State, now: number): Backlog {
     counts.heldCount += lane.heldCount;
     const isOfType = lane.quota !== null && lane.quota.quota.taskType.paused !== null;
     if (isAll || isOfType || lane.isPaused) counts.pausedCount += lane.waitingCount;
+    counts.suspendedCount += lane.suspendedCount;
     counts.dueAt = Math.min(counts.dueAt, lane.ready.first()?.dueAt ?? now);
   }
   for (const executor of state.executors.values()) {

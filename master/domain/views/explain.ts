@@ -24,6 +24,7 @@ export interface WaitingReason {
     | 'paused'
     | 'limited'
     | 'held'
+    | 'suspended'
     | 'not_ready'
     | 'cooling_down'
     | 'about_to_start';
@@ -48,6 +49,10 @@ export function explain(state: State, task: Task, now: number, isNaming = true):
     ahead,
   });
 
+  if (task.state === 'suspended') {
+    const message = 'It is suspended, until somebody resumes it.';
+    return { reason: 'suspended', message, ahead: null };
+  }
   if (task.state === 'held')
     return { ...because('held', heldInWords(state, task, isNaming)), ahead: null };
   if (task.dueAt > now) {

@@ -14,11 +14,12 @@ export function countLive(
   state: State,
   filter: Pick<LaneFilter, 'type' | 'group' | 'within'>,
 ): LiveCounts {
-  const counts = { waiting: 0, held: 0, offered: 0, running: 0 };
-  for (const { kind, group, waitingCount, heldCount } of state.lanes.values()) {
+  const counts = { waiting: 0, held: 0, suspended: 0, offered: 0, running: 0 };
+  for (const { kind, group, waitingCount, heldCount, suspendedCount } of state.lanes.values()) {
     if (!isOf(filter, kind.type, group)) continue;
     counts.waiting += waitingCount - heldCount;
     counts.held += heldCount;
+    counts.suspended += suspendedCount;
   }
   for (const task of state.open.tasks()) {
     if (!isOf(filter, task.type, task.user.group)) continue;

@@ -33,7 +33,7 @@ import { NO_SETTINGS, type Settings } from '../../domain/state/state.ts';
 import type { Notification, Retention, Task, TerminalState } from '../../domain/model/task.ts';
 import { creditOf, pauseMoved, type Since, sinceOf } from '../../domain/model/pause.ts';
 import { matches } from '../../domain/model/task-filter.ts';
-import { waits } from '../../domain/model/task.ts';
+import { isAtRest, waits } from '../../domain/model/task.ts';
 import { dayOf, type Days, noDays, prepareDays } from './days.ts';
 import { Rows } from './rows.ts';
 
@@ -134,15 +134,21 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   async loadActive(): Promise<Task[]> {
-    return copies(this.#where((task) => !waits(task)));
+    return copies(this.#where((task) => !isAtRest(task)));
   }
 
   async countLanes(): Promise<StoredLane[]> {
     const lanes = new Map<number, StoredLane>();
-    for (const { lane, state } of this.#where(waits)) {
-      const { count, heldCount } = lanes.get(lane) ?? { count: 0, heldCount: 0 };
-      const by = state === 'held' ? 1 : 0;
-      lanes.set(lane, { lane, count: count + 1, heldCount: heldCount + by });
+    for (const task of this.#where(isAtRest)) {
+      const { lane, state } = task;
+      const none = { lane, count: 0, heldCount: 0, suspendedCount: 0 };
+      const { count, heldCount, suspendedCount } = lanes.get(lane) ?? none;
+      lanes.set(lane, {
+        lane,
+        count: count + (waits(task) ? 1 : 0),
+        heldCount: heldCount + (state === 'held' ? 1 : 0),
+        suspendedCount: suspendedCount + (state === 'suspended' ? 1 : 0),
+      });
     }
     return [...lanes.values()];
   }
@@ -184,7 +190,7 @@ export class MemoryTaskStore implements TaskStore {
     const isOver = (at: number | null, by: number): boolean => at !== null && at <= by;
     const since = sinceOf(this.#pausesOfSome());
     const overdue = this.#where((task) => {
-      if (!waits(task)) return false;
+      if (!isAtRest(task)) return false;
       if (isOver(task.deadlineAt, now)) return true;
       return isOver(task.startBy, Math.min(startClock, since(task)));
     });

@@ -127,9 +127,15 @@ export class Queries implements Reads {
     const sql = 'state = ?';
     const waiting = await count(this.#databases, { ...of, where: { sql, values: ['waiting'] } });
     const held = await count(this.#databases, { ...of, where: { sql, values: ['held'] } });
-    return [...new Set([...waiting.keys(), ...held.keys()])].map((lane) => {
+    const suspended = await count(this.#databases, {
+      ...of,
+      where: { sql, values: ['suspended'] },
+    });
+    const lanes = new Set([...waiting.keys(), ...held.keys(), ...suspended.keys()]);
+    return [...lanes].map((lane) => {
       const heldCount = held.get(lane) ?? 0;
-      return { lane, count: (waiting.get(lane) ?? 0) + heldCount, heldCount };
+      const suspendedCount = suspended.get(lane) ?? 0;
+      return { lane, count: (waiting.get(lane) ?? 0) + heldCount, heldCount, suspendedCount };
     });
   }
 
@@ -222,7 +228,7 @@ export class Queries implements Reads {
     const rows = await this.#engine.rows(
       `SELECT ${liveList} ${from}${beyond.sql} ${upTo}
        AND (end_by <= ? AND ${isCounting}${unpaused.sql} OR deadline_at <= ?)
-       AND state IN ('waiting', 'held') ORDER BY end_by, seq LIMIT ?`,
+       AND state IN ('waiting', 'held', 'suspended') ORDER BY end_by, seq LIMIT ?`,
       [
         this.#ns,
         looked?.time ?? now,

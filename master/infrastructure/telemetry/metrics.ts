@@ -291,10 +291,12 @@ function watchTasks(
   const ns = 'namespace';
   gauge('tasks', 'Tasks that wait or run.', [ns, 'type', 'state'], (tasks) =>
     each((namespace, master) => {
-      for (const { type: name, waitingCount, heldCount, runningCount } of backlogOf(master).types) {
+      for (const { type: name, ...counts } of backlogOf(master).types) {
         const type = labels.typeOf(name);
+        const { waitingCount, heldCount, suspendedCount, runningCount } = counts;
         tasks.inc({ namespace, type, state: 'waiting' }, waitingCount);
         tasks.inc({ namespace, type, state: 'held' }, heldCount);
+        tasks.inc({ namespace, type, state: 'suspended' }, suspendedCount);
         tasks.inc({ namespace, type, state: 'running' }, runningCount);
       }
     }),

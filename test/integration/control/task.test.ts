@@ -144,6 +144,32 @@ describe('control of one task', () => {
     ]);
   });
 
+  it('sets a task aside and puts it back, through a restart', async () => {
+    const concurrency = { pointer: '/film', max: 1 };
+    await putType('video', { limits: { concurrency, max_waiting: 2 } });
+    for (const id of ['a', 'b']) await submit({ id, type: 'video', params: { film: 1 } });
+    const suspend = (id: string) => call('POST', `/task/${id}/suspend`, { reason: 'disk' });
+    expect((await suspend('a')).body).to.deep.equal({ task_id: 'a', code: 200 });
+    expect(await get('a')).to.deep.include({ state: 'suspended' });
+    expect(await get('a')).to.have.nested.property('waiting.reason', 'suspended');
+    expect((await suspend('a')).status).to.equal(409);
+    // It takes no place: that of its value goes to the other, and another may be submitted.
+    expect(await get('b')).to.deep.include({ state: 'waiting' });
+    expect((await submit({ id: 'c', type: 'video', params: { film: 1 } })).status).to.equal(202);
+    expect((await call('DELETE', '/type/video')).status).to.equal(409);
+    await restart();
+    const states = async () =>
+      Promise.all(['a', 'b', 'c'].map(async (id) => (await get(id))['state']));
+    expect((await call('GET', '/tasks?state=suspended')).body['tasks']).to.have.length(1);
+    expect(await call('POST', '/task/a/resume')).to.deep.include({ status: 200 });
+    expect((await call('POST', '/task/a/resume')).status).to.equal(409);
+    expect((await states()).filter((state) => state === 'suspended')).to.deep.equal([]);
+    // Whoever comes first has the place, and that is the one that was suspended.
+    await call('POST', '/task/b/suspend');
+    await call('POST', '/task/b/cancel');
+    expect(await get('b')).to.deep.include({ state: 'canceled' });
+  });
+
   it('deletes a task that has ended, whose id is free then', async () => {
     await submit({ id: 'a', type: 'video' });
     const gone = () => call('DELETE', '/task/a');

@@ -170,6 +170,8 @@ describe('tokens', () => {
         ['POST', '/retry', undefined],
         ['POST', '/redeliver', undefined],
         ['POST', '/copy', {}],
+        ['POST', '/suspend', {}],
+        ['POST', '/resume', undefined],
         ['DELETE', '', undefined],
       ] as const) {
         const hidden = await of(method, `/task/s-1${path}`, body);

@@ -14,6 +14,7 @@ import { sampleExecutor } from '../../helpers/task.ts';
 const states: readonly TaskState[] = [
   'waiting',
   'held',
+  'suspended',
   'offered',
   'running',
   'succeeded',
@@ -24,10 +25,20 @@ const states: readonly TaskState[] = [
 
 describe('mayFollow', () => {
   const allowed: Record<TaskState, readonly TaskState[]> = {
-    waiting: ['held', 'offered', 'failed', 'canceled', 'expired'],
-    held: ['waiting', 'failed', 'canceled', 'expired'],
-    offered: ['waiting', 'held', 'running', 'succeeded', 'failed', 'canceled', 'expired'],
-    running: ['waiting', 'held', 'succeeded', 'failed', 'canceled', 'expired'],
+    waiting: ['held', 'suspended', 'offered', 'failed', 'canceled', 'expired'],
+    held: ['waiting', 'suspended', 'failed', 'canceled', 'expired'],
+    suspended: ['waiting', 'held', 'offered', 'failed', 'canceled', 'expired'],
+    offered: [
+      'waiting',
+      'held',
+      'suspended',
+      'running',
+      'succeeded',
+      'failed',
+      'canceled',
+      'expired',
+    ],
+    running: ['waiting', 'held', 'suspended', 'succeeded', 'failed', 'canceled', 'expired'],
     succeeded: [],
     failed: [],
     canceled: [],

@@ -150,7 +150,7 @@ function dueAt(row: Row, following: Following): number {
   // A retry: nothing else sets both alike after an attempt that failed. One that follows at once
   // keeps its head start, and is due within the second.
   const isRetry =
-    row['state'] === 'waiting' &&
+    (row['state'] === 'waiting' || row['state'] === 'suspended') &&
     (due === row['order_time'] || due <= aliveAt + SOON_MS) &&
     (row['last_outcome'] === 'failed' || row['last_outcome'] === 'timed_out');
   return isRetry ? movedTo(due, following) : due;

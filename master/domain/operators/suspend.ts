@@ -1,0 +1,63 @@
+/**
+ * A task is suspended, and resumed. One that runs is told to end, as one that is canceled, and keeps its last
+ * checkpoint; one that waits is set aside. Then no executor has it and nothing holds a place for it: it is a row. No time of its
+ * own runs but its deadline. Resumed, it comes back to its place.
+ */
+import { taskUpdated } from '../changes.ts';
+import type { CommandOutcome, Output } from '../effects.ts';
+import { isTerminal, startLimitOf, type Task, waits } from '../model/task.ts';
+import { laneOf } from '../queue/lanes.ts';
+import { dequeue, enqueue } from '../queue/waiting.ts';
+import type { State } from '../state/state.ts';
+import { beginEnding } from '../steps/cancel.ts';
+import { suspend } from '../steps/finish.ts';
+
+export function suspendRequested(
+  state: State,
+  task: Task,
+  now: number,
+  out: Output,
+): CommandOutcome {
+  const { cancelReason } = task;
+  if (isTerminal(task.state))
+    return { kind: 'conflict', message: `the task is ${task.state} already` };
+  if (cancelReason === 'suspended')
+    return { kind: 'conflict', message: 'the task is suspended already' };
+  if (cancelReason === 'canceled' || cancelReason === 'deadline') {
+    return { kind: 'conflict', message: `the task is about to end: ${cancelReason}` };
+  }
+  if (waits(task)) {
+    // What came after it in its lane may be next.
+    state.roused.add(laneOf(state, task));
+    suspend(state, task, now, out);
+  } else beginEnding(state, task, 'suspended', now, out);
+  return { kind: 'done' };
+}
+
+/** It waits again whatever else waits: it was accepted. */
+export function resumeRequested(
+  state: State,
+  task: Task,
+  now: number,
+  out: Output,
+): CommandOutcome {
+  if (task.cancelReason !== 'suspended' || isTerminal(task.state)) {
+    const message = `the task is ${task.state}: only a suspended task can be resumed`;
+    return { kind: 'conflict', message };
+  }
+  if (task.state !== 'suspended') {
+    // Its attempt is about to end: then it waits again, as one that is given back.
+    task.cancelReason = 'drain';
+    out.changes.push(taskUpdated(task));
+    return { kind: 'done' };
+  }
+  dequeue(state, task);
+  task.state = 'waiting';
+  task.cancelRequestedAt = null;
+  task.cancelReason = null;
+  task.dueAt = Math.max(task.dueAt, now);
+  task.startBy = startLimitOf(task, task.dueAt);
+  out.changes.push(taskUpdated(task));
+  enqueue(state, task, now, out);
+  return { kind: 'done' };
+}
