@@ -142,6 +142,7 @@ function wanted(
           requires: [label],
           user: { group: label, project: text, env: null, user: null },
           deadlineAt: NOW + seq,
+          startBy: null,
           retry: { maxAttempts: seq, interval: [1, 2] },
         }),
       });
