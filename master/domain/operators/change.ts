@@ -116,8 +116,6 @@ function waitsSince(task: Task): number {
 /** What was credited to it (pauses, absences) stays; so does it where it was told of, unless its limit is another. */
 function startByOf(task: Task, spec: Partial<TaskSpec>, now: number): number | null {
   const { startTimeoutMs, startTimeoutAction, deadlineAt } = { ...task, ...spec };
-  // It begins anew when it is resumed.
-  if (task.state === 'suspended') return null;
   const isOther =
     startTimeoutMs !== task.startTimeoutMs || startTimeoutAction !== task.startTimeoutAction;
   if (startTimeoutMs === null) return null;
@@ -130,7 +128,8 @@ function startByOf(task: Task, spec: Partial<TaskSpec>, now: number): number | n
 
 /** What was left of its time is left, whichever pauses concern it from now on. */
 function startByBeside(state: State, task: Task, asked: Task, now: number): number | null {
-  if (asked.startBy === null) return null;
+  // That of one that is suspended begins anew when it is resumed.
+  if (asked.startBy === null || task.state === 'suspended') return null;
   const passed = (one: Task) => Math.max(startClock(state, now, one), asked.dueAt);
   const startBy = asked.startBy + passed(asked) - passed(task);
   return asked.deadlineAt !== null && asked.deadlineAt <= startBy ? null : startBy;

@@ -126,7 +126,7 @@ describe('suspending a task', () => {
     const task = submit();
     suspend();
     const out = scheduler.command({
-      ...changing('a', { requires: ['gpu'], priority: 60, startTimeoutMs: MINUTE }),
+      ...changing('a', { requires: ['gpu'], priority: 60, runAt: 0, startTimeoutMs: MINUTE }),
       task,
     });
     expect(out.reply).to.include({ kind: 'done' });
