@@ -144,15 +144,8 @@ export function createClient(options: ClientOptions): SodaClient {
   const api = apiOf(options);
   const queue = new SubmitQueue(api);
 
-  async function call<T>(
-    method: Call['method'],
-    path: string,
-    more: Partial<Omit<Call, 'method' | 'path'>> = {},
-  ): Promise<T> {
-    return (await api.call({ method, path: api.base + path, field: 'task_id', ...more })) as T;
-  }
-  const taskPath = (taskId: string, command = '') =>
-    `/task/${encodeURIComponent(taskId)}${command}`;
+  const call: CallOnTask = async <T>(method: Call['method'], path: string, more = {}) =>
+    (await api.call({ method, path: api.base + path, field: 'task_id', ...more })) as T;
 
   const page = async (query: ListQuery = {}, options: CallOptions = {}) => {
     const signal = signalOf(options);
@@ -183,6 +176,35 @@ export function createClient(options: ClientOptions): SodaClient {
       return waitForTask(api, taskId, options);
     },
 
+    ...taskCommands(api, call),
+    ...findCalls(api),
+    ...executorCalls(api),
+    ...namespaceCalls(api),
+    ...tokenCalls(api),
+    ...typeCalls(api),
+    ...limitCalls(api),
+    ...pauseCalls(api),
+  };
+}
+
+type CallOnTask = <T>(
+  method: Call['method'],
+  path: string,
+  more?: Partial<Omit<Call, 'method' | 'path'>>,
+) => Promise<T>;
+
+const taskPath = (taskId: string, command = ''): string =>
+  `/task/${encodeURIComponent(taskId)}${command}`;
+
+/** What is asked of one task. */
+function taskCommands(
+  api: ApiCaller,
+  call: CallOnTask,
+): Pick<
+  SodaClient,
+  'cancel' | 'suspend' | 'resume' | 'retry' | 'change' | 'copy' | 'delete' | 'redeliver'
+> {
+  return {
     async cancel(taskId, options = {}) {
       const signal = signalOf(options, 'reason');
       const { reason } = options;
@@ -213,13 +235,6 @@ export function createClient(options: ClientOptions): SodaClient {
     async redeliver(taskId, options = {}) {
       await call('POST', taskPath(taskId, '/redeliver'), { signal: signalOf(options) });
     },
-    ...findCalls(api),
-    ...executorCalls(api),
-    ...namespaceCalls(api),
-    ...tokenCalls(api),
-    ...typeCalls(api),
-    ...limitCalls(api),
-    ...pauseCalls(api),
   };
 }
 

@@ -302,17 +302,19 @@ describeStores('task store', (open) => {
         task(101, { state: 'held', gate: 2 ** 53 - 1, deadlineAt: NOW }),
         task(102, { state: 'suspended', deadlineAt: NOW }),
       );
-      const wanted = [7, 8, 9].map((gate) => ({ gate, limit: 4 }));
-      const seqs = (await store.loadHeld(wanted)).map((page) => page.map(({ seq }) => seq));
-      expect(seqs).to.deep.equal([[3, 5, 9, 11], [2, 6, 8, 4], []]);
-      expect(await store.countLanes()).to.deep.equal([
-        { lane, count: 14, heldCount: 13, suspendedCount: 1 },
+      const pages = await store.loadHeld([7, 8, 9].map((gate) => ({ gate, limit: 4 })));
+      expect(pages.map((page) => page.map(({ seq }) => seq))).to.deep.equal([
+        [3, 5, 9, 11],
+        [2, 6, 8, 4],
+        [],
       ]);
+      const counts = { count: 14, heldCount: 13, suspendedCount: 1 };
+      expect(await store.countLanes()).to.deep.equal([{ lane, ...counts }]);
       const gates = [7, 8, 2 ** 53 - 1].map((gate) => ({ gate, count: gate < 9 ? 6 : 1 }));
       expect(await store.countGates()).to.have.deep.members(gates);
       expect(await lanePage(store, lane, null, NOW, 9)).to.have.length(1);
-      const { tasks: overdue } = await store.loadOverdue(NOW, NOW, 9);
-      expect(overdue.map(({ seq }) => seq)).to.have.members([100, 101, 102]);
+      const over = (await store.loadOverdue(NOW, NOW, 9)).tasks.map(({ seq }) => seq);
+      expect(over).to.have.members([100, 101, 102]);
     });
 
     it('come by due time when they are delayed', async () => {

@@ -25,7 +25,7 @@ import { WHOLE_TABLES } from '../../domain/changes.ts';
 import type { Notification, Retention, Task, TerminalState } from '../../domain/model/task.ts';
 import { type Database, type Databases, isBeyond, type Read } from './database.ts';
 import type { Dialect } from './dialects/dialect.ts';
-import { count } from './namespace/counts.ts';
+import { count, countLanes } from './namespace/counts.ts';
 import type { History } from './history.ts';
 import { lookups } from './ids/lookup.ts';
 import { countEnded } from './listing/ended.ts';
@@ -121,22 +121,8 @@ export class Queries implements Reads {
     return Object.fromEntries(whole) as WholeRows;
   }
 
-  async countLanes(): Promise<StoredLane[]> {
-    const [least, most] = this.#numbers;
-    const of = { index: 'task_queue', column: 'lane_seq', least, most } as const;
-    const sql = 'state = ?';
-    const waiting = await count(this.#databases, { ...of, where: { sql, values: ['waiting'] } });
-    const held = await count(this.#databases, { ...of, where: { sql, values: ['held'] } });
-    const suspended = await count(this.#databases, {
-      ...of,
-      where: { sql, values: ['suspended'] },
-    });
-    const lanes = new Set([...waiting.keys(), ...held.keys(), ...suspended.keys()]);
-    return [...lanes].map((lane) => {
-      const heldCount = held.get(lane) ?? 0;
-      const suspendedCount = suspended.get(lane) ?? 0;
-      return { lane, count: (waiting.get(lane) ?? 0) + heldCount, heldCount, suspendedCount };
-    });
+  countLanes(): Promise<StoredLane[]> {
+    return countLanes(this.#databases, this.#numbers);
   }
 
   async countGates(): Promise<StoredGate[]> {

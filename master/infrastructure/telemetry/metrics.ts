@@ -291,13 +291,11 @@ function watchTasks(
   const ns = 'namespace';
   gauge('tasks', 'Tasks that wait or run.', [ns, 'type', 'state'], (tasks) =>
     each((namespace, master) => {
-      for (const { type: name, ...counts } of backlogOf(master).types) {
+      for (const { type: name, ...of } of backlogOf(master).types) {
         const type = labels.typeOf(name);
-        const { waitingCount, heldCount, suspendedCount, runningCount } = counts;
-        tasks.inc({ namespace, type, state: 'waiting' }, waitingCount);
-        tasks.inc({ namespace, type, state: 'held' }, heldCount);
-        tasks.inc({ namespace, type, state: 'suspended' }, suspendedCount);
-        tasks.inc({ namespace, type, state: 'running' }, runningCount);
+        const counts = { waiting: of.waitingCount, held: of.heldCount, running: of.runningCount };
+        const all = Object.entries({ ...counts, suspended: of.suspendedCount });
+        for (const [state, count] of all) tasks.inc({ namespace, type, state }, count);
       }
     }),
   );

@@ -1,4 +1,6 @@
 /** How many live rows there are of a kind, from an index alone: when a term begins, there may be millions. */
+import type { StoredLane } from '../../../application/ports.ts';
+import type { LiveState } from '../../../domain/model/task.ts';
 import type { Databases, Read } from '../database.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { Row, Value } from '../rows.ts';
@@ -13,6 +15,28 @@ export interface Counted {
   readonly where: Read;
   readonly least: number;
   readonly most: number;
+}
+
+/** Of each lane of a namespace, whose first and last number these are. */
+export async function countLanes(
+  databases: Databases,
+  [least, most]: readonly [number, number],
+): Promise<StoredLane[]> {
+  const of = (state: LiveState) =>
+    count(databases, {
+      index: 'task_queue',
+      column: 'lane_seq',
+      where: { sql: 'state = ?', values: [state] },
+      least,
+      most,
+    });
+  const [waiting, held, suspended] = [await of('waiting'), await of('held'), await of('suspended')];
+  const lanes = new Set([...waiting.keys(), ...held.keys(), ...suspended.keys()]);
+  return [...lanes].map((lane) => {
+    const heldCount = held.get(lane) ?? 0;
+    const suspendedCount = suspended.get(lane) ?? 0;
+    return { lane, count: (waiting.get(lane) ?? 0) + heldCount, heldCount, suspendedCount };
+  });
 }
 
 /** How many rows there are with each value of the column. */
