@@ -8,6 +8,7 @@ describe("Asyncflow's status", () => {
     expect(numbers).to.deep.equal({
       waiting: 1,
       held: 1,
+      suspended: 1,
       offered: 2,
       running: 2,
       succeeded: 3,
