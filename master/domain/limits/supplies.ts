@@ -138,18 +138,34 @@ export function hasRoomInAll({ supplies }: State, { uses, type }: Kind): boolean
 }
 
 /**
- * Whether an idle executor may take now what a task of the kind uses. Where it may not, it is asked again as
- * soon as there may be room. `first`: the task, if another than the first of the kind.
+ * By limit, place and kind: an executor that is idle there and might have the first task of the kind; null: there is
+ * none, and in one go none comes.
  */
-export function maySupply(
-  state: State,
-  kind: Kind,
-  executor: Executor,
-  now: number,
-  first?: Task,
-): boolean {
+export type StandIns = Map<string, Executor | null>;
+
+interface Asked {
+  readonly now: number;
+  /** Of idle executors as they are; whoever asks once only needs none. */
+  readonly standIns?: StandIns;
+  /** The task, if another than the first of the kind. */
+  readonly first?: Task | undefined;
+}
+
+/** Whether there is no room for what a task of the kind uses, whichever it is; it is told when there is. */
+export function isTurnedAway(state: State, kind: Kind, executor: Executor, asked: Asked): boolean {
+  const lack = lackOf(state, kind, executor, asked);
+  if (lack === null || lack.older !== null) return false;
+  if (lack.place !== null) lack.supply.turnedAway.add(kind.type);
+  return true;
+}
+
+/**
+ * Whether an idle executor may take now what a task of the kind uses. Where it may not, it is asked again as
+ * soon as there may be room.
+ */
+export function maySupply(state: State, kind: Kind, executor: Executor, asked: Asked): boolean {
   if (kind.uses.length === 0) return true;
-  const lack = lackOf(state, kind, executor, now, first);
+  const lack = lackOf(state, kind, executor, asked);
   if (lack === null) return true;
   if (lack.older !== null) state.standingBack.add(kind.type);
   // Labels that come make it another executor, which asks by itself.
@@ -168,19 +184,13 @@ export interface Lack {
 }
 
 /** The first that keeps it from them; null: nothing does. */
-export function lackOf(
-  state: State,
-  kind: Kind,
-  executor: Executor,
-  now: number,
-  first?: Task,
-): Lack | null {
+export function lackOf(state: State, kind: Kind, executor: Executor, asked: Asked): Lack | null {
   for (const [supply, n] of limitedUses(state.supplies, kind.uses)) {
     const places = placesOf(supply.limit.per, executor);
     if (places.length === 0) return { supply, n, place: null, older: null };
     for (const place of places) {
       if (!hasRoomAt(supply, place, n)) return { supply, n, place, older: null };
-      const older = wideBefore(state, kind, { supply, place }, now, first);
+      const older = wideBefore(state, kind, { supply, place, executor }, asked);
       if (older !== null) return { supply, n, place, older };
     }
   }
@@ -190,15 +200,17 @@ export function lackOf(
 interface At {
   readonly supply: Supply;
   readonly place: string;
+  /** One that is there. */
+  readonly executor: Executor;
 }
 
 /**
  * An older task that takes more of the limit than is free there, and for which nothing else is missing: those
  * behind it stand back, or there would never be as much. Null: there is none.
  */
-function wideBefore(state: State, kind: Kind, at: At, now: number, task?: Task): Task | null {
+function wideBefore(state: State, kind: Kind, at: At, asked: Asked): Task | null {
   if (at.supply.wide.size === 0) return null;
-  const first = task ?? headOfKind(kind);
+  const first = asked.first ?? headOfKind(kind);
   const { max } = at.supply.limit;
   const free = max - usedAt(at.supply, at.place);
   for (const [other, n] of at.supply.wide) {
@@ -206,19 +218,45 @@ function wideBefore(state: State, kind: Kind, at: At, now: number, task?: Task):
     if (other === kind || n <= free || n > max) continue;
     const older = headOfKind(other);
     if (first === undefined || older === undefined || !comesFirst(older, first)) continue;
-    if (isTypeOpen(state.quotas, other) && isWaitingAt(other, older, at, now)) return older;
+    if (isTypeOpen(state.quotas, other) && isWaitingAt(other, older, at, asked)) return older;
   }
   return null;
 }
 
-/** Whether an executor is idle there that might have it. */
-function isWaitingAt(kind: Kind, task: Task, { supply, place }: At, now: number): boolean {
-  for (const pool of idlePools(kind)) {
-    for (const executor of pool.idle) {
-      const mayHave = executor.restUntil <= now && (executor.coolDowns.get(task.id) ?? 0) <= now;
-      if (!mayHave || !hasDisk(executor, kind)) continue;
-      if (placesOf(supply.limit.per, executor).includes(place)) return true;
+/** Whether an executor is idle there that might have it. Looked for once for all that ask in a row. */
+function isWaitingAt(kind: Kind, task: Task, at: At, { now, standIns }: Asked): boolean {
+  const { limit } = at.supply;
+  const key = `${limit.name} ${at.place} ${kind.key}`;
+  const known = standIns?.get(key);
+  if (known === null || (known && isIdle(kind, known))) return known !== null;
+  const found = standIn(kind, task, at, now);
+  standIns?.set(key, found);
+  return found !== null;
+}
+
+function isIdle({ stands }: Kind, executor: Executor): boolean {
+  for (const { junction } of stands) {
+    for (const { key, idle } of junction.idle) {
+      if (key === executor.poolKey) return idle.has(executor);
     }
   }
   return false;
+}
+
+function standIn(
+  kind: Kind,
+  task: Task,
+  { supply, place, executor }: At,
+  now: number,
+): Executor | null {
+  const mightHave = (one: Executor) =>
+    one.restUntil <= now && (one.coolDowns.get(task.id) ?? 0) <= now && hasDisk(one, kind);
+  for (const pool of idlePools(kind)) {
+    // Most often it is whoever asks.
+    if (pool.idle.has(executor) && mightHave(executor)) return executor;
+    for (const one of pool.idle.from(0, kind.diskBytes ?? 0)) {
+      if (mightHave(one) && placesOf(supply.limit.per, one).includes(place)) return one;
+    }
+  }
+  return null;
 }

@@ -4,7 +4,7 @@
  * label of executors, and for each type with a label that executors are reserved for. A kind and a
  * pool that fit meet in exactly one; those that meet in one need not fit.
  */
-import { diskOf, type Executor, mayRun } from '../model/executor.ts';
+import { type Executor, mayRun } from '../model/executor.ts';
 import { Agenda, OUT, rankOf } from './agenda.ts';
 import { headOfKind, type Junction, type Kind, type Lane, type Pool, type Stand } from './lane.ts';
 
@@ -131,7 +131,6 @@ export function takeHungry(pool: Pool): Lane[] {
 
 export function addIdle(pool: Pool, executor: Executor): void {
   pool.idle.add(executor);
-  pool.idleDiskMax = Math.max(pool.idleDiskMax, diskOf(executor));
   if (pool.idle.size > 1) return;
   for (const { idle } of pool.junctions) idle.splice(placeOf(pool, idle), 0, pool);
 }
@@ -139,19 +138,6 @@ export function addIdle(pool: Pool, executor: Executor): void {
 export function removeIdle(pool: Pool, executor: Executor): void {
   if (!pool.idle.delete(executor) || pool.idle.size > 0) return;
   for (const { idle } of pool.junctions) idle.splice(placeOf(pool, idle), 1);
-}
-
-/** Whether one of the idle ones has as much free disk as tasks of the kind need; looked for once, not each time. */
-function hasIdleDisk(pool: Pool, { diskBytes }: Kind): boolean {
-  if (diskBytes === null) return true;
-  if (pool.idleDiskMax < diskBytes) return false;
-  let most = 0;
-  for (const executor of pool.idle) {
-    most = Math.max(most, diskOf(executor));
-    if (most >= diskBytes) return true;
-  }
-  pool.idleDiskMax = most;
-  return false;
 }
 
 /** Whether there is an executor that may run tasks of the kind, idle or not. */
@@ -182,7 +168,7 @@ export function* idlePools(kind: Kind): Generator<Pool> {
     }
     if (first === undefined) return;
     places[from] = (places[from] ?? 0) + 1;
-    if (mayRun(first, kind) && hasIdleDisk(first, kind)) yield first;
+    if (mayRun(first, kind) && first.idle.hasDisk(kind.diskBytes ?? 0)) yield first;
   }
 }
 

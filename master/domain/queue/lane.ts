@@ -75,8 +75,6 @@ export interface Pool {
   readonly labels: readonly string[];
   readonly reserve: readonly string[];
   readonly idle: IdleExecutors;
-  /** None of the idle ones has more free disk; it may be less by now. */
-  idleDiskMax: number;
   readonly members: Set<Executor>;
   /** Where it meets the kinds that its executors may serve. */
   readonly junctions: Junction[];
@@ -179,7 +177,6 @@ export function createPool(
     labels: executor.labels,
     reserve: executor.reserve,
     idle: new IdleExecutors(),
-    idleDiskMax: 0,
     members: new Set(),
     junctions: [],
   };

@@ -24,25 +24,31 @@ export function isSticky(state: State, type: string): boolean {
   return routeOf(state, type)?.rule === 'sticky';
 }
 
-/** The idle ones of the pool, whoever is to have a task of the type first. */
-export function inOrder(state: State, { idle }: Pool, type: string): Iterable<Executor> {
+/** The idle ones of the pool with the disk for it, from this place on: whoever is to have a task of the kind first. */
+export function inOrder(
+  state: State,
+  { idle }: Pool,
+  { type, diskBytes }: Kind,
+  begin: number,
+): Iterable<Executor> {
   const route = routeOf(state, type);
+  const fitting = { [Symbol.iterator]: () => idle.from(begin, diskBytes ?? 0) };
   // There is nobody to choose among.
-  if (route === null || idle.size < 2) return idle;
+  if (route === null || idle.size < 2) return fitting;
   switch (route.rule) {
     case 'longest_idle':
     case 'sticky':
-      return idle;
+      return fitting;
     case 'last_used':
-      return idle.fromLast();
+      return idle.fromLast(diskBytes ?? 0);
     case 'round_robin':
-      return leastFirst(idle, ({ offeredAt }) => offeredAt);
+      return leastFirst(fitting, ({ offeredAt }) => offeredAt);
     case 'least_failed':
-      return leastFirst(idle, ({ failures }) => countOf(failures));
+      return leastFirst(fitting, ({ failures }) => countOf(failures));
     case 'random': {
       const place = Math.floor(random01(state) * Math.min(idle.size, ROUTE_LOOK_COUNT));
       let index = 0;
-      return leastFirst(idle, () => (index++ === place ? 0 : 1));
+      return leastFirst(fitting, () => (index++ === place ? 0 : 1));
     }
   }
 }

@@ -179,13 +179,13 @@ function checkExecutors(state: State, expect: Expect): void {
 }
 
 function checkPool(state: State, pool: Pool, memberCount: number, expect: Expect): void {
-  const { key, idle, idleDiskMax, members } = pool;
+  const { key, idle, members } = pool;
   expect(members.size === memberCount, 'S3', () => `pool ${key}: ${members.size}`);
   for (const executor of idle) {
     const isKnown = state.executors.get(executor.id) === executor && executor.poolKey === key;
     expect(isKnown, 'I7', () => `${executor.id} is idle in pool ${key}, to which it is a stranger`);
-    const hasMore = diskOf(executor) > idleDiskMax;
-    expect(!hasMore, 'S4', () => `${executor.id} has more disk than is known of pool ${key}`);
+    const isKnownToHave = idle.hasDisk(diskOf(executor));
+    expect(isKnownToHave, 'S4', () => `${executor.id} has more disk than is known of pool ${key}`);
   }
   for (const junction of pool.junctions) {
     const isListed = junction.idle.includes(pool) === idle.size > 0;
@@ -307,7 +307,7 @@ function checkWakeUps(state: State, expect: Expect): void {
       for (const executor of pool.idle) {
         if (executor.restUntil > lastTickAt) continue;
         // Short of something, or behind a task that is.
-        const isShort = lackOf(state, lane.kind, executor, lastTickAt) !== null;
+        const isShort = lackOf(state, lane.kind, executor, { now: lastTickAt }) !== null;
         const waiting = isShort ? undefined : waitingBeside(state, lane, executor);
         expect(!waiting, 'I13', () => `${waiting?.id} waits and ${executor.id} is idle`);
         expect(

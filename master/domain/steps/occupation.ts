@@ -3,7 +3,6 @@ import { PAST_ATTEMPT_COUNT_MAX } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import {
   type Counted,
-  diskOf,
   elderKey,
   type Executor,
   type Leftover,
@@ -159,10 +158,7 @@ export function becomeIdle(state: State, executor: Executor): void {
 
 /** If it is idle, it chooses anew among all that it may have. */
 export function rouse(state: State, executor: Executor): void {
-  const pool = state.pools.get(executor.poolKey);
-  if (!pool?.idle.has(executor)) return;
-  pool.idleDiskMax = Math.max(pool.idleDiskMax, diskOf(executor));
-  state.freed.add(executor);
+  if (state.pools.get(executor.poolKey)?.idle.has(executor)) state.freed.add(executor);
 }
 
 /** It is given no task until it becomes idle again. */

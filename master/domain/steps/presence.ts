@@ -301,6 +301,7 @@ function takeReadiness(state: State, executor: Executor, readiness: Readiness, o
   const { id: executorId, readiness: before } = executor;
   const { ok, reason } = readiness;
   executor.readiness = readiness;
+  state.pools.get(executor.poolKey)?.idle.update(executor);
   // There may be room now for what could not be offered before.
   const isRoomier = diskOf(executor) > diskOf({ readiness: before });
   if (isRoomier) rouse(state, executor);

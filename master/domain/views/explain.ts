@@ -243,7 +243,7 @@ function lackOn(
   if (kind === undefined || task.uses.length === 0) return null;
   let lack: Lack | null = null;
   for (const executor of executors) {
-    lack = lackOf(state, kind, executor, now, task);
+    lack = lackOf(state, kind, executor, { now, first: task });
     if (lack === null) return null;
   }
   return lack && lackInWords(lack);

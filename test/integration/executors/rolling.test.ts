@@ -14,7 +14,7 @@ describeSystem(
       (await system.client.executors()).map(({ version, draining }) => `${version} ${draining}`);
 
     // A master takes its time to start where the machine is busy.
-    const LEASE = { SODA_LEASE: '30' };
+    const LEASE = { SODA_LEASE: '120' };
     const over = new AbortController();
     after(() => over.abort());
 

@@ -95,7 +95,7 @@ export class RouteCheck {
     if (since === undefined || since + waitMs + LATE_MS_MAX > state.lastTickAt) return;
     for (const executor of state.executors.values()) {
       if (!isIdleFor(executor, task, kind, state.lastTickAt)) continue;
-      if (lackOf(state, kind, executor, state.lastTickAt, task) !== null) continue;
+      if (lackOf(state, kind, executor, { now: state.lastTickAt, first: task }) !== null) continue;
       const what = `${task.id} is kept since ${since}, and ${executor.id} is idle`;
       this.#world.violate('I27', `${what} beside it at ${state.lastTickAt}`);
     }

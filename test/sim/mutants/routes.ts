@@ -54,7 +54,7 @@ export function routeMutants(): Mutant[] {
       name: 'does not see that a disk has become free',
       settings: { hasDisks: true },
       ...onState(({ pools }) => {
-        for (const pool of pools.values()) pool.idleDiskMax = 0;
+        for (const { idle } of pools.values()) idle.update = () => undefined;
       }),
     },
     {

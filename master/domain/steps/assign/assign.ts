@@ -3,14 +3,14 @@
  * what the step has changed: lanes that gained a task, executors that became free. That is
  * enough, because before the step no waiting task fitted an idle executor (invariant I13).
  */
-import { taskUpdated } from '../changes.ts';
-import { FIRE_COUNT_MAX, ROUTE_KEEP_COUNT } from '../bounds.ts';
-import type { Output } from '../effects.ts';
-import { type Executor, hasDisk, mayRun } from '../model/executor.ts';
-import { Agenda, OUT, rankOf, type Standing } from '../queue/agenda.ts';
-import { isTypeOpen } from '../limits/quota.ts';
-import { askStandingBack, hasRoomInAll, maySupply, take } from '../limits/supplies.ts';
-import { announceKind, idlePools, isWanted, markHungry, takeHungry } from '../queue/junctions.ts';
+import { taskUpdated } from '../../changes.ts';
+import { FIRE_COUNT_MAX, ROUTE_KEEP_COUNT } from '../../bounds.ts';
+import type { Output } from '../../effects.ts';
+import { type Executor, mayRun } from '../../model/executor.ts';
+import { Agenda, OUT, rankOf, type Standing } from '../../queue/agenda.ts';
+import { isTypeOpen } from '../../limits/quota.ts';
+import { askStandingBack, take } from '../../limits/supplies.ts';
+import { announceKind, isWanted, markHungry, takeHungry } from '../../queue/junctions.ts';
 import {
   headOfKind,
   headOfLane,
@@ -18,29 +18,41 @@ import {
   type Kind,
   type Lane,
   type Pool,
-} from '../queue/lane.ts';
-import { laneOf } from '../queue/lanes.ts';
-import { dequeue, isOfUse } from '../queue/waiting.ts';
-import { isLimited, mayOffer, type State } from '../state/state.ts';
-import type { Task } from '../model/task.ts';
-import { isOverdue, settleOverdue } from './finish.ts';
-import { inOrder, isSticky, keptFor, passOver } from '../queue/route.ts';
-import { settlePins } from './fleet.ts';
-import { askedPools, countOffer } from './limits.ts';
-import { leaveIdle, occupationBy, occupy } from './occupation.ts';
+} from '../../queue/lane.ts';
+import { laneOf } from '../../queue/lanes.ts';
+import { dequeue, isOfUse } from '../../queue/waiting.ts';
+import { isLimited, mayOffer, type State } from '../../state/state.ts';
+import type { Task } from '../../model/task.ts';
+import { isOverdue, settleOverdue } from '../finish.ts';
+import { isSticky, keptFor, passOver } from '../../queue/route.ts';
+import { settlePins } from '../fleet.ts';
+import { askedPools, countOffer } from '../limits.ts';
+import { leaveIdle, occupationBy, occupy } from '../occupation.ts';
+import {
+  beginGoing,
+  type Going,
+  isCooling,
+  mayHave,
+  type Server,
+  serversOf,
+  suits,
+} from './servers.ts';
 
 /** Tasks looked at past the head of a lane when an executor may not have the first ones yet. */
 const SCAN_MAX = 64;
 
 /** One go of it. */
-interface Round {
-  readonly state: State;
-  readonly now: number;
+interface Round extends Going {
   readonly out: Output;
   /** Overdue tasks that it may still end. Where there are more, the ticks that follow end the rest. */
   endableCount: number;
   /** How far lanes were looked through for whoever is idle. In one go fewer and fewer are: what nobody may have stays so. */
   readonly looks: Map<Lane, Look>;
+}
+
+function beginRound(state: State, now: number, out: Output): Round {
+  const counts = { endableCount: FIRE_COUNT_MAX, looks: new Map() };
+  return { ...beginGoing(state, now), out, ...counts };
 }
 
 /** Past the tasks at the head of a lane that are kept for others, or that all have refused. */
@@ -53,12 +65,6 @@ interface Look {
 
 const begunLook = (): Look => ({ last: null, kept: [], refusedCount: 0 });
 
-/** An idle executor and its pool. */
-interface Server {
-  readonly pool: Pool;
-  readonly executor: Executor;
-}
-
 /** Offers what may be offered now, and asks for rows where a window runs out. */
 export function assignRoused(state: State, now: number, out: Output): void {
   const { freed, roused, opened, repinned, standingBack } = state;
@@ -66,7 +72,7 @@ export function assignRoused(state: State, now: number, out: Output): void {
   askStandingBack(state);
   if (freed.size + roused.size + opened.size + repinned.size === 0 && !state.isHeldBack) return;
   if (state.accepting) {
-    const round: Round = { state, now, out, endableCount: FIRE_COUNT_MAX, looks: new Map() };
+    const round = beginRound(state, now, out);
     settlePins(state);
     const kinds = new Set<Kind>();
     for (const { kind } of roused) kinds.add(kind);
@@ -207,32 +213,6 @@ function anyFor(round: Round, task: Task): Server | null {
   return null;
 }
 
-/**
- * Idle executors for tasks of the kind, as far as none of them has been refused, in the order of its route.
- * `first`: as in `suits`.
- */
-function* serversOf(round: Round, kind: Kind, first?: Task): Generator<Server> {
-  const { state, now } = round;
-  if (!hasRoomInAll(state, kind)) return;
-  for (const pool of idlePools(kind)) {
-    for (const executor of inOrder(state, pool, kind.type)) {
-      if (executor.restUntil <= now && suits(round, executor, kind, first))
-        yield { pool, executor };
-    }
-  }
-}
-
-function mayHave(round: Round, executor: Executor, task: Task): boolean {
-  const { state, now } = round;
-  if (executor.restUntil > now || isCooling(executor, task, now)) return false;
-  return suits(round, executor, laneOf(state, task).kind, task);
-}
-
-/** Whether it has what tasks of the kind need, and may take what they use. `first`: as in `maySupply`. */
-function suits({ state, now }: Round, executor: Executor, kind: Kind, first?: Task): boolean {
-  return hasDisk(executor, kind) && maySupply(state, kind, executor, now, first);
-}
-
 /** Tasks of several kinds go to executors one by one, as they come first in all of them (P6). */
 function assignFrom(round: Round, kinds: readonly Kind[]): void {
   if (kinds.length === 0) return;
@@ -339,10 +319,6 @@ function endOverdue(round: Round, lane: Lane | undefined): boolean {
     round.endableCount--;
     settleOverdue(state, head, now, out);
   }
-}
-
-function isCooling(executor: Executor, task: Task, now: number): boolean {
-  return executor.coolDowns.size > 0 && (executor.coolDowns.get(task.id) ?? 0) > now;
 }
 
 /** A task like this one: where the groups of its type take turns, of the one whose turn it is. */

@@ -1,0 +1,78 @@
+/**
+ * Which idle executors may have a task, in the order in which they are asked. It offers nothing, and remembers for one
+ * go who need not be asked again: so that a go costs no more than there are tasks and executors.
+ */
+import { type Executor, hasDisk } from '../../model/executor.ts';
+import type { Task } from '../../model/task.ts';
+import { hasRoomInAll, isTurnedAway, maySupply, type StandIns } from '../../limits/supplies.ts';
+import { idlePools } from '../../queue/junctions.ts';
+import type { Kind, Pool } from '../../queue/lane.ts';
+import { laneOf } from '../../queue/lanes.ts';
+import { inOrder } from '../../queue/route.ts';
+import type { State } from '../../state/state.ts';
+
+/** One go, in which executors are given tasks and none becomes free. */
+export interface Going {
+  readonly state: State;
+  readonly now: number;
+  /** Up to where idle ones of a pool may not take what a kind uses. */
+  readonly turnedAway: Map<Kind, Map<Pool, number>>;
+  readonly standIns: StandIns;
+}
+
+export function beginGoing(state: State, now: number): Going {
+  return { state, now, turnedAway: new Map(), standIns: new Map() };
+}
+
+/** An idle executor and its pool. */
+export interface Server {
+  readonly pool: Pool;
+  readonly executor: Executor;
+}
+
+/**
+ * Idle executors for tasks of the kind, as far as none of them has been refused, in the order of its route.
+ * `first`: as in `suits`.
+ */
+export function* serversOf(going: Going, kind: Kind, first?: Task): Generator<Server> {
+  const { state, now } = going;
+  if (!hasRoomInAll(state, kind)) return;
+  for (const pool of idlePools(kind)) {
+    const begin = askedFrom(going, kind, pool);
+    for (const executor of inOrder(state, pool, kind, begin)) {
+      if (executor.restUntil <= now && suits(going, executor, kind, first))
+        yield { pool, executor };
+    }
+  }
+}
+
+/** The place of the first that is not turned away: none before it is asked again in this go. */
+function askedFrom({ state, now, turnedAway, standIns }: Going, kind: Kind, pool: Pool): number {
+  if (kind.uses.length === 0) return 0;
+  const ofKind = turnedAway.get(kind) ?? new Map<Pool, number>();
+  turnedAway.set(kind, ofKind);
+  let place = Number.POSITIVE_INFINITY;
+  for (const executor of pool.idle.from(ofKind.get(pool) ?? 0, kind.diskBytes ?? 0)) {
+    if (isTurnedAway(state, kind, executor, { now, standIns })) continue;
+    place = pool.idle.placeOf(executor) ?? 0;
+    break;
+  }
+  ofKind.set(pool, place);
+  return place;
+}
+
+export function mayHave(going: Going, executor: Executor, task: Task): boolean {
+  const { state, now } = going;
+  if (executor.restUntil > now || isCooling(executor, task, now)) return false;
+  return suits(going, executor, laneOf(state, task).kind, task);
+}
+
+/** Whether it has what tasks of the kind need, and may take what they use. `first`: as in `maySupply`. */
+export function suits(going: Going, executor: Executor, kind: Kind, first?: Task): boolean {
+  const { state, now, standIns } = going;
+  return hasDisk(executor, kind) && maySupply(state, kind, executor, { now, standIns, first });
+}
+
+export function isCooling(executor: Executor, task: Task, now: number): boolean {
+  return executor.coolDowns.size > 0 && (executor.coolDowns.get(task.id) ?? 0) > now;
+}
