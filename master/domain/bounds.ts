@@ -99,6 +99,9 @@ export const WATCH_COUNT_MAX = 2_000;
 /** Lanes that one tick opens again, after a pause. */
 export const RESUME_COUNT_MAX = 1_000;
 
+/** Lanes that begin to take turns in one tick, where the groups of their type begin to; the rest follow with the next. */
+export const SHARE_LANE_COUNT_MAX = 1_000;
+
 /** Tasks that become ready to be offered from one tick to the next, where more are due at once. */
 export const RELEASE_COUNT_MAX = 1_000;
 

@@ -91,11 +91,24 @@ export function shareOut(
   settings: Pick<TaskType, 'fairBy' | 'groupWeights'> | null,
 ): void {
   const shares = state.shares.get(type);
-  if (settings === null || settings.fairBy === null) state.shares.delete(type);
-  else if (shares !== undefined) shares.weigh(settings.groupWeights);
+  if (settings === null || settings.fairBy === null) {
+    state.shares.delete(type);
+    if (shares !== undefined) state.partialShares.delete(shares);
+  } else if (shares !== undefined) shares.weigh(settings.groupWeights);
   else {
     const ofType = [...state.lanes.values()].filter(({ kind }) => kind.type === type);
-    state.shares.set(type, new Shares(settings.groupWeights, ofType));
+    const made = new Shares(settings.groupWeights, ofType);
+    state.shares.set(type, made);
+    if (!made.isWhole) state.partialShares.add(made);
+  }
+}
+
+/** Some more lanes of types whose groups have begun to take turns. */
+export function shareOutMore({ partialShares }: State): void {
+  for (const shares of partialShares) {
+    shares.admitSome();
+    if (shares.isWhole) partialShares.delete(shares);
+    return;
   }
 }
 

@@ -9,8 +9,8 @@
  *
  * Like those of all tasks (`agenda.ts`) its agendas hold lower bounds: a pass only grows.
  */
-import { LANES_MAX } from '../bounds.ts';
-import { Agenda, OUT, type Rank, rankOf, type Standing } from './agenda.ts';
+import { LANES_MAX, SHARE_LANE_COUNT_MAX } from '../bounds.ts';
+import { Agenda, OUT, type Rank, type Standing } from './agenda.ts';
 import { headOfLane, type Junction, type Kind, type Lane } from './lane.ts';
 import type { Task } from '../model/task.ts';
 
@@ -54,10 +54,26 @@ export class Shares {
   readonly #lanes = new Map<Lane, LaneTurn>();
   readonly #kinds = new Map<Kind, KindTurn[]>();
   readonly #junctions = new WeakMap<Junction, Agenda<KindTurn, Turn>>();
+  /** Lanes that take no turns yet: there are so many that they begin to some at a time. */
+  readonly #late: Lane[];
 
-  constructor(weights: Weights, lanes: Iterable<Lane>) {
+  constructor(weights: Weights, lanes: readonly Lane[]) {
     this.weigh(weights);
-    for (const lane of lanes) this.add(lane);
+    this.#late = [...lanes];
+    this.admitSome();
+  }
+
+  /** Whether all lanes of the type take turns. */
+  get isWhole(): boolean {
+    return this.#late.length === 0;
+  }
+
+  /** Some of those that do not yet. */
+  admitSome(): void {
+    for (const lane of this.#late.splice(-SHARE_LANE_COUNT_MAX)) {
+      // It may have gone since.
+      if (lane.kind.lanes.get(lane.group) === lane) this.add(lane);
+    }
   }
 
   /** Of turns from now on. */
@@ -67,9 +83,8 @@ export class Shares {
 
   add(lane: Lane): void {
     const { group, kind } = lane;
-    const share = this.#shares.get(group) ?? { group, pass: 0, laneCount: 0 };
+    const share = this.#shareOf(group);
     share.laneCount++;
-    this.#shares.set(group, share);
     this.#gone.delete(share);
     this.#lanes.set(lane, { lane, share, ...OUT });
     if (!this.#kinds.has(kind)) this.#kinds.set(kind, this.#stand(kind));
@@ -79,11 +94,13 @@ export class Shares {
   /** It has no tasks any more; a kind goes with its last lane. */
   remove(lane: Lane): void {
     const { kind } = lane;
-    const turn = this.#turnOf(lane);
+    const turn = this.#lanes.get(lane);
     const stands = this.#standsOf(kind);
-    stands[0]?.open.remove(turn);
-    this.#lanes.delete(lane);
-    if (--turn.share.laneCount === 0) this.#retire(turn.share);
+    if (turn !== undefined) {
+      stands[0]?.open.remove(turn);
+      this.#lanes.delete(lane);
+      if (--turn.share.laneCount === 0) this.#retire(turn.share);
+    }
     if (kind.lanes.size > 0) return;
     for (const stand of stands) this.#at(stand.junction).remove(stand);
     this.#kinds.delete(kind);
@@ -91,9 +108,9 @@ export class Shares {
 
   /** Its first task may come earlier than the one before; or it had none that might be offered. */
   announce(lane: Lane): void {
-    const turn = this.#turnOf(lane);
-    const next = nextOf(turn);
-    if (next === undefined) return;
+    const turn = this.#lanes.get(lane);
+    const next = turn && nextOf(turn);
+    if (turn === undefined || next === undefined) return;
     const stands = this.#standsOf(lane.kind);
     stands[0]?.open.announce(turn, next);
     for (const stand of stands) this.#at(stand.junction).announce(stand, next);
@@ -123,8 +140,7 @@ export class Shares {
 
   /** A task of the lane is offered. */
   take({ group }: Lane): void {
-    const share = this.#shares.get(group);
-    if (share === undefined) throw new Error(`group ${group} has no share`);
+    const share = this.#shareOf(group);
     this.#begunAt = Math.max(this.#begunAt, share.pass);
     share.pass = this.#begunAt + 1 / (this.#weights.get(group) ?? 1);
   }
@@ -175,10 +191,10 @@ export class Shares {
     return agenda;
   }
 
-  #turnOf(lane: Lane): LaneTurn {
-    const turn = this.#lanes.get(lane);
-    if (turn === undefined) throw new Error(`lane ${lane.id} has no share`);
-    return turn;
+  #shareOf(group: string): Share {
+    let share = this.#shares.get(group);
+    if (share === undefined) this.#shares.set(group, (share = { group, pass: 0, laneCount: 0 }));
+    return share;
   }
 
   #standsOf(kind: Kind): KindTurn[] {
@@ -192,5 +208,6 @@ function nextOf({ lane, share }: LaneTurn): Turn | undefined {
 }
 
 function rankOfTurn({ task, share }: Turn): Rank {
-  return { ...rankOf(task), pass: share.pass };
+  const { orderTime: time, seq } = task;
+  return { pass: share.pass, time, seq };
 }

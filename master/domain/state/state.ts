@@ -132,6 +132,8 @@ export interface State {
   readonly emptyLanes: Set<Lane>;
   /** Of the types whose groups take turns, by type. */
   readonly shares: Map<string, Shares>;
+  /** Those of them of which some lanes take no turns yet. */
+  readonly partialShares: Set<Shares>;
   /** Why there is no room for another lane; null: not asked since the last has come or gone. */
   crowd: string | null;
   /** Waiting tasks that are not due, by dueAt. */
@@ -254,6 +256,7 @@ export function createState(options: Start): State {
     lanes: new Map(),
     emptyLanes: new Set(),
     shares: new Map(),
+    partialShares: new Set(),
     crowd: null,
     delayed: new Window<Task>((task) => ({ time: task.dueAt, seq: task.seq })),
     delayedLoading: false,
@@ -373,7 +376,8 @@ export function registeredCount({ types }: Pick<State, 'types'>): number {
 
 /** When something happens next by itself; the engine wakes then, at the latest. */
 export function nextWakeAt(state: State): number {
-  if (state.unwatched.length + state.resumed.length > 0) return state.lastTickAt;
+  const { unwatched, resumed, partialShares } = state;
+  if (unwatched.length + resumed.length + partialShares.size > 0) return state.lastTickAt;
   return Math.min(
     state.deadlines.nextAt(),
     state.delayed.first()?.dueAt ?? Number.POSITIVE_INFINITY,

@@ -5,7 +5,7 @@ import type { Event } from '../events.ts';
 import type { Executor } from '../model/executor.ts';
 import { FIRE_COUNT_MAX } from '../bounds.ts';
 import type { Deadline, Entry } from '../queue/deadlines.ts';
-import { laneOf } from '../queue/lanes.ts';
+import { laneOf, shareOutMore } from '../queue/lanes.ts';
 import type { State } from '../state/state.ts';
 import { type CancelReason, isTerminal, type Task } from '../model/task.ts';
 import { watchMoved } from './absence.ts';
@@ -37,6 +37,7 @@ export function ticked(
   state.lastTickAt = now;
   watchMoved(state);
   rejoinResumed(state);
+  shareOutMore(state);
   const { hiddenMs = 0 } = event;
   if (hiddenMs > 0) spareAll(state, hiddenMs, now);
   else if (!event.isBehind) fireDue(state, now, out);

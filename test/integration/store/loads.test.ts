@@ -54,6 +54,27 @@ describeCountedStores('loads', (open) => {
     expect(engine.term, 'without a rebuild').to.equal(1);
   });
 
+  it('thousands of held tasks are let go page by page, and each is written once', async () => {
+    await begin({});
+    const typeSet = { type: 'typeSet', name: 'echo', expect: null } as const;
+    const concurrency = { pointer: '/film', max: 1 };
+    await master.changeType({ ...typeSet, text: JSON.stringify({ limits: { concurrency } }) });
+    const count = 3 * COUNT;
+    const held = Array.from({ length: count }, (_, n) => `held ${n}`);
+    const params = '{"film":1}';
+    await master.submit(held.map((id) => newTask({ id, params, requestHash: '' })));
+    expect(engine.state?.gates.size).to.equal(1);
+    counts.reset();
+    await master.changeType({ ...typeSet, text: '{}' });
+    while ((engine.state?.gates.size ?? 0) > 0) {
+      await new Promise<void>((resolve) => void setImmediate(resolve));
+    }
+    expect(engine.state?.tasks.size).to.equal(count);
+    // A page is a thousand; each costs a read, and a commit of some statements.
+    expect(counts.commitCount).to.be.at.most(8);
+    expect(counts.statementCount).to.be.at.most(60);
+  });
+
   it('pages of many lanes are read together', async () => {
     await begin({});
     const types = Array.from({ length: 64 }, (_, index) => `type.${index}`);
