@@ -69,7 +69,7 @@ describeCountedStores('loads', (open) => {
     while ((engine.state?.gates.size ?? 0) > 0) {
       await new Promise<void>((resolve) => void setImmediate(resolve));
     }
-    expect(engine.state?.tasks.size).to.equal(count);
+    expect(engine.state?.waitingCount).to.equal(count);
     // A page is a thousand; each costs a read, and a commit of some statements.
     expect(counts.commitCount).to.be.at.most(8);
     expect(counts.statementCount).to.be.at.most(60);
