@@ -10,7 +10,7 @@ import { askForHeld } from './limits/places.ts';
 import { releaseDue } from './queue/waiting.ts';
 import { creditAbsence } from './steps/absence.ts';
 import type { State } from './state/state.ts';
-import { assignRoused } from './steps/assign/assign.ts';
+import { assignRoused } from './steps/assign.ts';
 import { onAttempt } from './steps/attempt.ts';
 import { cancelAcknowledged } from './steps/cancel.ts';
 import { onTask } from './steps/command.ts';

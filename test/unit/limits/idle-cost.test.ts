@@ -46,7 +46,9 @@ class Fleet {
       let value: unknown = executor[field];
       Object.defineProperty(executor, field, {
         get: () => (count++, value),
-        set: (given) => (value = given),
+        set: (given) => {
+          value = given;
+        },
       });
     }
     work();

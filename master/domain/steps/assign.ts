@@ -3,14 +3,14 @@
  * what the step has changed: lanes that gained a task, executors that became free. That is
  * enough, because before the step no waiting task fitted an idle executor (invariant I13).
  */
-import { taskUpdated } from '../../changes.ts';
-import { FIRE_COUNT_MAX, ROUTE_KEEP_COUNT } from '../../bounds.ts';
-import type { Output } from '../../effects.ts';
-import { type Executor, mayRun } from '../../model/executor.ts';
-import { Agenda, OUT, rankOf, type Standing } from '../../queue/agenda.ts';
-import { isTypeOpen } from '../../limits/quota.ts';
-import { askStandingBack, take } from '../../limits/supplies.ts';
-import { announceKind, isWanted, markHungry, takeHungry } from '../../queue/junctions.ts';
+import { taskUpdated } from '../changes.ts';
+import { FIRE_COUNT_MAX, ROUTE_KEEP_COUNT } from '../bounds.ts';
+import type { Output } from '../effects.ts';
+import { type Executor, mayRun } from '../model/executor.ts';
+import { Agenda, OUT, rankOf, type Standing } from '../queue/agenda.ts';
+import { isTypeOpen } from '../limits/quota.ts';
+import { askStandingBack, take } from '../limits/supplies.ts';
+import { announceKind, isWanted, markHungry, takeHungry } from '../queue/junctions.ts';
 import {
   headOfKind,
   headOfLane,
@@ -18,16 +18,16 @@ import {
   type Kind,
   type Lane,
   type Pool,
-} from '../../queue/lane.ts';
-import { laneOf } from '../../queue/lanes.ts';
-import { dequeue, isOfUse } from '../../queue/waiting.ts';
-import { isLimited, mayOffer, type State } from '../../state/state.ts';
-import type { Task } from '../../model/task.ts';
-import { isOverdue, settleOverdue } from '../finish.ts';
-import { isSticky, keptFor, passOver } from '../../queue/route.ts';
-import { settlePins } from '../fleet.ts';
-import { askedPools, countOffer } from '../limits.ts';
-import { leaveIdle, occupationBy, occupy } from '../occupation.ts';
+} from '../queue/lane.ts';
+import { laneOf } from '../queue/lanes.ts';
+import { dequeue, isOfUse } from '../queue/waiting.ts';
+import { isLimited, mayOffer, type State } from '../state/state.ts';
+import type { Task } from '../model/task.ts';
+import { isOverdue, settleOverdue } from './finish.ts';
+import { isSticky, keptFor, passOver } from '../queue/route.ts';
+import { settlePins } from './fleet.ts';
+import { askedPools, countOffer } from './limits.ts';
+import { leaveIdle, occupationBy, occupy } from './occupation.ts';
 import {
   beginGoing,
   type Going,
@@ -36,7 +36,7 @@ import {
   type Server,
   serversOf,
   suits,
-} from './servers.ts';
+} from '../limits/servers.ts';
 
 /** Tasks looked at past the head of a lane when an executor may not have the first ones yet. */
 const SCAN_MAX = 64;

@@ -2,14 +2,14 @@
  * Which idle executors may have a task, in the order in which they are asked. It offers nothing, and remembers for one
  * go who need not be asked again: so that a go costs no more than there are tasks and executors.
  */
-import { type Executor, hasDisk } from '../../model/executor.ts';
-import type { Task } from '../../model/task.ts';
-import { hasRoomInAll, isTurnedAway, maySupply, type StandIns } from '../../limits/supplies.ts';
-import { idlePools } from '../../queue/junctions.ts';
-import type { Kind, Pool } from '../../queue/lane.ts';
-import { laneOf } from '../../queue/lanes.ts';
-import { inOrder } from '../../queue/route.ts';
-import type { State } from '../../state/state.ts';
+import { type Executor, hasDisk } from '../model/executor.ts';
+import type { Task } from '../model/task.ts';
+import { hasRoomInAll, isTurnedAway, maySupply, type StandIns } from './supplies.ts';
+import { idlePools } from '../queue/junctions.ts';
+import type { Kind, Pool } from '../queue/lane.ts';
+import { laneOf } from '../queue/lanes.ts';
+import { inOrder } from '../queue/route.ts';
+import type { State } from '../state/state.ts';
 
 /** One go, in which executors are given tasks and none becomes free. */
 export interface Going {
