@@ -59,6 +59,8 @@ export interface Settings {
   readonly gatesTypes: boolean;
   /** Whether tasks use shared limits, which somebody sets. */
   readonly usesLimits: boolean;
+  /** Somebody suspends tasks, and resumes them. */
+  readonly suspends: boolean;
   /** Whether the groups of all types take turns. */
   readonly sharesTypes: boolean;
   /** How far the wall clock of the masters' machine is set, and not that of the database. */
@@ -121,6 +123,7 @@ export function settingsFor(seed: number, faults?: FaultClasses): Settings {
     limitsTypes: seed % 3 === 2 || seed % 12 === 9,
     gatesTypes: seed % 6 === 2 || seed % 12 === 9,
     usesLimits: seed % 5 === 1 || seed % 15 === 8,
+    suspends: [16, 18, 21].includes(seed % 22),
     sharesTypes: seed % 4 === 0 || seed % 4 === 3,
     hasOperator: seed % 4 === 1 || seed % 12 === 6,
     wallStepsMs: seed % 7 === 3 ? stepsOf(seed) : [],

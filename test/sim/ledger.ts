@@ -10,12 +10,13 @@ import { creditOf } from '../../master/domain/model/pause.ts';
 import type { SharedLimit } from '../../master/domain/model/shared-limit.ts';
 import type { TaskType } from '../../master/domain/model/task-type.ts';
 import type { AttemptRecord, Notification, Task } from '../../master/domain/model/task.ts';
-import { isTerminal, mayFollow, waits } from '../../master/domain/model/task.ts';
+import { isAtRest, isTerminal, mayFollow } from '../../master/domain/model/task.ts';
 import type { Policy, Settings } from '../../master/domain/state/state.ts';
 import { Children } from './actors/children.ts';
 import type { Faults } from './faults.ts';
 import { FrameChecks } from './network.ts';
 import { OfferChecks, type SelfPortrait } from './checks/offers.ts';
+import { SuspendedChecks } from './checks/suspended.ts';
 import type { World } from './world.ts';
 
 /** The crash budget of every run. */
@@ -31,6 +32,7 @@ export class Ledger {
   /** Names of attempts that are over and were not reported. */
   readonly leftovers = new Set<string>();
   readonly #seqById = new Map<string, number>();
+  readonly suspended: SuspendedChecks;
   #offered: Task[] = [];
   readonly frames: FrameChecks;
   readonly children: Children;
@@ -56,6 +58,7 @@ export class Ledger {
     this.frames = new FrameChecks(world);
     this.children = new Children(world, faults, this);
     this.#offerChecks = new OfferChecks(world, policy);
+    this.suspended = new SuspendedChecks(world);
   }
 
   get term(): number {
@@ -148,9 +151,8 @@ export class Ledger {
       if (write.table === 'leftover') this.#leftoverWritten(write);
     }
     const again = new Set<number>();
-    for (const { op, table, key } of writes) {
+    for (const { op, table, key } of writes)
       if (op === 'remove' && table === 'history') again.add(this.#reopened(key[0]));
-    }
     for (const { op, table, key } of writes) {
       if (table === 'lane' && op === 'remove') this.lanes.delete(key);
       else if (table === 'lane') this.lanes.add(key);
@@ -240,10 +242,11 @@ export class Ledger {
 
   #write(task: Task, before: Task | undefined): void {
     this.#checkTransition(task, before);
+    this.suspended.check(task, before, this.#writtenAt.get(task.seq) ?? 0);
     this.#offerChecks.written(task, before);
     this.live.set(task.seq, task);
     this.#writtenAt.set(task.seq, this.#world.now);
-    if (waits(task)) this.#endedAt.set(`${task.id}/${task.attempt}`, this.#world.now);
+    if (isAtRest(task)) this.#endedAt.set(`${task.id}/${task.attempt}`, this.#world.now);
     if (task.state === 'offered' && before?.attempt !== task.attempt)
       this.#wasOffered(task, before);
     this.#world.log(`row ${task.id} ${task.state} ${task.attempt} ${task.executorId ?? ''}`);
@@ -331,7 +334,7 @@ export class Ledger {
   #checkOneTaskEach(): void {
     const taskOf = new Map<string, string>();
     for (const task of this.live.values()) {
-      if (waits(task) || task.executorId === null) continue;
+      if (isAtRest(task) || task.executorId === null) continue;
       const process = `${task.executorId} ${task.incarnation}`;
       const other = taskOf.get(process);
       if (other !== undefined) {

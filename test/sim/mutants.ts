@@ -13,6 +13,7 @@ import { sessionMutants } from './mutants/session.ts';
 import { shareMutants } from './mutants/shares.ts';
 import { settingsMutants } from './mutants/settings.ts';
 import { limitMutants } from './mutants/limits.ts';
+import { suspendedMutants } from './mutants/suspended.ts';
 import { typeMutants } from './mutants/types.ts';
 import {
   everyNth,
@@ -377,6 +378,7 @@ function mutantList(): Mutant[] {
     ...shareMutants(),
     ...typeMutants(),
     ...limitMutants(),
+    ...suspendedMutants(),
   ];
 }
 

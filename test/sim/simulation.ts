@@ -11,6 +11,7 @@ import { Ledger } from './ledger.ts';
 import { MasterProcess, type Sabotage } from './actors/master-process.ts';
 import { Operator } from './actors/operator.ts';
 import { LimitOperator } from './actors/limit-operator.ts';
+import { TaskOperator } from './actors/task-operator.ts';
 import { TypeOperator } from './actors/type-operator.ts';
 import { Network, type Socket } from './network.ts';
 import { type Process, World } from './world.ts';
@@ -51,6 +52,7 @@ class Run {
   readonly #operator: Operator;
   readonly #typeOperator: TypeOperator;
   readonly #limitOperator: LimitOperator;
+  readonly #taskOperator: TaskOperator;
   readonly #masters = new Set<MasterProcess>();
   /** The one that the service address leads to. */
   #master: MasterProcess | null = null;
@@ -86,6 +88,7 @@ class Run {
     this.#operator = new Operator({ world, ledger, seed: settings.seed, master });
     this.#typeOperator = new TypeOperator({ world, ledger, settings, master });
     this.#limitOperator = new LimitOperator({ world, ledger, seed: settings.seed, master });
+    this.#taskOperator = new TaskOperator({ world, ledger, seed: settings.seed, master });
   }
 
   async storm(): Promise<void> {
@@ -96,6 +99,7 @@ class Run {
     const { limitsTypes, sharesTypes, routesTypes } = this.#settings;
     if (limitsTypes || sharesTypes || routesTypes) this.#typeOperator.start();
     if (this.#settings.usesLimits) this.#limitOperator.start();
+    if (this.#settings.suspends) this.#taskOperator.start();
     this.#setWallLater();
     this.#disturbLater();
     await this.#world.run(this.#settings.stormMs, () => false);
@@ -111,6 +115,7 @@ class Run {
     this.#operator.calmDown();
     this.#typeOperator.calmDown();
     this.#limitOperator.calmDown();
+    this.#taskOperator.calmDown();
     await this.#world.run(CALM_MS_MAX, () => this.#isSettled());
     if (!this.#isSettled()) this.#violate('I2', this.#unsettled());
     const wasSet = this.#world.wallsMs.length > 1;

@@ -5,7 +5,7 @@ import {
   isStartOverdue,
   startLimitOf,
   type Task,
-  waits,
+  isAtRest,
 } from '../../../master/domain/model/task.ts';
 import { NO_OVERRIDE, type Override, pinOf } from '../../../master/domain/model/executor.ts';
 import { SharedLimitChecks } from './shared-limits.ts';
@@ -169,7 +169,7 @@ export class OfferChecks {
     let openCount = 0;
     let bytes = 0;
     for (const { state, params } of live) {
-      if (waits({ state })) continue;
+      if (isAtRest({ state })) continue;
       openCount++;
       bytes += params.length;
     }
@@ -185,7 +185,11 @@ export class OfferChecks {
 
   /** Had it started, was it told to run at another time, or all over again, in this very commit? */
   #hasNewLimit({ seq, dueAt }: Task, before: Task): boolean {
-    return this.#started.has(seq) || (waits(before) && before.dueAt !== dueAt);
+    return (
+      this.#started.has(seq) ||
+      (isAtRest(before) && before.dueAt !== dueAt) ||
+      before.state === 'suspended'
+    );
   }
 
   /** T6: it had a limit for its start, that has passed, and nobody was running it. */

@@ -5,7 +5,7 @@
 import { violations } from '../../../master/domain/state/invariants.ts';
 import { startClock, type State } from '../../../master/domain/state/state.ts';
 import { holderOf } from '../../../master/domain/steps/occupation.ts';
-import { isStartOverdue, type Task, waits } from '../../../master/domain/model/task.ts';
+import { isAtRest, isStartOverdue, type Task, waits } from '../../../master/domain/model/task.ts';
 import type { Ledger } from '../ledger.ts';
 import { OrderCheck } from './order.ts';
 import { RouteCheck } from './routes.ts';
@@ -144,7 +144,7 @@ export class TurnCheck {
     for (const row of this.#ledger.live.values()) {
       const isExpired = row.deadlineAt !== null && row.deadlineAt <= lastTickAt;
       const startsBy = startClock(state, lastTickAt, row);
-      if (!waits(row) || !(isExpired || isStartOverdue(row, startsBy))) continue;
+      if (!isAtRest(row) || !(isExpired || isStartOverdue(row, startsBy))) continue;
       const ms = (this.#overdueMs.get(row.seq) ?? 0) + tickMs;
       overdueMs.set(row.seq, ms);
       if (accepting && ms > OVERDUE_MS_MAX) {
@@ -170,7 +170,7 @@ function checkMirror(process: Process, ledger: Ledger, state: State): void {
   checkNames(world, 'who has of shared limits', state.holdings.values(), ledger.holdings);
   for (const row of ledger.live.values()) {
     if (state.tasks.has(row.id)) continue;
-    if (row.state === 'held') continue;
+    if (row.state === 'held' || row.state === 'suspended') continue;
     if (row.state !== 'waiting') {
       world.violate('M1', `${row.id} is ${row.state} and not in memory`);
     } else if (!mayBeHidden(state, row, process.now())) {

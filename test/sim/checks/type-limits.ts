@@ -4,7 +4,7 @@ import type { RowWrite } from '../../../master/domain/changes.ts';
 import { effectiveOf, type TaskType } from '../../../master/domain/model/task-type.ts';
 import { windowsAt } from '../../../master/domain/limits/windows.ts';
 import { gateKeyIn } from '../../../master/domain/limits/gate.ts';
-import { type Task, waits } from '../../../master/domain/model/task.ts';
+import { isAtRest, type Task } from '../../../master/domain/model/task.ts';
 import type { World } from '../world.ts';
 
 export interface Span {
@@ -126,7 +126,7 @@ export class TypeChecks {
   /** Of attempts that executors have, or may have. */
   heldNames(live: Iterable<Task>): ReadonlySet<string> {
     const names = new Set(this.#leftovers.keys());
-    for (const task of live) if (!waits(task)) names.add(`${task.id}/${task.attempt}`);
+    for (const task of live) if (!isAtRest(task)) names.add(`${task.id}/${task.attempt}`);
     return names;
   }
 
@@ -134,7 +134,7 @@ export class TypeChecks {
   end(live: Iterable<Task>): void {
     if (this.#offered.length === 0) return;
     const held = [...this.#leftovers.values()];
-    for (const task of live) if (!waits(task)) held.push(task);
+    for (const task of live) if (!isAtRest(task)) held.push(task);
     this.#checkGates(live);
     for (const { id, type, user, offeredAt } of this.#offered) {
       const row = this.#types.get(type);
@@ -156,7 +156,7 @@ export class TypeChecks {
   /** I28: what a type, by its value in params, has with executors. */
   #checkGates(live: Iterable<Task>): void {
     const known = [...this.#leftovers].filter(([name]) => !this.#ungated.has(name));
-    const all = [...known.map(([, task]) => task), ...[...live].filter((task) => !waits(task))];
+    const all = [...known.map(([, task]) => task), ...[...live].filter((task) => !isAtRest(task))];
     for (const { id, type, params } of this.#offered) {
       const row = this.#types.get(type);
       const key = row && gateOf(row, params);
