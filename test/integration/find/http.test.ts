@@ -130,7 +130,7 @@ describe('tasks are found', () => {
     await submit('a');
     await submit('b', {}, { group: 'cash' });
     await submit('c', { type: 'pay' });
-    const states = { waiting: 3, held: 0, offered: 0, running: 0 };
+    const states = { waiting: 3, held: 0, suspended: 0, offered: 0, running: 0 };
     expect(await count())
       .to.deep.include({ count: 3, exact: true })
       .and.deep.include({ states });
