@@ -59,6 +59,8 @@ export interface Settings {
   readonly gatesTypes: boolean;
   /** Whether tasks use shared limits, which somebody sets. */
   readonly usesLimits: boolean;
+  /** Whether one of these is counted by a label of executors, of which some carry several, and some none. */
+  readonly usesRacks: boolean;
   /** Somebody suspends tasks, and resumes them. */
   readonly suspends: boolean;
   /** Whether the groups of all types take turns. */
@@ -123,6 +125,7 @@ export function settingsFor(seed: number, faults?: FaultClasses): Settings {
     limitsTypes: seed % 3 === 2 || seed % 12 === 9,
     gatesTypes: seed % 6 === 2 || seed % 12 === 9,
     usesLimits: seed % 5 === 1 || seed % 15 === 8,
+    usesRacks: seed % 20 === 16,
     suspends: [16, 18, 21].includes(seed % 22),
     sharesTypes: seed % 4 === 0 || seed % 4 === 3,
     hasOperator: seed % 4 === 1 || seed % 12 === 6,

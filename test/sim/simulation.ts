@@ -71,7 +71,7 @@ class Run {
     this.#ledger = ledger;
     this.#network = network;
     const dial = (from: Process) => this.#dial(from);
-    const { longRunChance, flipsReadiness, hasDisks } = settings;
+    const { longRunChance, flipsReadiness, hasDisks, usesRacks: hasRacks } = settings;
     this.#fleet = new Fleet(world, {
       ledger,
       faults,
@@ -79,6 +79,7 @@ class Run {
       longRunChance,
       flipsReadiness,
       hasDisks,
+      hasRacks,
       dial,
       sabotage: sabotage?.executor,
     });
@@ -87,7 +88,7 @@ class Run {
     this.#clients = new Clients({ world, settings, ledger, faults, master, executorIds });
     this.#operator = new Operator({ world, ledger, seed: settings.seed, master });
     this.#typeOperator = new TypeOperator({ world, ledger, settings, master });
-    this.#limitOperator = new LimitOperator({ world, ledger, seed: settings.seed, master });
+    this.#limitOperator = new LimitOperator({ world, ledger, settings, master });
     this.#taskOperator = new TaskOperator({ world, ledger, seed: settings.seed, master });
   }
 

@@ -103,7 +103,7 @@ export class Clients {
       const id = isTaken ? (random.pick(this.#ids) as string) : `t${++this.#lastId}`;
       const isLimited = this.#settings.limitsStarts && this.#lastId % 7 < 2;
       const limit = startLimitOf(isLimited ? this.#lastId : null);
-      const uses = this.#settings.usesLimits ? usesOf(this.#lastId) : [];
+      const uses = this.#settings.usesLimits ? usesOf(this.#lastId, this.#settings) : [];
       const drawn = draw(random, now, id, isTaken || random.chance(0.8));
       const wish = this.#wishOf(this.#lastId);
       return {

@@ -36,6 +36,8 @@ export interface ExecutorOptions {
   readonly flipsReadiness: boolean;
   /** Its disk fills and becomes free. */
   readonly hasDisks: boolean;
+  /** It carries labels of racks (`racksOf`). */
+  readonly hasRacks: boolean;
   /** A socket to the master that is to be dialled now; null: nobody answers. */
   readonly dial: (from: Process) => Socket | null;
   /** The process is gone, by its own doing. */

@@ -1,6 +1,7 @@
 /** The executors of a run: begun, replaced when they end, and disturbed. */
 import type { ExecutorKind, ExecutorOptions } from './executor-kind.ts';
 import { SimExecutor } from './executor.ts';
+import { racksOf } from '../hosts.ts';
 import { Process, type World } from '../world.ts';
 
 /** What all executors of a run have in common. */
@@ -29,10 +30,11 @@ export class Fleet {
   /** `count` of mixed kinds. The first can do everything. */
   start(count: number): void {
     const { random } = this.#world;
+    const first = this.#newId();
     this.#begin({
-      id: this.#newId(),
+      id: first,
       types: ['a', 'b'],
-      labels: ['gpu'],
+      labels: ['gpu', ...this.#racksOf(first)],
       reserve: [],
       isRogue: false,
       givesBack: false,
@@ -40,10 +42,11 @@ export class Fleet {
     });
     for (let i = 1; i < count; i++) {
       const isRogue = this.#common.faults.has('handlers') && random.chance(0.25);
+      const id = this.#newId();
       this.#begin({
-        id: this.#newId(),
+        id,
         types: random.pick([['a'], ['b'], ['a', 'b']]),
-        labels: random.chance(0.4) ? ['gpu'] : [],
+        labels: [...(random.chance(0.4) ? ['gpu'] : []), ...this.#racksOf(id)],
         reserve: random.chance(0.2) ? ['gold'] : [],
         givesBack: this.#common.faults.has('handlers') && random.chance(0.1),
         isRogue,
@@ -114,6 +117,10 @@ export class Fleet {
       isMute: isMute && isRogue,
     };
     this.#world.after(random.between(0, 5_000), () => this.#begin(kind));
+  }
+
+  #racksOf(id: string): readonly string[] {
+    return this.#common.hasRacks ? racksOf(id) : [];
   }
 
   #newId(): string {

@@ -4,6 +4,7 @@
  */
 import type { LimitChange } from '../../../master/domain/events.ts';
 import type { SharedLimit, Use } from '../../../master/domain/model/shared-limit.ts';
+import type { Settings } from '../faults.ts';
 import type { Ledger } from '../ledger.ts';
 import { Random } from '../random.ts';
 import type { World } from '../world.ts';
@@ -17,8 +18,11 @@ const LIMITS: readonly SharedLimit[] = [
   { name: 'gpu', max: 1, per: 'host' },
 ];
 
+/** In some runs. In the calm there is none: nobody may carry such a label any more. */
+const RACK: SharedLimit = { name: 'rack', max: 1, per: { label: 'rack' } };
+
 /** What the task of that number takes of them. */
-export function usesOf(number: number): readonly Use[] {
+export function usesOf(number: number, { usesRacks }: Pick<Settings, 'usesRacks'>): readonly Use[] {
   const one = [
     [{ limit: 'encoder', n: 1 }],
     [{ limit: 'gpu', n: 1 }],
@@ -29,30 +33,34 @@ export function usesOf(number: number): readonly Use[] {
       { limit: 'gpu', n: 1 },
     ],
   ][number % 6];
-  return one ?? [];
+  const ofRack = { limit: RACK.name, n: number % 8 === 1 ? 2 : 1 };
+  return [...(one ?? []), ...(usesRacks && number % 4 === 1 ? [ofRack] : [])];
 }
 
 export class LimitOperator {
   readonly #world: World;
   readonly #ledger: Ledger;
   readonly #random: Random;
+  readonly #limits: readonly SharedLimit[];
   readonly #master: () => MasterProcess | null;
   #isCalm = false;
 
   constructor(options: {
     world: World;
     ledger: Ledger;
-    seed: number;
+    settings: Settings;
     master: () => MasterProcess | null;
   }) {
     this.#world = options.world;
     this.#ledger = options.ledger;
-    this.#random = new Random(options.seed ^ 0x11a17);
+    const { seed, usesRacks } = options.settings;
+    this.#random = new Random(seed ^ 0x11a17);
+    this.#limits = usesRacks ? [...LIMITS, RACK] : LIMITS;
     this.#master = options.master;
   }
 
   start(): void {
-    for (const limit of LIMITS) this.#insist(limit);
+    for (const limit of this.#limits) this.#insist(limit);
     this.#decideLater();
   }
 
@@ -63,8 +71,9 @@ export class LimitOperator {
   /** Each is there once there is a master, and again in the calm: what was said before may come late. */
   #insist(limit: SharedLimit): void {
     const row = this.#ledger.limitOf(limit.name);
-    const isMissing = this.#isCalm ? !isSame(row, limit) : row === undefined;
-    if (isMissing) this.#say({ type: 'limitSet', name: limit.name, limit });
+    const wanted = this.#isCalm && limit === RACK ? undefined : limit;
+    const isMissing = this.#isCalm ? !isSame(row, wanted) : row === undefined;
+    if (isMissing) this.#say({ type: 'limitSet', name: limit.name, limit: wanted ?? null });
     this.#world.after(INSIST_MS, () => this.#insist(limit));
   }
 
@@ -78,7 +87,7 @@ export class LimitOperator {
 
   #decide(): LimitChange {
     const random = this.#random;
-    const limit = random.pick(LIMITS) as SharedLimit;
+    const limit = random.pick(this.#limits) as SharedLimit;
     if (random.chance(0.1)) return { type: 'limitSet', name: limit.name, limit: null };
     const per = random.chance(0.1) ? random.pick(['cluster', 'host'] as const) : limit.per;
     const max = random.between(0, 3);
@@ -95,6 +104,6 @@ export class LimitOperator {
   }
 }
 
-function isSame(one: SharedLimit | undefined, other: SharedLimit): boolean {
-  return one?.max === other.max && one.per === other.per;
+function isSame(one: SharedLimit | undefined, other: SharedLimit | undefined): boolean {
+  return one?.max === other?.max && one?.per === other?.per;
 }

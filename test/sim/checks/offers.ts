@@ -112,9 +112,9 @@ export class OfferChecks {
   check(task: Task, before: Task | undefined): void {
     this.#offerCount++;
     this.types.offered(task);
-    this.limits.offered(task);
     this.#offeredBytesMax = Math.max(this.#offeredBytesMax, task.params.length);
     const { id, offeredAt, executorId } = task;
+    this.limits.offered(task, this.#labelsOf(executorId));
     const { now } = this.#world;
     if (this.#settings.paused !== null && !this.#isSettingNow) {
       this.#world.violate('I18', `${id} is offered, and everything is paused`);
@@ -141,6 +141,13 @@ export class OfferChecks {
       this.#world.violate('I16', `${id} is offered to ${executorId}, which is drained`);
     }
     this.#checkLabels(task);
+  }
+
+  /** Those that count; null: they are not known, or are set by this very commit. */
+  #labelsOf(executorId: string | null): readonly string[] | null {
+    const kind = this.#kinds.get(executorId ?? '');
+    if (kind === undefined || this.#decided.has(kind.id)) return null;
+    return this.#overrides.get(kind.id)?.labels ?? kind.labels;
   }
 
   /** What was decided in this very commit may have come before the offer, or after it. */

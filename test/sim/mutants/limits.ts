@@ -21,6 +21,16 @@ export function limitMutants(): Mutant[] {
       }),
     },
     {
+      name: 'gives what is counted by a label to whoever carries none',
+      settings: { ...settings, usesRacks: true },
+      ...onState(({ supplies }) => {
+        for (const supply of supplies.values()) {
+          const { limit } = supply;
+          if (typeof limit.per === 'object') supply.limit = { ...limit, per: 'cluster' };
+        }
+      }),
+    },
+    {
       name: 'tells nobody that there is room in a shared limit',
       settings,
       ...onState(({ supplies }) => {
