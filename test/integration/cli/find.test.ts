@@ -32,7 +32,7 @@ describe('soda finds tasks', function () {
     );
 
     expect((await soda('task count')).out).to.match(
-      /^waiting: +3\nheld: +0\noffered: +0\nrunning: +0\n$/,
+      /^waiting: +3\nheld: +0\nsuspended: +0\noffered: +0\nrunning: +0\n$/,
     );
     expect((await soda('task count --state waiting --group news')).out).to.equal('waiting: 2\n');
     expect((await soda('task count --state failed --type encode')).err).to.match(/by state alone/);
