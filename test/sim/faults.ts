@@ -55,6 +55,8 @@ export interface Settings {
   readonly hasOperator: boolean;
   /** Whether somebody sets limits for types, and pauses them. */
   readonly limitsTypes: boolean;
+  /** Whether somebody pauses groups, labels and all namespaces. */
+  readonly pausesParts: boolean;
   /** Whether these limits are also by a value of params, which few tasks have different. */
   readonly gatesTypes: boolean;
   /** Whether tasks use shared limits, which somebody sets. */
@@ -123,6 +125,7 @@ export function settingsFor(seed: number, faults?: FaultClasses): Settings {
     routesTypes: seed % 2 === 1,
     limitsStarts: seed % 3 === 0,
     limitsTypes: seed % 3 === 2 || seed % 12 === 9,
+    pausesParts: (seed + 5) % 28 < 6,
     gatesTypes: seed % 6 === 2 || seed % 12 === 9,
     usesLimits: seed % 5 === 1 || seed % 15 === 8,
     usesRacks: seed % 20 === 16,

@@ -141,7 +141,6 @@ export class Ledger {
       for (const row of this.live.values()) row.startBy = credit(row);
     }
     this.#offerChecks.begin(commit);
-    this.#offerChecks.limits.begin(commit);
     this.#offerChecks.types.begin(commit, ([taskId, attempt]) => {
       return this.isOpen(taskId, attempt) ? (this.rowOf(taskId) ?? null) : null;
     });

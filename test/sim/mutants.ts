@@ -11,6 +11,7 @@ import { routeMutants } from './mutants/routes.ts';
 import { clockMutants } from './mutants/clock.ts';
 import { sessionMutants } from './mutants/session.ts';
 import { shareMutants } from './mutants/shares.ts';
+import { pauseMutants } from './mutants/pauses.ts';
 import { settingsMutants } from './mutants/settings.ts';
 import { limitMutants } from './mutants/limits.ts';
 import { suspendedMutants } from './mutants/suspended.ts';
@@ -374,6 +375,7 @@ function mutantList(): Mutant[] {
     ...routeMutants(),
     ...clockMutants(),
     ...sessionMutants(),
+    ...pauseMutants(),
     ...settingsMutants(),
     ...shareMutants(),
     ...typeMutants(),

@@ -12,6 +12,7 @@ import { MasterProcess, type Sabotage } from './actors/master-process.ts';
 import { Operator } from './actors/operator.ts';
 import { LimitOperator } from './actors/limit-operator.ts';
 import { TaskOperator } from './actors/task-operator.ts';
+import { PauseOperator } from './actors/pause-operator.ts';
 import { TypeOperator } from './actors/type-operator.ts';
 import { Network, type Socket } from './network.ts';
 import { type Process, World } from './world.ts';
@@ -53,6 +54,7 @@ class Run {
   readonly #typeOperator: TypeOperator;
   readonly #limitOperator: LimitOperator;
   readonly #taskOperator: TaskOperator;
+  readonly #pauseOperator: PauseOperator;
   readonly #masters = new Set<MasterProcess>();
   /** The one that the service address leads to. */
   #master: MasterProcess | null = null;
@@ -90,6 +92,7 @@ class Run {
     this.#typeOperator = new TypeOperator({ world, ledger, settings, master });
     this.#limitOperator = new LimitOperator({ world, ledger, settings, master });
     this.#taskOperator = new TaskOperator({ world, ledger, seed: settings.seed, master });
+    this.#pauseOperator = new PauseOperator({ world, seed: settings.seed, master });
   }
 
   async storm(): Promise<void> {
@@ -101,6 +104,7 @@ class Run {
     if (limitsTypes || sharesTypes || routesTypes) this.#typeOperator.start();
     if (this.#settings.usesLimits) this.#limitOperator.start();
     if (this.#settings.suspends) this.#taskOperator.start();
+    if (this.#settings.pausesParts) this.#pauseOperator.start();
     this.#setWallLater();
     this.#disturbLater();
     await this.#world.run(this.#settings.stormMs, () => false);
@@ -117,6 +121,7 @@ class Run {
     this.#typeOperator.calmDown();
     this.#limitOperator.calmDown();
     this.#taskOperator.calmDown();
+    this.#pauseOperator.calmDown();
     await this.#world.run(CALM_MS_MAX, () => this.#isSettled());
     if (!this.#isSettled()) this.#violate('I2', this.#unsettled());
     const wasSet = this.#world.wallsMs.length > 1;
@@ -141,6 +146,7 @@ class Run {
       ledger: this.#ledger,
       faults: this.#faults,
       network: this.#network,
+      pauseOfAll: () => this.#pauseOperator.ofAll,
       onEnd: (ended) => this.#masterEnded(ended),
       ...(this.#sabotage && { sabotage: this.#sabotage }),
     });

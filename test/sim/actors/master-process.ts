@@ -1,6 +1,7 @@
 /** One master process: the real engine, master and id register between simulated ports. */
 import { Engine } from '../../../master/application/engine/engine.ts';
 import { Master } from '../../../master/application/master.ts';
+import type { Pause } from '../../../master/domain/model/pause.ts';
 import type { Commit, Log, Notifier, TaskStore } from '../../../master/application/ports.ts';
 import { Duties } from '../../../master/application/process/duties.ts';
 import { wallClockWatch } from '../../../master/application/process/wall-clock.ts';
@@ -24,6 +25,8 @@ export interface MasterOptions {
   readonly faults: Faults;
   readonly network: Network;
   /** The process is gone. */
+  /** Of all namespaces, as it holds now. */
+  readonly pauseOfAll: () => Pause | null;
   readonly onEnd: (master: MasterProcess) => void;
   /** Wraps a port, to inject a bug that the checks must find. */
   readonly sabotage?: Sabotage;
@@ -76,6 +79,7 @@ export class MasterProcess {
       policy: settings.policy,
       owner: name,
       seed: options.seed,
+      pauseOfAll: options.pauseOfAll,
     });
     sabotage?.engine?.(this.engine);
     const { engine } = this;

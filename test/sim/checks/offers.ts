@@ -8,6 +8,7 @@ import {
   isAtRest,
 } from '../../../master/domain/model/task.ts';
 import { NO_OVERRIDE, type Override, pinOf } from '../../../master/domain/model/executor.ts';
+import { PauseChecks } from './pauses.ts';
 import { SharedLimitChecks } from './shared-limits.ts';
 import { type Span, TypeChecks } from './type-limits.ts';
 import type { World } from '../world.ts';
@@ -45,6 +46,7 @@ export class OfferChecks {
   readonly #pauses: Span[] = [];
   readonly types: TypeChecks;
   readonly limits: SharedLimitChecks;
+  readonly pauses: PauseChecks;
   /** Since when the start timeouts of tasks count: from when they were due. */
   readonly #countsSince = new Map<number, number>();
   #offerCount = 0;
@@ -56,6 +58,7 @@ export class OfferChecks {
     this.#world = world;
     this.types = new TypeChecks(world);
     this.limits = new SharedLimitChecks(world);
+    this.pauses = new PauseChecks(world);
     this.#runningBytesMax = runningBytesMax;
   }
 
@@ -68,7 +71,10 @@ export class OfferChecks {
   }
 
   /** Before the tasks of the commit. */
-  begin({ writes, settings, now }: Commit): void {
+  begin(commit: Commit): void {
+    const { writes, settings, now } = commit;
+    this.limits.begin(commit);
+    this.pauses.begin(commit);
     this.#offerCount = 0;
     this.#offeredBytesMax = 0;
     this.#isSettingNow = settings !== undefined;
@@ -112,6 +118,7 @@ export class OfferChecks {
   check(task: Task, before: Task | undefined): void {
     this.#offerCount++;
     this.types.offered(task);
+    this.pauses.offered(task);
     this.#offeredBytesMax = Math.max(this.#offeredBytesMax, task.params.length);
     const { id, offeredAt, executorId } = task;
     this.limits.offered(task, this.#labelsOf(executorId));
@@ -206,7 +213,7 @@ export class OfferChecks {
     const since = this.#countsSince.get(seq);
     // By a clock that was set nobody can say how long that was.
     if (since !== undefined && before !== undefined && this.#world.wallsMs.length === 1) {
-      const waitedMs = this.#unpausedMs(task.type, since, finishedAt ?? 0);
+      const waitedMs = this.#unpausedMs(task, since, finishedAt ?? 0);
       if (waitedMs < (startTimeoutMs ?? 0)) {
         this.#world.violate('T6', `${id} had ${waitedMs} of ${startTimeoutMs} ms to be started`);
       }
@@ -216,9 +223,10 @@ export class OfferChecks {
     this.#world.violate('T6', `${id} was not started by ${before?.startBy}, it is ${finishedAt}`);
   }
 
-  #unpausedMs(type: string, from: number, until: number): number {
+  #unpausedMs(task: Task, from: number, until: number): number {
     const last = { from: this.#pausedSince ?? until, until };
-    const pauses = [...this.#pauses, last, ...this.types.pausesOf(type)];
+    const ofSome = [...this.types.pausesOf(task.type), ...this.pauses.of(task)];
+    const pauses = [...this.#pauses, last, ...ofSome];
     let ms = 0;
     let at = from;
     // What both of them cover is left out once.

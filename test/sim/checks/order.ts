@@ -145,14 +145,15 @@ export class OrderCheck {
 }
 
 function shutLanes({ lanes, quotas, supplies }: State): Set<number> {
-  const shut = [...lanes.values()].filter(({ kind, quota }) => {
+  const shut = [...lanes.values()].filter(({ kind, quota, isPaused }) => {
     const ofType = quotas.get(kind.type);
     // It may have stood back for another that takes more, and that need not have been offered itself.
     const isShort = [...limitedUses(supplies, kind.uses)].some(([supply, n]) => {
       const mayStandBack = [...supply.wide.keys()].some(({ waitingCount }) => waitingCount > 0);
       return n + fullestOf(supply) > supply.limit.max || mayStandBack;
     });
-    return isShort || (ofType && !hasRoom(ofType)) || (quota !== null && !groupHasRoom(quota));
+    const hasNoRoom = (ofType && !hasRoom(ofType)) || (quota !== null && !groupHasRoom(quota));
+    return isPaused || isShort || hasNoRoom;
   });
   return new Set(shut.map(({ id }) => id));
 }

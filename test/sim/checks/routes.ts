@@ -65,10 +65,10 @@ export class RouteCheck {
       this.#checkOffer(state, task, route, chosen);
     }
     if (!mayOffer(state) || state.deadlines.nextAt() <= state.lastTickAt) return;
-    for (const { ready, kind, quota } of state.lanes.values()) {
+    for (const { ready, kind, quota, isPaused } of state.lanes.values()) {
       const route = stickyRouteOf(this.#typeOf(kind.type));
-      const isShut = quota !== null && !(hasRoom(quota.quota) && groupHasRoom(quota));
-      if (route === null || isShut) continue;
+      const hasNoRoom = quota !== null && !(hasRoom(quota.quota) && groupHasRoom(quota));
+      if (route === null || isPaused || hasNoRoom) continue;
       for (const task of ready) this.#checkWait(state, task, kind, route);
     }
   }

@@ -255,6 +255,10 @@ function checkCounts(world: World, ledger: Ledger, state: State): void {
 function checkTimely(world: World, state: State, termSince: number): void {
   const { deadlines, lastTickAt, policy } = state;
   if (deadlines.nextAt() <= lastTickAt) return;
+  for (const { until, scope, value } of state.pauses.values()) {
+    const isOver = until !== null && until <= lastTickAt;
+    if (isOver) world.violate('T1', `the pause of ${scope} ${value} outlasts its end`);
+  }
   const { until = null } = state.settings.paused ?? {};
   if (until !== null && until <= lastTickAt) world.violate('T1', 'a pause outlasts its end');
   for (const { type, paused } of state.types.values()) {
