@@ -381,9 +381,9 @@ CREATE TABLE task_attempt (
 
 -- What all masters of this database share and nobody else may know. Never logged or shown.
 CREATE TABLE installation (
-  -- mac_secret, or mac_secret_before: both are valid, the first one signs. pause: that of all namespaces.
+  -- mac_secret and audit_key, older ones as ..._before; audit_head: where the audit begins and ends; pause: of all namespaces.
   name VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY,
-  -- Of a secret: base64url of 32 random bytes, made by the first master. Of the pause: JSON.
+  -- Of a secret: base64url of 32 random bytes, made by the first master that needs it. Of the head and the pause: JSON.
   value MEDIUMTEXT NOT NULL
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
@@ -405,6 +405,43 @@ CREATE TABLE token (
   expires_at BIGINT NULL,
   -- To the minute.
   last_used_at BIGINT NULL
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+-- Who has changed what, of all namespaces: written by the commit that changes it, and only ever added to, but for
+-- retention, which takes the oldest away.
+CREATE TABLE audit (
+  -- Without holes, from 1.
+  seq BIGINT NOT NULL PRIMARY KEY,
+  -- When it was changed.
+  made_at BIGINT NOT NULL,
+  -- The name of a token; NULL: none was needed.
+  actor VARCHAR(64) NULL,
+  -- read, submit, operate, admin or executor.
+  role VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- Where the request came from, which may be a proxy.
+  address VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- What was done, as in type.pause.
+  action VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- In which, by its name; NULL: in none.
+  namespace VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  -- What was changed, by its name.
+  target VARCHAR(128) NULL,
+  -- done, or refused to somebody who may not.
+  outcome VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- By which many were chosen, as JSON.
+  filter_text MEDIUMTEXT NULL,
+  -- How many; of what was refused: the tries that no row before tells of.
+  item_count BIGINT NULL,
+  -- What of it has changed, as it was, as JSON; NULL: it was not there.
+  state_before MEDIUMTEXT NULL,
+  -- The same as it is since; NULL: it is gone.
+  state_after MEDIUMTEXT NULL,
+  -- Why, in the words of whoever did it.
+  reason MEDIUMTEXT NULL,
+  -- Of the last row of a commit, in base64url: HMAC-SHA-256 under audit_key over the hash before and its rows.
+  hash VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  -- Pages by time.
+  KEY audit_made (made_at, seq)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 -- Tasks that ended on that day (UTC), one table a day, made ahead; retention drops whole tables. Those of

@@ -14,8 +14,9 @@ import {
   namespaceOf,
   withoutApiBase,
 } from '@soda-scheduler/protocol';
-import type { Whoami } from '@soda-scheduler/client';
+import type { SodaClient, Whoami } from '@soda-scheduler/client';
 import type { Command } from 'commander';
+import { verifiedInWords } from './audit-command.ts';
 import { connect, type ConnectionOptions, givenNamespace, remoteCommand } from './connection.ts';
 import { Failure } from './exit-code.ts';
 import { withoutStop } from './output.ts';
@@ -37,6 +38,7 @@ const TRIAL_BYTES = 65_536;
 
 export function doctorCommand(): Command {
   return remoteCommand('doctor', 'Check this machine and the way to the master.')
+    .option('--verify-audit', 'also whether the audit is as it was written: takes an admin token')
     .addHelpText(
       'after',
       `
@@ -46,11 +48,12 @@ SODA_DATABASE_URL is set, the data directory when SODA_DATA_DIR is, ffmpeg for t
 and, where no master answers at an address of this machine, its port. The exit code is 1 if a check
 failed; warnings do not count.`,
     )
-    .action(async (options: ConnectionOptions) => {
-      const { output } = connect(options);
+    .action(async (options: ConnectionOptions & { readonly verifyAudit?: boolean }) => {
+      const { client, output } = connect(options);
       const findings = [
         checkNode(),
         ...(await checkMaster(options)),
+        ...(options.verifyAudit === true ? [await checkAudit(client)] : []),
         ...(await checkDatabase(process.env['SODA_DATABASE_URL'])),
         ...(await checkDataDirectory(process.env['SODA_DATA_DIR'])),
         await checkFfmpeg(),
@@ -219,6 +222,16 @@ function boundFindings(metrics: string): Finding[] {
   }
   const detail = `all ${fills.length} are less than ${FULL_PERCENT} % full`;
   return fills.length === 0 ? [] : [{ check: 'bounds', state: 'ok', detail }];
+}
+
+async function checkAudit(client: SodaClient): Promise<Finding> {
+  const finding = (state: Finding['state'], detail: string) => ({ check: 'audit', state, detail });
+  try {
+    const { isWhole, inWords } = await verifiedInWords(client);
+    return finding(isWhole ? 'ok' : 'failed', inWords);
+  } catch (error) {
+    return finding('failed', `not to be told now (${reasonOf(error)})`);
+  }
 }
 
 /** One for each duty of the master that has failed, or is not done in time. */

@@ -1,6 +1,7 @@
 /** The `soda` command with all its subcommands. Building it runs nothing and asks nobody. */
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { auditCommand } from './audit-command.ts';
 import { doctorCommand } from './doctor-command.ts';
 import { executorCommand } from './executor/executor-command.ts';
 import { limitCommand } from './limit-command.ts';
@@ -62,6 +63,7 @@ export function program(): Command {
     namespaceCommand(),
     tokenCommand(),
     whoamiCommand(),
+    auditCommand(),
     doctorCommand(),
   ]) {
     inherit(command, soda);

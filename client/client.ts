@@ -27,7 +27,7 @@ import { type NamespaceCalls, namespaceCalls } from './namespaces.ts';
 import { eachOf } from './pages.ts';
 import type { SodaError } from './soda-error.ts';
 import { copyTask, SubmitQueue } from './submit-queue.ts';
-import { type TokenCalls, tokenCalls } from './tokens.ts';
+import { type AuditCalls, auditCalls, type TokenCalls, tokenCalls } from './tokens.ts';
 import { type AtVersion, matching, type TypeCalls, typeCalls } from './types.ts';
 import { waitForTask, type WaitOptions } from './waiting.ts';
 
@@ -64,7 +64,8 @@ export interface ClientOptions {
  * answer like everything else; if the first one took effect, the repetition may say 409.
  */
 export interface SodaClient
-  extends ExecutorCalls,
+  extends AuditCalls,
+    ExecutorCalls,
     FindCalls,
     LimitCalls,
     PauseCalls,
@@ -178,6 +179,7 @@ export function createClient(options: ClientOptions): SodaClient {
 
     ...taskCommands(api, call),
     ...findCalls(api),
+    ...auditCalls(api),
     ...executorCalls(api),
     ...namespaceCalls(api),
     ...tokenCalls(api),

@@ -1,6 +1,9 @@
 /** The public surface: submit tasks, follow and steer them, verify callbacks. */
 export type {
   AttemptView,
+  AuditQuery,
+  AuditVerified,
+  AuditView,
   CallbackBody,
   CopyRequest,
   CountQuery,
@@ -52,6 +55,6 @@ export type { FindCalls } from './find/find.ts';
 export type { LimitCalls, PauseCalls, ScopedPause } from './limits.ts';
 export type { ViewCalls } from './find/views.ts';
 export type { NamespaceCalls } from './namespaces.ts';
-export type { TokenCalls } from './tokens.ts';
+export type { AuditCalls, TokenCalls } from './tokens.ts';
 export type { AtVersion, TypeCalls } from './types.ts';
 export type { PatientOptions, WaitOptions } from './waiting.ts';

@@ -1,13 +1,17 @@
-/** The calls about named tokens. They are about all of a master, whatever namespace the client is of. */
+/** The calls about named tokens, and about what is done with them. They are about all of a master, whatever namespace the client is of. */
 import {
   API_BASE,
+  type AuditList,
+  type AuditQuery,
+  type AuditVerified,
+  type AuditView,
   type TokenMade,
   type TokenRequest,
   type TokenView,
   type Whoami,
 } from '@soda-scheduler/protocol';
 import { type ApiCaller, type CallOptions, signalOf } from './api-call.ts';
-import { allOf } from './pages.ts';
+import { allOf, eachOf } from './pages.ts';
 
 export interface TokenCalls {
   /** All of them by name, read page by page while iterated; never what is to be sent. */
@@ -21,6 +25,15 @@ export interface TokenCalls {
   revokeToken(name: string, options?: CallOptions): Promise<void>;
   /** Whose the token of this client is, and what it opens. */
   whoami(options?: CallOptions): Promise<Whoami>;
+}
+
+export interface AuditCalls {
+  readonly audit: {
+    /** Newest first; read page by page while iterated, most of them empty where what is asked for is rare. */
+    list(query?: AuditQuery, options?: CallOptions): AsyncIterableIterator<AuditView>;
+    /** Whether all of it is as it was written, up to the first row that is not; read piece by piece. */
+    verify(options?: CallOptions): Promise<Omit<AuditVerified, 'next_cursor'>>;
+  };
 }
 
 export function tokenCalls(api: ApiCaller): TokenCalls {
@@ -38,6 +51,37 @@ export function tokenCalls(api: ApiCaller): TokenCalls {
     async whoami(options = {}) {
       const question = { path: `${API_BASE}/whoami`, field: 'role', signal: signalOf(options) };
       return (await api.call({ method: 'GET', ...question })) as Whoami;
+    },
+  };
+}
+
+export function auditCalls(api: ApiCaller): AuditCalls {
+  const path = `${API_BASE}/audit`;
+  return {
+    audit: {
+      list: (query = {}, options = {}) =>
+        eachOf(
+          async (cursor) => {
+            const asked = { ...query, ...(cursor !== undefined && { cursor }) };
+            const question = { path, field: 'changes', query: asked, signal: signalOf(options) };
+            return (await api.call({ method: 'GET', ...question })) as AuditList;
+          },
+          ({ changes }) => changes,
+        ),
+      async verify(options = {}) {
+        const verify = { path: `${path}/verify`, field: 'count', signal: signalOf(options) };
+        let count = 0;
+        let from: string | null = null;
+        for (let cursor: string | undefined; ; ) {
+          const query = { cursor };
+          const piece = (await api.call({ method: 'GET', ...verify, query })) as AuditVerified;
+          count += piece.count;
+          from ??= piece.from;
+          const { to, misfit, next_cursor } = piece;
+          if (next_cursor === null) return { count, from, to, misfit };
+          cursor = next_cursor;
+        }
+      },
     },
   };
 }

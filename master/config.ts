@@ -197,6 +197,9 @@ const configSchema = z.object({
         'many as that if it is more.',
     )
     .register(fieldMeta, { env: 'SODA_RETENTION_LONG_DAYS', value: 'days' }),
+  auditDays: wholeNumber(0, 3650)
+    .describe('Days for which the audit is kept: who has changed what. 0: for good.')
+    .register(fieldMeta, { env: 'SODA_AUDIT_DAYS', value: 'days', default: '365' }),
   laneWindow: wholeNumber(100, 1_000_000)
     .describe('Waiting tasks of each lane that are held in memory.')
     .register(fieldMeta, { env: 'SODA_LANE_WINDOW', value: 'count', default: '10000' }),

@@ -17,14 +17,15 @@ import type { Clock, Log, NamespaceRecord, Observer, Store } from './application
 import { Namespaces } from './application/process/namespaces.ts';
 import { Duties } from './application/process/duties.ts';
 import { Tokens } from './application/process/tokens.ts';
+import { AuditTrail } from './application/process/audit-trail.ts';
 import { retention } from './application/process/retention.ts';
 import { type Part, Lifecycle } from './application/process/lifecycle.ts';
 import { wallClockWatch } from './application/process/wall-clock.ts';
 import { Turnstile } from './application/turnstile.ts';
 import type { Config } from './config.ts';
+import { policyOf } from './policy.ts';
 import { CONNECTION_COUNT_MAX, type Tally } from './domain/bounds.ts';
 import type { Pause } from './domain/model/pause.ts';
-import { defaultPolicy, type Policy } from './domain/state/state.ts';
 import { AddressPolicy } from './infrastructure/callbacks/address-policy.ts';
 import { HttpNotifier } from './infrastructure/callbacks/http-notifier.ts';
 import { openDataDirectory } from './infrastructure/data-directory.ts';
@@ -160,13 +161,14 @@ function upkeep({ store, clock, namespaces, duties }: Parts, config: Config, log
     normal: config.retentionDays,
     long: config.retentionLongDays,
   };
+  const { auditDays } = config;
   const follow = (): void => {
     clock.followWall();
     namespaces.followWall();
   };
   return [
     // By a clock that is never set: what a wrong one drops does not come back.
-    retention({ store, clock: createClock(), log, duties, days }),
+    retention({ store, clock: createClock(), log, duties, days, auditDays }),
     wallClockWatch({ store, clock, log, duties, follow }),
   ];
 }
@@ -239,7 +241,8 @@ async function assemble(config: Config, log: ProcessLog) {
     ask: (question) => namespaces.ask(question),
     onChange: () => gateway.checkTokens(),
   });
-  const { gateway, http } = doors(shared, { namespaces, tokens, duties, policy });
+  const audit = new AuditTrail({ store, clock, log, ask: (question) => namespaces.ask(question) });
+  const { gateway, http } = doors(shared, { namespaces, tokens, audit, duties, policy });
   metrics.watch(namespaces, [namespaces, http, notifier, log]);
   const inside = { clock, store, notifier, resolver, namespaces, tokens, duties, notifySecrets };
   return { ...inside, gateway, http };
@@ -251,11 +254,12 @@ function doors(
   inside: {
     readonly namespaces: Namespaces<ReturnType<typeof lead>>;
     readonly tokens: Tokens;
+    readonly audit: AuditTrail;
     readonly duties: Duties;
     readonly policy: AddressPolicy;
   },
 ): { readonly gateway: ExecutorGateway; readonly http: HttpServer } {
-  const { namespaces, tokens, duties, policy } = inside;
+  const { namespaces, tokens, audit, duties, policy } = inside;
   const { host, port } = config;
   const rareLog = spareLog(log, () => performance.now(), { lineCount: 1, everyMs: 60_000 });
   const authorizer = createAuthorizer(config, tokens, rareLog);
@@ -274,6 +278,7 @@ function doors(
     namespaces,
     authorizer,
     tokens,
+    audit,
     connections,
     duties,
     metrics,
@@ -353,34 +358,6 @@ function lead(shared: Shared, { id, name }: NamespaceRecord) {
   const master = new Master({ engine, store, clock, namespace: name, lists });
   sessions.attach(master);
   return { engine, sessions, master };
-}
-
-/** What runs in one namespace may hold at least this, however many there are. */
-const RUNNING_BYTES_MIN = 64 * 1024 * 1024;
-
-/** Of one of `ledCount` namespaces: what memory there is for waiting tasks, each has the same share of. */
-function policyOf(config: Config, ledCount: () => number): Policy {
-  const share = (all: number): number => Math.ceil(all / Math.max(1, ledCount()));
-  return {
-    ...defaultPolicy,
-    get windowCountMax() {
-      return share(defaultPolicy.windowCountMax);
-    },
-    get windowBytesMax() {
-      return share(defaultPolicy.windowBytesMax);
-    },
-    get runningBytesMax() {
-      return Math.max(RUNNING_BYTES_MIN, share(defaultPolicy.runningBytesMax));
-    },
-    leaseMs: config.leaseMs,
-    assignTimeoutMs: config.assignTimeoutMs,
-    executionTimeoutMs: config.executionTimeoutMs,
-    startTimeoutMs: config.startTimeoutMs,
-    cancelGraceMs: config.cancelGraceMs,
-    crashBudget: config.crashBudget,
-    laneWindowCount: config.laneWindow,
-    waitingCountMax: config.maxWaiting,
-  };
 }
 
 function all(observers: readonly Observer[]): Observer {

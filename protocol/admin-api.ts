@@ -1,4 +1,5 @@
 /**
+/**
  * The bodies of the HTTP API for those who run the master: executors, namespaces, pauses and tokens. As in
  * `http-api.ts`, the master validates with these schemas and generates OpenAPI from them.
  */

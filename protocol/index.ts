@@ -3,6 +3,7 @@
  * bodies and frames are validated with is apart, in `schemas.ts`: it loads zod, which few need.
  */
 export type * from './admin-api.ts';
+export type * from './audit/audit-api.ts';
 export * from './asyncflow.ts';
 export * from './close-codes.ts';
 export type * from './find/find-api.ts';

@@ -1,5 +1,6 @@
 /** The schemas that bodies and frames are validated with, and OpenAPI is made from. */
 export * from './admin-api.ts';
+export * from './audit/audit-api.ts';
 export * from './find/find-api.ts';
 export * from './http-api.ts';
 export * from './messages.ts';

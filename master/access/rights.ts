@@ -41,7 +41,7 @@ const submit: Right = { roles: ['submit'], scope: 'submit' };
 const steer: Right = { roles: ['submit', 'operate'], scope: 'within' };
 
 /** Paths below `API_BASE` are named without it, and stand for their twins in namespaces too. */
-export const rights: Readonly<Record<string, Right>> = {
+const table = {
   'GET /livez': anyone,
   'GET /readyz': anyone,
   'GET /openapi.json': anyone,
@@ -51,6 +51,8 @@ export const rights: Readonly<Record<string, Right>> = {
   'POST /tokens': admin('whole'),
   'GET /tokens': admin('whole'),
   'DELETE /token/{name}': admin('whole'),
+  'GET /audit': admin('whole'),
+  'GET /audit/verify': admin('whole'),
   'GET /namespaces': read('within'),
   'GET /namespace/{namespace}': read('within'),
   'PUT /namespace/{namespace}': admin('namespace'),
@@ -96,7 +98,10 @@ export const rights: Readonly<Record<string, Right>> = {
   'POST /resume': operate('within'),
   'PUT /type/{type}/override': operate('type'),
   'DELETE /type/{type}/override': operate('type'),
-};
+} satisfies Readonly<Record<string, Right>>;
+
+export type RouteName = keyof typeof table;
+export const rights: Readonly<Record<string, Right>> = table;
 
 /** Of the WebSocket upgrade, which is no route: the namespace; its session sees to the types. */
 const executorSession: Right = { roles: ['executor'], scope: 'submit' };
@@ -105,10 +110,23 @@ const TWIN = /^\/ns\/\{namespace\}(?=\/)/;
 
 /** @throws {Error} the route is in no table: nobody has said who may call it. */
 export function rightOf(method: string, path: string): Right {
-  const below = path.startsWith(API_BASE) ? path.slice(API_BASE.length) : path;
-  const right = rights[`${method} ${below.replace(TWIN, '')}`];
+  const right = rights[`${method} ${belowBase(path)}`];
   if (right === undefined) throw new Error(`No right is set for ${method} ${path}: see rights.ts.`);
   return right;
+}
+
+/** As the tables of rights and actions name it. */
+export function belowBase(path: string): string {
+  const below = path.startsWith(API_BASE) ? path.slice(API_BASE.length) : path;
+  return below.replace(TWIN, '');
+}
+
+/** In which something is asked for; null: in none. */
+export function namespaceIn(
+  params: Readonly<Record<string, string>>,
+  isInNamespace: boolean,
+): string | null {
+  return params['namespace'] ?? (isInNamespace ? DEFAULT_NAMESPACE : null);
 }
 
 /** @throws {Problem} */
@@ -156,7 +174,7 @@ export function checkScope(
       'forbidden',
       `This takes a token without a scope: that of ${actor.name} is limited.`,
     );
-  const namespace = params['namespace'] ?? (isInNamespace ? DEFAULT_NAMESPACE : null);
+  const namespace = namespaceIn(params, isInNamespace);
   if (namespace !== null && !includes(scope, 'namespaces', namespace)) {
     if (rule !== 'submit') throw new UnknownNamespace(namespace);
     throw outside(actor, 'namespaces', namespace);

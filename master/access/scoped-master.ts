@@ -116,8 +116,8 @@ class PartOfMaster implements ScopedMaster {
     return outsideInWords(this.#actor, 'groups', group);
   }
 
-  cancel(taskId: string): Promise<CommandOutcome> {
-    return this.#onTask(taskId, () => this.#master.cancel(taskId));
+  cancel(taskId: string, reason: string | null = null): Promise<CommandOutcome> {
+    return this.#onTask(taskId, () => this.#master.cancel(taskId, reason));
   }
 
   retry(taskId: string): Promise<CommandOutcome> {
@@ -131,8 +131,8 @@ class PartOfMaster implements ScopedMaster {
     return this.#onTask(taskId, () => this.#master.change(taskId, change, seen));
   }
 
-  suspend(taskId: string): Promise<CommandOutcome> {
-    return this.#onTask(taskId, () => this.#master.suspend(taskId));
+  suspend(taskId: string, reason: string | null = null): Promise<CommandOutcome> {
+    return this.#onTask(taskId, () => this.#master.suspend(taskId, reason));
   }
 
   resume(taskId: string): Promise<CommandOutcome> {

@@ -13,6 +13,7 @@ import type {
   TypeChange,
   ViewChange,
 } from '../domain/events.ts';
+import type { Author } from '../domain/model/audit.ts';
 import type { PauseScope, ScopedPause } from '../domain/model/pause.ts';
 import type { Executor, ExecutorRecord, Override } from '../domain/model/executor.ts';
 import type { SavedView } from '../domain/model/saved-view.ts';
@@ -56,6 +57,14 @@ export class Unavailable extends Error {
   }
 }
 
+export const starting = (): Unavailable => new Unavailable('the master is starting', 2);
+
+/** What asked for no change has no outcome that could be unknown. */
+export function unanswered(cause: unknown): Unavailable {
+  const options = cause === undefined ? undefined : { cause };
+  return new Unavailable('the store does not answer', 2, options);
+}
+
 /** Of a task in memory. Its accept number never leaves the master. */
 export type HeldAttempt = Pick<
   Task,
@@ -72,14 +81,16 @@ export interface MasterHandle {
 
   /** One outcome per task, in order, after the commit. @throws {Unavailable} */
   submit(tasks: readonly Submission[]): Promise<readonly SubmitOutcome[]>;
+  /** The same for somebody: what is changed by it is kept as his. */
+  by(author: Author): MasterHandle;
   /** Resolves once the wish is durable, not once the attempt has ended. @throws {Unavailable} */
-  cancel(taskId: string): Promise<CommandOutcome>;
+  cancel(taskId: string, reason?: string | null): Promise<CommandOutcome>;
   /** Runs a terminal task again, under the same id, with fresh attempts. @throws {Unavailable} */
   retry(taskId: string): Promise<CommandOutcome>;
   /** Changes a waiting task; `seen`: the one that is meant, as it was. @throws {Unavailable} */
   change(taskId: string, change: TaskChange, seen?: Seen): Promise<CommandOutcome>;
   /** Sets a task aside; as for `cancel`, the wish is durable then. @throws {Unavailable} */
-  suspend(taskId: string): Promise<CommandOutcome>;
+  suspend(taskId: string, reason?: string | null): Promise<CommandOutcome>;
   /** Puts a suspended task back to its place. @throws {Unavailable} */
   resume(taskId: string): Promise<CommandOutcome>;
   /** Leaves nothing of a terminal task. @throws {Unavailable} */

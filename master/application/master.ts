@@ -19,6 +19,7 @@ import type {
   TypeChange,
   ViewChange,
 } from '../domain/events.ts';
+import type { Author } from '../domain/model/audit.ts';
 import type { PauseScope, ScopedPause } from '../domain/model/pause.ts';
 import type { Executor, ExecutorRecord, Override } from '../domain/model/executor.ts';
 import { goneExecutors, type SeenExecutor, seenExecutors } from '../domain/views/executors.ts';
@@ -45,7 +46,9 @@ import {
   type MasterHandle,
   type MasterStatus,
   type OrderQuery,
+  starting,
   type Submission,
+  unanswered,
   Unavailable,
 } from './master-handle.ts';
 import type { Clock, ShownTask, TaskPage, TaskStore, WaitingPage } from './ports.ts';
@@ -67,23 +70,32 @@ export interface MasterOptions {
   readonly namespace: string;
   /** Of all namespaces together: they read from one store. */
   readonly lists?: Turnstile;
+  /** For whom it asks; absent: for nobody. */
+  readonly author?: Author;
+  readonly ids?: IdRegister;
 }
 
 export class Master implements MasterHandle {
+  readonly #options: MasterOptions;
   readonly #engine: Engine;
   readonly #store: TaskStore;
-  readonly #clock: Clock;
   readonly #ids: IdRegister;
   readonly #lists: Turnstile;
   readonly namespace: string;
 
-  constructor({ engine, store, clock, namespace, lists = new Turnstile(LISTS) }: MasterOptions) {
-    this.#engine = engine;
-    this.#store = store;
-    this.#clock = clock;
-    this.#lists = lists;
-    this.namespace = namespace;
-    this.#ids = new IdRegister({ findIds: (ids) => this.#read(() => store.findIds(ids)) });
+  constructor(options: MasterOptions) {
+    this.#options = options;
+    this.#engine = options.engine;
+    this.#store = options.store;
+    this.#lists = options.lists ?? new Turnstile(LISTS);
+    this.namespace = options.namespace;
+    this.#ids =
+      options.ids ??
+      new IdRegister({ findIds: (ids) => this.#read(() => this.#store.findIds(ids)) });
+  }
+
+  by(author: Author): Master {
+    return new Master({ ...this.#options, lists: this.#lists, ids: this.#ids, author });
   }
 
   get status(): MasterStatus {
@@ -134,8 +146,8 @@ export class Master implements MasterHandle {
     return reply as readonly SubmitOutcome[];
   }
 
-  cancel(taskId: string): Promise<CommandOutcome> {
-    return this.#command((request) => ({ type: 'cancelRequested', request, taskId }));
+  cancel(taskId: string, reason: string | null = null): Promise<CommandOutcome> {
+    return this.#command((request) => ({ type: 'cancelRequested', request, taskId, reason }));
   }
 
   retry(taskId: string): Promise<CommandOutcome> {
@@ -152,8 +164,8 @@ export class Master implements MasterHandle {
     }));
   }
 
-  suspend(taskId: string): Promise<CommandOutcome> {
-    return this.#command((request) => ({ type: 'suspendRequested', request, taskId }));
+  suspend(taskId: string, reason: string | null = null): Promise<CommandOutcome> {
+    return this.#command((request) => ({ type: 'suspendRequested', request, taskId, reason }));
   }
 
   resume(taskId: string): Promise<CommandOutcome> {
@@ -203,7 +215,7 @@ export class Master implements MasterHandle {
   }
 
   seenType(name: string): Promise<SeenTypeInDetail | null> {
-    return this.#look((state) => seenType(state, name, this.#clock.now()));
+    return this.#look((state) => seenType(state, name, this.#options.clock.now()));
   }
 
   typesAfter(
@@ -276,7 +288,9 @@ export class Master implements MasterHandle {
   }
 
   async #command(make: (request: number) => Event): Promise<CommandOutcome> {
-    const answer = this.#engine.request(make);
+    const { author } = this.#options;
+    const by = author && { author };
+    const answer = this.#engine.request((request) => ({ ...make(request), ...by }));
     return (await this.#engine.storeWatch.whileItAnswers(answer)) as CommandOutcome;
   }
 
@@ -327,7 +341,7 @@ export class Master implements MasterHandle {
     if (state === null) {
       return { reason: 'no_executor', message: 'The master is starting.', ahead: null };
     }
-    return explain(state, task, this.#clock.now(), isNaming);
+    return explain(state, task, this.#options.clock.now(), isNaming);
   }
 
   executors(): readonly Executor[] {
@@ -347,7 +361,7 @@ export class Master implements MasterHandle {
 
   backlog(): Backlog {
     const { state } = this.#engine;
-    return state === null ? NOTHING : backlogOf(state, this.#clock.now());
+    return state === null ? NOTHING : backlogOf(state, this.#options.clock.now());
   }
 
   fills(): readonly Fill[] {
@@ -380,15 +394,7 @@ export class Master implements MasterHandle {
   }
 }
 
-const starting = (): Unavailable => new Unavailable('the master is starting', 2);
-
 /** Whichever task it is by then, whatever has become of it. */
 const ANY: Seen = { seq: null, version: null };
-
-/** What asked for no change has no outcome that could be unknown. */
-function unanswered(cause: unknown): Unavailable {
-  const options = cause === undefined ? undefined : { cause };
-  return new Unavailable('the store does not answer', 2, options);
-}
 
 const NOTHING: Backlog = { types: [], limits: [], cachedCount: 0, pendingCallbackCount: 0 };

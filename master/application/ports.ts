@@ -3,9 +3,11 @@
  * here names a library. Each port has an in-memory implementation, so that the whole master can
  * run in a simulation.
  */
-import type { RowWrite, WholeRows } from '../domain/changes.ts';
+import type { AuditStore } from './audit-store.ts';
+import type { Audit, RowWrite, WholeRows } from '../domain/changes.ts';
 import type { Absence, Pause } from '../domain/model/pause.ts';
 import type { ExecutorCommand, Observation } from '../domain/effects.ts';
+import type { AuditRecord } from '../domain/model/audit.ts';
 import type { Position } from '../domain/queue/window.ts';
 import type { StoredGate, StoredLane } from '../domain/state/restore.ts';
 import type { Settings } from '../domain/state/state.ts';
@@ -19,6 +21,7 @@ import type {
 } from '../domain/model/task.ts';
 import type { StoredTask, TaskPage, TaskQuery, WaitingPage, WaitingQuery } from './task-query.ts';
 
+export type { AuditCheck, AuditPage, AuditQuery, AuditStore } from './audit-store.ts';
 export { DEFAULT_NAMESPACE_ID, inNamespace, NAMESPACE_COUNT_MAX } from './namespace.ts';
 export type { StoredTask, TaskPage, TaskQuery, WaitingPage, WaitingQuery };
 
@@ -53,6 +56,8 @@ export interface Commit {
   readonly absences: readonly Absence[];
   /** What `takeTerm` gives from now on; absent where they stay. */
   readonly settings?: Settings;
+  /** What people have changed by it, to be kept as one link of a chain; absent where they have not. */
+  readonly audit?: readonly Audit[];
 }
 
 export type { Position, StoredGate, StoredLane };
@@ -128,8 +133,8 @@ export interface TokenRecord {
 export interface TokenStore {
   list(): Promise<TokenRecord[]>;
   /** False: there is one of that name. */
-  add(record: TokenRecord): Promise<boolean>;
-  remove(name: string): Promise<void>;
+  add(record: TokenRecord, audit?: AuditRecord | null): Promise<boolean>;
+  remove(name: string, audit?: AuditRecord | null): Promise<void>;
   /** When tokens were used last; of those that are there. Some hundred at a time. */
   noteUses(uses: readonly Pick<TokenRecord, 'name' | 'lastUsedAt'>[]): Promise<void>;
 }
@@ -137,6 +142,7 @@ export interface TokenStore {
 /** The database, which all namespaces share. */
 export interface Store {
   readonly tokens: TokenStore;
+  readonly audit: AuditStore;
 
   /**
    * Creates or migrates the schema and checks that commits are durable: once, what fails is tried
@@ -150,20 +156,24 @@ export interface Store {
     readonly pauseOfAll: Pause | null;
   }>;
   /** What `open` answers from now on. */
-  setPauseOfAll(pause: Pause | null): Promise<void>;
+  setPauseOfAll(pause: Pause | null, audit?: AuditRecord | null): Promise<void>;
   /** Numbers of the namespaces that have live tasks or pending callbacks, ascending. */
   withWork(): Promise<number[]>;
   /**
    * One that is there is answered as it is. A name that was deleted gets its old row back: the number,
    * and what is left of its history.
+   * @param audit is kept where it was made, or came back.
    * @throws {NamespaceLimit}
    */
-  createNamespace(record: Omit<NamespaceRecord, 'id'>): Promise<NamespaceRecord>;
+  createNamespace(
+    record: Omit<NamespaceRecord, 'id'>,
+    audit?: AuditRecord | null,
+  ): Promise<NamespaceRecord>;
   /**
    * False where it has live tasks or pending callbacks, or is `default`. The row stays, marked as
    * deleted, and its term is over: stop its engine before.
    */
-  deleteNamespace(id: number): Promise<boolean>;
+  deleteNamespace(id: number, audit?: AuditRecord | null): Promise<boolean>;
   /** The tasks of one namespace. May be asked for again and again: whatever lasts is in here. */
   tasks(namespaceId: number): TaskStore;
   /** Epoch milliseconds by the clock of the database, to the second. */

@@ -59,6 +59,12 @@ export const TYPES_LENGTH_MAX = 32 * MiB;
 /** Groups and labels of a namespace that are paused; beyond it no other is. Types have places of their own. */
 export const PAUSES_MAX = 200;
 
+/** Characters of how something was before a change, or is after it, that are kept; what is beyond it is left out. */
+export const AUDIT_STATE_LENGTH_MAX = 4 * KiB;
+
+/** Rows of changes that were refused, in a minute; beyond it they are counted, and the next row says how many. */
+export const AUDIT_REFUSALS_PER_MINUTE_MAX = 10;
+
 /** Shared limits of a namespace; beyond it no other is set. */
 export const SHARED_LIMITS_MAX = 1_000;
 

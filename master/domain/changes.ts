@@ -4,6 +4,7 @@
  */
 import { ATTEMPT_COUNT_MAX } from './bounds.ts';
 import type { RateUse } from './limits/quota.ts';
+import type { AuditRecord } from './model/audit.ts';
 import type { ExecutorRecord, Leftover } from './model/executor.ts';
 import type { LaneRow } from './queue/lane.ts';
 import type { Settings } from './state/state.ts';
@@ -105,7 +106,14 @@ export type Change =
   /** The limits for the start of all tasks that wait move, also of those only in the store. */
   | { readonly op: 'credit'; readonly absence: Absence }
   /** They are part of what every commit says of the master. */
-  | { readonly op: 'settings'; readonly settings: Settings };
+  | { readonly op: 'settings'; readonly settings: Settings }
+  | ({ readonly op: 'audit' } & Audit);
+
+/** What somebody has changed, and where that is written. */
+export interface Audit {
+  readonly table: TableName | 'settings';
+  readonly record: AuditRecord;
+}
 
 /** Equal for equal keys, and something to look up by. */
 export function idOf(key: Key): number | string {

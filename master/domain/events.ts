@@ -1,5 +1,6 @@
 /** Everything that can happen to the scheduler. Past tense; the engine's mailbox holds these. */
 import type { Override, Readiness } from './model/executor.ts';
+import type { Author } from './model/audit.ts';
 import type { Pause, RowScope } from './model/pause.ts';
 import type { SharedLimit } from './model/shared-limit.ts';
 import type { TypeOverride } from './model/task-type.ts';
@@ -182,7 +183,10 @@ export type TypeChange =
       readonly layer: Pick<TypeOverride, 'text' | 'by' | 'reason' | 'until'> | null;
     };
 
-export type Event =
+/** Of what somebody asks for it says who does: what that changes is kept. Absent: nobody keeps it. */
+export type Event = Happening & { readonly author?: Author };
+
+type Happening =
   | {
       readonly type: 'tasksSubmitted';
       readonly request: RequestId;
@@ -198,6 +202,8 @@ export type Event =
       readonly type: 'cancelRequested';
       readonly request: RequestId;
       readonly taskId: string;
+      /** Why, in the words of whoever asks for it. */
+      readonly reason?: string | null;
       readonly task?: Task | null;
     }
   | {
@@ -229,6 +235,7 @@ export type Event =
       readonly type: 'suspendRequested' | 'taskResumeRequested';
       readonly request: RequestId;
       readonly taskId: string;
+      readonly reason?: string | null;
       readonly task?: Task | null;
     }
   | {

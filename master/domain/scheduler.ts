@@ -36,6 +36,7 @@ import { settingsChanged } from './operators/settings.ts';
 import { tasksSubmitted } from './steps/submit.ts';
 import { flush, ticked } from './steps/tick.ts';
 import { onLimit } from './operators/limits.ts';
+import { noting } from './operators/audit.ts';
 import { onType } from './operators/types.ts';
 import { onView } from './operators/views.ts';
 
@@ -45,7 +46,8 @@ export function step(state: State, event: Event, now: number, out: Output): void
   // what has become due since is not among them, and their window would close over it.
   if (event.type === 'ticked') state.releasableCount = RELEASE_COUNT_MAX;
   if (state.delayed.size > 0 && !event.type.endsWith('Loaded')) releaseDue(state, now, out);
-  apply(state, event, now, out);
+  if (event.author === undefined) apply(state, event, now, out);
+  else noting(state, event, now, out, () => apply(state, event, now, out));
   assignRoused(state, now, out);
   askForHeld(state, out);
   writeLeftovers(state, out);

@@ -65,6 +65,7 @@ describe('schema.sql', function () {
       'task_attempt',
       'installation',
       'token',
+      'audit',
       SEGMENT,
     ]);
     for (const [name, { lines }] of tables) {

@@ -127,7 +127,7 @@ async function upgrades(url: string, run: (sql: readonly string[]) => Promise<vo
     const { term, secrets: kept } = await store.takeTerm('m-3', NOW);
     expect([term, kept], 'the secret is the same').to.deep.equal([5, secrets]);
   });
-  await run([`UPDATE installation SET name = 'mac_secret_before'`]);
+  await run([`UPDATE installation SET name = 'mac_secret_before' WHERE name = 'mac_secret'`]);
   await withStore(url, async (store) => {
     const { secrets: rotated } = await store.takeTerm('m-4', NOW);
     expect(rotated).to.have.length(2);

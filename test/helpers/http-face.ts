@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { type HttpServer, createHttpServer } from '../../master/access/http/server.ts';
 import { Connections } from '../../master/access/http/connections.ts';
 import { type ConfiguredTokens, createAuthorizer } from '../../master/access/auth.ts';
+import { AuditTrail } from '../../master/application/process/audit-trail.ts';
 import { Duties } from '../../master/application/process/duties.ts';
 import { Tokens } from '../../master/application/process/tokens.ts';
 import type { Log } from '../../master/application/ports.ts';
@@ -60,8 +61,9 @@ export class HttpFace {
   /** What each of them says beside its message. */
   readonly loggedFields: (Record<string, unknown> | undefined)[] = [];
   readonly clock = new ManualClock();
+  readonly store = new MemoryStore();
   readonly tokens = new Tokens({
-    store: new MemoryStore(),
+    store: this.store,
     clock: this.clock,
     log: this.#log(),
     ask: (question) => question(),
@@ -84,6 +86,12 @@ export class HttpFace {
       namespaces,
       authorizer: createAuthorizer(configured, this.tokens, this.#log()),
       tokens: this.tokens,
+      audit: new AuditTrail({
+        store: this.store,
+        clock: this.clock,
+        log: this.#log(),
+        ask: (question) => question(),
+      }),
       duties: this.duties,
       connections: new Connections(connectionCountMax, this.#log()),
       metrics,

@@ -91,6 +91,10 @@ export class StandInHandle implements MasterHandle {
     return this.stored.get(taskId)?.task ?? null;
   }
 
+  by(): this {
+    return this;
+  }
+
   cancel(taskId: string) {
     return this.#command('cancel', taskId);
   }

@@ -70,6 +70,7 @@ describe('configuration', () => {
       retentionDays: 7,
       retentionShortDays: 2,
       retentionLongDays: 90,
+      auditDays: 365,
       laneWindow: 10_000,
       maxWaiting: 10_000_000,
       logLevel: 'info',

@@ -3,11 +3,14 @@
  * nothing but `node:http`, so that the hot routes can be served without express in between.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { NAMESPACE_PATTERN } from '@soda-scheduler/protocol';
 import type { z } from 'zod';
 import { Unavailable } from '../../application/master-handle.ts';
 import type { Log } from '../../application/ports.ts';
+import type { AuditTrail } from '../../application/process/audit-trail.ts';
+import type { Author } from '../../domain/model/audit.ts';
 import type { Actor, Authorizer } from '../auth.ts';
-import { checkRole, checkScope, type Right } from '../rights.ts';
+import { checkRole, checkScope, namespaceIn, type Right } from '../rights.ts';
 import type { ScopedMaster } from '../scoped-master.ts';
 import { announcedBytes, type BodyBudget, ClientGone, readBody } from '../body/read-body.ts';
 import { type AnswerKind, answers } from './answers.ts';
@@ -16,6 +19,8 @@ import { bodyOf, jsonLine, Problem, problemOf } from './problem.ts';
 
 export interface ApiRequest {
   readonly actor: Actor;
+  /** For whom what is changed is to be kept; null: for nobody. */
+  readonly author: Author | null;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
   readonly headers: IncomingMessage['headers'];
@@ -57,9 +62,11 @@ export interface Route {
   handle(request: ApiRequest): Reply | Promise<Reply>;
 }
 
-/** One that is served: it is known who may call it. */
+/** One that is served: it is known who may call it, and whether that is kept. */
 export interface GuardedRoute extends Route {
   readonly right: Right;
+  /** What it changes is kept as this; null: nothing of it is. */
+  readonly action: string | null;
 }
 
 /** One that there is in every namespace; `path` is that of `default`. */
@@ -81,6 +88,7 @@ export interface Serving {
   readonly rareLog: Log;
   readonly bodies: BodyBudget;
   readonly answers: UnreadAnswers;
+  readonly audit: Pick<AuditTrail, 'refused'>;
 }
 
 type Addressed = Pick<ApiRequest, 'params' | 'query'>;
@@ -93,6 +101,9 @@ const NOBODY: Actor = {
   digest: null,
   address: '',
 };
+
+/** A path may have more; nothing has such a name. */
+const AUDIT_TARGET_LENGTH_MAX = 128;
 
 /** For the metrics: nobody is there to be answered. */
 const CLIENT_GONE_STATUS = 499;
@@ -108,8 +119,17 @@ export async function serve(
   const beganAt = performance.now();
   let status: number;
   try {
-    const actor = actorOf(serving, route, req, addressed);
-    const reply = await reach(serving, route, req, res, addressed, actor);
+    const actor = route.right.roles === 'anyone' ? NOBODY : serving.authorizer.identify(req);
+    const author = authorIn(route, actor, addressed.params);
+    const reply = await refusedOrNot(serving, author, addressed, () => {
+      checkActor(route, actor, addressed);
+      return reach(serving, route, req, res, {
+        params: addressed.params,
+        query: addressed.query,
+        actor,
+        author,
+      });
+    });
     if (route.method !== 'GET' && route.hot !== true)
       tellChange(serving, route, addressed, actor, reply);
     const isKnown = route.method === 'GET' && isSame(req.headers['if-none-match'], reply);
@@ -123,17 +143,47 @@ export async function serve(
 }
 
 /** @throws {Problem} nobody that may do this. */
-function actorOf(
-  { authorizer }: Serving,
+function checkActor(
   { right, isInNamespace = false }: GuardedRoute,
-  req: IncomingMessage,
+  actor: Actor,
   { params }: Addressed,
-): Actor {
-  if (right.roles === 'anyone') return NOBODY;
-  const actor = authorizer.identify(req);
+): void {
   checkRole(actor, right);
   checkScope(actor, right, params, isInNamespace);
-  return actor;
+}
+
+/** A try to change something that may not is kept. */
+async function refusedOrNot(
+  { audit }: Serving,
+  author: Author | null,
+  { params }: Addressed,
+  answer: () => Promise<Reply>,
+): Promise<Reply> {
+  if (author === null) return answer();
+  try {
+    return await answer();
+  } catch (error) {
+    if (problemOf(error).kind === 'forbidden') audit.refused(author, targetIn(params));
+    throw error;
+  }
+}
+
+function authorIn(
+  { action, isInNamespace = false }: GuardedRoute,
+  actor: Actor,
+  params: Addressed['params'],
+): Author | null {
+  if (action === null) return null;
+  const { name, role, address } = actor;
+  const namespace = namespaceIn(params, isInNamespace);
+  const isName = namespace !== null && NAMESPACE_PATTERN.test(namespace);
+  return { actor: name, role, address, action, namespace: isName ? namespace : null };
+}
+
+/** What is named last in the path. */
+function targetIn(params: Addressed['params']): string | null {
+  const target = Object.values(params).at(-1) ?? '';
+  return target !== '' && target.length <= AUDIT_TARGET_LENGTH_MAX ? target : null;
 }
 
 function tellChange(
@@ -153,14 +203,14 @@ async function reach(
   route: Route,
   req: IncomingMessage,
   res: ServerResponse,
-  { params, query }: Addressed,
-  actor: Actor,
+  asked: Omit<ApiRequest, 'headers' | 'body'>,
 ): Promise<Reply> {
   checkAccept(req.headers.accept, route);
   const { body: expected } = route;
   const { headers } = req;
-  if (expected === undefined)
-    return route.handle({ params, query, headers, actor, body: undefined });
+  const { params, query, actor, author } = asked;
+  const given = { params, query, headers, actor, author };
+  if (expected === undefined) return route.handle({ ...given, body: undefined });
   const hold = bodies.open(announcedBytes(req, expected.bytesMax));
   try {
     const body = await readBody(req, expected.bytesMax, hold, () => {
@@ -169,7 +219,7 @@ async function reach(
     if (body === undefined && expected.optional !== true) {
       throw new Problem('invalid', 'Expected a JSON body.');
     }
-    return await route.handle({ params, query, headers, actor, body });
+    return await route.handle({ ...given, body });
   } finally {
     hold.end();
   }

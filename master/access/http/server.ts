@@ -9,12 +9,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import express from 'express';
 import helmet from 'helmet';
 import type { Log } from '../../application/ports.ts';
+import type { AuditTrail } from '../../application/process/audit-trail.ts';
 import type { Duties } from '../../application/process/duties.ts';
 import type { NamespacesHandle } from '../../application/process/namespaces-handle.ts';
 import type { Tokens } from '../../application/process/tokens.ts';
 import type { Fill } from '../../domain/bounds.ts';
 import { executorRoutes, governanceRoute, probeRoutes } from '../routes/admin.ts';
 import type { Authorizer } from '../auth.ts';
+import { actionOf } from '../actions.ts';
 import { rightOf } from '../rights.ts';
 import { BodyBudget } from '../body/read-body.ts';
 import {
@@ -35,6 +37,7 @@ import {
   serve,
   type Serving,
 } from './route.ts';
+import { auditRoutes } from '../routes/audit.ts';
 import { findRoutes } from '../routes/find/find.ts';
 import { limitRoutes } from '../routes/limits.ts';
 import { pauseRoutes } from '../routes/pauses.ts';
@@ -60,6 +63,7 @@ export interface HttpServerOptions {
   readonly namespaces: NamespacesHandle;
   readonly authorizer: Authorizer;
   readonly tokens: Pick<Tokens, 'add' | 'remove' | 'after'>;
+  readonly audit: AuditTrail;
   readonly connections: Connections;
   readonly duties: Pick<Duties, 'views'>;
   readonly metrics: HttpMetrics;
@@ -92,11 +96,11 @@ export interface HttpServer {
 }
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { authorizer, metrics, log, rareLog } = options;
+  const { authorizer, metrics, log, rareLog, audit } = options;
   const routes = routeTable(options);
   const answers = new UnreadAnswers();
   const bodies = new BodyBudget();
-  const serving: Serving = { authorizer, metrics, log, rareLog, bodies, answers };
+  const serving: Serving = { authorizer, metrics, log, rareLog, bodies, answers, audit };
   const answer = answering(options, routes, serving);
   const newest = new WeakMap<Socket, ServerResponse>();
   let closing = false;
@@ -237,6 +241,7 @@ function routeTable(options: HttpServerOptions): readonly GuardedRoute[] {
     ]),
     ...namespaceRoutes(namespaces),
     ...tokenRoutes(options.tokens),
+    ...auditRoutes(options.audit),
     governanceRoute(options.duties),
     ...probeRoutes(namespaces, metrics),
     {
@@ -247,7 +252,10 @@ function routeTable(options: HttpServerOptions): readonly GuardedRoute[] {
       handle: () => ({ body: (document ??= openApiOf(routes, version)) }),
     },
   ];
-  const routes = all.map((route) => ({ ...route, right: rightOf(route.method, route.path) }));
+  const routes = all.map((route): GuardedRoute => {
+    const { method, path } = route;
+    return { ...route, right: rightOf(method, path), action: actionOf(method, path) };
+  });
   return routes;
 }
 

@@ -40,9 +40,10 @@ export function inNamespaces(
 ): Route[] {
   return routes.flatMap((route) => {
     const handle = (request: ApiRequest) =>
-      namespaces.use(nameOf(request), ({ master }) =>
-        route.handle(request, within(request.actor, master)),
-      );
+      namespaces.use(nameOf(request), ({ master }) => {
+        const { actor, author } = request;
+        return route.handle(request, within(actor, author === null ? master : master.by(author)));
+      });
     const path = route.path.replace(API_BASE, NAMESPACE_BASE);
     return [
       { ...route, handle, isInNamespace: true },
@@ -81,7 +82,7 @@ export function namespaceRoutes(namespaces: NamespacesHandle): Route[] {
       replies: { done: namespaceView, created: namespaceView },
       handle: async (request) => {
         const change = changeOf(request);
-        const { view, isNew } = await namespaces.put(nameOf(request), change);
+        const { view, isNew } = await namespaces.put(nameOf(request), change, request.author);
         return { kind: isNew ? 'created' : 'done', body: viewOf(view, namespaces) };
       },
     },
@@ -92,7 +93,7 @@ export function namespaceRoutes(namespaces: NamespacesHandle): Route[] {
       replies: { done: namespaceCommandResponse },
       handle: async (request) => {
         const name = nameOf(request);
-        await namespaces.delete(name);
+        await namespaces.delete(name, request.author);
         return { body: { name, code: answers.done.status } };
       },
     },

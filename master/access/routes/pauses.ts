@@ -66,19 +66,19 @@ export function pauseRoutes(namespaces: Handle): NamespaceRoute[] {
 async function set(
   namespaces: Handle,
   master: ScopedMaster,
-  { actor }: ApiRequest,
+  { actor, author }: ApiRequest,
   { scope, value = '' }: Pick<PauseRequest, 'scope' | 'value'>,
   pause: Omit<Pause, 'at'> | null,
 ): Promise<Reply> {
   checkPause(actor, scope, value);
-  if (scope === 'all') await namespaces.pauseAll(pause);
+  if (scope === 'all') await namespaces.pauseAll(pause, author && { ...author, namespace: null });
   else if (scope === 'namespace') {
     const { namespace } = master;
     if (value !== '' && value !== namespace) {
       const message = `expected ${namespace}, which the path names, or nothing`;
       throw invalidFields([{ field: 'value', message }]);
     }
-    await namespaces.put(namespace, { paused: pause });
+    await namespaces.put(namespace, { paused: pause }, author);
   } else {
     const outcome = await master.changePause({ type: 'pauseSet', scope, value, pause });
     if (outcome.kind !== 'done') throw new Problem(outcome.kind, outcome.message);

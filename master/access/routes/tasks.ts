@@ -55,7 +55,7 @@ function commandRoutes(): NamespaceRoute[] {
       replies: { done: taskCommandResponse },
       handle: async (request, master) => {
         const { reason } = validate(cancelRequest, request.body);
-        const reply = await command(request, (taskId) => master.cancel(taskId));
+        const reply = await command(request, (taskId) => master.cancel(taskId, reason));
         return { ...reply, logged: { reason } };
       },
     },
@@ -75,7 +75,7 @@ function commandRoutes(): NamespaceRoute[] {
       replies: { done: taskCommandResponse },
       handle: async (request, master) => {
         const { reason } = validate(cancelRequest, request.body);
-        const reply = await command(request, (taskId) => master.suspend(taskId));
+        const reply = await command(request, (taskId) => master.suspend(taskId, reason));
         return { ...reply, logged: { reason } };
       },
     },

@@ -44,7 +44,7 @@ export function tokenRoutes(tokens: Pick<Tokens, 'add' | 'remove' | 'after'>): R
       handle: async (request) => {
         const token = `soda_${randomBytes(TOKEN_BYTES).toString('base64url')}`;
         const record = recordOf(request, digestOf(token));
-        await tokens.add(record);
+        await tokens.add(record, request.author);
         const { name, role: made } = record;
         return { kind: 'created', body: { ...viewOf(record), token }, logged: { name, made } };
       },
@@ -69,12 +69,12 @@ export function tokenRoutes(tokens: Pick<Tokens, 'add' | 'remove' | 'after'>): R
       summary:
         'Revoke a token: it opens nothing from here on, and executors with it are sent away.',
       replies: { done: tokenCommandResponse },
-      handle: async ({ params: { name = '' } }) => {
+      handle: async ({ params: { name = '' }, author }) => {
         if (!TOKEN_NAME_PATTERN.test(name)) {
           const message = 'expected 1 to 64 characters of A-Z a-z 0-9 _ . -';
           throw invalidFields([{ field: 'name', message }]);
         }
-        if (!(await tokens.remove(name)))
+        if (!(await tokens.remove(name, author)))
           throw new Problem('unknown', `There is no token ${name}.`);
         return { body: { name, code: answers.done.status } };
       },

@@ -3,7 +3,7 @@
  * Raises the version of every task to that which its row will have.
  * Throws rather than drop a change that it has no write for, or write what cannot be.
  */
-import type { Change, RowWrite, TableName } from '../../domain/changes.ts';
+import type { Audit, Change, RowWrite, TableName } from '../../domain/changes.ts';
 import type { Absence } from '../../domain/model/pause.ts';
 import { idOf, taskIn } from '../../domain/changes.ts';
 import type { Settings, State } from '../../domain/state/state.ts';
@@ -19,10 +19,12 @@ export function fold(
 ): Commit {
   const tables = new Map<TableName, Map<number | string, RowWrite>>();
   const absences: Absence[] = [];
+  const audit: Audit[] = [];
   let settings: Settings | undefined;
   for (const change of changes) {
     if (change.op === 'credit') absences.push(change.absence);
     else if (change.op === 'settings') settings = change.settings;
+    else if (change.op === 'audit') audit.push(change);
     else add(tables, change);
   }
   const writes: RowWrite[] = [];
@@ -33,8 +35,11 @@ export function fold(
       writes.push(write);
     }
   }
-  const commit = { term, now, lastSeq, saysAlive, writes, absences };
-  return settings === undefined ? commit : { ...commit, settings };
+  return {
+    ...{ term, now, lastSeq, saysAlive, writes, absences },
+    ...(settings !== undefined && { settings }),
+    ...(audit.length > 0 && { audit }),
+  };
 }
 
 function add(tables: Map<TableName, Map<number | string, RowWrite>>, write: RowWrite): void {

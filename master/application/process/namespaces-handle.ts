@@ -1,4 +1,5 @@
 /** What the access layer may ask about namespaces. Implemented by `namespaces.ts`. */
+import type { Author } from '../../domain/model/audit.ts';
 import type { MasterHandle, MasterStatus } from '../master-handle.ts';
 import type { Pause } from '../../domain/model/pause.ts';
 import type { Retention } from '../../domain/model/task.ts';
@@ -43,17 +44,21 @@ export interface NamespacesHandle {
   list(): readonly NamespaceView[];
   /** With its counts for certain. @throws {UnknownNamespace} @throws {Unavailable} */
   get(name: string): Promise<NamespaceView>;
-  /** Makes or changes it. @throws {TooManyNamespaces} @throws {PauseOver} @throws {Unavailable} */
+  /**
+   * Makes or changes it. `author`: for whom; without one nobody keeps it.
+   * @throws {TooManyNamespaces} @throws {PauseOver} @throws {Unavailable}
+   */
   put(
     name: string,
     change: NamespaceChange,
+    author?: Author | null,
   ): Promise<{ readonly view: NamespaceView; readonly isNew: boolean }>;
   /** Of all namespaces; null: there is none. */
   readonly pauseOfAll: Pause | null;
   /** After this nothing is begun in any of them, nor in those that are made later; null: it is again. @throws {Unavailable} */
-  pauseAll(pause: Omit<Pause, 'at'> | null): Promise<void>;
+  pauseAll(pause: Omit<Pause, 'at'> | null, author?: Author | null): Promise<void>;
   /** @throws {UnknownNamespace} @throws {NamespaceInUse} @throws {Unavailable} */
-  delete(name: string): Promise<void>;
+  delete(name: string, author?: Author | null): Promise<void>;
 }
 
 export class UnknownNamespace extends Error {

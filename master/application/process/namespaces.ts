@@ -3,6 +3,7 @@
  * them is the business of `leading.ts`.
  */
 import { type Fill, NAMESPACES_AT_ONCE_MAX } from '../../domain/bounds.ts';
+import { type Author, changeMadeBy } from '../../domain/model/audit.ts';
 import type { Pause } from '../../domain/model/pause.ts';
 import { NO_SETTINGS, pauseCount } from '../../domain/state/state.ts';
 import { type MasterStatus, Unavailable } from '../master-handle.ts';
@@ -13,6 +14,7 @@ import { Turnstile } from '../turnstile.ts';
 import type { Duties } from './duties.ts';
 import { type Leader, Leading } from './leading.ts';
 import type { Part } from './lifecycle.ts';
+import { changed, pauseOfAllChanged, settingsChanged, settingsTold } from './namespace-change.ts';
 import type { NamespaceChange, NamespacesHandle, NamespaceView } from './namespaces-handle.ts';
 import {
   NamespaceEnding,
@@ -180,6 +182,7 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
   async put(
     name: string,
     change: NamespaceChange,
+    author: Author | null = null,
   ): Promise<{ readonly view: NamespaceView; readonly isNew: boolean }> {
     this.#checkStarted();
     const until = change.paused?.until ?? null;
@@ -187,7 +190,9 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
     return this.#changes.during(async () => {
       const known = this.#records.get(name);
       const record =
-        known === undefined ? await this.#create(name, change) : await this.#change(known, change);
+        known === undefined
+          ? await this.#create(name, change, author)
+          : await this.#change(known, change, author);
       return { view: this.#view(record), isNew: known === undefined };
     });
   }
@@ -199,13 +204,15 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
     return isOver ? null : pause;
   }
 
-  async pauseAll(change: Omit<Pause, 'at'> | null): Promise<void> {
+  async pauseAll(change: Omit<Pause, 'at'> | null, author: Author | null = null): Promise<void> {
     this.#checkStarted();
     await this.#changes.during(async () => {
       const at = this.pauseOfAll?.at ?? this.#options.clock.now();
       const pause = change && { at, ...change };
       // Whoever begins to lead a namespace from here on knows of it, and so does the next process.
-      await this.ask((store) => store.setPauseOfAll(pause));
+      const outcome = pauseOfAllChanged(this.pauseOfAll, pause);
+      const audit = outcome && changeMadeBy(author, this.#options.clock.now(), outcome);
+      await this.ask((store) => store.setPauseOfAll(pause, audit));
       this.#pauseOfAll = pause;
       const event = { type: 'pauseSet', scope: 'all', value: '', pause: change } as const;
       const led = this.#leading.names.filter((name) => !this.#deleting.has(name));
@@ -216,7 +223,7 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
     });
   }
 
-  async delete(name: string): Promise<void> {
+  async delete(name: string, author: Author | null = null): Promise<void> {
     this.#checkStarted();
     await this.#changes.during(async () => {
       const record = this.#records.get(name);
@@ -226,12 +233,12 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
       const isConnected = (this.#leading.of(name)?.sessions.connectionCount ?? 0) > 0;
       const why = [...(isConnected ? [CONNECTED] : []), ...(hasWork ? [HAS_WORK] : [])];
       if (why.length > 0) throw new NamespaceInUse(name, why.join(', and '));
-      if (!(await this.#hasDeleted(record))) throw new NamespaceInUse(name, HAS_WORK);
+      if (!(await this.#hasDeleted(record, author))) throw new NamespaceInUse(name, HAS_WORK);
       this.#options.log.info('a namespace was deleted', { event: 'namespace', namespace: name });
     });
   }
 
-  async #hasDeleted(record: NamespaceRecord): Promise<boolean> {
+  async #hasDeleted(record: NamespaceRecord, author: Author | null): Promise<boolean> {
     const { id, name } = record;
     this.#deleting.add(name);
     const goOn = (): void => {
@@ -249,15 +256,21 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
       goOn();
       throw error;
     });
+    const deleted = settingsChanged(name, this.#view(record).record, null);
+    const audit = changeMadeBy(author, this.#options.clock.now(), deleted);
     return this.ask((store) => {
-      const asked = store.deleteNamespace(id);
+      const asked = store.deleteNamespace(id, audit);
       // Also where nobody waits for the answer any more: a term that begins before it would be over with it.
       asked.then(end, goOn);
       return asked;
     });
   }
 
-  async #create(name: string, change: NamespaceChange): Promise<NamespaceRecord> {
+  async #create(
+    name: string,
+    change: NamespaceChange,
+    author: Author | null,
+  ): Promise<NamespaceRecord> {
     const { clock, log } = this.#options;
     if (this.#records.size >= NAMESPACES_AT_ONCE_MAX) {
       throw new TooManyNamespaces(NAMESPACES_AT_ONCE_MAX);
@@ -265,15 +278,20 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
     const now = clock.now();
     const plain = { ...NO_SETTINGS, name, createdAt: now };
     const asked = changed(plain, change, now);
-    const record = await this.ask((store) => store.createNamespace(asked));
+    const audit = changeMadeBy(author, now, settingsChanged(name, null, asked));
+    const record = await this.ask((store) => store.createNamespace(asked, audit));
     this.#records.set(name, record);
     const made = settingsTold(record, record);
     log.info('a namespace was made', { event: 'namespace', namespace: name, ...made });
     // It was made by a request that had no answer, with the settings of that one.
-    return record.createdAt === now ? record : this.#change(record, change);
+    return record.createdAt === now ? record : this.#change(record, change, author);
   }
 
-  async #change(known: NamespaceRecord, change: NamespaceChange): Promise<NamespaceRecord> {
+  async #change(
+    known: NamespaceRecord,
+    change: NamespaceChange,
+    author: Author | null,
+  ): Promise<NamespaceRecord> {
     const { clock, log } = this.#options;
     const { name } = known;
     const before = this.#view(known).record;
@@ -282,7 +300,9 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
     if (Object.keys(change).length > 0) {
       const { paused, maxWaiting, maxRunning, retention } = record;
       const set = { paused, maxWaiting, maxRunning, retention };
-      await this.use(name, ({ master }) => master.changeSettings(set));
+      await this.use(name, ({ master }) =>
+        (author === null ? master : master.by(author)).changeSettings(set),
+      );
     }
     this.#records.set(name, record);
     const [from, to] = [settingsTold(before, change), settingsTold(record, change)];
@@ -374,25 +394,4 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
     }
     return null;
   }
-}
-
-/** Fields that are not given stay as they are. */
-function changed<R extends Omit<NamespaceRecord, 'id'>>(
-  record: R,
-  { paused, ...settings }: NamespaceChange,
-  now: number,
-): R {
-  if (paused === undefined) return { ...record, ...settings };
-  return { ...record, ...settings, paused: paused && { at: record.paused?.at ?? now, ...paused } };
-}
-
-/** For the log: of those that `change` names. */
-function settingsTold(record: NamespaceRecord, change: NamespaceChange): Record<string, unknown> {
-  const { paused, maxWaiting, maxRunning, retention } = record;
-  return {
-    ...(change.paused !== undefined && { paused }),
-    ...(change.maxWaiting !== undefined && { max_waiting: maxWaiting }),
-    ...(change.maxRunning !== undefined && { max_running: maxRunning }),
-    ...(change.retention !== undefined && { retention }),
-  };
 }

@@ -8,20 +8,28 @@ const PERIOD_MS = 3_600_000;
 /** After the start, which has other things to do: a master may be started anew more often than each hour. */
 const FIRST_MS = 300_000;
 const DAY_MS = 86_400_000;
+/** Of some thousand rows of the audit each, in one run. */
+const AUDIT_SLICE_COUNT_MAX = 200;
 
 const all = (count: number): Found => ({ foundCount: count, doneCount: count });
 
 /** Runs every hour, and a few minutes after the start. A failure is logged and tried again. */
 export function retention(options: {
-  readonly store: Pick<Store, 'prepareSegments' | 'dropSegments' | 'learnIds' | 'readClock'>;
+  readonly store: Pick<
+    Store,
+    'prepareSegments' | 'dropSegments' | 'learnIds' | 'readClock' | 'audit'
+  >;
   readonly clock: Clock;
   readonly log: Log;
   readonly duties: Duties;
   readonly days: Readonly<Record<Retention, number>>;
+  /** 0: it is kept for good. */
+  readonly auditDays: number;
 }): Part {
-  const { store, clock, log, duties, days } = options;
+  const { store, clock, log, duties, days, auditDays } = options;
   const making = duties.add('next_segments', PERIOD_MS);
   const dropping = duties.add('retention', PERIOD_MS);
+  const dropAudit = duties.add('audit_retention', PERIOD_MS);
   const learning = duties.add('id_filters', PERIOD_MS);
   let stopped = false;
   let callOff: () => void = () => undefined;
@@ -34,11 +42,17 @@ export function retention(options: {
     }
   };
 
+  /** Of two clocks the one that drops less: a machine may have started with a time far ahead. */
+  const earliestNow = async (): Promise<number> => Math.min(clock.now(), await store.readClock());
+
+  const dropOfAudit = async (): Promise<number> => {
+    if (auditDays === 0) return 0;
+    return dropChanges(store, (await earliestNow()) - auditDays * DAY_MS, () => stopped);
+  };
+
   /** One class that cannot be dropped does not keep the others. */
   const drop = async (): Promise<number> => {
-    // Of two clocks the one that drops less: a machine may have started with a time far ahead.
-    const databaseAt = await store.readClock();
-    const now = Math.min(clock.now(), databaseAt);
+    const now = await earliestNow();
     let droppedCount = 0;
     const failures: unknown[] = [];
     for (const retention of RETENTIONS) {
@@ -65,6 +79,7 @@ export function retention(options: {
     await attempt('making the next segment of history', making, () => store.prepareSegments(now));
     // Also where there was no room for the new one: this makes some.
     await attempt('dropping history past retention', dropping, drop);
+    await attempt('dropping changes past retention from the audit', dropAudit, dropOfAudit);
     await learn(now);
     if (!stopped) callOff = clock.wakeAt(now + PERIOD_MS, () => void run());
   };
@@ -80,4 +95,19 @@ export function retention(options: {
       callOff();
     },
   };
+}
+
+/** A slice after another, each by itself: what is left then goes the next time. */
+async function dropChanges(
+  { audit }: Pick<Store, 'audit'>,
+  before: number,
+  isOver: () => boolean,
+): Promise<number> {
+  let count = 0;
+  for (let slice = 0; slice < AUDIT_SLICE_COUNT_MAX && !isOver(); slice++) {
+    const dropped = await audit.drop(before);
+    count += dropped;
+    if (dropped === 0) break;
+  }
+  return count;
 }

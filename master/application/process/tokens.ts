@@ -3,6 +3,7 @@
  * change holds from its commit on. Knows a token by its digest only.
  */
 import { TOKEN_SCOPES_LENGTH_MAX, TOKEN_USES_COUNT_MAX, TOKENS_MAX } from '../../domain/bounds.ts';
+import { type Author, changeMadeBy, type Fields } from '../../domain/model/audit.ts';
 import type { Clock, Log, Store, TokenRecord } from '../ports.ts';
 import { Turnstile } from '../turnstile.ts';
 import type { Part } from './lifecycle.ts';
@@ -118,12 +119,20 @@ export class Tokens implements Part {
     });
   }
 
-  /** It opens what it opens once this has resolved. @throws {TokenRefused} @throws {Unavailable} */
-  async add(record: TokenRecord): Promise<void> {
+  /**
+   * It opens what it opens once this has resolved. `author`: for whom; null: for nobody, and it is not kept.
+   * @throws {TokenRefused} @throws {Unavailable}
+   */
+  async add(record: TokenRecord, author: Author | null = null): Promise<void> {
+    const audit = changeMadeBy(author, this.#options.clock.now(), {
+      target: record.name,
+      before: null,
+      after: fieldsOf(record),
+    });
     const refusal = await this.#change(async () => {
       const why = this.#refusalOf(record);
       if (why !== null) return why;
-      const isAdded = await this.#write(() => this.#options.store.tokens.add(record));
+      const isAdded = await this.#write(() => this.#options.store.tokens.add(record, audit));
       // Somebody else has made it.
       if (!isAdded) await this.load();
       else this.#keep(record);
@@ -142,11 +151,17 @@ export class Tokens implements Part {
   }
 
   /** It opens nothing once this has resolved. False: there is none. @throws {Unavailable} */
-  remove(name: string): Promise<boolean> {
+  remove(name: string, author: Author | null = null): Promise<boolean> {
     return this.#change(async () => {
       const holder = this.#byName.get(name);
       if (holder === undefined) return false;
-      await this.#write(() => this.#options.store.tokens.remove(name));
+      const before = fieldsOf(holder.record);
+      const audit = changeMadeBy(author, this.#options.clock.now(), {
+        target: name,
+        before,
+        after: null,
+      });
+      await this.#write(() => this.#options.store.tokens.remove(name, audit));
       this.#byName.delete(name);
       this.#byDigest.delete(holder.record.digest);
       this.#scopesLength -= scopeLength(holder.record);
@@ -209,6 +224,11 @@ export class Tokens implements Part {
 
 function takenName({ name }: TokenRecord): string {
   return `There is a token ${name}: revoke it first, or choose another name.`;
+}
+
+/** Without what a token is known by. */
+function fieldsOf({ role, scope, expiresAt, createdBy }: TokenRecord): Fields {
+  return { role, scope, expires_at: expiresAt, created_by: createdBy };
 }
 
 function hasExpired({ expiresAt }: Pick<TokenRecord, 'expiresAt'>, now: number): boolean {

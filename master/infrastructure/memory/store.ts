@@ -7,7 +7,9 @@ import {
 } from '../../application/ports.ts';
 import type { Pause } from '../../domain/model/pause.ts';
 import { NO_SETTINGS, type Settings } from '../../domain/state/state.ts';
+import type { AuditRecord } from '../../domain/model/audit.ts';
 import { type Retention, RETENTIONS } from '../../domain/model/task.ts';
+import { MemoryAudit } from './audit.ts';
 import { endedBefore, noDays, prepareDays } from './days.ts';
 import { MemoryTaskStore, SECRET } from './task-store.ts';
 
@@ -20,7 +22,8 @@ interface Namespace {
 }
 
 export class MemoryStore implements Store {
-  readonly tokens = memoryTokens();
+  readonly audit = new MemoryAudit();
+  readonly tokens = memoryTokens(this.audit);
   /** UTC days for which history has a segment. */
   readonly #days = noDays();
   /** By number. */
@@ -38,7 +41,8 @@ export class MemoryStore implements Store {
     return { secrets: [SECRET], namespaces: namespaces.map(recordOf), pauseOfAll };
   }
 
-  async setPauseOfAll(pause: Pause | null): Promise<void> {
+  async setPauseOfAll(pause: Pause | null, audit: AuditRecord | null = null): Promise<void> {
+    if (audit !== null) this.audit.write([audit]);
     this.#pauseOfAll = pause;
   }
 
@@ -47,8 +51,12 @@ export class MemoryStore implements Store {
     return busy.map(({ fixed }) => fixed.id);
   }
 
-  async createNamespace(record: Omit<NamespaceRecord, 'id'>): Promise<NamespaceRecord> {
+  async createNamespace(
+    record: Omit<NamespaceRecord, 'id'>,
+    audit: AuditRecord | null = null,
+  ): Promise<NamespaceRecord> {
     const found = this.#namespaces.find(({ fixed }) => fixed.name === record.name);
+    if (found?.isDeleted !== false && audit !== null) this.audit.write([audit]);
     if (found === undefined) return recordOf(this.#make(record));
     if (found.isDeleted) {
       change(found, record);
@@ -58,13 +66,14 @@ export class MemoryStore implements Store {
     return recordOf(found);
   }
 
-  async deleteNamespace(id: number): Promise<boolean> {
+  async deleteNamespace(id: number, audit: AuditRecord | null = null): Promise<boolean> {
     const found = this.#namespaces[id];
     if (id === DEFAULT_NAMESPACE_ID || found?.tasks.hasWork === true) return false;
     if (found?.isDeleted === false) {
       found.isDeleted = true;
       found.tasks.endTerm();
       found.tasks.forgetWhole();
+      if (audit !== null) this.audit.write([audit]);
     }
     return true;
   }
@@ -105,7 +114,7 @@ export class MemoryStore implements Store {
     const id = this.#namespaces.length;
     if (id >= NAMESPACE_COUNT_MAX) throw new NamespaceLimit('no numbers are left');
     const { name, createdAt } = record;
-    const tasks = new MemoryTaskStore(id, this.#days);
+    const tasks = new MemoryTaskStore(id, this.#days, this.audit);
     const made = { fixed: { id, name, createdAt }, isDeleted: false, tasks };
     change(made, record);
     this.#namespaces.push(made);
@@ -113,17 +122,18 @@ export class MemoryStore implements Store {
   }
 }
 
-function memoryTokens(): TokenStore {
+function memoryTokens(audit: MemoryAudit): TokenStore {
   const records = new Map<string, TokenRecord>();
   return {
     list: async () => [...records.values()],
-    async add(record) {
+    async add(record, made = null) {
       if (records.has(record.name)) return false;
+      if (made !== null) audit.write([made]);
       records.set(record.name, record);
       return true;
     },
-    async remove(name) {
-      records.delete(name);
+    async remove(name, made = null) {
+      if (records.delete(name) && made !== null) audit.write([made]);
     },
     async noteUses(uses) {
       for (const { name, lastUsedAt } of uses) {

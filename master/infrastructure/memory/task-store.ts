@@ -34,6 +34,7 @@ import type { Notification, Retention, Task, TerminalState } from '../../domain/
 import { creditOf, pauseMoved, type Since, sinceOf } from '../../domain/model/pause.ts';
 import { matches } from '../../domain/model/task-filter.ts';
 import { isAtRest, waits } from '../../domain/model/task.ts';
+import { MemoryAudit } from './audit.ts';
 import { dayOf, type Days, noDays, prepareDays } from './days.ts';
 import { Rows } from './rows.ts';
 
@@ -55,11 +56,13 @@ export class MemoryTaskStore implements TaskStore {
   /** By which its row is found, of every task, live or ended. */
   readonly #ids = new Map<string, number | string>();
   readonly #days: Days;
+  readonly #audit: MemoryAudit;
 
   /** @param days for which history has a segment, of all namespaces. */
-  constructor(namespaceId = DEFAULT_NAMESPACE_ID, days = noDays()) {
+  constructor(namespaceId = DEFAULT_NAMESPACE_ID, days = noDays(), audit = new MemoryAudit()) {
     this.#lastSeq = inNamespace(namespaceId, 0);
     this.#days = days;
+    this.#audit = audit;
   }
 
   async takeTerm(owner: string, now: number, held?: number): ReturnType<TaskStore['takeTerm']> {
@@ -107,10 +110,11 @@ export class MemoryTaskStore implements TaskStore {
     if (commit.term !== this.#term) {
       throw new TermLost(`term ${commit.term} is over: the newest is ${this.#term}`);
     }
-    const { writes, absences, settings, saysAlive } = commit;
+    const { writes, absences, settings, saysAlive, audit = [] } = commit;
     this.#checkIds(writes);
     for (const write of writes) this.#rows.check(write);
     if (settings !== undefined) this.settings = settings;
+    this.#audit.write(audit.map(({ record }) => record));
     if (saysAlive || settings !== undefined || writes.length + absences.length > 0) {
       this.#aliveAt = commit.now;
       this.#lastSeq = Math.max(this.#lastSeq, commit.lastSeq);

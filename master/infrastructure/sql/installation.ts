@@ -4,7 +4,9 @@
  * `mac_secret` to `mac_secret_before` and starts the master again: both are valid then.
  */
 import { randomBytes } from 'node:crypto';
+import type { AuditRecord } from '../../domain/model/audit.ts';
 import type { Pause } from '../../domain/model/pause.ts';
+import { appendAudit } from './audit/append.ts';
 import type { Database } from './database.ts';
 import { plain, type Statement } from './dialects/dialect.ts';
 
@@ -19,7 +21,11 @@ export async function readPause(database: Database): Promise<Pause | null> {
   return row === undefined ? null : (JSON.parse(row['value'] as string) as Pause);
 }
 
-export async function keepPause(database: Database, pause: Pause | null): Promise<void> {
+export async function keepPause(
+  database: Database,
+  pause: Pause | null,
+  audit: AuditRecord | null,
+): Promise<void> {
   const { dialect } = database;
   const gone = { sql: 'DELETE FROM installation WHERE name = ?', runs: [[PAUSE]], touches: null };
   const sql = 'INSERT INTO installation (name, value) VALUES (?, ?)';
@@ -27,6 +33,7 @@ export async function keepPause(database: Database, pause: Pause | null): Promis
     pause === null ? [] : [{ sql, runs: [[PAUSE, JSON.stringify(pause)]], touches: null }];
   await database.transaction(async (connection) => {
     await dialect.run(connection, [plain(dialect.begin), gone, ...come]);
+    if (audit !== null) await appendAudit(dialect, connection, [audit]);
   });
 }
 

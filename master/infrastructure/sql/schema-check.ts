@@ -1,5 +1,6 @@
 /** Whether the schema is what this version takes it for. Changes nothing. */
 import { StoreUnusable } from '../../application/ports.ts';
+import { auditDefinition } from './audit/append.ts';
 import type { Database } from './database.ts';
 import type { Types } from './dialects/dialect.ts';
 import {
@@ -57,6 +58,7 @@ export async function checkColumns(database: Database): Promise<void> {
     'saved_view',
     'installation',
     'token',
+    'audit',
     ...segments,
   ];
   const existing = await readNames(database, tables);
@@ -116,6 +118,7 @@ function tablesOf(t: Types, segments: readonly string[], existing: Existing) {
     whole('saved_view', viewDefinition(t)),
     whole('installation', installationColumns(t)),
     whole('token', tokenDefinition(t)),
+    whole('audit', auditDefinition(t)),
   ];
 }
 

@@ -6,8 +6,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log, NamespaceRecord, Store } from '../../application/ports.ts';
 import { StoreUnusable } from '../../application/ports.ts';
+import type { AuditRecord } from '../../domain/model/audit.ts';
 import type { Pause } from '../../domain/model/pause.ts';
 import type { Retention } from '../../domain/model/task.ts';
+import { AuditRows } from './audit/audit-rows.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { History } from './history.ts';
 import { keepPause, keepSecrets, readPause } from './installation.ts';
@@ -24,6 +26,7 @@ const CLOSE_MS_MAX = 1_000;
 
 export class SqlStore implements Store {
   readonly tokens: TokenRows;
+  readonly audit: AuditRows;
   readonly #shared: Shared;
   readonly #dialect: Dialect;
   readonly #history: History;
@@ -44,6 +47,7 @@ export class SqlStore implements Store {
     this.#history = new History(databases.readers);
     this.#namespaces = new NamespaceRows(databases.readers, this.#history);
     this.tokens = new TokenRows(databases.readers);
+    this.audit = new AuditRows(databases.readers);
     this.#allowWeakDurability = allowWeakDurability;
     this.#log = log;
     const terms = new Terms(databases, log);
@@ -68,20 +72,23 @@ export class SqlStore implements Store {
     }
   }
 
-  setPauseOfAll(pause: Pause | null): Promise<void> {
-    return keepPause(this.#shared.databases.readers, pause);
+  setPauseOfAll(pause: Pause | null, audit: AuditRecord | null = null): Promise<void> {
+    return keepPause(this.#shared.databases.readers, pause, audit);
   }
 
   withWork(): Promise<number[]> {
     return this.#namespaces.withWork();
   }
 
-  createNamespace(record: Omit<NamespaceRecord, 'id'>): Promise<NamespaceRecord> {
-    return this.#namespaces.create(record);
+  createNamespace(
+    record: Omit<NamespaceRecord, 'id'>,
+    audit: AuditRecord | null = null,
+  ): Promise<NamespaceRecord> {
+    return this.#namespaces.create(record, audit);
   }
 
-  deleteNamespace(id: number): Promise<boolean> {
-    return this.#namespaces.delete(id);
+  deleteNamespace(id: number, audit: AuditRecord | null = null): Promise<boolean> {
+    return this.#namespaces.delete(id, audit);
   }
 
   tasks(namespaceId: number): SqlTaskStore {

@@ -73,8 +73,8 @@ export function taskOf(id: string, change: Partial<Task> = {}): Task {
 export class NotifierBench {
   readonly clock = new ManualClock();
   readonly calls = new Inbox<Call>();
-  readonly tries = new Inbox<Tried>();
-  readonly putOffs = new Inbox<PutOff>();
+  readonly tries: Inbox<Tried> = new Inbox();
+  readonly putOffs: Inbox<PutOff> = new Inbox();
   readonly stored = new Map<string, StoredTask>();
   readonly server = http.createServer((request, response) => {
     let body = '';

@@ -5,6 +5,7 @@ import { Duties } from '../../../master/application/process/duties.ts';
 import { retention } from '../../../master/application/process/retention.ts';
 import { MemoryStore } from '../../../master/infrastructure/memory/store.ts';
 import type { Retention } from '../../../master/domain/model/task.ts';
+import { changeRefused } from '../../../master/domain/model/audit.ts';
 import { ManualClock } from '../../helpers/manual-clock.ts';
 
 const HOUR_MS = 3_600_000;
@@ -56,12 +57,32 @@ describe('retention', () => {
     const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
     const duties = new Duties(clock);
     const days = { short: 2, normal: 7, long: 90 };
-    const upkeep = retention({ store, clock, log, duties, days });
+    const upkeep = retention({ store, clock, log, duties, days, auditDays: 365 });
     await upkeep.start();
     await clock.pass(5 * 60_000);
     await upkeep.stop();
     const dropping = duties.views().find(({ name }) => name === 'retention');
     expect(dropping?.last).to.include({ foundCount: 2, doneCount: 2 });
+  });
+
+  it('takes changes from the audit that are past theirs, and none where that is kept for good', async () => {
+    const clock = new ManualClock();
+    const store = new TimedStore(clock);
+    const author = { actor: 'ann', role: 'admin', address: '', action: 'x', namespace: null };
+    for (const daysAgo of [366, 365, 364]) {
+      await store.audit.append(changeRefused(author, clock.now() - daysAgo * DAY_MS, null, 1));
+    }
+    const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
+    const days = { short: 2, normal: 7, long: 90 };
+    const countAfter = async (auditDays: number) => {
+      const upkeep = retention({ store, clock, log, duties: new Duties(clock), days, auditDays });
+      await upkeep.start();
+      await clock.pass(5 * 60_000);
+      await upkeep.stop();
+      return (await store.audit.verify(null)).count;
+    };
+    expect(await countAfter(0)).to.equal(3);
+    expect(await countAfter(365)).to.equal(1);
   });
 
   it('goes by the clock of the database where that is behind: a machine may have begun with a wrong time', async () => {
@@ -70,7 +91,7 @@ describe('retention', () => {
     store.refused.clear();
     const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
     const days = { short: 2, normal: 7, long: 90 };
-    const upkeep = retention({ store, clock, log, duties: new Duties(clock), days });
+    const upkeep = retention({ store, clock, log, duties: new Duties(clock), days, auditDays: 0 });
     await upkeep.start();
     store.aheadMs = -365 * DAY_MS;
     await clock.pass(5 * 60_000);
@@ -95,6 +116,7 @@ describe('retention', () => {
       log,
       duties,
       days: { short: 2, normal: 30, long: 90 },
+      auditDays: 0,
     });
     await upkeep.start();
 
@@ -111,6 +133,7 @@ describe('retention', () => {
     expect(lasts()).to.deep.equal([
       ['next_segments', full, 0],
       ['retention', full, 0],
+      ['audit_retention', null, 0],
       ['id_filters', null, 0],
     ]);
     expect(clock.nextAlarmAt - clock.now()).to.equal(HOUR_MS);
@@ -124,6 +147,7 @@ describe('retention', () => {
     expect(lasts()).to.deep.equal([
       ['next_segments', null, 2],
       ['retention', null, 2],
+      ['audit_retention', null, 0],
       ['id_filters', null, 0],
     ]);
     const ago = (days: number) => clock.now() - days * DAY_MS;

@@ -101,7 +101,8 @@ export class Committer {
     );
     // Making a table would end the transaction, so it comes before.
     for (const segment of missing) await this.#history.make(this.#engine, segment);
-    await this.#terms.write(turns.map(headingOf), [...first, ...statements]);
+    const audit = turns.flatMap(({ commit }) => commit.audit ?? []);
+    await this.#terms.write(turns.map(headingOf), [...first, ...statements], audit);
   }
 }
 

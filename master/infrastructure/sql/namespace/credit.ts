@@ -3,7 +3,7 @@
  * engine of the namespace writes such rows, and it waits meanwhile.
  */
 import type { Commit, Position } from '../../../application/ports.ts';
-import { copyOfWrite, type RowWrite } from '../../../domain/changes.ts';
+import { type Audit, copyOfWrite, type RowWrite } from '../../../domain/changes.ts';
 import { type Absence, creditOf } from '../../../domain/model/pause.ts';
 import { planCommit } from '../commit.ts';
 import type { Database } from '../database.ts';
@@ -31,7 +31,7 @@ export async function creditFirst(
   history: History,
   terms: Terms,
   heading: Heading,
-  { absences, settings, writes, ...rest }: Commit,
+  { absences, settings, writes, audit = [], ...rest }: Commit,
 ): Promise<Commit> {
   const { ns } = heading;
   // As they are now.
@@ -41,12 +41,16 @@ export async function creditFirst(
   const { statements } = planCommit(database.dialect, history.segments, [{ ns, commit: ending }]);
   const set = settings === undefined ? [] : [settingsWritten(ns, settings)];
   const crediting = { absences, after: LAST };
-  await terms.write([heading], [...set, ...statements, remember(ns, crediting)]);
+  const first = [...set, ...statements, remember(ns, crediting)];
+  await terms.write([heading], first, audit.filter(mayEndPause));
   await goOnCrediting(database, terms, heading, crediting);
-  return { ...rest, absences: [], writes: others };
+  const left = audit.filter((one) => !mayEndPause(one));
+  return { ...rest, absences: [], writes: others, ...(left.length > 0 && { audit: left }) };
 }
 
-const mayEndPause = ({ table }: RowWrite): boolean => table === 'type' || table === 'pause';
+/** Also who has said so. */
+const mayEndPause = ({ table }: Pick<RowWrite | Audit, 'table'>): boolean =>
+  table === 'type' || table === 'pause' || table === 'settings';
 
 /** Also what a master before has left. */
 export async function goOnCrediting(

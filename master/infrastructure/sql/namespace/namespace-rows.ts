@@ -10,6 +10,8 @@ import {
   NamespaceLimit,
 } from '../../../application/ports.ts';
 import { WHOLE_TABLES } from '../../../domain/changes.ts';
+import type { AuditRecord } from '../../../domain/model/audit.ts';
+import { appendAudit } from '../audit/append.ts';
 import type { Database } from '../database.ts';
 import type { Connection, Statement } from '../dialects/dialect.ts';
 import { plain } from '../dialects/dialect.ts';
@@ -44,15 +46,18 @@ export class NamespaceRows {
   }
 
   /** One by one: each takes the number after the newest. @see Store.createNamespace */
-  create(record: Omit<NamespaceRecord, 'id'>): Promise<NamespaceRecord> {
-    const made = this.#making.then(() => this.#create(record));
+  create(record: Omit<NamespaceRecord, 'id'>, audit: AuditRecord | null): Promise<NamespaceRecord> {
+    const made = this.#making.then(() => this.#create(record, audit));
     this.#making = made.catch(() => undefined);
     return made;
   }
 
-  async #create(record: Omit<NamespaceRecord, 'id'>): Promise<NamespaceRecord> {
+  async #create(
+    record: Omit<NamespaceRecord, 'id'>,
+    audit: AuditRecord | null,
+  ): Promise<NamespaceRecord> {
     for (let tries = 1; ; tries++) {
-      await this.#revive(record);
+      await this.#revive(record, audit);
       const [found] = await this.#database.rows(`${LIST} WHERE name = ?`, [record.name]);
       if (found !== undefined) return recordOf(found);
       const [newest] = await this.#database.rows('SELECT MAX(id) AS id FROM namespace');
@@ -63,7 +68,7 @@ export class NamespaceRows {
         );
       }
       try {
-        await this.#insert(id, record);
+        await this.#insert(id, record, audit);
       } catch (error) {
         // The name, or the number.
         if (!this.#database.dialect.isDuplicate(error) || tries === MAKE_TRIES_MAX) throw error;
@@ -72,29 +77,35 @@ export class NamespaceRows {
   }
 
   /** One that was deleted comes back with new settings. */
-  async #revive(record: Omit<NamespaceRecord, 'id'>): Promise<void> {
-    await this.#write({
+  #revive(record: Omit<NamespaceRecord, 'id'>, audit: AuditRecord | null): Promise<void> {
+    const revive = {
       sql: `UPDATE namespace SET is_deleted = 0, created_at = ?, ${SET}
         WHERE name = ? AND is_deleted = 1`,
       runs: [[record.createdAt, ...settingsValues(record), record.name]],
       touches: null,
-    });
+    };
+    return this.#write(revive, audit);
   }
 
-  #insert(id: number, record: Omit<NamespaceRecord, 'id'>): Promise<void> {
+  #insert(
+    id: number,
+    record: Omit<NamespaceRecord, 'id'>,
+    audit: AuditRecord | null,
+  ): Promise<void> {
     const begin = ['id', 'name', 'created_at', 'is_deleted', 'term', 'owner', 'started_at'];
     const row = [id, record.name, record.createdAt, 0, 0, '', 0, inNamespace(id, 1)];
     const values = [...row, ...settingsValues(record)];
     const places = values.map(() => '?').join(', ');
-    return this.#write({
+    const insert = {
       sql: `INSERT INTO namespace (${[...begin, 'next_seq', ...SETTINGS].join(', ')}) VALUES (${places})`,
       runs: [values],
       touches: null,
-    });
+    };
+    return this.#write(insert, audit);
   }
 
   /** @see Store.deleteNamespace */
-  async delete(id: number): Promise<boolean> {
+  async delete(id: number, audit: AuditRecord | null): Promise<boolean> {
     if (id === DEFAULT_NAMESPACE_ID) return false;
     const { dialect } = this.#database;
     return this.#transaction(async (connection) => {
@@ -121,7 +132,8 @@ export class NamespaceRows {
           touches: null,
         };
       });
-      await dialect.run(connection, [mark, ...empty]);
+      const [marked] = await dialect.run(connection, [mark, ...empty]);
+      if (audit !== null && marked?.touched === 1) await appendAudit(dialect, connection, [audit]);
       return true;
     });
   }
@@ -160,9 +172,12 @@ export class NamespaceRows {
     return [...found].sort((a, b) => a - b);
   }
 
-  #write(statement: Statement): Promise<void> {
+  /** Where it touches nothing, nobody has changed anything. */
+  #write(statement: Statement, audit: AuditRecord | null): Promise<void> {
+    const { dialect } = this.#database;
     return this.#transaction(async (connection) => {
-      await this.#database.dialect.run(connection, [statement]);
+      const [outcome] = await dialect.run(connection, [statement]);
+      if (audit !== null && outcome?.touched === 1) await appendAudit(dialect, connection, [audit]);
     });
   }
 

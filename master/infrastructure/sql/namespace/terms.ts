@@ -9,7 +9,9 @@ import {
   StoreUnusable,
   TermLost,
 } from '../../../application/ports.ts';
+import type { Audit } from '../../../domain/changes.ts';
 import type { Settings } from '../../../domain/state/state.ts';
+import { appendAudit } from '../audit/append.ts';
 import type { Database } from '../database.ts';
 import type { Connection, Dialect, Outcome, Statement } from '../dialects/dialect.ts';
 import { padded, placeholders, plain } from '../dialects/dialect.ts';
@@ -164,15 +166,24 @@ export class Terms {
   }
 
   /**
-   * One transaction, of these terms or none.
+   * One transaction, of these terms or none; with what people have changed by it.
    * @throws {TermLost} a newer term has begun; nothing was written.
    * @throws {CommitConflict} a statement has not touched the rows that it must, or, where there are
    *   several, one of these terms is over; nothing was written.
    */
-  write(headings: readonly Heading[], statements: readonly Statement[]): Promise<void> {
+  write(
+    headings: readonly Heading[],
+    statements: readonly Statement[],
+    audit: readonly Audit[] = [],
+  ): Promise<void> {
     // In one order, so that two masters do not wait for each other.
     const ordered = headings.toSorted((a, b) => a.ns - b.ns);
-    return this.#engine.transaction((connection) => this.#run(connection, ordered, statements));
+    return this.#engine.transaction(async (connection) => {
+      await this.#run(connection, ordered, statements);
+      if (audit.length === 0) return;
+      const records = audit.map(({ record }) => record);
+      await appendAudit(this.#dialect, connection, records);
+    });
   }
 
   async #run(

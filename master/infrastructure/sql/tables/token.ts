@@ -1,5 +1,7 @@
 /** Tokens as rows, of all namespaces together. Itself a token is in none of them. */
 import type { Role, Scope, TokenRecord, TokenStore } from '../../../application/ports.ts';
+import type { AuditRecord } from '../../../domain/model/audit.ts';
+import { appendAudit } from '../audit/append.ts';
 import type { Database } from '../database.ts';
 import { plain, type Statement, type Types } from '../dialects/dialect.ts';
 import { columns, type Row } from '../rows.ts';
@@ -39,12 +41,12 @@ export class TokenRows implements TokenStore {
     return rows.map(recordOf);
   }
 
-  async add(record: TokenRecord): Promise<boolean> {
+  async add(record: TokenRecord, audit: AuditRecord | null = null): Promise<boolean> {
     const places = NAMES.map(() => '?').join(', ');
     const sql = `INSERT INTO token (${NAMES.join(', ')}) VALUES (${places})`;
     const values = tokenColumns.map(({ of }) => of(record, 0));
     try {
-      await this.#write({ sql, runs: [values], touches: null });
+      await this.#write({ sql, runs: [values], touches: null }, audit);
       return true;
     } catch (error) {
       if (this.#database.dialect.isDuplicate(error)) return false;
@@ -52,8 +54,9 @@ export class TokenRows implements TokenStore {
     }
   }
 
-  remove(name: string): Promise<void> {
-    return this.#write({ sql: 'DELETE FROM token WHERE name = ?', runs: [[name]], touches: null });
+  remove(name: string, audit: AuditRecord | null = null): Promise<void> {
+    const sql = 'DELETE FROM token WHERE name = ?';
+    return this.#write({ sql, runs: [[name]], touches: null }, audit);
   }
 
   noteUses(uses: readonly Pick<TokenRecord, 'name' | 'lastUsedAt'>[]): Promise<void> {
@@ -64,10 +67,11 @@ export class TokenRows implements TokenStore {
     });
   }
 
-  #write(statement: Statement): Promise<void> {
+  #write(statement: Statement, audit: AuditRecord | null = null): Promise<void> {
     const { dialect } = this.#database;
     return this.#database.transaction(async (connection) => {
-      await dialect.run(connection, [plain(dialect.begin), statement]);
+      const [, outcome] = await dialect.run(connection, [plain(dialect.begin), statement]);
+      if (audit !== null && outcome?.touched === 1) await appendAudit(dialect, connection, [audit]);
     });
   }
 }

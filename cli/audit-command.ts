@@ -1,0 +1,88 @@
+/** `soda audit`: who has changed what; and whether that is as it was written. */
+import type { AuditQuery, AuditView, SodaClient } from '@soda-scheduler/client';
+import { HTTP_LIMITS } from '@soda-scheduler/protocol';
+import type { Command } from 'commander';
+import { type ConnectionOptions, connect, masterwideCommand } from './connection.ts';
+import { instantOf } from './task/submission.ts';
+import { number } from './task/task-search.ts';
+
+interface AuditOptions extends ConnectionOptions {
+  readonly from?: string;
+  readonly to?: string;
+  readonly actor?: string;
+  readonly action?: string;
+  readonly target?: string;
+  readonly limit?: number;
+}
+
+export function auditCommand(): Command {
+  return masterwideCommand('audit', 'List who has changed what, newest first.')
+    .option('--from <time>', 'not before: ISO 8601 with a zone, or epoch milliseconds')
+    .option('--to <time>', 'before')
+    .option('--actor <token>', 'by this token, by its name')
+    .option('--action <action>', 'of this kind: type.pause, or type for all that begin so')
+    .option('--target <name>', 'of this task, type, executor or whatever it is')
+    .option('--limit <count>', 'so many at most (default: all)', number)
+    .addHelpText(
+      'after',
+      `
+Into a pipe: the columns of the table, with tabs between; --json has how it was before and after.
+
+Examples:
+  $ soda audit --action type --target encode
+  $ soda audit --actor ann --from 2030-01-31T00:00:00Z --json
+  $ soda doctor --verify-audit`,
+    )
+    .action(async (options: AuditOptions) => {
+      const { client, output } = connect(options);
+      const { limit = Number.POSITIVE_INFINITY } = options;
+      const head = ['at', 'actor', 'action', 'target', 'namespace', 'outcome', 'reason'];
+      const found = firstOf(client.audit.list(queryOf(options, limit)), limit);
+      await output.rows(found, head, (one) => [
+        one.at,
+        one.actor,
+        one.action,
+        one.target,
+        one.namespace,
+        one.outcome,
+        one.reason,
+      ]);
+    });
+}
+
+function queryOf(options: AuditOptions, limit: number): AuditQuery {
+  const { actor, action, target } = options;
+  const from = instantOf(options.from);
+  const to = instantOf(options.to);
+  return {
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+    ...(actor !== undefined && { actor }),
+    ...(action !== undefined && { action }),
+    ...(target !== undefined && { target }),
+    limit: Math.min(limit, HTTP_LIMITS.listCountMax),
+  };
+}
+
+async function* firstOf(found: AsyncIterable<AuditView>, limit: number): AsyncGenerator<AuditView> {
+  let left = limit;
+  if (left <= 0) return;
+  for await (const one of found) {
+    yield one;
+    if (--left <= 0) return;
+  }
+}
+
+/** What `soda doctor --verify-audit` finds. */
+export async function verifiedInWords(
+  client: SodaClient,
+): Promise<{ readonly isWhole: boolean; readonly inWords: string }> {
+  const { count, from, to, misfit } = await client.audit.verify();
+  if (misfit !== null) {
+    const at = misfit.at === null ? '' : ` of ${misfit.at}`;
+    const inWords = `row ${misfit.number}${at}: ${misfit.message}; ${count} before it are as they were written`;
+    return { isWhole: false, inWords };
+  }
+  const span = count === 0 ? '' : ` from ${from} to ${to}`;
+  return { isWhole: true, inWords: `${count} rows${span}, unbroken` };
+}

@@ -1,0 +1,51 @@
+/**
+ * How each change is called in the audit, or that it is not kept there: all of it stands in this table. It does not
+ * compile, and the server does not start, with a route that changes something and is not in it.
+ */
+import { belowBase, type RouteName } from './rights.ts';
+
+type ChangingRoute = Exclude<RouteName, `GET ${string}`>;
+
+/** Null: what is submitted is no change of what there is; the task says for whom it is, and when it came. */
+const actions: Readonly<Record<ChangingRoute, string | null>> = {
+  'POST /tokens': 'token.create',
+  'DELETE /token/{name}': 'token.revoke',
+  'PUT /namespace/{namespace}': 'namespace.set',
+  'DELETE /namespace/{namespace}': 'namespace.delete',
+  'POST /task/submit': null,
+  'POST /task/submit-batch': null,
+  'POST /task/{task_id}/copy': null,
+  'POST /task/{task_id}/cancel': 'task.cancel',
+  'PATCH /task/{task_id}': 'task.change',
+  'POST /task/{task_id}/suspend': 'task.suspend',
+  'POST /task/{task_id}/resume': 'task.resume',
+  'DELETE /task/{task_id}': 'task.delete',
+  'POST /task/{task_id}/retry': 'task.retry',
+  'POST /task/{task_id}/redeliver': 'task.redeliver',
+  'POST /executor/{executor_id}/drain': 'executor.drain',
+  'POST /executor/{executor_id}/resume': 'executor.resume',
+  'PATCH /executor/{executor_id}': 'executor.change',
+  'DELETE /executor/{executor_id}': 'executor.remove',
+  'POST /pause': 'pause.set',
+  'POST /resume': 'pause.end',
+  'PUT /view/{name}': 'view.set',
+  'DELETE /view/{name}': 'view.delete',
+  'PUT /limit/{name}': 'limit.set',
+  'DELETE /limit/{name}': 'limit.delete',
+  'PUT /type/{type}': 'type.set',
+  'DELETE /type/{type}': 'type.delete',
+  'POST /type/{type}/pause': 'type.pause',
+  'POST /type/{type}/resume': 'type.resume',
+  'PUT /type/{type}/override': 'type.override',
+  'DELETE /type/{type}/override': 'type.end_override',
+};
+
+/** Null: what it does is not kept. @throws {Error} nobody has said whether it is. */
+export function actionOf(method: string, path: string): string | null {
+  if (method === 'GET') return null;
+  const all: Readonly<Record<string, string | null>> = actions;
+  const action = all[`${method} ${belowBase(path)}`];
+  if (action === undefined)
+    throw new Error(`No action is set for ${method} ${path}: see actions.ts.`);
+  return action;
+}

@@ -1,0 +1,200 @@
+/**
+ * Keeps what somebody's command has changed: a row more among the changes of its step, so that both are committed
+ * together, or neither. A command that changes nothing leaves none.
+ */
+import { taskIn } from '../changes.ts';
+import type { Output } from '../effects.ts';
+import type { Event, RequestId } from '../events.ts';
+import { changeMade, type Fields, type Outcome } from '../model/audit.ts';
+import type { ExecutorRecord } from '../model/executor.ts';
+import type { Pause, RowScope } from '../model/pause.ts';
+import type { SharedLimit } from '../model/shared-limit.ts';
+import type { TaskType } from '../model/task-type.ts';
+import type { Notification, Task } from '../model/task.ts';
+import { pauseKey, type Settings, type State } from '../state/state.ts';
+
+/** What somebody may ask for. */
+type Command = Extract<Event, { readonly request: RequestId }>;
+
+/** What a command is about, and how that is now. */
+interface Subject extends Omit<Outcome, 'before' | 'after'> {
+  readonly now: () => Fields | null;
+}
+
+/** Steps the event, and notes what of its subject is another then. */
+export function noting(
+  state: State,
+  event: Event,
+  now: number,
+  out: Output,
+  apply: () => void,
+): void {
+  const { author } = event;
+  if (author === undefined || !('request' in event)) return apply();
+  const { changes, effects } = out;
+  const [changeCount, effectCount] = [changes.length, effects.length];
+  const { now: look, ...about } = subjectOf(state, event, out, changeCount);
+  const before = look();
+  apply();
+  const change = changes[changeCount];
+  const isDone = effects.slice(effectCount).some((effect) => {
+    return effect.type === 'reply' && 'kind' in effect.reply && effect.reply.kind === 'done';
+  });
+  // Who is gone may have no row, and yet is forgotten.
+  if (!isDone || (change === undefined && event.type !== 'removeRequested')) return;
+  const record = changeMade(author, now, { ...about, before, after: look() });
+  const table = change !== undefined && 'table' in change ? change.table : 'settings';
+  changes.push({ op: 'audit', table, record });
+}
+
+/** @param from which of the changes are those of this command. */
+function subjectOf(state: State, event: Command, out: Output, from: number): Subject {
+  switch (event.type) {
+    case 'settingsChanged': {
+      const reason = event.paused?.reason ?? null;
+      const target = event.author?.namespace ?? null;
+      return { target, reason, now: () => settingsFields(state.settings) };
+    }
+    case 'typeSet':
+    case 'typeRemoved':
+    case 'typePaused':
+    case 'typeResumed':
+    case 'typeOverridden':
+      return {
+        target: event.name,
+        reason: reasonOf(event),
+        now: () => typeFields(state.types.get(event.name)),
+      };
+    case 'limitSet':
+      return {
+        target: event.name,
+        now: () => limitFields(state.supplies.get(event.name)?.limit),
+      };
+    case 'viewSet':
+      return { target: event.name, now: () => viewFields(state.views.get(event.name)?.query) };
+    case 'drainRequested':
+    case 'resumeRequested':
+    case 'removeRequested':
+    case 'relabelRequested': {
+      const { executorId: target } = event;
+      const now = () => executorFields(state.executorRecords.get(target));
+      return { target, reason: reasonOf(event), now };
+    }
+    case 'pauseSet': {
+      const { scope, value, pause } = event;
+      const now = () => pauseFields(state.pauses.get(pauseKey(scope, value)));
+      return { target: pauseTarget(scope, value), reason: pause?.reason ?? null, now };
+    }
+    case 'cancelRequested':
+    case 'retryRequested':
+    case 'suspendRequested':
+    case 'taskResumeRequested':
+    case 'changeRequested': {
+      const { taskId: target, task: stored } = event;
+      const now = () => taskFields(written(out, from, target) ?? state.tasks.get(target) ?? stored);
+      return { target, reason: reasonOf(event), now };
+    }
+    case 'deleteRequested': {
+      const { taskId: target, task } = event;
+      return { target, now: () => (out.changes.length === from ? taskFields(task) : null) };
+    }
+    case 'redeliverRequested':
+      return { target: event.taskId, now: () => callbackFields(event.notification) };
+    case 'tasksSubmitted':
+      return { target: event.tasks[0]?.id ?? null, now: () => null };
+  }
+}
+
+function reasonOf(event: Command): string | null {
+  if (event.type === 'typeOverridden') return event.layer?.reason ?? null;
+  return 'reason' in event ? (event.reason ?? null) : null;
+}
+
+/** As one of these changes writes it: it may be in no memory. */
+function written({ changes }: Output, from: number, taskId: string): Task | null {
+  for (const change of changes.slice(from)) {
+    if (!('row' in change)) continue;
+    const task = taskIn(change.row);
+    if (task?.id === taskId) return task;
+  }
+  return null;
+}
+
+/** Of a namespace. */
+export function settingsFields(settings: Settings): Fields {
+  const { maxWaiting: max_waiting, maxRunning: max_running, retention, paused } = settings;
+  return { max_waiting, max_running, retention, ...pauseFields(paused) };
+}
+
+/** As `group:news`; of all namespaces there is one. */
+export function pauseTarget(scope: RowScope, value: string): string {
+  return scope === 'all' ? scope : `${scope}:${value}`;
+}
+
+export function pauseFields(paused: Pause | null | undefined): Fields {
+  return {
+    paused_at: paused?.at,
+    paused_by: paused?.by,
+    paused_reason: paused?.reason,
+    paused_until: paused?.until,
+  };
+}
+
+function typeFields(row: TaskType | undefined): Fields | null {
+  if (row === undefined) return null;
+  const { text, paused, override } = row;
+  return {
+    ...(JSON.parse(text) as Fields),
+    ...pauseFields(paused),
+    override: override && (JSON.parse(override.text) as Fields),
+    override_until: override?.until,
+  };
+}
+
+function limitFields(limit: SharedLimit | undefined): Fields | null {
+  return limit === undefined ? null : { max: limit.max, per: limit.per };
+}
+
+function viewFields(query: string | undefined): Fields | null {
+  return query === undefined ? null : { query: JSON.parse(query) as unknown };
+}
+
+function executorFields(record: ExecutorRecord | undefined): Fields {
+  return {
+    drained_at: record?.drainedAt,
+    drained_until: record?.drainDeadlineAt,
+    labels: record?.labels,
+    reserve: record?.reserve,
+  };
+}
+
+function callbackFields(callback: Notification | null | undefined): Fields | null {
+  return callback ? { callback: callback.state, tries: callback.tries } : null;
+}
+
+/** What may be asked for of it, but its params, which may be large and hold anything; and what becomes of it. */
+function taskFields(task: Task | null | undefined): Fields | null {
+  if (task === null || task === undefined) return null;
+  const seconds = (ms: number | null) => ms && ms / 1000;
+  return {
+    state: task.state,
+    cancel_reason: task.cancelReason,
+    priority: task.priority,
+    due_at: task.dueAt,
+    attempts_used: task.attemptsUsed,
+    labels: task.labels,
+    requires: task.requires,
+    user: task.user,
+    notify_url: task.notifyUrl,
+    params: { length: task.params.length },
+    retry: task.retry,
+    assign_timeout: seconds(task.assignTimeoutMs),
+    execution_timeout: seconds(task.executionTimeoutMs),
+    stall_timeout: seconds(task.stallTimeoutMs),
+    start_timeout: seconds(task.startTimeoutMs),
+    start_timeout_action: task.startTimeoutAction,
+    disk_bytes: task.diskBytes,
+    uses: task.uses,
+    deadline_at: task.deadlineAt,
+  };
+}
