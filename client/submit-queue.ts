@@ -154,7 +154,7 @@ export async function copyTask(
   const { params, ...fields } = task ?? {};
   const body = jsonObject({ id }, { task: jsonObject(fields, { params: jsonText(params) }) });
   try {
-    await api.call({ method: 'POST', path, field: 'task_id', body, signal });
+    await api.call({ method: 'POST', path: api.base + path, field: 'task_id', body, signal });
   } catch (error) {
     if (!isSameRequest(error)) throw error;
   }
