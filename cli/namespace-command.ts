@@ -4,7 +4,7 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { type ConnectionOptions, connect, masterwideCommand } from './connection.ts';
 import { ExitCode, Failure } from './exit-code.ts';
 import { pauseInWords } from './output.ts';
-import { instantOf } from './task/submission.ts';
+import { INSTANT, instantOf } from './instant.ts';
 
 export function namespaceCommand(): Command {
   return new Command('namespace')
@@ -76,7 +76,7 @@ function setCommand(): Command {
       ]),
     )
     .option('--pause [reason]', 'begin nothing until --resume; what runs goes on')
-    .option('--until <time>', 'with --pause: ISO 8601 with a zone, or epoch milliseconds')
+    .option('--until <time>', `with --pause: ${INSTANT}`)
     .addOption(new Option('--resume', 'end a pause').conflicts(['pause', 'until']))
     .addHelpText(
       'after',

@@ -4,7 +4,7 @@ import { Argument, type Command } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from './connection.ts';
 import { ExitCode, Failure } from './exit-code.ts';
 import { pauseInWords } from './output.ts';
-import { instantOf } from './task/submission.ts';
+import { INSTANT, instantOf } from './instant.ts';
 
 type Scope = PauseRequest['scope'];
 
@@ -16,7 +16,7 @@ interface PauseOptions extends ConnectionOptions {
 export function pauseCommand(): Command {
   return withScope('pause', 'Begin no task of a group, with a label, of a namespace, or at all.')
     .option('--reason <text>', 'why, for those whose tasks wait')
-    .option('--until <time>', 'when it ends: ISO 8601 with a zone, or epoch milliseconds')
+    .option('--until <time>', `when it ends: ${INSTANT}`)
     .addHelpText(
       'after',
       `
@@ -24,7 +24,7 @@ What runs goes on. One type: "soda type pause".
 
 Examples:
   $ soda pause group news --reason "storage is full"
-  $ soda pause label gpu --until 2030-01-31T06:00:00Z
+  $ soda pause label gpu --until +2h
   $ soda pause namespace video
   $ soda pause all --reason "moving the database"`,
     )

@@ -2,7 +2,7 @@
 import type { TokenRequest, TokenView } from '@soda-scheduler/client';
 import { Argument, Command, Option } from 'commander';
 import { type ConnectionOptions, connect, masterwideCommand } from './connection.ts';
-import { instantOf } from './task/submission.ts';
+import { INSTANT, instantOf } from './instant.ts';
 
 const ROLES = ['read', 'submit', 'operate', 'admin', 'executor'] as const;
 
@@ -32,7 +32,7 @@ function createCommand(): Command {
     .option('--in-namespace <name>', 'only this namespace; may be repeated', more)
     .option('--group <group>', 'only what this group submits; may be repeated', more)
     .option('--type <type>', 'only tasks of this type; may be repeated', more)
-    .option('--expires <time>', 'ISO 8601 with a zone, or epoch milliseconds (default: never)')
+    .option('--expires <time>', `${INSTANT} (default: never)`)
     .addHelpText(
       'after',
       `

@@ -3,6 +3,7 @@ import { type ErrorList, exactJson, type SodaClient } from '@soda-scheduler/clie
 import { taskStates } from '@soda-scheduler/protocol';
 import { type Command, Option } from 'commander';
 import { type ConnectionOptions, connect, interruptible, remoteCommand } from '../connection.ts';
+import { instantOf } from '../instant.ts';
 import { savedQuery } from '../view-command.ts';
 import {
   number,
@@ -126,11 +127,17 @@ async function findErrors(
   { type, group, from, to, limit = LOOK_COUNT }: ErrorOptions,
   signal: AbortSignal,
 ) {
+  const asked = {
+    type,
+    group,
+    from: instantOf(from)?.toString(),
+    to: instantOf(to)?.toString(),
+  };
   const known = new Map<string, ErrorList['errors'][number]>();
   let lookedCount = 0;
   let cursor: string | undefined;
   do {
-    const page = await client.errors({ type, group, from, to, cursor }, { signal });
+    const page = await client.errors({ ...asked, cursor }, { signal });
     for (const one of page.errors) {
       const before = known.get(one.error);
       const count = one.count + (before?.count ?? 0);

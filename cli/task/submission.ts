@@ -5,9 +5,8 @@ import { type RawJson, rawJson, type TaskInfo, type UserInfo } from '@soda-sched
 import { priorityNames } from '@soda-scheduler/protocol';
 import { type Command, Option } from 'commander';
 import { ExitCode, Failure } from '../exit-code.ts';
+import { INSTANT, instantOf } from '../instant.ts';
 import { number } from './task-search.ts';
-
-const INSTANT = 'such as 2026-12-01T08:00:00Z, or epoch milliseconds';
 
 /** What may be said of any task. */
 export interface FieldOptions {
@@ -158,11 +157,6 @@ function useOf(text: string): { limit: string; n: number } {
 function priorityOf(text: string | undefined): TaskInfo['priority'] {
   const seconds = Number(text);
   return (text === undefined || Number.isNaN(seconds) ? text : seconds) as TaskInfo['priority'];
-}
-
-/** Text as it stands, or epoch milliseconds: fewer digits are no instant that anybody means. */
-export function instantOf(text: string | undefined): string | number | undefined {
-  return text !== undefined && /^\d{12,}$/.test(text) ? Number(text) : text;
 }
 
 /** JSON as it stands, or from a file after `@`, or from stdin for `-`; to be sent as it is written. */

@@ -8,10 +8,11 @@ import {
 } from '@soda-scheduler/protocol';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { Failure } from '../exit-code.ts';
+import { instantOf } from '../instant.ts';
 
 /** Each looks at tens of thousands of tasks. */
 const EMPTY_PAGE_COUNT_MAX = 1000;
-export const TIME = 'such as 2026-12-01T08:00:00Z';
+export const TIME = 'such as -2h, or 2026-12-01T08:00:00Z';
 
 export type Query = NonNullable<Parameters<SodaClient['list']>[0]>;
 
@@ -77,7 +78,9 @@ export function queryOf(options: SearchOptions): Query {
   const { state, type, group, project, env, user, label, requires, error, notification } = options;
   const { from, to, sort } = options;
   const query = {
-    ...{ state, type, group, project, env, user, label, requires, error, notification, from, to },
+    ...{ state, type, group, project, env, user, label, requires, error, notification },
+    from: instantOf(from)?.toString(),
+    to: instantOf(to)?.toString(),
     executor_id: options.executor,
     id_prefix: options.idPrefix,
     failure_reason: options.failureReason,

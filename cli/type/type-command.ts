@@ -4,7 +4,7 @@ import { Argument, Command, Option } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
 import { type Output, pauseInWords } from '../output.ts';
-import { instantOf } from '../task/submission.ts';
+import { INSTANT, instantOf } from '../instant.ts';
 import { applyCommand, exportCommand, knownType } from './apply-command.ts';
 import {
   assign,
@@ -150,7 +150,7 @@ function pauseCommand(): Command {
   return remoteCommand('pause', 'Begin no task of a type. What runs goes on.')
     .addArgument(name())
     .option('--reason <text>', 'why, for those whose tasks wait')
-    .option('--until <time>', 'when it ends: ISO 8601 with a zone, or epoch milliseconds')
+    .option('--until <time>', `when it ends: ${INSTANT}`)
     .action(async (type: string, options: ConnectionOptions & PauseOptions) => {
       const { client, output } = connect(options);
       const { reason, until } = options;
@@ -178,7 +178,7 @@ function overrideCommand(): Command {
     .addArgument(name())
     .addArgument(settings())
     .option('--reason <text>', 'why: needed')
-    .option('--until <time>', 'when it ends: ISO 8601 with a zone, or epoch milliseconds')
+    .option('--until <time>', `when it ends: ${INSTANT}`)
     .addOption(new Option('--clear', 'what is defined holds again').conflicts(['reason', 'until']))
     .addHelpText(
       'after',

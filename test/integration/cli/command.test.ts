@@ -267,7 +267,7 @@ describe('soda', function () {
         reserve: [],
       };
       api.executors = [{ ...executor, task_id: 'a', host: 'h', last_seen_at: null } as never];
-      expect((await run(['executor', 'list'])).out).to.equal('e1\tbusy\thello\t\ta\th\t\t\t\n');
+      expect((await run(['executor', 'list'])).out).to.equal('e1\tbusy\thello\t\ta\th\t\t\t\t\n');
       let asked = 0;
       api.intercept = ({ path: asksFor }) => {
         if (asksFor === '/executors' && ++asked === 2)

@@ -1,0 +1,22 @@
+/** Points in time, as people give them on a command line. */
+
+export const INSTANT = 'such as +90min, 2026-12-01T08:00:00Z, or epoch milliseconds';
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  s: 1000,
+  min: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/**
+ * As the API takes it. `+2h` and `-2h` count from now, by the clock of this machine, in `s`, `min`, `h` or `d`; of
+ * digits fewer than 12 are no instant that anybody means. All else goes to the master as it stands.
+ */
+export function instantOf(text: string | undefined): string | number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{12,}$/.test(text)) return Number(text);
+  const [, count, unit = ''] = /^([+-]\d{1,6})(s|min|h|d)$/.exec(text) ?? [];
+  if (count === undefined) return text;
+  return new Date(Date.now() + Number(count) * (UNIT_MS[unit] ?? 0)).toISOString();
+}
