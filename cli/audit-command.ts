@@ -3,8 +3,8 @@ import type { AuditQuery, AuditView, SodaClient } from '@soda-scheduler/client';
 import { HTTP_LIMITS } from '@soda-scheduler/protocol';
 import type { Command } from 'commander';
 import { type ConnectionOptions, connect, masterwideCommand } from './connection.ts';
-import { instantOf } from './task/submission.ts';
-import { number } from './task/task-search.ts';
+import { instantOf } from './instant.ts';
+import { number, TIME } from './task/task-search.ts';
 
 interface AuditOptions extends ConnectionOptions {
   readonly from?: string;
@@ -17,7 +17,7 @@ interface AuditOptions extends ConnectionOptions {
 
 export function auditCommand(): Command {
   return masterwideCommand('audit', 'List who has changed what, newest first.')
-    .option('--from <time>', 'not before: ISO 8601 with a zone, or epoch milliseconds')
+    .option('--from <time>', `not before, ${TIME}`)
     .option('--to <time>', 'before')
     .option('--actor <token>', 'by this token, by its name')
     .option('--action <action>', 'of this kind: type.pause, or type for all that begin so')
@@ -30,7 +30,7 @@ Into a pipe: the columns of the table, with tabs between; --json has how it was 
 
 Examples:
   $ soda audit --action type --target encode
-  $ soda audit --actor ann --from 2030-01-31T00:00:00Z --json
+  $ soda audit --actor ann --from -2d --json
   $ soda doctor --verify-audit`,
     )
     .action(async (options: AuditOptions) => {
