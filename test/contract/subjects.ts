@@ -9,6 +9,7 @@ import {
 } from '../../master/application/ports.ts';
 import { MemoryStore } from '../../master/infrastructure/memory/store.ts';
 import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
+import { Pace } from '../../master/infrastructure/sql/pace.ts';
 import type { Mariadb } from '../helpers/mariadb.ts';
 import { MARIADB_MISSING, sharedMariadb } from '../helpers/mariadb.ts';
 
@@ -21,6 +22,9 @@ export interface Subject {
   /** Once, after the tests; every store must be closed by then. */
   clean(): Promise<void>;
 }
+
+/** No search ends before it has looked at all that it may, however busy the machine is. */
+const timeless = (): Pace => new Pace(() => 0);
 
 const memory: Subject = {
   name: 'memory',
@@ -41,7 +45,7 @@ function sqlite(): Subject {
     open() {
       count += 1;
       const url = `sqlite:${join(folder, `${count}.db`)}`;
-      return openSqlStore({ url, allowWeakDurability: false });
+      return openSqlStore({ url, allowWeakDurability: false, pace: timeless() });
     },
     clean: () => rm(folder, { recursive: true, force: true }),
   };
@@ -57,7 +61,8 @@ function mariadb(): Subject {
     },
     async open() {
       if (server === null) throw new Error(MARIADB_MISSING);
-      return openSqlStore({ url: await server.url(), allowWeakDurability: false });
+      const url = await server.url();
+      return openSqlStore({ url, allowWeakDurability: false, pace: timeless() });
     },
     async clean() {
       await server?.stop();
