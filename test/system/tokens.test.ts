@@ -4,7 +4,7 @@ import { createClient } from '@soda-scheduler/client';
 import { describeSystem, outcomesOf } from '../helpers/system/system.ts';
 
 describeSystem('named tokens', ({ start }) => {
-  it('hold after a master that was killed right behind the answer', async () => {
+  it('hold after a master that was killed right behind the answer, and so does who has changed what', async () => {
     const system = await start();
     const { token } = await system.client.createToken({ name: 'ann', role: 'submit' });
     await system.master.end('SIGKILL');
@@ -16,6 +16,15 @@ describeSystem('named tokens', ({ start }) => {
     await system.startMaster();
     const refused = await ann.whoami().catch((error: unknown) => error);
     expect(refused).to.include({ status: 401 });
+    await system.client.types.pause('encode', { reason: 'storage is full' });
+    await system.master.end('SIGKILL');
+    await system.startMaster();
+    const kept: string[] = [];
+    for await (const { action, target } of system.client.audit.list()) {
+      kept.push(`${action} ${target}`);
+    }
+    expect(kept).to.deep.equal(['type.pause encode', 'token.revoke ann', 'token.create ann']);
+    expect(await system.client.audit.verify()).to.include({ count: 3, misfit: null });
   });
 
   it('that are revoked send their executor away for good; its task runs elsewhere after its lease', async () => {

@@ -120,7 +120,7 @@ export class TurnCheck {
     this.#hiddenTickCounts = counts;
   }
 
-  /** I29: nobody is held while there is a place. */
+  /** I32: nobody is held while there is a place. */
   #checkHeld(state: State): void {
     const { lastTickAt, accepting } = state;
     const freeMs = new Map<number, number>();
@@ -130,7 +130,7 @@ export class TurnCheck {
       const ms = (this.#freeMs.get(row.seq) ?? 0) + tickMs;
       freeMs.set(row.seq, ms);
       if (accepting && ms > OVERDUE_MS_MAX) {
-        this.#world.violate('I29', `${row.id} is held though there is a place`);
+        this.#world.violate('I32', `${row.id} is held though there is a place`);
       }
     }
     this.#freeMs = freeMs;
