@@ -370,7 +370,7 @@ describe('soda', function () {
       expect((await ask('task', 'cancel', id)).code).to.equal(4);
       const { out: found } = await ask('doctor');
       expect(found).to.match(/^master\tok\t.*ready, version \d/m);
-      expect(found).to.match(/^duties\tok\tall 7 are done in time$/m);
+      expect(found).to.match(/^duties\tok\tall \d+ are done in time$/m);
 
       const forged = await fetch(at, { method: 'POST', body: '{"task_id":"forged"}' });
       expect(forged.status).to.equal(401);
