@@ -233,6 +233,38 @@ CREATE TABLE saved_view (
   PRIMARY KEY (ns, name)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
+-- Operations on many tasks: done slice by slice, each with how far it is in the same commit.
+CREATE TABLE work (
+  -- Namespace.
+  ns INT NOT NULL,
+  -- The id of the operation.
+  id VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- bulk: one command on many tasks.
+  kind VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- running, paused, done or canceled.
+  state VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- JSON: what is done, to which tasks, and what whoever asked may touch.
+  request MEDIUMTEXT NOT NULL,
+  -- JSON array: ids that it has yet to come to; NULL: a search finds its tasks.
+  ids MEDIUMTEXT NULL,
+  -- Where the search goes on: a table and a seq; NULL: at the beginning.
+  place VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  -- JSON: how many tasks are expected, and what became of those that it has come to.
+  counts MEDIUMTEXT NOT NULL,
+  -- 1: those that are expected were counted; 0: estimated.
+  is_exact INT NOT NULL,
+  -- JSON array: the first tasks to which it was not done, and why.
+  problems MEDIUMTEXT NOT NULL,
+  -- Who has begun it, where that is known.
+  created_by VARCHAR(64) NULL,
+  -- When.
+  created_at BIGINT NOT NULL,
+  -- When it was over; NULL: it is not.
+  ended_at BIGINT NULL,
+  -- The same id may be there in many namespaces.
+  PRIMARY KEY (ns, id)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
 -- Live tasks only: waiting, held, offered or running. A task leaves with the commit that ends it, so this
 -- table is as large as the backlog, whatever has been.
 CREATE TABLE task (

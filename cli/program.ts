@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { auditCommand } from './audit-command.ts';
+import { bulkCommand } from './bulk/bulk-command.ts';
+import { operationCommand } from './bulk/operation-command.ts';
 import { doctorCommand } from './doctor-command.ts';
 import { executorCommand } from './executor/executor-command.ts';
 import { limitCommand } from './limit-command.ts';
@@ -53,6 +55,8 @@ export function program(): Command {
     devCommand(),
     masterCommand(),
     taskCommand(),
+    bulkCommand(),
+    operationCommand(),
     typeCommand(),
     viewCommand(),
     limitCommand(),

@@ -5,7 +5,15 @@ import { SodaError } from './soda-error.ts';
 
 /** Of what stands between a client and a master, while it does not reach it or has too much to do. */
 const OF_PROXIES: readonly number[] = [429, 502, 503, 504];
-const LISTS: readonly string[] = ['executors', 'limits', 'namespaces', 'results', 'tasks', 'types'];
+const LISTS: readonly string[] = [
+  'executors',
+  'limits',
+  'namespaces',
+  'operations',
+  'results',
+  'tasks',
+  'types',
+];
 const TEXT_LENGTH_MAX = 200;
 
 /**

@@ -24,6 +24,7 @@ import { type ExecutorCalls, executorCalls } from './executors/executors.ts';
 import { type FindCalls, findCalls } from './find/find.ts';
 import { type LimitCalls, limitCalls, type PauseCalls, pauseCalls } from './limits.ts';
 import { type NamespaceCalls, namespaceCalls } from './namespaces.ts';
+import { type OperationCalls, operationCalls } from './operations/operations.ts';
 import { eachOf } from './pages.ts';
 import type { SodaError } from './soda-error.ts';
 import { copyTask, SubmitQueue } from './submit-queue.ts';
@@ -70,6 +71,7 @@ export interface SodaClient
     LimitCalls,
     PauseCalls,
     NamespaceCalls,
+    OperationCalls,
     TokenCalls,
     TypeCalls {
   /**
@@ -186,6 +188,7 @@ export function createClient(options: ClientOptions): SodaClient {
     ...typeCalls(api),
     ...limitCalls(api),
     ...pauseCalls(api),
+    ...operationCalls(api),
   };
 }
 

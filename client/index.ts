@@ -4,6 +4,8 @@ export type {
   AuditQuery,
   AuditVerified,
   AuditView,
+  BulkPreview,
+  BulkRequest,
   CallbackBody,
   CopyRequest,
   CountQuery,
@@ -16,6 +18,8 @@ export type {
   ListQuery,
   NamespaceSettings,
   NamespaceView,
+  OperationSummary,
+  OperationView,
   PatchRequest,
   PauseCommandResponse,
   PauseRequest,
@@ -56,5 +60,6 @@ export type { LimitCalls, PauseCalls, ScopedPause } from './limits.ts';
 export type { ViewCalls } from './find/views.ts';
 export type { NamespaceCalls } from './namespaces.ts';
 export type { AuditCalls, TokenCalls } from './tokens.ts';
+export type { Bulk, OperationCalls, OperationWaitOptions } from './operations/operations.ts';
 export type { AtVersion, TypeCalls } from './types.ts';
 export type { PatientOptions, WaitOptions } from './waiting.ts';

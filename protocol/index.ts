@@ -5,6 +5,7 @@
 export type * from './admin-api.ts';
 export type * from './audit/audit-api.ts';
 export * from './asyncflow.ts';
+export type * from './bulk-api.ts';
 export * from './close-codes.ts';
 export type * from './find/find-api.ts';
 export type * from './http-api.ts';
@@ -16,6 +17,6 @@ export type * from './messages.ts';
 export * from './paths.ts';
 export * from './json/raw-json.ts';
 export * from './session.ts';
-export * from './visible.ts';
+export * from './json/visible.ts';
 export type * from './type-api.ts';
 export * from './words.ts';

@@ -16,6 +16,9 @@ export const HTTP_LIMITS = {
   typeBytesMax: 64 * 1024,
   notifyUrlBytesMax: 2048,
   listCountMax: 200,
+  /** Tasks that one operation names, and the body that does. */
+  bulkCountMax: 10_000,
+  bulkBytesMax: 1024 * 1024,
   /** Namespaces, groups or types in the scope of a token. */
   scopeCountMax: 100,
 } as const;
@@ -57,6 +60,8 @@ export const EXECUTOR_ID_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.:-]{1,64}$/;
 export const LIMIT_NAME_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.:-]{1,64}$/;
 /** Of the program of an executor: selectors leave `,`, `=` and `!` free. */
 export const EXECUTOR_VERSION_PATTERN = /^[A-Za-z0-9_.:+~/@-]{1,64}$/;
+/** An operation on many tasks, as the master has named it. */
+export const OPERATION_ID_PATTERN = /^op-[0-9a-f]{24}$/;
 /** A namespace: a part of paths, and a label of metrics. */
 export const NAMESPACE_PATTERN = /^[a-z0-9-]{1,32}$/;
 /** Of a token: a part of paths, without the colon of those that nobody makes. */

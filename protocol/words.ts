@@ -25,6 +25,9 @@ export const failureReasons = [
   'deadline',
 ] as const;
 
+/** What can be done to many tasks at once. */
+export const bulkActions = ['cancel', 'retry', 'redeliver', 'change', 'delete'] as const;
+
 /** What a type is defined by, in the order of the documentation. */
 export const typeDefinitionKeys = [
   'description',

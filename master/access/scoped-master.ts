@@ -5,6 +5,7 @@
 import type { MasterHandle, Submission } from '../application/master-handle.ts';
 import type { CountQuery, ListQuery, OrderQuery } from '../application/master-handle.ts';
 import type { Scope, ShownTask, StoredTask, TaskPage, WaitingPage } from '../application/ports.ts';
+import type { OperationsHandle } from '../application/operations-handle.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type { PauseChange, Seen, TaskChange, TypeChange } from '../domain/events.ts';
 import type { PauseScope, ScopedPause } from '../domain/model/pause.ts';
@@ -69,6 +70,7 @@ export type ScopedMaster = Pick<
   submit(tasks: readonly Submission[]): Promise<readonly SubmitAnswer[]>;
   /** As `MasterHandle.change`; the group that it is to have must be in the scope too. */
   change(taskId: string, change: TaskChange, seen?: Seen): Promise<CommandAnswer>;
+  operations(): OperationsHandle;
 };
 
 export function within(actor: Actor, master: MasterHandle): ScopedMaster {
@@ -194,6 +196,11 @@ class PartOfMaster implements ScopedMaster {
   /** To some databases texts are equal that differ in blanks at their end. */
   #seen(tasks: readonly StoredTask[]): StoredTask[] {
     return tasks.filter(({ task }) => this.#sees(task));
+  }
+
+  operations(): OperationsHandle {
+    const { groups, types } = this.#scope;
+    return this.#master.operations({ groups, types });
   }
 
   explain(task: Task) {

@@ -20,10 +20,11 @@ import type { SavedView } from '../domain/model/saved-view.ts';
 import type { TaskType } from '../domain/model/task-type.ts';
 import type { Settings } from '../domain/state/state.ts';
 import type { ShownTask, TaskPage, TaskQuery, WaitingPage, WaitingQuery } from './ports.ts';
-import type { TaskFilter } from '../domain/model/task-filter.ts';
+import type { Sight, TaskFilter } from '../domain/model/task-filter.ts';
 import type { Task, TerminalState } from '../domain/model/task.ts';
 import type { SeenExecutor } from '../domain/views/executors.ts';
 import type { WaitingReason } from '../domain/views/explain.ts';
+import type { OperationsHandle } from './operations-handle.ts';
 import type { SeenLimit } from '../domain/views/limits.ts';
 import type { LiveCounts } from '../domain/views/live.ts';
 import type { SeenType, SeenTypeInDetail } from '../domain/views/types.ts';
@@ -170,6 +171,8 @@ export interface MasterHandle {
   countLive(query: CountQuery): LiveCounts;
   /** How many ended tasks there are in that state, `max` at most. @throws {Unavailable} also where too many ask. */
   countEnded(state: TerminalState, max: number): Promise<number>;
+  /** On many tasks. `sight`: of whoever asks; absent: all. */
+  operations(sight?: Sight): OperationsHandle;
   /** Why a waiting task does not run yet. `isNaming`: false counts the tasks that come first, and names none. */
   explain(task: Task, isNaming?: boolean): WaitingReason;
   executors(): readonly Executor[];

@@ -36,6 +36,7 @@ import {
   type SeenTypeInDetail,
   typesAfter,
 } from '../domain/views/types.ts';
+import type { Sight } from '../domain/model/task-filter.ts';
 import type { Task, TerminalState } from '../domain/model/task.ts';
 import type { Engine } from './engine/engine.ts';
 import { IdRegister } from './engine/id-register.ts';
@@ -51,6 +52,7 @@ import {
   unanswered,
   Unavailable,
 } from './master-handle.ts';
+import { Operations } from './operations.ts';
 import type { Clock, ShownTask, TaskPage, TaskStore, WaitingPage } from './ports.ts';
 import { TooMany, Turnstile } from './turnstile.ts';
 
@@ -137,12 +139,8 @@ export class Master implements MasterHandle {
     tasks: readonly Submission[],
     taken: ReadonlyMap<string, string>,
   ): Promise<readonly SubmitOutcome[]> {
-    const reply = await this.#engine.request((request) => ({
-      type: 'tasksSubmitted',
-      request,
-      tasks,
-      taken,
-    }));
+    const submitted = { type: 'tasksSubmitted', tasks, taken } as const;
+    const reply = await this.#engine.request((request) => ({ ...submitted, request }));
     return reply as readonly SubmitOutcome[];
   }
 
@@ -155,13 +153,8 @@ export class Master implements MasterHandle {
   }
 
   change(taskId: string, change: TaskChange, seen: Seen = ANY): Promise<CommandOutcome> {
-    return this.#command((request) => ({
-      type: 'changeRequested',
-      request,
-      taskId,
-      change,
-      seen,
-    }));
+    const wanted = { type: 'changeRequested', taskId, change, seen } as const;
+    return this.#command((request) => ({ ...wanted, request }));
   }
 
   suspend(taskId: string, reason: string | null = null): Promise<CommandOutcome> {
@@ -278,13 +271,8 @@ export class Master implements MasterHandle {
     override: Partial<Override>,
     by: string | null,
   ): Promise<CommandOutcome> {
-    return this.#command((request) => ({
-      type: 'relabelRequested',
-      request,
-      executorId,
-      override,
-      by,
-    }));
+    const relabel = { type: 'relabelRequested', executorId, override, by } as const;
+    return this.#command((request) => ({ ...relabel, request }));
   }
 
   async #command(make: (request: number) => Event): Promise<CommandOutcome> {
@@ -325,6 +313,14 @@ export class Master implements MasterHandle {
 
   #list<T>(work: () => Promise<T>): Promise<T> {
     return this.#read(() => this.#lists.during(work), LIST_MS_MAX);
+  }
+
+  operations(sight: Sight = { groups: null, types: null }): Operations {
+    const { store, clock } = this.#options;
+    const look = <T>(at: (state: State) => T) => this.#look(at);
+    const search = <T>(work: () => Promise<T>) => this.#list(work);
+    const command = (make: (request: number) => Event) => this.#command(make);
+    return new Operations({ store, clock, look, search, command }, sight);
   }
 
   #read<T>(work: () => Promise<T>, withinMs = READ_MS_MAX): Promise<T> {

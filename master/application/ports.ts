@@ -19,11 +19,21 @@ import type {
   Task,
   TerminalState,
 } from '../domain/model/task.ts';
-import type { StoredTask, TaskPage, TaskQuery, WaitingPage, WaitingQuery } from './task-query.ts';
+import type {
+  SearchCount,
+  SearchPage,
+  StoredTask,
+  TaskPage,
+  TaskQuery,
+  TaskSearch,
+  WaitingPage,
+  WaitingQuery,
+} from './task-query.ts';
 
 export type { AuditCheck, AuditPage, AuditQuery, AuditStore } from './audit-store.ts';
 export { DEFAULT_NAMESPACE_ID, inNamespace, NAMESPACE_COUNT_MAX } from './namespace.ts';
-export type { StoredTask, TaskPage, TaskQuery, WaitingPage, WaitingQuery };
+export type { SearchCount, SearchPage, StoredTask, TaskPage, TaskQuery, TaskSearch };
+export type { WaitingPage, WaitingQuery };
 
 export interface Clock {
   /** Epoch milliseconds. Steps with `followWall` only: a wall clock that is set does not fire timeouts. */
@@ -271,7 +281,24 @@ export interface TaskStore {
     bytesMax: number,
   ): Promise<ReadonlyMap<string, StoredTask | null>>;
 
+  /**
+   * The next of them, whole, from `cursor` on, in an order that stays: each is come to once, whatever
+   * becomes of it. Ends as `findTasks`.
+   */
+  searchTasks(
+    search: TaskSearch,
+    cursor: string | null,
+    limit: number,
+    bytesMax: number,
+  ): Promise<SearchPage>;
+
   // What follows is asked for by others than the engine: it must not stand in its way.
+
+  /** How many there are: one by one up to so many, and for so long. */
+  countTasks(
+    search: TaskSearch,
+    limits: { readonly countMax: number; readonly msMax: number; readonly sampleCount: number },
+  ): Promise<SearchCount>;
 
   /** With all attempts that are kept, large details left out; or with one attempt, whole. */
   showTask(id: string, attempt: 'all' | number): Promise<ShownTask | null>;

@@ -1,6 +1,6 @@
 /** What tasks are looked for by, and what is found: part of the ports. */
 import type { TaskFilter } from '../domain/model/task-filter.ts';
-import type { Notification, Task } from '../domain/model/task.ts';
+import type { Notification, Task, TaskState } from '../domain/model/task.ts';
 import type { Position } from '../domain/queue/window.ts';
 
 export interface TaskQuery extends TaskFilter {
@@ -17,6 +17,33 @@ export interface WaitingQuery extends TaskFilter {
   readonly lanes: readonly number[];
   readonly after: Position | null;
   readonly limit: number;
+}
+
+/** Tasks that long work is about. */
+export interface TaskSearch {
+  /** Its `state` is one of `states`. */
+  readonly filter: TaskFilter;
+  /** All of them live, or all ended. */
+  readonly states: readonly TaskState[];
+  /** No task that was accepted later. */
+  readonly seqMax: number;
+  /** No task that has ended at this instant, or later. */
+  readonly endedBefore: number;
+}
+
+export interface SearchPage {
+  /** Fewer than asked for, or none, where too many were looked at. */
+  readonly tasks: readonly StoredTask[];
+  /** Where the next page begins; null: this is the last. */
+  readonly cursor: string | null;
+}
+
+export interface SearchCount {
+  readonly count: number;
+  /** Else it is an estimate. */
+  readonly isExact: boolean;
+  /** The first of them, without what may be large. */
+  readonly sample: readonly StoredTask[];
 }
 
 export interface StoredTask {

@@ -80,6 +80,25 @@ export const TYPES_PAGE_LENGTH_MAX = MiB;
  */
 export const TYPE_RULES_MAX = 1_000;
 
+/**
+ * Operations on many tasks of a namespace that are not over; beyond it none is begun. So many take turns, the others
+ * wait. A slice has so many tasks, a page of a search looks at so many rows for them, and of what was
+ * not done so many are named.
+ */
+export const WORK_OPEN_COUNT_MAX = 32;
+export const WORK_AT_ONCE_COUNT = 4;
+export const WORK_SLICE_COUNT_MAX = 500;
+export const WORK_LOOK_COUNT_MAX = 4_000;
+export const WORK_PROBLEM_COUNT_MAX = 100;
+
+/** Operations that are over: the newest are kept, and for so long. */
+export const WORK_KEPT_COUNT_MAX = 200;
+export const WORK_KEPT_MS_MAX = 7 * 86_400_000;
+
+/** Tasks that a preview counts one by one; of more, and after so long a search, it estimates. */
+export const PREVIEW_COUNT_MAX = 100_000;
+export const PREVIEW_MS_MAX = 3_000;
+
 /** Empty lanes that are looked at to make room for another. */
 export const LANE_LOOK_COUNT = 100;
 

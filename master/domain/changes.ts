@@ -13,6 +13,7 @@ import type { SavedView } from './model/saved-view.ts';
 import type { Holding, SharedLimit } from './model/shared-limit.ts';
 import type { TaskType } from './model/task-type.ts';
 import type { AttemptRecord, Notification, Retention, Task } from './model/task.ts';
+import type { Work } from './work/work.ts';
 
 /** A task that has ended, with its callback. */
 export interface Ended {
@@ -44,6 +45,7 @@ export interface Tables {
   readonly type: { key: string; row: TaskType; set: never };
   readonly pause: { key: number; row: PauseRow; set: never };
   readonly view: { key: string; row: SavedView; set: never };
+  readonly work: { key: string; row: Work; set: never };
 }
 
 export type TableName = keyof Tables;
@@ -62,6 +64,7 @@ export const WHOLE_TABLES = [
   'limit',
   'holding',
   'view',
+  'work',
 ] as const satisfies readonly TableName[];
 export type WholeName = (typeof WHOLE_TABLES)[number];
 export type WholeRows = { readonly [N in WholeName]: readonly Tables[N]['row'][] };

@@ -4,6 +4,7 @@ import type { Event, RequestId } from './events.ts';
 import type { Readiness } from './model/executor.ts';
 import type { TaskType } from './model/task-type.ts';
 import type { AttemptRecord, CancelReason, EndedTask, Notification, Task } from './model/task.ts';
+import type { Work } from './work/work.ts';
 
 /** What became of one submitted task. `access/http/answers.ts` says what each kind is on the wire. */
 export type SubmitOutcome =
@@ -72,6 +73,8 @@ export type Observation =
   | { readonly event: 'start_overdue'; readonly task: Task }
   /** Tasks that were found in the store only with their time over, and how many of them have ended. */
   | { readonly event: 'overdue_swept'; readonly foundCount: number; readonly doneCount: number }
+  /** Of an operation on many tasks. */
+  | { readonly event: 'work_ended'; readonly work: Work }
   /** The state was built from rows. */
   | { readonly event: 'restored'; readonly taskCount: number }
   | { readonly event: 'attempt_ended'; readonly task: Task; readonly attempt: AttemptRecord }
@@ -151,6 +154,8 @@ export type Load =
    * that asked may have moved it.
    */
   | { readonly type: 'lane'; readonly lane: number }
+  /** The next slice of long work, of whichever it is the turn at the moment of reading. */
+  | { readonly type: 'work' }
   | { readonly type: 'delayed' }
   /** Of the gates that have a place: as many as there are places, as they are at the moment of reading. */
   | { readonly type: 'held' }

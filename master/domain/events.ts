@@ -6,40 +6,14 @@ import type { SharedLimit } from './model/shared-limit.ts';
 import type { TypeOverride } from './model/task-type.ts';
 import type { Position } from './queue/window.ts';
 import type { Settings } from './state/state.ts';
-import type {
-  AttemptError,
-  Notification,
-  StartTimeoutAction,
-  Task,
-  TaskSpec,
-} from './model/task.ts';
+import type { Work } from './work/work.ts';
+import type { NewTask, TaskChange } from './model/new-task.ts';
+import type { AttemptError, Notification, Task } from './model/task.ts';
+
+export type { NewTask, TaskChange };
 
 /** Tells the engine whom a `reply` effect is for. */
 export type RequestId = number;
-
-/** A task as submitted, validated and with its defaults filled in. */
-export interface NewTask
-  extends Omit<TaskSpec, 'seq' | 'submittedAt' | 'assignTimeoutMs' | 'startTimeoutAction'> {
-  readonly priority: number;
-  readonly runAt: number | null;
-  /** Null: as it is without a word of it. */
-  readonly assignTimeoutMs: number | null;
-  readonly startTimeoutAction: StartTimeoutAction | null;
-  /** Why its type refuses its params: of a task whose id is not taken. Absent: they fit. */
-  readonly misfits?: readonly { readonly field: string; readonly message: string }[];
-}
-
-/**
- * Of a task that waits: what of it is to be another; what is absent stays. Null, and what is not said of
- * its type: as of a task that is submitted without a word of it.
- */
-export interface TaskChange
-  extends Partial<
-    Omit<NewTask, 'id' | 'type' | 'requestHash' | 'retry' | 'user' | 'misfits' | 'taken'>
-  > {
-  readonly retry?: Partial<NewTask['retry']>;
-  readonly user?: Partial<NewTask['user']>;
-}
 
 /** Which task is meant, by its number and its version; null: whatever they are. */
 export interface Seen {
@@ -122,6 +96,21 @@ export interface HeldPage {
   readonly gate: number;
   readonly tasks: readonly Task[];
   readonly complete: boolean;
+}
+
+/** A task as long work comes to it: its row, unless it is in memory. */
+export interface FoundTask {
+  readonly taskId: string;
+  /** Null: no such task is retained. */
+  readonly task: Task | null;
+  readonly notification: Notification | null;
+}
+
+/** The next slice of long work, and where it goes on after that. */
+export interface WorkPage extends Pick<Work, 'ids' | 'cursor'> {
+  readonly workId: string;
+  readonly tasks: readonly FoundTask[];
+  readonly isLast: boolean;
 }
 
 /** To a shared limit. */
@@ -269,6 +258,17 @@ type Happening =
       readonly taskId: string;
       readonly notification?: Notification | null;
     }
+  | {
+      readonly type: 'workRequested';
+      readonly request: RequestId;
+      readonly work: Omit<Work, 'createdAt'>;
+    }
+  | {
+      readonly type: 'workSteered';
+      readonly request: RequestId;
+      readonly workId: string;
+      readonly to: 'running' | 'paused' | 'canceled';
+    }
   | ({ readonly type: 'settingsChanged'; readonly request: RequestId } & NewSettings)
   | (TypeChange & { readonly request: RequestId })
   | (LimitChange & { readonly request: RequestId })
@@ -355,6 +355,8 @@ type Happening =
       /** When it may be worth another look. */
       readonly afterMs: number;
     }
+  /** Null: there was none to be done any more. */
+  | { readonly type: 'workLoaded'; readonly page: WorkPage | null }
   | { readonly type: 'lanesLoaded'; readonly pages: readonly LanePage[] }
   | { readonly type: 'heldLoaded'; readonly pages: readonly HeldPage[] }
   | {

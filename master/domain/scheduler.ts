@@ -39,6 +39,8 @@ import { onLimit } from './operators/limits.ts';
 import { noting } from './operators/audit.ts';
 import { onType } from './operators/types.ts';
 import { onView } from './operators/views.ts';
+import { onWork } from './work/operations.ts';
+import { workLoaded } from './work/slice.ts';
 
 /** Appends to `out` what the event asks for. `now` must not be before that of an earlier step. */
 export function step(state: State, event: Event, now: number, out: Output): void {
@@ -85,14 +87,15 @@ function apply(state: State, event: Event, now: number, out: Output): void {
     case 'relabelRequested':
     case 'removeRequested':
       return onExecutor(state, event, now, out);
+    case 'workRequested':
+    case 'workSteered':
+      return onWork(state, event, now, out);
     case 'executorConnected':
-      return executorConnected(state, event, now, out);
     case 'executorResumed':
-      return executorResumed(state, event, now, out);
     case 'executorDisconnected':
-      return executorDisconnected(state, event, now, out);
     case 'heartbeatReceived':
-      return heartbeatReceived(state, event, now, out);
+    case 'frameRefused':
+      return onSession(state, event, now, out);
     case 'attemptAccepted':
     case 'attemptRejected':
     case 'progressReported':
@@ -102,12 +105,64 @@ function apply(state: State, event: Event, now: number, out: Output): void {
       return lossDecided(state, event, now, out);
     case 'cancelAcknowledged':
       return cancelAcknowledged(state, event, now);
-    case 'frameRefused':
-      return frameRefused(state, event, now, out);
     case 'notificationTried':
       return notificationTried(state, event, now, out);
     case 'notificationPutOff':
       return notificationPutOff(state, event, now, out);
+    case 'workLoaded':
+    case 'lanesLoaded':
+    case 'heldLoaded':
+    case 'delayedLoaded':
+    case 'overdueLoaded':
+    case 'notificationsLoaded':
+      return rowsLoaded(state, event, now, out);
+    case 'stoodStill':
+      return creditAbsence(state, now - event.hiddenMs, now, out);
+    case 'drainStarted':
+      return drainStarted(state, out);
+    case 'ticked':
+      return ticked(state, event, now, out);
+  }
+}
+
+type OnSession = Extract<
+  Event,
+  {
+    type:
+      | 'executorConnected'
+      | 'executorResumed'
+      | 'executorDisconnected'
+      | 'heartbeatReceived'
+      | 'frameRefused';
+  }
+>;
+
+/** An executor comes, stays or goes, or has said what nobody understands. */
+function onSession(state: State, event: OnSession, now: number, out: Output): void {
+  switch (event.type) {
+    case 'executorConnected':
+      return executorConnected(state, event, now, out);
+    case 'executorResumed':
+      return executorResumed(state, event, now, out);
+    case 'executorDisconnected':
+      return executorDisconnected(state, event, now, out);
+    case 'heartbeatReceived':
+      return heartbeatReceived(state, event, now, out);
+    case 'frameRefused':
+      return frameRefused(state, event, now, out);
+  }
+}
+
+/** Rows that the state has asked for. */
+function rowsLoaded(
+  state: State,
+  event: Extract<Event, { readonly type: `${string}Loaded` }>,
+  now: number,
+  out: Output,
+): void {
+  switch (event.type) {
+    case 'workLoaded':
+      return workLoaded(state, event, now, out);
     case 'lanesLoaded':
     case 'heldLoaded':
     case 'delayedLoaded':
@@ -115,12 +170,6 @@ function apply(state: State, event: Event, now: number, out: Output): void {
       return tasksLoaded(state, event, now, out);
     case 'notificationsLoaded':
       return notificationsLoaded(state, event, now, out);
-    case 'stoodStill':
-      return creditAbsence(state, now - event.hiddenMs, now, out);
-    case 'drainStarted':
-      return drainStarted(state, out);
-    case 'ticked':
-      return ticked(state, event, now, out);
   }
 }
 

@@ -192,6 +192,35 @@ export const wholeRows: {
     const name = `view-${which}`;
     return { key: name, row: { name, query: `{"user":"\u{1F600} ${n}"}` } };
   },
+  work: (which, n) => {
+    const within =
+      n === 0 ? { groups: ['\u{1F600}'], types: null } : { groups: null, types: ['t'] };
+    const asked = {
+      action: 'cancel',
+      seqMax: 2 ** 40 + n,
+      endedBefore: NOW,
+      change: null,
+    } as const;
+    const counts = { total: n, done: 1, asked: 2, skipped: 3, failed: 4 };
+    const problem = { taskId: null, kind: 'failed', message: `\u{1F600} ${n}` } as const;
+    return {
+      key: `work-${which}`,
+      row: {
+        id: `work-${which}`,
+        kind: 'bulk',
+        state: n < 2 ? 'done' : 'canceled',
+        request: { ...asked, filter: null, within, reason: n === 1 ? null : `since ${n}` },
+        ids: n % 2 === 0 ? null : ['a', 'b'],
+        cursor: n % 2 === 0 ? `task:${n}` : null,
+        counts,
+        isExact: n % 3 === 0,
+        problems: n % 3 === 0 ? [] : [problem],
+        by: n === 2 ? null : 'ann',
+        createdAt: NOW,
+        endedAt: NOW + n,
+      },
+    };
+  },
   type: (which, n) => {
     const text = `{"description":"\u{1F600} ${n}","limits":{"max_running":${n}}}`;
     const layer = '{"limits":{"rate":{"count":1,"seconds":2}}}';

@@ -61,6 +61,7 @@ describe('schema.sql', function () {
       'holding',
       'task_type',
       'saved_view',
+      'work',
       'task',
       'task_attempt',
       'installation',

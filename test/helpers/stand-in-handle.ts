@@ -16,6 +16,7 @@ import type {
   TaskPage,
   WaitingPage,
 } from '../../master/application/ports.ts';
+import type { OperationsHandle } from '../../master/application/operations-handle.ts';
 import {
   type NamespaceChange,
   NamespaceInUse,
@@ -152,6 +153,17 @@ export class StandInHandle implements MasterHandle {
   }
   pausesAfter(): [] {
     return [];
+  }
+  /** There are none. */
+  operations(): OperationsHandle {
+    return {
+      secrets: async () => ['c2VjcmV0'],
+      preview: async () => ({ seqMax: 0, endedBefore: 0, count: 0, isExact: true, sample: [] }),
+      begin: (workId) => this.#command('begin', workId),
+      all: async () => [],
+      of: async () => null,
+      steer: (workId, to) => this.#command('steer', workId, to),
+    };
   }
   changeLimit(change: LimitChange) {
     return this.#command(change.type, JSON.stringify(change));

@@ -151,6 +151,14 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
     return this.#read(() => this.#rows.findIds(ids));
   }
 
+  searchTasks(...args: Parameters<TaskStore['searchTasks']>): ReturnType<TaskStore['searchTasks']> {
+    return this.#read(() => this.#rows.searchTasks(...args));
+  }
+
+  countTasks(...args: Parameters<TaskStore['countTasks']>): ReturnType<TaskStore['countTasks']> {
+    return this.#read(() => this.#rows.countTasks(...args));
+  }
+
   listTasks(query: TaskQuery): Promise<TaskPage> {
     return this.#read(() => this.#rows.listTasks(query));
   }

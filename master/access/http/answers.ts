@@ -41,7 +41,10 @@ export type AnswerKind = OutcomeKind | RequestKind;
 export const answers: Readonly<Record<AnswerKind, Answer>> = {
   done: { status: 200, means: 'Done.' },
   created: { status: 201, means: 'It was made.' },
-  accepted: { status: 202, means: 'The task is stored, and will run until it is terminal.' },
+  accepted: {
+    status: 202,
+    means: 'The task, or the operation, is stored: it goes on until it is over.',
+  },
   unchanged: { status: 304, means: 'It is still what `If-None-Match` names.' },
   invalid: {
     status: 400,
@@ -65,7 +68,7 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
   noRoute: { status: 404, means: 'No such route.' },
   unknown: {
     status: 404,
-    means: 'No such task, attempt, executor, type, limit, view, namespace or token.',
+    means: 'No such task, attempt, operation, executor, type, limit, view, namespace or token.',
   },
   wrongMethod: {
     status: 405,
@@ -80,7 +83,7 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
   conflict: {
     status: 409,
     means:
-      'The task is in a state that does not allow it; or the namespace, the type, the limit, the executor or the name of a token is in use.',
+      'The task or the operation is in a state that does not allow it; or the namespace, the type, the limit, the executor or the name of a token is in use.',
   },
   stale: {
     status: 412,
@@ -95,7 +98,8 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
   },
   full: {
     status: 429,
-    means: 'Too many tasks wait, or there are too many lanes, types, limits, pauses or views.',
+    means:
+      'Too many tasks wait, or there are too many lanes, types, limits, pauses, views or operations.',
     again: true,
     // The backlog will not be empty in a second.
     retryAfter: 10,

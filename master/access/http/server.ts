@@ -42,6 +42,7 @@ import { findRoutes } from '../routes/find/find.ts';
 import { limitRoutes } from '../routes/limits.ts';
 import { pauseRoutes } from '../routes/pauses.ts';
 import { savedViewRoutes } from '../routes/find/saved-views.ts';
+import { operationRoutes } from '../routes/operations.ts';
 import { typeRoutes } from '../routes/types.ts';
 import { submitRoutes } from '../routes/submit.ts';
 import { taskRoutes } from '../routes/tasks.ts';
@@ -238,6 +239,7 @@ function routeTable(options: HttpServerOptions): readonly GuardedRoute[] {
       ...typeRoutes(options.refusalOfReceiver),
       ...limitRoutes(),
       ...pauseRoutes(options.namespaces),
+      ...operationRoutes(options.refusalOfReceiver),
     ]),
     ...namespaceRoutes(namespaces),
     ...tokenRoutes(options.tokens),

@@ -71,7 +71,7 @@ function viewOf({ at, filter, before, after, outcome, ...record }: AuditRecord):
     at: iso(at),
     ...record,
     outcome,
-    filter: filter === null ? null : (JSON.parse(filter) as Fields),
+    filter: shown(filter),
     before: shown(before),
     after: shown(after),
   };
@@ -83,7 +83,7 @@ function shown(text: string | null): Record<string, unknown> | null {
   const fields = Object.entries(JSON.parse(text) as Fields);
   return Object.fromEntries(
     fields.map(([name, value]) => {
-      const isInstant = typeof value === 'number' && /_(at|until)$/.test(name);
+      const isInstant = typeof value === 'number' && /_(at|until)$|^(from|to)$/.test(name);
       return [name, isInstant ? iso(value) : value];
     }),
   );

@@ -39,6 +39,11 @@ export function readPatch(body: Buffer | undefined): Patch {
   return { fields: checkShape(patchRequest, value), params };
 }
 
+/** Of tasks of any type: nothing is as their types have it. @throws {Problem} 400 */
+export function changeForAny(fields: Fields, refusalOf: RefusalOf): TaskChange {
+  return changeOf({ fields, params: null }, null, 'change.', refusalOf);
+}
+
 /** Of a task of the type that the rules are of. @throws {Problem} 400, 413 */
 export function changeFor(
   { fields, params }: Patch,

@@ -367,7 +367,7 @@ export class Engine {
     const now = clock.now();
     const first = this.#state === null;
     const pauseOfAll = this.#options.pauseOfAll?.() ?? null;
-    const begin = { policy, settings, term, lastSeq, now, seed, aliveAt, pauseOfAll };
+    const begin = { policy, settings, secrets, term, lastSeq, now, seed, aliveAt, pauseOfAll };
     const { state, output } = restore({ ...begin, active, lanes, gates, whole });
     this.#state = state;
     this.#loads.clear();

@@ -15,7 +15,7 @@ export type LoadOf<T extends Load['type']> = Extract<Load, { readonly type: T }>
 export type LoadGroup =
   | readonly LoadOf<'task'>[]
   | readonly LoadOf<'lane'>[]
-  | readonly [LoadOf<'held' | 'delayed' | 'overdue' | 'notifications'>];
+  | readonly [LoadOf<'held' | 'delayed' | 'overdue' | 'notifications' | 'work'>];
 
 export class Loads {
   #waiting: Load[] = [];

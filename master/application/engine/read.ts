@@ -10,6 +10,7 @@ import { roomFor } from '../../domain/queue/waiting.ts';
 import { step } from '../../domain/scheduler.ts';
 import { startClock, type State } from '../../domain/state/state.ts';
 import type { LoadGroup, LoadOf } from './loads.ts';
+import { readWork } from './read-work.ts';
 import type { TaskStore } from '../ports.ts';
 
 export interface Loaded {
@@ -89,7 +90,7 @@ async function readLanes(
 async function readPage(
   store: TaskStore,
   state: State,
-  load: LoadOf<'held' | 'delayed' | 'overdue' | 'notifications'>,
+  load: LoadOf<'held' | 'delayed' | 'overdue' | 'notifications' | 'work'>,
   now: number,
 ): Promise<Event> {
   const { pageCount } = state.policy;
@@ -105,6 +106,8 @@ async function readPage(
       });
       return { type: 'heldLoaded', pages };
     }
+    case 'work':
+      return { type: 'workLoaded', page: await readWork(store, state) };
     case 'delayed': {
       const tasks = await store.loadDelayed(state.delayed.cursor, pageCount);
       return { type: 'delayedLoaded', tasks, complete: tasks.length < pageCount };

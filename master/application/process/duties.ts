@@ -100,9 +100,14 @@ export class Duties {
   ofEngines(): Observer {
     const overdue = this.add('overdue_tasks', null);
     const rebuild = this.add('rebuild', null);
+    const operations = this.add('operations', null);
     return {
       observe: (seen) => {
         if (seen.event === 'overdue_swept') overdue.wasDone(seen);
+        if (seen.event === 'work_ended') {
+          const { total, done, asked } = seen.work.counts;
+          operations.wasDone({ foundCount: total, doneCount: done + asked });
+        }
         if (seen.event !== 'restored') return;
         rebuild.wasDone({ foundCount: seen.taskCount, doneCount: seen.taskCount });
       },

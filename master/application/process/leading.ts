@@ -5,6 +5,7 @@
  */
 import type { Fill } from '../../domain/bounds.ts';
 import type { State } from '../../domain/state/state.ts';
+import { openWorkCount } from '../../domain/work/works.ts';
 import type { Engine } from '../engine/engine.ts';
 import { type MasterHandle, Unavailable } from '../master-handle.ts';
 import type { Clock, Log, NamespaceRecord, Store } from '../ports.ts';
@@ -249,5 +250,5 @@ function hasNothing(state: State): boolean {
   const { tasks, waitingCount, suspendedCount, executors, elders } = state;
   const { notifying, notifications } = state;
   const count = tasks.size + waitingCount + suspendedCount + executors.size + elders.size;
-  return count + notifying.size + notifications.size === 0;
+  return count + notifying.size + notifications.size + openWorkCount(state) === 0;
 }

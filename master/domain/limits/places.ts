@@ -149,10 +149,10 @@ export function settle(state: State, gate: Gate): void {
 
 /** Asks for those who are to be let in, some gates at a time: the answer asks for the next ones. */
 export function askForHeld(state: State, out: Output): void {
-  if (state.openGates.size === 0 || state.heldLoading || !state.accepting) return;
+  if (state.openGates.size === 0 || state.loading.has('held') || !state.accepting) return;
   for (const gate of state.openGates) {
     if (gate.heldCount > 0 && freeIn(state, gate) > 0) {
-      state.heldLoading = true;
+      state.loading.add('held');
       out.loads.push({ type: 'held' });
       return;
     }

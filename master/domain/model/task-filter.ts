@@ -57,7 +57,16 @@ export const ANY_TASK: TaskFilter = {
   minAttempts: null,
 };
 
-function isSeen(
+/** What of it was asked for, by the names of the API; instants in epoch milliseconds. */
+export function filterFields({ within: _, ...asked }: TaskFilter): Record<string, string | number> {
+  const named = Object.entries(asked).flatMap(([name, value]) => {
+    const field = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    return value === null ? [] : [[field, value] as const];
+  });
+  return Object.fromEntries(named);
+}
+
+export function isSeen(
   { type, user: { group } }: Pick<Task, 'type' | 'user'>,
   { types, groups }: Sight = { types: null, groups: null },
 ): boolean {

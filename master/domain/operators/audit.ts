@@ -9,6 +9,7 @@ import { changeMade, type Fields, type Outcome } from '../model/audit.ts';
 import type { ExecutorRecord } from '../model/executor.ts';
 import type { Pause, RowScope } from '../model/pause.ts';
 import type { SharedLimit } from '../model/shared-limit.ts';
+import { filterFields } from '../model/task-filter.ts';
 import type { TaskType } from '../model/task-type.ts';
 import type { Notification, Task } from '../model/task.ts';
 import { pauseKey, type Settings, type State } from '../state/state.ts';
@@ -98,11 +99,30 @@ function subjectOf(state: State, event: Command, out: Output, from: number): Sub
       const { taskId: target, task } = event;
       return { target, now: () => (out.changes.length === from ? taskFields(task) : null) };
     }
+    case 'workRequested':
+    case 'workSteered':
+      return workSubject(state, event);
     case 'redeliverRequested':
       return { target: event.taskId, now: () => callbackFields(event.notification) };
     case 'tasksSubmitted':
       return { target: event.tasks[0]?.id ?? null, now: () => null };
   }
+}
+
+/** Many tasks: by what they were chosen and how many they were, once; none of them by itself. */
+function workSubject(
+  { works }: State,
+  event: Extract<Event, { type: 'workRequested' | 'workSteered' }>,
+): Subject {
+  if (event.type === 'workSteered') {
+    const state = () => works.byId.get(event.workId)?.state;
+    return { target: event.workId, now: () => ({ state: state() }) };
+  }
+  const { id: target, ids, counts, request } = event.work;
+  const { action, change, filter, reason } = request;
+  const chosen = filter === null ? { ids } : filterFields(filter);
+  const now = () => (works.byId.has(target) ? { action, change } : null);
+  return { target, filter: chosen, count: counts.total, reason, now };
 }
 
 function reasonOf(event: Command): string | null {

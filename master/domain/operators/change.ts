@@ -34,7 +34,7 @@ function staleness(task: Task, seen: Seen): CommandOutcome | null {
 
 export function changeRequested(
   state: State,
-  { change, seen }: Extract<Event, { type: 'changeRequested' }>,
+  { change, seen }: Pick<Extract<Event, { type: 'changeRequested' }>, 'change' | 'seen'>,
   task: Task,
   now: number,
   out: Output,

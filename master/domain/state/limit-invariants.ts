@@ -108,7 +108,7 @@ export function checkGates(state: State, expect: Expect): void {
     expect(size + gate.heldCount + gate.attemptCount > 0, 'S12', what);
     const free = freeIn(state, gate);
     expect(size === 0 || free >= 0, 'S12', what);
-    const isAsked = state.heldLoading && state.openGates.has(gate);
+    const isAsked = state.loading.has('held') && state.openGates.has(gate);
     expect(!state.accepting || gate.heldCount === 0 || free <= 0 || isAsked, 'S12', what);
   }
   expect(placeCount === state.placeCount, 'S12', () => `${placeCount} places are had`);

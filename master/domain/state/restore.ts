@@ -22,6 +22,7 @@ import type { Pause } from '../model/pause.ts';
 import { recallWindows, watchType } from '../operators/types.ts';
 import type { Holding } from '../model/shared-limit.ts';
 import { kindOf, type Task } from '../model/task.ts';
+import { recallWork } from '../work/works.ts';
 
 /** A lane as the rows of waiting tasks give it. */
 export interface StoredLane {
@@ -42,13 +43,11 @@ export interface StoredGate {
 /** What is stored cannot be: it was changed from outside, or read while another master wrote. */
 export class RowsDisagree extends Error {}
 
-/**
- * Windows begin empty and are filled as executors ask for them. An executor that was running
- * something keeps it for one lease, in which it may come back and say so.
- */
-export function restore(options: {
+/** What a term begins with. */
+interface Beginning {
   policy: Policy;
   settings: Settings;
+  secrets?: readonly string[];
   term: number;
   lastSeq: number;
   now: number;
@@ -62,7 +61,13 @@ export function restore(options: {
   aliveAt: number | null;
   /** Of all namespaces, as it holds now. */
   pauseOfAll: Pause | null;
-}): { state: State; output: Output } {
+}
+
+/**
+ * Windows begin empty and are filled as executors ask for them. An executor that was running
+ * something keeps it for one lease, in which it may come back and say so.
+ */
+export function restore(options: Beginning): { state: State; output: Output } {
   const { now, aliveAt } = options;
   const absentMs = aliveAt === null ? now : Math.max(0, now - aliveAt);
   const backMs = aliveAt === null ? 0 : Math.max(0, aliveAt - now);
@@ -104,6 +109,7 @@ export function restore(options: {
   for (const { gate, count } of options.gates) recallHeld(state, gate, count);
   askForHeld(state, output);
   askForDelayed(state, output);
+  recallWork(state, options.whole.work, output);
   sendDue(state, now, output);
   const taskCount = state.waitingCount + options.active.length;
   output.effects.push({ type: 'observe', event: 'restored', taskCount });

@@ -28,6 +28,7 @@ import type { SavedView } from '../model/saved-view.ts';
 import type { Holding } from '../model/shared-limit.ts';
 import type { TaskType } from '../model/task-type.ts';
 import type { Notification, Retention, Task } from '../model/task.ts';
+import { noWorks, type Works } from '../work/work.ts';
 
 /** The settings that decide what happens; all of them have a place in `docs/configuration.md`. */
 export interface Policy {
@@ -136,9 +137,10 @@ export interface State {
   readonly partialShares: Set<Shares>;
   /** Why there is no room for another lane; null: not asked since the last has come or gone. */
   crowd: string | null;
+  /** Which rows were asked for, and have not come yet: each kind once at a time. */
+  readonly loading: Set<'held' | 'delayed' | 'overdue' | 'notifications' | 'work'>;
   /** Waiting tasks that are not due, by dueAt. */
   readonly delayed: Window<Task>;
-  delayedLoading: boolean;
   /** Tasks that may move from there to their lanes before the next tick. */
   releasableCount: number;
   /** Waiting tasks held in memory, and the bytes of what they hold (`heldBytes`). */
@@ -150,7 +152,6 @@ export interface State {
   suspendedCount: number;
   /** Some waiting task with a deadline or a start limit is only in the store: look for overdue ones at times. */
   overdueHidden: boolean;
-  overdueLoading: boolean;
   /** Their limits have moved; the timers follow, some in each tick. */
   unwatched: Task[];
   /** From where on the rest is to be looked for; null: from the first. */
@@ -179,8 +180,6 @@ export interface State {
   placeCount: number;
   /** Those where somebody is held and there may be a place. */
   readonly openGates: Set<Gate>;
-  /** Tasks that are held were asked for. */
-  heldLoading: boolean;
   /** Of tasks of which it was asked: the gate by that pointer. */
   readonly gateKeys: WeakMap<Task, { readonly pointer: string; readonly key: number | null }>;
   /** How far shared limits are used, by name. */
@@ -212,11 +211,14 @@ export interface State {
   readonly deadlines: Deadlines;
   /** Pending callbacks that are not in flight, by nextTryAt. */
   readonly notifications: Window<Notification>;
-  notificationsLoading: boolean;
   /** Callbacks in flight, by task. */
   readonly notifying: InFlight;
   /** How often tasks in memory (by seq) were given back unasked since their last new checkpoint. */
   readonly givenBack: Map<number, number>;
+  /** Operations on many tasks. */
+  readonly works: Works;
+  /** What proofs are made with, base64url, newest first. Never to be logged. */
+  readonly secrets: readonly string[];
   /** Tasks whose row is behind what is known (started, progress); written within a second. */
   readonly unwritten: Set<Task>;
   flushAt: number;
@@ -233,6 +235,7 @@ export interface State {
 interface Start {
   readonly policy: Policy;
   readonly settings?: Settings;
+  readonly secrets?: readonly string[];
   readonly term: number;
   readonly lastSeq: number;
   readonly now: number;
@@ -258,15 +261,14 @@ export function createState(options: Start): State {
     shares: new Map(),
     partialShares: new Set(),
     crowd: null,
+    loading: new Set(),
     delayed: new Window<Task>((task) => ({ time: task.dueAt, seq: task.seq })),
-    delayedLoading: false,
     releasableCount: RELEASE_COUNT_MAX,
     windowCount: 0,
     windowBytes: 0,
     waitingCount: 0,
     suspendedCount: 0,
     overdueHidden: false,
-    overdueLoading: false,
     unwatched: [],
     overdueCursor: null,
     overdueCheckAt: 0,
@@ -278,7 +280,6 @@ export function createState(options: Start): State {
     gates: new Map(),
     placeCount: 0,
     openGates: new Set(),
-    heldLoading: false,
     gateKeys: new WeakMap(),
     supplies: new Map(),
     views: new Map(),
@@ -298,9 +299,10 @@ export function createState(options: Start): State {
     junctions: new Junctions(),
     deadlines: new Deadlines(),
     notifications: new Window<Notification>((n) => ({ time: n.nextTryAt, seq: n.taskSeq })),
-    notificationsLoading: false,
     notifying: new InFlight(),
     givenBack: new Map(),
+    works: noWorks(),
+    secrets: options.secrets ?? [],
     unwritten: new Set(),
     flushAt: Number.POSITIVE_INFINITY,
     roused: new Set(),

@@ -23,7 +23,11 @@ type OnTask = Extract<
   }
 >;
 
-const NO_TASK: CommandOutcome = { kind: 'unknown', message: 'no such task' };
+/** What is asked of a task, whichever it is. */
+type Command<E> = E extends OnTask ? Omit<E, 'request' | 'taskId' | 'task'> : never;
+type TaskCommand = Command<OnTask>;
+
+export const NO_TASK: CommandOutcome = { kind: 'unknown', message: 'no such task' };
 
 /**
  * A command on a task: with the one in memory, else with its row, which is asked for first; then
@@ -47,7 +51,14 @@ export function onTask(state: State, event: OnTask, now: number, out: Output): v
   out.effects.push({ type: 'reply', request: event.request, reply });
 }
 
-function act(state: State, event: OnTask, task: Task, now: number, out: Output): CommandOutcome {
+/** Of a task in memory, or as its row is now. */
+export function act(
+  state: State,
+  event: TaskCommand,
+  task: Task,
+  now: number,
+  out: Output,
+): CommandOutcome {
   switch (event.type) {
     case 'cancelRequested':
       return cancelRequested(state, task, now, out);
@@ -67,7 +78,7 @@ function act(state: State, event: OnTask, task: Task, now: number, out: Output):
 /** Runs a terminal task again: a new run under the same id, with all its attempts. */
 function retryRequested(
   state: State,
-  event: Extract<Event, { type: 'retryRequested' }>,
+  event: Pick<Extract<Event, { type: 'retryRequested' }>, 'notification'>,
   task: Task,
   now: number,
   out: Output,
@@ -97,7 +108,7 @@ function retryRequested(
 /** Nothing is left of a task that has ended, and its id is free. */
 function deleteRequested(
   state: State,
-  { notification }: Extract<Event, { type: 'deleteRequested' }>,
+  { notification }: Pick<Extract<Event, { type: 'deleteRequested' }>, 'notification'>,
   task: Task,
   out: Output,
 ): CommandOutcome {

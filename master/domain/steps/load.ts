@@ -53,7 +53,7 @@ function heldLoaded(
   now: number,
   out: Output,
 ): void {
-  state.heldLoading = false;
+  state.loading.delete('held');
   // Before one page lets go those whom the gate of another may hold then.
   for (const { gate: key, tasks, complete } of event.pages) {
     const gate = state.gates.get(key);
@@ -80,7 +80,7 @@ function delayedLoaded(
   now: number,
   out: Output,
 ): void {
-  state.delayedLoading = false;
+  state.loading.delete('delayed');
   state.delayed.extend(event.tasks, event.complete);
   takeIn(state, event.tasks, now, out);
   askForDelayed(state, out);
@@ -104,17 +104,20 @@ function overdueLoaded(
   out.effects.push({ type: 'observe', event: 'overdue_swept', foundCount, doneCount });
   // A turn of its own: what has come meanwhile is stepped in between.
   state.overdueCursor = event.next;
-  state.overdueLoading = event.next !== null;
-  if (event.next !== null) out.loads.push({ type: 'overdue' });
-  // Else every task that waits is in memory, and has a timer.
-  else state.overdueHidden = state.waitingCount + state.suspendedCount > state.windowCount;
+  if (event.next !== null) {
+    out.loads.push({ type: 'overdue' });
+    return;
+  }
+  state.loading.delete('overdue');
+  // If none is hidden, every task that waits is in memory, and has a timer.
+  state.overdueHidden = state.waitingCount + state.suspendedCount > state.windowCount;
 }
 
 /** Asks for the next page when little is left. */
 export function askForDelayed(state: State, out: Output): void {
   const { delayed, policy } = state;
-  if (state.delayedLoading || !delayed.runsLow(policy.pageCount)) return;
-  state.delayedLoading = true;
+  if (state.loading.has('delayed') || !delayed.runsLow(policy.pageCount)) return;
+  state.loading.add('delayed');
   out.loads.push({ type: 'delayed' });
 }
 

@@ -2,7 +2,7 @@
 import { notificationChanged } from '../changes.ts';
 import { NOTIFYING_BYTES_MAX } from '../bounds.ts';
 import type { Event } from '../events.ts';
-import type { Output } from '../effects.ts';
+import type { CommandOutcome, Output } from '../effects.ts';
 import { endedBytes } from '../state/held-bytes.ts';
 import { random01, type State } from '../state/state.ts';
 import { endedTask, type Notification, type Task } from '../model/task.ts';
@@ -55,8 +55,8 @@ export function sendDue(state: State, now: number, out: Output): void {
     notifications.remove(next);
     send(state, next, null, out);
   }
-  if (state.notificationsLoading || !notifications.runsLow(policy.pageCount)) return;
-  state.notificationsLoading = true;
+  if (state.loading.has('notifications') || !notifications.runsLow(policy.pageCount)) return;
+  state.loading.add('notifications');
   out.loads.push({ type: 'notifications' });
 }
 
@@ -144,7 +144,7 @@ export function notificationsLoaded(
   now: number,
   out: Output,
 ): void {
-  state.notificationsLoading = false;
+  state.loading.delete('notifications');
   const { notifications } = state;
   notifications.extend(event.notifications, event.complete);
   for (const notification of event.notifications) {
@@ -168,18 +168,30 @@ export function redeliverRequested(
     out.loads.push({ type: 'task', event });
     return;
   }
+  const reply = redeliver(state, notification, now, out);
+  out.effects.push({ type: 'reply', request, reply });
+}
+
+/** Of a task that has ended; null: it has none, or has not. */
+export function redeliver(
+  state: State,
+  notification: Notification | null,
+  now: number,
+  out: Output,
+): CommandOutcome {
   if (notification === null) {
-    const message = 'no ended task with a notify_url has this id';
-    out.effects.push({ type: 'reply', request, reply: { kind: 'unknown', message } });
-    return;
+    return { kind: 'unknown', message: 'no ended task with a notify_url has this id' };
   }
-  out.effects.push({ type: 'reply', request, reply: { kind: 'done' } });
   // What is in flight is not sent twice, but what becomes of it is the first of the new tries.
   const inFlight = state.notifying.find(notification);
-  if (inFlight !== null) return beginTries(inFlight, now, out);
+  if (inFlight !== null) {
+    beginTries(inFlight, now, out);
+    return { kind: 'done' };
+  }
   state.notifications.remove(notification);
   beginTries(notification, now, out);
   send(state, notification, null, out);
+  return { kind: 'done' };
 }
 
 /** The tries begin anew, so that it is not given up on at the first failure. */

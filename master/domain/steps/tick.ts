@@ -20,6 +20,7 @@ import { currentTask, holderOf, isKnown } from './occupation.ts';
 import { leaseEnded } from './presence.ts';
 import { pauseDue, pauseEndsAt, rejoinResumed } from '../operators/pauses.ts';
 import { isTimed, typeDue, windowDue } from '../operators/types.ts';
+import { forgetOldWork } from '../work/works.ts';
 
 const OVERDUE_CHECK_MS = 5_000;
 
@@ -45,9 +46,10 @@ export function ticked(
   askForDelayed(state, out);
   sendDue(state, now, out);
   if (state.flushAt <= now) flush(state, out);
-  if (state.overdueHidden && !state.overdueLoading && state.overdueCheckAt <= now) {
+  if (state.works.byId.size > 0) forgetOldWork(state, now, out);
+  if (state.overdueHidden && !state.loading.has('overdue') && state.overdueCheckAt <= now) {
     state.overdueCheckAt = now + OVERDUE_CHECK_MS;
-    state.overdueLoading = true;
+    state.loading.add('overdue');
     out.loads.push({ type: 'overdue' });
   }
 }

@@ -7,11 +7,13 @@ import {
   TYPES_MAX,
   VIEWS_MAX,
   WINDOW_BYTES_FACTOR,
+  WORK_OPEN_COUNT_MAX,
 } from '../bounds.ts';
 import { fullestOf } from './limits.ts';
 import { kindCountOf } from '../queue/lanes.ts';
 import { isPaused, pauseCount, registeredCount, type State } from '../state/state.ts';
 import { holderOf } from '../steps/occupation.ts';
+import { openWorkCount } from '../work/works.ts';
 
 export interface Backlog {
   /** Shared limits: what is taken where most is. */
@@ -107,6 +109,7 @@ export function fillsOf(state: State): readonly Fill[] {
     { bound: 'limit_count', used: state.supplies.size, limit: SHARED_LIMITS_MAX },
     { bound: 'pause_count', used: pauseCount(state), limit: PAUSES_MAX },
     { bound: 'view_count', used: state.views.size, limit: VIEWS_MAX },
+    { bound: 'operation_count', used: openWorkCount(state), limit: WORK_OPEN_COUNT_MAX },
     { bound: 'callback_count', used: notifying.size, limit: policy.notificationCountMax },
     { bound: 'callback_bytes', used: notifying.bytes, limit: NOTIFYING_BYTES_MAX },
   ];

@@ -35,8 +35,10 @@ import { creditOf, pauseMoved, type Since, sinceOf } from '../../domain/model/pa
 import { matches } from '../../domain/model/task-filter.ts';
 import { isAtRest, waits } from '../../domain/model/task.ts';
 import { MemoryAudit } from './audit.ts';
+import { isOver } from '../../domain/work/work.ts';
 import { dayOf, type Days, noDays, prepareDays } from './days.ts';
 import { Rows } from './rows.ts';
+import { countOf, foundBy, light, pageOf } from './search.ts';
 
 /** Nothing is kept from anybody who shares this process. */
 export const SECRET = 'bWVtb3J5';
@@ -271,10 +273,7 @@ export class MemoryTaskStore implements TaskStore {
       .sort((a, b) => b.task.seq - a.task.seq);
     const looked = older.slice(0, lookCount);
     const matching = looked.filter(({ task, notification }) => matches(query, task, notification));
-    const tasks = matching.slice(0, limit).map(({ task, notification: stored }) => ({
-      task: { ...task, params: '', checkpoint: null, result: null },
-      notification: stored && { ...stored },
-    }));
+    const tasks = matching.slice(0, limit).map(light);
     const last = (matching.length > limit ? tasks : looked).at(-1);
     const isLast = matching.length <= limit && looked.length === older.length;
     return { tasks, beforeSeq: isLast ? null : (last?.task.seq ?? null) };
@@ -298,9 +297,18 @@ export class MemoryTaskStore implements TaskStore {
     return Math.min(ended.length, max);
   }
 
+  async searchTasks(...[search, ...page]: Parameters<TaskStore['searchTasks']>) {
+    return pageOf(foundBy(search, this.#all()), ...page);
+  }
+
+  async countTasks(...[search, limits]: Parameters<TaskStore['countTasks']>) {
+    return countOf(foundBy(search, this.#all()), limits);
+  }
+
   get hasWork(): boolean {
     const isPending = ({ notification }: Ended) => notification?.state === 'pending';
-    return this.#live.size > 0 || [...this.#history.values()].some(isPending);
+    const isOpen = [...this.#rows.of('work').values()].some((work) => !isOver(work));
+    return isOpen || this.#live.size > 0 || [...this.#history.values()].some(isPending);
   }
 
   /** Nobody may write any more who did. */

@@ -15,6 +15,7 @@ import { pauseDefinition } from './tables/pause.ts';
 import { rateDefinition } from './tables/rate.ts';
 import { tokenDefinition } from './tables/token.ts';
 import { viewDefinition } from './tables/view.ts';
+import { workDefinition } from './work/work-table.ts';
 import { namesByTable, placeholders } from './dialects/dialect.ts';
 import { segmentNamed } from './segments.ts';
 import { historyIndexes, oldHistoryIndexes } from './tables/history.ts';
@@ -317,6 +318,7 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
       ...dialect.createTable('installation', installationColumns(t), []),
       ...dialect.createTable('token', tokenDefinition(t), []),
       ...createAudit(dialect),
+      ...dialect.createTable('work', workDefinition(t), []),
       // Last: as long as it is there, whoever begins again deposes its masters.
       'DROP TABLE IF EXISTS master',
     ];
@@ -327,7 +329,7 @@ export const SCHEMA_VERSION = steps.length;
 
 /** What a step may have made; so far it has told of it in `schema_version`. */
 const OURS =
-  /^(master|namespace|lane|executor|leftover|rate|shared_limit|holding|task|task_attempt|task_type|pause|saved_view|token|audit|installation|task_history_((short|long)_)?\d{8})$/;
+  /^(master|namespace|lane|executor|leftover|rate|shared_limit|holding|task|task_attempt|task_type|pause|saved_view|token|work|audit|installation|task_history_((short|long)_)?\d{8})$/;
 
 /**
  * Brings the schema to this version. Masters that start together take turns.

@@ -312,7 +312,7 @@ export class Queries implements Reads {
 
   async #find(database: Database, ids: readonly string[]): Promise<Map<string, StoredTask>> {
     const rows = await this.#rowsById(database, ids, (source) => selectList(source, 'whole'));
-    return new Map((await this.#stored(rows)).map((stored) => [stored.task.id, stored]));
+    return new Map((await this.stored(rows)).map((stored) => [stored.task.id, stored]));
   }
 
   async findIds(ids: readonly string[]): Promise<Map<string, string>> {
@@ -340,12 +340,12 @@ export class Queries implements Reads {
     const { rows, beforeSeq } = await this.#history.reading(() =>
       listRows(this.#readers, this.#history.segments.of(this.#ns), this.#ns, query),
     );
-    return { tasks: await this.#stored(rows), beforeSeq };
+    return { tasks: await this.stored(rows), beforeSeq };
   }
 
   async listWaiting(query: WaitingQuery): Promise<WaitingPage> {
     const { rows, after } = await waitingRows(this.#readers, query);
-    return { tasks: await this.#stored(rows), after };
+    return { tasks: await this.stored(rows), after };
   }
 
   countEnded(state: TerminalState, max: number): Promise<number> {
@@ -356,7 +356,7 @@ export class Queries implements Reads {
   }
 
   /** Of live rows and those of history. */
-  async #stored(rows: readonly Row[]): Promise<StoredTask[]> {
+  protected async stored(rows: readonly Row[]): Promise<StoredTask[]> {
     const tasks = await this.#readable(rows);
     const bySeq = new Map(rows.map((row) => [row['seq'], notificationOf(row)]));
     return tasks.map((task) => ({ task, notification: bySeq.get(task.seq) ?? null }));

@@ -27,6 +27,7 @@ import { pauseDefinition } from './tables/pause.ts';
 import { rateDefinition } from './tables/rate.ts';
 import { tokenDefinition } from './tables/token.ts';
 import { viewDefinition } from './tables/view.ts';
+import { workDefinition } from './work/work-table.ts';
 import { SEGMENT_PREFIX, segmentNamed } from './segments.ts';
 
 /**
@@ -59,6 +60,7 @@ export async function checkColumns(database: Database): Promise<void> {
     'installation',
     'token',
     'audit',
+    'work',
     ...segments,
   ];
   const existing = await readNames(database, tables);
@@ -119,6 +121,7 @@ function tablesOf(t: Types, segments: readonly string[], existing: Existing) {
     whole('installation', installationColumns(t)),
     whole('token', tokenDefinition(t)),
     whole('audit', auditDefinition(t)),
+    whole('work', workDefinition(t)),
   ];
 }
 

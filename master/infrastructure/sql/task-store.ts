@@ -1,8 +1,15 @@
 /**
- * The tasks of one namespace in SQL. What it reads is in `queries.ts`, what a commit writes in
- * `commit.ts`, who may write in `namespace/`. It decides nothing about tasks.
+ * The tasks of one namespace in SQL. What it reads is in `queries.ts`, what long work looks for in `work/`, what a
+ * commit writes in `commit.ts`, who may write in `namespace/`. It decides nothing about tasks.
  */
-import type { Commit, Log, TaskStore } from '../../application/ports.ts';
+import type {
+  Commit,
+  Log,
+  SearchCount,
+  SearchPage,
+  TaskSearch,
+  TaskStore,
+} from '../../application/ports.ts';
 import { CommitConflict, inNamespace, StoreUnusable, TermLost } from '../../application/ports.ts';
 import { pauseMoved } from '../../domain/model/pause.ts';
 import type { Dialect } from './dialects/dialect.ts';
@@ -11,6 +18,7 @@ import { creditFirst, type Crediting, goOnCrediting } from './namespace/credit.t
 import type { Databases } from './database.ts';
 import { Queries } from './queries.ts';
 import type { History } from './history.ts';
+import { countRows, searchRows } from './work/search.ts';
 import type { Committer } from './namespace/committer.ts';
 import type { Terms } from './namespace/terms.ts';
 
@@ -84,6 +92,32 @@ export class SqlTaskStore extends Queries implements TaskStore {
     // After it: what was written before the file was lost nobody has been told of yet.
     const loss = this.#shared.databases.engine.dialect.findLoss();
     if (loss !== null) throw new StoreUnusable(loss);
+  }
+
+  async searchTasks(
+    search: TaskSearch,
+    cursor: string | null,
+    limit: number,
+    bytesMax: number,
+  ): Promise<SearchPage> {
+    const { databases, history } = this.#shared;
+    const found = await history.reading(() => {
+      const tables = { segments: history.segments.of(this.#ns), ns: this.#ns };
+      return searchRows(databases.engine, tables, search, { cursor, limit, bytesMax });
+    });
+    return { tasks: await this.stored(found.rows), cursor: found.cursor };
+  }
+
+  async countTasks(
+    search: TaskSearch,
+    limits: Parameters<TaskStore['countTasks']>[1],
+  ): Promise<SearchCount> {
+    const { databases, history } = this.#shared;
+    const { sample, ...counted } = await history.reading(() => {
+      const tables = { segments: history.segments.of(this.#ns), ns: this.#ns };
+      return countRows(databases.readers, tables, search, limits);
+    });
+    return { ...counted, sample: await this.stored(sample) };
   }
 
   /** Where there is nothing to be credited it adds no turn: the engines of many namespaces share transactions. */

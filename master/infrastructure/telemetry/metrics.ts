@@ -204,15 +204,15 @@ function count(
     case 'executor_left':
     case 'executor_readiness':
     case 'overdue_swept':
+    case 'work_ended':
     case 'restored':
       break;
   }
 }
 
 function observeDuration(meters: Meters, namespace: string, { startedAt, finishedAt }: Task): void {
-  if (startedAt !== null && finishedAt !== null) {
-    meters.ran.observe({ namespace }, (finishedAt - startedAt) / 1000);
-  }
+  if (startedAt === null || finishedAt === null) return;
+  meters.ran.observe({ namespace }, (finishedAt - startedAt) / 1000);
 }
 
 /** Makes gauges that are read at the moment of a scrape. */

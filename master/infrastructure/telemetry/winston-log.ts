@@ -127,6 +127,23 @@ function logReadiness(
   else log.warn('executor not ready', { executor_id, reason: readiness.reason });
 }
 
+function logEndOfWork(log: Log, { work }: Extract<Observation, { event: 'work_ended' }>): void {
+  const { id: operation_id, state, counts, by, createdAt, endedAt } = work;
+  const { action, reason } = work.request;
+  const took_ms = (endedAt ?? createdAt) - createdAt;
+  const fields = {
+    event: 'operation',
+    operation_id,
+    action,
+    state,
+    ...counts,
+    by,
+    reason,
+    took_ms,
+  };
+  log.info('an operation on many tasks has ended', fields);
+}
+
 function logObservation(log: Log, observation: Observation): void {
   switch (observation.event) {
     case 'attempt_ended': {
@@ -134,12 +151,11 @@ function logObservation(log: Log, observation: Observation): void {
       log[level]('attempt ended', attemptFields(observation.task, observation.attempt));
       break;
     }
-    case 'executor_joined':
-      log.info('executor joined', {
-        executor_id: observation.executorId,
-        types: observation.types,
-      });
+    case 'executor_joined': {
+      const { executorId: executor_id, types } = observation;
+      log.info('executor joined', { executor_id, types });
       break;
+    }
     case 'executor_left':
       log.info('executor left', { executor_id: observation.executorId });
       break;
@@ -180,6 +196,8 @@ function logObservation(log: Log, observation: Observation): void {
     case 'overdue_swept':
     case 'restored':
       break;
+    case 'work_ended':
+      return logEndOfWork(log, observation);
     case 'task_accepted':
       log.debug('task accepted', taskFields(observation.task));
       break;

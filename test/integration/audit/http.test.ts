@@ -15,6 +15,7 @@ interface Entry {
   readonly namespace: string | null;
   readonly target: string | null;
   readonly outcome: string;
+  readonly filter: object | null;
   readonly count: number | null;
   readonly before: Record<string, unknown> | null;
   readonly after: Record<string, unknown> | null;
@@ -80,12 +81,44 @@ describe('the audit', () => {
     'DELETE /type/{type}': ['/type/encode?force=true', 'encode'],
   };
 
+  /** Of operations on many tasks, which have no name before. */
+  const ON_MANY = [
+    'POST /tasks/bulk',
+    'POST /operation/{operation_id}/cancel',
+    'POST /operation/{operation_id}/pause',
+    'POST /operation/{operation_id}/resume',
+  ];
+
+  it('keeps of an operation on many tasks that it was begun, by which filter, and on how many', async () => {
+    await suite.submit({ id: 'job', type: 'encode' });
+    const from = '2026-01-01T00:00:00.000Z';
+    const many = { action: 'change', filter: { type: 'encode', from }, change: { priority: 5 } };
+    const { token } = (await call('POST', '/tasks/bulk', many)).body;
+    expect(await entries(), 'of a preview').to.have.length(0);
+    const begun = await call('POST', '/tasks/bulk', { ...many, reason: 'late', token });
+    expect(begun.status).to.equal(202);
+    const [entry, ...others] = await entries();
+    expect(others).to.have.length(0);
+    expect(entry).to.deep.include({
+      action: 'task.bulk',
+      target: begun.body['operation_id'],
+      filter: { type: 'encode', from },
+      count: 1,
+      before: null,
+      after: { action: 'change', change: { priority: 5 } },
+      reason: 'late',
+    });
+  });
+
   it('keeps every change as one row, with who made it, what, and how it was before and after', async () => {
     const audited = Object.keys(rights).filter((route) => {
       const [method = '', path = ''] = route.split(' ');
       return actionOf(method, path) !== null;
     });
-    expect(Object.keys(CALLS), 'each route that changes something').to.have.members(audited);
+    expect(
+      [...Object.keys(CALLS), ...ON_MANY],
+      'each route that changes something',
+    ).to.have.members(audited);
     const task = { id: 'job', type: 'encode', notify_url: 'http://127.0.0.1:9/?key=s3cret' };
     expect((await suite.submit(task)).status).to.equal(202);
     await suite.submit({ id: 'done', type: 'encode' });

@@ -22,6 +22,7 @@ const PARAMS: Readonly<Record<string, string>> = {
   namespace: 'default',
   type: 't',
   name: 'nobody',
+  operation_id: `op-${'0'.repeat(24)}`,
 };
 
 /** Of the task `job-1`: namespace default, type t, group g. */

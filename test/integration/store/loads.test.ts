@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Engine } from '../../../master/application/engine/engine.ts';
 import type { Master } from '../../../master/application/master.ts';
 import type { CommandOutcome } from '../../../master/domain/effects.ts';
+import { ANY_TASK } from '../../../master/domain/model/task-filter.ts';
 import type { Policy } from '../../../master/domain/state/state.ts';
 import type { DefaultStore } from '../../contract/subjects.ts';
 import { type Counts, describeCountedStores } from './counted-store.ts';
@@ -73,6 +74,37 @@ describeCountedStores('loads', (open) => {
     // A page is a thousand; each costs a read, and a commit of some statements.
     expect(counts.commitCount).to.be.at.most(8);
     expect(counts.statementCount).to.be.at.most(60);
+  });
+
+  it('an operation on a thousand tasks that are not in memory is a few statements', async () => {
+    const { clock } = await begin({ windowCountMax: 1, laneWindowCount: 0, pageCount: 1 });
+    const fields = { requestHash: '', notifyUrl: 'http://a.example/' };
+    await master.submit(ids.map((id) => newTask({ ...fields, id })));
+    const operations = master.operations();
+    const frozen = { seqMax: 1e9, endedBefore: clock.now() + 1, count: COUNT, isExact: true };
+    const asked = { ...frozen, reason: null, by: null };
+    for (const [index, action] of (['change', 'cancel', 'redeliver', 'retry'] as const).entries()) {
+      const change = action === 'change' ? { priority: 7 } : null;
+      for (const named of [null, ids]) {
+        // What is to be done again a second time, by their ids, was done by the filter.
+        if (named !== null && action !== 'change' && action !== 'redeliver') continue;
+        counts.reset();
+        const workId = `${action} ${index} ${named === null ? 'found' : 'named'}`;
+        const filter = named === null ? ANY_TASK : null;
+        await operations.begin(workId, { ...asked, action, change, filter, ids: named });
+        for (;;) {
+          const work = await operations.of(workId);
+          if (work?.state === 'done') {
+            expect(work.counts, workId).to.include({ total: COUNT, done: COUNT });
+            break;
+          }
+          await new Promise<void>((resolve) => void setImmediate(resolve));
+        }
+        expect(counts.statementCount, workId).to.be.at.most(20);
+        expect(counts.commitCount, workId).to.be.at.most(5);
+      }
+    }
+    expect(engine.term, 'without a rebuild').to.equal(1);
   });
 
   it('pages of many lanes are read together', async () => {

@@ -146,7 +146,8 @@ function notCounted(field: string, why: string): Error {
 
 type Filters = Omit<z.output<typeof listQuery>, 'sort' | 'limit' | 'cursor'>;
 
-function filterOf(query: Filters, place: string): TaskFilter {
+/** What is left out may be anything. @throws {Problem} there is no time between `from` and `to`. */
+export function filterOf(query: Filters, place: string): TaskFilter {
   return {
     state: query.state ?? null,
     type: query.type ?? null,

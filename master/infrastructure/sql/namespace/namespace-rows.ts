@@ -145,7 +145,12 @@ export class NamespaceRows {
       const sql = `SELECT ns FROM ${from} WHERE ${where}notify_state = 'pending' LIMIT 1`;
       return { sql, runs: [values], touches: null };
     });
-    const outcomes = await this.#database.dialect.run(connection, [tasks, ...callbacks]);
+    const work = {
+      sql: `SELECT ns FROM work WHERE ns = ? AND ended_at IS NULL LIMIT 1`,
+      runs: [[id]],
+      touches: null,
+    };
+    const outcomes = await this.#database.dialect.run(connection, [tasks, work, ...callbacks]);
     return outcomes.some(({ rows }) => rows.length > 0);
   }
 
@@ -162,7 +167,9 @@ export class NamespaceRows {
       const live = `SELECT id FROM namespace
         WHERE is_deleted = 0 AND EXISTS (SELECT 1 FROM ${dialect.readBy('task', 'task_ns_id')} WHERE ns = namespace.id)`;
       const ids = new Set<number>();
-      const selects = [live, ...callbacks];
+      const work = `SELECT id FROM namespace
+        WHERE is_deleted = 0 AND EXISTS (SELECT 1 FROM work WHERE ns = namespace.id AND ended_at IS NULL)`;
+      const selects = [live, work, ...callbacks];
       for (let at = 0; at < selects.length; at += TABLE_COUNT) {
         const union = selects.slice(at, at + TABLE_COUNT).join(' UNION ');
         for (const row of await this.#database.rows(union)) ids.add(row['id'] as number);

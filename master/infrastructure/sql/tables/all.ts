@@ -12,6 +12,7 @@ import type { Table, WholeTable } from './table.ts';
 import { task } from './task.ts';
 import { type } from './type.ts';
 import { view } from './view.ts';
+import { work } from '../work/work-table.ts';
 
 type Tables = { readonly [N in TableName]: Table<N> };
 type WholeTables = { readonly [N in WholeName]: WholeTable<N> };
@@ -29,4 +30,5 @@ export const tables: Tables & WholeTables = {
   type,
   pause,
   view,
+  work,
 };

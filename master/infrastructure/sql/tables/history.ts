@@ -112,10 +112,15 @@ function listOf(source: 'live' | Retention, size: 'whole' | 'light'): string {
 
 /** Whose task, and how many bytes its texts have, as a select list. */
 export function selectBytes(source: 'live' | Retention): string {
-  const sizes = larger
+  return `id, ${bytesOf(source)} AS bytes`;
+}
+
+/** How many bytes the texts of a task have: a value. */
+export function bytesOf(source: 'live' | Retention): string {
+  return larger
     .filter((name) => source !== 'live' || !onlyInHistory.has(name))
-    .map((name) => `COALESCE(OCTET_LENGTH(${name}), 0)`);
-  return `id, ${sizes.join(' + ')} AS bytes`;
+    .map((name) => `COALESCE(OCTET_LENGTH(${name}), 0)`)
+    .join(' + ');
 }
 
 /** Null where the task has no callback. The row is one of history. */

@@ -1,0 +1,145 @@
+/** `soda bulk`: one command on many tasks. Shows what it would do first, and asks. */
+import type { Bulk, BulkPreview, SodaClient } from '@soda-scheduler/client';
+import { bulkActions } from '@soda-scheduler/protocol';
+import { Argument, type Command } from 'commander';
+import { createInterface } from 'node:readline/promises';
+import { type ConnectionOptions, connect, interruptible, remoteCommand } from '../connection.ts';
+import { ExitCode, Failure } from '../exit-code.ts';
+import type { Output } from '../output.ts';
+import { type FilterOptions, queryOf, searchOptions } from '../task/task-search.ts';
+import { countsInWords, follow } from './follow.ts';
+
+type Action = Bulk['action'];
+
+interface BulkOptions extends ConnectionOptions, FilterOptions {
+  readonly all?: true;
+  readonly priority?: string;
+  readonly runAt?: string;
+  readonly reason?: string;
+  readonly yes?: true;
+  readonly wait: boolean;
+}
+
+export function bulkCommand(): Command {
+  const command = remoteCommand('bulk', 'Do one thing to many tasks: shows to how many, and asks.')
+    .addArgument(new Argument('<action>', 'what is done to each').choices(bulkActions))
+    .addArgument(new Argument('[id...]', 'the ids of the tasks, in place of filters'));
+  return searchOptions(command)
+    .option('--all', 'to all tasks to which it can be done')
+    .option('--priority <priority>', 'of change: low, normal, high, urgent, or seconds')
+    .option('--run-at <instant>', 'of change: not before then')
+    .option('--reason <text>', 'why, for whoever looks at it later')
+    .option('--yes', 'do it without asking: without, nothing is done where nobody can be asked')
+    .option('--no-wait', 'end as soon as it has begun')
+    .addHelpText(
+      'after',
+      `
+Which tasks: ids, filters (all of them must fit) or --all. Tasks that come later, or end meanwhile, are
+left alone. The master does it piece by piece, also where this command is interrupted or the master
+starts again: "soda operation list" tells how far it is. Ends with 1 where something failed.
+
+Examples:
+  $ soda bulk cancel --type transcode --group drafts
+  $ soda bulk retry --state failed --type transcode --reason 'disk replaced' --yes
+  $ soda bulk change --label nightly --priority low --yes
+  $ soda bulk redeliver --notification gave_up --yes`,
+    )
+    .action(async (action: Action, ids: string[], options: BulkOptions) => {
+      const bulk = bulkOf(action, ids, options);
+      const { client, output } = connect(options);
+      await interruptible((signal) => perform(client, output, bulk, options, signal));
+    });
+}
+
+function bulkOf(action: Action, ids: readonly string[], options: BulkOptions): Bulk {
+  const { all, priority, runAt, reason } = options;
+  const filter = queryOf(options);
+  const isFiltered = Object.values(filter).some((value) => value !== undefined);
+  if ([isFiltered, ids.length > 0, all === true].filter(Boolean).length !== 1) {
+    throw new Failure('which tasks? give ids, filters, or --all', ExitCode.usage);
+  }
+  const isChange = priority !== undefined || runAt !== undefined;
+  if (isChange !== (action === 'change')) {
+    throw new Failure('--priority, --run-at or both go with change', ExitCode.usage);
+  }
+  return {
+    action,
+    ...(isFiltered && { filter }),
+    ...(ids.length > 0 && { ids: [...new Set(ids)] }),
+    ...(all === true && { all }),
+    ...(isChange && {
+      change: {
+        ...(priority !== undefined && { priority: priorityOf(priority) }),
+        ...(runAt !== undefined && { run_at: runAt }),
+      },
+    }),
+    ...(reason !== undefined && { reason }),
+  };
+}
+
+/** A name goes to the master as it is: that knows which there are. */
+function priorityOf(text: string): NonNullable<NonNullable<Bulk['change']>['priority']> {
+  type Priority = NonNullable<NonNullable<Bulk['change']>['priority']>;
+  return /^-?\d+$/.test(text) ? Number(text) : (text as Priority);
+}
+
+async function perform(
+  client: SodaClient,
+  output: Output,
+  bulk: Bulk,
+  { yes, wait }: BulkOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const preview = await client.operations.preview(bulk, { signal });
+  const isToBeDone = yes === true || (await mayGoOn(output, bulk, preview, signal));
+  if (!isToBeDone) return;
+  if (preview.count === 0) {
+    output.say({ count: 0 }, 'There is no such task.');
+    return;
+  }
+  const operationId = await client.operations.begin(bulk, preview.token, { signal });
+  if (!wait) {
+    output.say({ operation_id: operationId }, operationId);
+    return;
+  }
+  const operation = await follow(client, output, operationId, signal);
+  output.sayView(operation, countsInWords(operation));
+  for (const { task_id, message } of operation.problems) {
+    output.hint(`soda: ${task_id === null ? '' : `${task_id}: `}${message}`);
+  }
+  if (operation.failed > 0 || operation.state === 'canceled') throw new Failure('');
+}
+
+/** Shows what would be done. Without a person at the terminal that is all. */
+async function mayGoOn(
+  output: Output,
+  { action }: Bulk,
+  { count, exact, sample, ...preview }: BulkPreview,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (output.json) {
+    output.say({ count, exact, sample, expires_at: preview.expires_at }, '');
+    return false;
+  }
+  const head = ['task', 'state', 'type', 'group', 'submitted'];
+  await output.rows(sample, head, (task) => [
+    task.task_id,
+    task.state,
+    task.type,
+    task.group,
+    task.submitted_at,
+  ]);
+  const about = exact ? '' : 'about ';
+  const what = `${action}: ${about}${count.toLocaleString('en')} ${count === 1 ? 'task' : 'tasks'}`;
+  const isAsked = output.isTerminal && process.stdin.isTTY && count > 0;
+  if (!isAsked) {
+    output.hint(`${what}. Nothing was done: --yes does it.`);
+    return false;
+  }
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test(await lines.question(`${what}. Go on? [y/N] `, { signal }));
+  } finally {
+    lines.close();
+  }
+}

@@ -1,0 +1,54 @@
+/** Follows an operation on many tasks: a bar on a terminal, nothing elsewhere until it is over. */
+import type { OperationSummary, OperationView, SodaClient } from '@soda-scheduler/client';
+import { Presets, SingleBar } from 'cli-progress';
+import { tellAbsence } from '../connection.ts';
+import type { Output } from '../output.ts';
+
+/** Resolves once it is over, however. It goes on where this is interrupted. */
+export async function follow(
+  client: SodaClient,
+  output: Output,
+  operationId: string,
+  signal: AbortSignal,
+): Promise<OperationView> {
+  const bar = output.isTerminal ? progressBar() : null;
+  const onProgress = (operation: OperationView): void => {
+    bar?.setTotal(Math.max(operation.total, cameTo(operation), 1));
+    bar?.update(cameTo(operation), { state: countsInWords(operation) });
+  };
+  try {
+    return await client.operations.wait(operationId, { signal, onProgress, ...tellAbsence() });
+  } catch (error) {
+    if (signal.aborted) output.hint(`It goes on: soda operation get ${operationId}`);
+    throw error;
+  } finally {
+    bar?.stop();
+  }
+}
+
+function progressBar(): SingleBar {
+  const bar = new SingleBar(
+    // Ctrl-C is dealt with by whoever waits; the bar must not end the process.
+    { format: '{bar} {percentage}% {state}', hideCursor: true, gracefulExit: false },
+    Presets.shades_classic,
+  );
+  bar.start(1, 0, { state: '' });
+  return bar;
+}
+
+function cameTo({ done, asked, skipped, failed }: OperationSummary): number {
+  return done + asked + skipped + failed;
+}
+
+/** What became of its tasks, in one line. */
+export function countsInWords({
+  state,
+  done,
+  asked,
+  skipped,
+  failed,
+}: Pick<OperationSummary, 'state' | 'done' | 'asked' | 'skipped' | 'failed'>): string {
+  const running = asked > 0 ? [`told to end ${asked}`] : [];
+  const counts = [`done ${done}`, ...running, `skipped ${skipped}`, `failed ${failed}`].join(', ');
+  return state === 'canceled' || state === 'paused' ? `${state}: ${counts}` : counts;
+}

@@ -1,0 +1,53 @@
+/** Reads the next slice of long work. Whoever calls steps nothing else meanwhile. */
+import { TURN_READ_BYTES_MAX, WORK_SLICE_COUNT_MAX } from '../../domain/bounds.ts';
+import type { FoundTask, WorkPage } from '../../domain/events.ts';
+import { ANY_TASK } from '../../domain/model/task-filter.ts';
+import type { State } from '../../domain/state/state.ts';
+import { type Bulk, nextIds, statesFor, type Work } from '../../domain/work/work.ts';
+import { nextWork } from '../../domain/work/works.ts';
+import type { TaskSearch, TaskStore } from '../ports.ts';
+
+/** Of the work whose turn it is; null: there is none any more. */
+export async function readWork(store: TaskStore, state: State): Promise<WorkPage | null> {
+  const work = nextWork(state);
+  if (work === null) return null;
+  return work.ids === null ? readFound(store, work) : readNamed(store, state, work);
+}
+
+/** What a filter finds, as the preview has frozen it. */
+export function searchOf(
+  bulk: Pick<Bulk, 'action' | 'filter' | 'within' | 'seqMax' | 'endedBefore'>,
+): TaskSearch {
+  const { seqMax, endedBefore, within } = bulk;
+  const filter = { ...ANY_TASK, ...bulk.filter, within };
+  return { filter, states: statesFor(bulk), seqMax, endedBefore };
+}
+
+async function readFound(store: TaskStore, work: Work): Promise<WorkPage> {
+  const found = await store.searchTasks(
+    searchOf(work.request),
+    work.cursor,
+    WORK_SLICE_COUNT_MAX,
+    TURN_READ_BYTES_MAX,
+  );
+  const { cursor } = found;
+  const tasks = found.tasks.map((stored) => ({ taskId: stored.task.id, ...stored }));
+  return { workId: work.id, tasks, ids: null, cursor, isLast: cursor === null };
+}
+
+/** What is in memory is not read; what is too much comes with the next slice. */
+async function readNamed(store: TaskStore, state: State, work: Work): Promise<WorkPage> {
+  const wanted = nextIds(work);
+  const absent = wanted.filter((id) => !state.tasks.has(id));
+  const found =
+    absent.length === 0 ? new Map() : await store.findTasks(absent, TURN_READ_BYTES_MAX);
+  const tasks: FoundTask[] = [];
+  for (const taskId of wanted) {
+    const stored = found.get(taskId);
+    if (stored === undefined && !state.tasks.has(taskId)) break;
+    const { task = null, notification = null } = stored ?? {};
+    tasks.push({ taskId, task, notification });
+  }
+  const ids = work.ids?.slice(tasks.length) ?? [];
+  return { workId: work.id, tasks, ids, cursor: null, isLast: ids.length === 0 };
+}

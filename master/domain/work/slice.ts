@@ -1,0 +1,91 @@
+/**
+ * Does long work slice by slice: each is read and stepped as one turn, and what has come meanwhile is stepped
+ * before the next. What a slice has done to tasks and how far the work is are one commit, so that
+ * whoever begins again after a crash comes to each task once.
+ */
+import type { CommandOutcome, Output } from '../effects.ts';
+import type { Event, FoundTask } from '../events.ts';
+import { isSeen, matches } from '../model/task-filter.ts';
+import { isTerminal, type Notification, type Task } from '../model/task.ts';
+import type { State } from '../state/state.ts';
+import { act, NO_TASK } from '../steps/command.ts';
+import { redeliver } from '../steps/notify.ts';
+import { type Bulk, ended, type Work, type WorkCounts, withProblem } from './work.ts';
+import { askForWork, putWork } from './works.ts';
+
+const OUTSIDE = 'the group that it is to have is outside the scope of who asked';
+
+/** They were read while nothing was stepped. */
+export function workLoaded(
+  state: State,
+  { page }: Extract<Event, { type: 'workLoaded' }>,
+  now: number,
+  out: Output,
+): void {
+  state.loading.delete('work');
+  const work = page === null ? undefined : state.works.byId.get(page.workId);
+  if (page !== null && work !== undefined) {
+    state.works.lastId = work.id;
+    const { ids, cursor } = page;
+    const after = { ...doSlice(state, work, page.tasks, now, out), ids, cursor };
+    putWork(state, page.isLast ? ended(after, 'done', now) : after, now, out);
+  }
+  askForWork(state, out);
+}
+
+function doSlice(
+  state: State,
+  work: Work,
+  tasks: readonly FoundTask[],
+  now: number,
+  out: Output,
+): Work {
+  const { filter, within } = work.request;
+  const counts: { -readonly [N in keyof WorkCounts]: number } = { ...work.counts };
+  let { problems } = work;
+  for (const found of tasks) {
+    const { taskId, notification } = found;
+    const task = state.tasks.get(taskId) ?? found.task;
+    const isTheirs = task !== null && isSeen(task, within);
+    // Memory knows what is written later; and to some databases texts are equal that differ in blanks.
+    const isFound = isTheirs && (filter === null || matches(filter, task, notification));
+    if (filter !== null && !isFound) continue;
+    const outcome = isFound ? perform(state, work.request, task, notification, now, out) : NO_TASK;
+    if (outcome.kind === 'done') {
+      const isAsked = work.request.action === 'cancel' && task !== null && !isTerminal(task.state);
+      counts[isAsked ? 'asked' : 'done'] += 1;
+      continue;
+    }
+    const isFull = outcome.kind === 'full' || outcome.kind === 'limited';
+    const kind = isFull ? 'failed' : 'skipped';
+    counts[kind] += 1;
+    problems = withProblem(problems, { taskId, kind, message: outcome.message });
+  }
+  return { ...work, counts, problems };
+}
+
+function perform(
+  state: State,
+  { action, change, within }: Bulk,
+  task: Task,
+  notification: Notification | null,
+  now: number,
+  out: Output,
+): CommandOutcome {
+  switch (action) {
+    case 'cancel':
+      return act(state, { type: 'cancelRequested' }, task, now, out);
+    case 'retry':
+      return act(state, { type: 'retryRequested', notification }, task, now, out);
+    case 'delete':
+      return act(state, { type: 'deleteRequested', notification }, task, now, out);
+    case 'redeliver':
+      return redeliver(state, isTerminal(task.state) ? notification : null, now, out);
+    case 'change': {
+      const after = { type: task.type, user: { ...task.user, ...change?.user } };
+      if (!isSeen(after, within)) return { kind: 'conflict', message: OUTSIDE };
+      const seen = { seq: null, version: null };
+      return act(state, { type: 'changeRequested', change: change ?? {}, seen }, task, now, out);
+    }
+  }
+}

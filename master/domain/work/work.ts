@@ -1,0 +1,145 @@
+/**
+ * Work on more tasks than one commit may change: what it is to do, how far it is, and what became of it.
+ * A row says so, and each slice writes it together with the tasks that it has changed.
+ */
+import {
+  WORK_KEPT_COUNT_MAX,
+  WORK_KEPT_MS_MAX,
+  WORK_PROBLEM_COUNT_MAX,
+  WORK_SLICE_COUNT_MAX,
+} from '../bounds.ts';
+import type { TaskChange } from '../model/new-task.ts';
+import type { Sight, TaskFilter } from '../model/task-filter.ts';
+import { isTerminal, type TaskState } from '../model/task.ts';
+
+export type BulkAction = 'cancel' | 'retry' | 'redeliver' | 'change' | 'delete';
+
+/** One command on many tasks. */
+export interface Bulk {
+  readonly action: BulkAction;
+  /** Null: the tasks are named. */
+  readonly filter: TaskFilter | null;
+  /** No task that was accepted later, and none that has ended since. */
+  readonly seqMax: number;
+  readonly endedBefore: number;
+  /** Of `change`. */
+  readonly change: TaskChange | null;
+  /** What whoever asked may touch: asked again of every task. */
+  readonly within: Sight;
+  readonly reason: string | null;
+}
+
+export type WorkState = 'running' | 'paused' | 'done' | 'canceled';
+
+/** Why something was not done to a task. */
+export interface WorkProblem {
+  /** Null: of tasks that are not there any more to be named. */
+  readonly taskId: string | null;
+  readonly kind: 'skipped' | 'failed';
+  readonly message: string;
+}
+
+export interface WorkCounts {
+  /** What is expected, until it is over; then what it came to. */
+  readonly total: number;
+  readonly done: number;
+  /** They run, and were told to end. */
+  readonly asked: number;
+  /** Their state does not allow it, or they are not there. */
+  readonly skipped: number;
+  /** A limit does not allow it now. */
+  readonly failed: number;
+}
+
+export interface Work {
+  readonly id: string;
+  readonly kind: 'bulk';
+  readonly request: Bulk;
+  /** Ids that it has yet to come to; null: a search finds them. */
+  readonly ids: readonly string[] | null;
+  /** Where that goes on: the store knows what it means. Null: at the beginning. */
+  readonly cursor: string | null;
+  readonly state: WorkState;
+  readonly counts: WorkCounts;
+  /** `total` was counted, not estimated. */
+  readonly isExact: boolean;
+  /** The first of them. */
+  readonly problems: readonly WorkProblem[];
+  /** By whom: the name of a token. */
+  readonly by: string | null;
+  readonly createdAt: number;
+  readonly endedAt: number | null;
+}
+
+/** All of a namespace. */
+export interface Works {
+  /** The oldest first; also those that are over. */
+  readonly byId: Map<string, Work>;
+  /** Whose turn it was last. */
+  lastId: string | null;
+}
+
+export function noWorks(): Works {
+  return { byId: new Map(), lastId: null };
+}
+
+/** What an action can be done to; the rest it passes over, and does not count. */
+const statesOf: Readonly<Record<BulkAction, readonly TaskState[]>> = {
+  cancel: ['waiting', 'held', 'suspended', 'offered', 'running'],
+  change: ['waiting', 'held'],
+  retry: ['succeeded', 'failed', 'canceled', 'expired'],
+  redeliver: ['succeeded', 'failed', 'canceled', 'expired'],
+  delete: ['succeeded', 'failed', 'canceled', 'expired'],
+};
+
+/** Those of the filter to which the action can be done: all of them live, or all ended. None: the two do not fit. */
+export function statesFor({
+  action,
+  filter,
+}: Pick<Bulk, 'action' | 'filter'>): readonly TaskState[] {
+  const { state = null, notification = null, failureReason = null } = filter ?? {};
+  const failed = failureReason === 'deadline' ? 'expired' : 'failed';
+  return statesOf[action].filter(
+    (one) =>
+      (state === null || one === state) &&
+      (notification === null || isTerminal(one)) &&
+      (failureReason === null || one === failed),
+  );
+}
+
+export const isOver = ({ state }: Work): boolean => state === 'done' || state === 'canceled';
+
+export function withProblem(
+  problems: readonly WorkProblem[],
+  problem: WorkProblem,
+): readonly WorkProblem[] {
+  return problems.length < WORK_PROBLEM_COUNT_MAX ? [...problems, problem] : problems;
+}
+
+/** All that it was to come to are accounted for, also those that had changed before their turn. */
+export function ended(work: Work, state: 'done' | 'canceled', now: number): Work {
+  const over: Work = { ...work, state, ids: work.ids && [], endedAt: now };
+  if (state === 'canceled') return over;
+  const { total, done, asked, skipped, failed } = work.counts;
+  const found = done + asked + skipped + failed;
+  const goneCount = work.isExact ? Math.max(0, total - found) : 0;
+  const counts = { ...work.counts, total: found + goneCount, skipped: skipped + goneCount };
+  if (goneCount === 0) return { ...over, counts, isExact: true };
+  const message = `changed before it was their turn: ${goneCount}`;
+  const problems = withProblem(work.problems, { taskId: null, kind: 'skipped', message });
+  return { ...over, counts, isExact: true, problems };
+}
+
+/** Those that are over, and to be forgotten: too old, or too many. */
+export function forgettable(works: Iterable<Work>, now: number): Work[] {
+  const over = [...works].filter(isOver).sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0));
+  return over.filter(
+    ({ endedAt }, place) =>
+      place >= WORK_KEPT_COUNT_MAX || now - (endedAt ?? now) > WORK_KEPT_MS_MAX,
+  );
+}
+
+/** The ids of its next slice. */
+export function nextIds({ ids }: Work): readonly string[] {
+  return ids?.slice(0, WORK_SLICE_COUNT_MAX) ?? [];
+}

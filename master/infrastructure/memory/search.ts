@@ -1,0 +1,54 @@
+/** What long work looks for, among the tasks of a store in memory: in the order of `seq`, of which the last is the cursor. */
+import type {
+  SearchCount,
+  SearchPage,
+  StoredTask,
+  TaskSearch,
+  TaskStore,
+} from '../../application/ports.ts';
+import { copyOf } from '../../domain/changes.ts';
+import { matches } from '../../domain/model/task-filter.ts';
+import { heldBytes } from '../../domain/state/held-bytes.ts';
+
+export function foundBy(
+  { filter, states, seqMax, endedBefore }: TaskSearch,
+  all: Iterable<StoredTask>,
+): StoredTask[] {
+  return [...all]
+    .filter(
+      ({ task, notification }) =>
+        states.includes(task.state) &&
+        task.seq <= seqMax &&
+        (task.finishedAt ?? 0) < endedBefore &&
+        matches(filter, task, notification),
+    )
+    .sort((a, b) => a.task.seq - b.task.seq);
+}
+
+export function pageOf(
+  all: readonly StoredTask[],
+  cursor: string | null,
+  limit: number,
+  bytesMax: number,
+): SearchPage {
+  const found = all.filter(({ task }) => task.seq > Number(cursor ?? 0));
+  let bytes = 0;
+  const end = found.findIndex(({ task }) => (bytes += heldBytes(task)) > bytesMax);
+  const tasks = found.slice(0, Math.min(limit, end < 0 ? limit : Math.max(end, 1))).map(copyOf);
+  const isLast = tasks.length === found.length;
+  return { tasks, cursor: isLast ? null : String(tasks.at(-1)?.task.seq) };
+}
+
+export function countOf(
+  found: readonly StoredTask[],
+  { countMax, sampleCount }: Parameters<TaskStore['countTasks']>[1],
+): SearchCount {
+  const isExact = found.length <= countMax;
+  return { count: found.length, isExact, sample: found.slice(0, sampleCount).map(light) };
+}
+
+/** As a list has it. */
+export const light = ({ task, notification }: StoredTask): StoredTask => ({
+  task: { ...task, params: '', checkpoint: null, result: null },
+  notification: notification && { ...notification },
+});
