@@ -2,12 +2,16 @@
 
 export const INSTANT = 'such as +90min, 2026-12-01T08:00:00Z, or epoch milliseconds';
 
+const RELATIVE = /^([+-]\d{1,6})(s|min|h|d)$/;
 const UNIT_MS: Readonly<Record<string, number>> = {
   s: 1000,
   min: 60_000,
   h: 3_600_000,
   d: 86_400_000,
 };
+
+/** It counts from now, whenever that is. */
+export const isRelative = (text = ''): boolean => RELATIVE.test(text);
 
 /**
  * As the API takes it. `+2h` and `-2h` count from now, by the clock of this machine, in `s`, `min`, `h` or `d`; of
@@ -16,7 +20,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 export function instantOf(text: string | undefined): string | number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{12,}$/.test(text)) return Number(text);
-  const [, count, unit = ''] = /^([+-]\d{1,6})(s|min|h|d)$/.exec(text) ?? [];
+  const [, count, unit = ''] = RELATIVE.exec(text) ?? [];
   if (count === undefined) return text;
   return new Date(Date.now() + Number(count) * (UNIT_MS[unit] ?? 0)).toISOString();
 }

@@ -3,6 +3,7 @@ import type { SodaClient, ViewQuery } from '@soda-scheduler/client';
 import { Argument, Command } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from './connection.ts';
 import { ExitCode, Failure } from './exit-code.ts';
+import { isRelative } from './instant.ts';
 import { queryOf, type SearchOptions, searchOptions, sortOption } from './task/task-search.ts';
 
 export function viewCommand(): Command {
@@ -41,6 +42,10 @@ Examples:
   $ soda task list --view broken-inputs`,
     )
     .action(async (of: string, options: ConnectionOptions & SearchOptions) => {
+      if (isRelative(options.from) || isRelative(options.to)) {
+        const why = 'a view keeps a time as it is: give one that does not count from now';
+        throw new Failure(why, ExitCode.usage);
+      }
       const query: ViewQuery = queryOf(options);
       if (Object.keys(query).length === 0) {
         throw new Failure('say what it looks for: --state, --type or the like', ExitCode.usage);

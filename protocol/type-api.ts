@@ -222,7 +222,7 @@ const per = z
 
 export const limitRequest = z.strictObject({
   max: z.int().min(0).max(1_000_000).describe('So much may be taken in one place.'),
-  per: per.default('cluster'),
+  per: per.optional().describe('Default: as it is; `cluster` for a new one.'),
 });
 
 export const limitView = z.object({

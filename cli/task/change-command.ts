@@ -107,5 +107,9 @@ async function changeIn(options: ChangeOptions): Promise<PatchRequest> {
   const isOther = Object.values(whose).some((value) => value !== undefined);
   const change = { ...fieldsOf(options, given), ...(isOther && { user: whose }) };
   const said = Object.entries(change).filter(([, value]) => value !== undefined);
+  const both = said.find(([name]) => unset.includes(name));
+  if (both !== undefined) {
+    throw new Failure(`--unset ${both[0]}: it is given a value as well`, ExitCode.usage);
+  }
   return Object.fromEntries([...said, ...unset.map((name) => [name, null])]) as PatchRequest;
 }

@@ -55,7 +55,8 @@ export function limitRoutes(): NamespaceRoute[] {
       replies: { done: limitView, created: limitView },
       handle: async (request, master) => {
         const name = nameOf(request);
-        const limit = { name, ...validate(limitRequest, request.body) };
+        const { max, per } = validate(limitRequest, request.body);
+        const limit = { name, max, per: per ?? master.seenLimit(name)?.limit.per ?? 'cluster' };
         const outcome = await master.changeLimit({ type: 'limitSet', name, limit });
         if (outcome.kind !== 'done') throw new Problem(outcome.kind, outcome.message);
         const found = master.seenLimit(name) ?? { usedCount: 0, places: [] };

@@ -24,6 +24,7 @@ describe('soda finds tasks', function () {
     expect(await ids('--requires gpu')).to.equal('b');
     expect(await ids('--id-prefix c --from 2000-01-01T00:00:00Z')).to.equal('c');
     expect(await ids('--from +1min')).to.equal('');
+    expect((await soda('view set recent --from -1d')).code).to.equal(2);
     expect(await ids('--from -1min --to +1min')).to.equal('c b a');
     expect(await ids('--executor x-1 --min-attempts 1')).to.equal('');
     expect(await ids('--sort order')).to.equal('b a c');

@@ -11,6 +11,8 @@ describe('soda task steers one task', function () {
     await soda('submit', '--id', 'a', '--type', 'encode', '--group', 'news', '--params', '{"n":1}');
     const changed = await soda('change', 'a', '--params', '{"n":12345678901234567890}');
     expect(changed.out).to.equal('changed: a\n');
+    const both = await soda('change', 'a', '--unset', 'labels', '--label', 'x');
+    expect(both).to.deep.include({ code: 2 });
     const copied = await soda('copy', 'a', '--id', 'b', '--priority', 'high');
     expect(copied).to.deep.include({ out: 'b\n', code: 0 });
     expect((await soda('get', 'b')).out)

@@ -18,6 +18,10 @@ describe('shared limits', () => {
     expect((await get('encoder')).body).to.deep.equal(shown);
     expect(await put('encoder', { max: 3, per: 'host' })).to.include({ status: 200 });
     expect((await get('encoder')).body).to.deep.include({ max: 3, per: 'host', places: [] });
+    expect((await put('encoder', { max: 4 })).body, 'what is not named').to.include({
+      per: 'host',
+    });
+    await put('encoder', { max: 3 });
     expect(await call('DELETE', '/limit/encoder')).to.deep.include({
       status: 200,
       body: { name: 'encoder', code: 200 },
