@@ -2,13 +2,14 @@
  * `npm run bench`: how fast the whole system is on this machine, embedded store and MariaDB side
  * by side in one run. Client, master, executors and database share its cores.
  * `--quick` runs each scenario once with a tenth of the tasks; `--lists` only says how long submits wait
- * while people list.
+ * while people list, and `--bulk` how long while one command ends many tasks, and how long that takes.
  */
 import { Agent } from 'node:http';
 import os from 'node:os';
 import { API_BASE } from '@soda-scheduler/protocol';
 import Table from 'cli-table3';
 import { MARIADB_MISSING, startMariadb } from '../test/helpers/mariadb.ts';
+import { measureBulk } from './bulk.ts';
 import { measureLists } from './lists.ts';
 import { load, post } from './load.ts';
 import { start, startMaster, startSink } from './system.ts';
@@ -51,6 +52,7 @@ const throughputs: readonly Throughput[] = [
 const EXECUTOR_COUNT = 64;
 const LATENCY_PER_SECOND = 50;
 const LATENCY_SECONDS = quick ? 2 : 10;
+const BULK_COUNT = 100_000 * scale;
 const LISTS = { endedCount: 300_000 * scale, seconds: quick ? 4 : 20 };
 
 interface Measured {
@@ -203,7 +205,27 @@ async function compareLists(): Promise<Table.Table> {
   return table;
 }
 
-const table = process.argv.includes('--lists') ? await compareLists() : await compareSpeed();
+async function compareBulk(): Promise<Table.Table> {
+  const table = new Table({ head: ['', ...names], style: { head: [], border: [] } });
+  const cells: string[] = [];
+  for (const store of stores) {
+    const { tookMs, before, meanwhile } = await measureBulk(await store.url(), BULK_COUNT);
+    cells.push(
+      `${(tookMs / 1000).toFixed(1)} s\nsubmit ${percentiles(meanwhile.submitMs)}\n` +
+        `before ${percentiles(before.submitMs)}\n/livez ${percentiles(meanwhile.livezMs)}`,
+    );
+    process.stderr.write('.');
+  }
+  table.push([`one command cancels ${BULK_COUNT} waiting tasks`, ...cells]);
+  return table;
+}
+
+const compare = process.argv.includes('--lists')
+  ? compareLists
+  : process.argv.includes('--bulk')
+    ? compareBulk
+    : compareSpeed;
+const table = await compare();
 process.stderr.write('\n');
 console.log(table.toString());
 await mariadb?.stop();

@@ -26,7 +26,15 @@ export const failureReasons = [
 ] as const;
 
 /** What can be done to many tasks at once. */
-export const bulkActions = ['cancel', 'retry', 'redeliver', 'change', 'delete'] as const;
+export const bulkActions = [
+  'cancel',
+  'retry',
+  'redeliver',
+  'change',
+  'suspend',
+  'resume',
+  'delete',
+] as const;
 
 /** What a type is defined by, in the order of the documentation. */
 export const typeDefinitionKeys = [

@@ -6,11 +6,18 @@
 import type { CommandOutcome, Output } from '../effects.ts';
 import type { Event, FoundTask } from '../events.ts';
 import { isSeen, matches } from '../model/task-filter.ts';
-import { isTerminal, type Notification, type Task } from '../model/task.ts';
+import { isAtRest, isTerminal, type Notification, type Task } from '../model/task.ts';
 import type { State } from '../state/state.ts';
 import { act, NO_TASK } from '../steps/command.ts';
 import { redeliver } from '../steps/notify.ts';
-import { type Bulk, ended, type Work, type WorkCounts, withProblem } from './work.ts';
+import {
+  type Bulk,
+  type BulkAction,
+  ended,
+  type Work,
+  type WorkCounts,
+  withProblem,
+} from './work.ts';
 import { askForWork, putWork } from './works.ts';
 
 const OUTSIDE = 'the group that it is to have is outside the scope of who asked';
@@ -52,8 +59,7 @@ function doSlice(
     if (filter !== null && !isFound) continue;
     const outcome = isFound ? perform(state, work.request, task, notification, now, out) : NO_TASK;
     if (outcome.kind === 'done') {
-      const isAsked = work.request.action === 'cancel' && task !== null && !isTerminal(task.state);
-      counts[isAsked ? 'asked' : 'done'] += 1;
+      counts[task !== null && isAsked(work.request.action, task) ? 'asked' : 'done'] += 1;
       continue;
     }
     const isFull = outcome.kind === 'full' || outcome.kind === 'limited';
@@ -62,6 +68,13 @@ function doSlice(
     problems = withProblem(problems, { taskId, kind, message: outcome.message });
   }
   return { ...work, counts, problems };
+}
+
+/** It runs on until its executor has ended it. */
+function isAsked(action: BulkAction, task: Task): boolean {
+  return (
+    (action === 'cancel' || action === 'suspend') && !isTerminal(task.state) && !isAtRest(task)
+  );
 }
 
 function perform(
@@ -77,6 +90,10 @@ function perform(
       return act(state, { type: 'cancelRequested' }, task, now, out);
     case 'retry':
       return act(state, { type: 'retryRequested', notification }, task, now, out);
+    case 'suspend':
+      return act(state, { type: 'suspendRequested' }, task, now, out);
+    case 'resume':
+      return act(state, { type: 'taskResumeRequested' }, task, now, out);
     case 'delete':
       return act(state, { type: 'deleteRequested', notification }, task, now, out);
     case 'redeliver':

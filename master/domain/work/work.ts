@@ -12,7 +12,14 @@ import type { TaskChange } from '../model/new-task.ts';
 import type { Sight, TaskFilter } from '../model/task-filter.ts';
 import { isTerminal, type TaskState } from '../model/task.ts';
 
-export type BulkAction = 'cancel' | 'retry' | 'redeliver' | 'change' | 'delete';
+export type BulkAction =
+  | 'cancel'
+  | 'retry'
+  | 'redeliver'
+  | 'change'
+  | 'suspend'
+  | 'resume'
+  | 'delete';
 
 /** One command on many tasks. */
 export interface Bulk {
@@ -86,7 +93,9 @@ export function noWorks(): Works {
 /** What an action can be done to; the rest it passes over, and does not count. */
 const statesOf: Readonly<Record<BulkAction, readonly TaskState[]>> = {
   cancel: ['waiting', 'held', 'suspended', 'offered', 'running'],
-  change: ['waiting', 'held'],
+  change: ['waiting', 'held', 'suspended'],
+  suspend: ['waiting', 'held', 'offered', 'running'],
+  resume: ['suspended'],
   retry: ['succeeded', 'failed', 'canceled', 'expired'],
   redeliver: ['succeeded', 'failed', 'canceled', 'expired'],
   delete: ['succeeded', 'failed', 'canceled', 'expired'],

@@ -131,6 +131,20 @@ describe('an operation on many tasks', () => {
     expect((await call('GET', '/task/encode-1')).status).to.equal(404);
   });
 
+  it('sets tasks aside, and puts them back to their places', async () => {
+    await submitMany(2);
+    await submit({ id: 'other', type: 'mix' });
+    const filter = { type: 'encode' };
+    expect(await ended(await begin({ action: 'suspend', filter }))).to.include(countsIn(2, 2));
+    expect(await stateOf('encode-0')).to.equal('suspended');
+    expect((await bulk({ action: 'suspend', filter })).body).to.include({ count: 0 });
+    const change = { priority: 'high' };
+    await ended(await begin({ action: 'change', filter, change }));
+    expect(await ended(await begin({ action: 'resume', all: true }))).to.include(countsIn(2, 2));
+    const { body } = await call('GET', '/task/encode-1');
+    expect(body).to.include({ state: 'waiting', priority: 3600 });
+  });
+
   it('is refused with what is wrong', async () => {
     const refused = async (body: object) => errorsOf(await bulk(body));
     expect(await refused({ action: 'cancel' })).to.deep.equal([
@@ -139,7 +153,8 @@ describe('an operation on many tasks', () => {
     expect(await refused({ action: 'cancel', filter: {} })).to.deep.equal([
       'filter: it is empty: say `all: true` where all tasks are meant',
     ]);
-    expect(await refused({ action: 'explode', all: true })).to.have.length(1);
+    for (const action of ['explode', 'first', 'last'])
+      expect(await refused({ action, all: true })).to.have.length(1);
     expect(await refused({ action: 'cancel', all: false })).to.have.length(1);
     expect(await refused({ action: 'cancel', filter: { colour: 'red' } })).to.have.length(1);
     expect(await refused({ action: 'cancel', filter: { state: 'failed' } })).to.deep.equal([

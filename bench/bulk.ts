@@ -1,0 +1,48 @@
+/**
+ * How long one command takes that cancels many waiting tasks by a filter, and how long submits wait meanwhile,
+ * one by one, whose tasks run.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { createClient } from '@soda-scheduler/client';
+import { load } from './load.ts';
+import { type Probed, submitAndProbe } from './probe.ts';
+import { start, startMaster } from './system.ts';
+
+const EXECUTOR_COUNT = 64;
+const TYPE = 'nobody';
+const QUIET_MS = 4_000;
+
+export interface BulkMeasured {
+  /** From the token of the preview to the end. */
+  readonly tookMs: number;
+  /** Of the same submits while nothing else went on. */
+  readonly before: Probed;
+  readonly meanwhile: Probed;
+}
+
+export async function measureBulk(
+  databaseUrl: string | null,
+  taskCount: number,
+): Promise<BulkMeasured> {
+  const master = await startMaster(databaseUrl);
+  const fleet = start('./fleet.ts', [master.url, String(EXECUTOR_COUNT)]);
+  await fleet.message();
+  const { url } = master;
+  await load({ url, type: TYPE, taskCount, clientCount: 4, batchCount: 500, notifyUrl: null });
+  const before = await submitAndProbe(url, delay(QUIET_MS));
+  const begun = performance.now();
+  let tookMs = 0;
+  const canceled = cancelAll(url, taskCount).then(() => (tookMs = performance.now() - begun));
+  const meanwhile = await submitAndProbe(url, canceled);
+  await fleet.stop();
+  await master.stop();
+  return { tookMs, before, meanwhile };
+}
+
+async function cancelAll(url: string, taskCount: number): Promise<void> {
+  const { operations } = createClient({ url });
+  const bulk = { action: 'cancel', filter: { type: TYPE } } as const;
+  const { token } = await operations.preview(bulk);
+  const over = await operations.wait(await operations.begin(bulk, token));
+  if (over.done !== taskCount) throw new Error(`${over.done} of ${taskCount} tasks were canceled`);
+}
