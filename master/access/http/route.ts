@@ -15,7 +15,7 @@ import type { ScopedMaster } from '../scoped-master.ts';
 import { announcedBytes, type BodyBudget, ClientGone, readBody } from '../body/read-body.ts';
 import { type AnswerKind, answers } from './answers.ts';
 import type { UnreadAnswers } from './pipeline.ts';
-import { bodyOf, jsonLine, Problem, problemOf } from './problem.ts';
+import { invalidFields, bodyOf, jsonLine, Problem, problemOf } from './problem.ts';
 
 export interface ApiRequest {
   readonly actor: Actor;
@@ -206,6 +206,7 @@ async function reach(
   asked: Omit<ApiRequest, 'headers' | 'body'>,
 ): Promise<Reply> {
   checkAccept(req.headers.accept, route);
+  checkCondition(req.headers['if-match'], route);
   const { body: expected } = route;
   const { headers } = req;
   const { params, query, actor, author } = asked;
@@ -223,6 +224,13 @@ async function reach(
   } finally {
     hold.end();
   }
+}
+
+/** A condition that nobody looks at must not be taken for one that holds. */
+function checkCondition(given: string | undefined, { method, path, headers = {} }: Route): void {
+  if (given === undefined || method === 'GET' || 'If-Match' in headers) return;
+  const message = `${method} ${path} takes no condition`;
+  throw invalidFields([{ field: 'If-Match', message }]);
 }
 
 /** Parameters of a media range but `q=0` are ignored: there is one representation to choose from. */

@@ -94,6 +94,15 @@ describe('control of one task', () => {
       code: 429,
       limit: 'limits.per_group.max_waiting',
     });
+    const conditional = await call('POST', '/task/a/cancel', undefined, { 'if-match': '"77"' });
+    expect(conditional.body).to.deep.include({
+      errors: [
+        {
+          field: 'If-Match',
+          message: 'POST /scheduler/v2/task/{task_id}/cancel takes no condition',
+        },
+      ],
+    });
     await call('POST', '/task/a/cancel');
     expect(await refused({ priority: 1 })).to.include({
       code: 409,
