@@ -61,7 +61,7 @@ export function changeMade(author: Author, at: number, outcome: Outcome): AuditR
   const names = [...new Set(Object.keys({ ...before, ...after }))].filter(
     (name) => textOf(before?.[name]) !== textOf(after?.[name]),
   );
-  return {
+  return asKept({
     ...author,
     at,
     target,
@@ -71,7 +71,7 @@ export function changeMade(author: Author, at: number, outcome: Outcome): AuditR
     before: before && bounded(before, names),
     after: after && bounded(after, names),
     reason,
-  };
+  });
 }
 
 /** @param count of tries that this stands for. */
@@ -82,7 +82,18 @@ export function changeRefused(
   count: number,
 ): AuditRecord {
   const nothing = { filter: null, before: null, after: null, reason: null };
-  return { ...author, ...nothing, at, target, outcome: 'refused', count };
+  return asKept({ ...author, ...nothing, at, target, outcome: 'refused', count });
+}
+
+/** No database changes a character of it, or it would not be what was hashed; JSON text has escapes for such ones. */
+function asKept(record: AuditRecord): AuditRecord {
+  const { actor, target, reason } = record;
+  return { ...record, actor: plain(actor), target: plain(target), reason: plain(reason) };
+}
+
+/** Without halves of characters, and control characters but those of lines. */
+function plain(text: string | null): string | null {
+  return text && text.replace(/(?![\t\n\r])[\p{Cc}\p{Cs}]/gu, '\uFFFD');
 }
 
 /** What is not said, and null, are the same. */
@@ -106,7 +117,10 @@ function bounded(fields: Fields, names: readonly string[]): string {
 
 /** Whoever has the address of a receiver may have a password in it, or behind its question mark. */
 function withoutSecrets(json: string): string {
-  return json
-    .replace(/(\w:\/\/)[^\s"/?#@]*@/g, '$1***@')
-    .replace(/(https?:\/\/[^\s"?#]*\?)[^\s"#]+/gi, '$1***');
+  const named = json.replace(/(\w:\/\/)[^\s"/?#@]*@/g, '$1***@');
+  // Matches wherever it begins, or a long text without a question mark would be read once for each beginning.
+  return named.replace(
+    /(https?:\/\/[^\s"?#]*\??)([^\s"#]*)/gi,
+    (_, address: string, rest: string) => (rest === '' ? address : `${address}***`),
+  );
 }

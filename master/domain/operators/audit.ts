@@ -2,7 +2,7 @@
  * Keeps what somebody's command has changed: a row more among the changes of its step, so that both are committed
  * together, or neither. A command that changes nothing leaves none.
  */
-import { taskIn } from '../changes.ts';
+import { type Audit, taskIn } from '../changes.ts';
 import type { Output } from '../effects.ts';
 import type { Event, RequestId } from '../events.ts';
 import { changeMade, type Fields, type Outcome } from '../model/audit.ts';
@@ -17,10 +17,21 @@ import { pauseKey, type Settings, type State } from '../state/state.ts';
 /** What somebody may ask for. */
 type Command = Extract<Event, { readonly request: RequestId }>;
 
-/** What a command is about, and how that is now. */
-interface Subject extends Omit<Outcome, 'before' | 'after'> {
+/** What a command is about, where that is written, and how it is now. */
+interface Subject extends Omit<Outcome, 'before' | 'after'>, Pick<Audit, 'table'> {
   readonly now: () => Fields | null;
 }
+
+/** As JSON text: what has changed of a thing that is as it was. */
+const NOTHING = '{}';
+/** Other than a task, whose params are told by their length, and an executor, which may be removed without a row. */
+const TOLD_WHOLLY: ReadonlySet<Audit['table']> = new Set([
+  'settings',
+  'type',
+  'limit',
+  'view',
+  'pause',
+]);
 
 /** Steps the event, and notes what of its subject is another then. */
 export function noting(
@@ -34,17 +45,18 @@ export function noting(
   if (author === undefined || !('request' in event)) return apply();
   const { changes, effects } = out;
   const [changeCount, effectCount] = [changes.length, effects.length];
-  const { now: look, ...about } = subjectOf(state, event, out, changeCount);
+  const { now: look, table, ...about } = subjectOf(state, event, out, changeCount);
   const before = look();
   apply();
-  const change = changes[changeCount];
+  const isChanged = changes.length > changeCount;
   const isDone = effects.slice(effectCount).some((effect) => {
     return effect.type === 'reply' && 'kind' in effect.reply && effect.reply.kind === 'done';
   });
   // Who is gone may have no row, and yet is forgotten.
-  if (!isDone || (change === undefined && event.type !== 'removeRequested')) return;
+  if (!isDone || (!isChanged && event.type !== 'removeRequested')) return;
   const record = changeMade(author, now, { ...about, before, after: look() });
-  const table = change !== undefined && 'table' in change ? change.table : 'settings';
+  const isSame = record.before === NOTHING && record.after === NOTHING;
+  if (isSame && TOLD_WHOLLY.has(table)) return;
   changes.push({ op: 'audit', table, record });
 }
 
@@ -54,7 +66,7 @@ function subjectOf(state: State, event: Command, out: Output, from: number): Sub
     case 'settingsChanged': {
       const reason = event.paused?.reason ?? null;
       const target = event.author?.namespace ?? null;
-      return { target, reason, now: () => settingsFields(state.settings) };
+      return { table: 'settings', target, reason, now: () => settingsFields(state.settings) };
     }
     case 'typeSet':
     case 'typeRemoved':
@@ -62,29 +74,36 @@ function subjectOf(state: State, event: Command, out: Output, from: number): Sub
     case 'typeResumed':
     case 'typeOverridden':
       return {
+        table: 'type',
         target: event.name,
         reason: reasonOf(event),
         now: () => typeFields(state.types.get(event.name)),
       };
     case 'limitSet':
       return {
+        table: 'limit',
         target: event.name,
         now: () => limitFields(state.supplies.get(event.name)?.limit),
       };
     case 'viewSet':
-      return { target: event.name, now: () => viewFields(state.views.get(event.name)?.query) };
+      return {
+        table: 'view',
+        target: event.name,
+        now: () => viewFields(state.views.get(event.name)?.query),
+      };
     case 'drainRequested':
     case 'resumeRequested':
     case 'removeRequested':
     case 'relabelRequested': {
       const { executorId: target } = event;
       const now = () => executorFields(state.executorRecords.get(target));
-      return { target, reason: reasonOf(event), now };
+      return { table: 'executor', target, reason: reasonOf(event), now };
     }
     case 'pauseSet': {
       const { scope, value, pause } = event;
       const now = () => pauseFields(state.pauses.get(pauseKey(scope, value)));
-      return { target: pauseTarget(scope, value), reason: pause?.reason ?? null, now };
+      const target = pauseTarget(scope, value);
+      return { table: 'pause', target, reason: pause?.reason ?? null, now };
     }
     case 'cancelRequested':
     case 'retryRequested':
@@ -93,19 +112,24 @@ function subjectOf(state: State, event: Command, out: Output, from: number): Sub
     case 'changeRequested': {
       const { taskId: target, task: stored } = event;
       const now = () => taskFields(written(out, from, target) ?? state.tasks.get(target) ?? stored);
-      return { target, reason: reasonOf(event), now };
+      return { table: 'task', target, reason: reasonOf(event), now };
     }
     case 'deleteRequested': {
       const { taskId: target, task } = event;
-      return { target, now: () => (out.changes.length === from ? taskFields(task) : null) };
+      const now = () => (out.changes.length === from ? taskFields(task) : null);
+      return { table: 'history', target, now };
     }
     case 'workRequested':
     case 'workSteered':
       return workSubject(state, event);
     case 'redeliverRequested':
-      return { target: event.taskId, now: () => callbackFields(event.notification) };
+      return {
+        table: 'history',
+        target: event.taskId,
+        now: () => callbackFields(event.notification),
+      };
     case 'tasksSubmitted':
-      return { target: event.tasks[0]?.id ?? null, now: () => null };
+      return { table: 'task', target: event.tasks[0]?.id ?? null, now: () => null };
   }
 }
 

@@ -83,6 +83,22 @@ describeStores('the audit', (open) => {
     expect(await verified(store)).to.deep.equal(whole);
   });
 
+  it('has what a commit of nothing else says, also one that waits for another', async () => {
+    const tasks = store.tasks(0);
+    const { term } = await tasks.takeTerm('test', NOW);
+    const commitOf = (...ns: number[]) => {
+      const noted = ns.map((n) => {
+        return { op: 'audit', table: 'executor', record: changeOf(n) } as const;
+      });
+      return tasks.commit(fold(noted, { term, lastSeq: 0 }, NOW));
+    };
+    await commitOf(1);
+    await Promise.all([commitOf(), commitOf(2)]);
+    const { records } = await store.audit.list(everything);
+    expect(records).to.deep.equal([changeOf(2), changeOf(1)]);
+    expect(await verified(store)).to.include({ count: 2, misfit: null });
+  });
+
   it('brings what was asked for, page by page, and looks at so many rows for each', async () => {
     const of = [
       { actor: null },

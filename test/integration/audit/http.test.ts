@@ -188,9 +188,15 @@ describe('the audit', () => {
 
   it('keeps nothing of what changes nothing, nor of what was refused for what it says', async () => {
     await call('PUT', '/type/encode', { owner: 'video' });
+    await call('PUT', '/limit/licence', { max: 3, per: 'host' });
+    await call('PUT', '/view/late', { query: { state: 'failed' } });
     const { length } = await entries();
     for (const [method, path, body, status] of [
       ['PUT', '/type/encode', { owner: 'video' }, 200],
+      ['POST', '/resume', { scope: 'namespace' }, 200],
+      ['PUT', '/limit/licence', { max: 3, per: 'host' }, 200],
+      ['PUT', '/view/late', { query: { state: 'failed' } }, 200],
+      ['PUT', '/namespace/default', { max_running: null }, 200],
       ['PUT', '/type/encode?dry_run=true', { owner: 'audio' }, 200],
       ['PUT', '/type/encode', { owned: 'video' }, 400],
       ['DELETE', '/limit/none', undefined, 404],
@@ -216,6 +222,26 @@ describe('the audit', () => {
     await suite.submit({ id: 'job', type: 'encode', params: { pass: 'word' } });
     await call('POST', '/task/job/cancel', {});
     expect(JSON.stringify(await newest())).to.not.include('word');
+  });
+
+  it('keeps what no database keeps as it is in a way that it does', async () => {
+    for (const [n, reason] of ['x\ud800y', 'x\0y'].entries()) {
+      await suite.submit({ id: `job-${n}`, type: 'encode' });
+      await call('POST', `/task/job-${n}/cancel`, { reason });
+      expect((await newest()).reason).to.equal('x\ufffdy');
+    }
+    const made = await call('POST', '/tokens', { name: 'ann', role: 'read' });
+    const ann = by(made.body['token'] as string);
+    expect((await call('POST', '/task/a%00b/cancel', {}, ann)).status).to.equal(403);
+    await eventually('the refused try is kept', async () => (await newest()).target === 'a\ufffdb');
+    expect((await call('GET', '/audit/verify')).body).to.include({ misfit: null });
+  });
+
+  it('keeps the removal of an executor that is away and has no row', async () => {
+    const gpu = await RawExecutor.join(Number(new URL(suite.url()).port), { executor_id: 'gpu' });
+    await gone(gpu);
+    expect((await call('DELETE', '/executor/gpu')).status).to.equal(200);
+    expect(await newest()).to.include({ action: 'executor.remove', target: 'gpu' });
   });
 
   it('is found by who, what and when, page by page, and only by those who may see all', async () => {

@@ -108,8 +108,8 @@ export class Committer {
 
 /** It writes nothing, and only asks whether its term still stands. */
 function isQuestion({ commit }: Turn): boolean {
-  const { writes, settings, saysAlive } = commit;
-  return !saysAlive && settings === undefined && writes.length === 0;
+  const { writes, settings, saysAlive, audit = [] } = commit;
+  return !saysAlive && settings === undefined && writes.length === 0 && audit.length === 0;
 }
 
 const headingOf = ({ ns, commit }: Turn): Heading => ({ ...commit, ns });
