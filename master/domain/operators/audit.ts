@@ -79,18 +79,14 @@ function subjectOf(state: State, event: Command, out: Output, from: number): Sub
         reason: reasonOf(event),
         now: () => typeFields(state.types.get(event.name)),
       };
-    case 'limitSet':
-      return {
-        table: 'limit',
-        target: event.name,
-        now: () => limitFields(state.supplies.get(event.name)?.limit),
-      };
-    case 'viewSet':
-      return {
-        table: 'view',
-        target: event.name,
-        now: () => viewFields(state.views.get(event.name)?.query),
-      };
+    case 'limitSet': {
+      const now = () => limitFields(state.supplies.get(event.name)?.limit);
+      return { table: 'limit', target: event.name, now };
+    }
+    case 'viewSet': {
+      const now = () => viewFields(state.views.get(event.name)?.query);
+      return { table: 'view', target: event.name, now };
+    }
     case 'drainRequested':
     case 'resumeRequested':
     case 'removeRequested':
@@ -122,12 +118,10 @@ function subjectOf(state: State, event: Command, out: Output, from: number): Sub
     case 'workRequested':
     case 'workSteered':
       return workSubject(state, event);
-    case 'redeliverRequested':
-      return {
-        table: 'history',
-        target: event.taskId,
-        now: () => callbackFields(event.notification),
-      };
+    case 'redeliverRequested': {
+      const now = () => callbackFields(event.notification);
+      return { table: 'history', target: event.taskId, now };
+    }
     case 'tasksSubmitted':
       return { table: 'task', target: event.tasks[0]?.id ?? null, now: () => null };
   }
@@ -140,13 +134,13 @@ function workSubject(
 ): Subject {
   if (event.type === 'workSteered') {
     const state = () => works.byId.get(event.workId)?.state;
-    return { target: event.workId, now: () => ({ state: state() }) };
+    return { table: 'work', target: event.workId, now: () => ({ state: state() }) };
   }
   const { id: target, ids, counts, request } = event.work;
   const { action, change, filter, reason } = request;
   const chosen = filter === null ? { ids } : filterFields(filter);
   const now = () => (works.byId.has(target) ? { action, change } : null);
-  return { target, filter: chosen, count: counts.total, reason, now };
+  return { table: 'work', target, filter: chosen, count: counts.total, reason, now };
 }
 
 function reasonOf(event: Command): string | null {
