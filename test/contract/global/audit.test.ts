@@ -315,6 +315,15 @@ function findsTampering(
       await commit(store, many, 1);
       expect((await store.audit.verify(null)).next).to.be.greaterThan(500);
       expect(await verified(store)).to.include({ count: 1_801, misfit: null });
+      const query = { ...everything, lookCount: 10_000 };
+      const found = await store.audit.list({ ...query, target: 'type-3' });
+      expect(found).to.deep.equal({ records: [changeOf(3)], before: null });
+      const newest = await store.audit.list({ ...query, limit: 700 });
+      const rest = await store.audit.list({ ...query, limit: 2_000, before: newest.before });
+      expect(newest.records).to.have.length(700);
+      expect(rest.records.map(({ at }) => at - NOW)).to.deep.equal(
+        Array.from({ length: 1_101 }, (_, n) => 1_100 - n),
+      );
       let count = 0;
       for (let n = 1; n > 0; count += n) n = await store.audit.drop(NOW + 10_000);
       expect(count).to.equal(1_801);

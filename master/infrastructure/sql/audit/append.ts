@@ -22,8 +22,8 @@ const KEY = 'audit_key';
 const HEAD = 'audit_head';
 const KEY_BYTES = 32;
 
-/** Rows that one hash is of, at most: so that any piece of the chain that is longer has one. */
-export const HASHED_COUNT_MAX = 500;
+/** Rows that one hash is of, at most: so that any longer piece of the chain has one, and each is soon made. */
+export const HASHED_COUNT_MAX = 50;
 
 export const auditDefinition = (t: Types): string => `
   seq ${t.seq},

@@ -9,6 +9,7 @@ import type {
 import type { AuditRecord } from '../../../domain/model/audit.ts';
 import { type Database, isBefore, type Read } from '../database.ts';
 import { plain } from '../dialects/dialect.ts';
+import type { Pace } from '../pace.ts';
 import type { Row, Value } from '../rows.ts';
 import {
   appendAudit,
@@ -23,8 +24,12 @@ import {
 } from './append.ts';
 import { hashOf, type Head, type Link } from './chain.ts';
 
-/** Rows that are verified, or removed, at once: more than one hash is of. */
+/** Rows that one statement brings to be verified: more than one hash is of. */
 const SLICE_COUNT = 2 * HASHED_COUNT_MAX;
+/** Rows that are verified, or removed, for one request. */
+const REQUEST_COUNT = 1_000;
+/** Rows that one statement looks at for a list: they may be large. */
+const LOOKED_COUNT = 500;
 const NAMES = ['seq', ...auditColumns.map(({ name }) => name), 'hash'];
 const LIST = NAMES.join(', ');
 /** In the order in which they are hashed. */
@@ -47,6 +52,22 @@ export class AuditRows implements AuditStore {
   }
 
   async list(query: AuditQuery): Promise<AuditPage> {
+    const records: AuditRecord[] = [];
+    let { before, lookCount: left } = query;
+    for (;;) {
+      const limit = query.limit - records.length;
+      const piece = { ...query, before, limit, lookCount: Math.min(left, LOOKED_COUNT) };
+      const found = await this.#database.aside(() => this.#list(piece));
+      records.push(...found.records);
+      before = found.before;
+      left -= LOOKED_COUNT;
+      if (before === null || left <= 0 || records.length === query.limit) {
+        return { records, before };
+      }
+    }
+  }
+
+  async #list(query: AuditQuery): Promise<AuditPage> {
     const { limit, lookCount } = query;
     const source = this.#database.dialect.readBy('audit', 'audit_made');
     const order = 'ORDER BY made_at DESC, seq DESC';
@@ -67,11 +88,21 @@ export class AuditRows implements AuditStore {
   }
 
   async verify(after: number | null): Promise<AuditCheck> {
+    let whole = await this.#verifyPiece(after);
+    while (whole.next !== null && whole.count < REQUEST_COUNT) {
+      const { count, from, to, next } = whole;
+      const more = await this.#verifyPiece(next);
+      whole = { ...more, count: count + more.count, from, to: more.to ?? to };
+    }
+    return whole;
+  }
+
+  async #verifyPiece(after: number | null): Promise<AuditCheck> {
     for (;;) {
       const chain = await this.#chain();
       const { head } = chain;
       if (head === null) return unreadable;
-      const found = await this.#verify(chain, head, after);
+      const found = await this.#database.aside(() => this.#verify(chain, head, after));
       // The oldest may have gone meanwhile, as they should.
       const isSame = (await this.#chain()).head?.first.seq === head.first.seq;
       if (found.misfit === null || isSame) return found;
@@ -95,7 +126,7 @@ export class AuditRows implements AuditStore {
         : { seq: start, hash: before?.['seq'] === start ? String(before['hash']) : '' };
     const slice = rows.filter((row) => (row['seq'] as number) > start).slice(0, SLICE_COUNT);
     const isLast = slice.length < SLICE_COUNT;
-    const seen = follow(chain.keys, head, link, slice);
+    const seen = await follow(this.#database.pace, chain.keys, head, link, slice);
     const end = slice[seen.count - 1];
     const count = { count: seen.count, from: timeOf(slice[0]), to: timeOf(end) };
     const misfit = seen.misfit ?? (isLast ? endOf(head, seen.link, slice[seen.count]) : null);
@@ -110,7 +141,7 @@ export class AuditRows implements AuditStore {
       const chain = await lockChain(dialect, connection);
       if (chain.head === null) throw new Error(unreadable.misfit.why);
       const sql = 'SELECT seq, made_at, hash FROM audit ORDER BY seq LIMIT ?';
-      const read = { sql, runs: [[SLICE_COUNT]], touches: null };
+      const read = { sql, runs: [[REQUEST_COUNT]], touches: null };
       const [oldest] = await dialect.run(connection, [read]);
       const link = linkBefore(oldest?.rows ?? [], before);
       if (link === null) return 0;
@@ -137,12 +168,13 @@ const unreadable = {
 type Misfit = NonNullable<AuditCheck['misfit']>;
 
 /** How far these rows follow from that link. `count`: of those that do. */
-function follow(
+async function follow(
+  pace: Pace,
   keys: readonly string[],
   { brokenSeq }: Head,
   before: Link,
   rows: readonly Row[],
-): { readonly count: number; readonly link: Link; readonly misfit: Misfit | null } {
+): Promise<{ readonly count: number; readonly link: Link; readonly misfit: Misfit | null }> {
   let link = before;
   let count = 0;
   let group: Row[] = [];
@@ -167,6 +199,7 @@ function follow(
     count += group.length;
     link = { seq, hash };
     group = [];
+    if (pace.isOver) await pace.pause();
   }
   return { count, link, misfit: null };
 }
