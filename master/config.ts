@@ -204,7 +204,7 @@ const configSchema = z.object({
     .describe('Waiting tasks of each lane that are held in memory.')
     .register(fieldMeta, { env: 'SODA_LANE_WINDOW', value: 'count', default: '10000' }),
   maxWaiting: wholeNumber(1, 1_000_000_000)
-    .describe('Waiting tasks beyond which submits are answered 429.')
+    .describe('Waiting and suspended tasks beyond which submits are answered 429.')
     .register(fieldMeta, { env: 'SODA_MAX_WAITING', value: 'count', default: '10000000' }),
   logLevel: z
     .enum(['debug', 'info', 'warn', 'error'], { error: 'expected debug, info, warn or error' })

@@ -64,6 +64,7 @@ export type ScopedMaster = Pick<
   | 'changeView'
   | 'explain'
   | 'seenExecutors'
+  | 'seenExecutor'
   | 'goneExecutors'
 > & {
   /** As `MasterHandle.submit`; those that are not in the scope are refused, each by itself. */
@@ -166,11 +167,11 @@ class PartOfMaster implements ScopedMaster {
     return { ...page, tasks: this.#seen(page.tasks) };
   }
 
-  async listInOrder(query: OrderQuery): Promise<WaitingPage> {
+  async listInOrder(query: OrderQuery): Promise<WaitingPage | null> {
     const within = this.#narrow(query);
     if (within === null) return { tasks: [], after: null };
     const page = await this.#master.listInOrder({ ...query, within });
-    return { ...page, tasks: this.#seen(page.tasks) };
+    return page && { ...page, tasks: this.#seen(page.tasks) };
   }
 
   countLive(query: CountQuery) {
@@ -256,11 +257,20 @@ class PartOfMaster implements ScopedMaster {
     return this.#master.limitsAfter(name, count).map((seen) => ({ ...seen, places: [] }));
   }
 
-  seenExecutors(): readonly SeenExecutor[] {
+  seenExecutors(after?: string): readonly SeenExecutor[] {
     return this.#master
-      .seenExecutors()
-      .filter(({ executor: { types } }) => types.some((type) => this.#includesType(type)))
+      .seenExecutors(after)
+      .filter((one) => this.#seesExecutor(one))
       .map((one) => this.#shownExecutor(one));
+  }
+
+  seenExecutor(executorId: string): SeenExecutor | null {
+    const one = this.#master.seenExecutor(executorId);
+    return one !== null && this.#seesExecutor(one) ? this.#shownExecutor(one) : null;
+  }
+
+  #seesExecutor({ executor: { types } }: SeenExecutor): boolean {
+    return types.some((type) => this.#includesType(type));
   }
 
   /** What else it runs and ran is nobody's business; that it is busy, is. */

@@ -165,8 +165,11 @@ export interface MasterHandle {
    * @throws {Unavailable} also where too many ask.
    */
   list(query: ListQuery): Promise<TaskPage>;
-  /** The same of tasks that wait, by order time and acceptance; those that are held are left out. */
-  listInOrder(query: OrderQuery): Promise<WaitingPage>;
+  /**
+   * The same of tasks that wait, by order time and acceptance; those that are held are left out. Null: too many
+   * combinations of type, labels and group fit (`ORDERED_LANES_MAX`).
+   */
+  listInOrder(query: OrderQuery): Promise<WaitingPage | null>;
   /** How many live tasks there are in each state, from counters. @throws {Unavailable} nothing is known yet. */
   countLive(query: CountQuery): LiveCounts;
   /** How many ended tasks there are in that state, `max` at most. @throws {Unavailable} also where too many ask. */
@@ -176,8 +179,10 @@ export interface MasterHandle {
   /** Why a waiting task does not run yet. `isNaming`: false counts the tasks that come first, and names none. */
   explain(task: Task, isNaming?: boolean): WaitingReason;
   executors(): readonly Executor[];
-  /** The same, as people see them. */
-  seenExecutors(): readonly SeenExecutor[];
+  /** The same, as people see them; `after`: only those whose key (`elderKey`) is greater. */
+  seenExecutors(after?: string): readonly SeenExecutor[];
+  /** The newest process of that id; null: there is none here. */
+  seenExecutor(executorId: string): SeenExecutor | null;
   /** Of those that are not here: what is remembered of them. @throws {Unavailable} nothing is known yet. */
   goneExecutors(): readonly ExecutorRecord[];
   /** What waits and runs, from counters: cheap whatever the backlog. */

@@ -4,6 +4,7 @@ import {
   type Fill,
   LIST_COUNT_MAX,
   LISTS_WAITING_MAX,
+  ORDERED_LANES_MAX,
   MAILBOX_COUNT_MAX,
   MAILBOX_FRAME_BYTES_MAX,
   SUBMIT_DELAY_MS_MAX,
@@ -22,7 +23,12 @@ import type {
 import type { Author } from '../domain/model/audit.ts';
 import type { PauseScope, ScopedPause } from '../domain/model/pause.ts';
 import type { Executor, ExecutorRecord, Override } from '../domain/model/executor.ts';
-import { goneExecutors, type SeenExecutor, seenExecutors } from '../domain/views/executors.ts';
+import {
+  goneExecutors,
+  type SeenExecutor,
+  seenExecutor,
+  seenExecutors,
+} from '../domain/views/executors.ts';
 import { explain, type WaitingReason } from '../domain/views/explain.ts';
 import type { SavedView } from '../domain/model/saved-view.ts';
 import type { TaskType } from '../domain/model/task-type.ts';
@@ -296,9 +302,10 @@ export class Master implements MasterHandle {
     return this.#list(() => this.#store.listTasks({ ...query, lookCount: LOOK_COUNT }));
   }
 
-  listInOrder(query: OrderQuery): Promise<WaitingPage> {
-    return this.#list(() => {
+  listInOrder(query: OrderQuery): Promise<WaitingPage | null> {
+    return this.#list(async () => {
       const lanes = lanesOf(this.#known(), query);
+      if (lanes.length > ORDERED_LANES_MAX) return null;
       return this.#store.listWaiting({ ...query, lanes });
     });
   }
@@ -345,9 +352,14 @@ export class Master implements MasterHandle {
     return state === null ? [] : [...state.executors.values(), ...state.elders.values()];
   }
 
-  seenExecutors(): readonly SeenExecutor[] {
+  seenExecutors(after?: string): readonly SeenExecutor[] {
     const { state } = this.#engine;
-    return state === null ? [] : seenExecutors(state);
+    return state === null ? [] : seenExecutors(state, after);
+  }
+
+  seenExecutor(executorId: string): SeenExecutor | null {
+    const { state } = this.#engine;
+    return state === null ? null : seenExecutor(state, executorId);
   }
 
   goneExecutors(): readonly ExecutorRecord[] {

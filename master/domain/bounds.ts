@@ -99,6 +99,9 @@ export const WORK_KEPT_MS_MAX = 7 * 86_400_000;
 export const PREVIEW_COUNT_MAX = 100_000;
 export const PREVIEW_MS_MAX = 3_000;
 
+/** Lanes whose tasks one list has in order; beyond it the list is refused, and is to name a type or a group. */
+export const ORDERED_LANES_MAX = 1_000;
+
 /** Empty lanes that are looked at to make room for another. */
 export const LANE_LOOK_COUNT = 100;
 

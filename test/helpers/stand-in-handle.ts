@@ -227,6 +227,10 @@ export class StandInHandle implements MasterHandle {
     });
   }
 
+  seenExecutor(executorId: string): SeenExecutor | null {
+    return this.seenExecutors().find(({ executor }) => executor.id === executorId) ?? null;
+  }
+
   goneExecutors(): readonly ExecutorRecord[] {
     return this.gone;
   }

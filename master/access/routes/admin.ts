@@ -143,8 +143,8 @@ function list({ query }: ApiRequest, master: ScopedMaster): ExecutorList {
     ...Object.entries(by).map(([key, value]) => ({ key, isNot: false, value }) as Term),
   ];
   const after = cursor === undefined ? '' : keyOfCursor(cursor);
-  const found = [...listed(master)]
-    .filter(({ key, of }) => key > after && isSelected(terms, of))
+  const found = [...listed(master, after)]
+    .filter(({ of }) => isSelected(terms, of))
     .sort((a, b) => (a.key < b.key ? -1 : 1));
   const page = found.slice(0, limit);
   const last = page.at(-1);
@@ -156,8 +156,8 @@ function list({ query }: ApiRequest, master: ScopedMaster): ExecutorList {
 
 const UNKNOWN = { type: null, label: null, host: null, version: null };
 
-function* listed(master: ScopedMaster): Generator<Listed> {
-  for (const seen of master.seenExecutors()) {
+function* listed(master: ScopedMaster, after: string): Generator<Listed> {
+  for (const seen of master.seenExecutors(after)) {
     const { id, incarnation, connectedAt, types: type, host, version } = seen.executor;
     const { override, own } = seen.executor;
     const label = override.labels ?? own.labels;
@@ -168,17 +168,17 @@ function* listed(master: ScopedMaster): Generator<Listed> {
   }
   for (const record of master.goneExecutors()) {
     const { executorId: id, labels } = record;
+    const key = elderKey(id, '');
+    if (key <= after) continue;
     const of = { ...UNKNOWN, id, label: labels, state: 'gone' };
-    yield { key: elderKey(id, ''), of, view: () => goneExecutorView(record) };
+    yield { key, of, view: () => goneExecutorView(record) };
   }
 }
 
 /** The newest process of that id. */
 function show(executorId: string, master: ScopedMaster): ExecutorView {
-  const seen = master
-    .seenExecutors()
-    .find(({ executor, isSuperseded }) => executor.id === executorId && !isSuperseded);
-  if (seen !== undefined) return executorView(seen);
+  const seen = master.seenExecutor(executorId);
+  if (seen !== null) return executorView(seen);
   const gone = master.goneExecutors().find((record) => record.executorId === executorId);
   if (gone === undefined) throw new Problem('unknown', 'no such executor');
   return goneExecutorView(gone);

@@ -218,29 +218,31 @@ function wideBefore(state: State, kind: Kind, at: At, asked: Asked): Task | null
     if (other === kind || n <= free || n > max) continue;
     const older = headOfKind(other);
     if (first === undefined || older === undefined || !comesFirst(older, first)) continue;
-    if (isTypeOpen(state.quotas, other) && isWaitingAt(other, older, at, asked)) return older;
+    if (isTypeOpen(state.quotas, other) && isWaitingAt(state, other, older, at, asked))
+      return older;
   }
   return null;
 }
 
 /** Whether an executor is idle there that might have it. Looked for once for all that ask in a row. */
-function isWaitingAt(kind: Kind, task: Task, at: At, { now, standIns }: Asked): boolean {
+function isWaitingAt(
+  state: State,
+  kind: Kind,
+  task: Task,
+  at: At,
+  { now, standIns }: Asked,
+): boolean {
   const { limit } = at.supply;
   const key = `${limit.name} ${at.place} ${kind.key}`;
   const known = standIns?.get(key);
-  if (known === null || (known && isIdle(kind, known))) return known !== null;
+  if (known === null || (known && isIdle(state, known))) return known !== null;
   const found = standIn(kind, task, at, now);
   standIns?.set(key, found);
   return found !== null;
 }
 
-function isIdle({ stands }: Kind, executor: Executor): boolean {
-  for (const { junction } of stands) {
-    for (const { key, idle } of junction.idle) {
-      if (key === executor.poolKey) return idle.has(executor);
-    }
-  }
-  return false;
+function isIdle({ pools }: State, executor: Executor): boolean {
+  return pools.get(executor.poolKey)?.idle.has(executor) ?? false;
 }
 
 function standIn(

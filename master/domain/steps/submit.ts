@@ -61,9 +61,11 @@ function submit(
 
 /** Why no further such task may begin to wait, or null. */
 export function refusalOf(state: State, task: Task, out: Output): Refusal | null {
-  const { policy, settings, waitingCount } = state;
-  if (waitingCount >= policy.waitingCountMax) {
-    return { kind: 'full', message: `${waitingCount} tasks wait already` };
+  const { policy, settings, waitingCount, suspendedCount } = state;
+  // What is suspended is kept as well, for as long as nobody resumes it.
+  const keptCount = waitingCount + suspendedCount;
+  if (keptCount >= policy.waitingCountMax) {
+    return { kind: 'full', message: `${keptCount} tasks wait already, or are suspended` };
   }
   const { maxWaiting } = settings;
   if (maxWaiting !== null && waitingCount >= maxWaiting) {

@@ -96,10 +96,11 @@ export function backlogOf(state: State, now: number): Backlog {
 
 /** How full the state is. */
 export function fillsOf(state: State): readonly Fill[] {
-  const { policy, notifying, open } = state;
+  const { policy, notifying, open, waitingCount, suspendedCount } = state;
+  const keptCount = waitingCount + suspendedCount;
   const windowBytesMax = policy.windowBytesMax * WINDOW_BYTES_FACTOR;
   return [
-    { bound: 'waiting_task_count', used: state.waitingCount, limit: policy.waitingCountMax },
+    { bound: 'waiting_task_count', used: keptCount, limit: policy.waitingCountMax },
     { bound: 'waiting_window_bytes', used: state.windowBytes, limit: windowBytesMax },
     { bound: 'running_task_bytes', used: open.bytes, limit: policy.runningBytesMax },
     { bound: 'kind_count', used: kindCountOf(state), limit: policy.kindCountMax },

@@ -1,5 +1,5 @@
 /** Executors as people see them: with what was decided about each, and what it is at work on. */
-import type { Executor, ExecutorRecord } from '../model/executor.ts';
+import { elderKey, type Executor, type ExecutorRecord } from '../model/executor.ts';
 import type { State } from '../state/state.ts';
 import { currentTask } from '../steps/occupation.ts';
 
@@ -23,13 +23,21 @@ export interface SeenExecutor {
   readonly current: CurrentAttempt | null;
 }
 
-/** All that are here, in no order. */
-export function seenExecutors(state: State): SeenExecutor[] {
-  const { executors, elders } = state;
+/** All that are here and come `after` that key, in no order. */
+export function seenExecutors(state: State, after = ''): SeenExecutor[] {
+  const comesAfter = ({ id, incarnation }: Executor) => elderKey(id, incarnation) > after;
+  const executors = [...state.executors.values()].filter(comesAfter);
+  const elders = [...state.elders.values()].filter(comesAfter);
   return [
-    ...[...executors.values()].map((executor) => seen(state, executor, false)),
-    ...[...elders.values()].map((executor) => seen(state, executor, true)),
+    ...executors.map((executor) => seen(state, executor, false)),
+    ...elders.map((executor) => seen(state, executor, true)),
   ];
+}
+
+/** The newest process of that id; null: there is none here. */
+export function seenExecutor(state: State, executorId: string): SeenExecutor | null {
+  const executor = state.executors.get(executorId);
+  return executor === undefined ? null : seen(state, executor, false);
 }
 
 /** What is remembered of those that are not. */

@@ -20,7 +20,10 @@ export interface Read {
   readonly values: readonly Value[];
 }
 
-/** Opens one when it is needed; one that cannot be opened fails whoever needs it, at once. */
+/**
+ * Opens one when it is needed. One that cannot be opened fails whoever has waited for longest; then the next one is
+ * opened for the next, so that of several the last learns of it after as many attempts, or after `waitMs`.
+ */
 export function poolOf(connections: Connections): Pool<Connection> {
   const { min, max, idleMs, waitMs } = connections;
   return new Pool({
@@ -42,6 +45,7 @@ export class Database {
   readonly #pool: Pool<Connection>;
   /** The only one to use; null: any of the pool. */
   readonly #connection: Connection | null;
+  #isClosed = false;
 
   constructor(
     pool: Pool<Connection>,
@@ -147,6 +151,8 @@ export class Database {
   }
 
   async #acquire(): Promise<Connection> {
+    // The pool would let it wait for as long as for a connection.
+    if (this.#isClosed) throw new Error('the database is closed');
     try {
       return await this.#pool.acquire().promise;
     } catch (error) {
@@ -158,6 +164,7 @@ export class Database {
 
   /** Resolves when those in use have come back, and all are closed. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#pool.destroy();
   }
 

@@ -125,6 +125,19 @@ describe('tasks are found', () => {
     expect(await ids(`sort=order&limit=3&cursor=${String(first['next_cursor'])}`)).to.equal('c');
   });
 
+  it('in order only where few enough combinations of type, labels and group fit', async () => {
+    const item = (n: number) => ({ task: { type: 'encode' }, user: { group: `g-${n}` } });
+    const tasks = Array.from({ length: 1000 }, (_, n) => item(n));
+    expect((await call('POST', '/task/submit-batch', { tasks })).status).to.equal(200);
+    expect((await call('GET', '/tasks?sort=order&limit=1')).status).to.equal(200);
+    await submit('a', { type: 'pay' });
+    expect(await refused('/tasks?sort=order')).to.equal(
+      'sort: 1000 combinations of type, requires, labels and group at most are listed in order: ' +
+        'name a type or a group',
+    );
+    expect(await ids('sort=order&type=pay')).to.equal('a');
+  });
+
   it('as numbers, by what counters know', async () => {
     const count = async (query = '') => (await call('GET', `/tasks/count?${query}`)).body;
     await submit('a');

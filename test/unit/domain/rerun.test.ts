@@ -97,7 +97,10 @@ describe('retry of a terminal task', () => {
   it('is refused, as a submit is, where too much waits', () => {
     scheduler = new Scheduler({ waitingCountMax: 1, laneCountMax: 1 });
     scheduler.submit({ id: 'b', type: 'other' });
-    expect(retry().reply).to.deep.equal({ kind: 'full', message: '1 tasks wait already' });
+    expect(retry().reply).to.deep.equal({
+      kind: 'full',
+      message: '1 tasks wait already, or are suspended',
+    });
     scheduler = new Scheduler({ laneCountMax: 1 });
     scheduler.submit({ id: 'b', type: 'other' });
     expect(retry().reply).to.include({ kind: 'full' });

@@ -1,6 +1,7 @@
 /** Which submissions are accepted: ids, and the bounds on what waits. */
 import { expect } from 'chai';
 import { taskUpdated } from '../../../master/domain/changes.ts';
+import { fillsOf } from '../../../master/domain/views/backlog.ts';
 import {
   written,
   BEGIN,
@@ -130,10 +131,19 @@ describe('bounds', () => {
       'accepted',
       'full',
     ]);
-    expect(out.outcomes[3]).to.include({ message: '3 tasks wait already' });
+    expect(out.outcomes[3]).to.include({ message: '3 tasks wait already, or are suspended' });
   });
 
-  it('count only what waits', () => {
+  it('count what is suspended with what waits', () => {
+    const scheduler = new Scheduler({ waitingCountMax: 2 });
+    scheduler.submit({ id: 'a' }, { id: 'b' });
+    scheduler.command({ type: 'suspendRequested', taskId: 'a' });
+    const fill = { bound: 'waiting_task_count', used: 2, limit: 2 };
+    expect(fillsOf(scheduler.state)).to.deep.include(fill);
+    expect(scheduler.submit({ id: 'c' }).outcomes[0]).to.include({ kind: 'full' });
+  });
+
+  it('count nothing that runs', () => {
     const scheduler = new Scheduler({ waitingCountMax: 1 });
     scheduler.connect('x');
     scheduler.run('x', { id: 'a' });

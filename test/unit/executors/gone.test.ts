@@ -1,6 +1,7 @@
 /** Executors that are forgotten on request, and what is remembered of those that are here. */
 import { expect } from 'chai';
-import { seenExecutors } from '../../../master/domain/views/executors.ts';
+import { elderKey } from '../../../master/domain/model/executor.ts';
+import { seenExecutor, seenExecutors } from '../../../master/domain/views/executors.ts';
 import { MINUTE, Scheduler } from '../../helpers/domain.ts';
 
 describe('an executor that is gone', () => {
@@ -56,6 +57,14 @@ describe('an executor as it is seen', () => {
   beforeEach(() => {
     scheduler = new Scheduler();
     scheduler.connect('x', { version: '1.4' });
+  });
+
+  it('is found by its id, and by what comes after a key', () => {
+    scheduler.connect('y');
+    const after = seenExecutors(scheduler.state, elderKey('x', seen()[0]!.executor.incarnation));
+    expect(after.map(({ executor }) => executor.id)).to.deep.equal(['y']);
+    expect(seenExecutor(scheduler.state, 'x')?.executor.id).to.equal('x');
+    expect(seenExecutor(scheduler.state, 'z')).to.equal(null);
   });
 
   it('has what it is at, from the offer to the end, and the last ten that have ended', () => {

@@ -11,11 +11,11 @@ import {
 } from '@soda-scheduler/protocol/schemas';
 import type { z } from 'zod';
 import type { Position } from '../../../application/ports.ts';
-import { ENDED_COUNT_MAX } from '../../../domain/bounds.ts';
+import { ENDED_COUNT_MAX, ORDERED_LANES_MAX } from '../../../domain/bounds.ts';
 import { ANY_TASK, type TaskFilter } from '../../../domain/model/task-filter.ts';
 import { isTerminal } from '../../../domain/model/task.ts';
 import { checkShape } from '../../body/fields.ts';
-import { invalidFields } from '../../http/problem.ts';
+import { invalidFields, type Problem } from '../../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../../http/route.ts';
 import type { ScopedMaster } from '../../scoped-master.ts';
 import { findErrors } from './errors.ts';
@@ -67,11 +67,19 @@ async function list(master: ScopedMaster, request: ApiRequest): Promise<Reply> {
   if (sort === 'order') {
     const after = cursor === undefined ? null : placeIn(cursor);
     const page = await master.listInOrder({ ...filter, after, limit });
+    if (page === null) throw tooBroad();
     return listReply(page.tasks, page.after && cursorTo(page.after), master);
   }
   const beforeSeq = cursor === undefined ? null : seqIn(cursor);
   const page = await master.list({ ...filter, beforeSeq, limit });
   return listReply(page.tasks, cursorOf(page.beforeSeq), master);
+}
+
+function tooBroad(): Problem {
+  const message =
+    `${ORDERED_LANES_MAX} combinations of type, requires, labels and group at most are listed in order: ` +
+    'name a type or a group';
+  return invalidFields([{ field: 'sort', message }]);
 }
 
 /** Of which the executor has the newest attempt, or had the last one. */

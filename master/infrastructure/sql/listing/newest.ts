@@ -20,7 +20,7 @@ const FOUND_COUNT = 64;
 /** What a piece costs before it has looked at a row, in rows. */
 const PIECE_COST = 50;
 /** A database whose disk is slow is not searched for longer by one request. */
-const SEARCH_MS_MAX = 500;
+export const SEARCH_MS_MAX = 500;
 
 /** How many rows the next piece looks at: the columns of some lie behind params of hundreds of kilobytes. */
 class PieceSize {

@@ -9,6 +9,7 @@ import type { Row } from '../rows.ts';
 import { selectList } from '../tables/history.ts';
 import { unionOf } from '../union.ts';
 import { conditionsOf } from './conditions.ts';
+import { SEARCH_MS_MAX } from './newest.ts';
 
 /** Tasks of which the rows are asked. */
 const LOOK_COUNT = 500;
@@ -24,6 +25,7 @@ export interface WaitingRows {
 }
 
 export async function waitingRows(database: Database, query: WaitingQuery): Promise<WaitingRows> {
+  const until = database.pace.now() + SEARCH_MS_MAX;
   // That of the lanes is known.
   const { within: _, ...rest } = { ...query, type: null, group: null, label: null, requires: null };
   const conditions = conditionsOf({ ...rest, notification: null, failureReason: null }, null);
@@ -33,6 +35,8 @@ export async function waitingRows(database: Database, query: WaitingQuery): Prom
   const places = await firstOf(database, query, wanted);
   const rows: Row[] = [];
   for (let at = 0; at < places.length && rows.length <= query.limit; at += FOUND_COUNT) {
+    const isLate = at > 0 && database.pace.now() >= until;
+    if (isLate) return { rows, after: places[at - 1] ?? null };
     const some = places.slice(at, at + FOUND_COUNT).map(({ seq }) => seq);
     rows.push(...(await readRows(database, some, conditions)));
   }
