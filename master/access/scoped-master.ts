@@ -120,39 +120,45 @@ class PartOfMaster implements ScopedMaster {
   }
 
   cancel(taskId: string, reason: string | null = null): Promise<CommandOutcome> {
-    return this.#onTask(taskId, () => this.#master.cancel(taskId, reason));
+    return this.#onTask(taskId, (master) => master.cancel(taskId, reason));
   }
 
   retry(taskId: string): Promise<CommandOutcome> {
-    return this.#onTask(taskId, () => this.#master.retry(taskId));
+    return this.#onTask(taskId, (master) => master.retry(taskId));
   }
 
   async change(taskId: string, change: TaskChange, seen?: Seen): Promise<CommandAnswer> {
     const { group } = change.user ?? {};
     const message = group === undefined ? null : this.#refusalOfGroup(group);
     if (message !== null) return { kind: 'forbidden', message };
-    return this.#onTask(taskId, () => this.#master.change(taskId, change, seen));
+    return this.#onTask(taskId, (master) => master.change(taskId, change, seen));
   }
 
   suspend(taskId: string, reason: string | null = null): Promise<CommandOutcome> {
-    return this.#onTask(taskId, () => this.#master.suspend(taskId, reason));
+    return this.#onTask(taskId, (master) => master.suspend(taskId, reason));
   }
 
   resume(taskId: string): Promise<CommandOutcome> {
-    return this.#onTask(taskId, () => this.#master.resume(taskId));
+    return this.#onTask(taskId, (master) => master.resume(taskId));
   }
 
   delete(taskId: string): Promise<CommandOutcome> {
-    return this.#onTask(taskId, () => this.#master.delete(taskId));
+    return this.#onTask(taskId, (master) => master.delete(taskId));
   }
 
   redeliver(taskId: string): Promise<CommandOutcome> {
-    return this.#onTask(taskId, () => this.#master.redeliver(taskId));
+    return this.#onTask(taskId, (master) => master.redeliver(taskId));
   }
 
   /** One that is not seen is unknown, in the same words as one that is not there. */
-  async #onTask(taskId: string, run: () => Promise<CommandOutcome>): Promise<CommandOutcome> {
-    return (await this.find(taskId, 'all')) === null ? UNKNOWN : run();
+  async #onTask(
+    taskId: string,
+    run: (master: MasterHandle) => Promise<CommandOutcome>,
+  ): Promise<CommandOutcome> {
+    const shown = await this.find(taskId, 'all');
+    if (shown === null) return UNKNOWN;
+    const { seq, user } = shown.task;
+    return run(this.#master.onlyOn({ seq, group: user.group }));
   }
 
   async find(taskId: string, attempt: 'all' | number): Promise<ShownTask | null> {

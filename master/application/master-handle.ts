@@ -8,6 +8,7 @@ import type {
   NewSettings,
   NewTask,
   PauseChange,
+  Only,
   Seen,
   TaskChange,
   TypeChange,
@@ -84,6 +85,8 @@ export interface MasterHandle {
   submit(tasks: readonly Submission[]): Promise<readonly SubmitOutcome[]>;
   /** The same for somebody: what is changed by it is kept as his. */
   by(author: Author): MasterHandle;
+  /** The same for commands on one task, as long as it is of that group: another is as if it were not there. */
+  onlyOn(only: Only): MasterHandle;
   /** Resolves once the wish is durable, not once the attempt has ended. @throws {Unavailable} */
   cancel(taskId: string, reason?: string | null): Promise<CommandOutcome>;
   /** Runs a terminal task again, under the same id, with fresh attempts. @throws {Unavailable} */
@@ -179,9 +182,9 @@ export interface MasterHandle {
   /** Why a waiting task does not run yet. `isNaming`: false counts the tasks that come first, and names none. */
   explain(task: Task, isNaming?: boolean): WaitingReason;
   executors(): readonly Executor[];
-  /** The same, as people see them; `after`: only those whose key (`elderKey`) is greater. */
+  /** The same, as people see them; `after`: only those whose key (`elderKey`) is greater. @throws {Unavailable} */
   seenExecutors(after?: string): readonly SeenExecutor[];
-  /** The newest process of that id; null: there is none here. */
+  /** The newest process of that id; null: there is none here. @throws {Unavailable} */
   seenExecutor(executorId: string): SeenExecutor | null;
   /** Of those that are not here: what is remembered of them. @throws {Unavailable} nothing is known yet. */
   goneExecutors(): readonly ExecutorRecord[];

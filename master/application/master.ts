@@ -1,34 +1,12 @@
 /** What the access layer asks, put to the engine and the store. Holds no state of its own. */
 import { type Backlog, backlogOf, fillsOf } from '../domain/views/backlog.ts';
-import {
-  type Fill,
-  LIST_COUNT_MAX,
-  LISTS_WAITING_MAX,
-  ORDERED_LANES_MAX,
-  MAILBOX_COUNT_MAX,
-  MAILBOX_FRAME_BYTES_MAX,
-  SUBMIT_DELAY_MS_MAX,
-} from '../domain/bounds.ts';
+import * as bounds from '../domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
-import type {
-  Event,
-  LimitChange,
-  NewSettings,
-  PauseChange,
-  Seen,
-  TaskChange,
-  TypeChange,
-  ViewChange,
-} from '../domain/events.ts';
+import type * as events from '../domain/events.ts';
 import type { Author } from '../domain/model/audit.ts';
 import type { PauseScope, ScopedPause } from '../domain/model/pause.ts';
 import type { Executor, ExecutorRecord, Override } from '../domain/model/executor.ts';
-import {
-  goneExecutors,
-  type SeenExecutor,
-  seenExecutor,
-  seenExecutors,
-} from '../domain/views/executors.ts';
+import * as fleet from '../domain/views/executors.ts';
 import { explain, type WaitingReason } from '../domain/views/explain.ts';
 import type { SavedView } from '../domain/model/saved-view.ts';
 import type { TaskType } from '../domain/model/task-type.ts';
@@ -36,12 +14,7 @@ import type { Settings, State } from '../domain/state/state.ts';
 import { pauseOf, pausesAfter } from '../domain/views/pauses.ts';
 import { limitsAfter, type SeenLimit, seenLimit } from '../domain/views/limits.ts';
 import { countLive, lanesOf, type LiveCounts } from '../domain/views/live.ts';
-import {
-  type SeenType,
-  seenType,
-  type SeenTypeInDetail,
-  typesAfter,
-} from '../domain/views/types.ts';
+import * as types from '../domain/views/types.ts';
 import type { Sight } from '../domain/model/task-filter.ts';
 import type { Task, TerminalState } from '../domain/model/task.ts';
 import type { Engine } from './engine/engine.ts';
@@ -64,7 +37,11 @@ import { TooMany, Turnstile } from './turnstile.ts';
 
 /** Rows that a page may look at for what it brings: some 20 ms of work, in pieces. */
 const LOOK_COUNT = 20_000;
-export const LISTS = { countMax: LIST_COUNT_MAX, waitingMax: LISTS_WAITING_MAX, what: 'lists' };
+export const LISTS = {
+  countMax: bounds.LIST_COUNT_MAX,
+  waitingMax: bounds.LISTS_WAITING_MAX,
+  what: 'lists',
+};
 
 /** A task or some ids. */
 const READ_MS_MAX = 4_000;
@@ -80,6 +57,8 @@ export interface MasterOptions {
   readonly lists?: Turnstile;
   /** For whom it asks; absent: for nobody. */
   readonly author?: Author;
+  /** The task that commands are for; absent: whichever they name. */
+  readonly only?: events.Only;
   readonly ids?: IdRegister;
 }
 
@@ -103,7 +82,15 @@ export class Master implements MasterHandle {
   }
 
   by(author: Author): Master {
-    return new Master({ ...this.#options, lists: this.#lists, ids: this.#ids, author });
+    return this.#with({ author });
+  }
+
+  onlyOn(only: events.Only): Master {
+    return this.#with({ only });
+  }
+
+  #with(others: Partial<MasterOptions>): Master {
+    return new Master({ ...this.#options, lists: this.#lists, ids: this.#ids, ...others });
   }
 
   get status(): MasterStatus {
@@ -122,7 +109,7 @@ export class Master implements MasterHandle {
     if (this.status !== 'ready') {
       return Promise.reject(new Unavailable(`the master is ${this.status}`, 2));
     }
-    if (this.#engine.delayMs >= SUBMIT_DELAY_MS_MAX) {
+    if (this.#engine.delayMs >= bounds.SUBMIT_DELAY_MS_MAX) {
       return Promise.reject(new Unavailable('the master is busy: requests wait too long', 5));
     }
     // An id stays held until its commit is decided, also when nobody waits for that any more.
@@ -158,7 +145,11 @@ export class Master implements MasterHandle {
     return this.#command((request) => ({ type: 'retryRequested', request, taskId }));
   }
 
-  change(taskId: string, change: TaskChange, seen: Seen = ANY): Promise<CommandOutcome> {
+  change(
+    taskId: string,
+    change: events.TaskChange,
+    seen: events.Seen = ANY,
+  ): Promise<CommandOutcome> {
     const wanted = { type: 'changeRequested', taskId, change, seen } as const;
     return this.#command((request) => ({ ...wanted, request }));
   }
@@ -197,7 +188,7 @@ export class Master implements MasterHandle {
     return this.#command((request) => ({ type: 'removeRequested', request, executorId }));
   }
 
-  changeSettings(settings: NewSettings): Promise<CommandOutcome> {
+  changeSettings(settings: events.NewSettings): Promise<CommandOutcome> {
     return this.#command((request) => ({ type: 'settingsChanged', request, ...settings }));
   }
 
@@ -205,7 +196,7 @@ export class Master implements MasterHandle {
     return this.#known().settings;
   }
 
-  changeType(change: TypeChange): Promise<CommandOutcome> {
+  changeType(change: events.TypeChange): Promise<CommandOutcome> {
     return this.#command((request) => ({ ...change, request }));
   }
 
@@ -213,23 +204,23 @@ export class Master implements MasterHandle {
     return this.#known().types.get(name) ?? null;
   }
 
-  seenType(name: string): Promise<SeenTypeInDetail | null> {
-    return this.#look((state) => seenType(state, name, this.#options.clock.now()));
+  seenType(name: string): Promise<types.SeenTypeInDetail | null> {
+    return this.#look((state) => types.seenType(state, name, this.#options.clock.now()));
   }
 
   typesAfter(
     name: string,
     count: number,
     among: readonly string[] | null = null,
-  ): Promise<readonly SeenType[]> {
-    return this.#look((state) => typesAfter(state, name, count, among));
+  ): Promise<readonly types.SeenType[]> {
+    return this.#look((state) => types.typesAfter(state, name, count, among));
   }
 
   #look<T>(at: (state: State) => T): Promise<T> {
     return this.#engine.storeWatch.whileItAnswers(this.#engine.look(at));
   }
 
-  changePause(change: PauseChange): Promise<CommandOutcome> {
+  changePause(change: events.PauseChange): Promise<CommandOutcome> {
     return this.#command((request) => ({ ...change, request }));
   }
 
@@ -245,7 +236,7 @@ export class Master implements MasterHandle {
     return pausesAfter(this.#known(), place, count, sees);
   }
 
-  changeLimit(change: LimitChange): Promise<CommandOutcome> {
+  changeLimit(change: events.LimitChange): Promise<CommandOutcome> {
     return this.#command((request) => ({ ...change, request }));
   }
 
@@ -257,7 +248,7 @@ export class Master implements MasterHandle {
     return limitsAfter(this.#known(), name, count);
   }
 
-  changeView(change: ViewChange): Promise<CommandOutcome> {
+  changeView(change: events.ViewChange): Promise<CommandOutcome> {
     return this.#command((request) => ({ ...change, request }));
   }
 
@@ -281,9 +272,9 @@ export class Master implements MasterHandle {
     return this.#command((request) => ({ ...relabel, request }));
   }
 
-  async #command(make: (request: number) => Event): Promise<CommandOutcome> {
-    const { author } = this.#options;
-    const by = author && { author };
+  async #command(make: (request: number) => events.Event): Promise<CommandOutcome> {
+    const { author, only } = this.#options;
+    const by = { ...(author && { author }), ...(only && { only }) };
     const answer = this.#engine.request((request) => ({ ...make(request), ...by }));
     return (await this.#engine.storeWatch.whileItAnswers(answer)) as CommandOutcome;
   }
@@ -305,7 +296,7 @@ export class Master implements MasterHandle {
   listInOrder(query: OrderQuery): Promise<WaitingPage | null> {
     return this.#list(async () => {
       const lanes = lanesOf(this.#known(), query);
-      if (lanes.length > ORDERED_LANES_MAX) return null;
+      if (lanes.length > bounds.ORDERED_LANES_MAX) return null;
       return this.#store.listWaiting({ ...query, lanes });
     });
   }
@@ -326,7 +317,7 @@ export class Master implements MasterHandle {
     const { store, clock } = this.#options;
     const look = <T>(at: (state: State) => T) => this.#look(at);
     const search = <T>(work: () => Promise<T>) => this.#list(work);
-    const command = (make: (request: number) => Event) => this.#command(make);
+    const command = (make: (request: number) => events.Event) => this.#command(make);
     return new Operations({ store, clock, look, search, command }, sight);
   }
 
@@ -352,19 +343,17 @@ export class Master implements MasterHandle {
     return state === null ? [] : [...state.executors.values(), ...state.elders.values()];
   }
 
-  seenExecutors(after?: string): readonly SeenExecutor[] {
-    const { state } = this.#engine;
-    return state === null ? [] : seenExecutors(state, after);
+  seenExecutors(after?: string): readonly fleet.SeenExecutor[] {
+    return fleet.seenExecutors(this.#known(), after);
   }
 
-  seenExecutor(executorId: string): SeenExecutor | null {
-    const { state } = this.#engine;
-    return state === null ? null : seenExecutor(state, executorId);
+  seenExecutor(executorId: string): fleet.SeenExecutor | null {
+    return fleet.seenExecutor(this.#known(), executorId);
   }
 
   goneExecutors(): readonly ExecutorRecord[] {
     // Whoever waits for an executor to run nothing must not take an empty list for that.
-    return goneExecutors(this.#known());
+    return fleet.goneExecutors(this.#known());
   }
 
   backlog(): Backlog {
@@ -372,13 +361,15 @@ export class Master implements MasterHandle {
     return state === null ? NOTHING : backlogOf(state, this.#options.clock.now());
   }
 
-  fills(): readonly Fill[] {
+  fills(): readonly bounds.Fill[] {
     const { state, mailbox } = this.#engine;
+    const { waitingCount: used } = this.#lists;
+    const { size, frameBytes } = mailbox;
     return [
-      { bound: 'mailbox_event_count', used: mailbox.size, limit: MAILBOX_COUNT_MAX },
-      { bound: 'mailbox_frame_bytes', used: mailbox.frameBytes, limit: MAILBOX_FRAME_BYTES_MAX },
+      { bound: 'mailbox_event_count', used: size, limit: bounds.MAILBOX_COUNT_MAX },
+      { bound: 'mailbox_frame_bytes', used: frameBytes, limit: bounds.MAILBOX_FRAME_BYTES_MAX },
       ...(state === null ? [] : fillsOf(state)),
-      { bound: 'lists_waiting_count', used: this.#lists.waitingCount, limit: LISTS_WAITING_MAX },
+      { bound: 'lists_waiting_count', used, limit: bounds.LISTS_WAITING_MAX },
     ];
   }
 
@@ -397,12 +388,12 @@ export class Master implements MasterHandle {
     return this.#engine.state?.tasks.get(taskId) ?? null;
   }
 
-  post(event: Event, frameBytes = 0): void {
+  post(event: events.Event, frameBytes = 0): void {
     this.#engine.post(event, frameBytes);
   }
 }
 
 /** Whichever task it is by then, whatever has become of it. */
-const ANY: Seen = { seq: null, version: null };
+const ANY: events.Seen = { seq: null, version: null };
 
 const NOTHING: Backlog = { types: [], limits: [], cachedCount: 0, pendingCallbackCount: 0 };

@@ -21,6 +21,9 @@ export interface Seen {
   readonly version: number | null;
 }
 
+/** Of a command on a task: the one that is meant, as long as it is of that group; another is as if it were not there. */
+export type Only = Pick<Task, 'seq'> & { readonly group: string };
+
 /** What operators set, all of it. A pause that goes on keeps its beginning. */
 export type NewSettings = Omit<Settings, 'paused'> & {
   readonly paused: Omit<Pause, 'at'> | null;
@@ -173,7 +176,7 @@ export type TypeChange =
     };
 
 /** Of what somebody asks for it says who does: what that changes is kept. Absent: nobody keeps it. */
-export type Event = Happening & { readonly author?: Author };
+export type Event = Happening & { readonly author?: Author; readonly only?: Only };
 
 type Happening =
   | {

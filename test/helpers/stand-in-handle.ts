@@ -96,6 +96,10 @@ export class StandInHandle implements MasterHandle {
     return this;
   }
 
+  onlyOn(): this {
+    return this;
+  }
+
   cancel(taskId: string) {
     return this.#command('cancel', taskId);
   }

@@ -47,8 +47,14 @@ export function onTask(state: State, event: OnTask, now: number, out: Output): v
     out.loads.push({ type: 'task', event: again });
     return;
   }
-  const reply = task === null ? NO_TASK : act(state, event, task, now, out);
+  const isMeant = task !== null && isOnly(event, task);
+  const reply = isMeant ? act(state, event, task, now, out) : NO_TASK;
   out.effects.push({ type: 'reply', request: event.request, reply });
+}
+
+/** An id may be another task's by now, and a task of another group. */
+function isOnly({ only }: Event, { seq, user: { group } }: Task): boolean {
+  return only === undefined || (only.seq === seq && only.group === group);
 }
 
 /** Of a task in memory, or as its row is now. */

@@ -168,7 +168,9 @@ export function redeliverRequested(
     out.loads.push({ type: 'task', event });
     return;
   }
-  const reply = redeliver(state, notification, now, out);
+  // What has ended is of its group for good.
+  const isMeant = event.only === undefined || event.only.seq === notification?.taskSeq;
+  const reply = redeliver(state, isMeant ? notification : null, now, out);
   out.effects.push({ type: 'reply', request, reply });
 }
 
