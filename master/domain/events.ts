@@ -387,4 +387,6 @@ type Happening =
       readonly hiddenMs?: number;
       /** Something that has arrived is not stepped yet. */
       readonly isBehind?: boolean;
+      /** As it holds now; undefined: nobody says. Follows it where a request that told of it was lost. */
+      readonly pauseOfAll?: Pause | null | undefined;
     };

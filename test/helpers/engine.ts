@@ -5,7 +5,7 @@
 import type { ExecutorCommand } from '../../master/domain/effects.ts';
 import type { Policy } from '../../master/domain/state/state.ts';
 import type { Notification } from '../../master/domain/model/task.ts';
-import { Engine } from '../../master/application/engine/engine.ts';
+import { Engine, type EngineOptions } from '../../master/application/engine/engine.ts';
 import { Master } from '../../master/application/master.ts';
 import type {
   Commit,
@@ -145,12 +145,13 @@ export function leaderOn({
   clock,
   policy = {},
   namespace = 'default',
+  ...rest
 }: {
   store: TaskStore;
   clock: ManualClock;
   policy?: Partial<Policy>;
   namespace?: string;
-}) {
+} & Pick<EngineOptions, 'pauseOfAll'>) {
   const recorder = new Recorder();
   const engine = new Engine({
     store,
@@ -162,6 +163,7 @@ export function leaderOn({
     policy: { ...testPolicy, ...policy },
     owner: 'test',
     seed: 1,
+    ...rest,
   });
   return { engine, recorder, master: new Master({ engine, store, clock, namespace }) };
 }

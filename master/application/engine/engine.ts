@@ -231,7 +231,8 @@ export class Engine {
   async #turn(): Promise<void> {
     const state = this.#state;
     if (state === null) return;
-    const now = this.#options.clock.now();
+    const { clock, pauseOfAll } = this.#options;
+    const now = clock.now();
     const output = createOutput();
     const events = this.#mailbox.takeTurn();
     const hiddenMs = this.#standStill.take();
@@ -244,7 +245,7 @@ export class Engine {
     if (Math.min(nextWakeAt(state), state.lastTickAt + TICK_MS) <= now || hiddenMs > 0) {
       const isBehind = this.#mailbox.size > 0 && now - this.#judgedAt < BEHIND_MS_MAX;
       if (!isBehind) this.#judgedAt = now;
-      step(state, { type: 'ticked', hiddenMs, isBehind }, now, output);
+      step(state, { type: 'ticked', hiddenMs, isBehind, pauseOfAll: pauseOfAll?.() }, now, output);
     }
     await this.#release(state, output, events.length, now);
     for (const group of this.#loads.takeTurn()) await this.#load(state, group);
@@ -277,11 +278,10 @@ export class Engine {
    * the new master takes them for lost and gives their tasks to others (P5).
    */
   async #confirmTerm(state: State, now: number): Promise<void> {
-    const { store } = this.#options;
     try {
       // Where nobody runs, and nothing waits, there is no time to be spared later.
       const commit = fold([], state, now, someoneRuns(state) || state.waitingCount > 0);
-      await this.#watch.ask(() => store.commit(commit));
+      await this.#watch.ask(() => this.#options.store.commit(commit));
     } catch (error) {
       // Else nothing was to be written, and nothing is in doubt: the state stays, and the leases.
       if (isFinal(error)) throw error;

@@ -212,8 +212,11 @@ export class Namespaces<L extends Leader> implements Part, NamespacesHandle {
       // Whoever begins to lead a namespace from here on knows of it, and so does the next process.
       const outcome = pauseOfAllChanged(this.pauseOfAll, pause);
       const audit = outcome && changeMadeBy(author, this.#options.clock.now(), outcome);
-      await this.ask((store) => store.setPauseOfAll(pause, audit));
-      this.#pauseOfAll = pause;
+      await this.ask(async (store) => {
+        await store.setPauseOfAll(pause, audit);
+        // Also where nobody waits for the answer any more: each engine follows with its next tick.
+        this.#pauseOfAll = pause;
+      });
       const event = { type: 'pauseSet', scope: 'all', value: '', pause: change } as const;
       const led = this.#leading.names.filter((name) => !this.#deleting.has(name));
       const tell = (name: string) => this.use(name, ({ master }) => master.changePause(event));

@@ -20,14 +20,20 @@ interface PauseDeadline {
   readonly pause: string | null;
 }
 
+/** A pause, or what else is set for a type for a time. */
+export type PauseEnd = { readonly at: number } & (
+  | { readonly kind: 'type'; readonly name: string }
+  | PauseDeadline
+);
+
 export type Deadline = { readonly at: number } & (
   | { readonly kind: AttemptKind; readonly task: Task; readonly attempt: number }
   | { readonly kind: TaskKind; readonly task: Task }
   | { readonly kind: 'lease' | 'drain' | 'rested'; readonly executor: Executor }
   | { readonly kind: 'doubt'; readonly key: string }
   | { readonly kind: 'record'; readonly executorId: string }
-  | { readonly kind: 'type' | 'quota'; readonly name: string }
-  | PauseDeadline
+  | { readonly kind: 'quota'; readonly name: string }
+  | PauseEnd
 );
 
 interface NamedTask {
@@ -43,8 +49,8 @@ export type Entry = { readonly at: number } & (
   | { readonly kind: 'lease' | 'drain' | 'rested'; readonly executor: Executor }
   | { readonly kind: 'doubt'; readonly key: string }
   | { readonly kind: 'record'; readonly executorId: string }
-  | { readonly kind: 'type' | 'quota'; readonly name: string }
-  | PauseDeadline
+  | { readonly kind: 'quota'; readonly name: string }
+  | PauseEnd
 );
 
 /** Entries that may have lost their meaning before it is worth looking for them. */
@@ -56,6 +62,8 @@ export class Deadlines {
   readonly #heap = new Heap<Entry>((a, b) => a.at < b.at);
   /** Instants of the limits of tasks that are inside, by the seq of the task. */
   readonly #timed = { deadline: new Map<number, number>(), start: new Map<number, number>() };
+  /** Taken, and to end: one in each tick. */
+  readonly pausesOver: PauseEnd[] = [];
   readonly #compactCountMin: number;
   #compactAt: number;
   /** What is before it is yet to be looked at; 0 between two rounds. */

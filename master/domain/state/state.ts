@@ -378,10 +378,12 @@ export function registeredCount({ types }: Pick<State, 'types'>): number {
 
 /** When something happens next by itself; the engine wakes then, at the latest. */
 export function nextWakeAt(state: State): number {
-  const { unwatched, resumed, partialShares } = state;
-  if (unwatched.length + resumed.length + partialShares.size > 0) return state.lastTickAt;
+  const { unwatched, resumed, partialShares, deadlines } = state;
+  const { pausesOver } = deadlines;
+  const count = unwatched.length + resumed.length + pausesOver.length + partialShares.size;
+  if (count > 0) return state.lastTickAt;
   return Math.min(
-    state.deadlines.nextAt(),
+    deadlines.nextAt(),
     state.delayed.first()?.dueAt ?? Number.POSITIVE_INFINITY,
     state.notifying.size < state.policy.notificationCountMax
       ? (state.notifications.first()?.nextTryAt ?? Number.POSITIVE_INFINITY)

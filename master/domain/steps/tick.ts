@@ -18,7 +18,7 @@ import { decide } from './loss.ts';
 import { sendDue } from './notify.ts';
 import { currentTask, holderOf, isKnown } from './occupation.ts';
 import { leaseEnded } from './presence.ts';
-import { pauseDue, pauseEndsAt, rejoinResumed } from '../operators/pauses.ts';
+import { followPauseOfAll, pauseDue, pauseEndsAt, rejoinResumed } from '../operators/pauses.ts';
 import { isTimed, typeDue, windowDue } from '../operators/types.ts';
 import { forgetOldWork } from '../work/works.ts';
 
@@ -39,7 +39,8 @@ export function ticked(
   watchMoved(state);
   rejoinResumed(state);
   shareOutMore(state);
-  const { hiddenMs = 0 } = event;
+  const { hiddenMs = 0, pauseOfAll } = event;
+  if (pauseOfAll !== undefined) followPauseOfAll(state, pauseOfAll, now, out);
   if (hiddenMs > 0) spareAll(state, hiddenMs, now);
   else if (!event.isBehind) fireDue(state, now, out);
   state.deadlines.compact((entry) => live(state, entry) !== null);
@@ -74,9 +75,18 @@ function spareAll(state: State, hiddenMs: number, now: number): void {
 function fireDue(state: State, now: number, out: Output): void {
   for (let count = 0; count < FIRE_COUNT_MAX; count++) {
     const due = state.deadlines.take(now);
-    if (due === undefined) return;
+    if (due === undefined) break;
     fire(state, due, now, out);
   }
+  endNextPause(state, now, out);
+}
+
+/** One in each tick: for each all that waits is looked at, here and in the store. */
+function endNextPause(state: State, now: number, out: Output): void {
+  const due = state.deadlines.pausesOver.shift();
+  if (due === undefined || live(state, due) === null) return;
+  if (due.kind === 'type') typeDue(state, due.name, now, out);
+  else pauseDue(state, due.pause, now, out);
 }
 
 /** Writes what was left for later: that attempts run, and how far they are. */
@@ -157,9 +167,9 @@ function fire(state: State, entry: Entry, now: number, out: Output): void {
     case 'quota':
       return windowDue(state, due.name, now, out);
     case 'type':
-      return typeDue(state, due.name, now, out);
     case 'pause':
-      return pauseDue(state, due.pause, now, out);
+      state.deadlines.pausesOver.push(due);
+      return;
   }
 }
 

@@ -46,8 +46,9 @@ const ID_COUNT = 256;
 const FEW_COUNT = 8;
 /** Rows that one statement looks at, in the index alone, where it would hold up all else. */
 const COUNTED_COUNT = 5_000;
-/** The same where groups or labels are paused: then it is not of the index alone. */
-const READ_COUNT = 1_000;
+/** The same where groups or labels are paused, over how many: then it is not of the index alone. */
+const READ_COUNT_MAX = 1_000;
+const COMPARED_COUNT = 10_000;
 /** Attempts read by one statement: their errors may be large. */
 const ATTEMPT_COUNT = 50;
 
@@ -202,9 +203,10 @@ export class Queries implements Reads {
     const { place, of } = tables.pause;
     const pauses = await this.#engine.rows(`SELECT * FROM ${place} WHERE ns = ?`, [this.#ns]);
     const unpaused = notPaused(pauses.map(of));
+    const readCount = Math.min(READ_COUNT_MAX, Math.ceil(COMPARED_COUNT / pauses.length));
     const [end] = await this.#engine.rows(
       `SELECT end_by, seq ${from}${beyond.sql} ORDER BY end_by, seq LIMIT 1 OFFSET ?`,
-      [this.#ns, now, ...beyond.values, (unpaused.sql === '' ? COUNTED_COUNT : READ_COUNT) - 1],
+      [this.#ns, now, ...beyond.values, (unpaused.sql === '' ? COUNTED_COUNT : readCount) - 1],
     );
     const looked = end && { time: end['end_by'] as number, seq: end['seq'] as number };
     // Of the index alone, as the rest: most of what is overdue may be of types that are paused.

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { Duties } from '../../../master/application/process/duties.ts';
 import { Namespaces } from '../../../master/application/process/namespaces.ts';
 import { UnknownNamespace } from '../../../master/application/process/namespaces-handle.ts';
+import { Unavailable } from '../../../master/application/master-handle.ts';
 import { StoreUnusable } from '../../../master/application/ports.ts';
 import { MemoryStore } from '../../../master/infrastructure/memory/store.ts';
 import { MINUTE, SECOND } from '../../helpers/domain.ts';
@@ -31,7 +32,9 @@ describe('the namespaces of a process', () => {
       log,
       duties: new Duties(clock),
       lead: ({ id, name }) => {
-        const { engine, master } = leaderOn({ store: store.tasks(id), clock, namespace: name });
+        const pauseOfAll = () => namespaces.pauseOfAll;
+        const on = { store: store.tasks(id), clock, namespace: name, pauseOfAll };
+        const { engine, master } = leaderOn(on);
         return { engine, master, sessions };
       },
     });
@@ -57,6 +60,24 @@ describe('the namespaces of a process', () => {
   afterEach(async () => {
     await namespaces.stop();
     expect(clock.nextAlarmAt, 'no alarm is left').to.equal(Number.POSITIVE_INFINITY);
+  });
+
+  it('follow a pause of all whose answer came when nobody waited for it any more', async () => {
+    let answer: () => void = () => undefined;
+    const set = store.setPauseOfAll.bind(store);
+    store.setPauseOfAll = async (...args) => {
+      await new Promise<void>((resolve) => (answer = resolve));
+      await set(...args);
+    };
+    const change = { by: 'ann', reason: null, until: null };
+    const asked = namespaces.pauseAll(change).catch((error: unknown) => error);
+    await pass(5 * SECOND);
+    expect(await asked).to.be.instanceOf(Unavailable);
+    answer();
+    await pass(SECOND);
+    expect(namespaces.pauseOfAll).to.include(change);
+    const [first] = namespaces.leaders;
+    expect([...(first?.engine.state?.pauses.keys() ?? [])]).to.have.length(1);
   });
 
   it('begin with default, and with others once somebody asks for them', async () => {

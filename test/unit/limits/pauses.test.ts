@@ -211,6 +211,37 @@ describe('a pause', () => {
     expect(pausesAfter(scheduler.state, '', 1_000)).to.have.length(PAUSES_MAX + 1);
   });
 
+  it('ends one in each tick where several end together, for each looks at all that waits', () => {
+    submit('a', { user: of('g-2') });
+    for (let n = 0; n < 5; n++) pause('group', `g-${n}`, BEGIN + MINUTE);
+    scheduler.now = BEGIN + MINUTE;
+    for (let left = 4; left >= 0; left--) {
+      scheduler.send({ type: 'ticked' });
+      expect(scheduler.state.pauses.size).to.equal(left);
+    }
+    expect(offers(scheduler.connect('x'))).to.deep.equal(['a -> x']);
+  });
+
+  it('that is to end goes on where it is made longer before its turn', () => {
+    for (const group of ['a', 'b']) pause('group', group, BEGIN + MINUTE);
+    scheduler.now = BEGIN + MINUTE;
+    scheduler.send({ type: 'ticked' });
+    pause('group', 'b', BEGIN + 2 * MINUTE);
+    scheduler.pass(MINUTE - 1);
+    expect([...scheduler.state.pauses.values()].map(({ value }) => value)).to.deep.equal(['b']);
+    scheduler.pass(1);
+    expect(scheduler.state.pauses.size).to.equal(0);
+  });
+
+  it('of all is followed at a tick, whoever was to tell of it', () => {
+    const ofAll = { at: BEGIN, by: 'ann', reason: null, until: null };
+    scheduler.connect('x');
+    scheduler.send({ type: 'ticked', pauseOfAll: ofAll });
+    expect(submit('a')).to.deep.equal([]);
+    expect(rowsOf(scheduler.send({ type: 'ticked', pauseOfAll: ofAll }))).to.deep.equal([]);
+    expect(offers(scheduler.send({ type: 'ticked', pauseOfAll: null }))).to.deep.equal(['a -> x']);
+  });
+
   it('shows in what waits', () => {
     submit('a');
     submit('b', { user: of('sport') });
