@@ -5,6 +5,7 @@
 import { violations } from '../../../master/domain/state/invariants.ts';
 import { startClock, type State } from '../../../master/domain/state/state.ts';
 import { holderOf } from '../../../master/domain/steps/occupation.ts';
+import type { Pause } from '../../../master/domain/model/pause.ts';
 import { isAtRest, isStartOverdue, type Task, waits } from '../../../master/domain/model/task.ts';
 import type { Ledger } from '../ledger.ts';
 import { OrderCheck } from './order.ts';
@@ -248,6 +249,16 @@ function checkCounts(world: World, ledger: Ledger, state: State): void {
   for (const [key, count] of gates) world.violate('S3', `gate ${key} of ${count} is unknown`);
 }
 
+function checkPausesEnd(world: World, { pauses, settings, types, lastTickAt }: State): void {
+  const check = (what: string, paused: Pick<Pause, 'until'> | null): void => {
+    const isOver = paused !== null && paused.until !== null && paused.until <= lastTickAt;
+    if (isOver) world.violate('T1', `${what} outlasts its end`);
+  };
+  for (const row of pauses.values()) check(`the pause of ${row.scope} ${row.value}`, row);
+  check('the pause of the namespace', settings.paused);
+  for (const { type, paused } of types.values()) check(`the pause of type ${type}`, paused);
+}
+
 /**
  * T1: nothing outlives its time in memory: a timer that was lost shows here, not hours later.
  * T5: what was told to end is over a grace and a lease later, whatever its executor does.
@@ -255,16 +266,8 @@ function checkCounts(world: World, ledger: Ledger, state: State): void {
 function checkTimely(world: World, state: State, termSince: number): void {
   const { deadlines, lastTickAt, policy } = state;
   if (deadlines.nextAt() <= lastTickAt) return;
-  for (const { until, scope, value } of state.pauses.values()) {
-    const isOver = until !== null && until <= lastTickAt;
-    if (isOver) world.violate('T1', `the pause of ${scope} ${value} outlasts its end`);
-  }
-  const { until = null } = state.settings.paused ?? {};
-  if (until !== null && until <= lastTickAt) world.violate('T1', 'a pause outlasts its end');
-  for (const { type, paused } of state.types.values()) {
-    const isOver = paused !== null && paused.until !== null && paused.until <= lastTickAt;
-    if (isOver) world.violate('T1', `the pause of type ${type} outlasts its end`);
-  }
+  // One ends in each tick.
+  if (deadlines.pausesOver.length === 0) checkPausesEnd(world, state);
   for (const task of state.tasks.values()) {
     const executor = holderOf(state, task);
     const isOver = (since: number | null, ms: number | null) =>
