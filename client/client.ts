@@ -21,15 +21,17 @@ import {
 import { ApiCaller, type Call, type CallOptions, signalOf } from './api-call.ts';
 import { exactJson, remember } from './exact-json.ts';
 import { type ExecutorCalls, executorCalls } from './executors/executors.ts';
-import { type FindCalls, findCalls } from './find/find.ts';
-import { type LimitCalls, limitCalls, type PauseCalls, pauseCalls } from './limits.ts';
-import { type NamespaceCalls, namespaceCalls } from './namespaces.ts';
-import { type OperationCalls, operationCalls } from './operations/operations.ts';
+import { type FindCalls, findCalls } from './calls/find.ts';
+import { type LimitCalls, limitCalls } from './calls/limits.ts';
+import { type PauseCalls, pauseCalls } from './calls/pauses.ts';
+import { type NamespaceCalls, namespaceCalls } from './calls/namespaces.ts';
+import { type OperationCalls, operationCalls } from './calls/operations.ts';
 import { eachOf } from './pages.ts';
 import type { SodaError } from './soda-error.ts';
 import { copyTask, SubmitQueue } from './submit-queue.ts';
-import { type AuditCalls, auditCalls, type TokenCalls, tokenCalls } from './tokens.ts';
-import { type AtVersion, matching, type TypeCalls, typeCalls } from './types.ts';
+import { type AuditCalls, auditCalls } from './calls/audit.ts';
+import { type TokenCalls, tokenCalls } from './calls/tokens.ts';
+import { type AtVersion, matching, type TypeCalls, typeCalls } from './calls/types.ts';
 import { waitForTask, type WaitOptions } from './waiting.ts';
 
 const RETRY_COUNT = 8;

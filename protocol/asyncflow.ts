@@ -2,7 +2,7 @@
  * The four numbers that Asyncflow knows for the status of a task: for reports about it and for what
  * is moved from there. No message of ours carries them.
  */
-import type { TaskView } from './http-api.ts';
+import type { TaskView } from './api/tasks.ts';
 
 /** 1 waiting, 2 running, 3 succeeded, 4 failed in whatever way. */
 export type AsyncflowStatus = 1 | 2 | 3 | 4;

@@ -2,13 +2,13 @@
  * The wire contract of Soda Scheduler: HTTP bodies, session frames, and the session machine. What
  * bodies and frames are validated with is apart, in `schemas.ts`: it loads zod, which few need.
  */
-export type * from './admin-api.ts';
-export type * from './audit/audit-api.ts';
+export type * from './api/admin.ts';
+export type * from './api/audit.ts';
 export * from './asyncflow.ts';
-export type * from './bulk-api.ts';
+export type * from './api/bulk.ts';
 export * from './close-codes.ts';
-export type * from './find/find-api.ts';
-export type * from './http-api.ts';
+export type * from './api/find.ts';
+export type * from './api/tasks.ts';
 export * from './json/scan.ts';
 export * from './json/slice.ts';
 export * from './known-names.ts';
@@ -18,5 +18,5 @@ export * from './paths.ts';
 export * from './json/raw-json.ts';
 export * from './session.ts';
 export * from './json/visible.ts';
-export type * from './type-api.ts';
+export type * from './api/types.ts';
 export * from './words.ts';

@@ -1,8 +1,8 @@
 /** The schemas that bodies and frames are validated with, and OpenAPI is made from. */
-export * from './admin-api.ts';
-export * from './audit/audit-api.ts';
-export * from './find/find-api.ts';
-export * from './bulk-api.ts';
-export * from './http-api.ts';
+export * from './api/admin.ts';
+export * from './api/audit.ts';
+export * from './api/find.ts';
+export * from './api/bulk.ts';
+export * from './api/tasks.ts';
 export * from './messages.ts';
-export * from './type-api.ts';
+export * from './api/types.ts';

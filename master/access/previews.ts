@@ -5,7 +5,7 @@
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { AskedBulk, Frozen } from '../application/operations-handle.ts';
-import type { Bulk } from '../domain/work/work.ts';
+import type { Bulk } from '../domain/long-work/work.ts';
 import type { Actor } from './auth.ts';
 
 export const PREVIEW_MS = 10 * 60_000;

@@ -4,7 +4,7 @@ import type { CommandOutcome } from '../domain/effects.ts';
 import type { Event } from '../domain/events.ts';
 import { isSeen, type Sight } from '../domain/model/task-filter.ts';
 import type { State } from '../domain/state/state.ts';
-import type { Work } from '../domain/work/work.ts';
+import type { Work } from '../domain/long-work/work.ts';
 import { searchOf } from './engine/read-work.ts';
 import type { AskedBulk, BegunBulk, BulkPreview, OperationsHandle } from './operations-handle.ts';
 import type { Clock, StoredTask, TaskStore } from './ports.ts';

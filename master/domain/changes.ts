@@ -13,7 +13,7 @@ import type { SavedView } from './model/saved-view.ts';
 import type { Holding, SharedLimit } from './model/shared-limit.ts';
 import type { TaskType } from './model/task-type.ts';
 import type { AttemptRecord, Notification, Retention, Task } from './model/task.ts';
-import type { Work } from './work/work.ts';
+import type { Work } from './long-work/work.ts';
 
 /** A task that has ended, with its callback. */
 export interface Ended {

@@ -4,7 +4,7 @@ import type { Event, RequestId } from './events.ts';
 import type { Readiness } from './model/executor.ts';
 import type { TaskType } from './model/task-type.ts';
 import type { AttemptRecord, CancelReason, EndedTask, Notification, Task } from './model/task.ts';
-import type { Work } from './work/work.ts';
+import type { Work } from './long-work/work.ts';
 
 /** What became of one submitted task. `access/http/answers.ts` says what each kind is on the wire. */
 export type SubmitOutcome =

@@ -6,7 +6,7 @@ import type { SharedLimit } from './model/shared-limit.ts';
 import type { TypeOverride } from './model/task-type.ts';
 import type { Position } from './queue/window.ts';
 import type { Settings } from './state/state.ts';
-import type { Work } from './work/work.ts';
+import type { Work } from './long-work/work.ts';
 import type { NewTask, TaskChange } from './model/new-task.ts';
 import type { AttemptError, Notification, Task } from './model/task.ts';
 

@@ -38,9 +38,9 @@ import { flush, ticked } from './steps/tick.ts';
 import { onLimit } from './operators/limits.ts';
 import { noting } from './operators/audit.ts';
 import { onType } from './operators/types.ts';
-import { onView } from './operators/views.ts';
-import { onWork } from './work/operations.ts';
-import { workLoaded } from './work/slice.ts';
+import { onView } from './operators/saved-views.ts';
+import { onWork } from './long-work/operations.ts';
+import { workLoaded } from './long-work/slice.ts';
 
 /** Appends to `out` what the event asks for. `now` must not be before that of an earlier step. */
 export function step(state: State, event: Event, now: number, out: Output): void {

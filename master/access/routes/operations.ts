@@ -18,7 +18,7 @@ import type { z } from 'zod';
 import type { AskedBulk, BegunBulk } from '../../application/operations-handle.ts';
 import type { StoredTask } from '../../application/ports.ts';
 import { filterFields, type TaskFilter } from '../../domain/model/task-filter.ts';
-import { type Bulk, statesFor, type Work } from '../../domain/work/work.ts';
+import { type Bulk, statesFor, type Work } from '../../domain/long-work/work.ts';
 import { checkShape, validate } from '../body/fields.ts';
 import { type FieldError, invalidFields, Problem } from '../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../http/route.ts';

@@ -3,8 +3,8 @@ import { TURN_READ_BYTES_MAX, WORK_SLICE_COUNT_MAX } from '../../domain/bounds.t
 import type { FoundTask, WorkPage } from '../../domain/events.ts';
 import { ANY_TASK } from '../../domain/model/task-filter.ts';
 import type { State } from '../../domain/state/state.ts';
-import { type Bulk, nextIds, statesFor, type Work } from '../../domain/work/work.ts';
-import { nextWork } from '../../domain/work/works.ts';
+import { type Bulk, nextIds, statesFor, type Work } from '../../domain/long-work/work.ts';
+import { nextWork } from '../../domain/long-work/works.ts';
 import type { TaskSearch, TaskStore } from '../ports.ts';
 
 /** Of the work whose turn it is; null: there is none any more. */

@@ -5,7 +5,7 @@
  */
 import type { Fill } from '../../domain/bounds.ts';
 import type { State } from '../../domain/state/state.ts';
-import { openWorkCount } from '../../domain/work/works.ts';
+import { openWorkCount } from '../../domain/long-work/works.ts';
 import type { Engine } from '../engine/engine.ts';
 import { type MasterHandle, Unavailable } from '../master-handle.ts';
 import type { Clock, Log, NamespaceRecord, Store } from '../ports.ts';

@@ -22,7 +22,7 @@ import type { Pause } from '../model/pause.ts';
 import { recallWindows, watchType } from '../operators/types.ts';
 import type { Holding } from '../model/shared-limit.ts';
 import { kindOf, type Task } from '../model/task.ts';
-import { recallWork } from '../work/works.ts';
+import { recallWork } from '../long-work/works.ts';
 
 /** A lane as the rows of waiting tasks give it. */
 export interface StoredLane {

@@ -28,7 +28,7 @@ import type { SavedView } from '../model/saved-view.ts';
 import type { Holding } from '../model/shared-limit.ts';
 import type { TaskType } from '../model/task-type.ts';
 import type { Notification, Retention, Task } from '../model/task.ts';
-import { noWorks, type Works } from '../work/work.ts';
+import { noWorks, type Works } from '../long-work/work.ts';
 
 /** The settings that decide what happens; all of them have a place in `docs/configuration.md`. */
 export interface Policy {

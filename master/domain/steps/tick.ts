@@ -20,7 +20,7 @@ import { currentTask, holderOf, isKnown } from './occupation.ts';
 import { leaseEnded } from './presence.ts';
 import { followPauseOfAll, pauseDue, pauseEndsAt, rejoinResumed } from '../operators/pauses.ts';
 import { isTimed, typeDue, windowDue } from '../operators/types.ts';
-import { forgetOldWork } from '../work/works.ts';
+import { forgetOldWork } from '../long-work/works.ts';
 
 const OVERDUE_CHECK_MS = 5_000;
 

@@ -13,7 +13,7 @@ import { fullestOf } from './limits.ts';
 import { kindCountOf } from '../queue/lanes.ts';
 import { isPaused, pauseCount, registeredCount, type State } from '../state/state.ts';
 import { holderOf } from '../steps/occupation.ts';
-import { openWorkCount } from '../work/works.ts';
+import { openWorkCount } from '../long-work/works.ts';
 
 export interface Backlog {
   /** Shared limits: what is taken where most is. */

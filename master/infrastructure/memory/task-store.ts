@@ -35,7 +35,7 @@ import { creditOf, pauseMoved, type Since, sinceOf } from '../../domain/model/pa
 import { matches } from '../../domain/model/task-filter.ts';
 import { isAtRest, waits } from '../../domain/model/task.ts';
 import { MemoryAudit } from './audit.ts';
-import { isOver } from '../../domain/work/work.ts';
+import { isOver } from '../../domain/long-work/work.ts';
 import { dayOf, type Days, noDays, prepareDays } from './days.ts';
 import { Rows } from './rows.ts';
 import { countOf, foundBy, light, pageOf } from './search.ts';

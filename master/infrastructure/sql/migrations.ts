@@ -14,8 +14,8 @@ import { holdingDefinition, limitDefinition, USES_LENGTH_MAX } from './tables/li
 import { pauseDefinition } from './tables/pause.ts';
 import { rateDefinition } from './tables/rate.ts';
 import { tokenDefinition } from './tables/token.ts';
-import { viewDefinition } from './tables/view.ts';
-import { workDefinition } from './work/work-table.ts';
+import { viewDefinition } from './tables/saved-view.ts';
+import { workDefinition } from './long-work/work-table.ts';
 import { namesByTable, placeholders } from './dialects/dialect.ts';
 import { segmentNamed } from './segments.ts';
 import { historyIndexes, oldHistoryIndexes } from './tables/history.ts';

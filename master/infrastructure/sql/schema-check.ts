@@ -26,8 +26,8 @@ import { holdingDefinition, limitDefinition } from './tables/limit.ts';
 import { pauseDefinition } from './tables/pause.ts';
 import { rateDefinition } from './tables/rate.ts';
 import { tokenDefinition } from './tables/token.ts';
-import { viewDefinition } from './tables/view.ts';
-import { workDefinition } from './work/work-table.ts';
+import { viewDefinition } from './tables/saved-view.ts';
+import { workDefinition } from './long-work/work-table.ts';
 import { SEGMENT_PREFIX, segmentNamed } from './segments.ts';
 
 /**

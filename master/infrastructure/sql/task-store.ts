@@ -18,7 +18,7 @@ import { creditFirst, type Crediting, goOnCrediting } from './namespace/credit.t
 import type { Databases } from './database.ts';
 import { Queries } from './queries.ts';
 import type { History } from './history.ts';
-import { countRows, searchRows } from './work/search.ts';
+import { countRows, searchRows } from './long-work/search.ts';
 import type { Committer } from './namespace/committer.ts';
 import type { Terms } from './namespace/terms.ts';
 

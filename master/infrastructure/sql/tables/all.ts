@@ -11,8 +11,8 @@ import { pause } from './pause.ts';
 import type { Table, WholeTable } from './table.ts';
 import { task } from './task.ts';
 import { type } from './type.ts';
-import { view } from './view.ts';
-import { work } from '../work/work-table.ts';
+import { view } from './saved-view.ts';
+import { work } from '../long-work/work-table.ts';
 
 type Tables = { readonly [N in TableName]: Table<N> };
 type WholeTables = { readonly [N in WholeName]: WholeTable<N> };

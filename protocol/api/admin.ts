@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import { countInQuery, instant, label, text } from './fields.ts';
-import { attemptOutcome, taskState } from './http-api.ts';
+import { attemptOutcome, taskState } from './tasks.ts';
 import {
   HTTP_LIMITS,
   LABEL_PATTERN,
@@ -13,9 +13,9 @@ import {
   SESSION_LIMITS,
   TASK_TYPE_PATTERN,
   TOKEN_NAME_PATTERN,
-} from './limits.ts';
-import { pauseView, scopedPause } from './http-api.ts';
-import { YEAR_SECONDS } from './words.ts';
+} from '../limits.ts';
+import { pauseView, scopedPause } from './tasks.ts';
+import { YEAR_SECONDS } from '../words.ts';
 
 export const drainRequest = z.strictObject({
   timeout: z

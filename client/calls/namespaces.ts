@@ -1,7 +1,7 @@
 /** The calls about namespaces. They are about all of a master, whatever namespace the client is of. */
 import { API_BASE, type NamespaceSettings, type NamespaceView } from '@soda-scheduler/protocol';
-import { type ApiCaller, type Call, type CallOptions, signalOf } from './api-call.ts';
-import { allOf } from './pages.ts';
+import { type ApiCaller, type Call, type CallOptions, signalOf } from '../api-call.ts';
+import { allOf } from '../pages.ts';
 
 export interface NamespaceCalls {
   /** All of them by name, read page by page while iterated. */

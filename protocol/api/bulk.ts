@@ -1,10 +1,10 @@
 /** The bodies of the HTTP API about one command on many tasks. As in `http-api.ts`. */
 import { z } from 'zod';
 import { countInQuery } from './fields.ts';
-import { countQuery } from './find/find-api.ts';
-import { patchRequest, taskState } from './http-api.ts';
-import { HTTP_LIMITS, OPERATION_ID_PATTERN, TASK_ID_PATTERN } from './limits.ts';
-import { bulkActions } from './words.ts';
+import { countQuery } from './find.ts';
+import { patchRequest, taskState } from './tasks.ts';
+import { HTTP_LIMITS, OPERATION_ID_PATTERN, TASK_ID_PATTERN } from '../limits.ts';
+import { bulkActions } from '../words.ts';
 
 const taskId = z
   .string()

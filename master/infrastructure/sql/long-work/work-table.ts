@@ -1,5 +1,5 @@
 /** Long work and how far it is, as rows. */
-import type { Bulk, Work, WorkCounts, WorkProblem } from '../../../domain/work/work.ts';
+import type { Bulk, Work, WorkCounts, WorkProblem } from '../../../domain/long-work/work.ts';
 import type { Types } from '../dialects/dialect.ts';
 import { columns } from '../rows.ts';
 import type { WholeTable } from '../tables/table.ts';

@@ -5,8 +5,8 @@
  */
 import { z } from 'zod';
 import { startTimeoutAction, taskChange, taskFields, userInfo } from './fields.ts';
-import { HTTP_LIMITS } from './limits.ts';
-import { failureReasons, notificationStates, taskStates } from './words.ts';
+import { HTTP_LIMITS } from '../limits.ts';
+import { failureReasons, notificationStates, taskStates } from '../words.ts';
 
 export const taskInfo = z.strictObject({ ...taskFields, user: userInfo.optional() });
 

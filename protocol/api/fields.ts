@@ -7,8 +7,8 @@ import {
   NEW_TASK_ID_PATTERN,
   NEW_TASK_TYPE_PATTERN,
   TASK_TYPE_EXPECTED,
-} from './limits.ts';
-import { YEAR_SECONDS } from './words.ts';
+} from '../limits.ts';
+import { YEAR_SECONDS } from '../words.ts';
 
 /** The largest instant that a date can hold, in epoch milliseconds. */
 const INSTANT_MAX = 8_640_000_000_000_000;

@@ -5,8 +5,8 @@ import type {
   TypePauseRequest,
   TypeView,
 } from '@soda-scheduler/protocol';
-import { type ApiCaller, type Call, type CallOptions, signalOf } from './api-call.ts';
-import { allOf } from './pages.ts';
+import { type ApiCaller, type Call, type CallOptions, signalOf } from '../api-call.ts';
+import { allOf } from '../pages.ts';
 
 export interface AtVersion {
   /** The version that it must have (`version` of a view; of a type 0: not registered). Another one: 412, nothing is changed. */

@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import { countInQuery, instant, needs, text, uses } from './fields.ts';
-import { pauseView, taskInfo, waitingView } from './http-api.ts';
+import { pauseView, taskInfo, waitingView } from './tasks.ts';
 import {
   HTTP_LIMITS,
   LABEL_PATTERN,
@@ -13,8 +13,8 @@ import {
   NEW_TASK_TYPE_PATTERN,
   TASK_TYPE_EXPECTED,
   TASK_TYPE_PATTERN,
-} from './limits.ts';
-import { YEAR_SECONDS } from './words.ts';
+} from '../limits.ts';
+import { YEAR_SECONDS } from '../words.ts';
 
 const count = z.int().min(0).max(1_000_000_000);
 /** Tasks with the same value beside each other: those that wait with a place are gone through. */

@@ -3,8 +3,8 @@
  * these schemas and generates OpenAPI from them.
  */
 import { z } from 'zod';
-import { countInQuery, instantInQuery, label, text } from '../fields.ts';
-import { taskState } from '../http-api.ts';
+import { countInQuery, instantInQuery, label, text } from './fields.ts';
+import { taskState } from './tasks.ts';
 import {
   EXECUTOR_ID_PATTERN,
   HTTP_LIMITS,
