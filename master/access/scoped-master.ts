@@ -17,7 +17,7 @@ import type { SeenLimit } from '../domain/views/limits.ts';
 import type { SeenType, SeenTypeInDetail } from '../domain/views/types.ts';
 import type { Actor } from './auth.ts';
 import { Problem } from './http/problem.ts';
-import { outsideInWords } from './rights.ts';
+import { checkPause, outsideInWords } from './rights.ts';
 import { includes, isPartial, narrowed } from './scope.ts';
 
 interface Forbidden {
@@ -303,9 +303,7 @@ class PartOfMaster implements ScopedMaster {
   }
 
   changePause(change: PauseChange): Promise<CommandOutcome> {
-    const { scope, value } = change;
-    const isWhole = scope === 'group' && this.#scope.types === null;
-    if (!isWhole || !includes(this.#scope, 'groups', value)) throw beyond();
+    checkPause(this.#actor, change.scope, change.value);
     return this.#master.changePause(change);
   }
 

@@ -43,6 +43,17 @@ export interface Since {
   readonly at: number;
 }
 
+/** Of all of them but those of all tasks. */
+export function* pausesOfSome(
+  rows: Iterable<PauseRow>,
+  types: Iterable<{ readonly type: string; readonly paused: Pause | null }>,
+): Generator<Since> {
+  for (const { scope, value, at } of rows) if (scope !== 'all') yield { scope, value, at };
+  for (const { type: value, paused } of types) {
+    if (paused !== null) yield { scope: 'type', value, at: paused.at };
+  }
+}
+
 /** Instants between which nothing could be offered. */
 export interface Absence {
   readonly from: number;

@@ -1,7 +1,7 @@
 /** Time in which nothing could be started is given back to the tasks that are to be started by some instant. */
 import { WATCH_COUNT_MAX } from '../bounds.ts';
 import type { Output } from '../effects.ts';
-import { type Absence, creditOf, type Since } from '../model/pause.ts';
+import { type Absence, creditOf, pausesOfSome } from '../model/pause.ts';
 import { watchLimits } from '../queue/waiting.ts';
 import { startClock, type State } from '../state/state.ts';
 
@@ -20,7 +20,9 @@ export function creditAbsence(
   out: Output,
   of?: NonNullable<Absence['of']>,
 ): void {
-  const besides = [...pausesOfSome(state, of?.scope === 'type')];
+  // Of tasks of one type no other type's pause can be one.
+  const types = of?.scope === 'type' ? [] : state.types.values();
+  const besides = [...pausesOfSome(state.pauses.values(), types)];
   const until = startClock(state, to);
   if (until <= from) return;
   const absence = { from, until, ...(of && { of }), ...(besides.length > 0 && { besides }) };
@@ -35,17 +37,6 @@ export function creditAbsence(
     if (startBy !== null) state.unwatched.push(task);
   }
   if (isLimited) out.changes.push({ op: 'credit', absence });
-}
-
-/** `isOfType`: as far as tasks of one type may have more than that of their type. */
-function* pausesOfSome({ pauses, types }: State, isOfType: boolean): Generator<Since> {
-  for (const { scope, value, at } of pauses.values()) {
-    if (scope !== 'all') yield { scope, value, at };
-  }
-  if (isOfType) return;
-  for (const { type: value, paused } of types.values()) {
-    if (paused !== null) yield { scope: 'type', value, at: paused.at };
-  }
 }
 
 /** The timers of limits that have moved, some in each tick: there may be a hundred thousand. */

@@ -22,9 +22,14 @@ export function pausesAfter(
 }
 
 /** Null: it is not paused. */
-export function pauseOf(state: State, scope: PauseScope, value: string): ScopedPause | null {
-  for (const one of pausesIn(state)) if (one.scope === scope && one.value === value) return one;
-  return null;
+export function pauseOf(
+  { settings, pauses, types }: State,
+  scope: PauseScope,
+  value: string,
+): ScopedPause | null {
+  if (scope !== 'namespace' && scope !== 'type') return pauses.get(pauseKey(scope, value)) ?? null;
+  const paused = scope === 'type' ? (types.get(value)?.paused ?? null) : settings.paused;
+  return paused && { scope, value, ...paused };
 }
 
 function* pausesIn({ settings, pauses, types }: State): Generator<ScopedPause> {
@@ -37,20 +42,15 @@ function* pausesIn({ settings, pauses, types }: State): Generator<ScopedPause> {
 
 /** Those that keep such a task from being started; of a type alone, those that keep all of it. */
 export function pausesOn(
-  { settings, pauses, types }: State,
-  task: Pick<Concerned, 'type'> & Partial<Concerned>,
+  state: State,
+  { type, user, requires = [], labels = [] }: Pick<Concerned, 'type'> & Partial<Concerned>,
 ): readonly ScopedPause[] {
-  const { type, user, requires = [], labels = [] } = task;
-  const on: ScopedPause[] = [];
-  const row = (scope: 'all' | 'group' | 'label', value: string) => {
-    const known = pauses.get(pauseKey(scope, value));
-    if (known !== undefined) on.push(known);
-  };
-  const ofType = types.get(type)?.paused ?? null;
-  row('all', '');
-  if (settings.paused !== null) on.push({ scope: 'namespace', value: '', ...settings.paused });
-  if (ofType !== null) on.push({ scope: 'type', value: type, ...ofType });
-  if (user !== undefined) row('group', user.group);
-  for (const label of new Set(labelsOf({ requires, labels }))) row('label', label);
-  return on;
+  const on = [
+    pauseOf(state, 'all', ''),
+    pauseOf(state, 'namespace', ''),
+    pauseOf(state, 'type', type),
+    user === undefined ? null : pauseOf(state, 'group', user.group),
+    ...[...new Set(labelsOf({ requires, labels }))].map((label) => pauseOf(state, 'label', label)),
+  ];
+  return on.filter((pause) => pause !== null);
 }

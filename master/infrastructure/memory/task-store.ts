@@ -31,7 +31,7 @@ import { copyOf, idOf, taskIn, WHOLE_TABLES } from '../../domain/changes.ts';
 import { heldBytes } from '../../domain/state/held-bytes.ts';
 import { NO_SETTINGS, type Settings } from '../../domain/state/state.ts';
 import type { Notification, Retention, Task, TerminalState } from '../../domain/model/task.ts';
-import { creditOf, pauseMoved, type Since, sinceOf } from '../../domain/model/pause.ts';
+import { creditOf, pauseMoved, pausesOfSome, sinceOf } from '../../domain/model/pause.ts';
 import { matches } from '../../domain/model/task-filter.ts';
 import { isAtRest, waits } from '../../domain/model/task.ts';
 import { MemoryAudit } from './audit.ts';
@@ -194,7 +194,8 @@ export class MemoryTaskStore implements TaskStore {
     after: Position | null = null,
   ): Promise<OverduePage> {
     const isOver = (at: number | null, by: number): boolean => at !== null && at <= by;
-    const since = sinceOf(this.#pausesOfSome());
+    const [rows, types] = [this.#rows.of('pause'), this.#rows.of('type')];
+    const since = sinceOf(pausesOfSome(rows.values(), types.values()));
     const overdue = this.#where((task) => {
       if (!isAtRest(task)) return false;
       if (isOver(task.deadlineAt, now)) return true;
@@ -206,15 +207,6 @@ export class MemoryTaskStore implements TaskStore {
     const tasks = copies(page(overdue, placeOf, after, limit));
     const last = tasks.length < limit ? undefined : tasks.at(-1);
     return { tasks, next: last === undefined ? null : placeOf(last) };
-  }
-
-  *#pausesOfSome(): Generator<Since> {
-    for (const { type: value, paused } of this.#rows.of('type').values()) {
-      if (paused !== null) yield { scope: 'type', value, at: paused.at };
-    }
-    for (const { scope, value, at } of this.#rows.of('pause').values()) {
-      if (scope !== 'all') yield { scope, value, at };
-    }
   }
 
   async loadNotifications(after: Position | null, limit: number): Promise<Notification[]> {
