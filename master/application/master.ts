@@ -1,12 +1,35 @@
 /** What the access layer asks, put to the engine and the store. Holds no state of its own. */
 import { type Backlog, backlogOf, fillsOf } from '../domain/views/backlog.ts';
-import * as bounds from '../domain/bounds.ts';
+import {
+  type Fill,
+  LIST_COUNT_MAX,
+  LISTS_WAITING_MAX,
+  MAILBOX_COUNT_MAX,
+  MAILBOX_FRAME_BYTES_MAX,
+  ORDERED_LANES_MAX,
+} from '../domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
-import type * as events from '../domain/events.ts';
+import type {
+  Command,
+  Event,
+  LimitChange,
+  NewSettings,
+  Only,
+  PauseChange,
+  Seen,
+  TaskChange,
+  TypeChange,
+  ViewChange,
+} from '../domain/events.ts';
 import type { Author } from '../domain/model/audit.ts';
 import type { PauseScope, ScopedPause } from '../domain/model/pause.ts';
 import type { Executor, ExecutorRecord, Override } from '../domain/model/executor.ts';
-import * as fleet from '../domain/views/executors.ts';
+import {
+  goneExecutors,
+  type SeenExecutor,
+  seenExecutor,
+  seenExecutors,
+} from '../domain/views/executors.ts';
 import { explain, type WaitingReason } from '../domain/views/explain.ts';
 import type { SavedView } from '../domain/model/saved-view.ts';
 import type { TaskType } from '../domain/model/task-type.ts';
@@ -14,11 +37,15 @@ import type { Settings, State } from '../domain/state/state.ts';
 import { pauseOf, pausesAfter } from '../domain/views/pauses.ts';
 import { limitsAfter, type SeenLimit, seenLimit } from '../domain/views/limits.ts';
 import { countLive, lanesOf, type LiveCounts } from '../domain/views/live.ts';
-import * as types from '../domain/views/types.ts';
+import {
+  type SeenType,
+  type SeenTypeInDetail,
+  seenType,
+  typesAfter,
+} from '../domain/views/types.ts';
 import type { Sight } from '../domain/model/task-filter.ts';
 import type { Task, TerminalState } from '../domain/model/task.ts';
 import type { Engine } from './engine/engine.ts';
-import { IdRegister } from './engine/id-register.ts';
 import {
   type CountQuery,
   type HeldAttempt,
@@ -32,14 +59,15 @@ import {
   Unavailable,
 } from './master-handle.ts';
 import { Operations } from './operations.ts';
+import { Submissions } from './submissions.ts';
 import type { Clock, ShownTask, TaskPage, TaskStore, WaitingPage } from './ports.ts';
 import { TooMany, Turnstile } from './turnstile.ts';
 
 /** Rows that a page may look at for what it brings: some 20 ms of work, in pieces. */
 const LOOK_COUNT = 20_000;
 export const LISTS = {
-  countMax: bounds.LIST_COUNT_MAX,
-  waitingMax: bounds.LISTS_WAITING_MAX,
+  countMax: LIST_COUNT_MAX,
+  waitingMax: LISTS_WAITING_MAX,
   what: 'lists',
 };
 
@@ -58,15 +86,15 @@ export interface MasterOptions {
   /** For whom it asks; absent: for nobody. */
   readonly author?: Author;
   /** The task that commands are for; absent: whichever they name. */
-  readonly only?: events.Only;
-  readonly ids?: IdRegister;
+  readonly only?: Only;
+  readonly submissions?: Submissions;
 }
 
 export class Master implements MasterHandle {
   readonly #options: MasterOptions;
   readonly #engine: Engine;
   readonly #store: TaskStore;
-  readonly #ids: IdRegister;
+  readonly #submissions: Submissions;
   readonly #lists: Turnstile;
   readonly namespace: string;
 
@@ -76,21 +104,22 @@ export class Master implements MasterHandle {
     this.#store = options.store;
     this.#lists = options.lists ?? new Turnstile(LISTS);
     this.namespace = options.namespace;
-    this.#ids =
-      options.ids ??
-      new IdRegister({ findIds: (ids) => this.#read(() => this.#store.findIds(ids)) });
+    this.#submissions =
+      options.submissions ??
+      new Submissions(options.engine, (ids) => this.#read(() => this.#store.findIds(ids)));
   }
 
   by(author: Author): Master {
     return this.#with({ author });
   }
 
-  onlyOn(only: events.Only): Master {
+  onlyOn(only: Only): Master {
     return this.#with({ only });
   }
 
   #with(others: Partial<MasterOptions>): Master {
-    return new Master({ ...this.#options, lists: this.#lists, ids: this.#ids, ...others });
+    const shared = { lists: this.#lists, submissions: this.#submissions };
+    return new Master({ ...this.#options, ...shared, ...others });
   }
 
   get status(): MasterStatus {
@@ -106,68 +135,35 @@ export class Master implements MasterHandle {
   }
 
   submit(tasks: readonly Submission[]): Promise<readonly SubmitOutcome[]> {
-    if (this.status !== 'ready') {
-      return Promise.reject(new Unavailable(`the master is ${this.status}`, 2));
-    }
-    if (this.#engine.delayMs >= bounds.SUBMIT_DELAY_MS_MAX) {
-      return Promise.reject(new Unavailable('the master is busy: requests wait too long', 5));
-    }
-    // An id stays held until its commit is decided, also when nobody waits for that any more.
-    return this.#engine.storeWatch.whileItAnswers(this.#submitHeld(tasks));
-  }
-
-  #submitHeld(tasks: readonly Submission[]): Promise<readonly SubmitOutcome[]> {
-    // An id that the master made is free.
-    const chosen = tasks.filter((task) => task.requestHash !== '').map((task) => task.id);
-    if (chosen.length === 0) return this.#submit(tasks, new Map());
-    return this.#ids
-      .during([...new Set(chosen)], (taken) => this.#submit(tasks, taken))
-      .catch((error: unknown) => {
-        if (error instanceof Unavailable) throw error;
-        throw unanswered(error);
-      });
-  }
-
-  async #submit(
-    tasks: readonly Submission[],
-    taken: ReadonlyMap<string, string>,
-  ): Promise<readonly SubmitOutcome[]> {
-    const submitted = { type: 'tasksSubmitted', tasks, taken } as const;
-    const reply = await this.#engine.request((request) => ({ ...submitted, request }));
-    return reply as readonly SubmitOutcome[];
+    return this.#submissions.submit(tasks);
   }
 
   cancel(taskId: string, reason: string | null = null): Promise<CommandOutcome> {
-    return this.#command((request) => ({ type: 'cancelRequested', request, taskId, reason }));
+    return this.#command({ type: 'cancelRequested', taskId, reason });
   }
 
   retry(taskId: string): Promise<CommandOutcome> {
-    return this.#command((request) => ({ type: 'retryRequested', request, taskId }));
+    return this.#command({ type: 'retryRequested', taskId });
   }
 
-  change(
-    taskId: string,
-    change: events.TaskChange,
-    seen: events.Seen = ANY,
-  ): Promise<CommandOutcome> {
-    const wanted = { type: 'changeRequested', taskId, change, seen } as const;
-    return this.#command((request) => ({ ...wanted, request }));
+  change(taskId: string, change: TaskChange, seen: Seen = ANY): Promise<CommandOutcome> {
+    return this.#command({ type: 'changeRequested', taskId, change, seen });
   }
 
   suspend(taskId: string, reason: string | null = null): Promise<CommandOutcome> {
-    return this.#command((request) => ({ type: 'suspendRequested', request, taskId, reason }));
+    return this.#command({ type: 'suspendRequested', taskId, reason });
   }
 
   resume(taskId: string): Promise<CommandOutcome> {
-    return this.#command((request) => ({ type: 'taskResumeRequested', request, taskId }));
+    return this.#command({ type: 'taskResumeRequested', taskId });
   }
 
   delete(taskId: string): Promise<CommandOutcome> {
-    return this.#command((request) => ({ type: 'deleteRequested', request, taskId }));
+    return this.#command({ type: 'deleteRequested', taskId });
   }
 
   redeliver(taskId: string): Promise<CommandOutcome> {
-    return this.#command((request) => ({ type: 'redeliverRequested', request, taskId }));
+    return this.#command({ type: 'redeliverRequested', taskId });
   }
 
   drainExecutor(
@@ -176,52 +172,51 @@ export class Master implements MasterHandle {
     reason: string | null,
     by: string | null,
   ): Promise<CommandOutcome> {
-    const drain = { type: 'drainRequested', executorId, timeoutMs, reason, by } as const;
-    return this.#command((request) => ({ ...drain, request }));
+    return this.#command({ type: 'drainRequested', executorId, timeoutMs, reason, by });
   }
 
   resumeExecutor(executorId: string): Promise<CommandOutcome> {
-    return this.#command((request) => ({ type: 'resumeRequested', request, executorId }));
+    return this.#command({ type: 'resumeRequested', executorId });
   }
 
   removeExecutor(executorId: string): Promise<CommandOutcome> {
-    return this.#command((request) => ({ type: 'removeRequested', request, executorId }));
+    return this.#command({ type: 'removeRequested', executorId });
   }
 
-  changeSettings(settings: events.NewSettings): Promise<CommandOutcome> {
-    return this.#command((request) => ({ type: 'settingsChanged', request, ...settings }));
+  changeSettings(settings: NewSettings): Promise<CommandOutcome> {
+    return this.#command({ type: 'settingsChanged', ...settings });
   }
 
   settings(): Settings {
     return this.#known().settings;
   }
 
-  changeType(change: events.TypeChange): Promise<CommandOutcome> {
-    return this.#command((request) => ({ ...change, request }));
+  changeType(change: TypeChange): Promise<CommandOutcome> {
+    return this.#command(change);
   }
 
   typeOf(name: string): TaskType | null {
     return this.#known().types.get(name) ?? null;
   }
 
-  seenType(name: string): Promise<types.SeenTypeInDetail | null> {
-    return this.#look((state) => types.seenType(state, name, this.#options.clock.now()));
+  seenType(name: string): Promise<SeenTypeInDetail | null> {
+    return this.#look((state) => seenType(state, name, this.#options.clock.now()));
   }
 
   typesAfter(
     name: string,
     count: number,
     among: readonly string[] | null = null,
-  ): Promise<readonly types.SeenType[]> {
-    return this.#look((state) => types.typesAfter(state, name, count, among));
+  ): Promise<readonly SeenType[]> {
+    return this.#look((state) => typesAfter(state, name, count, among));
   }
 
   #look<T>(at: (state: State) => T): Promise<T> {
     return this.#engine.storeWatch.whileItAnswers(this.#engine.look(at));
   }
 
-  changePause(change: events.PauseChange): Promise<CommandOutcome> {
-    return this.#command((request) => ({ ...change, request }));
+  changePause(change: PauseChange): Promise<CommandOutcome> {
+    return this.#command(change);
   }
 
   pauseOf(scope: PauseScope, value: string): ScopedPause | null {
@@ -236,8 +231,8 @@ export class Master implements MasterHandle {
     return pausesAfter(this.#known(), place, count, sees);
   }
 
-  changeLimit(change: events.LimitChange): Promise<CommandOutcome> {
-    return this.#command((request) => ({ ...change, request }));
+  changeLimit(change: LimitChange): Promise<CommandOutcome> {
+    return this.#command(change);
   }
 
   seenLimit(name: string): SeenLimit | null {
@@ -248,8 +243,8 @@ export class Master implements MasterHandle {
     return limitsAfter(this.#known(), name, count);
   }
 
-  changeView(change: events.ViewChange): Promise<CommandOutcome> {
-    return this.#command((request) => ({ ...change, request }));
+  changeView(change: ViewChange): Promise<CommandOutcome> {
+    return this.#command(change);
   }
 
   views(): readonly SavedView[] {
@@ -268,14 +263,13 @@ export class Master implements MasterHandle {
     override: Partial<Override>,
     by: string | null,
   ): Promise<CommandOutcome> {
-    const relabel = { type: 'relabelRequested', executorId, override, by } as const;
-    return this.#command((request) => ({ ...relabel, request }));
+    return this.#command({ type: 'relabelRequested', executorId, override, by });
   }
 
-  async #command(make: (request: number) => events.Event): Promise<CommandOutcome> {
+  async #command(command: Command): Promise<CommandOutcome> {
     const { author, only } = this.#options;
     const by = { ...(author && { author }), ...(only && { only }) };
-    const answer = this.#engine.request((request) => ({ ...make(request), ...by }));
+    const answer = this.#engine.request((request) => ({ request, ...by, ...command }));
     return (await this.#engine.storeWatch.whileItAnswers(answer)) as CommandOutcome;
   }
 
@@ -296,7 +290,7 @@ export class Master implements MasterHandle {
   listInOrder(query: OrderQuery): Promise<WaitingPage | null> {
     return this.#list(async () => {
       const lanes = lanesOf(this.#known(), query);
-      if (lanes.length > bounds.ORDERED_LANES_MAX) return null;
+      if (lanes.length > ORDERED_LANES_MAX) return null;
       return this.#store.listWaiting({ ...query, lanes });
     });
   }
@@ -317,7 +311,7 @@ export class Master implements MasterHandle {
     const { store, clock } = this.#options;
     const look = <T>(at: (state: State) => T) => this.#look(at);
     const search = <T>(work: () => Promise<T>) => this.#list(work);
-    const command = (make: (request: number) => events.Event) => this.#command(make);
+    const command = (asked: Command) => this.#command(asked);
     return new Operations({ store, clock, look, search, command }, sight);
   }
 
@@ -343,17 +337,17 @@ export class Master implements MasterHandle {
     return state === null ? [] : [...state.executors.values(), ...state.elders.values()];
   }
 
-  seenExecutors(after?: string): readonly fleet.SeenExecutor[] {
-    return fleet.seenExecutors(this.#known(), after);
+  seenExecutors(after?: string): readonly SeenExecutor[] {
+    return seenExecutors(this.#known(), after);
   }
 
-  seenExecutor(executorId: string): fleet.SeenExecutor | null {
-    return fleet.seenExecutor(this.#known(), executorId);
+  seenExecutor(executorId: string): SeenExecutor | null {
+    return seenExecutor(this.#known(), executorId);
   }
 
   goneExecutors(): readonly ExecutorRecord[] {
     // Whoever waits for an executor to run nothing must not take an empty list for that.
-    return fleet.goneExecutors(this.#known());
+    return goneExecutors(this.#known());
   }
 
   backlog(): Backlog {
@@ -361,15 +355,15 @@ export class Master implements MasterHandle {
     return state === null ? NOTHING : backlogOf(state, this.#options.clock.now());
   }
 
-  fills(): readonly bounds.Fill[] {
+  fills(): readonly Fill[] {
     const { state, mailbox } = this.#engine;
     const { waitingCount: used } = this.#lists;
     const { size, frameBytes } = mailbox;
     return [
-      { bound: 'mailbox_event_count', used: size, limit: bounds.MAILBOX_COUNT_MAX },
-      { bound: 'mailbox_frame_bytes', used: frameBytes, limit: bounds.MAILBOX_FRAME_BYTES_MAX },
+      { bound: 'mailbox_event_count', used: size, limit: MAILBOX_COUNT_MAX },
+      { bound: 'mailbox_frame_bytes', used: frameBytes, limit: MAILBOX_FRAME_BYTES_MAX },
       ...(state === null ? [] : fillsOf(state)),
-      { bound: 'lists_waiting_count', used, limit: bounds.LISTS_WAITING_MAX },
+      { bound: 'lists_waiting_count', used, limit: LISTS_WAITING_MAX },
     ];
   }
 
@@ -388,12 +382,12 @@ export class Master implements MasterHandle {
     return this.#engine.state?.tasks.get(taskId) ?? null;
   }
 
-  post(event: events.Event, frameBytes = 0): void {
+  post(event: Event, frameBytes = 0): void {
     this.#engine.post(event, frameBytes);
   }
 }
 
 /** Whichever task it is by then, whatever has become of it. */
-const ANY: events.Seen = { seq: null, version: null };
+const ANY: Seen = { seq: null, version: null };
 
 const NOTHING: Backlog = { types: [], limits: [], cachedCount: 0, pendingCallbackCount: 0 };

@@ -1,7 +1,7 @@
 /** Operations on many tasks, put to the engine and the store. Holds no state of its own. */
 import { PREVIEW_COUNT_MAX, PREVIEW_MS_MAX } from '../domain/bounds.ts';
 import type { CommandOutcome } from '../domain/effects.ts';
-import type { Event } from '../domain/events.ts';
+import type { Command } from '../domain/events.ts';
 import { isSeen, type Sight } from '../domain/model/task-filter.ts';
 import type { State } from '../domain/state/state.ts';
 import type { Work } from '../domain/long-work/work.ts';
@@ -19,7 +19,7 @@ export interface Asking {
   readonly clock: Pick<Clock, 'now'>;
   readonly look: <T>(at: (state: State) => T) => Promise<T>;
   readonly search: <T>(work: () => Promise<T>) => Promise<T>;
-  readonly command: (make: (request: number) => Event) => Promise<CommandOutcome>;
+  readonly command: (command: Command) => Promise<CommandOutcome>;
 }
 
 export class Operations implements OperationsHandle {
@@ -77,7 +77,7 @@ export class Operations implements OperationsHandle {
       by,
       endedAt: null,
     };
-    return this.#asking.command((request) => ({ type: 'workRequested', request, work }));
+    return this.#asking.command({ type: 'workRequested', work });
   }
 
   async all(): Promise<readonly Work[]> {
@@ -94,7 +94,7 @@ export class Operations implements OperationsHandle {
     if ((await this.of(workId)) === null) {
       return { kind: 'unknown', message: 'There is no such operation.' };
     }
-    return this.#asking.command((request) => ({ type: 'workSteered', request, workId, to }));
+    return this.#asking.command({ type: 'workSteered', workId, to });
   }
 
   /** What was begun by somebody who may touch more names what this one may not see. */

@@ -390,3 +390,10 @@ type Happening =
       /** As it holds now; undefined: nobody says. Follows it where a request that told of it was lost. */
       readonly pauseOfAll?: Pause | null | undefined;
     };
+
+/** What somebody asks for, and is answered. */
+export type Requested = Extract<Event, { readonly request: RequestId }>;
+
+/** The same without the number by which he is. */
+export type Command = WithoutRequest<Requested>;
+type WithoutRequest<E> = E extends unknown ? Omit<E, 'request'> : never;

@@ -4,7 +4,7 @@
  */
 import { type Audit, taskIn } from '../changes.ts';
 import type { Output } from '../effects.ts';
-import type { Event, RequestId } from '../events.ts';
+import type { Event, Requested } from '../events.ts';
 import { changeMade, type Fields, type Outcome } from '../model/audit.ts';
 import type { ExecutorRecord } from '../model/executor.ts';
 import type { Pause, RowScope } from '../model/pause.ts';
@@ -13,9 +13,6 @@ import { filterFields } from '../model/task-filter.ts';
 import type { TaskType } from '../model/task-type.ts';
 import type { Notification, Task } from '../model/task.ts';
 import { pauseKey, type Settings, type State } from '../state/state.ts';
-
-/** What somebody may ask for. */
-type Command = Extract<Event, { readonly request: RequestId }>;
 
 /** What a command is about, where that is written, and how it is now. */
 interface Subject extends Omit<Outcome, 'before' | 'after'>, Pick<Audit, 'table'> {
@@ -61,7 +58,7 @@ export function noting(
 }
 
 /** @param from which of the changes are those of this command. */
-function subjectOf(state: State, event: Command, out: Output, from: number): Subject {
+function subjectOf(state: State, event: Requested, out: Output, from: number): Subject {
   switch (event.type) {
     case 'settingsChanged': {
       const reason = event.paused?.reason ?? null;
@@ -143,7 +140,7 @@ function workSubject(
   return { table: 'work', target, filter: chosen, count: counts.total, reason, now };
 }
 
-function reasonOf(event: Command): string | null {
+function reasonOf(event: Requested): string | null {
   if (event.type === 'typeOverridden') return event.layer?.reason ?? null;
   return 'reason' in event ? (event.reason ?? null) : null;
 }
