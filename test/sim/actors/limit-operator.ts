@@ -96,11 +96,7 @@ export class LimitOperator {
 
   #say(change: LimitChange): void {
     this.#world.log(`limits: ${JSON.stringify(change)}`);
-    const master = this.#master();
-    master?.process.deliver(() => {
-      const asked = master.engine.request((request) => ({ ...change, request }));
-      asked.catch(() => undefined);
-    });
+    this.#master()?.tell(change);
   }
 }
 

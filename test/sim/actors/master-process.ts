@@ -1,4 +1,5 @@
 /** One master process: the real engine, master and id register between simulated ports. */
+import type { Command } from '../../../master/domain/events.ts';
 import { Engine } from '../../../master/application/engine/engine.ts';
 import { Master } from '../../../master/application/master.ts';
 import type { Pause } from '../../../master/domain/model/pause.ts';
@@ -99,6 +100,14 @@ export class MasterProcess {
       this.process.world.log(`${this.process.name}: ${String(error)}`);
     }
     this.kill();
+  }
+
+  /** By somebody who does not wait for the answer. */
+  tell(command: Command): void {
+    this.process.deliver(() => {
+      const asked = this.engine.request((request) => ({ request, ...command }));
+      asked.catch(() => undefined);
+    });
   }
 
   kill(): void {

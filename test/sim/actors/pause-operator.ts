@@ -75,10 +75,6 @@ export class PauseOperator {
     const change: PauseChange = { type: 'pauseSet', scope, value, pause };
     this.#world.log(`pauses: ${JSON.stringify(change)}`);
     if (scope === 'all') this.#ofAll = pause && { at: this.#world.wall, ...pause };
-    const master = this.#master();
-    master?.process.deliver(() => {
-      const asked = master.engine.request((request) => ({ ...change, request }));
-      asked.catch(() => undefined);
-    });
+    this.#master()?.tell(change);
   }
 }

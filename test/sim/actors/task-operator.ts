@@ -64,10 +64,7 @@ export class TaskOperator {
     this.#world.log(`task operator: ${what} ${id}`);
     if (what === 'resume') this.#ledger.suspended.resumeAsked(id);
     const type = what === 'suspend' ? 'suspendRequested' : 'taskResumeRequested';
-    master.process.deliver(() => {
-      const asked = master.engine.request((request) => ({ type, request, taskId: id }));
-      asked.catch(() => undefined);
-    });
+    master.tell({ type, taskId: id });
   }
 }
 

@@ -2,7 +2,7 @@
  * Somebody who shares types among groups, sets limits for them, pauses them, and takes all of it back. Chance of
  * its own: the rest of a run is drawn as without it.
  */
-import type { Event } from '../../../master/domain/events.ts';
+import type { Command } from '../../../master/domain/events.ts';
 import type { Settings } from '../faults.ts';
 import type { Ledger } from '../ledger.ts';
 import { Random } from '../random.ts';
@@ -21,11 +21,7 @@ const ROUTES: readonly [object, ...object[]] = [
 /** Of each group, in the calm. */
 const RATE = { count: 3, seconds: 5 };
 
-type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
-type Change = Without<
-  Extract<Event, { type: 'typeSet' | 'typeRemoved' | 'typePaused' | 'typeResumed' }>,
-  'request'
->;
+type Change = Extract<Command, { type: 'typeSet' | 'typeRemoved' | 'typePaused' | 'typeResumed' }>;
 
 export class TypeOperator {
   readonly #world: World;
@@ -134,11 +130,7 @@ export class TypeOperator {
 
   #say(change: Change): void {
     this.#world.log(`types: ${JSON.stringify(change)}`);
-    const master = this.#master();
-    master?.process.deliver(() => {
-      const asked = master.engine.request((request) => ({ ...change, request }));
-      asked.catch(() => undefined);
-    });
+    this.#master()?.tell(change);
   }
 
   #textOf(limits: object): string {
