@@ -24,8 +24,8 @@ type OnTask = Extract<
 >;
 
 /** What is asked of a task, whichever it is. */
-type Command<E> = E extends OnTask ? Omit<E, 'request' | 'taskId' | 'task'> : never;
-type TaskCommand = Command<OnTask>;
+type OfAnyTask<E> = E extends OnTask ? Omit<E, 'request' | 'taskId' | 'task'> : never;
+type TaskCommand = OfAnyTask<OnTask>;
 
 export const NO_TASK: CommandOutcome = { kind: 'unknown', message: 'no such task' };
 
