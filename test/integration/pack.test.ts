@@ -17,7 +17,7 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 const PACKAGES = ['protocol', 'executor-sdk', 'client', 'master', 'cli'] as const;
-const MASTERS_OWN = ['express', 'helmet', 'libsql', 'mysql2', 'prom-client', 'tarn', 'winston'];
+const MASTERS_OWN = ['helmet', 'libsql', 'mysql2', 'prom-client', 'router', 'tarn', 'winston'];
 const NO_NETWORK = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|ETIMEDOUT/;
 
 interface Packed {

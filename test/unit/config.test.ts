@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
 import { defaultPolicy } from '../../master/domain/state/state.ts';
-import { DEFAULT_POOL } from '../../master/infrastructure/sql/dialects/mysql-pool.ts';
+import { DEFAULT_POOL } from '../../master/infrastructure/sql/dialects/dialect.ts';
 import { configFields, loadConfig, redacted } from '../../master/config.ts';
 import { keepNotifySecret } from '../../master/infrastructure/notify-secret.ts';
 

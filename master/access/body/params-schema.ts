@@ -2,16 +2,15 @@
  * The JSON schema of the params of a type (2020-12), compiled. It is made of what `schema-work.ts` allows only:
  * nothing is fetched, nothing has no end, and a check takes no longer than was known before it began.
  */
-import {
-  _,
-  Ajv2020,
-  type ErrorObject,
-  type FuncKeywordDefinition,
-  type ValidateFunction,
-} from 'ajv/dist/2020.js';
+import { createRequire } from 'node:module';
+import type * as Ajv from 'ajv/dist/2020.js';
+import type { ErrorObject, FuncKeywordDefinition, ValidateFunction } from 'ajv/dist/2020.js';
 import { type FieldError, invalidFields } from '../http/problem.ts';
 import { fieldName } from './fields.ts';
 import { costOf, type SchemaCost, workOf } from './schema-work.ts';
+
+/** With the first schema: a master without one need not wait for it. */
+const loadAjv = () => createRequire(import.meta.url)('ajv/dist/2020.js') as typeof Ajv;
 
 /** Steps of a check, of up to 50 ns each; of one that looks for all that is wrong, which makes more of each. */
 const WORK_MAX = 400_000;
@@ -63,7 +62,7 @@ export class ParamsSchema {
 }
 
 /** As people reckon: 0.3 is a multiple of 0.1, though neither is a fraction that a computer has. */
-const multipleOf: FuncKeywordDefinition = {
+const multipleOf = ({ _ }: typeof Ajv): FuncKeywordDefinition => ({
   keyword: 'multipleOf',
   type: 'number',
   schemaType: 'number',
@@ -72,7 +71,7 @@ const multipleOf: FuncKeywordDefinition = {
     message: ({ schema }) => `must be multiple of ${schema}`,
     params: ({ schema }) => _`{multipleOf: ${schema}}`,
   },
-};
+});
 
 /** The rest of a division is exact. Fractions were rounded before, so that their quotient may be off by as much. */
 function isMultiple(value: number, step: number): boolean {
@@ -86,8 +85,9 @@ function isMultiple(value: number, step: number): boolean {
 
 function compile(schema: object | boolean, allErrors: boolean): ValidateFunction {
   try {
-    const ajv = new Ajv2020({ ...options, allErrors });
-    ajv.removeKeyword('multipleOf').addKeyword(multipleOf);
+    const library = loadAjv();
+    const ajv = new library.Ajv2020({ ...options, allErrors });
+    ajv.removeKeyword('multipleOf').addKeyword(multipleOf(library));
     return ajv.compile(schema);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);

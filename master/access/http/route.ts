@@ -1,6 +1,6 @@
 /**
  * What a route is, and how any of them is served: authorise, read, handle, answer. It needs
- * nothing but `node:http`, so that the hot routes can be served without express in between.
+ * nothing but `node:http`, so that the hot routes can be served without the router in between.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { NAMESPACE_PATTERN } from '@soda-scheduler/protocol';
@@ -46,7 +46,7 @@ export interface Route {
   /** As in OpenAPI: `/task/{task_id}`. */
   readonly path: string;
   readonly summary: string;
-  /** Answered before express, which costs more than all else that a submit does. */
+  /** Found before the router is asked, which costs more than all else that a submit does. */
   readonly hot?: boolean;
   readonly query?: z.ZodObject;
   readonly body?: {

@@ -42,7 +42,15 @@ describe('what is loaded at the start', () => {
     expect(libraries).to.include.members(['commander', 'standardwebhooks']);
     expect(libraries).not.to.include('axios');
     expect(libraries).not.to.include('zod');
-    expect(libraries).not.to.include('express');
+    expect(libraries).not.to.include('winston');
+  });
+
+  it('of a master is neither a driver, before its database is named, nor what checks params', () => {
+    const libraries = librariesOf(built('master/dist/main.js'));
+    expect(libraries).to.include.members(['router', 'winston', 'zod']);
+    expect(libraries).not.to.include('libsql');
+    expect(libraries).not.to.include('mysql2');
+    expect(libraries).not.to.include('ajv/dist/2020.js');
   });
 
   it('of the client is not what checks bodies', () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Database, poolOf } from '../../../master/infrastructure/sql/database.ts';
 import type { Connections, Dialect } from '../../../master/infrastructure/sql/dialects/dialect.ts';
-import { DEFAULT_POOL } from '../../../master/infrastructure/sql/dialects/mysql-pool.ts';
+import { DEFAULT_POOL } from '../../../master/infrastructure/sql/dialects/dialect.ts';
 import { mysqlDialect } from '../../../master/infrastructure/sql/dialects/mysql.ts';
 import { sqliteDialect } from '../../../master/infrastructure/sql/dialects/sqlite.ts';
 import { Pace } from '../../../master/infrastructure/sql/pace.ts';

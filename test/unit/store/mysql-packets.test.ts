@@ -1,7 +1,7 @@
 /** What a server of MySQL or MariaDB is sent. */
 import { expect } from 'chai';
 import { escape } from 'mysql2';
-import { DEFAULT_POOL } from '../../../master/infrastructure/sql/dialects/mysql-pool.ts';
+import { DEFAULT_POOL } from '../../../master/infrastructure/sql/dialects/dialect.ts';
 import { mysqlDialect } from '../../../master/infrastructure/sql/dialects/mysql.ts';
 
 describe('the statements of a packet', () => {

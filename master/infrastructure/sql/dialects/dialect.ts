@@ -36,6 +36,17 @@ export interface Connections {
   isSound(connection: Connection): boolean;
 }
 
+/** Of a server: connections in all, for how long an idle one is kept, and for how long a free one is waited for. */
+export interface PoolSettings {
+  readonly max: number;
+  /** Less than the server waits (20 s), so that no connection of a pool is one that it has ended. */
+  readonly idleMs: number;
+  readonly waitMs: number;
+}
+
+/** What `docs/configuration.md` gives as defaults; a test compares them. */
+export const DEFAULT_POOL: PoolSettings = { max: 4, idleMs: 10_000, waitMs: 30_000 };
+
 /** Whoever asks the database what a dialect wants to know of it. */
 export interface Asker {
   rows(sql: string, values?: readonly Value[]): Promise<readonly Row[]>;

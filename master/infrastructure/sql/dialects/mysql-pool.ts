@@ -10,7 +10,7 @@ import {
   createConnection,
 } from 'mysql2';
 import { StoreUnusable } from '../../../application/ports.ts';
-import type { Connection, Connections } from './dialect.ts';
+import type { Connection, Connections, PoolSettings } from './dialect.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A frozen server gives no error: a statement that takes longer has failed. */
@@ -26,17 +26,6 @@ const LOCK_WAIT_SECONDS = 10;
  * master whose network has gone silent keeps its locks for hours: no master can take the term.
  */
 const SERVER_IDLE_SECONDS = 20;
-
-/** Connections in all, for how long an idle one is kept, and for how long a free one is waited for. */
-export interface PoolSettings {
-  readonly max: number;
-  /** Less than the server waits (20 s), so that no connection of a pool is one that it has ended. */
-  readonly idleMs: number;
-  readonly waitMs: number;
-}
-
-/** What `docs/configuration.md` gives as defaults; a test compares them. */
-export const DEFAULT_POOL: PoolSettings = { max: 4, idleMs: 10_000, waitMs: 30_000 };
 
 /**
  * Bounds the wait for an answer, and gives up the connection that did not give it. The driver's

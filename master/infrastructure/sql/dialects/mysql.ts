@@ -11,11 +11,12 @@ import type {
   Dialect,
   Index,
   Outcome,
+  PoolSettings,
   Statement,
   Types,
 } from './dialect.ts';
 import { namesByTable, placeholders } from './dialect.ts';
-import { abandon, connectionsOf, type PoolSettings, query, tlsRefusalOf } from './mysql-pool.ts';
+import { abandon, connectionsOf, query, tlsRefusalOf } from './mysql-pool.ts';
 import type { Row, Value } from '../rows.ts';
 
 /** One for each database of the server; at most 64 characters. */
