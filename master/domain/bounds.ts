@@ -148,6 +148,9 @@ export const ROUTE_MISS_COUNT = 1024;
 /** Tasks of a lane that are kept for other executors while one idles: of more, it takes the first. */
 export const ROUTE_KEEP_COUNT = 512;
 
+/** Tasks of which is known since when they are kept, in memory and left to the store: of more, the oldest begin anew. */
+export const PASSED_OVER_COUNT_MAX = 500_000;
+
 /**
  * Events stepped in one turn, a batch counted by its tasks, the last one whole: bounds both the
  * transaction and the time without I/O.

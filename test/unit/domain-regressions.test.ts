@@ -1,7 +1,7 @@
 /** Faults that the simulation has found, as small as they could be made. */
 import { expect } from 'chai';
 import type { Task } from '../../master/domain/model/task.ts';
-import { offers, Scheduler, SECOND } from '../helpers/domain.ts';
+import { HOUR, offers, Scheduler, SECOND } from '../helpers/domain.ts';
 import { createEngine } from '../helpers/engine.ts';
 import { settled } from '../helpers/manual-clock.ts';
 import { newTask } from '../helpers/task.ts';
@@ -71,6 +71,59 @@ describe('regressions', () => {
     expect(offers(scheduler.send({ type: 'ticked', hiddenMs: 60 * SECOND }))).to.deep.equal([
       'a -> x',
     ]);
+  });
+
+  it('a task that its route keeps waits no longer for being left to the store and read again', () => {
+    const scheduler = new Scheduler({ windowBytesMax: 1 });
+    for (const id of ['x', 'y']) scheduler.connect(id);
+    const text = JSON.stringify({ route: { rule: 'sticky', pointer: '/k', wait: 10 } });
+    scheduler.command({ type: 'typeSet', name: 'echo', text, expect: null });
+    // It has taken what there is of memory.
+    scheduler.submit({ id: 'tomorrow', runAt: scheduler.now + 24 * HOUR });
+    const params = '{"k":1}';
+    scheduler.submit({ id: 'first', params });
+    const home = scheduler.task('first').executorId ?? '';
+    const other = home === 'x' ? 'y' : 'x';
+    scheduler.accept(home);
+    scheduler.submit({ id: 'kept', params });
+    const stored = { ...scheduler.task('kept') };
+    const user = { ...stored.user, group: 'h' };
+    expect(offers(scheduler.submit({ id: 'else', user }))).to.deep.equal([`else -> ${other}`]);
+    scheduler.accept(other);
+    scheduler.submit({ id: 'later', params });
+    expect(scheduler.state.tasks.has('kept'), 'in memory').to.equal(false);
+    const later = { ...stored, id: 'later', seq: stored.seq + 2 };
+    scheduler.command({ type: 'cancelRequested', taskId: 'later', task: later });
+    scheduler.pass(9 * SECOND);
+    const { lane } = stored;
+    expect(scheduler.end(other).loads).to.deep.include({ type: 'lane', lane });
+    const pages = [{ lane, tasks: [stored], complete: true }];
+    expect(offers(scheduler.send({ type: 'lanesLoaded', pages }))).to.deep.equal([]);
+    expect(offers(scheduler.pass(1 * SECOND))).to.deep.equal([`kept -> ${other}`]);
+  });
+
+  it('a task behind one that its route keeps does not go before an older one of another kind', () => {
+    const scheduler = new Scheduler();
+    for (const id of ['x', 'y']) scheduler.connect(id);
+    const text = JSON.stringify({ route: { rule: 'sticky', pointer: '/k' } });
+    scheduler.command({ type: 'typeSet', name: 'echo', text, expect: null });
+    const paramsOf = (k: number) => ({ params: JSON.stringify({ k }) });
+    const homeOf = (k: number) => {
+      scheduler.submit({ id: `home${k}`, ...paramsOf(k) });
+      const { executorId } = scheduler.task(`home${k}`);
+      scheduler.end(executorId ?? '');
+      return executorId;
+    };
+    const [ofX = 0, ofY = 0] = ['x', 'y'].map((id) =>
+      [1, 2, 3, 4, 5, 6].find((k) => homeOf(k) === id),
+    );
+    scheduler.submit({ id: 'first', ...paramsOf(ofX) });
+    const out = scheduler.submit(
+      { id: 'kept', ...paramsOf(ofX) },
+      { id: 'older', labels: ['gold'], ...paramsOf(ofY) },
+      { id: 'behind', ...paramsOf(ofY) },
+    );
+    expect(offers(out)).to.deep.equal(['older -> y']);
   });
 
   it('a master that is told to stop while a commit fails steps its state no more', async () => {

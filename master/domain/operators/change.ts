@@ -56,7 +56,6 @@ export function changeRequested(
   Object.assign(task, spec, queued);
   state.gateKeys.delete(task);
   state.choices.delete(task);
-  state.passedOver.delete(task);
   const isOther = Object.keys(spec).length > 0;
   out.changes.push(isOther ? taskChanged(task) : taskUpdated(task));
   if (task.state === 'suspended') setAside(state, task, out);

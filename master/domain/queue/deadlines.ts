@@ -61,7 +61,11 @@ const LOOK_COUNT = 10_000;
 export class Deadlines {
   readonly #heap = new Heap<Entry>((a, b) => a.at < b.at);
   /** Instants of the limits of tasks that are inside, by the seq of the task. */
-  readonly #timed = { deadline: new Map<number, number>(), start: new Map<number, number>() };
+  readonly #timed = {
+    deadline: new Map<number, number>(),
+    start: new Map<number, number>(),
+    route: new Map<number, number>(),
+  };
   /** Taken, and to end: one in each tick. */
   readonly pausesOver: PauseEnd[] = [];
   readonly #compactCountMin: number;
@@ -84,7 +88,7 @@ export class Deadlines {
 
   /** The limit of a task that is inside already is passed over. */
   push(deadline: Deadline): void {
-    if (deadline.kind === 'deadline' || deadline.kind === 'start') {
+    if ('task' in deadline && !('attempt' in deadline)) {
       const { task, at, kind } = deadline;
       if (this.#timed[kind].get(task.seq) === at) return;
       this.#timed[kind].set(task.seq, at);
@@ -130,7 +134,7 @@ export class Deadlines {
   }
 
   #forget(entry: Entry): void {
-    if (entry.kind !== 'deadline' && entry.kind !== 'start') return;
+    if (!('taskSeq' in entry) || 'attempt' in entry) return;
     const timed = this.#timed[entry.kind];
     if (timed.get(entry.taskSeq) === entry.at) timed.delete(entry.taskSeq);
   }

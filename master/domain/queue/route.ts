@@ -3,7 +3,7 @@
  * (reserved ones first, then those that can do the least else), and a route chooses within the first of
  * them; but for `sticky`, which chooses one of all that may have the task, idle or not.
  */
-import { ROUTE_LOOK_COUNT } from '../bounds.ts';
+import { PASSED_OVER_COUNT_MAX, ROUTE_LOOK_COUNT } from '../bounds.ts';
 import { type Executor, hasDisk, isServing, mayRun } from '../model/executor.ts';
 import type { Route } from '../model/task-type.ts';
 import { valueAt } from '../model/params-value.ts';
@@ -101,13 +101,17 @@ export function keptFor(state: State, task: Task, now: number): Kept | null {
   const route = routeOf(state, task.type);
   if (route?.rule !== 'sticky') return null;
   const executor = chosenFor(state, task, route);
-  return executor && { executor, until: (state.passedOver.get(task) ?? now) + route.waitMs };
+  return executor && { executor, until: (state.passedOver.get(task.seq) ?? now) + route.waitMs };
 }
 
 /** A task comes into memory: its params, which may be long, are read here and not where many are looked at. */
-export function noteValue(state: State, task: Task): void {
+export function noteValue(state: State, task: Task, now: number): void {
   const route = routeOf(state, task.type);
-  if (route?.rule !== 'sticky' || state.choices.get(task)?.pointer === route.pointer) return;
+  if (route?.rule !== 'sticky') return;
+  const since = state.passedOver.get(task.seq);
+  const at = (since ?? now) + route.waitMs;
+  if (since !== undefined && at > now) state.deadlines.push({ at, kind: 'route', task });
+  if (state.choices.get(task)?.pointer === route.pointer) return;
   const { pointer } = route;
   const hash = hashIn(task.params, pointer);
   state.choices.set(task, { fleetVersion: -1, pointer, hash, executor: null });
@@ -115,8 +119,11 @@ export function noteValue(state: State, task: Task): void {
 
 /** An idle executor may not have it yet. */
 export function passOver(state: State, task: Task, { until: at }: Kept, now: number): void {
-  if (state.passedOver.has(task)) return;
-  state.passedOver.set(task, now);
+  const { passedOver } = state;
+  if (passedOver.has(task.seq)) return;
+  const [oldest] = passedOver.size < PASSED_OVER_COUNT_MAX ? [] : passedOver.keys();
+  if (oldest !== undefined) passedOver.delete(oldest);
+  passedOver.set(task.seq, now);
   state.deadlines.push({ at, kind: 'route', task });
 }
 

@@ -68,7 +68,7 @@ export function place(state: State, task: Task, now: number, out: Output): void 
   state.windowCount++;
   state.windowBytes += heldBytes(task);
   watchLimits(state, task);
-  noteValue(state, task);
+  noteValue(state, task, now);
   if (due) {
     lane.kind.open.announce(lane, task);
     state.shares.get(lane.kind.type)?.announce(lane);
@@ -138,6 +138,7 @@ export function watchLimits({ deadlines }: State, task: Task): void {
 /** Takes a waiting task out of its window, or of those that are held, to change its order or to put it elsewhere. */
 function displace(state: State, task: Task, lane = laneOf(state, task)): void {
   if (task.state === 'held') return letGo(state, task);
+  state.passedOver.delete(task.seq);
   if (lane.quota !== null) leave(state, task);
   if (!lane.ready.remove(task) && !state.delayed.remove(task)) return;
   state.windowCount--;

@@ -329,7 +329,7 @@ function waitingBeside(state: State, lane: Lane, executor: Executor): Task | und
     if ((executor.coolDowns.get(task.id) ?? 0) > lastTickAt) return undefined;
     const { until = 0 } = keptFor(state, task, lastTickAt) ?? {};
     // Its wait has begun, and will end.
-    const isKept = state.passedOver.has(task) && until > lastTickAt;
+    const isKept = state.passedOver.has(task.seq) && until > lastTickAt;
     if (!isKept || ++keptCount === ROUTE_KEEP_COUNT) return task;
   }
   return undefined;

@@ -203,9 +203,13 @@ export interface State {
   readonly pools: Map<string, Pool>;
   /** Grows with every change of what is in pools. */
   fleetVersion: number;
-  /** Of tasks whose route is sticky: whom it has chosen, and since when idle ones may not have them yet. */
+  /** Of tasks whose route is sticky: whom it has chosen. */
   readonly choices: WeakMap<Task, Choice>;
-  readonly passedOver: WeakMap<Task, number>;
+  /**
+   * And since when idle ones may not have them yet, by seq: also of those that have been left to the store since, or
+   * their wait would begin anew whenever they are read. The oldest first.
+   */
+  readonly passedOver: Map<number, number>;
   /** Where kinds and pools meet. */
   readonly junctions: Junctions;
   readonly deadlines: Deadlines;
@@ -295,7 +299,7 @@ export function createState(options: Start): State {
     pools: new Map(),
     fleetVersion: 0,
     choices: new WeakMap(),
-    passedOver: new WeakMap(),
+    passedOver: new Map(),
     junctions: new Junctions(),
     deadlines: new Deadlines(),
     notifications: new Window<Notification>((n) => ({ time: n.nextTryAt, seq: n.taskSeq })),

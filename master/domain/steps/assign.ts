@@ -217,11 +217,11 @@ function anyFor(round: Round, task: Task): Server | null {
 function assignFrom(round: Round, kinds: readonly Kind[]): void {
   if (kinds.length === 0) return;
   const open = new Agenda<Standing & { readonly kind: Kind }>(
-    ({ kind }) => headOfKind(kind),
+    ({ kind }) => headFor(round, kind),
     rankOf,
   );
   for (const kind of kinds) {
-    const head = headOfKind(kind);
+    const head = headFor(round, kind);
     if (head !== undefined) open.announce({ kind, ...OUT }, head);
   }
   for (let next = open.first(); next !== undefined; next = open.first()) {
@@ -233,6 +233,12 @@ function assignFrom(round: Round, kinds: readonly Kind[]): void {
     if (endOverdue(round, next.kind.open.first())) continue;
     if (!offerOne(round, next.kind)) open.remove(next);
   }
+}
+
+/** Its first task; of a sticky type the first that is not kept, or it would go before an older one of another kind. */
+function headFor(round: Round, kind: Kind): Task | undefined {
+  if (!isSticky(round.state, kind.type)) return headOfKind(kind);
+  return isTypeOpen(round.state.quotas, kind) ? firstForAny(round, kind) : undefined;
 }
 
 /** To the idle executor that its route chooses; false if none may have a task of this kind now. */
@@ -327,7 +333,6 @@ function offer(round: Round, like: Task, executor: Executor): void {
   const task = inTurn(round, like, executor);
   state.shares.get(task.type)?.take(laneOf(state, task));
   dequeue(state, task);
-  state.passedOver.delete(task);
   task.state = 'offered';
   task.attempt++;
   task.executorId = executor.id;

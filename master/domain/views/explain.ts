@@ -122,7 +122,7 @@ function idleBeside(
   now: number,
 ): readonly [WaitingReason['reason'], string] {
   const kept = keptFor(state, task, now);
-  if (kept !== null && state.passedOver.has(task) && kept.until > now) {
+  if (kept !== null && state.passedOver.has(task.seq) && kept.until > now) {
     return ['all_busy', keptInWords(kept, now)];
   }
   const mayHave = (executor: Executor) =>

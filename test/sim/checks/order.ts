@@ -129,7 +129,7 @@ export class OrderCheck {
 
   /** For somebody else, by its route, or by the one before. */
   #isKept(state: State, task: Task, at: number): boolean {
-    const since = state.passedOver.get(task);
+    const since = state.passedOver.get(task.seq);
     const { route = null } = this.#ledger.typeOf(task.type) ?? {};
     if (since === undefined) return false;
     return this.#routed.get(task.type) !== route || (route !== null && since + route.waitMs > at);

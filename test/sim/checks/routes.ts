@@ -91,7 +91,7 @@ export class RouteCheck {
   }
 
   #checkWait(state: State, task: Task, kind: Kind, { waitMs }: Route): void {
-    const since = state.passedOver.get(task);
+    const since = state.passedOver.get(task.seq);
     if (since === undefined || since + waitMs + LATE_MS_MAX > state.lastTickAt) return;
     for (const executor of state.executors.values()) {
       if (!isIdleFor(executor, task, kind, state.lastTickAt)) continue;
