@@ -65,6 +65,8 @@ export interface Settings {
   readonly usesRacks: boolean;
   /** Somebody suspends tasks, and resumes them. */
   readonly suspends: boolean;
+  /** Whether somebody begins, pauses and ends operations on many tasks. */
+  readonly runsOperations: boolean;
   /** Whether the groups of all types take turns. */
   readonly sharesTypes: boolean;
   /** How far the wall clock of the masters' machine is set, and not that of the database. */
@@ -130,6 +132,7 @@ export function settingsFor(seed: number, faults?: FaultClasses): Settings {
     usesLimits: seed % 5 === 1 || seed % 15 === 8,
     usesRacks: seed % 20 === 16,
     suspends: [16, 18, 21].includes(seed % 22),
+    runsOperations: [16, 18, 21, 24, 26, 28].includes(seed % 30),
     sharesTypes: seed % 4 === 0 || seed % 4 === 3,
     hasOperator: seed % 4 === 1 || seed % 12 === 6,
     wallStepsMs: seed % 7 === 3 ? stepsOf(seed) : [],

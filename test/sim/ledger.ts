@@ -15,7 +15,10 @@ import type { Policy, Settings } from '../../master/domain/state/state.ts';
 import { Children } from './actors/children.ts';
 import type { Faults } from './faults.ts';
 import { FrameChecks } from './network.ts';
+import { AuditChecks } from './checks/audit.ts';
+import { CallbackChecks } from './checks/callbacks.ts';
 import { OfferChecks, type SelfPortrait } from './checks/offers.ts';
+import { OperationChecks } from './checks/operations.ts';
 import { SuspendedChecks } from './checks/suspended.ts';
 import type { World } from './world.ts';
 
@@ -27,11 +30,15 @@ export class Ledger {
   /** Numbers of the lanes that have a row. */
   readonly lanes = new Set<number>();
   readonly history = new Map<number, Task>();
-  readonly notifications = new Map<number, Notification>();
+  readonly callbacks: CallbackChecks;
   readonly attempts = new Map<number, Map<number, AttemptRecord>>();
   /** Names of attempts that are over and were not reported. */
   readonly leftovers = new Set<string>();
   readonly #seqById = new Map<string, number>();
+  /** Ids of tasks of which nothing is left. */
+  readonly #deleted = new Set<string>();
+  readonly operations: OperationChecks;
+  readonly audit: AuditChecks;
   readonly suspended: SuspendedChecks;
   #offered: Task[] = [];
   readonly frames: FrameChecks;
@@ -42,9 +49,6 @@ export class Ledger {
   readonly #results = new Map<string, string>();
   readonly #ends = new Set<string>();
   readonly #endedAt = new Map<string, number>();
-  readonly #received = new Set<string>();
-  /** How often each callback was sent. */
-  readonly #tries = new Map<string, number>();
   #term = 0;
   #commitCount = 0;
   #aliveAt = 0;
@@ -58,7 +62,10 @@ export class Ledger {
     this.frames = new FrameChecks(world);
     this.children = new Children(world, faults, this);
     this.#offerChecks = new OfferChecks(world, policy);
+    this.callbacks = new CallbackChecks(world);
     this.suspended = new SuspendedChecks(world);
+    this.operations = new OperationChecks(world, this.suspended);
+    this.audit = new AuditChecks(world);
   }
 
   get term(): number {
@@ -72,6 +79,11 @@ export class Ledger {
   rowOf(taskId: string): Task | undefined {
     const seq = this.#seqById.get(taskId);
     return seq === undefined ? undefined : (this.live.get(seq) ?? this.history.get(seq));
+  }
+
+  /** It was accepted, whatever has become of it. */
+  wasAccepted(taskId: string): boolean {
+    return this.rowOf(taskId) !== undefined || this.#deleted.has(taskId);
   }
 
   /** As the rows have them. */
@@ -137,6 +149,8 @@ export class Ledger {
     if (commit.term !== this.#term) {
       this.#world.violate('I6', `a commit of term ${commit.term} in term ${this.#term}`);
     }
+    this.operations.committed(commit, this);
+    this.audit.committed(commit, this);
     for (const credit of absences.map(creditOf)) {
       for (const row of this.live.values()) row.startBy = credit(row);
     }
@@ -149,9 +163,7 @@ export class Ledger {
       if (write.table === 'attempt') this.#attemptWritten(write);
       if (write.table === 'leftover') this.#leftoverWritten(write);
     }
-    const again = new Set<number>();
-    for (const { op, table, key } of writes)
-      if (op === 'remove' && table === 'history') again.add(this.#reopened(key[0]));
+    const again = this.#leftHistory(writes);
     for (const { op, table, key } of writes) {
       if (table === 'lane' && op === 'remove') this.lanes.delete(key);
       else if (table === 'lane') this.lanes.add(key);
@@ -184,7 +196,8 @@ export class Ledger {
   }
 
   #historyWritten(write: RowWrite<'history'>): void {
-    if (write.op === 'set' && write.row.notification !== null) this.#noted(write.row.notification);
+    if (write.op === 'set' && write.row.notification !== null)
+      this.callbacks.noted(write.row.notification);
     if (write.op !== 'insert') return;
     const { task, notification } = write.row;
     if (!this.live.has(task.seq)) this.#began(task);
@@ -221,14 +234,28 @@ export class Ledger {
     this.#seqById.set(task.id, task.seq);
   }
 
-  /** It waits, until its row says more, and its limits begin anew. */
-  #reopened(seq: number): number {
-    const ended = this.history.get(seq);
-    if (ended === undefined) this.#world.violate('I3', `#${seq} runs again before its end`);
-    else this.live.set(seq, { ...ended, state: 'waiting', startBy: null });
-    this.history.delete(seq);
-    this.notifications.delete(seq);
-    return seq;
+  /** Those that run again wait, until their row says more, and their limits begin anew; of others nothing is left. */
+  #leftHistory(writes: readonly RowWrite[]): ReadonlySet<number> {
+    const again = new Set<number>();
+    for (const { op, table, key } of writes) {
+      if (op !== 'remove' || table !== 'history') continue;
+      const [seq] = key;
+      const ended = this.history.get(seq);
+      if (ended === undefined) this.#world.violate('I3', `#${seq} leaves history before its end`);
+      else if (
+        writes.some((one) => one.op === 'insert' && one.table === 'task' && one.key === seq)
+      ) {
+        this.live.set(seq, { ...ended, state: 'waiting', startBy: null });
+        again.add(seq);
+      } else {
+        this.#seqById.delete(ended.id);
+        this.#deleted.add(ended.id);
+        this.#world.log(`row ${ended.id} deleted`);
+      }
+      this.history.delete(seq);
+      this.callbacks.rows.delete(seq);
+    }
+    return again;
   }
 
   #updated(task: Task): void {
@@ -294,7 +321,7 @@ export class Ledger {
     this.live.delete(task.seq);
     this.history.set(task.seq, task);
     this.#ends.add(`${task.seq}/${task.finishedAt}`);
-    if (notification !== null) this.notifications.set(task.seq, notification);
+    if (notification !== null) this.callbacks.rows.set(task.seq, notification);
     const why = task.failureReason ?? '';
     this.#world.log(`row ${task.id} ${task.state} ${task.attempt} ${why}`);
   }
@@ -315,18 +342,6 @@ export class Ledger {
     if (told === undefined || told !== task.result) {
       const what = `${task.id}/${task.attempt} succeeded with ${task.result}`;
       this.#world.violate('I11', `${what}, its executor said ${told ?? 'nothing'}`);
-    }
-  }
-
-  #noted(notification: Notification): void {
-    const row = this.notifications.get(notification.taskSeq);
-    if (row?.finishedAt !== notification.finishedAt) return;
-    this.notifications.set(notification.taskSeq, notification);
-    const { taskId, state, tries } = notification;
-    this.#world.log(`callback ${taskId} ${state} ${tries}`);
-    const tried = this.#tries.get(keyOf(notification)) ?? 0;
-    if (tries > tried || (state === 'gave_up' && tried === 0)) {
-      this.#world.violate('I9', `${taskId} is ${state} after ${tries} tries, it was sent ${tried}`);
     }
   }
 
@@ -357,21 +372,6 @@ export class Ledger {
     return this.#ends.has(`${taskSeq}/${finishedAt}`);
   }
 
-  /** A callback has reached its receiver. */
-  received(taskSeq: number, finishedAt: number): void {
-    this.#received.add(keyOf({ taskSeq, finishedAt }));
-  }
-
-  /** It was sent, whatever came of it. */
-  tried(taskSeq: number, finishedAt: number): void {
-    const key = keyOf({ taskSeq, finishedAt });
-    this.#tries.set(key, (this.#tries.get(key) ?? 0) + 1);
-  }
-
-  wasReceived(notification: Notification): boolean {
-    return this.#received.has(keyOf(notification));
-  }
-
   /** When it was closed in the rows, however it ended. */
   endedAt(taskId: string, attempt: number): number | undefined {
     return this.#endedAt.get(`${taskId}/${attempt}`);
@@ -390,10 +390,4 @@ export class Ledger {
   succeeded(taskId: string, attempt: number, result: string): void {
     this.#results.set(`${taskId}/${attempt}`, result);
   }
-}
-
-type Callback = Pick<Notification, 'taskSeq' | 'finishedAt'>;
-
-function keyOf({ taskSeq, finishedAt }: Callback): string {
-  return `${taskSeq}/${finishedAt}`;
 }

@@ -5,6 +5,8 @@
 import type { Commit } from '../../master/application/ports.ts';
 import { TermLost } from '../../master/application/ports.ts';
 import { NO_FAULTS, settingsFor } from './faults.ts';
+import { auditMutants } from './mutants/audit.ts';
+import { callbackMutants } from './mutants/callbacks.ts';
 import { executorMutants } from './mutants/executor.ts';
 import { queueMutants } from './mutants/queue.ts';
 import { routeMutants } from './mutants/routes.ts';
@@ -14,6 +16,7 @@ import { shareMutants } from './mutants/shares.ts';
 import { pauseMutants } from './mutants/pauses.ts';
 import { settingsMutants } from './mutants/settings.ts';
 import { limitMutants } from './mutants/limits.ts';
+import { operationMutants } from './mutants/operations.ts';
 import { suspendedMutants } from './mutants/suspended.ts';
 import { typeMutants } from './mutants/types.ts';
 import {
@@ -60,14 +63,6 @@ function mutantList(): Mutant[] {
       name: 'forgets to write how an attempt ended',
       ...onWrites((write) =>
         write.table === 'attempt' && write.op === 'insert' && now() ? null : write,
-      ),
-    },
-    {
-      name: 'ends a task without its callback',
-      ...onWrites((write) =>
-        write.table === 'history' && write.op === 'insert'
-          ? { ...write, row: { ...write.row, notification: null } }
-          : write,
       ),
     },
     {
@@ -169,37 +164,6 @@ function mutantList(): Mutant[] {
     {
       name: 'drops heartbeats',
       ...onEvent((event) => (event.type === 'heartbeatReceived' ? null : event)),
-    },
-    {
-      name: 'misses the end of a callback',
-      ...onEvent((event) => (event.type === 'notificationTried' && now() ? null : event)),
-    },
-    {
-      name: 'counts callbacks as delivered that were not',
-      ...onEvent((event) =>
-        event.type === 'notificationTried' ? { ...event, outcome: 'delivered' } : event,
-      ),
-    },
-    {
-      name: 'counts a callback that was put off as a try',
-      faults: { notify: true },
-      ...onEvent((event) =>
-        event.type === 'notificationPutOff'
-          ? {
-              ...event,
-              type: 'notificationTried',
-              outcome: 'failed',
-              status: null,
-              retryAfterMs: null,
-              tryCount: 1,
-            }
-          : event,
-      ),
-    },
-    {
-      name: 'forgets a callback that was put off',
-      faults: { notify: true },
-      ...onEvent((event) => (event.type === 'notificationPutOff' ? null : event)),
     },
     {
       name: 'believes that a lane has no more rows in the store',
@@ -325,13 +289,6 @@ function mutantList(): Mutant[] {
       ...onWrites((write) => (write.op === 'set' ? { ...write, large: false } : write)),
     },
     {
-      name: 'hands callbacks over again after a rebuild and leaves the old ones where they are',
-      faults: { store: true, notify: true },
-      notifier: (notifier) => {
-        notifier.forgetAll = () => undefined;
-      },
-    },
-    {
       name: 'never looks for what is overdue in the store',
       ...onStore(() => ({ loadOverdue: () => Promise.resolve({ tasks: [], next: null }) })),
     },
@@ -370,6 +327,7 @@ function mutantList(): Mutant[] {
         link.acknowledgesAtOnce = true;
       }),
     },
+    ...callbackMutants(),
     ...executorMutants(),
     ...queueMutants(),
     ...routeMutants(),
@@ -381,6 +339,8 @@ function mutantList(): Mutant[] {
     ...typeMutants(),
     ...limitMutants(),
     ...suspendedMutants(),
+    ...operationMutants(),
+    ...auditMutants(),
   ];
 }
 

@@ -9,11 +9,12 @@ import { type FaultClasses, Faults, type Settings } from './faults.ts';
 import { Fleet } from './actors/fleet.ts';
 import { Ledger } from './ledger.ts';
 import { MasterProcess, type Sabotage } from './actors/master-process.ts';
-import { Operator } from './actors/operator.ts';
-import { LimitOperator } from './actors/limit-operator.ts';
-import { TaskOperator } from './actors/task-operator.ts';
-import { PauseOperator } from './actors/pause-operator.ts';
-import { TypeOperator } from './actors/type-operator.ts';
+import { BulkOperator } from './operators/bulk-operator.ts';
+import { Operator } from './operators/operator.ts';
+import { LimitOperator } from './operators/limit-operator.ts';
+import { TaskOperator } from './operators/task-operator.ts';
+import { PauseOperator } from './operators/pause-operator.ts';
+import { TypeOperator } from './operators/type-operator.ts';
 import { Network, type Socket } from './network.ts';
 import { type Process, World } from './world.ts';
 
@@ -55,6 +56,7 @@ class Run {
   readonly #limitOperator: LimitOperator;
   readonly #taskOperator: TaskOperator;
   readonly #pauseOperator: PauseOperator;
+  readonly #bulkOperator: BulkOperator;
   readonly #masters = new Set<MasterProcess>();
   /** The one that the service address leads to. */
   #master: MasterProcess | null = null;
@@ -93,6 +95,7 @@ class Run {
     this.#limitOperator = new LimitOperator({ world, ledger, settings, master });
     this.#taskOperator = new TaskOperator({ world, ledger, seed: settings.seed, master });
     this.#pauseOperator = new PauseOperator({ world, seed: settings.seed, master });
+    this.#bulkOperator = new BulkOperator({ world, ledger, seed: settings.seed, master });
   }
 
   async storm(): Promise<void> {
@@ -105,6 +108,7 @@ class Run {
     if (this.#settings.usesLimits) this.#limitOperator.start();
     if (this.#settings.suspends) this.#taskOperator.start();
     if (this.#settings.pausesParts) this.#pauseOperator.start();
+    if (this.#settings.runsOperations) this.#bulkOperator.start();
     this.#setWallLater();
     this.#disturbLater();
     await this.#world.run(this.#settings.stormMs, () => false);
@@ -122,6 +126,7 @@ class Run {
     this.#limitOperator.calmDown();
     this.#taskOperator.calmDown();
     this.#pauseOperator.calmDown();
+    this.#bulkOperator.calmDown();
     await this.#world.run(CALM_MS_MAX, () => this.#isSettled());
     if (!this.#isSettled()) this.#violate('I2', this.#unsettled());
     const wasSet = this.#world.wallsMs.length > 1;
@@ -251,33 +256,27 @@ class Run {
   }
 
   #isSettled(): boolean {
-    if (this.#clients.pendingCount > 0 || this.#ledger.live.size > 0) return false;
-    for (const { state } of this.#ledger.notifications.values()) {
-      if (state === 'pending') return false;
-    }
-    return true;
+    const { live, callbacks, operations } = this.#ledger;
+    return (
+      this.#clients.pendingCount + live.size + callbacks.pendingCount + operations.openCount === 0
+    );
   }
 
   #unsettled(): string {
-    const { live, notifications } = this.#ledger;
+    const { live, callbacks: of, operations } = this.#ledger;
     const tasks = [...live.values()].map(({ id, state, dueAt }) => `${id} ${state} due ${dueAt}`);
-    const callbacks = [...notifications.values()].filter(({ state }) => state === 'pending');
+    const callbacks = [...of.rows.values()].filter(({ state }) => state === 'pending');
     const waiting = callbacks.map(({ taskId, tries }) => `callback of ${taskId} after ${tries}`);
-    const all = [...tasks, ...waiting, `${this.#clients.pendingCount} requests`];
+    const requests = `${this.#clients.pendingCount} requests`;
+    const all = [...tasks, ...waiting, requests, `${operations.openCount} operations`];
     return `not ended ${CALM_MS_MAX / 60_000} minutes after the faults: ${all.join(', ')}`;
   }
 
   #checkEnd(): void {
     for (const id of this.#clients.accepted) {
-      if (this.#ledger.rowOf(id) === undefined)
-        this.#violate('I1', `${id} was accepted and is lost`);
+      if (!this.#ledger.wasAccepted(id)) this.#violate('I1', `${id} was accepted and is lost`);
     }
-    for (const notification of this.#ledger.notifications.values()) {
-      const { state, taskId } = notification;
-      if (state === 'delivered' && !this.#ledger.wasReceived(notification)) {
-        this.#violate('I9', `the callback of ${taskId} counts as delivered and was not received`);
-      }
-    }
+    this.#ledger.callbacks.checkEnd();
     if (this.#ledger.children.count > 0) this.#violate('I14', 'an attempt runs on after its task');
     const state = this.#master?.engine.state ?? null;
     if (state === null) return this.#violate('I2', 'there is no master at the end');

@@ -25,6 +25,9 @@ class StoreFault extends Error {
   override readonly name = 'StoreFault';
 }
 
+/** So many are found at once whatever is small: one by one they would take the whole run. */
+const MANY_COUNT = 100;
+
 type CommitFate = 'done' | 'refused' | 'answer_lost' | 'done_late';
 
 export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
@@ -33,6 +36,7 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
   readonly #ledger: Ledger;
   readonly #faults: Faults;
   readonly #latencyMsMax: number;
+  readonly #sliceCount: number;
   readonly #asked: (commit: Commit) => void;
 
   constructor(options: {
@@ -41,6 +45,8 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
     ledger: Ledger;
     faults: Faults;
     latencyMsMax: number;
+    /** Tasks that it finds for long work at most: a search may bring less than it was asked for. */
+    sliceCount: number;
     /** Told of every commit, whatever becomes of it. */
     asked: (commit: Commit) => void;
   }) {
@@ -49,6 +55,7 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
     this.#ledger = options.ledger;
     this.#faults = options.faults;
     this.#latencyMsMax = options.latencyMsMax;
+    this.#sliceCount = options.sliceCount;
     this.#asked = options.asked;
   }
 
@@ -135,8 +142,11 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
     return this.#read(() => this.#rows.loadNotifications(after, limit));
   }
 
-  findTasks(...args: Parameters<TaskStore['findTasks']>): ReturnType<TaskStore['findTasks']> {
-    return this.#read(() => this.#rows.findTasks(...args));
+  findTasks(
+    ...[ids, bytesMax]: Parameters<TaskStore['findTasks']>
+  ): ReturnType<TaskStore['findTasks']> {
+    const some = ids.length > MANY_COUNT ? ids : ids.slice(0, this.#sliceCount);
+    return this.#read(() => this.#rows.findTasks(some, bytesMax));
   }
 
   readTask(id: string): Promise<StoredTask | null> {
@@ -151,8 +161,11 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
     return this.#read(() => this.#rows.findIds(ids));
   }
 
-  searchTasks(...args: Parameters<TaskStore['searchTasks']>): ReturnType<TaskStore['searchTasks']> {
-    return this.#read(() => this.#rows.searchTasks(...args));
+  searchTasks(
+    ...[search, cursor, limit, bytesMax]: Parameters<TaskStore['searchTasks']>
+  ): ReturnType<TaskStore['searchTasks']> {
+    const count = Math.min(limit, this.#sliceCount);
+    return this.#read(() => this.#rows.searchTasks(search, cursor, count, bytesMax));
   }
 
   countTasks(...args: Parameters<TaskStore['countTasks']>): ReturnType<TaskStore['countTasks']> {

@@ -86,10 +86,10 @@ export class SimNotifier implements Notifier {
       put_off: misbehaves ? 10 : 0,
     });
     const wasSent = answer !== 'put_off';
-    if (wasSent && answer !== 'timeout') this.#ledger.received(taskSeq, finishedAt);
+    if (wasSent && answer !== 'timeout') this.#ledger.callbacks.received(taskSeq, finishedAt);
     this.#process.after(random.between(1, misbehaves ? 15_000 : 200), () => {
       this.#inFlight = null;
-      if (wasSent) this.#ledger.tried(taskSeq, finishedAt);
+      if (wasSent) this.#ledger.callbacks.tried(taskSeq, finishedAt);
       const about = { term: delivery.term, taskSeq, finishedAt };
       this.#post(
         wasSent

@@ -6,7 +6,7 @@ import type { Master } from '../../../master/application/master.ts';
 import type { Faults, Settings } from '../faults.ts';
 import type { Ledger } from '../ledger.ts';
 import type { MasterProcess } from './master-process.ts';
-import { usesOf } from './limit-operator.ts';
+import { usesOf } from '../operators/limit-operator.ts';
 import { Random } from '../random.ts';
 import type { World } from '../world.ts';
 
@@ -21,6 +21,15 @@ const OVERRIDES: readonly [Partial<Override>, ...Partial<Override>[]] = [
   { labels: null },
   { labels: null, reserve: null },
 ];
+
+/** What commands are, where they are not called so. */
+const EVENTS: Readonly<Record<string, string>> = {
+  cancel: 'cancelRequested',
+  retry: 'retryRequested',
+  change: 'changeRequested',
+  delay: 'changeRequested',
+  redeliver: 'redeliverRequested',
+};
 
 export class Clients {
   readonly #world: World;
@@ -90,8 +99,9 @@ export class Clients {
     const override = this.#whim.pick(OVERRIDES);
     const what = `client: relabel ${executorId} ${JSON.stringify(override)}`;
     this.#world.log(what);
+    const author = this.#ledger.audit.author('relabelRequested');
     this.#call(
-      (master) => master.relabelExecutor(executorId, override, null),
+      (master) => master.by(author).relabelExecutor(executorId, override, null),
       (outcome) => this.#world.log(`${what}: ${outcome?.kind ?? 'unknown'}`),
     );
   }
@@ -154,7 +164,7 @@ export class Clients {
       const outcome = outcomes?.[index];
       if (outcome?.kind === 'accepted' || isRepetition(task, outcome)) {
         if (outcome?.kind === 'accepted') this.#world.log(`client: ${task.id} is accepted`);
-        this.#ledger.effect(`202 of ${task.id}`, this.#ledger.rowOf(task.id) !== undefined);
+        this.#ledger.effect(`202 of ${task.id}`, this.#ledger.wasAccepted(task.id));
         this.accepted.add(task.id);
         this.#ids.push(task.id);
       } else if (outcome?.kind === 'taken') {
@@ -198,8 +208,11 @@ export class Clients {
     const command = commands[name] as (typeof commands)[string];
     const about = name === 'drain' || name === 'resume' ? executorId : id;
     this.#world.log(`client: ${name} ${about}`);
-    this.#call(command, (outcome) => {
+    const author = this.#ledger.audit.author(EVENTS[name] ?? name);
+    const ask = (master: Master) => command(master.by(author));
+    this.#call(ask, (outcome) => {
       this.#world.log(`client: ${name} ${about}: ${outcome?.kind ?? 'no answer'}`);
+      this.#ledger.audit.answered(author, outcome);
     });
   }
 

@@ -62,7 +62,8 @@ export class MasterProcess {
     const latencyMsMax = settings.storeLatencyMsMax;
     const asked = (commit: Commit) => this.link.contacts.check(commit);
     const { rows } = options;
-    const plain = new SimStore({ process, rows, ledger, faults, latencyMsMax, asked });
+    const sliceCount = settings.runsOperations ? settings.policy.pageCount : Infinity;
+    const plain = new SimStore({ process, rows, ledger, faults, latencyMsMax, sliceCount, asked });
     const store = sabotage?.store?.(plain, ledger) ?? plain;
     this.#store = plain;
     const log = this.#log();
@@ -104,10 +105,20 @@ export class MasterProcess {
 
   /** By somebody who does not wait for the answer. */
   tell(command: Command): void {
+    const { audit } = this.#options.ledger;
     this.process.deliver(() => {
-      const asked = this.engine.request((request) => ({ request, ...command }));
-      asked.catch(() => undefined);
+      const author = audit.author(command.type);
+      const asked = this.engine.request((request) => ({ request, author, ...command }));
+      asked.then(
+        (reply) => audit.answered(author, reply),
+        () => undefined,
+      );
     });
+  }
+
+  /** It asks for somebody, each time for another. */
+  by(action: string): Master {
+    return this.handle.by(this.#options.ledger.audit.author(action));
   }
 
   kill(): void {

@@ -5,6 +5,7 @@
 import { violations } from '../../../master/domain/state/invariants.ts';
 import { startClock, type State } from '../../../master/domain/state/state.ts';
 import { holderOf } from '../../../master/domain/steps/occupation.ts';
+import type { Work } from '../../../master/domain/long-work/work.ts';
 import type { Pause } from '../../../master/domain/model/pause.ts';
 import { isAtRest, isStartOverdue, type Task, waits } from '../../../master/domain/model/task.ts';
 import type { Ledger } from '../ledger.ts';
@@ -167,6 +168,8 @@ function checkMirror(process: Process, ledger: Ledger, state: State): void {
       world.violate('M1', `${id} in memory differs from its row: ${held}, ${JSON.stringify(row)}`);
     }
   }
+  if (wordsOf(state.works.byId.values()) !== wordsOf(ledger.operations.rows.values()))
+    world.violate('M1', 'operations in memory differ from their rows');
   checkNames(world, 'what may still run', state.leftovers.values(), ledger.leftovers);
   checkNames(world, 'who has of shared limits', state.holdings.values(), ledger.holdings);
   for (const row of ledger.live.values()) {
@@ -178,6 +181,14 @@ function checkMirror(process: Process, ledger: Ledger, state: State): void {
       world.violate('M2', `${row.id} waits, is covered by its window, and is not in memory`);
     }
   }
+}
+
+/** How far they are. */
+function wordsOf(works: Iterable<Work>): string {
+  const words = [...works].map(({ id, state, cursor, ids, counts }) =>
+    JSON.stringify([id, state, cursor, ids?.length, counts]),
+  );
+  return words.sort().join('\n');
 }
 
 /** Of attempts. */

@@ -6,7 +6,7 @@ import type { Task } from '../../../master/domain/model/task.ts';
 import type { Ledger } from '../ledger.ts';
 import { Random } from '../random.ts';
 import type { World } from '../world.ts';
-import type { MasterProcess } from './master-process.ts';
+import type { MasterProcess } from '../actors/master-process.ts';
 
 const INSIST_MS = 5_000;
 

@@ -8,7 +8,7 @@ import { NO_SETTINGS } from '../../../master/domain/state/state.ts';
 import type { Ledger } from '../ledger.ts';
 import { Random } from '../random.ts';
 import type { World } from '../world.ts';
-import type { MasterProcess } from './master-process.ts';
+import type { MasterProcess } from '../actors/master-process.ts';
 
 const TIMEOUT_MS = 5_000;
 /** What was not answered may yet be written for so long. */
@@ -95,10 +95,13 @@ export class Operator {
     const master = this.#master();
     this.#world.after(TIMEOUT_MS, () => answer(false));
     master?.process.deliver(() => {
-      master.handle.changeSettings(settings).then(
-        () => answer(true),
-        () => undefined,
-      );
+      master
+        .by('settingsChanged')
+        .changeSettings(settings)
+        .then(
+          () => answer(true),
+          () => undefined,
+        );
     });
   }
 

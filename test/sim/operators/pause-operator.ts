@@ -6,7 +6,7 @@ import type { PauseChange } from '../../../master/domain/events.ts';
 import type { Pause } from '../../../master/domain/model/pause.ts';
 import { Random } from '../random.ts';
 import type { World } from '../world.ts';
-import type { MasterProcess } from './master-process.ts';
+import type { MasterProcess } from '../actors/master-process.ts';
 
 const INSIST_MS = 10_000;
 const SCOPES: readonly (readonly [PauseChange['scope'], string])[] = [

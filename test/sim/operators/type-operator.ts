@@ -7,7 +7,7 @@ import type { Settings } from '../faults.ts';
 import type { Ledger } from '../ledger.ts';
 import { Random } from '../random.ts';
 import type { World } from '../world.ts';
-import type { MasterProcess } from './master-process.ts';
+import type { MasterProcess } from '../actors/master-process.ts';
 
 const INSIST_MS = 10_000;
 const TYPES = ['a', 'b'];

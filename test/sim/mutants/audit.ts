@@ -1,0 +1,44 @@
+/** Bugs of the audit, for `mutants.ts`. */
+import type { Commit } from '../../../master/application/ports.ts';
+import { everyNth, type Mutant, onStore } from '../actors/sabotage.ts';
+
+const settings = { commandChance: 0.6 };
+
+export function auditMutants(): Mutant[] {
+  const now = everyNth(3);
+  const onAudit = (change: (audit: NonNullable<Commit['audit']>) => Commit['audit']) =>
+    onStore((store) => ({
+      commit: (commit) => {
+        const audit = commit.audit && change(commit.audit);
+        return store.commit({ ...commit, ...(audit && { audit }) });
+      },
+    }));
+  return [
+    {
+      name: 'leaves a change out of the audit now and then',
+      settings,
+      ...onAudit((audit) => audit.filter(() => !now())),
+    },
+    {
+      name: 'writes the audit in a commit of its own',
+      settings,
+      ...onStore((store) => ({
+        commit: async ({ audit, ...commit }) => {
+          await store.commit(commit);
+          if (audit === undefined) return;
+          await store.commit({ ...commit, writes: [], absences: [], audit });
+        },
+      })),
+    },
+    {
+      name: 'tells in the audit what is after a change as what was before',
+      settings,
+      ...onAudit((audit) =>
+        audit.map((one) => {
+          const { before, after } = one.record;
+          return { ...one, record: { ...one.record, before: after, after: before } };
+        }),
+      ),
+    },
+  ];
+}
