@@ -370,6 +370,8 @@ CREATE TABLE task (
   lane_seq BIGINT NULL,
   -- What holds it: a number for its type and the value at `limits.concurrency.pointer` of its params; NULL: it is not held.
   gate BIGINT NULL,
+  -- Of one that is suspended, or told to end for that: when, by whom and why; JSON.
+  suspended MEDIUMTEXT NULL,
   -- No id is live twice in a namespace.
   UNIQUE KEY task_ns_id (ns, id),
   -- Pages of a lane in order, counts of lanes, and the few active tasks, from the index alone.

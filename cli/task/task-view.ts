@@ -20,7 +20,8 @@ export function showTask(output: Output, task: TaskView): void {
     ['finished', task.finished_at],
     ['deadline', task.deadline],
     ['limits', limitsOf(task)],
-    ['cancel asked', task.cancel_requested_at],
+    ['suspended', suspendedInWords(task)],
+    ['cancel asked', task.suspended ? null : task.cancel_requested_at],
     ['executor', task.executor_id],
     ['attempt', task.attempt],
     ['progress', percentOf(progress)],
@@ -64,6 +65,13 @@ const ended: Readonly<Record<string, string>> = {
 /** A sentence for a waiting task as for an ended one. */
 function whyOf({ failure_reason: reason, waiting }: TaskView): string | null {
   return reason === null ? (waiting?.message ?? null) : (ended[reason] ?? reason);
+}
+
+/** A master of 2.0.0 does not know the field. */
+function suspendedInWords({ suspended }: Partial<TaskView>): string | null {
+  if (!suspended) return null;
+  const { at, by, reason } = suspended;
+  return `since ${at}${by === null ? '' : ` by ${by}`}${reason === null ? '' : `: ${reason}`}`;
 }
 
 /** `high`, or `90 s` where no name stands for it. */

@@ -151,7 +151,8 @@ export class Master implements MasterHandle {
   }
 
   suspend(taskId: string, reason: string | null = null): Promise<CommandOutcome> {
-    return this.#command({ type: 'suspendRequested', taskId, reason });
+    const by = this.#options.author?.actor ?? null;
+    return this.#command({ type: 'suspendRequested', taskId, reason, by });
   }
 
   resume(taskId: string): Promise<CommandOutcome> {

@@ -158,6 +158,14 @@ export const taskView = z.object({
   finished_at: z.string().nullable(),
   deadline: z.string().nullable(),
   cancel_requested_at: z.string().nullable(),
+  suspended: z
+    .object({
+      at: z.string(),
+      by: z.string().nullable().describe('The token that has asked for it; null: none was needed.'),
+      reason: z.string().nullable(),
+    })
+    .nullable()
+    .describe('Of one that is suspended, or about to be.'),
   retry: z
     .object({ max_attempts: z.int(), interval: z.union([z.number(), z.array(z.number())]) })
     .describe('What counts: as submitted, or the default. So are the timeouts, in seconds.'),

@@ -40,6 +40,7 @@ export function finished(before: Task, change: Partial<Task> = {}): Task {
   return next(before, {
     state: 'succeeded',
     gate: null,
+    suspension: null,
     attempt: before.attempt + 1,
     executorId: 'x-1',
     incarnation: 'x-1 one',

@@ -132,6 +132,7 @@ function wanted(
       const changed = next(current, {
         state: time === 1 ? 'held' : time === 0 ? 'suspended' : time === 3 ? 'offered' : 'waiting',
         gate: time === 1 ? 2 ** 53 - 1 - (seq % 2) : null,
+        suspension: time === 0 ? { at: NOW - seq, by: seq % 2 ? label : null, reason: text } : null,
         attempt: current.attempt + 1,
         progressState: JSON.stringify(text),
         orderTime: NOW - time,
@@ -165,6 +166,7 @@ function wanted(
       const anew = {
         state: 'waiting',
         gate: null,
+        suspension: null,
         result: null,
         finishedAt: null,
         retention: null,

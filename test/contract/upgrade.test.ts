@@ -22,6 +22,7 @@ const UNDO = [
   'CREATE INDEX task_deadline ON task (deadline_at)',
   ...['id', 'due', 'end', 'gate'].map((name) => `DROP INDEX task_ns_${name} ON task`),
   'ALTER TABLE task DROP COLUMN gate',
+  'ALTER TABLE task DROP COLUMN suspended',
   ...SEGMENTS.flatMap((table) => [
     `CREATE UNIQUE INDEX ${table}_id ON ${table} (id)`,
     `CREATE INDEX ${table}_notify ON ${table} (notify_state, notify_next_at, seq)`,

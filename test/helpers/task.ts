@@ -102,6 +102,7 @@ export function sampleTask(change: Partial<Task> = {}): Task {
     startedAt: null,
     cancelRequestedAt: null,
     cancelReason: null,
+    suspension: null,
     progressPercent: null,
     progressState: null,
     progressAt: null,

@@ -122,9 +122,17 @@ function summaryFields(
     finished_at: isoOrNull(task.finishedAt),
     deadline: isoOrNull(task.deadlineAt),
     cancel_requested_at: isoOrNull(task.cancelRequestedAt),
+    suspended: suspendedView(task),
     failure_reason: task.failureReason,
     notification: notificationView(task, notification),
   };
+}
+
+/** Also while its attempt is about to end for that. */
+function suspendedView({ cancelReason, suspension }: Task): TaskSummary['suspended'] {
+  if (cancelReason !== 'suspended' || suspension === null) return null;
+  const { at, by, reason } = suspension;
+  return { at: iso(at), by, reason };
 }
 
 export function executorView(seen: SeenExecutor): ExecutorView {

@@ -11,7 +11,6 @@ import type { State } from '../state/state.ts';
 import { act, NO_TASK } from '../steps/command.ts';
 import { redeliver } from '../steps/notify.ts';
 import {
-  type Bulk,
   type BulkAction,
   ended,
   type Work,
@@ -57,7 +56,7 @@ function doSlice(
     // Memory knows what is written later; and to some databases texts are equal that differ in blanks.
     const isFound = isTheirs && (filter === null || matches(filter, task, notification));
     if (filter !== null && !isFound) continue;
-    const outcome = isFound ? perform(state, work.request, task, notification, now, out) : NO_TASK;
+    const outcome = isFound ? perform(state, work, task, notification, now, out) : NO_TASK;
     if (outcome.kind === 'done') {
       counts[task !== null && isAsked(work.request.action, task) ? 'asked' : 'done'] += 1;
       continue;
@@ -79,7 +78,7 @@ function isAsked(action: BulkAction, task: Task): boolean {
 
 function perform(
   state: State,
-  { action, change, within }: Bulk,
+  { request: { action, change, within, reason }, by }: Work,
   task: Task,
   notification: Notification | null,
   now: number,
@@ -91,7 +90,7 @@ function perform(
     case 'retry':
       return act(state, { type: 'retryRequested', notification }, task, now, out);
     case 'suspend':
-      return act(state, { type: 'suspendRequested' }, task, now, out);
+      return act(state, { type: 'suspendRequested', reason, by }, task, now, out);
     case 'resume':
       return act(state, { type: 'taskResumeRequested' }, task, now, out);
     case 'delete':

@@ -60,6 +60,14 @@ export interface RetryPolicy {
   readonly interval: number | readonly number[];
 }
 
+/** Who has set a task aside, and why: of one that is suspended, or told to end for that. */
+export interface Suspension {
+  readonly at: number;
+  /** The name of a token; null: of somebody who needs none. */
+  readonly by: string | null;
+  readonly reason: string | null;
+}
+
 export interface AttemptError {
   readonly message: string;
   readonly name?: string;
@@ -138,6 +146,8 @@ interface TaskRun {
   /** A wish that the running attempt ends; durable before the `cancel` frame goes out. */
   cancelRequestedAt: number | null;
   cancelReason: CancelReason | null;
+  /** Where that is `suspended`; else it may be of an earlier time. */
+  suspension: Suspension | null;
   progressPercent: number | null;
   progressState: string | null;
   progressAt: number | null;

@@ -5,7 +5,13 @@
  */
 import { taskUpdated } from '../changes.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
-import { isTerminal, startLimitOf, type Task, waits } from '../model/task.ts';
+import {
+  isTerminal,
+  startLimitOf,
+  type Suspension,
+  type Task,
+  waits,
+} from '../model/task.ts';
 import { laneOf } from '../queue/lanes.ts';
 import { dequeue, enqueue } from '../queue/waiting.ts';
 import type { State } from '../state/state.ts';
@@ -14,6 +20,7 @@ import { suspend } from '../steps/finish.ts';
 
 export function suspendRequested(
   state: State,
+  { by = null, reason = null }: Partial<Pick<Suspension, 'by' | 'reason'>>,
   task: Task,
   now: number,
   out: Output,
@@ -26,6 +33,7 @@ export function suspendRequested(
   if (cancelReason === 'canceled' || cancelReason === 'deadline') {
     return { kind: 'conflict', message: `the task is about to end: ${cancelReason}` };
   }
+  task.suspension = { at: now, by, reason };
   if (waits(task)) {
     // What came after it in its lane may be next.
     state.roused.add(laneOf(state, task));
@@ -48,6 +56,7 @@ export function resumeRequested(
   if (task.state !== 'suspended') {
     // Its attempt is about to end: then it waits again, as one that is given back.
     task.cancelReason = 'drain';
+    task.suspension = null;
     out.changes.push(taskUpdated(task));
     return { kind: 'done' };
   }
@@ -55,6 +64,7 @@ export function resumeRequested(
   task.state = 'waiting';
   task.cancelRequestedAt = null;
   task.cancelReason = null;
+  task.suspension = null;
   task.dueAt = Math.max(task.dueAt, now);
   task.startBy = startLimitOf(task, task.dueAt);
   out.changes.push(taskUpdated(task));

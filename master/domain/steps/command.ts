@@ -75,7 +75,7 @@ export function act(
     case 'deleteRequested':
       return deleteRequested(state, event, task, out);
     case 'suspendRequested':
-      return suspendRequested(state, task, now, out);
+      return suspendRequested(state, event, task, now, out);
     case 'taskResumeRequested':
       return resumeRequested(state, task, now, out);
   }

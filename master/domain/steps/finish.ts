@@ -247,6 +247,7 @@ export function finish(
   task.finishedAt = now;
   task.retention = retention;
   task.failureReason = reason;
+  task.suspension = null;
   const notification: Notification | null =
     task.notifyUrl === null
       ? null

@@ -178,6 +178,7 @@ export function newRun(of: Beginning, dueAt: number): Task {
     startedAt: null,
     cancelRequestedAt: null,
     cancelReason: null,
+    suspension: null,
     progressPercent: null,
     progressState: null,
     progressAt: null,

@@ -50,8 +50,7 @@ export function explain(state: State, task: Task, now: number, isNaming = true):
   });
 
   if (task.state === 'suspended') {
-    const message = 'It is suspended, until somebody resumes it.';
-    return { reason: 'suspended', message, ahead: null };
+    return { reason: 'suspended', message: suspendedInWords(task), ahead: null };
   }
   if (task.state === 'held')
     return { ...because('held', heldInWords(state, task, isNaming)), ahead: null };
@@ -199,6 +198,13 @@ const HOLDER_COUNT = 5;
 const VALUE_LENGTH_MAX = 100;
 
 /** Which value it shares, and with whom, or with how many. */
+/** Of one of an earlier master nobody knows who it was. */
+function suspendedInWords({ suspension }: Task): string {
+  const { by = null, reason = null } = suspension ?? {};
+  const who = by === null ? '' : ` by ${by}`;
+  return `It is suspended${who}, until somebody resumes it${reason === null ? '.' : `: ${reason}`}`;
+}
+
 function heldInWords(state: State, task: Task, isNaming: boolean): string {
   const { type, gate: key, params } = task;
   const concurrency = concurrencyOf(state, type);

@@ -77,7 +77,10 @@ export const addedTaskColumns = (t: Types): Columns => [
 ];
 
 /** Of live tasks alone. */
-export const addedLiveColumns = (t: Types): Columns => [['gate', `${t.instant} NULL`]];
+export const addedLiveColumns = (t: Types): Columns => [
+  ['gate', `${t.instant} NULL`],
+  ['suspended', `${t.text} NULL`],
+];
 
 /** Of segments alone, as 2.0.0 made them. */
 export const endColumns = (t: Types): string => `

@@ -68,6 +68,9 @@ describe('an operation on many tasks', () => {
     const begun = await bulk({ ...request, token });
     const again = await bulk({ ...request, token });
     expect([begun.status, again.body]).to.deep.equal([202, begun.body]);
+    // As it was given, and not as what means the same to whoever decodes it: that would be another operation.
+    for (const alike of [`${token as string}=`, `${token as string}.x`, ` ${token as string}`])
+      expect((await bulk({ ...request, token: alike })).status, alike).to.equal(400);
     const id = begun.body['operation_id'] as string;
     const over = await ended(id);
     expect(over).to.include({ ...countsIn(700, 700), action: 'cancel', reason: 'wrong bucket' });
@@ -135,8 +138,13 @@ describe('an operation on many tasks', () => {
     await submitMany(2);
     await submit({ id: 'other', type: 'mix' });
     const filter = { type: 'encode' };
-    expect(await ended(await begin({ action: 'suspend', filter }))).to.include(countsIn(2, 2));
-    expect(await stateOf('encode-0')).to.equal('suspended');
+    const reason = 'the disk is needed';
+    const aside = await begin({ action: 'suspend', filter, reason });
+    expect(await ended(aside)).to.include(countsIn(2, 2));
+    expect((await call('GET', '/task/encode-0')).body)
+      .to.include({ state: 'suspended' })
+      .and.to.have.property('suspended')
+      .which.includes({ by: null, reason });
     expect((await bulk({ action: 'suspend', filter })).body).to.include({ count: 0 });
     const change = { priority: 'high' };
     await ended(await begin({ action: 'change', filter, change }));

@@ -19,6 +19,10 @@ describe('soda task steers one task', function () {
       .to.match(/^params: +{"n":12345678901234567890}$/m)
       .and.to.match(/^priority: +high$/m);
     expect((await soda('delete', 'a')).err).to.match(/cancel/);
+    await soda('suspend', 'b', '--reason', 'the disk is needed');
+    expect((await soda('get', 'b')).out)
+      .to.match(/^suspended: +since \S+: the disk is needed$/m)
+      .and.to.match(/^why: +It is suspended, until somebody resumes it: the disk is needed$/m);
     await soda('cancel', 'a');
     expect((await soda('delete', 'a')).out).to.equal('deleted: a\n');
     expect((await soda('get', 'a')).code).to.equal(3);

@@ -161,6 +161,9 @@ describe('control of one task', () => {
     expect((await suspend('a')).body).to.deep.equal({ task_id: 'a', code: 200 });
     expect(await get('a')).to.deep.include({ state: 'suspended' });
     expect(await get('a')).to.have.nested.property('waiting.reason', 'suspended');
+    const { suspended } = await get('a');
+    expect(suspended).to.include({ by: null, reason: 'disk' });
+    expect(await get('b')).to.deep.include({ suspended: null });
     expect((await suspend('a')).status).to.equal(409);
     // It takes no place: that of its value goes to the other, and another may be submitted.
     expect(await get('b')).to.deep.include({ state: 'waiting' });
@@ -169,10 +172,12 @@ describe('control of one task', () => {
     await restart();
     const states = async () =>
       Promise.all(['a', 'b', 'c'].map(async (id) => (await get(id))['state']));
-    expect((await call('GET', '/tasks?state=suspended')).body['tasks']).to.have.length(1);
+    const { tasks } = (await call('GET', '/tasks?state=suspended')).body;
+    expect(tasks).to.have.length(1).and.to.have.deep.nested.property('[0].suspended', suspended);
     expect(await call('POST', '/task/a/resume')).to.deep.include({ status: 200 });
     expect((await call('POST', '/task/a/resume')).status).to.equal(409);
     expect((await states()).filter((state) => state === 'suspended')).to.deep.equal([]);
+    expect(await get('a')).to.deep.include({ suspended: null });
     // Whoever comes first has the place, and that is the one that was suspended.
     await call('POST', '/task/b/suspend');
     await call('POST', '/task/b/cancel');

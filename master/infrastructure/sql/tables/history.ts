@@ -106,8 +106,8 @@ function listOf(source: 'live' | Retention, size: 'whole' | 'light'): string {
     if (name === 'error') return lightError;
     return large.has(name) ? `NULL AS ${name}` : name;
   });
-  const gate = source === 'live' ? 'gate' : 'NULL AS gate';
-  return [...list, gate, `${source === 'live' ? 'NULL' : `'${source}'`} AS retention`].join(', ');
+  const live = ['gate', 'suspended'].map((name) => (source === 'live' ? name : `NULL AS ${name}`));
+  return [...list, ...live, `${source === 'live' ? 'NULL' : `'${source}'`} AS retention`].join(', ');
 }
 
 /** Whose task, and how many bytes its texts have, as a select list. */

@@ -1,5 +1,5 @@
 /** Tasks that have not ended, as rows. Those of history have the same columns, and a few more. */
-import type { RetryPolicy, Task, TaskState } from '../../../domain/model/task.ts';
+import type { RetryPolicy, Suspension, Task, TaskState } from '../../../domain/model/task.ts';
 import { usesIn, usesText } from '../../../domain/model/shared-limit.ts';
 import { columns, type Row } from '../rows.ts';
 import { errorOf, errorText } from './error.ts';
@@ -65,8 +65,11 @@ const changingColumns = columns<Task>(
   ['error', 'text', (task) => errorText(task.error)],
 );
 
-/** Only those that wait can be held: history has no such column. */
-const gateColumn = columns<Task>(['gate', 'integer', (task) => task.gate]);
+/** Only those that have not ended can be held, or set aside: history has no such columns. */
+const liveColumns = columns<Task>(
+  ['gate', 'integer', (task) => task.gate],
+  ['suspended', 'text', (task) => task.suspension && JSON.stringify(task.suspension)],
+);
 
 const checkpointColumn = columns<Task>(['checkpoint', 'text', (task) => task.checkpoint]);
 
@@ -75,8 +78,8 @@ export const taskColumns = [...fixedColumns, ...changingColumns, ...checkpointCo
 export const task: Table<'task'> = {
   place: 'task',
   key: [{ name: 'seq', kind: 'integer' }],
-  columns: [...taskColumns, ...gateColumn],
-  changing: [...changingColumns, ...gateColumn],
+  columns: [...taskColumns, ...liveColumns],
+  changing: [...changingColumns, ...liveColumns],
   large: checkpointColumn,
   fixed: fixedColumns.filter(({ name }) => name !== 'ns' && name !== 'seq'),
 };
@@ -91,6 +94,10 @@ export const liveList = task.columns
 function json(text: unknown): string | null {
   if (text !== null) JSON.parse(text as string);
   return text as string | null;
+}
+
+function suspensionOf(text: string | null): Suspension | null {
+  return text === null ? null : (JSON.parse(text) as Suspension);
 }
 
 /** Live rows have no columns for an end. @throws {SyntaxError} one of its texts is not JSON. */
@@ -144,6 +151,7 @@ export function taskOf(row: Row): Task {
     startedAt: get('started_at'),
     cancelRequestedAt: get('cancel_requested_at'),
     cancelReason: get('cancel_reason'),
+    suspension: suspensionOf(get('suspended') ?? null),
     progressPercent: get('progress_percent'),
     progressState: json(get('progress_state')),
     progressAt: get('progress_at'),
