@@ -1,6 +1,6 @@
 /** The bodies of the HTTP API about one command on many tasks. As in `http-api.ts`. */
 import { z } from 'zod';
-import { countInQuery } from './fields.ts';
+import { countInQuery, text } from './fields.ts';
 import { countQuery } from './find.ts';
 import { patchRequest, taskState } from './tasks.ts';
 import { HTTP_LIMITS, OPERATION_ID_PATTERN, TASK_ID_PATTERN } from '../limits.ts';
@@ -21,7 +21,7 @@ export const bulkRequest = z
     change: patchRequest
       .optional()
       .describe('Of the action `change`: as of one task, without `params`, and each with a value.'),
-    reason: z.string().max(256).optional(),
+    reason: text(256).nullable().optional(),
     token: z
       .string()
       .max(1024)
@@ -93,7 +93,7 @@ export const operationList = z.object({
 export const operationListQuery = z.strictObject({
   state: operationState.optional(),
   limit: countInQuery(HTTP_LIMITS.listCountMax).default(50),
-  cursor: z.string().regex(OPERATION_ID_PATTERN).optional(),
+  cursor: z.string().regex(OPERATION_ID_PATTERN, 'expected the `next_cursor` of a page').optional(),
 });
 
 export type BulkRequest = z.input<typeof bulkRequest>;

@@ -59,6 +59,7 @@ const BRACE_CLOSE = 0x7d;
 
 /** Containers around `params` in a submit body: the body itself and `task`. */
 const CONTAINERS_ABOVE_PARAMS = 2;
+const aboveParams = { task: CONTAINERS_ABOVE_PARAMS, body: 1, ids: null } as const;
 
 interface Rules {
   readonly containersMax: number;
@@ -77,6 +78,8 @@ const bodyRules: Rules = {
   valuesMax: 1000,
   isStrict: true,
 };
+/** Whoever has too many is told of how many. */
+const longRules: Rules = { ...bodyRules, valuesMax: 2 * HTTP_LIMITS.bulkCountMax };
 const valueRules: Rules = {
   containersMax: SESSION_LIMITS.jsonDepthMax,
   levelsMax: SESSION_LIMITS.jsonDepthMax,
@@ -93,8 +96,8 @@ const forbiddenKeys: ReadonlySet<string> = new Set(['"__proto__', '"constructor'
 const PARAMS_KEY = '"params';
 const escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
-/** Where the body of a request has params: in its `task`, or itself. */
-export type ParamsPlace = 'task' | 'body';
+/** Where the body of a request has params: in its `task`, or itself. `ids`: nowhere, and it may have a long list of these. */
+export type ParamsPlace = 'task' | 'body' | 'ids';
 
 /**
  * Of the body of a request: where the value of its params stands; null where there is none, or
@@ -102,7 +105,7 @@ export type ParamsPlace = 'task' | 'body';
  * @throws {BrokenJson | RefusedJson}
  */
 export function scanJson(text: string, paramsIn: ParamsPlace | null): Range | null {
-  return new Scan(text, bodyRules, paramsIn).run();
+  return new Scan(text, paramsIn === 'ids' ? longRules : bodyRules, paramsIn).run();
 }
 
 /**
@@ -128,7 +131,7 @@ class Scan {
   constructor(text: string, rules: Rules, paramsIn: ParamsPlace | null) {
     this.#text = text;
     this.#rules = rules;
-    this.#aboveParams = paramsIn && (paramsIn === 'task' ? CONTAINERS_ABOVE_PARAMS : 1);
+    this.#aboveParams = paramsIn && aboveParams[paramsIn];
   }
 
   run(): Range | null {

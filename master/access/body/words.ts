@@ -28,7 +28,9 @@ export function inWords(issue: z.core.$ZodRawIssue): string | undefined {
     case 'too_big':
       return bound(issue, issue.inclusive ? 'at most' : 'below', issue.maximum);
     case 'invalid_value':
-      return `expected one of ${issue.values.map(String).join(', ')}`;
+      return issue.values.length === 1
+        ? `expected ${String(issue.values[0])}`
+        : `expected one of ${issue.values.map(String).join(', ')}`;
     case 'invalid_format':
       return 'pattern' in issue ? `expected text that fits ${issue.pattern}` : undefined;
     case 'unrecognized_keys':

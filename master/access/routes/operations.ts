@@ -19,7 +19,7 @@ import type { AskedBulk, BegunBulk } from '../../application/operations-handle.t
 import type { StoredTask } from '../../application/ports.ts';
 import { filterFields, type TaskFilter } from '../../domain/model/task-filter.ts';
 import { type Bulk, statesFor, type Work } from '../../domain/long-work/work.ts';
-import { checkShape, validate } from '../body/fields.ts';
+import { checkShape, valueWithParams } from '../body/fields.ts';
 import { type FieldError, invalidFields, Problem } from '../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../http/route.ts';
 import { openPreview, operationIdOf, PREVIEW_MS, sealPreview } from '../previews.ts';
@@ -94,7 +94,8 @@ async function bulk(
   master: ScopedMaster,
   refusalOf: RefusalOf,
 ): Promise<Reply> {
-  const request = validate(bulkRequest, body);
+  const { value } = valueWithParams(body, 'ids');
+  const request = checkShape(bulkRequest, value);
   const asked = askedBy(request, refusalOf);
   const operations = master.operations();
   const secrets = await operations.secrets();

@@ -134,6 +134,18 @@ describe('an operation on many tasks', () => {
     expect((await call('GET', '/task/encode-1')).status).to.equal(404);
   });
 
+  it('takes ten thousand ids, and no more', async () => {
+    await submitMany(2);
+    const ids = ['encode-0', ...Array.from({ length: 9_999 }, (_, n) => `${n}`.padStart(64, 'x'))];
+    const over = await ended(await begin({ action: 'cancel', ids }));
+    expect(over).to.include(countsIn(10_000, 1, 9_999));
+    expect(over['problems']).to.have.length(100);
+    expect(errorsOf(await bulk({ action: 'cancel', ids: [...ids, 'encode-1'] }))).to.deep.equal([
+      'ids: expected at most 10000 entries, given a list of 10001 entries',
+    ]);
+    expect(await stateOf('encode-1')).to.equal('waiting');
+  });
+
   it('sets tasks aside, and puts them back to their places', async () => {
     await submitMany(2);
     await submit({ id: 'other', type: 'mix' });
