@@ -124,6 +124,9 @@ export const FIRE_COUNT_MAX = 1_000;
 /** Limits for starts whose timers one tick sets anew, after they have moved. */
 export const WATCH_COUNT_MAX = 2_000;
 
+/** Lanes and kinds that one tick looks at for pauses that have come to their ends, the last pause whole. */
+export const PAUSE_LOOK_COUNT_MAX = 100_000;
+
 /** Lanes that one tick opens again, after a pause. */
 export const RESUME_COUNT_MAX = 1_000;
 

@@ -188,10 +188,10 @@ describeStores('tasks of a group, or with a label, that is paused', (open) => {
       {
         from: NOW,
         until: NOW + 9,
-        of: { scope: 'group', value: 'group' },
+        of: [{ scope: 'group', value: 'group', at: NOW }],
         besides: [{ scope: 'label', value: 'label', at: NOW + 4 }],
       },
-      { from: NOW + 4, until: NOW + 7, of: { scope: 'label', value: 'label' } },
+      { from: NOW + 4, until: NOW + 7, of: [{ scope: 'label', value: 'label', at: NOW + 4 }] },
     ] as const;
     await store.commit(commit(term, { absences }));
     const { tasks } = await store.loadOverdue(NOW + 99, NOW + 99, 9);
@@ -221,7 +221,7 @@ describeStores('tasks of a type that is paused', (open) => {
     expect(await found([])).to.deep.equal(overdue);
     expect(await found(['b', 'c'])).to.deep.equal({ 1: NOW + 10, 3: NOW + 10 });
     const some = [
-      { from: NOW, until: NOW + 5, of: { scope: 'type', value: 'b' } },
+      { from: NOW, until: NOW + 5, of: [{ scope: 'type', value: 'b', at: NOW }] },
       { from: NOW, until: NOW + 1, besides: ['b', 'c'].map(sinceNow) },
     ] as const;
     await store.commit(commit(term, { absences: some }));

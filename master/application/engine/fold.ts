@@ -4,7 +4,7 @@
  * Throws rather than drop a change that it has no write for, or write what cannot be.
  */
 import type { Audit, Change, RowWrite, TableName } from '../../domain/changes.ts';
-import type { Absence } from '../../domain/model/pause.ts';
+import { type Absence, joined } from '../../domain/model/pause.ts';
 import { idOf, taskIn } from '../../domain/changes.ts';
 import type { Settings, State } from '../../domain/state/state.ts';
 import { isTerminal } from '../../domain/model/task.ts';
@@ -36,7 +36,7 @@ export function fold(
     }
   }
   return {
-    ...{ term, now, lastSeq, saysAlive, writes, absences },
+    ...{ term, now, lastSeq, saysAlive, writes, absences: joined(absences) },
     ...(settings !== undefined && { settings }),
     ...(audit.length > 0 && { audit }),
   };

@@ -58,10 +58,28 @@ export function* pausesOfSome(
 export interface Absence {
   readonly from: number;
   readonly until: number;
-  /** Nothing of these; absent: nothing at all. */
-  readonly of?: Omit<Since, 'at'>;
+  /** Nothing of these, of each since then: pauses that have ended together. Absent: nothing at all. */
+  readonly of?: readonly Since[];
   /** Pauses that go on: the time from when they began is credited when they end, so that none counts twice. */
   readonly besides?: readonly Since[];
+}
+
+/** The same time, each piece of it credited once: pauses that have ended one after another at one instant are one. */
+export function joined(absences: readonly Absence[]): readonly Absence[] {
+  const all: Absence[] = [];
+  for (const next of absences) {
+    const last = all.at(-1);
+    if (last?.of === undefined || next.of === undefined || last.until !== next.until) {
+      all.push(next);
+      continue;
+    }
+    const { until, besides } = next;
+    const from = Math.min(last.from, next.from);
+    // Those that ended later in it went on beside the earlier ones only.
+    const both = { from, until, of: [...last.of, ...next.of] };
+    all[all.length - 1] = besides === undefined ? both : { ...both, besides };
+  }
+  return all;
 }
 
 /** The clock was set back by so much: it has lasted as long as it had. */
@@ -78,7 +96,8 @@ export function labelsOf({ requires, labels }: Pick<Concerned, 'requires' | 'lab
 export function sinceOf(pauses: Iterable<Since>): (task: Concerned) => number {
   const none = () => new Map<string, number>();
   const since = { type: none(), group: none(), label: none() };
-  for (const { scope, value, at } of pauses) since[scope].set(value, at);
+  for (const { scope, value, at } of pauses)
+    since[scope].set(value, Math.min(at, since[scope].get(value) ?? at));
   const { type: types, group: groups, label: labels } = since;
   return (task) => {
     let first = types.get(task.type) ?? Number.POSITIVE_INFINITY;
@@ -89,12 +108,6 @@ export function sinceOf(pauses: Iterable<Since>): (task: Concerned) => number {
   };
 }
 
-function concerns({ scope, value }: Omit<Since, 'at'>, task: Concerned): boolean {
-  if (scope === 'type') return task.type === value;
-  if (scope === 'group') return task.user.group === value;
-  return task.requires.includes(value) || task.labels.includes(value);
-}
-
 /** By when a task is to be started after it: `startBy`, moved by what of it was its own. */
 export function creditOf({
   from,
@@ -102,10 +115,12 @@ export function creditOf({
   of,
   besides = [],
 }: Absence): (task: Concerned & Pick<Task, 'startBy' | 'dueAt' | 'deadlineAt'>) => number | null {
+  const begun = of === undefined ? () => from : sinceOf(of);
   const since = sinceOf(besides);
   return (task) => {
-    if (task.startBy === null || (of !== undefined && !concerns(of, task))) return task.startBy;
+    if (task.startBy === null) return null;
+    const begin = begun(task);
     const end = Math.min(until, since(task));
-    return end > from ? startByAfter(task, from, end) : task.startBy;
+    return end > begin ? startByAfter(task, begin, end) : task.startBy;
   };
 }

@@ -6,8 +6,7 @@ import { PAUSES_MAX, RESUME_COUNT_MAX } from '../bounds.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import type { Event } from '../events.ts';
 import type { Pause, PauseRow } from '../model/pause.ts';
-import type { Lane } from '../queue/lane.ts';
-import { isPausedBy, rejoin } from '../queue/lanes.ts';
+import { isPausedBy, lanesOf, rejoin } from '../queue/lanes.ts';
 import { creditAbsence } from '../steps/absence.ts';
 import { pauseCount, pauseKey, type State } from '../state/state.ts';
 import { pauseEnded } from './settings.ts';
@@ -74,7 +73,8 @@ export function pauseDue(state: State, key: string | null, now: number, out: Out
 function begin(state: State, row: PauseRow, out: Output): void {
   takePause(state, row);
   // Those that may be offered leave their kinds when they come to the front there.
-  for (const lane of lanesOf(state, row)) lane.isPaused = true;
+  const { scope, value } = row;
+  if (scope !== 'all') for (const lane of lanesOf(state, { scope, value })) lane.isPaused = true;
   out.changes.push({ op: 'put', table: 'pause', key: row.id, row });
 }
 
@@ -83,7 +83,7 @@ function end(state: State, { id, scope, value, at }: PauseRow, now: number, out:
   state.pauses.delete(pauseKey(scope, value));
   out.changes.push({ op: 'remove', table: 'pause', key: id, expect: 'any' });
   if (scope === 'all') return creditAbsence(state, at, now, out);
-  creditAbsence(state, at, now, out, { scope, value });
+  creditAbsence(state, at, now, out, { scope, value, at });
   state.resumed.push(...lanesOf(state, { scope, value }));
   rejoinResumed(state);
 }
@@ -94,19 +94,5 @@ export function rejoinResumed(state: State): void {
     if (state.lanes.get(lane.id) !== lane) continue;
     lane.isPaused = isPausedBy(state, lane);
     if (rejoin(state, lane)) state.roused.add(lane);
-  }
-}
-
-function* lanesOf(
-  { lanes, kinds }: State,
-  { scope, value }: Pick<PauseRow, 'scope' | 'value'>,
-): Generator<Lane> {
-  if (scope === 'group') {
-    for (const lane of lanes.values()) if (lane.group === value) yield lane;
-  } else if (scope === 'label') {
-    for (const kind of kinds.values()) {
-      const { requires, labels } = kind;
-      if (requires.includes(value) || labels.includes(value)) yield* kind.lanes.values();
-    }
   }
 }

@@ -66,7 +66,7 @@ export class Deadlines {
     start: new Map<number, number>(),
     route: new Map<number, number>(),
   };
-  /** Taken, and to end: one in each tick. */
+  /** Taken, and to end: some in each tick. */
   readonly pausesOver: PauseEnd[] = [];
   readonly #compactCountMin: number;
   #compactAt: number;

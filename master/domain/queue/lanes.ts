@@ -8,7 +8,7 @@ import { forgetGroup, groupOf, type Quota } from '../limits/quota.ts';
 import { noteKind } from '../limits/supply.ts';
 import { pinnedTo } from '../model/executor.ts';
 import { pauseKey, type State } from '../state/state.ts';
-import { labelsOf } from '../model/pause.ts';
+import { labelsOf, type Since } from '../model/pause.ts';
 import { kindKeyOf, type Task } from '../model/task.ts';
 import type { TaskType } from '../model/task-type.ts';
 import {
@@ -73,6 +73,21 @@ export function isPausedBy({ pauses }: Pick<State, 'pauses'>, { group, kind }: L
   if (pauses.size === 0) return false;
   if (pauses.has(pauseKey('group', group))) return true;
   return labelsOf(kind).some((label) => pauses.has(pauseKey('label', label)));
+}
+
+/** Where tasks wait that a pause of these concerns. */
+export function* lanesOf(
+  { lanes, kinds }: Pick<State, 'lanes' | 'kinds'>,
+  { scope, value }: Pick<Since, 'scope' | 'value'>,
+): Generator<Lane> {
+  if (scope === 'group') {
+    for (const lane of lanes.values()) if (lane.group === value) yield lane;
+    return;
+  }
+  for (const kind of kinds.values()) {
+    const isConcerned = scope === 'type' ? kind.type === value : labelsOf(kind).includes(value);
+    if (isConcerned) yield* kind.lanes.values();
+  }
 }
 
 /** It may have left its kind for want of anything that might be offered. False: there is nothing still. */

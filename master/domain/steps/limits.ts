@@ -175,7 +175,8 @@ export function typeChanged(
   }
   const isPaused = taskType !== null && taskType.paused !== null;
   if (before.paused !== null && !isPaused) {
-    creditAbsence(state, before.paused.at, now, out, { scope: 'type', value: name });
+    const { at } = before.paused;
+    creditAbsence(state, at, now, out, { scope: 'type', value: name, at });
   }
   if (taskType === null) state.opened.add(name);
   else refresh(state, quota, now, out);

@@ -3,7 +3,7 @@ import { taskUpdated } from '../changes.ts';
 import type { Output } from '../effects.ts';
 import type { Event } from '../events.ts';
 import type { Executor } from '../model/executor.ts';
-import { FIRE_COUNT_MAX } from '../bounds.ts';
+import { FIRE_COUNT_MAX, PAUSE_LOOK_COUNT_MAX } from '../bounds.ts';
 import type { Deadline, Entry } from '../queue/deadlines.ts';
 import { laneOf, shareOutMore } from '../queue/lanes.ts';
 import type { State } from '../state/state.ts';
@@ -78,15 +78,21 @@ function fireDue(state: State, now: number, out: Output): void {
     if (due === undefined) break;
     fire(state, due, now, out);
   }
-  endNextPause(state, now, out);
+  endPauses(state, now, out);
 }
 
-/** One in each tick: for each all that waits is looked at, here and in the store. */
-function endNextPause(state: State, now: number, out: Output): void {
-  const due = state.deadlines.pausesOver.shift();
-  if (due === undefined || live(state, due) === null) return;
-  if (due.kind === 'type') typeDue(state, due.name, now, out);
-  else pauseDue(state, due.pause, now, out);
+/**
+ * As many as can be in one tick, since the store is gone through once for all of a commit: for each, all lanes are
+ * looked at, and there may be thousands.
+ */
+function endPauses(state: State, now: number, out: Output): void {
+  const { lanes, kinds, deadlines } = state;
+  const countMax = Math.ceil(PAUSE_LOOK_COUNT_MAX / (1 + lanes.size + kinds.size));
+  for (const due of deadlines.pausesOver.splice(0, countMax)) {
+    if (live(state, due) === null) continue;
+    if (due.kind === 'type') typeDue(state, due.name, now, out);
+    else pauseDue(state, due.pause, now, out);
+  }
 }
 
 /** Writes what was left for later: that attempts run, and how far they are. */

@@ -277,7 +277,7 @@ function checkPausesEnd(world: World, { pauses, settings, types, lastTickAt }: S
 function checkTimely(world: World, state: State, termSince: number): void {
   const { deadlines, lastTickAt, policy } = state;
   if (deadlines.nextAt() <= lastTickAt) return;
-  // One ends in each tick.
+  // Some end in each tick.
   if (deadlines.pausesOver.length === 0) checkPausesEnd(world, state);
   for (const task of state.tasks.values()) {
     const executor = holderOf(state, task);

@@ -20,7 +20,11 @@ export function pauseMutants(): Mutant[] {
         commit: ({ absences, ...commit }) =>
           store.commit({
             ...commit,
-            absences: absences.filter(({ of }) => of === undefined || of.scope === 'type'),
+            absences: absences.map(({ of, ...rest }) => {
+              return of === undefined
+                ? rest
+                : { ...rest, of: of.filter(({ scope }) => scope === 'type') };
+            }),
           }),
       })),
     },

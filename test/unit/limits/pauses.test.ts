@@ -3,12 +3,18 @@ import { expect } from 'chai';
 import { PAUSES_MAX } from '../../../master/domain/bounds.ts';
 import type { Output } from '../../../master/domain/effects.ts';
 import type { NewTask } from '../../../master/domain/events.ts';
-import type { RowScope } from '../../../master/domain/model/pause.ts';
+import {
+  type Absence,
+  creditOf,
+  joined,
+  type RowScope,
+} from '../../../master/domain/model/pause.ts';
 import { backlogOf } from '../../../master/domain/views/backlog.ts';
 import { explain } from '../../../master/domain/views/explain.ts';
 import { pauseOf, pausesAfter } from '../../../master/domain/views/pauses.ts';
 import { BEGIN, finished, MINUTE, offers, Scheduler, SECOND } from '../../helpers/domain.ts';
 import { noRows } from '../../helpers/task.ts';
+import { Random } from '../../sim/random.ts';
 
 let scheduler: Scheduler;
 beforeEach(() => {
@@ -211,15 +217,62 @@ describe('a pause', () => {
     expect(pausesAfter(scheduler.state, '', 1_000)).to.have.length(PAUSES_MAX + 1);
   });
 
-  it('ends one in each tick where several end together, for each looks at all that waits', () => {
-    submit('a', { user: of('g-2') });
+  it('ends in one tick with the others that end then, and all that waits is credited in one go', () => {
+    submit('a', { user: of('g-2'), startTimeoutMs: MINUTE });
+    submit('b', { user: of('g-3'), labels: ['gpu'], startTimeoutMs: MINUTE });
+    scheduler.now = BEGIN + SECOND;
     for (let n = 0; n < 5; n++) pause('group', `g-${n}`, BEGIN + MINUTE);
+    pause('label', 'gpu', BEGIN + MINUTE);
     scheduler.now = BEGIN + MINUTE;
-    for (let left = 4; left >= 0; left--) {
-      scheduler.send({ type: 'ticked' });
-      expect(scheduler.state.pauses.size).to.equal(left);
-    }
+    const { changes } = scheduler.send({ type: 'ticked' });
+    expect(scheduler.state.pauses.size).to.equal(0);
+    // Where nothing waits there is nothing to be credited.
+    const credits = changes.flatMap((one) => (one.op === 'credit' ? [one.absence] : []));
+    const values = credits.flatMap(({ of: some = [] }) => some.map(({ value }) => value));
+    expect(values).to.have.members(['g-2', 'g-3', 'gpu']);
+    expect(joined(credits)).to.have.length(1);
+    for (const id of ['a', 'b'])
+      expect(scheduler.task(id).startBy).to.equal(BEGIN + 2 * MINUTE - SECOND);
     expect(offers(scheduler.connect('x'))).to.deep.equal(['a -> x']);
+  });
+
+  it('is credited the same with others at once as after one another', () => {
+    const random = new Random(7);
+    const scopes = ['group', 'label', 'type'] as const;
+    for (let round = 0; round < 500; round++) {
+      const all = Array.from({ length: 5 }, () => {
+        return {
+          scope: random.pick(scopes),
+          value: random.pick(['a', 'b']),
+          at: random.between(0, 59),
+        };
+      });
+      const pauses = all.filter(({ scope, value }, index) => {
+        return all.findIndex((one) => one.scope === scope && one.value === value) === index;
+      });
+      const endCount = random.between(0, pauses.length);
+      const absences = pauses.slice(0, endCount).map((one, index): Absence => {
+        return { from: one.at, until: 60, of: [one], besides: pauses.slice(index + 1) };
+      });
+      const labels = [random.pick(['a', 'b', 'c'])];
+      const dueAt = random.between(0, 69);
+      const task = {
+        type: random.pick(['a', 'b', 'c']),
+        user: { group: random.pick(['a', 'b', 'c']) },
+        labels,
+        requires: [],
+        dueAt,
+        startBy: dueAt + random.between(1, 30),
+        deadlineAt: null,
+      };
+      const credited = (some: readonly Absence[]) =>
+        some
+          .map(creditOf)
+          .reduce((startBy, credit) => credit({ ...task, startBy }), task.startBy as number | null);
+      const what = JSON.stringify({ absences, task });
+      expect(credited(joined(absences)), what).to.equal(credited(absences));
+      expect(joined(absences).length).to.be.at.most(1);
+    }
   });
 
   it('that is to end goes on where it is made longer before its turn', () => {
