@@ -46,6 +46,9 @@ export interface AuditStore {
   list(query: AuditQuery): Promise<AuditPage>;
   /** Whether what is there is what was written, from the oldest or behind a number: some thousand rows. */
   verify(after: number | null): Promise<AuditCheck>;
-  /** Removes of those that are older some thousand of the oldest; returns how many. */
-  drop(before: number): Promise<number>;
+  /**
+   * Removes some of the oldest, those that were written before then; returns how many.
+   * @param now what is of a later time was written by a clock that was ahead: it goes with what follows it.
+   */
+  drop(before: number, now: number): Promise<number>;
 }

@@ -8,8 +8,8 @@ const PERIOD_MS = 3_600_000;
 /** After the start, which has other things to do: a master may be started anew more often than each hour. */
 const FIRST_MS = 300_000;
 const DAY_MS = 86_400_000;
-/** Of some thousand rows of the audit each, in one run. */
-const AUDIT_SLICE_COUNT_MAX = 200;
+/** Of a hundred rows of the audit each, in one run. */
+const AUDIT_SLICE_COUNT_MAX = 2_000;
 
 const all = (count: number): Found => ({ foundCount: count, doneCount: count });
 
@@ -47,7 +47,7 @@ export function retention(options: {
 
   const dropOfAudit = async (): Promise<number> => {
     if (auditDays === 0) return 0;
-    return dropChanges(store, (await earliestNow()) - auditDays * DAY_MS, () => stopped);
+    return dropChanges(store, await earliestNow(), auditDays * DAY_MS, () => stopped);
   };
 
   /** One class that cannot be dropped does not keep the others. */
@@ -100,12 +100,13 @@ export function retention(options: {
 /** A slice after another, each by itself: what is left then goes the next time. */
 async function dropChanges(
   { audit }: Pick<Store, 'audit'>,
-  before: number,
+  now: number,
+  keptMs: number,
   isOver: () => boolean,
 ): Promise<number> {
   let count = 0;
   for (let slice = 0; slice < AUDIT_SLICE_COUNT_MAX && !isOver(); slice++) {
-    const dropped = await audit.drop(before);
+    const dropped = await audit.drop(now - keptMs, now);
     count += dropped;
     if (dropped === 0) break;
   }

@@ -51,9 +51,11 @@ export class MemoryAudit implements AuditStore {
     return { count: slice.length, from, to, next, misfit: null };
   }
 
-  async drop(before: number): Promise<number> {
-    const kept = this.#entries.findIndex(({ record }) => record.at >= before);
-    const count = Math.min(kept < 0 ? this.#entries.length : kept, SLICE_COUNT);
+  async drop(before: number, now: number): Promise<number> {
+    const kept = this.#entries.findIndex(({ record: { at } }) => at >= before && at <= now);
+    const oldest = kept < 0 ? this.#entries : this.#entries.slice(0, kept);
+    const older = oldest.findLastIndex(({ record }) => record.at < before);
+    const count = Math.min(older + 1, SLICE_COUNT);
     this.#entries = this.#entries.slice(count);
     return count;
   }

@@ -32,8 +32,10 @@ export async function keepPause(
   const come: Statement[] =
     pause === null ? [] : [{ sql, runs: [[PAUSE, JSON.stringify(pause)]], touches: null }];
   await database.transaction(async (connection) => {
-    await dialect.run(connection, [plain(dialect.begin), gone, ...come]);
+    await dialect.run(connection, [plain(dialect.begin)]);
+    // First: whoever looks for the head of the chain among these rows would hold that, and wait here.
     if (audit !== null) await appendAudit(dialect, connection, [audit]);
+    await dialect.run(connection, [gone, ...come]);
   });
 }
 

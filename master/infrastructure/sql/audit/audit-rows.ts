@@ -26,8 +26,12 @@ import { hashOf, type Head, type Link } from './chain.ts';
 
 /** Rows that one statement brings to be verified: more than one hash is of. */
 const SLICE_COUNT = 2 * HASHED_COUNT_MAX;
-/** Rows that are verified, or removed, for one request. */
+/** Rows that are verified for one request. */
 const REQUEST_COUNT = 1_000;
+/** Rows that one transaction removes, while nobody else can write any: more than one hash is of. */
+const DROPPED_COUNT = 2 * HASHED_COUNT_MAX;
+/** Rows of a clock that was ahead that are passed over. */
+const AHEAD_COUNT_MAX = 10_000;
 /** Rows that one statement looks at for a list: they may be large. */
 const LOOKED_COUNT = 500;
 const NAMES = ['seq', ...auditColumns.map(({ name }) => name), 'hash'];
@@ -134,25 +138,45 @@ export class AuditRows implements AuditStore {
     return { ...count, next: isLast ? null : seen.link.seq, misfit: null };
   }
 
-  drop(before: number): Promise<number> {
+  async drop(before: number, now: number): Promise<number> {
     const { dialect } = this.#database;
+    const last = await this.#lastBefore(before, now);
+    if (last === null) return 0;
     return this.#database.transaction(async (connection) => {
       await dialect.run(connection, [plain(dialect.begin)]);
       const chain = await lockChain(dialect, connection);
       if (chain.head === null) throw new Error(unreadable.misfit.why);
-      const sql = 'SELECT seq, made_at, hash FROM audit ORDER BY seq LIMIT ?';
-      const read = { sql, runs: [[REQUEST_COUNT]], touches: null };
+      const sql = 'SELECT seq, hash FROM audit WHERE seq <= ? ORDER BY seq LIMIT ?';
+      const read = { sql, runs: [[last, DROPPED_COUNT]], touches: null };
       const [oldest] = await dialect.run(connection, [read]);
-      const link = linkBefore(oldest?.rows ?? [], before);
+      const link = lastLink(oldest?.rows ?? []);
       if (link === null) return 0;
       const remove = { sql: 'DELETE FROM audit WHERE seq <= ?', runs: [[link.seq]], touches: null };
-      const { last, brokenSeq } = chain.head;
+      const { brokenSeq } = chain.head;
       const isOver = brokenSeq !== null && brokenSeq <= link.seq;
-      const head = { first: link, last, brokenSeq: isOver ? null : brokenSeq };
+      const head = { first: link, last: chain.head.last, brokenSeq: isOver ? null : brokenSeq };
       const written = headWritten(chain, keyOf(chain), head);
       const [removed] = await dialect.run(connection, [remove, ...written]);
       return removed?.touched ?? 0;
     });
+  }
+
+  /** What is of a time to come was written by a clock that was ahead: it is no newer than what follows it. */
+  async #lastBefore(before: number, now: number): Promise<number | null> {
+    const sql = 'SELECT seq, made_at FROM audit WHERE seq > ? ORDER BY seq LIMIT ?';
+    let last: number | null = null;
+    let from = 0;
+    for (let left = AHEAD_COUNT_MAX; left > 0 && last === null; left -= LOOKED_COUNT) {
+      const rows = await this.#database.aside(() => this.#database.rows(sql, [from, LOOKED_COUNT]));
+      for (const row of rows) {
+        from = row['seq'] as number;
+        const at = row['made_at'] as number;
+        if (at >= before && at <= now) return last;
+        if (at < before) last = from;
+      }
+      if (rows.length < LOOKED_COUNT) break;
+    }
+    return last;
   }
 }
 
@@ -214,15 +238,9 @@ function endOf({ last }: Head, { seq, hash }: Link, rest: Row | undefined): Misf
   return { ...misfit('it is not the one that was written last'), seq };
 }
 
-/** The last of the rows up to which all are older. */
-function linkBefore(rows: readonly Row[], before: number): Link | null {
-  let link: Link | null = null;
-  for (const row of rows) {
-    if ((row['made_at'] as number) >= before) break;
-    const { seq, hash } = row as { readonly seq: number; readonly hash: string | null };
-    if (hash !== null) link = { seq, hash };
-  }
-  return link;
+function lastLink(rows: readonly Row[]): Link | null {
+  const row = rows.findLast(({ hash }) => hash !== null);
+  return row === undefined ? null : { seq: row['seq'] as number, hash: row['hash'] as string };
 }
 
 function rangeOf({ from, to, before }: AuditQuery): Read {
