@@ -5,6 +5,7 @@ import { Argument, Command, Option } from 'commander';
 import { type ConnectionOptions, connect, interruptible, remoteCommand } from '../connection.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
 import type { Cell } from '../output.ts';
+import { number } from '../task/task-search.ts';
 import { drainCommand } from './drain-command.ts';
 import {
   SELECTOR_HELP,
@@ -115,19 +116,20 @@ function withSource(
 function tasksCommand(): Command {
   return oneCommand('tasks', 'List the tasks whose newest attempt an executor has, or had.')
     .addOption(new Option('--state <state>', 'in this state only').choices(taskStates))
+    .option('--limit <count>', 'how many at most (default: all that are found)', number)
     .addHelpText(
       'after',
       `
 Newest first; into a pipe: id, state, type, attempt, start and end, with tabs between. No index
 leads from executors to tasks: among millions it takes a while. Ctrl-C ends the search with 130.`,
     )
-    .action(async (id: string, options: ConnectionOptions & { state?: TaskState }) => {
+    .action(async (id: string, options: TasksOptions) => {
       const { client, output } = connect(options);
       const head = ['task', 'state', 'type', 'attempt', 'started', 'finished'];
-      const { state } = options;
+      const { state, limit } = options;
       await interruptible((signal) =>
         output.rows(
-          client.executorTasks(id, { ...(state && { state }), signal }),
+          upTo(limit, client.executorTasks(id, { ...(state && { state }), signal })),
           head,
           (task) => [
             ...[task.task_id, task.state, task.type, task.attempt],
@@ -139,7 +141,21 @@ leads from executors to tasks: among millions it takes a while. Ctrl-C ends the 
     });
 }
 
-type TaskState = (typeof taskStates)[number];
+interface TasksOptions extends ConnectionOptions {
+  readonly state?: (typeof taskStates)[number];
+  readonly limit?: number;
+}
+
+/** Asks for nothing behind the last. */
+async function* upTo<T>(count: number | undefined, items: AsyncIterable<T>): AsyncGenerator<T> {
+  let left = count ?? Number.POSITIVE_INFINITY;
+  if (left <= 0) return;
+  for await (const item of items) {
+    yield item;
+    left -= 1;
+    if (left <= 0) return;
+  }
+}
 
 function resumeCommand(): Command {
   return remoteCommand('resume', 'Give drained executors tasks again.')

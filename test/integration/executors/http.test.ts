@@ -112,6 +112,7 @@ describe('executors', function () {
     expect((await soda('executor tasks x --state succeeded')).out).to.match(
       /^one\tsucceeded\ttest\t1\t/,
     );
+    expect((await soda('executor tasks x --limit 1')).out).to.match(/^two\t[^\n]*\n$/);
   });
 
   it('are forgotten on request once they are gone, and what was set for them', async () => {
