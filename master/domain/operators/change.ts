@@ -167,7 +167,7 @@ function refusalOfChange(
   const full = group === before.user.group || quota === undefined ? null : fullGroup(quota, group);
   if (full !== null) {
     const { name: limit, max, used } = full;
-    const message = `${used} tasks of type ${type} wait in group ${group}, and ${limit} is ${max}`;
+    const message = `${used} of type ${type} waiting in group ${group} already, and ${limit} is ${max}`;
     return { kind: 'limited', limit, message };
   }
   const crowd = isCrowded(state, task)

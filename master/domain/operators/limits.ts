@@ -23,7 +23,7 @@ function limitSet(state: State, row: SharedLimit, out: Output): CommandOutcome {
   }
   const strayCount = countElsewhere(state, row);
   if (strayCount > 0) {
-    const message = `${strayCount} attempts have taken of it and were counted otherwise: \`per\` can be another once they have ended`;
+    const message = `attempts that have taken of it, counted otherwise: ${strayCount}; \`per\` can be another once they have ended`;
     return { kind: 'conflict', message };
   }
   takeLimit(state, row);

@@ -5,13 +5,7 @@
  */
 import { taskUpdated } from '../changes.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
-import {
-  isTerminal,
-  startLimitOf,
-  type Suspension,
-  type Task,
-  waits,
-} from '../model/task.ts';
+import { isTerminal, startLimitOf, type Suspension, type Task, waits } from '../model/task.ts';
 import { laneOf } from '../queue/lanes.ts';
 import { dequeue, enqueue } from '../queue/waiting.ts';
 import type { State } from '../state/state.ts';

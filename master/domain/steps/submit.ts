@@ -65,18 +65,18 @@ export function refusalOf(state: State, task: Task, out: Output): Refusal | null
   // What is suspended is kept as well, for as long as nobody resumes it.
   const keptCount = waitingCount + suspendedCount;
   if (keptCount >= policy.waitingCountMax) {
-    return { kind: 'full', message: `${keptCount} tasks wait already, or are suspended` };
+    return { kind: 'full', message: `${keptCount} waiting or suspended already` };
   }
   const { maxWaiting } = settings;
   if (maxWaiting !== null && waitingCount >= maxWaiting) {
-    const message = `${waitingCount} tasks wait, and max_waiting is ${maxWaiting}`;
+    const message = `${waitingCount} waiting already, and max_waiting is ${maxWaiting}`;
     return { kind: 'limited', limit: 'max_waiting', message };
   }
   const quota = state.quotas.get(task.type);
   const full = quota && fullFor(quota, task.user.group);
   if (full) {
     const { name: limit, max, used } = full;
-    const message = `${used} tasks of type ${task.type} wait, and ${limit} is ${max}`;
+    const message = `${used} of type ${task.type} waiting already, and ${limit} is ${max}`;
     return { kind: 'limited', limit, message };
   }
   if (isCrowded(state, task)) {

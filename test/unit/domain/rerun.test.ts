@@ -99,7 +99,7 @@ describe('retry of a terminal task', () => {
     scheduler.submit({ id: 'b', type: 'other' });
     expect(retry().reply).to.deep.equal({
       kind: 'full',
-      message: '1 tasks wait already, or are suspended',
+      message: '1 waiting or suspended already',
     });
     scheduler = new Scheduler({ laneCountMax: 1 });
     scheduler.submit({ id: 'b', type: 'other' });

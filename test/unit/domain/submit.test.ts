@@ -131,7 +131,7 @@ describe('bounds', () => {
       'accepted',
       'full',
     ]);
-    expect(out.outcomes[3]).to.include({ message: '3 tasks wait already, or are suspended' });
+    expect(out.outcomes[3]).to.include({ message: '3 waiting or suspended already' });
   });
 
   it('count what is suspended with what waits', () => {

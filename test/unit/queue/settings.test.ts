@@ -263,7 +263,7 @@ describe('max_waiting', () => {
     set({ maxWaiting: 2 });
     const { outcomes } = scheduler.submit({ id: 'a' }, { id: 'b' }, { id: 'c' });
     expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['accepted', 'accepted', 'limited']);
-    const message = '2 tasks wait, and max_waiting is 2';
+    const message = '2 waiting already, and max_waiting is 2';
     expect(outcomes[2]).to.include({ limit: 'max_waiting', message });
   });
 
