@@ -16,7 +16,10 @@ export function didYouMean(unknown: string, known: readonly string[]): string {
         a.distance - b.distance ||
         sharedBeginning(unknown, b.name) - sharedBeginning(unknown, a.name),
     );
-  return nearest !== undefined && nearest.distance <= 4 ? `; did you mean ${nearest.name}?` : '';
+  const isNear =
+    nearest !== undefined &&
+    nearest.distance <= Math.min(4, Math.max(unknown.length, nearest.name.length) / 2);
+  return isNear ? `; did you mean ${nearest.name}?` : '';
 }
 
 /** Of names that are as near, the one that begins alike is meant. */

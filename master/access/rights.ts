@@ -4,7 +4,6 @@
  */
 import { API_BASE, DEFAULT_NAMESPACE } from '@soda-scheduler/protocol';
 import type { Role, Scope } from '../application/ports.ts';
-import { UnknownNamespace } from '../application/process/namespaces-handle.ts';
 import type { ScopedPause } from '../domain/model/pause.ts';
 import type { IncomingMessage } from 'node:http';
 import type { Actor, Authorizer } from './auth.ts';
@@ -165,7 +164,7 @@ export function inWords(roles: readonly Role[]): string {
 /**
  * What can be told before anything is looked up, so that nothing is told of what there is.
  * @param params of the path; `isInNamespace`: without a namespace it means `default`.
- * @throws {Problem} @throws {UnknownNamespace} as of one that is not there.
+ * @throws {Problem} of a namespace that is left out the same, whether there is one or not.
  */
 export function checkScope(
   actor: Actor,
@@ -182,8 +181,9 @@ export function checkScope(
     );
   const namespace = namespaceIn(params, isInNamespace);
   if (namespace !== null && !includes(scope, 'namespaces', namespace)) {
-    if (rule !== 'submit') throw new UnknownNamespace(namespace);
-    throw outside(actor, 'namespaces', namespace);
+    if (rule === 'submit') throw outside(actor, 'namespaces', namespace);
+    const detail = `There is no namespace ${namespace} in the scope of the token ${actor.name}.`;
+    throw new Problem('unknown', detail);
   }
   if (rule === 'namespace' && isPartial(scope)) throw shared(actor, scope, 'namespace');
   if (rule !== 'type') return;

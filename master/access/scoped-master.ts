@@ -311,12 +311,9 @@ class PartOfMaster implements ScopedMaster {
     return this.#master.pauseOf(scope, value);
   }
 
-  /** Labels are nobody's own: they may be those of tasks that it sees. */
   pausesAfter(place: string, count: number): readonly ScopedPause[] {
-    return this.#master.pausesAfter(place, count, ({ scope, value }) => {
-      if (scope === 'type') return this.#includesType(value);
-      return scope !== 'group' || includes(this.#scope, 'groups', value);
-    });
+    const { groups, types } = this.#scope;
+    return this.#master.pausesAfter(place, count, { groups, types });
   }
 
   /** Those that ask for nothing else than what may be seen: the others may name what may not. */

@@ -136,11 +136,7 @@ export interface MasterHandle {
   /** Null: it is not paused. @throws {Unavailable} nothing is known yet. */
   pauseOf(scope: PauseScope, value: string): ScopedPause | null;
   /** Up to `count` of those that are seen, after that place (`placeOf`). @throws {Unavailable} nothing is known yet. */
-  pausesAfter(
-    place: string,
-    count: number,
-    sees?: (pause: ScopedPause) => boolean,
-  ): readonly ScopedPause[];
+  pausesAfter(place: string, count: number, sight?: Sight): readonly ScopedPause[];
   /** Sets, changes or deletes a shared limit. @throws {Unavailable} */
   changeLimit(change: LimitChange): Promise<CommandOutcome>;
   /** Null: there is no such limit. @throws {Unavailable} nothing is known yet. */

@@ -224,12 +224,8 @@ export class Master implements MasterHandle {
     return pauseOf(this.#known(), scope, value);
   }
 
-  pausesAfter(
-    place: string,
-    count: number,
-    sees?: (pause: ScopedPause) => boolean,
-  ): readonly ScopedPause[] {
-    return pausesAfter(this.#known(), place, count, sees);
+  pausesAfter(place: string, count: number, sight?: Sight): readonly ScopedPause[] {
+    return pausesAfter(this.#known(), place, count, sight);
   }
 
   changeLimit(change: LimitChange): Promise<CommandOutcome> {

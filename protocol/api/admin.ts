@@ -22,9 +22,13 @@ export const drainRequest = z.strictObject({
     .number()
     .min(0)
     .max(YEAR_SECONDS)
+    .nullable()
     .optional()
     .describe('Seconds after which a task that still runs is given back. Default: never.'),
-  reason: text(256).optional().describe('Why, for whoever looks at the list of executors.'),
+  reason: text(256)
+    .nullable()
+    .optional()
+    .describe('Why, for whoever looks at the list of executors.'),
 });
 
 const labels = z.array(label).max(SESSION_LIMITS.labelCountMax);
@@ -166,7 +170,10 @@ export const namespaceSettings = z.strictObject({
     .optional()
     .describe('Tasks that may run at the same time: others wait. Null: no limit.'),
   paused: z
-    .strictObject({ reason: text(256).optional(), until: instant.optional() })
+    .strictObject({
+      reason: text(256).nullable().optional(),
+      until: instant.nullable().optional(),
+    })
     .nullable()
     .optional()
     .describe('Nothing is begun until then, or until somebody ends the pause by null.'),
@@ -203,20 +210,21 @@ const pauseScope = z.enum(['group', 'label', 'namespace', 'all'], {
 const paused = {
   scope: pauseScope.describe('`all`: every namespace, also those that are made later.'),
   value: text(64)
+    .nullable()
     .optional()
     .describe('The group, or the label; of a namespace its name, or nothing; of all: nothing.'),
 };
 
 interface Paused {
   readonly scope: z.infer<typeof pauseScope>;
-  readonly value?: string | undefined;
+  readonly value?: string | null | undefined;
 }
 
 /** What is wrong with the value; null: nothing. */
-function expectedOf({ scope, value }: Paused): string | null {
-  if (scope === 'all') return value === undefined ? null : 'expected none: all is all';
+function expectedOf({ scope, value = null }: Paused): string | null {
+  if (scope === 'all') return value === null ? null : 'expected none: all is all';
   if (scope === 'namespace') return null;
-  if (value === undefined) return `expected the ${scope}`;
+  if (value === null) return `expected the ${scope}`;
   const isFit = scope === 'group' || LABEL_PATTERN.test(value);
   return isFit ? null : 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : = / -';
 }
@@ -232,8 +240,8 @@ export const resumeRequest = z.strictObject(paused).refine(fits, misfit);
 export const pauseRequest = z
   .strictObject({
     ...paused,
-    reason: text(256).optional().describe('Why, for those whose tasks wait.'),
-    until: instant.optional().describe('When it ends by itself.'),
+    reason: text(256).nullable().optional().describe('Why, for those whose tasks wait.'),
+    until: instant.nullable().optional().describe('When it ends by itself.'),
   })
   .refine(fits, misfit);
 

@@ -20,7 +20,7 @@ export const batchRequest = z.strictObject({
 });
 
 export const patchRequest = taskChange.refine((body) => Object.keys(body).length > 0, {
-  error: 'expected `priority`, `run_at` or another field of a task',
+  error: 'expected `priority`, `run_at` or another field of a submit but `id` and `type`',
 });
 
 export const copyRequest = z.strictObject({
@@ -28,7 +28,9 @@ export const copyRequest = z.strictObject({
   task: taskChange.optional().describe('What of the copy is not as it was of the task.'),
 });
 
-export const cancelRequest = z.strictObject({ reason: z.string().max(256).optional() });
+export const cancelRequest = z.strictObject({
+  reason: z.string().max(256).nullable().optional(),
+});
 
 /** The answer to cancel, retry, redeliver, delete and change. */
 export const taskCommandResponse = z.object({

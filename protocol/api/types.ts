@@ -134,8 +134,8 @@ export const typeDefinition = z.strictObject({
 });
 
 export const typePauseRequest = z.strictObject({
-  reason: text(256).optional(),
-  until: instant.optional().describe('When it ends by itself.'),
+  reason: text(256).nullable().optional(),
+  until: instant.nullable().optional().describe('When it ends by itself.'),
 });
 
 export const typeOverrideRequest = z
@@ -143,7 +143,7 @@ export const typeOverrideRequest = z
     limits: limits.optional().describe('Null in place of a limit: there is none.'),
     route: route.optional(),
     reason: text(256),
-    until: instant.optional().describe('When it ends by itself.'),
+    until: instant.nullable().optional().describe('When it ends by itself.'),
   })
   .refine(({ limits = {}, route }) => Object.keys(limits).length > 0 || route !== undefined, {
     error: 'expected `limits`, `route` or both',

@@ -221,6 +221,7 @@ function viewOf(id: string, task: SubmitRequest['task'], user: TaskView['user'])
     attempt: 0,
     attempts_used: 0,
     executor_id: null,
+    suspended: null,
     submitted_at: now,
     due_at: now,
     started_at: null,

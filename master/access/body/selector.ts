@@ -25,7 +25,7 @@ export interface Term {
   readonly value: string;
 }
 
-const TERM = /^([a-z]+)(!?)=(.*)$/s;
+const TERM = /^([a-z]+)(!?)=(?!=)(.*)$/s;
 
 /** @throws {Problem} 400, naming the term that is none. */
 export function selectorOf(text: string): Term[] {

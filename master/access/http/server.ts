@@ -5,7 +5,6 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { parse as parseQuery } from 'node:querystring';
 import { setTimeout as delay } from 'node:timers/promises';
 import helmet from 'helmet';
 import Router from 'router';
@@ -30,6 +29,7 @@ import type { Connections } from './connections.ts';
 import { openApiOf } from './openapi.ts';
 import { isWebSocketOffer, pipelines, UnreadAnswers } from './pipeline.ts';
 import { answerSocket, Problem } from './problem.ts';
+import { queryIn } from './query.ts';
 import {
   type GuardedRoute,
   type HttpMetrics,
@@ -275,7 +275,7 @@ function routerOf(routes: readonly GuardedRoute[], serving: Serving): Router.Rou
     for (const route of methods) {
       const verb = route.method.toLowerCase() as Lowercase<Route['method']>;
       there[verb]((req: Router.Request<Record<string, string>>, res) =>
-        serve(serving, route, req, res, { params: req.params, query: queryOf(req) }),
+        serve(serving, route, req, res, addressIn(req)),
       );
     }
     const allowed = methods.map(({ method }) => (method === 'GET' ? 'GET, HEAD' : method));
@@ -303,9 +303,14 @@ function routerOf(routes: readonly GuardedRoute[], serving: Serving): Router.Rou
   return router;
 }
 
-function queryOf({ url = '' }: IncomingMessage): Record<string, unknown> {
-  const [, query = ''] = /^[^?#]*\?([^#]*)/.exec(url) ?? [];
-  return parseQuery(query);
+/** The query is read where it is known who asks. */
+function addressIn(req: Router.Request<Record<string, string>>) {
+  return {
+    params: req.params,
+    get query() {
+      return queryIn(req.url ?? '');
+    },
+  };
 }
 
 function groupByPath(routes: readonly GuardedRoute[]): Map<string, GuardedRoute[]> {

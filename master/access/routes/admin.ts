@@ -88,8 +88,8 @@ function executorChanges(): NamespaceRoute[] {
       body: { schema: drainRequest, bytesMax: HTTP_LIMITS.bodyBytesMax, optional: true },
       replies: { done: executorCommandResponse },
       handle: (request, master) => {
-        const { timeout, reason = null } = validate(drainRequest, request.body);
-        const timeoutMs = timeout === undefined ? null : Math.round(timeout * 1000);
+        const { timeout = null, reason = null } = validate(drainRequest, request.body);
+        const timeoutMs = timeout === null ? null : Math.round(timeout * 1000);
         const { name: by } = request.actor;
         return command(request, (executorId) =>
           master.drainExecutor(executorId, timeoutMs, reason, by),

@@ -9,7 +9,7 @@ import {
 } from '@soda-scheduler/protocol/schemas';
 import type { NamespacesHandle } from '../../application/process/namespaces-handle.ts';
 import type { Pause } from '../../domain/model/pause.ts';
-import { placeOf } from '../../domain/views/pauses.ts';
+import { isPlace, placeOf } from '../../domain/views/pauses.ts';
 import { checkShape, validate } from '../body/fields.ts';
 import { invalidFields, Problem } from '../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../http/route.ts';
@@ -31,6 +31,11 @@ export function pauseRoutes(namespaces: Handle): NamespaceRoute[] {
       replies: { done: pauseList },
       handle: ({ query }, master) => {
         const { limit, cursor = '' } = checkShape(pauseListQuery, query);
+        if (cursor !== '' && !isPlace(cursor)) {
+          throw invalidFields([
+            { field: 'cursor', message: 'expected the `next_cursor` of a page' },
+          ]);
+        }
         const found = master.pausesAfter(cursor, limit + 1);
         const page = found.slice(0, limit);
         const last = page.at(-1);
@@ -67,9 +72,10 @@ async function set(
   namespaces: Handle,
   master: ScopedMaster,
   { actor, author }: ApiRequest,
-  { scope, value = '' }: Pick<PauseRequest, 'scope' | 'value'>,
+  { scope, value: given }: Pick<PauseRequest, 'scope' | 'value'>,
   pause: Omit<Pause, 'at'> | null,
 ): Promise<Reply> {
+  const value = given ?? '';
   checkPause(actor, scope, value);
   if (scope === 'all') await namespaces.pauseAll(pause, author && { ...author, namespace: null });
   else if (scope === 'namespace') {

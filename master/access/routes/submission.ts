@@ -109,13 +109,13 @@ export function priorityOf(priority: TaskFields['priority']): number {
 }
 
 /** Epoch milliseconds of a validated instant; what lies before 1970 counts as 1970. */
-export function instantOf(instant: string | number | undefined): number | null {
-  if (instant === undefined) return null;
+export function instantOf(instant: string | number | null | undefined): number | null {
+  if (instant === undefined || instant === null) return null;
   return typeof instant === 'number' ? instant : Math.max(0, Date.parse(instant));
 }
 
 /** When something is to end by itself; null: it is not. @throws {Problem} that is over. */
-export function untilOf(given: string | number | undefined): number | null {
+export function untilOf(given: string | number | null | undefined): number | null {
   const until = instantOf(given);
   if (until === null || until > Date.now()) return until;
   throw invalidFields([{ field: 'until', message: 'expected an instant that is yet to come' }]);

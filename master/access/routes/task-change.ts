@@ -36,7 +36,16 @@ interface Patch {
 /** @throws {Problem} 400: of whichever task it is, this cannot be. */
 export function readPatch(body: Buffer | undefined): Patch {
   const { value, params } = valueWithParams(body, 'body');
+  refuseFixed(value);
   return { fields: checkShape(patchRequest, value), params };
+}
+
+/** What a submit takes and a change does not: `not a known field` would be no answer. */
+function refuseFixed(value: unknown): void {
+  const given = Object.keys(value ?? {});
+  const message = 'a task keeps it: POST /task/{task_id}/copy makes another task';
+  const fixed = ['id', 'type'].filter((name) => given.includes(name));
+  if (fixed.length > 0) throw invalidFields(fixed.map((field) => ({ field, message })));
 }
 
 /** Of tasks of any type: nothing is as their types have it. @throws {Problem} 400 */

@@ -10,13 +10,7 @@ import { isAtRest, isTerminal, type Notification, type Task } from '../model/tas
 import type { State } from '../state/state.ts';
 import { act, NO_TASK } from '../steps/command.ts';
 import { redeliver } from '../steps/notify.ts';
-import {
-  type BulkAction,
-  ended,
-  type Work,
-  type WorkCounts,
-  withProblem,
-} from './work.ts';
+import { type BulkAction, ended, type Work, type WorkCounts, withProblem } from './work.ts';
 import { askForWork, putWork } from './works.ts';
 
 const OUTSIDE = 'the group that it is to have is outside the scope of who asked';

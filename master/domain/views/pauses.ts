@@ -1,24 +1,48 @@
 /** Which pauses there are, and which of them concern a task. */
 import { type Concerned, labelsOf, type PauseScope, type ScopedPause } from '../model/pause.ts';
+import type { Sight } from '../model/task-filter.ts';
 import { pauseKey, type State } from '../state/state.ts';
 
 /** In this order they are listed. */
 const ORDER: readonly PauseScope[] = ['all', 'namespace', 'group', 'label', 'type'];
+
+/** A place that somebody names is one. */
+export function isPlace(text: string): boolean {
+  return ORDER.some((scope, index) => text.startsWith(`${index}${scope}/`));
+}
 
 /** Where it is in a list of all; sorts as it does. */
 export function placeOf({ scope, value }: Pick<ScopedPause, 'scope' | 'value'>): string {
   return `${ORDER.indexOf(scope)}${scope}/${value}`;
 }
 
-/** Up to `count` after that place, of those that are seen. */
+/** Up to `count` after that place, of those that whoever has this sight may see. */
 export function pausesAfter(
   state: State,
   after: string,
   count: number,
-  sees: (pause: ScopedPause) => boolean = () => true,
+  sight: Sight = { types: null, groups: null },
 ): readonly ScopedPause[] {
-  const rest = [...pausesIn(state)].filter((one) => placeOf(one) > after && sees(one));
+  const labels = labelsSeen(state, sight);
+  const isSeenOf = ({ scope, value }: ScopedPause): boolean => {
+    if (scope === 'type') return sight.types?.includes(value) ?? true;
+    if (scope === 'group') return sight.groups?.includes(value) ?? true;
+    return scope !== 'label' || (labels?.has(value) ?? true);
+  };
+  const rest = [...pausesIn(state)].filter((one) => placeOf(one) > after && isSeenOf(one));
   return rest.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)).slice(0, count);
+}
+
+/** Those of tasks that wait and may be seen: whose else a label is, and why it is paused, is told to nobody. Null: all. */
+function labelsSeen({ kinds }: State, { types, groups }: Sight): ReadonlySet<string> | null {
+  if (types === null && groups === null) return null;
+  const seen = new Set<string>();
+  for (const kind of kinds.values()) {
+    if (kind.waitingCount === 0 || types?.includes(kind.type) === false) continue;
+    const waitsIn = (group: string) => (kind.lanes.get(group)?.waitingCount ?? 0) > 0;
+    if (groups === null || groups.some(waitsIn)) for (const one of labelsOf(kind)) seen.add(one);
+  }
+  return seen;
 }
 
 /** Null: it is not paused. */

@@ -13,6 +13,7 @@ import { leftoverDefinition } from './tables/leftover.ts';
 import { holdingDefinition, limitDefinition, USES_LENGTH_MAX } from './tables/limit.ts';
 import { pauseDefinition } from './tables/pause.ts';
 import { rateDefinition } from './tables/rate.ts';
+import { addedLiveColumns } from './tables/task.ts';
 import { tokenDefinition } from './tables/token.ts';
 import { viewDefinition } from './tables/saved-view.ts';
 import { workDefinition } from './long-work/work-table.ts';
@@ -74,12 +75,6 @@ export const addedTaskColumns = (t: Types): Columns => [
   ['disk_bytes', `${t.instant} NULL`],
   ['uses', `${t.key(USES_LENGTH_MAX)} NULL`],
   ['lane_seq', `${t.instant} NULL`],
-];
-
-/** Of live tasks alone. */
-export const addedLiveColumns = (t: Types): Columns => [
-  ['gate', `${t.instant} NULL`],
-  ['suspended', `${t.text} NULL`],
 ];
 
 /** Of segments alone, as 2.0.0 made them. */

@@ -6,7 +6,6 @@ import type { Types } from './dialects/dialect.ts';
 import {
   addedAttemptColumns,
   addedEndColumns,
-  addedLiveColumns,
   addedTaskColumns,
   attemptColumns,
   type Columns,
@@ -19,6 +18,7 @@ import {
   SCHEMA_VERSION,
   typeColumns,
 } from './migrations.ts';
+import { addedLiveColumns } from './tables/task.ts';
 import { executorDefinition } from './tables/executor.ts';
 import { laneDefinition } from './tables/lane.ts';
 import { leftoverDefinition } from './tables/leftover.ts';

@@ -76,7 +76,11 @@ describe('control of one task', () => {
     expect(statuses).to.have.members([200, 412]);
     expect((await patch('a', { priority: 5 }, '3')).status).to.equal(400);
     expect(errorsOf(await patch('a', { params: {} }))).to.deep.equal(['params.film: required']);
-    expect(errorsOf(await patch('a', { type: 'audio', id: 'b' })).join()).to.match(/^type|^id/);
+    const fixed = 'a task keeps it: POST /task/{task_id}/copy makes another task';
+    expect(errorsOf(await patch('a', { type: 'audio', id: 'b', priority: 1 }))).to.deep.equal([
+      `id: ${fixed}`,
+      `type: ${fixed}`,
+    ]);
     expect(errorsOf(await patch('a', {}))[0]).to.match(/expected `priority`/);
     const refused = async (body: object) => (await patch('a', body)).body;
     expect(await refused({ deadline: '2020-01-01T00:00:00Z' })).to.include({

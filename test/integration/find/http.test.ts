@@ -81,6 +81,10 @@ describe('tasks are found', () => {
 
   it('by nothing that there is not, and says what is wrong', async () => {
     expect(await refused('/tasks?job=nightly')).to.match(/^job: not a known field/);
+    const undecodable = 'expected percent-encoded UTF-8, with %25 for a %';
+    expect(await refused('/tasks?state=failed&type=%zz')).to.equal(`type: ${undecodable}`);
+    expect(await refused('/tasks?group=%ff')).to.equal(`group: ${undecodable}`);
+    expect(await refused('/tasks?%zz')).to.equal(`query: ${undecodable}`);
     expect(await refused('/tasks?from=2026-01-02&to=x')).to.match(/^from: .*; to: /);
     expect(await refused('/tasks?from=2&to=2')).to.equal('to: expected later than `from`');
     expect(await refused('/tasks?min_attempts=0&id_prefix=a/b')).to.match(

@@ -126,6 +126,29 @@ describe('pauses', function () {
     expect(await refused({ scope: 'group', value: 'g', untill: 1 })).to.deep.equal([
       'untill: not a known field; did you mean until?',
     ]);
+    for (const cursor of ['x', '0group/a', '9group/a', 'group/a'])
+      expect(errorsOf(await call('GET', `/pauses?cursor=${cursor}`)), cursor).to.deep.equal([
+        'cursor: expected the `next_cursor` of a page',
+      ]);
+  });
+
+  it('take null for what may be left out, as other routes do', async () => {
+    const nothing = { reason: null, until: null };
+    const all = await call('POST', '/pause', { scope: 'all', value: null, ...nothing });
+    expect(all.body['pauses']).to.have.length(1);
+    expect((await call('POST', '/resume', { scope: 'all', value: null })).body).to.deep.equal({
+      pauses: [],
+    });
+    for (const [method, path, body] of [
+      ['POST', '/pause', { scope: 'group', value: 'g', ...nothing }],
+      ['POST', '/type/encode/pause', nothing],
+      ['PUT', '/namespace/live', { paused: nothing }],
+      ['PUT', '/type/encode/override', { limits: { max_running: 1 }, reason: 'x', until: null }],
+    ] as const)
+      expect((await call(method, path, body)).status, path).to.be.oneOf([200, 201]);
+    // It is asked for by the id: there is none, but what was asked is read.
+    for (const path of ['/task/none/cancel', '/task/none/suspend', '/executor/none/drain'])
+      expect((await call('POST', path, { reason: null })).status, path).to.equal(404);
   });
 
   it('are set by who may: groups by operators of these, all by admins of everything', async () => {
@@ -147,7 +170,14 @@ describe('pauses', function () {
     expect(await may(ben, 'all')).to.equal(403);
     expect(await may(dan, 'all')).to.equal(403);
     expect(await may(dan, 'label', 'gpu')).to.equal(200);
+    // Of a label whoever has a task that it keeps: it may say whose else it is, and why.
+    expect(await pausesIn('', ann)).to.deep.equal(['namespace ', 'group news']);
+    const task = { id: 'film', type: 'encode', labels: ['gpu'] };
+    await call('POST', '/task/submit', { task, user: { group: 'film' } });
+    expect(await pausesIn('', ann)).to.deep.equal(['namespace ', 'group news']);
+    await call('POST', '/task/submit', { task: { ...task, id: 'cup' }, user: { group: 'news' } });
     expect(await pausesIn('', ann)).to.deep.equal(['namespace ', 'group news', 'label gpu']);
+    expect(await pausesIn('', cat)).to.deep.equal(['namespace ', 'group news', 'label gpu']);
     const answer = await call('POST', '/resume', { scope: 'group', value: 'sport' }, ann);
     expect(answer.body['detail']).to.equal(
       'The scope of the token ann does not include the group sport.',

@@ -107,7 +107,9 @@ function listOf(source: 'live' | Retention, size: 'whole' | 'light'): string {
     return large.has(name) ? `NULL AS ${name}` : name;
   });
   const live = ['gate', 'suspended'].map((name) => (source === 'live' ? name : `NULL AS ${name}`));
-  return [...list, ...live, `${source === 'live' ? 'NULL' : `'${source}'`} AS retention`].join(', ');
+  return [...list, ...live, `${source === 'live' ? 'NULL' : `'${source}'`} AS retention`].join(
+    ', ',
+  );
 }
 
 /** Whose task, and how many bytes its texts have, as a select list. */

@@ -1,6 +1,7 @@
 /** Tasks that have not ended, as rows. Those of history have the same columns, and a few more. */
 import type { RetryPolicy, Suspension, Task, TaskState } from '../../../domain/model/task.ts';
 import { usesIn, usesText } from '../../../domain/model/shared-limit.ts';
+import type { Types } from '../dialects/dialect.ts';
 import { columns, type Row } from '../rows.ts';
 import { errorOf, errorText } from './error.ts';
 import type { Table } from './table.ts';
@@ -64,6 +65,13 @@ const changingColumns = columns<Task>(
   ['progress_state', 'text', (task) => task.progressState],
   ['error', 'text', (task) => errorText(task.error)],
 );
+
+/** As they are made. */
+export const addedLiveColumns = (t: Types) =>
+  [
+    ['gate', `${t.instant} NULL`],
+    ['suspended', `${t.text} NULL`],
+  ] as const;
 
 /** Only those that have not ended can be held, or set aside: history has no such columns. */
 const liveColumns = columns<Task>(
