@@ -228,7 +228,6 @@ type Happening =
       readonly request: RequestId;
       readonly taskId: string;
       readonly reason?: string | null;
-      /** The name of a token. */
       readonly by?: string | null;
       readonly task?: Task | null;
     }
