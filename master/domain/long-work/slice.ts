@@ -13,6 +13,10 @@ import { redeliver } from '../steps/notify.ts';
 import { type BulkAction, ended, type Work, type WorkCounts, withProblem } from './work.ts';
 import { askForWork, putWork } from './works.ts';
 
+const LATER: CommandOutcome = {
+  kind: 'conflict',
+  message: 'the task was accepted after the preview',
+};
 const OUTSIDE = 'the group that it is to have is outside the scope of who asked';
 
 /** They were read while nothing was stepped. */
@@ -72,12 +76,14 @@ function isAsked(action: BulkAction, task: Task): boolean {
 
 function perform(
   state: State,
-  { request: { action, change, within, reason }, by }: Work,
+  { request: { action, change, within, reason, seqMax }, by }: Work,
   task: Task,
   notification: Notification | null,
   now: number,
   out: Output,
 ): CommandOutcome {
+  // A search finds none, and an id may be that of another task by now.
+  if (task.seq > seqMax) return LATER;
   switch (action) {
     case 'cancel':
       return act(state, { type: 'cancelRequested' }, task, now, out);

@@ -146,6 +146,18 @@ describe('an operation on many tasks', () => {
     expect(await stateOf('encode-1')).to.equal('waiting');
   });
 
+  it('leaves alone what has come under one of its ids since its preview', async () => {
+    const request = { action: 'cancel', ids: ['again'] };
+    const preview = await bulk(request);
+    await submit({ id: 'again', type: 'encode' });
+    const begun = await bulk({ ...request, token: preview.body['token'] });
+    const over = await ended(begun.body['operation_id'] as string);
+    expect(over).to.include(countsIn(1, 0, 1));
+    const message = 'the task was accepted after the preview';
+    expect(over['problems']).to.deep.equal([{ task_id: 'again', kind: 'skipped', message }]);
+    expect(await stateOf('again')).to.equal('waiting');
+  });
+
   it('sets tasks aside, and puts them back to their places', async () => {
     await submitMany(2);
     await submit({ id: 'other', type: 'mix' });
