@@ -183,6 +183,18 @@ describe('a task that is held', () => {
     expect((await bench.why('a/2')).message).to.include('a/1 (with executor x)');
   });
 
+  it('waits for one that nobody can run, as long as that has the place', async () => {
+    await bench.submit({ id: 'b/1', requires: ['gpu'] }, 'b/2');
+    await bench.connect('x');
+    await bench.end('x');
+    expect(await bench.in('held')).to.deep.equal(['a/3', 'b/2']);
+    expect((await bench.why('b/2')).message).to.include('b/1 (waiting) comes first');
+    expect((await bench.why('b/1')).reason).to.equal('labels_unmatched');
+    await bench.command({ type: 'suspendRequested', taskId: 'b/1' });
+    for (let count = 0; count < 2; count++) await bench.end('x');
+    expect(bench.offers()).to.deep.equal(['a/1', 'a/2', 'b/2', 'a/3']);
+  });
+
   it('counts as one that waits', async () => {
     await bench.set({ max: 1 }, { max_waiting: 3 });
     expect(await bench.submit('b/1')).to.deep.equal(['limited']);
@@ -190,10 +202,12 @@ describe('a task that is held', () => {
 
   it('is found again by a master that begins, and so is a free place', async () => {
     await bench.rebuild();
-    // Whoever comes into memory first: then the order holds.
-    expect(await bench.in('waiting')).to.include('a/1');
-    await bench.connect('x');
-    for (let count = 0; count < 3; count++) await bench.end('x');
+    // Who had the place is in the store only: the first that is held is let go beside it.
+    expect(await bench.in('waiting')).to.deep.equal(['a/1', 'a/2']);
+    expect((await bench.why('a/2')).reason, 'as of any that waits').to.equal('no_executor');
+    await bench.connect('x', 'y');
+    expect(await bench.in('held'), 'as a/1 is read').to.deep.equal(['a/2', 'a/3']);
+    for (const id of ['x', 'y', 'x']) await bench.end(id);
     expect(bench.offers()).to.deep.equal(['a/1', 'a/2', 'a/3']);
   });
 });
