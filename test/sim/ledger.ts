@@ -149,8 +149,8 @@ export class Ledger {
     if (commit.term !== this.#term) {
       this.#world.violate('I6', `a commit of term ${commit.term} in term ${this.#term}`);
     }
-    this.operations.committed(commit, this);
     this.audit.committed(commit, this);
+    this.operations.committed(commit, this);
     for (const credit of absences.map(creditOf)) {
       for (const row of this.live.values()) row.startBy = credit(row);
     }

@@ -8,6 +8,7 @@ import type { Audit } from '../../../master/domain/changes.ts';
 import type { Author, AuditRecord } from '../../../master/domain/model/audit.ts';
 import type { SharedLimit } from '../../../master/domain/model/shared-limit.ts';
 import type { TaskType } from '../../../master/domain/model/task-type.ts';
+import type { Work } from '../../../master/domain/long-work/work.ts';
 import { isTerminal, type Task, type TaskState } from '../../../master/domain/model/task.ts';
 import type { Settings } from '../../../master/domain/state/state.ts';
 import { pauseTarget } from '../../../master/domain/operators/audit.ts';
@@ -17,6 +18,7 @@ import type { World } from '../world.ts';
 export interface RowsBefore {
   readonly settings: Settings;
   readonly history: ReadonlyMap<number, Task>;
+  readonly operations: { readonly rows: ReadonlyMap<string, Work> };
   typeOf(name: string): TaskType | undefined;
   limitOf(name: string): SharedLimit | undefined;
   rowOf(taskId: string): Task | undefined;
@@ -153,6 +155,11 @@ function* changedByPeople({ writes, settings }: Commit, before: RowsBefore): Gen
       const row = write.op === 'put' ? write.row : undefined;
       if (JSON.stringify(row) !== JSON.stringify(before.limitOf(write.key)))
         yield `limit ${write.key}`;
+    }
+    if (write.table === 'work' && write.op === 'put') {
+      const row = before.operations.rows.get(write.key);
+      const { state } = write.row;
+      if (row === undefined || (state !== row.state && state !== 'done')) yield `work ${write.key}`;
     }
     if (write.table !== 'history' || write.op !== 'remove' || isSlice) continue;
     const { id } = before.history.get(write.key[0]) ?? {};

@@ -109,8 +109,8 @@ export class OperationChecks {
     if (begun.touched.has(task.seq)) this.#violate('I33', work, `comes to ${task.id} again`);
     begun.touched.add(task.seq);
     if (work.request.action === 'resume') this.#suspended.resumeAsked(task.id);
-    const isNamed = begun.ids?.includes(task.id) ?? isFoundBy(begun, task, before);
-    if (!isNamed) this.#violate('I34', work, `comes to ${task.id}, which is ${task.state}`);
+    if (!isFoundBy(begun, task, before))
+      this.#violate('I34', work, `comes to ${task.id}, which is ${task.state}`);
   }
 
   #checkEnd(work: Work, { found, touched, filter }: Begun, before: RowsBefore): void {
@@ -160,8 +160,9 @@ function isFoundBy(
   task: Task,
   { callbacks }: RowsBefore,
 ): boolean {
+  if (task.seq > seqMax) return false;
   if (filter === null) return ids?.includes(task.id) ?? false;
-  if (task.seq > seqMax || (task.finishedAt ?? 0) >= endedBefore) return false;
+  if ((task.finishedAt ?? 0) >= endedBefore) return false;
   // That it runs may be known and not written.
   const states = task.state === 'offered' ? (['offered', 'running'] as const) : [task.state];
   return states.some(

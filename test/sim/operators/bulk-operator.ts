@@ -109,7 +109,9 @@ export class BulkOperator {
     if (this.#random.chance(0.1)) return MANY;
     const { live, history } = this.#ledger;
     const ids = [...live.values(), ...history.values()].map(({ id }) => id);
-    return [...ids.filter(() => this.#random.chance(0.4)), 'nobody'];
+    const soon = `t${this.#random.between(1, 60)}`;
+    const named = ids.filter((id) => id !== soon && this.#random.chance(0.4));
+    return [...named, soon, 'nobody'];
   }
 
   #preview(asked: Asked): void {
