@@ -8,6 +8,8 @@ import { readDatabaseUrl } from './database-url.ts';
 import { Database, poolOf } from './database.ts';
 import type { Connections, Dialect, PoolSettings } from './dialects/dialect.ts';
 import { DEFAULT_POOL } from './dialects/dialect.ts';
+import { mysqlDialect } from './dialects/mysql.ts';
+import { sqliteDialect } from './dialects/sqlite.ts';
 import { Pace } from './pace.ts';
 import { SqlStore } from './store.ts';
 
@@ -31,7 +33,7 @@ export async function openSqlStore(options: {
 }): Promise<Store> {
   const log = options.log ?? silent;
   const pace = options.pace ?? new Pace();
-  const dialect = await dialectOf(options.url, pace, options.pool);
+  const dialect = dialectOf(options.url, pace, options.pool);
   const open = (connections: Connections): Database =>
     new Database(poolOf(connections), dialect, pace);
   const engine = open(dialect.connections);
@@ -48,7 +50,7 @@ export async function openSqlStore(options: {
  */
 export async function reachMysql(url: string): Promise<void> {
   const pace = new Pace();
-  const dialect = await dialectOf(url, pace);
+  const dialect = dialectOf(url, pace);
   const database = new Database(poolOf(dialect.connections), dialect, pace);
   try {
     await database.rows('SELECT 1');
@@ -57,20 +59,9 @@ export async function reachMysql(url: string): Promise<void> {
   }
 }
 
-/** With its driver, which takes longer to load than most of a master: only that of the database that is named. */
-async function dialectOf(
-  url: string,
-  pace: Pace,
-  pool: PoolSettings = DEFAULT_POOL,
-): Promise<Dialect> {
+function dialectOf(url: string, pace: Pace, pool: PoolSettings = DEFAULT_POOL): Dialect {
   const read = readDatabaseUrl(url);
-  if ('file' in read) {
-    const { sqliteDialect } = await import('./dialects/sqlite.ts');
-    return sqliteDialect(read.file, pace);
-  }
-  if ('server' in read) {
-    const { mysqlDialect } = await import('./dialects/mysql.ts');
-    return mysqlDialect(read.server, pool);
-  }
+  if ('file' in read) return sqliteDialect(read.file, pace);
+  if ('server' in read) return mysqlDialect(read.server, pool);
   throw new StoreUnusable(`the database URL cannot be used: ${read.problem}`);
 }

@@ -3,14 +3,20 @@
  * waited for. Knows no statement of the store.
  */
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import type { Duplex } from 'node:stream';
-import {
-  type Connection as MysqlConnection,
-  type ConnectionOptions,
-  createConnection,
-} from 'mysql2';
+import type * as Mysql from 'mysql2';
+import type { Connection as MysqlConnection, ConnectionOptions } from 'mysql2';
 import { StoreUnusable } from '../../../application/ports.ts';
 import type { Connection, Connections, PoolSettings } from './dialect.ts';
+
+const load = createRequire(import.meta.url);
+let loaded: typeof Mysql | null = null;
+
+/** Loaded when it is first needed: most masters have a file, and it takes longer than all that they run. */
+export function driver(): typeof Mysql {
+  return (loaded ??= load('mysql2') as typeof Mysql);
+}
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A frozen server gives no error: a statement that takes longer has failed. */
@@ -127,7 +133,7 @@ export function connectionsOf(
 }
 
 async function open(options: ConnectionOptions): Promise<Connection> {
-  const connection = createConnection(options);
+  const connection = driver().createConnection(options);
   connection.on('error', () => lost.add(connection));
   connection.on('end', () => lost.add(connection));
   await new Promise<void>((resolve, reject) => {

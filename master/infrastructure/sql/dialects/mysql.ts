@@ -3,7 +3,7 @@
  * carries, so the statements of a transaction travel together. The driver escapes every value,
  * which is only sound under the `sql_mode` of these connections.
  */
-import { escape, format, type ResultSetHeader, type RowDataPacket } from 'mysql2';
+import type { ResultSetHeader, RowDataPacket } from 'mysql2';
 import type {
   Asker,
   Columns,
@@ -16,7 +16,7 @@ import type {
   Types,
 } from './dialect.ts';
 import { namesByTable, placeholders } from './dialect.ts';
-import { abandon, connectionsOf, query, tlsRefusalOf } from './mysql-pool.ts';
+import { abandon, connectionsOf, driver, query, tlsRefusalOf } from './mysql-pool.ts';
 import type { Row, Value } from '../rows.ts';
 
 /** One for each database of the server; at most 64 characters. */
@@ -92,7 +92,7 @@ function packets(statements: readonly Statement[]): Call[][] {
 
 /** Each by itself: what one binds is never put where another has a `?` in a row written as text. */
 function textOf({ statement: { sql }, values }: Call): string {
-  return values.length === 0 ? sql : format(sql, [...values]);
+  return values.length === 0 ? sql : driver().format(sql, [...values]);
 }
 
 async function run(connection: Connection, statements: readonly Statement[]): Promise<Outcome[]> {
@@ -145,7 +145,7 @@ function fitting(rows: readonly string[]): string[][] {
 
 /** As it stands in `VALUES`. For the driver to put them in one by one costs four times as much. */
 const literal = (row: readonly Value[]): string =>
-  `(${row.map((value) => escape(value)).join(', ')})`;
+  `(${row.map((value) => driver().escape(value)).join(', ')})`;
 
 /** As a value that `joined` takes. */
 const jsonList = (rows: readonly string[]): string => `[${rows.join(',')}]`;

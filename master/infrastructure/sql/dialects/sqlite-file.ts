@@ -3,9 +3,13 @@
  * that its name leads to. Knows nothing of what is in it.
  */
 import { closeSync, openSync, type Stats, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import Libsql from 'libsql';
+import type Libsql from 'libsql';
 import { StoreUnusable } from '../../../application/ports.ts';
+
+/** With the first file: a master whose database is a server does without it. */
+const loadDriver = () => createRequire(import.meta.url)('libsql') as typeof Libsql;
 
 /** How long to wait for a predecessor that is just letting go of the file. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -36,7 +40,8 @@ export class SqliteFile {
     let database: Libsql.Database | null = null;
     try {
       this.#make();
-      database = new Libsql(this.#uri(), { timeout: BUSY_TIMEOUT_MS });
+      const Driver = loadDriver();
+      database = new Driver(this.#uri(), { timeout: BUSY_TIMEOUT_MS });
       // Exclusive before WAL: then the index of the log lives in memory and no other process, not
       // even a second master of this version, can open the file.
       database.exec(
