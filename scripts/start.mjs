@@ -20,7 +20,7 @@ if (packagesAreMissing()) {
   await step('Installing packages', 'npm', ['ci', '--loglevel=error', '--no-audit', '--no-fund']);
 }
 // The demo needs the examples; who has seen it will want the `soda` command next.
-const build = ['node_modules/typescript/bin/tsc', '-b', 'cli', 'examples'];
+const build = ['scripts/build.mjs', 'cli', 'examples'];
 await step('Building', process.execPath, build);
 await import('../examples/dist/demo/main.js');
 

@@ -49,7 +49,7 @@ function run(command, commandArgs) {
 
 function build() {
   if (!existsSync('node_modules/.package-lock.json') && !run('npm', ['ci'])) return false;
-  return run(process.execPath, ['node_modules/typescript/bin/tsc', '-b']);
+  return run(process.execPath, ['scripts/build.mjs']);
 }
 
 function mochaArgs() {

@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 // The command itself is compiled; this file is here before that, so that it can be linked.
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
+import module from 'node:module';
+import { fileURLToPath } from 'node:url';
 
 /** With fewer files the modules of a master cannot be loaded, which fails in any words. */
 const FILES_MIN = 128;
@@ -15,10 +17,37 @@ function refuse(words, exitCode) {
   process.exitCode = exitCode;
 }
 
-const command = new URL('../dist/soda.js', import.meta.url);
+/** A file of a package in the clone. */
+const at = (path) => new URL(`../../${path}`, import.meta.url);
+/** When it was written; 0: it is not there. */
+const writtenAt = (path) => statSync(at(path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+/** As `tsc` writes it. */
+const MODULES = new URL('../dist/soda.js', import.meta.url);
+/** The same in few files, as `scripts/build.mjs` writes them from what `tsc` has written. */
+const BUNDLE = 'cli/dist/soda.bundle.js';
+/** What `tsc` writes whenever it has written any of it. */
+const COMPILED = [
+  'cli/dist/cli.tsbuildinfo',
+  'client/dist/client.tsbuildinfo',
+  'master/dist/domain.tsbuildinfo',
+  'master/dist/master.tsbuildinfo',
+  'protocol/dist/protocol.tsbuildinfo',
+];
+
+function isBundled() {
+  const bundledAt = writtenAt(BUNDLE);
+  return bundledAt > 0 && COMPILED.every((file) => writtenAt(file) <= bundledAt);
+}
+
+// Node 22 can keep what it has compiled: here, where only those can write who may change the program.
+module.enableCompileCache?.(fileURLToPath(new URL('../dist/.compiled', import.meta.url)));
+
+const command = isBundled() ? at(BUNDLE) : MODULES;
 // The others need fewer, and nobody wants to wait for the report.
 const isMaster = ['master', 'dev'].includes(process.argv[2] ?? '');
-if (!existsSync(command)) refuse('not built yet; run this first: npm run build', 1);
+if (statSync(command, { throwIfNoEntry: false }) === undefined)
+  refuse('not built yet; run this first: npm run build', 1);
 else if (isMaster && filesMax() < FILES_MIN) refuseFor(filesMax());
 else {
   await import(command.href).catch((error) => {

@@ -1,13 +1,13 @@
 /** The `soda` command: what it prints, and how it ends; as a process where that may make a difference. */
 import { expect } from 'chai';
 import { once } from 'node:events';
-import { copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { problem } from '../../helpers/fake-http-api.ts';
-import { commandSuite, soda } from '../../helpers/soda/command.ts';
+import { commandSuite } from '../../helpers/soda/command.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const receiver = path.join(root, 'examples/dist/callback-receiver/main.js');
@@ -31,17 +31,6 @@ describe('soda', function () {
     run(['task', 'submit', '--type', 'hello', '--group', 'dev', ...more]);
 
   describe('help and usage', () => {
-    it('says in one line that it has not been built', async () => {
-      await mkdir(path.join(folder, 'bin'));
-      const unbuilt = path.join(folder, 'bin/soda.mjs');
-      await copyFile(soda, unbuilt);
-      const child = start(['--help'], {}, unbuilt);
-      expect(await text(child.stderr)).to.equal(
-        'soda: not built yet; run this first: npm run build\n',
-      );
-      expect(child.exitCode ?? (await once(child, 'close'))[0]).to.equal(1);
-    });
-
     it('explains itself without a master', async () => {
       const { code, out } = await spawned(['--help']);
       expect(code).to.equal(0);
