@@ -5,7 +5,7 @@
 -- INTEGER for INT and BIGINT, REAL for DOUBLE, TEXT for the rest, in STRICT tables; text is
 -- compared byte by byte there anyway, and indexes are statements of their own.
 --
--- Every instant (`..._at`, `order_time`) is UTC in epoch milliseconds. JSON is text: the database
+-- Every instant (`..._at`, `order_time`, `queue_time`) is UTC in epoch milliseconds. JSON is text: the database
 -- never looks into it.
 
 -- One row: how far this database has been migrated. A newer version is never touched by an older master.
@@ -282,7 +282,7 @@ CREATE TABLE task (
   version INT NOT NULL,
   -- Seconds of head start; already part of order_time.
   priority INT NOT NULL,
-  -- Sort key of a waiting task, before seq.
+  -- Where it came to stand by itself: since when it waits, less its head start.
   order_time BIGINT NOT NULL,
   -- A waiting task is not offered before this instant.
   due_at BIGINT NOT NULL,
@@ -370,18 +370,20 @@ CREATE TABLE task (
   lane_seq BIGINT NULL,
   -- What holds it: a number for its type and the value at `limits.concurrency.pointer` of its params; NULL: it is not held.
   gate BIGINT NULL,
+  -- Sort key of a waiting task, before seq: order_time, until somebody puts it first or last of its type.
+  queue_time BIGINT NULL,
   -- Of one that is suspended, or told to end for that: when, by whom and why; JSON.
   suspended MEDIUMTEXT NULL,
   -- No id is live twice in a namespace.
   UNIQUE KEY task_ns_id (ns, id),
   -- Pages of a lane in order, counts of lanes, and the few active tasks, from the index alone.
-  KEY task_queue (state, lane_seq, order_time, seq, due_at),
+  KEY task_queue (state, lane_seq, queue_time, seq, due_at),
   -- Delayed tasks by due time.
   KEY task_ns_due (ns, due_at, seq),
   -- Waiting tasks whose deadline, or limit for the start, has come.
   KEY task_ns_end (ns, end_by, seq, deadline_at, type),
   -- Those that are held, in the order in which they are let go. SQLite leaves out all others.
-  KEY task_ns_gate (ns, gate, order_time, seq)
+  KEY task_ns_gate (ns, gate, queue_time, seq)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 -- Attempts that ended without success, of live tasks and of tasks in history; the attempt that

@@ -48,6 +48,7 @@ function endedTask(seq: number, finishedAt: number): RowWrite {
     requestHash: `hash-${seq}`,
     submittedAt: finishedAt - 100,
     orderTime: finishedAt - 100,
+    queueTime: finishedAt - 100,
     dueAt: finishedAt - 100,
     offeredAt: finishedAt - 90,
     startedAt: finishedAt - 80,

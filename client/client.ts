@@ -112,6 +112,12 @@ export interface SodaClient
   suspend(taskId: string, options?: CallOptions & { reason?: string }): Promise<void>;
   /** Puts a suspended task back to its place. */
   resume(taskId: string, options?: CallOptions): Promise<void>;
+  /**
+   * Puts a waiting task before all of its type that are due. Where several are, the last that was put there comes first.
+   */
+  first(taskId: string, options?: CallOptions): Promise<void>;
+  /** Puts a waiting task behind all of its type that are due. */
+  last(taskId: string, options?: CallOptions): Promise<void>;
   /** Runs a task that has ended again, under its id, with fresh attempts. */
   retry(taskId: string, options?: CallOptions): Promise<void>;
   /**
@@ -209,7 +215,16 @@ function taskCommands(
   call: CallOnTask,
 ): Pick<
   SodaClient,
-  'cancel' | 'suspend' | 'resume' | 'retry' | 'change' | 'copy' | 'delete' | 'redeliver'
+  | 'cancel'
+  | 'suspend'
+  | 'resume'
+  | 'first'
+  | 'last'
+  | 'retry'
+  | 'change'
+  | 'copy'
+  | 'delete'
+  | 'redeliver'
 > {
   return {
     async cancel(taskId, options = {}) {
@@ -224,6 +239,12 @@ function taskCommands(
     },
     async resume(taskId, options = {}) {
       await call('POST', taskPath(taskId, '/resume'), { signal: signalOf(options) });
+    },
+    async first(taskId, options = {}) {
+      await call('POST', taskPath(taskId, '/first'), { signal: signalOf(options) });
+    },
+    async last(taskId, options = {}) {
+      await call('POST', taskPath(taskId, '/last'), { signal: signalOf(options) });
     },
     async retry(taskId, options = {}) {
       await call('POST', taskPath(taskId, '/retry'), { signal: signalOf(options) });

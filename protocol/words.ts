@@ -34,6 +34,8 @@ export const bulkActions = [
   'suspend',
   'resume',
   'delete',
+  'first',
+  'last',
 ] as const;
 
 /** What a type is defined by, in the order of the documentation. */

@@ -21,6 +21,7 @@ export async function eachTask(
   taskIds: Iterable<string> | AsyncIterable<string>,
   call: (taskId: string) => Promise<void>,
   tell: (outcome: Outcome) => void,
+  atOnceCount = AT_ONCE_COUNT,
 ): Promise<void> {
   const queue = (async function* () {
     yield* taskIds;
@@ -37,7 +38,7 @@ export async function eachTask(
       isOver = true;
     }
   };
-  const ends = await Promise.allSettled(Array.from({ length: AT_ONCE_COUNT }, work));
+  const ends = await Promise.allSettled(Array.from({ length: atOnceCount }, work));
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 
@@ -61,19 +62,25 @@ export async function steerNamed(
   taskIds: readonly string[],
   done: string,
   call: (taskId: string) => Promise<void>,
+  atOnceCount?: number,
 ): Promise<void> {
   const refusals: SodaError[] = [];
-  await eachTask(new Set(taskIds), call, ({ taskId, refusal }) => {
-    if (refusal === null) {
-      output.say({ task_id: taskId, code: 200 }, `${done}: ${taskId}`);
-      return;
-    }
-    refusals.push(refusal);
-    const { code, message } = refusal;
-    if (taskIds.length === 1) return;
-    if (output.json) output.say({ task_id: taskId, code, message }, '');
-    else output.hint(`soda: ${taskId}: ${message}`);
-  });
+  await eachTask(
+    new Set(taskIds),
+    call,
+    ({ taskId, refusal }) => {
+      if (refusal === null) {
+        output.say({ task_id: taskId, code: 200 }, `${done}: ${taskId}`);
+        return;
+      }
+      refusals.push(refusal);
+      const { code, message } = refusal;
+      if (taskIds.length === 1) return;
+      if (output.json) output.say({ task_id: taskId, code, message }, '');
+      else output.hint(`soda: ${taskId}: ${message}`);
+    },
+    atOnceCount,
+  );
   const [first] = refusals;
   if (first !== undefined) throw taskIds.length > 1 ? new Failure('', exitCodeOf(first)) : first;
 }

@@ -1,4 +1,4 @@
-/** `soda task cancel`, `suspend`, `resume`, `retry`, `delete`, `redeliver`: one task, several, or those that a search finds. */
+/** `soda task cancel`, `suspend`, `resume`, `first`, `last`, `retry`, `delete`, `redeliver`: one task, several, or those that a search finds. */
 import type { SodaClient, TaskSummary } from '@soda-scheduler/client';
 import { Argument, type Command } from 'commander';
 import { type ConnectionOptions, connect, interruptible, remoteCommand } from '../connection.ts';
@@ -49,6 +49,54 @@ export function resumeCommand(): Command {
     (ids: string[], options: ConnectionOptions) =>
       steer(options, ids, 'resumed', (client, id, signal) => client.resume(id, { signal })),
   );
+}
+
+export function firstCommand(): Command {
+  return steerCommand('first', 'Put waiting tasks before all others of their type.')
+    .addHelpText(
+      'after',
+      `
+Before all that are due now; several in the order in which they are named. Limits, pauses and run times
+hold. Other types are passed as far as the first of the type passes them. It stays there until it has
+failed, or its priority or its time is changed.
+
+Examples:
+  $ soda task first order-17
+  $ soda task list --sort order --type transcode`,
+    )
+    .action((ids: string[], options: ConnectionOptions) =>
+      // From the last on: each comes before the one before it.
+      steer(
+        options,
+        ids.toReversed(),
+        'first of its type',
+        (client, id, signal) => client.first(id, { signal }),
+        1,
+      ),
+    );
+}
+
+export function lastCommand(): Command {
+  return steerCommand('last', 'Put waiting tasks behind all others of their type.')
+    .addHelpText(
+      'after',
+      `
+Behind all that are due now, several in the order in which they are named; what is submitted later comes
+behind.
+
+Examples:
+  $ soda task last order-17
+  $ soda bulk last --label nightly --yes`,
+    )
+    .action((ids: string[], options: ConnectionOptions) =>
+      steer(
+        options,
+        ids,
+        'last of its type',
+        (client, id, signal) => client.last(id, { signal }),
+        1,
+      ),
+    );
 }
 
 export function retryCommand(): Command {
@@ -193,7 +241,10 @@ async function steer(
   ids: readonly string[],
   done: string,
   call: (client: SodaClient, id: string, signal: AbortSignal) => Promise<void>,
+  atOnceCount?: number,
 ): Promise<void> {
   const { client, output } = connect(options);
-  await interruptible((signal) => steerNamed(output, ids, done, (id) => call(client, id, signal)));
+  await interruptible((signal) =>
+    steerNamed(output, ids, done, (id) => call(client, id, signal), atOnceCount),
+  );
 }

@@ -6,6 +6,8 @@ import { countCommand, errorsCommand, listCommand } from './find-command.ts';
 import {
   cancelCommand,
   deleteCommand,
+  firstCommand,
+  lastCommand,
   redeliverCommand,
   resumeCommand,
   retryCommand,
@@ -28,6 +30,8 @@ export function taskCommand(): Command {
     .addCommand(cancelCommand())
     .addCommand(suspendCommand())
     .addCommand(resumeCommand())
+    .addCommand(firstCommand())
+    .addCommand(lastCommand())
     .addCommand(changeCommand())
     .addCommand(retryCommand())
     .addCommand(redeliverCommand())

@@ -15,6 +15,7 @@ export function showTask(output: Output, task: TaskView): void {
     ['user', Object.values(task.user).join(' / ')],
     ['submitted', task.submitted_at],
     ['priority', priorityIn(task)],
+    ['place', task.place && `put ${task.place} of its type`],
     ['due', task.state === 'waiting' ? task.due_at : null],
     ['started', task.started_at],
     ['finished', task.finished_at],

@@ -19,6 +19,8 @@ const actions: Readonly<Record<ChangingRoute, string | null>> = {
   'PATCH /task/{task_id}': 'task.change',
   'POST /task/{task_id}/suspend': 'task.suspend',
   'POST /task/{task_id}/resume': 'task.resume',
+  'POST /task/{task_id}/first': 'task.first',
+  'POST /task/{task_id}/last': 'task.last',
   'DELETE /task/{task_id}': 'task.delete',
   'POST /task/{task_id}/retry': 'task.retry',
   'POST /task/{task_id}/redeliver': 'task.redeliver',

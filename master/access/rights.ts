@@ -72,6 +72,8 @@ const table = {
   'POST /task/{task_id}/copy': steer,
   'POST /task/{task_id}/suspend': steer,
   'POST /task/{task_id}/resume': steer,
+  'POST /task/{task_id}/first': operate('within'),
+  'POST /task/{task_id}/last': operate('within'),
   'POST /task/{task_id}/retry': steer,
   'POST /task/{task_id}/redeliver': steer,
   'POST /tasks/bulk': operate('within'),

@@ -12,6 +12,7 @@ import type { PauseScope, ScopedPause } from '../domain/model/pause.ts';
 import type { SavedView } from '../domain/model/saved-view.ts';
 import type { TaskFilter } from '../domain/model/task-filter.ts';
 import type { Task } from '../domain/model/task.ts';
+import type { QueueEnd } from '../domain/queue/window.ts';
 import type { SeenExecutor } from '../domain/views/executors.ts';
 import type { SeenLimit } from '../domain/views/limits.ts';
 import type { SeenType, SeenTypeInDetail } from '../domain/views/types.ts';
@@ -38,6 +39,7 @@ export type ScopedMaster = Pick<
   | 'retry'
   | 'suspend'
   | 'resume'
+  | 'move'
   | 'delete'
   | 'redeliver'
   | 'drainExecutor'
@@ -140,6 +142,10 @@ class PartOfMaster implements ScopedMaster {
 
   resume(taskId: string): Promise<CommandOutcome> {
     return this.#onTask(taskId, (master) => master.resume(taskId));
+  }
+
+  move(taskId: string, to: QueueEnd): Promise<CommandOutcome> {
+    return this.#onTask(taskId, (master) => master.move(taskId, to));
   }
 
   delete(taskId: string): Promise<CommandOutcome> {

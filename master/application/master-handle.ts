@@ -23,6 +23,7 @@ import type { Settings } from '../domain/state/state.ts';
 import type { ShownTask, TaskPage, TaskQuery, WaitingPage, WaitingQuery } from './ports.ts';
 import type { Sight, TaskFilter } from '../domain/model/task-filter.ts';
 import type { Task, TerminalState } from '../domain/model/task.ts';
+import type { QueueEnd } from '../domain/queue/window.ts';
 import type { SeenExecutor } from '../domain/views/executors.ts';
 import type { WaitingReason } from '../domain/views/explain.ts';
 import type { OperationsHandle } from './operations-handle.ts';
@@ -97,6 +98,8 @@ export interface MasterHandle {
   suspend(taskId: string, reason?: string | null): Promise<CommandOutcome>;
   /** Puts a suspended task back to its place. @throws {Unavailable} */
   resume(taskId: string): Promise<CommandOutcome>;
+  /** Puts a waiting task before, or behind, all of its type that are due. @throws {Unavailable} */
+  move(taskId: string, to: QueueEnd): Promise<CommandOutcome>;
   /** Leaves nothing of a terminal task. @throws {Unavailable} */
   delete(taskId: string): Promise<CommandOutcome>;
   /** Sends the callback of a terminal task again. @throws {Unavailable} */

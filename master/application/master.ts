@@ -45,6 +45,7 @@ import {
 } from '../domain/views/types.ts';
 import type { Sight } from '../domain/model/task-filter.ts';
 import type { Task, TerminalState } from '../domain/model/task.ts';
+import type { QueueEnd } from '../domain/queue/window.ts';
 import type { Engine } from './engine/engine.ts';
 import {
   type CountQuery,
@@ -157,6 +158,10 @@ export class Master implements MasterHandle {
 
   resume(taskId: string): Promise<CommandOutcome> {
     return this.#command({ type: 'taskResumeRequested', taskId });
+  }
+
+  move(taskId: string, to: QueueEnd): Promise<CommandOutcome> {
+    return this.#command({ type: 'moveRequested', taskId, to });
   }
 
   delete(taskId: string): Promise<CommandOutcome> {

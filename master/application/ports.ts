@@ -8,7 +8,7 @@ import type { Audit, RowWrite, WholeRows } from '../domain/changes.ts';
 import type { Absence, Pause } from '../domain/model/pause.ts';
 import type { ExecutorCommand, Observation } from '../domain/effects.ts';
 import type { AuditRecord } from '../domain/model/audit.ts';
-import type { Position } from '../domain/queue/window.ts';
+import type { Position, QueueEnd } from '../domain/queue/window.ts';
 import type { StoredGate, StoredLane } from '../domain/state/restore.ts';
 import type { Settings } from '../domain/state/state.ts';
 import type {
@@ -83,6 +83,13 @@ export interface LaneEnd {
   readonly lane: number;
   readonly after: Position | null;
 }
+
+/** Tasks of a lane, those that are held by themselves. */
+export interface EdgeWanted {
+  readonly lane: number;
+  readonly state: 'waiting' | 'held';
+}
+export type Edges = readonly (Position | null)[];
 
 /** Tasks that are overdue. */
 export interface OverduePage {
@@ -251,12 +258,14 @@ export interface TaskStore {
   loadWhole(): Promise<WholeRows>;
   /** How many tasks wait in each lane. */
   countLanes(): Promise<StoredLane[]>;
-  /** Of each lane: waiting tasks that are due, beyond `after`, by (orderTime, seq); `limit` at most. */
+  /** Of each lane: waiting tasks that are due, beyond `after`, by (queueTime, seq); `limit` at most. */
   loadLanes(lanes: readonly LaneEnd[], now: number, limit: number): Promise<Task[][]>;
   /** How many tasks each gate holds. */
   countGates(): Promise<StoredGate[]>;
-  /** Of each gate: those that it holds, by (orderTime, seq); `limit` at most. */
+  /** Of each gate: those that it holds, by (queueTime, seq); `limit` at most. */
   loadHeld(wanted: readonly HeldWanted[]): Promise<Task[][]>;
+  /** Of each: the place of its first, or last, task that is due; beyond it where very many not due are. Null: none is. */
+  findEdges(wanted: readonly EdgeWanted[], to: QueueEnd, now: number): Promise<Edges>;
   /** Waiting tasks with `dueAt` beyond `after`, by (dueAt, seq). */
   loadDelayed(after: Position | null, limit: number): Promise<Task[]>;
   /**

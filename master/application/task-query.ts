@@ -29,6 +29,8 @@ export interface TaskSearch {
   readonly seqMax: number;
   /** No task that has ended at this instant, or later. */
   readonly endedBefore: number;
+  /** From the last to the first: of live tasks. */
+  readonly isBackwards: boolean;
 }
 
 export interface SearchPage {
@@ -59,7 +61,7 @@ export interface TaskPage {
 }
 
 export interface WaitingPage {
-  /** By (orderTime, seq); fewer than asked for, or none, where too many were looked at. */
+  /** By (queueTime, seq); fewer than asked for, or none, where too many were looked at. */
   readonly tasks: readonly StoredTask[];
   /** Where the next page begins; null: this is the last. */
   readonly after: Position | null;

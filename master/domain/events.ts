@@ -4,7 +4,7 @@ import type { Author } from './model/audit.ts';
 import type { Pause, RowScope } from './model/pause.ts';
 import type { SharedLimit } from './model/shared-limit.ts';
 import type { TypeOverride } from './model/task-type.ts';
-import type { Position } from './queue/window.ts';
+import type { Position, QueueEnd } from './queue/window.ts';
 import type { Settings } from './state/state.ts';
 import type { Work } from './long-work/work.ts';
 import type { NewTask, TaskChange } from './model/new-task.ts';
@@ -113,6 +113,8 @@ export interface FoundTask {
 export interface WorkPage extends Pick<Work, 'ids' | 'cursor'> {
   readonly workId: string;
   readonly tasks: readonly FoundTask[];
+  /** Where it puts tasks first or last: who is that of their types, as far as any are due. */
+  readonly edges?: ReadonlyMap<string, Position>;
   readonly isLast: boolean;
 }
 
@@ -178,6 +180,16 @@ export type TypeChange =
 /** Of what somebody asks for it says who does: what that changes is kept. Absent: nobody keeps it. */
 export type Event = Happening & { readonly author?: Author; readonly only?: Only };
 
+/**
+ * What is asked of one task. `task` is absent at first. Where it is not in memory the step asks for the stored row, and
+ * the event comes again with it; null: no such task is retained.
+ */
+interface ForTask {
+  readonly request: RequestId;
+  readonly taskId: string;
+  readonly task?: Task | null;
+}
+
 type Happening =
   | {
       readonly type: 'tasksSubmitted';
@@ -186,25 +198,16 @@ type Happening =
       /** Hashes of the tasks that already hold an id, by id, as the store said just before. Absent: none. */
       readonly taken?: ReadonlyMap<string, string>;
     }
-  /**
-   * `task` is absent at first. Where it is not in memory the step asks for the stored row, and
-   * the event comes again with it; null: no such task is retained.
-   */
-  | {
-      readonly type: 'cancelRequested';
-      readonly request: RequestId;
-      readonly taskId: string;
+  | (ForTask & {
+      readonly type: 'cancelRequested' | 'suspendRequested' | 'taskResumeRequested';
       /** Why, in the words of whoever asks for it. */
       readonly reason?: string | null;
-      readonly task?: Task | null;
-    }
-  | {
-      readonly type: 'retryRequested';
-      readonly request: RequestId;
-      readonly taskId: string;
-      readonly task?: Task | null;
+      readonly by?: string | null;
+    })
+  | (ForTask & {
+      readonly type: 'retryRequested' | 'deleteRequested';
       readonly notification?: Notification | null;
-    }
+    })
   /** Of a loss that was in doubt. `task` as in a command: absent at first. */
   | {
       readonly type: 'lossDecided';
@@ -215,29 +218,17 @@ type Happening =
       readonly verdict: 'lost' | 'lost_contact';
       readonly task?: Task | null;
     }
-  | {
+  | (ForTask & {
       readonly type: 'changeRequested';
-      readonly request: RequestId;
-      readonly taskId: string;
-      readonly task?: Task | null;
       readonly change: TaskChange;
       readonly seen: Seen;
-    }
-  | {
-      readonly type: 'suspendRequested' | 'taskResumeRequested';
-      readonly request: RequestId;
-      readonly taskId: string;
-      readonly reason?: string | null;
-      readonly by?: string | null;
-      readonly task?: Task | null;
-    }
-  | {
-      readonly type: 'deleteRequested';
-      readonly request: RequestId;
-      readonly taskId: string;
-      readonly task?: Task | null;
-      readonly notification?: Notification | null;
-    }
+    })
+  | (ForTask & {
+      readonly type: 'moveRequested';
+      readonly to: QueueEnd;
+      /** Who is first, or last, of its type: read with the task, and absent at first. Null: none of it is due. */
+      readonly edge?: Position | null;
+    })
   | {
       readonly type: 'drainRequested';
       readonly request: RequestId;

@@ -65,6 +65,7 @@ function apply(state: State, event: Event, now: number, out: Output): void {
     case 'deleteRequested':
     case 'suspendRequested':
     case 'taskResumeRequested':
+    case 'moveRequested':
       return onTask(state, event, now, out);
     case 'redeliverRequested':
       return redeliverRequested(state, event, now, out);

@@ -151,6 +151,10 @@ export const taskView = z.object({
   labels: z.array(z.string()),
   requires: z.array(z.string()),
   priority: z.int(),
+  place: z
+    .enum(['first', 'last'])
+    .nullable()
+    .describe('Where somebody has put it among those of its type; null: it stands where it came.'),
   attempt: z.int().describe('The number of the newest attempt; 0 before the first.'),
   attempts_used: z.int().describe('Attempts that count against max_attempts.'),
   executor_id: z.string().nullable().describe('Of the newest attempt; null before the first.'),

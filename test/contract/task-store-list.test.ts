@@ -204,7 +204,8 @@ describeStores('lists', (open) => {
         const base = (await store.listTasks({ ...everything, limit: 1 })).tasks[0]?.task.seq ?? 0;
         const tasks = wishes.map(([time, lane, project], index) =>
           task(base + index + 1, {
-            orderTime: base * 10 + time,
+            orderTime: NOW - time,
+            queueTime: base * 10 + time,
             lane: base * 10 + lane,
             user: { group: 'media', project, env: null, user: null },
             ...(time === 9 && { state: 'held' as const, gate: 7 }),
@@ -234,10 +235,51 @@ describeStores('lists', (open) => {
                 lanes.includes(lane) &&
                 (project === null || user.project === project),
             )
-            .sort((a, b) => a.orderTime - b.orderTime || a.seq - b.seq)
+            .sort((a, b) => a.queueTime - b.queueTime || a.seq - b.seq)
             .map(({ seq }) => seq);
           expect(found).to.deep.equal(expected);
         }
+      },
+    );
+    await fc.assert(property, { numRuns: RUNS });
+  });
+
+  it('tell who is first and last of a lane, of those that are due', async () => {
+    await begin();
+    const wish = fc.record({
+      time: fc.integer({ min: 0, max: 9 }),
+      lane: fc.constantFrom(1, 2),
+      state: fc.constantFrom('waiting', 'waiting', 'held', 'suspended'),
+      isDue: fc.boolean(),
+    });
+    const property = fc.asyncProperty(
+      fc.array(wish, { minLength: 1, maxLength: 80 }),
+      async (wishes) => {
+        const base = (await store.listTasks({ ...everything, limit: 1 })).tasks[0]?.task.seq ?? 0;
+        const tasks = wishes.map(({ time, lane, state, isDue }, index) =>
+          task(base + index + 1, {
+            orderTime: NOW - time,
+            queueTime: NOW + time,
+            lane: base * 10 + lane,
+            state,
+            gate: state === 'held' ? 7 : null,
+            dueAt: isDue ? NOW : NOW + 1,
+          }),
+        );
+        await insert(tasks);
+        const wanted = [1, 2, 3].flatMap((lane) =>
+          (['waiting', 'held'] as const).map((state) => ({ lane: base * 10 + lane, state })),
+        );
+        const due = wanted.map(({ lane, state }) =>
+          tasks
+            .filter((one) => one.lane === lane && one.state === state && one.dueAt <= NOW)
+            .sort((a, b) => a.queueTime - b.queueTime || a.seq - b.seq)
+            .map(({ queueTime, seq }) => ({ time: queueTime, seq })),
+        );
+        const first = due.map((places) => places[0] ?? null);
+        const last = due.map((places) => places.at(-1) ?? null);
+        expect(await store.findEdges(wanted, 'first', NOW)).to.deep.equal(first);
+        expect(await store.findEdges(wanted, 'last', NOW)).to.deep.equal(last);
       },
     );
     await fc.assert(property, { numRuns: RUNS });

@@ -109,6 +109,7 @@ function wanted(
         notifyUrl: 'https://example.com/',
         labels: [label],
         orderTime: NOW + time,
+        queueTime: NOW - day,
         dueAt: NOW + time,
         deadlineAt: time > 2 ? NOW + time : null,
         startTimeoutMs: time === 1 ? null : 2,
@@ -136,6 +137,7 @@ function wanted(
         attempt: current.attempt + 1,
         progressState: JSON.stringify(text),
         orderTime: NOW - time,
+        queueTime: NOW + day,
         checkpoint: time === 3 ? JSON.stringify(text) : current.checkpoint,
         ...(time === 4 && {
           params: JSON.stringify(text),

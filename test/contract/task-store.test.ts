@@ -277,16 +277,16 @@ describeStores('task store', (open) => {
     const lane = laneNumber('video.push||');
     const times = [5, 1, 3, 3, 3, 1, 9, 2, 3, 4, 3, 3];
 
-    it('come by lane in order of order time, then of acceptance', async () => {
+    it('come by lane in the order of the queue, then of acceptance', async () => {
       await insert(
-        ...times.map((time, index) => task(index + 1, { orderTime: NOW + time })),
-        task(100, { type: 'other', orderTime: NOW }),
-        task(101, { state: 'offered', orderTime: NOW }),
-        task(102, { dueAt: NOW + 1, orderTime: NOW + 2 }),
+        ...times.map((time, index) => task(index + 1, { queueTime: NOW + time })),
+        task(100, { type: 'other', queueTime: NOW }),
+        task(101, { state: 'offered', queueTime: NOW }),
+        task(102, { dueAt: NOW + 1, queueTime: NOW + 2 }),
       );
       const read = await pages(
         (after, limit) => lanePage(store, lane, after, NOW, limit),
-        ({ orderTime, seq }) => ({ time: orderTime, seq }),
+        ({ queueTime, seq }) => ({ time: queueTime, seq }),
       );
       expect(read.map(({ seq }) => seq)).to.deep.equal([2, 6, 8, 3, 4, 5, 9, 11, 12, 10, 1, 7]);
       const later = await lanePage(store, lane, { time: NOW + 2, seq: 8 }, NOW + 1, 2);
@@ -296,9 +296,9 @@ describeStores('task store', (open) => {
     it('come by their gate where they are held, and are counted with those of their lane', async () => {
       await insert(
         ...times.map((time, index) =>
-          task(index + 1, { state: 'held', gate: 7 + (index % 2), orderTime: NOW + time }),
+          task(index + 1, { state: 'held', gate: 7 + (index % 2), queueTime: NOW + time }),
         ),
-        task(100, { orderTime: NOW, deadlineAt: NOW }),
+        task(100, { queueTime: NOW, deadlineAt: NOW }),
         task(101, { state: 'held', gate: 2 ** 53 - 1, deadlineAt: NOW }),
         task(102, { state: 'suspended', deadlineAt: NOW }),
       );

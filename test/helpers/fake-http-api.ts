@@ -218,6 +218,7 @@ function viewOf(id: string, task: SubmitRequest['task'], user: TaskView['user'])
     labels: [],
     requires: [],
     priority: 0,
+    place: null,
     attempt: 0,
     attempts_used: 0,
     executor_id: null,

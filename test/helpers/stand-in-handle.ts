@@ -112,6 +112,10 @@ export class StandInHandle implements MasterHandle {
   suspend(taskId: string) {
     return this.#command('suspend', taskId);
   }
+
+  move(taskId: string, to: 'first' | 'last') {
+    return this.#command(to, taskId);
+  }
   resume(taskId: string) {
     return this.#command('resume', taskId);
   }

@@ -89,6 +89,7 @@ export function sampleTask(change: Partial<Task> = {}): Task {
     version: 1,
     priority: 0,
     orderTime: NOW,
+    queueTime: change.orderTime ?? NOW,
     dueAt: NOW,
     attempt: 0,
     attemptsUsed: 0,

@@ -130,6 +130,10 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
     return this.#read(() => this.#rows.loadHeld(wanted));
   }
 
+  findEdges(...of: Parameters<TaskStore['findEdges']>): ReturnType<TaskStore['findEdges']> {
+    return this.#read(() => this.#rows.findEdges(...of));
+  }
+
   loadDelayed(after: Position | null, limit: number): Promise<Task[]> {
     return this.#read(() => this.#rows.loadDelayed(after, limit));
   }

@@ -10,6 +10,7 @@ import {
 import type { CommandAnswer, ScopedMaster } from '../scoped-master.ts';
 import type { ShownTask } from '../../application/ports.ts';
 import { isAtRest } from '../../domain/model/task.ts';
+import type { QueueEnd } from '../../domain/queue/window.ts';
 import { answers } from '../http/answers.ts';
 import { invalidFields, Problem } from '../http/problem.ts';
 import { validate } from '../body/fields.ts';
@@ -86,6 +87,8 @@ function commandRoutes(): NamespaceRoute[] {
       replies: { done: taskCommandResponse },
       handle: (request, master) => command(request, (taskId) => master.resume(taskId)),
     },
+    moveRoute('first', 'Put a waiting task before all of its type that are due.'),
+    moveRoute('last', 'Put a waiting task behind all of its type that are due.'),
     {
       method: 'POST',
       path: `${API_BASE}/task/{task_id}/retry`,
@@ -101,6 +104,16 @@ function commandRoutes(): NamespaceRoute[] {
       handle: (request, master) => command(request, (taskId) => master.redeliver(taskId)),
     },
   ];
+}
+
+function moveRoute(to: QueueEnd, summary: string): NamespaceRoute {
+  return {
+    method: 'POST',
+    path: `${API_BASE}/task/{task_id}/${to}`,
+    summary,
+    replies: { done: taskCommandResponse },
+    handle: (request, master) => command(request, (taskId) => master.move(taskId, to)),
+  };
 }
 
 function changeRoute(refusalOf: RefusalOf): NamespaceRoute {

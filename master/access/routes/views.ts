@@ -20,6 +20,7 @@ import {
   type AttemptError,
   isAtRest,
   isTerminal,
+  movedTo,
   type Notification,
   type Task,
 } from '../../domain/model/task.ts';
@@ -113,6 +114,7 @@ function summaryFields(
     labels: [...task.labels],
     requires: [...task.requires],
     priority: task.priority,
+    place: movedTo(task),
     attempt: task.attempt,
     attempts_used: task.attemptsUsed,
     executor_id: task.executorId,

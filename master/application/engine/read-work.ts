@@ -3,15 +3,36 @@ import { TURN_READ_BYTES_MAX, WORK_SLICE_COUNT_MAX } from '../../domain/bounds.t
 import type { FoundTask, WorkPage } from '../../domain/events.ts';
 import { ANY_TASK } from '../../domain/model/task-filter.ts';
 import type { State } from '../../domain/state/state.ts';
-import { type Bulk, nextIds, statesFor, type Work } from '../../domain/long-work/work.ts';
+import {
+  type Bulk,
+  idsAfter,
+  isBackwards,
+  isMove,
+  nextIds,
+  statesFor,
+  type Work,
+} from '../../domain/long-work/work.ts';
 import { nextWork } from '../../domain/long-work/works.ts';
+import { readEdges } from './read-edges.ts';
 import type { TaskSearch, TaskStore } from '../ports.ts';
 
 /** Of the work whose turn it is; null: there is none any more. */
-export async function readWork(store: TaskStore, state: State): Promise<WorkPage | null> {
+export async function readWork(
+  store: TaskStore,
+  state: State,
+  now: number,
+): Promise<WorkPage | null> {
   const work = nextWork(state);
   if (work === null) return null;
-  return work.ids === null ? readFound(store, work) : readNamed(store, state, work);
+  const page =
+    work.ids === null ? await readFound(store, work) : await readNamed(store, state, work);
+  const { action } = work.request;
+  if (!isMove(action)) return page;
+  const types = page.tasks.flatMap(({ taskId, task }) => {
+    const type = (state.tasks.get(taskId) ?? task)?.type;
+    return type === undefined ? [] : [type];
+  });
+  return { ...page, edges: await readEdges(store, state, action, types, now) };
 }
 
 /** What a filter finds, as the preview has frozen it. */
@@ -20,7 +41,13 @@ export function searchOf(
 ): TaskSearch {
   const { seqMax, endedBefore, within } = bulk;
   const filter = { ...ANY_TASK, ...bulk.filter, within };
-  return { filter, states: statesFor(bulk), seqMax, endedBefore };
+  return {
+    filter,
+    states: statesFor(bulk),
+    seqMax,
+    endedBefore,
+    isBackwards: isBackwards(bulk.action),
+  };
 }
 
 async function readFound(store: TaskStore, work: Work): Promise<WorkPage> {
@@ -48,6 +75,6 @@ async function readNamed(store: TaskStore, state: State, work: Work): Promise<Wo
     const { task = null, notification = null } = stored ?? {};
     tasks.push({ taskId, task, notification });
   }
-  const ids = work.ids?.slice(tasks.length) ?? [];
+  const ids = idsAfter(work, tasks.length);
   return { workId: work.id, tasks, ids, cursor: null, isLast: ids.length === 0 };
 }

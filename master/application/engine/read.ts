@@ -10,6 +10,7 @@ import { roomFor } from '../../domain/queue/waiting.ts';
 import { step } from '../../domain/scheduler.ts';
 import { startClock, type State } from '../../domain/state/state.ts';
 import type { LoadGroup, LoadOf } from './loads.ts';
+import { readEdges } from './read-edges.ts';
 import { readWork } from './read-work.ts';
 import type { TaskStore } from '../ports.ts';
 
@@ -27,7 +28,7 @@ export async function read(
 ): Promise<readonly Loaded[]> {
   const [first] = group;
   if (first === undefined) return [];
-  if (first.type === 'task') return readTasks(store, state, group as LoadOf<'task'>[]);
+  if (first.type === 'task') return readTasks(store, state, group as LoadOf<'task'>[], now);
   const event =
     first.type === 'lane'
       ? await readLanes(store, state, group as LoadOf<'lane'>[], now)
@@ -37,7 +38,7 @@ export async function read(
 
 /**
  * Where an event has written a task, the row that was read for the next one is not that of the task any
- * more: what asked for it asks again.
+ * more: what asked for it asks again. So does what asked who is first of a type, where anything was written.
  */
 export function stepLoaded(
   state: State,
@@ -48,7 +49,10 @@ export function stepLoaded(
   const written = new Set<string>();
   for (const { event, asked } of loaded) {
     const changeCount = out.changes.length;
-    step(state, asked !== null && written.has(asked.taskId) ? asked : event, now, out);
+    const isStale =
+      asked !== null &&
+      (written.has(asked.taskId) || (asked.type === 'moveRequested' && changeCount > 0));
+    step(state, isStale ? asked : event, now, out);
     if (asked !== null && out.changes.length > changeCount) written.add(asked.taskId);
   }
 }
@@ -58,15 +62,38 @@ async function readTasks(
   store: TaskStore,
   state: State,
   loads: readonly LoadOf<'task'>[],
+  now: number,
 ): Promise<readonly Loaded[]> {
   const ids = new Set(loads.map(({ event }) => event.taskId).filter((id) => !state.tasks.has(id)));
   const found = await store.findTasks([...ids], TURN_READ_BYTES_MAX);
-  return loads.map(({ event: asked }) => {
+  const loaded = loads.map(({ event: asked }): Loaded => {
     const stored = found.get(asked.taskId);
     if (stored === undefined) return { event: asked, asked };
     const { task, notification } = stored ?? { task: null, notification: null };
     return { event: { ...asked, task, notification } as Event, asked };
   });
+  // One in a turn: it decides who is first, or last, for the next one.
+  const at = loaded.findIndex(({ event }) => event.type === 'moveRequested');
+  const move = loaded[at];
+  if (move === undefined) return loaded;
+  const event = await withEdge(store, state, move.event as MoveRequested, now);
+  return loaded.with(at, { ...move, event });
+}
+
+type MoveRequested = Extract<Event, { type: 'moveRequested' }>;
+
+/** Of one whose task is not read yet as it is: it asks again. */
+async function withEdge(
+  store: TaskStore,
+  state: State,
+  event: MoveRequested,
+  now: number,
+): Promise<MoveRequested> {
+  const task = state.tasks.get(event.taskId) ?? event.task;
+  if (task === undefined) return event;
+  if (task === null) return { ...event, edge: null };
+  const edges = await readEdges(store, state, event.to, [task.type], now);
+  return { ...event, edge: edges.get(task.type) ?? null };
 }
 
 async function readLanes(
@@ -107,7 +134,7 @@ async function readPage(
       return { type: 'heldLoaded', pages };
     }
     case 'work':
-      return { type: 'workLoaded', page: await readWork(store, state) };
+      return { type: 'workLoaded', page: await readWork(store, state, now) };
     case 'delayed': {
       const tasks = await store.loadDelayed(state.delayed.cursor, pageCount);
       return { type: 'delayedLoaded', tasks, complete: tasks.length < pageCount };

@@ -4,9 +4,11 @@
  * whoever begins again after a crash comes to each task once.
  */
 import type { CommandOutcome, Output } from '../effects.ts';
-import type { Event, FoundTask } from '../events.ts';
+import type { Event, WorkPage } from '../events.ts';
 import { isSeen, matches } from '../model/task-filter.ts';
 import { isAtRest, isTerminal, type Notification, type Task } from '../model/task.ts';
+import { positionOf } from '../queue/agenda.ts';
+import type { Position } from '../queue/window.ts';
 import type { State } from '../state/state.ts';
 import { act, NO_TASK } from '../steps/command.ts';
 import { redeliver } from '../steps/notify.ts';
@@ -31,7 +33,7 @@ export function workLoaded(
   if (page !== null && work !== undefined) {
     state.works.lastId = work.id;
     const { ids, cursor } = page;
-    const after = { ...doSlice(state, work, page.tasks, now, out), ids, cursor };
+    const after = { ...doSlice(state, work, page, now, out), ids, cursor };
     putWork(state, page.isLast ? ended(after, 'done', now) : after, now, out);
   }
   askForWork(state, out);
@@ -40,10 +42,11 @@ export function workLoaded(
 function doSlice(
   state: State,
   work: Work,
-  tasks: readonly FoundTask[],
+  { tasks, edges: before = new Map() }: Pick<WorkPage, 'tasks' | 'edges'>,
   now: number,
   out: Output,
 ): Work {
+  const edges = new Map(before);
   const { filter, within } = work.request;
   const counts: { -readonly [N in keyof WorkCounts]: number } = { ...work.counts };
   let { problems } = work;
@@ -54,7 +57,9 @@ function doSlice(
     // Memory knows what is written later; and to some databases texts are equal that differ in blanks.
     const isFound = isTheirs && (filter === null || matches(filter, task, notification));
     if (filter !== null && !isFound) continue;
-    const outcome = isFound ? perform(state, work, task, notification, now, out) : NO_TASK;
+    const outcome = isFound
+      ? perform(state, work, { task, notification, edges }, now, out)
+      : NO_TASK;
     if (outcome.kind === 'done') {
       counts[task !== null && isAsked(work.request.action, task) ? 'asked' : 'done'] += 1;
       continue;
@@ -74,11 +79,17 @@ function isAsked(action: BulkAction, task: Task): boolean {
   );
 }
 
+interface Subject {
+  readonly task: Task;
+  readonly notification: Notification | null;
+  /** Who is first, or last, of each type now. */
+  readonly edges: Map<string, Position>;
+}
+
 function perform(
   state: State,
   { request: { action, change, within, reason, seqMax }, by }: Work,
-  task: Task,
-  notification: Notification | null,
+  { task, notification, edges }: Subject,
   now: number,
   out: Output,
 ): CommandOutcome {
@@ -95,6 +106,14 @@ function perform(
       return act(state, { type: 'taskResumeRequested' }, task, now, out);
     case 'delete':
       return act(state, { type: 'deleteRequested', notification }, task, now, out);
+    case 'first':
+    case 'last': {
+      const { queueTime, type } = task;
+      const edge = edges.get(type) ?? null;
+      const outcome = act(state, { type: 'moveRequested', to: action, edge }, task, now, out);
+      if (task.queueTime !== queueTime) edges.set(type, positionOf(task));
+      return outcome;
+    }
     case 'redeliver':
       return redeliver(state, isTerminal(task.state) ? notification : null, now, out);
     case 'change': {

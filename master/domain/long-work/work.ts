@@ -11,6 +11,7 @@ import {
 import type { TaskChange } from '../model/new-task.ts';
 import type { Sight, TaskFilter } from '../model/task-filter.ts';
 import { isTerminal, type TaskState } from '../model/task.ts';
+import type { QueueEnd } from '../queue/window.ts';
 
 export type BulkAction =
   | 'cancel'
@@ -19,7 +20,8 @@ export type BulkAction =
   | 'change'
   | 'suspend'
   | 'resume'
-  | 'delete';
+  | 'delete'
+  | QueueEnd;
 
 /** One command on many tasks. */
 export interface Bulk {
@@ -96,6 +98,8 @@ const statesOf: Readonly<Record<BulkAction, readonly TaskState[]>> = {
   change: ['waiting', 'held', 'suspended'],
   suspend: ['waiting', 'held', 'offered', 'running'],
   resume: ['suspended'],
+  first: ['waiting', 'held', 'suspended'],
+  last: ['waiting', 'held', 'suspended'],
   retry: ['succeeded', 'failed', 'canceled', 'expired'],
   redeliver: ['succeeded', 'failed', 'canceled', 'expired'],
   delete: ['succeeded', 'failed', 'canceled', 'expired'],
@@ -148,7 +152,23 @@ export function forgettable(works: Iterable<Work>, now: number): Work[] {
   );
 }
 
+export function isMove(action: BulkAction): action is QueueEnd {
+  return action === 'first' || action === 'last';
+}
+
+/** From the last task to the first, each is put before the one that was moved before it: so they keep their order. */
+export function isBackwards(action: BulkAction): boolean {
+  return action === 'first';
+}
+
 /** The ids of its next slice. */
-export function nextIds({ ids }: Work): readonly string[] {
-  return ids?.slice(0, WORK_SLICE_COUNT_MAX) ?? [];
+export function nextIds({ ids, request: { action } }: Work): readonly string[] {
+  const next = (isBackwards(action) ? ids?.toReversed() : ids) ?? [];
+  return next.slice(0, WORK_SLICE_COUNT_MAX);
+}
+
+/** Those that it has yet to come to after so many of these. */
+export function idsAfter({ ids, request: { action } }: Work, count: number): readonly string[] {
+  if (ids === null) return [];
+  return isBackwards(action) ? ids.slice(0, ids.length - count) : ids.slice(count);
 }

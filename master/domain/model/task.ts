@@ -110,8 +110,10 @@ interface TaskRun {
   version: number;
   /** Seconds of head start. */
   priority: number;
-  /** The sort key of a waiting task, before `seq`. */
+  /** Where it came to stand by itself: since when it waits, less its head start. */
   orderTime: number;
+  /** The sort key of a waiting task, before `seq`: `orderTime`, until somebody puts it first or last. */
+  queueTime: number;
   /** Where it waits, or waited last: its lane may have gone since. 0: it has not waited yet. */
   lane: number;
   /** The gate that holds it; null where it is not `held`. */
@@ -274,6 +276,15 @@ export function callbackCode(
   const isLost = task.lastOutcome === 'lost' || task.lastOutcome === 'lost_contact';
   if (task.failureReason === 'crash_budget' || isLost) return 501;
   return task.state === 'expired' || task.lastOutcome === 'timed_out' ? 408 : 500;
+}
+
+/** To which end of its type somebody has put it in the queue since it came there; null: nobody has. */
+export function movedTo({
+  orderTime,
+  queueTime,
+}: Pick<Task, 'orderTime' | 'queueTime'>): 'first' | 'last' | null {
+  if (queueTime === orderTime) return null;
+  return queueTime < orderTime ? 'first' : 'last';
 }
 
 /** Whether it waits for an executor, in its lane or behind others of its gate. */

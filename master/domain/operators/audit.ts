@@ -11,7 +11,7 @@ import type { Pause, RowScope } from '../model/pause.ts';
 import type { SharedLimit } from '../model/shared-limit.ts';
 import { filterFields } from '../model/task-filter.ts';
 import type { TaskType } from '../model/task-type.ts';
-import type { Notification, Task } from '../model/task.ts';
+import { movedTo, type Notification, type Task } from '../model/task.ts';
 import { pauseKey, type Settings, type State } from '../state/state.ts';
 
 /** What a command is about, where that is written, and how it is now. */
@@ -102,6 +102,7 @@ function subjectOf(state: State, event: Requested, out: Output, from: number): S
     case 'retryRequested':
     case 'suspendRequested':
     case 'taskResumeRequested':
+    case 'moveRequested':
     case 'changeRequested': {
       const { taskId: target, task: stored } = event;
       const now = () => taskFields(written(out, from, target) ?? state.tasks.get(target) ?? stored);
@@ -215,6 +216,7 @@ function taskFields(task: Task | null | undefined): Fields | null {
     state: task.state,
     cancel_reason: task.cancelReason,
     priority: task.priority,
+    place: movedTo(task),
     due_at: task.dueAt,
     attempts_used: task.attemptsUsed,
     labels: task.labels,

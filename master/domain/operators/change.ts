@@ -82,7 +82,7 @@ function specOf({ policy, types }: State, task: Task, change: TaskChange): Parti
   };
 }
 
-type Queued = Pick<Task, 'priority' | 'dueAt' | 'orderTime' | 'startBy'>;
+type Queued = Pick<Task, 'priority' | 'dueAt' | 'orderTime' | 'queueTime' | 'startBy'>;
 
 /** When it is due, and before whom. */
 function orderOf(
@@ -94,10 +94,12 @@ function orderOf(
   const isPlaced = runAt === undefined && priority === task.priority;
   const dueAt = runAt === undefined ? task.dueAt : Math.max(runAt ?? now, now);
   const since = runAt === undefined ? waitsSince(task) : dueAt;
+  const orderTime = isPlaced ? task.orderTime : orderTimeOf(since, priority);
   return {
     priority,
     dueAt,
-    orderTime: isPlaced ? task.orderTime : orderTimeOf(since, priority),
+    orderTime,
+    queueTime: isPlaced ? task.queueTime : orderTime,
     startBy:
       runAt === undefined ? startByOf(task, spec, now) : startLimitOf({ ...task, ...spec }, dueAt),
   };

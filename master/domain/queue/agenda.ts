@@ -1,5 +1,5 @@
 /**
- * Queues in the order of their first tasks, by (orderTime, seq); where groups have shares, by whose turn it is.
+ * Queues in the order of their first tasks, by (queueTime, seq); where groups have shares, by whose turn it is.
  *
  * A queue stands where its first task was when it last came to the front, or earlier. So one that
  * loses its first task costs nothing, in however many agendas it stands: each puts it right when
@@ -103,13 +103,13 @@ export class Agenda<T extends Standing, Head = Task> {
 }
 
 /** The place of a task among those of its lane, and of other lanes (P6). */
-export function positionOf(task: Pick<Task, 'orderTime' | 'seq'>): Position {
-  return { time: task.orderTime, seq: task.seq };
+export function positionOf(task: Pick<Task, 'queueTime' | 'seq'>): Position {
+  return { time: task.queueTime, seq: task.seq };
 }
 
 /** Of a task whose group has no share of its own. */
-export function rankOf({ orderTime, seq }: Pick<Task, 'orderTime' | 'seq'>): Rank {
-  return { pass: 0, time: orderTime, seq };
+export function rankOf({ queueTime, seq }: Pick<Task, 'queueTime' | 'seq'>): Rank {
+  return { pass: 0, time: queueTime, seq };
 }
 
 /** Whether `a` is to be offered before `b`. */

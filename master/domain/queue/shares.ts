@@ -208,6 +208,6 @@ function nextOf({ lane, share }: LaneTurn): Turn | undefined {
 }
 
 function rankOfTurn({ task, share }: Turn): Rank {
-  const { orderTime: time, seq } = task;
+  const { queueTime: time, seq } = task;
   return { pass: share.pass, time, seq };
 }

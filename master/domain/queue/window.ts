@@ -14,6 +14,9 @@ export interface Position {
   readonly seq: number;
 }
 
+/** An end of the queue of a type. */
+export type QueueEnd = 'first' | 'last';
+
 export class Window<T extends object> {
   /** Exclusive; `null`: the window holds everything there is. */
   until: Position | null = null;

@@ -105,7 +105,7 @@ function assignStandingBack(round: Round, before: number): void {
   }
 }
 
-/** A free executor takes the first task, by (orderTime, seq), of all the lanes it may serve. */
+/** A free executor takes the first task, by (queueTime, seq), of all the lanes it may serve. */
 function assignTo(round: Round, executor: Executor): void {
   const pool = round.state.pools.get(executor.poolKey);
   if (pool === undefined || !pool.idle.has(executor) || executor.restUntil > round.now) return;
@@ -114,7 +114,7 @@ function assignTo(round: Round, executor: Executor): void {
   if (best !== undefined) offer(round, best, executor);
 }
 
-/** The first task, by (orderTime, seq), of all the lanes the executor may serve. */
+/** The first task, by (queueTime, seq), of all the lanes the executor may serve. */
 function bestFor(round: Round, pool: Pool, executor: Executor): Task | undefined {
   const choose = ({ kind }: { readonly kind: Kind }) =>
     mayRun(pool, kind) && suits(round, executor, kind)

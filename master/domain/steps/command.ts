@@ -6,6 +6,7 @@ import { enqueue } from '../queue/waiting.ts';
 import type { State } from '../state/state.ts';
 import { isTerminal, type Task } from '../model/task.ts';
 import { changeRequested } from '../operators/change.ts';
+import { moveRequested } from '../operators/move.ts';
 import { resumeRequested, suspendRequested } from '../operators/suspend.ts';
 import { cancelRequested } from './cancel.ts';
 import { newRun, refusalOf } from './submit.ts';
@@ -19,7 +20,8 @@ type OnTask = Extract<
       | 'changeRequested'
       | 'deleteRequested'
       | 'suspendRequested'
-      | 'taskResumeRequested';
+      | 'taskResumeRequested'
+      | 'moveRequested';
   }
 >;
 
@@ -36,7 +38,8 @@ export const NO_TASK: CommandOutcome = { kind: 'unknown', message: 'no such task
 export function onTask(state: State, event: OnTask, now: number, out: Output): void {
   const held = state.tasks.get(event.taskId);
   const { task: stored } = event;
-  if (held === undefined && stored === undefined) {
+  const isUnread = held === undefined && stored === undefined;
+  if (isUnread || (event.type === 'moveRequested' && event.edge === undefined)) {
     out.loads.push({ type: 'task', event });
     return;
   }
@@ -78,13 +81,15 @@ export function act(
       return suspendRequested(state, event, task, now, out);
     case 'taskResumeRequested':
       return resumeRequested(state, task, now, out);
+    case 'moveRequested':
+      return moveRequested(state, event, task, now, out);
   }
 }
 
 /** Runs a terminal task again: a new run under the same id, with all its attempts. */
 function retryRequested(
   state: State,
-  event: Pick<Extract<Event, { type: 'retryRequested' }>, 'notification'>,
+  event: Pick<Extract<Event, { type: 'retryRequested' | 'deleteRequested' }>, 'notification'>,
   task: Task,
   now: number,
   out: Output,
@@ -114,7 +119,9 @@ function retryRequested(
 /** Nothing is left of a task that has ended, and its id is free. */
 function deleteRequested(
   state: State,
-  { notification }: Pick<Extract<Event, { type: 'deleteRequested' }>, 'notification'>,
+  {
+    notification,
+  }: Pick<Extract<Event, { type: 'retryRequested' | 'deleteRequested' }>, 'notification'>,
   task: Task,
   out: Output,
 ): CommandOutcome {

@@ -82,6 +82,7 @@ export function endAttempt(
     // Priority is left out: a head start larger than the wait would cancel the wait. Where
     // there is none to cancel it stays.
     task.orderTime = wanted > RETRY_DELAY_MS_MIN ? dueAt : orderTimeOf(dueAt, task.priority);
+    task.queueTime = task.orderTime;
     return requeue(state, task, dueAt, now, out);
   }
   if (outcome === 'lost' && end.doubt !== undefined) {
@@ -243,6 +244,8 @@ export function finish(
   state.open.forget(task);
   state.unwritten.delete(task);
   task.state = to;
+  // It stands in no queue any more.
+  task.queueTime = task.orderTime;
   const { retention } = state.settings;
   task.finishedAt = now;
   task.retention = retention;

@@ -138,6 +138,7 @@ type Beginning = TaskSpec &
  * that are read from rows: to add some to a copy is slow where there are many.
  */
 export function newRun(of: Beginning, dueAt: number): Task {
+  const orderTime = orderTimeOf(dueAt, of.priority);
   return {
     seq: of.seq,
     id: of.id,
@@ -163,7 +164,8 @@ export function newRun(of: Beginning, dueAt: number): Task {
     version: of.version,
     priority: of.priority,
     gate: null,
-    orderTime: orderTimeOf(dueAt, of.priority),
+    orderTime,
+    queueTime: orderTime,
     dueAt,
     startBy: startLimitOf(of, dueAt),
     attempt: of.attempt,

@@ -11,7 +11,7 @@ import { matches } from '../../domain/model/task-filter.ts';
 import { heldBytes } from '../../domain/state/held-bytes.ts';
 
 export function foundBy(
-  { filter, states, seqMax, endedBefore }: TaskSearch,
+  { filter, states, seqMax, endedBefore, isBackwards }: TaskSearch,
   all: Iterable<StoredTask>,
 ): StoredTask[] {
   return [...all]
@@ -22,16 +22,19 @@ export function foundBy(
         (task.finishedAt ?? 0) < endedBefore &&
         matches(filter, task, notification),
     )
-    .sort((a, b) => a.task.seq - b.task.seq);
+    .sort((a, b) => (isBackwards ? b.task.seq - a.task.seq : a.task.seq - b.task.seq));
 }
 
 export function pageOf(
+  { isBackwards }: Pick<TaskSearch, 'isBackwards'>,
   all: readonly StoredTask[],
   cursor: string | null,
   limit: number,
   bytesMax: number,
 ): SearchPage {
-  const found = all.filter(({ task }) => task.seq > Number(cursor ?? 0));
+  const last = Number(cursor);
+  const isNext = ({ task: { seq } }: StoredTask) => (isBackwards ? seq < last : seq > last);
+  const found = cursor === null ? all : all.filter(isNext);
   let bytes = 0;
   const end = found.findIndex(({ task }) => (bytes += heldBytes(task)) > bytesMax);
   const tasks = found.slice(0, Math.min(limit, end < 0 ? limit : Math.max(end, 1))).map(copyOf);

@@ -6,6 +6,7 @@
  */
 import type {
   Commit,
+  Edges,
   HeldWanted,
   LaneEnd,
   OverduePage,
@@ -174,6 +175,14 @@ export class MemoryTaskStore implements TaskStore {
     });
   }
 
+  async findEdges(...[wanted, to, now]: Parameters<TaskStore['findEdges']>): Promise<Edges> {
+    return wanted.map(({ lane, state }) => {
+      const isIn = (task: Task) => task.lane === lane && task.state === state && task.dueAt <= now;
+      const due = page(this.#where(isIn), inOrder, null, Number.MAX_SAFE_INTEGER).map(inOrder);
+      return due.at(to === 'first' ? 0 : -1) ?? null;
+    });
+  }
+
   async loadLanes(lanes: readonly LaneEnd[], now: number, limit: number): Promise<Task[][]> {
     const due = this.#where((task) => isWaiting(task) && task.dueAt <= now);
     return lanes.map(({ lane, after }) => {
@@ -290,7 +299,7 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   async searchTasks(...[search, ...page]: Parameters<TaskStore['searchTasks']>) {
-    return pageOf(foundBy(search, this.#all()), ...page);
+    return pageOf(search, foundBy(search, this.#all()), ...page);
   }
 
   async countTasks(...[search, limits]: Parameters<TaskStore['countTasks']>) {
@@ -365,7 +374,7 @@ export class MemoryTaskStore implements TaskStore {
   }
 }
 
-const inOrder = (task: Task): Position => ({ time: task.orderTime, seq: task.seq });
+const inOrder = (task: Task): Position => ({ time: task.queueTime, seq: task.seq });
 
 const isWaiting = (task: Task): boolean => task.state === 'waiting';
 

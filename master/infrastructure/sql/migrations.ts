@@ -257,18 +257,18 @@ function numberLanes(dialect: Dialect): string[] {
        WHERE known.ns = 0 AND known.kind = named.kind AND known.user_group = named.user_group)`,
     ...countSeqs(['lane']),
     `UPDATE task SET lane_seq = (SELECT MIN(lane.seq) FROM lane
-       WHERE lane.ns = 0 AND lane.kind = task.lane AND lane.user_group = task.user_group)
-     WHERE lane_seq IS NULL`,
+       WHERE lane.ns = 0 AND lane.kind = task.lane AND lane.user_group = task.user_group),
+       queue_time = order_time WHERE lane_seq IS NULL`,
   ];
 }
 
 const taskIndexes: readonly Index[] = [
   { name: 'ns_id', columns: 'ns, id', unique: true },
-  { name: 'queue', columns: 'state, lane_seq, order_time, seq, due_at' },
+  { name: 'queue', columns: 'state, lane_seq, queue_time, seq, due_at' },
   { name: 'ns_due', columns: 'ns, due_at, seq' },
   // With the deadline, which alone counts in a pause, of all or of the type.
   { name: 'ns_end', columns: 'ns, end_by, seq, deadline_at, type' },
-  { name: 'ns_gate', columns: 'ns, gate, order_time, seq', where: 'gate IS NOT NULL' },
+  { name: 'ns_gate', columns: 'ns, gate, queue_time, seq', where: 'gate IS NOT NULL' },
 ];
 
 const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => string[])[] = [

@@ -3,6 +3,7 @@
  * that is named, so that no planner can choose otherwise.
  */
 import type {
+  Edges,
   HeldWanted,
   LaneEnd,
   Log,
@@ -26,6 +27,7 @@ import type { Notification, Retention, Task, TerminalState } from '../../domain/
 import { type Database, type Databases, isBeyond, type Read } from './database.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { count, countLanes } from './namespace/counts.ts';
+import { findEdges } from './namespace/edges.ts';
 import type { History } from './history.ts';
 import { lookups } from './ids/lookup.ts';
 import { countEnded } from './listing/ended.ts';
@@ -59,6 +61,7 @@ type Reads = Pick<
   | 'countLanes'
   | 'countGates'
   | 'loadHeld'
+  | 'findEdges'
   | 'loadLanes'
   | 'loadDelayed'
   | 'loadOverdue'
@@ -143,7 +146,7 @@ export class Queries implements Reads {
     const wanted = lanes.map(({ lane, after }) => {
       return { where: { sql, values: [lane, now] }, after, limit };
     });
-    return this.#pages('task_queue', 'order_time', wanted);
+    return this.#pages('task_queue', 'queue_time', wanted);
   }
 
   loadHeld(wanted: readonly HeldWanted[]): Promise<Task[][]> {
@@ -151,7 +154,11 @@ export class Queries implements Reads {
     const pages = wanted.map(({ gate, limit }) => {
       return { where: { sql, values: [this.#ns, gate] }, after: null, limit };
     });
-    return this.#pages('task_ns_gate', 'order_time', pages);
+    return this.#pages('task_ns_gate', 'queue_time', pages);
+  }
+
+  findEdges(...wanted: Parameters<TaskStore['findEdges']>): Promise<Edges> {
+    return findEdges(this.#engine, ...wanted);
   }
 
   async loadDelayed(after: Position | null, limit: number): Promise<Task[]> {
@@ -163,7 +170,7 @@ export class Queries implements Reads {
   /** Of each: tasks in the order of an index, as many as asked for unless there are no more. */
   async #pages(
     index: 'task_queue' | 'task_ns_due' | 'task_ns_gate',
-    order: 'order_time' | 'due_at',
+    order: 'queue_time' | 'due_at',
     wanted: readonly Wanted[],
   ): Promise<Task[][]> {
     const select = `SELECT ${liveList} FROM ${this.#dialect.readBy('task', index)}`;

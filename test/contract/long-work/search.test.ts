@@ -28,6 +28,7 @@ const question = fc.record({
   groups: fc.constantFrom(null, ['media'], ['other']),
   seqMax: fc.constantFrom(20, 1_000_000_000),
   endedBefore: fc.constantFrom(NOW + 1, NOW, NOW - DAY_MS),
+  isBackwards: fc.boolean(),
 });
 
 describeStores('searches of long work', (open) => {
@@ -73,9 +74,11 @@ describeStores('searches of long work', (open) => {
           return finished(one, { state, retention: retention as 'normal', finishedAt });
         });
         await keep(tasks);
-        for (const [{ states, type, groups, seqMax, endedBefore }, limit] of questions) {
+        for (const [{ type, groups, isBackwards: isDown, ...question }, limit] of questions) {
+          const { states, seqMax, endedBefore } = question;
+          const isBackwards = isDown && states.every((state) => !isTerminal(state));
           const filter = { ...ANY_TASK, type, within: { types: null, groups } };
-          const search = { filter, states, seqMax, endedBefore };
+          const search = { filter, states, seqMax, endedBefore, isBackwards };
           const wanted = tasks.filter(
             (one) =>
               states.includes(one.state) &&
@@ -86,7 +89,9 @@ describeStores('searches of long work', (open) => {
           const found = await all(search, limit);
           const seqs = found.map((one) => one.seq);
           expect(seqs).to.have.members(wanted.map((one) => one.seq));
-          if (states === live) expect(seqs).to.deep.equal(wanted.map((one) => one.seq));
+          const inOrder = wanted.map((one) => one.seq);
+          if (states === live)
+            expect(seqs).to.deep.equal(isBackwards ? inOrder.toReversed() : inOrder);
           const counted = await store.countTasks(search, LIMITS);
           expect(counted).to.include({ count: wanted.length, isExact: true });
           expect(counted.sample).to.have.length(Math.min(3, wanted.length));
@@ -101,7 +106,8 @@ describeStores('searches of long work', (open) => {
     const params = JSON.stringify('x'.repeat(1_000));
     const tasks = Array.from({ length: 5 }, (_, index) => task(index + 1, { params }));
     await keep(tasks);
-    const search = { filter: ANY_TASK, states: live, seqMax: 1_000, endedBefore: NOW };
+    const frozen = { filter: ANY_TASK, states: live, seqMax: 1_000, endedBefore: NOW };
+    const search = { ...frozen, isBackwards: false };
     const page = await store.searchTasks(search, null, 100, 2_500);
     expect(page.tasks.map((one) => one.task.params)).to.deep.equal([params, params]);
     expect((await all(search, 100, 1)).map((one) => one.seq)).to.deep.equal([1, 2, 3, 4, 5]);
@@ -114,7 +120,8 @@ describeStores('counts of long work', (open) => {
     const { term } = await store.takeTerm('m-1', NOW);
     const inserts = Array.from({ length: 3_000 }, (_, index) => task(index + 1, { params: '0' }));
     await store.commit(commit(term, { inserts }));
-    const search = { filter: ANY_TASK, states: live, seqMax: 1e9, endedBefore: NOW };
+    const frozen = { filter: ANY_TASK, states: live, seqMax: 1e9, endedBefore: NOW };
+    const search = { ...frozen, isBackwards: false };
     const { count, isExact } = await store.countTasks(search, { ...LIMITS, countMax: 500 });
     expect(count).to.equal(3_000);
     expect(isExact).to.equal(false);

@@ -209,6 +209,7 @@ function isMirror(task: Task, row: Task, isAhead: boolean): boolean {
     task.attempt === row.attempt &&
     task.executorId === row.executorId &&
     task.orderTime === row.orderTime &&
+    task.queueTime === row.queueTime &&
     (isAhead || task.startBy === row.startBy) &&
     task.dueAt === row.dueAt &&
     task.attemptsUsed === row.attemptsUsed &&
@@ -227,7 +228,7 @@ function mayBeHidden(state: State, row: Task, now: number): boolean {
 
 function laneCovers(state: State, row: Task): boolean {
   const lane = state.lanes.get(row.lane);
-  return lane === undefined || lane.ready.covers({ time: row.orderTime, seq: row.seq });
+  return lane === undefined || lane.ready.covers({ time: row.queueTime, seq: row.seq });
 }
 
 function checkCounts(world: World, ledger: Ledger, state: State): void {

@@ -48,8 +48,8 @@ export function operationMutants(): Mutant[] {
       name: 'looks anew for what an operation is to be done to',
       settings,
       ...onStore((store) => ({
-        searchTasks: ({ filter, states }, ...page) =>
-          store.searchTasks({ filter, states, seqMax: Infinity, endedBefore: Infinity }, ...page),
+        searchTasks: (search, ...page) =>
+          store.searchTasks({ ...search, seqMax: Infinity, endedBefore: Infinity }, ...page),
       })),
     },
     {

@@ -8,7 +8,7 @@ import type { Task } from '../../../master/domain/model/task.ts';
 import { BEGIN, MINUTE, offers, Scheduler, SECOND } from '../../helpers/domain.ts';
 
 type Place = (task: Task) => Position;
-const byOrder: Place = (task) => ({ time: task.orderTime, seq: task.seq });
+const byOrder: Place = (task) => ({ time: task.queueTime, seq: task.seq });
 const byDueTime: Place = (task) => ({ time: task.dueAt, seq: task.seq });
 
 /** The rows behind a scheduler: it answers loads as the engine does, with copies. */

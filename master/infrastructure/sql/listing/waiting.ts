@@ -54,20 +54,20 @@ async function firstOf(
   wanted: number,
 ): Promise<Position[]> {
   const from = database.dialect.readBy('task', 'task_queue');
-  const beyond = isBeyond('order_time', after);
+  const beyond = isBeyond('queue_time', after);
   const laneCount = Math.max(1, Math.min(LANE_COUNT, Math.floor(ENTRY_COUNT / wanted)));
   let first: Position[] = [];
   for (let at = 0; at < lanes.length; at += laneCount) {
     // What comes behind these need not be looked at.
     const last = first.length < wanted ? undefined : first.at(-1);
-    const upTo = last === undefined ? '' : ' AND order_time <= ?';
+    const upTo = last === undefined ? '' : ' AND queue_time <= ?';
     const selects = lanes.slice(at, at + laneCount).map((lane): Read => {
-      const sql = `SELECT order_time, seq FROM ${from} WHERE state = 'waiting' AND lane_seq = ?
-        ${beyond.sql}${upTo} ORDER BY order_time, seq LIMIT ?`;
+      const sql = `SELECT queue_time, seq FROM ${from} WHERE state = 'waiting' AND lane_seq = ?
+        ${beyond.sql}${upTo} ORDER BY queue_time, seq LIMIT ?`;
       const bounds = last === undefined ? [] : [last.time];
       return { sql, values: [lane, ...beyond.values, ...bounds, wanted] };
     });
-    const page = { sql: 'ORDER BY order_time, seq LIMIT ?', values: [wanted] };
+    const page = { sql: 'ORDER BY queue_time, seq LIMIT ?', values: [wanted] };
     const { sql, values } = unionOf(selects, page);
     const rows = await database.aside(() => database.rows(sql, values));
     first.push(...rows.map(placeOf));
@@ -85,10 +85,10 @@ async function readRows(
   const asked = padded(seqs);
   const sql = `SELECT ${selectList('live', 'light')} FROM ${database.dialect.readByKey('task')}
     WHERE seq IN ${placeholders(1, asked.length)} AND state = 'waiting'${conditions.sql}
-    ORDER BY order_time, seq`;
+    ORDER BY queue_time, seq`;
   return database.aside(() => database.rows(sql, [...asked, ...conditions.values]));
 }
 
 function placeOf(row: Row | undefined): Position {
-  return { time: row?.['order_time'] as number, seq: row?.['seq'] as number };
+  return { time: row?.['queue_time'] as number, seq: row?.['seq'] as number };
 }

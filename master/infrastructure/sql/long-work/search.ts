@@ -1,6 +1,6 @@
 /**
- * Goes through the tasks that long work is about, upwards: the live table, or the segments of history one after
- * the other, the oldest first, each by `seq`. So a place in it stays what it is, whatever moves elsewhere
+ * Goes through the tasks that long work is about, upwards: the live table, where it is asked for downwards, or the segments of
+ * history one after the other, the oldest first, each by `seq`. So a place in it stays what it is, whatever moves elsewhere
  * meanwhile. Each statement looks at so many rows only. Changes nothing.
  */
 import { inNamespace, type TaskSearch } from '../../../application/ports.ts';
@@ -35,6 +35,7 @@ interface Source {
   readonly columns: { readonly whole: string; readonly light: string; readonly bytes: string };
   /** Its rows are above the first and not above the second. */
   readonly range: readonly [number, number];
+  readonly isBackwards: boolean;
 }
 
 interface Place {
@@ -71,10 +72,10 @@ export async function searchRows(
       isEnd = !isFull && piece.length < PIECE_COUNT;
     }
     const after = isEnd ? next : placeText({ table: source.table, seq });
-    const [least] = found;
-    if (least !== undefined) {
-      const rows = await rowsOf(database, source, [least, found.at(-1) ?? least], limit);
-      return { rows, cursor: after };
+    if (found.length > 0) {
+      const range = [Math.min(...found), Math.max(...found)] as const;
+      const rows = await rowsOf(database, source, range, limit);
+      return { rows: source.isBackwards ? rows.toReversed() : rows, cursor: after };
     }
     if (left <= 0) return { rows: [], cursor: after };
   }
@@ -114,14 +115,15 @@ export async function countRows(
 
 /** In the order in which they are gone through. */
 function sourcesOf({ dialect }: Database, { segments, ns }: Tables, search: TaskSearch): Source[] {
-  const { filter, states, seqMax, endedBefore } = search;
+  const { filter, states, seqMax, endedBefore, isBackwards } = search;
   const range = [inNamespace(ns, 0), Math.min(seqMax, inNamespace(ns + 1, 0) - 1)] as const;
   const [state, ...others] = states;
   if (state === undefined) return [];
   const nothing = { sql: '', values: [] };
   if (!isTerminal(state)) {
     const conditions = joined(amongOf(states), conditionsOf(filter, null));
-    const live = { reading: dialect.readByKey('task'), first: nothing, conditions, range };
+    const reading = dialect.readByKey('task');
+    const live = { reading, first: nothing, conditions, range, isBackwards };
     return [{ table: 'task', columns: columnsOf('live'), ...live }];
   }
   const isOne = others.length === 0;
@@ -141,6 +143,7 @@ function sourcesOf({ dialect }: Database, { segments, ns }: Tables, search: Task
         conditions: isOne ? asked : joined(amongOf(states), asked),
         columns: columnsOf(retention),
         range,
+        isBackwards: false,
       };
     });
 }
@@ -177,7 +180,9 @@ function* placesFrom(
   for (let index = at; index >= 0 && index < sources.length; index++) {
     const source = sources[index] as Source;
     const next = sources[index + 1];
-    const from = source.table === place?.table ? place.seq : source.range[0];
+    const [bottom, top] = source.range;
+    const begin = source.isBackwards ? top + 1 : bottom;
+    const from = source.table === place?.table ? place.seq : begin;
     yield [source, from, next ? placeText({ table: next.table, seq: next.range[0] }) : null];
   }
 }
@@ -197,11 +202,14 @@ function placeOf(cursor: string): Place {
 
 /** The next rows, whether asked for or not: `bytes` is null of those that are not. */
 function look(database: Database, source: Source, after: number): Promise<readonly Row[]> {
-  const { reading, first, conditions, columns, range } = source;
+  const { reading, first, conditions, columns, range, isBackwards } = source;
+  const onwards = isBackwards
+    ? 'seq < ? AND seq > ? ORDER BY seq DESC'
+    : 'seq > ? AND seq <= ? ORDER BY seq';
   return database.rows(
     `SELECT seq, CASE WHEN seq > 0${conditions.sql} THEN ${columns.bytes} END AS bytes FROM ${reading}
-     WHERE ${first.sql}seq > ? AND seq <= ? ORDER BY seq LIMIT ?`,
-    [...conditions.values, ...first.values, after, range[1], PIECE_COUNT],
+     WHERE ${first.sql}${onwards} LIMIT ?`,
+    [...conditions.values, ...first.values, after, range[isBackwards ? 0 : 1], PIECE_COUNT],
   );
 }
 

@@ -71,7 +71,7 @@ async function* atOnce({ readers }: Databases, counted: Counted): AsyncGenerator
  */
 async function* inPieces({ engine }: Databases, counted: Counted): AsyncGenerator<Row> {
   const { index, column, where, least, most } = counted;
-  const place = `${column}, order_time, seq`;
+  const place = `${column}, queue_time, seq`;
   const within = `(${place}) > (?, ?, ?) AND (${place}) <= (?, ?, ?)`;
   const last = [most, Number.MAX_SAFE_INTEGER, 0];
   for (let after: readonly Value[] = [least, 0, 0]; ; ) {
@@ -80,7 +80,7 @@ async function* inPieces({ engine }: Databases, counted: Counted): AsyncGenerato
        WHERE ${where.sql} AND ${within} ORDER BY ${place} LIMIT 1 OFFSET ?`,
       [...where.values, ...after, ...last, COUNTED_COUNT - 1],
     );
-    const upTo = end && ([column, 'order_time', 'seq'].map((name) => end[name]) as Value[]);
+    const upTo = end && ([column, 'queue_time', 'seq'].map((name) => end[name]) as Value[]);
     const values = [...where.values, ...after, ...(upTo ?? last)];
     yield* await engine.rows(countWhere(engine.dialect, counted, within), values);
     if (upTo === undefined) return;

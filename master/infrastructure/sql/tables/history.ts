@@ -106,7 +106,9 @@ function listOf(source: 'live' | Retention, size: 'whole' | 'light'): string {
     if (name === 'error') return lightError;
     return large.has(name) ? `NULL AS ${name}` : name;
   });
-  const live = ['gate', 'suspended'].map((name) => (source === 'live' ? name : `NULL AS ${name}`));
+  const live = ['gate', 'queue_time', 'suspended'].map((name) =>
+    source === 'live' ? name : `NULL AS ${name}`,
+  );
   return [...list, ...live, `${source === 'live' ? 'NULL' : `'${source}'`} AS retention`].join(
     ', ',
   );

@@ -70,12 +70,14 @@ const changingColumns = columns<Task>(
 export const addedLiveColumns = (t: Types) =>
   [
     ['gate', `${t.instant} NULL`],
+    ['queue_time', `${t.instant} NULL`],
     ['suspended', `${t.text} NULL`],
   ] as const;
 
-/** Only those that have not ended can be held, or set aside: history has no such columns. */
+/** Only those that have not ended stand somewhere, can be held, or set aside: history has no such columns. */
 const liveColumns = columns<Task>(
   ['gate', 'integer', (task) => task.gate],
+  ['queue_time', 'integer', (task) => task.queueTime],
   ['suspended', 'text', (task) => task.suspension && JSON.stringify(task.suspension)],
 );
 
@@ -145,6 +147,7 @@ export function taskOf(row: Row): Task {
     priority: get('priority'),
     gate: get('gate') ?? null,
     orderTime: get('order_time'),
+    queueTime: get('queue_time') ?? get('order_time'),
     dueAt: get('due_at'),
     startBy: get('end_by') === get('deadline_at') ? null : get('end_by'),
     attempt: get('attempt'),
