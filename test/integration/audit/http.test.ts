@@ -58,6 +58,8 @@ describe('the audit', () => {
     'POST /task/{task_id}/retry': ['/task/job/retry', 'job'],
     'POST /task/{task_id}/suspend': ['/task/job/suspend', 'job'],
     'POST /task/{task_id}/resume': ['/task/job/resume', 'job'],
+    'POST /task/{task_id}/last': ['/task/job/last', 'job'],
+    'POST /task/{task_id}/first': ['/task/job/first', 'job'],
     'POST /executor/{executor_id}/drain': ['/executor/gpu/drain', 'gpu'],
     'POST /executor/{executor_id}/resume': ['/executor/gpu/resume', 'gpu'],
     'PATCH /executor/{executor_id}': ['/executor/gpu', 'gpu', { labels: ['gold'] }],
@@ -123,6 +125,7 @@ describe('the audit', () => {
     expect((await suite.submit(task)).status).to.equal(202);
     await suite.submit({ id: 'done', type: 'encode' });
     await call('POST', '/task/done/cancel', {});
+    await suite.submit({ id: 'other', type: 'encode' });
     const gpu = await RawExecutor.join(Number(new URL(suite.url()).port), { executor_id: 'gpu' });
     const made = await call('POST', '/tokens', { name: 'root', role: 'admin' });
     expect(made.status).to.equal(201);

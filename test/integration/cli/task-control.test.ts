@@ -27,4 +27,30 @@ describe('soda task steers one task', function () {
     expect((await soda('delete', 'a')).out).to.equal('deleted: a\n');
     expect((await soda('get', 'a')).code).to.equal(3);
   });
+
+  it('puts what waits first and last of its type, in the order in which it is named', async () => {
+    for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      await soda('submit', '--id', id, '--type', 'encode', '--group', id < 'c' ? 'news' : 'sport');
+    }
+    const order = async () => {
+      const { out } = await soda('list', '--sort', 'order', '--json');
+      return (JSON.parse(`[${out.trim().split('\n').join()}]`) as { task_id: string }[])
+        .map(({ task_id }) => task_id)
+        .join('');
+    };
+    const first = await soda('first', 'e', 'd', 'none');
+    expect(first.out.split('\n').sort().join('\n').trim()).to.equal(
+      'first of its type: d\nfirst of its type: e',
+    );
+    expect([first.code, first.err]).to.deep.equal([3, 'soda: none: no such task\n']);
+    expect((await soda('last', 'b', 'a')).code).to.equal(0);
+    expect(await order()).to.equal('edcfba');
+    expect((await soda('get', 'e')).out).to.match(/^place: +put first of its type$/m);
+    expect((await soda('get', 'c')).out).not.to.match(/^place:/m);
+    expect((await run(['bulk', 'first', 'a', 'c', '--yes'])).code).to.equal(0);
+    expect((await run(['bulk', 'last', '--group', 'sport', '--yes'])).code).to.equal(0);
+    expect(await order()).to.equal('abcdef');
+    await soda('cancel', 'c');
+    expect((await soda('first', 'c')).err).to.match(/canceled: only a waiting task/);
+  });
 });

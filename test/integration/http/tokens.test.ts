@@ -190,6 +190,12 @@ describe('tokens', () => {
           'The scope of the token news does not include the group sport.',
         ]);
       }
+      const desk = by(await make({ name: 'desk', role: 'operate', scope: { groups: ['news'] } }));
+      for (const to of ['first', 'last']) {
+        expect((await of('POST', `/task/n-1/${to}`)).status, 'takes operate').to.equal(403);
+        expect((await call('POST', `/task/n-1/${to}`, {}, desk)).status).to.equal(200);
+        expect((await call('POST', `/task/s-1/${to}`, {}, desk)).status).to.equal(404);
+      }
       expect((await of('POST', '/task/n-1/cancel')).status).to.equal(200);
       expect((await call('GET', '/task/s-1')).body).to.include({ state: 'waiting' });
     });

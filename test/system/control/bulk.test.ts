@@ -1,4 +1,4 @@
-/** An operation on many tasks that is paused, steered and outlives its master: none of its tasks is done twice or left out. */
+/** Operations on many tasks that are paused, steered and outlive their master: no task is done twice, left out or out of order. */
 import { expect } from 'chai';
 import type { Bulk, OperationView } from '@soda-scheduler/client';
 import { describeSystem, type System } from '../../helpers/system/system.ts';
@@ -48,14 +48,27 @@ describeSystem(
       expect(canceled.state).to.equal('canceled');
       expect(cameTo(canceled)).to.be.below(TASK_COUNT);
 
+      const front = { action: 'first', filter: { id_prefix: 'task-3' } } as const;
+      const moved = await operations.wait(await begin(system, front, 1_111));
+      expect(moved).to.include({ state: 'done', done: 1_111 });
+      const order = async () => {
+        const { tasks } = await client.page({ type: 'nobody', sort: 'order', limit: 200 });
+        return tasks.map(({ task_id }) => Number(task_id.replace('task-', '')));
+      };
+
       const all = { action: 'cancel', filter: { group: 'many' } } as const;
       const id = await begin(system, all, TASK_COUNT + 1);
       const paused = await operations.pause(id);
       expect(paused.state).to.equal('paused');
       expect(cameTo(paused)).to.be.below(TASK_COUNT);
+      const before = await order();
+      expect(before).to.have.length(200);
+      expect(before.every((n) => String(n).startsWith('3'))).to.equal(true);
+      expect(before).to.deep.equal(before.toSorted((a, b) => a - b));
       await system.master.end('SIGKILL');
       await system.startMaster();
       expect(await operations.get(id)).to.deep.equal(paused);
+      expect(await order()).to.deep.equal(before);
 
       await operations.resume(id);
       await eventually('a slice more', async () => {
