@@ -46,3 +46,13 @@ export function read(agent: Agent, url: string): Promise<string> {
     }).on('error', reject);
   });
 }
+
+export function percentile(sorted: readonly number[], share: number): string {
+  return (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1);
+}
+
+/** Of sorted milliseconds. */
+export function percentiles(sorted: readonly number[]): string {
+  const [p50, p95, p99] = [0.5, 0.95, 0.99].map((share) => percentile(sorted, share));
+  return `p50 ${p50}  p95 ${p95}  p99 ${p99} ms`;
+}

@@ -3,6 +3,9 @@
  * by side in one run. Client, master, executors and database share its cores.
  * `--quick` runs each scenario once with a tenth of the tasks; `--lists` only says how long submits wait
  * while people list, and `--bulk` how long while one command ends many tasks, and how long that takes.
+ * `--pages` fills a store with a million live and ten million ended tasks, which takes some minutes and 10 GB where
+ * temporary files are (`TMPDIR`), and says how long a page takes of whatever people may ask. With `--store <url>`
+ * (`sqlite:<file>`, `mysql://...`) it does so on that store alone, and leaves it filled for the next time.
  */
 import { Agent } from 'node:http';
 import os from 'node:os';
@@ -12,6 +15,8 @@ import { MARIADB_MISSING, startMariadb } from '../test/helpers/mariadb.ts';
 import { measureBulk } from './bulk.ts';
 import { measureLists } from './lists.ts';
 import { load, post } from './load.ts';
+import { type Answers, type Felt, measurePages, type PagesMeasured } from './pages/measure.ts';
+import { percentile, percentiles } from './probe.ts';
 import { start, startMaster, startSink } from './system.ts';
 
 const quick = process.argv.includes('--quick');
@@ -54,6 +59,12 @@ const LATENCY_PER_SECOND = 50;
 const LATENCY_SECONDS = quick ? 2 : 10;
 const BULK_COUNT = 100_000 * scale;
 const LISTS = { endedCount: 300_000 * scale, seconds: quick ? 4 : 20 };
+const PAGES = { liveCount: 1_000_000 * scale, endedCount: 10_000_000 * scale };
+/** Of a server that is to hold them. */
+const PAGES_SERVER = ['--innodb-buffer-pool-size=2G', '--innodb-log-file-size=1G'];
+const givenStore = process.argv.includes('--store')
+  ? (process.argv[process.argv.indexOf('--store') + 1] ?? null)
+  : null;
 
 interface Measured {
   /** From the first submit to the last callback (or the last result). */
@@ -126,22 +137,17 @@ function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-function percentile(sorted: readonly number[], share: number): string {
-  return (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1);
-}
-
-function percentiles(sorted: readonly number[]): string {
-  const [p50, p95, p99] = [0.5, 0.95, 0.99].map((share) => percentile(sorted, share));
-  return `p50 ${p50}  p95 ${p95}  p99 ${p99} ms`;
-}
-
-const mariadb = await startMariadb();
-const stores: { name: string; url: () => Promise<string | null> }[] = [
-  { name: 'embedded (SQLite)', url: async () => null },
-  ...(mariadb === null ? [] : [{ name: 'MariaDB', url: () => mariadb.url() }]),
-];
+const isOfPages = process.argv.includes('--pages');
+const mariadb = givenStore === null ? await startMariadb(isOfPages ? PAGES_SERVER : []) : null;
+const stores: { name: string; url: () => Promise<string | null> }[] =
+  givenStore !== null
+    ? [{ name: 'the given store', url: async () => givenStore }]
+    : [
+        { name: 'embedded (SQLite)', url: async () => null },
+        ...(mariadb === null ? [] : [{ name: 'MariaDB', url: () => mariadb.url() }]),
+      ];
 const names = stores.map(({ name }) => name);
-if (mariadb === null) console.log(`MariaDB is left out: ${MARIADB_MISSING}`);
+if (mariadb === null && givenStore === null) console.log(`MariaDB is left out: ${MARIADB_MISSING}`);
 console.log(
   `${os.cpus().length} cores (${os.cpus()[0]?.model ?? 'unknown'}), Node ${process.version}, ` +
     `${EXECUTOR_COUNT} executors, ` +
@@ -220,11 +226,41 @@ async function compareBulk(): Promise<Table.Table> {
   return table;
 }
 
-const compare = process.argv.includes('--lists')
-  ? compareLists
-  : process.argv.includes('--bulk')
-    ? compareBulk
-    : compareSpeed;
+async function comparePages(): Promise<Table.Table> {
+  const table = new Table({ head: ['', ...names], style: { head: [], border: [] } });
+  const measured: PagesMeasured[] = [];
+  for (const store of stores) measured.push(await measurePages(await store.url(), PAGES));
+  const row = (name: string, cell: (one: PagesMeasured) => string): void => {
+    table.push([name, ...measured.map(cell)]);
+  };
+  const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+  row('ready, all ids known, memory', ({ readyMs, learntMs, rssBytes }) => {
+    return `${seconds(readyMs)}, ${seconds(learntMs)}, ${Math.round(rssBytes / 1e6)} MB`;
+  });
+  const felt = ({ submitMs, livezMs, gapMs }: Felt): string =>
+    `submit ${percentiles(submitMs)}\n/livez ${percentiles(livezMs)}\nlongest gap ${gapMs.toFixed(0)} ms`;
+  row('before', ({ before }) => felt(before));
+  row('while 8 ask', ({ meanwhile, statuses }) => {
+    return `${felt(meanwhile)}\nanswers ${JSON.stringify(statuses)}`;
+  });
+  for (const [at, { name }] of (measured[0]?.answers ?? []).entries()) {
+    row(name, ({ answers }) => {
+      const { rowCount, pageCount, firstMs, allMs } = answers[at] as Answers;
+      const rows = rowCount === null ? '' : `${rowCount} rows, ${pageCount} pages: `;
+      const first = `first p50 ${percentile(firstMs, 0.5)}`;
+      return `${rows}${first}  p95 ${percentile(allMs, 0.95)}  max ${percentile(allMs, 1)} ms`;
+    });
+  }
+  return table;
+}
+
+const compare = isOfPages
+  ? comparePages
+  : process.argv.includes('--lists')
+    ? compareLists
+    : process.argv.includes('--bulk')
+      ? compareBulk
+      : compareSpeed;
 const table = await compare();
 process.stderr.write('\n');
 console.log(table.toString());

@@ -57,10 +57,11 @@ export function makeFolder(): Promise<string> {
   return mkdtemp(path.join(tmpdir(), 'soda-bench-'));
 }
 
-/** `databaseUrl` null: the embedded store. `stop` removes the folder. */
+/** `databaseUrl` null: the embedded store. `stop` removes the folder. `env` goes before all else. */
 export async function startMaster(
   databaseUrl: string | null,
   folder?: string,
+  env: NodeJS.ProcessEnv = {},
 ): Promise<BenchMaster> {
   folder ??= await makeFolder();
   const child = start('./master.ts', [], {
@@ -69,6 +70,7 @@ export async function startMaster(
     SODA_NOTIFY_ALLOW: '127.0.0.1',
     SODA_LOG_LEVEL: 'warn',
     ...(databaseUrl === null ? {} : { SODA_DATABASE_URL: databaseUrl }),
+    ...env,
   });
   const { url } = await child.message<{ url: string }>();
   return {

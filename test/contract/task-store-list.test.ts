@@ -192,6 +192,22 @@ describeStores('lists', (open) => {
     expect(many.flat()).to.have.length(1596);
   });
 
+  it('find those that are held or suspended at once where they are few', async () => {
+    await begin();
+    const states = { 3: { state: 'suspended' as const }, 4: { state: 'held' as const, gate: 7 } };
+    const stateOf = (n: number) => states[(n % 400) as 3 | 4] ?? {};
+    await insert(Array.from({ length: 1200 }, (_, index) => task(index + 1, stateOf(index + 1))));
+    for (const [state, seqs] of [
+      ['suspended', [803, 403, 3]],
+      ['held', [804, 404, 4]],
+    ] as const) {
+      const pages = await pagesOf({ ...everything, state, limit: 2, lookCount: 100 });
+      expect(pages.flat()).to.deep.equal(seqs);
+      // The store in memory has no index.
+      if (pages.length < 9) expect(pages).to.deep.equal([seqs.slice(0, 2), seqs.slice(2)]);
+    }
+  });
+
   it('bring waiting tasks in their order, lane by lane, held and other ones left out', async () => {
     await begin();
     const property = fc.asyncProperty(

@@ -10,13 +10,19 @@ import type { Row } from '../rows.ts';
 import type { ListedSegment } from '../segments.ts';
 import { findSources, findTops, isSearch, type Rows, type Source } from './sources.ts';
 
-/** Rows that one statement looks at while it searches: at most about a millisecond of SQLite, where they are small. */
-const PIECE_COUNT_MIN = 64;
-const PIECE_COUNT_MAX = 1_000;
-/** What a piece is to take at most. */
-const PIECE_MS = 4;
-/** Rows that one statement brings. */
-const FOUND_COUNT = 64;
+interface PieceBounds {
+  /** Rows that one statement looks at while it searches, and what that is to take at most. */
+  readonly least: number;
+  readonly most: number;
+  readonly ms: number;
+  /** Rows that one statement brings. */
+  readonly found: number;
+}
+
+/** At most about a millisecond of SQLite, where rows are small. */
+const IN_PROCESS: PieceBounds = { least: 64, most: 1_000, ms: 4, found: 64 };
+/** Nothing else waits for a server, and to ask it costs as much as some hundred rows. */
+const ON_SERVER: PieceBounds = { least: 1_000, most: 16_000, ms: 50, found: 256 };
 /** What a piece costs before it has looked at a row, in rows. */
 const PIECE_COST = 50;
 /** A database whose disk is slow is not searched for longer by one request. */
@@ -24,23 +30,34 @@ export const SEARCH_MS_MAX = 500;
 
 /** How many rows the next piece looks at: the columns of some lie behind params of hundreds of kilobytes. */
 class PieceSize {
+  readonly bounds: PieceBounds;
   readonly #now: () => number;
   count: number;
 
   constructor({ dialect, pace }: Database) {
     this.#now = pace.now;
-    // A server is waited for in any case, and nothing else waits then.
-    this.count = dialect.isInProcess ? PIECE_COUNT_MIN : PIECE_COUNT_MAX;
+    this.bounds = dialect.isInProcess ? IN_PROCESS : ON_SERVER;
+    this.count = this.bounds.least;
   }
 
-  async time<T>(piece: () => Promise<T>): Promise<T> {
+  async time(look: () => Promise<Looked>): Promise<Looked> {
     const begun = this.#now();
-    const answer = await piece();
-    const ms = this.#now() - begun;
-    const count = ms > PIECE_MS ? (this.count * PIECE_MS) / ms : 2 * this.count;
-    this.count = Math.ceil(Math.min(PIECE_COUNT_MAX, Math.max(PIECE_COUNT_MIN, count)));
-    return answer;
+    const looked = await look();
+    const tookMs = this.#now() - begun;
+    const { least, most, ms } = this.bounds;
+    // One that brings all that it may was large enough.
+    const count = tookMs > ms ? (this.count * ms) / tookMs : (looked.isFull ? 1 : 2) * this.count;
+    this.count = Math.ceil(Math.min(most, Math.max(least, count)));
+    return looked;
   }
+}
+
+/** What a look has brought. */
+interface Looked {
+  readonly rows: readonly Row[];
+  readonly lookedCount: number;
+  /** As many rows as it may bring: there may be others in the same piece. */
+  readonly isFull: boolean;
 }
 
 export interface ListedRows {
@@ -85,7 +102,8 @@ export async function listRows(
     if (spent) return { rows, beforeSeq: frontier + 1 };
     const live = source.isLive ? undefined : sources.find(({ isLive }) => isLive);
     const floor = Math.max(live?.top ?? 0, source.bottom) + 1;
-    const step = { floor, wanted: wanted - rows.length, count: Math.min(size.count, left) };
+    const limit = Math.min(size.bounds.found, wanted - rows.length);
+    const step = { floor, limit, count: Math.min(size.count, left) };
     const piece = await database.aside(() => size.time(() => look(database, source, step)));
     // A task that ended meanwhile is found twice; the later look is right.
     for (const row of piece.rows) found.set(seqOf(row), row);
@@ -107,13 +125,12 @@ function highest(sources: readonly Source[]): Source | null {
 async function look(
   database: Database,
   source: Source,
-  { floor, wanted, count }: { floor: number; wanted: number; count: number },
-): Promise<{ readonly rows: readonly Row[]; readonly lookedCount: number }> {
+  { floor, limit, count }: { floor: number; limit: number; count: number },
+): Promise<Looked> {
   const { table, reading, where, columns, conditions, isFew, top } = source;
-  const limit = Math.min(FOUND_COUNT, wanted);
   const piece = isSearch(source)
     ? await cutPiece(database, source, floor, count)
-    : { bottom: floor, lookedCount: limit, foundCount: limit };
+    : { bottom: floor, lookedCount: limit, foundCount: limit, isLast: true };
   const found = `${reading} WHERE ${where}seq BETWEEN ? AND ?${conditions.sql} ORDER BY seq DESC LIMIT ?`;
   // What is to be sorted is told apart by the index alone; only then are the rows read.
   const select = isFew
@@ -122,9 +139,20 @@ async function look(
     : `SELECT ${columns} FROM ${found}`;
   const bound = [...source.values, piece.bottom, top, ...conditions.values, limit];
   const rows = piece.foundCount === 0 ? [] : await database.rows(select, bound);
-  const bottom = rows.length < limit ? piece.bottom : seqOf(rows.at(-1));
-  await findTops((sql, values) => database.rows(sql, values), [source], bottom - 1);
-  return { rows, lookedCount: piece.lookedCount };
+  const isFull = rows.length === limit;
+  const next = (isFull ? seqOf(rows.at(-1)) : piece.bottom) - 1;
+  // The next look is for what comes there; only where that is far away it would look in vain.
+  if (isFull || !piece.isLast) source.top = next > source.bottom ? next : 0;
+  else await findTops((sql, values) => database.rows(sql, values), [source], next);
+  return { rows, lookedCount: piece.lookedCount, isFull };
+}
+
+interface Piece {
+  readonly bottom: number;
+  readonly lookedCount: number;
+  readonly foundCount: number;
+  /** It goes down to where it was to end. */
+  readonly isLast: boolean;
 }
 
 /** By rows, not by `seq`: a table may have few rows that are far apart. Also tells how many of them are asked for. */
@@ -133,7 +161,7 @@ async function cutPiece(
   { reading, where, values, conditions, top }: Source,
   floor: number,
   count: number,
-): Promise<{ readonly bottom: number; readonly lookedCount: number; readonly foundCount: number }> {
+): Promise<Piece> {
   const [row] = await database.rows(
     `SELECT COUNT(*) AS row_count, MIN(seq) AS bottom, COUNT(is_found) AS found_count FROM
      (SELECT seq, CASE WHEN seq > 0${conditions.sql} THEN 1 END AS is_found FROM ${reading}
@@ -141,8 +169,9 @@ async function cutPiece(
     [...conditions.values, ...values, floor, top, count],
   );
   const lookedCount = (row?.['row_count'] as number | undefined) ?? 0;
-  const bottom = lookedCount < count ? floor : (row?.['bottom'] as number);
-  return { bottom, lookedCount, foundCount: (row?.['found_count'] as number | undefined) ?? 0 };
+  const foundCount = (row?.['found_count'] as number | undefined) ?? 0;
+  const isLast = lookedCount < count;
+  return { bottom: isLast ? floor : (row?.['bottom'] as number), lookedCount, foundCount, isLast };
 }
 
 const seqOf = (row: Row | undefined): number => (row?.['seq'] as number | undefined) ?? 0;

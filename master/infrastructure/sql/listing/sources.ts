@@ -1,6 +1,6 @@
 /**
- * The tables that a list comes from, each with the index that serves it: the state of ended tasks, callbacks of a
- * rare state, ids that begin alike. The rest is looked at row by row.
+ * The tables that a list comes from, each with the index that serves it: the state of ended tasks, a rare one of
+ * live tasks or of callbacks, ids that begin alike. The rest is looked at row by row.
  */
 import type { TaskFilter } from '../../../domain/model/task-filter.ts';
 import { inNamespace } from '../../../application/ports.ts';
@@ -108,8 +108,9 @@ function narrowOf(
   dialect: Dialect,
   segment: ListedSegment | null,
   ns: number,
-  { idPrefix, notification }: TaskFilter,
+  filter: TaskFilter,
 ): Reading | null {
+  const { idPrefix, notification } = filter;
   const table = segment?.table ?? 'task';
   const isOld = segment?.isOld ?? false;
   if (idPrefix !== null) {
@@ -118,14 +119,22 @@ function narrowOf(
     if (isOld) return { reading, where: `${sql} AND `, values };
     return { reading, where: `ns = ? AND ${sql} AND `, values: [ns, ...values] };
   }
+  if (segment === null) return ofRestingState(dialect, stateOf(filter));
   // Most callbacks are delivered: that is known without counting.
-  if (segment === null || notification === null || notification === 'delivered') return null;
+  if (notification === null || notification === 'delivered') return null;
   const { from, where, values } = outboxOf(dialect, segment, ns);
   return {
     reading: from,
     where: `${where}notify_state = ? AND `,
     values: [...values, notification],
   };
+}
+
+/** Most live tasks wait, and others only where somebody has made it so. */
+function ofRestingState(dialect: Dialect, state: TaskState | null): Reading | null {
+  if (state !== 'held' && state !== 'suspended') return null;
+  const reading = dialect.readBy('task', 'task_queue');
+  return { reading, where: 'state = ? AND ', values: [state] };
 }
 
 /** Those by place that bring so few rows that they can be sorted. */
