@@ -22,7 +22,15 @@ const COPY_COUNT = 20;
 /** Numbers from one copy of those that wait to the next: their lanes have some too. */
 const LIVE_SEQS = 2 * SEED_COUNT;
 const INSTANTS = [
-  ...['submitted_at', 'order_time', 'due_at', 'offered_at', 'started_at', 'finished_at'],
+  ...[
+    'submitted_at',
+    'order_time',
+    'queue_time',
+    'due_at',
+    'offered_at',
+    'started_at',
+    'finished_at',
+  ],
   ...['ended_at', 'notify_next_at', 'notify_since', 'delivered_at'],
 ];
 
@@ -88,7 +96,7 @@ async function writing<T>(url: string, work: (writer: Writer) => Promise<T>): Pr
     await store.open(now);
     const tasks = store.tasks(DEFAULT_NAMESPACE_ID);
     const { term, lastSeq } = await tasks.takeTerm('bench', now);
-    const nothing = { term, now, saysAlive: false, writes: [], absences: [] };
+    const nothing = { term, now, saysAlive: true, writes: [], absences: [] };
     return await work({
       store,
       lastSeq,

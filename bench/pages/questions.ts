@@ -19,7 +19,7 @@ const lastDays = times(today - DAY_COUNT * DAY_MS, today - 20 * DAY_MS);
 
 const FILTERS = [
   '',
-  'limit=1000',
+  'limit=200',
   // States.
   ...['waiting', 'suspended', 'held', 'offered', 'running'].map((state) => `state=${state}`),
   ...['succeeded', 'failed', 'canceled', 'expired'].map((state) => `state=${state}`),

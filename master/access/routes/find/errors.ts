@@ -6,7 +6,7 @@ import type { ScopedMaster } from '../../scoped-master.ts';
 
 /** Tasks on a page, and pages that one request looks at. */
 const PAGE_COUNT = 200;
-const PAGES_MAX = 10;
+const PAGES_MAX = 4;
 /** Errors told apart by one request: its last page brings the last ones. */
 const ERRORS_MAX = 100;
 /** Of these tasks so many are named. */

@@ -22,11 +22,13 @@ interface PieceBounds {
 /** At most about a millisecond of SQLite, where rows are small. */
 const IN_PROCESS: PieceBounds = { least: 64, most: 1_000, ms: 4, found: 64 };
 /** Nothing else waits for a server, and to ask it costs as much as some hundred rows. */
-const ON_SERVER: PieceBounds = { least: 1_000, most: 16_000, ms: 50, found: 256 };
+const ON_SERVER: PieceBounds = { least: 1_000, most: 16_000, ms: 20, found: 256 };
 /** What a piece costs before it has looked at a row, in rows. */
 const PIECE_COST = 50;
-/** A database whose disk is slow is not searched for longer by one request. */
-export const SEARCH_MS_MAX = 500;
+/** What a row costs that an index leads to: the next one is somewhere else. */
+const LED_COST = 4;
+/** No page makes anybody wait for longer, but for its last piece: what is looked for is on the next ones. */
+export const SEARCH_MS_MAX = 100;
 
 /** How many rows the next piece looks at: the columns of some lie behind params of hundreds of kilobytes. */
 class PieceSize {
@@ -103,11 +105,13 @@ export async function listRows(
     const live = source.isLive ? undefined : sources.find(({ isLive }) => isLive);
     const floor = Math.max(live?.top ?? 0, source.bottom) + 1;
     const limit = Math.min(size.bounds.found, wanted - rows.length);
-    const step = { floor, limit, count: Math.min(size.count, left) };
+    const cost = isSearch(source) && source.where !== '' ? LED_COST : 1;
+    const count = Math.ceil(Math.min(size.count, size.bounds.most / cost, left / cost));
+    const step = { floor, limit, count };
     const piece = await database.aside(() => size.time(() => look(database, source, step)));
     // A task that ended meanwhile is found twice; the later look is right.
     for (const row of piece.rows) found.set(seqOf(row), row);
-    left -= piece.lookedCount + PIECE_COST;
+    left -= cost * piece.lookedCount + PIECE_COST;
   }
 }
 

@@ -16,6 +16,8 @@ const LOOK_COUNT = 500;
 /** Entries of the index that one statement looks at, and lanes that it asks. */
 const ENTRY_COUNT = 4_000;
 const LANE_COUNT = 64;
+/** The same once most entries are known to come too late. */
+const LATE_ENTRY_COUNT = 16_000;
 /** Lanes whose first task one statement finds: about a millisecond of SQLite. */
 const HEAD_COUNT = 256;
 /** Rows that one statement brings. */
@@ -58,11 +60,12 @@ async function firstOf(
   const from = database.dialect.readBy('task', 'task_queue');
   const beyond = isBeyond('queue_time', after);
   const lanes = all.length > LANE_COUNT ? await firstLanes(database, all, after, wanted) : all;
-  const laneCount = Math.max(1, Math.min(LANE_COUNT, Math.floor(ENTRY_COUNT / wanted)));
   let first: Position[] = [];
-  for (let at = 0; at < lanes.length; at += laneCount) {
+  for (let at = 0, laneCount = 0; at < lanes.length; at += laneCount) {
     // What comes behind these need not be looked at.
     const last = first.length < wanted ? undefined : first.at(-1);
+    const entryCount = last === undefined ? ENTRY_COUNT : LATE_ENTRY_COUNT;
+    laneCount = Math.max(1, Math.min(LANE_COUNT, Math.floor(entryCount / wanted)));
     const upTo = last === undefined ? '' : ' AND queue_time <= ?';
     const selects = lanes.slice(at, at + laneCount).map((lane): Read => {
       const sql = `SELECT queue_time, seq FROM ${from} WHERE state = 'waiting' AND lane_seq = ?

@@ -10,11 +10,13 @@ import type { Database, Read } from '../database.ts';
 import { padded, placeholders } from '../dialects/dialect.ts';
 import { conditionsOf, includesDay } from '../listing/conditions.ts';
 import type { Row } from '../rows.ts';
-import { type ListedSegment, segmentAt } from '../segments.ts';
+import { hasEndedBefore, type ListedSegment, segmentAt } from '../segments.ts';
 import { bytesOf, selectList } from '../tables/history.ts';
 
 /** Rows that one statement looks at: about a millisecond of SQLite. */
 const PIECE_COUNT = 1_000;
+/** The same where an index leads to each of them: the next one is somewhere else. */
+const LED_PIECE_COUNT = 250;
 /** What a piece costs at least, in rows. */
 const PIECE_COST = 50;
 
@@ -53,12 +55,13 @@ export async function searchRows(
   let left = WORK_LOOK_COUNT_MAX;
   for (const [source, from, next] of placesFrom(sourcesOf(database, tables, search), cursor)) {
     const found: number[] = [];
+    const pieceCount = isLed(source) ? LED_PIECE_COUNT : PIECE_COUNT;
     let seq = from;
     let bytes = 0;
     let isEnd = false;
     let isFull = false;
     while (!isEnd && !isFull && left > 0 && found.length < limit) {
-      const piece = await look(database, source, seq);
+      const piece = await look(database, source, seq, pieceCount);
       left -= Math.max(piece.length, PIECE_COST);
       for (const row of piece) {
         const isFound = row['bytes'] !== null;
@@ -69,7 +72,7 @@ export async function searchRows(
         bytes = sum;
         if (isFound) found.push(seq);
       }
-      isEnd = !isFull && piece.length < PIECE_COUNT;
+      isEnd = !isFull && piece.length < pieceCount;
     }
     const after = isEnd ? next : placeText({ table: source.table, seq });
     if (found.length > 0) {
@@ -95,23 +98,29 @@ export async function countRows(
   let count = 0;
   for (const [place, source] of sources.entries()) {
     const [bottom] = source.range;
+    const isOfRows = source.conditions.sql !== '' && isLed(source);
+    const pieceCount = isOfRows ? LED_PIECE_COUNT : PIECE_COUNT;
     for (let seq = bottom; ; ) {
-      const piece = await database.aside(() => countPiece(database, source, seq));
+      const piece = await database.aside(() => countPiece(database, source, seq, pieceCount));
       count += piece.foundCount;
       const wanted = limits.sampleCount - sample.length;
       if (piece.foundCount > 0 && wanted > 0) {
         const range = [seq + 1, piece.top] as const;
-        sample.push(...(await rowsOf(database, source, range, wanted, 'light')));
+        const found = () => rowsOf(database, source, range, wanted, 'light');
+        sample.push(...(await database.aside(found)));
       }
-      if (piece.lookedCount < PIECE_COUNT) break;
+      if (piece.lookedCount < pieceCount) break;
       seq = piece.top;
       if (count <= limits.countMax && database.pace.now() < until) continue;
-      const share = (place + (await shareOf(database, source, seq))) / sources.length;
+      const looked = await database.aside(() => shareOf(database, source, seq));
+      const share = (place + looked) / sources.length;
       return { count: Math.round(count / share), isExact: false, sample };
     }
   }
   return { count, isExact: true, sample };
 }
+
+const isLed = ({ first }: Source): boolean => first.sql !== '';
 
 /** In the order in which they are gone through. */
 function sourcesOf({ dialect }: Database, { segments, ns }: Tables, search: TaskSearch): Source[] {
@@ -134,7 +143,9 @@ function sourcesOf({ dialect }: Database, { segments, ns }: Tables, search: Task
     .toSorted((a, b) => (isBefore(a.table, b.table) ? -1 : 1))
     .map((segment): Source => {
       const { table, retention } = segment;
-      const asked = joined(before, conditionsOf(filter, segment));
+      // Of a day that was over nothing has to be asked but the index, where that says all.
+      const isBeforeAll = hasEndedBefore(segment, endedBefore);
+      const asked = joined(isBeforeAll ? nothing : before, conditionsOf(filter, segment));
       const byState = dialect.readBy(table, `${table}_state`);
       return {
         table,
@@ -201,7 +212,12 @@ function placeOf(cursor: string): Place {
 }
 
 /** The next rows, whether asked for or not: `bytes` is null of those that are not. */
-function look(database: Database, source: Source, after: number): Promise<readonly Row[]> {
+function look(
+  database: Database,
+  source: Source,
+  after: number,
+  count: number,
+): Promise<readonly Row[]> {
   const { reading, first, conditions, columns, range, isBackwards } = source;
   const onwards = isBackwards
     ? 'seq < ? AND seq > ? ORDER BY seq DESC'
@@ -209,7 +225,7 @@ function look(database: Database, source: Source, after: number): Promise<readon
   return database.rows(
     `SELECT seq, CASE WHEN seq > 0${conditions.sql} THEN ${columns.bytes} END AS bytes FROM ${reading}
      WHERE ${first.sql}${onwards} LIMIT ?`,
-    [...conditions.values, ...first.values, after, range[isBackwards ? 0 : 1], PIECE_COUNT],
+    [...conditions.values, ...first.values, after, range[isBackwards ? 0 : 1], count],
   );
 }
 
@@ -217,12 +233,13 @@ async function countPiece(
   database: Database,
   { reading, first, conditions, range }: Source,
   after: number,
+  count: number,
 ): Promise<{ readonly lookedCount: number; readonly foundCount: number; readonly top: number }> {
   const [row] = await database.rows(
     `SELECT COUNT(*) AS looked_count, COUNT(is_found) AS found_count, MAX(seq) AS top FROM
      (SELECT seq, CASE WHEN seq > 0${conditions.sql} THEN 1 END AS is_found FROM ${reading}
       WHERE ${first.sql}seq > ? AND seq <= ? ORDER BY seq LIMIT ?) AS piece`,
-    [...conditions.values, ...first.values, after, range[1], PIECE_COUNT],
+    [...conditions.values, ...first.values, after, range[1], count],
   );
   const get = (name: string): number => Number(row?.[name] ?? 0);
   return { lookedCount: get('looked_count'), foundCount: get('found_count'), top: get('top') };
@@ -246,11 +263,14 @@ function rowsOf(
 /** How much of the table was looked at, about: above 0. */
 async function shareOf(database: Database, source: Source, seq: number): Promise<number> {
   const { reading, first, range } = source;
-  const [row] = await database.rows(
-    `SELECT MIN(seq) AS least, MAX(seq) AS most FROM ${reading}
-     WHERE ${first.sql}seq > ? AND seq <= ?`,
-    [...first.values, ...range],
-  );
+  const values = [...first.values, ...range];
+  const end = (which: string): string =>
+    `(SELECT ${which}(seq) FROM ${reading} WHERE ${first.sql}seq > ? AND seq <= ?)`;
+  // Asked for both in one go, SQLite would look at all rows in between.
+  const [row] = await database.rows(`SELECT ${end('MIN')} AS least, ${end('MAX')} AS most`, [
+    ...values,
+    ...values,
+  ]);
   const least = Number(row?.['least'] ?? 0) - 1;
   const most = Number(row?.['most'] ?? seq);
   return most <= least ? 1 : (seq - least) / (most - least);
