@@ -4,7 +4,7 @@
  * newer progress, so that a master that is slow to acknowledge does not fill the window.
  */
 import { Session, encodeFrame } from '@soda-scheduler/protocol';
-import { decodeFrame, executorFrame } from '@soda-scheduler/protocol/schemas';
+import { decodeFrame, executorFrame } from '@soda-scheduler/protocol/messages';
 import type { ExecutorMessage, RunningAttempt } from '@soda-scheduler/protocol';
 import { keyOf, nameOf } from '../thread-messages.ts';
 import type { AttemptKey, ToSession } from '../thread-messages.ts';

@@ -7,7 +7,7 @@
  * or a socket of its own, so that the simulation of the whole runs this very code.
  */
 import { CloseCode, encodeFrame } from '@soda-scheduler/protocol';
-import { decodeFrame, masterFrame } from '@soda-scheduler/protocol/schemas';
+import { decodeFrame, masterFrame } from '@soda-scheduler/protocol/messages';
 import type { NumberedFrame, Readiness, WelcomeFrame } from '@soda-scheduler/protocol';
 import { ExecutorRefused } from '../errors.ts';
 import type { EventDraft } from '../events.ts';

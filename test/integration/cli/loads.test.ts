@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 
 const built = (path: string): URL => new URL(`../../../${path}`, import.meta.url);
 
-/** The libraries that a built file loads before its first line runs. */
-function librariesOf(entry: URL): string[] {
+/** What a built file loads before its first line runs. */
+function loadedBy(entry: URL): { libraries: string[]; files: string[] } {
   const seen = new Set([entry.href]);
   const libraries = new Set<string>();
   for (const file of seen) {
@@ -21,7 +21,7 @@ function librariesOf(entry: URL): string[] {
       else if (!name.startsWith('node:')) libraries.add(name);
     }
   }
-  return [...libraries].sort();
+  return { libraries: [...libraries].sort(), files: [...seen] };
 }
 
 /** As the packages' `exports` say. */
@@ -38,7 +38,7 @@ function resolved(name: string): string {
 
 describe('what is loaded at the start', () => {
   it('of a command is neither the master, nor what checks bodies, nor what makes calls', () => {
-    const libraries = librariesOf(built('cli/dist/soda.js'));
+    const { libraries } = loadedBy(built('cli/dist/soda.js'));
     expect(libraries).to.include.members(['commander', 'standardwebhooks']);
     expect(libraries).not.to.include('axios');
     expect(libraries).not.to.include('zod');
@@ -46,7 +46,7 @@ describe('what is loaded at the start', () => {
   });
 
   it('of a master is neither a driver, before its database is named, nor what checks params', () => {
-    const libraries = librariesOf(built('master/dist/main.js'));
+    const { libraries } = loadedBy(built('master/dist/main.js'));
     expect(libraries).to.include.members(['router', 'winston', 'zod']);
     expect(libraries).not.to.include('libsql');
     expect(libraries).not.to.include('mysql2');
@@ -54,15 +54,15 @@ describe('what is loaded at the start', () => {
   });
 
   it('of the client is not what checks bodies', () => {
-    const libraries = librariesOf(built('client/dist/index.js'));
+    const { libraries } = loadedBy(built('client/dist/index.js'));
     expect(libraries).to.deep.equal(['p-retry', 'standardwebhooks', 'uuid']);
   });
 
   it('of an executor, beside its session, is nothing but ours', () => {
-    expect(librariesOf(built('executor-sdk/dist/index.js'))).to.deep.equal([]);
-    expect(librariesOf(built('executor-sdk/dist/session/session-thread.js'))).to.deep.equal([
-      'ws',
-      'zod',
-    ]);
+    expect(loadedBy(built('executor-sdk/dist/index.js')).libraries).to.deep.equal([]);
+    const session = loadedBy(built('executor-sdk/dist/session/session-thread.js'));
+    expect(session.libraries).to.deep.equal(['ws', 'zod']);
+    expect(session.files).to.include(built('protocol/dist/messages.js').href);
+    expect(session.files, 'bodies').not.to.include(built('protocol/dist/schemas.js').href);
   });
 });
