@@ -61,6 +61,8 @@ const BULK_COUNT = 100_000 * scale;
 const LISTS = { endedCount: 300_000 * scale, seconds: quick ? 4 : 20 };
 const PAGES = { liveCount: 1_000_000 * scale, endedCount: 10_000_000 * scale };
 /** Of a server that is to hold them. */
+/** That of tests has less. */
+const USUAL_SERVER = ['--innodb-log-file-size=96M'];
 const PAGES_SERVER = ['--innodb-buffer-pool-size=2G', '--innodb-log-file-size=1G'];
 const givenStore = process.argv.includes('--store')
   ? (process.argv[process.argv.indexOf('--store') + 1] ?? null)
@@ -138,7 +140,8 @@ function median(values: readonly number[]): number {
 }
 
 const isOfPages = process.argv.includes('--pages');
-const mariadb = givenStore === null ? await startMariadb(isOfPages ? PAGES_SERVER : []) : null;
+const mariadb =
+  givenStore === null ? await startMariadb(isOfPages ? PAGES_SERVER : USUAL_SERVER) : null;
 const stores: { name: string; url: () => Promise<string | null> }[] =
   givenStore !== null
     ? [{ name: 'the given store', url: async () => givenStore }]

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import knex from 'knex';
 import { TermLost } from '../../master/application/ports.ts';
-import { useMariadb } from '../helpers/mariadb.ts';
+import { startMariadb, useMariadb } from '../helpers/mariadb.ts';
 import { TcpProxy } from '../helpers/tcp-proxy.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
 import { commit, DAY_MS, failureOf, finish, finished, task } from './sample.ts';
@@ -15,7 +15,8 @@ const THEN = NOW - HOUR_MS;
 const COUNT = 1_100;
 
 describe('a clock that was set back: MariaDB', function () {
-  const server = useMariadb();
+  // Whether anybody waits for a lock the server says of all its databases at once.
+  const server = useMariadb(startMariadb);
   const opened: DefaultStore[] = [];
 
   afterEach(async () => {

@@ -12,6 +12,7 @@ import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
 import { Pace } from '../../master/infrastructure/sql/pace.ts';
 import type { Mariadb } from '../helpers/mariadb.ts';
 import { MARIADB_MISSING, sharedMariadb } from '../helpers/mariadb.ts';
+import { EmptyDatabases } from './empty-databases.ts';
 
 export interface Subject {
   readonly name: string;
@@ -19,6 +20,8 @@ export interface Subject {
   prepare(): Promise<string | null>;
   /** A store on a database of its own. */
   open(): Promise<Store>;
+  /** Every store is closed. */
+  afterEach?(): Promise<void>;
   /** Once, after the tests; every store must be closed by then. */
   clean(): Promise<void>;
 }
@@ -53,17 +56,21 @@ function sqlite(): Subject {
 
 function mariadb(): Subject {
   let server: Mariadb | null = null;
+  let databases: EmptyDatabases | null = null;
   return {
     name: 'MariaDB',
     async prepare() {
       server = await sharedMariadb();
-      return server === null ? MARIADB_MISSING : null;
+      if (server === null) return MARIADB_MISSING;
+      databases = new EmptyDatabases(server);
+      return null;
     },
     async open() {
-      if (server === null) throw new Error(MARIADB_MISSING);
-      const url = await server.url();
+      if (databases === null) throw new Error(MARIADB_MISSING);
+      const url = await databases.take();
       return openSqlStore({ url, allowWeakDurability: false, pace: timeless() });
     },
+    afterEach: async () => databases?.giveBack(),
     async clean() {
       await server?.stop();
     },
@@ -106,6 +113,7 @@ export function describeStores(
       });
       afterEach(async () => {
         for (const store of opened.splice(0)) await store.close();
+        await subject.afterEach?.();
       });
       after(() => subject.clean());
       tests(async () => {

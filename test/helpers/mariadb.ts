@@ -1,5 +1,5 @@
 /**
- * MariaDB for tests and benchmarks: databases on a server that the test files of a process share,
+ * MariaDB for tests and benchmarks: databases on a server that all test files of a run share,
  * or a private server, durable and free to be killed. Or, where `SODA_TEST_MYSQL_URL` names a
  * server, databases on that one.
  */
@@ -8,13 +8,14 @@ import { execFile, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
-import { tmpdir, userInfo } from 'node:os';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import mysql from 'mysql2/promise';
 import { freePort } from './free-port.ts';
+import { oncePerRun, RUN_IS_WATCHED, runFolder } from './once-per-run.ts';
 
 const START_TIMEOUT_MS = 30_000;
 
@@ -32,38 +33,53 @@ export interface Mariadb {
   stop(): Promise<void>;
 }
 
-/** Little on disk, and nothing that outlives a power cut. */
+/** Of every server. */
+const SMALL = ['--innodb-log-file-size=8M', '--performance-schema=OFF'];
+/** Of the one that is shared: nothing that outlives a power cut, and tables are made and dropped for little. */
 const QUICK = [
   '--innodb-flush-method=nosync',
   '--debug-no-sync',
-  '--innodb-log-file-size=8M',
-  '--performance-schema=OFF',
+  '--innodb-file-per-table=OFF',
+  '--innodb-stats-persistent=OFF',
+  '--max-connections=500',
 ];
-let shared: Promise<Mariadb | null> | null = null;
+let files: Promise<string> | null = null;
+let shared: Promise<string> | null = null;
 
 /**
- * For tests that leave the server as it is: databases on one that is started once in a process and
+ * For tests that leave the server as it is: databases on one that is started once in a run and
  * ends with it. Null where no server is given or installed.
  */
 export async function sharedMariadb(): Promise<Mariadb | null> {
   const given = givenServer();
-  if (given !== null) return borrowed(given);
-  shared ??= startInstalled(QUICK, true);
-  const server = await shared;
-  return server && borrowed(new URL(await server.url()));
+  if (given !== null) return borrowed(given, true);
+  const binary = installed();
+  if (binary === null) return null;
+  shared ??= oncePerRun('mariadb', async (folder) => {
+    const server = await startServer(binary, folder, QUICK);
+    if (!RUN_IS_WATCHED) process.prependOnceListener('exit', () => void server.kill('SIGKILL'));
+    server.unref();
+    return server.url;
+  });
+  return borrowed(new URL(await shared), false);
 }
 
 /** A private one. Null where no server is given or installed. `flags` go on its command line. */
 export async function startMariadb(flags: readonly string[] = []): Promise<Mariadb | null> {
   const given = givenServer();
-  return given === null ? startInstalled(flags, false) : borrowed(given);
+  if (given !== null) return borrowed(given, true);
+  const binary = installed();
+  return binary === null ? null : privateServer(binary, flags);
 }
 
-/** The shared one, for all tests of a suite, by its hooks; where there is none the suite is skipped, and says why. */
-export function useMariadb(): Pick<Mariadb, 'url'> {
+/**
+ * The shared one, for all tests of a suite, by its hooks; or, for those that look at what the server says
+ * of all its databases, a private one. Where there is none the suite is skipped, and says why.
+ */
+export function useMariadb(find = sharedMariadb): Pick<Mariadb, 'url'> {
   let server: Mariadb | null = null;
   before(async function () {
-    server = await sharedMariadb();
+    server = await find();
     if (server !== null) return;
     console.log(`    skipped: ${MARIADB_MISSING}`);
     this.skip();
@@ -85,98 +101,126 @@ function givenServer(): URL | null {
   return url === undefined || url === '' ? null : new URL(url);
 }
 
-/** One that is `lasting` keeps no process alive, and is not stopped. */
-async function startInstalled(flags: readonly string[], lasting: boolean): Promise<Mariadb | null> {
+let binary: string | null | undefined;
+
+function installed(): string | null {
   // Debian keeps it where only root looks.
-  const binary = ['mariadbd', '/usr/sbin/mariadbd'].find(
-    (path) => spawnSync(path, ['--version']).status === 0,
-  );
-  return binary === undefined ? null : privateServer(binary, flags, lasting);
+  binary ??=
+    ['mariadbd', '/usr/sbin/mariadbd'].find(
+      (path) => spawnSync(path, ['--version']).status === 0,
+    ) ?? null;
+  return binary;
 }
 
-async function privateServer(
+const asRoot = userInfo().uid === 0 ? ['--user=root'] : [];
+
+/** The files of a server that nobody has used yet: to install them takes as long as ten copies of them. */
+function installedFiles(): Promise<string> {
+  files ??= oncePerRun('mariadb-files', async (folder) => {
+    const data = join(folder, 'data');
+    await promisify(execFile)('mariadb-install-db', [
+      '--no-defaults',
+      `--datadir=${data}`,
+      ...asRoot,
+      // Two at once would take each other's temporary tables.
+      `--tmpdir=${folder}`,
+      '--skip-test-db',
+      ...SMALL,
+    ]);
+    return data;
+  });
+  return files;
+}
+
+interface Server {
+  /** Of no database. */
+  readonly url: string;
+  start(): Promise<void>;
+  /** False where it has ended. */
+  kill(signal: NodeJS.Signals): boolean;
+  readonly ended: () => Promise<unknown>;
+  /** It keeps this process no longer from its end. */
+  unref(): void;
+}
+
+async function startServer(
   binary: string,
+  folder: string,
   flags: readonly string[],
-  lasting: boolean,
-): Promise<Mariadb> {
-  const folder = await mkdtemp(join(process.env['SODA_TEST_FOLDER'] ?? tmpdir(), 'soda-mariadb-'));
-  const asRoot = userInfo().uid === 0 ? ['--user=root'] : [];
-  const data = [`--datadir=${join(folder, 'data')}`, ...asRoot];
-  await promisify(execFile)('mariadb-install-db', [
-    '--no-defaults',
-    ...data,
-    // Two at once would take each other's temporary tables.
-    `--tmpdir=${folder}`,
-    '--auth-root-authentication-method=normal',
-    '--skip-test-db',
-  ]);
+): Promise<Server> {
+  const data = join(folder, 'data');
+  await promisify(execFile)('cp', ['-R', await installedFiles(), data]);
+  const user = join(folder, 'user.sql');
+  await writeFile(
+    user,
+    `CREATE USER IF NOT EXISTS soda@'127.0.0.1' IDENTIFIED BY 'soda';
+GRANT ALL ON *.* TO soda@'127.0.0.1' WITH GRANT OPTION;
+`,
+  );
   const port = await freePort();
-  const socketPath = join(folder, 's.sock');
-  const start = async (): Promise<ChildProcess> => {
-    const server = spawn(
-      binary,
-      [
-        '--no-defaults',
-        ...data,
-        // A server that starts removes the temporary tables it finds: never another one's.
-        `--tmpdir=${folder}`,
-        `--socket=${socketPath}`,
-        `--pid-file=${join(folder, 'pid')}`,
-        `--port=${port}`,
-        '--bind-address=127.0.0.1',
-        ...flags,
-      ],
-      { stdio: ['ignore', 'ignore', 'pipe'] },
-    );
+  const args = [
+    '--no-defaults',
+    `--datadir=${data}`,
+    ...asRoot,
+    // A server that starts removes the temporary tables it finds: never another one's.
+    `--tmpdir=${folder}`,
+    `--socket=${join(folder, 's.sock')}`,
+    `--pid-file=${join(folder, 'pid')}`,
+    `--init-file=${user}`,
+    `--port=${port}`,
+    '--bind-address=127.0.0.1',
+    ...SMALL,
+    ...flags,
+  ];
+  let server: ChildProcess;
+  const start = async (): Promise<void> => {
+    server = spawn(binary, args, { stdio: ['ignore', 'ignore', 'pipe'] });
     await ready(server);
-    if (lasting) {
+  };
+  await start();
+  return {
+    url: `mysql://soda:soda@127.0.0.1:${port}/`,
+    start,
+    kill: (signal) => server.kill(signal),
+    async ended() {
+      if (server.exitCode === null && server.signalCode === null) await once(server, 'exit');
+    },
+    unref() {
       server.unref();
       (server.stderr as Socket | null)?.unref();
-    }
-    return server;
+    },
   };
+}
 
-  let server = await start();
+async function privateServer(binary: string, flags: readonly string[]): Promise<Mariadb> {
+  const folder = await mkdtemp(join(runFolder(), 'mariadb-'));
+  const server = await startServer(binary, folder, flags);
   const endWithUs = (): void => {
     server.kill('SIGKILL');
     rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 10 });
   };
-  process.once('exit', endWithUs);
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
-    if (server.exitCode !== null || server.signalCode !== null) return;
-    const exit = once(server, 'exit');
-    server.kill(signal);
-    await exit;
+  process.prependOnceListener('exit', endWithUs);
+  const kill = async (): Promise<void> => {
+    const ended = server.ended();
+    server.kill('SIGKILL');
+    await ended;
   };
-  const root = { socketPath, user: 'root', multipleStatements: true };
-  const admin = await mysql.createConnection(root);
-  await admin.query(
-    `CREATE USER soda@'127.0.0.1' IDENTIFIED BY 'soda'; GRANT ALL ON *.* TO soda@'127.0.0.1' WITH GRANT OPTION`,
-  );
-  await admin.end();
-
   return {
-    async url(database = freshName()) {
-      const connection = await mysql.createConnection(root);
-      await connection.query(`CREATE DATABASE IF NOT EXISTS ${database}`);
-      await connection.end();
-      return `mysql://soda:soda@127.0.0.1:${port}/${database}`;
-    },
-    kill: () => end('SIGKILL'),
-    async restart() {
-      server = await start();
-    },
+    ...borrowed(new URL(server.url), false),
+    kill,
+    restart: server.start,
     freeze: () => void server.kill('SIGSTOP'),
     thaw: () => void server.kill('SIGCONT'),
     async stop() {
-      await end('SIGKILL');
+      await kill();
       process.off('exit', endWithUs);
       await rm(folder, { recursive: true, force: true });
     },
   };
 }
 
-function borrowed(server: URL): Mariadb {
+/** `lasts`: the server outlives the run, and is to have nothing of ours then. */
+function borrowed(server: URL, lasts: boolean): Mariadb {
   const made: string[] = [];
   const run = async (sql: string): Promise<void> => {
     const connection = await mysql.createConnection(server.href);
@@ -196,6 +240,7 @@ function borrowed(server: URL): Mariadb {
     freeze: null,
     thaw: null,
     async stop() {
+      if (!lasts) return;
       for (const database of made) await run(`DROP DATABASE IF EXISTS ${database}`);
     },
   };

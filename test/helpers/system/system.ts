@@ -359,8 +359,7 @@ export function describeSystem(
       before(async function () {
         folder = await mkdtemp(join(tmpdir(), 'soda-system-store-'));
         if (store === 'SQLite') return;
-        const flags = ['--innodb-log-file-size=8M', '--performance-schema=OFF'];
-        mariadb = await (harms ? startMariadb(flags) : sharedMariadb());
+        mariadb = await (harms ? startMariadb() : sharedMariadb());
         if (mariadb !== null) return;
         console.log(`    skipped, MariaDB: ${MARIADB_MISSING}`);
         this.skip();
