@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { describeOnOneMaster, outcomesOf } from '../helpers/system/system.ts';
 import { eventually } from '../helpers/system/wait.ts';
 
-describeOnOneMaster('an executor', ({ start, store }) => {
+describeOnOneMaster('an executor', ({ start }) => {
   it('that stood still past its lease cannot change what another has taken over', async () => {
     const system = await start();
     const stopped = await system.executor({ id: 'a' });
@@ -127,9 +127,6 @@ describeOnOneMaster('an executor', ({ start, store }) => {
       'xxxx',
     ]);
   });
-
-  // What is below is between master and executor alone, whatever the store.
-  if (store === 'MariaDB') return;
 
   it('that stood still past its lease ends by itself what it was running', async () => {
     const system = await start();

@@ -1,6 +1,6 @@
 /** Masters that are killed, stopped and doubled: what was accepted stays, what runs goes on. */
 import { expect } from 'chai';
-import { describeSystem, type System } from '../helpers/system/system.ts';
+import { describeOnBoth, type System } from '../helpers/system/system.ts';
 import { submitAllTheTime } from '../helpers/system/load.ts';
 import { eventually } from '../helpers/system/wait.ts';
 
@@ -17,7 +17,7 @@ async function expectAllThere(system: System, accepted: readonly string[]): Prom
   expect(accepted.filter((taskId) => !stored.has(taskId))).to.deep.equal([]);
 }
 
-describeSystem('a master', ({ start, store }) => {
+describeOnBoth('a master', ({ start, store }) => {
   it('that is killed finds its executors again: nothing runs twice, and results wait for it', async () => {
     const system = await start(PATIENT);
     const executors = [await system.executor({ id: 'a' }), await system.executor({ id: 'b' })];

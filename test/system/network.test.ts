@@ -6,7 +6,7 @@ import type { SystemProcess } from '../helpers/system/process.ts';
 import { TcpProxy } from '../helpers/tcp-proxy.ts';
 import { eventually } from '../helpers/system/wait.ts';
 
-describeSystem('a network', ({ start, store }) => {
+describeSystem('a network', ({ start }) => {
   let proxy: TcpProxy | null = null;
   afterEach(async () => {
     await proxy?.close();
@@ -88,9 +88,6 @@ describeSystem('a network', ({ start, store }) => {
     expect(conflicts).to.have.length(99);
     expect(conflicts.every(({ body }) => body['same_request'] === true)).to.equal(true);
   });
-
-  // What is below is between master and executor alone, whatever the store.
-  if (store === 'MariaDB') return;
 
   it('that is cut for less than the lease costs nothing: the session goes on', async () => {
     const { system, proxy, a, taskId } = await split();

@@ -1,9 +1,9 @@
 /** What is promised of when tasks run and in which order, with an idle or a busy fleet. */
 import { expect } from 'chai';
-import { describeOnOneMaster, outcomesOf } from '../helpers/system/system.ts';
+import { describeOnBoth, describeOnOneMaster, outcomesOf } from '../helpers/system/system.ts';
 import { eventually } from '../helpers/system/wait.ts';
 
-describeOnOneMaster('scheduling', ({ start, store }) => {
+describeOnBoth('a system with nothing to do', ({ start }) => {
   it('starts the one task of an empty store at once on an idle executor', async () => {
     const system = await start();
     await system.executor({ id: 'a' });
@@ -19,7 +19,9 @@ describeOnOneMaster('scheduling', ({ start, store }) => {
     // A machine that is busy is slow now and then; whoever waits for a timer is so each time.
     expect(Math.min(...waitsMs)).to.be.below(300);
   });
+});
 
+describeOnOneMaster('scheduling', ({ start }) => {
   it('gives what belongs together to one executor, or to any where that takes too long', async () => {
     const system = await start();
     for (const id of ['a', 'b', 'c']) await system.executor({ id });
@@ -106,9 +108,6 @@ describeOnOneMaster('scheduling', ({ start, store }) => {
     });
     expect(system.runs(waiting)).to.deep.equal([]);
   });
-
-  // What is below is decided in memory, whatever the store.
-  if (store === 'MariaDB') return;
 
   it('never lets a type without executors hold up another', async () => {
     const system = await start();

@@ -37,7 +37,7 @@ function processesAbout(folder: string): { readonly pid: number; readonly comman
   });
 }
 
-describeOnOneMaster('a transcode', ({ start, store }) => {
+describeOnOneMaster('a transcode', ({ start }) => {
   let media: string;
 
   before(function () {
@@ -130,7 +130,6 @@ describeOnOneMaster('a transcode', ({ start, store }) => {
     expect(delivery?.body).to.include({ task_id: taskId, code: 499, state: 'canceled' });
   });
 
-  if (store === 'MariaDB') return;
   it('waits, at no cost, for an executor whose ffmpeg is gone, and says so', async () => {
     const system = await start();
     const bin = join(system.folder, 'bin');

@@ -331,6 +331,7 @@ export interface SystemTests {
 }
 
 export interface SystemTestOptions {
+  /** SQLite, unless the store has a part in it that its contract does not hold. */
   readonly stores?: readonly StoreName[];
   /** The tests kill or freeze MariaDB: they get a server of their own. */
   readonly harms?: boolean;
@@ -343,11 +344,16 @@ export function describeOnOneMaster(title: string, tests: (setup: SystemTests) =
   describeSystem(title, tests, { sharesMaster: true });
 }
 
+/** As `describeSystem`, on either store. */
+export function describeOnBoth(title: string, tests: (setup: SystemTests) => void): void {
+  describeSystem(title, tests, { stores: ['SQLite', 'MariaDB'] });
+}
+
 /** A suite for each store; where there is no MariaDB it is skipped by name, with the reason. */
 export function describeSystem(
   title: string,
   tests: (setup: SystemTests) => void,
-  { stores = ['SQLite', 'MariaDB'], harms = false, sharesMaster = false }: SystemTestOptions = {},
+  { stores = ['SQLite'], harms = false, sharesMaster = false }: SystemTestOptions = {},
 ): void {
   for (const store of stores) {
     describe(`${title}: ${store}`, function () {
