@@ -12,7 +12,7 @@ import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
 import { Pace } from '../../master/infrastructure/sql/pace.ts';
 import type { Mariadb } from '../helpers/mariadb.ts';
 import { MARIADB_MISSING, sharedMariadb } from '../helpers/mariadb.ts';
-import { EmptyDatabases } from './empty-databases.ts';
+import { EmptyDatabases } from '../helpers/store/empty-databases.ts';
 
 export interface Subject {
   readonly name: string;

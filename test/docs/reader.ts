@@ -10,11 +10,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually, Hopeless } from '../helpers/system/wait.ts';
+import { NPX } from './commands.ts';
 import { type Block, missingLine, root } from './document.ts';
 
 const BLOCK_WITHIN_MS = 60_000;
-/** Finds a command as npx does in a project, and starts in no time. That npx does, `pack.test.ts` holds. */
-const NPX = '#!/bin/sh\nname=$1; shift; exec "$(dirname "$0")/../node_modules/.bin/$name" "$@"\n';
 
 /** A shell, or a terminal with one command. In a process group of its own. */
 class Terminal {
@@ -61,15 +60,20 @@ export class Reader {
   #isPrinting = false;
   #count = 0;
 
-  private constructor(folder: string, env: Readonly<Record<string, string>>) {
+  private constructor(
+    folder: string,
+    env: Readonly<Record<string, string>>,
+    callsPort: number | null,
+  ) {
     this.folder = folder;
     this.env = env;
-    this.#shell = this.#open(['--norc']);
+    this.#shell = this.#open(['--norc'], callsPort === null ? {} : { CALLS_PORT: `${callsPort}` });
     this.#terminals = [this.#shell];
     this.#shell.type('exec 2>&1; set -eo pipefail');
   }
 
-  static async arrive(): Promise<Reader> {
+  /** `callsPort`: where commands of `soda` are run; null: each is a process. */
+  static async arrive(callsPort: number | null): Promise<Reader> {
     const folder = await mkdtemp(join(tmpdir(), 'soda-docs-'));
     // As npm would install them.
     await mkdir(join(folder, 'node_modules/.bin'), { recursive: true });
@@ -81,11 +85,8 @@ export class Reader {
     }
     const [port = 0, hookPort = 0] = await freePorts(2);
     const url = `http://127.0.0.1:${port}`;
-    return new Reader(folder, {
-      SODA_PORT: String(port),
-      SODA_URL: url,
-      HOOK_PORT: String(hookPort),
-    });
+    const env = { SODA_PORT: String(port), SODA_URL: url, HOOK_PORT: String(hookPort) };
+    return new Reader(folder, env, callsPort);
   }
 
   /** @throws if the page promised something else. */
@@ -142,11 +143,11 @@ export class Reader {
     return file;
   }
 
-  #open(args: readonly string[]): Terminal {
+  #open(args: readonly string[], more: Readonly<Record<string, string>> = {}): Terminal {
     const { PATH = '', HOME = '' } = process.env;
     const quiet = { NO_COLOR: '1', npm_config_update_notifier: 'false' };
     const path = `${join(this.folder, 'bin')}:${PATH}`;
-    return new Terminal(args, this.folder, { PATH: path, HOME, ...quiet, ...this.env });
+    return new Terminal(args, this.folder, { PATH: path, HOME, ...quiet, ...this.env, ...more });
   }
 }
 

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { eventually } from '../helpers/system/wait.ts';
 import { type Block, blocksOf, root } from './document.ts';
+import { Commands } from './commands.ts';
 import { Reader } from './reader.ts';
 
 const followed = [
@@ -26,6 +27,8 @@ const followed = [
   'docs/how-to/fair-shares.md',
   'examples/callback-receiver/README.md',
 ];
+/** Each command of these is a process: the first that anybody reads, and those with a receiver that takes its time to start. */
+const slow = ['README.md', 'docs/callbacks.md', 'examples/callback-receiver/README.md'];
 const packages = ['protocol', 'client', 'executor-sdk', 'master', 'cli'];
 const checked = [
   ...followed,
@@ -37,6 +40,10 @@ const checked = [
 const CODE = /^(sh|bash|ts|js)$/;
 
 describe('the pages', function () {
+  const commands = new Commands();
+  before(() => commands.listen());
+  after(() => commands.close());
+
   it('have no code that is neither run nor checked', () => {
     const unmarked = followed
       .flatMap(blocksOf)
@@ -74,7 +81,7 @@ describe('the pages', function () {
 
   for (const page of followed) {
     it(`work as written: ${page}`, async () => {
-      const reader = await Reader.arrive();
+      const reader = await Reader.arrive(slow.includes(page) ? null : commands.port);
       try {
         for (const block of blocksOf(page)) await reader.follow(block);
         if (page === 'docs/http-api.md') await expectAllRoutes(page, reader);

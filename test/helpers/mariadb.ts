@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import mysql from 'mysql2/promise';
 import { freePort } from './free-port.ts';
-import { oncePerRun, RUN_IS_WATCHED, runFolder } from './once-per-run.ts';
+import { oncePerRun, RUN_IS_WATCHED, runFolder } from './store/once-per-run.ts';
 
 const START_TIMEOUT_MS = 30_000;
 

@@ -310,9 +310,7 @@ export class System {
 
   async stop(): Promise<void> {
     this.isOver = true;
-    for (const started of this.processes) {
-      if (started.exit === null) await started.end('SIGKILL');
-    }
+    await Promise.all(this.processes.map((started) => started.exit ?? started.end('SIGKILL')));
     await this.receiver.close();
     await rm(this.folder, { recursive: true, force: true });
   }
@@ -320,10 +318,8 @@ export class System {
 
 export const outcomesOf = (task: TaskView) => task.timeline.map(({ outcome }) => outcome);
 
-export type StoreName = 'SQLite' | 'MariaDB';
-
 export interface SystemTests {
-  readonly store: StoreName;
+  readonly store: 'SQLite' | 'MariaDB';
   /** A system with nothing in it; stopped after the test. */
   start(env?: Readonly<Record<string, string>>): Promise<System>;
   /** The server, which can be killed where `harms` said so; null on SQLite. */
@@ -332,7 +328,7 @@ export interface SystemTests {
 
 export interface SystemTestOptions {
   /** SQLite, unless the store has a part in it that its contract does not hold. */
-  readonly stores?: readonly StoreName[];
+  readonly stores?: readonly SystemTests['store'][];
   /** The tests kill or freeze MariaDB: they get a server of their own. */
   readonly harms?: boolean;
   /** Each test that sets nothing of the master has a namespace of one that all of them have. */

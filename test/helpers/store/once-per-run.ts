@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually } from './system/wait.ts';
+import { eventually } from '../system/wait.ts';
 
 /** Somebody else sees to the end of what a run has started. */
 export const RUN_IS_WATCHED = process.env['SODA_TEST_FOLDER'] !== undefined;

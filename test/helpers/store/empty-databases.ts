@@ -3,10 +3,10 @@
  * server takes thirty times as long to make all tables. What a first start does has tests of its own.
  */
 import mysql from 'mysql2/promise';
-import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
-import { SEGMENT_PREFIX } from '../../master/infrastructure/sql/segments.ts';
-import type { Mariadb } from '../helpers/mariadb.ts';
-import { NOW } from '../helpers/task.ts';
+import { openSqlStore } from '../../../master/infrastructure/sql/open.ts';
+import { SEGMENT_PREFIX } from '../../../master/infrastructure/sql/segments.ts';
+import type { Mariadb } from '../mariadb.ts';
+import { NOW } from '../task.ts';
 
 interface Made {
   readonly url: string;
