@@ -61,9 +61,9 @@ const BULK_COUNT = 100_000 * scale;
 const LISTS = { endedCount: 300_000 * scale, seconds: quick ? 4 : 20 };
 const PAGES = { liveCount: 1_000_000 * scale, endedCount: 10_000_000 * scale };
 /** Of a server that is to hold them. */
-/** That of tests has less. */
-const USUAL_SERVER = ['--innodb-log-file-size=96M'];
 const PAGES_SERVER = ['--innodb-buffer-pool-size=2G', '--innodb-log-file-size=1G'];
+/** That of the tests has less. */
+const USUAL_SERVER = ['--innodb-log-file-size=96M'];
 const givenStore = process.argv.includes('--store')
   ? (process.argv[process.argv.indexOf('--store') + 1] ?? null)
   : null;

@@ -310,7 +310,7 @@ export class System {
 
   async stop(): Promise<void> {
     this.isOver = true;
-    await Promise.all(this.processes.map((started) => started.exit ?? started.end('SIGKILL')));
+    await Promise.all(this.processes.map((started) => started.end('SIGKILL')));
     await this.receiver.close();
     await rm(this.folder, { recursive: true, force: true });
   }
