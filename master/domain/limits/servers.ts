@@ -2,7 +2,7 @@
  * Which idle executors may have a task, in the order in which they are asked. It offers nothing, and remembers for one
  * go who need not be asked again: so that a go costs no more than there are tasks and executors.
  */
-import { type Executor, hasDisk } from '../model/executor.ts';
+import { type Executor, hasDisk, isCooling, isResting } from '../model/executor.ts';
 import type { Task } from '../model/task.ts';
 import { hasRoomInAll, isTurnedAway, maySupply, type StandIns } from './supplies.ts';
 import { idlePools } from '../queue/junctions.ts';
@@ -40,7 +40,7 @@ export function* serversOf(going: Going, kind: Kind, first?: Task): Generator<Se
   for (const pool of idlePools(kind)) {
     const begin = askedFrom(going, kind, pool);
     for (const executor of inOrder(state, pool, kind, begin)) {
-      if (executor.restUntil <= now && suits(going, executor, kind, first))
+      if (!isResting(executor, now) && suits(going, executor, kind, first))
         yield { pool, executor };
     }
   }
@@ -63,7 +63,7 @@ function askedFrom({ state, now, turnedAway, standIns }: Going, kind: Kind, pool
 
 export function mayHave(going: Going, executor: Executor, task: Task): boolean {
   const { state, now } = going;
-  if (executor.restUntil > now || isCooling(executor, task, now)) return false;
+  if (isResting(executor, now) || isCooling(executor, task, now)) return false;
   return suits(going, executor, laneOf(state, task).kind, task);
 }
 
@@ -71,8 +71,4 @@ export function mayHave(going: Going, executor: Executor, task: Task): boolean {
 export function suits(going: Going, executor: Executor, kind: Kind, first?: Task): boolean {
   const { state, now, standIns } = going;
   return hasDisk(executor, kind) && maySupply(state, kind, executor, { now, standIns, first });
-}
-
-export function isCooling(executor: Executor, task: Task, now: number): boolean {
-  return executor.coolDowns.size > 0 && (executor.coolDowns.get(task.id) ?? 0) > now;
 }

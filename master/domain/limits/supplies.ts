@@ -13,7 +13,7 @@ import {
   type Supply,
   usedAt,
 } from './supply.ts';
-import { type Executor, hasDisk } from '../model/executor.ts';
+import { type Executor, hasDisk, isCooling, isResting } from '../model/executor.ts';
 import {
   type Holding,
   NOTHING_TAKEN,
@@ -252,7 +252,7 @@ function standIn(
   now: number,
 ): Executor | null {
   const mightHave = (one: Executor) =>
-    one.restUntil <= now && (one.coolDowns.get(task.id) ?? 0) <= now && hasDisk(one, kind);
+    !isResting(one, now) && !isCooling(one, task, now) && hasDisk(one, kind);
   for (const pool of idlePools(kind)) {
     // Most often it is whoever asks.
     if (pool.idle.has(executor) && mightHave(executor)) return executor;

@@ -176,10 +176,39 @@ export interface Executor {
   readonly past: PastAttempt[];
 }
 
-/** Whether it takes tasks, now or once it is done with the one it has. */
-export function isServing({ connected, drainRequested, leaving, readiness }: Executor): boolean {
-  return connected && !drainRequested && !leaving && readiness.ok;
+/** Why it takes no tasks, whichever they are; null: it does, now or once it is done with the one it has. */
+export function absenceOf({
+  connected,
+  drainRequested,
+  leaving,
+  readiness,
+}: Executor): 'away' | 'draining' | 'not_ready' | null {
+  if (!connected) return 'away';
+  if (drainRequested || leaving) return 'draining';
+  return readiness.ok ? null : 'not_ready';
 }
+
+/** Whether it takes tasks, now or once it is done with the one it has. */
+export function isServing(executor: Executor): boolean {
+  return absenceOf(executor) === null;
+}
+
+/** Whether it takes one now; it may still refuse it, or rest. */
+export function isFree(executor: Executor): boolean {
+  return executor.occupation === null && isServing(executor);
+}
+
+/** It has refused so much that it is left alone for a while. */
+export function isResting({ restUntil }: Executor, now: number): boolean {
+  return restUntil > now;
+}
+
+/** It has refused this task, or lost it, a moment ago. */
+export function isCooling({ coolDowns }: Executor, { id }: TaskRef, now: number): boolean {
+  return coolDowns.size > 0 && (coolDowns.get(id) ?? 0) > now;
+}
+
+type TaskRef = Pick<TaskSpec, 'id'>;
 
 /**
  * Whether a process on the host that calls itself so can have seen this one end: on the same host
@@ -231,16 +260,27 @@ export function poolKeyOf(executor: Pick<Executor, 'types' | 'labels' | 'reserve
   return `${part(executor.types)}|${part(executor.labels)}|${part(executor.reserve)}`;
 }
 
+type Fleet = Pick<Executor, 'types' | 'labels' | 'reserve'>;
+type Fitting = Pick<TaskSpec, 'type' | 'labels' | 'requires'>;
+
 /** The three conditions under which a task may run on an executor of this kind. */
-export function mayRun(
-  executor: Pick<Executor, 'types' | 'labels' | 'reserve'>,
-  task: Pick<TaskSpec, 'type' | 'labels' | 'requires'>,
-): boolean {
+export function mayRun(executor: Fleet, task: Fitting): boolean {
   return (
     executor.types.includes(task.type) &&
     task.requires.every((label) => executor.labels.includes(label)) &&
     executor.reserve.every((label) => task.labels.includes(label))
   );
+}
+
+/** Of the last two what is not met: labels that it has not, and labels for whose tasks it is reserved. */
+export function lacksFor(
+  { labels, reserve }: Fleet,
+  task: Fitting,
+): { readonly labels: readonly string[]; readonly reserve: readonly string[] } {
+  return {
+    labels: task.requires.filter((label) => !labels.includes(label)),
+    reserve: reserve.filter((label) => !task.labels.includes(label)),
+  };
 }
 
 /** No id has a blank in it, so that no other pair has this name. */

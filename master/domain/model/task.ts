@@ -287,6 +287,11 @@ export function movedTo({
   return queueTime < orderTime ? 'first' : 'last';
 }
 
+/** Whether it may be offered by now, as far as that is its own matter. */
+export function isDue({ dueAt }: Pick<Task, 'dueAt'>, now: number): boolean {
+  return dueAt <= now;
+}
+
 /** Whether it waits for an executor, in its lane or behind others of its gate. */
 export function waits({ state }: Pick<Task, 'state'>): boolean {
   return state === 'waiting' || state === 'held';

@@ -7,7 +7,7 @@ import type { Output } from '../effects.ts';
 import { forgetGroup, groupOf, type Quota } from '../limits/quota.ts';
 import { noteKind } from '../limits/supply.ts';
 import { pinnedTo } from '../model/executor.ts';
-import { pauseKey, type State } from '../state/state.ts';
+import { rowsOn, type State } from '../state/state.ts';
 import { labelsOf, type Since } from '../model/pause.ts';
 import { kindKeyOf, type Task } from '../model/task.ts';
 import type { TaskType } from '../model/task-type.ts';
@@ -69,10 +69,8 @@ export function takeLane(state: State, row: LaneRow, of: Omit<Sorted, 'user'>): 
 }
 
 /** Whether its group is paused, or a label that its tasks require or carry. */
-export function isPausedBy({ pauses }: Pick<State, 'pauses'>, { group, kind }: Lane): boolean {
-  if (pauses.size === 0) return false;
-  if (pauses.has(pauseKey('group', group))) return true;
-  return labelsOf(kind).some((label) => pauses.has(pauseKey('label', label)));
+export function isPausedBy(state: Pick<State, 'pauses'>, { group, kind }: Lane): boolean {
+  return rowsOn(state, group, kind).next().done !== true;
 }
 
 /** Where tasks wait that a pause of these concerns. */

@@ -97,6 +97,11 @@ export interface Kept {
   readonly until: number;
 }
 
+/** Whether this one may not have it yet. */
+export function isKeptFrom(executor: Executor, kept: Kept | null, now: number): kept is Kept {
+  return kept !== null && kept.executor !== executor && kept.until > now;
+}
+
 export function keptFor(state: State, task: Task, now: number): Kept | null {
   const route = routeOf(state, task.type);
   if (route?.rule !== 'sticky') return null;

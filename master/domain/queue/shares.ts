@@ -145,6 +145,14 @@ export class Shares {
     share.pass = this.#begunAt + 1 / (this.#weights.get(group) ?? 1);
   }
 
+  /** Turns of `other` that begin before the one of the group that comes after `count` of its own: so many at most. */
+  turnsBefore(group: string, count: number, other: string): number {
+    const beginOf = (of: string) => Math.max(this.#shares.get(of)?.pass ?? 0, this.#begunAt);
+    const at = beginOf(group) + count / (this.#weights.get(group) ?? 1);
+    const from = beginOf(other);
+    return at < from ? 0 : Math.floor((at - from) * (this.#weights.get(other) ?? 1)) + 1;
+  }
+
   /** Passes of groups, from where the last turn began: negative where one may not have had its turn. */
   *leads(): Generator<readonly [group: string, lead: number]> {
     for (const { group, pass } of this.#shares.values()) yield [group, pass - this.#begunAt];

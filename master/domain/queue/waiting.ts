@@ -8,7 +8,7 @@ import type { Output } from '../effects.ts';
 import type { Candidate, Gate } from '../limits/gate.ts';
 import { heldBytes } from '../state/held-bytes.ts';
 import type { State } from '../state/state.ts';
-import type { Task } from '../model/task.ts';
+import { isDue, type Task } from '../model/task.ts';
 import { noteValue } from './route.ts';
 import { positionOf } from './agenda.ts';
 import {
@@ -57,7 +57,7 @@ export function dequeue(state: State, task: Task): void {
 /** A waiting task read from the store, or one whose order or due time has changed. */
 export function place(state: State, task: Task, now: number, out: Output): void {
   const lane = laneOf(state, task);
-  const due = task.dueAt <= now;
+  const due = isDue(task, now);
   if (due && lane.quota !== null && !admit(state, task, out)) return;
   const window = due ? lane.ready : state.delayed;
   if (!window.offer(task)) {
@@ -123,7 +123,7 @@ function hold(state: State, gate: Gate, task: Task, out: Output): void {
 export function admitHeld(state: State, task: Task, now: number, out: Output): void {
   const gate = state.gates.get(task.gate ?? 0);
   const isIts = gate !== undefined && gateKeyOf(state, task) === gate.key;
-  if (isIts && task.dueAt <= now && freeIn(state, gate) > 0) enter(state, gate, task);
+  if (isIts && isDue(task, now) && freeIn(state, gate) > 0) enter(state, gate, task);
   letGo(state, task);
   out.changes.push(taskUpdated(task));
   place(state, task, now, out);
@@ -153,7 +153,7 @@ function displace(state: State, task: Task, lane = laneOf(state, task)): void {
 export function releaseDue(state: State, now: number, out: Output): void {
   for (; state.releasableCount > 0; state.releasableCount--) {
     const task = state.delayed.first();
-    if (task === undefined || task.dueAt > now) return;
+    if (task === undefined || !isDue(task, now)) return;
     displace(state, task);
     place(state, task, now, out);
   }

@@ -48,7 +48,8 @@ import {
   checkSupplies,
   type Expect,
 } from './limit-invariants.ts';
-import { mayOffer, registeredCount, type State } from './state.ts';
+import { mayOffer } from '../limits/whole.ts';
+import { registeredCount, type State } from './state.ts';
 import { currentTask, holderOf } from '../steps/occupation.ts';
 import { lackOf } from '../limits/supplies.ts';
 import { keptFor } from '../queue/route.ts';

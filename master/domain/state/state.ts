@@ -343,34 +343,30 @@ export function isPaused({ settings, pauses }: State): boolean {
   return settings.paused !== null || pauses.has(OF_ALL);
 }
 
-/** Whether anything may be offered now. */
-export function mayOffer(state: State): boolean {
-  const { accepting, settings, attemptCount, open, policy } = state;
-  const { maxRunning } = settings;
-  const hasRoom = maxRunning === null || attemptCount < maxRunning;
-  return accepting && !isPaused(state) && hasRoom && open.bytes < policy.runningBytesMax;
-}
-
-/** There may be no room for all that might be offered: what comes first has it. */
-export function isLimited(state: State): boolean {
-  const { settings, open, windowBytes, policy, executors, elders } = state;
-  const { maxRunning } = settings;
-  const mayHold = executors.size + elders.size;
-  if (isPaused(state) || (maxRunning !== null && maxRunning < mayHold)) return true;
-  return open.bytes + windowBytes > policy.runningBytesMax;
-}
-
 /** By which the limits for starts are judged: this clock stands still in a pause, of all or of such a task. */
 export function startClock(state: State, now: number, task: Concerned | null = null): number {
   const { settings, pauses, types } = state;
   let clock = Math.min(settings.paused?.at ?? now, now);
   if (task !== null) clock = Math.min(types.get(task.type)?.paused?.at ?? now, clock);
-  if (pauses.size === 0) return clock;
-  const keys = [OF_ALL];
-  if (task !== null) keys.push(pauseKey('group', task.user.group));
-  for (const label of task === null ? [] : labelsOf(task)) keys.push(pauseKey('label', label));
-  for (const key of keys) clock = Math.min(pauses.get(key)?.at ?? now, clock);
+  clock = Math.min(pauses.get(OF_ALL)?.at ?? now, clock);
+  if (task === null) return clock;
+  for (const { at } of rowsOn({ pauses }, task.user.group, task)) clock = Math.min(at, clock);
   return clock;
+}
+
+/** Pauses of that group, and of labels that such tasks require or carry. */
+export function* rowsOn(
+  { pauses }: Pick<State, 'pauses'>,
+  group: string,
+  of: Pick<Concerned, 'requires' | 'labels'>,
+): Generator<PauseRow> {
+  if (pauses.size === 0) return;
+  const keys = [pauseKey('group', group)];
+  for (const label of new Set(labelsOf(of))) keys.push(pauseKey('label', label));
+  for (const key of keys) {
+    const row = pauses.get(key);
+    if (row !== undefined) yield row;
+  }
 }
 
 /** Types that somebody has defined: the others are known for what operators have decided of them. */

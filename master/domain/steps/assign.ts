@@ -6,7 +6,7 @@
 import { taskUpdated } from '../changes.ts';
 import { FIRE_COUNT_MAX, ROUTE_KEEP_COUNT } from '../bounds.ts';
 import type { Output } from '../effects.ts';
-import { type Executor, mayRun } from '../model/executor.ts';
+import { type Executor, isCooling, isResting, mayRun } from '../model/executor.ts';
 import { Agenda, OUT, rankOf, type Standing } from '../queue/agenda.ts';
 import { isTypeOpen } from '../limits/quota.ts';
 import { askStandingBack, take } from '../limits/supplies.ts';
@@ -21,17 +21,17 @@ import {
 } from '../queue/lane.ts';
 import { laneOf } from '../queue/lanes.ts';
 import { dequeue, isOfUse } from '../queue/waiting.ts';
-import { isLimited, mayOffer, type State } from '../state/state.ts';
+import { isLimited, mayOffer } from '../limits/whole.ts';
+import type { State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
 import { isOverdue, settleOverdue } from './finish.ts';
-import { isSticky, keptFor, passOver } from '../queue/route.ts';
+import { isKeptFrom, isSticky, keptFor, passOver } from '../queue/route.ts';
 import { settlePins } from './fleet.ts';
 import { askedPools, countOffer } from './limits.ts';
 import { leaveIdle, occupationBy, occupy } from './occupation.ts';
 import {
   beginGoing,
   type Going,
-  isCooling,
   mayHave,
   type Server,
   serversOf,
@@ -108,7 +108,7 @@ function assignStandingBack(round: Round, before: number): void {
 /** A free executor takes the first task, by (queueTime, seq), of all the lanes it may serve. */
 function assignTo(round: Round, executor: Executor): void {
   const pool = round.state.pools.get(executor.poolKey);
-  if (pool === undefined || !pool.idle.has(executor) || executor.restUntil > round.now) return;
+  if (pool === undefined || !pool.idle.has(executor) || isResting(executor, round.now)) return;
   feedHungry(round, pool);
   const best = bestFor(round, pool, executor);
   if (best !== undefined) offer(round, best, executor);
@@ -275,7 +275,7 @@ function firstOfLane(round: Round, lane: Lane, executor: Executor): Task | undef
   return firstWhere(round, lane, begunLook(), (task) => {
     if (isCooling(executor, task, now)) return 'refused';
     const kept = keptFor(state, task, now);
-    if (kept === null || kept.executor === executor || kept.until <= now) return 'fits';
+    if (!isKeptFrom(executor, kept, now)) return 'fits';
     passOver(state, task, kept, now);
     return 'kept';
   });

@@ -79,9 +79,25 @@ export function createExecutor(
   incarnation: string,
   now: number,
 ): Executor {
-  const { leaseMs } = state.policy;
+  const executor = newExecutor(id, incarnation, state.policy.leaseMs, now);
   const record = state.executorRecords.get(id);
-  const executor: Executor = {
+  executor.lasting = record?.lasting ?? true;
+  executor.drainRequested = (record?.drainedAt ?? null) !== null;
+  executor.drainDeadlineAt = record?.drainDeadlineAt ?? null;
+  takeOverride(state, executor);
+  state.deadlines.push({ at: executor.leaseCheckAt, kind: 'lease', executor });
+  watchDrain(state, executor);
+  return executor;
+}
+
+/** Of which nothing is known but its name. */
+export function newExecutor(
+  id: string,
+  incarnation: string,
+  leaseMs: number,
+  now: number,
+): Executor {
+  return {
     id,
     incarnation,
     sessionId: null,
@@ -107,9 +123,9 @@ export function createExecutor(
     ending: null,
     isFrozen: false,
     hasFenced: false,
-    lasting: record?.lasting ?? true,
-    drainRequested: (record?.drainedAt ?? null) !== null,
-    drainDeadlineAt: record?.drainDeadlineAt ?? null,
+    lasting: true,
+    drainRequested: false,
+    drainDeadlineAt: null,
     leaving: false,
     readiness: READY,
     coolDowns: new Map(),
@@ -123,10 +139,6 @@ export function createExecutor(
     failures: 0,
     past: [],
   };
-  takeOverride(state, executor);
-  state.deadlines.push({ at: executor.leaseCheckAt, kind: 'lease', executor });
-  watchDrain(state, executor);
-  return executor;
 }
 
 /** It is known no more; whoever has its id next is another. */

@@ -5,6 +5,7 @@ import {
   type Counted,
   elderKey,
   type Executor,
+  isFree,
   type Leftover,
   type Occupation,
 } from '../model/executor.ts';
@@ -148,8 +149,7 @@ export function free(state: State, executor: Executor, now: number): void {
 
 /** Joins the idle ones of its pool, if it may be given a task now. */
 export function becomeIdle(state: State, executor: Executor): void {
-  if (!executor.connected || executor.occupation !== null) return;
-  if (executor.drainRequested || executor.leaving || !executor.readiness.ok) return;
+  if (!isFree(executor)) return;
   const pool = state.pools.get(executor.poolKey);
   if (pool === undefined || pool.idle.has(executor)) return;
   addIdle(pool, executor);

@@ -1,7 +1,7 @@
 /** Which pauses there are, and which of them concern a task. */
 import { type Concerned, labelsOf, type PauseScope, type ScopedPause } from '../model/pause.ts';
 import type { Sight } from '../model/task-filter.ts';
-import { pauseKey, type State } from '../state/state.ts';
+import { pauseKey, rowsOn, type State } from '../state/state.ts';
 
 /** In this order they are listed. */
 const ORDER: readonly PauseScope[] = ['all', 'namespace', 'group', 'label', 'type'];
@@ -47,7 +47,7 @@ function labelsSeen({ kinds }: State, { types, groups }: Sight): ReadonlySet<str
 
 /** Null: it is not paused. */
 export function pauseOf(
-  { settings, pauses, types }: State,
+  { settings, pauses, types }: Pick<State, 'settings' | 'pauses' | 'types'>,
   scope: PauseScope,
   value: string,
 ): ScopedPause | null {
@@ -66,15 +66,13 @@ function* pausesIn({ settings, pauses, types }: State): Generator<ScopedPause> {
 
 /** Those that keep such a task from being started; of a type alone, those that keep all of it. */
 export function pausesOn(
-  state: State,
+  state: Pick<State, 'settings' | 'pauses' | 'types'>,
   { type, user, requires = [], labels = [] }: Pick<Concerned, 'type'> & Partial<Concerned>,
 ): readonly ScopedPause[] {
   const on = [
     pauseOf(state, 'all', ''),
     pauseOf(state, 'namespace', ''),
     pauseOf(state, 'type', type),
-    user === undefined ? null : pauseOf(state, 'group', user.group),
-    ...[...new Set(labelsOf({ requires, labels }))].map((label) => pauseOf(state, 'label', label)),
-  ];
-  return on.filter((pause) => pause !== null);
+  ].filter((pause) => pause !== null);
+  return user === undefined ? on : [...on, ...rowsOn(state, user.group, { requires, labels })];
 }

@@ -18,7 +18,8 @@ import type { Kind } from '../../../master/domain/queue/lane.ts';
 import { hashOf, mixed } from '../../../master/domain/queue/hash.ts';
 import { lackOf } from '../../../master/domain/limits/supplies.ts';
 import { groupHasRoom, hasRoom } from '../../../master/domain/limits/quota.ts';
-import { mayOffer, type State } from '../../../master/domain/state/state.ts';
+import { mayOffer } from '../../../master/domain/limits/whole.ts';
+import type { State } from '../../../master/domain/state/state.ts';
 import type { World } from '../world.ts';
 
 /** A tick, and what a turn may take. */
