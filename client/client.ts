@@ -16,6 +16,7 @@ import {
   type TaskSummary,
   type TaskView,
   type UserInfo,
+  type WhyView,
   withoutApiBase,
 } from '@soda-scheduler/protocol';
 import { ApiCaller, type Call, type CallOptions, signalOf } from './api-call.ts';
@@ -84,6 +85,8 @@ export interface SodaClient
   submit(task: TaskInfo, user?: UserInfo, options?: CallOptions): Promise<SubmitResponse>;
   /** Params and result are parsed; `exactJson` has them as they were given. */
   get(taskId: string, options?: CallOptions): Promise<TaskView>;
+  /** Why it is where it is: what keeps it, what comes first, and the least that would start it. */
+  why(taskId: string, options?: CallOptions): Promise<WhyView>;
   /** One attempt with all the details of its error, which `get` leaves out where they are large. */
   attempt(taskId: string, attempt: number, options?: CallOptions): Promise<AttemptView>;
   /**
@@ -169,6 +172,9 @@ export function createClient(options: ClientOptions): SodaClient {
     },
     async get(taskId, options = {}) {
       return call('GET', taskPath(taskId), { signal: signalOf(options) });
+    },
+    async why(taskId, options = {}) {
+      return call('GET', taskPath(taskId, '/why'), { signal: signalOf(options) });
     },
     async attempt(taskId, attempt, options = {}) {
       const signal = signalOf(options);

@@ -43,6 +43,7 @@ export type {
   ViewQuery,
   ViewView,
   Whoami,
+  WhyView,
 } from '@soda-scheduler/protocol';
 export { rawJson } from '@soda-scheduler/protocol';
 export type { RawJson } from '@soda-scheduler/protocol';

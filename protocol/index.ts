@@ -19,4 +19,5 @@ export * from './json/raw-json.ts';
 export * from './session.ts';
 export * from './json/visible.ts';
 export type * from './api/types.ts';
+export type * from './api/why.ts';
 export * from './words.ts';

@@ -6,3 +6,4 @@ export * from './api/bulk.ts';
 export * from './api/tasks.ts';
 export * from './messages.ts';
 export * from './api/types.ts';
+export * from './api/why.ts';

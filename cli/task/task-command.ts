@@ -17,12 +17,14 @@ import { fieldOptions, readJson, submissionOf, type SubmitOptions } from './subm
 import { number } from './task-search.ts';
 import { showAttempt, showTask } from './task-view.ts';
 import { watch } from './watch.ts';
+import { whyCommand } from './why-command.ts';
 
 export function taskCommand(): Command {
   return new Command('task')
     .description('Submit tasks, look at them, follow and steer them.')
     .addCommand(submitCommand())
     .addCommand(getCommand())
+    .addCommand(whyCommand())
     .addCommand(listCommand())
     .addCommand(countCommand())
     .addCommand(errorsCommand())

@@ -38,7 +38,15 @@ export function showTask(output: Output, task: TaskView): void {
   if (output.json) return;
   for (const attempt of timeline) output.say(null, `  ${attemptLine(attempt)}`);
   const large = timeline.findLast(({ error: reason }) => reason?.details_bytes !== undefined);
+  if (hasWaited(task)) output.hint(`What would start it: soda task why ${task.task_id}`);
   if (large) output.hint(`Details: soda task get ${task.task_id} --attempt ${large.attempt}`);
+}
+
+const LONG_WAIT_MS = 10_000;
+
+/** Longer than it takes to be offered to somebody who is free. */
+function hasWaited({ waiting, due_at }: TaskView): boolean {
+  return waiting !== null && Date.now() - Date.parse(due_at) > LONG_WAIT_MS;
 }
 
 export function showAttempt(output: Output, attempt: AttemptView): void {

@@ -60,6 +60,7 @@ const table = {
   'POST /task/submit-batch': submit,
   'GET /task/{task_id}': read('within'),
   'GET /task/{task_id}/attempt/{attempt}': read('within'),
+  'GET /task/{task_id}/why': read('within'),
   'GET /tasks': read('within'),
   'GET /tasks/count': read('within'),
   'GET /tasks/errors': read('within'),

@@ -65,6 +65,7 @@ export type ScopedMaster = Pick<
   | 'views'
   | 'changeView'
   | 'explain'
+  | 'why'
   | 'seenExecutors'
   | 'seenExecutor'
   | 'goneExecutors'
@@ -218,6 +219,10 @@ class PartOfMaster implements ScopedMaster {
 
   explain(task: Task) {
     return this.#master.explain(task, this.#scope.groups === null);
+  }
+
+  why(asked: StoredTask) {
+    return this.#master.why(asked, this.#scope.groups === null);
   }
 
   settings() {

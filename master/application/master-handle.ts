@@ -20,12 +20,20 @@ import type { Executor, ExecutorRecord, Override } from '../domain/model/executo
 import type { SavedView } from '../domain/model/saved-view.ts';
 import type { TaskType } from '../domain/model/task-type.ts';
 import type { Settings } from '../domain/state/state.ts';
-import type { ShownTask, TaskPage, TaskQuery, WaitingPage, WaitingQuery } from './ports.ts';
+import type {
+  ShownTask,
+  StoredTask,
+  TaskPage,
+  TaskQuery,
+  WaitingPage,
+  WaitingQuery,
+} from './ports.ts';
 import type { Sight, TaskFilter } from '../domain/model/task-filter.ts';
 import type { Task, TerminalState } from '../domain/model/task.ts';
 import type { QueueEnd } from '../domain/queue/window.ts';
 import type { SeenExecutor } from '../domain/views/executors.ts';
 import type { WaitingReason } from '../domain/views/explain.ts';
+import type { Why } from '../domain/why/why.ts';
 import type { OperationsHandle } from './operations-handle.ts';
 import type { SeenLimit } from '../domain/views/limits.ts';
 import type { LiveCounts } from '../domain/views/live.ts';
@@ -180,6 +188,8 @@ export interface MasterHandle {
   operations(sight?: Sight): OperationsHandle;
   /** Why a waiting task does not run yet. `isNaming`: false counts the tasks that come first, and names none. */
   explain(task: Task, isNaming?: boolean): WaitingReason;
+  /** Why a task is where it is, and what would start it; `isNaming` as above. @throws {Unavailable} nothing is known yet. */
+  why(asked: StoredTask, isNaming?: boolean): Why;
   executors(): readonly Executor[];
   /** The same, as people see them; `after`: only those whose key (`elderKey`) is greater. @throws {Unavailable} */
   seenExecutors(after?: string): readonly SeenExecutor[];

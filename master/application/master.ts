@@ -31,6 +31,7 @@ import {
   seenExecutors,
 } from '../domain/views/executors.ts';
 import { explain, type WaitingReason } from '../domain/views/explain.ts';
+import { type Why, whyOf } from '../domain/why/why.ts';
 import type { SavedView } from '../domain/model/saved-view.ts';
 import type { TaskType } from '../domain/model/task-type.ts';
 import type { Settings, State } from '../domain/state/state.ts';
@@ -61,7 +62,7 @@ import {
 } from './master-handle.ts';
 import { Operations } from './operations.ts';
 import { Submissions } from './submissions.ts';
-import type { Clock, ShownTask, TaskPage, TaskStore, WaitingPage } from './ports.ts';
+import type { Clock, ShownTask, StoredTask, TaskPage, TaskStore, WaitingPage } from './ports.ts';
 import { TooMany, Turnstile } from './turnstile.ts';
 
 /** Rows that a page may look at for what it brings: some 20 ms of work, in pieces. */
@@ -332,6 +333,10 @@ export class Master implements MasterHandle {
       return { reason: 'no_executor', message: 'The master is starting.', ahead: null };
     }
     return explain(state, task, this.#options.clock.now(), isNaming);
+  }
+
+  why(asked: StoredTask, isNaming = true): Why {
+    return whyOf(this.#known(), asked, this.#options.clock.now(), isNaming);
   }
 
   executors(): readonly Executor[] {

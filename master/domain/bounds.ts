@@ -102,6 +102,13 @@ export const PREVIEW_MS_MAX = 3_000;
 /** Lanes whose tasks one list has in order; beyond it the list is refused, and is to name a type or a group. */
 export const ORDERED_LANES_MAX = 1_000;
 
+/**
+ * Tasks that are counted as coming before another, and combinations of waiting tasks and executors that are looked
+ * at for that; beyond it the answer is that there are so many at least.
+ */
+export const AHEAD_COUNT_MAX = 10_000;
+export const AHEAD_LOOK_COUNT = 50_000;
+
 /** Empty lanes that are looked at to make room for another. */
 export const LANE_LOOK_COUNT = 100;
 

@@ -34,6 +34,7 @@ const checked = [
   ...followed,
   'docs/operations.md',
   'docs/how-to/rolling-upgrade.md',
+  'docs/how-to/why-a-task-waits.md',
   'docs/why.md',
   ...packages.map((name) => `${name}/README.md`),
 ];

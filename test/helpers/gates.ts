@@ -1,12 +1,13 @@
 /** An engine over a store in memory, for tests of what is held: whatever is asked for is read, and all of it is checked. */
 import { expect } from 'chai';
 import { ANY_TASK } from '../../master/domain/model/task-filter.ts';
-import type { AttemptResult, Event, NewTask } from '../../master/domain/events.ts';
+import type { AttemptResult, Event, ExecutorHello, NewTask } from '../../master/domain/events.ts';
 import { violations } from '../../master/domain/state/invariants.ts';
-import type { TaskStore } from '../../master/application/ports.ts';
+import type { StoredTask, TaskStore } from '../../master/application/ports.ts';
 import type { Policy, State } from '../../master/domain/state/state.ts';
 import type { CommandOutcome, SubmitOutcome } from '../../master/domain/effects.ts';
 import { type WaitingReason } from '../../master/domain/views/explain.ts';
+import type { Why } from '../../master/domain/why/why.ts';
 import { createEngine } from './engine.ts';
 import { settled } from './manual-clock.ts';
 import { hello, newTask } from './task.ts';
@@ -80,12 +81,19 @@ export class GateBench {
     return answer.map(({ kind }) => kind);
   }
 
-  async connect(...ids: string[]): Promise<void> {
-    for (const executorId of ids) {
-      this.#beating.add(executorId);
-      this.#harness.engine.post({ type: 'executorConnected', ...hello({ executorId }) });
+  async connect(
+    ...ids: (string | (Partial<ExecutorHello> & { executorId: string }))[]
+  ): Promise<void> {
+    for (const id of ids) {
+      const says = hello(typeof id === 'string' ? { executorId: id } : id);
+      this.#beating.add(says.executorId);
+      this.#harness.engine.post({ type: 'executorConnected', ...says });
     }
     await this.settle();
+  }
+
+  get now(): number {
+    return this.#harness.clock.now();
   }
 
   silence(executorId: string): void {
@@ -93,8 +101,8 @@ export class GateBench {
   }
 
   /** Time passes, second by second; executors beat. */
-  async pass(ms: number): Promise<void> {
-    for (let left = ms; left > 0; left -= 1_000) {
+  async pass(ms: number, stepMs = 1_000): Promise<void> {
+    for (let left = ms; left > 0; left -= stepMs) {
       for (const id of this.#beating) {
         const { occupation, sessionId } = this.state.executors.get(id) ?? {};
         const { taskId = '', attempt = 0, accepted = false } = occupation ?? {};
@@ -103,7 +111,7 @@ export class GateBench {
         const session = { executorId: id, sessionId: sessionId ?? '' };
         this.#harness.engine.post({ type: 'heartbeatReceived', ...session, ...about });
       }
-      this.#harness.clock.advance(Math.min(left, 1_000));
+      this.#harness.clock.advance(Math.min(left, stepMs));
       await this.settle();
     }
   }
@@ -147,9 +155,18 @@ export class GateBench {
   }
 
   async why(id: string): Promise<WaitingReason> {
-    const stored = await this.store.readTask(id);
-    if (stored === null) throw new Error(`there is no ${id}`);
-    return this.#harness.master.explain(stored.task);
+    const { task } = await this.#found(id);
+    return this.#harness.master.explain(task);
+  }
+
+  async wholeWhy(id: string, isNaming = true): Promise<Why> {
+    return this.#harness.master.why(await this.#found(id), isNaming);
+  }
+
+  async #found(id: string): Promise<StoredTask> {
+    const found = await this.#harness.master.find(id, 0);
+    if (found === null) throw new Error(`there is no ${id}`);
+    return found;
   }
 
   /** The state is thrown away and built anew from rows, as by the next master. */

@@ -222,6 +222,12 @@ export class StandInHandle implements MasterHandle {
     return { reason: 'no_executor', message: 'No executor runs this type.', ahead: 0 } as const;
   }
 
+  why() {
+    const message = 'No executor runs this type.';
+    const nowhere = { facts: {}, behind: [], ahead: null, change: null };
+    return { reason: 'no_executor', message, ...nowhere } as const;
+  }
+
   executors(): readonly Executor[] {
     return this.fleet;
   }

@@ -40,6 +40,7 @@ import {
 } from './route.ts';
 import { auditRoutes } from '../routes/audit.ts';
 import { findRoutes } from '../routes/find/find.ts';
+import { whyRoute } from '../routes/find/why.ts';
 import { limitRoutes } from '../routes/limits.ts';
 import { pauseRoutes } from '../routes/pauses.ts';
 import { savedViewRoutes } from '../routes/find/saved-views.ts';
@@ -234,6 +235,7 @@ function routeTable(options: HttpServerOptions): readonly GuardedRoute[] {
     ...inNamespaces(namespaces, [
       ...submitRoutes(options.refusalOfReceiver),
       ...taskRoutes(options.refusalOfReceiver),
+      whyRoute,
       ...findRoutes(),
       ...savedViewRoutes(),
       ...executorRoutes(),

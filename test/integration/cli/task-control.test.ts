@@ -1,4 +1,4 @@
-/** `soda task` commands that steer one task, against a whole master. */
+/** `soda task` commands that steer one task, or tell why it waits, against a whole master. */
 import { expect } from 'chai';
 import { commandSuite } from '../../helpers/soda/command-suite.ts';
 
@@ -52,5 +52,56 @@ describe('soda task steers one task', function () {
     expect(await order()).to.equal('abcdef');
     await soda('cancel', 'c');
     expect((await soda('first', 'c')).err).to.match(/canceled: only a waiting task/);
+  });
+});
+
+describe('soda task why', function () {
+  this.timeout(60_000);
+  const { run } = commandSuite();
+  const submit = (id: string, ...more: string[]) =>
+    run(['task', 'submit', '--id', id, '--type', 'encode', '--group', 'news', ...more]);
+
+  it('says what keeps it, names the command that ends that, and what is left then', async () => {
+    await submit('a');
+    await run(['type', 'pause', 'encode', '--reason', 'the disk is full']);
+    const paused = await run(['task', 'why', 'a']);
+    expect(paused.code).to.equal(0);
+    expect(paused.out).to.equal(
+      [
+        'task:    a',
+        'state:   waiting',
+        'reason:  paused',
+        'why:     Nothing of type encode is started until somebody ends it: the disk is full',
+        'ahead:   0',
+        'change:  Resume type encode.',
+        'command: soda type resume encode',
+        'then:    No executor of type encode is connected.',
+        '',
+      ].join('\n'),
+    );
+    const [, command = ''] = /command: +soda (.*)/.exec(paused.out) ?? [];
+    expect((await run(command.split(' '))).out).to.equal('resumed: encode\n');
+    const json = JSON.parse((await run(['task', 'why', 'a', '--json'])).out) as object;
+    expect(json).to.deep.include({
+      task_id: 'a',
+      state: 'waiting',
+      reason: 'no_executor',
+      ahead: 0,
+      change: {
+        action: 'start_executor',
+        target: 'type/encode',
+        value: { count: 1, type: 'encode', labels: [], executor_id: null },
+        message: 'Start another executor of type encode.',
+      },
+    });
+  });
+
+  it('tells of one that has ended, and refuses one that is not there', async () => {
+    expect((await run(['task', 'why', 'nobody'])).code).to.equal(3);
+    await submit('b');
+    await run(['task', 'cancel', 'b']);
+    expect((await run(['task', 'why', 'b'])).out).to.match(
+      /^why: +It was canceled \d s ago, never started\.$/m,
+    );
   });
 });

@@ -1,0 +1,105 @@
+/**
+ * What comes before a task: tasks that are offered first to executors that may have it. Counted from lanes in memory, and
+ * bounded: of a backlog of a million it looks at counters of lanes, and at no task.
+ */
+import { AHEAD_COUNT_MAX, AHEAD_LOOK_COUNT } from '../bounds.ts';
+import { hasRoom, type Quota, reachedByGroup } from '../limits/quota.ts';
+import { type Executor, isFree, mayRun } from '../model/executor.ts';
+import { positionOf } from '../queue/agenda.ts';
+import type { Kind, Lane } from '../queue/lane.ts';
+import { isPausedBy } from '../queue/lanes.ts';
+import type { Position } from '../queue/window.ts';
+import type { Asked } from './asked.ts';
+
+export interface Ahead {
+  readonly count: number;
+  /** There may be more: in the store only, or beyond what was looked at. */
+  readonly isAtLeast: boolean;
+  readonly queues: readonly Queue[];
+}
+
+/** Tasks of one lane that come first. */
+export interface Queue {
+  readonly lane: Lane;
+  readonly count: number;
+}
+
+/** @param takers Executors that may have the task: what else these may have, and may be offered, comes before it. */
+export function aheadOf(asked: Asked, takers: readonly Executor[]): Ahead {
+  const position = positionOf(asked.task);
+  const pools = [...new Map(takers.map((one) => [one.poolKey, one])).values()];
+  const queues: Queue[] = [];
+  let count = 0;
+  let isAtLeast = false;
+  let lookCount = 0;
+  for (const kind of asked.state.kinds.values()) {
+    if (kind.waitingCount === kind.heldCount) continue;
+    if (lookCount > AHEAD_LOOK_COUNT || count >= AHEAD_COUNT_MAX) {
+      isAtLeast = true;
+      break;
+    }
+    lookCount += pools.length;
+    if (!pools.some((pool) => mayRun(pool, kind))) continue;
+    const quota = quotaOf(asked, kind);
+    if (quota !== null && !hasRoom(quota)) continue;
+    for (const queue of queuesOf(asked, kind, quota, position)) {
+      isAtLeast ||= queue.isAtLeast;
+      if (queue.count > 0) queues.push(queue);
+      count += queue.count;
+      if (count >= AHEAD_COUNT_MAX) break;
+    }
+  }
+  return { count, isAtLeast, queues };
+}
+
+function quotaOf({ state, task, quota }: Asked, { type }: Kind): Quota | null {
+  return type === task.type ? quota : (state.quotas.get(type) ?? null);
+}
+
+function* queuesOf(
+  asked: Asked,
+  kind: Kind,
+  quota: Quota | null,
+  position: Position,
+): Generator<Queue & { readonly isAtLeast: boolean }> {
+  const { state, task } = asked;
+  const { group } = task.user;
+  const shares = kind.type === task.type ? state.shares.get(task.type) : undefined;
+  const own = shares && state.lanes.get(task.lane)?.ready.countBefore(position);
+  for (const lane of kind.lanes.values()) {
+    const { ready } = lane;
+    let count = ready.countBefore(position);
+    let isAtLeast = !ready.covers(position) && lane.waitingCount > lane.heldCount + ready.size;
+    if (shares !== undefined && lane.group !== group) {
+      count = Math.min(ready.size, shares.turnsBefore(group, own ?? 0, lane.group));
+      isAtLeast = false;
+    }
+    if (count === 0 && !isAtLeast) continue;
+    if (isPausedBy(state, lane)) continue;
+    const mine = quota?.groups.get(lane.group);
+    if (quota && mine && reachedByGroup({ ...mine, quota }) !== null) continue;
+    yield { lane, count, isAtLeast };
+  }
+}
+
+/**
+ * What those take that begin before it once there is room, itself included: no more of them than executors are free.
+ * `takes`: of what there is too little, how much a task of the lane takes.
+ */
+export function neededFor(
+  asked: Asked,
+  own: number,
+  mayTake: (executor: Executor) => boolean,
+  takes: (lane: Lane) => number,
+): number {
+  const free = asked.fleet.filter((one) => isFree(one) && mayTake(one));
+  let left = Math.max(0, free.length + asked.moreCount - 1);
+  let needed = own;
+  for (const { lane, count } of left === 0 ? [] : aheadOf(asked, free).queues) {
+    const begun = Math.min(count, left);
+    if (takes(lane) === 0) continue;
+    needed += begun * takes(lane);
+    left -= begun;
+  }
+  return needed;
+}

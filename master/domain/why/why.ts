@@ -1,0 +1,229 @@
+/**
+ * Why a task is where it is. Of one that waits: what keeps it, what comes before it, and the least that would start
+ * it. That is found by asking the same rules with one thing changed, so what is told is what would happen.
+ */
+import {
+  type CancelReason,
+  isAtRest,
+  isTerminal,
+  type Notification,
+  type Task,
+} from '../model/task.ts';
+import { holderOf } from '../steps/occupation.ts';
+import { pauseKey, type State } from '../state/state.ts';
+import { pausesOn } from '../views/pauses.ts';
+import { type Ahead, aheadOf } from './ahead.ts';
+import {
+  type Asked,
+  askedOf,
+  type Change,
+  type Facts,
+  type Refusal,
+  type RefusalReason,
+  withState,
+} from './asked.ts';
+import { anotherFor, byFleet } from './by-fleet.ts';
+import { refusalsOf } from './refusals.ts';
+import { ABOUT_TO_START, counted, inWords } from './words.ts';
+
+export interface Why {
+  readonly reason:
+    | RefusalReason
+    | 'about_to_start'
+    | 'offered'
+    | 'running'
+    | 'ending'
+    | 'ended'
+    | 'callback_pending'
+    | 'callback_gave_up';
+  readonly message: string;
+  readonly facts: Facts;
+  /** What else keeps it, once the change is made. */
+  readonly behind: readonly Pick<Refusal, 'reason' | 'message'>[];
+  /** Null: it does not wait in any order. */
+  readonly ahead: Pick<Ahead, 'count' | 'isAtLeast'> | null;
+  /** Null: there is nothing to be changed. */
+  readonly change: Change | null;
+}
+
+interface Question {
+  readonly task: Task;
+  readonly notification: Notification | null;
+}
+
+/** @param isNaming Other tasks are named, not only counted. */
+export function whyOf(
+  state: State,
+  { task, notification }: Question,
+  now: number,
+  isNaming: boolean,
+): Why {
+  if (isAtRest(task)) return whyWaiting(askedOf(state, task, now, isNaming));
+  if (isTerminal(task.state)) return whyEnded(task, notification, now);
+  return whyWithExecutor(state, task, now);
+}
+
+const NOWHERE = { behind: [], ahead: null, change: null } as const;
+
+function whyWaiting(asked: Asked): Why {
+  const [first, ...others] = refusalsOf(asked);
+  const ahead = asked.task.state === 'waiting' ? orderOf(asked) : null;
+  if (first === undefined) {
+    return { ...NOWHERE, reason: 'about_to_start', message: ABOUT_TO_START, facts: {}, ahead };
+  }
+  const { reason, message, facts, otherwise } = first;
+  const { change, behind = others } = leastOf(first) ?? { change: null };
+  const none = { action: 'none', target: null, value: null } as const;
+  return {
+    reason,
+    message,
+    facts,
+    behind: behind.map((one) => ({ reason: one.reason, message: one.message })),
+    ahead,
+    change: change ?? { ...none, message: otherwise ?? 'Nobody can do anything: wait.' },
+  };
+}
+
+/** The first that is enough by itself; else the first that ends this refusal, whatever stands behind it. */
+function leastOf(
+  refusal: Refusal,
+): { readonly change: Change; readonly behind: readonly Refusal[] } | null {
+  let least: { change: Change; behind: Refusal[] } | null = null;
+  for (const { change, asked } of refusal.remedies()) {
+    const behind = [...refusalsOf(asked)];
+    if (behind.length === 0) return { change, behind };
+    const isGone = behind.every(({ key }) => key !== refusal.key);
+    if (isGone) least ??= { change, behind };
+  }
+  return least;
+}
+
+/** What comes before it, for those who might have it, as if nothing kept it and what shares its fate. */
+function orderOf(asked: Asked): Ahead {
+  const { state, task } = asked;
+  const pauses = new Map(state.pauses);
+  for (const { scope, value } of pausesOn(state, task)) {
+    if (scope === 'group' || scope === 'label') pauses.delete(pauseKey(scope, value));
+  }
+  const free: Asked = { ...withState(asked, { pauses }), quota: null };
+  const steps = byFleet(free);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  const { able } = step.value;
+  return aheadOf(free, able.length > 0 ? able : [anotherFor(free)]);
+}
+
+/** It is offered, or runs. */
+function whyWithExecutor(state: State, task: Task, now: number): Why {
+  const { executorId, attempt, offeredAt, startedAt, cancelReason, assignTimeoutMs } = task;
+  const who = executorId ?? '';
+  const facts = { executorId: who, attempt };
+  if (task.state === 'offered') {
+    const since = offeredAt ?? now;
+    const until = since + task.hiddenMs + assignTimeoutMs;
+    const left =
+      until > now ? `it has ${inWords(until - now)} to answer` : 'its time to answer is over';
+    const message = `It was offered to executor ${who} ${inWords(now - since)} ago (attempt ${attempt}): ${left}.`;
+    return { ...NOWHERE, reason: 'offered', message, facts: { ...facts, since, until } };
+  }
+  const since = startedAt ?? now;
+  const { progressAt: at, progressPercent: percent } = task;
+  const progress = at === null ? null : { percent, at };
+  const holder = holderOf(state, task);
+  const until =
+    holder === undefined || holder.connected ? null : holder.lastSeenAt + holder.leaseMs;
+  const runs = `It has run on executor ${who} for ${inWords(now - since)} (attempt ${attempt})`;
+  const told = cancelReason === null ? '' : ` It was told to end: ${ENDINGS[cancelReason]}.`;
+  const lost =
+    until === null
+      ? ''
+      : ` Its executor is not connected: unless it comes back within ${inWords(Math.max(0, until - now))}, the task waits again.`;
+  return {
+    ...NOWHERE,
+    reason: cancelReason === null ? 'running' : 'ending',
+    message: `${runs}${progressInWords(progress, now)}.${told}${lost}`,
+    facts: { ...facts, since, until, progress },
+  };
+}
+
+const ENDINGS: Record<CancelReason, string> = {
+  canceled: 'it was canceled',
+  suspended: 'it is to be suspended',
+  execution_timeout: 'it has run for longer than it may',
+  stalled: 'it has shown no progress for longer than it may',
+  deadline: 'its deadline has passed',
+  drain: 'its executor is drained',
+};
+
+function progressInWords(progress: Facts['progress'], now: number): string {
+  if (!progress) return ', and has not said how far it is';
+  const { percent, at } = progress;
+  const howFar = percent === null ? 'last progress' : `${percent} %`;
+  return `, ${howFar} ${inWords(now - at)} ago`;
+}
+
+/** There is nothing to wait for, but perhaps its callback. */
+function whyEnded(task: Task, notification: Notification | null, now: number): Why {
+  const { state, attempt, attemptsUsed, finishedAt, failureReason, error } = task;
+  const what = error === null || state === 'succeeded' ? '' : `: ${error.message}`;
+  const how = `It ${ENDED[state as keyof typeof ENDED]}${reasonInWords(task)}`;
+  const ago = finishedAt === null ? '' : ` ${inWords(Math.max(0, now - finishedAt))} ago`;
+  const tries = attempt === 0 ? ', never started' : `, after ${counted(attempt, 'attempt')}`;
+  const message = `${how}${ago}${tries}${what.replace(/\.$/, '')}.`;
+  const facts: Facts = {
+    since: finishedAt,
+    attempt: Math.max(attempt, attemptsUsed),
+    failureReason,
+    error: state === 'succeeded' ? null : (error?.message ?? null),
+  };
+  if (notification === null) return { ...NOWHERE, reason: 'ended', message, facts };
+  const { state: of, tries: tryCount, nextTryAt, lastError } = notification;
+  const isPending = of === 'pending';
+  const callback = {
+    state: of,
+    tries: tryCount,
+    nextTryAt: isPending ? nextTryAt : null,
+    lastError,
+  };
+  const about = { ...NOWHERE, facts: { ...facts, callback } };
+  if (of === 'delivered') return { ...about, reason: 'ended', message };
+  const failed = `${counted(tryCount, 'try').replace('trys', 'tries')}${lastError === null ? '' : ` (${lastError})`}`;
+  if (!isPending) {
+    const advice = 'Have it sent again, once its receiver is mended.';
+    const change = { action: 'none', target: null, value: null, message: advice } as const;
+    const said = `${message} Its callback was given up after ${failed}.`;
+    return { ...about, reason: 'callback_gave_up', message: said, change };
+  }
+  const leftMs = Math.max(0, nextTryAt - now);
+  const words =
+    leftMs === 0
+      ? 'Its callback is being sent'
+      : `Its callback is tried again in ${inWords(leftMs)}`;
+  const change = {
+    action: 'wait_until',
+    target: null,
+    value: nextTryAt,
+    message: `Wait for ${inWords(leftMs)}.`,
+  } as const;
+  const said = `${message} ${words}, after ${failed}.`;
+  return { ...about, reason: 'callback_pending', message: said, change };
+}
+
+const ENDED = {
+  succeeded: 'succeeded',
+  failed: 'failed',
+  canceled: 'was canceled',
+  expired: 'expired',
+} as const;
+
+const REASONS: Record<NonNullable<Task['failureReason']>, string> = {
+  attempts_exhausted: 'its attempts are used up',
+  non_retryable: 'its executor said that trying again is of no use',
+  crash_budget: 'it lost too many executors without getting further',
+  not_started: 'nobody started it in time',
+  deadline: 'its deadline passed',
+};
+
+function reasonInWords({ failureReason }: Task): string {
+  return failureReason === null ? '' : ` (${REASONS[failureReason]})`;
+}

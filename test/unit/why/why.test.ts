@@ -1,0 +1,127 @@
+/** Why a task waits, and that what is proposed would start it: each reason is come to, told, and ended so. */
+import { expect } from 'chai';
+import { GateBench } from '../../helpers/gates.ts';
+import { make } from '../../helpers/why/change.ts';
+import { scenarios } from '../../helpers/why/scenarios.ts';
+
+let bench: GateBench;
+beforeEach(async () => {
+  bench = new GateBench();
+  await bench.start();
+});
+afterEach(() => bench.stop());
+
+async function makeChange() {
+  const { change, facts, reason } = await bench.wholeWhy('asked');
+  if (change === null) throw new Error('nothing is proposed');
+  const limit = facts.limit?.name ?? (reason === 'held' ? 'limits.concurrency' : '');
+  await make(bench, { ...change, limit });
+}
+
+describe('why a task waits', () => {
+  for (const { reason, of = '', build, message, change, behind } of scenarios) {
+    it(`${reason} ${of}`, async () => {
+      await build(bench);
+      bench.offers();
+      const why = await bench.wholeWhy('asked');
+      expect(why).to.include({ reason, message });
+      expect(why.change?.message).to.equal(change);
+      expect(why.behind.map((one) => one.message)).to.deep.equal(
+        behind === undefined ? [] : [behind],
+      );
+      expect(await bench.wholeWhy('asked')).to.deep.equal(why);
+      await makeChange();
+      if (behind !== undefined) {
+        expect(bench.offers()).to.not.include('asked');
+        expect((await bench.wholeWhy('asked')).message).to.equal(behind);
+        await makeChange();
+      }
+      expect(bench.offers()).to.include('asked');
+    });
+  }
+});
+
+describe('why a task is where it is', () => {
+  it('about_to_start, offered, running, ending: nothing is to be changed', async () => {
+    await bench.connect('x');
+    await bench.submit({ id: 'asked', assignTimeoutMs: 5_000 });
+    await bench.pass(1_000);
+    expect(await bench.wholeWhy('asked')).to.deep.include({
+      reason: 'offered',
+      message: 'It was offered to executor x 1 s ago (attempt 1): it has 4 s to answer.',
+      change: null,
+      ahead: null,
+    });
+    await bench.accept('x');
+    await bench.pass(2_000);
+    expect(await bench.wholeWhy('asked')).to.deep.include({
+      reason: 'running',
+      message: 'It has run on executor x for 2 s (attempt 1), and has not said how far it is.',
+      change: null,
+    });
+    bench.silence('x');
+    await bench.send({
+      type: 'executorDisconnected',
+      executorId: 'x',
+      sessionId: 'x/1',
+      left: false,
+    });
+    await bench.command({ type: 'cancelRequested', taskId: 'asked', reason: null });
+    const { reason, message } = await bench.wholeWhy('asked');
+    expect(reason).to.equal('ending');
+    expect(message).to.match(
+      /It was told to end: it was canceled\. Its executor is not connected: unless/,
+    );
+  });
+
+  it('ended: how and why', async () => {
+    await bench.connect('x');
+    await bench.submit({ id: 'asked', retry: { maxAttempts: 1, interval: 1 } });
+    await bench.accept('x');
+    await bench.end('x', { outcome: 'failed' });
+    await bench.pass(1_000);
+    expect(await bench.wholeWhy('asked')).to.deep.include({
+      reason: 'ended',
+      message: 'It failed (its attempts are used up) 1 s ago, after 1 attempt: it broke.',
+      change: null,
+    });
+  });
+
+  it('callback_pending, callback_gave_up: what its callback waits for', async () => {
+    await bench.connect('x');
+    await bench.submit({ id: 'asked', notifyUrl: 'https://example.org/done' });
+    await bench.accept('x');
+    await bench.end('x');
+    const { task } = (await bench.store.readTask('asked')) ?? {};
+    const tried = {
+      type: 'notificationTried',
+      term: bench.state.term,
+      taskSeq: task?.seq ?? 0,
+      finishedAt: task?.finishedAt ?? 0,
+      status: 503,
+      error: 'it is away',
+      tryCount: 1,
+    } as const;
+    await bench.send({ ...tried, outcome: 'failed', retryAfterMs: 60_000 });
+    expect(await bench.wholeWhy('asked')).to.deep.include({
+      reason: 'callback_pending',
+      message:
+        'It succeeded 0 s ago, after 1 attempt. Its callback is tried again in 1 min, after 1 try (it is away).',
+    });
+    await bench.pass(60_000, 10_000);
+    await bench.send({ ...tried, outcome: 'gone', retryAfterMs: null });
+    const { reason, message, change } = await bench.wholeWhy('asked');
+    expect(reason).to.equal('callback_gave_up');
+    expect(message).to.include('Its callback was given up after 2 tries (it is away).');
+    expect(change?.action).to.equal('none');
+  });
+
+  it('names no other task to whoever may not see all groups', async () => {
+    const { build } = scenarios.find(({ reason }) => reason === 'held')!;
+    await build(bench);
+    const why = await bench.wholeWhy('asked', false);
+    expect(why.message).to.include('1 comes first');
+    expect(why.facts.concurrency).to.include({ holderCount: 1, heldCount: 1 });
+    expect(JSON.stringify(why)).to.not.include('first (with');
+  });
+});
