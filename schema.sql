@@ -35,6 +35,8 @@ CREATE TABLE namespace (
   started_at BIGINT NOT NULL,
   -- The seq of the next task. Written with every commit, so that none comes twice, whatever is deleted.
   next_seq BIGINT NOT NULL,
+  -- The number of the next event of its feed; of their own, so that they have no gaps.
+  next_event_seq BIGINT NOT NULL DEFAULT 1,
   -- When the newest commit was made, by the clock of its master; null until the first.
   alive_at BIGINT NULL,
   -- The connection that wrote this row, for a master that takes over from one that stands still.
@@ -478,6 +480,35 @@ CREATE TABLE audit (
   hash VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NULL,
   -- Pages by time.
   KEY audit_made (made_at, seq)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+-- What has happened in each namespace, as its feed tells it: written by the commit of what it tells, never changed, and
+-- removed from the oldest on.
+CREATE TABLE feed_event (
+  -- The number of the event, behind the namespace: times 2^40. Without gaps.
+  seq BIGINT NOT NULL PRIMARY KEY,
+  -- When it happened.
+  told_at BIGINT NOT NULL,
+  -- As in task.finished; user.<name> is what a handler tells of.
+  kind VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- Of which task (see `task`); NULL: of none.
+  task_seq BIGINT NULL,
+  -- Its id.
+  task_id VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  -- Its type, or which one it is about; NULL: none.
+  type VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  -- The same of the group.
+  user_group VARCHAR(64) NULL,
+  -- Number of the attempt; NULL: it is not of one.
+  attempt INT NULL,
+  -- Who has it, or which one it is about.
+  executor_id VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  -- Whose command it follows from: the name of a token; NULL: nobody's.
+  actor VARCHAR(64) NULL,
+  -- What else there is to say, as JSON; NULL: nothing.
+  data MEDIUMTEXT NULL,
+  -- All of a task, by number.
+  KEY feed_event_task (task_seq)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 -- Tasks that ended on that day (UTC), one table a day, made ahead; retention drops whole tables. Those of

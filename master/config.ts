@@ -200,6 +200,16 @@ const configSchema = z.object({
   auditDays: wholeNumber(0, 3650)
     .describe('Days for which the audit is kept: who has changed what. 0: for good.')
     .register(fieldMeta, { env: 'SODA_AUDIT_DAYS', value: 'days', default: '365' }),
+  events: z
+    .enum(['all', 'ends', 'none'], { error: 'expected all, ends or none' })
+    .describe(
+      'What the event feed tells: `all`; `ends`, without what happens between the submit and the end ' +
+        'of a task; or `none`.',
+    )
+    .register(fieldMeta, { env: 'SODA_EVENTS', value: 'level', default: 'all' }),
+  eventDays: wholeNumber(1, 3650)
+    .describe('Days for which the event feed is kept.')
+    .register(fieldMeta, { env: 'SODA_EVENT_DAYS', value: 'days', default: '7' }),
   laneWindow: wholeNumber(100, 1_000_000)
     .describe('Waiting tasks of each lane that are held in memory.')
     .register(fieldMeta, { env: 'SODA_LANE_WINDOW', value: 'count', default: '10000' }),

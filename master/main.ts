@@ -161,14 +161,14 @@ function upkeep({ store, clock, namespaces, duties }: Parts, config: Config, log
     normal: config.retentionDays,
     long: config.retentionLongDays,
   };
-  const { auditDays } = config;
+  const { auditDays, eventDays } = config;
   const follow = (): void => {
     clock.followWall();
     namespaces.followWall();
   };
   return [
     // By a clock that is never set: what a wrong one drops does not come back.
-    retention({ store, clock: createClock(), log, duties, days, auditDays }),
+    retention({ store, clock: createClock(), log, duties, days, auditDays, eventDays }),
     wallClockWatch({ store, clock, log, duties, follow }),
   ];
 }

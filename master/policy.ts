@@ -1,6 +1,6 @@
 /** What the core goes by, of the configuration and the number of namespaces. */
 import type { Config } from './config.ts';
-import { defaultPolicy, type Policy } from './domain/state/state.ts';
+import { defaultPolicy, type Policy } from './domain/state/policy.ts';
 
 /** What runs in one namespace may hold at least this, however many there are. */
 const RUNNING_BYTES_MIN = 64 * 1024 * 1024;
@@ -27,5 +27,6 @@ export function policyOf(config: Config, ledCount: () => number): Policy {
     crashBudget: config.crashBudget,
     laneWindowCount: config.laneWindow,
     waitingCountMax: config.maxWaiting,
+    feedLevel: config.events,
   };
 }

@@ -16,6 +16,9 @@ export const HTTP_LIMITS = {
   typeBytesMax: 64 * 1024,
   notifyUrlBytesMax: 2048,
   listCountMax: 200,
+  /** Events of one page, and how long one that is empty is waited for. */
+  eventPageMax: 500,
+  eventWaitSeconds: 30,
   /** Tasks that one operation names, and the body that does. */
   bulkCountMax: 10_000,
   bulkBytesMax: 1024 * 1024,

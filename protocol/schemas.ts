@@ -1,6 +1,7 @@
 /** The schemas that bodies and frames are validated with, and OpenAPI is made from. */
 export * from './api/admin.ts';
 export * from './api/audit.ts';
+export * from './api/events.ts';
 export * from './api/find.ts';
 export * from './api/bulk.ts';
 export * from './api/tasks.ts';

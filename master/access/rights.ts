@@ -61,6 +61,8 @@ const table = {
   'GET /task/{task_id}': read('within'),
   'GET /task/{task_id}/attempt/{attempt}': read('within'),
   'GET /task/{task_id}/why': read('within'),
+  'GET /task/{task_id}/events': read('within'),
+  'GET /events': readFleet('within'),
   'GET /tasks': read('within'),
   'GET /tasks/count': read('within'),
   'GET /tasks/errors': read('within'),

@@ -20,6 +20,7 @@ import type { Actor } from './auth.ts';
 import { Problem } from './http/problem.ts';
 import { checkPause, outsideInWords } from './rights.ts';
 import { includes, isPartial, narrowed } from './scope.ts';
+import { scopedFeed } from './scoped-feed.ts';
 
 interface Forbidden {
   readonly kind: 'forbidden';
@@ -66,6 +67,7 @@ export type ScopedMaster = Pick<
   | 'changeView'
   | 'explain'
   | 'why'
+  | 'feed'
   | 'seenExecutors'
   | 'seenExecutor'
   | 'goneExecutors'
@@ -215,6 +217,10 @@ class PartOfMaster implements ScopedMaster {
   operations(): OperationsHandle {
     const { groups, types } = this.#scope;
     return this.#master.operations({ groups, types });
+  }
+
+  get feed() {
+    return scopedFeed(this.#scope, this.#master.feed);
   }
 
   explain(task: Task) {

@@ -1,5 +1,6 @@
 /** What the access layer may ask of the running master. Implemented by `master.ts`. */
 import type { Backlog } from '../domain/views/backlog.ts';
+import type { FeedHandle } from './feed.ts';
 import type { Fill } from '../domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type {
@@ -184,6 +185,8 @@ export interface MasterHandle {
   countLive(query: CountQuery): LiveCounts;
   /** How many ended tasks there are in that state, `max` at most. @throws {Unavailable} also where too many ask. */
   countEnded(state: TerminalState, max: number): Promise<number>;
+  /** What has happened, as it is told. */
+  readonly feed: FeedHandle;
   /** On many tasks. `sight`: of whoever asks; absent: all. */
   operations(sight?: Sight): OperationsHandle;
   /** Why a waiting task does not run yet. `isNaming`: false counts the tasks that come first, and names none. */

@@ -48,6 +48,7 @@ import type { Sight } from '../domain/model/task-filter.ts';
 import type { Task, TerminalState } from '../domain/model/task.ts';
 import type { QueueEnd } from '../domain/queue/window.ts';
 import type { Engine } from './engine/engine.ts';
+import { Feed } from './feed.ts';
 import {
   type CountQuery,
   type HeldAttempt,
@@ -99,6 +100,7 @@ export class Master implements MasterHandle {
   readonly #submissions: Submissions;
   readonly #lists: Turnstile;
   readonly namespace: string;
+  readonly feed: Feed;
 
   constructor(options: MasterOptions) {
     this.#options = options;
@@ -106,6 +108,10 @@ export class Master implements MasterHandle {
     this.#store = options.store;
     this.#lists = options.lists ?? new Turnstile(LISTS);
     this.namespace = options.namespace;
+    const { news } = options.engine;
+    this.feed = new Feed(news, options.clock, (query) =>
+      this.#list(() => this.#store.readEvents(query)),
+    );
     this.#submissions =
       options.submissions ??
       new Submissions(options.engine, (ids) => this.#read(() => this.#store.findIds(ids)));

@@ -4,9 +4,11 @@
  * run in a simulation.
  */
 import type { AuditStore } from './audit-store.ts';
+import type { EventPage, EventQuery } from './event-query.ts';
 import type { Audit, RowWrite, WholeRows } from '../domain/changes.ts';
 import type { Absence, Pause } from '../domain/model/pause.ts';
 import type { ExecutorCommand, Observation } from '../domain/effects.ts';
+import type { FeedEvent } from '../domain/feed/feed-event.ts';
 import type { AuditRecord } from '../domain/model/audit.ts';
 import type { Position, QueueEnd } from '../domain/queue/window.ts';
 import type { StoredGate, StoredLane } from '../domain/state/restore.ts';
@@ -31,6 +33,7 @@ import type {
 } from './task-query.ts';
 
 export type { AuditCheck, AuditPage, AuditQuery, AuditStore } from './audit-store.ts';
+export type { EventPage, EventQuery } from './event-query.ts';
 export { DEFAULT_NAMESPACE_ID, inNamespace, NAMESPACE_COUNT_MAX } from './namespace.ts';
 export type { SearchCount, SearchPage, StoredTask, TaskPage, TaskQuery, TaskSearch };
 export type { WaitingPage, WaitingQuery };
@@ -68,6 +71,8 @@ export interface Commit {
   readonly settings?: Settings;
   /** What people have changed by it, to be kept as one link of a chain; absent where they have not. */
   readonly audit?: readonly Audit[];
+  /** What the feed tells of it: their numbers follow those of the commit before. */
+  readonly events?: readonly FeedEvent[];
 }
 
 export type { Position, StoredGate, StoredLane };
@@ -208,6 +213,8 @@ export interface Store {
    * @throws {TermLost} another owner has begun a term of `default`.
    */
   dropSegments(retention: Retention, before: number, servedCount?: number): Promise<number>;
+  /** Removes of what feeds have told before that instant some thousand of the oldest; returns how many. */
+  dropEvents(before: number): Promise<number>;
   /**
    * Learns which ids the segments have whose day is over, so that few of them are asked for an id; until
    * then each is. Lets others go on meanwhile. Not before the first term: nobody else may write. Returns
@@ -236,6 +243,8 @@ export interface TaskStore {
   ): Promise<{
     readonly term: number;
     readonly lastSeq: number;
+    /** Of the newest event of the feed; 0: there was none. */
+    readonly lastEventSeq: number;
     readonly secrets: readonly string[];
     /** `now` of the newest commit that said so, of whichever master; null in a store of 2.0.0. */
     readonly aliveAt: number | null;
@@ -322,6 +331,8 @@ export interface TaskStore {
   listTasks(query: TaskQuery): Promise<TaskPage>;
   /** The same of tasks that wait, held ones left out, in their order. */
   listWaiting(query: WaitingQuery): Promise<WaitingPage>;
+  /** What the feed has told, by number, and how far back it goes. */
+  readEvents(query: EventQuery): Promise<EventPage>;
   /** How many ended tasks there are in that state, `max` at most. */
   countEnded(state: TerminalState, max: number): Promise<number>;
 }

@@ -1,6 +1,6 @@
 /**
  * What the master holds at most, with its unit. What can be set (`SODA_MAX_WAITING`, `SODA_LANE_WINDOW`)
- * is in `defaultPolicy` of `state/state.ts`, and what both ends of the wire agree on is in
+ * is in `defaultPolicy` of `state/policy.ts`, and what both ends of the wire agree on is in
  * `protocol/limits.ts`. Beyond a bound something definite happens, and it is said here what: nothing
  * grows in silence. What fills up shows in the metrics by its name there (`Fill`).
  */
@@ -277,6 +277,12 @@ export const UNREAD_ANSWER_BYTES_MAX = 64 * MiB;
 /** Lists that are made at a time, and that wait for that; beyond it a request is refused with 503. */
 export const LIST_COUNT_MAX = 2;
 export const LISTS_WAITING_MAX = 100;
+
+/**
+ * Requests that wait for events, as streams or with `wait`; beyond it a further one is refused with 503. Each holds a
+ * page, until its reader has taken it.
+ */
+export const EVENT_FOLLOWERS_MAX = 200;
 
 /** Ended tasks that one request counts; where there are more it says so. */
 export const ENDED_COUNT_MAX = 10_000;

@@ -1,6 +1,7 @@
 /** What a step asks for: rows to write (`changes.ts`) and, once they are durable, things to do (`Effect`). */
 import type { Change } from './changes.ts';
 import type { Event, RequestId } from './events.ts';
+import type { FeedEvent } from './feed/feed-event.ts';
 import type { Readiness } from './model/executor.ts';
 import type { TaskType } from './model/task-type.ts';
 import type { AttemptRecord, CancelReason, EndedTask, Notification, Task } from './model/task.ts';
@@ -165,11 +166,13 @@ export type Load =
 /** Collects what one turn of the engine asks for. */
 export interface Output {
   readonly changes: Change[];
+  /** What the feed tells with the commit of these changes. */
+  readonly told: FeedEvent[];
   readonly effects: Effect[];
   readonly loads: Load[];
 }
 
 /** Empty: to be filled by one or more steps. */
 export function createOutput(): Output {
-  return { changes: [], effects: [], loads: [] };
+  return { changes: [], told: [], effects: [], loads: [] };
 }

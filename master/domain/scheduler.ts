@@ -37,6 +37,7 @@ import { tasksSubmitted } from './steps/submit.ts';
 import { flush, ticked } from './steps/tick.ts';
 import { onLimit } from './operators/limits.ts';
 import { noting } from './operators/audit.ts';
+import { tellingBy } from './feed/tell.ts';
 import { onType } from './operators/types.ts';
 import { onView } from './operators/saved-views.ts';
 import { onWork } from './long-work/operations.ts';
@@ -48,8 +49,12 @@ export function step(state: State, event: Event, now: number, out: Output): void
   // what has become due since is not among them, and their window would close over it.
   if (event.type === 'ticked') state.releasableCount = RELEASE_COUNT_MAX;
   if (state.delayed.size > 0 && !event.type.endsWith('Loaded')) releaseDue(state, now, out);
-  if (event.author === undefined) apply(state, event, now, out);
-  else noting(state, event, now, out, () => apply(state, event, now, out));
+  const { author } = event;
+  if (author === undefined) apply(state, event, now, out);
+  else {
+    const commanded = () => noting(state, event, now, out, () => apply(state, event, now, out));
+    tellingBy(author.actor, state, out, commanded);
+  }
   assignRoused(state, now, out);
   askForHeld(state, out);
   writeLeftovers(state, out);
@@ -82,7 +87,7 @@ function apply(state: State, event: Event, now: number, out: Output): void {
     case 'viewSet':
       return onView(state, event, out);
     case 'limitSet':
-      return onLimit(state, event, out);
+      return onLimit(state, event, now, out);
     case 'drainRequested':
     case 'resumeRequested':
     case 'relabelRequested':

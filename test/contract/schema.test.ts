@@ -67,6 +67,7 @@ describe('schema.sql', function () {
       'installation',
       'token',
       'audit',
+      'feed_event',
       SEGMENT,
     ]);
     for (const [name, { lines }] of tables) {

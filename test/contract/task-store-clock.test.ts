@@ -42,6 +42,8 @@ describeStores('a clock that was set back', (open) => {
     const pending = (seq: number, nextTryAt: number) => ({
       taskSeq: seq,
       taskId: `t-${seq}`,
+      type: task(seq).type,
+      group: task(seq).user.group,
       url: 'http://receiver.test/done',
       finishedAt: NOW,
       retention: 'normal' as const,

@@ -116,6 +116,7 @@ function ended(before: Task, finishedAt: number, state: Notification['state'] | 
   if (notifyUrl === null || state === null) return { task: after, notification: null };
   const notification = {
     ...{ taskSeq: after.seq, taskId: after.id, url: notifyUrl, finishedAt, state, tries: 1 },
+    ...{ type: after.type, group: after.user.group },
     // Tries are due in another order than tasks were accepted in.
     triesSince: finishedAt,
     retention: 'normal' as const,

@@ -25,6 +25,7 @@ const followed = [
   'docs/callbacks.md',
   'docs/how-to/install.md',
   'docs/how-to/fair-shares.md',
+  'docs/how-to/follow-events.md',
   'examples/callback-receiver/README.md',
 ];
 /** Each command of these is a process: the first that anybody reads, and those with a receiver that takes its time to start. */

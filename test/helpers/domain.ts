@@ -27,12 +27,8 @@ import {
 import { violations } from '../../master/domain/state/invariants.ts';
 import { restore } from '../../master/domain/state/restore.ts';
 import { step } from '../../master/domain/scheduler.ts';
-import {
-  createState,
-  nextWakeAt,
-  type Policy,
-  type State,
-} from '../../master/domain/state/state.ts';
+import type { Policy } from '../../master/domain/state/policy.ts';
+import { createState, nextWakeAt, type State } from '../../master/domain/state/state.ts';
 import type { AttemptRecord, Notification, Task } from '../../master/domain/model/task.ts';
 import { hello, newTask, noRows, testPolicy } from './task.ts';
 
@@ -305,7 +301,7 @@ export class Scheduler {
 }
 
 function append(all: Output, more: Output): void {
-  for (const part of ['changes', 'effects', 'loads'] as const) {
+  for (const part of ['changes', 'told', 'effects', 'loads'] as const) {
     all[part].push(...(more[part] as never[]));
   }
 }

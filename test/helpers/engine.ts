@@ -3,7 +3,7 @@
  * memory whose answers can be held back or made to fail, and recorders for what goes out.
  */
 import type { ExecutorCommand } from '../../master/domain/effects.ts';
-import type { Policy } from '../../master/domain/state/state.ts';
+import type { Policy } from '../../master/domain/state/policy.ts';
 import type { Notification } from '../../master/domain/model/task.ts';
 import { Engine, type EngineOptions } from '../../master/application/engine/engine.ts';
 import { Master } from '../../master/application/master.ts';
@@ -42,7 +42,9 @@ class HeldStore extends MemoryTaskStore {
     for (const go of this.#waiting.splice(0)) go();
   }
 
-  override takeTerm(...args: Parameters<MemoryTaskStore['takeTerm']>) {
+  override takeTerm(
+    ...args: Parameters<MemoryTaskStore['takeTerm']>
+  ): ReturnType<MemoryTaskStore['takeTerm']> {
     return this.#through('takeTerm', () => super.takeTerm(...args));
   }
 

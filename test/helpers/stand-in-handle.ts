@@ -40,6 +40,10 @@ import { NO_SETTINGS, type Settings } from '../../master/domain/state/state.ts';
 import type { Task } from '../../master/domain/model/task.ts';
 import type { SeenExecutor } from '../../master/domain/views/executors.ts';
 import type { SeenType, SeenTypeInDetail } from '../../master/domain/views/types.ts';
+import { Feed } from '../../master/application/feed.ts';
+import { News } from '../../master/application/engine/news.ts';
+import { MemoryFeed } from '../../master/infrastructure/memory/feed.ts';
+import { ManualClock } from './manual-clock.ts';
 import { NOW, sampleTask } from './task.ts';
 
 const UNSEEN = { waitingCount: 0, heldCount: 0, runningCount: 0, executorCount: 0 };
@@ -58,6 +62,10 @@ export class StandInHandle implements MasterHandle {
   readonly types = new Map<string, TaskType>();
   readonly fleet: Executor[] = [];
   readonly gone: ExecutorRecord[] = [];
+  readonly clock = new ManualClock();
+  readonly news = new News();
+  readonly told = new MemoryFeed();
+  readonly feed = new Feed(this.news, this.clock, async (query) => this.told.read(query));
   commandOutcome: CommandOutcome = { kind: 'done' };
   /** Takes the place of acceptance: may throw. */
   submitOverride: ((submission: Submission) => SubmitOutcome) | null = null;

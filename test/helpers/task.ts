@@ -7,7 +7,7 @@ import {
   READY,
 } from '../../master/domain/model/executor.ts';
 import type { ExecutorHello, NewTask, Seen, TaskChange } from '../../master/domain/events.ts';
-import { defaultPolicy, type Policy } from '../../master/domain/state/state.ts';
+import { defaultPolicy, type Policy } from '../../master/domain/state/policy.ts';
 import { kindKeyOf, type Notification, type Task } from '../../master/domain/model/task.ts';
 
 /** Of the tables that memory holds whole. */
@@ -129,6 +129,8 @@ export function notificationOf(ended: Task, change: Partial<Notification> = {}):
     url: ended.notifyUrl ?? '',
     finishedAt: ended.finishedAt ?? 0,
     retention: ended.retention ?? 'normal',
+    type: ended.type,
+    group: ended.user.group,
     state: 'pending',
     tries: 0,
     triesSince: ended.finishedAt ?? 0,

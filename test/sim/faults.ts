@@ -2,8 +2,8 @@
  * What goes wrong in a run. Every run draws its own mixture (some classes of faults are off, so
  * that the others are not hidden behind them), and all of it stops when the run heals.
  */
-import type { Policy } from '../../master/domain/state/state.ts';
-import { defaultPolicy } from '../../master/domain/state/state.ts';
+import type { Policy } from '../../master/domain/state/policy.ts';
+import { defaultPolicy } from '../../master/domain/state/policy.ts';
 import { Random } from './random.ts';
 
 export interface FaultClasses {

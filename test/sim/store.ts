@@ -188,6 +188,10 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
     return this.#read(() => this.#rows.countEnded(...of));
   }
 
+  readEvents(...of: Parameters<TaskStore['readEvents']>): ReturnType<TaskStore['readEvents']> {
+    return this.#read(() => this.#rows.readEvents(...of));
+  }
+
   #read<T>(read: () => Promise<T>): Promise<T> {
     const fails = this.#faults.has('store') && this.#process.world.random.chance(0.02);
     return this.#call(() => (fails ? Promise.reject(new StoreFault('a read failed')) : read()));

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
-import { defaultPolicy } from '../../master/domain/state/state.ts';
+import { defaultPolicy } from '../../master/domain/state/policy.ts';
 import { DEFAULT_POOL } from '../../master/infrastructure/sql/dialects/dialect.ts';
 import { configFields, loadConfig, redacted } from '../../master/config.ts';
 import { keepNotifySecret } from '../../master/infrastructure/notify-secret.ts';
@@ -71,6 +71,8 @@ describe('configuration', () => {
       retentionShortDays: 2,
       retentionLongDays: 90,
       auditDays: 365,
+      events: 'all',
+      eventDays: 7,
       laneWindow: 10_000,
       maxWaiting: 10_000_000,
       logLevel: 'info',

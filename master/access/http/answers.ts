@@ -21,6 +21,7 @@ type OutcomeKind = SubmitOutcome['kind'] | CommandOutcome['kind'];
 type RequestKind =
   | 'created'
   | 'unchanged'
+  | 'gone'
   | 'invalid'
   | 'noToken'
   | 'forbidden'
@@ -84,6 +85,10 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
     status: 409,
     means:
       'The task or the operation is in a state that does not allow it; or the namespace, the type, the limit, the executor or the name of a token is in use.',
+  },
+  gone: {
+    status: 410,
+    means: 'Events after that number are not kept any more, or were never told.',
   },
   stale: {
     status: 412,

@@ -60,6 +60,8 @@ const SCOPES: Readonly<Record<Right['scope'], string>> = {
   within: ' A token with a scope sees and touches only what is in it.',
 };
 
+const STREAM = { 'text/event-stream': { schema: { type: 'string' } } } as const;
+
 function rightInWords({ roles, scope }: Right): string {
   if (roles === 'anyone') return 'No token is needed.';
   return `Needs the role ${inWords(roles)}.${SCOPES[scope]}`;
@@ -124,7 +126,9 @@ function operationOf(route: GuardedRoute): Json {
       ...Object.fromEntries(
         Object.entries(route.replies).map(([kind, reply]) => {
           const { status, means } = answers[kind as AnswerKind];
-          return [status, { description: means, ...(reply !== null && contentOf(reply)) }];
+          const content = reply === null ? {} : contentOf(reply);
+          if (route.isStream === true) Object.assign(content['content'] as Json, STREAM);
+          return [status, { description: means, ...content }];
         }),
       ),
       '4XX': {

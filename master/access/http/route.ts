@@ -26,7 +26,12 @@ export interface ApiRequest {
   readonly headers: IncomingMessage['headers'];
   /** Valid UTF-8, and otherwise as it came; undefined where there is none. */
   readonly body: Buffer | undefined;
+  /** Nobody waits for the answer any more, or whoever does may not have it any more. */
+  isOver(): boolean;
 }
+
+/** Says one thing after another. `write` resolves once that was taken, to false where nobody is there. */
+export type Stream = (write: (text: string) => Promise<boolean>) => Promise<void>;
 
 export interface Reply {
   /** Default: `done`. */
@@ -36,6 +41,8 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
   /** `text/plain` and the like: the body is a string to be sent as it is. Default: JSON. */
   readonly contentType?: string;
+  /** Server-sent events, in place of a body, until it ends. */
+  readonly stream?: Stream;
   /** For the line of the log that tells of the change, beside who made it; null: nothing was changed. */
   readonly logged?: Readonly<Record<string, unknown>> | null;
 }
@@ -57,6 +64,8 @@ export interface Route {
   readonly headers?: Readonly<Record<string, string>>;
   /** Kind of answer to what its JSON looks like; a string names another content type; null: it has no body. */
   readonly replies: Readonly<Partial<Record<AnswerKind, z.ZodType | string | null>>>;
+  /** It answers with server-sent events too, for whoever accepts these. */
+  readonly isStream?: boolean;
   /** It is about the namespace of its path, or `default`. */
   readonly isInNamespace?: boolean;
   handle(request: ApiRequest): Reply | Promise<Reply>;
@@ -105,6 +114,8 @@ const NOBODY: Actor = {
 /** A path may have more; nothing has such a name. */
 const AUDIT_TARGET_LENGTH_MAX = 128;
 
+const EVENT_STREAM = 'text/event-stream';
+
 /** For the metrics: nobody is there to be answered. */
 const CLIENT_GONE_STATUS = 499;
 
@@ -118,6 +129,7 @@ export async function serve(
 ): Promise<void> {
   const beganAt = performance.now();
   let status: number;
+  let stream: Stream | undefined;
   try {
     const actor = route.right.roles === 'anyone' ? NOBODY : serving.authorizer.identify(req);
     const author = authorIn(route, actor, addressed.params);
@@ -134,12 +146,16 @@ export async function serve(
       tellChange(serving, route, addressed, actor, reply);
     const isKnown = route.method === 'GET' && isSame(req.headers['if-none-match'], reply);
     status = answers[isKnown ? 'unchanged' : (reply.kind ?? 'done')].status;
-    sendReply(res, status, reply);
-    serving.answers.hold(res);
+    ({ stream } = reply);
+    if (stream === undefined) {
+      sendReply(res, status, reply);
+      serving.answers.hold(res);
+    }
   } catch (error) {
     status = error instanceof ClientGone ? CLIENT_GONE_STATUS : sendError(serving, req, res, error);
   }
   serving.metrics.answered(route.path, status, (performance.now() - beganAt) / 1000);
+  if (stream !== undefined) await sendStream(serving, res, stream);
 }
 
 /** @throws {Problem} nobody that may do this. */
@@ -199,18 +215,19 @@ function tellChange(
 }
 
 async function reach(
-  { bodies }: Serving,
+  { bodies, authorizer }: Serving,
   route: Route,
   req: IncomingMessage,
   res: ServerResponse,
-  asked: Omit<ApiRequest, 'headers' | 'body'>,
+  asked: Omit<ApiRequest, 'headers' | 'body' | 'isOver'>,
 ): Promise<Reply> {
   checkAccept(req.headers.accept, route);
   checkCondition(req.headers['if-match'], route);
   const { body: expected } = route;
   const { headers } = req;
   const { params, query, actor, author } = asked;
-  const given = { params, query, headers, actor, author };
+  const isOver = (): boolean => req.socket.destroyed || authorizer.endOf(actor) !== null;
+  const given = { params, query, headers, actor, author, isOver };
   if (expected === undefined) return route.handle({ ...given, body: undefined });
   const hold = bodies.open(announcedBytes(req, expected.bytesMax));
   try {
@@ -237,16 +254,17 @@ function checkCondition(given: string | undefined, { method, path, headers = {} 
 function checkAccept(accept: string | undefined, route: Route): void {
   if (accept === undefined || accept.includes('*/*')) return;
   const other = Object.values(route.replies).find((reply) => typeof reply === 'string');
-  const offered = typeof other === 'string' ? other : 'application/json';
-  const wildcard = `${offered.split('/')[0]}/*`;
+  const offered = [typeof other === 'string' ? other : 'application/json'];
+  if (route.isStream === true) offered.push(EVENT_STREAM);
   const accepted = accept.split(',').some((range) => {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
     return (
-      (type === offered || type === wildcard) &&
+      offered.some((one) => type === one || type === `${one.split('/')[0]}/*`) &&
       !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
     );
   });
-  if (!accepted) throw new Problem('notAcceptable', `This is served as ${offered} only.`);
+  if (!accepted)
+    throw new Problem('notAcceptable', `This is served as ${offered.join(' or ')} only.`);
 }
 
 /** Whether the client says that it has this very reply. */
@@ -254,6 +272,31 @@ function isSame(given: string | undefined, { headers }: Reply): boolean {
   const tag = headers?.['ETag'];
   if (given === undefined || tag === undefined) return false;
   return given.split(',').some((one) => ['*', tag, `W/${tag}`].includes(one.trim()));
+}
+
+/** Handed to the socket as fast as it takes it. Whatever ends it, the reader comes again. */
+async function sendStream({ log }: Serving, res: ServerResponse, stream: Stream): Promise<void> {
+  res.writeHead(answers.done.status, {
+    'Content-Type': EVENT_STREAM,
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Accel-Buffering': 'no',
+  });
+  res.flushHeaders();
+  const write = async (text: string): Promise<boolean> => {
+    if (!res.destroyed && !res.write(text)) {
+      await new Promise<void>((resolve) => {
+        res.once('drain', resolve).once('close', resolve);
+      });
+    }
+    return !res.destroyed;
+  };
+  try {
+    await stream(write);
+  } catch (error) {
+    log.debug('a stream has ended', { event: 'stream', error: String(error) });
+  }
+  res.end();
 }
 
 function sendReply(res: ServerResponse, status: number, reply: Reply): void {

@@ -39,6 +39,8 @@ import {
   type Serving,
 } from './route.ts';
 import { auditRoutes } from '../routes/audit.ts';
+import { eventRoutes } from '../routes/feed/events.ts';
+import { Followers } from '../routes/feed/followers.ts';
 import { findRoutes } from '../routes/find/find.ts';
 import { whyRoute } from '../routes/find/why.ts';
 import { limitRoutes } from '../routes/limits.ts';
@@ -100,7 +102,8 @@ export interface HttpServer {
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { authorizer, metrics, log, rareLog, audit } = options;
-  const routes = routeTable(options);
+  const followers = new Followers();
+  const routes = routeTable(options, followers);
   const answers = new UnreadAnswers();
   const bodies = new BodyBudget();
   const serving: Serving = { authorizer, metrics, log, rareLog, bodies, answers, audit };
@@ -154,7 +157,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   return {
     server,
     routes,
-    fills: () => [...options.connections.fills(), ...serving.bodies.fills(), ...answers.fills()],
+    fills: () => {
+      const parts = [options.connections, bodies, answers, followers];
+      return parts.flatMap((part) => [...part.fills()]);
+    },
     listen() {
       const address = listen(server, options.host, options.port);
       opening = address.catch(() => undefined);
@@ -228,7 +234,7 @@ function hotPathOf(url: string): {
 }
 
 /** A route that is not in this table does not exist: the router and the document are made of it. */
-function routeTable(options: HttpServerOptions): readonly GuardedRoute[] {
+function routeTable(options: HttpServerOptions, followers: Followers): readonly GuardedRoute[] {
   const { namespaces, metrics, version } = options;
   let document: unknown;
   const all: Route[] = [
@@ -237,6 +243,7 @@ function routeTable(options: HttpServerOptions): readonly GuardedRoute[] {
       ...taskRoutes(options.refusalOfReceiver),
       whyRoute,
       ...findRoutes(),
+      ...eventRoutes(followers),
       ...savedViewRoutes(),
       ...executorRoutes(),
       ...typeRoutes(options.refusalOfReceiver),

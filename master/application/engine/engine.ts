@@ -7,20 +7,23 @@
  * agree by construction. A commit of unknown outcome throws the state away and rebuilds it.
  * Never reads a clock, a socket or a database but through its ports.
  */
-import { createOutput, type Effect, type Output, type Reply } from '../../domain/effects.ts';
+import { createOutput, type Output, type Reply } from '../../domain/effects.ts';
 import type { Event, RequestId } from '../../domain/events.ts';
 import type { Pause } from '../../domain/model/pause.ts';
 import { Waiters } from './waiters.ts';
 import { MAILBOX_COUNT_MAX, type Tally } from '../../domain/bounds.ts';
 import { restore, RowsDisagree } from '../../domain/state/restore.ts';
+import { numbered } from '../../domain/feed/tell.ts';
 import { step } from '../../domain/scheduler.ts';
-import { nextWakeAt, type Policy, type State } from '../../domain/state/state.ts';
+import type { Policy } from '../../domain/state/policy.ts';
+import { nextWakeAt, type State } from '../../domain/state/state.ts';
 import { someoneRuns } from '../../domain/steps/occupation.ts';
 import { fold } from './fold.ts';
 import { type LoadGroup, Loads } from './loads.ts';
 import { Mailbox } from './mailbox.ts';
+import { News } from './news.ts';
 import { perform } from './perform.ts';
-import { read, stepLoaded } from './read.ts';
+import { read, readAll, stepLoaded } from './read.ts';
 import { type MasterStatus, Unavailable } from '../master-handle.ts';
 import { StandStill } from './stand-still.ts';
 import { StoreWatch, UNKNOWN } from '../store-watch.ts';
@@ -69,6 +72,7 @@ export class Engine {
   readonly #mailbox: Mailbox;
   readonly #loads = new Loads();
   readonly #waiters = new Waiters();
+  readonly news = new News();
   /** What was stepped is not written yet. */
   #isAhead = false;
   #wake: (() => void) | null = null;
@@ -130,6 +134,7 @@ export class Engine {
   /** Writes what is known, tells the executors, answers what is waiting, and ends the loop. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    this.news.end();
     if (this.#status === 'ready') {
       this.#status = 'draining';
       this.#drainsFirst = true;
@@ -256,9 +261,10 @@ export class Engine {
     const { store, observer, clock } = this.#options;
     let commitMs = 0;
     const begun = clock.now();
-    if (output.changes.length > 0) {
+    if (output.changes.length + output.told.length > 0) {
       this.#askedAt = begun;
-      const commit = fold(output.changes, state, now);
+      const folded = fold(output.changes, state, now);
+      const commit = { events: numbered(state, output, folded.absences.length > 0), ...folded };
       this.#isAhead = true;
       await this.#watch.ask(() => store.commit(commit));
       commitMs = clock.now() - begun;
@@ -266,9 +272,13 @@ export class Engine {
       this.#askedAt = begun;
       await this.#confirmTerm(state, begun);
     }
-    for (const effect of output.effects) this.#perform(effect, state.term);
+    for (const effect of output.effects) {
+      if (effect.type === 'reply') this.#waiters.answer(effect.request, effect.reply);
+      else perform(this.#options, effect, state.term);
+    }
     this.#isAhead = false;
     this.#waiters.show(state);
+    this.news.advance(state.feed.lastSeq);
     observer.turned(eventCount, commitMs);
     this.#loads.add(output.loads);
   }
@@ -295,11 +305,6 @@ export class Engine {
     const output = createOutput();
     stepLoaded(state, loaded, now, output);
     await this.#release(state, output, loaded.length, now);
-  }
-
-  #perform(effect: Effect, term: number): void {
-    if (effect.type !== 'reply') return perform(this.#options, effect, term);
-    this.#waiters.answer(effect.request, effect.reply);
   }
 
   /** Tries to rebuild until the store answers. Meanwhile requests are refused. */
@@ -351,24 +356,18 @@ export class Engine {
   async #rebuild(): Promise<void> {
     const { store, clock, policy, owner, seed, link, notifier, log } = this.#options;
     const begun = clock.now();
-    const { term, lastSeq, secrets, aliveAt, settings } = await this.#watch.ask(() =>
-      store.takeTerm(owner, begun, this.#state?.term),
-    );
-    link.useSecrets(secrets);
+    const began = await this.#watch.ask(() => store.takeTerm(owner, begun, this.#state?.term));
+    link.useSecrets(began.secrets);
     // The clock may have been behind.
     this.#askedAt = begun;
     this.#judgedAt = begun;
     // What of it was before is part of the absence.
     this.#standStill.take();
-    const active = await this.#watch.ask(() => store.loadActive());
-    const lanes = await this.#watch.ask(() => store.countLanes());
-    const gates = await this.#watch.ask(() => store.countGates());
-    const whole = await this.#watch.ask(() => store.loadWhole());
+    const rows = await readAll(store, (question) => this.#watch.ask(question));
     const now = clock.now();
     const first = this.#state === null;
     const pauseOfAll = this.#options.pauseOfAll?.() ?? null;
-    const begin = { policy, settings, secrets, term, lastSeq, now, seed, aliveAt, pauseOfAll };
-    const { state, output } = restore({ ...begin, active, lanes, gates, whole });
+    const { state, output } = restore({ ...began, ...rows, policy, now, seed, pauseOfAll });
     this.#state = state;
     this.#loads.clear();
     // From here on: whoever was told to come back may do so at once.
@@ -377,9 +376,9 @@ export class Engine {
     notifier.forgetAll();
     log.info('a term has begun', {
       event: 'term',
-      term,
+      term: began.term,
       waiting_count: state.waitingCount,
-      active_count: active.length,
+      active_count: rows.active.length,
       took_ms: now - begun,
     });
     await this.#release(state, output, 0, now);
@@ -387,6 +386,7 @@ export class Engine {
 
   #end(reason: string): void {
     this.#standStill.stop();
+    this.news.end();
     this.#status = 'stopped';
     this.#rejectAll(reason);
   }

@@ -8,6 +8,7 @@ import type { Event } from '../../domain/events.ts';
 import { gatesToRead } from '../../domain/limits/places.ts';
 import { roomFor } from '../../domain/queue/waiting.ts';
 import { step } from '../../domain/scheduler.ts';
+import type { restore } from '../../domain/state/restore.ts';
 import { startClock, type State } from '../../domain/state/state.ts';
 import type { LoadGroup, LoadOf } from './loads.ts';
 import { readEdges } from './read-edges.ts';
@@ -34,6 +35,18 @@ export async function read(
       ? await readLanes(store, state, group as LoadOf<'lane'>[], now)
       : await readPage(store, state, first, now);
   return [{ event, asked: null }];
+}
+
+/** All that a state is built from, as it is when nobody writes. */
+export async function readAll(
+  store: TaskStore,
+  ask: <T>(question: () => Promise<T>) => Promise<T>,
+): Promise<Pick<Parameters<typeof restore>[0], 'active' | 'lanes' | 'gates' | 'whole'>> {
+  const active = await ask(() => store.loadActive());
+  const lanes = await ask(() => store.countLanes());
+  const gates = await ask(() => store.countGates());
+  const whole = await ask(() => store.loadWhole());
+  return { active, lanes, gates, whole };
 }
 
 /**

@@ -22,7 +22,7 @@ const BEGIN_MS_MAX = 4_000;
 export interface Leader {
   readonly engine: Pick<
     Engine,
-    'start' | 'stop' | 'status' | 'state' | 'followWall' | 'storeWatch'
+    'start' | 'stop' | 'status' | 'state' | 'followWall' | 'storeWatch' | 'news'
   >;
   readonly master: MasterHandle;
   /** With the executors that have dialled in. */
@@ -235,7 +235,7 @@ export class Leading<L extends Leader> implements Part {
       const { engine, sessions } = led.leader;
       if (led.leader === this.#first || led.ending !== null) continue;
       const isQuiet =
-        led.userCount + sessions.connectionCount === 0 &&
+        led.userCount + sessions.connectionCount + engine.news.waitingCount === 0 &&
         engine.status === 'ready' &&
         engine.state !== null &&
         hasNothing(engine.state);

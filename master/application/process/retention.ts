@@ -9,7 +9,12 @@ const PERIOD_MS = 3_600_000;
 const FIRST_MS = 300_000;
 const DAY_MS = 86_400_000;
 /** Of a hundred rows of the audit each, in one run. */
-const AUDIT_SLICE_COUNT_MAX = 2_000;
+const AUDIT_SLICES = 2_000;
+/** The same of each feed: more than a master tells in an hour. */
+const EVENT_SLICES = 20_000;
+
+/** Returns how many have gone that are older than that. */
+type Drop = (before: number, now: number) => Promise<number>;
 
 const all = (count: number): Found => ({ foundCount: count, doneCount: count });
 
@@ -17,7 +22,7 @@ const all = (count: number): Found => ({ foundCount: count, doneCount: count });
 export function retention(options: {
   readonly store: Pick<
     Store,
-    'prepareSegments' | 'dropSegments' | 'learnIds' | 'readClock' | 'audit'
+    'prepareSegments' | 'dropSegments' | 'dropEvents' | 'learnIds' | 'readClock' | 'audit'
   >;
   readonly clock: Clock;
   readonly log: Log;
@@ -25,11 +30,14 @@ export function retention(options: {
   readonly days: Readonly<Record<Retention, number>>;
   /** 0: it is kept for good. */
   readonly auditDays: number;
+  /** Of what feeds have told. */
+  readonly eventDays: number;
 }): Part {
-  const { store, clock, log, duties, days, auditDays } = options;
+  const { store, clock, log, duties, days, auditDays, eventDays } = options;
   const making = duties.add('next_segments', PERIOD_MS);
   const dropping = duties.add('retention', PERIOD_MS);
   const dropAudit = duties.add('audit_retention', PERIOD_MS);
+  const dropEvents = duties.add('event_retention', PERIOD_MS);
   const learning = duties.add('id_filters', PERIOD_MS);
   let stopped = false;
   let callOff: () => void = () => undefined;
@@ -45,30 +53,19 @@ export function retention(options: {
   /** Of two clocks the one that drops less: a machine may have started with a time far ahead. */
   const earliestNow = async (): Promise<number> => Math.min(clock.now(), await store.readClock());
 
-  const dropOfAudit = async (): Promise<number> => {
-    if (auditDays === 0) return 0;
-    return dropChanges(store, await earliestNow(), auditDays * DAY_MS, () => stopped);
+  const dropOld = async (days: number, sliceCountMax: number, drop: Drop): Promise<number> => {
+    if (days === 0) return 0;
+    const now = await earliestNow();
+    const isOver = () => stopped;
+    return dropInSlices(() => drop(now - days * DAY_MS, now), sliceCountMax, isOver);
   };
 
-  /** One class that cannot be dropped does not keep the others. */
   const drop = async (): Promise<number> => {
-    const now = await earliestNow();
-    let droppedCount = 0;
-    const failures: unknown[] = [];
-    for (const retention of RETENTIONS) {
-      const before = now - days[retention] * DAY_MS;
-      // The days themselves say for how many a master has served since: no clock is believed to have moved by years.
-      await store.dropSegments(retention, before, days[retention]).then(
-        (count) => void (droppedCount += count),
-        (error: unknown) => void failures.push(error),
-      );
-    }
-    if (droppedCount > 0) {
-      const fields = { event: 'retention', segment_count: droppedCount };
-      log.info('history past retention was dropped', fields);
-    }
+    const { count, failures } = await dropSegments(store, days, await earliestNow());
+    const fields = { event: 'retention', segment_count: count };
+    if (count > 0) log.info('history past retention was dropped', fields);
     if (failures.length > 0) throw failures[0];
-    return droppedCount;
+    return count;
   };
 
   const learn = (now: number): Promise<void> =>
@@ -79,7 +76,12 @@ export function retention(options: {
     await attempt('making the next segment of history', making, () => store.prepareSegments(now));
     // Also where there was no room for the new one: this makes some.
     await attempt('dropping history past retention', dropping, drop);
-    await attempt('dropping changes past retention from the audit', dropAudit, dropOfAudit);
+    await attempt('dropping changes past retention from the audit', dropAudit, () =>
+      dropOld(auditDays, AUDIT_SLICES, (...times) => store.audit.drop(...times)),
+    );
+    await attempt('dropping old events from the feeds', dropEvents, () =>
+      dropOld(eventDays, EVENT_SLICES, (before) => store.dropEvents(before)),
+    );
     await learn(now);
     if (!stopped) callOff = clock.wakeAt(now + PERIOD_MS, () => void run());
   };
@@ -98,17 +100,35 @@ export function retention(options: {
 }
 
 /** A slice after another, each by itself: what is left then goes the next time. */
-async function dropChanges(
-  { audit }: Pick<Store, 'audit'>,
-  now: number,
-  keptMs: number,
+async function dropInSlices(
+  drop: () => Promise<number>,
+  sliceCountMax: number,
   isOver: () => boolean,
 ): Promise<number> {
   let count = 0;
-  for (let slice = 0; slice < AUDIT_SLICE_COUNT_MAX && !isOver(); slice++) {
-    const dropped = await audit.drop(now - keptMs, now);
+  for (let slice = 0; slice < sliceCountMax && !isOver(); slice++) {
+    const dropped = await drop();
     count += dropped;
     if (dropped === 0) break;
   }
   return count;
+}
+
+/** One class that cannot be dropped does not keep the others. */
+async function dropSegments(
+  store: Pick<Store, 'dropSegments'>,
+  days: Readonly<Record<Retention, number>>,
+  now: number,
+): Promise<{ readonly count: number; readonly failures: readonly unknown[] }> {
+  let count = 0;
+  const failures: unknown[] = [];
+  for (const retention of RETENTIONS) {
+    const before = now - days[retention] * DAY_MS;
+    // The days themselves say for how many a master has served since: no clock is believed to have moved by years.
+    await store.dropSegments(retention, before, days[retention]).then(
+      (dropped) => void (count += dropped),
+      (error: unknown) => void failures.push(error),
+    );
+  }
+  return { count, failures };
 }

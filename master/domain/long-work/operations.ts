@@ -2,6 +2,7 @@
 import { WORK_OPEN_COUNT_MAX } from '../bounds.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import type { Event } from '../events.ts';
+import { tell } from '../feed/tell.ts';
 import type { State } from '../state/state.ts';
 import { ended, isOver } from './work.ts';
 import { askForWork, openWorkCount, putWork } from './works.ts';
@@ -30,6 +31,8 @@ function workRequested(
   if (openCount >= WORK_OPEN_COUNT_MAX) {
     return { kind: 'full', message: `${openCount} operations are under way already` };
   }
+  const { id: operation_id, request } = work;
+  tell(state, out, 'operation.began', now, {}, { operation_id, action: request.action });
   putWork(state, { ...work, createdAt: now }, now, out);
   return { kind: 'done' };
 }

@@ -1,6 +1,7 @@
 /** All long work of a namespace: whose turn it is, what is written of it, and when it is forgotten. */
 import { WORK_AT_ONCE_COUNT } from '../bounds.ts';
 import type { Output } from '../effects.ts';
+import { tell } from '../feed/tell.ts';
 import type { State } from '../state/state.ts';
 import { forgettable, isOver, type Work } from './work.ts';
 
@@ -28,6 +29,8 @@ export function putWork(state: State, work: Work, now: number, out: Output): voi
   out.changes.push({ op: 'put', table: 'work', key: work.id, row: work });
   if (!isOver(work)) return;
   out.effects.push({ type: 'observe', event: 'work_ended', work });
+  const { id: operation_id, state: how } = work;
+  tell(state, out, 'operation.ended', now, {}, { operation_id, state: how });
   forgetOldWork(state, now, out);
 }
 

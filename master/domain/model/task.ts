@@ -192,6 +192,9 @@ export type NotificationState = 'pending' | 'delivered' | 'gave_up';
 export interface Notification {
   readonly taskSeq: number;
   readonly taskId: string;
+  /** Of the task, as its group: for the feed. */
+  readonly type: string;
+  readonly group: string;
   readonly url: string;
   /** Both tell the store in which segment of history the row is. */
   readonly finishedAt: number;

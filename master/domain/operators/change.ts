@@ -5,6 +5,7 @@
 import { taskChanged, taskUpdated } from '../changes.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import type { Event, Seen, TaskChange } from '../events.ts';
+import { tellTask } from '../feed/tell.ts';
 import { isCrowded } from '../limits/places.ts';
 import { fullGroup } from '../limits/quota.ts';
 import { usesOfBoth } from '../model/shared-limit.ts';
@@ -58,9 +59,11 @@ export function changeRequested(
   state.choices.delete(task);
   const isOther = Object.keys(spec).length > 0;
   out.changes.push(isOther ? taskChanged(task) : taskUpdated(task));
+  const version = task.version + 1;
+  tellTask(state, out, 'task.changed', task, now, { version });
   if (task.state === 'suspended') setAside(state, task, out);
   else enqueue(state, task, now, out);
-  return { kind: 'done', version: task.version + 1 };
+  return { kind: 'done', version };
 }
 
 /** What is asked for from now on, as far as it is another thing. */

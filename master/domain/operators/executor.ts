@@ -4,6 +4,7 @@
  */
 import type { CommandOutcome, Output } from '../effects.ts';
 import type { Event } from '../events.ts';
+import { tell } from '../feed/tell.ts';
 import { type Executor, type ExecutorRecord, NO_OVERRIDE } from '../model/executor.ts';
 import type { State } from '../state/state.ts';
 import { changePool, forget, watchDrain } from '../steps/fleet.ts';
@@ -43,11 +44,11 @@ function outcomeOf(
     case 'drainRequested':
       return drainRequested(state, event, now, out);
     case 'resumeRequested':
-      return resumeRequested(state, event, out);
+      return resumeRequested(state, event, now, out);
     case 'relabelRequested':
-      return relabelRequested(state, event, out);
+      return relabelRequested(state, event, now, out);
     case 'removeRequested':
-      return removeRequested(state, event, out);
+      return removeRequested(state, event, now, out);
   }
 }
 
@@ -67,6 +68,8 @@ function drainRequested(
   const drain = { drainedAt, drainedBy, drainReason, drainDeadlineAt };
   const record = decide(state, executorId, drain, out);
   if (record === null) return NO_EXECUTOR;
+  const how = { reason: drainReason, until: drainDeadlineAt };
+  tell(state, out, 'executor.drained', now, { executorId }, how);
   const executor = state.executors.get(executorId);
   if (executor !== undefined) {
     setDrain(executor, record, out);
@@ -80,11 +83,13 @@ function drainRequested(
 function resumeRequested(
   state: State,
   event: OnExecutor<'resumeRequested'>,
+  now: number,
   out: Output,
 ): CommandOutcome {
   const { executorId } = event;
   const record = decide(state, executorId, NOT_DRAINED, out);
   if (record === null) return NO_EXECUTOR;
+  tell(state, out, 'executor.resumed', now, { executorId });
   const executor = state.executors.get(executorId);
   if (executor !== undefined) {
     setDrain(executor, record, out);
@@ -97,11 +102,13 @@ function resumeRequested(
 function relabelRequested(
   state: State,
   event: OnExecutor<'relabelRequested'>,
+  now: number,
   out: Output,
 ): CommandOutcome {
   const { executorId, override, by: overrideBy } = event;
   const record = decide(state, executorId, { ...override, overrideBy }, out);
   if (record === null) return NO_EXECUTOR;
+  tell(state, out, 'executor.changed', now, { executorId });
   const executor = state.executors.get(executorId);
   if (executor !== undefined) {
     changePool(state, executor);
@@ -114,6 +121,7 @@ function relabelRequested(
 function removeRequested(
   state: State,
   { executorId }: OnExecutor<'removeRequested'>,
+  now: number,
   out: Output,
 ): CommandOutcome {
   const newest = state.executors.get(executorId);
@@ -128,6 +136,7 @@ function removeRequested(
     return { kind: 'conflict', message };
   }
   forgetRecord(state, executorId, out);
+  tell(state, out, 'executor.removed', now, { executorId });
   for (const executor of processes) {
     const { sessionId } = executor;
     // What it was told, and what it may resume, is over with it: it comes back as a new one.

@@ -2,6 +2,7 @@
 import { SHARED_LIMITS_MAX } from '../bounds.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import type { Event } from '../events.ts';
+import { tell } from '../feed/tell.ts';
 import { isPlaceOf, type SharedLimit } from '../model/shared-limit.ts';
 import type { State } from '../state/state.ts';
 import { openUsersOf, takeLimit } from '../limits/supplies.ts';
@@ -9,13 +10,14 @@ import { openUsersOf, takeLimit } from '../limits/supplies.ts';
 type OnLimit = Extract<Event, { type: 'limitSet' }>;
 
 /** A command on one shared limit, and its answer. */
-export function onLimit(state: State, event: OnLimit, out: Output): void {
+export function onLimit(state: State, event: OnLimit, now: number, out: Output): void {
   const { name, limit } = event;
-  const reply = limit === null ? limitRemoved(state, name, out) : limitSet(state, limit, out);
+  const reply =
+    limit === null ? limitRemoved(state, name, now, out) : limitSet(state, limit, now, out);
   out.effects.push({ type: 'reply', request: event.request, reply });
 }
 
-function limitSet(state: State, row: SharedLimit, out: Output): CommandOutcome {
+function limitSet(state: State, row: SharedLimit, now: number, out: Output): CommandOutcome {
   const { name } = row;
   const isNew = !state.supplies.has(name);
   if (isNew && state.supplies.size >= SHARED_LIMITS_MAX) {
@@ -29,6 +31,7 @@ function limitSet(state: State, row: SharedLimit, out: Output): CommandOutcome {
   takeLimit(state, row);
   openUsersOf(state, name);
   out.changes.push({ op: 'put', table: 'limit', key: name, row });
+  tell(state, out, 'limit.changed', now, {}, { limit: name, max: row.max });
   return { kind: 'done', isNew };
 }
 
@@ -41,7 +44,7 @@ function countElsewhere({ holdings }: State, { name, per }: SharedLimit): number
   return count;
 }
 
-function limitRemoved(state: State, name: string, out: Output): CommandOutcome {
+function limitRemoved(state: State, name: string, now: number, out: Output): CommandOutcome {
   if (!state.supplies.has(name)) return { kind: 'unknown', message: 'there is no such limit' };
   for (const { type, uses } of state.types.values()) {
     if (uses.every(({ limit }) => limit !== name)) continue;
@@ -50,6 +53,7 @@ function limitRemoved(state: State, name: string, out: Output): CommandOutcome {
   state.supplies.delete(name);
   openUsersOf(state, name);
   out.changes.push({ op: 'remove', table: 'limit', key: name, expect: 'any' });
+  tell(state, out, 'limit.deleted', now, {}, { limit: name });
   return { kind: 'done' };
 }
 

@@ -5,6 +5,7 @@
 import { PAUSES_MAX, RESUME_COUNT_MAX } from '../bounds.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import type { Event } from '../events.ts';
+import { tell } from '../feed/tell.ts';
 import type { Pause, PauseRow } from '../model/pause.ts';
 import { isPausedBy, lanesOf, rejoin } from '../queue/lanes.ts';
 import { creditAbsence } from '../steps/absence.ts';
@@ -23,7 +24,7 @@ export function pauseSet(state: State, event: OnPause, now: number, out: Output)
   } else if (known === undefined && scope !== 'all' && pauseCount(state) >= PAUSES_MAX) {
     const message = `${PAUSES_MAX} groups and labels are paused: end one of these pauses`;
     reply = { kind: 'full', message };
-  } else begin(state, { ...pause, ...begunAs(state, known, now), scope, value }, out);
+  } else begin(state, { ...pause, ...begunAs(state, known, now), scope, value }, now, out);
   out.effects.push({ type: 'reply', request, reply });
 }
 
@@ -51,7 +52,7 @@ export function followPauseOfAll(
   if (isKnown) return;
   // What was before now is part of the absence.
   const begun = begunAs(state, known, now);
-  begin(state, { ...begun, scope: 'all', value: '', by, reason, until }, out);
+  begin(state, { ...begun, scope: 'all', value: '', by, reason, until }, now, out);
 }
 
 function begunAs(state: State, known: PauseRow | undefined, now: number) {
@@ -70,18 +71,23 @@ export function pauseDue(state: State, key: string | null, now: number, out: Out
   if (row !== undefined) end(state, row, now, out);
 }
 
-function begin(state: State, row: PauseRow, out: Output): void {
+function begin(state: State, row: PauseRow, now: number, out: Output): void {
   takePause(state, row);
   // Those that may be offered leave their kinds when they come to the front there.
   const { scope, value } = row;
   if (scope !== 'all') for (const lane of lanesOf(state, { scope, value })) lane.isPaused = true;
   out.changes.push({ op: 'put', table: 'pause', key: row.id, row });
+  const { scope, value, by: actor, reason, until } = row;
+  const about = { actor, group: scope === 'group' ? value : null };
+  tell(state, out, 'pause.set', now, about, { scope, value, reason, until });
 }
 
 /** Its time is given back to whatever was to be started. */
 function end(state: State, { id, scope, value, at }: PauseRow, now: number, out: Output): void {
   state.pauses.delete(pauseKey(scope, value));
   out.changes.push({ op: 'remove', table: 'pause', key: id, expect: 'any' });
+  const group = scope === 'group' ? value : null;
+  tell(state, out, 'pause.ended', now, { group }, { scope, value });
   if (scope === 'all') return creditAbsence(state, at, now, out);
   creditAbsence(state, at, now, out, { scope, value, at });
   state.resumed.push(...lanesOf(state, { scope, value }));

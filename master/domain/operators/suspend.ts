@@ -5,6 +5,7 @@
  */
 import { taskUpdated } from '../changes.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
+import { tellTask } from '../feed/tell.ts';
 import { isTerminal, startLimitOf, type Suspension, type Task, waits } from '../model/task.ts';
 import { laneOf } from '../queue/lanes.ts';
 import { dequeue, enqueue } from '../queue/waiting.ts';
@@ -52,6 +53,7 @@ export function resumeRequested(
     task.cancelReason = 'drain';
     task.suspension = null;
     out.changes.push(taskUpdated(task));
+    tellTask(state, out, 'task.resumed', task, now);
     return { kind: 'done' };
   }
   dequeue(state, task);
@@ -62,6 +64,7 @@ export function resumeRequested(
   task.dueAt = Math.max(task.dueAt, now);
   task.startBy = startLimitOf(task, task.dueAt);
   out.changes.push(taskUpdated(task));
+  tellTask(state, out, 'task.resumed', task, now);
   enqueue(state, task, now, out);
   return { kind: 'done' };
 }

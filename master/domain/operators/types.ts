@@ -5,6 +5,7 @@
 import { TYPES_LENGTH_MAX, TYPES_MAX, UNREGISTERED_TYPES_MAX } from '../bounds.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import type { Event, TypeChange } from '../events.ts';
+import { tell } from '../feed/tell.ts';
 import {
   layerIn,
   type Route,
@@ -222,15 +223,43 @@ function put(state: State, row: TaskType, now: number, out: Output): CommandOutc
   const refusal = lackOfRoom(state, row, row.version > 0);
   if (refusal !== null) return refusal;
   const { type: key } = row;
+  tellChange(state, state.types.get(key) ?? unregistered(key), row, now, out);
   set(state, key, row, now, out);
   out.changes.push({ op: 'put', table: 'type', key, row });
   return null;
 }
 
 function remove(state: State, key: string, now: number, out: Output): void {
-  if (!state.types.has(key)) return;
+  const known = state.types.get(key);
+  if (known === undefined) return;
+  tellChange(state, known, unregistered(key), now, out);
   set(state, key, null, now, out);
   out.changes.push({ op: 'remove', table: 'type', key, expect: 'any' });
+}
+
+function tellChange(
+  state: State,
+  before: TaskType,
+  { type, version, paused, override }: TaskType,
+  now: number,
+  out: Output,
+): void {
+  const about = { type };
+  if (version === 0 && before.version > 0) tell(state, out, 'type.deleted', now, about);
+  else if (version !== before.version) tell(state, out, 'type.changed', now, about, { version });
+  if (paused !== before.paused) {
+    if (paused === null) tell(state, out, 'type.resumed', now, about);
+    else {
+      const { by: actor, reason, until } = paused;
+      tell(state, out, 'type.paused', now, { type, actor }, { reason, until });
+    }
+  }
+  if (override === before.override) return;
+  if (override === null) tell(state, out, 'type.override_ended', now, about);
+  else {
+    const { by: actor, reason, until } = override;
+    tell(state, out, 'type.overridden', now, { type, actor }, { reason, until });
+  }
 }
 
 /** From here on it is so, for all that waits and runs; null: nothing is set. */

@@ -5,6 +5,7 @@
 import { LANE_COUNT_MIN, WINDOW_BYTES_FACTOR } from '../bounds.ts';
 import { taskUpdated } from '../changes.ts';
 import type { Output } from '../effects.ts';
+import { tellTask } from '../feed/tell.ts';
 import type { Candidate, Gate } from '../limits/gate.ts';
 import { heldBytes } from '../state/held-bytes.ts';
 import type { State } from '../state/state.ts';
@@ -58,7 +59,7 @@ export function dequeue(state: State, task: Task): void {
 export function place(state: State, task: Task, now: number, out: Output): void {
   const lane = laneOf(state, task);
   const due = isDue(task, now);
-  if (due && lane.quota !== null && !admit(state, task, out)) return;
+  if (due && lane.quota !== null && !admit(state, task, now, out)) return;
   const window = due ? lane.ready : state.delayed;
   if (!window.offer(task)) {
     leaveToStore(state, task);
@@ -87,7 +88,7 @@ export function place(state: State, task: Task, now: number, out: Output): void 
  * Whether it may wait in its lane: it is in no gate, there is a place for it, or it comes before one that is to step
  * back. Else it is held.
  */
-function admit(state: State, task: Task, out: Output): boolean {
+function admit(state: State, task: Task, now: number, out: Output): boolean {
   const key = gateKeyOf(state, task);
   if (key === null) return true;
   const gate = gateOf(state, key, task.type);
@@ -97,26 +98,27 @@ function admit(state: State, task: Task, out: Output): boolean {
   const isAhead = last !== undefined && isBefore(positionOf(task), last);
   // Where others are held the first of them may come before it: they are asked for.
   if (!isAhead && (free <= 0 || gate.heldCount > 0)) {
-    hold(state, gate, task, out);
+    hold(state, gate, task, now, out);
     return false;
   }
   enter(state, gate, task);
-  if (isAhead) stepBack(state, gate, last, out);
+  if (isAhead) stepBack(state, gate, last, now, out);
   return true;
 }
 
 /** Its place goes to one that comes before it. One that is in the store only asks again when it is read. */
-function stepBack(state: State, gate: Gate, last: Candidate, out: Output): void {
+function stepBack(state: State, gate: Gate, last: Candidate, now: number, out: Output): void {
   giveUpPlace(state, gate, last);
   const task = state.tasks.get(last.taskId);
   if (task === undefined) return;
   displace(state, task);
-  hold(state, gate, task, out);
+  hold(state, gate, task, now, out);
 }
 
-function hold(state: State, gate: Gate, task: Task, out: Output): void {
+function hold(state: State, gate: Gate, task: Task, now: number, out: Output): void {
   holdBy(state, gate, task);
   out.changes.push(taskUpdated(task));
+  tellTask(state, out, 'task.held', task, now);
 }
 
 /** One who was held has a place now, if its gate is still the one that held it. Its row was read. */

@@ -1,7 +1,8 @@
 /** Builds the state from rows: at the start, and after a commit of unknown outcome. */
 import { idOf, taskUpdated, type WholeRows } from '../changes.ts';
 import { createOutput, type Output } from '../effects.ts';
-import { createState, type Policy, type Settings, type State } from './state.ts';
+import type { Policy } from './policy.ts';
+import { createState, type Settings, type State } from './state.ts';
 import { markHungry } from '../queue/junctions.ts';
 import { askForHeld, recallHeld } from '../limits/places.ts';
 import { countSuspended, countWaiting, shareOut, takeLane } from '../queue/lanes.ts';
@@ -50,6 +51,7 @@ interface Beginning {
   secrets?: readonly string[];
   term: number;
   lastSeq: number;
+  lastEventSeq?: number;
   now: number;
   seed: number;
   /** When a master last wrote that it was there; null where none has. */

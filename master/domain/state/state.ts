@@ -3,16 +3,7 @@
  * at any moment (`restore.ts`). Only `step` and what it calls change it.
  */
 import type { Doubt, Executor, ExecutorRecord, Leftover } from '../model/executor.ts';
-import {
-  GATES_MAX,
-  KINDS_MAX,
-  LANES_MAX,
-  NOTIFYING_COUNT_MAX,
-  RELEASE_COUNT_MAX,
-  RUNNING_BYTES_MAX,
-  WINDOW_BYTES_MAX,
-  WINDOW_COUNT_MAX,
-} from '../bounds.ts';
+import { RELEASE_COUNT_MAX } from '../bounds.ts';
 import { Deadlines } from '../queue/deadlines.ts';
 import type { Gate } from '../limits/gate.ts';
 import type { Quota } from '../limits/quota.ts';
@@ -24,65 +15,13 @@ import { OpenTasks } from '../queue/open-tasks.ts';
 import type { Shares } from '../queue/shares.ts';
 import { type Position, Window } from '../queue/window.ts';
 import { type Concerned, labelsOf, type Pause, type PauseRow } from '../model/pause.ts';
+import type { FeedState } from '../feed/feed-event.ts';
 import type { SavedView } from '../model/saved-view.ts';
 import type { Holding } from '../model/shared-limit.ts';
 import type { TaskType } from '../model/task-type.ts';
 import type { Notification, Retention, Task } from '../model/task.ts';
 import { noWorks, type Works } from '../long-work/work.ts';
-
-/** The settings that decide what happens; all of them have a place in `docs/configuration.md`. */
-export interface Policy {
-  /** An executor not heard of for so long has lost what it ran. */
-  readonly leaseMs: number;
-  /** From the assign frame to its answer, where the task does not say. */
-  readonly assignTimeoutMs: number;
-  /** For one attempt, where the task does not say; null: no limit. */
-  readonly executionTimeoutMs: number | null;
-  /** From due to started, where the task does not say; null: no limit. */
-  readonly startTimeoutMs: number | null;
-  /** From the cancel frame to the end of the attempt. */
-  readonly cancelGraceMs: number;
-  /** How long a task is not offered again to an executor that rejected it. */
-  readonly coolDownMs: number;
-  /** Executors that a task may lose without a new checkpoint before it is given up. */
-  readonly crashBudget: number;
-  /** Waiting tasks held in memory: for one lane, in all, and the bytes of what they hold. */
-  readonly laneWindowCount: number;
-  readonly windowCountMax: number;
-  readonly windowBytesMax: number;
-  readonly kindCountMax: number;
-  readonly laneCountMax: number;
-  readonly gateCountMax: number;
-  /** Bytes of what offered and running tasks hold; beyond it nothing is offered. */
-  readonly runningBytesMax: number;
-  /** Waiting tasks in all; beyond it submit is refused. */
-  readonly waitingCountMax: number;
-  /** Callbacks in flight or about to be. */
-  readonly notificationCountMax: number;
-  /** Rows read from the store in one go. */
-  readonly pageCount: number;
-}
-
-/** What `docs/configuration.md` gives as defaults (a test compares them), and what cannot be set. */
-export const defaultPolicy: Policy = {
-  leaseMs: 30_000,
-  assignTimeoutMs: 5_000,
-  executionTimeoutMs: null,
-  startTimeoutMs: null,
-  cancelGraceMs: 10_000,
-  coolDownMs: 10_000,
-  crashBudget: 3,
-  laneWindowCount: 10_000,
-  windowCountMax: WINDOW_COUNT_MAX,
-  windowBytesMax: WINDOW_BYTES_MAX,
-  kindCountMax: KINDS_MAX,
-  laneCountMax: LANES_MAX,
-  gateCountMax: GATES_MAX,
-  runningBytesMax: RUNNING_BYTES_MAX,
-  waitingCountMax: 10_000_000,
-  notificationCountMax: NOTIFYING_COUNT_MAX,
-  pageCount: 1_000,
-};
+import type { Policy } from './policy.ts';
 
 /** What operators set while the master runs. Null: nothing. */
 export interface Settings {
@@ -116,6 +55,7 @@ export interface State {
   settings: Settings;
   readonly term: number;
   lastSeq: number;
+  readonly feed: FeedState;
   /** False once the master drains: nothing is accepted or offered any more. */
   accepting: boolean;
   /** Offered and running tasks, all of them, and the waiting ones that are in a window. */
@@ -242,6 +182,7 @@ interface Start {
   readonly secrets?: readonly string[];
   readonly term: number;
   readonly lastSeq: number;
+  readonly lastEventSeq?: number;
   readonly now: number;
   readonly seed: number;
 }
@@ -253,6 +194,7 @@ export function createState(options: Start): State {
     settings: options.settings ?? NO_SETTINGS,
     term: options.term,
     lastSeq: options.lastSeq,
+    feed: { lastSeq: options.lastEventSeq ?? 0, untold: [], toldTenths: new WeakMap() },
     accepting: true,
     tasks: new Map(),
     open: new OpenTasks(),

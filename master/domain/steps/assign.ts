@@ -4,6 +4,7 @@
  * enough, because before the step no waiting task fitted an idle executor (invariant I13).
  */
 import { taskUpdated } from '../changes.ts';
+import { tellAttempt } from '../feed/tell.ts';
 import { FIRE_COUNT_MAX, ROUTE_KEEP_COUNT } from '../bounds.ts';
 import type { Output } from '../effects.ts';
 import { type Executor, isCooling, isResting, mayRun } from '../model/executor.ts';
@@ -358,6 +359,7 @@ function offer(round: Round, like: Task, executor: Executor): void {
     attempt: task.attempt,
   });
   out.changes.push(taskUpdated(task));
+  tellAttempt(state, out, 'task.offered', task, now);
   if (executor.sessionId !== null) {
     out.effects.push({
       type: 'sendToExecutor',

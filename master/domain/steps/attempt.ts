@@ -4,6 +4,7 @@
  * changes nothing.
  */
 import { checkpointSaved } from '../changes.ts';
+import { tellAttempt, tellSoon } from '../feed/tell.ts';
 import { RETURN_COUNT_MAX } from '../bounds.ts';
 import type { Event } from '../events.ts';
 import type { Output } from '../effects.ts';
@@ -70,6 +71,7 @@ export function markRunning(state: State, task: Task, now: number, out: Output):
   task.startBy = null;
   writeSoon(state, task, now);
   watch(state, task);
+  tellSoon(state, 'task.started', task, now);
   const waitedMs = now - Math.max(task.dueAt, task.submittedAt);
   out.effects.push({ type: 'observe', event: 'task_started', task, waitedMs });
 }
@@ -180,7 +182,10 @@ function progressReported(
 ): void {
   const task = receive(state, event, now, out);
   if (task === null) return refuseStale(state, event, out);
-  if (event.percent !== null) task.progressPercent = event.percent;
+  if (event.percent !== null) {
+    tellTenth(state, task, event.percent, now);
+    task.progressPercent = event.percent;
+  }
   if (event.state !== undefined) task.progressState = event.state;
   task.progressAt = now;
   task.stallHiddenMs = 0;
@@ -191,9 +196,20 @@ function progressReported(
     task.contactCount = 0;
     state.givenBack.delete(task.seq);
     out.changes.push(checkpointSaved(task));
+    tellAttempt(state, out, 'task.checkpoint', task, now, { length: event.checkpoint.length });
   }
   state.open.count(task);
   writeSoon(state, task, now);
+}
+
+/** Of each attempt every tenth once, however often and in whatever order they are reported. */
+function tellTenth(state: State, task: Task, percent: number, now: number): void {
+  const tenth = Math.floor(percent / 10);
+  const told = state.feed.toldTenths.get(task);
+  const before = told?.attempt === task.attempt ? told.tenth : 0;
+  if (tenth <= before) return;
+  state.feed.toldTenths.set(task, { attempt: task.attempt, tenth });
+  tellSoon(state, 'task.progress', task, now, { percent });
 }
 
 /** The executor is free again, whether or not its word still counts. */

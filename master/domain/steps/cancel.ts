@@ -5,6 +5,7 @@
  * it reported or lost its lease.
  */
 import { taskUpdated } from '../changes.ts';
+import { tellAttempt } from '../feed/tell.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import type { Event } from '../events.ts';
 import type { Executor } from '../model/executor.ts';
@@ -53,6 +54,7 @@ export function beginEnding(
   task.cancelRequestedAt ??= now;
   task.cancelReason = reason;
   out.changes.push(taskUpdated(task));
+  tellAttempt(state, out, 'task.cancel_requested', task, now, { reason });
   sendCancel(state, task, now, out);
 }
 

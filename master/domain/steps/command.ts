@@ -1,6 +1,7 @@
 /** What operators and clients ask of one task. */
 import { isWritten, taskDeleted, taskReopened } from '../changes.ts';
 import type { Event } from '../events.ts';
+import { tellTask } from '../feed/tell.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import { enqueue } from '../queue/waiting.ts';
 import type { State } from '../state/state.ts';
@@ -76,7 +77,7 @@ export function act(
     case 'changeRequested':
       return changeRequested(state, event, task, now, out);
     case 'deleteRequested':
-      return deleteRequested(state, event, task, out);
+      return deleteRequested(state, event, task, now, out);
     case 'suspendRequested':
       return suspendRequested(state, event, task, now, out);
     case 'taskResumeRequested':
@@ -112,6 +113,7 @@ function retryRequested(
   state.notifying.abandon({ taskSeq: task.seq, finishedAt });
   if (event.notification) state.notifications.remove(event.notification);
   out.changes.push(...taskReopened(again, { finishedAt, retention }));
+  tellTask(state, out, 'task.retried', again, now);
   enqueue(state, again, now, out);
   return { kind: 'done' };
 }
@@ -123,6 +125,7 @@ function deleteRequested(
     notification,
   }: Pick<Extract<Event, { type: 'retryRequested' | 'deleteRequested' }>, 'notification'>,
   task: Task,
+  now: number,
   out: Output,
 ): CommandOutcome {
   const { finishedAt, retention } = task;
@@ -141,6 +144,7 @@ function deleteRequested(
     return { kind: 'conflict', message };
   }
   out.changes.push(...taskDeleted(task, { finishedAt, retention }));
+  tellTask(state, out, 'task.deleted', task, now);
   return { kind: 'done' };
 }
 

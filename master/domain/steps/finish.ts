@@ -4,6 +4,7 @@
  */
 import { attemptRecorded, taskFinished, taskUpdated } from '../changes.ts';
 import type { Output } from '../effects.ts';
+import { shortOf, tellAttempt, tellTask } from '../feed/tell.ts';
 import type { Doubt, Executor } from '../model/executor.ts';
 import { dequeue, enqueue, setAside } from '../queue/waiting.ts';
 import { countEnd } from '../queue/route.ts';
@@ -157,6 +158,21 @@ function recordAttempt(
   const executor = holderOf(state, task);
   if (executor !== undefined && task.startedAt !== null) noteEnd(executor, task, outcome, now);
   out.effects.push({ type: 'observe', event: 'attempt_ended', task, attempt });
+  tellEnd(state, task, attempt, out);
+}
+
+/** An offer that came to nothing is told as what it was. */
+function tellEnd(
+  state: State,
+  task: Task,
+  { outcome, error, endedAt }: AttemptRecord,
+  out: Output,
+): void {
+  const short = error && { error: shortOf(error.message) };
+  if (outcome === 'assign_timeout') tellAttempt(state, out, 'task.assign_timeout', task, endedAt);
+  else if (outcome === 'rejected')
+    tellAttempt(state, out, 'task.rejected', task, endedAt, short ?? { error: '' });
+  else tellAttempt(state, out, 'task.attempt_ended', task, endedAt, { outcome, ...short });
 }
 
 function requeue(state: State, task: Task, dueAt: number, now: number, out: Output): void {
@@ -194,6 +210,7 @@ export function suspend(state: State, task: Task, now: number, out: Output): voi
   state.open.forget(task);
   state.unwritten.delete(task);
   out.changes.push(taskUpdated(task));
+  tellTask(state, out, 'task.suspended', task, now);
   setAside(state, task, out);
 }
 
@@ -221,6 +238,7 @@ export function tellStartOverdue(state: State, task: Task, now: number, out: Out
   task.startBy = null;
   out.changes.push(taskUpdated(task));
   out.effects.push({ type: 'observe', event: 'start_overdue', task });
+  tellTask(state, out, 'task.start_overdue', task, now);
 }
 
 function isExpired({ deadlineAt }: Task, now: number): boolean {
@@ -236,7 +254,8 @@ export function finish(
   now: number,
   out: Output,
 ): void {
-  if (isAtRest(task)) dequeue(state, task);
+  const wasAtRest = isAtRest(task);
+  if (wasAtRest) dequeue(state, task);
   else settleEnding(state, task, out);
   forgetDoubts(state, task);
   state.tasks.delete(task.id);
@@ -257,6 +276,8 @@ export function finish(
       : {
           taskSeq: task.seq,
           taskId: task.id,
+          type: task.type,
+          group: task.user.group,
           url: task.notifyUrl,
           finishedAt: now,
           retention,
@@ -270,5 +291,8 @@ export function finish(
         };
   out.changes.push(...taskFinished(task, { finishedAt: now, retention }, notification));
   out.effects.push({ type: 'observe', event: 'task_finished', task });
+  const how = reason === null ? { state: to } : { state: to, reason };
+  const tellIt = wasAtRest ? tellTask : tellAttempt;
+  tellIt(state, out, 'task.finished', task, now, how);
   if (notification !== null) send(state, notification, task, out);
 }

@@ -1,6 +1,7 @@
 /** Callbacks: which are tried when, and when they are given up. The outbox is the history row. */
 import { notificationChanged } from '../changes.ts';
 import { NOTIFYING_BYTES_MAX } from '../bounds.ts';
+import { shortOf, tellCallback } from '../feed/tell.ts';
 import type { Event } from '../events.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import { endedBytes } from '../state/held-bytes.ts';
@@ -100,7 +101,10 @@ export function notificationTried(
     notification,
     outcome: event.outcome,
   });
-  tellOfEnd(notification, out);
+  const { outcome, status, error } = event;
+  const how = { outcome, status, ...(error !== null && { error: shortOf(error) }) };
+  tellCallback(state, out, 'task.callback_tried', notification, now, how);
+  tellOfEnd(state, notification, now, out);
   sendDue(state, now, out);
 }
 
@@ -124,13 +128,16 @@ export function notificationPutOff(
     keep(state, notification);
   }
   out.changes.push(notificationChanged(notification));
-  tellOfEnd(notification, out);
+  tellOfEnd(state, notification, now, out);
   sendDue(state, now, out);
 }
 
-function tellOfEnd(notification: Notification, out: Output): void {
+function tellOfEnd(state: State, notification: Notification, now: number, out: Output): void {
   if (notification.state === 'pending') return;
   out.effects.push({ type: 'observe', event: 'notification_ended', notification });
+  const { tries } = notification;
+  if (notification.state === 'gave_up')
+    tellCallback(state, out, 'task.callback_gave_up', notification, now, { tries });
 }
 
 function spread(state: State, delayMs: number): number {
@@ -187,22 +194,23 @@ export function redeliver(
   // What is in flight is not sent twice, but what becomes of it is the first of the new tries.
   const inFlight = state.notifying.find(notification);
   if (inFlight !== null) {
-    beginTries(inFlight, now, out);
+    beginTries(state, inFlight, now, out);
     return { kind: 'done' };
   }
   state.notifications.remove(notification);
-  beginTries(notification, now, out);
+  beginTries(state, notification, now, out);
   send(state, notification, null, out);
   return { kind: 'done' };
 }
 
 /** The tries begin anew, so that it is not given up on at the first failure. */
-function beginTries(notification: Notification, now: number, out: Output): void {
+function beginTries(state: State, notification: Notification, now: number, out: Output): void {
   notification.state = 'pending';
   notification.tries = 0;
   notification.triesSince = now;
   notification.nextTryAt = now;
   out.changes.push(notificationChanged(notification));
+  tellCallback(state, out, 'task.redelivered', notification, now);
 }
 
 function keep(state: State, notification: Notification): void {

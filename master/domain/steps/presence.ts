@@ -4,6 +4,7 @@
  */
 import type { Event, ReportedAttempt } from '../events.ts';
 import type { Output } from '../effects.ts';
+import { tell } from '../feed/tell.ts';
 import {
   type Counted,
   diskOf,
@@ -65,7 +66,7 @@ export function executorConnected(
   executor.usesMac = event.usesMac;
   executor.connectedAt = now;
   stay(state, executor, now);
-  takeReadiness(state, executor, event.ready, out);
+  takeReadiness(state, executor, event.ready, now, out);
   executor.missedCount = 0;
   seen(executor, now);
   setLease(state, executor, event.leaseMs);
@@ -74,8 +75,9 @@ export function executorConnected(
   reconcile(state, executor, event.running, isExcused, now, out);
   if (executor.drainRequested) sendDrain(executor, out);
   becomeIdle(state, executor);
-  const { executorId, types } = event;
+  const { executorId, types, host } = event;
   out.effects.push({ type: 'observe', event: 'executor_joined', executorId, types });
+  tell(state, out, 'executor.joined', now, { executorId }, { types, host });
 }
 
 /** The process that says hello, as it is known, or as a new one that takes over its id. */
@@ -229,7 +231,7 @@ export function executorResumed(
   executor.connected = true;
   executor.connectedAt = now;
   seen(executor, now);
-  if (event.ready !== undefined) takeReadiness(state, executor, event.ready, out);
+  if (event.ready !== undefined) takeReadiness(state, executor, event.ready, now, out);
   becomeIdle(state, executor);
 }
 
@@ -270,7 +272,9 @@ export function executorDisconnected(
   if (executor.occupation !== null)
     return loseExecutor(state, executor, { why: 'it left', isCertain: true }, now, out);
   forget(state, executor);
-  out.effects.push({ type: 'observe', event: 'executor_left', executorId: executor.id });
+  const { id: executorId } = executor;
+  out.effects.push({ type: 'observe', event: 'executor_left', executorId });
+  tell(state, out, 'executor.left', now, { executorId });
 }
 
 /** Renews the lease, and tells whether it still runs what it should. */
@@ -291,13 +295,19 @@ export function heartbeatReceived(
     executor.leaving = true;
     leaveIdle(state, executor);
   }
-  if (event.ready !== undefined) takeReadiness(state, executor, event.ready, out);
+  if (event.ready !== undefined) takeReadiness(state, executor, event.ready, now, out);
   checkOccupation(state, executor, event.running, now, out);
   becomeIdle(state, executor);
 }
 
 /** One that is not ready is offered nothing from now on, and goes on with what it has. */
-function takeReadiness(state: State, executor: Executor, readiness: Readiness, out: Output): void {
+function takeReadiness(
+  state: State,
+  executor: Executor,
+  readiness: Readiness,
+  now: number,
+  out: Output,
+): void {
   const { id: executorId, readiness: before } = executor;
   const { ok, reason } = readiness;
   executor.readiness = readiness;
@@ -308,6 +318,7 @@ function takeReadiness(state: State, executor: Executor, readiness: Readiness, o
   if (!ok) leaveIdle(state, executor);
   if (ok === before.ok && reason === before.reason) return;
   out.effects.push({ type: 'observe', event: 'executor_readiness', executorId, readiness });
+  tell(state, out, 'executor.readiness', now, { executorId }, { ok, reason });
 }
 
 /** What it gave back while it was about to leave cost nothing: again and again, it spins. */
@@ -359,7 +370,9 @@ function loseExecutor(
     const { sessionId } = executor;
     out.effects.push({ type: 'closeSession', sessionId, reason: 'silent' });
   }
-  out.effects.push({ type: 'observe', event: 'executor_lost', executorId: executor.id, reason });
+  const { id: executorId } = executor;
+  out.effects.push({ type: 'observe', event: 'executor_lost', executorId, reason });
+  tell(state, out, 'executor.lost', now, { executorId }, { reason });
   const task = executor.occupation && currentTask(state, executor, executor.occupation);
   if (task) {
     const message = `executor ${executor.id}: ${reason}`;

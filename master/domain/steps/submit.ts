@@ -1,5 +1,6 @@
 /** A submitted task is accepted or refused. */
 import { taskInserted } from '../changes.ts';
+import { tellTask } from '../feed/tell.ts';
 import type { Event, NewTask } from '../events.ts';
 import type { LimitReached, Output, SubmitOutcome } from '../effects.ts';
 import { fullFor } from '../limits/quota.ts';
@@ -55,9 +56,12 @@ function submit(
   state.lastSeq = task.seq;
   out.changes.push(taskInserted(task));
   out.effects.push({ type: 'observe', event: 'task_accepted', task });
+  tellTask(state, out, 'task.submitted', task, now, later(task.dueAt, now));
   enqueue(state, task, now, out);
   return { taskId, kind: 'accepted' };
 }
+
+const later = (dueAt: number, now: number) => (dueAt > now ? { due_at: dueAt } : undefined);
 
 /** Why no further such task may begin to wait, or null. */
 export function refusalOf(state: State, task: Task, out: Output): Refusal | null {

@@ -104,6 +104,10 @@ export class MemoryStore implements Store {
     return ended.size;
   }
 
+  async dropEvents(before: number): Promise<number> {
+    return this.#namespaces.reduce((count, { tasks }) => count + tasks.feed.drop(before), 0);
+  }
+
   async learnIds(): Promise<number> {
     return 0;
   }

@@ -21,6 +21,7 @@ import type {
   WaitingPage,
   WaitingQuery,
 } from '../../application/ports.ts';
+import type { EventPage, EventQuery } from '../../application/ports.ts';
 import {
   CommitConflict,
   DEFAULT_NAMESPACE_ID,
@@ -36,6 +37,7 @@ import { creditOf, pauseMoved, pausesOfSome, sinceOf } from '../../domain/model/
 import { matches } from '../../domain/model/task-filter.ts';
 import { isAtRest, waits } from '../../domain/model/task.ts';
 import { MemoryAudit } from './audit.ts';
+import { MemoryFeed } from './feed.ts';
 import { isOver } from '../../domain/long-work/work.ts';
 import { dayOf, type Days, noDays, prepareDays } from './days.ts';
 import { Rows } from './rows.ts';
@@ -60,6 +62,7 @@ export class MemoryTaskStore implements TaskStore {
   readonly #ids = new Map<string, number | string>();
   readonly #days: Days;
   readonly #audit: MemoryAudit;
+  readonly feed = new MemoryFeed();
 
   /** @param days for which history has a segment, of all namespaces. */
   constructor(namespaceId = DEFAULT_NAMESPACE_ID, days = noDays(), audit = new MemoryAudit()) {
@@ -76,7 +79,8 @@ export class MemoryTaskStore implements TaskStore {
     const aliveAt = this.#aliveAt === 0 ? null : this.#aliveAt;
     this.#followClock(now);
     const { settings } = this;
-    return { term: this.#term, lastSeq: this.#lastSeq, secrets: [SECRET], aliveAt, settings };
+    const numbers = { lastSeq: this.#lastSeq, lastEventSeq: this.feed.newest };
+    return { term: this.#term, ...numbers, secrets: [SECRET], aliveAt, settings };
   }
 
   #followClock(now: number): void {
@@ -113,12 +117,15 @@ export class MemoryTaskStore implements TaskStore {
     if (commit.term !== this.#term) {
       throw new TermLost(`term ${commit.term} is over: the newest is ${this.#term}`);
     }
-    const { writes, absences, settings, saysAlive, audit = [] } = commit;
+    const { writes, absences, settings, saysAlive, audit = [], events = [] } = commit;
     this.#checkIds(writes);
     for (const write of writes) this.#rows.check(write);
+    this.feed.check(events);
+    this.feed.write(events);
     if (settings !== undefined) this.settings = settings;
     this.#audit.write(audit.map(({ record }) => record));
-    if (saysAlive || settings !== undefined || writes.length + absences.length > 0) {
+    const rowCount = writes.length + absences.length + events.length;
+    if (saysAlive || settings !== undefined || rowCount > 0) {
       this.#aliveAt = commit.now;
       this.#lastSeq = Math.max(this.#lastSeq, commit.lastSeq);
     }
@@ -133,6 +140,10 @@ export class MemoryTaskStore implements TaskStore {
       if (task !== null) this.#ids.set(task.id, idOf(write.key));
       if (write.table === 'history') this.#days[write.key[2]].add(dayOf(write.key[1]));
     }
+  }
+
+  async readEvents(query: EventQuery): Promise<EventPage> {
+    return this.feed.read(query);
   }
 
   async loadWhole(): Promise<WholeRows> {

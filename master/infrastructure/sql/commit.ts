@@ -8,6 +8,7 @@ import { CommitConflict, DEFAULT_NAMESPACE_ID } from '../../application/ports.ts
 import type { Expected, Key, RowWrite, TableName } from '../../domain/changes.ts';
 import type { Columns, Dialect, Statement } from './dialects/dialect.ts';
 import type { Column, Value } from './rows.ts';
+import { eventsWritten } from './feed/event-table.ts';
 import type { Segment, Segments } from './segments.ts';
 import { tables } from './tables/all.ts';
 
@@ -74,7 +75,7 @@ export function planCommit(dialect: Dialect, segments: Segments, turns: readonly
     removed.push(...remove(dialect, part));
     written.push(...insert(dialect, part), ...set(dialect, part));
   }
-  return { statements: [...removed, ...written], missing };
+  return { statements: [...removed, ...written, ...eventsWritten(dialect, turns)], missing };
 }
 
 /** In the order of `tables`. */

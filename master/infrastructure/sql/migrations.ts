@@ -7,6 +7,7 @@ import { inNamespace, StoreUnusable } from '../../application/ports.ts';
 import { createAudit } from './audit/append.ts';
 import type { Database } from './database.ts';
 import type { Dialect, Index, Types } from './dialects/dialect.ts';
+import { createFeed } from './feed/event-table.ts';
 import { executorDefinition } from './tables/executor.ts';
 import { laneDefinition } from './tables/lane.ts';
 import { leftoverDefinition } from './tables/leftover.ts';
@@ -15,6 +16,7 @@ import { pauseDefinition } from './tables/pause.ts';
 import { rateDefinition } from './tables/rate.ts';
 import { addedLiveColumns } from './tables/task.ts';
 import { tokenDefinition } from './tables/token.ts';
+import { typeDefinition } from './tables/type.ts';
 import { viewDefinition } from './tables/saved-view.ts';
 import { workDefinition } from './long-work/work-table.ts';
 import { namesByTable, placeholders } from './dialects/dialect.ts';
@@ -152,6 +154,7 @@ export const namespaceColumns = (t: Types): string => `
   owner ${t.name(255)} NOT NULL,
   started_at ${t.instant} NOT NULL,
   next_seq ${t.instant} NOT NULL,
+  next_event_seq ${t.instant} NOT NULL DEFAULT 1,
   alive_at ${t.instant} NULL,
   writer ${t.instant} NULL,
   unfinished ${t.text} NULL,
@@ -173,22 +176,6 @@ export const attemptColumns = (t: Types): string => `
   ended_at ${t.instant} NOT NULL,
   error ${t.text} NULL,
   PRIMARY KEY (task_seq, attempt)`;
-
-export const typeColumns = (t: Types): string => `
-  ns ${t.integer} NOT NULL,
-  type ${t.key(64)} NOT NULL,
-  version ${t.instant} NOT NULL,
-  definition ${t.text} NOT NULL,
-  paused_at ${t.instant} NULL,
-  paused_by ${t.name(64)} NULL,
-  paused_reason ${t.text} NULL,
-  paused_until ${t.instant} NULL,
-  override_text ${t.text} NULL,
-  override_at ${t.instant} NULL,
-  override_by ${t.name(64)} NULL,
-  override_reason ${t.text} NULL,
-  override_until ${t.instant} NULL,
-  PRIMARY KEY (ns, type)`;
 
 const versionColumns = (t: Types): string => `
   id ${t.integer} NOT NULL PRIMARY KEY,
@@ -310,12 +297,13 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
       ...dialect.createTable('rate', rateDefinition(t), []),
       ...dialect.createTable('shared_limit', limitDefinition(t), []),
       ...dialect.createTable('holding', holdingDefinition(t), []),
-      ...dialect.createTable('task_type', typeColumns(t), []),
+      ...dialect.createTable('task_type', typeDefinition(t), []),
       ...dialect.createTable('pause', pauseDefinition(t), []),
       ...dialect.createTable('saved_view', viewDefinition(t), []),
       ...dialect.createTable('installation', installationColumns(t), []),
       ...dialect.createTable('token', tokenDefinition(t), []),
       ...createAudit(dialect),
+      ...createFeed(dialect),
       ...dialect.createTable('work', workDefinition(t), []),
       // Last: as long as it is there, whoever begins again deposes its masters.
       'DROP TABLE IF EXISTS master',
@@ -327,7 +315,7 @@ export const SCHEMA_VERSION = steps.length;
 
 /** What a step may have made; so far it has told of it in `schema_version`. */
 const OURS =
-  /^(master|namespace|lane|executor|leftover|rate|shared_limit|holding|task|task_attempt|task_type|pause|saved_view|token|work|audit|installation|task_history_((short|long)_)?\d{8})$/;
+  /^(master|namespace|lane|executor|leftover|rate|shared_limit|holding|task|task_attempt|task_type|pause|saved_view|token|work|audit|feed_event|installation|task_history_((short|long)_)?\d{8})$/;
 
 /**
  * Brings the schema to this version. Masters that start together take turns.

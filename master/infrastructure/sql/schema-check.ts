@@ -3,6 +3,7 @@ import { StoreUnusable } from '../../application/ports.ts';
 import { auditDefinition } from './audit/append.ts';
 import type { Database } from './database.ts';
 import type { Types } from './dialects/dialect.ts';
+import { eventDefinition } from './feed/event-table.ts';
 import {
   addedAttemptColumns,
   addedEndColumns,
@@ -16,7 +17,6 @@ import {
   namespaceColumns,
   readNames,
   SCHEMA_VERSION,
-  typeColumns,
 } from './migrations.ts';
 import { addedLiveColumns } from './tables/task.ts';
 import { executorDefinition } from './tables/executor.ts';
@@ -26,6 +26,7 @@ import { holdingDefinition, limitDefinition } from './tables/limit.ts';
 import { pauseDefinition } from './tables/pause.ts';
 import { rateDefinition } from './tables/rate.ts';
 import { tokenDefinition } from './tables/token.ts';
+import { typeDefinition } from './tables/type.ts';
 import { viewDefinition } from './tables/saved-view.ts';
 import { workDefinition } from './long-work/work-table.ts';
 import { SEGMENT_PREFIX, segmentNamed } from './segments.ts';
@@ -61,6 +62,7 @@ export async function checkColumns(database: Database): Promise<void> {
     'token',
     'audit',
     'work',
+    'feed_event',
     ...segments,
   ];
   const existing = await readNames(database, tables);
@@ -115,13 +117,14 @@ function tablesOf(t: Types, segments: readonly string[], existing: Existing) {
     whole('rate', rateDefinition(t)),
     whole('shared_limit', limitDefinition(t)),
     whole('holding', holdingDefinition(t)),
-    whole('task_type', typeColumns(t)),
+    whole('task_type', typeDefinition(t)),
     whole('pause', pauseDefinition(t)),
     whole('saved_view', viewDefinition(t)),
     whole('installation', installationColumns(t)),
     whole('token', tokenDefinition(t)),
     whole('audit', auditDefinition(t)),
     whole('work', workDefinition(t)),
+    whole('feed_event', eventDefinition(t)),
   ];
 }
 

@@ -11,6 +11,7 @@ import type { Pause } from '../../domain/model/pause.ts';
 import type { Retention } from '../../domain/model/task.ts';
 import { AuditRows } from './audit/audit-rows.ts';
 import type { Dialect } from './dialects/dialect.ts';
+import { dropEvents } from './feed/event-rows.ts';
 import { History } from './history.ts';
 import { keepPause, keepSecrets, readPause } from './installation.ts';
 import { migrate } from './migrations.ts';
@@ -108,6 +109,10 @@ export class SqlStore implements Store {
   dropSegments(retention: Retention, before: number, servedCount = 0): Promise<number> {
     const which = { before, servedCount };
     return this.#history.drop(retention, which, () => this.#shared.terms.confirmOwner());
+  }
+
+  dropEvents(before: number): Promise<number> {
+    return dropEvents(this.#shared.databases.readers, before);
   }
 
   learnIds(now: number): Promise<number> {

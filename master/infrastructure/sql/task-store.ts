@@ -11,11 +11,13 @@ import type {
   TaskStore,
 } from '../../application/ports.ts';
 import { CommitConflict, inNamespace, StoreUnusable, TermLost } from '../../application/ports.ts';
+import type { EventPage, EventQuery } from '../../application/ports.ts';
 import { pauseMoved } from '../../domain/model/pause.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { followClock, type Following } from './namespace/clock.ts';
 import { creditFirst, type Crediting, goOnCrediting } from './namespace/credit.ts';
 import type { Databases } from './database.ts';
+import { readEvents } from './feed/event-rows.ts';
 import { Queries } from './queries.ts';
 import type { History } from './history.ts';
 import { countRows, searchRows } from './long-work/search.ts';
@@ -60,7 +62,7 @@ export class SqlTaskStore extends Queries implements TaskStore {
     const askedAt = performance.now();
     const secrets = await prepare(now);
     const begun = await terms.begin(this.#ns, owner, now, held);
-    const { term, lastSeq, aliveAt, settings } = begun;
+    const { term, lastSeq, lastEventSeq, aliveAt, settings } = begun;
     // Until the row was free another master may have gone on writing, by the same clock.
     const waitedMs = Math.ceil(performance.now() - askedAt);
     const heading = { ...begun, ns: this.#ns, now: now + waitedMs };
@@ -77,7 +79,8 @@ export class SqlTaskStore extends Queries implements TaskStore {
       left: isCrediting ? null : left,
     });
     const paused = pauseMoved(settings.paused, backMs);
-    return { term, lastSeq, secrets, aliveAt, settings: { ...settings, paused } };
+    const numbers = { term, lastSeq, lastEventSeq };
+    return { ...numbers, secrets, aliveAt, settings: { ...settings, paused } };
   }
 
   async commit(commit: Commit): Promise<void> {
@@ -118,6 +121,10 @@ export class SqlTaskStore extends Queries implements TaskStore {
       return countRows(databases.readers, tables, search, limits);
     });
     return { ...counted, sample: await this.stored(sample) };
+  }
+
+  readEvents(query: EventQuery): Promise<EventPage> {
+    return readEvents(this.#shared.databases.readers, this.#ns, query);
   }
 
   /** Where there is nothing to be credited it adds no turn: the engines of many namespaces share transactions. */

@@ -152,6 +152,8 @@ describe('HTTP routes', () => {
         notification: {
           taskSeq: 1,
           taskId: 'job-1',
+          type: 'encode',
+          group: 'video',
           url: 'http://x/',
           finishedAt: AT + 20_000,
           retention: 'normal',

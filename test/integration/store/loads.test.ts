@@ -4,7 +4,7 @@ import type { Engine } from '../../../master/application/engine/engine.ts';
 import type { Master } from '../../../master/application/master.ts';
 import type { CommandOutcome } from '../../../master/domain/effects.ts';
 import { ANY_TASK } from '../../../master/domain/model/task-filter.ts';
-import type { Policy } from '../../../master/domain/state/state.ts';
+import type { Policy } from '../../../master/domain/state/policy.ts';
 import type { DefaultStore } from '../../contract/subjects.ts';
 import { type Counts, describeCountedStores } from './counted-store.ts';
 import { createEngineOn } from '../../helpers/engine.ts';

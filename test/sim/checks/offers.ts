@@ -1,6 +1,7 @@
 /** What holds of every offer, and of tasks that nobody started in time, by the rows as they were before it was made. */
 import type { Commit } from '../../../master/application/ports.ts';
-import { NO_SETTINGS, type Policy, type Settings } from '../../../master/domain/state/state.ts';
+import type { Policy } from '../../../master/domain/state/policy.ts';
+import { NO_SETTINGS, type Settings } from '../../../master/domain/state/state.ts';
 import {
   isStartOverdue,
   startLimitOf,

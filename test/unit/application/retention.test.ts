@@ -57,7 +57,7 @@ describe('retention', () => {
     const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
     const duties = new Duties(clock);
     const days = { short: 2, normal: 7, long: 90 };
-    const upkeep = retention({ store, clock, log, duties, days, auditDays: 365 });
+    const upkeep = retention({ store, clock, log, duties, days, auditDays: 365, eventDays: 7 });
     await upkeep.start();
     await clock.pass(5 * 60_000);
     await upkeep.stop();
@@ -75,7 +75,15 @@ describe('retention', () => {
     const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
     const days = { short: 2, normal: 7, long: 90 };
     const countAfter = async (auditDays: number) => {
-      const upkeep = retention({ store, clock, log, duties: new Duties(clock), days, auditDays });
+      const upkeep = retention({
+        store,
+        clock,
+        log,
+        duties: new Duties(clock),
+        days,
+        auditDays,
+        eventDays: 7,
+      });
       await upkeep.start();
       await clock.pass(5 * 60_000);
       await upkeep.stop();
@@ -91,7 +99,15 @@ describe('retention', () => {
     store.refused.clear();
     const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
     const days = { short: 2, normal: 7, long: 90 };
-    const upkeep = retention({ store, clock, log, duties: new Duties(clock), days, auditDays: 0 });
+    const upkeep = retention({
+      store,
+      clock,
+      log,
+      duties: new Duties(clock),
+      days,
+      auditDays: 0,
+      eventDays: 7,
+    });
     await upkeep.start();
     store.aheadMs = -365 * DAY_MS;
     await clock.pass(5 * 60_000);
@@ -117,6 +133,7 @@ describe('retention', () => {
       duties,
       days: { short: 2, normal: 30, long: 90 },
       auditDays: 0,
+      eventDays: 7,
     });
     await upkeep.start();
 
@@ -134,6 +151,7 @@ describe('retention', () => {
       ['next_segments', full, 0],
       ['retention', full, 0],
       ['audit_retention', null, 0],
+      ['event_retention', null, 0],
       ['id_filters', null, 0],
     ]);
     expect(clock.nextAlarmAt - clock.now()).to.equal(HOUR_MS);
@@ -148,6 +166,7 @@ describe('retention', () => {
       ['next_segments', null, 2],
       ['retention', null, 2],
       ['audit_retention', null, 0],
+      ['event_retention', null, 0],
       ['id_filters', null, 0],
     ]);
     const ago = (days: number) => clock.now() - days * DAY_MS;

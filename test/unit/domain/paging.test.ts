@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Load, Output } from '../../../master/domain/effects.ts';
 import type { NewTask } from '../../../master/domain/events.ts';
 import type { Position } from '../../../master/domain/queue/window.ts';
-import type { Policy } from '../../../master/domain/state/state.ts';
+import type { Policy } from '../../../master/domain/state/policy.ts';
 import type { Task } from '../../../master/domain/model/task.ts';
 import { BEGIN, MINUTE, offers, Scheduler, SECOND } from '../../helpers/domain.ts';
 

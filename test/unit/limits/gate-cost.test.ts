@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import { createOutput } from '../../../master/domain/effects.ts';
 import type { Event } from '../../../master/domain/events.ts';
 import { step } from '../../../master/domain/scheduler.ts';
-import { createState, defaultPolicy } from '../../../master/domain/state/state.ts';
+import { defaultPolicy } from '../../../master/domain/state/policy.ts';
+import { createState } from '../../../master/domain/state/state.ts';
 import { BEGIN } from '../../helpers/domain.ts';
 import { newTask } from '../../helpers/task.ts';
 

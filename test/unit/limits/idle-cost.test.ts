@@ -4,7 +4,8 @@ import { createOutput } from '../../../master/domain/effects.ts';
 import type { Event, ExecutorHello, NewTask } from '../../../master/domain/events.ts';
 import type { Executor } from '../../../master/domain/model/executor.ts';
 import { step } from '../../../master/domain/scheduler.ts';
-import { createState, defaultPolicy, NO_SETTINGS } from '../../../master/domain/state/state.ts';
+import { defaultPolicy } from '../../../master/domain/state/policy.ts';
+import { createState, NO_SETTINGS } from '../../../master/domain/state/state.ts';
 import { BEGIN } from '../../helpers/domain.ts';
 import { hello, newTask } from '../../helpers/task.ts';
 

@@ -4,7 +4,8 @@ import { SHARE_LANE_COUNT_MAX } from '../../../master/domain/bounds.ts';
 import { createOutput } from '../../../master/domain/effects.ts';
 import type { Event } from '../../../master/domain/events.ts';
 import { step } from '../../../master/domain/scheduler.ts';
-import { createState, defaultPolicy, nextWakeAt } from '../../../master/domain/state/state.ts';
+import { defaultPolicy } from '../../../master/domain/state/policy.ts';
+import { createState, nextWakeAt } from '../../../master/domain/state/state.ts';
 import { BEGIN } from '../../helpers/domain.ts';
 import { newTask } from '../../helpers/task.ts';
 

@@ -55,7 +55,7 @@ export class Committer {
   #take(): Waiting[] {
     let writeCount = 0;
     const end = this.#waiting.findIndex(
-      ({ turn }) => (writeCount += turn.commit.writes.length) > SHARED_WRITE_COUNT_MAX,
+      ({ turn }) => (writeCount += rowCountOf(turn)) > SHARED_WRITE_COUNT_MAX,
     );
     return this.#waiting.splice(0, end < 0 ? this.#waiting.length : Math.max(end, 1));
   }
@@ -108,11 +108,17 @@ export class Committer {
 
 /** It writes nothing, and only asks whether its term still stands. */
 function isQuestion({ commit }: Turn): boolean {
-  const { writes, settings, saysAlive, audit = [] } = commit;
-  return !saysAlive && settings === undefined && writes.length === 0 && audit.length === 0;
+  const { writes, settings, saysAlive, audit = [], events = [] } = commit;
+  const rowCount = writes.length + audit.length + events.length;
+  return !saysAlive && settings === undefined && rowCount === 0;
 }
 
-const headingOf = ({ ns, commit }: Turn): Heading => ({ ...commit, ns });
+const rowCountOf = ({ commit: { writes, events = [] } }: Turn): number =>
+  writes.length + events.length;
+
+function headingOf({ ns, commit: { term, now, lastSeq, events = [] } }: Turn): Heading {
+  return { ns, term, now, lastSeq, eventCount: events.length };
+}
 
 /** Its rows may change as soon as this has returned. */
 function asItIs({ ns, commit }: Turn): Turn {

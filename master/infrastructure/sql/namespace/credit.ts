@@ -31,21 +31,27 @@ export async function creditFirst(
   history: History,
   terms: Terms,
   heading: Heading,
-  { absences, settings, writes, audit = [], ...rest }: Commit,
+  { absences, settings, writes, audit = [], events = [], ...rest }: Commit,
 ): Promise<Commit> {
   const { ns } = heading;
   // As they are now.
   const others = writes.filter((write) => !mayEndPause(write)).map(copyOfWrite);
   const ends = writes.filter(mayEndPause);
-  const ending = { ...rest, absences: [], writes: ends };
+  // The first of them, as the engine has numbered them.
+  const told = events.filter(({ taskSeq }) => taskSeq === null);
+  const ending = { ...rest, absences: [], writes: ends, events: told };
   const { statements } = planCommit(database.dialect, history.segments, [{ ns, commit: ending }]);
   const set = settings === undefined ? [] : [settingsWritten(ns, settings)];
   const crediting = { absences, after: LAST };
   const first = [...set, ...statements, remember(ns, crediting)];
-  await terms.write([heading], first, audit.filter(mayEndPause));
+  const telling = { ...heading, eventCount: told.length };
+  await terms.write([telling], first, audit.filter(mayEndPause));
   await goOnCrediting(database, terms, heading, crediting);
   const left = audit.filter((one) => !mayEndPause(one));
-  return { ...rest, absences: [], writes: others, ...(left.length > 0 && { audit: left }) };
+  return {
+    ...{ ...rest, absences: [], writes: others, events: events.slice(told.length) },
+    ...(left.length > 0 && { audit: left }),
+  };
 }
 
 /** Also who has said so. */

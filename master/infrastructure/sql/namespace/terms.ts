@@ -22,6 +22,8 @@ import { SETTINGS, settingsOf } from './settings.ts';
 /** Under which term a namespace is written to, and what the commit says of it. */
 export interface Heading extends Pick<Commit, 'term' | 'now' | 'lastSeq'> {
   readonly ns: number;
+  /** How many numbers the feed takes by it; absent: none. */
+  readonly eventCount?: number;
 }
 
 /** How often to look for what keeps a term from beginning. */
@@ -110,6 +112,7 @@ export class Terms {
       return {
         term: row['term'] as number,
         lastSeq: (row['next_seq'] as number) - 1,
+        lastEventSeq: (row['next_event_seq'] as number) - 1,
         aliveAt: alive_at as number | null,
         unfinished: unfinished as string | null,
         settings: settingsOf(row),
@@ -120,22 +123,27 @@ export class Terms {
   /**
    * The fence: it writes nothing where the term is over, and keeps a newer one from beginning until
    * this transaction has ended. Says who holds the row, when its master was alive, and which `seq`
-   * comes next: never a lower one, since a commit that counted for lost may take place late.
+   * comes next: never a lower one, since a commit that counted for lost may take place late. The numbers of the
+   * feed grow by those that this commit takes.
    */
   #fence(headings: readonly Heading[]): Statement {
     const nextSeq = 'CASE WHEN next_seq > ? THEN next_seq ELSE ? END';
-    const set = `writer = ${this.#dialect.connectionId}, alive_at = ?, next_seq = ${nextSeq}`;
+    const set = `writer = ${this.#dialect.connectionId}, alive_at = ?, next_seq = ${nextSeq},
+      next_event_seq = next_event_seq + ?`;
     return {
       sql: `UPDATE namespace SET ${set} WHERE id = ? AND term = ?`,
-      runs: headings.map(({ ns, term, now, lastSeq }) => [now, lastSeq + 1, lastSeq + 1, ns, term]),
+      runs: headings.map(({ ns, term, now, lastSeq, eventCount = 0 }) => {
+        return [now, lastSeq + 1, lastSeq + 1, eventCount, ns, term];
+      }),
       touches: headings.length,
     };
   }
 
   /** Locks the row, so that no newer term begins before this transaction has ended. */
   #readTerm(ns: number): Statement {
-    const columns = ['term', 'owner', 'alive_at', 'next_seq', 'unfinished', ...SETTINGS].join(', ');
-    const sql = `SELECT ${columns} FROM namespace WHERE id = ?${this.#dialect.lockRow}`;
+    const columns = ['term', 'owner', 'alive_at', 'next_seq', 'next_event_seq', 'unfinished'];
+    const list = [...columns, ...SETTINGS].join(', ');
+    const sql = `SELECT ${list} FROM namespace WHERE id = ?${this.#dialect.lockRow}`;
     return { sql, runs: [[ns]], touches: null };
   }
 
@@ -226,6 +234,8 @@ export interface Begun {
   readonly aliveAt: number | null;
   /** The highest `seq` that it, or one before it, had given. */
   readonly lastSeq: number;
+  /** The same of its feed. */
+  readonly lastEventSeq: number;
   /** Of times that are to move: what a term before has left to be done. */
   readonly unfinished: string | null;
   readonly settings: Settings;

@@ -134,6 +134,8 @@ export function notificationOf(row: Row): Notification | null {
   return {
     taskSeq: get('seq'),
     taskId: get('id'),
+    type: get('type'),
+    group: get('user_group'),
     url: get('notify_url'),
     finishedAt: get('finished_at'),
     retention: get('retention'),

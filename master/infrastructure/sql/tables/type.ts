@@ -1,7 +1,24 @@
 /** What is set for types, as rows. */
 import { layerIn, settingsIn, type TaskType } from '../../../domain/model/task-type.ts';
+import type { Types } from '../dialects/dialect.ts';
 import { columns } from '../rows.ts';
 import type { WholeTable } from './table.ts';
+
+export const typeDefinition = (t: Types): string => `
+  ns ${t.integer} NOT NULL,
+  type ${t.key(64)} NOT NULL,
+  version ${t.instant} NOT NULL,
+  definition ${t.text} NOT NULL,
+  paused_at ${t.instant} NULL,
+  paused_by ${t.name(64)} NULL,
+  paused_reason ${t.text} NULL,
+  paused_until ${t.instant} NULL,
+  override_text ${t.text} NULL,
+  override_at ${t.instant} NULL,
+  override_by ${t.name(64)} NULL,
+  override_reason ${t.text} NULL,
+  override_until ${t.instant} NULL,
+  PRIMARY KEY (ns, type)`;
 
 const typeColumns = columns<TaskType>(
   ['ns', 'integer', (_, ns) => ns],

@@ -1,0 +1,169 @@
+/** What has happened, as the feed of a namespace tells it: page by page, with a wait for more, or as a stream. */
+import { API_BASE, type EventPage as PageBody, type EventView } from '@soda-scheduler/protocol';
+import { eventPage, eventQuery, taskEventQuery } from '@soda-scheduler/protocol/schemas';
+import type { FeedHandle } from '../../../application/feed.ts';
+import type { EventPage, EventQuery } from '../../../application/ports.ts';
+import type { StoredEvent } from '../../../domain/feed/feed-event.ts';
+import { checkShape } from '../../body/fields.ts';
+import { invalidFields, Problem } from '../../http/problem.ts';
+import type { ApiRequest, NamespaceRoute, Reply } from '../../http/route.ts';
+import type { ScopedMaster } from '../../scoped-master.ts';
+import { found, taskIdOf } from '../tasks.ts';
+import { streamOf } from './event-stream.ts';
+import type { Followers } from './followers.ts';
+
+type Asked = Omit<EventQuery, 'lookCount'>;
+
+export function eventRoutes(followers: Followers): NamespaceRoute[] {
+  const common = {
+    method: 'GET',
+    headers: { 'Last-Event-ID': 'Of a stream that goes on: the `id` of the last event that came.' },
+    replies: { done: eventPage },
+    isStream: true,
+  } as const;
+  return [
+    {
+      ...common,
+      path: `${API_BASE}/events`,
+      summary:
+        'What has happened, in the order of commits. A page looks at so many numbers: it may be short, or ' +
+        'empty, and `next` moves on. With `Accept: text/event-stream`: all of it as it comes.',
+      query: eventQuery,
+      handle: async (request, master) => {
+        const { task, type = null, group = null, ...rest } = checkShape(eventQuery, request.query);
+        const taskSeq = task === undefined ? null : (await found(master, task, 0)).task.seq;
+        return answer(followers, request, master, { ...rest, taskSeq, type, group });
+      },
+    },
+    {
+      ...common,
+      path: `${API_BASE}/task/{task_id}/events`,
+      summary: 'What has happened to a task, as `GET /events` with its id.',
+      query: taskEventQuery,
+      handle: async (request, master) => {
+        const rest = checkShape(taskEventQuery, request.query);
+        const { task } = await found(master, taskIdOf(request), 0);
+        return answer(followers, request, master, {
+          ...{ ...rest, taskSeq: task.seq, type: null, group: null },
+        });
+      },
+    },
+  ];
+}
+
+interface Wanted extends Pick<Asked, 'taskSeq' | 'type' | 'group' | 'limit'> {
+  readonly after?: number | 'now' | undefined;
+  readonly kind?: string | null | undefined;
+  readonly wait: number;
+}
+
+async function answer(
+  followers: Followers,
+  request: ApiRequest,
+  { feed }: ScopedMaster,
+  { after: from, kind = null, wait, ...rest }: Wanted,
+): Promise<Reply> {
+  const after = lastEventOf(request) ?? (from === 'now' ? await newestOf(feed) : (from ?? null));
+  const query = { ...rest, kind, after, within: null };
+  const isStream = request.headers.accept?.includes('text/event-stream') === true;
+  if (isStream) {
+    const first = checked(query, await feed.read(query));
+    const end = followers.begin();
+    return { body: '', stream: streamOf({ feed, request, query, first, textOf, end }) };
+  }
+  if (wait === 0) return { body: bodyOf(checked(query, await feed.read(query))) };
+  const end = followers.begin();
+  try {
+    return { body: bodyOf(await awaited(feed, request, query, wait * 1000)) };
+  } finally {
+    end();
+  }
+}
+
+/** How often somebody who waits is looked after: whether he is there, and may still see it. */
+const LOOK_MS = 1_000;
+
+/** The first page with anything, or where it has looked when the time is over. */
+async function awaited(
+  feed: FeedHandle,
+  request: ApiRequest,
+  asked: Asked,
+  withinMs: number,
+): Promise<EventPage> {
+  const until = feed.now() + withinMs;
+  for (let query = asked; ; ) {
+    const page = checked(query, await feed.read(query));
+    const leftMs = until - feed.now();
+    const isLast = leftMs <= 0 || feed.isOver || request.isOver();
+    if (page.events.length > 0 || isLast) return page;
+    if (page.next >= page.newest) await feed.news(page.next, Math.min(leftMs, LOOK_MS));
+    query = { ...query, after: page.next };
+  }
+}
+
+/** @throws {Problem} some of what was asked for is not kept any more, or was never told. */
+function checked({ after }: Pick<Asked, 'after'>, page: EventPage): EventPage {
+  const { oldest, newest } = page;
+  if (after !== null && after + 1 < oldest) {
+    const detail = `Events up to ${oldest - 1} are not kept any more: begin without \`after\`, with number ${oldest}.`;
+    throw new Problem('gone', detail);
+  }
+  if (after !== null && after > newest) {
+    const detail = `The newest event has the number ${newest}: the database is not the one that told of ${after}. Begin without \`after\`.`;
+    throw new Problem('gone', detail);
+  }
+  return page;
+}
+
+async function newestOf(feed: FeedHandle): Promise<number> {
+  const none = { taskSeq: null, type: null, group: null, kind: null, within: null };
+  return (await feed.read({ after: null, limit: 1, ...none })).newest;
+}
+
+/** What a browser says by itself where a stream was cut off. */
+function lastEventOf({ headers }: ApiRequest): number | null {
+  const given = headers['last-event-id'];
+  if (given === undefined) return null;
+  if (typeof given === 'string' && /^\d{1,15}$/.test(given)) return Number(given);
+  const message = 'expected the number of an event';
+  throw invalidFields([{ field: 'Last-Event-ID', message }]);
+}
+
+function bodyOf({ events, next, oldest }: EventPage): PageBody {
+  return { events: events.map(viewOf), next, oldest };
+}
+
+/** As the stream has it. */
+const textOf = (event: StoredEvent): string => JSON.stringify(viewOf(event));
+
+function viewOf(event: StoredEvent): EventView {
+  const { seq, at, kind, taskId, type, group, attempt, executorId, actor } = event;
+  return {
+    seq,
+    at: iso(at),
+    kind,
+    ...(taskId !== null && { task_id: taskId }),
+    ...(type !== null && { type }),
+    ...(group !== null && { group }),
+    ...(attempt !== null && { attempt }),
+    ...(executorId !== null && { executor_id: executorId }),
+    ...(actor !== null && { actor }),
+    data: dataOf(event),
+  };
+}
+
+/** What a handler has told is its own. */
+function dataOf({ kind, data }: StoredEvent): Record<string, unknown> {
+  if (data === null) return {};
+  const fields = JSON.parse(data) as Record<string, unknown>;
+  if (kind.startsWith('user.')) return fields;
+  const shown = Object.entries(fields).map(([name, value]) => {
+    const isInstant = typeof value === 'number' && /(_at|^until)$/.test(name);
+    return [name, isInstant ? iso(value) : value] as const;
+  });
+  return Object.fromEntries(shown);
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,146 @@
+/**
+ * What the event feed of a namespace tells: which kinds there are, and what each says beside what it is about. Data
+ * only; `protocol/api/events.ts` says the same to clients, and a test compares the two.
+ */
+import type { Sight } from '../model/task-filter.ts';
+import type { CancelReason, Task } from '../model/task.ts';
+
+/** How much is told: `ends` leaves out what happens between the submit and the end of a task. */
+export type FeedLevel = 'all' | 'ends' | 'none';
+
+/** Of each kind, the least level at which it is told. */
+export const FEED_KINDS = {
+  'task.submitted': 'ends',
+  'task.held': 'all',
+  'task.offered': 'all',
+  'task.rejected': 'all',
+  'task.assign_timeout': 'all',
+  'task.started': 'all',
+  'task.start_overdue': 'ends',
+  'task.progress': 'all',
+  'task.checkpoint': 'all',
+  'task.cancel_requested': 'all',
+  'task.attempt_ended': 'all',
+  'task.changed': 'all',
+  'task.suspended': 'all',
+  'task.resumed': 'all',
+  'task.finished': 'ends',
+  'task.retried': 'ends',
+  'task.deleted': 'ends',
+  'task.callback_tried': 'all',
+  'task.callback_gave_up': 'ends',
+  'task.redelivered': 'ends',
+  'executor.joined': 'ends',
+  'executor.left': 'ends',
+  'executor.lost': 'ends',
+  'executor.readiness': 'ends',
+  'executor.drained': 'ends',
+  'executor.resumed': 'ends',
+  'executor.changed': 'ends',
+  'executor.removed': 'ends',
+  'type.changed': 'ends',
+  'type.deleted': 'ends',
+  'type.paused': 'ends',
+  'type.resumed': 'ends',
+  'type.overridden': 'ends',
+  'type.override_ended': 'ends',
+  'pause.set': 'ends',
+  'pause.ended': 'ends',
+  'limit.changed': 'ends',
+  'limit.deleted': 'ends',
+  'namespace.changed': 'ends',
+  'operation.began': 'ends',
+  'operation.ended': 'ends',
+} as const satisfies Readonly<Record<string, 'all' | 'ends'>>;
+
+export type FeedKind = keyof typeof FEED_KINDS;
+
+/** Epoch milliseconds; shown as in the rest of the API where the name ends in `_at`, or is `until`. */
+type Instant = number;
+interface PauseData {
+  readonly reason: string | null;
+  readonly until: Instant | null;
+}
+
+/** What kinds have to say; the others say nothing more. */
+export interface FeedData {
+  readonly 'task.submitted': { readonly due_at: Instant };
+  readonly 'task.rejected': { readonly error: string };
+  readonly 'task.progress': { readonly percent: number };
+  readonly 'task.checkpoint': { readonly length: number };
+  readonly 'task.cancel_requested': { readonly reason: CancelReason };
+  readonly 'task.attempt_ended': { readonly outcome: string; readonly error?: string };
+  readonly 'task.changed': { readonly version: number };
+  readonly 'task.finished': { readonly state: string; readonly reason?: string };
+  readonly 'task.callback_tried': {
+    readonly outcome: 'delivered' | 'gone' | 'failed';
+    readonly status: number | null;
+    readonly error?: string;
+  };
+  readonly 'task.callback_gave_up': { readonly tries: number };
+  readonly 'executor.joined': { readonly types: readonly string[]; readonly host: string };
+  readonly 'executor.lost': { readonly reason: string };
+  readonly 'executor.readiness': { readonly ok: boolean; readonly reason: string | null };
+  readonly 'executor.drained': PauseData;
+  readonly 'type.changed': { readonly version: number };
+  readonly 'type.paused': PauseData;
+  readonly 'type.overridden': PauseData;
+  readonly 'pause.set': PauseData & { readonly scope: string; readonly value: string };
+  readonly 'pause.ended': { readonly scope: string; readonly value: string };
+  readonly 'limit.changed': { readonly limit: string; readonly max: number };
+  readonly 'limit.deleted': { readonly limit: string };
+  readonly 'namespace.changed': {
+    readonly max_waiting: number | null;
+    readonly max_running: number | null;
+    readonly retention: string;
+  };
+  readonly 'operation.began': { readonly operation_id: string; readonly action: string };
+  readonly 'operation.ended': { readonly operation_id: string; readonly state: string };
+}
+
+export type DataOf<K extends FeedKind> = K extends keyof FeedData ? FeedData[K] : never;
+
+/** `user.<name>`: what the handler of an attempt tells of by itself. */
+export type UserKind = `user.${string}`;
+
+/** One thing that has happened. It is told by the commit of what it tells of. */
+export interface FeedEvent {
+  /** From 1, without gaps in its namespace; 0 until it is committed. */
+  seq: number;
+  readonly at: number;
+  readonly kind: FeedKind | UserKind;
+  readonly taskSeq: number | null;
+  readonly taskId: string | null;
+  /** Of the task, or what it is about itself; and so for `group`. */
+  readonly type: string | null;
+  readonly group: string | null;
+  readonly attempt: number | null;
+  readonly executorId: string | null;
+  /** Whose command it follows from; null: nobody's. */
+  actor: string | null;
+  /** JSON text of an object; null: there is nothing more to say. */
+  readonly data: string | null;
+}
+
+/** How far it has come. */
+export interface FeedState {
+  /** Of the newest event; not of the numbers of tasks. */
+  lastSeq: number;
+  /** Told by the next commit, whatever that is for. */
+  readonly untold: FeedEvent[];
+  /** Of tasks that run: the last tenth of their progress that was told. */
+  readonly toldTenths: WeakMap<Task, { readonly attempt: number; readonly tenth: number }>;
+}
+
+/** Also of kinds that a later version has told of: for whoever only reads. */
+export type StoredEvent = Readonly<Omit<FeedEvent, 'kind'>> & { readonly kind: string };
+
+/** Whether whoever may see only some types and groups may see it: not what names neither. */
+export function isWithin(
+  { types, groups }: Sight,
+  { type, group }: Pick<StoredEvent, 'type' | 'group'>,
+): boolean {
+  if (type === null && group === null) return false;
+  const isOfType = type === null || types === null || types.includes(type);
+  return isOfType && (group === null || groups === null || groups.includes(group));
+}

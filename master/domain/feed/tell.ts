@@ -1,0 +1,160 @@
+/**
+ * Puts what happens into the feed: as steps decide it, before the rows of a turn are folded, and with numbers when it
+ * is committed. What can wait for its row, as that a task has started, waits here too.
+ */
+import type { Output } from '../effects.ts';
+import type { Notification, Task } from '../model/task.ts';
+import type { State } from '../state/state.ts';
+import {
+  type DataOf,
+  FEED_KINDS,
+  type FeedEvent,
+  type FeedKind,
+  type FeedLevel,
+  type UserKind,
+} from './feed-event.ts';
+
+/** Characters of a message that are told; the row of the attempt has it whole. */
+const MESSAGE_LENGTH_MAX = 200;
+
+type About = Partial<Pick<FeedEvent, 'type' | 'group' | 'executorId' | 'actor'>>;
+/** What is told of a task, wherever it is. */
+export type ToldTask = Pick<Task, 'seq' | 'id' | 'type' | 'attempt' | 'executorId'> & {
+  readonly user: { readonly group: string };
+};
+
+const RANKS: Readonly<Record<FeedLevel, number>> = { none: 0, ends: 1, all: 2 };
+
+function isTold({ policy: { feedLevel } }: State, kind: FeedKind): boolean {
+  return feedLevel === 'all' || RANKS[FEED_KINDS[kind]] <= RANKS[feedLevel];
+}
+
+/** Of anything but a task. */
+export function tell<K extends FeedKind>(
+  state: State,
+  out: Output,
+  kind: K,
+  at: number,
+  { type = null, group = null, executorId = null, actor = null }: About,
+  data?: DataOf<K>,
+): void {
+  if (!isTold(state, kind)) return;
+  const about = { taskSeq: null, taskId: null, type, group, attempt: null, executorId, actor };
+  const text = data === undefined ? null : JSON.stringify(data);
+  push(state, out, { seq: 0, at, kind, data: text, ...about });
+}
+
+/** Of a task before, or after, any of its attempts. */
+export function tellTask<K extends FeedKind>(
+  state: State,
+  out: Output,
+  kind: K,
+  task: Pick<ToldTask, 'seq' | 'id' | 'type' | 'user'>,
+  at: number,
+  data?: DataOf<K>,
+): void {
+  if (isTold(state, kind)) push(state, out, eventOf(kind, task, null, null, at, data));
+}
+
+/** Of its newest attempt. */
+export function tellAttempt<K extends FeedKind>(
+  state: State,
+  out: Output,
+  kind: K,
+  task: ToldTask,
+  at: number,
+  data?: DataOf<K>,
+): void {
+  if (!isTold(state, kind)) return;
+  push(state, out, eventOf(kind, task, task.attempt, task.executorId, at, data));
+}
+
+/**
+ * The same where its row may be written later. Whatever is told after it has a later number, and the commit that
+ * writes its row, or any before that, has it.
+ */
+export function tellSoon<K extends FeedKind>(
+  state: State,
+  kind: K,
+  task: ToldTask,
+  at: number,
+  data?: DataOf<K>,
+): void {
+  if (!isTold(state, kind)) return;
+  state.feed.untold.push(eventOf(kind, task, task.attempt, task.executorId, at, data));
+}
+
+/** Of the callback of a task that may be in no memory. */
+export function tellCallback<K extends FeedKind>(
+  state: State,
+  out: Output,
+  kind: K,
+  { taskSeq: seq, taskId: id, type, group }: Notification,
+  at: number,
+  data?: DataOf<K>,
+): void {
+  tellTask(state, out, kind, { seq, id, type, user: { group } }, at, data);
+}
+
+function eventOf<K extends FeedKind>(
+  kind: K | UserKind,
+  task: Pick<ToldTask, 'seq' | 'id' | 'type' | 'user'>,
+  attempt: number | null,
+  executorId: string | null,
+  at: number,
+  data: DataOf<K> | undefined,
+): FeedEvent {
+  return {
+    seq: 0,
+    at,
+    kind,
+    taskSeq: task.seq,
+    taskId: task.id,
+    type: task.type,
+    group: task.user.group,
+    attempt,
+    executorId,
+    actor: null,
+    data: data === undefined ? null : JSON.stringify(data),
+  };
+}
+
+function push(state: State, out: Output, event: FeedEvent): void {
+  if (state.feed.untold.length > 0) takeUntold(state, out);
+  out.told.push(event);
+}
+
+function takeUntold(state: State, out: Output): void {
+  for (const event of state.feed.untold) out.told.push(event);
+  state.feed.untold.length = 0;
+}
+
+/** What this command tells, whoever asks for it has done. */
+export function tellingBy(actor: string | null, state: State, out: Output, step: () => void): void {
+  takeUntold(state, out);
+  const from = out.told.length;
+  step();
+  for (let index = from; index < out.told.length; index++) {
+    const event = out.told[index];
+    if (event !== undefined) event.actor ??= actor;
+  }
+}
+
+/**
+ * All that the next commit tells, numbered. `isSplit`: what is set by people is written before the rest of that commit,
+ * and is told first.
+ */
+export function numbered(state: State, out: Output, isSplit = false): readonly FeedEvent[] {
+  if (state.feed.untold.length > 0) takeUntold(state, out);
+  const { told } = out;
+  const isOfTask = ({ taskSeq }: FeedEvent): number => (taskSeq === null ? 0 : 1);
+  if (isSplit) told.sort((a, b) => isOfTask(a) - isOfTask(b));
+  for (const event of told) event.seq = ++state.feed.lastSeq;
+  return told;
+}
+
+/** Of an error, for the feed. */
+export function shortOf(message: string): string {
+  if (message.length <= MESSAGE_LENGTH_MAX) return message;
+  return `${message.slice(0, MESSAGE_LENGTH_MAX - 1)}…`;
+}

@@ -1,0 +1,167 @@
+/** Reads what a feed has told, piece by piece, and removes what is old. */
+import type { EventPage, EventQuery } from '../../../application/ports.ts';
+import { inNamespace } from '../../../application/ports.ts';
+import type { StoredEvent } from '../../../domain/feed/feed-event.ts';
+import type { Database, Read } from '../database.ts';
+import { placeholders } from '../dialects/dialect.ts';
+import type { Row, Value } from '../rows.ts';
+import { BY_TASK, eventList } from './event-table.ts';
+
+/** Numbers that one statement looks at. */
+const PIECE_COUNT = 1_000;
+/** Rows that one statement removes. */
+const DROP_COUNT = 1_000;
+
+/** @see TaskStore.readEvents */
+export async function readEvents(
+  database: Database,
+  ns: number,
+  query: EventQuery,
+): Promise<EventPage> {
+  const [namespace] = await database.rows('SELECT next_event_seq FROM namespace WHERE id = ?', [
+    ns,
+  ]);
+  const newest = ((namespace?.['next_event_seq'] as number | undefined) ?? 1) - 1;
+  const after = query.after ?? (await oldestOf(database, ns, newest)) - 1;
+  const asked = { ...query, after };
+  const found =
+    query.taskSeq === null
+      ? await readRange(database, ns, asked, newest)
+      : await database.aside(() => readTask(database, ns, asked, newest));
+  // Last: what has gone since was there to be read.
+  const oldest = await oldestOf(database, ns, newest);
+  return { ...found, oldest, newest };
+}
+
+type Asked = EventQuery & { readonly after: number };
+type Found = Pick<EventPage, 'events' | 'next'>;
+
+/** Numbers have no gaps: so many rows are looked at as there are numbers. */
+async function readRange(
+  database: Database,
+  ns: number,
+  query: Asked,
+  newest: number,
+): Promise<Found> {
+  const events: StoredEvent[] = [];
+  const end = Math.min(newest, query.after + query.lookCount);
+  const { sql, values } = filterOf(query);
+  for (let { after: next } = query; ; ) {
+    const last = Math.min(end, next + PIECE_COUNT);
+    const left = query.limit - events.length;
+    if (last <= next) return { events, next };
+    const range = [inNamespace(ns, next), inNamespace(ns, last)];
+    const rows = await database.aside(() =>
+      database.rows(
+        `SELECT ${eventList} FROM feed_event WHERE seq > ? AND seq <= ?${sql} ORDER BY seq LIMIT ?`,
+        [...range, ...values, left],
+      ),
+    );
+    for (const row of rows) events.push(eventOf(row, ns));
+    if (rows.length === left) return { events, next: events.at(-1)?.seq ?? last };
+    next = last;
+  }
+}
+
+async function readTask(
+  database: Database,
+  ns: number,
+  query: Asked,
+  newest: number,
+): Promise<Found> {
+  const { after, taskSeq, limit } = query;
+  const { sql, values } = filterOf(query);
+  const rows = await database.rows(
+    `SELECT ${eventList} FROM ${database.dialect.readBy('feed_event', BY_TASK)}
+     WHERE task_seq = ? AND seq > ? AND seq <= ?${sql} ORDER BY seq LIMIT ?`,
+    [taskSeq, inNamespace(ns, after), inNamespace(ns, newest), ...values, limit],
+  );
+  const events = rows.map((row) => eventOf(row, ns));
+  const last = events.at(-1);
+  const isFull = events.length === limit && last !== undefined;
+  return { events, next: isFull ? last.seq : Math.max(after, newest) };
+}
+
+async function oldestOf(database: Database, ns: number, newest: number): Promise<number> {
+  const [row] = await database.rows(
+    `SELECT seq FROM ${database.dialect.readByKey('feed_event')}
+     WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT 1`,
+    [inNamespace(ns, 1), inNamespace(ns + 1, 0)],
+  );
+  return row === undefined ? newest + 1 : numberOf(row, ns);
+}
+
+/**
+ * The oldest of each feed, as far as they are older than that: a feed keeps all that follows the first one that is
+ * not. Returns how many have gone.
+ */
+export async function dropEvents(database: Database, before: number): Promise<number> {
+  const namespaces = await database.rows('SELECT id FROM namespace');
+  let count = 0;
+  for (const { id } of namespaces) {
+    count += await database.aside(() => dropOldest(database, id as number, before));
+  }
+  return count;
+}
+
+async function dropOldest(database: Database, ns: number, before: number): Promise<number> {
+  const rows = await database.rows(
+    `SELECT seq, told_at FROM ${database.dialect.readByKey('feed_event')}
+     WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT ?`,
+    [inNamespace(ns, 1), inNamespace(ns + 1, 0), DROP_COUNT],
+  );
+  const kept = rows.findIndex((row) => (row['told_at'] as number) >= before);
+  const old = kept < 0 ? rows : rows.slice(0, kept);
+  const last = old.at(-1)?.['seq'] as number | undefined;
+  if (last === undefined) return 0;
+  const range = [inNamespace(ns, 1), last];
+  await database.rows('DELETE FROM feed_event WHERE seq BETWEEN ? AND ?', range);
+  return old.length;
+}
+
+function filterOf({ type, group, kind, within }: EventQuery): Read {
+  const parts: Read[] = [];
+  const equal = (column: string, value: string | null): void => {
+    if (value !== null) parts.push({ sql: ` AND ${column} = ?`, values: [value] });
+  };
+  equal('type', type);
+  equal('user_group', group);
+  if (kind !== null) {
+    const sql = ' AND (kind = ? OR kind LIKE ?)';
+    parts.push({ sql, values: [kind, `${kind}.%`] });
+  }
+  if (within !== null) {
+    parts.push({ sql: ' AND (type IS NOT NULL OR user_group IS NOT NULL)', values: [] });
+    parts.push(oneOf('type', within.types), oneOf('user_group', within.groups));
+  }
+  return {
+    sql: parts.map(({ sql }) => sql).join(''),
+    values: parts.flatMap(({ values }) => [...values]),
+  };
+}
+
+function oneOf(column: string, values: readonly string[] | null): Read {
+  if (values === null) return { sql: '', values: [] };
+  if (values.length === 0) return { sql: ` AND ${column} IS NULL`, values: [] };
+  const list = placeholders(1, values.length);
+  return { sql: ` AND (${column} IS NULL OR ${column} IN ${list})`, values };
+}
+
+const numberOf = (row: Row, ns: number): number => (row['seq'] as number) - inNamespace(ns, 0);
+
+function eventOf(row: Row, ns: number): StoredEvent {
+  const get = <T extends Value>(name: string): T => row[name] as T;
+  return {
+    seq: numberOf(row, ns),
+    at: get('told_at'),
+    kind: get('kind'),
+    taskSeq: get('task_seq'),
+    taskId: get('task_id'),
+    type: get('type'),
+    group: get('user_group'),
+    attempt: get('attempt'),
+    executorId: get('executor_id'),
+    actor: get('actor'),
+    data: get('data'),
+  };
+}

@@ -1,0 +1,192 @@
+/**
+ * What the event feed tells: each kind, when it is told, and what its `data` holds. Data only, for whoever reads the
+ * feed; `docs/http-api.md` shows it, and tests hold what is told against it. Later versions tell of more.
+ */
+
+/** `?`: where it is known; `or null`: nothing is set. Instants are texts. */
+type Shape =
+  | 'text'
+  | 'text?'
+  | 'text or null'
+  | 'number'
+  | 'number or null'
+  | 'boolean'
+  | 'texts'
+  | 'instant?'
+  | 'instant or null';
+
+interface Kind {
+  readonly means: string;
+  readonly data: Readonly<Record<string, Shape>>;
+}
+
+const until = { reason: 'text or null', until: 'instant or null' } as const;
+
+export const eventKinds = {
+  'task.submitted': {
+    means: 'A task was accepted; `due_at` where that is yet to come.',
+    data: { due_at: 'instant?' },
+  },
+  'task.held': {
+    means: 'It waits for a place of its `concurrency` key.',
+    data: {},
+  },
+  'task.offered': {
+    means: 'It was given to an executor, which may refuse it.',
+    data: {},
+  },
+  'task.rejected': {
+    means: 'The executor did not take it: it waits again.',
+    data: { error: 'text' },
+  },
+  'task.assign_timeout': {
+    means: 'The executor did not answer in time.',
+    data: {},
+  },
+  'task.started': {
+    means: 'The executor runs it.',
+    data: {},
+  },
+  'task.start_overdue': {
+    means: 'Its `start_timeout` has passed, and it goes on.',
+    data: {},
+  },
+  'task.progress': {
+    means: 'It has come to another tenth.',
+    data: { percent: 'number' },
+  },
+  'task.checkpoint': {
+    means: 'It has saved how far it is; the length of that as JSON.',
+    data: { length: 'number' },
+  },
+  'task.cancel_requested': {
+    means: 'Its executor is told to end the attempt.',
+    data: { reason: 'text' },
+  },
+  'task.attempt_ended': {
+    means: 'An attempt has ended without success.',
+    data: { outcome: 'text', error: 'text?' },
+  },
+  'task.changed': {
+    means: 'Somebody has changed what it asks for.',
+    data: { version: 'number' },
+  },
+  'task.suspended': {
+    means: 'It was set aside.',
+    data: {},
+  },
+  'task.resumed': {
+    means: 'It was put back to its place.',
+    data: {},
+  },
+  'task.finished': {
+    means: 'It has ended. Where it had an attempt under way, that ended with it.',
+    data: { state: 'text', reason: 'text?' },
+  },
+  'task.retried': {
+    means: 'It begins anew, under its id.',
+    data: {},
+  },
+  'task.deleted': {
+    means: 'Nothing is left of it.',
+    data: {},
+  },
+  'task.callback_tried': {
+    means: 'Its callback was sent.',
+    data: { outcome: 'text', status: 'number or null', error: 'text?' },
+  },
+  'task.callback_gave_up': {
+    means: 'Its callback is tried no more.',
+    data: { tries: 'number' },
+  },
+  'task.redelivered': {
+    means: 'Somebody asks for its callback once more.',
+    data: {},
+  },
+  'executor.joined': {
+    means: 'An executor has begun a session, also one that has come back.',
+    data: { types: 'texts', host: 'text' },
+  },
+  'executor.left': {
+    means: 'It has said farewell.',
+    data: {},
+  },
+  'executor.lost': {
+    means: 'It is given up: silent for its lease, or gone with a task.',
+    data: { reason: 'text' },
+  },
+  'executor.readiness': {
+    means: 'It has become ready, or is no more, or for another reason.',
+    data: { ok: 'boolean', reason: 'text or null' },
+  },
+  'executor.drained': {
+    means: 'It is given no task.',
+    data: until,
+  },
+  'executor.resumed': {
+    means: 'It is given tasks again.',
+    data: {},
+  },
+  'executor.changed': {
+    means: 'Other labels or reservations count.',
+    data: {},
+  },
+  'executor.removed': {
+    means: 'It is forgotten.',
+    data: {},
+  },
+  'type.changed': {
+    means: 'A type was defined, or otherwise.',
+    data: { version: 'number' },
+  },
+  'type.deleted': {
+    means: 'Its definition is gone.',
+    data: {},
+  },
+  'type.paused': {
+    means: 'Nothing of it is offered.',
+    data: until,
+  },
+  'type.resumed': {
+    means: 'It is offered again.',
+    data: {},
+  },
+  'type.overridden': {
+    means: 'Other limits hold.',
+    data: until,
+  },
+  'type.override_ended': {
+    means: 'Its own limits hold again.',
+    data: {},
+  },
+  'pause.set': {
+    means: 'A group, a label, this namespace or all of them are paused.',
+    data: { scope: 'text', value: 'text', ...until },
+  },
+  'pause.ended': {
+    means: 'That pause is over.',
+    data: { scope: 'text', value: 'text' },
+  },
+  'limit.changed': {
+    means: 'A shared limit was set.',
+    data: { limit: 'text', max: 'number' },
+  },
+  'limit.deleted': {
+    means: 'It is gone.',
+    data: { limit: 'text' },
+  },
+  'namespace.changed': {
+    means: 'Settings of the namespace are others.',
+    data: { max_waiting: 'number or null', max_running: 'number or null', retention: 'text' },
+  },
+  'operation.began': {
+    means: 'An operation on many tasks has begun.',
+    data: { operation_id: 'text', action: 'text' },
+  },
+  'operation.ended': {
+    means: 'It is over.',
+    data: { operation_id: 'text', state: 'text' },
+  },
+} as const satisfies Readonly<Record<string, Kind>>;
+
+export type EventKind = keyof typeof eventKinds;
