@@ -203,10 +203,10 @@ const configSchema = z.object({
   events: z
     .enum(['all', 'ends', 'none'], { error: 'expected all, ends or none' })
     .describe(
-      'What the event feed tells: `all`; `ends`, without what happens between the submit and the end ' +
-        'of a task; or `none`.',
+      'What the event feed tells: `all`; `ends`, without the offers, starts, progress, checkpoints and tries of ' +
+        'callbacks of each task; or `none`.',
     )
-    .register(fieldMeta, { env: 'SODA_EVENTS', value: 'level', default: 'all' }),
+    .register(fieldMeta, { env: 'SODA_EVENTS', value: 'level', default: 'ends' }),
   eventDays: wholeNumber(1, 3650)
     .describe('Days for which the event feed is kept.')
     .register(fieldMeta, { env: 'SODA_EVENT_DAYS', value: 'days', default: '7' }),

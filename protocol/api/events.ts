@@ -11,10 +11,12 @@ const AFTER = /^\d{1,15}$/;
 
 const asked = {
   after: z
-    .string()
-    .regex(AFTER, 'expected the `next` of a page, or the `seq` of an event')
-    .transform(Number)
-    .or(z.literal('now'))
+    .preprocess(
+      (given) => (typeof given === 'string' && AFTER.test(given) ? Number(given) : given),
+      z.union([z.int().min(0), z.literal('now')], {
+        error: 'expected the `next` of a page, the `seq` of an event, or now',
+      }),
+    )
     .optional()
     .describe(
       'Only later ones, by number; `now`: what comes from now on. Default: all that are kept.',

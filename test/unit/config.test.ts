@@ -71,7 +71,7 @@ describe('configuration', () => {
       retentionShortDays: 2,
       retentionLongDays: 90,
       auditDays: 365,
-      events: 'all',
+      events: 'ends',
       eventDays: 7,
       laneWindow: 10_000,
       maxWaiting: 10_000_000,

@@ -5,7 +5,7 @@
 import type { Sight } from '../model/task-filter.ts';
 import type { CancelReason, Task } from '../model/task.ts';
 
-/** How much is told: `ends` leaves out what happens between the submit and the end of a task. */
+/** How much is told: `ends` leaves out what every task goes through between its submit and its end. */
 export type FeedLevel = 'all' | 'ends' | 'none';
 
 /** Of each kind, the least level at which it is told. */
@@ -13,17 +13,17 @@ export const FEED_KINDS = {
   'task.submitted': 'ends',
   'task.held': 'all',
   'task.offered': 'all',
-  'task.rejected': 'all',
-  'task.assign_timeout': 'all',
+  'task.rejected': 'ends',
+  'task.assign_timeout': 'ends',
   'task.started': 'all',
   'task.start_overdue': 'ends',
   'task.progress': 'all',
   'task.checkpoint': 'all',
-  'task.cancel_requested': 'all',
-  'task.attempt_ended': 'all',
-  'task.changed': 'all',
-  'task.suspended': 'all',
-  'task.resumed': 'all',
+  'task.cancel_requested': 'ends',
+  'task.attempt_ended': 'ends',
+  'task.changed': 'ends',
+  'task.suspended': 'ends',
+  'task.resumed': 'ends',
   'task.finished': 'ends',
   'task.retried': 'ends',
   'task.deleted': 'ends',

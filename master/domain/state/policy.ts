@@ -64,5 +64,5 @@ export const defaultPolicy: Policy = {
   waitingCountMax: 10_000_000,
   notificationCountMax: NOTIFYING_COUNT_MAX,
   pageCount: 1_000,
-  feedLevel: 'all',
+  feedLevel: 'ends',
 };

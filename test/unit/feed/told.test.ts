@@ -19,7 +19,7 @@ function toldBy(scheduler: Scheduler, ...outs: Output[]): readonly FeedEvent[] {
 
 describe('the feed', () => {
   it('tells the story of a task in the order in which it happens, with numbers that have no gaps', () => {
-    const scheduler = new Scheduler();
+    const scheduler = new Scheduler({ feedLevel: 'all' });
     scheduler.connect('x');
     const story = toldBy(
       scheduler,
@@ -46,7 +46,7 @@ describe('the feed', () => {
   });
 
   it('keeps that a task has started for the next commit, and tells it before whatever comes then', () => {
-    const scheduler = new Scheduler();
+    const scheduler = new Scheduler({ feedLevel: 'all' });
     scheduler.connect('x');
     scheduler.submit({});
     expect(scheduler.accept('x').told).to.deep.equal([]);
@@ -54,7 +54,7 @@ describe('the feed', () => {
   });
 
   it('tells every tenth of an attempt once, however it is reported', () => {
-    const scheduler = new Scheduler();
+    const scheduler = new Scheduler({ feedLevel: 'all' });
     scheduler.connect('x');
     scheduler.run('x');
     toldBy(scheduler);
@@ -75,7 +75,7 @@ describe('the feed', () => {
   });
 
   it('says whose command it was, of what that command has done and of nothing else', () => {
-    const scheduler = new Scheduler();
+    const scheduler = new Scheduler({ feedLevel: 'all' });
     scheduler.connect('x');
     scheduler.submit({ id: 'a' }, { id: 'b' });
     scheduler.accept('x');
@@ -87,7 +87,7 @@ describe('the feed', () => {
   });
 
   it('tells what people have set before all else, where that is written first', () => {
-    const scheduler = new Scheduler();
+    const scheduler = new Scheduler({ feedLevel: 'all' });
     const pause = { by: null, reason: null, until: null };
     scheduler.command({ type: 'pauseSet', scope: 'group', value: 'g', pause });
     const out = scheduler.submit({});
@@ -128,7 +128,7 @@ function isOfShape(value: unknown, shape: string): boolean {
 
 /** Something of every kind. */
 function everything(): readonly FeedEvent[] {
-  const scheduler = new Scheduler();
+  const scheduler = new Scheduler({ feedLevel: 'all' });
   const outs: Output[] = [];
   const all = (...more: Output[]) => void outs.push(...more);
   const command = (event: Parameters<Scheduler['command']>[0]) => all(scheduler.command(event));
