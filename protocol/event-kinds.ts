@@ -71,6 +71,10 @@ export const eventKinds = {
     means: 'Somebody has changed what it asks for.',
     data: { version: 'number' },
   },
+  'task.moved': {
+    means: 'It was put before, or behind, all of its type.',
+    data: { to: 'text' },
+  },
   'task.suspended': {
     means: 'It was set aside.',
     data: {},

@@ -108,8 +108,7 @@ export class Master implements MasterHandle {
     this.#store = options.store;
     this.#lists = options.lists ?? new Turnstile(LISTS);
     this.namespace = options.namespace;
-    const { news } = options.engine;
-    this.feed = new Feed(news, options.clock, (query) =>
+    this.feed = new Feed(options.engine.news, options.clock, (query) =>
       this.#list(() => this.#store.readEvents(query)),
     );
     this.#submissions =
@@ -126,8 +125,8 @@ export class Master implements MasterHandle {
   }
 
   #with(others: Partial<MasterOptions>): Master {
-    const shared = { lists: this.#lists, submissions: this.#submissions };
-    return new Master({ ...this.#options, ...shared, ...others });
+    const [lists, submissions] = [this.#lists, this.#submissions];
+    return new Master({ ...this.#options, lists, submissions, ...others });
   }
 
   get status(): MasterStatus {

@@ -9,7 +9,7 @@ import type {
 } from '../../master/application/ports.ts';
 import { ANY_TASK, type TaskFilter } from '../../master/domain/model/task-filter.ts';
 import { isTerminal, type Notification, type Task } from '../../master/domain/model/task.ts';
-import { NOW } from '../helpers/task.ts';
+import { NOW, notificationOf } from '../helpers/task.ts';
 import { attemptOf, commit, DAY_MS, everything, finish, finished, task } from './sample.ts';
 import { type DefaultStore, describeStores } from './subjects.ts';
 
@@ -114,14 +114,8 @@ function ended(before: Task, finishedAt: number, state: Notification['state'] | 
   const notifyUrl = state === null ? null : 'https://example.org/done';
   const after = finished({ ...before, notifyUrl }, { finishedAt });
   if (notifyUrl === null || state === null) return { task: after, notification: null };
-  const notification = {
-    ...{ taskSeq: after.seq, taskId: after.id, url: notifyUrl, finishedAt, state, tries: 1 },
-    ...{ type: after.type, group: after.user.group },
-    // Tries are due in another order than tasks were accepted in.
-    triesSince: finishedAt,
-    retention: 'normal' as const,
-    ...{ nextTryAt: NOW - after.seq, lastStatus: null, lastError: null, deliveredAt: null },
-  };
+  // Tries are due in another order than tasks were accepted in.
+  const notification = notificationOf(after, { state, tries: 1, nextTryAt: NOW - after.seq });
   return { task: after, notification };
 }
 

@@ -22,6 +22,7 @@ export const FEED_KINDS = {
   'task.cancel_requested': 'ends',
   'task.attempt_ended': 'ends',
   'task.changed': 'ends',
+  'task.moved': 'ends',
   'task.suspended': 'ends',
   'task.resumed': 'ends',
   'task.finished': 'ends',
@@ -71,6 +72,7 @@ export interface FeedData {
   readonly 'task.cancel_requested': { readonly reason: CancelReason };
   readonly 'task.attempt_ended': { readonly outcome: string; readonly error?: string };
   readonly 'task.changed': { readonly version: number };
+  readonly 'task.moved': { readonly to: 'first' | 'last' };
   readonly 'task.finished': { readonly state: string; readonly reason?: string };
   readonly 'task.callback_tried': {
     readonly outcome: 'delivered' | 'gone' | 'failed';

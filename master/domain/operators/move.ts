@@ -5,6 +5,7 @@
  */
 import { taskUpdated } from '../changes.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
+import { tellTask } from '../feed/tell.ts';
 import { isAtRest, type Task } from '../model/task.ts';
 import { laneOf } from '../queue/lanes.ts';
 import { dequeue, enqueue, setAside } from '../queue/waiting.ts';
@@ -30,6 +31,7 @@ export function moveRequested(
   dequeue(state, task);
   task.queueTime = queueTime;
   out.changes.push(taskUpdated(task));
+  tellTask(state, out, 'task.moved', task, now, { to });
   if (task.state === 'suspended') setAside(state, task, out);
   else enqueue(state, task, now, out);
   return { kind: 'done' };

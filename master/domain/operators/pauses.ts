@@ -74,10 +74,9 @@ export function pauseDue(state: State, key: string | null, now: number, out: Out
 function begin(state: State, row: PauseRow, now: number, out: Output): void {
   takePause(state, row);
   // Those that may be offered leave their kinds when they come to the front there.
-  const { scope, value } = row;
+  const { scope, value, by: actor, reason, until } = row;
   if (scope !== 'all') for (const lane of lanesOf(state, { scope, value })) lane.isPaused = true;
   out.changes.push({ op: 'put', table: 'pause', key: row.id, row });
-  const { scope, value, by: actor, reason, until } = row;
   const about = { actor, group: scope === 'group' ? value : null };
   tell(state, out, 'pause.set', now, about, { scope, value, reason, until });
 }

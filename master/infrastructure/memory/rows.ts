@@ -2,6 +2,7 @@
  * The rows of every table in memory. Takes writes as a database does: it knows of a table only what
  * its writes say, and keeps copies of what they hold.
  */
+import type { Position } from '../../application/ports.ts';
 import { CommitConflict } from '../../application/ports.ts';
 import type { RowWrite, StoredRow, TableName, Tables } from '../../domain/changes.ts';
 import { copyOf, idOf, LARGE_FIELDS, taskIn } from '../../domain/changes.ts';
@@ -45,4 +46,18 @@ export class Rows {
 function kept({ table, large }: RowWrite<TableName, 'set'>, stored: StoredRow): object {
   const names: readonly string[] = (large ? undefined : LARGE_FIELDS[table]) ?? [];
   return Object.fromEntries(names.map((name) => [name, Reflect.get(stored, name)]));
+}
+
+/** The first so many beyond a position, in order. */
+export function page<T>(
+  list: readonly T[],
+  key: (item: T) => Position,
+  after: Position | null,
+  limit: number,
+): T[] {
+  const compare = (a: Position, b: Position): number => a.time - b.time || a.seq - b.seq;
+  return list
+    .filter((item) => after === null || compare(key(item), after) > 0)
+    .sort((a, b) => compare(key(a), key(b)))
+    .slice(0, limit);
 }

@@ -40,7 +40,7 @@ import { MemoryAudit } from './audit.ts';
 import { MemoryFeed } from './feed.ts';
 import { isOver } from '../../domain/long-work/work.ts';
 import { dayOf, type Days, noDays, prepareDays } from './days.ts';
-import { Rows } from './rows.ts';
+import { page, Rows } from './rows.ts';
 import { countOf, foundBy, light, pageOf } from './search.ts';
 
 /** Nothing is kept from anybody who shares this process. */
@@ -390,16 +390,3 @@ const inOrder = (task: Task): Position => ({ time: task.queueTime, seq: task.seq
 const isWaiting = (task: Task): boolean => task.state === 'waiting';
 
 const copies = (tasks: readonly Task[]): Task[] => tasks.map((task) => ({ ...task }));
-
-function page<T>(
-  list: readonly T[],
-  key: (item: T) => Position,
-  after: Position | null,
-  limit: number,
-): T[] {
-  const compare = (a: Position, b: Position): number => a.time - b.time || a.seq - b.seq;
-  return list
-    .filter((item) => after === null || compare(key(item), after) > 0)
-    .sort((a, b) => compare(key(a), key(b)))
-    .slice(0, limit);
-}

@@ -4,7 +4,7 @@ import type { NewTask } from '../../../master/domain/events.ts';
 import type { BulkAction } from '../../../master/domain/long-work/work.ts';
 import type { QueueEnd } from '../../../master/domain/queue/window.ts';
 import { violations } from '../../../master/domain/state/invariants.ts';
-import type { Policy } from '../../../master/domain/state/state.ts';
+import type { Policy } from '../../../master/domain/state/policy.ts';
 import { HOUR, MINUTE, SECOND } from '../../helpers/domain.ts';
 import { createEngine } from '../../helpers/engine.ts';
 import { settled } from '../../helpers/manual-clock.ts';

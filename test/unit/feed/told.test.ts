@@ -154,6 +154,8 @@ function everything(): readonly FeedEvent[] {
   all(scheduler.submit({ id: 'c', runAt: scheduler.now + 60_000 }));
   const seen = { seq: null, version: null };
   command({ type: 'changeRequested', taskId: 'c', change: { priority: 5 }, seen });
+  const edge = { time: 0, seq: 0 };
+  command({ type: 'moveRequested', taskId: 'c', to: 'first', edge });
   command({ type: 'suspendRequested', taskId: 'c' });
   all(scheduler.submit({ id: 'd' }), scheduler.pass(10_000));
   const alerting = { startTimeoutMs: 1_000, startTimeoutAction: 'alert' } as const;
