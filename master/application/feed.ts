@@ -1,6 +1,6 @@
 /** What the feed of a namespace has told, for whoever asks, and for whoever waits for more of it. */
 import type { News } from './engine/news.ts';
-import type { Clock, EventPage, EventQuery } from './ports.ts';
+import type { Clock, EventPage, EventQuery, TaskStore } from './ports.ts';
 
 export interface FeedHandle {
   /** @throws {Unavailable} also where too many ask. */
@@ -16,30 +16,36 @@ export interface FeedHandle {
 /** Numbers that one page may look at: some 10 ms of work, in pieces. */
 const LOOK_COUNT = 10_000;
 
-export class Feed implements FeedHandle {
-  readonly #news: News;
-  readonly #clock: Clock;
-  readonly #ask: (query: EventQuery) => Promise<EventPage>;
+interface Told {
+  readonly engine: { readonly news: News };
+  readonly store: Pick<TaskStore, 'readEvents'>;
+  readonly clock: Clock;
+}
 
-  constructor(news: News, clock: Clock, ask: (query: EventQuery) => Promise<EventPage>) {
-    this.#news = news;
-    this.#clock = clock;
-    this.#ask = ask;
+export class Feed implements FeedHandle {
+  readonly #of: Told;
+  readonly #inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+
+  /** @param inTurn does a piece of work that only people wait for. */
+  constructor(of: Told, inTurn: <T>(work: () => Promise<T>) => Promise<T>) {
+    this.#of = of;
+    this.#inTurn = inTurn;
   }
 
   get isOver(): boolean {
-    return this.#news.isOver;
+    return this.#of.engine.news.isOver;
   }
 
   now(): number {
-    return this.#clock.now();
+    return this.#of.clock.now();
   }
 
   read(query: Omit<EventQuery, 'lookCount'>): Promise<EventPage> {
-    return this.#ask({ ...query, lookCount: LOOK_COUNT });
+    return this.#inTurn(() => this.#of.store.readEvents({ ...query, lookCount: LOOK_COUNT }));
   }
 
   news(after: number, withinMs: number): Promise<void> {
-    return this.#news.wait(after, this.#clock, this.#clock.now() + withinMs);
+    const { engine, clock } = this.#of;
+    return engine.news.wait(after, clock, clock.now() + withinMs);
   }
 }

@@ -68,11 +68,7 @@ import { TooMany, Turnstile } from './turnstile.ts';
 
 /** Rows that a page may look at for what it brings: some 20 ms of work, in pieces. */
 const LOOK_COUNT = 20_000;
-export const LISTS = {
-  countMax: LIST_COUNT_MAX,
-  waitingMax: LISTS_WAITING_MAX,
-  what: 'lists',
-};
+export const LISTS = { countMax: LIST_COUNT_MAX, waitingMax: LISTS_WAITING_MAX, what: 'lists' };
 
 /** A task or some ids. */
 const READ_MS_MAX = 4_000;
@@ -108,9 +104,7 @@ export class Master implements MasterHandle {
     this.#store = options.store;
     this.#lists = options.lists ?? new Turnstile(LISTS);
     this.namespace = options.namespace;
-    this.feed = new Feed(options.engine.news, options.clock, (query) =>
-      this.#list(() => this.#store.readEvents(query)),
-    );
+    this.feed = new Feed(options, (work) => this.#list(work));
     this.#submissions =
       options.submissions ??
       new Submissions(options.engine, (ids) => this.#read(() => this.#store.findIds(ids)));

@@ -65,7 +65,14 @@ export class StandInHandle implements MasterHandle {
   readonly clock = new ManualClock();
   readonly news = new News();
   readonly told = new MemoryFeed();
-  readonly feed = new Feed(this.news, this.clock, async (query) => this.told.read(query));
+  readonly feed = new Feed(
+    {
+      engine: { news: this.news },
+      store: { readEvents: async (query) => this.told.read(query) },
+      clock: this.clock,
+    },
+    (work) => work(),
+  );
   commandOutcome: CommandOutcome = { kind: 'done' };
   /** Takes the place of acceptance: may throw. */
   submitOverride: ((submission: Submission) => SubmitOutcome) | null = null;
