@@ -21,7 +21,7 @@ async function bundle() {
   const { build } = await import('esbuild');
   for (const folder of ['cli/dist', 'master/dist']) {
     const old = readdirSync(folder).filter((name) => name.endsWith('.bundle.js'));
-    for (const name of old) rmSync(join(folder, name));
+    for (const name of old) rmSync(join(folder, name), { force: true });
   }
   await build({
     // Each beside what it is made of, because both look for their package from there.
