@@ -102,6 +102,21 @@ describe('regressions', () => {
     expect(offers(scheduler.pass(1 * SECOND))).to.deep.equal([`kept -> ${other}`]);
   });
 
+  it('a task that its route keeps waits for less once that says so', () => {
+    const scheduler = new Scheduler();
+    for (const id of ['x', 'y']) scheduler.connect(id);
+    const setWait = (wait: number) => {
+      const text = JSON.stringify({ route: { rule: 'sticky', pointer: '/k', wait } });
+      scheduler.command({ type: 'typeSet', name: 'echo', text, expect: null });
+    };
+    setWait(60);
+    scheduler.submit({ id: 'first', params: '{"k":1}' });
+    const other = scheduler.task('first').executorId === 'x' ? 'y' : 'x';
+    scheduler.submit({ id: 'kept', params: '{"k":1}' });
+    setWait(3);
+    expect(offers(scheduler.pass(3 * SECOND))).to.deep.equal([`kept -> ${other}`]);
+  });
+
   it('a task behind one that its route keeps does not go before an older one of another kind', () => {
     const scheduler = new Scheduler();
     for (const id of ['x', 'y']) scheduler.connect(id);

@@ -125,11 +125,12 @@ export function noteValue(state: State, task: Task, now: number): void {
 /** An idle executor may not have it yet. */
 export function passOver(state: State, task: Task, { until: at }: Kept, now: number): void {
   const { passedOver } = state;
+  // Once for each instant: by another route it is kept until another one.
+  state.deadlines.push({ at, kind: 'route', task });
   if (passedOver.has(task.seq)) return;
   const [oldest] = passedOver.size < PASSED_OVER_COUNT_MAX ? [] : passedOver.keys();
   if (oldest !== undefined) passedOver.delete(oldest);
   passedOver.set(task.seq, now);
-  state.deadlines.push({ at, kind: 'route', task });
 }
 
 /**
