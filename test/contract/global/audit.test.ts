@@ -99,6 +99,16 @@ describeStores('the audit', (open) => {
     expect(await verified(store)).to.include({ count: 2, misfit: null });
   });
 
+  it('has nothing of a commit that fails, and goes on behind what was there before', async () => {
+    await commit(store, [changeOf(1)], 1);
+    const again = await commit(store, [changeOf(2)], 1).catch(() => 'refused');
+    expect(again, 'its task is there').to.equal('refused');
+    await commit(store, [changeOf(3)], 2);
+    const { records } = await store.audit.list(everything);
+    expect(records).to.deep.equal([changeOf(3), changeOf(1)]);
+    expect(await verified(store)).to.include({ count: 2, misfit: null });
+  });
+
   it('brings what was asked for, page by page, and looks at so many rows for each', async () => {
     const of = [
       { actor: null },
