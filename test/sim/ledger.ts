@@ -251,6 +251,7 @@ export class Ledger {
       } else {
         this.#seqById.delete(ended.id);
         this.#deleted.add(ended.id);
+        for (let n = 1; n <= ended.attempt; n++) this.#endedAt.delete(`${ended.id}/${n}`);
         this.#world.log(`row ${ended.id} deleted`);
       }
       this.history.delete(seq);

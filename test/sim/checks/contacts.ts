@@ -11,6 +11,9 @@ import type { AttemptRecord, Task } from '../../../master/domain/model/task.ts';
 import type { Ledger } from '../ledger.ts';
 import type { Process, World } from '../world.ts';
 
+/** The one under way, seven of what it has asked for, which step nothing that has come, and the next. */
+const STEPPED_TURN_COUNT = 9;
+
 interface Contact {
   readonly sessionId: string;
   readonly incarnation: string;
@@ -92,13 +95,13 @@ export class Contacts {
     }
   }
 
-  /** What was said before the last turn but one had ended was stepped by the last. */
+  /** What was said before so many turns have ended was stepped by the last of them. */
   turned(): void {
     for (const contact of this.#contacts.values()) {
       if (contact.unreadyTurns !== null) contact.unreadyTurns++;
       for (const disk of contact.disks) disk.turns++;
       // What holds is the last of those that were stepped, and perhaps what was said since.
-      const stepped = contact.disks.findLastIndex(({ turns }) => turns >= 2);
+      const stepped = contact.disks.findLastIndex(({ turns }) => turns >= STEPPED_TURN_COUNT);
       if (stepped > 0) contact.disks.splice(0, stepped);
     }
   }
@@ -113,7 +116,7 @@ export class Contacts {
       const what = `${id}, which needs ${diskBytes} bytes of disk, is offered to ${executorId}`;
       this.#world.violate('I22', `${what}, which has ${most}`);
     }
-    if (unreadyTurns === null || unreadyTurns < 2) return;
+    if (unreadyTurns === null || unreadyTurns < STEPPED_TURN_COUNT) return;
     this.#world.violate('I22', `${id} is offered to ${executorId}, which is not ready`);
   }
 
@@ -140,7 +143,9 @@ export class Contacts {
       const what = `${incarnation} gets the id ${executorId} of ${owner?.incarnation}`;
       this.#world.violate('I17', `${what}, which was heard of ${silentMs} ms ago`);
     }
-    const unreadyTurns = ready.ok ? null : 0;
+    // Nothing is offered to one that comes before that is stepped.
+    const isKnown = this.#contacts.has(`${executorId} ${incarnation}`);
+    const unreadyTurns = ready.ok ? null : isKnown ? 0 : STEPPED_TURN_COUNT;
     const contact = {
       sessionId,
       incarnation,
