@@ -26,7 +26,7 @@ const ON_SERVER: PieceBounds = { least: 1_000, most: 16_000, ms: 20, found: 256 
 /** What a piece costs before it has looked at a row, in rows. */
 const PIECE_COST = 50;
 /** What a row costs that an index leads to: the next one is somewhere else. */
-const LED_COST = 4;
+const LED_COST = 3;
 /** No page makes anybody wait for longer, but for its last piece: what is looked for is on the next ones. */
 export const SEARCH_MS_MAX = 100;
 

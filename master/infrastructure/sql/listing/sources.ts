@@ -86,7 +86,9 @@ function sourceOf(
   const isLive = segment === null;
   const source = { table, columns, isLive, isFew: few !== null, bottom, top: 0 };
   const conditions = conditionsOf(filter, segment);
-  if (few === null && state !== null && hasIndex(state)) {
+  // Most have succeeded: by their index each row would be looked for by itself.
+  const isOfMost = state === 'succeeded' && conditions.sql !== '';
+  if (few === null && state !== null && hasIndex(state) && !isOfMost) {
     const index = isLive ? 'task_queue' : `${table}_state`;
     const reading = dialect.readBy(table, index);
     return { ...source, reading, where: 'state = ? AND ', values: [state], conditions };
