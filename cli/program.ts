@@ -5,6 +5,7 @@ import { auditCommand } from './audit-command.ts';
 import { bulkCommand } from './bulk/bulk-command.ts';
 import { operationCommand } from './bulk/operation-command.ts';
 import { doctorCommand } from './doctor-command.ts';
+import { eventsCommand } from './task/events-command.ts';
 import { executorCommand } from './executor/executor-command.ts';
 import { limitCommand } from './limit-command.ts';
 import { addSettings, devCommand, listenForSignals, masterCommand } from './master-command.ts';
@@ -67,6 +68,7 @@ export function program(): Command {
     namespaceCommand(),
     tokenCommand(),
     whoamiCommand(),
+    eventsCommand(),
     auditCommand(),
     doctorCommand(),
   ]) {

@@ -22,6 +22,7 @@ import {
 import { ApiCaller, type Call, type CallOptions, signalOf } from './api-call.ts';
 import { exactJson, remember } from './exact-json.ts';
 import { type ExecutorCalls, executorCalls } from './executors/executors.ts';
+import { type EventCalls, eventCalls } from './calls/events.ts';
 import { type FindCalls, findCalls } from './calls/find.ts';
 import { type LimitCalls, limitCalls } from './calls/limits.ts';
 import { type PauseCalls, pauseCalls } from './calls/pauses.ts';
@@ -69,6 +70,7 @@ export interface ClientOptions {
  */
 export interface SodaClient
   extends AuditCalls,
+    EventCalls,
     ExecutorCalls,
     FindCalls,
     LimitCalls,
@@ -196,6 +198,7 @@ export function createClient(options: ClientOptions): SodaClient {
     ...taskCommands(api, call),
     ...findCalls(api),
     ...auditCalls(api),
+    ...eventCalls(api),
     ...executorCalls(api),
     ...namespaceCalls(api),
     ...tokenCalls(api),

@@ -11,6 +11,8 @@ export type {
   CountQuery,
   ErrorList,
   ErrorQuery,
+  EventQuery,
+  EventView,
   ExecutorChange,
   ExecutorView,
   LimitRequest,
@@ -56,6 +58,7 @@ export type { AbsenceOptions, CallOptions } from './api-call.ts';
 export type { DrainOptions, ExecutorCalls, ExecutorFilter } from './executors/executors.ts';
 export type { RollingOptions } from './executors/rolling-drain.ts';
 export type { DrainProgress, DrainStep } from './executors/rollout.ts';
+export type { EventCalls, EventOptions } from './calls/events.ts';
 export type { FindCalls } from './calls/find.ts';
 export type { LimitCalls } from './calls/limits.ts';
 export type { PauseCalls, ScopedPause } from './calls/pauses.ts';

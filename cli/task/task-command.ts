@@ -1,6 +1,7 @@
 /** `soda task`: submit, look at, follow and steer tasks. */
 import { Argument, Command, Option } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
+import { taskEventsCommand } from './events-command.ts';
 import { changeCommand, copyCommand } from './change-command.ts';
 import { countCommand, errorsCommand, listCommand } from './find-command.ts';
 import {
@@ -25,6 +26,7 @@ export function taskCommand(): Command {
     .addCommand(submitCommand())
     .addCommand(getCommand())
     .addCommand(whyCommand())
+    .addCommand(taskEventsCommand())
     .addCommand(listCommand())
     .addCommand(countCommand())
     .addCommand(errorsCommand())

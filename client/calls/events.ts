@@ -1,0 +1,47 @@
+/** What has happened in a namespace, as it comes. */
+import type { EventPage, EventQuery, EventView } from '@soda-scheduler/protocol';
+import { type AbsenceOptions, type ApiCaller, type CallOptions, signalOf } from '../api-call.ts';
+
+/** Less than a try of a call may take. */
+const WAIT_SECONDS = 10;
+
+export interface EventOptions extends CallOptions, AbsenceOptions {
+  /** False: it ends with the newest that there is now. Default: it waits for more, whatever becomes of the master. */
+  readonly follow?: boolean | undefined;
+}
+
+export interface EventCalls {
+  /**
+   * By number, from the oldest that is kept, or what comes after `after`; `now`: from now on. A `seq` that was kept
+   * goes on where another iteration, or another process, has ended: each event comes at least once. Rejects with
+   * status 410 where what follows is not kept any more. `limit` is the size of a page.
+   */
+  events(
+    query?: Omit<EventQuery, 'wait'>,
+    options?: EventOptions,
+  ): AsyncIterableIterator<EventView>;
+}
+
+export function eventCalls(api: ApiCaller): EventCalls {
+  return { events: (query = {}, options = {}) => eventsOf(api, query, options) };
+}
+
+async function* eventsOf(
+  api: ApiCaller,
+  { task, after: from, ...filters }: Omit<EventQuery, 'wait'>,
+  options: EventOptions,
+): AsyncIterableIterator<EventView> {
+  const signal = signalOf(options, 'follow', 'onAway', 'onBack');
+  const { follow = true } = options;
+  const of = task === undefined ? '' : `/task/${encodeURIComponent(task)}`;
+  for (let after = from; ; ) {
+    const query = { ...filters, after, ...(follow && { wait: WAIT_SECONDS }) };
+    const path = `${api.base}${of}/events`;
+    const call = { method: 'GET', path, field: 'events', query, signal } as const;
+    const answer = follow ? api.callPatiently(call, options) : api.call(call);
+    const { events, next } = (await answer) as EventPage;
+    yield* events;
+    if (!follow && next === after) return;
+    after = next;
+  }
+}
