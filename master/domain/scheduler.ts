@@ -53,7 +53,7 @@ export function step(state: State, event: Event, now: number, out: Output): void
   if (author === undefined) apply(state, event, now, out);
   else {
     const commanded = () => noting(state, event, now, out, () => apply(state, event, now, out));
-    tellingBy(author.actor, state, out, commanded);
+    tellingBy(author.actor, out, commanded);
   }
   assignRoused(state, now, out);
   askForHeld(state, out);

@@ -100,6 +100,7 @@ export function settingsFor(seed: number, faults?: FaultClasses): Settings {
     policy: {
       ...defaultPolicy,
       leaseMs: 15_000,
+      feedLevel: 'all',
       // Small windows and pages, so that tasks are evicted and read again all the time.
       laneWindowCount: random.pick([4, 6, 10, 50]),
       windowCountMax: random.pick([8, 20, 40, 500]),

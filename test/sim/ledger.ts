@@ -20,6 +20,7 @@ import { AuditChecks } from './checks/audit.ts';
 import { CallbackChecks } from './checks/callbacks.ts';
 import { OfferChecks, type SelfPortrait } from './checks/offers.ts';
 import { OperationChecks } from './checks/operations.ts';
+import { FeedChecks } from './checks/feed.ts';
 import { SuspendedChecks } from './checks/suspended.ts';
 import type { World } from './world.ts';
 
@@ -41,6 +42,7 @@ export class Ledger {
   readonly operations: OperationChecks;
   readonly audit: AuditChecks;
   readonly suspended: SuspendedChecks;
+  readonly #feed: FeedChecks;
   #offered: Task[] = [];
   readonly frames: FrameChecks;
   readonly children: Children;
@@ -65,6 +67,7 @@ export class Ledger {
     this.#offerChecks = new OfferChecks(world, policy);
     this.callbacks = new CallbackChecks(world);
     this.suspended = new SuspendedChecks(world);
+    this.#feed = new FeedChecks(world);
     this.operations = new OperationChecks(world, this.suspended);
     this.audit = new AuditChecks(world);
   }
@@ -144,12 +147,13 @@ export class Ledger {
   /** The store has made this durable, whatever the master will hear of it. */
   committed(commit: Commit): void {
     this.#commitCount++;
-    const { writes, absences, settings, saysAlive } = commit;
-    if (saysAlive || settings !== undefined || writes.length + absences.length > 0)
-      this.#aliveAt = commit.now;
+    const { writes, absences, settings, saysAlive, events = [] } = commit;
+    const rowCount = writes.length + absences.length + events.length;
+    if (saysAlive || settings !== undefined || rowCount > 0) this.#aliveAt = commit.now;
     if (commit.term !== this.#term) {
       this.#world.violate('I6', `a commit of term ${commit.term} in term ${this.#term}`);
     }
+    this.#feed.committed(commit);
     this.audit.committed(commit, this);
     this.operations.committed(commit, this);
     for (const credit of absences.map(creditOf)) {

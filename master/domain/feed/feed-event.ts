@@ -128,8 +128,8 @@ export interface FeedEvent {
 export interface FeedState {
   /** Of the newest event; not of the numbers of tasks. */
   lastSeq: number;
-  /** Told by the next commit, whatever that is for. */
-  readonly untold: FeedEvent[];
+  /** By task: told by the commit that writes its row. */
+  readonly untold: Map<number, FeedEvent[]>;
   /** Of tasks that run: the last tenth of their progress that was told. */
   readonly toldTenths: WeakMap<Task, { readonly attempt: number; readonly tenth: number }>;
 }

@@ -11,11 +11,16 @@ import {
   type FeedEvent,
   type FeedKind,
   type FeedLevel,
+  type FeedState,
   type UserKind,
 } from './feed-event.ts';
 
 /** Characters of a message that are told; the row of the attempt has it whole. */
 const MESSAGE_LENGTH_MAX = 200;
+
+/** What is told with a row that is written lazily. */
+type LazyKind = 'task.started' | 'task.progress';
+const LAZY_KINDS: ReadonlySet<string> = new Set<LazyKind>(['task.started', 'task.progress']);
 
 type About = Partial<Pick<FeedEvent, 'type' | 'group' | 'executorId' | 'actor'>>;
 /** What is told of a task, wherever it is. */
@@ -70,10 +75,10 @@ export function tellAttempt<K extends FeedKind>(
 }
 
 /**
- * The same where its row may be written later. Whatever is told after it has a later number, and the commit that
- * writes its row, or any before that, has it.
+ * The same where its row is written later: the commit that writes it tells this too, so that a master which begins from
+ * the row before tells it again, and one which begins from that row does not.
  */
-export function tellSoon<K extends FeedKind>(
+export function tellSoon<K extends LazyKind>(
   state: State,
   kind: K,
   task: ToldTask,
@@ -81,7 +86,11 @@ export function tellSoon<K extends FeedKind>(
   data?: DataOf<K>,
 ): void {
   if (!isTold(state, kind)) return;
-  state.feed.untold.push(eventOf(kind, task, task.attempt, task.executorId, at, data));
+  const { untold } = state.feed;
+  const event = eventOf(kind, task, task.attempt, task.executorId, at, data);
+  const before = untold.get(task.seq);
+  if (before === undefined) untold.set(task.seq, [event]);
+  else before.push(event);
 }
 
 /** Of the callback of a task that may be in no memory. */
@@ -119,24 +128,22 @@ function eventOf<K extends FeedKind>(
   };
 }
 
-function push(state: State, out: Output, event: FeedEvent): void {
-  if (state.feed.untold.length > 0) takeUntold(state, out);
-  out.told.push(event);
+function push({ feed }: State, { told }: Output, event: FeedEvent): void {
+  if (event.taskSeq !== null && feed.untold.size > 0) takeUntold(feed, told, event.taskSeq);
+  told.push(event);
 }
 
-function takeUntold(state: State, out: Output): void {
-  for (const event of state.feed.untold) out.told.push(event);
-  state.feed.untold.length = 0;
+function takeUntold({ untold }: FeedState, told: FeedEvent[], taskSeq: number): void {
+  for (const event of untold.get(taskSeq) ?? []) told.push(event);
+  untold.delete(taskSeq);
 }
 
-/** What this command tells, whoever asks for it has done. */
-export function tellingBy(actor: string | null, state: State, out: Output, step: () => void): void {
-  takeUntold(state, out);
-  const from = out.told.length;
+/** What this command tells, whoever asks for it has done; not that its task has started. */
+export function tellingBy(actor: string | null, { told }: Output, step: () => void): void {
+  const from = told.length;
   step();
-  for (let index = from; index < out.told.length; index++) {
-    const event = out.told[index];
-    if (event !== undefined) event.actor ??= actor;
+  for (const event of told.slice(from)) {
+    if (!LAZY_KINDS.has(event.kind)) event.actor ??= actor;
   }
 }
 
@@ -144,12 +151,19 @@ export function tellingBy(actor: string | null, state: State, out: Output, step:
  * All that the next commit tells, numbered. `isSplit`: what is set by people is written before the rest of that commit,
  * and is told first.
  */
-export function numbered(state: State, out: Output, isSplit = false): readonly FeedEvent[] {
-  if (state.feed.untold.length > 0) takeUntold(state, out);
-  const { told } = out;
+export function numbered(
+  { feed }: State,
+  { told, changes }: Pick<Output, 'told' | 'changes'>,
+  isSplit = false,
+): readonly FeedEvent[] {
+  if (feed.untold.size > 0) {
+    for (const change of changes) {
+      if ('key' in change && change.table === 'task') takeUntold(feed, told, change.key);
+    }
+  }
   const isOfTask = ({ taskSeq }: FeedEvent): number => (taskSeq === null ? 0 : 1);
   if (isSplit) told.sort((a, b) => isOfTask(a) - isOfTask(b));
-  for (const event of told) event.seq = ++state.feed.lastSeq;
+  for (const event of told) event.seq = ++feed.lastSeq;
   return told;
 }
 

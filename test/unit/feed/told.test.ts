@@ -14,7 +14,7 @@ const kindsOf = (told: readonly FeedEvent[]) => told.map(({ kind }) => kind);
 /** What a commit of it would tell. */
 function toldBy(scheduler: Scheduler, ...outs: Output[]): readonly FeedEvent[] {
   const told = outs.flatMap((out) => out.told);
-  return numbered(scheduler.state, { changes: [], effects: [], loads: [], told });
+  return numbered(scheduler.state, { changes: outs.flatMap((out) => out.changes), told });
 }
 
 describe('the feed', () => {
@@ -45,11 +45,13 @@ describe('the feed', () => {
     expect(story.at(-1)?.data).to.equal('{"state":"succeeded"}');
   });
 
-  it('keeps that a task has started for the next commit, and tells it before whatever comes then', () => {
+  it('keeps that a task has started for the commit that writes its row, and tells it before whatever comes then', () => {
     const scheduler = new Scheduler({ feedLevel: 'all' });
     scheduler.connect('x');
     scheduler.submit({});
-    expect(scheduler.accept('x').told).to.deep.equal([]);
+    const accepted = scheduler.accept('x');
+    const other = scheduler.submit({ id: 'b', type: 'other' });
+    expect(kindsOf(toldBy(scheduler, accepted, other))).to.deep.equal(['task.submitted']);
     expect(kindsOf(scheduler.end('x').told)).to.deep.equal(['task.started', 'task.finished']);
   });
 
@@ -57,9 +59,9 @@ describe('the feed', () => {
     const scheduler = new Scheduler({ feedLevel: 'all' });
     scheduler.connect('x');
     scheduler.run('x');
-    toldBy(scheduler);
+    toldBy(scheduler, scheduler.pass(1_000));
     for (const percent of [5, 10, 9, 11, 10, 55, 49, 60]) scheduler.progress('x', { percent });
-    const told = toldBy(scheduler).map(({ data }) => data);
+    const told = toldBy(scheduler, scheduler.pass(1_000)).map(({ data }) => data);
     expect(told).to.deep.equal(['{"percent":10}', '{"percent":55}', '{"percent":60}']);
   });
 
@@ -79,10 +81,14 @@ describe('the feed', () => {
     scheduler.connect('x');
     scheduler.submit({ id: 'a' }, { id: 'b' });
     scheduler.accept('x');
-    const { told } = scheduler.command({ type: 'cancelRequested', taskId: 'b', author });
-    expect(told.map(({ kind, actor }) => [kind, actor])).to.deep.equal([
+    const command = (taskId: string) =>
+      scheduler
+        .command({ type: 'cancelRequested', taskId, author })
+        .told.map(({ kind, actor }) => [kind, actor]);
+    expect(command('b')).to.deep.equal([['task.finished', 'ann']]);
+    expect(command('a')).to.deep.equal([
       ['task.started', null],
-      ['task.finished', 'ann'],
+      ['task.cancel_requested', 'ann'],
     ]);
   });
 
