@@ -1,4 +1,4 @@
-/** Bugs of the audit, for `mutants.ts`. */
+/** Bugs of the audit and of the feed, for `mutants.ts`. */
 import type { Commit } from '../../../master/application/ports.ts';
 import { everyNth, type Mutant, onStore } from '../actors/sabotage.ts';
 
@@ -39,6 +39,26 @@ export function auditMutants(): Mutant[] {
           return { ...one, record: { ...one.record, before: after, after: before } };
         }),
       ),
+    },
+    {
+      name: 'tells of a commit with the next one',
+      ...onStore((store) => {
+        let events: NonNullable<Commit['events']> = [];
+        return {
+          commit: ({ events: told = [], ...commit }) => {
+            const before = events;
+            events = told;
+            return store.commit({ ...commit, events: before });
+          },
+        };
+      }),
+    },
+    {
+      name: 'begins the numbers of the feed anew at its start',
+      faults: { masterCrash: true },
+      ...onStore((store) => ({
+        takeTerm: async (...asked) => ({ ...(await store.takeTerm(...asked)), lastEventSeq: 0 }),
+      })),
     },
   ];
 }
