@@ -28,7 +28,12 @@ const noFault: Fault = {
 interface Pair {
   readonly client: Socket;
   readonly server: Socket;
+  /** Of the last request of MySQL. */
+  isWrite: boolean;
 }
+
+/** A query, and none of those that change nothing. */
+const WRITE = /^....\x03(?!SELECT|SHOW|SET|DO)/is;
 
 export class TcpProxy {
   readonly #server: Server;
@@ -41,7 +46,7 @@ export class TcpProxy {
   #refuses = false;
   /** Bytes passed on since the start, to place a cut. */
   readonly passed: Record<Direction, number> = { up: 0, down: 0 };
-  #answersLeft = Number.POSITIVE_INFINITY;
+  #writesLeft = Number.POSITIVE_INFINITY;
   connectionCount = 0;
 
   private constructor(targetPort: number) {
@@ -85,9 +90,12 @@ export class TcpProxy {
     this.#faults[direction].cutAfter = bytes;
   }
 
-  /** The nth answer from now, of small ones, is lost with every connection; no new one is let in. */
-  cutAtAnswer(nth: number): void {
-    this.#answersLeft = nth;
+  /**
+   * The nth answer from now, of small ones, to what may have changed a database of MySQL, is lost with every
+   * connection; no new one is let in. One that is lost after a read leaves nothing that is not left before it.
+   */
+  cutAtWrite(nth: number): void {
+    this.#writesLeft = nth;
   }
 
   /** Destroys what is open. New connections pass, unless `refuse()` was called. */
@@ -121,7 +129,7 @@ export class TcpProxy {
     }
     this.connectionCount += 1;
     const server = connect(this.#targetPort, '127.0.0.1');
-    const pair = { client, server };
+    const pair = { client, server, isWrite: false };
     this.#pairs.add(pair);
     this.#pipe(pair, 'up', client, server);
     this.#pipe(pair, 'down', server, client);
@@ -134,7 +142,8 @@ export class TcpProxy {
     from.setNoDelay(true);
     from.on('data', (chunk) => {
       if (fault.drop) return;
-      if (direction === 'down' && (this.#answersLeft -= 1) <= 0) {
+      if (direction === 'up') pair.isWrite = WRITE.test(chunk.toString('latin1', 0, 16));
+      else if (pair.isWrite && (this.#writesLeft -= 1) <= 0) {
         this.refuse();
         return this.cut();
       }

@@ -37,7 +37,7 @@ describe('soda', function () {
       expect(out).to.include('SODA_URL').and.to.include('Exit codes:');
       const commands = ['task submit', 'executor drain', 'doctor', 'master'];
       const helps = commands.map(async (command) => {
-        const help = await spawned([...command.split(' '), '--help']);
+        const help = await run([...command.split(' '), '--help']);
         expect(help.code, command).to.equal(0);
         expect(help.out, command).to.include(`Usage: soda ${command}`);
       });

@@ -67,6 +67,7 @@ describe('a transcode', function () {
   function makeClip(name: string, seconds: number): void {
     const sources = ['-f', 'lavfi', '-i', `testsrc2=s=321x240:r=25:d=${seconds}`];
     sources.push('-f', 'lavfi', '-i', `sine=d=${seconds}`, '-pix_fmt', 'yuv444p');
+    sources.push('-c:v', 'libx264', '-preset', 'ultrafast');
     execFileSync(prober.ffmpeg, ['-loglevel', 'error', ...sources, '-y', join(root, name)]);
   }
 

@@ -120,7 +120,7 @@ describe('a credit of limits that is cut off: MariaDB', () => {
         const cut = await open(Object.assign(new URL(url), { port: String(proxy.port) }).href);
         const mine = cut.tasks(DEFAULT_NAMESPACE_ID);
         const begun = await mine.takeTerm('m-cut', NOW);
-        proxy.cutAtAnswer(answer);
+        proxy.cutAtWrite(answer);
         const committed = mine.commit(commit(begun.term, { absences }));
         wasCut = await committed.then(
           () => false,
