@@ -19,7 +19,7 @@ import { type FoundFfmpeg, provideClip, provideFfmpeg } from './video.ts';
 const CLIP = 'demo.mp4';
 const RESOLUTIONS = ['854x480', '640x360'];
 const USER = { group: 'demo' };
-const START_TIMEOUT_MS = 20_000;
+const START_TIMEOUT_MS = 60_000;
 /** For the executor, which may have an ffmpeg to end, then for the master: below 10 s in all. */
 const STOP_GRACE_MS = { executor: 6_000, master: 3_500 };
 const COUNT_MAX = 1000;
