@@ -32,8 +32,12 @@ interface Pair {
   isWrite: boolean;
 }
 
-/** A query, and none of those that change nothing. */
-const WRITE = /^....\x03(?!SELECT|SHOW|SET|DO)/is;
+/** The byte before the text of a statement. */
+const QUERY = 3;
+const CHANGES_NOTHING = /^(SELECT|SHOW|SET|DO)/i;
+
+const isWrite = (request: Buffer): boolean =>
+  request[4] === QUERY && !CHANGES_NOTHING.test(request.toString('latin1', 5, 11));
 
 export class TcpProxy {
   readonly #server: Server;
@@ -142,7 +146,7 @@ export class TcpProxy {
     from.setNoDelay(true);
     from.on('data', (chunk) => {
       if (fault.drop) return;
-      if (direction === 'up') pair.isWrite = WRITE.test(chunk.toString('latin1', 0, 16));
+      if (direction === 'up') pair.isWrite = isWrite(chunk);
       else if (pair.isWrite && (this.#writesLeft -= 1) <= 0) {
         this.refuse();
         return this.cut();
