@@ -21,7 +21,7 @@ has ended it says so.`,
 }
 
 function showWhy(output: Output, why: WhyView, namespace: string): void {
-  const { ahead, change, details } = why;
+  const { ahead, change, details, estimate } = why;
   const atLeast = details.ahead_at_least ? 'at least ' : '';
   output.fields(why, [
     ['task', why.task_id],
@@ -29,6 +29,7 @@ function showWhy(output: Output, why: WhyView, namespace: string): void {
     ['reason', why.reason],
     ['why', why.message],
     ['ahead', ahead === null ? null : `${atLeast}${ahead}`],
+    ['start', estimate && `${estimate.start_at}, or ${estimate.low} to ${estimate.high}`],
     ['change', change?.message ?? null],
     ['command', commandOf(why, namespace)],
     ...details.behind.map(({ message }) => ['then', message] as const),

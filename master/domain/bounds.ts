@@ -109,6 +109,15 @@ export const ORDERED_LANES_MAX = 1_000;
 export const AHEAD_COUNT_MAX = 10_000;
 export const AHEAD_LOOK_COUNT = 50_000;
 
+/**
+ * Run times that are remembered of each type, the newest, and types of which some are, the newest of these: some 420 KiB.
+ * Estimates of starts are made of them, by so many steps and rounds at most.
+ */
+export const RUN_TIME_COUNT_MAX = 64;
+export const RUN_TIME_TYPES_MAX = 1_000;
+export const ESTIMATE_STEP_COUNT_MAX = 20_000;
+export const ESTIMATE_ROUND_COUNT_MAX = 40;
+
 /** Empty lanes that are looked at to make room for another. */
 export const LANE_LOOK_COUNT = 100;
 

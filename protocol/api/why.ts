@@ -100,6 +100,12 @@ const details = z.object({
     ),
 });
 
+const estimate = z.object({
+  start_at: z.string(),
+  low: z.string().describe('One in ten starts earlier.'),
+  high: z.string().describe('One in ten starts later.'),
+});
+
 const change = z.object({
   action: z.enum([
     'wait_until',
@@ -143,6 +149,9 @@ export const whyView = z.object({
     .int()
     .nullable()
     .describe('Tasks that come first for the executors that may have it; null: it is in no order.'),
+  estimate: estimate
+    .nullable()
+    .describe('When it is likely to start as things are; null: too little is known for that.'),
   change: change
     .nullable()
     .describe('The least that would start it; null: it is not to be started.'),

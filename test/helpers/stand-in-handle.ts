@@ -239,7 +239,7 @@ export class StandInHandle implements MasterHandle {
 
   why() {
     const message = 'No executor runs this type.';
-    const nowhere = { facts: {}, behind: [], ahead: null, change: null };
+    const nowhere = { facts: {}, behind: [], ahead: null, estimate: null, change: null };
     return { reason: 'no_executor', message, ...nowhere } as const;
   }
 

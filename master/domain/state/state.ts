@@ -12,6 +12,7 @@ import { InFlight } from '../queue/in-flight.ts';
 import { Junctions } from '../queue/junctions.ts';
 import type { Kind, Lane, Pool } from '../queue/lane.ts';
 import { OpenTasks } from '../queue/open-tasks.ts';
+import { RunTimes } from './run-times.ts';
 import type { Shares } from '../queue/shares.ts';
 import { type Position, Window } from '../queue/window.ts';
 import { type Concerned, labelsOf, type Pause, type PauseRow } from '../model/pause.ts';
@@ -157,6 +158,7 @@ export interface State {
   readonly notifications: Window<Notification>;
   /** Callbacks in flight, by task. */
   readonly notifying: InFlight;
+  readonly runTimes: RunTimes;
   /** How often tasks in memory (by seq) were given back unasked since their last new checkpoint. */
   readonly givenBack: Map<number, number>;
   /** Operations on many tasks. */
@@ -188,79 +190,78 @@ interface Start {
 }
 
 /** Nothing is known yet: as of a store without tasks. */
-export function createState(options: Start): State {
-  return {
-    policy: options.policy,
-    settings: options.settings ?? NO_SETTINGS,
-    term: options.term,
-    lastSeq: options.lastSeq,
-    feed: { lastSeq: options.lastEventSeq ?? 0, untold: new Map(), toldTenths: new WeakMap() },
-    accepting: true,
-    tasks: new Map(),
-    open: new OpenTasks(),
-    kinds: new Map(),
-    pinnedKindCount: 0,
-    pins: new Map(),
-    repinned: new Set(),
-    lanes: new Map(),
-    emptyLanes: new Set(),
-    shares: new Map(),
-    partialShares: new Set(),
-    crowd: null,
-    loading: new Set(),
-    delayed: new Window<Task>((task) => ({ time: task.dueAt, seq: task.seq })),
-    releasableCount: RELEASE_COUNT_MAX,
-    windowCount: 0,
-    windowBytes: 0,
-    waitingCount: 0,
-    suspendedCount: 0,
-    overdueHidden: false,
-    unwatched: [],
-    overdueCursor: null,
-    overdueCheckAt: 0,
-    executors: new Map(),
-    types: new Map(),
-    pauses: new Map(),
-    resumed: [],
-    quotas: new Map(),
-    gates: new Map(),
-    placeCount: 0,
-    openGates: new Set(),
-    gateKeys: new WeakMap(),
-    supplies: new Map(),
-    views: new Map(),
-    holdings: new Map(),
-    opened: new Set(),
-    standingBack: new Set(),
-    executorRecords: new Map(),
-    elders: new Map(),
-    attemptCount: 0,
-    leftovers: new Map(),
-    unsettled: new Set(),
-    doubts: new Map(),
-    pools: new Map(),
-    fleetVersion: 0,
-    choices: new WeakMap(),
-    passedOver: new Map(),
-    junctions: new Junctions(),
-    deadlines: new Deadlines(),
-    notifications: new Window<Notification>((n) => ({ time: n.nextTryAt, seq: n.taskSeq })),
-    notifying: new InFlight(),
-    givenBack: new Map(),
-    works: noWorks(),
-    secrets: options.secrets ?? [],
-    unwritten: new Set(),
-    flushAt: Number.POSITIVE_INFINITY,
-    roused: new Set(),
-    freed: new Set(),
-    isHeldBack: false,
-    lastTickAt: options.now,
-    randomState: options.seed >>> 0,
-  };
-}
+export const createState = (options: Start): State => ({
+  policy: options.policy,
+  settings: options.settings ?? NO_SETTINGS,
+  term: options.term,
+  lastSeq: options.lastSeq,
+  feed: { lastSeq: options.lastEventSeq ?? 0, untold: new Map(), toldTenths: new WeakMap() },
+  accepting: true,
+  tasks: new Map(),
+  open: new OpenTasks(),
+  kinds: new Map(),
+  pinnedKindCount: 0,
+  pins: new Map(),
+  repinned: new Set(),
+  lanes: new Map(),
+  emptyLanes: new Set(),
+  shares: new Map(),
+  partialShares: new Set(),
+  crowd: null,
+  loading: new Set(),
+  delayed: new Window<Task>((task) => ({ time: task.dueAt, seq: task.seq })),
+  releasableCount: RELEASE_COUNT_MAX,
+  windowCount: 0,
+  windowBytes: 0,
+  waitingCount: 0,
+  suspendedCount: 0,
+  overdueHidden: false,
+  unwatched: [],
+  overdueCursor: null,
+  overdueCheckAt: 0,
+  executors: new Map(),
+  types: new Map(),
+  pauses: new Map(),
+  resumed: [],
+  quotas: new Map(),
+  gates: new Map(),
+  placeCount: 0,
+  openGates: new Set(),
+  gateKeys: new WeakMap(),
+  supplies: new Map(),
+  views: new Map(),
+  holdings: new Map(),
+  opened: new Set(),
+  standingBack: new Set(),
+  executorRecords: new Map(),
+  elders: new Map(),
+  attemptCount: 0,
+  leftovers: new Map(),
+  unsettled: new Set(),
+  doubts: new Map(),
+  pools: new Map(),
+  fleetVersion: 0,
+  choices: new WeakMap(),
+  passedOver: new Map(),
+  junctions: new Junctions(),
+  deadlines: new Deadlines(),
+  notifications: new Window<Notification>((n) => ({ time: n.nextTryAt, seq: n.taskSeq })),
+  notifying: new InFlight(),
+  runTimes: new RunTimes(),
+  givenBack: new Map(),
+  works: noWorks(),
+  secrets: options.secrets ?? [],
+  unwritten: new Set(),
+  flushAt: Number.POSITIVE_INFINITY,
+  roused: new Set(),
+  freed: new Set(),
+  isHeldBack: false,
+  lastTickAt: options.now,
+  randomState: options.seed >>> 0,
+});
 
 /** In [0, 1). Mulberry32 (Tommy Ettinger, public domain): small, and the same for the same seed. */
-export function random01(state: State): number {
+export function random01(state: Pick<State, 'randomState'>): number {
   state.randomState = (state.randomState + 0x6d2b79f5) >>> 0;
   let t = state.randomState;
   t = Math.imul(t ^ (t >>> 15), t | 1);

@@ -238,7 +238,7 @@ function attemptEnded(
     task.progressPercent = 100;
     if (executor !== undefined) {
       countEnd(executor, false);
-      noteEnd(executor, task, 'succeeded', now);
+      noteEnd(state, executor, task, 'succeeded', now);
     }
     finish(state, task, 'succeeded', null, now, out);
     return;

@@ -156,7 +156,8 @@ function recordAttempt(
   };
   out.changes.push(...attemptRecorded(attempt));
   const executor = holderOf(state, task);
-  if (executor !== undefined && task.startedAt !== null) noteEnd(executor, task, outcome, now);
+  if (executor !== undefined && task.startedAt !== null)
+    noteEnd(state, executor, task, outcome, now);
   out.effects.push({ type: 'observe', event: 'attempt_ended', task, attempt });
   tellEnd(state, task, attempt, out);
 }

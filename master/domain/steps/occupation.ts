@@ -180,14 +180,21 @@ export function release(
   if (occupation.attempt === ended.attempt) free(state, executor, now);
 }
 
+/** Ends of an attempt that tell how long such tasks take. */
+const TELLING: readonly AttemptOutcome[] = ['succeeded', 'failed', 'timed_out'];
+
 /** An attempt of the task has ended on it. In memory only: rows tell of tasks, and know all of them. */
 export function noteEnd(
+  { runTimes }: State,
   { past }: Executor,
   task: Task,
   outcome: AttemptOutcome,
   now: number,
 ): void {
-  const { id: taskId, attempt, type, user } = task;
+  const { id: taskId, attempt, type, user, startedAt } = task;
+  if (startedAt !== null && TELLING.includes(outcome)) {
+    runTimes.note(type, now - startedAt - task.hiddenMs);
+  }
   past.unshift({ taskId, attempt, type, group: user.group, outcome, endedAt: now });
   if (past.length > PAST_ATTEMPT_COUNT_MAX) past.pop();
 }

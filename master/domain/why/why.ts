@@ -9,6 +9,7 @@ import {
   type Notification,
   type Task,
 } from '../model/task.ts';
+import type { Executor } from '../model/executor.ts';
 import { holderOf } from '../steps/occupation.ts';
 import { pauseKey, type State } from '../state/state.ts';
 import { pausesOn } from '../views/pauses.ts';
@@ -23,6 +24,7 @@ import {
   withState,
 } from './asked.ts';
 import { anotherFor, byFleet } from './by-fleet.ts';
+import { type Estimate, estimateOf } from './estimate.ts';
 import { refusalsOf } from './refusals.ts';
 import { ABOUT_TO_START, counted, inWords } from './words.ts';
 
@@ -42,6 +44,8 @@ export interface Why {
   readonly behind: readonly Pick<Refusal, 'reason' | 'message'>[];
   /** Null: it does not wait in any order. */
   readonly ahead: Pick<Ahead, 'count' | 'isAtLeast'> | null;
+  /** When it is likely to start as things are; null: nobody knows, or it is not to start. */
+  readonly estimate: Estimate | null;
   /** Null: there is nothing to be changed. */
   readonly change: Change | null;
 }
@@ -63,11 +67,13 @@ export function whyOf(
   return whyWithExecutor(state, task, now);
 }
 
-const NOWHERE = { behind: [], ahead: null, change: null } as const;
+const NOWHERE = { behind: [], ahead: null, estimate: null, change: null } as const;
 
 function whyWaiting(asked: Asked): Why {
-  const [first, ...others] = refusalsOf(asked);
-  const ahead = asked.task.state === 'waiting' ? orderOf(asked) : null;
+  const refusals = [...refusalsOf(asked)];
+  const [first, ...others] = refusals;
+  const order = asked.task.state === 'waiting' ? orderOf(asked) : null;
+  const ahead = order && order.ahead;
   if (first === undefined) {
     return { ...NOWHERE, reason: 'about_to_start', message: ABOUT_TO_START, facts: {}, ahead };
   }
@@ -80,6 +86,7 @@ function whyWaiting(asked: Asked): Why {
     facts,
     behind: behind.map((one) => ({ reason: one.reason, message: one.message })),
     ahead,
+    estimate: order && estimateOf(asked, refusals, order.ahead, order.able),
     change: change ?? { ...none, message: otherwise ?? 'Nobody can do anything: wait.' },
   };
 }
@@ -99,7 +106,7 @@ function leastOf(
 }
 
 /** What comes before it, for those who might have it, as if nothing kept it and what shares its fate. */
-function orderOf(asked: Asked): Ahead {
+function orderOf(asked: Asked): { readonly ahead: Ahead; readonly able: readonly Executor[] } {
   const { state, task } = asked;
   const pauses = new Map(state.pauses);
   for (const { scope, value } of pausesOn(state, task)) {
@@ -110,7 +117,7 @@ function orderOf(asked: Asked): Ahead {
   let step = steps.next();
   while (step.done !== true) step = steps.next();
   const { able } = step.value;
-  return aheadOf(free, able.length > 0 ? able : [anotherFor(free)]);
+  return { ahead: aheadOf(free, able.length > 0 ? able : [anotherFor(free)]), able };
 }
 
 /** It is offered, or runs. */

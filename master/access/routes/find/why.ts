@@ -20,7 +20,7 @@ export const whyRoute: NamespaceRoute = {
 };
 
 function whyView({ task }: StoredTask, why: Why): WhyView {
-  const { reason, message, facts, behind, ahead, change } = why;
+  const { reason, message, facts, behind, ahead, estimate, change } = why;
   return {
     task_id: task.id,
     state: task.state,
@@ -32,6 +32,11 @@ function whyView({ task }: StoredTask, why: Why): WhyView {
       behind: [...behind],
     },
     ahead: ahead?.count ?? null,
+    estimate: estimate && {
+      start_at: iso(estimate.startAt),
+      low: iso(estimate.lowAt),
+      high: iso(estimate.highAt),
+    },
     change: change && { ...change, value: valueView(change) },
   };
 }
