@@ -65,6 +65,8 @@ export interface Settings {
   readonly usesRacks: boolean;
   /** Somebody suspends tasks, and resumes them. */
   readonly suspends: boolean;
+  /** Whether somebody puts tasks first and last of their type. */
+  readonly movesTasks: boolean;
   /** Whether somebody begins, pauses and ends operations on many tasks. */
   readonly runsOperations: boolean;
   /** Whether the groups of all types take turns. */
@@ -133,6 +135,7 @@ export function settingsFor(seed: number, faults?: FaultClasses): Settings {
     usesLimits: seed % 5 === 1 || seed % 15 === 8,
     usesRacks: seed % 20 === 16,
     suspends: [16, 18, 21].includes(seed % 22),
+    movesTasks: [0, 16, 18, 23, 25, 26, 27].includes(seed % 28),
     runsOperations: [16, 18, 21, 24, 26, 28].includes(seed % 30),
     sharesTypes: seed % 4 === 0 || seed % 4 === 3,
     hasOperator: seed % 4 === 1 || seed % 12 === 6,

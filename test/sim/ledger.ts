@@ -21,6 +21,7 @@ import { CallbackChecks } from './checks/callbacks.ts';
 import { OfferChecks, type SelfPortrait } from './checks/offers.ts';
 import { OperationChecks } from './checks/operations.ts';
 import { FeedChecks } from './checks/feed.ts';
+import { checkPlaces } from './checks/places.ts';
 import { SuspendedChecks } from './checks/suspended.ts';
 import type { World } from './world.ts';
 
@@ -156,6 +157,7 @@ export class Ledger {
     this.#feed.committed(commit);
     this.audit.committed(commit, this);
     this.operations.committed(commit, this);
+    checkPlaces(this.#world, this.#faults, commit, this.live);
     for (const credit of absences.map(creditOf)) {
       for (const row of this.live.values()) row.startBy = credit(row);
     }
@@ -231,8 +233,7 @@ export class Ledger {
   }
 
   #began(task: Task): void {
-    const known = this.#seqById.get(task.id);
-    if (known !== undefined) this.#world.violate('I3', `${task.id} was accepted twice`);
+    if (this.#seqById.has(task.id)) this.#world.violate('I3', `${task.id} was accepted twice`);
     if (this.live.has(task.seq) || this.history.has(task.seq)) {
       this.#world.violate('I3', `#${task.seq} was given to two tasks`);
     }

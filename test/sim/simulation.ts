@@ -11,6 +11,7 @@ import { Ledger } from './ledger.ts';
 import { MasterProcess, type Sabotage } from './actors/master-process.ts';
 import { BulkOperator } from './operators/bulk-operator.ts';
 import { Operator } from './operators/operator.ts';
+import { OrderOperator } from './operators/order-operator.ts';
 import { LimitOperator } from './operators/limit-operator.ts';
 import { TaskOperator } from './operators/task-operator.ts';
 import { PauseOperator } from './operators/pause-operator.ts';
@@ -57,6 +58,7 @@ class Run {
   readonly #taskOperator: TaskOperator;
   readonly #pauseOperator: PauseOperator;
   readonly #bulkOperator: BulkOperator;
+  readonly #orderOperator: OrderOperator;
   readonly #masters = new Set<MasterProcess>();
   /** The one that the service address leads to. */
   #master: MasterProcess | null = null;
@@ -96,6 +98,7 @@ class Run {
     this.#taskOperator = new TaskOperator({ world, ledger, seed: settings.seed, master });
     this.#pauseOperator = new PauseOperator({ world, seed: settings.seed, master });
     this.#bulkOperator = new BulkOperator({ world, ledger, seed: settings.seed, master });
+    this.#orderOperator = new OrderOperator({ world, ledger, seed: settings.seed, master });
   }
 
   async storm(): Promise<void> {
@@ -109,6 +112,7 @@ class Run {
     if (this.#settings.suspends) this.#taskOperator.start();
     if (this.#settings.pausesParts) this.#pauseOperator.start();
     if (this.#settings.runsOperations) this.#bulkOperator.start();
+    if (this.#settings.movesTasks) this.#orderOperator.start();
     this.#setWallLater();
     this.#disturbLater();
     await this.#world.run(this.#settings.stormMs, () => false);
@@ -127,6 +131,7 @@ class Run {
     this.#taskOperator.calmDown();
     this.#pauseOperator.calmDown();
     this.#bulkOperator.calmDown();
+    this.#orderOperator.calmDown();
     await this.#world.run(CALM_MS_MAX, () => this.#isSettled());
     if (!this.#isSettled()) this.#violate('I2', this.#unsettled());
     const wasSet = this.#world.wallsMs.length > 1;

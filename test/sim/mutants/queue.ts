@@ -1,7 +1,7 @@
 /** Bugs of the order in which kinds and lanes are looked at, for `mutants.ts`. */
 import type { Agenda, Standing } from '../../../master/domain/queue/agenda.ts';
 import type { State } from '../../../master/domain/state/state.ts';
-import { type Mutant, onState, onWrites } from '../actors/sabotage.ts';
+import { type Mutant, onState, onStore, onWrites } from '../actors/sabotage.ts';
 import type { Sabotage } from '../actors/master-process.ts';
 
 /** Each agenda, once for each term. */
@@ -85,6 +85,49 @@ export function queueMutants(): Mutant[] {
           for (const { idle } of junctions) idle.splice = () => [];
         }
       }),
+    },
+    ...placeMutants(),
+  ];
+}
+
+const movesTasks = { movesTasks: true, gatesTypes: true, taskCount: 60, executorCount: 1 };
+const undisturbed = { store: false, masterPause: false };
+
+/** Of tasks that are put first or last. */
+function placeMutants(): Mutant[] {
+  return [
+    {
+      name: 'puts tasks first without a look at those that are held',
+      settings: movesTasks,
+      faults: undisturbed,
+      ...onStore((store) => ({
+        findEdges: async (wanted, ...asked) => {
+          const edges = await store.findEdges(wanted, ...asked);
+          return edges.map((edge, at) => (wanted[at]?.state === 'held' ? null : edge));
+        },
+      })),
+    },
+    {
+      name: 'puts tasks first and tells nobody who wanted it',
+      settings: movesTasks,
+      faults: undisturbed,
+      ...onStore((store) => ({
+        commit: ({ audit = [], ...commit }) => {
+          const told = audit.filter(({ record }) => record.action !== 'moveRequested');
+          return store.commit({ ...commit, audit: told });
+        },
+      })),
+    },
+    {
+      name: 'puts tasks first of one lane only',
+      settings: movesTasks,
+      faults: undisturbed,
+      ...onStore((store) => ({
+        findEdges: async (wanted, ...asked) => {
+          const edges = await store.findEdges(wanted, ...asked);
+          return edges.map((edge, at) => (wanted[at]?.lane === wanted[0]?.lane ? edge : null));
+        },
+      })),
     },
   ];
 }
