@@ -12,6 +12,8 @@ export class Waiters {
   #lastRequest: RequestId = 0;
   readonly #asked = new Map<RequestId, Waiter<Reply> & { readonly since: number }>();
   readonly #looking: Waiter<State>[] = [];
+  /** Why nobody is let in to look: what was to be written is lost, and when there will be another state nobody knows. */
+  #lost: Error | null = null;
 
   /** Whoever has waited longest for an answer, since then; undefined: nobody does. */
   get oldestSince(): number | undefined {
@@ -35,15 +37,19 @@ export class Waiters {
   }
 
   look(): Promise<State> {
+    if (this.#lost !== null) return Promise.reject(this.#lost);
     return new Promise((resolve, reject) => this.#looking.push({ resolve, reject }));
   }
 
   /** All of it is written: they see it before the next step changes it. */
   show(state: State): void {
+    this.#lost = null;
     for (const { resolve } of this.#looking.splice(0)) resolve(state);
   }
 
+  /** Also whoever comes to look before there is something to be shown again. */
   rejectAll(error: Error): void {
+    this.#lost = error;
     const waiters = [...this.#asked.values(), ...this.#looking.splice(0)];
     this.#asked.clear();
     for (const { reject } of waiters) reject(error);

@@ -46,4 +46,16 @@ describe('a look at the types', () => {
     await settled();
     expect(await harness.master.typesAfter('', 10)).to.deep.equal([]);
   });
+
+  it('is refused at once while the store is away, and not when it is back', async () => {
+    harness.store.failing.set('commit', { error: new Error('disk full') });
+    harness.store.failing.set('takeTerm', { error: new Error('disk full') });
+    expect(await refusalOf(define())).to.be.instanceOf(Unavailable);
+    await settled();
+    expect(harness.engine.status).to.equal('recovering');
+    let seen: unknown;
+    void refusalOf(harness.master.typesAfter('', 10)).then((answer) => (seen = answer));
+    await settled();
+    expect(seen).to.be.instanceOf(Unavailable);
+  });
 });
