@@ -17,6 +17,7 @@ import {
 import type { z } from 'zod';
 import type { AskedBulk, BegunBulk } from '../../application/operations-handle.ts';
 import type { StoredTask } from '../../application/ports.ts';
+import type { TaskChange } from '../../domain/events.ts';
 import { filterFields, type TaskFilter } from '../../domain/model/task-filter.ts';
 import { type Bulk, statesFor, type Work } from '../../domain/long-work/work.ts';
 import { checkShape, valueWithParams } from '../body/fields.ts';
@@ -97,6 +98,8 @@ async function bulk(
   const { value } = valueWithParams(body, 'ids');
   const request = checkShape(bulkRequest, value);
   const asked = askedBy(request, refusalOf);
+  const errors = impossibleIn(asked.change ?? {}, master);
+  if (errors.length > 0) throw invalidFields(errors);
   const operations = master.operations();
   const secrets = await operations.secrets();
   const asker = { namespace: master.namespace, actor, asked };
@@ -162,6 +165,22 @@ function changeErrorsOf(change: object = {}): FieldError[] {
       ? [{ field: `change.${name}`, message: 'for one task only: it depends on the type' }]
       : [],
   );
+}
+
+/** What none of the tasks can become: whoever asks would hear of it from each. */
+function impossibleIn(change: TaskChange, master: ScopedMaster): FieldError[] {
+  const { deadlineAt = null, runAt = null, uses = [] } = change;
+  const errors: FieldError[] = [];
+  const refuse = (field: string, message: string) =>
+    errors.push({ field: `change.${field}`, message });
+  if (deadlineAt !== null && deadlineAt <= Date.now())
+    refuse('deadline', 'expected later than now');
+  else if (deadlineAt !== null && runAt !== null && deadlineAt <= runAt) {
+    refuse('deadline', 'expected later than `change.run_at`');
+  }
+  const missing = uses.find(({ limit }) => master.seenLimit(limit) === null);
+  if (missing !== undefined) refuse('uses', `there is no limit ${missing.limit}`);
+  return errors;
 }
 
 async function list({ query }: ApiRequest, master: ScopedMaster): Promise<Reply> {

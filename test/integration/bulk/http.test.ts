@@ -200,6 +200,16 @@ describe('an operation on many tasks', () => {
       'change.params: for one task only: it depends on the type',
       'change.deadline: for one task only: it depends on the type',
     ]);
+    const past = '2020-01-01T00:00:00Z';
+    const never = { deadline: past, uses: [{ limit: 'nothing' }] };
+    expect(await refused({ action: 'change', all: true, change: never })).to.deep.equal([
+      'change.deadline: expected later than now',
+      'change.uses: there is no limit nothing',
+    ]);
+    const order = { run_at: '2099-01-01T00:00:00Z', deadline: '2098-01-01T00:00:00Z' };
+    expect(await refused({ action: 'change', all: true, change: order })).to.deep.equal([
+      'change.deadline: expected later than `change.run_at`',
+    ]);
     expect(await refused({ action: 'redeliver', all: true })).to.deep.equal([
       'filter.notification: expected it: which callbacks are to be sent again',
     ]);
