@@ -143,15 +143,34 @@ function list({ query }: ApiRequest, master: ScopedMaster): ExecutorList {
     ...Object.entries(by).map(([key, value]) => ({ key, isNot: false, value }) as Term),
   ];
   const after = cursor === undefined ? '' : keyOfCursor(cursor);
-  const found = [...listed(master, after)]
-    .filter(({ of }) => isSelected(terms, of))
-    .sort((a, b) => (a.key < b.key ? -1 : 1));
+  const found = firstOf(listed(master, after), limit + 1, ({ of }) => isSelected(terms, of));
   const page = found.slice(0, limit);
   const last = page.at(-1);
   return {
     executors: page.map(({ view }) => view()),
     next_cursor: last === undefined || page.length === found.length ? null : cursorOf(last.key),
   };
+}
+
+/** Those with the least keys, in order. There may be thousands of others: these are not sorted. */
+function firstOf(
+  all: Iterable<Listed>,
+  count: number,
+  isWanted: (one: Listed) => boolean,
+): readonly Listed[] {
+  const byKey = (a: Listed, b: Listed) => (a.key < b.key ? -1 : 1);
+  let first: Listed[] = [];
+  /** Null: fewer than `count` are known. */
+  let last: string | null = null;
+  for (const one of all) {
+    if (last !== null && one.key > last) continue;
+    if (!isWanted(one)) continue;
+    first.push(one);
+    if (first.length < 2 * count) continue;
+    first = first.sort(byKey).slice(0, count);
+    last = first.at(-1)?.key ?? null;
+  }
+  return first.sort(byKey).slice(0, count);
 }
 
 const UNKNOWN = { type: null, label: null, host: null, version: null };
