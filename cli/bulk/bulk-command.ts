@@ -2,7 +2,9 @@
 import type { Bulk, BulkPreview, SodaClient } from '@soda-scheduler/client';
 import { bulkActions } from '@soda-scheduler/protocol';
 import { Argument, type Command } from 'commander';
+import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
+import { text } from 'node:stream/consumers';
 import { type ConnectionOptions, connect, interruptible, remoteCommand } from '../connection.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
 import type { Output } from '../output.ts';
@@ -10,6 +12,9 @@ import { type FilterOptions, queryOf, searchOptions } from '../task/task-search.
 import { countsInWords, follow } from './follow.ts';
 
 type Action = Bulk['action'];
+
+/** Of a preview. */
+const SAMPLE_COUNT = 10;
 
 interface BulkOptions extends ConnectionOptions, FilterOptions {
   readonly all?: true;
@@ -23,7 +28,7 @@ interface BulkOptions extends ConnectionOptions, FilterOptions {
 export function bulkCommand(): Command {
   const command = remoteCommand('bulk', 'Do one thing to many tasks: shows to how many, and asks.')
     .addArgument(new Argument('<action>', 'what is done to each').choices(bulkActions))
-    .addArgument(new Argument('[id...]', 'the ids of the tasks, in place of filters'));
+    .addArgument(new Argument('[id...]', 'ids of tasks; @file, or - for stdin: one a line'));
   return searchOptions(command)
     .option('--all', 'to all tasks to which it can be done')
     .option('--priority <priority>', 'of change: low, normal, high, urgent, or seconds')
@@ -35,20 +40,43 @@ export function bulkCommand(): Command {
       'after',
       `
 Which tasks: ids, filters (all of them must fit) or --all. Tasks that come later, or end meanwhile, are
-left alone. The master does it piece by piece, also where this command is interrupted or the master
+left alone. retry and delete are for all that have ended, also with success: --state says which. The master does it piece by piece, also where this command is interrupted or the master
 starts again: "soda operation list" tells how far it is. Ends with 1 where something failed.
 
 Examples:
   $ soda bulk cancel --type transcode --group drafts
   $ soda bulk retry --state failed --type transcode --reason 'disk replaced' --yes
   $ soda bulk change --label nightly --priority low --yes
-  $ soda bulk redeliver --notification gave_up --yes`,
+  $ soda bulk redeliver --notification gave_up --yes
+  $ soda bulk delete @ids.txt`,
     )
     .action(async (action: Action, ids: string[], options: BulkOptions) => {
-      const bulk = bulkOf(action, ids, options);
+      const bulk = bulkOf(action, await idsOf(ids), options);
       const { client, output } = connect(options);
       await interruptible((signal) => perform(client, output, bulk, options, signal));
     });
+}
+
+/** Ids as they stand, and those that a file or stdin has. */
+async function idsOf(sources: readonly string[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const source of sources) {
+    const isRead = source === '-' || source.startsWith('@');
+    const lines = isRead ? (await textOf(source)).split('\n').map((line) => line.trim()) : [source];
+    const some = lines.filter((line) => line !== '');
+    if (some.length === 0) throw new Failure(`${source}: it has no ids`, ExitCode.usage);
+    for (const id of some) ids.push(id);
+  }
+  return ids;
+}
+
+async function textOf(source: string): Promise<string> {
+  try {
+    return source === '-' ? await text(process.stdin) : await readFile(source.slice(1), 'utf8');
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Failure(`${source}: ${why}`, ExitCode.usage);
+  }
 }
 
 function bulkOf(action: Action, ids: readonly string[], options: BulkOptions): Bulk {
@@ -91,12 +119,12 @@ async function perform(
   signal: AbortSignal,
 ): Promise<void> {
   const preview = await client.operations.preview(bulk, { signal });
-  const isToBeDone = yes === true || (await mayGoOn(output, bulk, preview, signal));
-  if (!isToBeDone) return;
-  if (preview.count === 0) {
+  if (preview.count === 0 && (yes === true || !output.json)) {
     output.say({ count: 0 }, 'There is no such task.');
     return;
   }
+  const isToBeDone = yes === true || (await mayGoOn(output, bulk, preview, signal));
+  if (!isToBeDone) return;
   const operationId = await client.operations.begin(bulk, preview.token, { signal });
   if (!wait) {
     output.say({ operation_id: operationId }, operationId);
@@ -113,7 +141,7 @@ async function perform(
 /** Shows what would be done. Without a person at the terminal that is all. */
 async function mayGoOn(
   output: Output,
-  { action }: Bulk,
+  { action, ids }: Bulk,
   { count, exact, sample, ...preview }: BulkPreview,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -130,8 +158,9 @@ async function mayGoOn(
     task.submitted_at,
   ]);
   const about = exact ? '' : 'about ';
-  const what = `${action}: ${about}${count.toLocaleString('en')} ${count === 1 ? 'task' : 'tasks'}`;
-  const isAsked = output.isTerminal && process.stdin.isTTY && count > 0;
+  const tasks = `${about}${count.toLocaleString('en')} ${count === 1 ? 'task' : 'tasks'}`;
+  const what = `${action}: ${tasks}${ids === undefined ? '' : missingInWords(count, sample.length)}`;
+  const isAsked = output.isTerminal && process.stdin.isTTY;
   if (!isAsked) {
     output.hint(`${what}. Nothing was done: --yes does it.`);
     return false;
@@ -142,4 +171,13 @@ async function mayGoOn(
   } finally {
     lines.close();
   }
+}
+
+/** Of those that are named the first ten are looked for. */
+function missingInWords(count: number, foundCount: number): string {
+  const lookedCount = Math.min(count, SAMPLE_COUNT);
+  const missingCount = lookedCount - foundCount;
+  if (missingCount === 0) return ' that are named';
+  const some = lookedCount === count ? '' : ` of the first ${lookedCount}`;
+  return ` that are named; not found${some}: ${missingCount}`;
 }

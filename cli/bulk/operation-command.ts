@@ -1,7 +1,8 @@
 /** `soda operation`: commands on many tasks that are under way, or over. */
 import type { OperationView, SodaClient } from '@soda-scheduler/client';
-import { Argument, Command } from 'commander';
+import { Argument, Command, Option } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
+import { number, upTo } from '../task/task-search.ts';
 import { countsInWords } from './follow.ts';
 
 export function operationCommand(): Command {
@@ -14,15 +15,27 @@ export function operationCommand(): Command {
     .addCommand(steerCommand('resume', 'Let an operation that was paused go on.', 'goes on'));
 }
 
+type State = OperationView['state'];
+const states: readonly State[] = ['running', 'paused', 'done', 'canceled'];
+
+interface ListOptions extends ConnectionOptions {
+  readonly state?: State;
+  readonly limit?: number;
+}
+
 const id = () => new Argument('<id>', 'the operation');
 
 function listCommand(): Command {
   return remoteCommand('list', 'List operations, newest first; kept for a week once they are over.')
+    .addOption(new Option('--state <state>', 'in this state only').choices(states))
+    .option('--limit <count>', 'how many at most (default: all of them)', number)
     .addHelpText('after', '\nInto a pipe: the columns of the table, with tabs between.')
-    .action(async (options: ConnectionOptions) => {
+    .action(async (options: ListOptions) => {
       const { client, output } = connect(options);
+      const { state, limit } = options;
+      const found = upTo(limit, client.operations.list(state && { state }));
       const head = ['operation', 'action', 'state', 'total', 'counts', 'by', 'begun', 'reason'];
-      await output.rows(client.operations.list(), head, (one) => [
+      await output.rows(found, head, (one) => [
         one.operation_id,
         one.action,
         one.state,

@@ -5,7 +5,7 @@ import { Argument, Command, Option } from 'commander';
 import { type ConnectionOptions, connect, interruptible, remoteCommand } from '../connection.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
 import type { Cell } from '../output.ts';
-import { number } from '../task/task-search.ts';
+import { number, upTo } from '../task/task-search.ts';
 import { drainCommand } from './drain-command.ts';
 import {
   SELECTOR_HELP,
@@ -144,17 +144,6 @@ leads from executors to tasks: among millions it takes a while. Ctrl-C ends the 
 interface TasksOptions extends ConnectionOptions {
   readonly state?: (typeof taskStates)[number];
   readonly limit?: number;
-}
-
-/** Asks for nothing behind the last. */
-async function* upTo<T>(count: number | undefined, items: AsyncIterable<T>): AsyncGenerator<T> {
-  let left = count ?? Number.POSITIVE_INFINITY;
-  if (left <= 0) return;
-  for await (const item of items) {
-    yield item;
-    left -= 1;
-    if (left <= 0) return;
-  }
 }
 
 function resumeCommand(): Command {

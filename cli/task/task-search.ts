@@ -123,6 +123,20 @@ export async function* search(
   }
 }
 
+/** The first so many; asks for nothing behind the last of them. */
+export async function* upTo<T>(
+  count: number | undefined,
+  items: AsyncIterable<T>,
+): AsyncGenerator<T> {
+  let left = count ?? Number.POSITIVE_INFINITY;
+  if (left <= 0) return;
+  for await (const item of items) {
+    yield item;
+    left -= 1;
+    if (left <= 0) return;
+  }
+}
+
 export function number(text: string): number {
   const value = Number(text);
   if (text.trim() === '' || Number.isNaN(value))

@@ -32,7 +32,9 @@ export interface OperationCalls {
      */
     begin(bulk: Bulk, token: string, options?: CallOptions): Promise<string>;
     /** Newest first; those that are over are kept for a week. Read page by page while iterated. */
-    list(options?: CallOptions): AsyncIterableIterator<OperationSummary>;
+    list(
+      options?: CallOptions & { readonly state?: OperationView['state'] },
+    ): AsyncIterableIterator<OperationSummary>;
     get(operationId: string, options?: CallOptions): Promise<OperationView>;
     /** Ends it. What it has done stays done. */
     cancel(operationId: string, options?: CallOptions): Promise<OperationView>;
@@ -66,7 +68,11 @@ export function operationCalls(api: ApiCaller): OperationCalls {
         const answer = await api.call({ ...call, signal: signalOf(options) });
         return (answer as { readonly operation_id: string }).operation_id;
       },
-      list: (options) => allOf(api, `${api.base}/operations`, 'operations', options),
+      list(options = {}) {
+        const signal = signalOf(options, 'state');
+        const { state } = options;
+        return allOf(api, `${api.base}/operations`, 'operations', { signal }, { state });
+      },
       async get(id, options = {}) {
         const call = { method: 'GET', path: pathOf(id), field } as const;
         return (await api.call({ ...call, signal: signalOf(options) })) as OperationView;
