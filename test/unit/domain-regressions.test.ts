@@ -1,5 +1,6 @@
 /** Faults that the simulation has found, as small as they could be made. */
 import { expect } from 'chai';
+import { ANY_TASK } from '../../master/domain/model/task-filter.ts';
 import type { Task } from '../../master/domain/model/task.ts';
 import { HOUR, offers, Scheduler, SECOND } from '../helpers/domain.ts';
 import { createEngine } from '../helpers/engine.ts';
@@ -155,4 +156,31 @@ describe('regressions', () => {
     expect(engine.state?.accepting, 'the event of the stop was not stepped').to.equal(true);
     expect(engine.state?.lastTickAt).to.equal(turnCount);
   });
+
+  for (const ids of [['a', 'b'], null]) {
+    const named = ids === null ? 'a filter' : 'its id';
+    it(`one change of many reaches, by ${named}, a task that another of them takes the place of`, async () => {
+      const { engine, master } = createEngine();
+      (await engine.start()).ended.catch(() => undefined);
+      const text = JSON.stringify({ limits: { concurrency: { pointer: '', max: 1 } } });
+      await master.changeType({ type: 'typeSet', name: 'echo', text, expect: null });
+      await master.submit([newTask({ id: 'a', requestHash: '' })]);
+      await master.submit([newTask({ id: 'b', requestHash: '', priority: 1 })]);
+      const find = async (id: string) => (await master.find(id, 'all'))!.task;
+      expect([(await find('a')).state, (await find('b')).state]).to.deep.equal(['held', 'waiting']);
+      const operations = master.operations();
+      const asked = { action: 'change', filter: ids === null ? ANY_TASK : null, ids } as const;
+      const preview = await operations.preview(asked);
+      const begun = { ...asked, ...preview, change: { priority: 9 }, reason: null, by: null };
+      await operations.begin('op', begun);
+      await settled();
+      const [work] = await operations.all();
+      expect(work).to.deep.include({ state: 'done', problems: [] });
+      expect(work?.counts.done).to.equal(2);
+      expect(await find('a')).to.include({ state: 'waiting', priority: 9 });
+      expect(await find('b')).to.include({ state: 'held', priority: 9 });
+      expect(engine.term, 'nothing was rebuilt').to.equal(1);
+      await engine.stop();
+    });
+  }
 });

@@ -50,9 +50,12 @@ function doSlice(
   const { filter, within } = work.request;
   const counts: { -readonly [N in keyof WorkCounts]: number } = { ...work.counts };
   let { problems } = work;
-  for (const found of tasks) {
-    const { taskId, notification } = found;
-    const task = state.tasks.get(taskId) ?? found.task;
+  // Before the first is acted on: it may put another out of memory, with a change that no row has yet.
+  const known = tasks.map((found) => ({
+    ...found,
+    task: state.tasks.get(found.taskId) ?? found.task,
+  }));
+  for (const { taskId, task, notification } of known) {
     const isTheirs = task !== null && isSeen(task, within);
     // Memory knows what is written later; and to some databases texts are equal that differ in blanks.
     const isFound = isTheirs && (filter === null || matches(filter, task, notification));
