@@ -49,7 +49,7 @@ describeCountedStores('loads', (open) => {
       counts.reset();
       const replies = await Promise.all(ids.map(ask));
       expect(new Set(replies.map(({ kind }) => kind)), command).to.deep.equal(new Set(['done']));
-      expect(counts.statementCount, command).to.be.at.most(22);
+      expect(counts.statementCount, command).to.be.at.most(20);
       expect(counts.commitCount, command).to.be.at.most(5);
     }
     expect(engine.term, 'without a rebuild').to.equal(1);
@@ -100,7 +100,7 @@ describeCountedStores('loads', (open) => {
           }
           await new Promise<void>((resolve) => void setImmediate(resolve));
         }
-        expect(counts.statementCount, workId).to.be.at.most(22);
+        expect(counts.statementCount, workId).to.be.at.most(24);
         expect(counts.commitCount, workId).to.be.at.most(5);
       }
     }
