@@ -105,11 +105,16 @@ export async function dropEvents(database: Database, before: number): Promise<nu
 }
 
 async function dropOldest(database: Database, ns: number, before: number): Promise<number> {
-  const rows = await database.rows(
-    `SELECT seq, told_at FROM ${database.dialect.readByKey('feed_event')}
-     WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT ?`,
-    [inNamespace(ns, 1), inNamespace(ns + 1, 0), DROP_COUNT],
-  );
+  const oldest = (count: number): Promise<readonly Row[]> =>
+    database.rows(
+      `SELECT seq, told_at FROM ${database.dialect.readByKey('feed_event')}
+       WHERE seq BETWEEN ? AND ? ORDER BY seq LIMIT ?`,
+      [inNamespace(ns, 1), inNamespace(ns + 1, 0), count],
+    );
+  // While one feed has much that is old, each of the others is asked again and again: one row says that it has nothing.
+  const [first] = await oldest(1);
+  if (first === undefined || (first['told_at'] as number) >= before) return 0;
+  const rows = await oldest(DROP_COUNT);
   const kept = rows.findIndex((row) => (row['told_at'] as number) >= before);
   const old = kept < 0 ? rows : rows.slice(0, kept);
   const last = old.at(-1)?.['seq'] as number | undefined;
