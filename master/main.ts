@@ -12,7 +12,7 @@ import { ExecutorSessions } from './access/executors/sessions.ts';
 import { Connections } from './access/http/connections.ts';
 import { createHttpServer, type HttpServer } from './access/http/server.ts';
 import { Engine } from './application/engine/engine.ts';
-import { LISTS, Master } from './application/master.ts';
+import { Master } from './application/master.ts';
 import type { Clock, Log, NamespaceRecord, Observer, Store } from './application/ports.ts';
 import { Namespaces } from './application/process/namespaces.ts';
 import { Duties } from './application/process/duties.ts';
@@ -21,7 +21,7 @@ import { AuditTrail } from './application/process/audit-trail.ts';
 import { retention } from './application/process/retention.ts';
 import { type Part, Lifecycle } from './application/process/lifecycle.ts';
 import { wallClockWatch } from './application/process/wall-clock.ts';
-import { Turnstile } from './application/turnstile.ts';
+import { type Turnstiles, turnstiles } from './application/turnstile.ts';
 import type { Config } from './config.ts';
 import { policyOf } from './policy.ts';
 import { CONNECTION_COUNT_MAX, type Tally } from './domain/bounds.ts';
@@ -219,7 +219,7 @@ async function assemble(config: Config, log: ProcessLog) {
     spare,
     // A container that takes the place of another has its name, and is process 1 as well.
     owner: `${hostname()}:${process.pid}:${randomUUID()}`,
-    lists: new Turnstile(LISTS),
+    turnstiles: turnstiles(),
     frames: { bytes: 0 },
     sent: { bytes: 0 },
     engineDuties: duties.ofEngines(),
@@ -308,7 +308,7 @@ interface Shared {
   readonly log: Log;
   readonly spare: Log;
   readonly owner: string;
-  readonly lists: Turnstile;
+  readonly turnstiles: Turnstiles;
   readonly frames: Tally;
   readonly sent: Tally;
   readonly engineDuties: Observer;
@@ -318,7 +318,7 @@ interface Shared {
 
 /** What leads one namespace; nothing of it has begun yet. */
 function lead(shared: Shared, { id, name }: NamespaceRecord) {
-  const { config, metrics, owner, lists, frames, sent } = shared;
+  const { config, metrics, owner, turnstiles: lines, frames, sent } = shared;
   const { leaseMs } = config;
   const log = logWith(shared.log, { namespace: name });
   // When the process follows the wall clock, a namespace does as soon as its engine can.
@@ -355,7 +355,7 @@ function lead(shared: Shared, { id, name }: NamespaceRecord) {
     pauseOfAll: shared.pauseOfAll,
     frames,
   });
-  const master = new Master({ engine, store, clock, namespace: name, lists });
+  const master = new Master({ engine, store, clock, namespace: name, turnstiles: lines });
   sessions.attach(master);
   return { engine, sessions, master };
 }

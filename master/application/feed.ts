@@ -26,7 +26,7 @@ export class Feed implements FeedHandle {
   readonly #of: Told;
   readonly #inTurn: <T>(work: () => Promise<T>) => Promise<T>;
 
-  /** @param inTurn does a piece of work that only people wait for. */
+  /** @param inTurn reads a page when it is its turn. */
   constructor(of: Told, inTurn: <T>(work: () => Promise<T>) => Promise<T>) {
     this.#of = of;
     this.#inTurn = inTurn;

@@ -2,7 +2,6 @@
 import { type Backlog, backlogOf, fillsOf } from '../domain/views/backlog.ts';
 import {
   type Fill,
-  LIST_COUNT_MAX,
   LISTS_WAITING_MAX,
   MAILBOX_COUNT_MAX,
   MAILBOX_FRAME_BYTES_MAX,
@@ -64,11 +63,10 @@ import {
 import { Operations } from './operations.ts';
 import { Submissions } from './submissions.ts';
 import type { Clock, ShownTask, StoredTask, TaskPage, TaskStore, WaitingPage } from './ports.ts';
-import { TooMany, Turnstile } from './turnstile.ts';
+import { TooMany, type Turnstiles, turnstiles } from './turnstile.ts';
 
 /** Rows that a page may look at for what it brings: some 20 ms of work, in pieces. */
 const LOOK_COUNT = 20_000;
-export const LISTS = { countMax: LIST_COUNT_MAX, waitingMax: LISTS_WAITING_MAX, what: 'lists' };
 
 /** A task or some ids. */
 const READ_MS_MAX = 4_000;
@@ -81,7 +79,7 @@ export interface MasterOptions {
   readonly clock: Clock;
   readonly namespace: string;
   /** Of all namespaces together: they read from one store. */
-  readonly lists?: Turnstile;
+  readonly turnstiles?: Turnstiles;
   /** For whom it asks; absent: for nobody. */
   readonly author?: Author;
   /** The task that commands are for; absent: whichever they name. */
@@ -94,7 +92,7 @@ export class Master implements MasterHandle {
   readonly #engine: Engine;
   readonly #store: TaskStore;
   readonly #submissions: Submissions;
-  readonly #lists: Turnstile;
+  readonly #turnstiles: Turnstiles;
   readonly namespace: string;
   readonly feed: Feed;
 
@@ -102,9 +100,9 @@ export class Master implements MasterHandle {
     this.#options = options;
     this.#engine = options.engine;
     this.#store = options.store;
-    this.#lists = options.lists ?? new Turnstile(LISTS);
+    this.#turnstiles = options.turnstiles ?? turnstiles();
     this.namespace = options.namespace;
-    this.feed = new Feed(options, (work) => this.#list(work));
+    this.feed = new Feed(options, (work) => this.#inTurn('eventPages', work));
     this.#submissions =
       options.submissions ??
       new Submissions(options.engine, (ids) => this.#read(() => this.#store.findIds(ids)));
@@ -119,8 +117,8 @@ export class Master implements MasterHandle {
   }
 
   #with(others: Partial<MasterOptions>): Master {
-    const [lists, submissions] = [this.#lists, this.#submissions];
-    return new Master({ ...this.#options, lists, submissions, ...others });
+    const [own, submissions] = [this.#turnstiles, this.#submissions];
+    return new Master({ ...this.#options, turnstiles: own, submissions, ...others });
   }
 
   get status(): MasterStatus {
@@ -286,11 +284,11 @@ export class Master implements MasterHandle {
   }
 
   list(query: ListQuery): Promise<TaskPage> {
-    return this.#list(() => this.#store.listTasks({ ...query, lookCount: LOOK_COUNT }));
+    return this.#inTurn('lists', () => this.#store.listTasks({ ...query, lookCount: LOOK_COUNT }));
   }
 
   listInOrder(query: OrderQuery): Promise<WaitingPage | null> {
-    return this.#list(async () => {
+    return this.#inTurn('lists', async () => {
       const lanes = lanesOf(this.#known(), query);
       if (lanes.length > ORDERED_LANES_MAX) return null;
       return this.#store.listWaiting({ ...query, lanes });
@@ -302,17 +300,17 @@ export class Master implements MasterHandle {
   }
 
   countEnded(state: TerminalState, max: number): Promise<number> {
-    return this.#list(() => this.#store.countEnded(state, max));
+    return this.#inTurn('lists', () => this.#store.countEnded(state, max));
   }
 
-  #list<T>(work: () => Promise<T>): Promise<T> {
-    return this.#read(() => this.#lists.during(work), LIST_MS_MAX);
+  #inTurn<T>(line: keyof Turnstiles, work: () => Promise<T>): Promise<T> {
+    return this.#read(() => this.#turnstiles[line].during(work), LIST_MS_MAX);
   }
 
   operations(sight: Sight = { groups: null, types: null }): Operations {
     const { store, clock } = this.#options;
     const look = <T>(at: (state: State) => T) => this.#look(at);
-    const search = <T>(work: () => Promise<T>) => this.#list(work);
+    const search = <T>(work: () => Promise<T>) => this.#inTurn('lists', work);
     const command = (asked: Command) => this.#command(asked);
     return new Operations({ store, clock, look, search, command }, sight);
   }
@@ -363,7 +361,7 @@ export class Master implements MasterHandle {
 
   fills(): readonly Fill[] {
     const { state, mailbox } = this.#engine;
-    const { waitingCount: used } = this.#lists;
+    const { waitingCount: used } = this.#turnstiles.lists;
     const { size, frameBytes } = mailbox;
     return [
       { bound: 'mailbox_event_count', used: size, limit: MAILBOX_COUNT_MAX },

@@ -2,6 +2,12 @@
  * Lets so many through at a time, in the order they came. For what costs much and is asked for
  * by people: however many ask, the rest of the master has its share.
  */
+import {
+  EVENT_PAGE_COUNT_MAX,
+  EVENT_PAGES_WAITING_MAX,
+  LIST_COUNT_MAX,
+  LISTS_WAITING_MAX,
+} from '../domain/bounds.ts';
 import { Unavailable } from './master-handle.ts';
 
 /** As many wait already as there may be. */
@@ -51,4 +57,26 @@ export class Turnstile {
     }
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
+}
+
+/** For all namespaces together. Whoever follows a feed takes nothing from those who ask for lists. */
+export interface Turnstiles {
+  readonly lists: Turnstile;
+  readonly eventPages: Turnstile;
+}
+
+export function turnstiles(): Turnstiles {
+  const what = 'pages of events';
+  return {
+    lists: new Turnstile({
+      countMax: LIST_COUNT_MAX,
+      waitingMax: LISTS_WAITING_MAX,
+      what: 'lists',
+    }),
+    eventPages: new Turnstile({
+      countMax: EVENT_PAGE_COUNT_MAX,
+      waitingMax: EVENT_PAGES_WAITING_MAX,
+      what,
+    }),
+  };
 }

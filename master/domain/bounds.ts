@@ -293,6 +293,13 @@ export const LISTS_WAITING_MAX = 100;
  */
 export const EVENT_FOLLOWERS_MAX = 200;
 
+/**
+ * Pages of events that are read at a time, and that wait for that, beside all lists: one commit may wake all who follow,
+ * and others ask for pages meanwhile; beyond it a request is refused with 503.
+ */
+export const EVENT_PAGE_COUNT_MAX = 1;
+export const EVENT_PAGES_WAITING_MAX = 2 * EVENT_FOLLOWERS_MAX;
+
 /** Ended tasks that one request counts; where there are more it says so. */
 export const ENDED_COUNT_MAX = 10_000;
 

@@ -26,7 +26,7 @@ export interface ApiRequest {
   readonly headers: IncomingMessage['headers'];
   /** Valid UTF-8, and otherwise as it came; undefined where there is none. */
   readonly body: Buffer | undefined;
-  /** Nobody waits for the answer any more, or whoever does may not have it any more. */
+  /** Nobody waits for the answer (any more), or whoever does may not have it any more. */
   isOver(): boolean;
 }
 
@@ -226,7 +226,8 @@ async function reach(
   const { body: expected } = route;
   const { headers } = req;
   const { params, query, actor, author } = asked;
-  const isOver = (): boolean => req.socket.destroyed || authorizer.endOf(actor) !== null;
+  const isOver = (): boolean =>
+    req.method === 'HEAD' || req.socket.destroyed || authorizer.endOf(actor) !== null;
   const given = { params, query, headers, actor, author, isOver };
   if (expected === undefined) return route.handle({ ...given, body: undefined });
   const hold = bodies.open(announcedBytes(req, expected.bytesMax));

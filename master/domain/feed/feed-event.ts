@@ -102,15 +102,12 @@ export interface FeedData {
 
 export type DataOf<K extends FeedKind> = K extends keyof FeedData ? FeedData[K] : never;
 
-/** `user.<name>`: what the handler of an attempt tells of by itself. */
-export type UserKind = `user.${string}`;
-
 /** One thing that has happened. It is told by the commit of what it tells of. */
 export interface FeedEvent {
   /** From 1, without gaps in its namespace; 0 until it is committed. */
   seq: number;
   readonly at: number;
-  readonly kind: FeedKind | UserKind;
+  readonly kind: FeedKind;
   readonly taskSeq: number | null;
   readonly taskId: string | null;
   /** Of the task, or what it is about itself; and so for `group`. */

@@ -12,7 +12,6 @@ import {
   type FeedKind,
   type FeedLevel,
   type FeedState,
-  type UserKind,
 } from './feed-event.ts';
 
 /** Characters of a message that are told; the row of the attempt has it whole. */
@@ -106,7 +105,7 @@ export function tellCallback<K extends FeedKind>(
 }
 
 function eventOf<K extends FeedKind>(
-  kind: K | UserKind,
+  kind: K,
   task: Pick<ToldTask, 'seq' | 'id' | 'type' | 'user'>,
   attempt: number | null,
   executorId: string | null,

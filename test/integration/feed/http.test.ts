@@ -75,7 +75,7 @@ describe('the feed over HTTP', () => {
         actor: 'ann',
         data: '{"reason":null,"until":null}',
       },
-      { kind: 'user.scene', attempt: 1, data: '{"until":5}' },
+      { kind: 'task.started', attempt: 1 },
     );
     const first = lastSeq - 3;
     const page = await asked(`after=${first - 1}&limit=3`);
@@ -103,7 +103,7 @@ describe('the feed over HTTP', () => {
     ]);
     expect(page).to.include({ next: first + 2, oldest: first });
     const rest = await asked(`after=${page.next}`);
-    expect(rest.events.map(({ data }) => data)).to.deep.equal([{ until: 5 }]);
+    expect(rest.events.map(({ kind }) => kind)).to.deep.equal(['task.started']);
     expect(await asked(`after=${rest.next}`)).to.deep.equal({ ...rest, events: [] });
     expect((await asked('after=now')).next).to.equal(lastSeq);
   });
@@ -189,8 +189,16 @@ describe('the feed over HTTP', () => {
     await face.call('DELETE', `${API_BASE}/token/ann`, { headers: admin });
     await face.master.clock.pass(1_000);
     await one.ended;
-    expect((await waiting).status, 'what it was shown before').to.equal(200);
+    tell({});
+    expect((await waiting).json<EventPage>().events, 'what was told after that').to.deep.equal([]);
     expect((await face.get(EVENTS, ann)).status).to.equal(401);
+  });
+
+  it('says of a stream how it would begin, and waits for nothing', async () => {
+    const head = { ...admin, accept: 'Text/Event-Stream' };
+    for (const query of ['', '?wait=30']) {
+      expect((await face.call('HEAD', EVENTS + query, { headers: head })).status).to.equal(200);
+    }
   });
 
   it('lets so many wait, and all of them go when the master stops', async () => {

@@ -247,7 +247,7 @@ describe('a transcode', function () {
       const ffmpeg = fake('fake-ffmpeg', script);
       const { error } = await transcode({
         params: { input: 'clip.mp4', outputs: [{ path: 'broken.mp4', video: SMALL }] },
-        settings: { ffmpeg, stallMs: what === 'hangs' ? 2_000 : 60_000 },
+        settings: { ffmpeg, stallMs: what === 'hangs' ? 6_000 : 60_000 },
       });
       expect(error).to.be.instanceOf(RetryableError);
       expect(error?.message)

@@ -40,6 +40,7 @@ export function streamOf(options: {
           if (!(await write(text.join('')))) return;
           saidAt = feed.now();
         }
+        if (isOver()) return;
         if (page.next >= page.newest) {
           if (page.events.length > 0) await feed.news(Number.POSITIVE_INFINITY, PACE_MS);
           await feed.news(page.next, LOOK_MS);

@@ -65,7 +65,7 @@ async function answer(
 ): Promise<Reply> {
   const after = lastEventOf(request) ?? (from === 'now' ? await newestOf(feed) : (from ?? null));
   const query = { ...rest, kind, after, within: null };
-  const isStream = request.headers.accept?.includes('text/event-stream') === true;
+  const isStream = request.headers.accept?.toLowerCase().includes('text/event-stream') === true;
   if (isStream) {
     const first = checked(query, await feed.read(query));
     const end = followers.begin();
@@ -94,9 +94,11 @@ async function awaited(
   for (let query = asked; ; ) {
     const page = checked(query, await feed.read(query));
     const leftMs = until - feed.now();
-    const isLast = leftMs <= 0 || feed.isOver || request.isOver();
-    if (page.events.length > 0 || isLast) return page;
-    if (page.next >= page.newest) await feed.news(page.next, Math.min(leftMs, LOOK_MS));
+    if (page.events.length > 0 || leftMs <= 0 || feed.isOver) return page;
+    const isAtEnd = page.next >= page.newest && !request.isOver();
+    if (isAtEnd) await feed.news(page.next, Math.min(leftMs, LOOK_MS));
+    // Nothing is read for somebody who may not see it any more.
+    if (request.isOver()) return page;
     query = { ...query, after: page.next };
   }
 }
@@ -152,11 +154,9 @@ function viewOf(event: StoredEvent): EventView {
   };
 }
 
-/** What a handler has told is its own. */
-function dataOf({ kind, data }: StoredEvent): Record<string, unknown> {
+function dataOf({ data }: StoredEvent): Record<string, unknown> {
   if (data === null) return {};
   const fields = JSON.parse(data) as Record<string, unknown>;
-  if (kind.startsWith('user.')) return fields;
   const shown = Object.entries(fields).map(([name, value]) => {
     const isInstant = typeof value === 'number' && /(_at|^until)$/.test(name);
     return [name, isInstant ? iso(value) : value] as const;
