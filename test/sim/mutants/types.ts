@@ -153,7 +153,7 @@ export function typeMutants(): Mutant[] {
     },
     {
       name: 'does not know of windows in zones',
-      settings,
+      settings: busy,
       ...onState(({ quotas }) => {
         for (const quota of quotas.values()) quota.open = { ...quota.open, maxRunning: null };
       }),
