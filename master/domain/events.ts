@@ -113,7 +113,7 @@ export interface FoundTask {
 export interface WorkPage extends Pick<Work, 'ids' | 'cursor'> {
   readonly workId: string;
   readonly tasks: readonly FoundTask[];
-  /** Where it puts tasks first or last: who is that of their types, as far as any are due. */
+  /** Where it puts tasks first or last: who is that of their types now; none where nobody is due. */
   readonly edges?: ReadonlyMap<string, Position>;
   readonly isLast: boolean;
 }

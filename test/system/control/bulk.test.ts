@@ -4,7 +4,7 @@ import type { Bulk, OperationView } from '@soda-scheduler/client';
 import { describeSystem, type System } from '../../helpers/system/system.ts';
 import { eventually } from '../../helpers/system/wait.ts';
 
-const TASK_COUNT = 4_000;
+const TASK_COUNT = 5_000;
 const BATCH_COUNT = 500;
 
 async function submitMany(system: System): Promise<void> {
