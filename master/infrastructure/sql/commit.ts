@@ -37,9 +37,16 @@ interface Part {
   readonly name: string;
   readonly table: AnyTable;
   readonly segment: Segment | null;
-  readonly inserts: { readonly ns: number; readonly row: unknown }[];
+  readonly inserts: Inserted[];
+  /** Few, and seldom: each row is replaced as a whole. */
+  readonly puts: Inserted[];
   readonly removes: Matching[];
   readonly sets: (Matching & Pick<RowWrite<TableName, 'set'>, 'row' | 'large' | 'whole'>)[];
+}
+
+interface Inserted {
+  readonly ns: number;
+  readonly row: unknown;
 }
 
 interface Matching {
@@ -73,7 +80,11 @@ export function planCommit(dialect: Dialect, segments: Segments, turns: readonly
       if (inserts.some(({ ns }) => ns !== DEFAULT_NAMESPACE_ID)) missing.push(segment);
     }
     removed.push(...remove(dialect, part));
-    written.push(...insert(dialect, part), ...set(dialect, part));
+    written.push(
+      ...inserted(dialect, part, 'inserts'),
+      ...inserted(dialect, part, 'puts'),
+      ...set(dialect, part),
+    );
   }
   return { statements: [...removed, ...written, ...eventsWritten(dialect, turns)], missing };
 }
@@ -94,7 +105,7 @@ function put(parts: Map<string, Part>, ns: number, write: RowWrite): void {
   let part = parts.get(name);
   if (part === undefined) {
     const segment = typeof place === 'string' ? null : place;
-    part = { name, table, segment, inserts: [], removes: [], sets: [] };
+    part = { name, table, segment, inserts: [], puts: [], removes: [], sets: [] };
     parts.set(name, part);
   }
   const { key } = write;
@@ -104,19 +115,18 @@ function put(parts: Map<string, Part>, ns: number, write: RowWrite): void {
     return;
   }
   if (write.op === 'remove') part.removes.push({ ns, key, expect: write.expect });
-  // Few, and seldom: each row is replaced as a whole.
-  else if (write.op === 'put') part.removes.push({ ns, key, expect: 'any' });
-  if (write.op !== 'remove') part.inserts.push({ ns, row: write.row });
+  else (write.op === 'put' ? part.puts : part.inserts).push({ ns, row: write.row });
 }
 
 /** Columns that no row says anything of are left out: they are half of a new task. */
-function insert(dialect: Dialect, { name, table, inserts }: Part): Statement[] {
-  if (inserts.length === 0) return [];
+function inserted(dialect: Dialect, part: Part, which: 'inserts' | 'puts'): Statement[] {
+  const { name, table, [which]: writes } = part;
+  if (writes.length === 0) return [];
   const named = table.columns.filter(({ of, unsaid }) =>
-    inserts.some(({ row, ns }) => of(row, ns) !== unsaid),
+    writes.some(({ row, ns }) => of(row, ns) !== unsaid),
   );
-  const rows = inserts.map(({ row, ns }) => named.map(({ of }) => of(row, ns)));
-  return dialect.insert(name, named, rows);
+  const rows = writes.map(({ row, ns }) => named.map(({ of }) => of(row, ns)));
+  return which === 'puts' ? dialect.replace(name, named, rows) : dialect.insert(name, named, rows);
 }
 
 function remove(dialect: Dialect, { name, table, removes }: Part): Statement[] {

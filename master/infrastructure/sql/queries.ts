@@ -20,7 +20,7 @@ import type {
   WaitingQuery,
 } from '../../application/ports.ts';
 import { inNamespace } from '../../application/ports.ts';
-import { ATTEMPT_COUNT_MAX, TURN_COMMAND_COUNT_MAX } from '../../domain/bounds.ts';
+import { ATTEMPT_COUNT_MAX, WORK_SLICE_COUNT_MAX } from '../../domain/bounds.ts';
 import type { StoredRow, WholeName, WholeRows } from '../../domain/changes.ts';
 import { WHOLE_TABLES } from '../../domain/changes.ts';
 import type { Notification, Retention, Task, TerminalState } from '../../domain/model/task.ts';
@@ -42,8 +42,8 @@ import { notificationOf, outboxOf, selectBytes, selectList } from './tables/hist
 import { liveList, taskOf } from './tables/task.ts';
 import { union } from './union.ts';
 
-/** Ids looked up by one statement, in many tables at once: all that one turn asks for. */
-const ID_COUNT = TURN_COMMAND_COUNT_MAX;
+/** Ids looked up by one statement, in many tables at once: no turn asks for more. */
+const ID_COUNT = WORK_SLICE_COUNT_MAX;
 /** So few tasks are read without asking first how large they are. */
 const FEW_COUNT = 8;
 /** Rows that one statement looks at, in the index alone, where it would hold up all else. */

@@ -114,6 +114,8 @@ export interface Dialect {
   /** The same in the order of its primary key. */
   readByKey(table: string): string;
   insert(table: string, columns: Columns, rows: readonly Value[][]): Statement[];
+  /** As `insert`; rows that have their primary keys go. */
+  replace(table: string, columns: Columns, rows: readonly Value[][]): Statement[];
   /** `rows` hold the matched columns first, then those to be set. */
   update(table: string, matched: Columns, set: Columns, rows: readonly Value[][]): Statement[];
   remove(table: string, matched: Columns, rows: readonly Value[][]): Statement[];

@@ -126,6 +126,10 @@ function sizeOf(values: readonly Value[]): number {
   return size;
 }
 
+function into(table: string, columns: Columns, rows: readonly string[]): string {
+  return `INTO ${table} (${columns.map(({ name }) => name).join(', ')}) VALUES ${rows.join(', ')}`;
+}
+
 /** Cuts rows, each written as text, into groups that fit one statement each. */
 function fitting(rows: readonly string[]): string[][] {
   const groups: string[][] = [];
@@ -299,14 +303,18 @@ export function mysqlDialect(url: URL, pool: PoolSettings): Dialect {
     dropIndex: (table, name) => `DROP INDEX ${table}_${name} ON ${table}`,
     readBy: (table, index) => `${table} FORCE INDEX (${index})`,
     readByKey: (table) => `${table} FORCE INDEX (PRIMARY)`,
-    insert(table, columns, rows) {
-      const names = columns.map(({ name }) => name).join(', ');
-      return fitting(rows.map(literal)).map((group) => ({
-        sql: `INSERT INTO ${table} (${names}) VALUES ${group.join(', ')}`,
+    insert: (table, columns, rows) =>
+      fitting(rows.map(literal)).map((group) => ({
+        sql: `INSERT ${into(table, columns, group)}`,
         runs: [[]],
         touches: group.length,
-      }));
-    },
+      })),
+    replace: (table, columns, rows) =>
+      fitting(rows.map(literal)).map((group) => ({
+        sql: `REPLACE ${into(table, columns, group)}`,
+        runs: [[]],
+        touches: null,
+      })),
     update(table, matched, set, rows) {
       const [only] = rows;
       if (only !== undefined && rows.length === 1) return [updateOne(table, matched, set, only)];

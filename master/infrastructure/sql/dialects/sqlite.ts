@@ -99,6 +99,11 @@ function bound(columns: Columns, first: number, separator: string): string {
   return columns.map(({ name }, index) => `${name} = ?${first + index}`).join(separator);
 }
 
+function into(table: string, columns: Columns): string {
+  const names = columns.map(({ name }) => name).join(', ');
+  return `INTO ${table} (${names}) VALUES ${placeholders(1, columns.length)}`;
+}
+
 async function listTables(asker: Asker, prefix: string): Promise<string[]> {
   return [...(await listNames(asker, prefix)).keys()];
 }
@@ -178,11 +183,12 @@ export function sqliteDialect(path: string, pace: Pace): Dialect {
     dropIndex: (table, name) => `DROP INDEX IF EXISTS ${table}_${name}`,
     readBy: (table, index) => `${table} INDEXED BY ${index}`,
     readByKey: (table) => `${table} NOT INDEXED`,
-    insert(table, columns, rows) {
-      const names = columns.map(({ name }) => name).join(', ');
-      const sql = `INSERT INTO ${table} (${names}) VALUES ${placeholders(1, columns.length)}`;
-      return [{ sql, runs: rows, touches: rows.length }];
-    },
+    insert: (table, columns, rows) => [
+      { sql: `INSERT ${into(table, columns)}`, runs: rows, touches: rows.length },
+    ],
+    replace: (table, columns, rows) => [
+      { sql: `REPLACE ${into(table, columns)}`, runs: rows, touches: null },
+    ],
     update(table, matched, set, rows) {
       const match = bound(matched, 1, ' AND ');
       const sql = `UPDATE ${table} SET ${bound(set, matched.length + 1, ', ')} WHERE ${match}`;
