@@ -34,7 +34,10 @@ export function bulkCommand(): Command {
     .option('--priority <priority>', 'of change: low, normal, high, urgent, or seconds')
     .option('--run-at <instant>', 'of change: not before then')
     .option('--reason <text>', 'why, for whoever looks at it later')
-    .option('--yes', 'do it without asking: without, nothing is done where nobody can be asked')
+    .option(
+      '--yes',
+      'do it without asking: without, nothing is done where nobody can be asked, which ends with 2',
+    )
     .option('--no-wait', 'end as soon as it has begun')
     .addHelpText(
       'after',
@@ -83,8 +86,10 @@ function bulkOf(action: Action, ids: readonly string[], options: BulkOptions): B
   const { all, priority, runAt, reason } = options;
   const filter = queryOf(options);
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
-  if ([isFiltered, ids.length > 0, all === true].filter(Boolean).length !== 1) {
-    throw new Failure('which tasks? give ids, filters, or --all', ExitCode.usage);
+  const waysCount = [isFiltered, ids.length > 0, all === true].filter(Boolean).length;
+  if (waysCount !== 1) {
+    const what = waysCount === 0 ? 'which tasks? give' : 'give one of';
+    throw new Failure(`${what} ids, filters, or --all`, ExitCode.usage);
   }
   const isChange = priority !== undefined || runAt !== undefined;
   if (isChange !== (action === 'change')) {
@@ -138,7 +143,7 @@ async function perform(
   if (operation.failed > 0 || operation.state === 'canceled') throw new Failure('');
 }
 
-/** Shows what would be done. Without a person at the terminal that is all. */
+/** Shows what would be done. Without a person at the terminal that is all. @throws {Failure} that nobody could be asked. */
 async function mayGoOn(
   output: Output,
   { action, ids }: Bulk,
@@ -162,8 +167,7 @@ async function mayGoOn(
   const what = `${action}: ${tasks}${ids === undefined ? '' : missingInWords(count, sample.length)}`;
   const isAsked = output.isTerminal && process.stdin.isTTY;
   if (!isAsked) {
-    output.hint(`${what}. Nothing was done: --yes does it.`);
-    return false;
+    throw new Failure(`${what}. Nothing was done: --yes does it.`, ExitCode.usage);
   }
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {

@@ -14,10 +14,20 @@ describe('soda bulk', function () {
     for (const id of ['a', 'b']) await submit(id);
     const shown = await soda('bulk cancel a nobody');
     expect(shown.out).to.match(/^a\twaiting\tencode\tnews\t\S+\n$/);
-    expect(shown.err).to.equal(
-      'cancel: 2 tasks that are named; not found: 1. Nothing was done: --yes does it.\n',
-    );
+    expect(shown).to.deep.include({
+      code: 2,
+      err: 'soda: cancel: 2 tasks that are named; not found: 1. Nothing was done: --yes does it.\n',
+    });
     expect((await soda('bulk retry --state failed')).out).to.equal('There is no such task.\n');
+    for (const [args, words] of [
+      ['', 'which tasks? give ids, filters, or --all'],
+      [' a --type encode', 'give one of ids, filters, or --all'],
+    ]) {
+      expect(await soda(`bulk cancel${args}`)).to.deep.include({
+        code: 2,
+        err: `soda: ${words}\n`,
+      });
+    }
     expect(JSON.parse((await soda('bulk cancel --all --json')).out)).to.include({ count: 2 });
     const done = await soda('bulk cancel a nobody --yes');
     expect(done).to.deep.include({ code: 0, out: 'done 1, skipped 1, failed 0\n' });
