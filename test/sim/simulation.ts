@@ -10,7 +10,8 @@ import { Fleet } from './actors/fleet.ts';
 import { Ledger } from './ledger.ts';
 import { MasterProcess, type Sabotage } from './actors/master-process.ts';
 import { BulkOperator } from './operators/bulk-operator.ts';
-import { Operator } from './operators/operator.ts';
+import type { Operator } from './operators/operator.ts';
+import { SettingsOperator } from './operators/settings-operator.ts';
 import { OrderOperator } from './operators/order-operator.ts';
 import { LimitOperator } from './operators/limit-operator.ts';
 import { TaskOperator } from './operators/task-operator.ts';
@@ -52,13 +53,9 @@ class Run {
   readonly #rows = new MemoryTaskStore();
   readonly #fleet: Fleet;
   readonly #clients: Clients;
-  readonly #operator: Operator;
-  readonly #typeOperator: TypeOperator;
-  readonly #limitOperator: LimitOperator;
-  readonly #taskOperator: TaskOperator;
   readonly #pauseOperator: PauseOperator;
-  readonly #bulkOperator: BulkOperator;
-  readonly #orderOperator: OrderOperator;
+  /** Those of this run, in the order in which they begin. */
+  readonly #operators: readonly Operator[];
   readonly #masters = new Set<MasterProcess>();
   /** The one that the service address leads to. */
   #master: MasterProcess | null = null;
@@ -92,27 +89,26 @@ class Run {
     const master = () => this.#reachable();
     const executorIds = () => this.#fleet.ids;
     this.#clients = new Clients({ world, settings, ledger, faults, master, executorIds });
-    this.#operator = new Operator({ world, ledger, seed: settings.seed, master });
-    this.#typeOperator = new TypeOperator({ world, ledger, settings, master });
-    this.#limitOperator = new LimitOperator({ world, ledger, settings, master });
-    this.#taskOperator = new TaskOperator({ world, ledger, seed: settings.seed, master });
-    this.#pauseOperator = new PauseOperator({ world, seed: settings.seed, master });
-    this.#bulkOperator = new BulkOperator({ world, ledger, seed: settings.seed, master });
-    this.#orderOperator = new OrderOperator({ world, ledger, seed: settings.seed, master });
+    const options = { world, ledger, settings, master };
+    this.#pauseOperator = new PauseOperator(options);
+    const { limitsTypes, sharesTypes, routesTypes } = settings;
+    const operators: readonly (readonly [boolean, Operator])[] = [
+      [settings.hasOperator, new SettingsOperator(options)],
+      [limitsTypes || sharesTypes || routesTypes, new TypeOperator(options)],
+      [settings.usesLimits, new LimitOperator(options)],
+      [settings.suspends, new TaskOperator(options)],
+      [settings.pausesParts, this.#pauseOperator],
+      [settings.runsOperations, new BulkOperator(options)],
+      [settings.movesTasks, new OrderOperator(options)],
+    ];
+    this.#operators = operators.filter(([isThere]) => isThere).map(([, operator]) => operator);
   }
 
   async storm(): Promise<void> {
     this.#startMaster();
     this.#fleet.start(this.#settings.executorCount);
     this.#clients.start();
-    if (this.#settings.hasOperator) this.#operator.start();
-    const { limitsTypes, sharesTypes, routesTypes } = this.#settings;
-    if (limitsTypes || sharesTypes || routesTypes) this.#typeOperator.start();
-    if (this.#settings.usesLimits) this.#limitOperator.start();
-    if (this.#settings.suspends) this.#taskOperator.start();
-    if (this.#settings.pausesParts) this.#pauseOperator.start();
-    if (this.#settings.runsOperations) this.#bulkOperator.start();
-    if (this.#settings.movesTasks) this.#orderOperator.start();
+    for (const operator of this.#operators) operator.start();
     this.#setWallLater();
     this.#disturbLater();
     await this.#world.run(this.#settings.stormMs, () => false);
@@ -125,13 +121,7 @@ class Run {
     this.#faults.storeFrozenUntil = 0;
     for (const { process } of this.#masters) if (process.isPaused) process.resume();
     this.#fleet.heal();
-    this.#operator.calmDown();
-    this.#typeOperator.calmDown();
-    this.#limitOperator.calmDown();
-    this.#taskOperator.calmDown();
-    this.#pauseOperator.calmDown();
-    this.#bulkOperator.calmDown();
-    this.#orderOperator.calmDown();
+    for (const operator of this.#operators) operator.calmDown();
     await this.#world.run(CALM_MS_MAX, () => this.#isSettled());
     if (!this.#isSettled()) this.#violate('I2', this.#unsettled());
     const wasSet = this.#world.wallsMs.length > 1;

@@ -6,11 +6,8 @@ import type { Master } from '../../../master/application/master.ts';
 import type { CommandOutcome } from '../../../master/domain/effects.ts';
 import { type BulkAction, isOver, statesFor } from '../../../master/domain/long-work/work.ts';
 import { ANY_TASK, type TaskFilter } from '../../../master/domain/model/task-filter.ts';
-import type { MasterProcess } from '../actors/master-process.ts';
 import { markOf } from '../checks/operations.ts';
-import type { Ledger } from '../ledger.ts';
-import { Random } from '../random.ts';
-import type { World } from '../world.ts';
+import { Operator, type OperatorOptions } from './operator.ts';
 
 const INSIST_MS = 5_000;
 const TIMEOUT_MS = 10_000;
@@ -43,74 +40,50 @@ const FILTERS: readonly Partial<TaskFilter>[] = [
 type Asked = Pick<Parameters<Operations['preview']>[0], 'action' | 'filter' | 'ids'>;
 type Operations = ReturnType<Master['operations']>;
 
-export class BulkOperator {
-  readonly #world: World;
-  readonly #ledger: Ledger;
-  readonly #random: Random;
-  readonly #master: () => MasterProcess | null;
-  #isCalm = false;
+export class BulkOperator extends Operator {
   #lastId = 0;
 
-  constructor(options: {
-    world: World;
-    ledger: Ledger;
-    seed: number;
-    master: () => MasterProcess | null;
-  }) {
-    this.#world = options.world;
-    this.#ledger = options.ledger;
-    this.#random = new Random(options.seed ^ 0xb01c);
-    this.#master = options.master;
+  constructor(options: OperatorOptions) {
+    super(options, 0xb01c);
   }
 
   start(): void {
-    this.#decideLater();
-    this.#insist();
+    this.decideLater(300, 8_000, () => this.#decide());
+    this.insist(INSIST_MS, () => this.#endPauses());
   }
 
-  calmDown(): void {
-    this.#isCalm = true;
-  }
-
-  /** What was said before the calm may come late. */
-  #insist(): void {
-    if (this.#isCalm) {
-      for (const { id, state } of this.#ledger.operations.rows.values()) {
-        if (state === 'paused') this.#steer(id, 'running');
-      }
-      const live = [...this.#ledger.live.values()];
-      if (live.some(({ cancelReason }) => cancelReason === 'suspended')) {
-        this.#preview({ action: 'resume', filter: ANY_TASK, ids: null });
-      }
+  #endPauses(): void {
+    if (!this.isCalm) return;
+    for (const { id, state } of this.ledger.operations.rows.values()) {
+      if (state === 'paused') this.#steer(id, 'running');
     }
-    this.#world.after(INSIST_MS, () => this.#insist());
+    const live = [...this.ledger.live.values()];
+    if (live.some(({ cancelReason }) => cancelReason === 'suspended')) {
+      this.#preview({ action: 'resume', filter: ANY_TASK, ids: null });
+    }
   }
 
-  #decideLater(): void {
-    this.#world.after(this.#random.between(300, 8_000), () => {
-      if (this.#isCalm) return;
-      const open = [...this.#ledger.operations.rows.values()].filter((work) => !isOver(work));
-      const work = this.#random.chance(0.5) ? this.#random.pick(open) : undefined;
-      if (work === undefined) this.#preview(this.#draw());
-      else this.#steer(work.id, this.#random.pick(['running', 'running', 'paused', 'canceled']));
-      this.#decideLater();
-    });
+  #decide(): void {
+    const open = [...this.ledger.operations.rows.values()].filter((work) => !isOver(work));
+    const work = this.random.chance(0.5) ? this.random.pick(open) : undefined;
+    if (work === undefined) this.#preview(this.#draw());
+    else this.#steer(work.id, this.random.pick(['running', 'running', 'paused', 'canceled']));
   }
 
   #draw(): Asked {
-    const action = this.#random.pick(ACTIONS) ?? 'cancel';
-    if (this.#random.chance(0.3)) return { action, filter: null, ids: this.#drawIds() };
-    const filter = { ...ANY_TASK, ...this.#random.pick(FILTERS), ...this.#random.pick(FILTERS) };
+    const action = this.random.pick(ACTIONS) ?? 'cancel';
+    if (this.random.chance(0.3)) return { action, filter: null, ids: this.#drawIds() };
+    const filter = { ...ANY_TASK, ...this.random.pick(FILTERS), ...this.random.pick(FILTERS) };
     const isNone = statesFor({ action, filter }).length === 0;
     return { action, filter: isNone ? ANY_TASK : filter, ids: null };
   }
 
   #drawIds(): string[] {
-    if (this.#random.chance(0.1)) return MANY;
-    const { live, history } = this.#ledger;
+    if (this.random.chance(0.1)) return MANY;
+    const { live, history } = this.ledger;
     const ids = [...live.values(), ...history.values()].map(({ id }) => id);
-    const soon = `t${this.#random.between(1, 60)}`;
-    const named = ids.filter((id) => id !== soon && this.#random.chance(0.4));
+    const soon = `t${this.random.between(1, 60)}`;
+    const named = ids.filter((id) => id !== soon && this.random.chance(0.4));
     return [...named, soon, 'nobody'];
   }
 
@@ -123,8 +96,8 @@ export class BulkOperator {
         const { filter, ids, action } = asked;
         const { seqMax, endedBefore, count } = preview;
         const what = JSON.stringify(ids ?? matchers(filter));
-        this.#world.log(`bulk: ${id} is to ${action} ${count}: ${what.slice(0, 200)}`);
-        this.#ledger.operations.previewed(id, { ...asked, seqMax, endedBefore }, this.#ledger);
+        this.world.log(`bulk: ${id} is to ${action} ${count}: ${what.slice(0, 200)}`);
+        this.ledger.operations.previewed(id, { ...asked, seqMax, endedBefore }, this.ledger);
         const begin = (master: Master) => {
           const change =
             action === 'change' ? { user: { project: markOf(id) }, priority: count } : null;
@@ -132,7 +105,7 @@ export class BulkOperator {
           const about = { reason: null, by: 'ann', change };
           return master.operations().begin(id, { ...asked, ...frozen, ...about });
         };
-        this.#world.after(this.#random.between(0, 4_000), () => this.#begin(id, begin, TRY_COUNT));
+        this.world.after(this.random.between(0, 4_000), () => this.#begin(id, begin, TRY_COUNT));
       },
     );
   }
@@ -140,25 +113,25 @@ export class BulkOperator {
   /** Again where the outcome is unknown, and now and then for no reason. */
   #begin(id: string, begin: (master: Master) => Promise<CommandOutcome>, triesLeft: number): void {
     this.#ask(begin, (outcome) => {
-      this.#world.log(`bulk: begin ${id}: ${outcome?.kind ?? 'no answer'}`);
+      this.world.log(`bulk: begin ${id}: ${outcome?.kind ?? 'no answer'}`);
       const isBegun = outcome?.kind === 'done';
-      if (isBegun) this.#ledger.effect(`202 of ${id}`, this.#ledger.operations.rows.has(id));
-      if (triesLeft === 0 || (isBegun && this.#random.chance(0.9))) return;
-      this.#world.after(this.#random.between(100, 4_000), () => {
+      if (isBegun) this.ledger.effect(`202 of ${id}`, this.ledger.operations.rows.has(id));
+      if (triesLeft === 0 || (isBegun && this.random.chance(0.9))) return;
+      this.world.after(this.random.between(100, 4_000), () => {
         this.#begin(id, begin, triesLeft - 1);
       });
     });
   }
 
   #steer(id: string, to: 'running' | 'paused' | 'canceled'): void {
-    this.#world.log(`bulk: ${id} is to be ${to}`);
+    this.world.log(`bulk: ${id} is to be ${to}`);
     this.#ask(
       (master) => master.operations().steer(id, to),
       (outcome) => {
-        this.#world.log(`bulk: ${id} is to be ${to}: ${outcome?.kind ?? 'no answer'}`);
+        this.world.log(`bulk: ${id} is to be ${to}: ${outcome?.kind ?? 'no answer'}`);
         if (outcome?.kind !== 'done' || to !== 'canceled') return;
-        const isWritten = this.#ledger.operations.rows.get(id)?.state === to;
-        this.#ledger.effect(`200 of the end of ${id}`, isWritten);
+        const isWritten = this.ledger.operations.rows.get(id)?.state === to;
+        this.ledger.effect(`200 of the end of ${id}`, isWritten);
       },
     );
   }
@@ -171,8 +144,8 @@ export class BulkOperator {
       isAnswered = true;
       answered(outcome);
     };
-    const master = this.#master();
-    this.#world.after(TIMEOUT_MS, () => answer(null));
+    const master = this.master();
+    this.world.after(TIMEOUT_MS, () => answer(null));
     master?.process.deliver(() => {
       ask(master.by('bulk')).then(answer, () => answer(null));
     });

@@ -1,14 +1,10 @@
 /**
- * Somebody who sets shared limits, changes and deletes them, and sets them again. Chance of its own: the rest of a run
- * is drawn as without it.
+ * Somebody who sets shared limits, changes and deletes them, and sets them again.
  */
 import type { LimitChange } from '../../../master/domain/events.ts';
 import type { SharedLimit, Use } from '../../../master/domain/model/shared-limit.ts';
 import type { Settings } from '../faults.ts';
-import type { Ledger } from '../ledger.ts';
-import { Random } from '../random.ts';
-import type { World } from '../world.ts';
-import type { MasterProcess } from '../actors/master-process.ts';
+import { Operator, type OperatorOptions } from './operator.ts';
 
 const INSIST_MS = 10_000;
 
@@ -37,56 +33,29 @@ export function usesOf(number: number, { usesRacks }: Pick<Settings, 'usesRacks'
   return [...(one ?? []), ...(usesRacks && number % 4 === 1 ? [ofRack] : [])];
 }
 
-export class LimitOperator {
-  readonly #world: World;
-  readonly #ledger: Ledger;
-  readonly #random: Random;
+export class LimitOperator extends Operator {
   readonly #limits: readonly SharedLimit[];
-  readonly #master: () => MasterProcess | null;
-  #isCalm = false;
 
-  constructor(options: {
-    world: World;
-    ledger: Ledger;
-    settings: Settings;
-    master: () => MasterProcess | null;
-  }) {
-    this.#world = options.world;
-    this.#ledger = options.ledger;
-    const { seed, usesRacks } = options.settings;
-    this.#random = new Random(seed ^ 0x11a17);
-    this.#limits = usesRacks ? [...LIMITS, RACK] : LIMITS;
-    this.#master = options.master;
+  constructor(options: OperatorOptions) {
+    super(options, 0x11a17);
+    this.#limits = options.settings.usesRacks ? [...LIMITS, RACK] : LIMITS;
   }
 
   start(): void {
-    for (const limit of this.#limits) this.#insist(limit);
-    this.#decideLater();
-  }
-
-  calmDown(): void {
-    this.#isCalm = true;
+    for (const limit of this.#limits) this.insist(INSIST_MS, () => this.#sayUnlessSo(limit));
+    this.decideLater(300, 6_000, () => this.#say(this.#decide()));
   }
 
   /** Each is there once there is a master, and again in the calm: what was said before may come late. */
-  #insist(limit: SharedLimit): void {
-    const row = this.#ledger.limitOf(limit.name);
-    const wanted = this.#isCalm && limit === RACK ? undefined : limit;
-    const isMissing = this.#isCalm ? !isSame(row, wanted) : row === undefined;
+  #sayUnlessSo(limit: SharedLimit): void {
+    const row = this.ledger.limitOf(limit.name);
+    const wanted = this.isCalm && limit === RACK ? undefined : limit;
+    const isMissing = this.isCalm ? !isSame(row, wanted) : row === undefined;
     if (isMissing) this.#say({ type: 'limitSet', name: limit.name, limit: wanted ?? null });
-    this.#world.after(INSIST_MS, () => this.#insist(limit));
-  }
-
-  #decideLater(): void {
-    this.#world.after(this.#random.between(300, 6_000), () => {
-      if (this.#isCalm) return;
-      this.#say(this.#decide());
-      this.#decideLater();
-    });
   }
 
   #decide(): LimitChange {
-    const random = this.#random;
+    const random = this.random;
     const limit = random.pick(this.#limits) as SharedLimit;
     if (random.chance(0.1)) return { type: 'limitSet', name: limit.name, limit: null };
     const per = random.chance(0.1) ? random.pick(['cluster', 'host'] as const) : limit.per;
@@ -95,8 +64,8 @@ export class LimitOperator {
   }
 
   #say(change: LimitChange): void {
-    this.#world.log(`limits: ${JSON.stringify(change)}`);
-    this.#master()?.tell(change);
+    this.world.log(`limits: ${JSON.stringify(change)}`);
+    this.master()?.tell(change);
   }
 }
 

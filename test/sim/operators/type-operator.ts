@@ -3,11 +3,8 @@
  * its own: the rest of a run is drawn as without it.
  */
 import type { Command } from '../../../master/domain/events.ts';
-import type { Settings } from '../faults.ts';
-import type { Ledger } from '../ledger.ts';
 import { Random } from '../random.ts';
-import type { World } from '../world.ts';
-import type { MasterProcess } from '../actors/master-process.ts';
+import { Operator, type OperatorOptions } from './operator.ts';
 
 const INSIST_MS = 10_000;
 const TYPES = ['a', 'b'];
@@ -23,31 +20,17 @@ const RATE = { count: 3, seconds: 5 };
 
 type Change = Extract<Command, { type: 'typeSet' | 'typeRemoved' | 'typePaused' | 'typeResumed' }>;
 
-export class TypeOperator {
-  readonly #world: World;
-  readonly #ledger: Ledger;
-  readonly #random: Random;
-  readonly #master: () => MasterProcess | null;
+export class TypeOperator extends Operator {
   readonly #setsLimits: boolean;
   readonly #setsRoutes: boolean;
   /** Of limits by a value of params; null: there are none. */
   readonly #gates: Random | null;
   /** In all that it says of a type: what groups have had would begin anew. */
   readonly #shares: object;
-  #isActive = false;
-  #isCalm = false;
 
-  constructor(options: {
-    world: World;
-    ledger: Ledger;
-    settings: Settings;
-    master: () => MasterProcess | null;
-  }) {
-    this.#world = options.world;
-    this.#ledger = options.ledger;
+  constructor(options: OperatorOptions) {
+    super(options, 0x7e9e);
     const { seed, limitsTypes, sharesTypes, routesTypes, gatesTypes } = options.settings;
-    this.#random = new Random(seed ^ 0x7e9e);
-    this.#master = options.master;
     this.#setsLimits = limitsTypes;
     this.#setsRoutes = routesTypes;
     this.#gates = gatesTypes ? new Random(seed ^ 0x6a7e) : null;
@@ -56,52 +39,43 @@ export class TypeOperator {
   }
 
   start(): void {
-    this.#isActive = true;
-    if (this.#setsLimits || this.#setsRoutes) this.#decideLater();
-    else for (const name of TYPES) this.#insist(name, this.#textOf({}));
+    if (this.#setsLimits || this.#setsRoutes) {
+      this.decideLater(300, 5_000, () => this.#say(this.#decide()));
+    } else for (const name of TYPES) this.#insistOn(name, this.#textOf({}));
   }
 
   /** Nothing stays paused, and there is room for what is to end by then. */
-  calmDown(): void {
-    if (!this.#isActive) return;
-    this.#isCalm = true;
+  override calmDown(): void {
+    super.calmDown();
     if (!this.#setsLimits && !this.#setsRoutes) return;
     for (const name of TYPES) {
       if (!this.#setsLimits) {
-        this.#insist(name, this.#textOf({}));
+        this.#insistOn(name, this.#textOf({}));
         continue;
       }
-      const max = this.#random.pick([null, 2, 3]);
+      const max = this.random.pick([null, 2, 3]);
       const of = { max_running: max, rate: RATE };
-      this.#insist(name, this.#textOf({ max_running: max, per_group: of }));
+      this.#insistOn(name, this.#textOf({ max_running: max, per_group: of }));
     }
   }
 
-  /** What was said before may come late. */
-  #insist(name: string, text: string): void {
-    const row = this.#ledger.typeOf(name);
-    if (row?.paused) this.#say({ type: 'typeResumed', name });
-    if (row?.text !== text) this.#say({ type: 'typeSet', name, text, expect: null });
-    this.#world.after(INSIST_MS, () => this.#insist(name, text));
-  }
-
-  #decideLater(): void {
-    this.#world.after(this.#random.between(300, 5_000), () => {
-      if (this.#isCalm) return;
-      this.#say(this.#decide());
-      this.#decideLater();
+  #insistOn(name: string, text: string): void {
+    this.insist(INSIST_MS, () => {
+      const row = this.ledger.typeOf(name);
+      if (row?.paused) this.#say({ type: 'typeResumed', name });
+      if (row?.text !== text) this.#say({ type: 'typeSet', name, text, expect: null });
     });
   }
 
   #decide(): Change {
-    const random = this.#random;
+    const random = this.random;
     const name = random.pick(TYPES) ?? 'a';
     if (!this.#setsLimits) return { type: 'typeSet', name, text: this.#textOf({}), expect: null };
     const draw = random.between(0, 9);
     if (draw === 0) return { type: 'typeRemoved', name, expect: null, isForced: true };
     if (draw <= 2) return { type: 'typeResumed', name };
     if (draw <= 4) {
-      const until = random.chance(0.5) ? this.#world.wall + random.between(0, 15_000) : null;
+      const until = random.chance(0.5) ? this.world.wall + random.between(0, 15_000) : null;
       return { type: 'typePaused', name, reason: null, until, by: null };
     }
     const limits = {
@@ -122,19 +96,19 @@ export class TypeOperator {
   /** From the next minute on, for another. */
   #nextMinute(): object {
     const [from = '', to = ''] = [60_000, 120_000].map((ms) => {
-      return new Date(this.#world.wall + ms).toISOString().slice(11, 16);
+      return new Date(this.world.wall + ms).toISOString().slice(11, 16);
     });
-    const what = this.#random.chance(0.5) ? { paused: true } : { max_running: 0 };
+    const what = this.random.chance(0.5) ? { paused: true } : { max_running: 0 };
     return { from, to, zone: 'UTC', ...what };
   }
 
   #say(change: Change): void {
-    this.#world.log(`types: ${JSON.stringify(change)}`);
-    this.#master()?.tell(change);
+    this.world.log(`types: ${JSON.stringify(change)}`);
+    this.master()?.tell(change);
   }
 
   #textOf(limits: object): string {
-    const route = this.#setsRoutes ? { route: this.#random.pick(ROUTES) } : {};
+    const route = this.#setsRoutes ? { route: this.random.pick(ROUTES) } : {};
     const gates = this.#gates;
     if (gates === null) return JSON.stringify({ limits, ...this.#shares, ...route });
     const pointer = gates.pick(['/n', '/n', '']);
