@@ -376,6 +376,8 @@ CREATE TABLE task (
   queue_time BIGINT NULL,
   -- Of one that is suspended, or told to end for that: when, by whom and why; JSON.
   suspended MEDIUMTEXT NULL,
+  -- The number of the newest event that its newest attempt has told of itself.
+  event_count INT NOT NULL DEFAULT 0,
   -- No id is live twice in a namespace.
   UNIQUE KEY task_ns_id (ns, id),
   -- Pages of a lane in order, counts of lanes, and the few active tasks, from the index alone.

@@ -47,8 +47,8 @@ export class Output {
   }
 
   /** One of many things alike, where nothing else shows them: its cells with tabs between. */
-  row(value: unknown, cells: readonly Cell[]): void {
-    const line = this.json ? onOneLine(JSON.stringify(value)) : cells.map(textOf).join('\t');
+  row(json: string, cells: readonly Cell[]): void {
+    const line = this.json ? onOneLine(json) : cells.map(textOf).join('\t');
     process.stdout.write(`${line}\n`);
   }
 

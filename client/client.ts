@@ -3,7 +3,6 @@ import {
   type AttemptView,
   type CopyRequest,
   expectKnown,
-  jsonElements,
   jsonObject,
   jsonText,
   type ListQuery,
@@ -20,7 +19,7 @@ import {
   withoutApiBase,
 } from '@soda-scheduler/protocol';
 import { ApiCaller, type Call, type CallOptions, signalOf } from './api-call.ts';
-import { exactJson, remember } from './exact-json.ts';
+import { exactJson, rememberEach } from './exact-json.ts';
 import { type ExecutorCalls, executorCalls } from './executors/executors.ts';
 import { type EventCalls, eventCalls } from './calls/events.ts';
 import { type FindCalls, findCalls } from './calls/find.ts';
@@ -301,7 +300,6 @@ function signalOfSubmit(options: CallOptions): AbortSignal | undefined {
 
 /** Each task of a page is a view of its own: in a list nobody sees the page. */
 function withTexts(list: TaskList): TaskList {
-  const texts = jsonElements(exactJson(list, 'tasks'));
-  for (const [place, task] of list.tasks.entries()) remember(task, texts[place] ?? '');
+  rememberEach(list.tasks, exactJson(list, 'tasks'));
   return list;
 }

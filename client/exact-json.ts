@@ -1,5 +1,5 @@
 /** The JSON text of what a client has returned: parsed, its numbers may have lost digits. */
-import { jsonAt, type JsonPath } from '@soda-scheduler/protocol';
+import { jsonAt, jsonElements, type JsonPath } from '@soda-scheduler/protocol';
 
 const texts = new WeakMap<object, string>();
 
@@ -9,11 +9,17 @@ export function remember<T>(value: T, text: string): T {
   return value;
 }
 
+/** The same of all that stand in an array, whose text is given. */
+export function rememberEach(values: readonly object[], text: string): void {
+  const each = jsonElements(text);
+  for (const [place, value] of values.entries()) remember(value, each[place] ?? '');
+}
+
 /**
- * The JSON of a task, an attempt, a page or the body of a callback, or of what is at `path` in it, as
+ * The JSON of a task, an attempt, an event, a page or the body of a callback, or of what is at `path` in it, as
  * the master sent it: params and results are in there as they were given, with every digit, `1.0`
  * and the order of keys. `exactJson(task, 'result')` may be read by a parser that keeps large integers.
- * @throws {TypeError} `view` is not the very object that `get`, `wait`, `attempt`, `list`, `page` or
+ * @throws {TypeError} `view` is not the very object that `get`, `wait`, `attempt`, `list`, `page`, `events` or
  *   `verifyCallback` returned, or there is nothing at `path`.
  */
 export function exactJson(view: object, ...path: JsonPath): string {

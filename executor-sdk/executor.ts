@@ -17,7 +17,9 @@ import { outcomeOf, rejectBody } from './outcome.ts';
 import type { HandlerEnd, Refusal } from './outcome.ts';
 import { ReadinessCheck } from './readiness.ts';
 import { monotonicClock } from './session/clock.ts';
-import { ProgressReport, fencingToken, taskOf } from './task-context.ts';
+import { EventPace, EventReport } from './reports/event-report.ts';
+import { ProgressReport } from './reports/progress-report.ts';
+import { fencingToken, taskOf } from './task-context.ts';
 import type { Handler, Task } from './task-context.ts';
 import {
   type AttemptKey,
@@ -46,6 +48,7 @@ export class Executor {
   readonly #namespace: string;
   readonly #logFormat: LogFormat;
   readonly #handlers = new Map<string, Handler>();
+  readonly #eventPace = new EventPace();
   #session: Worker | null = null;
   #readiness: ReadinessCheck | null = null;
   #executorId = '';
@@ -236,6 +239,9 @@ export class Executor {
     const report = new ProgressReport(key, limits, (type, body) => {
       this.#tell({ type, ...key, body });
     });
+    const told = new EventReport(key, this.#eventPace, (body) => {
+      this.#tell({ type: 'event', ...key, body });
+    });
     const groups = new ChildGroups(signal, (pid, isAlive) => {
       this.#tell({ type: 'group', pid, isAlive });
     });
@@ -247,10 +253,12 @@ export class Executor {
       lastCheckpointText: checkpointText,
       progress: (percent, state) => report.progress(percent, state),
       checkpoint: (value) => report.checkpoint(value),
+      event: (name, data) => told.event(name, data),
       spawn: (command, args, options) => groups.spawn(command, args, options),
     });
     groups.close();
     report.close();
+    told.close();
     const aborted = signal.aborted ? (signal.reason as TaskAborted).reason : null;
     const outcome = outcomeOf(key, end, {
       aborted,

@@ -3,7 +3,7 @@ import { type ExecutorMessage, jsonObject, type TaskError } from '@soda-schedule
 import { NonRetryableError, RetryableError } from './errors.ts';
 import type { AbortReason } from './errors.ts';
 import { partsOf, stackOf } from './failure.ts';
-import { checkedJson } from './task-context.ts';
+import { checkedJson } from './reports/checked-json.ts';
 import { type AttemptKey, nameOf } from './thread-messages.ts';
 
 type ResultMessage = Extract<ExecutorMessage, { type: 'result' }>;

@@ -1,15 +1,8 @@
 /** What a handler is given: its task, and the way to report while it runs. */
 import type { ChildProcess } from 'node:child_process';
-import {
-  DEFAULT_NAMESPACE,
-  type ExecutorMessage,
-  jsonObject,
-  jsonText,
-} from '@soda-scheduler/protocol';
+import { DEFAULT_NAMESPACE } from '@soda-scheduler/protocol';
 import type { ChildOptions } from './children/child-groups.ts';
-import { type AttemptKey, type FromSession, type Limits, nameOf } from './thread-messages.ts';
-
-const PROGRESS_INTERVAL_MS = 1_000;
+import type { FromSession } from './thread-messages.ts';
 
 export interface Task<Params = unknown> {
   /** Whose task it is: ids are unique within it. */
@@ -69,6 +62,18 @@ export interface TaskContext {
   checkpoint(value: unknown): void;
 
   /**
+   * Tells the event feed of something that has happened, as `user.<name>`: for people and programs that follow it
+   * (`soda events`, `GET /events?kind=user`). Each is told once, in order, before the result, over lost connections
+   * and restarts of the master; not over the end of this process. Beyond a hundred at once and ten a second the oldest
+   * are left out, which the feed says; it is nothing for logs.
+   * @param name 1 to 47 of a-z, 0-9 and _.
+   * @param data An object of JSON, or what `rawJson` returns of one, of up to 4 KiB.
+   * @throws {TypeError} the name or the data is not so.
+   * @throws {RangeError} `data` is too large.
+   */
+  event(name: string, data?: object): void;
+
+  /**
    * Starts a program, as `node:child_process` does, that ends with this attempt: it gets SIGTERM
    * when the attempt has to end, and SIGKILL when that takes more than 5 s or the lease is almost
    * over, even while this process stands still; whatever of it is left when the handler has ended
@@ -111,80 +116,4 @@ export function taskOf({ task: assigned, paramsText }: Assigned, namespace: stri
 export function fencingToken(namespace: string, term: number, attempt: number): string {
   const whose = namespace === DEFAULT_NAMESPACE ? '' : `${namespace}.`;
   return `${whose}${term}.${attempt}`;
-}
-
-/** Sends progress now and then, the newest only. Must be closed: it may hold a timer. */
-export class ProgressReport implements Pick<TaskContext, 'progress' | 'checkpoint'> {
-  readonly #attempt: AttemptKey;
-  readonly #limits: Pick<Limits, 'checkpoint_bytes' | 'progress_state_bytes'>;
-  readonly #send: (type: 'progress' | 'checkpoint', body: string) => void;
-  #newest: string | null = null;
-  #sentAt = Number.NEGATIVE_INFINITY;
-  #timer: NodeJS.Timeout | undefined;
-  #isClosed = false;
-
-  constructor(
-    attempt: AttemptKey,
-    limits: Pick<Limits, 'checkpoint_bytes' | 'progress_state_bytes'>,
-    send: (type: 'progress' | 'checkpoint', body: string) => void,
-  ) {
-    this.#attempt = attempt;
-    this.#limits = limits;
-    this.#send = send;
-  }
-
-  progress(percent: number, state?: unknown): void {
-    if (this.#isClosed) return;
-    const text = this.#checked('progress state', state, this.#limits.progress_state_bytes);
-    const inRange = Math.min(100, Math.max(0, percent));
-    this.#newest = this.#body({ state: text }, inRange >= 0 ? inRange : undefined);
-    const waitMs = this.#sentAt + PROGRESS_INTERVAL_MS - performance.now();
-    if (waitMs <= 0) this.#flush();
-    else this.#timer ??= setTimeout(() => this.#flush(), waitMs);
-  }
-
-  checkpoint(value: unknown): void {
-    if (this.#isClosed) return;
-    const text = this.#checked('checkpoint', value, this.#limits.checkpoint_bytes) ?? 'null';
-    this.#send('checkpoint', this.#body({ checkpoint: text }));
-  }
-
-  /** The last report goes out; whatever comes later is ignored. */
-  close(): void {
-    this.#flush();
-    this.#isClosed = true;
-  }
-
-  #flush(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    if (this.#newest === null) return;
-    this.#send('progress', this.#newest);
-    this.#newest = null;
-    this.#sentAt = performance.now();
-  }
-
-  #checked(what: string, value: unknown, bytesMax: number): string | undefined {
-    return checkedJson(`${what} of ${nameOf(this.#attempt)}`, value, bytesMax);
-  }
-
-  #body(
-    texts: { readonly [Key in 'state' | 'checkpoint']?: string | undefined },
-    percent?: number,
-  ): string {
-    const { taskId, attempt } = this.#attempt;
-    const progress: ExecutorMessage = { type: 'progress', task_id: taskId, attempt, percent };
-    return jsonObject(progress, texts);
-  }
-}
-
-/**
- * @throws {RangeError} too large.
- * @throws {TypeError} not JSON.
- */
-export function checkedJson(what: string, value: unknown, bytesMax: number): string | undefined {
-  const text = jsonText(value);
-  const bytes = Buffer.byteLength(text ?? '');
-  if (bytes <= bytesMax) return text;
-  throw new RangeError(`The ${what} is ${bytes} bytes of JSON, and ${bytesMax} are allowed.`);
 }

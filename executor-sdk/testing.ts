@@ -2,7 +2,9 @@
 import { DEFAULT_NAMESPACE, RawJson, SESSION_LIMITS, jsonText } from '@soda-scheduler/protocol';
 import { ChildGroups } from './children/child-groups.ts';
 import { TaskAborted } from './errors.ts';
-import { checkedJson, fencingToken } from './task-context.ts';
+import { checkedJson } from './reports/checked-json.ts';
+import { checkedEvent } from './reports/event-report.ts';
+import { fencingToken } from './task-context.ts';
 import type { Handler, Task } from './task-context.ts';
 
 export interface HandlerRun<Params> extends Partial<Omit<Task<Params>, 'params' | 'paramsText'>> {
@@ -26,6 +28,7 @@ export interface HandlerReport {
   /** Every call, not only those that would have been sent. */
   readonly progress: readonly { readonly percent: number; readonly state?: unknown }[];
   readonly checkpoints: readonly unknown[];
+  readonly events: readonly { readonly name: string; readonly data?: unknown }[];
 }
 
 /** Resolves when the handler has ended, however it did. Sizes are checked as in earnest. */
@@ -45,6 +48,7 @@ export async function runHandler<Params>(
   const groups = new ChildGroups(abort.signal);
   const progress: { percent: number; state?: unknown }[] = [];
   const checkpoints: unknown[] = [];
+  const events: { name: string; data?: unknown }[] = [];
   const task: Task<Params> = {
     namespace: DEFAULT_NAMESPACE,
     id: 'test',
@@ -73,13 +77,17 @@ export async function runHandler<Params>(
         checkedJson('checkpoint', saved, SESSION_LIMITS.checkpointBytesMax);
         checkpoints.push(read(saved));
       },
+      event(name, data) {
+        checkedEvent('the attempt', name, data);
+        events.push(data === undefined ? { name } : { name, data: read(data) });
+      },
       spawn: (command, args, options) => groups.spawn(command, args, options),
     });
     const text = checkedJson('result', value, SESSION_LIMITS.resultBytesMax);
     const result = text === undefined ? {} : { result: JSON.parse(text), resultText: text };
-    return { ...result, progress, checkpoints };
+    return { ...result, progress, checkpoints, events };
   } catch (error) {
-    return { error, progress, checkpoints };
+    return { error, progress, checkpoints, events };
   } finally {
     groups.close();
     signal?.removeEventListener('abort', forward);

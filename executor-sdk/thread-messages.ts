@@ -62,9 +62,9 @@ export function offeredTask(assigned: AssignedTask, frameText: string): OfferedT
 export type Limits = WelcomeFrame['limits'];
 
 export type ToSession =
-  /** A frame about the attempt. `progress` and `checkpoint` give way to newer ones of their kind. */
+  /** A frame about the attempt. `progress` and `checkpoint` give way to newer ones of their kind; events do not. */
   | ({
-      readonly type: 'accept' | 'reject' | 'progress' | 'checkpoint' | 'result';
+      readonly type: 'accept' | 'reject' | 'progress' | 'checkpoint' | 'event' | 'result';
       readonly body: string;
     } & AttemptKey)
   /** A handler has started a process that leads a group of its own; or that process has ended. */

@@ -1,6 +1,7 @@
 /**
  * What the event feed tells: each kind, when it is told, and what its `data` holds. Data only, for whoever reads the
- * feed; `docs/http-api.md` shows it, and tests hold what is told against it. Later versions tell of more.
+ * feed; `docs/http-api.md` shows it, and tests hold what is told against it. Later versions tell of more, and
+ * executors of what they call `user.<name>`.
  */
 
 /** `?`: where it is known; `or null`: nothing is set. Instants are texts. */
@@ -58,6 +59,10 @@ export const eventKinds = {
   'task.checkpoint': {
     means: 'It has saved how far it is; the length of that as JSON.',
     data: { length: 'number' },
+  },
+  'task.events_dropped': {
+    means: 'Its executor has told of more than is taken: so many of its own events are missing here.',
+    data: { count: 'number' },
   },
   'task.cancel_requested': {
     means: 'Its executor is told to end the attempt.',

@@ -35,6 +35,8 @@ export const SESSION_LIMITS = {
   checkpointBytesMax: 64 * 1024,
   /** Largest progress state, as JSON bytes. */
   progressStateBytesMax: 4 * 1024,
+  /** Largest data of an event that an executor tells, as JSON bytes. */
+  eventDataBytesMax: 4 * 1024,
   /** Of arrays and objects within one another, in each of these. */
   jsonDepthMax: 1_000,
   /** Sequenced frames one side may have sent without an ack. */
@@ -63,6 +65,8 @@ export const EXECUTOR_ID_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.:-]{1,64}$/;
 export const LIMIT_NAME_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.:-]{1,64}$/;
 /** Of the program of an executor: selectors leave `,`, `=` and `!` free. */
 export const EXECUTOR_VERSION_PATTERN = /^[A-Za-z0-9_.:+~/@-]{1,64}$/;
+/** What an executor calls an event of its own: the feed has it behind `user.`. */
+export const EVENT_NAME_PATTERN = /^[a-z0-9_]{1,47}$/;
 /** An operation on many tasks, as the master has named it. */
 export const OPERATION_ID_PATTERN = /^op-[0-9a-f]{24}$/;
 /** A namespace: a part of paths, and a label of metrics. */

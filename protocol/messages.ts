@@ -8,6 +8,7 @@
  */
 import { z } from 'zod';
 import {
+  EVENT_NAME_PATTERN,
   EXECUTOR_ID_PATTERN,
   EXECUTOR_VERSION_PATTERN,
   LABEL_PATTERN,
@@ -132,6 +133,21 @@ const progressFrame = z.object({
   mac: mac.optional(),
 });
 
+/** Something that happens in an attempt, in its own words. Only to a master that names the feature `event`. */
+const eventFrame = z.object({
+  type: z.literal('event'),
+  seq,
+  ack,
+  task_id: taskId,
+  attempt,
+  name: z.string().regex(EVENT_NAME_PATTERN),
+  /** A JSON object. */
+  data: json.optional(),
+  /** Its number in the attempt, by which a master that has restarted knows it again. */
+  n: z.int().min(1).optional(),
+  mac: mac.optional(),
+});
+
 const resultFrame = z.object({
   type: z.literal('result'),
   seq,
@@ -171,6 +187,7 @@ export const executorFrame = z.discriminatedUnion('type', [
   acceptFrame,
   rejectFrame,
   progressFrame,
+  eventFrame,
   resultFrame,
   executorHeartbeat,
   ackFrame,
@@ -178,7 +195,7 @@ export const executorFrame = z.discriminatedUnion('type', [
 
 /** What every sequenced frame of an executor says, whatever else may be wrong with it. */
 export const subjectFrame = z.object({
-  type: z.enum(['accept', 'reject', 'progress', 'result']),
+  type: z.enum(['accept', 'reject', 'progress', 'event', 'result']),
   seq,
   task_id: taskId,
   attempt,
@@ -282,6 +299,7 @@ export type TaskError = z.infer<typeof taskError>;
 export type CancelReason = z.infer<typeof cancelReason>;
 export type ResultFrame = z.infer<typeof resultFrame>;
 export type ProgressFrame = z.infer<typeof progressFrame>;
+export type EventFrame = z.infer<typeof eventFrame>;
 
 /**
  * Parses and validates the text of one frame. The second form says in a few words what was

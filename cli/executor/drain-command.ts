@@ -161,7 +161,8 @@ async function roll(
 }
 
 function sayStep(output: Output, { executorId, host, step }: DrainStep): void {
-  output.row({ executor_id: executorId, host, step }, [step, executorId, host]);
+  const json = JSON.stringify({ executor_id: executorId, host, step });
+  output.row(json, [step, executorId, host]);
 }
 
 /** What is drained stays so. */

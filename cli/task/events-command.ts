@@ -1,5 +1,5 @@
 /** `soda events`, and of one task `soda task events`: what has happened, and what happens. */
-import type { EventView, SodaClient } from '@soda-scheduler/client';
+import { type EventView, exactJson, type SodaClient } from '@soda-scheduler/client';
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import {
   type ConnectionOptions,
@@ -77,8 +77,8 @@ async function show(options: EventOptions): Promise<void> {
 
 function tell(output: Output, event: EventView): void {
   const { seq, at, kind, task_id, attempt, executor_id, actor, data } = event;
-  const more = Object.entries(data).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+  const more = Object.keys(data).map((name) => `${name}=${exactJson(event, 'data', name)}`);
   const task = attempt === undefined ? task_id : `${task_id}#${attempt}`;
   const about = [task, executor_id, actor].map((cell) => cell ?? null);
-  output.row(event, [seq, at, kind, ...about, more.join(' ')]);
+  output.row(exactJson(event), [seq, at, kind, ...about, more.join(' ')]);
 }

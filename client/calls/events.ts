@@ -1,6 +1,7 @@
 /** What has happened in a namespace, as it comes. */
 import type { EventPage, EventQuery, EventView } from '@soda-scheduler/protocol';
 import { type AbsenceOptions, type ApiCaller, type CallOptions, signalOf } from '../api-call.ts';
+import { exactJson, rememberEach } from '../exact-json.ts';
 
 /** Less than a try of a call may take. */
 const WAIT_SECONDS = 10;
@@ -14,7 +15,8 @@ export interface EventCalls {
   /**
    * By number, from the oldest that is kept, or what comes after `after`; `now`: from now on. A `seq` that was kept
    * goes on where another iteration, or another process, has ended: each event comes at least once. Rejects with
-   * status 410 where what follows is not kept any more. `limit` is the size of a page.
+   * status 410 where what follows is not kept any more. `limit` is the size of a page. `exactJson(event, 'data')` has what an
+   * executor has told as it was written.
    */
   events(
     query?: Omit<EventQuery, 'wait'>,
@@ -39,7 +41,9 @@ async function* eventsOf(
     const path = `${api.base}${of}/events`;
     const call = { method: 'GET', path, field: 'events', query, signal } as const;
     const answer = follow ? api.callPatiently(call, options) : api.call(call);
-    const { events, next } = (await answer) as EventPage;
+    const page = (await answer) as EventPage;
+    const { events, next } = page;
+    rememberEach(events, exactJson(page, 'events'));
     yield* events;
     if (!follow && next === after) return;
     after = next;

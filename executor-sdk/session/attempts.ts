@@ -71,6 +71,9 @@ export class Attempts {
         if (!guard.holds(message) || guard.held?.state !== 'running') return;
         guard.progressed();
         return outbox.report(this.#stamped(message));
+      case 'event':
+        if (!guard.holds(message) || guard.held?.state !== 'running') return;
+        return outbox.tell(this.#stamped(message));
     }
   }
 

@@ -5,12 +5,15 @@
  */
 import { Session, encodeFrame } from '@soda-scheduler/protocol';
 import { decodeFrame, executorFrame } from '@soda-scheduler/protocol/messages';
-import type { ExecutorMessage, RunningAttempt } from '@soda-scheduler/protocol';
+import type { ExecutorMessage, RunningAttempt, WelcomeFrame } from '@soda-scheduler/protocol';
 import { keyOf, nameOf } from '../thread-messages.ts';
 import type { AttemptKey, ToSession } from '../thread-messages.ts';
 
 /** Reports without an ack; beyond that only the newest of each kind is kept. */
 const REPORTS_UNACKED_MAX = 16;
+/** Events without an ack, and those that wait for that; beyond it the oldest of these is given up. */
+const EVENTS_UNACKED_MAX = 32;
+const EVENTS_WAITING_MAX = 128;
 /** What the numbers of a frame may add to its body. */
 const NUMBERS_BYTES_MAX = 64;
 
@@ -31,8 +34,10 @@ export interface OutboxOptions {
 export class Outbox {
   readonly #options: OutboxOptions;
   readonly #waitingReports = new Map<Outgoing['type'], Outgoing>();
+  #waitingEvents: Outgoing[] = [];
   #session = new Session<Outgoing>();
   #frameBytesMax = Number.POSITIVE_INFINITY;
+  #takesEvents = false;
 
   constructor(options: OutboxOptions) {
     this.#options = options;
@@ -42,9 +47,11 @@ export class Outbox {
     return this.#session;
   }
 
-  /** As the master has said in `welcome`. */
-  limitFrames(bytesMax: number): void {
-    this.#frameBytesMax = bytesMax;
+  /** As the master has said. */
+  follow({ limits, features }: WelcomeFrame): void {
+    this.#frameBytesMax = limits.frame_bytes;
+    this.#takesEvents = features.includes('event');
+    if (!this.#takesEvents) this.#waitingEvents = [];
   }
 
   /**
@@ -80,8 +87,27 @@ export class Outbox {
     this.sendReports();
   }
 
+  /** Sends an event of a handler, now or once there is room; to a master that knows none it is lost. */
+  tell(message: Outgoing): void {
+    if (!this.#takesEvents) return;
+    this.#waitingEvents.push(message);
+    this.#sendEvents(EVENTS_UNACKED_MAX);
+    // The next one says how many are missing.
+    if (this.#waitingEvents.length > EVENTS_WAITING_MAX) this.#waitingEvents.shift();
+  }
+
+  #sendEvents(unackedMax: number): void {
+    let room = unackedMax - this.unacked('event').length;
+    for (; room > 0; room -= 1) {
+      const message = this.#waitingEvents.shift();
+      if (message === undefined) return;
+      this.send(message);
+    }
+  }
+
   /** To be called after an ack. */
   sendReports(unackedMax = REPORTS_UNACKED_MAX): void {
+    if (this.#waitingEvents.length > 0) this.#sendEvents(Math.max(unackedMax, EVENTS_UNACKED_MAX));
     for (const [type, message] of this.#waitingReports) {
       const isReport = (sent: Outgoing) => sent.type === 'progress' || sent.type === 'checkpoint';
       if (this.#session.unacked().filter(isReport).length >= unackedMax) return;
@@ -97,12 +123,12 @@ export class Outbox {
   }
 
   /** Nobody waits for those of this attempt any more. */
-  dropReports({ taskId, attempt }: AttemptKey): void {
+  dropReports(key: AttemptKey): void {
+    const isOf = (waiting: Outgoing): boolean => nameOf(waiting) === nameOf(key);
     for (const [type, waiting] of this.#waitingReports) {
-      if (waiting.taskId === taskId && waiting.attempt === attempt) {
-        this.#waitingReports.delete(type);
-      }
+      if (isOf(waiting)) this.#waitingReports.delete(type);
     }
+    this.#waitingEvents = this.#waitingEvents.filter((waiting) => !isOf(waiting));
   }
 
   unacked(type: Outgoing['type']): readonly Outgoing[] {
@@ -111,19 +137,26 @@ export class Outbox {
 
   /**
    * Begins a new session: results move to it, and of the attempt that is still held its acceptance
-   * and its newest checkpoint. The rest was only news. `refused` does not move: of a result or an
-   * acceptance remains that the attempt has failed.
+   * and its newest checkpoint; and what handlers have told of both. The rest was only news. `refused` does not
+   * move: of a result or an acceptance remains that the attempt has failed.
    */
   moveToNewSession(isHeld: (key: AttemptKey) => boolean, refused: Refused | null): void {
     const accepts = this.unacked('accept').filter(isHeld);
     const checkpoint = this.unacked('checkpoint').filter(isHeld).at(-1);
+    const results = this.unacked('result').map(nameOf);
+    const mayTell = (message: Outgoing): boolean =>
+      this.#takesEvents && (isHeld(message) || results.includes(nameOf(message)));
     const kept = this.#session.unacked().filter((message) => {
+      if (message.type === 'event') return mayTell(message);
       return message.type === 'result' || accepts.includes(message) || message === checkpoint;
     });
+    this.#waitingEvents = this.#waitingEvents.filter(isHeld);
     this.#session = new Session();
     for (const message of kept) {
       if (message !== refused?.message) this.send(message);
-      else if (message.type !== 'checkpoint') this.send(refusedResult(message, refused.why));
+      else if (message.type === 'accept' || message.type === 'result') {
+        this.send(refusedResult(message, refused.why));
+      }
     }
     if (refused !== null) this.#options.onRefused(refused.message, refused.why);
   }

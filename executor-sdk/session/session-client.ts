@@ -227,7 +227,7 @@ export class SessionClient {
     this.#failures.reached();
     this.#callOffHandshake();
     this.#guard.renewLease(verdict.helloSentAt, welcome.lease_ms);
-    this.#outbox.limitFrames(welcome.limits.frame_bytes);
+    this.#outbox.follow(welcome);
     for (const { seq, message } of verdict.resend) this.#write(seq, message);
     if (!welcome.resumed) this.#attempts.moveToNewSession(this.#handshake.takeRefused());
     this.#heartbeats.start(welcome);

@@ -306,6 +306,14 @@ type Happening =
       readonly state: string | undefined;
       readonly checkpoint: string | undefined;
     } & FromExecutor)
+  | ({
+      readonly type: 'eventTold';
+      readonly name: string;
+      /** JSON text of an object; undefined: there is nothing more to say. */
+      readonly data: string | undefined;
+      /** In its attempt, from 1; null: its executor does not count. */
+      readonly n: number | null;
+    } & FromExecutor)
   | ({ readonly type: 'attemptEnded' } & FromExecutor & AttemptResult)
   /** It has received the frame that tells it to end an attempt. */
   | {

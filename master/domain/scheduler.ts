@@ -105,6 +105,7 @@ function apply(state: State, event: Event, now: number, out: Output): void {
     case 'attemptAccepted':
     case 'attemptRejected':
     case 'progressReported':
+    case 'eventTold':
     case 'attemptEnded':
       return onAttempt(state, event, now, out);
     case 'lossDecided':

@@ -49,7 +49,7 @@ export const taskEventQuery = z.strictObject(asked);
 export const eventView = z.object({
   seq: z.int().describe('From 1, in the order of commits, without gaps.'),
   at: z.string(),
-  kind: z.string().describe('As `task.finished`.'),
+  kind: z.string().describe('As `task.finished`; `user.<name>`: told by an executor.'),
   task_id: z.string().optional(),
   type: z.string().optional(),
   group: z.string().optional(),

@@ -41,6 +41,7 @@ export function finished(before: Task, change: Partial<Task> = {}): Task {
     state: 'succeeded',
     gate: null,
     suspension: null,
+    eventCount: 0,
     queueTime: before.orderTime,
     attempt: before.attempt + 1,
     executorId: 'x-1',

@@ -135,6 +135,7 @@ function wanted(
         gate: time === 1 ? 2 ** 53 - 1 - (seq % 2) : null,
         suspension: time === 0 ? { at: NOW - seq, by: seq % 2 ? label : null, reason: text } : null,
         attempt: current.attempt + 1,
+        eventCount: time,
         progressState: JSON.stringify(text),
         orderTime: NOW - time,
         queueTime: NOW + day,

@@ -23,6 +23,7 @@ const UNDO = [
   ...['id', 'due', 'end', 'gate'].map((name) => `DROP INDEX task_ns_${name} ON task`),
   'ALTER TABLE task DROP COLUMN gate',
   'ALTER TABLE task DROP COLUMN suspended',
+  'ALTER TABLE task DROP COLUMN event_count',
   ...SEGMENTS.flatMap((table) => [
     `CREATE UNIQUE INDEX ${table}_id ON ${table} (id)`,
     `CREATE INDEX ${table}_notify ON ${table} (notify_state, notify_next_at, seq)`,

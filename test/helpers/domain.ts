@@ -192,6 +192,15 @@ export class Scheduler {
     return this.send({ type: 'progressReported', ...report, ...this.#about(executorId, fields) });
   }
 
+  /** An event of its own; `n`: not counted. */
+  tell(
+    executorId: string,
+    name: string,
+    { n = null, data, ...about }: OfAttempt & { n?: number | null; data?: string } = {},
+  ): Output {
+    return this.send({ type: 'eventTold', name, n, data, ...this.#about(executorId, about) });
+  }
+
   end(executorId: string, fields: OfAttempt & Partial<AttemptResult> = {}): Output {
     const { outcome = 'succeeded' } = fields;
     return this.send({

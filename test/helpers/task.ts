@@ -108,6 +108,7 @@ export function sampleTask(change: Partial<Task> = {}): Task {
     progressState: null,
     progressAt: null,
     checkpoint: null,
+    eventCount: 0,
     error: null,
     lastOutcome: null,
     result: null,

@@ -109,6 +109,7 @@ describe('JSON of others', function () {
       onEvent: () => undefined,
     }).handle('echo', ({ paramsText }, ctx) => {
       ctx.progress(10, rawJson(exact('state')));
+      ctx.event('echoed', rawJson(exact('data').replace(' ', '\n')));
       if (ctx.attempt > 1) return rawJson(`[${paramsText},${ctx.lastCheckpointText}]`);
       ctx.checkpoint(rawJson(checkpoint));
       throw new RetryableError('again', { details: rawJson(details), retryAfterMs: 1 });
@@ -127,6 +128,13 @@ describe('JSON of others', function () {
       expect(JSON.parse(exactJson(ended))).to.deep.equal(ended);
       const attempt = await client.attempt(id, 1);
       expect(exactJson(attempt, 'error', 'details')).to.equal(details);
+      const told: string[] = [];
+      for await (const event of client.events({ kind: 'user' }, { follow: false })) {
+        expect(event).to.include({ kind: 'user.echoed', type: 'echo', task_id: id });
+        told.push(`${event.attempt} ${exactJson(event, 'data')}`);
+      }
+      const data = exact('data').replace(' ', '\n');
+      expect(told).to.deep.equal([`1 ${data}`, `2 ${data}`]);
       for await (const listed of client.list({ type: 'echo' })) {
         expect(exactJson(listed, 'progress', 'state')).to.equal(exact('state'));
       }

@@ -210,6 +210,52 @@ describe('a session of an executor', function () {
     expect(link.of('progressReported').at(-1)).to.deep.include({ taskId: 't2', percent: 17 });
   });
 
+  it('brings each event of a handler, in order and before the result, over the end of a master', async () => {
+    const link = new MemoryLink();
+    await link.run('t1');
+    link.confirmsReports = false;
+    const told = () => link.of('eventTold').map(({ n }) => n);
+    for (let n = 1; n <= 40; n += 1) link.say('event', 't1', { name: 'step', n });
+    await settled();
+    const first = Array.from({ length: 32 }, (_, index) => index + 1);
+    expect(told(), 'so many without an ack').to.deep.equal(first);
+    link.endMaster('refuses');
+    link.say('event', 't1', { name: 'step', n: 41, data: { at: 1 } });
+    link.say('result', 't1', { outcome: 'succeeded' });
+    link.master = 'answers';
+    await link.clock.pass(10_000);
+    const all = Array.from({ length: 41 }, (_, index) => index + 1);
+    expect(told().slice(32)).to.deep.equal(all);
+    const kinds = link.events.flatMap((event) => ('frameSeq' in event ? [event.type] : []));
+    expect(kinds.at(-1)).to.equal('attemptEnded');
+    expect(link.of('eventTold').at(-1)).to.include({ name: 'step', data: '{"at":1}' });
+  });
+
+  it('tells a master that knows no events of none, and none of an attempt that it has fenced', async () => {
+    const link = new MemoryLink();
+    await link.run('t1');
+    link.confirmsReports = false;
+    link.say('event', 't1', { name: 'step', n: 1 });
+    await settled();
+    link.endMaster('refuses');
+    await link.clock.pass(27_000);
+    link.say('event', 't1', { name: 'step', n: 2 });
+    link.say('result', 't1', { outcome: 'canceled' });
+    link.master = 'answers';
+    await link.clock.pass(60_000);
+    expect(link.of('executorConnected')).to.have.length(2);
+    expect(link.of('eventTold').map(({ n }) => n)).to.deep.equal([1]);
+
+    const old = new MemoryLink();
+    old.onDown = (text) => text.replace(',"event"', '');
+    await old.run('t1');
+    old.say('event', 't1', { name: 'step', n: 1 });
+    old.say('result', 't1', { outcome: 'succeeded' });
+    await settled();
+    expect(old.of('eventTold')).to.deep.equal([]);
+    expect(old.of('attemptEnded')).to.have.length(1);
+  });
+
   it('hands back the mac, and says how long the handler ran', async () => {
     const link = new MemoryLink();
     const up: Record<string, unknown>[] = [];

@@ -16,6 +16,7 @@ import {
 } from '@soda-scheduler/protocol';
 import { decodeFrame, executorFrame, subjectFrame } from '@soda-scheduler/protocol/schemas';
 import type {
+  EventFrame,
   ExecutorFrame,
   HelloFrame,
   MasterMessage,
@@ -139,6 +140,10 @@ export function frameEvent(
       const { percent, state, checkpoint } = progressOf(frame, text);
       return { type: 'progressReported', percent, state, checkpoint, ...from };
     }
+    case 'event': {
+      const { name, n = null } = frame;
+      return { type: 'eventTold', name, n, data: toldData(frame, text), ...from };
+    }
     case 'result': {
       const { outcome, result, error, retryable, retryAfterMs } = resultOf(frame, text);
       return { type: 'attemptEnded', outcome, result, error, retryable, retryAfterMs, ...from };
@@ -202,15 +207,25 @@ function reportedAttempt(running: RunningAttempt, proof: Proof): ReportedAttempt
 /** What cannot be kept is left out: progress is a courtesy, and must not end an attempt. */
 function progressOf({ percent, state, checkpoint }: ProgressFrame, text: string) {
   const { progressStateBytesMax, checkpointBytesMax } = SESSION_LIMITS;
-  const kept = (value: unknown, name: string, bytesMax: number) => {
-    const slice = value === undefined ? absent : valueAt(text, [name], bytesMax);
-    return 'text' in slice ? slice.text : undefined;
-  };
+  const kept = (value: unknown, name: string, bytesMax: number) =>
+    value === undefined ? undefined : keptAt(text, name, bytesMax);
   return {
     percent: percent ?? null,
     state: kept(state, 'state', progressStateBytesMax),
     checkpoint: kept(checkpoint, 'checkpoint', checkpointBytesMax),
   };
+}
+
+/** Left out where it cannot be kept, and where it is no object: the feed has nothing else. */
+function toldData({ data }: EventFrame, text: string): string | undefined {
+  if (data === undefined) return undefined;
+  const kept = keptAt(text, 'data', SESSION_LIMITS.eventDataBytesMax);
+  return kept?.startsWith('{') ? kept : undefined;
+}
+
+function keptAt(text: string, name: string, bytesMax: number): string | undefined {
+  const slice = valueAt(text, [name], bytesMax);
+  return 'text' in slice ? slice.text : undefined;
 }
 
 function resultOf(frame: ResultFrame, text: string): AttemptResult {

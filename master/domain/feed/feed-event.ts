@@ -2,6 +2,7 @@
  * What the event feed of a namespace tells: which kinds there are, and what each says beside what it is about. Data
  * only; `protocol/api/events.ts` says the same to clients, and a test compares the two.
  */
+import type { Executor } from '../model/executor.ts';
 import type { Sight } from '../model/task-filter.ts';
 import type { CancelReason, Task } from '../model/task.ts';
 
@@ -19,6 +20,7 @@ export const FEED_KINDS = {
   'task.start_overdue': 'ends',
   'task.progress': 'all',
   'task.checkpoint': 'all',
+  'task.events_dropped': 'ends',
   'task.cancel_requested': 'ends',
   'task.attempt_ended': 'ends',
   'task.changed': 'ends',
@@ -55,6 +57,8 @@ export const FEED_KINDS = {
 } as const satisfies Readonly<Record<string, 'all' | 'ends'>>;
 
 export type FeedKind = keyof typeof FEED_KINDS;
+/** Told by an executor, of its attempt; whatever the level is, but `none`. */
+export type ExecutorKind = `user.${string}`;
 
 /** Epoch milliseconds; shown as in the rest of the API where the name ends in `_at`, or is `until`. */
 type Instant = number;
@@ -69,6 +73,7 @@ export interface FeedData {
   readonly 'task.rejected': { readonly error: string };
   readonly 'task.progress': { readonly percent: number };
   readonly 'task.checkpoint': { readonly length: number };
+  readonly 'task.events_dropped': { readonly count: number };
   readonly 'task.cancel_requested': { readonly reason: CancelReason };
   readonly 'task.attempt_ended': { readonly outcome: string; readonly error?: string };
   readonly 'task.changed': { readonly version: number };
@@ -107,7 +112,7 @@ export interface FeedEvent {
   /** From 1, without gaps in its namespace; 0 until it is committed. */
   seq: number;
   readonly at: number;
-  readonly kind: FeedKind;
+  readonly kind: FeedKind | ExecutorKind;
   readonly taskSeq: number | null;
   readonly taskId: string | null;
   /** Of the task, or what it is about itself; and so for `group`. */
@@ -129,6 +134,8 @@ export interface FeedState {
   readonly untold: Map<number, FeedEvent[]>;
   /** Of tasks that run: the last tenth of their progress that was told. */
   readonly toldTenths: WeakMap<Task, { readonly attempt: number; readonly tenth: number }>;
+  /** Of executors that tell of events: how many more they may, at that instant. */
+  readonly allowances: WeakMap<Executor, { readonly left: number; readonly at: number }>;
 }
 
 /** Also of kinds that a later version has told of: for whoever only reads. */

@@ -2,7 +2,11 @@
  * Puts what happens into the feed: as steps decide it, before the rows of a turn are folded, and with numbers when it
  * is committed. What can wait for its row, as that a task has started, waits here too.
  */
+import { TOLD_AT_ONCE_MAX, TOLD_PER_SECOND_MAX } from '../bounds.ts';
+import { taskUpdated } from '../changes.ts';
 import type { Output } from '../effects.ts';
+import type { Event } from '../events.ts';
+import type { Executor } from '../model/executor.ts';
 import type { Notification, Task } from '../model/task.ts';
 import type { State } from '../state/state.ts';
 import {
@@ -92,6 +96,42 @@ export function tellSoon<K extends LazyKind>(
   else before.push(event);
 }
 
+/**
+ * What an executor tells of its attempt, in its own words: once, however often that arrives. Which number it had is
+ * written by the same commit, so that a master that has restarted knows it again.
+ */
+export function tellByExecutor(
+  state: State,
+  out: Output,
+  task: Task,
+  executor: Executor,
+  { name, data, n }: Pick<Extract<Event, { type: 'eventTold' }>, 'name' | 'data' | 'n'>,
+  at: number,
+): void {
+  if (state.policy.feedLevel === 'none' || (n !== null && n <= task.eventCount)) return;
+  if (!isAllowed(state.feed, executor, at)) return;
+  if (n !== null) {
+    const count = n - task.eventCount - 1;
+    if (count > 0) tellAttempt(state, out, 'task.events_dropped', task, at, { count });
+    task.eventCount = n;
+  }
+  // Also where it is not counted: that it has started is told now, if it was not yet.
+  out.changes.push(taskUpdated(task));
+  const { attempt, executorId } = task;
+  const event = eventOf(`user.${name}`, task, attempt, executorId, at, undefined);
+  push(state, out, { ...event, data: data ?? null });
+}
+
+/** So many at once, and so many a second. */
+function isAllowed({ allowances }: FeedState, executor: Executor, at: number): boolean {
+  const before = allowances.get(executor) ?? { left: TOLD_AT_ONCE_MAX, at };
+  const gained = ((at - before.at) * TOLD_PER_SECOND_MAX) / 1000;
+  const left = Math.min(TOLD_AT_ONCE_MAX, before.left + gained);
+  const isLeft = left >= 1;
+  allowances.set(executor, { left: isLeft ? left - 1 : left, at });
+  return isLeft;
+}
+
 /** Of the callback of a task that may be in no memory. */
 export function tellCallback<K extends FeedKind>(
   state: State,
@@ -104,13 +144,13 @@ export function tellCallback<K extends FeedKind>(
   tellTask(state, out, kind, { seq, id, type, user: { group } }, at, data);
 }
 
-function eventOf<K extends FeedKind>(
-  kind: K,
+function eventOf(
+  kind: FeedEvent['kind'],
   task: Pick<ToldTask, 'seq' | 'id' | 'type' | 'user'>,
   attempt: number | null,
   executorId: string | null,
   at: number,
-  data: DataOf<K> | undefined,
+  data: object | undefined,
 ): FeedEvent {
   return {
     seq: 0,

@@ -154,6 +154,8 @@ interface TaskRun {
   progressState: string | null;
   progressAt: number | null;
   checkpoint: string | null;
+  /** The number of the newest event that the newest attempt has told of itself. */
+  eventCount: number;
   /** Of the newest attempt that failed. */
   error: AttemptError | null;
   /** How the newest attempt ended. */

@@ -195,7 +195,12 @@ export const createState = (options: Start): State => ({
   settings: options.settings ?? NO_SETTINGS,
   term: options.term,
   lastSeq: options.lastSeq,
-  feed: { lastSeq: options.lastEventSeq ?? 0, untold: new Map(), toldTenths: new WeakMap() },
+  feed: {
+    lastSeq: options.lastEventSeq ?? 0,
+    untold: new Map(),
+    toldTenths: new WeakMap(),
+    allowances: new WeakMap(),
+  },
   accepting: true,
   tasks: new Map(),
   open: new OpenTasks(),

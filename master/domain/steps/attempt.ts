@@ -4,7 +4,7 @@
  * changes nothing.
  */
 import { checkpointSaved } from '../changes.ts';
-import { tellAttempt, tellSoon } from '../feed/tell.ts';
+import { tellAttempt, tellByExecutor, tellSoon } from '../feed/tell.ts';
 import { RETURN_COUNT_MAX } from '../bounds.ts';
 import type { Event } from '../events.ts';
 import type { Output } from '../effects.ts';
@@ -38,6 +38,8 @@ export function onAttempt(state: State, event: About, now: number, out: Output):
       return attemptRejected(state, event, now, out);
     case 'progressReported':
       return progressReported(state, event, now, out);
+    case 'eventTold':
+      return eventTold(state, event, now, out);
     case 'attemptEnded':
       return attemptEnded(state, event, now, out);
   }
@@ -210,6 +212,18 @@ function tellTenth(state: State, task: Task, percent: number, now: number): void
   if (tenth <= before) return;
   state.feed.toldTenths.set(task, { attempt: task.attempt, tenth });
   tellSoon(state, 'task.progress', task, now, { percent });
+}
+
+function eventTold(
+  state: State,
+  event: Extract<Event, { type: 'eventTold' }>,
+  now: number,
+  out: Output,
+): void {
+  const task = receive(state, event, now, out);
+  const executor = bySession(state, event);
+  if (task === null || executor === undefined) return refuseStale(state, event, out);
+  tellByExecutor(state, out, task, executor, event, now);
 }
 
 /** The executor is free again, whether or not its word still counts. */

@@ -271,6 +271,7 @@ export function finish(
   task.retention = retention;
   task.failureReason = reason;
   task.suspension = null;
+  task.eventCount = 0;
   const notification: Notification | null =
     task.notifyUrl === null
       ? null

@@ -189,6 +189,7 @@ export function newRun(of: Beginning, dueAt: number): Task {
     progressState: null,
     progressAt: null,
     checkpoint: of.checkpoint,
+    eventCount: 0,
     error: null,
     lastOutcome: null,
     result: null,

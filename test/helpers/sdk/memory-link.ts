@@ -26,6 +26,8 @@ export class MemoryLink {
   confirmsReports = true;
   /** Looks at each text on its way up; false: it does not arrive. */
   onUp: (text: string) => boolean = () => true;
+  /** What becomes of each text on its way down. */
+  onDown: (text: string) => string = (text) => text;
   sessions: ExecutorSessions;
   /** Of a master that begins. */
   leaseMs: number;
@@ -70,7 +72,7 @@ export class MemoryLink {
   }
 
   /** The handler reports, or ends. */
-  say(type: 'progress' | 'result', taskId: string, fields: object = {}): void {
+  say(type: 'progress' | 'event' | 'result', taskId: string, fields: object = {}): void {
     const body = JSON.stringify({ type, task_id: taskId, attempt: 1, ...fields });
     this.client.take({ type, taskId, attempt: 1, body });
   }
@@ -103,7 +105,7 @@ export class MemoryLink {
       silentMs: () => Infinity,
       post: (event) => {
         this.events.push(event);
-        const isReport = event.type === 'progressReported';
+        const isReport = event.type === 'progressReported' || event.type === 'eventTold';
         if ('frameSeq' in event && (!isReport || this.confirmsReports)) {
           sessions.confirm(event.sessionId, event.frameSeq);
         }
@@ -126,7 +128,7 @@ export class MemoryLink {
       this.master === 'refuses'
         ? null
         : sessions.open({
-            send: (text) => queueMicrotask(() => hears() && onText(text)),
+            send: (text) => queueMicrotask(() => hears() && onText(this.onDown(text))),
             close: (code, reason) => queueMicrotask(() => hears() && end(code, reason)),
           });
     this.#hangUp = end;

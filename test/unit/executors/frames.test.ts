@@ -41,6 +41,19 @@ describe('frames of executors', () => {
     expect(eventOf(`{"type":"progress",${about}}`)).to.include({ state: undefined });
   });
 
+  it('tell of events, without data that the feed cannot have', () => {
+    const told = (rest: string) => eventOf(`{"type":"event",${about},"name":"step"${rest}}`);
+    expect(told(`,"n":7,"data": ${exact} `)).to.include({ name: 'step', n: 7, data: exact });
+    const large = JSON.stringify({ a: 'x'.repeat(SESSION_LIMITS.eventDataBytesMax) });
+    const huge = JSON.stringify({ a: 'x'.repeat(100_000) });
+    for (const data of ['1', 'null', '[{}]', '{"a":1,"a":2}', large, huge]) {
+      expect(told(`,"data":${data}`), data.slice(0, 20)).to.include({ n: null, data: undefined });
+    }
+    for (const name of ['', 'a.b', 'A', 'a-b', 'a'.repeat(48)]) {
+      expect(() => eventOf(`{"type":"event",${about},"name":"${name}"}`)).to.throw('not a frame');
+    }
+  });
+
   it('end an attempt whose result readers could take in two ways, or not at all', () => {
     const resultOf = (result: string) =>
       eventOf(`{"type":"result",${about},"outcome":"succeeded","result":${result}}`);

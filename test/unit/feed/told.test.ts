@@ -6,7 +6,8 @@ import { numbered } from '../../../master/domain/feed/tell.ts';
 import type { Output } from '../../../master/domain/effects.ts';
 import { ANY_TASK } from '../../../master/domain/model/task-filter.ts';
 import { NO_SETTINGS } from '../../../master/domain/state/state.ts';
-import { callbacks, finished, Scheduler } from '../../helpers/domain.ts';
+import { TOLD_AT_ONCE_MAX, TOLD_PER_SECOND_MAX } from '../../../master/domain/bounds.ts';
+import { callbacks, finished, Scheduler, stops, written } from '../../helpers/domain.ts';
 
 const author = { actor: 'ann', role: 'admin', address: '', action: 'x', namespace: 'default' };
 const kindsOf = (told: readonly FeedEvent[]) => told.map(({ kind }) => kind);
@@ -65,6 +66,75 @@ describe('the feed', () => {
     expect(told).to.deep.equal(['{"percent":10}', '{"percent":55}', '{"percent":60}']);
   });
 
+  describe('has events of executors', () => {
+    function running(policy: ConstructorParameters<typeof Scheduler>[0] = {}) {
+      const scheduler = new Scheduler(policy);
+      scheduler.connect('x');
+      scheduler.run('x');
+      return scheduler;
+    }
+    const told = (out: Output) => out.told.map(({ kind, data }) => [kind, data]);
+
+    it('each once, of its attempt, with the row that says so', () => {
+      const scheduler = running();
+      const out = scheduler.tell('x', 'segment', { n: 1, data: '{"at":1.0}' });
+      expect(out.told).to.have.length(1);
+      expect(out.told[0]).to.deep.include({
+        ...{ kind: 'user.segment', taskId: 'a', type: 'echo', group: 'g', attempt: 1 },
+        ...{ executorId: 'x', actor: null, data: '{"at":1.0}' },
+      });
+      expect(written(out)).to.deep.equal(['set task']);
+      expect(told(scheduler.tell('x', 'segment', { n: 1 }))).to.deep.equal([]);
+      expect(told(scheduler.tell('x', 'other', { n: 2 }))).to.deep.equal([['user.other', null]]);
+
+      // As a master that begins has it, from the row.
+      const rows = { active: [{ ...scheduler.task('a') }] };
+      const { scheduler: next } = Scheduler.restored(rows);
+      next.connect('x', { running: [{ taskId: 'a', attempt: 1, state: 'running' }] });
+      expect(told(next.tell('x', 'other', { n: 2 }))).to.deep.equal([]);
+      expect(told(next.tell('x', 'note', { n: 3 }))).to.deep.equal([['user.note', null]]);
+      next.fail('x', { retryAfterMs: 0 });
+      next.accept('x');
+      expect(told(next.tell('x', 'note', { n: 1 })), 'of the next attempt').to.deep.equal([
+        ['user.note', null],
+      ]);
+    });
+
+    it('and says how many are missing', () => {
+      const scheduler = running();
+      scheduler.tell('x', 'a', { n: 1 });
+      expect(told(scheduler.tell('x', 'b', { n: 5 }))).to.deep.equal([
+        ['task.events_dropped', '{"count":3}'],
+        ['user.b', null],
+      ]);
+    });
+
+    it('as many as one may tell at once, and so many a second', () => {
+      const scheduler = running();
+      let n = 0;
+      const tell = () => scheduler.tell('x', 'a', { n: ++n }).told;
+      for (let count = 1; count <= TOLD_AT_ONCE_MAX; count++) expect(tell()).to.have.length(1);
+      expect([...tell(), ...tell()]).to.deep.equal([]);
+      scheduler.pass(1_000);
+      expect(kindsOf(tell())).to.deep.equal(['task.events_dropped', 'user.a']);
+      for (let count = 2; count <= TOLD_PER_SECOND_MAX; count++) expect(tell()).to.have.length(1);
+      expect(tell()).to.deep.equal([]);
+    });
+
+    it('nothing of an attempt that is not its own, or without proof', () => {
+      const scheduler = running();
+      for (const about of [{ attempt: 2 }, { taskId: 'b' }]) {
+        const out = scheduler.tell('x', 'a', { n: 1, ...about });
+        expect(told(out)).to.deep.equal([]);
+        expect(stops(out)).to.have.length(1);
+      }
+      const about = { executorId: 'x', sessionId: 'x/1', frameSeq: 1, taskId: 'a', attempt: 1 };
+      const unproven = { ...about, type: 'eventTold', name: 'a', n: 1, data: undefined } as const;
+      expect(told(scheduler.send({ ...unproven, isUnproven: true }))).to.deep.equal([]);
+      expect(told(running({ feedLevel: 'none' }).tell('x', 'a', { n: 1 }))).to.deep.equal([]);
+    });
+  });
+
   it('leaves out what its level does', () => {
     const told = (feedLevel: 'ends' | 'none') => {
       const scheduler = new Scheduler({ feedLevel });
@@ -119,7 +189,8 @@ describe('the feed', () => {
         expect(isOfShape(fields[name], type), `${kind} ${name}: ${data}`).to.equal(true);
       }
     }
-    expect([...new Set(kindsOf(told))].sort()).to.deep.equal(Object.keys(FEED_KINDS).sort());
+    const kinds = [...new Set(kindsOf(told))].filter((kind) => !kind.startsWith('user.'));
+    expect(kinds.sort()).to.deep.equal(Object.keys(FEED_KINDS).sort());
   });
 });
 
@@ -145,7 +216,7 @@ function everything(): readonly FeedEvent[] {
   all(scheduler.submit({ id: 'a', notifyUrl: url }), scheduler.reject('x'), scheduler.pass(10_000));
   all(scheduler.accept('x'), scheduler.progress('x', { percent: 20, checkpoint: '1' }));
   command({ type: 'suspendRequested', taskId: 'a' });
-  all(scheduler.end('x', { outcome: 'canceled' }));
+  all(scheduler.tell('x', 'note', { n: 2 }), scheduler.end('x', { outcome: 'canceled' }));
   all(scheduler.submit({ id: 'b', notifyUrl: url }), scheduler.accept('x'));
   const end = scheduler.end('x');
   const [callback] = callbacks(end);

@@ -33,7 +33,10 @@ export function streamOf(options: {
       let saidAt = feed.now();
       for (let page = first; ; ) {
         const isSilent = feed.now() - saidAt >= SILENCE_MS;
-        const text = page.events.map((event) => `id: ${event.seq}\ndata: ${textOf(event)}\n\n`);
+        const text = page.events.map((event) => {
+          const lines = textOf(event).split(/\r\n?|\n/);
+          return `id: ${event.seq}\n${lines.map((line) => `data: ${line}\n`).join('')}\n`;
+        });
         // Without data it moves on where the next stream begins, and nobody is told of an event.
         if (isSilent) text.push(`: still here\nid: ${page.next}\n\n`);
         if (text.length > 0) {

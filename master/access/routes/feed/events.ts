@@ -1,5 +1,5 @@
 /** What has happened, as the feed of a namespace tells it: page by page, with a wait for more, or as a stream. */
-import { API_BASE, type EventPage as PageBody, type EventView } from '@soda-scheduler/protocol';
+import { API_BASE, type EventView, jsonObject } from '@soda-scheduler/protocol';
 import { eventPage, eventQuery, taskEventQuery } from '@soda-scheduler/protocol/schemas';
 import type { FeedHandle } from '../../../application/feed.ts';
 import type { EventPage, EventQuery } from '../../../application/ports.ts';
@@ -71,10 +71,10 @@ async function answer(
     const end = followers.begin();
     return { body: '', stream: streamOf({ feed, request, query, first, textOf, end }) };
   }
-  if (wait === 0) return { body: bodyOf(checked(query, await feed.read(query))) };
+  if (wait === 0) return replyOf(checked(query, await feed.read(query)));
   const end = followers.begin();
   try {
-    return { body: bodyOf(await awaited(feed, request, query, wait * 1000)) };
+    return replyOf(await awaited(feed, request, query, wait * 1000));
   } finally {
     end();
   }
@@ -131,16 +131,15 @@ function lastEventOf({ headers }: ApiRequest): number | null {
   throw invalidFields([{ field: 'Last-Event-ID', message }]);
 }
 
-function bodyOf({ events, next, oldest }: EventPage): PageBody {
-  return { events: events.map(viewOf), next, oldest };
+function replyOf({ events, next, oldest }: EventPage): Reply {
+  const body = `{"events":[${events.map(textOf).join(',')}],"next":${next},"oldest":${oldest}}`;
+  return { body, contentType: 'application/json' };
 }
 
-/** As the stream has it. */
-const textOf = (event: StoredEvent): string => JSON.stringify(viewOf(event));
-
-function viewOf(event: StoredEvent): EventView {
+/** What an executor has to say is in it as it was written. */
+function textOf(event: StoredEvent): string {
   const { seq, at, kind, taskId, type, group, attempt, executorId, actor } = event;
-  return {
+  const fields = {
     seq,
     at: iso(at),
     kind,
@@ -150,18 +149,19 @@ function viewOf(event: StoredEvent): EventView {
     ...(attempt !== null && { attempt }),
     ...(executorId !== null && { executor_id: executorId }),
     ...(actor !== null && { actor }),
-    data: dataOf(event),
-  };
+  } satisfies Omit<EventView, 'data'>;
+  return jsonObject(fields, { data: dataOf(event) });
 }
 
-function dataOf({ data }: StoredEvent): Record<string, unknown> {
-  if (data === null) return {};
+function dataOf({ data, kind }: StoredEvent): string {
+  if (data === null) return '{}';
+  if (kind.startsWith('user.')) return data;
   const fields = JSON.parse(data) as Record<string, unknown>;
   const shown = Object.entries(fields).map(([name, value]) => {
     const isInstant = typeof value === 'number' && /(_at|^until)$/.test(name);
     return [name, isInstant ? iso(value) : value] as const;
   });
-  return Object.fromEntries(shown);
+  return JSON.stringify(Object.fromEntries(shown));
 }
 
 function iso(at: number): string {

@@ -6,7 +6,7 @@ import { type Column, columns, type Row, type Value } from '../rows.ts';
 import { type ListedSegment, segmentAt } from '../segments.ts';
 import { lightError } from './error.ts';
 import type { Table } from './table.ts';
-import { taskColumns } from './task.ts';
+import { liveColumns, taskColumns } from './task.ts';
 
 /** Known only once the task has ended: a live row has no such columns. */
 const endColumns = columns<Task>(
@@ -106,7 +106,7 @@ function listOf(source: 'live' | Retention, size: 'whole' | 'light'): string {
     if (name === 'error') return lightError;
     return large.has(name) ? `NULL AS ${name}` : name;
   });
-  const live = ['gate', 'queue_time', 'suspended'].map((name) =>
+  const live = liveColumns.map(({ name }) =>
     source === 'live' ? name : `NULL AS ${name}`,
   );
   return [...list, ...live, `${source === 'live' ? 'NULL' : `'${source}'`} AS retention`].join(

@@ -72,13 +72,15 @@ export const addedLiveColumns = (t: Types) =>
     ['gate', `${t.instant} NULL`],
     ['queue_time', `${t.instant} NULL`],
     ['suspended', `${t.text} NULL`],
+    ['event_count', `${t.integer} NOT NULL DEFAULT 0`],
   ] as const;
 
-/** Only those that have not ended stand somewhere, can be held, or set aside: history has no such columns. */
-const liveColumns = columns<Task>(
+/** Only those that have not ended stand somewhere, can be held, set aside, or tell: history has no such columns. */
+export const liveColumns = columns<Task>(
   ['gate', 'integer', (task) => task.gate],
   ['queue_time', 'integer', (task) => task.queueTime],
   ['suspended', 'text', (task) => task.suspension && JSON.stringify(task.suspension)],
+  ['event_count', 'integer', (task) => task.eventCount, 0],
 );
 
 const checkpointColumn = columns<Task>(['checkpoint', 'text', (task) => task.checkpoint]);
@@ -167,6 +169,7 @@ export function taskOf(row: Row): Task {
     progressState: json(get('progress_state')),
     progressAt: get('progress_at'),
     checkpoint: json(get('checkpoint')),
+    eventCount: get('event_count') ?? 0,
     error: errorOf(row).error,
     lastOutcome: get('last_outcome'),
     result: json(get('result') ?? null),

@@ -1,0 +1,108 @@
+/**
+ * Events that handlers tell of: each is sent, in order, at a pace that the master takes. What is told faster for long
+ * gives up its oldest; numbers say that something is missing.
+ */
+import {
+  EVENT_NAME_PATTERN,
+  type ExecutorMessage,
+  jsonObject,
+  SESSION_LIMITS,
+} from '@soda-scheduler/protocol';
+import type { TaskContext } from '../task-context.ts';
+import { type AttemptKey, nameOf } from '../thread-messages.ts';
+import { checkedJson } from './checked-json.ts';
+
+/** So many at once, and then one each so often: the master takes a little more. */
+const AT_ONCE_MAX = 100;
+const INTERVAL_MS = 100;
+/** Those that wait for that; they all go when the attempt ends. */
+const WAITING_MAX = 100;
+
+/** How fast an executor may tell of events: one for all its attempts. */
+export class EventPace {
+  /** When all that went would have gone, had each waited for the one before. */
+  #paidUntil = Number.NEGATIVE_INFINITY;
+
+  /** How long the next one is to wait; 0: it may go. */
+  waitMs(now: number): number {
+    return Math.max(0, this.#paidUntil - AT_ONCE_MAX * INTERVAL_MS - now);
+  }
+
+  /** One goes, in time or not. */
+  count(now: number): void {
+    this.#paidUntil = Math.max(now, this.#paidUntil) + INTERVAL_MS;
+  }
+}
+
+/** Of one attempt. Must be closed: it may hold a timer. */
+export class EventReport implements Pick<TaskContext, 'event'> {
+  readonly #attempt: AttemptKey;
+  readonly #pace: EventPace;
+  readonly #send: (body: string) => void;
+  readonly #waiting: string[] = [];
+  #count = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(attempt: AttemptKey, pace: EventPace, send: (body: string) => void) {
+    this.#attempt = attempt;
+    this.#pace = pace;
+    this.#send = send;
+  }
+
+  event(name: string, data?: object): void {
+    if (this.#isClosed) return;
+    const text = checkedEvent(nameOf(this.#attempt), name, data);
+    this.#count += 1;
+    const { taskId, attempt } = this.#attempt;
+    const n = this.#count;
+    const message: ExecutorMessage = { type: 'event', task_id: taskId, attempt, name, n };
+    this.#waiting.push(jsonObject(message, { data: text }));
+    this.#sendDue();
+    if (this.#waiting.length > WAITING_MAX) this.#waiting.shift();
+  }
+
+  /** What waits goes out; whatever comes later is ignored. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#isClosed = true;
+    for (const body of this.#waiting.splice(0)) this.#go(body);
+  }
+
+  #sendDue(): void {
+    while (this.#waiting.length > 0 && this.#pace.waitMs(performance.now()) === 0) {
+      this.#go(this.#waiting.shift() ?? '');
+    }
+    if (this.#waiting.length === 0) return;
+    this.#timer ??= setTimeout(
+      () => {
+        this.#timer = undefined;
+        this.#sendDue();
+      },
+      Math.ceil(this.#pace.waitMs(performance.now())),
+    );
+  }
+
+  #go(body: string): void {
+    this.#pace.count(performance.now());
+    this.#send(body);
+  }
+}
+
+/**
+ * The data as JSON. `whose`: the attempt, for people.
+ * @throws {TypeError} the name, or the data, is not as it has to be.
+ * @throws {RangeError} the data is too large.
+ */
+export function checkedEvent(whose: string, name: string, data: unknown): string | undefined {
+  if (typeof name !== 'string' || !EVENT_NAME_PATTERN.test(name)) {
+    const given = typeof name === 'string' ? JSON.stringify(name.slice(0, 64)) : typeof name;
+    throw new TypeError(
+      `An event of ${whose} is called ${given}: expected 1 to 47 of a-z, 0-9 and _.`,
+    );
+  }
+  const what = `data of the event ${name} of ${whose}`;
+  const text = checkedJson(what, data, SESSION_LIMITS.eventDataBytesMax);
+  if (data === undefined || text?.startsWith('{') === true) return text;
+  throw new TypeError(`The ${what} is no JSON object.`);
+}
