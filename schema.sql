@@ -370,6 +370,8 @@ CREATE TABLE task (
   uses VARCHAR(584) CHARACTER SET ascii COLLATE ascii_bin NULL,
   -- Where it waits, or waited last: a row of `lane`, which may have gone once it does not wait.
   lane_seq BIGINT NULL,
+  -- JSON { parts?, speed?, eta_seconds? } of the executor, as last reported.
+  progress_detail MEDIUMTEXT NULL,
   -- What holds it: a number for its type and the value at `limits.concurrency.pointer` of its params; NULL: it is not held.
   gate BIGINT NULL,
   -- Sort key of a waiting task, before seq: order_time, until somebody puts it first or last of its type.
@@ -639,6 +641,8 @@ CREATE TABLE task_history_YYYYMMDD (
   uses VARCHAR(584) CHARACTER SET ascii COLLATE ascii_bin NULL,
   -- As in `task`.
   lane_seq BIGINT NULL,
+  -- As in `task`.
+  progress_detail MEDIUMTEXT NULL,
   -- Since when deliveries are counted: the end of the task, or the newest redeliver. NULL: the end.
   notify_since BIGINT NULL,
   -- An id is taken as long as its task is retained.

@@ -16,7 +16,10 @@ export interface PatientOptions extends AbsenceOptions {
 }
 
 export interface WaitOptions extends PatientOptions {
-  /** Called with the task at first and whenever its state, attempt or progress has changed. */
+  /**
+   * Called with the task at first and whenever its state, attempt or progress has changed: `progress` has `parts`, `speed` and
+   * `eta_seconds` where its executor says so, and in `estimate` when the attempt ends if it goes on as it has.
+   */
   readonly onProgress?: ((task: TaskView) => void) | undefined;
 }
 
@@ -29,7 +32,9 @@ export function waitForTask(
   const ask = patient(api, { path, field: 'task_id' }, options) as () => Promise<TaskView>;
   let seen = '';
   return polled(ask, options, (task) => {
-    const now = JSON.stringify([task.state, task.attempt, task.progress]);
+    // Whoever waits has a clock of his own: an estimate that moves on is no news.
+    const { estimate: _, ...progress } = task.progress ?? {};
+    const now = JSON.stringify([task.state, task.attempt, progress]);
     const isNew = now !== seen;
     seen = now;
     if (isNew) onProgress?.(task);

@@ -20,7 +20,7 @@ import { monotonicClock } from './session/clock.ts';
 import { EventPace, EventReport } from './reports/event-report.ts';
 import { ProgressReport } from './reports/progress-report.ts';
 import { fencingToken, taskOf } from './task-context.ts';
-import type { Handler, Task } from './task-context.ts';
+import type { Handler, Progress, Task } from './task-context.ts';
 import {
   type AttemptKey,
   type FromSession,
@@ -222,7 +222,7 @@ export class Executor {
     signal: AbortSignal,
     begun: Promise<void>,
   ): Promise<void> {
-    const { task: assigned, checkpointText, limits, reportsTimeouts } = offer;
+    const { task: assigned, checkpointText, limits, reportsTimeouts, reportsParts } = offer;
     const task = taskOf(offer, this.#namespace);
     const { attempt } = key;
     const refusal = await this.#refusal(task, key, signal);
@@ -236,9 +236,9 @@ export class Executor {
       this.#event({ type: 'task_started', message: `started ${task.type} ${task.id}`, ...key });
     }
 
-    const report = new ProgressReport(key, limits, (type, body) => {
+    const send = (type: 'progress' | 'checkpoint', body: string): void =>
       this.#tell({ type, ...key, body });
-    });
+    const report = new ProgressReport(key, { limits, reportsParts, send });
     const told = new EventReport(key, this.#eventPace, (body) => {
       this.#tell({ type: 'event', ...key, body });
     });
@@ -251,7 +251,7 @@ export class Executor {
       token: fencingToken(task.namespace, assigned.term, attempt),
       lastCheckpoint: checkpointText === undefined ? undefined : JSON.parse(checkpointText),
       lastCheckpointText: checkpointText,
-      progress: (percent, state) => report.progress(percent, state),
+      progress: (given: number | Progress, state?: unknown) => report.progress(given, state),
       checkpoint: (value) => report.checkpoint(value),
       event: (name, data) => told.event(name, data),
       spawn: (command, args, options) => groups.spawn(command, args, options),

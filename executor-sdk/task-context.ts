@@ -26,6 +26,19 @@ export interface Task<Params = unknown> {
   readonly executionTimeoutMs: number | null;
 }
 
+/** How far the work is. Each report stands for itself: what it leaves out is not known any more, but for the state. */
+export interface Progress {
+  /** From 0 to 100. Without it that of the parts, on the average. */
+  readonly percent?: number | undefined;
+  readonly state?: unknown;
+  /** What the work is made of, such as the files that it makes, in their order; with 100 a part is done. */
+  readonly parts?: readonly { readonly name: string; readonly percent: number }[] | undefined;
+  /** How fast it goes: of media, in multiples of real time. */
+  readonly speed?: number | null | undefined;
+  /** How long it still takes, where the handler knows that better than the percentage tells over time. */
+  readonly etaSeconds?: number | null | undefined;
+}
+
 export interface TaskContext {
   /**
    * Aborts when the attempt has to end; `signal.reason` is a `TaskAborted` that says why. Stop
@@ -53,6 +66,13 @@ export interface TaskContext {
    * @throws {RangeError} `state` is larger than 4 KiB as JSON.
    */
   progress(percent: number, state?: unknown): void;
+
+  /**
+   * The same, with what people like to see besides.
+   * @throws {TypeError} `parts` are none.
+   * @throws {RangeError} `state` is larger than 4 KiB as JSON, or `parts` are more than 100 or 8 KiB.
+   */
+  progress(progress: Progress): void;
 
   /**
    * Saves what the next attempt needs in order to go on from here: JSON, or what `rawJson` returns. Sent at once; replaces the

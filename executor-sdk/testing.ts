@@ -5,7 +5,8 @@ import { TaskAborted } from './errors.ts';
 import { checkedJson } from './reports/checked-json.ts';
 import { checkedEvent } from './reports/event-report.ts';
 import { fencingToken } from './task-context.ts';
-import type { Handler, Task } from './task-context.ts';
+import { checkedProgress } from './reports/progress-report.ts';
+import type { Handler, Progress, Task } from './task-context.ts';
 
 export interface HandlerRun<Params> extends Partial<Omit<Task<Params>, 'params' | 'paramsText'>> {
   /** What `rawJson` returns becomes `task.paramsText` as it is written. */
@@ -26,10 +27,13 @@ export interface HandlerReport {
   /** What the handler threw. */
   readonly error?: unknown;
   /** Every call, not only those that would have been sent. */
-  readonly progress: readonly { readonly percent: number; readonly state?: unknown }[];
+  readonly progress: readonly Reported[];
   readonly checkpoints: readonly unknown[];
   readonly events: readonly { readonly name: string; readonly data?: unknown }[];
 }
+
+/** A report without a percentage, and without parts that say it, has NaN there. */
+type Reported = Progress & { readonly percent: number };
 
 /** Resolves when the handler has ended, however it did. Sizes are checked as in earnest. */
 export async function runHandler<Params>(
@@ -46,7 +50,7 @@ export async function runHandler<Params>(
   signal?.addEventListener('abort', forward, { once: true });
 
   const groups = new ChildGroups(abort.signal);
-  const progress: { percent: number; state?: unknown }[] = [];
+  const progress: Reported[] = [];
   const checkpoints: unknown[] = [];
   const events: { name: string; data?: unknown }[] = [];
   const task: Task<Params> = {
@@ -69,9 +73,12 @@ export async function runHandler<Params>(
       token: fencingToken(task.namespace, 1, attempt),
       lastCheckpoint: read(checkpoint),
       lastCheckpointText: jsonText(checkpoint),
-      progress(percent, state) {
-        checkedJson('progress state', state, SESSION_LIMITS.progressStateBytesMax);
-        progress.push(state === undefined ? { percent } : { percent, state: read(state) });
+      progress(given: number | Progress, beside?: unknown) {
+        const { progressStateBytesMax: bytesMax } = SESSION_LIMITS;
+        const { percent } = checkedProgress('the attempt', given, beside, bytesMax);
+        const { state, ...rest } = typeof given === 'number' ? { state: beside } : given;
+        const known = { ...rest, percent: percent ?? Number.NaN };
+        progress.push(state === undefined ? known : { ...known, state: read(state) });
       },
       checkpoint(saved) {
         checkedJson('checkpoint', saved, SESSION_LIMITS.checkpointBytesMax);

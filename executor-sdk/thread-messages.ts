@@ -84,6 +84,8 @@ export type FromSession =
       readonly limits: Limits;
       /** The master understands that an attempt timed out by this side's clock. */
       readonly reportsTimeouts: boolean;
+      /** And parts of the work, its speed and the time left. */
+      readonly reportsParts: boolean;
     } & OfferedTask)
   /** The master knows that the attempt was accepted: only now the handler may begin. */
   | ({ readonly type: 'begin' } & AttemptKey)

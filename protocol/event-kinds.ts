@@ -61,7 +61,8 @@ export const eventKinds = {
     data: { length: 'number' },
   },
   'task.events_dropped': {
-    means: 'Its executor has told of more than is taken: so many of its own events are missing here.',
+    means:
+      'Its executor has told of more than is taken: so many of its own events are missing here.',
     data: { count: 'number' },
   },
   'task.cancel_requested': {

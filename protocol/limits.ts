@@ -35,6 +35,10 @@ export const SESSION_LIMITS = {
   checkpointBytesMax: 64 * 1024,
   /** Largest progress state, as JSON bytes. */
   progressStateBytesMax: 4 * 1024,
+  /** Parts of the work of which progress tells, the length of the name of one, and all of them as JSON bytes. */
+  progressPartCountMax: 100,
+  progressPartNameLengthMax: 128,
+  progressPartsBytesMax: 8 * 1024,
   /** Largest data of an event that an executor tells, as JSON bytes. */
   eventDataBytesMax: 4 * 1024,
   /** Of arrays and objects within one another, in each of these. */

@@ -120,6 +120,12 @@ const rejectFrame = z.object({
   mac: mac.optional(),
 });
 
+/** Of the work of an attempt, such as one of the files that it makes. Done at 100. */
+const progressPart = z.object({
+  name: z.string().min(1).max(SESSION_LIMITS.progressPartNameLengthMax),
+  percent: z.number().min(0).max(100),
+});
+
 const progressFrame = z.object({
   type: z.literal('progress'),
   seq,
@@ -130,6 +136,12 @@ const progressFrame = z.object({
   state: json.optional(),
   /** Handed to the next attempt. Replaces the last one. */
   checkpoint: json.optional(),
+  // Only to a master that names the feature `parts`. What is wrong with them is no reason to refuse the rest.
+  parts: z.array(progressPart).max(SESSION_LIMITS.progressPartCountMax).optional().catch(undefined),
+  /** As the executor counts it: of media, multiples of real time. */
+  speed: z.number().min(0).optional().catch(undefined),
+  /** How long it will still take. */
+  eta_seconds: z.number().min(0).optional().catch(undefined),
   mac: mac.optional(),
 });
 

@@ -15,7 +15,7 @@ import {
   sortOption,
   TIME,
 } from './task-search.ts';
-import { rounded } from './watch.ts';
+import { rounded } from './progress-words.ts';
 
 /** Failed tasks that are looked at where nobody says how many. */
 const LOOK_COUNT = 10_000;

@@ -2,7 +2,7 @@
 import { type AttemptView, exactJson, type TaskView } from '@soda-scheduler/client';
 import { priorityNames } from '@soda-scheduler/protocol';
 import type { Output } from '../output.ts';
-import { percentOf } from './watch.ts';
+import { partLine, progressInWords } from './progress-words.ts';
 
 export function showTask(output: Output, task: TaskView): void {
   const { notification, progress, error, timeline } = task;
@@ -25,7 +25,7 @@ export function showTask(output: Output, task: TaskView): void {
     ['cancel asked', task.suspended ? null : task.cancel_requested_at],
     ['executor', task.executor_id],
     ['attempt', task.attempt],
-    ['progress', percentOf(progress)],
+    ['progress', progressInWords(task, Date.now())],
     ['labels', task.labels.join(' ')],
     ['requires', task.requires.join(' ')],
     ['params', exactJson(task, 'params')],
@@ -36,6 +36,7 @@ export function showTask(output: Output, task: TaskView): void {
     ['callback error', notification?.last_error ?? null],
   ]);
   if (output.json) return;
+  for (const part of progress?.parts ?? []) output.say(null, `  ${partLine(part)}`);
   for (const attempt of timeline) output.say(null, `  ${attemptLine(attempt)}`);
   const large = timeline.findLast(({ error: reason }) => reason?.details_bytes !== undefined);
   if (hasWaited(task)) output.hint(`What would start it: soda task why ${task.task_id}`);

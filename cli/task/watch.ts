@@ -1,27 +1,33 @@
-/** Follows a task: a progress bar on a terminal, a line for each change elsewhere. */
+/** Follows a task: bars on a terminal, of it and of its parts, and a line now and then elsewhere. */
 import { exactJson, type SodaClient, type TaskView } from '@soda-scheduler/client';
-import { Presets, SingleBar } from 'cli-progress';
 import { interruptible, tellAbsence } from '../connection.ts';
 import { Failure, Interrupted } from '../exit-code.ts';
 import { type Output, plain } from '../output.ts';
+import { doneCount, progressInWords } from './progress-words.ts';
+import { TaskBars } from './task-bars.ts';
+
+/** A report that changes no more than a number is told so often, where lines stay. */
+const LINE_INTERVAL_MS = 30_000;
 
 /** Returns when the task has succeeded. @throws {Failure} if it ended otherwise. */
 export async function watch(client: SodaClient, output: Output, taskId: string): Promise<void> {
-  const bar = output.isTerminal ? progressBar() : null;
+  const bars = output.isTerminal ? new TaskBars() : null;
   let task: TaskView;
   let said = '';
+  const isDue = pacer();
   const show = (now: TaskView) => {
     const line = stateLine(now);
-    if (bar) bar.update(now.progress?.percent ?? 0, { state: line });
+    if (bars) bars.show(now, line);
     // A report may change what the line leaves out.
-    else if (output.json || line !== said) output.sayView(now, line);
+    else if (output.json || (line !== said && isDue(now))) output.sayView(now, line);
+    else return;
     said = line;
   };
-  const absence = bar
+  const absence = bars
     ? {
-        ...tellAbsence((state) => bar.update({ state: plain(state) })),
+        ...tellAbsence((state) => bars.say(plain(state))),
         // Nothing need have changed meanwhile, and then nothing else takes these words away.
-        onBack: () => bar.update({ state: said }),
+        onBack: () => bars.say(said),
       }
     : tellAbsence();
   try {
@@ -29,47 +35,40 @@ export async function watch(client: SodaClient, output: Output, taskId: string):
       client.wait(taskId, { signal, onProgress: show, ...absence }),
     );
   } catch (error) {
-    bar?.stop();
+    bars?.stop();
     if (error instanceof Interrupted) output.hint(`The task goes on: soda task watch ${taskId}`);
     throw error;
   }
-  if (task.state === 'succeeded') bar?.update(100);
-  bar?.stop();
+  bars?.stop();
   if (task.state !== 'succeeded') throw new Failure(output.json ? '' : endLine(task));
   if (task.result !== null && !output.json) output.say(null, exactJson(task, 'result'));
 }
 
-function progressBar(): SingleBar {
-  const bar = new SingleBar(
-    // Ctrl-C is dealt with by whoever waits; the bar must not end the process.
-    { format: '{bar} {percentage}% {state}', hideCursor: true, gracefulExit: false },
-    Presets.shades_classic,
-  );
-  bar.start(100, 0, { state: '' });
-  return bar;
+/** Whether something is worth a line: another state, attempt, tenth or part that is done, or it was silent for long. */
+function pacer(): (task: TaskView) => boolean {
+  let told = '';
+  let toldAt = 0;
+  return ({ state, attempt, progress }) => {
+    const tenth = Math.floor((progress?.percent ?? 0) / 10);
+    const step = [state, attempt, tenth, doneCount(progress?.parts ?? [])].join(' ');
+    const now = performance.now();
+    if (step === told && now - toldAt < LINE_INTERVAL_MS) return false;
+    [told, toldAt] = [step, now];
+    return true;
+  };
 }
 
 function stateLine(task: TaskView): string {
-  const { state, progress, attempt, executor_id, waiting } = task;
+  const { state, attempt, executor_id, waiting } = task;
   const parts = [
     state,
-    percentOf(progress),
+    progressInWords(task, Date.now()),
     attempt > 1 ? `attempt ${attempt}` : null,
     state === 'running' && executor_id !== null ? `on ${executor_id}` : null,
     waiting?.message ?? null,
     waiting?.reason === 'not_due' ? task.due_at : null,
   ];
   return plain(parts.filter((part) => part !== null).join(', '));
-}
-
-export function percentOf(progress: TaskView['progress']): string | null {
-  const percent = rounded(progress?.percent ?? null);
-  return percent === null ? null : `${percent} %`;
-}
-
-/** To a tenth: what is behind it is noise of the arithmetic. */
-export function rounded(percent: number | null): number | null {
-  return percent === null ? null : Math.round(percent * 10) / 10;
 }
 
 function endLine({ state, failure_reason, error }: TaskView): string {

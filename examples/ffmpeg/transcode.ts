@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import {
   NonRetryableError,
+  type Progress,
   RetryableError,
   type Task,
   type TaskContext,
@@ -31,6 +32,9 @@ import type { Media } from './media.ts';
 import { type Prober, probe } from './probe.ts';
 import { DamageCounter, ProgressReader } from './progress.ts';
 import { type Wanted, expectedSeconds, findDefect } from './verify.ts';
+
+/** Of a part in a report of progress. */
+const PART_NAME_LENGTH_MAX = 128;
 
 export interface TranscodeSettings extends Prober {
   readonly mediaRoot: MediaRoot;
@@ -71,6 +75,8 @@ class Transcode {
   readonly #task: Task;
   readonly #ctx: TaskContext;
   readonly #limits: Omit<RunOptions, 'onStdout'>;
+  /** In the order of the outputs. */
+  #parts: NonNullable<Progress['parts']> = [];
 
   constructor(settings: TranscodeSettings, task: Task, ctx: TaskContext) {
     this.#settings = settings;
@@ -86,6 +92,7 @@ class Transcode {
 
   async run(): Promise<TranscodeResult> {
     const jobs = await this.#plan();
+    this.#parts = jobs.map(({ output }) => ({ name: partName(output.path), percent: 0 }));
     const before = finishedBefore(this.#ctx.lastCheckpoint);
     const outputs: TranscodeResult['outputs'][number][] = [];
     for (const job of jobs) {
@@ -202,7 +209,10 @@ class Transcode {
   #report(job: Job, share: number, now: Pick<TranscodeProgress, 'speed' | 'fps'> = {}): void {
     const { index, of, output } = job;
     const state: TranscodeProgress = { output: index + 1, of, path: output.path, ...now };
-    this.#ctx.progress((100 * (index + share)) / of, state);
+    const made = { name: partName(output.path), percent: Math.round(1000 * share) / 10 };
+    this.#parts = this.#parts.with(index, made);
+    const percent = (100 * (index + share)) / of;
+    this.#ctx.progress({ percent, state, parts: this.#parts, speed: now.speed });
   }
 
   /** Null where it is missing or unreadable. */
@@ -244,6 +254,11 @@ class Transcode {
       modified_ms: mtimeMs,
     };
   }
+}
+
+/** The end of a long path tells more than its beginning. */
+function partName(path: string): string {
+  return path.length <= PART_NAME_LENGTH_MAX ? path : `…${path.slice(1 - PART_NAME_LENGTH_MAX)}`;
 }
 
 interface Job extends Wanted {

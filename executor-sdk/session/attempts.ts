@@ -53,7 +53,8 @@ export class Attempts {
     // An older master would not understand how such an attempt ended; it sees to it by itself.
     const reportsTimeouts = features.includes('timeouts');
     guard.hold({ ...key, mac, limits: timeLimits(reportsTimeouts ? task : {}) });
-    tell({ type: 'assigned', ...offeredTask(task, text), limits, reportsTimeouts });
+    const reportsParts = features.includes('parts');
+    tell({ type: 'assigned', ...offeredTask(task, text), limits, reportsTimeouts, reportsParts });
   }
 
   /** From the handlers. */

@@ -65,7 +65,7 @@ export type ScopedMaster = Pick<
   | 'countEnded'
   | 'views'
   | 'changeView'
-  | 'explain'
+  | 'outlook'
   | 'why'
   | 'feed'
   | 'seenExecutors'
@@ -223,8 +223,8 @@ class PartOfMaster implements ScopedMaster {
     return scopedFeed(this.#scope, this.#master.feed);
   }
 
-  explain(task: Task) {
-    return this.#master.explain(task, this.#scope.groups === null);
+  outlook(task: Task) {
+    return this.#master.outlook(task, this.#scope.groups === null);
   }
 
   why(asked: StoredTask) {

@@ -33,7 +33,7 @@ import type { Sight, TaskFilter } from '../domain/model/task-filter.ts';
 import type { Task, TerminalState } from '../domain/model/task.ts';
 import type { QueueEnd } from '../domain/queue/window.ts';
 import type { SeenExecutor } from '../domain/views/executors.ts';
-import type { WaitingReason } from '../domain/views/explain.ts';
+import type { Outlook } from '../domain/views/outlook.ts';
 import type { Why } from '../domain/why/why.ts';
 import type { OperationsHandle } from './operations-handle.ts';
 import type { SeenLimit } from '../domain/views/limits.ts';
@@ -189,8 +189,8 @@ export interface MasterHandle {
   readonly feed: FeedHandle;
   /** On many tasks. `sight`: of whoever asks; absent: all. */
   operations(sight?: Sight): OperationsHandle;
-  /** Why a waiting task does not run yet. `isNaming`: false counts the tasks that come first, and names none. */
-  explain(task: Task, isNaming?: boolean): WaitingReason;
+  /** Why a task does not run yet, or when it ends. `isNaming`: false counts the tasks that come first, and names none. */
+  outlook(task: Task, isNaming?: boolean): Outlook;
   /** Why a task is where it is, and what would start it; `isNaming` as above. @throws {Unavailable} nothing is known yet. */
   why(asked: StoredTask, isNaming?: boolean): Why;
   executors(): readonly Executor[];

@@ -29,7 +29,7 @@ import {
   seenExecutor,
   seenExecutors,
 } from '../domain/views/executors.ts';
-import { explain, type WaitingReason } from '../domain/views/explain.ts';
+import { type Outlook, outlookOf } from '../domain/views/outlook.ts';
 import { type Why, whyOf } from '../domain/why/why.ts';
 import type { SavedView } from '../domain/model/saved-view.ts';
 import type { TaskType } from '../domain/model/task-type.ts';
@@ -324,12 +324,8 @@ export class Master implements MasterHandle {
     });
   }
 
-  explain(task: Task, isNaming = true): WaitingReason {
-    const { state } = this.#engine;
-    if (state === null) {
-      return { reason: 'no_executor', message: 'The master is starting.', ahead: null };
-    }
-    return explain(state, task, this.#options.clock.now(), isNaming);
+  outlook(task: Task, isNaming = true): Outlook {
+    return outlookOf(this.#engine.state, task, this.#options.clock.now(), isNaming);
   }
 
   why(asked: StoredTask, isNaming = true): Why {

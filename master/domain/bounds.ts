@@ -118,6 +118,9 @@ export const RUN_TIME_TYPES_MAX = 1_000;
 export const ESTIMATE_STEP_COUNT_MAX = 20_000;
 export const ESTIMATE_ROUND_COUNT_MAX = 40;
 
+/** Points of its progress that are remembered of each attempt that runs: beyond it every second one is forgotten. */
+export const PACE_POINT_COUNT_MAX = 32;
+
 /** Empty lanes that are looked at to make room for another. */
 export const LANE_LOOK_COUNT = 100;
 

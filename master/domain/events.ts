@@ -1,5 +1,6 @@
 /** Everything that can happen to the scheduler. Past tense; the engine's mailbox holds these. */
 import type { Override, Readiness } from './model/executor.ts';
+import type { Told } from './feed/feed-event.ts';
 import type { Author } from './model/audit.ts';
 import type { Pause, RowScope } from './model/pause.ts';
 import type { SharedLimit } from './model/shared-limit.ts';
@@ -305,15 +306,10 @@ type Happening =
       /** JSON texts; undefined: not part of this report. */
       readonly state: string | undefined;
       readonly checkpoint: string | undefined;
+      /** Parts, speed and time left: JSON text of an object. */
+      readonly detail: string | undefined;
     } & FromExecutor)
-  | ({
-      readonly type: 'eventTold';
-      readonly name: string;
-      /** JSON text of an object; undefined: there is nothing more to say. */
-      readonly data: string | undefined;
-      /** In its attempt, from 1; null: its executor does not count. */
-      readonly n: number | null;
-    } & FromExecutor)
+  | ({ readonly type: 'eventTold' } & FromExecutor & Told)
   | ({ readonly type: 'attemptEnded' } & FromExecutor & AttemptResult)
   /** It has received the frame that tells it to end an attempt. */
   | {

@@ -72,8 +72,6 @@ function apply(state: State, event: Event, now: number, out: Output): void {
     case 'taskResumeRequested':
     case 'moveRequested':
       return onTask(state, event, now, out);
-    case 'redeliverRequested':
-      return redeliverRequested(state, event, now, out);
     case 'settingsChanged':
       return settingsChanged(state, event, now, out);
     case 'typeSet':
@@ -112,10 +110,10 @@ function apply(state: State, event: Event, now: number, out: Output): void {
       return lossDecided(state, event, now, out);
     case 'cancelAcknowledged':
       return cancelAcknowledged(state, event, now);
+    case 'redeliverRequested':
     case 'notificationTried':
-      return notificationTried(state, event, now, out);
     case 'notificationPutOff':
-      return notificationPutOff(state, event, now, out);
+      return onCallback(state, event, now, out);
     case 'workLoaded':
     case 'lanesLoaded':
     case 'heldLoaded':
@@ -157,6 +155,25 @@ function onSession(state: State, event: OnSession, now: number, out: Output): vo
       return heartbeatReceived(state, event, now, out);
     case 'frameRefused':
       return frameRefused(state, event, now, out);
+  }
+}
+
+function onCallback(
+  state: State,
+  event: Extract<
+    Event,
+    { readonly type: 'redeliverRequested' | 'notificationTried' | 'notificationPutOff' }
+  >,
+  now: number,
+  out: Output,
+): void {
+  switch (event.type) {
+    case 'redeliverRequested':
+      return redeliverRequested(state, event, now, out);
+    case 'notificationTried':
+      return notificationTried(state, event, now, out);
+    case 'notificationPutOff':
+      return notificationPutOff(state, event, now, out);
   }
 }
 

@@ -189,6 +189,16 @@ export const taskView = z.object({
       percent: z.number().nullable().describe('As reported; 100 once the task has succeeded.'),
       state: z.unknown(),
       at: z.string(),
+      parts: z
+        .array(z.object({ name: z.string(), percent: z.number() }))
+        .optional()
+        .describe('What the work is made of, where its executor says so; done at 100.'),
+      speed: z.number().optional().describe('As reported: of media, multiples of real time.'),
+      eta_seconds: z.number().optional().describe('As reported: from `at` to the end.'),
+      estimate: z
+        .object({ end_at: z.string(), low: z.string(), high: z.string() })
+        .optional()
+        .describe('When the attempt ends if it goes on as it has; not in lists.'),
     })
     .nullable(),
   checkpoint_bytes: z.int(),

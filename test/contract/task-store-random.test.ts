@@ -136,6 +136,7 @@ function wanted(
         suspension: time === 0 ? { at: NOW - seq, by: seq % 2 ? label : null, reason: text } : null,
         attempt: current.attempt + 1,
         eventCount: time,
+        progressDetail: time === 2 ? JSON.stringify({ parts: [{ name: text, percent: 1 }] }) : null,
         progressState: JSON.stringify(text),
         orderTime: NOW - time,
         queueTime: NOW + day,

@@ -165,7 +165,6 @@ describeStores('task store', (open) => {
         progressPercent: 12.5,
         progressState: '{"frame":"\u{1F3AC}\\u0000"}',
         progressAt: NOW + 5,
-        eventCount: 9,
         error: {
           message: 'tab\tand "quote" \u2028',
           details: '[1.0, 12345678901234567890,\n {"b": "\u{1F600}", "a": "\\ud83d\\/"}]',

@@ -18,6 +18,7 @@ import type {
   NewTask,
   ReportedAttempt,
 } from '../../master/domain/events.ts';
+import type { Told } from '../../master/domain/feed/feed-event.ts';
 import {
   type Executor,
   type ExecutorRecord,
@@ -39,6 +40,7 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 
 type OfAttempt = Partial<{ taskId: string; attempt: number; sessionId: string }>;
+type Reported = Partial<{ percent: number; state: string; checkpoint: string; detail: string }>;
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 type Command = DistributiveOmit<Extract<Event, { readonly request: number }>, 'request'>;
 
@@ -183,22 +185,15 @@ export class Scheduler {
     return this.send({ type: 'attemptRejected', ...refusal, ...this.#about(executorId, about) });
   }
 
-  progress(
-    executorId: string,
-    fields: OfAttempt & Partial<{ percent: number; state: string; checkpoint: string }> = {},
-  ): Output {
-    const { percent = null, state, checkpoint } = fields;
-    const report = { percent, state, checkpoint };
+  progress(executorId: string, fields: OfAttempt & Reported = {}): Output {
+    const { percent = null, state, checkpoint, detail } = fields;
+    const report = { percent, state, checkpoint, detail };
     return this.send({ type: 'progressReported', ...report, ...this.#about(executorId, fields) });
   }
 
-  /** An event of its own; `n`: not counted. */
-  tell(
-    executorId: string,
-    name: string,
-    { n = null, data, ...about }: OfAttempt & { n?: number | null; data?: string } = {},
-  ): Output {
-    return this.send({ type: 'eventTold', name, n, data, ...this.#about(executorId, about) });
+  tell(executorId: string, name: string, fields: OfAttempt & Partial<Told> = {}): Output {
+    const told = { name, n: fields.n ?? null, data: fields.data };
+    return this.send({ type: 'eventTold', ...told, ...this.#about(executorId, fields) });
   }
 
   end(executorId: string, fields: OfAttempt & Partial<AttemptResult> = {}): Output {

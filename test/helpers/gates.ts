@@ -157,7 +157,9 @@ export class GateBench {
 
   async why(id: string): Promise<WaitingReason> {
     const { task } = await this.#found(id);
-    return this.#harness.master.explain(task);
+    const { waiting } = this.#harness.master.outlook(task);
+    if (waiting === null) throw new Error(`${id} does not wait`);
+    return waiting;
   }
 
   async wholeWhy(id: string, isNaming = true): Promise<Why> {

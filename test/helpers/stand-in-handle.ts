@@ -37,7 +37,8 @@ import type {
 import type { Executor, ExecutorRecord, Override } from '../../master/domain/model/executor.ts';
 import type { TaskType } from '../../master/domain/model/task-type.ts';
 import { NO_SETTINGS, type Settings } from '../../master/domain/state/state.ts';
-import type { Task } from '../../master/domain/model/task.ts';
+import { isAtRest, type Task } from '../../master/domain/model/task.ts';
+import type { EndEstimate } from '../../master/domain/state/paces.ts';
 import type { SeenExecutor } from '../../master/domain/views/executors.ts';
 import type { SeenType, SeenTypeInDetail } from '../../master/domain/views/types.ts';
 import { Feed } from '../../master/application/feed.ts';
@@ -55,6 +56,8 @@ export class StandInHandle implements MasterHandle {
   readonly term = 1;
   readonly isFull = false;
   readonly stored = new Map<string, ShownTask>();
+  /** When any task that runs is going to end. */
+  end: EndEstimate | null = null;
   readonly submissions: Submission[] = [];
   /** Every call but submits and reads, as `name argument argument`. */
   readonly commands: string[] = [];
@@ -233,8 +236,12 @@ export class StandInHandle implements MasterHandle {
     return 0;
   }
 
-  explain() {
-    return { reason: 'no_executor', message: 'No executor runs this type.', ahead: 0 } as const;
+  outlook(task: Task) {
+    const message = 'No executor runs this type.';
+    return {
+      waiting: isAtRest(task) ? ({ reason: 'no_executor', message, ahead: 0 } as const) : null,
+      end: this.end,
+    };
   }
 
   why() {

@@ -106,6 +106,7 @@ export function sampleTask(change: Partial<Task> = {}): Task {
     suspension: null,
     progressPercent: null,
     progressState: null,
+    progressDetail: null,
     progressAt: null,
     checkpoint: null,
     eventCount: 0,

@@ -164,6 +164,7 @@ const frameTypes: Record<AttemptFrame['type'], string> = {
   attemptAccepted: 'accept',
   attemptRejected: 'reject',
   progressReported: 'progress',
+  eventTold: 'event',
   attemptEnded: 'result',
 };
 

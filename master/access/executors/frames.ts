@@ -137,8 +137,8 @@ export function frameEvent(
     case 'reject':
       return { type: 'attemptRejected', code: frame.code, message: frame.message, ...from };
     case 'progress': {
-      const { percent, state, checkpoint } = progressOf(frame, text);
-      return { type: 'progressReported', percent, state, checkpoint, ...from };
+      const { percent, state, checkpoint, detail } = progressOf(frame, text);
+      return { type: 'progressReported', percent, state, checkpoint, detail, ...from };
     }
     case 'event': {
       const { name, n = null } = frame;
@@ -205,7 +205,8 @@ function reportedAttempt(running: RunningAttempt, proof: Proof): ReportedAttempt
 }
 
 /** What cannot be kept is left out: progress is a courtesy, and must not end an attempt. */
-function progressOf({ percent, state, checkpoint }: ProgressFrame, text: string) {
+function progressOf(frame: ProgressFrame, text: string) {
+  const { percent, state, checkpoint } = frame;
   const { progressStateBytesMax, checkpointBytesMax } = SESSION_LIMITS;
   const kept = (value: unknown, name: string, bytesMax: number) =>
     value === undefined ? undefined : keptAt(text, name, bytesMax);
@@ -213,7 +214,16 @@ function progressOf({ percent, state, checkpoint }: ProgressFrame, text: string)
     percent: percent ?? null,
     state: kept(state, 'state', progressStateBytesMax),
     checkpoint: kept(checkpoint, 'checkpoint', checkpointBytesMax),
+    detail: detailOf(frame),
   };
+}
+
+/** Numbers that the master understands: they need not be as they were written. */
+function detailOf({ parts: given, speed, eta_seconds }: ProgressFrame): string | undefined {
+  const bytes = given === undefined ? 0 : Buffer.byteLength(JSON.stringify(given));
+  const parts = bytes > SESSION_LIMITS.progressPartsBytesMax ? undefined : given;
+  const isNone = parts === undefined && speed === undefined && eta_seconds === undefined;
+  return isNone ? undefined : JSON.stringify({ parts, speed, eta_seconds });
 }
 
 /** Left out where it cannot be kept, and where it is no object: the feed has nothing else. */

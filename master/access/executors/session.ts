@@ -8,7 +8,7 @@ import type { ExecutorCommand } from '../../domain/effects.ts';
 import type { Proof } from './attempt-macs.ts';
 
 /** What a master of this version understands beyond 2.0.0. */
-const FEATURES = ['mac', 'fenced', 'timeouts', 'event'];
+const FEATURES = ['mac', 'fenced', 'timeouts', 'event', 'parts'];
 /** A process may not wish for a lease that one lost packet would end. */
 const LEASE_MS_MIN = 6_000;
 

@@ -9,7 +9,6 @@ import {
 } from '@soda-scheduler/protocol/schemas';
 import type { CommandAnswer, ScopedMaster } from '../scoped-master.ts';
 import type { ShownTask } from '../../application/ports.ts';
-import { isAtRest } from '../../domain/model/task.ts';
 import type { QueueEnd } from '../../domain/queue/window.ts';
 import { answers } from '../http/answers.ts';
 import { invalidFields, Problem } from '../http/problem.ts';
@@ -157,8 +156,7 @@ async function command(
 async function show(master: ScopedMaster, taskId: string): Promise<Reply> {
   const shown = await found(master, taskId, 'all');
   const { task } = shown;
-  const waiting = isAtRest(task) ? master.explain(task) : null;
-  const text = taskViewText(shown, waiting, master.namespace);
+  const text = taskViewText(shown, master.outlook(task), master.namespace);
   return { ...jsonReply(text), headers: { ETag: etagOf(task.version, text) } };
 }
 

@@ -14,7 +14,9 @@ import {
   stateOf,
 } from '../../domain/model/executor.ts';
 import type { CurrentAttempt, SeenExecutor } from '../../domain/views/executors.ts';
+import type { EndEstimate } from '../../domain/state/paces.ts';
 import type { WaitingReason } from '../../domain/views/explain.ts';
+import type { Outlook } from '../../domain/views/outlook.ts';
 import type { Pause, ScopedPause } from '../../domain/model/pause.ts';
 import {
   type AttemptError,
@@ -35,7 +37,7 @@ const HALF_CHARACTER = /[\ud800-\udbff]$/;
 /** As JSON text, as all that follows: what others gave as JSON is in it as they wrote it. */
 export function taskViewText(
   shown: ShownTask,
-  waiting: WaitingReason | null,
+  { waiting, end }: Outlook,
   namespace: string,
 ): string {
   const { task, attempts, notification } = shown;
@@ -56,7 +58,7 @@ export function taskViewText(
     jsonObject(view, { error: briefErrorText(error, detailsBytes) }),
   );
   return jsonObject(fields, {
-    progress: progressText(task),
+    progress: progressText(task, end),
     error: errorText(errorOf(task)),
     params: task.params,
     result: task.result,
@@ -228,9 +230,22 @@ function overrideView({ labels, reserve }: Override, by: string | null): Executo
   return { labels: labels && [...labels], reserve: reserve && [...reserve], by };
 }
 
-function progressText({ progressAt, progressPercent, progressState }: Task): string | null {
+function progressText(task: Task, end: EndEstimate | null = null): string | null {
+  const { progressAt, progressPercent: percent, progressState: state, progressDetail } = task;
   if (progressAt === null) return null;
-  return jsonObject({ percent: progressPercent, at: iso(progressAt) }, { state: progressState });
+  const estimate = end && {
+    end_at: second(end.endAt),
+    low: second(end.lowAt),
+    high: second(end.highAt),
+  };
+  const fields = { percent, at: iso(progressAt), ...(estimate && { estimate }) };
+  const text = jsonObject(fields, { state });
+  return progressDetail === null ? text : `${text.slice(0, -1)},${progressDetail.slice(1)}`;
+}
+
+/** Nobody knows it better. */
+function second(at: number): string {
+  return iso(Math.round(at / 1000) * 1000);
 }
 
 function errorText(error: AttemptError | null): string | null {

@@ -138,6 +138,24 @@ export interface FeedState {
   readonly allowances: WeakMap<Executor, { readonly left: number; readonly at: number }>;
 }
 
+export function newFeed(lastSeq: number): FeedState {
+  return {
+    lastSeq,
+    untold: new Map(),
+    toldTenths: new WeakMap(),
+    allowances: new WeakMap(),
+  };
+}
+
+/** What an executor tells of its attempt, in its own words. */
+export interface Told {
+  readonly name: string;
+  /** JSON text of an object; undefined: there is nothing more to say. */
+  readonly data: string | undefined;
+  /** In its attempt, from 1; null: its executor does not count. */
+  readonly n: number | null;
+}
+
 /** Also of kinds that a later version has told of: for whoever only reads. */
 export type StoredEvent = Readonly<Omit<FeedEvent, 'kind'>> & { readonly kind: string };
 

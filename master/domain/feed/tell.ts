@@ -5,7 +5,6 @@
 import { TOLD_AT_ONCE_MAX, TOLD_PER_SECOND_MAX } from '../bounds.ts';
 import { taskUpdated } from '../changes.ts';
 import type { Output } from '../effects.ts';
-import type { Event } from '../events.ts';
 import type { Executor } from '../model/executor.ts';
 import type { Notification, Task } from '../model/task.ts';
 import type { State } from '../state/state.ts';
@@ -16,6 +15,7 @@ import {
   type FeedKind,
   type FeedLevel,
   type FeedState,
+  type Told,
 } from './feed-event.ts';
 
 /** Characters of a message that are told; the row of the attempt has it whole. */
@@ -105,7 +105,7 @@ export function tellByExecutor(
   out: Output,
   task: Task,
   executor: Executor,
-  { name, data, n }: Pick<Extract<Event, { type: 'eventTold' }>, 'name' | 'data' | 'n'>,
+  { name, data, n }: Told,
   at: number,
 ): void {
   if (state.policy.feedLevel === 'none' || (n !== null && n <= task.eventCount)) return;

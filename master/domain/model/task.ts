@@ -152,6 +152,8 @@ interface TaskRun {
   suspension: Suspension | null;
   progressPercent: number | null;
   progressState: string | null;
+  /** JSON text of an object, of what the newest report has of it: `parts`, `speed`, `eta_seconds`. */
+  progressDetail: string | null;
   progressAt: number | null;
   checkpoint: string | null;
   /** The number of the newest event that the newest attempt has told of itself. */

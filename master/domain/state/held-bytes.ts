@@ -10,6 +10,7 @@ export function heldBytes(task: Task): number {
     task.params.length +
     (task.checkpoint?.length ?? 0) +
     (task.progressState?.length ?? 0) +
+    (task.progressDetail?.length ?? 0) +
     endedBytes(task)
   );
 }

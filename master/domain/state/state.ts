@@ -12,11 +12,12 @@ import { InFlight } from '../queue/in-flight.ts';
 import { Junctions } from '../queue/junctions.ts';
 import type { Kind, Lane, Pool } from '../queue/lane.ts';
 import { OpenTasks } from '../queue/open-tasks.ts';
+import { Paces } from './paces.ts';
 import { RunTimes } from './run-times.ts';
 import type { Shares } from '../queue/shares.ts';
 import { type Position, Window } from '../queue/window.ts';
 import { type Concerned, labelsOf, type Pause, type PauseRow } from '../model/pause.ts';
-import type { FeedState } from '../feed/feed-event.ts';
+import { type FeedState, newFeed } from '../feed/feed-event.ts';
 import type { SavedView } from '../model/saved-view.ts';
 import type { Holding } from '../model/shared-limit.ts';
 import type { TaskType } from '../model/task-type.ts';
@@ -159,6 +160,7 @@ export interface State {
   /** Callbacks in flight, by task. */
   readonly notifying: InFlight;
   readonly runTimes: RunTimes;
+  readonly paces: Paces;
   /** How often tasks in memory (by seq) were given back unasked since their last new checkpoint. */
   readonly givenBack: Map<number, number>;
   /** Operations on many tasks. */
@@ -195,12 +197,7 @@ export const createState = (options: Start): State => ({
   settings: options.settings ?? NO_SETTINGS,
   term: options.term,
   lastSeq: options.lastSeq,
-  feed: {
-    lastSeq: options.lastEventSeq ?? 0,
-    untold: new Map(),
-    toldTenths: new WeakMap(),
-    allowances: new WeakMap(),
-  },
+  feed: newFeed(options.lastEventSeq ?? 0),
   accepting: true,
   tasks: new Map(),
   open: new OpenTasks(),
@@ -253,6 +250,7 @@ export const createState = (options: Start): State => ({
   notifications: new Window<Notification>((n) => ({ time: n.nextTryAt, seq: n.taskSeq })),
   notifying: new InFlight(),
   runTimes: new RunTimes(),
+  paces: new Paces(),
   givenBack: new Map(),
   works: noWorks(),
   secrets: options.secrets ?? [],

@@ -343,6 +343,7 @@ function offer(round: Round, like: Task, executor: Executor): void {
   task.hiddenMs = 0;
   task.stallHiddenMs = 0;
   task.progressPercent = null;
+  task.progressDetail = null;
   task.eventCount = 0;
   if (task.uses.length > 0) {
     take(state, executor, { taskId: task.id, attempt: task.attempt }, task.uses, out);

@@ -187,6 +187,11 @@ function progressReported(
   if (event.percent !== null) {
     tellTenth(state, task, event.percent, now);
     task.progressPercent = event.percent;
+    state.paces.note(task, event.percent, now);
+  }
+  // What is said of it holds until the next report, which says it again.
+  if (event.percent !== null || event.detail !== undefined) {
+    task.progressDetail = event.detail ?? null;
   }
   if (event.state !== undefined) task.progressState = event.state;
   task.progressAt = now;

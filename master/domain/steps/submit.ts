@@ -187,6 +187,7 @@ export function newRun(of: Beginning, dueAt: number): Task {
     suspension: null,
     progressPercent: null,
     progressState: null,
+    progressDetail: null,
     progressAt: null,
     checkpoint: of.checkpoint,
     eventCount: 0,

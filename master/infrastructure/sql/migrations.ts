@@ -77,6 +77,7 @@ export const addedTaskColumns = (t: Types): Columns => [
   ['disk_bytes', `${t.instant} NULL`],
   ['uses', `${t.key(USES_LENGTH_MAX)} NULL`],
   ['lane_seq', `${t.instant} NULL`],
+  ['progress_detail', `${t.text} NULL`],
 ];
 
 /** Of segments alone, as 2.0.0 made them. */

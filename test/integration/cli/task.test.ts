@@ -72,6 +72,51 @@ describe('soda task', function () {
     expect(line).to.equal('waiting, It is to run later., 2026-12-01T08:00:00.000Z');
   });
 
+  it('tells of a task in lines where it comes to another tenth, or is done with a part', async () => {
+    await submit('a');
+    const at = new Date(Date.now() + 3_600_000).toISOString();
+    const reports = [
+      [1, 0, 10],
+      [4, 10, 10],
+      [25, 50, 10],
+      [29, 58, 10],
+      [29.5, 58, 100],
+    ].map(([percent = 0, a = 0, b = 0]) => ({
+      ...{ percent, state: null, at, speed: 1.504, eta_seconds: 600 },
+      parts: [
+        { name: 'a.mp4', percent: a },
+        { name: 'b.mp4', percent: b },
+      ],
+    }));
+    const rest = [...reports];
+    api.intercept = ({ method }) => {
+      if (method !== 'GET') return undefined;
+      const progress = rest.shift();
+      if (progress === undefined) api.finish('a', 'succeeded');
+      else api.change('a', { state: 'running', progress, waiting: null });
+      return undefined;
+    };
+    const { out } = await run(['task', 'watch', 'a']);
+    expect(out.trim().split('\n')).to.deep.equal([
+      'running, 1 %, 0 of 2 done, 1.5x, 70 min left',
+      'running, 25 %, 0 of 2 done, 1.5x, 70 min left',
+      'running, 29.5 %, 1 of 2 done, 1.5x, 70 min left',
+      'succeeded, 29.5 %, 1 of 2 done',
+    ]);
+    api.intercept = () => undefined;
+    const estimate = {
+      end_at: at,
+      low: at,
+      high: new Date(Date.parse(at) + 5.5e6).toISOString(),
+    };
+    const { eta_seconds: _, ...progress } = { ...reports[4]!, estimate };
+    api.change('a', { state: 'running', finished_at: null, progress });
+    const shown = (await run(['task', 'get', 'a'])).out;
+    const words = '29.5 %, 1 of 2 done, 1.5x, some 60 min left (60 min to 2 h 32 min)';
+    expect(shown).to.contain(`progress:`).and.to.contain(words);
+    expect(shown).to.match(/█{13}░{11} +58 % +a\.mp4\n +█{24} +100 % +b\.mp4\n/);
+  });
+
   it('shows one attempt with all its details', async () => {
     await submit('a');
     const attempt = {

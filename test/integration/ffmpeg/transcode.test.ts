@@ -1,5 +1,6 @@
 /** The transcode handler with the real ffmpeg of this machine, and with some that misbehave. */
 import { NonRetryableError, RetryableError, TaskAborted } from '@soda-scheduler/executor-sdk';
+import type { Progress } from '@soda-scheduler/executor-sdk';
 import { runHandler } from '@soda-scheduler/executor-sdk/testing';
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
@@ -77,9 +78,10 @@ describe('a transcode', function () {
     const handler = transcodeHandler({ ...prober, mediaRoot, threads: 1, ...settings });
     const report = await runHandler(
       (task, context) => {
-        const progress = (percent: number, state: TranscodeProgress) => {
-          context.progress(percent, state);
-          onProgress?.(state, abort);
+        const progress = (given: number | Progress) => {
+          if (typeof given === 'number') throw new Error('it says no more than a number');
+          context.progress(given);
+          onProgress?.(given.state as TranscodeProgress, abort);
         };
         return handler(task, { ...context, progress });
       },

@@ -205,6 +205,31 @@ describe('HTTP routes', () => {
       });
     });
 
+    it('how far a task is, as its executor says it, and when it is likely to end', async () => {
+      const detail = '{"parts":[{"name":"a.mp4","percent":100}],"speed":1.5,"eta_seconds":30}';
+      const state = '{"frame":1.0}';
+      const progress = { progressPercent: 50, progressState: state, progressAt: AT + 15_000 };
+      const running = { state: 'running', attempt: 1, startedAt: AT } as const;
+      face.master.keep({ ...aTask('job-1', 1), ...running, ...progress, progressDetail: detail });
+      face.master.end = { endAt: AT + 60_499, lowAt: AT + 50_000, highAt: AT + 90_000 };
+      const text = (await face.get(`${BASE}/task/job-1`)).text;
+      face.master.end = null;
+      expect(JSON.parse(text).progress).to.deep.equal({
+        ...{ percent: 50, state: { frame: 1 }, at: '2026-11-20T12:00:15.000Z' },
+        estimate: {
+          end_at: '2026-11-20T12:01:00.000Z',
+          low: '2026-11-20T12:00:50.000Z',
+          high: '2026-11-20T12:01:30.000Z',
+        },
+        ...JSON.parse(detail),
+      });
+      expect(text).to.contain(`"state":${state},${detail.slice(1)}`);
+      const list = (await face.get(`${BASE}/tasks`)).text;
+      expect(list)
+        .to.contain(`"state":${state},${detail.slice(1)}`)
+        .and.not.to.contain('estimate');
+    });
+
     it('the list page by page, with a cursor of its own making only', async () => {
       for (const seq of [1, 2, 3, 4, 5]) face.master.keep(aTask(`job-${seq}`, seq));
       interface Page {

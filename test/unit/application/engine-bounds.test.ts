@@ -260,7 +260,7 @@ describe('Engine under load', () => {
     let count = 0;
     for (; !harness.engine.mailbox.isFull; count++) {
       const about = { executorId: 'x', sessionId: 'x/1', taskId: 'a', attempt: 1 };
-      const news = { percent: null, state: undefined, checkpoint };
+      const news = { percent: null, state: undefined, checkpoint, detail: undefined };
       const frameSeq = count + 1;
       harness.engine.post({ type: 'progressReported', frameSeq, ...news, ...about }, frameBytes);
     }

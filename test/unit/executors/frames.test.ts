@@ -41,6 +41,27 @@ describe('frames of executors', () => {
     expect(eventOf(`{"type":"progress",${about}}`)).to.include({ state: undefined });
   });
 
+  it('say of progress what people like to see, and lose what is not so', () => {
+    const of = (rest: string) => {
+      const event = eventOf(`{"type":"progress",${about},"percent":5${rest}}`);
+      return event.type === 'progressReported' ? event.detail : 'none';
+    };
+    const parts = '[{"name":"a.mp4","percent":12.5}]';
+    expect(of(`,"parts":${parts},"speed":1.5,"eta_seconds":3`)).to.equal(
+      `{"parts":${parts},"speed":1.5,"eta_seconds":3}`,
+    );
+    expect(of('')).to.equal(undefined);
+    const some = (length: number, name: string) =>
+      JSON.stringify(Array.from({ length }, () => ({ name, percent: 1 })));
+    const many = some(101, 'a');
+    const long = some(90, 'a'.repeat(128));
+    const longest = some(100, '"'.repeat(128));
+    for (const wrong of ['7', 'null', '[{"name":"","percent":1}]', many, long, longest]) {
+      expect(of(`,"speed":2,"parts":${wrong}`), wrong.slice(0, 30)).to.equal('{"speed":2}');
+    }
+    expect(of(`,"speed":-1,"eta_seconds":"x"`)).to.equal(undefined);
+  });
+
   it('tell of events, without data that the feed cannot have', () => {
     const told = (rest: string) => eventOf(`{"type":"event",${about},"name":"step"${rest}}`);
     expect(told(`,"n":7,"data": ${exact} `)).to.include({ name: 'step', n: 7, data: exact });

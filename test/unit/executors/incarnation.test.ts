@@ -156,7 +156,8 @@ describe('an attempt without its proof', () => {
     for (const event of [
       { type: 'attemptAccepted' },
       { type: 'attemptRejected', code: 400, message: '' },
-      { type: 'progressReported', percent: 5, state: undefined, checkpoint: '1' },
+      { type: 'progressReported', percent: 5, state: undefined, checkpoint: '1', detail: '{}' },
+      { type: 'eventTold', name: 'note', n: 1, data: undefined },
       {
         type: 'attemptEnded',
         outcome: 'succeeded',

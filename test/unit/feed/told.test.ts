@@ -93,10 +93,12 @@ describe('the feed', () => {
       next.connect('x', { running: [{ taskId: 'a', attempt: 1, state: 'running' }] });
       expect(told(next.tell('x', 'other', { n: 2 }))).to.deep.equal([]);
       expect(told(next.tell('x', 'note', { n: 3 }))).to.deep.equal([['user.note', null]]);
-      next.fail('x', { retryAfterMs: 0 });
-      next.accept('x');
-      expect(told(next.tell('x', 'note', { n: 1 })), 'of the next attempt').to.deep.equal([
-        ['user.note', null],
+      scheduler.fail('x', { retryAfterMs: 1_000 });
+      scheduler.pass(1_000);
+      scheduler.accept('x');
+      const anew = scheduler.tell('x', 'note', { n: 1 });
+      expect(anew.told.map(({ kind, attempt }) => [kind, attempt])).to.deep.equal([
+        ['user.note', 2],
       ]);
     });
 

@@ -83,7 +83,7 @@ interface Outbox {
 const onlyInHistory = new Set([...endColumns, ...callbackColumns].map(({ name }) => name));
 const large = new Set(['params', 'checkpoint', 'result']);
 /** What else may be of any size, below that of these. */
-const larger = [...large, 'progress_state', 'error'];
+const larger = [...large, 'progress_state', 'progress_detail', 'error'];
 
 const listed = new Map<string, string>();
 
@@ -106,9 +106,7 @@ function listOf(source: 'live' | Retention, size: 'whole' | 'light'): string {
     if (name === 'error') return lightError;
     return large.has(name) ? `NULL AS ${name}` : name;
   });
-  const live = liveColumns.map(({ name }) =>
-    source === 'live' ? name : `NULL AS ${name}`,
-  );
+  const live = liveColumns.map(({ name }) => (source === 'live' ? name : `NULL AS ${name}`));
   return [...list, ...live, `${source === 'live' ? 'NULL' : `'${source}'`} AS retention`].join(
     ', ',
   );

@@ -63,6 +63,7 @@ const changingColumns = columns<Task>(
   ['progress_percent', 'real', (task) => task.progressPercent],
   ['progress_at', 'integer', (task) => task.progressAt],
   ['progress_state', 'text', (task) => task.progressState],
+  ['progress_detail', 'text', (task) => task.progressDetail],
   ['error', 'text', (task) => errorText(task.error)],
 );
 
@@ -167,6 +168,7 @@ export function taskOf(row: Row): Task {
     suspension: suspensionOf(get('suspended') ?? null),
     progressPercent: get('progress_percent'),
     progressState: json(get('progress_state')),
+    progressDetail: json(get('progress_detail')),
     progressAt: get('progress_at'),
     checkpoint: json(get('checkpoint')),
     eventCount: get('event_count') ?? 0,
