@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { createAuthorizer } from './access/auth.ts';
+import { Logins } from './access/console/logins.ts';
 import { authorizeExecutor } from './access/rights.ts';
 import { ExecutorGateway } from './access/executors/gateway.ts';
 import { ExecutorSessions } from './access/executors/sessions.ts';
@@ -28,6 +29,7 @@ import { CONNECTION_COUNT_MAX, type Tally } from './domain/bounds.ts';
 import type { Pause } from './domain/model/pause.ts';
 import { AddressPolicy } from './infrastructure/callbacks/address-policy.ts';
 import { HttpNotifier } from './infrastructure/callbacks/http-notifier.ts';
+import { readConsole } from './infrastructure/console-files.ts';
 import { openDataDirectory } from './infrastructure/data-directory.ts';
 import { createMetrics, type Metrics } from './infrastructure/telemetry/metrics.ts';
 import { NameResolver } from './infrastructure/callbacks/name-resolver.ts';
@@ -47,6 +49,8 @@ export { StoreUnusable } from './application/ports.ts';
 export { reachMysql } from './infrastructure/sql/open.ts';
 
 const VERSION = readVersion();
+/** Beside what is compiled, where the build puts it; the second is for tests, which run the sources. */
+const CONSOLE_FOLDERS = ['console/', 'dist/console/'].map((path) => new URL(path, import.meta.url));
 /** Executors send a heartbeat this often within a lease. */
 const HEARTBEATS_PER_LEASE = 6;
 
@@ -250,7 +254,7 @@ async function assemble(config: Config, log: ProcessLog) {
 
 /** Where clients and executors come in. */
 function doors(
-  { config, metrics, log, spare }: Shared,
+  { config, evenClock, metrics, log, spare }: Shared,
   inside: {
     readonly namespaces: Namespaces<ReturnType<typeof lead>>;
     readonly tokens: Tokens;
@@ -262,7 +266,8 @@ function doors(
   const { namespaces, tokens, audit, duties, policy } = inside;
   const { host, port } = config;
   const rareLog = spareLog(log, () => performance.now(), { lineCount: 1, everyMs: 60_000 });
-  const authorizer = createAuthorizer(config, tokens, rareLog);
+  const logins = new Logins(() => evenClock.now());
+  const authorizer = createAuthorizer(config, tokens, logins, rareLog);
   const connections = new Connections(connectionCountMax(), rareLog);
   const gateway = new ExecutorGateway({
     authorize(request, namespace) {
@@ -281,6 +286,7 @@ function doors(
     audit,
     connections,
     duties,
+    console: readConsole(CONSOLE_FOLDERS),
     metrics,
     log,
     rareLog,

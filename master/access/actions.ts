@@ -6,8 +6,13 @@ import { belowBase, type RouteName } from './rights.ts';
 
 type ChangingRoute = Exclude<RouteName, `GET ${string}`>;
 
-/** Null: what is submitted is no change of what there is; the task says for whom it is, and when it came. */
+/**
+ * Null: what is submitted is no change of what there is; the task says for whom it is, and when it came. Nor is a login
+ * of the console: what is done with it is kept under the name of its token.
+ */
 const actions: Readonly<Record<ChangingRoute, string | null>> = {
+  'POST /session': null,
+  'DELETE /session': null,
   'POST /tokens': 'token.create',
   'DELETE /token/{name}': 'token.revoke',
   'PUT /namespace/{namespace}': 'namespace.set',

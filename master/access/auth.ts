@@ -1,6 +1,6 @@
 /**
  * Who asks. A bearer token says it: one of the three of the configuration, or a named one, which an admin has
- * made. This is the one place that knows an actor; what he may do is in `rights.ts`.
+ * made; or, of the console, the cookie of a login, which stands for one (`console/logins.ts`). This is the one place that knows an actor; what he may do is in `rights.ts`.
  *
  * Once any token is configured, every route but the public ones needs one, and a role whose token
  * is missing is left to the admin. With no token at all (`config.ts` allows that on loopback
@@ -8,12 +8,13 @@
  * loopback, but it cannot hide its `Origin`, nor, with a rebound name, its `Host`; and of an image
  * or a frame, which has no `Origin`, the browser says in `Sec-Fetch-Site` for whom it is.
  */
-import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { TOKEN_PATTERN } from '@soda-scheduler/protocol';
 import type { Log, Role, Scope, TokenRecord } from '../application/ports.ts';
 import type { Tokens } from '../application/process/tokens.ts';
+import { digestOf } from './digest.ts';
 import { Problem } from './http/problem.ts';
+import { checkPage, csrfIn, type Logins, refuseForeignPage } from './console/logins.ts';
 
 /** The tokens of the configuration: the way in, whatever becomes of the database. */
 export interface ConfiguredTokens {
@@ -40,6 +41,15 @@ export interface Authorizer {
   identify(req: IncomingMessage): Actor;
   /** Why somebody who was identified would not be any more; null: he would. */
   endOf(actor: Actor): string | null;
+  /** Logs in at the console: whose the token is, and the headers that say so to the browser. @throws {Problem} */
+  logIn(token: string, headers: IncomingMessage['headers'], address: string): LoggedIn;
+  /** Logs out: the headers that make the browser forget it. */
+  logOut(req: Pick<IncomingMessage, 'method' | 'headers'>): Readonly<Record<string, string>>;
+}
+
+export interface LoggedIn {
+  readonly actor: Actor;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 type Known = Pick<Tokens, 'isLoaded' | 'use' | 'expired' | 'endOf'>;
@@ -51,8 +61,79 @@ const unlimited = { scope: null, expiresAt: null, digest: null } as const;
 export function createAuthorizer(
   configured: ConfiguredTokens,
   tokens: Known,
+  logins: Logins,
   rareLog: Log,
 ): Authorizer {
+  const holders = holdersOf(configured);
+
+  function identityOf(req: IncomingMessage): Identity {
+    const token = bearerOf(req.headers);
+    const loggedIn = token === undefined ? logins.use(req.headers) : null;
+    const identity = loggedIn === null ? null : identityUnder(loggedIn);
+    if (identity !== null) {
+      checkPage(req);
+      return identity;
+    }
+    if (holders.size === 0) {
+      refuseWebPage(req);
+      if (token === undefined || !TOKEN_PATTERN.test(token)) {
+        return { name: null, role: 'admin', ...unlimited };
+      }
+    }
+    return identityBy(token, whyUnknown(req.headers.authorization), addressOf(req));
+  }
+
+  function identityBy(token: string | undefined, why: string, address: string): Identity {
+    if (token === undefined) throw unknownToken(why, address);
+    // What is compared are digests, of which nobody can choose a part: the time tells nothing.
+    const digest = digestOf(token);
+    const identity = identityUnder(digest);
+    if (identity !== null) return identity;
+    const expired = tokens.expired(digest);
+    if (expired !== null) throw expiredToken(expired, address);
+    throw unknownToken(why, address);
+  }
+
+  /** Null: it opens nothing. @throws {Problem} nobody knows yet. */
+  function identityUnder(digest: string): Identity | null {
+    const identity = holders.get(digest) ?? tokens.use(digest);
+    if (identity !== null || tokens.isLoaded) return identity;
+    throw new Problem('unavailable', 'The master is starting: it does not know its tokens yet.');
+  }
+
+  function unknownToken(why: string, address: string): Problem {
+    rareLog.warn('a request without a valid token', { why, address });
+    return new Problem('noToken', `${why} A valid bearer token is required.`);
+  }
+
+  /** Whoever has it once knew it: it may be named. */
+  function expiredToken({ name, expiresAt }: TokenRecord, address: string): Problem {
+    rareLog.warn('a request with a token that has expired', { name, address });
+    const at = new Date(expiresAt ?? 0).toISOString();
+    const detail = `The token ${name} has expired at ${at}. A valid bearer token is required.`;
+    return new Problem('noToken', detail, { reason: 'token_expired' });
+  }
+
+  return {
+    identify(req) {
+      return actorOf(identityOf(req), addressOf(req));
+    },
+    endOf: ({ digest, expiresAt }) =>
+      digest === null ? null : tokens.endOf({ digest, expiresAt }),
+    logIn(token, headers, address) {
+      refuseForeignPage(headers);
+      const identity = identityBy(token, whyUnknown(`Bearer ${token}`), address);
+      return { actor: actorOf(identity, address), headers: logins.begin(digestOf(token), headers) };
+    },
+    logOut(req) {
+      if (csrfIn(req.headers) !== null) checkPage(req);
+      return logins.end(req.headers);
+    },
+  };
+}
+
+/** By the digests of their tokens. */
+function holdersOf(configured: ConfiguredTokens): ReadonlyMap<string, Identity> {
   const holders = new Map<string, Identity>();
   for (const [role, token] of [
     ['submit', configured.submitToken],
@@ -62,57 +143,15 @@ export function createAuthorizer(
     if (token !== null)
       holders.set(digestOf(token), { name: `config:${role}`, role, ...unlimited });
   }
-
-  function identityOf(req: IncomingMessage): Identity {
-    const token = /^Bearer +([!-~]+)$/i.exec(req.headers.authorization ?? '')?.[1];
-    if (holders.size === 0) {
-      refuseWebPage(req);
-      if (token === undefined || !TOKEN_PATTERN.test(token)) {
-        return { name: null, role: 'admin', ...unlimited };
-      }
-    }
-    if (token === undefined) throw unknownToken(req);
-    // What is compared are digests, of which nobody can choose a part: the time tells nothing.
-    const digest = digestOf(token);
-    const held = holders.get(digest);
-    if (held !== undefined) return held;
-    const record = tokens.use(digest);
-    if (record !== null) return record;
-    const expired = tokens.expired(digest);
-    if (expired !== null) throw expiredToken(req, expired);
-    if (!tokens.isLoaded) {
-      throw new Problem('unavailable', 'The master is starting: it does not know its tokens yet.');
-    }
-    throw unknownToken(req);
-  }
-
-  function unknownToken(req: IncomingMessage): Problem {
-    const why = whyUnknown(req.headers.authorization);
-    rareLog.warn('a request without a valid token', { why, address: addressOf(req) });
-    return new Problem('noToken', `${why} A valid bearer token is required.`);
-  }
-
-  /** Whoever has it once knew it: it may be named. */
-  function expiredToken(req: IncomingMessage, { name, expiresAt }: TokenRecord): Problem {
-    rareLog.warn('a request with a token that has expired', { name, address: addressOf(req) });
-    const at = new Date(expiresAt ?? 0).toISOString();
-    const detail = `The token ${name} has expired at ${at}. A valid bearer token is required.`;
-    return new Problem('noToken', detail, { reason: 'token_expired' });
-  }
-
-  return {
-    identify(req) {
-      const { name, role, scope, expiresAt, digest } = identityOf(req);
-      return { name, role, scope, expiresAt, digest, address: addressOf(req) };
-    },
-    endOf: ({ digest, expiresAt }) =>
-      digest === null ? null : tokens.endOf({ digest, expiresAt }),
-  };
+  return holders;
 }
 
-/** Under which a token is known: whoever reads it knows no token. */
-export function digestOf(token: string): string {
-  return createHash('sha256').update(token).digest('base64url');
+function bearerOf({ authorization = '' }: IncomingMessage['headers']): string | undefined {
+  return /^Bearer +([!-~]+)$/i.exec(authorization)?.[1];
+}
+
+function actorOf({ name, role, scope, expiresAt, digest }: Identity, address: string): Actor {
+  return { name, role, scope, expiresAt, digest, address };
 }
 
 function addressOf({ socket }: IncomingMessage): string {

@@ -65,6 +65,9 @@ export const AUDIT_STATE_LENGTH_MAX = 4 * KiB;
 /** Rows of changes that were refused, in a minute; beyond it they are counted, and the next row says how many. */
 export const AUDIT_REFUSALS_PER_MINUTE_MAX = 10;
 
+/** Logins at the console; beyond it the one that was idle for longest ends. */
+export const LOGINS_MAX = 1_000;
+
 /** Shared limits of a namespace; beyond it no other is set. */
 export const SHARED_LIMITS_MAX = 1_000;
 

@@ -315,7 +315,16 @@ export const whoami = z.object({
     .nullable()
     .describe('Of the token, `config:admin` for one of the configuration; null: none is needed.'),
   ...ofToken,
+  csrf: z
+    .string()
+    .optional()
+    .describe('Of a login at the console: what `x-soda-csrf` of its requests has to be.'),
 });
+
+/** A login at the console, and what is answered to one that ends. */
+export const sessionRequest = z.strictObject({ token: z.string().min(1).max(1024) });
+export const sessionView = z.object({ name: z.string().nullable(), role });
+export const sessionEnded = z.object({ code: z.literal(200) });
 
 /** What a master does by itself. */
 export const governanceView = z.object({

@@ -5,6 +5,8 @@ import { connect, type Socket } from 'node:net';
 import { type HttpServer, createHttpServer } from '../../master/access/http/server.ts';
 import { Connections } from '../../master/access/http/connections.ts';
 import { type ConfiguredTokens, createAuthorizer } from '../../master/access/auth.ts';
+import { Logins } from '../../master/access/console/logins.ts';
+import type { ConsoleFiles } from '../../master/access/console/routes.ts';
 import { AuditTrail } from '../../master/application/process/audit-trail.ts';
 import { Duties } from '../../master/application/process/duties.ts';
 import { Tokens } from '../../master/application/process/tokens.ts';
@@ -77,6 +79,7 @@ export class HttpFace {
     configured: ConfiguredTokens = noTokens,
     timeoutsMs?: { headers: number; request: number },
     connectionCountMax = 1_000,
+    console: ConsoleFiles = new Map(),
   ) {
     const metrics = createMetrics('2.0.0-test');
     const { namespaces } = this;
@@ -84,7 +87,13 @@ export class HttpFace {
     const policy = new AddressPolicy(['127.0.0.0/8']);
     this.http = createHttpServer({
       namespaces,
-      authorizer: createAuthorizer(configured, this.tokens, this.#log()),
+      authorizer: createAuthorizer(
+        configured,
+        this.tokens,
+        new Logins(() => this.clock.now()),
+        this.#log(),
+      ),
+      console,
       tokens: this.tokens,
       audit: new AuditTrail({
         store: this.store,

@@ -39,7 +39,7 @@ export interface Reply {
   readonly body: unknown;
   /** Beside those of every answer. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** `text/plain` and the like: the body is a string to be sent as it is. Default: JSON. */
+  /** `text/plain` and the like: the body is a string, or bytes, to be sent as it is. Default: JSON. */
   readonly contentType?: string;
   /** Server-sent events, in place of a body, until it ends. */
   readonly stream?: Stream;
@@ -102,14 +102,9 @@ export interface Serving {
 
 type Addressed = Pick<ApiRequest, 'params' | 'query'>;
 /** Who needs no name: the route is for anyone. */
-const NOBODY: Actor = {
-  name: null,
-  role: 'read',
-  scope: null,
-  expiresAt: null,
-  digest: null,
-  address: '',
-};
+function nobodyAt({ socket: { remoteAddress: address = '' } }: IncomingMessage): Actor {
+  return { name: null, role: 'read', scope: null, expiresAt: null, digest: null, address };
+}
 
 /** A path may have more; nothing has such a name. */
 const AUDIT_TARGET_LENGTH_MAX = 128;
@@ -131,7 +126,8 @@ export async function serve(
   let status: number;
   let stream: Stream | undefined;
   try {
-    const actor = route.right.roles === 'anyone' ? NOBODY : serving.authorizer.identify(req);
+    const isForAnyone = route.right.roles === 'anyone';
+    const actor = isForAnyone ? nobodyAt(req) : serving.authorizer.identify(req);
     const author = authorIn(route, actor, addressed.params);
     const reply = await refusedOrNot(serving, author, addressed, () => {
       checkActor(route, actor, addressed);
@@ -302,8 +298,8 @@ async function sendStream({ log }: Serving, res: ServerResponse, stream: Stream)
 
 function sendReply(res: ServerResponse, status: number, reply: Reply): void {
   const { contentType, body, headers = {} } = reply;
-  if (contentType !== undefined) send(res, status, contentType, String(body), headers);
-  else send(res, status, 'application/json', jsonLine(body), headers);
+  if (contentType === undefined) send(res, status, 'application/json', jsonLine(body), headers);
+  else send(res, status, contentType, Buffer.isBuffer(body) ? body : String(body), headers);
 }
 
 /** Answers an error of any kind as a problem. Returns the status it was given. */
@@ -329,7 +325,7 @@ function send(
   res: ServerResponse,
   status: number,
   contentType: string,
-  text: string,
+  text: string | Buffer,
   headers: Readonly<Record<string, string>>,
 ): void {
   if (res.headersSent || res.destroyed) return;

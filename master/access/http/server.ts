@@ -39,6 +39,7 @@ import {
   type Serving,
 } from './route.ts';
 import { auditRoutes } from '../routes/audit.ts';
+import { type ConsoleFiles, consoleRoutes } from '../console/routes.ts';
 import { eventRoutes } from '../routes/feed/events.ts';
 import { Followers } from '../routes/feed/followers.ts';
 import { findRoutes } from '../routes/find/find.ts';
@@ -71,6 +72,7 @@ export interface HttpServerOptions {
   readonly audit: AuditTrail;
   readonly connections: Connections;
   readonly duties: Pick<Duties, 'views'>;
+  readonly console: ConsoleFiles;
   readonly metrics: HttpMetrics;
   readonly log: Log;
   /** For what strangers can cause as often as they like. */
@@ -256,6 +258,7 @@ function routeTable(options: HttpServerOptions, followers: Followers): readonly 
     ...auditRoutes(options.audit),
     governanceRoute(options.duties),
     ...probeRoutes(namespaces, metrics),
+    ...consoleRoutes(options.console, options.authorizer),
     {
       method: 'GET',
       path: '/openapi.json',

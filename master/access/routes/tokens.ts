@@ -17,7 +17,8 @@ import {
 } from '@soda-scheduler/protocol/schemas';
 import type { Scope, TokenRecord } from '../../application/ports.ts';
 import type { Tokens } from '../../application/process/tokens.ts';
-import { digestOf } from '../auth.ts';
+import { digestOf } from '../digest.ts';
+import { csrfIn } from '../console/logins.ts';
 import { answers } from '../http/answers.ts';
 import { checkShape, validate } from '../body/fields.ts';
 import { invalidFields, Problem } from '../http/problem.ts';
@@ -33,7 +34,10 @@ export function tokenRoutes(tokens: Pick<Tokens, 'add' | 'remove' | 'after'>): R
       path: `${API_BASE}/whoami`,
       summary: 'Whose the token of this request is, and what it opens.',
       replies: { done: whoami },
-      handle: ({ actor: { name, ...actor } }) => ({ body: { name, ...viewOfRight(actor) } }),
+      handle: ({ actor: { name, ...actor }, headers }) => {
+        const csrf = csrfIn(headers);
+        return { body: { name, ...viewOfRight(actor), ...(csrf !== null && { csrf }) } };
+      },
     },
     {
       method: 'POST',

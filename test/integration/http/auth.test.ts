@@ -1,6 +1,6 @@
 /** Who gets in: every route with every token, role and scope, and the rules of a master without tokens. */
 import { expect } from 'chai';
-import { digestOf } from '../../../master/access/auth.ts';
+import { digestOf } from '../../../master/access/digest.ts';
 import { type Right, rightOf, rights } from '../../../master/access/rights.ts';
 import type { GuardedRoute } from '../../../master/access/http/route.ts';
 import type { Role, Scope } from '../../../master/application/ports.ts';
@@ -164,6 +164,10 @@ describe('HTTP authorisation', () => {
         'GET /livez',
         'GET /readyz',
         'GET /openapi.json',
+        'GET /',
+        'GET /assets/{file}',
+        'POST /session',
+        'DELETE /session',
         'GET /whoami',
       ]);
     });
