@@ -57,7 +57,8 @@ are kept in the data directory: stop it and start it again, and they go on.`,
         config,
         (url) => {
           output.say({ url }, `Soda Scheduler takes tasks at ${url}. Submit one with:`);
-          if (!output.json) process.stdout.write(`\n${curlLine(url, config)}\n\n`);
+          if (output.json) return;
+          process.stdout.write(`\n${curlLine(url, config)}\n\nSee it in a browser: ${url}/\n\n`);
         },
         process.stderr,
       ).catch((error: unknown) => {

@@ -221,7 +221,7 @@ class Demo {
         `  -d '${JSON.stringify({ task, user: USER })}'\n`,
     );
     say();
-    say('See what became of it:');
+    say(`See what became of it, in a browser at ${bold(`${this.#url}/`)} or here:`);
     say();
     const at = this.#port === DEFAULT_PORT ? '' : `SODA_URL=${this.#url} `;
     process.stdout.write(`${at}npx soda task list\n${at}npx soda task watch <id>\n`);

@@ -8,7 +8,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { blocksOf } from '../docs/document.ts';
@@ -74,12 +74,22 @@ describe('the packages', function () {
       expect(paths).to.include('LICENSE').and.to.include('README.md');
       const junk = paths.filter(
         (path) =>
-          !/^(package\.json|README\.md|LICENSE|bin\/soda\.js|dist\/.*(\.js|\.d\.ts))$/.test(path),
+          !/^(package\.json|README\.md|LICENSE|bin\/soda\.js|dist\/.*(\.js|\.d\.ts))$/.test(path) &&
+          !(name === 'master' && path.startsWith('dist/console/')),
       );
       expect(junk).to.deep.equal([]);
       expect(paths.filter((path) => path.includes('.test.'))).to.deep.equal([]);
     });
   }
+
+  it('master ships the console, of which every file is named by its page', () => {
+    const paths = packed.get('@soda-scheduler/master')?.files.map((file) => file.path) ?? [];
+    const inConsole = paths
+      .filter((path) => path.startsWith('dist/console/'))
+      .map((path) => basename(path));
+    const kinds = inConsole.map((name) => name.replace(/-\w+\./, '.'));
+    expect(kinds).to.have.members(['index.html', 'app.js', 'style.css', 'icon.svg']);
+  });
 
   // npm packs a copy only if it lies in the folder of the package; it leaves links out.
   it('all have the licence of the whole', async () => {

@@ -23,7 +23,7 @@ function filesUnder(folder: string): string[] {
 }
 
 const files = filesUnder(root);
-const sources = files.filter((file) => /\.(ts|mjs)$/.test(file));
+const sources = files.filter((file) => /\.(tsx?|mjs)$/.test(file));
 const tests = sources.filter((file) => file.startsWith('test/'));
 const shipped = sources.filter((file) => !file.startsWith('test/'));
 const documents = files.filter((file) => file.endsWith('.md'));

@@ -1,0 +1,81 @@
+/**
+ * Who uses this page, and what he may do: the same table as `master/access/rights.ts`, as far as the console needs it
+ * (a test holds them against each other). It only saves people from buttons that would be refused: the master decides.
+ */
+import type { Whoami } from '@soda-scheduler/protocol';
+
+type Role = Whoami['role'];
+type ScopeRule = 'none' | 'whole' | 'namespace' | 'type' | 'submit' | 'within';
+
+interface Right {
+  /** Beside `admin`. */
+  readonly roles: readonly Role[];
+  readonly scope: ScopeRule;
+}
+
+const read: readonly Role[] = ['read', 'submit', 'operate'];
+const watch: readonly Role[] = ['read', 'operate'];
+const steer: readonly Role[] = ['submit', 'operate'];
+const operate: readonly Role[] = ['operate'];
+const admin: readonly Role[] = [];
+
+export const rights = {
+  'GET /tasks': { roles: read, scope: 'within' },
+  'GET /events': { roles: watch, scope: 'within' },
+  'GET /executors': { roles: watch, scope: 'within' },
+  'GET /governance': { roles: read, scope: 'whole' },
+  'GET /audit': { roles: admin, scope: 'whole' },
+  'GET /tokens': { roles: admin, scope: 'whole' },
+  'POST /tokens': { roles: admin, scope: 'whole' },
+  'DELETE /token/{name}': { roles: admin, scope: 'whole' },
+  'POST /task/submit': { roles: ['submit'], scope: 'submit' },
+  'PATCH /task/{task_id}': { roles: steer, scope: 'within' },
+  'DELETE /task/{task_id}': { roles: steer, scope: 'within' },
+  'POST /task/{task_id}/cancel': { roles: steer, scope: 'within' },
+  'POST /task/{task_id}/copy': { roles: steer, scope: 'within' },
+  'POST /task/{task_id}/suspend': { roles: steer, scope: 'within' },
+  'POST /task/{task_id}/resume': { roles: steer, scope: 'within' },
+  'POST /task/{task_id}/first': { roles: operate, scope: 'within' },
+  'POST /task/{task_id}/last': { roles: operate, scope: 'within' },
+  'POST /task/{task_id}/retry': { roles: steer, scope: 'within' },
+  'POST /task/{task_id}/redeliver': { roles: steer, scope: 'within' },
+  'POST /tasks/bulk': { roles: operate, scope: 'within' },
+  'POST /operation/{operation_id}/cancel': { roles: operate, scope: 'within' },
+  'POST /operation/{operation_id}/pause': { roles: operate, scope: 'within' },
+  'POST /operation/{operation_id}/resume': { roles: operate, scope: 'within' },
+  'POST /executor/{executor_id}/drain': { roles: operate, scope: 'namespace' },
+  'POST /executor/{executor_id}/resume': { roles: operate, scope: 'namespace' },
+  'PATCH /executor/{executor_id}': { roles: operate, scope: 'namespace' },
+  'DELETE /executor/{executor_id}': { roles: operate, scope: 'namespace' },
+  'POST /type/{type}/pause': { roles: operate, scope: 'type' },
+  'POST /type/{type}/resume': { roles: operate, scope: 'type' },
+  'PUT /type/{type}/override': { roles: operate, scope: 'type' },
+  'DELETE /type/{type}/override': { roles: operate, scope: 'type' },
+  'PUT /limit/{name}': { roles: operate, scope: 'namespace' },
+  'PUT /namespace/{namespace}': { roles: admin, scope: 'namespace' },
+  'DELETE /namespace/{namespace}': { roles: admin, scope: 'namespace' },
+  'POST /pause': { roles: operate, scope: 'within' },
+  'POST /resume': { roles: operate, scope: 'within' },
+  'PUT /view/{name}': { roles: operate, scope: 'namespace' },
+  'DELETE /view/{name}': { roles: operate, scope: 'namespace' },
+} as const satisfies Readonly<Record<string, Right>>;
+
+export type RouteName = keyof typeof rights;
+
+/** What of it is asked for, where the scope of a token may leave it out. */
+export interface About {
+  readonly type?: string;
+}
+
+/** Whether somebody may call a route. */
+export function may({ role, scope }: Whoami, route: RouteName, { type }: About = {}): boolean {
+  const right: Right = rights[route];
+  if (role !== 'admin' && !right.roles.includes(role)) return false;
+  if (scope === null) return true;
+  if (right.scope === 'whole') return false;
+  if (right.scope === 'namespace') return scope.groups === undefined && scope.types === undefined;
+  if (right.scope !== 'type') return true;
+  return (
+    scope.groups === undefined && (type === undefined || scope.types?.includes(type) !== false)
+  );
+}

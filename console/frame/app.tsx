@@ -1,0 +1,87 @@
+/** The whole page: who is here is known first, then where; what cannot be shown says why. */
+import type { Whoami } from '@soda-scheduler/protocol';
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { Away, call, reach, setCsrf } from '../api/call.ts';
+import { may } from '../api/me.ts';
+import { t } from '../words/words.ts';
+import { Asking } from './asking.tsx';
+import { Banner } from './banner.tsx';
+import { FrameContext } from './context.ts';
+import { Keys } from './keys.tsx';
+import { Login } from './login.tsx';
+import { Navigation } from './navigation.tsx';
+import { useNews } from './news.ts';
+import { pageAt } from './pages.tsx';
+import { usePlace } from './route.ts';
+import { changeSettings, readSettings, type Settings } from './settings.ts';
+
+/** Between two tries to find out who is here. */
+const AGAIN_MS = 3_000;
+
+/** Undefined: nobody knows yet. Null: nobody. */
+type Me = Whoami | null | undefined;
+
+export function App() {
+  const [settings, setSettings] = useState(readSettings);
+  const [me, setMe] = useState<Me>(undefined);
+  const change = (changed: Partial<Settings>): void => setSettings(changeSettings(changed));
+  const find = useCallback(async (): Promise<void> => {
+    try {
+      const found = await call<Whoami>({ path: '/whoami', namespace: null });
+      setCsrf(found.csrf ?? null);
+      setMe(found);
+    } catch (error) {
+      if (error instanceof Away) setTimeout(() => void find(), AGAIN_MS);
+      else setMe(null);
+    }
+  }, []);
+  useEffect(() => {
+    reach.onLoggedOut(() => setMe(null));
+    void find();
+  }, [find]);
+
+  return (
+    <>
+      <Banner />
+      {me === undefined && <p class="loading">{t('loading')}</p>}
+      {me === null && <Login settings={settings} change={change} done={() => void find()} />}
+      {me !== undefined && me !== null && (
+        <Inside key={settings.language} me={me} settings={settings} change={change} />
+      )}
+    </>
+  );
+}
+
+interface InsideProps {
+  readonly me: Whoami;
+  readonly settings: Settings;
+  readonly change: (changed: Partial<Settings>) => void;
+}
+
+function Inside({ me, settings, change }: InsideProps) {
+  const place = usePlace();
+  const newsCount = useNews(place.namespace, may(me, 'GET /events'));
+  const frame = { me, place, newsCount, hasClockTimes: settings.times === 'clock' };
+  useEffect(() => window.scrollTo(0, 0), [place.page, place.name]);
+  return (
+    <FrameContext.Provider value={frame}>
+      <a class="skip" href="#main" onClick={skip}>
+        {t('skip')}
+      </a>
+      <div class="frame">
+        <Navigation settings={settings} change={change} />
+        <main id="main" tabIndex={-1}>
+          {me.role === 'executor' ? <p class="refusal">{t('login.executor')}</p> : pageAt(place)}
+        </main>
+      </div>
+      <Asking />
+      <Keys />
+    </FrameContext.Provider>
+  );
+}
+
+/** The part of the URL behind `#` is where one is. */
+function skip(event: Event): void {
+  event.preventDefault();
+  document.getElementById('main')?.focus();
+}

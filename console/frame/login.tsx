@@ -1,0 +1,63 @@
+/** Asks for a token, and gives it to the master, which answers with a cookie: the page keeps nothing of it. */
+import { useState } from 'preact/hooks';
+import { Away, call } from '../api/call.ts';
+import { t } from '../words/words.ts';
+import { Choices } from './choices.tsx';
+import type { Settings } from './settings.ts';
+
+interface Props {
+  readonly settings: Settings;
+  readonly change: (changed: Partial<Settings>) => void;
+  readonly done: () => void;
+}
+
+export function Login({ settings, change, done }: Props) {
+  const [token, setToken] = useState('');
+  const [problem, setProblem] = useState('');
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    setProblem('');
+    try {
+      await call({
+        method: 'POST',
+        path: '/session',
+        namespace: null,
+        body: { token: token.trim() },
+      });
+      done();
+    } catch (error) {
+      if (error instanceof Away) setProblem(t('asking.away'));
+      else setProblem(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return (
+    <main class="login">
+      <h1>Soda Scheduler</h1>
+      <form onSubmit={(event) => void submit(event)}>
+        <label class="field">
+          <span>{t('login.token')}</span>
+          <input
+            type="password"
+            name="token"
+            autocomplete="current-password"
+            required
+            autofocus
+            value={token}
+            onInput={({ currentTarget }) => setToken(currentTarget.value)}
+          />
+        </label>
+        {problem !== '' && (
+          <p class="refusal" role="alert">
+            {problem}
+          </p>
+        )}
+        <button type="submit" class="main">
+          {t('login')}
+        </button>
+      </form>
+      <p class="soft">{t('login.how')}</p>
+      <pre>soda token create me --role operate</pre>
+      <Choices settings={settings} change={change} />
+    </main>
+  );
+}

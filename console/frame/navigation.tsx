@@ -1,0 +1,98 @@
+/** Where one can go from everywhere: pages that this token may see, any id, other namespaces. */
+import type { NamespaceList } from '@soda-scheduler/protocol';
+import { call } from '../api/call.ts';
+import { tell } from './asking.tsx';
+import { t } from '../words/words.ts';
+import { useAwaySince } from './banner.tsx';
+import { Choices } from './choices.tsx';
+import { useFrame } from './context.ts';
+import { pages } from './pages.tsx';
+import { useResource } from './resource.ts';
+import { go } from './route.ts';
+import { Search } from './search.tsx';
+import type { Settings } from './settings.ts';
+
+interface Props {
+  readonly settings: Settings;
+  readonly change: (changed: Partial<Settings>) => void;
+}
+
+export function Navigation({ settings, change }: Props) {
+  const { me, place, link, may } = useFrame();
+  const awaySince = useAwaySince();
+  const logOut = async (): Promise<void> => {
+    await call({ method: 'DELETE', path: '/session', namespace: null }).catch((error: unknown) =>
+      tell(String(error)),
+    );
+    window.location.reload();
+  };
+  return (
+    <header class="navigation">
+      <a class="brand" href={link('')}>
+        Soda
+      </a>
+      <Search />
+      <NamespaceSwitch />
+      <nav aria-label={t('pages')}>
+        {Object.entries(pages).map(([page, { title, route, isInMenu, keptFor }]) =>
+          isInMenu && (route === undefined || may(route)) ? (
+            <a
+              key={page}
+              href={link(page)}
+              aria-current={
+                place.page === page || keptFor?.includes(place.page) ? 'page' : undefined
+              }
+            >
+              {t(title)}
+            </a>
+          ) : null,
+        )}
+      </nav>
+      <div class="foot">
+        <p class="live">
+          <i
+            class={`dot ${awaySince === null ? 'dot-succeeded' : 'dot-failed'}`}
+            aria-hidden="true"
+          />
+          {awaySince === null ? t('live') : t('live.away')}
+        </p>
+        <p class="soft">
+          {me.name ?? t('me.open')} · {me.role}
+        </p>
+        {me.csrf !== undefined && (
+          <button type="button" class="quiet" onClick={() => void logOut()}>
+            {t('logout')}
+          </button>
+        )}
+        <Choices settings={settings} change={change} />
+        <p class="soft zone">{Intl.DateTimeFormat().resolvedOptions().timeZone}</p>
+      </div>
+    </header>
+  );
+}
+
+/** Only where there is a choice. */
+function NamespaceSwitch() {
+  const { place } = useFrame();
+  const { data } = useResource<NamespaceList>(
+    'namespaces',
+    (signal) => call({ path: '/namespaces', namespace: null, query: { limit: 200 }, signal }),
+    60_000,
+  );
+  const names = new Set([...(data?.namespaces ?? []).map(({ name }) => name), place.namespace]);
+  if (names.size < 2) return null;
+  return (
+    <select
+      aria-label={t('namespace')}
+      title={t('namespace')}
+      value={place.namespace}
+      onChange={({ currentTarget }) => go({ namespace: currentTarget.value, page: place.page })}
+    >
+      {[...names].sort().map((name) => (
+        <option key={name} value={name}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}

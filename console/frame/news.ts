@@ -1,0 +1,68 @@
+/**
+ * Hears from the feed of events that something has happened, so that a page need not wait for its next look. One request
+ * waits at a time, and none while nobody sees the page: a browser has few connections to a host.
+ */
+import { useEffect, useState } from 'preact/hooks';
+import type { EventPage } from '@soda-scheduler/protocol';
+import { Away, call, Refused } from '../api/call.ts';
+
+const WAIT_SECONDS = 25;
+/** After a failure, and between two pages of a busy feed. */
+const PAUSE_MS = 2_000;
+
+/** How often it has told of something. @param isAllowed whether this token may read it. */
+export function useNews(namespace: string, isAllowed: boolean): number {
+  const [count, setCount] = useState(0);
+  useEffect(() => {
+    if (!isAllowed) return undefined;
+    let stop = new AbortController();
+    const begin = (): void => {
+      stop.abort();
+      stop = new AbortController();
+      if (!document.hidden) void follow(namespace, stop.signal, () => setCount((n) => n + 1));
+    };
+    begin();
+    document.addEventListener('visibilitychange', begin);
+    return () => {
+      document.removeEventListener('visibilitychange', begin);
+      stop.abort();
+    };
+  }, [namespace, isAllowed]);
+  return count;
+}
+
+async function follow(namespace: string, signal: AbortSignal, tell: () => void): Promise<void> {
+  let after: number | 'now' = 'now';
+  while (!signal.aborted) {
+    try {
+      const query = { after, wait: after === 'now' ? 0 : WAIT_SECONDS, limit: 500 };
+      const page: EventPage = await call<EventPage>({
+        path: '/events',
+        namespace,
+        query,
+        signal,
+      });
+      after = page.next;
+      if (page.events.length === 0) continue;
+      tell();
+      await pause(signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      // Begins anew at what is kept; whoever may not read it goes without.
+      if (error instanceof Refused && error.status !== 410 && error.status < 500) return;
+      if (!(error instanceof Refused || error instanceof Away)) return;
+      after = 'now';
+      await pause(signal);
+    }
+  }
+}
+
+function pause(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, PAUSE_MS);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,41 @@
+/** What somebody has chosen for this browser: language, colours, and how times are shown. */
+import { type Language, languageOfBrowser, speak } from '../words/words.ts';
+
+export interface Settings {
+  readonly language: Language;
+  readonly theme: 'auto' | 'light' | 'dark';
+  readonly times: 'since' | 'clock';
+}
+
+const KEY = 'soda';
+
+/** A browser may keep nothing, or something of another version. */
+export function readSettings(): Settings {
+  const preset: Settings = { language: languageOfBrowser(), theme: 'auto', times: 'since' };
+  try {
+    return { ...preset, ...(JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Settings>) };
+  } catch {
+    return preset;
+  }
+}
+
+/** Makes them hold from here on. */
+export function followSettings(settings = readSettings()): Settings {
+  speak(settings.language);
+  const { dataset } = document.documentElement;
+  if (settings.theme === 'auto') delete dataset['theme'];
+  else dataset['theme'] = settings.theme;
+  document.documentElement.lang = settings.language;
+  return settings;
+}
+
+/** Only what differs from the browser's own is kept. */
+export function changeSettings(changed: Partial<Settings>): Settings {
+  const settings = { ...readSettings(), ...changed };
+  try {
+    localStorage.setItem(KEY, JSON.stringify(settings));
+  } catch {
+    // Then they hold for this page.
+  }
+  return followSettings(settings);
+}

@@ -1,0 +1,204 @@
+/** One executor: what it does, what it says of itself, what operators have decided, and what it has had. */
+import type { ExecutorView, TaskList } from '@soda-scheduler/protocol';
+import { call } from '../api/call.ts';
+import { ask, type Question, reasonField } from '../frame/asking.tsx';
+import { useFrame } from '../frame/context.ts';
+import { useResource } from '../frame/resource.ts';
+import { go } from '../frame/route.ts';
+import { Facts, Head, Loaded, Section } from '../parts/page.tsx';
+import { sizeOf } from '../parts/size.ts';
+import { Outcome } from '../parts/state.tsx';
+import { Time, TimeInFull } from '../parts/time.tsx';
+import { t } from '../words/words.ts';
+import { ExecutorState, troubleOf } from './executors.tsx';
+import { TaskTable } from './tasks.tsx';
+
+export function ExecutorPage({ id }: { readonly id: string }) {
+  const { namespace } = useFrame().place;
+  const path = `/executor/${encodeURIComponent(id)}`;
+  const executor = useResource<ExecutorView>(`${namespace} ${id}`, (signal) =>
+    call({ path, namespace, signal }),
+  );
+  const tasks = useResource<TaskList>(`tasks ${namespace} ${id}`, (signal) =>
+    call({ path: `${path}/tasks`, namespace, query: { limit: 20 }, signal }),
+  );
+  return (
+    <>
+      <Head
+        title={id}
+        actions={executor.data !== null && <Actions of={executor.data} done={executor.reload} />}
+      >
+        {executor.data !== null && <ExecutorState of={executor.data} />}
+      </Head>
+      <Loaded of={executor}>{(view) => <Whole of={view} />}</Loaded>
+      {tasks.data !== null && tasks.data.tasks.length > 0 && (
+        <Section title={t('tasks')}>
+          <TaskTable tasks={tasks.data.tasks} />
+        </Section>
+      )}
+    </>
+  );
+}
+
+function Whole({ of: view }: { readonly of: ExecutorView }) {
+  const { link } = useFrame();
+  const { current, override, own, ready } = view;
+  const trouble = troubleOf(view);
+  return (
+    <>
+      {trouble !== '' && <p class="remark">{trouble}</p>}
+      <Facts
+        of={[
+          [
+            t('executor.current'),
+            current && (
+              <>
+                <a class="id" href={link('task', current.task_id)}>
+                  {current.task_id}
+                </a>{' '}
+                <Time at={current.since} />
+              </>
+            ),
+          ],
+          [t('types'), view.types.join(' ')],
+          [t('task.labels'), view.labels.join(' ')],
+          [t('executor.reserve'), view.reserve.join(' ')],
+          [t('executor.own-labels'), override.labels && (own.labels.join(' ') || '–')],
+          [t('executor.own-reserve'), override.reserve && (own.reserve.join(' ') || '–')],
+          [t('executor.set-by'), override.by],
+          [t('executor.host'), view.host],
+          [t('executor.pid'), view.connected && view.pid],
+          [t('executor.version'), view.version],
+          [t('executor.sdk'), view.sdk],
+          [t('executor.since'), view.connected_at && <TimeInFull at={view.connected_at} />],
+          [t('executor.seen'), view.last_seen_at && <TimeInFull at={view.last_seen_at} />],
+          [t('executor.lag'), view.loop_lag_ms !== null && `${view.loop_lag_ms} ms`],
+          [t('executor.memory'), view.rss_bytes && sizeOf(view.rss_bytes)],
+          [t('executor.disk'), ready?.disk_bytes && sizeOf(ready.disk_bytes)],
+          [t('executor.drained'), view.drained_at && <TimeInFull at={view.drained_at} />],
+          [t('executor.drained-by'), view.drained_by],
+          [
+            t('executor.drain-deadline'),
+            view.drain_deadline && <TimeInFull at={view.drain_deadline} />,
+          ],
+        ]}
+      />
+      {view.last.length > 0 && (
+        <Section title={t('executor.last')}>
+          <table>
+            <tbody>
+              {view.last.map(({ task_id: id, attempt, type, state, at }) => (
+                <tr key={`${id} ${attempt}`}>
+                  <td>
+                    <Outcome of={state} />
+                  </td>
+                  <td class="id fill">
+                    <a href={link('task', id)}>{id}</a>
+                  </td>
+                  <td>{type}</td>
+                  <td class="num">{attempt}</td>
+                  <td class="num">
+                    <Time at={at} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Section>
+      )}
+    </>
+  );
+}
+
+function Actions({ of: view, done }: { readonly of: ExecutorView; readonly done: () => void }) {
+  const { place, may } = useFrame();
+  const { namespace } = place;
+  const path = `/executor/${encodeURIComponent(view.executor_id)}`;
+  const button = (
+    verb: 'drain' | 'resume' | 'label' | 'remove',
+    rest: Omit<Question, 'title' | 'verb'>,
+  ) => (
+    <button
+      type="button"
+      class={verb === 'remove' ? 'warned' : ''}
+      onClick={() =>
+        ask({
+          title: t(verb === 'label' ? 'executor.labels' : `executor.${verb}`, {
+            id: view.executor_id,
+          }),
+          verb: t(`executor.${verb}.verb`),
+          done,
+          ...rest,
+        })
+      }
+    >
+      {t(`executor.${verb}.verb`)}
+    </button>
+  );
+  const isDrained = view.drained_at !== null;
+  return (
+    <>
+      {!isDrained &&
+        may('POST /executor/{executor_id}/drain') &&
+        button('drain', drainOf(view, path, namespace))}
+      {isDrained &&
+        may('POST /executor/{executor_id}/resume') &&
+        button('resume', {
+          request: () => ({ method: 'POST', path: `${path}/resume`, namespace }),
+        })}
+      {may('PATCH /executor/{executor_id}') && button('label', labelsOf(view, path, namespace))}
+      {view.state === 'gone' &&
+        may('DELETE /executor/{executor_id}') &&
+        button('remove', {
+          isGrave: true,
+          request: () => ({ method: 'DELETE', path, namespace }),
+          done: () => go({ namespace, page: 'executors' }),
+        })}
+    </>
+  );
+}
+
+function drainOf({ lasting }: ExecutorView, path: string, namespace: string) {
+  return {
+    text: t(lasting ? 'executor.drain.text' : 'executor.drain.not-lasting'),
+    fields: [
+      reasonField(),
+      {
+        name: 'minutes',
+        label: t('executor.drain.minutes'),
+        kind: 'number',
+        hint: t('executor.drain.hint'),
+      },
+    ],
+    request: ({ reason = '', minutes = '' }) => ({
+      method: 'POST',
+      path: `${path}/drain`,
+      namespace,
+      body: {
+        ...(reason !== '' && { reason }),
+        ...(minutes !== '' && { timeout: Number(minutes) * 60 }),
+      },
+    }),
+  } satisfies Omit<Question, 'title' | 'verb'>;
+}
+
+/** Both as they count now; what is emptied is none, and its own word counts again where nothing was changed. */
+function labelsOf({ labels, reserve, own }: ExecutorView, path: string, namespace: string) {
+  const listed = (text = '', its: readonly string[]) => {
+    const all = text.split(/[\s,]+/).filter((one) => one !== '');
+    return all.join() === its.join() ? null : all;
+  };
+  return {
+    text: t('executor.label.text'),
+    fields: [
+      { name: 'labels', label: t('task.labels'), initial: labels.join(' ') },
+      { name: 'reserve', label: t('executor.reserve'), initial: reserve.join(' ') },
+    ],
+    request: ({ labels: given, reserve: kept }) => ({
+      method: 'PATCH',
+      path,
+      namespace,
+      body: { labels: listed(given, own.labels), reserve: listed(kept, own.reserve) },
+    }),
+  } satisfies Omit<Question, 'title' | 'verb'>;
+}

@@ -1,0 +1,123 @@
+/** One command on many tasks: how far it is, what it could not do, and how to stop it. */
+import type { OperationView } from '@soda-scheduler/protocol';
+import { call } from '../api/call.ts';
+import { ask } from '../frame/asking.tsx';
+import { useFrame } from '../frame/context.ts';
+import { useResource } from '../frame/resource.ts';
+import { Facts, Head, Loaded, Section } from '../parts/page.tsx';
+import { Bar, State } from '../parts/state.tsx';
+import { TimeInFull } from '../parts/time.tsx';
+import { t, wordOf } from '../words/words.ts';
+
+const EVERY_MS = 1_000;
+
+export function OperationPage({ id }: { readonly id: string }) {
+  const { namespace } = useFrame().place;
+  const path = `/operation/${encodeURIComponent(id)}`;
+  const operation = useResource<OperationView>(
+    `${namespace} ${id}`,
+    (signal) => call({ path, namespace, signal }),
+    EVERY_MS,
+  );
+  return (
+    <Loaded of={operation}>
+      {(view) => (
+        <>
+          <Head
+            title={t('operation.title', { action: wordOf('action', view.action) })}
+            actions={<Steering view={view} done={operation.reload} />}
+          >
+            <State of={view.state} />
+          </Head>
+          <Bar percent={percentOf(view)} />
+          <Facts
+            of={[
+              [
+                t('operation.total'),
+                `${view.exact ? '' : t('bulk.about')}${view.total.toLocaleString()}`,
+              ],
+              [t('operation.done'), view.done.toLocaleString()],
+              [t('operation.asked'), view.asked > 0 && view.asked.toLocaleString()],
+              [t('operation.skipped'), view.skipped > 0 && view.skipped.toLocaleString()],
+              [t('operation.failed'), view.failed > 0 && view.failed.toLocaleString()],
+              [t('operation.filter'), <FilterText of={view.filter} />],
+              [t('field.reason'), view.reason],
+              [t('operation.by'), view.by],
+              [t('operation.began'), <TimeInFull at={view.created_at} />],
+              [t('operation.ended'), view.ended_at && <TimeInFull at={view.ended_at} />],
+            ]}
+          />
+          <Problems of={view.problems} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function percentOf({ state, total, done, asked, skipped, failed }: OperationView): number {
+  if (state === 'done' || total === 0) return 100;
+  return Math.min(99, ((done + asked + skipped + failed) / total) * 100);
+}
+
+function FilterText({ of: filter }: { readonly of: OperationView['filter'] }) {
+  if (filter === null) return <>{t('operation.named')}</>;
+  const text = Object.entries(filter)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ');
+  return <span class="id">{text === '' ? t('operation.all') : text}</span>;
+}
+
+function Steering({ view, done }: { readonly view: OperationView; readonly done: () => void }) {
+  const { place, may } = useFrame();
+  const { namespace } = place;
+  const verbs =
+    view.state === 'running' ? (['pause', 'cancel'] as const) : (['resume', 'cancel'] as const);
+  if (view.ended_at !== null) return null;
+  return (
+    <>
+      {verbs
+        .filter((verb) => may(`POST /operation/{operation_id}/${verb}`))
+        .map((verb) => (
+          <button
+            key={verb}
+            type="button"
+            onClick={() =>
+              ask({
+                title: t(`operation.${verb}`),
+                verb: t(`operation.${verb}.verb`),
+                isGrave: verb === 'cancel',
+                request: () => ({
+                  method: 'POST',
+                  path: `/operation/${encodeURIComponent(view.operation_id)}/${verb}`,
+                  namespace,
+                }),
+                done,
+              })
+            }
+          >
+            {t(`operation.${verb}.verb`)}
+          </button>
+        ))}
+    </>
+  );
+}
+
+function Problems({ of: problems }: { readonly of: OperationView['problems'] }) {
+  const { link } = useFrame();
+  if (problems.length === 0) return null;
+  return (
+    <Section title={t('operation.problems')}>
+      <table>
+        <tbody>
+          {problems.map(({ task_id: id, kind, message }) => (
+            <tr key={`${id} ${message}`}>
+              <td>{t(`operation.${kind}`)}</td>
+              <td class="id">{id !== null && <a href={link('task', id)}>{id}</a>}</td>
+              <td class="fill whole">{message}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Section>
+  );
+}

@@ -1,0 +1,166 @@
+/** One task: what it does or why it does not, what can be done about it, and all that is known of it. */
+import { jsonAt, type TaskView } from '@soda-scheduler/protocol';
+import { callForText, curlOf } from '../../api/call.ts';
+import { useFrame } from '../../frame/context.ts';
+import { useResource } from '../../frame/resource.ts';
+import { ExecutorLink } from '../../parts/executor-link.tsx';
+import { Copy } from '../../parts/copy.tsx';
+import { ErrorDetails, Json } from '../../parts/json.tsx';
+import { Facts, Head, Loaded, Section } from '../../parts/page.tsx';
+import { sizeOf } from '../../parts/size.ts';
+import { Bar, isEnded, State } from '../../parts/state.tsx';
+import { lengthOf, TimeInFull, Took } from '../../parts/time.tsx';
+import { t, wordOf } from '../../words/words.ts';
+import { TaskActions } from './actions.tsx';
+import { Callback } from './callback.tsx';
+import { TaskEvents } from './events.tsx';
+import { Timeline } from './timeline.tsx';
+import { Why } from './why.tsx';
+
+/** With the text of the answer, in which the values of others stand as they were written. */
+interface Told {
+  readonly task: TaskView;
+  readonly text: string;
+}
+
+const LIVE_MS = 2_000;
+
+export function TaskPage({ id }: { readonly id: string }) {
+  const { place, me } = useFrame();
+  const { namespace } = place;
+  const request = { path: `/task/${encodeURIComponent(id)}`, namespace };
+  const told = useResource<Told>(
+    `${namespace} ${id}`,
+    async (signal) => {
+      const text = await callForText({ ...request, signal });
+      return { task: JSON.parse(text) as TaskView, text };
+    },
+    LIVE_MS,
+  );
+  return (
+    <>
+      <Head
+        title={id}
+        actions={told.data !== null && <TaskActions task={told.data.task} reload={told.reload} />}
+      >
+        {told.data !== null && <State of={told.data.task.state} />}
+        <Copy text={id} label={t('copy.id')} />
+        <Copy text={curlOf(request, me.name !== null)} label={t('copy.curl')} />
+      </Head>
+      <Loaded of={told}>
+        {({ task, text }) => <Whole task={task} text={text} reload={told.reload} />}
+      </Loaded>
+    </>
+  );
+}
+
+function Whole({ task, text, reload }: Told & { readonly reload: () => void }) {
+  const params = jsonAt(text, ['params']) ?? 'null';
+  const result = jsonAt(text, ['result']) ?? 'null';
+  const progress = jsonAt(text, ['progress', 'state']) ?? 'null';
+  const details = jsonAt(text, ['error', 'details']);
+  return (
+    <>
+      <Now task={task} progress={progress} />
+      {task.error !== null && (
+        <Section title={t('task.error')}>
+          <p class="error whole">
+            {task.error.name === undefined ? '' : `${task.error.name}: `}
+            {task.error.message}
+          </p>
+          {details !== undefined && <ErrorDetails text={details} />}
+        </Section>
+      )}
+      {task.failure_reason !== null && <p class="note">{wordOf('failure', task.failure_reason)}</p>}
+      {!isEnded(task) && <Why taskId={task.task_id} state={task.state} reload={reload} />}
+      <div class="columns">
+        <Section title={t('task.params')}>
+          <Json text={params} label={t('task.params')} />
+        </Section>
+        {result !== 'null' && (
+          <Section title={t('task.result')}>
+            <Json text={result} label={t('task.result')} />
+          </Section>
+        )}
+      </div>
+      <Timeline task={task} />
+      {task.notification !== null && <Callback task={task} notification={task.notification} />}
+      <Section title={t('task.facts')}>
+        <TaskFacts task={task} />
+      </Section>
+      <TaskEvents taskId={task.task_id} />
+    </>
+  );
+}
+
+/** How far it is. */
+function Now({ task, progress }: { readonly task: TaskView; readonly progress: string }) {
+  const { link } = useFrame();
+  const { state, executor_id: executor, started_at: startedAt, checkpoint_bytes: bytes } = task;
+  const isRunning = state === 'running' || state === 'offered';
+  return (
+    <>
+      <p class="summary">
+        <a href={link('tasks', null, { type: task.type })}>{task.type}</a>
+        <span>
+          {t('group')}{' '}
+          <a href={link('tasks', null, { group: task.user.group })}>{task.user.group}</a>
+        </span>
+        {executor !== null && (
+          <span>
+            {t('executor')} <ExecutorLink id={executor} />
+          </span>
+        )}
+        {startedAt !== null && (
+          <span>
+            {t(isRunning ? 'task.runs' : 'task.took')}{' '}
+            <Took from={startedAt} to={task.finished_at} />
+          </span>
+        )}
+        {bytes > 0 && !isEnded(task) && (
+          <span>{t('task.checkpoint', { size: sizeOf(bytes) })}</span>
+        )}
+        {isRunning && task.cancel_requested_at !== null && (
+          <span class="warn">{t('task.ending')}</span>
+        )}
+      </p>
+      {task.progress !== null && !isEnded(task) && <Bar percent={task.progress.percent} />}
+      {progress !== 'null' && !isEnded(task) && <Json text={progress} label={t('task.progress')} />}
+    </>
+  );
+}
+
+function TaskFacts({ task }: { readonly task: TaskView }) {
+  const { user, retry, uses, needs } = task;
+  const seconds = (value: number | null) => (value === null ? null : lengthOf(value * 1000));
+  const interval = Array.isArray(retry.interval) ? retry.interval.join(', ') : retry.interval;
+  return (
+    <Facts
+      of={[
+        [t('task.submitted'), <TimeInFull at={task.submitted_at} />],
+        [t('task.due-at'), <TimeInFull at={task.due_at} />],
+        [t('task.started'), task.started_at && <TimeInFull at={task.started_at} />],
+        [t('task.finished'), task.finished_at && <TimeInFull at={task.finished_at} />],
+        [t('task.deadline'), task.deadline && <TimeInFull at={task.deadline} />],
+        [t('filter.project'), user.project],
+        [t('filter.env'), user.env],
+        [t('filter.user'), user.user],
+        [t('task.priority'), task.priority],
+        [t('task.place'), task.place && wordOf('place', task.place)],
+        [t('task.labels'), task.labels.join(' ')],
+        [t('filter.requires'), task.requires.join(' ')],
+        [t('task.uses'), uses.map(({ limit, n }) => `${n} × ${limit}`).join(', ')],
+        [t('task.needs'), needs.disk_bytes && sizeOf(needs.disk_bytes)],
+        [
+          t('attempts'),
+          `${task.attempts_used} / ${retry.max_attempts === 0 ? '∞' : retry.max_attempts}`,
+        ],
+        [t('task.retry'), `${interval} s`],
+        [t('task.execution_timeout'), seconds(task.execution_timeout)],
+        [t('task.stall_timeout'), seconds(task.stall_timeout)],
+        [t('task.start_timeout'), seconds(task.start_timeout)],
+        [t('task.version'), task.version],
+      ]}
+    />
+  );
+}

@@ -1,0 +1,31 @@
+/** Puts a text into the clipboard, and says so. */
+import { useState } from 'preact/hooks';
+import { t } from '../words/words.ts';
+
+const SAID_MS = 1_500;
+
+export function Copy({ text, label }: { readonly text: string; readonly label: string }) {
+  const [isDone, setDone] = useState(false);
+  const copy = async (): Promise<void> => {
+    await toClipboard(text);
+    setDone(true);
+    setTimeout(() => setDone(false), SAID_MS);
+  };
+  return (
+    <button type="button" class="quiet copy" onClick={() => void copy()}>
+      {isDone ? t('copy.done') : label}
+    </button>
+  );
+}
+
+/** Where a page came without TLS, browsers have the old way only. */
+async function toClipboard(text: string): Promise<void> {
+  if (window.isSecureContext) return navigator.clipboard.writeText(text);
+  const field = document.createElement('textarea');
+  field.value = text;
+  (document.querySelector('dialog[open]') ?? document.body).append(field);
+  field.select();
+  // oxlint-disable-next-line typescript/no-deprecated -- there is no other
+  document.execCommand('copy');
+  field.remove();
+}

@@ -1,0 +1,256 @@
+/**
+ * The console in a real browser: a master with a token, an executor, and tasks as people submit them. One browser and one
+ * master for all of it; each test begins where the one before has left them.
+ */
+import { expect } from 'chai';
+import axe from 'axe-core';
+import { existsSync } from 'node:fs';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { System } from '../../helpers/system/system.ts';
+
+const BROWSER = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
+  existsSync,
+);
+const ADMIN = 'admin-token-0123456789';
+const HOSTILE = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>';
+
+describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console', function () {
+  let system: System;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  /** What the browser had to complain about. */
+  const complaints: string[] = [];
+  const requested = new Set<string>();
+
+  before(async function () {
+    if (BROWSER === undefined) return this.skip();
+    system = await System.start({
+      databaseUrl: '',
+      env: {
+        SODA_ADMIN_TOKEN: ADMIN,
+        SODA_SUBMIT_TOKEN: 'submit-token-0123456789',
+        SODA_EXECUTOR_TOKEN: 'executor-token-0123456789',
+        SODA_EVENTS: 'all',
+      },
+    });
+    browser = await chromium.launch({ executablePath: BROWSER, args: ['--no-sandbox'] });
+    context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 800 } });
+    page = await open();
+  });
+  after(async () => {
+    await browser?.close();
+    await system?.stop();
+  });
+
+  async function open(): Promise<Page> {
+    const opened = await context.newPage();
+    opened.setDefaultTimeout(10_000);
+    opened.on('console', (said) => {
+      // What a browser says of an answer that was no is no complaint of the page.
+      if (said.type() === 'error' && !/status of 4\d\d/.test(said.text())) {
+        complaints.push(said.text());
+      }
+    });
+    opened.on('pageerror', ({ message }) => complaints.push(message));
+    opened.on('request', (request) => requested.add(new URL(request.url()).origin));
+    return opened;
+  }
+  const go = (hash: string) => page.goto(`${system.url}/${hash}`);
+  const says = (text: string | RegExp) => page.getByText(text).first().waitFor();
+  const api = async (method: string, path: string, body?: unknown, token = ADMIN) => {
+    const answer = await fetch(`${system.url}/scheduler/v2${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    return (await answer.json()) as Record<string, unknown>;
+  };
+  const submit = (task: object, group = 'video') =>
+    api('POST', '/task/submit', { task, user: { group } });
+  const makeToken = async (name: string, role: string, scope?: object) =>
+    String((await api('POST', '/tokens', { name, role, ...(scope && { scope }) }))['token']);
+  async function logIn(token: string): Promise<void> {
+    await page.getByLabel('Token').fill(token);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('navigation', { name: 'Pages', exact: true }).waitFor();
+  }
+  async function expectAccessible(what: string): Promise<void> {
+    // The policy of the page lets in no script of a page: this comes by the browser's own tools.
+    await page.evaluate(axe.source);
+    const { violations } = await page.evaluate(() =>
+      (globalThis as unknown as { axe: typeof axe }).axe.run(),
+    );
+    const told = violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+    expect(told, what).to.deep.equal([]);
+  }
+
+  it('asks for a token, says that it does not know one, and keeps none', async () => {
+    await go('');
+    await expectAccessible('the login');
+    await page.getByLabel('Token').fill('guess');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await says('This master does not know the token.');
+    await logIn(ADMIN);
+    const kept = await page.evaluate('JSON.stringify(localStorage) + document.cookie');
+    expect(kept).to.not.match(/admin-token|soda_session/);
+    const [cookie] = await context.cookies();
+    expect(cookie).to.include({ name: 'soda_session', httpOnly: true, sameSite: 'Strict' });
+  });
+
+  it('teaches the next step where there is nothing yet', async () => {
+    await go('#/tasks');
+    await says('There is no task yet.');
+    await says('/scheduler/v2/task/submit');
+  });
+
+  it('shows a task that comes, and finds its id from anywhere', async () => {
+    await submit({ id: 'clip-1', type: 'work', requires: ['gpu'] });
+    await page.getByRole('link', { name: 'clip-1' }).waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('clip');
+    await page.getByRole('search').getByRole('link', { name: 'clip-1' }).waitFor();
+    await page.keyboard.press('Enter');
+    await says('Nobody to run it.');
+    expect(new URL(page.url()).hash).to.equal('#/task/clip-1');
+  });
+
+  it('says why a task waits, and does what would start it, once somebody has agreed', async () => {
+    await api('POST', '/task/clip-1/suspend', { reason: 'the disk is needed' });
+    await says(/the disk is needed/);
+    await page.locator('.why').getByRole('button', { name: 'Resume' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await says('Nobody to run it.');
+    expect((await api('GET', '/task/clip-1'))['state']).to.equal('waiting');
+  });
+
+  it('shows what others have written as text, every digit of it', async () => {
+    const token = await makeToken('worker', 'executor');
+    system.spawnExecutor({ id: 'gpu-1', token });
+    const params = `{"attempts":[[{"fail":{"retryable":false,"message":${JSON.stringify(HOSTILE)}}}]],"big":12345678901234567890,"one":1.0,"html":${JSON.stringify(HOSTILE)}}`;
+    await fetch(`${system.url}/scheduler/v2/task/submit`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ADMIN}`, 'content-type': 'application/json' },
+      body: `{"task":{"id":"evil-1","type":"work","notify_url":"http://127.0.0.1:1/?${encodeURIComponent(HOSTILE)}","params":${params}},"user":{"group":${JSON.stringify(HOSTILE)},"project":${JSON.stringify(HOSTILE)},"user":${JSON.stringify(HOSTILE)}}}`,
+    });
+    await go('#/task/evil-1');
+    await says('Failed for good');
+    const text = await page.getByRole('region', { name: 'Params' }).innerText();
+    expect(text).to.include('"big": 12345678901234567890').and.include('"one": 1.0');
+    expect(text).to.include('<img src=x onerror=');
+    await go(`#/tasks?error=${encodeURIComponent(HOSTILE)}`);
+    await go('#/tasks');
+    await page.getByText('<img src=x').first().waitFor();
+    expect(await page.evaluate(() => (globalThis as { hit?: number }).hit)).to.equal(undefined);
+    expect(await page.locator('main img, main script').count()).to.equal(0);
+  });
+
+  it('follows a task to its end without a reload', async () => {
+    await submit({ id: 'clip-2', type: 'work', params: { attempts: [[{ hold: true }]] } });
+    await go('#/task/clip-2');
+    await says('Running');
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByLabel('Reason').fill('wrong file');
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await page.locator('.head').getByText('Cancelled').waitFor();
+  });
+
+  it('does something to many tasks, and says to how many before', async () => {
+    for (let n = 0; n < 3; n++) await submit({ id: `night-${n}`, type: 'nobody' });
+    await go('#/tasks?type=nobody&state=waiting');
+    await page.getByRole('link', { name: 'night-2' }).waitFor();
+    await expectAccessible('the tasks');
+    await page.locator('.bulk').getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('heading', { name: 'Cancel 3 tasks?' }).waitFor();
+    await expectAccessible('a question');
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await page.locator('.head').getByText('Done').waitFor();
+    expect((await api('GET', '/task/night-0'))['state']).to.equal('canceled');
+  });
+
+  it('keeps filters in the URL, and pages by cursors', async () => {
+    const tasks = Array.from({ length: 55 }, (_, n) => ({
+      task: { id: `page-${n}`, type: 'paged' },
+      user: { group: 'video' },
+    }));
+    await api('POST', '/task/submit-batch', { tasks });
+    await go('#/tasks');
+    await page.getByLabel('Type', { exact: true }).fill('paged');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'page-54' }).waitFor();
+    expect(page.url()).to.match(/type=paged/);
+    await page.getByRole('link', { name: 'Older' }).click();
+    await page.getByRole('link', { name: 'page-0', exact: true }).waitFor();
+    await page.goBack();
+    await page.getByRole('link', { name: 'page-54' }).waitFor();
+  });
+
+  it('speaks Chinese, is dark, and tells its keys', async () => {
+    await page.getByLabel('Language').selectOption('zh');
+    await page.getByRole('heading', { name: '任务' }).waitFor();
+    await page.getByLabel('颜色').selectOption('dark');
+    await expectAccessible('dark and Chinese');
+    await page.reload();
+    await page.getByRole('heading', { name: '任务' }).waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('heading', { name: '快捷键' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByLabel('语言').selectOption('en');
+    await page.getByLabel('Colours').selectOption('light');
+  });
+
+  it('fits a phone', async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    for (const hash of ['#/tasks', '#/task/evil-1']) {
+      await go(hash);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      const width = await page.evaluate('document.documentElement.scrollWidth');
+      expect(width, hash).to.equal(390);
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
+  it('says that the master is away, and goes on by itself when it is back', async () => {
+    await go('#/tasks?type=paged');
+    await page.getByRole('link', { name: 'page-54' }).waitFor();
+    const gone = system.master.end('SIGKILL');
+    await says(/The master does not answer since/);
+    // What was there is still to be read.
+    await page.getByRole('link', { name: 'page-54' }).waitFor();
+    await gone;
+    await system.startMaster();
+    // Logins are in its memory.
+    await logIn(ADMIN);
+    await page.getByRole('link', { name: 'page-54' }).waitFor();
+    expect(await page.getByText('does not answer since').count()).to.equal(0);
+  });
+
+  it('shows to each role what it may do, and of a group what is its own', async () => {
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await logIn(await makeToken('eve', 'read'));
+    await go('#/task/page-1');
+    await says('Nobody to run it.');
+    expect(await page.getByRole('button', { name: 'Cancel' }).count()).to.equal(0);
+    await page.getByRole('button', { name: 'Log out' }).click();
+
+    await logIn(await makeToken('bob', 'submit', { groups: ['news'] }));
+    await submit({ id: 'news-1', type: 'paged' }, 'news');
+    await go('#/tasks');
+    await page.getByRole('link', { name: 'news-1' }).waitFor();
+    expect(await page.getByRole('link', { name: /^page-/ }).count()).to.equal(0);
+    await go('#/task/page-1');
+    await says(/no such task/i);
+  });
+
+  it('ends with its token', async () => {
+    await api('DELETE', '/token/bob');
+    await page.getByLabel('Token').waitFor();
+  });
+
+  it('has asked nobody else, and the browser has nothing to complain about', async () => {
+    expect([...requested]).to.deep.equal([system.url]);
+    const known = complaints.filter((text) => !/ERR_CONNECTION_REFUSED|ERR_/.test(text));
+    expect(known).to.deep.equal([]);
+  });
+});
