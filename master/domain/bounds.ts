@@ -113,6 +113,24 @@ export const AHEAD_COUNT_MAX = 10_000;
 export const AHEAD_LOOK_COUNT = 50_000;
 
 /**
+ * Lanes whose first task is asked what keeps it when somebody asks how the work flows, of one type and in all: the
+ * oldest. Of the others it is told how many tasks wait in them.
+ */
+export const HEADS_OF_TYPE_MAX = 8;
+export const HEADS_MAX = 64;
+
+/**
+ * Ends of attempts and of tries of callbacks that are remembered of each type and group, the newest, and pairs of these
+ * of which some are: some 10 MiB. They are looked at as long as they are younger than `OUTCOME_MS_MAX`.
+ */
+export const OUTCOME_COUNT_MAX = 20;
+export const OUTCOME_PAIRS_MAX = 2_000;
+export const OUTCOME_MS_MAX = 15 * 60_000;
+
+/** What one answer to how the work flows has found, the worst first. */
+export const FINDINGS_MAX = 20;
+
+/**
  * Run times that are remembered of each type, the newest, and types of which some are, the newest of these: some 420 KiB.
  * Estimates of starts are made of them, by so many steps and rounds at most.
  */

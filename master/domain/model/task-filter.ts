@@ -7,6 +7,12 @@ export interface Sight {
   readonly groups: readonly string[] | null;
 }
 
+export const ALL: Sight = { types: null, groups: null };
+
+export function sees({ types, groups }: Sight, type: string, group: string): boolean {
+  return (types?.includes(type) ?? true) && (groups?.includes(group) ?? true);
+}
+
 /** All that is not null has to fit. */
 export interface TaskFilter {
   readonly state: TaskState | null;

@@ -1,7 +1,7 @@
 /** Live tasks by what their lanes and executors tell: counters, and no row is looked at. */
 import type { Lane } from '../queue/lane.ts';
 import type { State } from '../state/state.ts';
-import type { TaskFilter } from '../model/task-filter.ts';
+import { sees, type TaskFilter } from '../model/task-filter.ts';
 import type { LiveState } from '../model/task.ts';
 
 /** What lanes tell of the tasks in them. */
@@ -46,7 +46,6 @@ function isOf(
   return (
     (type === null || type === ofType) &&
     (group === null || group === ofGroup) &&
-    (within?.types?.includes(ofType) ?? true) &&
-    (within?.groups?.includes(ofGroup) ?? true)
+    (within === undefined || sees(within, ofType, ofGroup))
   );
 }

@@ -1,0 +1,126 @@
+/**
+ * How attempts, and tries of callbacks, have ended lately, by type and group: the newest of each, as they are observed.
+ * In memory only: of what was before `since` nothing is known.
+ */
+import { OUTCOME_COUNT_MAX, OUTCOME_MS_MAX, OUTCOME_PAIRS_MAX } from '../bounds.ts';
+import type { Observation } from '../effects.ts';
+import { sees, type Sight } from '../model/task-filter.ts';
+import type { AttemptOutcome } from '../model/task.ts';
+import { alike } from '../views/alike.ts';
+
+/** How one has ended. */
+export interface Outcome {
+  readonly at: number;
+  readonly taskId: string;
+  /** What went wrong, as all of its like say it; null: nothing. */
+  readonly error: string | null;
+}
+
+/** Of one type and group. */
+interface Newest {
+  readonly type: string;
+  readonly group: string;
+  startedAt: number | null;
+  readonly attempts: Outcome[];
+  readonly callbacks: Outcome[];
+}
+
+/** Those that say nothing of whether work succeeds: nobody has begun it, or somebody has ended it. */
+const NEUTRAL: ReadonlySet<AttemptOutcome> = new Set([
+  'rejected',
+  'assign_timeout',
+  'canceled',
+  'returned',
+]);
+
+export class Outcomes {
+  readonly since: number;
+  readonly #pairs = new Map<string, Newest>();
+
+  constructor(since: number) {
+    this.since = since;
+  }
+
+  note(seen: Observation, at: number): void {
+    switch (seen.event) {
+      case 'task_started':
+        this.#of(seen.task.type, seen.task.user.group).startedAt = at;
+        break;
+      case 'attempt_ended':
+        if (NEUTRAL.has(seen.attempt.outcome)) break;
+        this.#noteAttempt(seen.task, at, seen.attempt.error?.message ?? seen.attempt.outcome);
+        break;
+      case 'task_finished':
+        if (seen.task.state === 'succeeded') this.#noteAttempt(seen.task, at, null);
+        break;
+      case 'notification_tried': {
+        const { type, group, taskId, lastError } = seen.notification;
+        const error = seen.outcome === 'delivered' ? null : alike(lastError ?? seen.outcome);
+        keep(this.#of(type, group).callbacks, { at, taskId, error });
+        break;
+      }
+    }
+  }
+
+  /** When the newest of what is seen was started; null: nothing is known. */
+  startedAt(sight: Sight): number | null {
+    let newest: number | null = null;
+    for (const { startedAt } of this.#seen(sight)) {
+      if (startedAt !== null && startedAt > (newest ?? 0)) newest = startedAt;
+    }
+    return newest;
+  }
+
+  /** Of attempts that have ended lately, by type, the oldest first. */
+  attempts(sight: Sight, now: number): ReadonlyMap<string, readonly Outcome[]> {
+    const found = new Map<string, Outcome[]>();
+    for (const { type, attempts } of this.#seen(sight)) {
+      const lately = young(attempts, now);
+      if (lately.length > 0) found.set(type, [...(found.get(type) ?? []), ...lately]);
+    }
+    for (const outcomes of found.values()) outcomes.sort((a, b) => a.at - b.at);
+    return found;
+  }
+
+  /** Of tries of callbacks, the oldest first. */
+  callbacks(sight: Sight, now: number): readonly Outcome[] {
+    const found = [...this.#seen(sight)].flatMap(({ callbacks }) => young(callbacks, now));
+    return found.sort((a, b) => a.at - b.at);
+  }
+
+  *#seen(sight: Sight): Generator<Newest> {
+    for (const newest of this.#pairs.values()) {
+      if (sees(sight, newest.type, newest.group)) yield newest;
+    }
+  }
+
+  #noteAttempt(
+    task: { readonly id: string; readonly type: string; readonly user: { readonly group: string } },
+    at: number,
+    message: string | null,
+  ): void {
+    const error = message === null ? null : alike(message);
+    keep(this.#of(task.type, task.user.group).attempts, { at, taskId: task.id, error });
+  }
+
+  #of(type: string, group: string): Newest {
+    // No type has a blank in it.
+    const key = `${type} ${group}`;
+    const known = this.#pairs.get(key);
+    if (known !== undefined) return known;
+    const [oldest] = this.#pairs.size < OUTCOME_PAIRS_MAX ? [] : this.#pairs.keys();
+    if (oldest !== undefined) this.#pairs.delete(oldest);
+    const newest = { type, group, startedAt: null, attempts: [], callbacks: [] };
+    this.#pairs.set(key, newest);
+    return newest;
+  }
+}
+
+function keep(outcomes: Outcome[], outcome: Outcome): void {
+  if (outcomes.length === OUTCOME_COUNT_MAX) outcomes.shift();
+  outcomes.push(outcome);
+}
+
+function young(outcomes: readonly Outcome[], now: number): readonly Outcome[] {
+  return outcomes.filter(({ at }) => now - at < OUTCOME_MS_MAX);
+}

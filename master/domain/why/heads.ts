@@ -1,0 +1,116 @@
+/**
+ * What waits, by type and by what keeps the first of it: the rules that offer tasks, asked about the heads of lanes.
+ * From counters and what is in memory, and bounded: of a backlog of a million it looks at lanes, and at few tasks.
+ */
+import { HEADS_MAX, HEADS_OF_TYPE_MAX } from '../bounds.ts';
+import { groupHasRoom } from '../limits/quota.ts';
+import { sees, type Sight } from '../model/task-filter.ts';
+import type { Task } from '../model/task.ts';
+import type { Lane } from '../queue/lane.ts';
+import type { State } from '../state/state.ts';
+import { newRun } from '../steps/submit.ts';
+import { askedOf, type Refusal } from './asked.ts';
+import { refusalsOf } from './refusals.ts';
+
+/** Tasks of one type that wait, and what keeps the first of them. */
+export interface Head {
+  readonly type: string;
+  /** Null: it is about to be offered. */
+  readonly refusal: Refusal | null;
+  /** The first of them; null: it is only in the store. */
+  readonly task: Task | null;
+  /** Since when that one is due; null: it is only in the store. */
+  readonly since: number | null;
+  /** Tasks of the lanes for which the same was found, and of these also some that are not due; held ones left out. */
+  readonly count: number;
+}
+
+export interface Heads {
+  /** Who waits longest first; of one type and one reason there is one. */
+  readonly heads: readonly Head[];
+  /** Tasks that wait beside those, of so many lanes that nobody asked about them. */
+  readonly unaskedCount: number;
+}
+
+/** Lanes of which what holds for the first task holds for all. */
+interface Alike {
+  readonly type: string;
+  lane: Lane;
+  first: Task | null;
+  count: number;
+}
+
+/** Where nothing is due there is no head. */
+export function headsOf(state: State, now: number, sight: Sight): Heads {
+  const { asked, unaskedCount } = chosenOf(alikeIn(state, sight));
+  const heads = new Map<string, Head>();
+  for (const { type, lane, first: task, count } of asked) {
+    const isNaming = sight.groups === null;
+    const [refusal = null] = refusalsOf(askedOf(state, task ?? standIn(lane, now), now, isNaming));
+    const key = `${type} ${refusal?.key ?? ''}`;
+    const known = heads.get(key);
+    // They come in the order of their age.
+    const head = known ?? { type, refusal, task, since: task?.dueAt ?? null, count: 0 };
+    heads.set(key, { ...head, count: head.count + count });
+  }
+  return { heads: [...heads.values()], unaskedCount };
+}
+
+function alikeIn({ lanes }: State, sight: Sight): Alike[] {
+  const found = new Map<string, Alike>();
+  for (const lane of lanes.values()) {
+    const { ready, kind, isPaused, quota } = lane;
+    const count = lane.waitingCount - lane.heldCount;
+    if (count === 0 || !sees(sight, kind.type, lane.group)) continue;
+    const first = ready.first() ?? null;
+    // None is due, as far as memory holds all of them.
+    if (first === null && ready.complete) continue;
+    const isFull = quota !== null && !groupHasRoom(quota);
+    const key = `${kind.key} ${isPaused} ${isFull}`;
+    const known = found.get(key);
+    if (known === undefined) found.set(key, { type: kind.type, lane, first, count });
+    else {
+      known.count += count;
+      if (first === null || (known.first !== null && known.first.dueAt <= first.dueAt)) continue;
+      known.first = first;
+      known.lane = lane;
+    }
+  }
+  return [...found.values()];
+}
+
+/** Some of each type, and of these the oldest: what is kept for long is what people want to know of. */
+function chosenOf(all: readonly Alike[]): {
+  readonly asked: readonly Alike[];
+  readonly unaskedCount: number;
+} {
+  const counts = new Map<string, number>();
+  const asked: Alike[] = [];
+  let unaskedCount = 0;
+  for (const alike of all.toSorted((a, b) => sinceOf(a) - sinceOf(b))) {
+    const count = (counts.get(alike.type) ?? 0) + 1;
+    counts.set(alike.type, count);
+    if (count <= HEADS_OF_TYPE_MAX && asked.length < HEADS_MAX) asked.push(alike);
+    else unaskedCount += alike.count;
+  }
+  return { asked, unaskedCount };
+}
+
+/** What was not read, because nobody is free for it, may have waited longest. */
+const sinceOf = ({ first }: Alike): number => first?.dueAt ?? 0;
+
+const NOBODY = { project: null, env: null, user: null };
+
+/** Of a lane of which no task is in memory: one as they are, as far as its kind tells. */
+function standIn({ id: lane, kind, group }: Lane, now: number): Task {
+  const { type, requires, labels, diskBytes, uses } = kind;
+  const seq = Number.MAX_SAFE_INTEGER;
+  const asked = { seq, id: '', type, params: 'null', labels, requires, diskBytes, uses };
+  const times = { assignTimeoutMs: 0, executionTimeoutMs: null, stallTimeoutMs: null };
+  const limits = { startTimeoutMs: null, startTimeoutAction: 'fail', deadlineAt: null } as const;
+  const rest = { notifyUrl: null, requestHash: '', submittedAt: now, version: 0, priority: 0 };
+  const begun = { lane, attempt: 0, executorId: null, checkpoint: null };
+  const retry = { maxAttempts: 1, interval: 0 };
+  const user = { group, ...NOBODY };
+  return newRun({ ...asked, ...times, ...limits, ...rest, ...begun, retry, user }, now);
+}
