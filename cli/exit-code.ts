@@ -8,6 +8,8 @@ export const ExitCode = {
   notFound: 3,
   conflict: 4,
   unreachable: 5,
+  degraded: 6,
+  stopped: 7,
   interrupted: 130,
 } as const;
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];

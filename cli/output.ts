@@ -23,6 +23,9 @@ const styleOfState: Readonly<Record<string, Style>> = {
   canceled: 'yellow',
   draining: 'yellow',
   warning: 'yellow',
+  critical: 'red',
+  degraded: 'yellow',
+  stopped: 'red',
 };
 
 export class Output {

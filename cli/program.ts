@@ -4,7 +4,8 @@ import { Command } from 'commander';
 import { auditCommand } from './audit-command.ts';
 import { bulkCommand } from './bulk/bulk-command.ts';
 import { operationCommand } from './bulk/operation-command.ts';
-import { doctorCommand } from './doctor-command.ts';
+import { doctorCommand } from './check/doctor-command.ts';
+import { healthCommand } from './check/health-command.ts';
 import { eventsCommand } from './task/events-command.ts';
 import { executorCommand } from './executor/executor-command.ts';
 import { limitCommand } from './limit-command.ts';
@@ -26,12 +27,13 @@ Environment:
 
 Exit codes:
   0 done    1 failed    2 usage or settings    3 not found    4 conflict    5 master unreachable
-  130 interrupted
+  6 work is degraded, 7 it is stopped (soda health)    130 interrupted
 
 Begin with:
   $ soda dev                      a master to try things out, in this terminal
   $ soda task submit --help       what a task may ask for
-  $ soda doctor                   what is missing on this machine`;
+  $ soda doctor                   what is missing on this machine
+  $ soda health                   whether work flows, and what is in the way`;
 
 export function program(): Command {
   const { version } = JSON.parse(
@@ -70,6 +72,7 @@ export function program(): Command {
     whoamiCommand(),
     eventsCommand(),
     auditCommand(),
+    healthCommand(),
     doctorCommand(),
   ]) {
     inherit(command, soda);

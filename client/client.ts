@@ -23,6 +23,7 @@ import { exactJson, rememberEach } from './exact-json.ts';
 import { type ExecutorCalls, executorCalls } from './executors/executors.ts';
 import { type EventCalls, eventCalls } from './calls/events.ts';
 import { type FindCalls, findCalls } from './calls/find.ts';
+import { type HealthCalls, healthCalls } from './calls/health.ts';
 import { type LimitCalls, limitCalls } from './calls/limits.ts';
 import { type PauseCalls, pauseCalls } from './calls/pauses.ts';
 import { type NamespaceCalls, namespaceCalls } from './calls/namespaces.ts';
@@ -72,6 +73,7 @@ export interface SodaClient
     EventCalls,
     ExecutorCalls,
     FindCalls,
+    HealthCalls,
     LimitCalls,
     PauseCalls,
     NamespaceCalls,
@@ -196,6 +198,7 @@ export function createClient(options: ClientOptions): SodaClient {
 
     ...taskCommands(api, call),
     ...findCalls(api),
+    ...healthCalls(api),
     ...auditCalls(api),
     ...eventCalls(api),
     ...executorCalls(api),

@@ -15,6 +15,7 @@ export type {
   EventView,
   ExecutorChange,
   ExecutorView,
+  HealthView,
   LimitRequest,
   LimitView,
   ListQuery,
@@ -60,6 +61,7 @@ export type { RollingOptions } from './executors/rolling-drain.ts';
 export type { DrainProgress, DrainStep } from './executors/rollout.ts';
 export type { EventCalls, EventOptions } from './calls/events.ts';
 export type { FindCalls } from './calls/find.ts';
+export type { HealthCalls } from './calls/health.ts';
 export type { LimitCalls } from './calls/limits.ts';
 export type { PauseCalls, ScopedPause } from './calls/pauses.ts';
 export type { ViewCalls } from './calls/views.ts';

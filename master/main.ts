@@ -25,12 +25,14 @@ import { wallClockWatch } from './application/process/wall-clock.ts';
 import { type Turnstiles, turnstiles } from './application/turnstile.ts';
 import type { Config } from './config.ts';
 import { policyOf } from './policy.ts';
+import { Outcomes } from './domain/health/outcomes.ts';
 import { CONNECTION_COUNT_MAX, type Tally } from './domain/bounds.ts';
 import type { Pause } from './domain/model/pause.ts';
 import { AddressPolicy } from './infrastructure/callbacks/address-policy.ts';
 import { HttpNotifier } from './infrastructure/callbacks/http-notifier.ts';
 import { readConsole } from './infrastructure/console-files.ts';
 import { openDataDirectory } from './infrastructure/data-directory.ts';
+import { diskOf } from './infrastructure/disk.ts';
 import { createMetrics, type Metrics } from './infrastructure/telemetry/metrics.ts';
 import { NameResolver } from './infrastructure/callbacks/name-resolver.ts';
 import { keepNotifySecret } from './infrastructure/notify-secret.ts';
@@ -287,6 +289,7 @@ function doors(
     connections,
     duties,
     console: readConsole(CONSOLE_FOLDERS),
+    disk: diskOf(config.databaseUrl),
     metrics,
     log,
     rareLog,
@@ -330,6 +333,7 @@ function lead(shared: Shared, { id, name }: NamespaceRecord) {
   // When the process follows the wall clock, a namespace does as soon as its engine can.
   const clock = createClock(() => shared.clock.now());
   const store = shared.store.tasks(id);
+  const outcomes = new Outcomes(clock.now());
   const sessions = new ExecutorSessions({
     namespace: name,
     clock: shared.evenClock,
@@ -353,6 +357,7 @@ function lead(shared: Shared, { id, name }: NamespaceRecord) {
       metrics.of(name),
       createLogObserver(log, config.logLevel, logWith(shared.spare, { namespace: name })),
       shared.engineDuties,
+      { observe: (seen) => outcomes.note(seen, clock.now()), turned: () => undefined },
     ]),
     log,
     policy: policyOf(config, shared.ledCount),
@@ -361,7 +366,8 @@ function lead(shared: Shared, { id, name }: NamespaceRecord) {
     pauseOfAll: shared.pauseOfAll,
     frames,
   });
-  const master = new Master({ engine, store, clock, namespace: name, turnstiles: lines });
+  const of = { store, clock, namespace: name, turnstiles: lines, outcomes };
+  const master = new Master({ engine, ...of });
   sessions.attach(master);
   return { engine, sessions, master };
 }

@@ -10,6 +10,7 @@ export type * from './api/events.ts';
 export * from './close-codes.ts';
 export * from './event-kinds.ts';
 export type * from './api/find.ts';
+export type * from './api/health.ts';
 export type * from './api/tasks.ts';
 export * from './json/scan.ts';
 export * from './json/slice.ts';

@@ -3,6 +3,7 @@ export * from './api/admin.ts';
 export * from './api/audit.ts';
 export * from './api/events.ts';
 export * from './api/find.ts';
+export * from './api/health.ts';
 export * from './api/bulk.ts';
 export * from './api/tasks.ts';
 export * from './messages.ts';

@@ -1,5 +1,10 @@
 /** Words and numbers of the HTTP API that people type: for whoever offers them, without the schemas. */
 
+/** One word of a command line, as a shell is to be given it. */
+export function quotedForShell(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
 export const YEAR_SECONDS = 31_536_000;
 
 export const priorityNames = { low: -3600, normal: 0, high: 3600, urgent: YEAR_SECONDS } as const;

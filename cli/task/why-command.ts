@@ -1,6 +1,6 @@
 /** `soda task why`: what keeps a task, what comes first, and the command that would start it. */
 import type { WhyView } from '@soda-scheduler/client';
-import { DEFAULT_NAMESPACE, namespaceOf } from '@soda-scheduler/protocol';
+import { DEFAULT_NAMESPACE, namespaceOf, quotedForShell } from '@soda-scheduler/protocol';
 import { Argument, type Command } from 'commander';
 import { type ConnectionOptions, connect, givenNamespace, remoteCommand } from '../connection.ts';
 import type { Output } from '../output.ts';
@@ -41,7 +41,7 @@ function commandOf({ task_id, change, details }: WhyView, namespace: string): st
   if (change === null) return null;
   const { action, target } = change;
   const value = valueOf(change);
-  const [kind = '', name = ''] = target?.split(/\/(.*)/s).map(quoted) ?? [];
+  const [kind = '', name = ''] = target?.split(/\/(.*)/s).map((part) => quotedForShell(part)) ?? [];
   const within = namespace === DEFAULT_NAMESPACE ? '' : ` --namespace ${namespace}`;
   if (kind === 'namespace') {
     return action === 'resume'
@@ -56,7 +56,7 @@ function commandOf({ task_id, change, details }: WhyView, namespace: string): st
     case 'undrain':
       return `soda executor resume ${name}${within}`;
     case 'add_label':
-      return `soda executor set ${name} --labels ${quoted(value)}${within}`;
+      return `soda executor set ${name} --labels ${quotedForShell(value)}${within}`;
     case 'raise_limit':
       if (kind === 'limit') return `soda limit set ${name} --max ${value}${within}`;
       return `soda type ${ofType(details)} ${name} ${limitOf(details)}=${value}${within}`;
@@ -77,9 +77,4 @@ function limitOf({ limit }: WhyView['details']): string {
 /** As a command takes it. */
 function valueOf({ value }: NonNullable<WhyView['change']>): string {
   return Array.isArray(value) || typeof value !== 'object' ? String(value) : '';
-}
-
-/** For a shell. */
-function quoted(text: string): string {
-  return /^[\w@%+=:,./-]*$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -51,6 +51,7 @@ const table = {
   'GET /metrics': readFleet('whole'),
   'GET /whoami': anyToken,
   'GET /governance': read('whole'),
+  'GET /health': read('within'),
   'POST /tokens': admin('whole'),
   'GET /tokens': admin('whole'),
   'DELETE /token/{name}': admin('whole'),

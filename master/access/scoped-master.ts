@@ -68,6 +68,7 @@ export type ScopedMaster = Pick<
   | 'outlook'
   | 'why'
   | 'feed'
+  | 'health'
   | 'seenExecutors'
   | 'seenExecutor'
   | 'goneExecutors'
@@ -217,6 +218,11 @@ class PartOfMaster implements ScopedMaster {
   operations(): OperationsHandle {
     const { groups, types } = this.#scope;
     return this.#master.operations({ groups, types });
+  }
+
+  health() {
+    const { groups, types } = this.#scope;
+    return this.#master.health({ groups, types });
   }
 
   get feed() {

@@ -29,6 +29,7 @@ import type {
   WaitingPage,
   WaitingQuery,
 } from './ports.ts';
+import type { Health } from '../domain/health/health.ts';
 import type { Sight, TaskFilter } from '../domain/model/task-filter.ts';
 import type { Task, TerminalState } from '../domain/model/task.ts';
 import type { QueueEnd } from '../domain/queue/window.ts';
@@ -202,6 +203,8 @@ export interface MasterHandle {
   goneExecutors(): readonly ExecutorRecord[];
   /** What waits and runs, from counters: cheap whatever the backlog. */
   backlog(): Backlog;
+  /** How the work flows that is seen; `sight`: absent: all. Null: nothing is known yet. */
+  health(sight?: Sight): Health | null;
   /** How full is what would refuse, close or put off if it were full. */
   fills(): readonly Fill[];
 

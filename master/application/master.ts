@@ -1,12 +1,6 @@
 /** What the access layer asks, put to the engine and the store. Holds no state of its own. */
-import { type Backlog, backlogOf, fillsOf } from '../domain/views/backlog.ts';
-import {
-  type Fill,
-  LISTS_WAITING_MAX,
-  MAILBOX_COUNT_MAX,
-  MAILBOX_FRAME_BYTES_MAX,
-  ORDERED_LANES_MAX,
-} from '../domain/bounds.ts';
+import { type Backlog, backlogOf } from '../domain/views/backlog.ts';
+import { type Fill, ORDERED_LANES_MAX } from '../domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type {
   Command,
@@ -43,10 +37,13 @@ import {
   seenType,
   typesAfter,
 } from '../domain/views/types.ts';
-import type { Sight } from '../domain/model/task-filter.ts';
+import { type Health, healthOf } from '../domain/health/health.ts';
+import { Outcomes } from '../domain/health/outcomes.ts';
+import { ALL, type Sight } from '../domain/model/task-filter.ts';
 import type { Task, TerminalState } from '../domain/model/task.ts';
 import type { QueueEnd } from '../domain/queue/window.ts';
 import type { Engine } from './engine/engine.ts';
+import { fillsIn } from './engine/fills.ts';
 import { Feed } from './feed.ts';
 import {
   type CountQuery,
@@ -85,6 +82,8 @@ export interface MasterOptions {
   /** The task that commands are for; absent: whichever they name. */
   readonly only?: Only;
   readonly submissions?: Submissions;
+  /** Of this namespace, as they are observed; absent: none are. */
+  readonly outcomes?: Outcomes;
 }
 
 export class Master implements MasterHandle {
@@ -355,16 +354,14 @@ export class Master implements MasterHandle {
     return state === null ? NOTHING : backlogOf(state, this.#options.clock.now());
   }
 
+  health(sight = ALL): Health | null {
+    const { clock, outcomes = new Outcomes(clock.now()) } = this.#options;
+    const { state } = this.#engine;
+    return state && healthOf(state, outcomes, clock.now(), sight);
+  }
+
   fills(): readonly Fill[] {
-    const { state, mailbox } = this.#engine;
-    const { waitingCount: used } = this.#turnstiles.lists;
-    const { size, frameBytes } = mailbox;
-    return [
-      { bound: 'mailbox_event_count', used: size, limit: MAILBOX_COUNT_MAX },
-      { bound: 'mailbox_frame_bytes', used: frameBytes, limit: MAILBOX_FRAME_BYTES_MAX },
-      ...(state === null ? [] : fillsOf(state)),
-      { bound: 'lists_waiting_count', used, limit: LISTS_WAITING_MAX },
-    ];
+    return fillsIn(this.#engine, this.#turnstiles);
   }
 
   executorOf(executorId: string): Executor | null {

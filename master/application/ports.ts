@@ -53,6 +53,15 @@ export interface Clock {
   followWall(): void;
 }
 
+/** Of the file system that the embedded database is on. */
+export interface DiskSpace {
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+}
+
+/** Null: the database is on a server, or the system does not say. */
+export type Disk = () => Promise<DiskSpace | null>;
+
 /** One transaction. Both lists may be empty. */
 export interface Commit {
   /** The commit fails with `TermLost` unless this is still the newest term. */

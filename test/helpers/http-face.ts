@@ -10,7 +10,7 @@ import type { ConsoleFiles } from '../../master/access/console/routes.ts';
 import { AuditTrail } from '../../master/application/process/audit-trail.ts';
 import { Duties } from '../../master/application/process/duties.ts';
 import { Tokens } from '../../master/application/process/tokens.ts';
-import type { Log } from '../../master/application/ports.ts';
+import type { DiskSpace, Log } from '../../master/application/ports.ts';
 import { AddressPolicy } from '../../master/infrastructure/callbacks/address-policy.ts';
 import { MemoryStore } from '../../master/infrastructure/memory/store.ts';
 import { createMetrics } from '../../master/infrastructure/telemetry/metrics.ts';
@@ -55,6 +55,8 @@ export interface Call {
 export class HttpFace {
   readonly master = new StandInHandle();
   readonly namespaces = new StandInNamespaces(this.master);
+  /** Of the embedded database. */
+  disk: DiskSpace | null = null;
   readonly duties = new Duties({ now: () => 1_800_000_000_000 });
   readonly logged: {
     readonly level: string;
@@ -102,6 +104,7 @@ export class HttpFace {
         ask: (question) => question(),
       }),
       duties: this.duties,
+      disk: async () => this.disk,
       connections: new Connections(connectionCountMax, this.#log()),
       metrics,
       log: this.#log(),

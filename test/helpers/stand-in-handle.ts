@@ -36,6 +36,7 @@ import type {
 } from '../../master/domain/events.ts';
 import type { Executor, ExecutorRecord, Override } from '../../master/domain/model/executor.ts';
 import type { TaskType } from '../../master/domain/model/task-type.ts';
+import type { Health } from '../../master/domain/health/health.ts';
 import { NO_SETTINGS, type Settings } from '../../master/domain/state/state.ts';
 import { isAtRest, type Task } from '../../master/domain/model/task.ts';
 import type { EndEstimate } from '../../master/domain/state/paces.ts';
@@ -277,6 +278,11 @@ export class StandInHandle implements MasterHandle {
 
   fills() {
     return [{ bound: 'task_count', used: this.stored.size, limit: 10 }];
+  }
+
+  flow: Health | null = null;
+  health() {
+    return this.flow;
   }
 
   post(): void {

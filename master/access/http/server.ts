@@ -8,7 +8,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import helmet from 'helmet';
 import Router from 'router';
-import type { Log } from '../../application/ports.ts';
+import type { Disk, Log } from '../../application/ports.ts';
 import type { AuditTrail } from '../../application/process/audit-trail.ts';
 import type { Duties } from '../../application/process/duties.ts';
 import type { NamespacesHandle } from '../../application/process/namespaces-handle.ts';
@@ -43,6 +43,7 @@ import { type ConsoleFiles, consoleRoutes } from '../console/routes.ts';
 import { eventRoutes } from '../routes/feed/events.ts';
 import { Followers } from '../routes/feed/followers.ts';
 import { findRoutes } from '../routes/find/find.ts';
+import { healthRoutes } from '../routes/find/health.ts';
 import { whyRoute } from '../routes/find/why.ts';
 import { limitRoutes } from '../routes/limits.ts';
 import { pauseRoutes } from '../routes/pauses.ts';
@@ -73,6 +74,7 @@ export interface HttpServerOptions {
   readonly connections: Connections;
   readonly duties: Pick<Duties, 'views'>;
   readonly console: ConsoleFiles;
+  readonly disk: Disk;
   readonly metrics: HttpMetrics;
   readonly log: Log;
   /** For what strangers can cause as often as they like. */
@@ -257,6 +259,7 @@ function routeTable(options: HttpServerOptions, followers: Followers): readonly 
     ...tokenRoutes(options.tokens),
     ...auditRoutes(options.audit),
     governanceRoute(options.duties),
+    ...healthRoutes(options),
     ...probeRoutes(namespaces, metrics),
     ...consoleRoutes(options.console, options.authorizer),
     {

@@ -16,10 +16,10 @@ import {
 } from '@soda-scheduler/protocol';
 import type { SodaClient, Whoami } from '@soda-scheduler/client';
 import type { Command } from 'commander';
-import { verifiedInWords } from './audit-command.ts';
-import { connect, type ConnectionOptions, givenNamespace, remoteCommand } from './connection.ts';
-import { Failure } from './exit-code.ts';
-import { withoutStop } from './output.ts';
+import { verifiedInWords } from '../audit-command.ts';
+import { connect, type ConnectionOptions, givenNamespace, remoteCommand } from '../connection.ts';
+import { Failure } from '../exit-code.ts';
+import { withoutStop } from '../output.ts';
 
 interface Finding {
   readonly check: string;

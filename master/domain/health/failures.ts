@@ -1,0 +1,59 @@
+/** Types of which most attempts fail, and with what. */
+import { counted } from '../why/words.ts';
+import type { Finding } from './finding.ts';
+import type { Outcome } from './outcomes.ts';
+
+/** Of fewer nothing is said; from this share on they count as failing. */
+export const KNOWN_COUNT_MIN = 5;
+export const FAILING_SHARE = 0.5;
+
+/** What most of them fail with; null: too few are known, or fewer fail. */
+export function failingOf(outcomes: readonly Outcome[]): {
+  readonly failedCount: number;
+  /** Since the last one that did not fail. */
+  readonly since: number;
+  readonly error: string;
+  readonly errorCount: number;
+  /** The newest that failed with it. */
+  readonly taskId: string;
+} | null {
+  const failed = outcomes.filter(({ error }) => error !== null);
+  const share = failed.length / outcomes.length;
+  if (outcomes.length < KNOWN_COUNT_MIN || share < FAILING_SHARE) return null;
+  const byError = new Map<string, Outcome[]>();
+  for (const one of failed) {
+    const error = one.error ?? '';
+    byError.set(error, [...(byError.get(error) ?? []), one]);
+  }
+  const [first = ['', []] as const] = [...byError].sort(([, a], [, b]) => b.length - a.length);
+  const [error, alike] = first;
+  const lastGood = outcomes.findLastIndex((one) => one.error === null);
+  const since = (outcomes[lastGood + 1] ?? failed[0])?.at ?? 0;
+  const taskId = alike.at(-1)?.taskId ?? '';
+  return { failedCount: failed.length, since, error, errorCount: alike.length, taskId };
+}
+
+export function failureFindings(
+  attempts: ReadonlyMap<string, readonly Outcome[]>,
+): readonly Finding[] {
+  return [...attempts].flatMap(([type, outcomes]): Finding[] => {
+    const failing = failingOf(outcomes);
+    if (failing === null) return [];
+    const { failedCount, since, error, errorCount, taskId } = failing;
+    const isEach = failedCount === outcomes.length;
+    return [
+      {
+        kind: 'failing',
+        severity: isEach ? 'critical' : 'warning',
+        subject: `type/${type}`,
+        since,
+        count: failedCount,
+        message: `${failedCount} of the newest ${counted(outcomes.length, 'attempt')} of type ${type} failed.`,
+        cause: errorCount === failedCount ? `All with: ${error}` : `${errorCount} with: ${error}`,
+        advice: 'Look at the errors, and mend what they name.',
+        facts: { error },
+        taskId,
+      },
+    ];
+  });
+}
