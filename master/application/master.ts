@@ -387,4 +387,11 @@ export class Master implements MasterHandle {
 /** Whichever task it is by then, whatever has become of it. */
 const ANY: Seen = { seq: null, version: null };
 
-const NOTHING: Backlog = { types: [], limits: [], cachedCount: 0, pendingCallbackCount: 0 };
+const NOTHING: Backlog = {
+  types: [],
+  groups: [],
+  kept: [],
+  limits: [],
+  cachedCount: 0,
+  pendingCallbackCount: 0,
+};

@@ -394,6 +394,9 @@ export const LOG_TEXT_LENGTH_MAX = 4_000;
 /** Task types with a label of their own in the metrics; those that come later share `other`. */
 export const TYPE_LABELS_MAX = 200;
 
+/** Groups with a label of their own in the metrics; those that come later share `(other)`. */
+export const GROUP_LABELS_MAX = 100;
+
 /** Shared limits with figures in the metrics; those that come later have none. */
 export const LIMIT_LABELS_MAX = 200;
 

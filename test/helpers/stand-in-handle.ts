@@ -273,7 +273,8 @@ export class StandInHandle implements MasterHandle {
   }
 
   backlog() {
-    return { types: [], limits: [], cachedCount: this.stored.size, pendingCallbackCount: 0 };
+    const none = { types: [], groups: [], kept: [], limits: [] };
+    return { ...none, cachedCount: this.stored.size, pendingCallbackCount: 0 };
   }
 
   fills() {

@@ -9,6 +9,9 @@ import {
   WINDOW_BYTES_FACTOR,
   WORK_OPEN_COUNT_MAX,
 } from '../bounds.ts';
+import { ALL } from '../model/task-filter.ts';
+import type { RefusalReason } from '../why/asked.ts';
+import { headsOf } from '../why/heads.ts';
 import { fullestOf } from './limits.ts';
 import { kindCountOf } from '../queue/lanes.ts';
 import { isPaused, pauseCount, registeredCount, type State } from '../state/state.ts';
@@ -34,6 +37,13 @@ export interface Backlog {
     /** How long the first due task has waited, as far as memory knows. */
     readonly oldestWaitingMs: number;
   }[];
+  readonly groups: readonly ({ readonly group: string } & Readonly<Counts>)[];
+  /** Tasks that wait, by what keeps the first of their kind; null: nothing does. */
+  readonly kept: readonly {
+    readonly type: string;
+    readonly reason: RefusalReason | null;
+    readonly count: number;
+  }[];
   /** Waiting tasks held in memory. */
   readonly cachedCount: number;
   /** Callbacks in flight, and those in memory that wait for their next try. */
@@ -48,42 +58,59 @@ interface Counts {
   pausedCount: number;
 }
 
-/** One entry for each type that waits or runs, or lately did. */
+const NOTHING: Counts = {
+  waitingCount: 0,
+  heldCount: 0,
+  suspendedCount: 0,
+  runningCount: 0,
+  pausedCount: 0,
+};
+
+/** One entry for each type, and each group, that waits or runs, or lately did. */
 export function backlogOf(state: State, now: number): Backlog {
   const types = new Map<string, Counts & { dueAt: number }>();
   const of = (type: string) => {
     const known = types.get(type);
     if (known !== undefined) return known;
-    const added = {
-      waitingCount: 0,
-      heldCount: 0,
-      suspendedCount: 0,
-      runningCount: 0,
-      pausedCount: 0,
-      dueAt: now,
-    };
+    const added = { ...NOTHING, dueAt: now };
     types.set(type, added);
     return added;
   };
+  const groups = new Map<string, Counts>();
+  const ofGroup = (group: string) => {
+    const known = groups.get(group) ?? { ...NOTHING };
+    groups.set(group, known);
+    return known;
+  };
   const isAll = isPaused(state);
   for (const lane of state.lanes.values()) {
-    const counts = of(lane.kind.type);
-    counts.waitingCount += lane.waitingCount - lane.heldCount;
-    counts.heldCount += lane.heldCount;
+    const ofType = of(lane.kind.type);
+    ofType.dueAt = Math.min(ofType.dueAt, lane.ready.first()?.dueAt ?? now);
     const isOfType = lane.quota !== null && lane.quota.quota.taskType.paused !== null;
-    if (isAll || isOfType || lane.isPaused) counts.pausedCount += lane.waitingCount;
-    counts.suspendedCount += lane.suspendedCount;
-    counts.dueAt = Math.min(counts.dueAt, lane.ready.first()?.dueAt ?? now);
+    for (const counts of [ofType, ofGroup(lane.group)]) {
+      counts.waitingCount += lane.waitingCount - lane.heldCount;
+      counts.heldCount += lane.heldCount;
+      if (isAll || isOfType || lane.isPaused) counts.pausedCount += lane.waitingCount;
+      counts.suspendedCount += lane.suspendedCount;
+    }
   }
   for (const executor of state.executors.values()) {
     const task = state.tasks.get(executor.occupation?.taskId ?? '');
-    if (task !== undefined && holderOf(state, task) === executor) of(task.type).runningCount++;
+    if (task === undefined || holderOf(state, task) !== executor) continue;
+    of(task.type).runningCount++;
+    ofGroup(task.user.group).runningCount++;
   }
   return {
     types: [...types].map(([type, { dueAt, ...counts }]) => ({
       type,
       ...counts,
       oldestWaitingMs: now - dueAt,
+    })),
+    groups: [...groups].map(([group, counts]) => ({ group, ...counts })),
+    kept: headsOf(state, now, ALL).heads.map(({ type, refusal, count }) => ({
+      type,
+      reason: refusal?.reason ?? null,
+      count,
     })),
     limits: [...state.supplies.values()].map((supply) => {
       const { name, max } = supply.limit;
