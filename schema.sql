@@ -372,6 +372,8 @@ CREATE TABLE task (
   lane_seq BIGINT NULL,
   -- JSON { parts?, speed?, eta_seconds? } of the executor, as last reported.
   progress_detail MEDIUMTEXT NULL,
+  -- Of the trace that its submit was part of, as W3C writes it; NULL: of none.
+  traceparent VARCHAR(55) CHARACTER SET ascii COLLATE ascii_bin NULL,
   -- What holds it: a number for its type and the value at `limits.concurrency.pointer` of its params; NULL: it is not held.
   gate BIGINT NULL,
   -- Sort key of a waiting task, before seq: order_time, until somebody puts it first or last of its type.
@@ -643,6 +645,8 @@ CREATE TABLE task_history_YYYYMMDD (
   lane_seq BIGINT NULL,
   -- As in `task`.
   progress_detail MEDIUMTEXT NULL,
+  -- As in `task`.
+  traceparent VARCHAR(55) CHARACTER SET ascii COLLATE ascii_bin NULL,
   -- Since when deliveries are counted: the end of the task, or the newest redeliver. NULL: the end.
   notify_since BIGINT NULL,
   -- An id is taken as long as its task is retained.

@@ -66,6 +66,7 @@ interface Backoff {
 export class ApiCaller {
   /** Of what belongs to the namespace of this caller, from the root of the master. */
   readonly base: string;
+  readonly namespace: string;
   readonly #defaults: CreateAxiosDefaults;
   #axios: Promise<AxiosInstance> | null = null;
   readonly #url: string;
@@ -86,6 +87,7 @@ export class ApiCaller {
     this.#onRetry = options.onRetry;
     this.#timeoutMs = options.timeoutMs;
     this.base = apiBaseOf(namespace);
+    this.namespace = namespace;
     this.#url = url.replace(/\/+$/, '');
     this.#retryCount = retryCount;
     this.#defaults = {

@@ -4,6 +4,7 @@
  * company. Every task has an id before it is sent, so an unknown outcome may be tried again.
  */
 import {
+  beginSpan,
   type BatchResponse,
   type BatchResult,
   type CopyRequest,
@@ -43,17 +44,23 @@ export class SubmitQueue {
       const taskId = task.id ?? uuidv7();
       const { params, ...fields } = task;
       const taskText = jsonObject({ ...fields, id: taskId }, { params: jsonText(params) });
-      const json = jsonObject({ user }, { task: taskText });
+      const { namespace } = this.#api;
+      const of = { operation: 'send', namespace, type: task.type, taskId, parent: null } as const;
+      const span = beginSpan(of);
+      const traceparent = span.traceparent ?? undefined;
+      const json = jsonObject({ user, traceparent }, { task: taskText });
       const submit: Submit = {
         taskId,
         json,
         bytes: Buffer.byteLength(json) + 1,
         resolve: (accepted) => {
           signal?.removeEventListener('abort', abandon);
+          span.end();
           resolve(accepted);
         },
         reject: (error) => {
           signal?.removeEventListener('abort', abandon);
+          span.end(error);
           reject(error instanceof Error ? error : new Error(String(error)));
         },
       };

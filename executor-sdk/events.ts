@@ -38,6 +38,8 @@ export interface ExecutorEvent {
   readonly message: string;
   readonly taskId?: string;
   readonly attempt?: number;
+  /** Of the trace that its submit was part of, where there was one. */
+  readonly traceId?: string;
   /** Where it was thrown, and its causes: some lines, up to 4 KiB. */
   readonly stack?: string;
 }
@@ -77,7 +79,7 @@ export interface LineContext {
  * of the master has. As text, tasks that go well say nothing: then it is empty.
  */
 export function printed(event: ExecutorEvent, { format, executorId, at }: LineContext): string {
-  const { type, level, message, taskId, attempt, stack } = event;
+  const { type, level, message, taskId, attempt, traceId, stack } = event;
   if (format === 'json') {
     const fields = {
       ts: at.toISOString(),
@@ -86,6 +88,7 @@ export function printed(event: ExecutorEvent, { format, executorId, at }: LineCo
       event: type,
       executor_id: executorId,
       ...(taskId !== undefined && { task_id: taskId, attempt }),
+      ...(traceId !== undefined && { trace_id: traceId }),
       ...(stack !== undefined && { stack }),
     };
     return `${visibleJson(JSON.stringify(fields))}\n`;

@@ -4,7 +4,7 @@
  * says how attempts end; whether and when that is sent is the session's business.
  */
 import { Worker } from 'node:worker_threads';
-import type { ExecutorMessage } from '@soda-scheduler/protocol';
+import { beginSpan, type ExecutorMessage, traceIdOf } from '@soda-scheduler/protocol';
 import { ChildGroups } from './children/child-groups.ts';
 import { ExecutorRefused, TaskAborted } from './errors.ts';
 import type { AbortReason } from './errors.ts';
@@ -233,7 +233,8 @@ export class Executor {
     this.#tell({ type: 'accept', ...key, body: JSON.stringify(accept) });
     await begun;
     if (!signal.aborted) {
-      this.#event({ type: 'task_started', message: `started ${task.type} ${task.id}`, ...key });
+      const message = `started ${task.type} ${task.id}`;
+      this.#event({ type: 'task_started', message, ...key, ...traceOf(task) });
     }
 
     const send = (type: 'progress' | 'checkpoint', body: string): void =>
@@ -270,17 +271,18 @@ export class Executor {
     if ('error' in end && aborted === null) this.checkReady();
     this.#tellFailure(task, key, end, { aborted, problem: outcome.problem });
     const message = `${task.type} ${task.id} ${outcome.outcome}`;
-    this.#event({ type: 'task_ended', message, ...key });
+    this.#event({ type: 'task_ended', message, ...key, ...traceOf(task) });
   }
 
   #tellFailure(
-    { type, id }: Task,
+    task: Task,
     key: AttemptKey,
     end: HandlerEnd,
     { aborted, problem }: { aborted: AbortReason | null; problem: string | undefined },
   ): void {
+    const { type, id } = task;
     const attempt = `attempt ${key.attempt} of ${type} ${id}`;
-    const about = { type: 'handler_failed', ...key } as const;
+    const about = { type: 'handler_failed', ...key, ...traceOf(task) } as const;
     if (problem !== undefined) {
       return this.#event({ ...about, level: 'error', message: `${type} ${id} failed: ${problem}` });
     }
@@ -293,10 +295,17 @@ export class Executor {
 
   async #handlerEnd(task: Task, context: Parameters<Handler>[1]): Promise<HandlerEnd> {
     const handler = this.#handlers.get(task.type);
+    const { namespace, type, id: taskId, traceparent: parent } = task;
+    const { attempt } = context;
+    const span = beginSpan({ operation: 'process', namespace, type, taskId, attempt, parent });
+    const given = { ...task, traceparent: span.traceparent ?? parent };
     try {
       context.signal.throwIfAborted();
-      return { value: await handler?.(task, context) };
+      const value = await span.within(() => handler?.(given, context));
+      span.end();
+      return { value };
     } catch (error) {
+      span.end(error);
       return { error };
     }
   }
@@ -361,6 +370,10 @@ export class Executor {
     const context = { format: this.#logFormat, executorId: this.#executorId, at: new Date() };
     print(event, context);
   }
+}
+
+function traceOf({ traceparent }: Task): { readonly traceId?: string } {
+  return traceparent === null ? {} : { traceId: traceIdOf(traceparent) };
 }
 
 function onceAborted(signal: AbortSignal): Promise<void> {

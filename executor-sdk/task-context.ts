@@ -24,6 +24,11 @@ export interface Task<Params = unknown> {
   /** Epoch milliseconds; the end of the task over all its attempts. */
   readonly deadlineAt: number | null;
   readonly executionTimeoutMs: number | null;
+  /**
+   * The header of W3C Trace Context for requests that the handler makes: of its own span where OpenTelemetry is
+   * registered in this process, else of the submit; null where that was part of no trace.
+   */
+  readonly traceparent: string | null;
 }
 
 /** How far the work is. Each report stands for itself: what it leaves out is not known any more, but for the state. */
@@ -129,6 +134,7 @@ export function taskOf({ task: assigned, paramsText }: Assigned, namespace: stri
     submittedAt: assigned.submitted_at,
     deadlineAt: assigned.deadline_at ?? null,
     executionTimeoutMs: assigned.execution_timeout_ms ?? null,
+    traceparent: assigned.traceparent ?? null,
   };
 }
 

@@ -62,6 +62,7 @@ export async function runHandler<Params>(
     submittedAt: 0,
     deadlineAt: null,
     executionTimeoutMs: null,
+    traceparent: null,
     ...fields,
     params: read(params) as Params,
     paramsText: jsonText(params) ?? 'null',

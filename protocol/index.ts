@@ -20,6 +20,8 @@ export type * from './messages.ts';
 export * from './paths.ts';
 export * from './json/raw-json.ts';
 export * from './session.ts';
+export * from './spans.ts';
+export * from './trace-context.ts';
 export * from './json/visible.ts';
 export type * from './api/types.ts';
 export type * from './api/why.ts';

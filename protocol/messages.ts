@@ -253,6 +253,8 @@ const assignedTask = z.object({
   execution_timeout_ms: z.number().optional(),
   stall_timeout_ms: z.number().optional(),
   deadline_at: z.number().optional(),
+  /** W3C; of the trace that its submit was part of, absent where there was none. */
+  traceparent: z.string().optional(),
   mac: mac.optional(),
 });
 

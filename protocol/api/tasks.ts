@@ -13,6 +13,11 @@ export const taskInfo = z.strictObject({ ...taskFields, user: userInfo.optional(
 export const submitRequest = z.strictObject({
   task: taskInfo,
   user: userInfo.optional().describe('Required here or inside `task`.'),
+  traceparent: z
+    .string()
+    .max(256)
+    .optional()
+    .describe('In place of the header of this name, for the tasks of a batch. See W3C Trace Context.'),
 });
 
 export const batchRequest = z.strictObject({
@@ -201,6 +206,10 @@ export const taskView = z.object({
         .describe('When the attempt ends if it goes on as it has; not in lists.'),
     })
     .nullable(),
+  trace_id: z
+    .string()
+    .nullable()
+    .describe('Of the trace that its submit was part of (W3C); null: of none.'),
   checkpoint_bytes: z.int(),
   result: z.unknown(),
   error: errorView.nullable(),

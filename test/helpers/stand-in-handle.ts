@@ -379,6 +379,7 @@ export function submissionOf(body: unknown): Submission {
       null,
       () => null,
       () => null,
+      null,
     ),
   );
 }

@@ -49,6 +49,7 @@ export function newTask(fields: Partial<NewTask> = {}): NewTask {
     diskBytes: null,
     uses: [],
     deadlineAt: null,
+    traceparent: null,
     ...fields,
   };
 }
@@ -84,6 +85,7 @@ export function sampleTask(change: Partial<Task> = {}): Task {
     uses,
     startBy: null,
     deadlineAt: null,
+    traceparent: null,
     state: 'waiting',
     gate: null,
     version: 1,

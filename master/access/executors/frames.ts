@@ -187,6 +187,7 @@ function assignedTask(task: Task, term: number, mac: string | undefined): string
     execution_timeout_ms: task.executionTimeoutMs ?? undefined,
     stall_timeout_ms: task.stallTimeoutMs ?? undefined,
     deadline_at: task.deadlineAt ?? undefined,
+    traceparent: task.traceparent ?? undefined,
     mac,
   } satisfies Omit<AssignedFields, 'params' | 'checkpoint'>;
   return jsonObject(fields, { params: task.params, checkpoint: task.checkpoint ?? undefined });

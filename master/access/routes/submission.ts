@@ -1,7 +1,7 @@
 /** From one submit body to what the engine takes: units, defaults, the id; the params as they are. */
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { HTTP_LIMITS, type Range, priorityNames } from '@soda-scheduler/protocol';
+import { HTTP_LIMITS, type Range, priorityNames, readTraceparent } from '@soda-scheduler/protocol';
 import { submitRequest } from '@soda-scheduler/protocol/schemas';
 import type { z } from 'zod';
 import type { Submission } from '../../application/master-handle.ts';
@@ -30,7 +30,7 @@ const RETRY_INTERVAL_DEFAULT_SECONDS = 600;
  * Reads one submit body, which stands in a piece of `bytes`; yields between its steps, each of
  * which takes some milliseconds for the largest of bodies. With an idempotency key and no id the
  * id is derived from the key, so that the key is remembered as durably, and for as long, as the task.
- * @param rulesOf What is set for a type; null: nothing.
+ * @param rulesOf What is set for a type; null: nothing. `traceparent`: of the request; the body may have its own.
  * @throws {BrokenJson} with the place in the whole of `bytes`.
  * Params that do not fit are no reason yet: a task that was taken before may come again.
  * @throws {Problem} 400, with an entry for each field that is wrong; 413 where params are too large.
@@ -41,16 +41,15 @@ export function* readSubmission(
   idempotencyKey: string | null,
   refusalOf: RefusalOf,
   rulesOf: (type: string) => TypeRules | null,
+  traceparent: string | null,
 ): Generator<void, Submission> {
   const { value, params } = readJson(bytes, range, 'task');
   yield;
   try {
-    const submission = yield* submissionOf(
-      checkShape(submitRequest, value),
-      params ?? 'null',
-      idempotencyKey,
-      rulesOf,
-    );
+    const body = checkShape(submitRequest, value);
+    const submission = yield* submissionOf(body, params ?? 'null', idempotencyKey, rulesOf, {
+      traceparent: traceparentIn(body.traceparent) ?? traceparent,
+    });
     const refusal = submission.notifyUrl === null ? null : refusalOf(submission.notifyUrl);
     if (refusal === null) return submission;
     throw invalidFields([{ field: 'task.notify_url', message: refusal }]);
@@ -68,15 +67,17 @@ function* submissionOf(
   params: string,
   idempotencyKey: string | null,
   rulesOf: (type: string) => TypeRules | null,
+  { traceparent }: { readonly traceparent: string | null },
 ): Generator<void, Submission> {
   const user = userOf(outerUser, task.user);
   const id = task.id ?? (idempotencyKey === null ? null : idOfKey(user.group, idempotencyKey));
-  const asked = fieldsOf(task, params, user, id ?? newTaskId());
+  const about = { user, id: id ?? newTaskId(), traceparent };
+  const asked = fieldsOf(task, params, about);
   const { defaults = null, schema = null } = rulesOf(task.type) ?? {};
   const submission =
     defaults === null
       ? asked
-      : { asked, ...fieldsOf(withDefaults(task, defaults), params, user, asked.id) };
+      : { asked, ...fieldsOf(withDefaults(task, defaults), params, about) };
   let misfits: readonly FieldError[] = [];
   if (schema !== null) {
     yield;
@@ -101,6 +102,11 @@ export function idempotencyKeyOf(header: string | string[] | undefined): string 
   throw invalidFields([
     { field: 'Idempotency-Key', message: 'expected 1 to 255 printable ASCII characters' },
   ]);
+}
+
+/** What is none is ignored, as the standard has it. */
+export function traceparentIn(header: string | string[] | undefined): string | null {
+  return typeof header === 'string' ? readTraceparent(header) : null;
 }
 
 /** The head start in seconds. */
@@ -155,7 +161,11 @@ function userFrom(fields: UserFields): User {
 }
 
 /** All fields at once: to add some to a copy is slow where there are many. */
-function fieldsOf(task: TaskFields, params: string, user: User, id: string): Submission {
+function fieldsOf(
+  task: TaskFields,
+  params: string,
+  { user, id, traceparent }: Pick<Submission, 'user' | 'id' | 'traceparent'>,
+): Submission {
   checkParamsSize(params);
   const submission: Submission = {
     id,
@@ -177,6 +187,7 @@ function fieldsOf(task: TaskFields, params: string, user: User, id: string): Sub
     diskBytes: task.needs?.disk_bytes ?? null,
     uses: inOrder(task.uses ?? []),
     deadlineAt: instantOf(task.deadline),
+    traceparent,
   };
   checkTogether(submission);
   return submission;

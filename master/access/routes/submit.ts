@@ -27,7 +27,7 @@ import { isSameRequest } from '../body/request-digest.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../http/route.ts';
 import { RulesOfTypes } from '../body/type-rules.ts';
 import type { ScopedMaster, SubmitAnswer } from '../scoped-master.ts';
-import { idempotencyKeyOf, readSubmission, type RefusalOf } from './submission.ts';
+import { idempotencyKeyOf, readSubmission, type RefusalOf, traceparentIn } from './submission.ts';
 import { readCopy } from './task-change.ts';
 import { found, taskIdOf } from './tasks.ts';
 
@@ -46,9 +46,11 @@ export function submitRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
     const type = master.typeOf(name);
     return type === null ? null : rules.of(master.namespace, type);
   };
-  const readFor = (master: ScopedMaster): Read => {
+  const readFor = (master: ScopedMaster, { headers }: ApiRequest): Read => {
     const rulesOf = rulesIn(master);
-    return (bytes, range, key) => readSubmission(bytes, range, key, refusalOf, rulesOf);
+    const traceparent = traceparentIn(headers['traceparent']);
+    return (bytes, range, key) =>
+      readSubmission(bytes, range, key, refusalOf, rulesOf, traceparent);
   };
   return [
     {
@@ -56,19 +58,20 @@ export function submitRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
       path: `${API_BASE}/task/submit`,
       hot: true,
       summary: 'Submit a task. 202 means that it is stored and will run until it is terminal.',
-      headers: idempotencyKey,
+      headers: { ...idempotencyKey, ...trace },
       body: { schema: submitRequest, bytesMax: HTTP_LIMITS.bodyBytesMax },
       replies: { accepted: submitResponse, taken: conflictResponse },
-      handle: (request, master) => submitOne(master, pieces, readFor(master), request),
+      handle: (request, master) => submitOne(master, pieces, readFor(master, request), request),
     },
     {
       method: 'POST',
       path: `${API_BASE}/task/submit-batch`,
       hot: true,
       summary: 'Submit up to 1000 tasks. Each has its own result; a bad one spoils no other.',
+      headers: trace,
       body: { schema: batchRequest, bytesMax: HTTP_LIMITS.batchBytesMax },
       replies: { done: batchResponse },
-      handle: (request, master) => submitBatch(master, pieces, readFor(master), request),
+      handle: (request, master) => submitBatch(master, pieces, readFor(master, request), request),
     },
     {
       method: 'POST',
@@ -76,13 +79,15 @@ export function submitRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
       summary:
         'Submit a task again under another id, as it was submitted and changed, but for what `task` ' +
         'says: due at once, and without a checkpoint.',
-      headers: idempotencyKey,
+      headers: { ...idempotencyKey, ...trace },
       body: { schema: copyRequest, bytesMax: HTTP_LIMITS.bodyBytesMax, optional: true },
       replies: { accepted: submitResponse, taken: conflictResponse },
       handle: async (request, master) => {
         const key = idempotencyKeyOf(request.headers['idempotency-key']);
         const { task } = await found(master, taskIdOf(request), 0);
-        const reading = readCopy(request.body, key, task, rulesIn(master)(task.type), refusalOf);
+        const traceparent = traceparentIn(request.headers['traceparent']);
+        const from = { ...task, traceparent };
+        const reading = readCopy(request.body, key, from, rulesIn(master)(task.type), refusalOf);
         return answerTo(master, await pieces.run(reading), key);
       },
     },
@@ -93,6 +98,11 @@ const idempotencyKey = {
   'Idempotency-Key':
     'Makes a repetition safe where the task has no id: the same key and body answer as the ' +
     'first time did, the same key with another body answers 422.',
+};
+
+const trace = {
+  traceparent:
+    'Of the trace that the submit is part of (W3C): it is handed on to executors and in the callback.',
 };
 
 async function submitOne(

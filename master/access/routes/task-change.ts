@@ -119,6 +119,7 @@ function submittedAs(task: Task): Omit<Submission, 'id' | 'user' | 'retry'> {
     diskBytes: task.diskBytes,
     uses: task.uses,
     deadlineAt: task.deadlineAt,
+    traceparent: task.traceparent,
   };
 }
 

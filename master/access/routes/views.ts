@@ -51,6 +51,7 @@ export function taskViewText(
     start_timeout_action: task.startTimeoutAction,
     needs: { disk_bytes: task.diskBytes },
     uses: [...task.uses],
+    trace_id: task.traceparent === null ? null : traceIdOf(task.traceparent),
     checkpoint_bytes: task.checkpoint === null ? 0 : Buffer.byteLength(task.checkpoint),
     waiting: waiting && waitingView(waiting),
   } satisfies Omit<TaskView, SplicedField | 'timeline'>;

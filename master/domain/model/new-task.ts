@@ -19,7 +19,10 @@ export interface NewTask
  */
 export interface TaskChange
   extends Partial<
-    Omit<NewTask, 'id' | 'type' | 'requestHash' | 'retry' | 'user' | 'misfits' | 'taken'>
+    Omit<
+      NewTask,
+      'id' | 'type' | 'requestHash' | 'retry' | 'user' | 'misfits' | 'taken' | 'traceparent'
+    >
   > {
   readonly retry?: Partial<NewTask['retry']>;
   readonly user?: Partial<NewTask['user']>;

@@ -101,6 +101,8 @@ export interface TaskSpec {
   /** What it takes of shared limits while it runs: what was asked for, and what its type takes. By name. */
   readonly uses: readonly Use[];
   readonly deadlineAt: number | null;
+  /** Of the trace that its submit was part of, as version 00 of W3C writes it; null: of none. */
+  readonly traceparent: string | null;
 }
 
 /** What happens to it. */
@@ -227,6 +229,7 @@ export type EndedTask = Pick<
   | 'result'
   | 'failureReason'
   | 'lastOutcome'
+  | 'traceparent'
 >;
 
 /** `startBy` of a task that is due then, whatever was before. */
@@ -258,7 +261,7 @@ export function isStartOverdue(task: Task, now: number): boolean {
 /** A copy: whoever holds it does not hold the params and the checkpoint. */
 export function endedTask(task: Task): EndedTask {
   const { id, type, state, user, attempt, submittedAt, finishedAt } = task;
-  const { error, result, failureReason, lastOutcome } = task;
+  const { error, result, failureReason, lastOutcome, traceparent } = task;
   return {
     id,
     type,
@@ -271,6 +274,7 @@ export function endedTask(task: Task): EndedTask {
     result,
     failureReason,
     lastOutcome,
+    traceparent,
   };
 }
 

@@ -148,7 +148,7 @@ export class HttpNotifier {
       const answer = await this.#requests.post({
         url: turn.item.url,
         json,
-        headers: () => this.#headers(id, json),
+        headers: () => this.#headers(id, json, turn.item.task?.traceparent ?? null),
         onSlow: () => this.#queue.setAside(turn, json.length),
       });
       verdict = verdictOf(answer);
@@ -191,12 +191,13 @@ export class HttpNotifier {
     }
   }
 
-  #headers(id: string, json: string): Record<string, string> {
+  #headers(id: string, json: string, traceparent: string | null): Record<string, string> {
     return {
       'content-type': 'application/json',
       'user-agent': 'soda-scheduler/2',
       // Wall time: receivers compare it with theirs, and the master's clock may have drifted.
       ...this.#signer.headers(id, Date.now(), json),
+      ...(traceparent !== null && { traceparent }),
     };
   }
 

@@ -78,6 +78,7 @@ export const addedTaskColumns = (t: Types): Columns => [
   ['uses', `${t.key(USES_LENGTH_MAX)} NULL`],
   ['lane_seq', `${t.instant} NULL`],
   ['progress_detail', `${t.text} NULL`],
+  ['traceparent', `${t.key(55)} NULL`],
 ];
 
 /** Of segments alone, as 2.0.0 made them. */

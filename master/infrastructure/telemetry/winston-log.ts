@@ -2,7 +2,7 @@
  * The log: one JSON object a line on standard output, with `ts`, `level`, `msg` and snake_case
  * fields. Text that users chose is cut, and cannot break a line or reach a terminal's controls.
  */
-import { visibleJson } from '@soda-scheduler/protocol';
+import { traceIdOf, visibleJson } from '@soda-scheduler/protocol';
 import { createLogger, format, transports } from 'winston';
 import type { Log, Observer } from '../../application/ports.ts';
 import { type Fill, LOG_BYTES_MAX, LOG_TEXT_LENGTH_MAX } from '../../domain/bounds.ts';
@@ -234,7 +234,12 @@ function taskFields(task: Task): Fields {
     type: task.type,
     attempt: task.attempt,
     executor_id: task.executorId,
+    ...traceFields(task),
   };
+}
+
+function traceFields({ traceparent }: Task): Fields {
+  return traceparent === null ? {} : { trace_id: traceIdOf(traceparent) };
 }
 
 function endFields(task: Task): Fields {
@@ -256,6 +261,7 @@ function attemptFields(task: Task, attempt: AttemptRecord): Fields {
     type: task.type,
     attempt: attempt.attempt,
     executor_id: attempt.executorId,
+    ...traceFields(task),
     outcome: attempt.outcome,
     next_state: task.state,
     error: attempt.error?.message,

@@ -35,6 +35,7 @@ const fixedColumns = columns<Task>(
   ['disk_bytes', 'integer', (task) => task.diskBytes],
   ['uses', 'text', (task) => (task.uses.length === 0 ? null : usesText(task.uses))],
   ['deadline_at', 'integer', (task) => task.deadlineAt],
+  ['traceparent', 'text', (task) => task.traceparent],
   ['params', 'text', (task) => task.params],
 );
 
@@ -145,6 +146,7 @@ export function taskOf(row: Row): Task {
     diskBytes: get('disk_bytes'),
     uses: usesIn(get('uses') ?? ''),
     deadlineAt: get('deadline_at'),
+    traceparent: get('traceparent') ?? null,
     state: get<TaskState>('state'),
     version: get('version'),
     priority: get('priority'),
