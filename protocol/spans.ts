@@ -68,14 +68,7 @@ export interface Span {
 
 const NONE: Span = { traceparent: null, within: (run) => run(), end: () => undefined };
 
-export function beginSpan({
-  operation,
-  namespace,
-  type,
-  taskId,
-  attempt,
-  parent,
-}: SpanOf): Span {
+export function beginSpan({ operation, namespace, type, taskId, attempt, parent }: SpanOf): Span {
   const api = (globalThis as Record<symbol, unknown>)[API] as Partial<OpenTelemetry> | undefined;
   if (api?.trace === undefined) return NONE;
   const active = api.context?.active() ?? new Root();

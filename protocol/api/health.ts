@@ -7,7 +7,9 @@ const instant = z.string().nullable();
 const flow = z.object({
   state: z
     .enum(['flowing', 'idle', 'stopped'])
-    .describe('`idle`: nothing is due, and nothing runs. `stopped`: nothing of what is due starts.'),
+    .describe(
+      '`idle`: nothing is due, and nothing runs. `stopped`: nothing of what is due starts.',
+    ),
   message: z.string(),
   waiting: z.int().describe('Due or not; those that are held or suspended come on top.'),
   held: z.int(),

@@ -17,7 +17,9 @@ export const submitRequest = z.strictObject({
     .string()
     .max(256)
     .optional()
-    .describe('In place of the header of this name, for the tasks of a batch. See W3C Trace Context.'),
+    .describe(
+      'In place of the header of this name, for the tasks of a batch. See W3C Trace Context.',
+    ),
 });
 
 export const batchRequest = z.strictObject({
@@ -243,6 +245,7 @@ export const taskSummary = taskView.omit({
   start_timeout_action: true,
   needs: true,
   uses: true,
+  trace_id: true,
   checkpoint_bytes: true,
   timeline: true,
   waiting: true,

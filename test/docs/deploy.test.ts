@@ -63,9 +63,13 @@ describe('what is shipped for Prometheus and Grafana', () => {
 
   it('is told of in the page for operators, each metric of the master by name', async () => {
     const [, section = ''] = read('docs/operations.md').split('\n## Metrics\n');
-    const table = (section.split('\nAlerts')[0] ?? '').split('\n').filter((line) => /^\| `/.test(line));
+    const table = (section.split('\nAlerts')[0] ?? '')
+      .split('\n')
+      .filter((line) => /^\| `/.test(line));
     const told = table.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)]);
-    const own = [...(await scraped()).matchAll(/^# TYPE scheduler_(\w+)/gm)].map(([, name]) => name);
+    const own = [...(await scraped()).matchAll(/^# TYPE scheduler_(\w+)/gm)].map(
+      ([, name]) => name,
+    );
     expect(told.map(([, name]) => name).sort()).to.deep.equal(own.sort());
   });
 

@@ -237,6 +237,7 @@ function viewOf(id: string, task: SubmitRequest['task'], user: TaskView['user'])
     start_timeout_action: 'fail',
     needs: { disk_bytes: null },
     uses: [],
+    trace_id: null,
     checkpoint_bytes: 0,
     progress: null,
     result: null,

@@ -379,7 +379,6 @@ export function submissionOf(body: unknown): Submission {
       null,
       () => null,
       () => null,
-      null,
     ),
   );
 }

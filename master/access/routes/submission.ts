@@ -41,7 +41,7 @@ export function* readSubmission(
   idempotencyKey: string | null,
   refusalOf: RefusalOf,
   rulesOf: (type: string) => TypeRules | null,
-  traceparent: string | null,
+  traceparent: string | null = null,
 ): Generator<void, Submission> {
   const { value, params } = readJson(bytes, range, 'task');
   yield;
@@ -75,9 +75,7 @@ function* submissionOf(
   const asked = fieldsOf(task, params, about);
   const { defaults = null, schema = null } = rulesOf(task.type) ?? {};
   const submission =
-    defaults === null
-      ? asked
-      : { asked, ...fieldsOf(withDefaults(task, defaults), params, about) };
+    defaults === null ? asked : { asked, ...fieldsOf(withDefaults(task, defaults), params, about) };
   let misfits: readonly FieldError[] = [];
   if (schema !== null) {
     yield;

@@ -4,6 +4,7 @@ import {
   jsonObject,
   type TaskSummary,
   type TaskView,
+  traceIdOf,
 } from '@soda-scheduler/protocol';
 import type { ListedAttempt, ShownTask, StoredTask } from '../../application/ports.ts';
 import {

@@ -12,7 +12,10 @@ const FREE_SHARE_MIN = 0.05;
 const OF_NO_TASK = { subject: null, since: null, count: null, facts: {}, taskId: null } as const;
 
 /** Null: it takes work. */
-export function findingOfStatus(status: MasterStatus, trouble: StoreTrouble | null): Finding | null {
+export function findingOfStatus(
+  status: MasterStatus,
+  trouble: StoreTrouble | null,
+): Finding | null {
   const severity = 'critical';
   if (trouble !== null) {
     const { reason: error, since } = trouble;

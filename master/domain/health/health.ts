@@ -103,7 +103,8 @@ function flowOf(
   const oldestWaitMs = sinces.length === 0 ? null : now - Math.min(...sinces);
   const isDue = heads.length > 0;
   const isStopped =
-    paused !== null || (runningCount === 0 && isDue && unaskedCount === 0 && heads.every(isBlocked));
+    paused !== null ||
+    (runningCount === 0 && isDue && unaskedCount === 0 && heads.every(isBlocked));
   const flow = isStopped ? 'stopped' : runningCount > 0 || isDue ? 'flowing' : 'idle';
   const numbers = { waitingCount: live.waiting, runningCount, oldestWaitMs };
   return {

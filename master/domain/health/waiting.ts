@@ -116,7 +116,8 @@ const ADVICE: Record<WaitingKind, (type: string, facts: Facts) => string> = {
   draining: (type) => `Resume one of them, or start an executor of type ${type}.`,
   not_ready: (_, { executorId }) => `Put right what ${executorId ?? 'they'} says.`,
   paused: () => 'Resume it, once what it was paused for is over.',
-  limited: (_, { limit }) => `Raise ${limit?.name ?? 'the limit'} if more is meant to run, or wait.`,
+  limited: (_, { limit }) =>
+    `Raise ${limit?.name ?? 'the limit'} if more is meant to run, or wait.`,
   all_busy: (type) => `Start more executors of type ${type} if that is too long, or wait.`,
   cooling_down: () => 'Look at the log of the executors that refuse it.',
 };
@@ -128,7 +129,9 @@ export function queueFinding({ waitingCount, suspendedCount, settings, policy }:
   const isOwn = maxWaiting !== null && waitingCount >= maxWaiting;
   if (!isOwn && kept < policy.waitingCountMax) return [];
   const what = isOwn ? `max_waiting is ${maxWaiting}` : `${policy.waitingCountMax} may be kept`;
-  const advice = isOwn ? 'Raise max_waiting of the namespace, or start executors.' : 'Start executors.';
+  const advice = isOwn
+    ? 'Raise max_waiting of the namespace, or start executors.'
+    : 'Start executors.';
   return [
     {
       kind: 'queue_full',

@@ -121,12 +121,7 @@ function createMeters(registry: Registry) {
   };
 }
 
-function count(
-  meters: Meters,
-  labels: Labels,
-  namespace: string,
-  seen: Observation,
-): void {
+function count(meters: Meters, labels: Labels, namespace: string, seen: Observation): void {
   const { typeOf, groupOf } = labels;
   switch (seen.event) {
     case 'task_accepted':
@@ -172,7 +167,12 @@ function count(
   }
 }
 
-function countEnd(meters: Meters, { typeOf, groupOf }: Labels, namespace: string, task: Task): void {
+function countEnd(
+  meters: Meters,
+  { typeOf, groupOf }: Labels,
+  namespace: string,
+  task: Task,
+): void {
   const { type, state: result, user, startedAt, finishedAt } = task;
   meters.finished.inc({ namespace, type: typeOf(type), result });
   meters.groupFinished.inc({ namespace, group: groupOf(user.group), result });

@@ -253,7 +253,9 @@ describe('the health of a namespace', function () {
     await submit();
     const stopped = await run();
     expect(stopped).to.deep.include({ code: 7, err: '' });
-    expect(stopped.out).to.match(/\ncritical: +1 task of type encode waits, the first one for .*\n/);
+    expect(stopped.out).to.match(
+      /\ncritical: +1 task of type encode waits, the first one for .*\n/,
+    );
     expect(stopped.out).to.match(/\n  because: +No executor of type encode is connected\.\n/);
     expect(stopped.out).to.match(/\n  next: +soda executor list --selector type=encode /);
     expect(JSON.parse((await run('--json')).out)).to.deep.include({ status: 'stopped' });

@@ -69,7 +69,9 @@ describe('a trace', function () {
     await call('POST', '/task/submit', taskOf('a', { notify_url: receiverUrl() }), {
       traceparent: HEADER,
     });
-    await call('POST', '/task/submit', taskOf('none', { type: 'idle' }), { traceparent: 'rubbish' });
+    await call('POST', '/task/submit', taskOf('none', { type: 'idle' }), {
+      traceparent: 'rubbish',
+    });
     const port = Number(new URL(master.url).port);
     const executor = await RawExecutor.join(port, { types: ['encode'] });
     const { task } = await executor.next('assign');
@@ -88,7 +90,10 @@ describe('a trace', function () {
 
   it('of a batch is that of the request, but for tasks that have their own; a copy is of its own', async () => {
     const other = HEADER.replace(TRACE, 'c'.repeat(32));
-    const tasks = [taskOf('b', { type: 'idle' }), { ...taskOf('c', { type: 'idle' }), traceparent: other }];
+    const tasks = [
+      taskOf('b', { type: 'idle' }),
+      { ...taskOf('c', { type: 'idle' }), traceparent: other },
+    ];
     await call('POST', '/task/submit-batch', { tasks }, { traceparent: HEADER });
     expect([await traceOf('b'), await traceOf('c')]).to.deep.equal([TRACE, 'c'.repeat(32)]);
     await call('POST', '/task/b/copy', { id: 'd' });

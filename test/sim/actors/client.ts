@@ -272,6 +272,7 @@ function draw(random: Random, now: number, id: string, isChosen: boolean): Submi
     startTimeoutAction: null,
     diskBytes: null,
     uses: [],
+    traceparent: null,
   };
 }
 

@@ -60,7 +60,10 @@ async function viewOf(
   health: Health | null,
 ): Promise<HealthView> {
   const { status, storeTrouble } = namespaces;
-  const ofMaster = findingOfStatus(health === null && status === 'ready' ? 'starting' : status, storeTrouble);
+  const ofMaster = findingOfStatus(
+    health === null && status === 'ready' ? 'starting' : status,
+    storeTrouble,
+  );
   // What is of the whole process is nobody's who sees a part of it.
   const isWhole = actor.scope === null;
   const ofDisk = isWhole ? findingOfDisk(await disk()) : null;
@@ -120,7 +123,8 @@ function commandFor(finding: Finding, namespace: string): string {
   const { kind, facts, subject, taskId } = finding;
   const type = subject?.replace('type/', '') ?? '';
   const why = taskId === null ? null : `soda task why ${taskId}${within}`;
-  const executors = (terms: string) => `soda executor list --selector type=${type}${terms}${within}`;
+  const executors = (terms: string) =>
+    `soda executor list --selector type=${type}${terms}${within}`;
   switch (kind) {
     case 'paused':
       return resumeOf(finding, namespace, within);
