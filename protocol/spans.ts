@@ -92,7 +92,8 @@ export function beginSpan({ operation, namespace, type, taskId, attempt, parent 
     end(failure) {
       if (failure !== undefined) {
         span.recordException(failure);
-        span.setStatus({ code: STATUS_ERROR, message: String(failure) });
+        const message = failure instanceof Error ? failure.message : typeof failure;
+        span.setStatus({ code: STATUS_ERROR, message });
       }
       span.end();
     },

@@ -1,5 +1,5 @@
 /** What the access layer asks, put to the engine and the store. Holds no state of its own. */
-import { type Backlog, backlogOf } from '../domain/views/backlog.ts';
+import { type Backlog, backlogOf, NO_BACKLOG } from '../domain/views/backlog.ts';
 import { type Fill, ORDERED_LANES_MAX } from '../domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type {
@@ -351,7 +351,7 @@ export class Master implements MasterHandle {
 
   backlog(): Backlog {
     const { state } = this.#engine;
-    return state === null ? NOTHING : backlogOf(state, this.#options.clock.now());
+    return state === null ? NO_BACKLOG : backlogOf(state, this.#options.clock.now());
   }
 
   health(sight = ALL): Health | null {
@@ -386,12 +386,3 @@ export class Master implements MasterHandle {
 
 /** Whichever task it is by then, whatever has become of it. */
 const ANY: Seen = { seq: null, version: null };
-
-const NOTHING: Backlog = {
-  types: [],
-  groups: [],
-  kept: [],
-  limits: [],
-  cachedCount: 0,
-  pendingCallbackCount: 0,
-};

@@ -5,7 +5,7 @@ import type { Finding } from './finding.ts';
 import type { Outcome } from './outcomes.ts';
 
 /** So many that are not settled are more than what is on its way. */
-export const PENDING_COUNT_MAX = 1_000;
+const PENDING_COUNT_MAX = 1_000;
 
 /** @param pendingCount Of all, as memory knows; null: it is not to be told. */
 export function callbackFindings(

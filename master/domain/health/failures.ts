@@ -4,8 +4,8 @@ import type { Finding } from './finding.ts';
 import type { Outcome } from './outcomes.ts';
 
 /** Of fewer nothing is said; from this share on they count as failing. */
-export const KNOWN_COUNT_MIN = 5;
-export const FAILING_SHARE = 0.5;
+const KNOWN_COUNT_MIN = 5;
+const FAILING_SHARE = 0.5;
 
 /** What most of them fail with; null: too few are known, or fewer fail. */
 export function failingOf(outcomes: readonly Outcome[]): {

@@ -42,23 +42,18 @@ export class Outcomes {
   }
 
   note(seen: Observation, at: number): void {
-    switch (seen.event) {
-      case 'task_started':
-        this.#of(seen.task.type, seen.task.user.group).startedAt = at;
-        break;
-      case 'attempt_ended':
-        if (NEUTRAL.has(seen.attempt.outcome)) break;
-        this.#noteAttempt(seen.task, at, seen.attempt.error?.message ?? seen.attempt.outcome);
-        break;
-      case 'task_finished':
-        if (seen.task.state === 'succeeded') this.#noteAttempt(seen.task, at, null);
-        break;
-      case 'notification_tried': {
-        const { type, group, taskId, lastError } = seen.notification;
-        const error = seen.outcome === 'delivered' ? null : alike(lastError ?? seen.outcome);
-        keep(this.#of(type, group).callbacks, { at, taskId, error });
-        break;
-      }
+    if (seen.event === 'task_started') {
+      this.#of(seen.task.type, seen.task.user.group).startedAt = at;
+    } else if (seen.event === 'attempt_ended') {
+      const { outcome, error } = seen.attempt;
+      if (!NEUTRAL.has(outcome)) this.#noteAttempt(seen.task, at, error?.message ?? outcome);
+    } else if (seen.event === 'task_finished') {
+      // A success is no attempt by itself, and what else a task ends with is.
+      if (seen.task.state === 'succeeded') this.#noteAttempt(seen.task, at, null);
+    } else if (seen.event === 'notification_tried') {
+      const { type, group, taskId, lastError } = seen.notification;
+      const error = seen.outcome === 'delivered' ? null : alike(lastError ?? seen.outcome);
+      keep(this.#of(type, group).callbacks, { at, taskId, error });
     }
   }
 

@@ -50,6 +50,16 @@ export interface Backlog {
   readonly pendingCallbackCount: number;
 }
 
+/** Of a master that knows of no task yet. */
+export const NO_BACKLOG: Backlog = {
+  types: [],
+  groups: [],
+  kept: [],
+  limits: [],
+  cachedCount: 0,
+  pendingCallbackCount: 0,
+};
+
 interface Counts {
   waitingCount: number;
   heldCount: number;

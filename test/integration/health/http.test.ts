@@ -132,7 +132,7 @@ describe('the health of a namespace', function () {
   });
 
   it('names the executor that says why none is ready', async () => {
-    await join('x', { ready: { ok: false, reason: 'no ffmpeg' } } as Partial<HelloFrame>);
+    await join('x', { ready: { ok: false, reason: 'no ffmpeg' } });
     await submit();
     const seen = await health();
     expect(brief(seen)).to.deep.equal([

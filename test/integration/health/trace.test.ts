@@ -11,7 +11,7 @@ import { createExecutor, type ExecutorEvent } from '@soda-scheduler/executor-sdk
 import { loadConfig, type RunningMaster, runMaster } from '@soda-scheduler/master';
 import { API_BASE } from '@soda-scheduler/protocol';
 import { expect } from 'chai';
-import { Otel } from '../../helpers/otel.ts';
+import { Otel } from '../../helpers/sdk/otel.ts';
 import { RawExecutor } from '../../helpers/raw-executor.ts';
 import { eventually } from '../../helpers/system/wait.ts';
 

@@ -41,11 +41,11 @@ export function healthRoutes(sources: HealthSources): Route[] {
       }),
     },
   ]);
-  return routes.map(({ handle, ...route }) => ({
+  return routes.map((route) => ({
     ...route,
     async handle(request) {
       try {
-        return await handle(request);
+        return await route.handle(request);
       } catch (error) {
         if (!(error instanceof Unavailable)) throw error;
         return { body: await viewOf(sources, request, null) };
