@@ -116,6 +116,7 @@ function wanted(
         startBy: time === 3 ? NOW + 1 : time === 2 ? NOW + 2 : null,
         startTimeoutAction: day === 0 ? 'alert' : 'fail',
         diskBytes: time === 2 ? 5_000_000_000_000 : null,
+        traceparent: time === 2 ? `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` : null,
       });
       lists.inserts.push(fresh);
       after.set(seq, { task: fresh, notification: null });
