@@ -390,18 +390,3 @@ export const LOG_BYTES_MAX = 16 * MiB;
 
 /** Characters of a text in the log, which is cut there. */
 export const LOG_TEXT_LENGTH_MAX = 4_000;
-
-/** Task types with a label of their own in the metrics; those that come later share `other`. */
-export const TYPE_LABELS_MAX = 200;
-
-/** Groups with a label of their own in the metrics; those that come later share `(other)`. */
-export const GROUP_LABELS_MAX = 100;
-
-/** Shared limits with figures in the metrics; those that come later have none. */
-export const LIMIT_LABELS_MAX = 200;
-
-/** Namespaces with a label of their own in the metrics; those that have work later share `(other)`. */
-export const NAMESPACE_LABELS_MAX = 20;
-
-/** Prepared statements that SQLite keeps; beyond it all are prepared again. */
-export const STATEMENT_COUNT_MAX = 200;

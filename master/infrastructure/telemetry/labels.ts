@@ -1,11 +1,20 @@
 /** Names that users give, as labels of metrics: only so many get one of their own. */
 import { DEFAULT_NAMESPACE } from '@soda-scheduler/protocol';
-import {
-  GROUP_LABELS_MAX,
-  LIMIT_LABELS_MAX,
-  NAMESPACE_LABELS_MAX,
-  TYPE_LABELS_MAX,
-} from '../../domain/bounds.ts';
+
+/** Task types with a label of their own in the metrics; those that come later share `other`. */
+const TYPE_LABELS_MAX = 200;
+
+/** Groups with a label of their own in the metrics; those that come later share `(other)`. */
+const GROUP_LABELS_MAX = 100;
+
+/** Shared limits with figures in the metrics; those that come later have none. */
+const LIMIT_LABELS_MAX = 200;
+
+/** Namespaces with a label of their own in the metrics; those that have work later share `(other)`. */
+const NAMESPACE_LABELS_MAX = 20;
+
+/** Prepared statements that SQLite keeps; beyond it all are prepared again. */
+const STATEMENT_COUNT_MAX = 200;
 
 /** What a name is called in a label. */
 export interface Labels {
