@@ -656,3 +656,87 @@ CREATE TABLE task_history_YYYYMMDD (
   -- The outbox: callbacks that are due.
   KEY task_history_YYYYMMDD_ns_notify (ns, notify_state, notify_next_at, seq)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+-- Alerts, of all namespaces: what a rule has found, or somebody has said, from when it was raised until it is cleared.
+CREATE TABLE alert (
+  -- Made by the master.
+  id VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY,
+  -- The rule, by name.
+  rule VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- Its kind.
+  kind VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- info, warning or critical.
+  severity VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- In which; NULL: it is about the master.
+  namespace VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  -- NULL: it is about no one type.
+  type VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  -- NULL: it is about no one group.
+  user_group VARCHAR(64) NULL,
+  -- With the rule and the namespace, what it is raised once for.
+  subject MEDIUMTEXT NOT NULL,
+  -- What is so, and by which limit.
+  message MEDIUMTEXT NOT NULL,
+  -- The least that would mend it.
+  remedy MEDIUMTEXT NULL,
+  -- JSON: what came with a message.
+  fields MEDIUMTEXT NULL,
+  -- When it was raised.
+  raised_at BIGINT NOT NULL,
+  -- When it was found, or said, last, as of the newest write.
+  seen_at BIGINT NOT NULL,
+  -- How often it was said.
+  said_count INT NOT NULL,
+  -- NULL: it goes on.
+  cleared_at BIGINT NULL,
+  -- When receivers were told last; NULL: nobody was.
+  told_at BIGINT NULL,
+  -- How often they were told again.
+  repeat_count INT NOT NULL,
+  -- Until when nobody is told.
+  silenced_until BIGINT NULL,
+  -- The name of the token that has said so.
+  silenced_by VARCHAR(64) NULL,
+  -- The newest first.
+  KEY alert_raised (raised_at, id),
+  -- Those that are raised; those that are old.
+  KEY alert_cleared (cleared_at)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+-- What a receiver of alerts is told at once; written together with the alerts that it tells of.
+CREATE TABLE alert_delivery (
+  -- The same for each try.
+  id VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY,
+  -- By name.
+  receiver VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- When it was to be told.
+  made_at BIGINT NOT NULL,
+  -- JSON: the alerts, as they were then, and what of each is told.
+  told MEDIUMTEXT NOT NULL,
+  -- Others at the same time.
+  more_count INT NOT NULL,
+  -- pending, delivered or failed.
+  state VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- How often it was sent.
+  tries INT NOT NULL,
+  -- When it is sent next, where it is pending.
+  next_try_at BIGINT NOT NULL,
+  -- Of the newest try.
+  error MEDIUMTEXT NULL,
+  -- When it was taken, or given up.
+  ended_at BIGINT NULL,
+  -- Those that are pending; those that are old.
+  KEY alert_delivery_state (state, ended_at)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+-- What people have set of alerts: rules, beside those of the version, and who is told.
+CREATE TABLE alert_setting (
+  -- rule or receiver.
+  what VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- As people call it.
+  name VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- JSON; of a receiver with what it knows the master by.
+  definition MEDIUMTEXT NOT NULL,
+  -- By what it is, and its name.
+  PRIMARY KEY (what, name)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;

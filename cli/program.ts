@@ -1,6 +1,7 @@
 /** The `soda` command with all its subcommands. Building it runs nothing and asks nobody. */
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { alertCommand } from './alert/alert-command.ts';
 import { auditCommand } from './audit-command.ts';
 import { bulkCommand } from './bulk/bulk-command.ts';
 import { operationCommand } from './bulk/operation-command.ts';
@@ -71,6 +72,7 @@ export function program(): Command {
     tokenCommand(),
     whoamiCommand(),
     eventsCommand(),
+    alertCommand(),
     auditCommand(),
     healthCommand(),
     doctorCommand(),

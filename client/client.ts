@@ -21,6 +21,7 @@ import {
 import { ApiCaller, type Call, type CallOptions, signalOf } from './api-call.ts';
 import { exactJson, rememberEach } from './exact-json.ts';
 import { type ExecutorCalls, executorCalls } from './executors/executors.ts';
+import { type AlertCalls, alertCalls } from './calls/alerts.ts';
 import { type EventCalls, eventCalls } from './calls/events.ts';
 import { type FindCalls, findCalls } from './calls/find.ts';
 import { type HealthCalls, healthCalls } from './calls/health.ts';
@@ -69,7 +70,8 @@ export interface ClientOptions {
  * answer like everything else; if the first one took effect, the repetition may say 409.
  */
 export interface SodaClient
-  extends AuditCalls,
+  extends AlertCalls,
+    AuditCalls,
     EventCalls,
     ExecutorCalls,
     FindCalls,
@@ -199,6 +201,7 @@ export function createClient(options: ClientOptions): SodaClient {
     ...taskCommands(api, call),
     ...findCalls(api),
     ...healthCalls(api),
+    ...alertCalls(api),
     ...auditCalls(api),
     ...eventCalls(api),
     ...executorCalls(api),

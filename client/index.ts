@@ -1,5 +1,14 @@
 /** The public surface: submit tasks, follow and steer them, verify callbacks. */
 export type {
+  AlertListQuery,
+  AlertMessage,
+  AlertReceiverRequest,
+  AlertReceiverView,
+  AlertRuleRequest,
+  AlertRuleView,
+  AlertSaid,
+  AlertTestView,
+  AlertView,
   AttemptView,
   AuditQuery,
   AuditVerified,
@@ -59,6 +68,7 @@ export type { AbsenceOptions, CallOptions } from './api-call.ts';
 export type { DrainOptions, ExecutorCalls, ExecutorFilter } from './executors/executors.ts';
 export type { RollingOptions } from './executors/rolling-drain.ts';
 export type { DrainProgress, DrainStep } from './executors/rollout.ts';
+export type { AlertCalls } from './calls/alerts.ts';
 export type { EventCalls, EventOptions } from './calls/events.ts';
 export type { FindCalls } from './calls/find.ts';
 export type { HealthCalls } from './calls/health.ts';

@@ -216,6 +216,33 @@ const configSchema = z.object({
   maxWaiting: wholeNumber(1, 1_000_000_000)
     .describe('Waiting and suspended tasks beyond which submits are answered 429.')
     .register(fieldMeta, { env: 'SODA_MAX_WAITING', value: 'count', default: '10000000' }),
+  smtpUrl: z
+    .string()
+    .regex(/^smtps?:\/\/[^/]/i, 'expected smtp://user:password@host:port, or smtps://')
+    .refine((text) => URL.canParse(text), { error: 'expected a URL: percent-encode the password' })
+    .nullable()
+    .describe(
+      'Where alerts are mailed by: `smtp://user:password@host:port`, or `smtps://`, with the user and the ' +
+        'password percent-encoded.',
+    )
+    .register(fieldMeta, { env: 'SODA_SMTP_URL', value: 'url', fromFile: true }),
+  mailFrom: z
+    .string()
+    .regex(/^[^\p{Cc}]*@[^\p{Cc}]*$/u, 'expected an address')
+    .nullable()
+    .describe('Sender of mails: an address, or `Soda <soda@example.com>`.')
+    .register(fieldMeta, { env: 'SODA_MAIL_FROM', value: 'address' }),
+  aliveUrl: z
+    .string()
+    .refine((text) => URL.canParse(text) && /^https?:/i.test(text), {
+      error: 'expected an http or https URL',
+    })
+    .nullable()
+    .describe(
+      'Posted to each minute while the master takes work, so that whoever is called there can raise the alarm ' +
+        'when it does not.',
+    )
+    .register(fieldMeta, { env: 'SODA_ALIVE_URL', value: 'url' }),
   logLevel: z
     .enum(['debug', 'info', 'warn', 'error'], { error: 'expected debug, info, warn or error' })
     .describe('Least level that is logged: debug, info, warn or error.')
@@ -294,7 +321,8 @@ export function loadConfig({ env, flags }: ConfigSources): ConfigOutcome {
     const field = configFields.find(({ name }) => name === issue.path[0]);
     problems.push(`${field?.env}: ${issue.message}`);
   }
-  if (parsed.success) problems.push(...retentionProblems(parsed.data));
+  if (parsed.success)
+    problems.push(...retentionProblems(parsed.data), ...mailProblems(parsed.data));
   if (!parsed.success || problems.length > 0) return { problems };
   const { data } = parsed;
   return {
@@ -326,11 +354,18 @@ function retentionProblems({
   ];
 }
 
+/** One of both is of no use. */
+function mailProblems({ smtpUrl, mailFrom }: Parsed): string[] {
+  if ((smtpUrl === null) === (mailFrom === null)) return [];
+  return ['SODA_SMTP_URL, SODA_MAIL_FROM: set both, or none of them'];
+}
+
 /** What `--print-config` shows: secrets only as being set or not. */
 export function redacted(config: Config): Readonly<Record<string, unknown>> {
   const entries = configFields.map(({ name, secret }) => {
     const value = config[name];
-    if (name === 'databaseUrl') return [name, withoutPassword(config.databaseUrl)];
+    if (name === 'databaseUrl' || name === 'smtpUrl')
+      return [name, value && withoutPassword(String(value))];
     return [name, secret ? (isSet(value) ? '(set)' : '(not set)') : value];
   });
   return Object.fromEntries(entries);

@@ -13,18 +13,22 @@ import { ExecutorSessions } from './access/executors/sessions.ts';
 import { Connections } from './access/http/connections.ts';
 import { createHttpServer, type HttpServer } from './access/http/server.ts';
 import { Engine } from './application/engine/engine.ts';
+import { all } from './application/engine/observers.ts';
 import { Master } from './application/master.ts';
-import type { Clock, Log, NamespaceRecord, Observer, Store } from './application/ports.ts';
+import type { Clock, Disk, Log, NamespaceRecord, Observer, Store } from './application/ports.ts';
 import { Namespaces } from './application/process/namespaces.ts';
 import { Duties } from './application/process/duties.ts';
 import { Tokens } from './application/process/tokens.ts';
+import type { Alerts } from './application/alerts/alerts.ts';
 import { AuditTrail } from './application/process/audit-trail.ts';
 import { retention } from './application/process/retention.ts';
 import { type Part, Lifecycle } from './application/process/lifecycle.ts';
 import { wallClockWatch } from './application/process/wall-clock.ts';
 import { type Turnstiles, turnstiles } from './application/turnstile.ts';
+import { alerting } from './alerting.ts';
 import type { Config } from './config.ts';
 import { policyOf } from './policy.ts';
+import { Recent } from './domain/alerts/recent.ts';
 import { Outcomes } from './domain/health/outcomes.ts';
 import { CONNECTION_COUNT_MAX, type Tally } from './domain/bounds.ts';
 import type { Pause } from './domain/model/pause.ts';
@@ -118,6 +122,7 @@ export async function runMaster(
       stop: () => namespaces.stop(),
     },
     parts.tokens,
+    ...parts.alerting,
     ...upkeep(parts, config, log),
   ]);
   let stopping: Promise<void> | null = null;
@@ -248,10 +253,13 @@ async function assemble(config: Config, log: ProcessLog) {
     onChange: () => gateway.checkTokens(),
   });
   const audit = new AuditTrail({ store, clock, log, ask: (question) => namespaces.ask(question) });
-  const { gateway, http } = doors(shared, { namespaces, tokens, audit, duties, policy });
+  const disk = diskOf(databaseUrl);
+  const of = { namespaces, duties, policy, disk };
+  const { alerts, parts } = alerting(shared, { ...of, resolver, secrets: notifySecrets });
+  const { gateway, http } = doors(shared, { ...of, tokens, audit, alerts });
   metrics.watch(namespaces, [namespaces, http, notifier, log]);
   const inside = { clock, store, notifier, resolver, namespaces, tokens, duties, notifySecrets };
-  return { ...inside, gateway, http };
+  return { ...inside, gateway, http, alerting: parts };
 }
 
 /** Where clients and executors come in. */
@@ -261,11 +269,13 @@ function doors(
     readonly namespaces: Namespaces<ReturnType<typeof lead>>;
     readonly tokens: Tokens;
     readonly audit: AuditTrail;
+    readonly alerts: Alerts;
     readonly duties: Duties;
     readonly policy: AddressPolicy;
+    readonly disk: Disk;
   },
 ): { readonly gateway: ExecutorGateway; readonly http: HttpServer } {
-  const { namespaces, tokens, audit, duties, policy } = inside;
+  const { namespaces, tokens, audit, alerts, duties, policy, disk } = inside;
   const { host, port } = config;
   const rareLog = spareLog(log, () => performance.now(), { lineCount: 1, everyMs: 60_000 });
   const logins = new Logins(() => evenClock.now());
@@ -286,10 +296,11 @@ function doors(
     authorizer,
     tokens,
     audit,
+    alerts,
     connections,
     duties,
     console: readConsole(CONSOLE_FOLDERS),
-    disk: diskOf(config.databaseUrl),
+    disk,
     metrics,
     log,
     rareLog,
@@ -334,6 +345,7 @@ function lead(shared: Shared, { id, name }: NamespaceRecord) {
   const clock = createClock(() => shared.clock.now());
   const store = shared.store.tasks(id);
   const outcomes = new Outcomes(clock.now());
+  const recent = new Recent(() => clock.now());
   const sessions = new ExecutorSessions({
     namespace: name,
     clock: shared.evenClock,
@@ -358,6 +370,7 @@ function lead(shared: Shared, { id, name }: NamespaceRecord) {
       createLogObserver(log, config.logLevel, logWith(shared.spare, { namespace: name })),
       shared.engineDuties,
       { observe: (seen) => outcomes.note(seen, clock.now()), turned: () => undefined },
+      { observe: (seen) => recent.observe(seen), turned: () => undefined },
     ]),
     log,
     policy: policyOf(config, shared.ledCount),
@@ -369,18 +382,7 @@ function lead(shared: Shared, { id, name }: NamespaceRecord) {
   const of = { store, clock, namespace: name, turnstiles: lines, outcomes };
   const master = new Master({ engine, ...of });
   sessions.attach(master);
-  return { engine, sessions, master };
-}
-
-function all(observers: readonly Observer[]): Observer {
-  return {
-    observe: (observation) => {
-      for (const observer of observers) observer.observe(observation);
-    },
-    turned: (eventCount, commitMs) => {
-      for (const observer of observers) observer.turned(eventCount, commitMs);
-    },
-  };
+  return { engine, sessions, master, watched: { namespace: name, outcomes, recent } };
 }
 
 function readVersion(): string {

@@ -3,6 +3,7 @@
  * bodies and frames are validated with is apart, in `schemas.ts`: it loads zod, which few need.
  */
 export type * from './api/admin.ts';
+export type * from './api/alerts.ts';
 export type * from './api/audit.ts';
 export * from './asyncflow.ts';
 export type * from './api/bulk.ts';

@@ -77,6 +77,8 @@ export const OPERATION_ID_PATTERN = /^op-[0-9a-f]{24}$/;
 export const NAMESPACE_PATTERN = /^[a-z0-9-]{1,32}$/;
 /** Of a token: a part of paths, without the colon of those that nobody makes. */
 export const TOKEN_NAME_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,64}$/;
+/** Of a rule or a receiver of alerts: a part of paths. */
+export const ALERT_NAME_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,64}$/;
 /** Of a saved view: a part of paths. */
 export const VIEW_NAME_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,64}$/;
 /** A token that the master has made: 256 random bits. */

@@ -1,5 +1,6 @@
 /** The schemas that bodies and frames are validated with, and OpenAPI is made from. */
 export * from './api/admin.ts';
+export * from './api/alerts.ts';
 export * from './api/audit.ts';
 export * from './api/events.ts';
 export * from './api/find.ts';

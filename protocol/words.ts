@@ -60,3 +60,33 @@ export const typeDefinitionKeys = [
 
 /** What can become of a callback once its task has ended. */
 export const notificationStates = ['pending', 'delivered', 'gave_up'] as const;
+
+/** What a rule of alerts may look for. */
+export const alertKinds = [
+  'no_executor',
+  'oldest_wait',
+  'failure_share',
+  'running_long',
+  'started_late',
+  'backlog',
+  'callback_gave_up',
+  'callback_backlog',
+  'executor_flapping',
+  'executor_not_ready',
+  'poison',
+  'disk',
+  'message',
+] as const;
+
+export const alertSeverities = ['info', 'warning', 'critical'] as const;
+
+/** How a receiver of alerts is told of them. */
+export const alertChannels = [
+  'mail',
+  'webhook',
+  'slack',
+  'feishu',
+  'dingtalk',
+  'wecom',
+  'json',
+] as const;

@@ -35,6 +35,8 @@ async function bundle() {
     splitting: true,
     format: 'esm',
     platform: 'node',
+    // Loaded with the first mail, by those who send any.
+    external: ['nodemailer'],
     target: 'node20',
     // For libraries that are CommonJS.
     banner: {

@@ -7,8 +7,8 @@ import { belowBase, type RouteName } from './rights.ts';
 type ChangingRoute = Exclude<RouteName, `GET ${string}`>;
 
 /**
- * Null: what is submitted is no change of what there is; the task says for whom it is, and when it came. Nor is a login
- * of the console: what is done with it is kept under the name of its token.
+ * Null: what is submitted, or said, is no change of what there is; it says itself for whom it is, and when it came. Nor is
+ * a login of the console: what is done with it is kept under the name of its token.
  */
 const actions: Readonly<Record<ChangingRoute, string | null>> = {
   'POST /session': null,
@@ -39,6 +39,13 @@ const actions: Readonly<Record<ChangingRoute, string | null>> = {
   'DELETE /executor/{executor_id}': 'executor.remove',
   'POST /pause': 'pause.set',
   'POST /resume': 'pause.end',
+  'POST /alert': null,
+  'POST /alert/{alert_id}/silence': 'alert.silence',
+  'POST /alerts/test': 'alert.test',
+  'PUT /alert-rule/{name}': 'alert_rule.set',
+  'DELETE /alert-rule/{name}': 'alert_rule.delete',
+  'PUT /alert-receiver/{name}': 'alert_receiver.set',
+  'DELETE /alert-receiver/{name}': 'alert_receiver.delete',
   'PUT /view/{name}': 'view.set',
   'DELETE /view/{name}': 'view.delete',
   'PUT /limit/{name}': 'limit.set',

@@ -3,6 +3,7 @@
  * here names a library. Each port has an in-memory implementation, so that the whole master can
  * run in a simulation.
  */
+import type { AlertStore } from './alerts/alert-store.ts';
 import type { AuditStore } from './audit-store.ts';
 import type { EventPage, EventQuery } from './event-query.ts';
 import type { Audit, RowWrite, WholeRows } from '../domain/changes.ts';
@@ -33,6 +34,14 @@ import type {
   WaitingQuery,
 } from './task-query.ts';
 
+export type {
+  AlertDelivery,
+  AlertSender,
+  AlertStore,
+  AlertTry,
+  StoredAlerts,
+  ToldAlert,
+} from './alerts/alert-store.ts';
 export type { AuditCheck, AuditPage, AuditQuery, AuditStore } from './audit-store.ts';
 export type { EventPage, EventQuery } from './event-query.ts';
 export type { Role, Scope, TokenRecord, TokenStore } from './token-store.ts';
@@ -138,6 +147,7 @@ export interface NamespaceRecord extends Settings {
 export interface Store {
   readonly tokens: TokenStore;
   readonly audit: AuditStore;
+  readonly alerts: AlertStore;
 
   /**
    * Creates or migrates the schema and checks that commits are durable: once, what fails is tried

@@ -390,3 +390,6 @@ export const LOG_BYTES_MAX = 16 * MiB;
 
 /** Characters of a text in the log, which is cut there. */
 export const LOG_TEXT_LENGTH_MAX = 4_000;
+
+/** Prepared statements that SQLite keeps; beyond it all are prepared again. */
+export const STATEMENT_COUNT_MAX = 200;

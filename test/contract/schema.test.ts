@@ -69,6 +69,9 @@ describe('schema.sql', function () {
       'audit',
       'feed_event',
       SEGMENT,
+      'alert',
+      'alert_delivery',
+      'alert_setting',
     ]);
     for (const [name, { lines }] of tables) {
       expect(lines.length % 2, name).to.equal(0);

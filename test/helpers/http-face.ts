@@ -7,6 +7,7 @@ import { Connections } from '../../master/access/http/connections.ts';
 import { type ConfiguredTokens, createAuthorizer } from '../../master/access/auth.ts';
 import { Logins } from '../../master/access/console/logins.ts';
 import type { ConsoleFiles } from '../../master/access/console/routes.ts';
+import { Alerts } from '../../master/application/alerts/alerts.ts';
 import { AuditTrail } from '../../master/application/process/audit-trail.ts';
 import { Duties } from '../../master/application/process/duties.ts';
 import { Tokens } from '../../master/application/process/tokens.ts';
@@ -73,6 +74,20 @@ export class HttpFace {
     ask: (question) => question(),
     onChange: () => undefined,
   });
+  readonly alerts = new Alerts({
+    store: this.store,
+    clock: this.clock,
+    log: this.#log(),
+    duties: new Duties(this.clock),
+    sender: {
+      send: async () => ({ error: null, isFinal: false }),
+      refusalOf: () => null,
+    },
+    ask: (question) => question(),
+    look: () => [],
+    disk: async () => null,
+    newId: () => 'al-1',
+  });
   readonly http: HttpServer;
   port = 0;
   readonly #sockets: Socket[] = [];
@@ -103,6 +118,7 @@ export class HttpFace {
         log: this.#log(),
         ask: (question) => question(),
       }),
+      alerts: this.alerts,
       duties: this.duties,
       disk: async () => this.disk,
       connections: new Connections(connectionCountMax, this.#log()),

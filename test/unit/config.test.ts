@@ -75,6 +75,9 @@ describe('configuration', () => {
       eventDays: 7,
       laneWindow: 10_000,
       maxWaiting: 10_000_000,
+      smtpUrl: null,
+      mailFrom: null,
+      aliveUrl: null,
       logLevel: 'info',
       allowWeakDurability: false,
     });

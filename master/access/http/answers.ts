@@ -69,7 +69,8 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
   noRoute: { status: 404, means: 'No such route.' },
   unknown: {
     status: 404,
-    means: 'No such task, attempt, operation, executor, type, limit, view, namespace or token.',
+    means:
+      'No such task, attempt, operation, executor, type, limit, view, alert, rule, receiver, namespace or token.',
   },
   wrongMethod: {
     status: 405,
@@ -104,7 +105,7 @@ export const answers: Readonly<Record<AnswerKind, Answer>> = {
   full: {
     status: 429,
     means:
-      'Too many tasks wait, or there are too many lanes, types, limits, pauses, views or operations.',
+      'Too many tasks wait, or there are too many lanes, types, limits, pauses, views, operations, or rules or receivers of alerts.',
     again: true,
     // The backlog will not be empty in a second.
     retryAfter: 10,

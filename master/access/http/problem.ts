@@ -6,6 +6,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { API_BASE, type Problem as ProblemBody } from '@soda-scheduler/protocol';
+import { TooManyOfAlerts } from '../../application/alerts/named.ts';
 import { Unavailable } from '../../application/master-handle.ts';
 import { NamespaceLimit } from '../../application/ports.ts';
 import {
@@ -94,6 +95,7 @@ export function problemOf(error: unknown): Problem {
   ) {
     return new Problem('conflict', error.message);
   }
+  if (error instanceof TooManyOfAlerts) return new Problem('full', error.message);
   return new Problem('fault', 'The request failed inside the master; its log says why.');
 }
 

@@ -10,6 +10,7 @@ import helmet from 'helmet';
 import Router from 'router';
 import type { Disk, Log } from '../../application/ports.ts';
 import type { AuditTrail } from '../../application/process/audit-trail.ts';
+import type { Alerts } from '../../application/alerts/alerts.ts';
 import type { Duties } from '../../application/process/duties.ts';
 import type { NamespacesHandle } from '../../application/process/namespaces-handle.ts';
 import type { Tokens } from '../../application/process/tokens.ts';
@@ -38,6 +39,8 @@ import {
   serve,
   type Serving,
 } from './route.ts';
+import { alertRoutes, sayAlertRoute } from '../routes/alerts/alerts.ts';
+import { alertSettingRoutes } from '../routes/alerts/settings.ts';
 import { auditRoutes } from '../routes/audit.ts';
 import { type ConsoleFiles, consoleRoutes } from '../console/routes.ts';
 import { eventRoutes } from '../routes/feed/events.ts';
@@ -71,6 +74,7 @@ export interface HttpServerOptions {
   readonly authorizer: Authorizer;
   readonly tokens: Pick<Tokens, 'add' | 'remove' | 'after'>;
   readonly audit: AuditTrail;
+  readonly alerts: Alerts;
   readonly connections: Connections;
   readonly duties: Pick<Duties, 'views'>;
   readonly console: ConsoleFiles;
@@ -252,12 +256,15 @@ function routeTable(options: HttpServerOptions, followers: Followers): readonly 
       ...executorRoutes(),
       ...typeRoutes(options.refusalOfReceiver),
       ...limitRoutes(),
+      sayAlertRoute(options.alerts),
       ...pauseRoutes(options.namespaces),
       ...operationRoutes(options.refusalOfReceiver),
     ]),
     ...namespaceRoutes(namespaces),
     ...tokenRoutes(options.tokens),
     ...auditRoutes(options.audit),
+    ...alertRoutes(options.alerts),
+    ...alertSettingRoutes(options.alerts),
     governanceRoute(options.duties),
     ...healthRoutes(options),
     ...probeRoutes(namespaces, metrics),

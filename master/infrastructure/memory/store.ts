@@ -9,6 +9,7 @@ import type { Pause } from '../../domain/model/pause.ts';
 import { NO_SETTINGS, type Settings } from '../../domain/state/state.ts';
 import type { AuditRecord } from '../../domain/model/audit.ts';
 import { type Retention, RETENTIONS } from '../../domain/model/task.ts';
+import { memoryAlerts } from './alerts.ts';
 import { MemoryAudit } from './audit.ts';
 import { endedBefore, noDays, prepareDays } from './days.ts';
 import { MemoryTaskStore, SECRET } from './task-store.ts';
@@ -24,6 +25,7 @@ interface Namespace {
 export class MemoryStore implements Store {
   readonly audit = new MemoryAudit();
   readonly tokens = memoryTokens(this.audit);
+  readonly alerts = memoryAlerts(this.audit);
   /** UTC days for which history has a segment. */
   readonly #days = noDays();
   /** By number. */

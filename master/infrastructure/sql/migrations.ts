@@ -4,6 +4,7 @@
  * is described in `/schema.sql`; a test compares the two.
  */
 import { inNamespace, StoreUnusable } from '../../application/ports.ts';
+import { createAlerts } from './alerts/alert-tables.ts';
 import { createAudit } from './audit/append.ts';
 import type { Database } from './database.ts';
 import type { Dialect, Index, Types } from './dialects/dialect.ts';
@@ -307,6 +308,7 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
       ...createAudit(dialect),
       ...createFeed(dialect),
       ...dialect.createTable('work', workDefinition(t), []),
+      ...createAlerts(dialect),
       // Last: as long as it is there, whoever begins again deposes its masters.
       'DROP TABLE IF EXISTS master',
     ];
@@ -317,7 +319,7 @@ export const SCHEMA_VERSION = steps.length;
 
 /** What a step may have made; so far it has told of it in `schema_version`. */
 const OURS =
-  /^(master|namespace|lane|executor|leftover|rate|shared_limit|holding|task|task_attempt|task_type|pause|saved_view|token|work|audit|feed_event|installation|task_history_((short|long)_)?\d{8})$/;
+  /^(master|namespace|lane|executor|leftover|rate|shared_limit|holding|task|task_attempt|task_type|pause|saved_view|token|work|audit|feed_event|alert|alert_delivery|alert_setting|installation|task_history_((short|long)_)?\d{8})$/;
 
 /**
  * Brings the schema to this version. Masters that start together take turns.

@@ -1,5 +1,10 @@
 /** Whether the schema is what this version takes it for. Changes nothing. */
 import { StoreUnusable } from '../../application/ports.ts';
+import {
+  alertDefinition,
+  alertSettingDefinition,
+  deliveryDefinition,
+} from './alerts/alert-tables.ts';
 import { auditDefinition } from './audit/append.ts';
 import type { Database } from './database.ts';
 import type { Types } from './dialects/dialect.ts';
@@ -63,6 +68,9 @@ export async function checkColumns(database: Database): Promise<void> {
     'audit',
     'work',
     'feed_event',
+    'alert',
+    'alert_delivery',
+    'alert_setting',
     ...segments,
   ];
   const existing = await readNames(database, tables);
@@ -125,6 +133,9 @@ function tablesOf(t: Types, segments: readonly string[], existing: Existing) {
     whole('audit', auditDefinition(t)),
     whole('work', workDefinition(t)),
     whole('feed_event', eventDefinition(t)),
+    whole('alert', alertDefinition(t)),
+    whole('alert_delivery', deliveryDefinition(t)),
+    whole('alert_setting', alertSettingDefinition(t)),
   ];
 }
 

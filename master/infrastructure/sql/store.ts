@@ -9,6 +9,7 @@ import { StoreUnusable } from '../../application/ports.ts';
 import type { AuditRecord } from '../../domain/model/audit.ts';
 import type { Pause } from '../../domain/model/pause.ts';
 import type { Retention } from '../../domain/model/task.ts';
+import { AlertRows } from './alerts/alert-rows.ts';
 import { AuditRows } from './audit/audit-rows.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { dropEvents } from './feed/event-rows.ts';
@@ -28,6 +29,7 @@ const CLOSE_MS_MAX = 1_000;
 export class SqlStore implements Store {
   readonly tokens: TokenRows;
   readonly audit: AuditRows;
+  readonly alerts: AlertRows;
   readonly #shared: Shared;
   readonly #dialect: Dialect;
   readonly #history: History;
@@ -49,6 +51,7 @@ export class SqlStore implements Store {
     this.#namespaces = new NamespaceRows(databases.readers, this.#history);
     this.tokens = new TokenRows(databases.readers);
     this.audit = new AuditRows(databases.readers);
+    this.alerts = new AlertRows(databases.readers);
     this.#allowWeakDurability = allowWeakDurability;
     this.#log = log;
     const terms = new Terms(databases, log);

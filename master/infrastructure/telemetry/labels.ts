@@ -13,9 +13,6 @@ const LIMIT_LABELS_MAX = 200;
 /** Namespaces with a label of their own in the metrics; those that have work later share `(other)`. */
 const NAMESPACE_LABELS_MAX = 20;
 
-/** Prepared statements that SQLite keeps; beyond it all are prepared again. */
-const STATEMENT_COUNT_MAX = 200;
-
 /** What a name is called in a label. */
 export interface Labels {
   readonly typeOf: (type: string) => string;

@@ -1,0 +1,184 @@
+/** Alerts: which are raised, and were; who silences them; and what people and programs have to say themselves. */
+import {
+  ALERT_NAME_PATTERN,
+  API_BASE,
+  HTTP_LIMITS,
+  type AlertView,
+} from '@soda-scheduler/protocol';
+import {
+  alertList,
+  alertListQuery,
+  alertRequest,
+  alertSaid,
+  alertSilenceRequest,
+  alertTestRequest,
+  alertTestView,
+  alertView,
+} from '@soda-scheduler/protocol/schemas';
+import type { Alerts, SeenAlert } from '../../../application/alerts/alerts.ts';
+import type { Scope } from '../../../application/ports.ts';
+import type { Alert } from '../../../domain/alerts/alert.ts';
+import { alike } from '../../../domain/views/alike.ts';
+import { checkShape, validate } from '../../body/fields.ts';
+import { invalidFields, Problem } from '../../http/problem.ts';
+import type { NamespaceRoute, Route } from '../../http/route.ts';
+import { includes } from '../../scope.ts';
+import { instantOf } from '../submission.ts';
+
+const UNKNOWN = 'There is no such alert raised.';
+
+export function alertRoutes(
+  alerts: Pick<Alerts, 'raised' | 'cleared' | 'silence' | 'test'>,
+): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: `${API_BASE}/alerts`,
+      summary: 'The alerts that are raised, or those that are over.',
+      query: alertListQuery,
+      replies: { done: alertList },
+      handle: async ({ query, actor: { scope } }) => ({
+        body: await pageOf(alerts, scope, checkShape(alertListQuery, query)),
+      }),
+    },
+    {
+      method: 'POST',
+      path: `${API_BASE}/alert/{alert_id}/silence`,
+      summary: 'Have nobody told of an alert for a while, also if it comes back.',
+      body: { schema: alertSilenceRequest, bytesMax: HTTP_LIMITS.bodyBytesMax },
+      replies: { done: alertView },
+      handle: async ({ params: { alert_id: id = '' }, body, actor, author }) => {
+        const until = instantOf(validate(alertSilenceRequest, body).until ?? undefined);
+        if (until !== null && until <= Date.now()) {
+          const message = 'expected an instant that is yet to come';
+          throw invalidFields([{ field: 'until', message }]);
+        }
+        const seen = await alerts.silence(id, until, (one) => sees(actor.scope, one), author);
+        if (seen === null) throw new Problem('unknown', UNKNOWN);
+        return { body: viewOf(seen) };
+      },
+    },
+    {
+      method: 'POST',
+      path: `${API_BASE}/alerts/test`,
+      summary: 'Tell a receiver that this is a test, and say how that went.',
+      body: { schema: alertTestRequest, bytesMax: HTTP_LIMITS.bodyBytesMax },
+      replies: { done: alertTestView },
+      handle: async ({ body }) => {
+        const { receiver } = validate(alertTestRequest, body);
+        const tried = await alerts.test(receiver);
+        if (tried === null) throw new Problem('unknown', `There is no receiver ${receiver}.`);
+        const { error } = tried;
+        return { body: { receiver, delivered: error === null, error } };
+      },
+    },
+  ];
+}
+
+/** What is said in a namespace. */
+export function sayAlertRoute(alerts: Pick<Alerts, 'say'>): NamespaceRoute {
+  return {
+    method: 'POST',
+    path: `${API_BASE}/alert`,
+    summary: 'Raise an alert. Said again in the same words, but for numbers, it is counted.',
+    body: { schema: alertRequest, bytesMax: HTTP_LIMITS.bodyBytesMax },
+    replies: { done: alertSaid },
+    handle: async ({ body }, { namespace }) => {
+      const { severity, message, fields } = validate(alertRequest, body);
+      const said = await alerts.say({
+        ...{ namespace, type: null, group: null, change: null, severity, message },
+        subject: alike(message),
+        fields: fields === undefined ? null : JSON.stringify(fields),
+      });
+      return { body: { code: 200, alerts: said } };
+    },
+  };
+}
+
+/** What a scope leaves out is as if it were not there: also what might tell of more than one group. */
+function sees(scope: Scope | null, { namespace, type, group }: Alert): boolean {
+  if (scope === null) return true;
+  const includesOr = (what: keyof Scope, value: string | null) =>
+    value === null ? scope[what] === null : includes(scope, what, value);
+  return (
+    includesOr('namespaces', namespace) && includesOr('types', type) && includesOr('groups', group)
+  );
+}
+
+async function pageOf(
+  alerts: Pick<Alerts, 'raised' | 'cleared'>,
+  scope: Scope | null,
+  {
+    state,
+    namespace,
+    limit,
+    cursor,
+  }: { state: string; namespace?: string | undefined; limit: number; cursor?: string | undefined },
+) {
+  const [time = '', id = ''] = cursor?.split('.', 2) ?? [];
+  const before = cursor === undefined ? null : { raisedAt: Number(time), id };
+  const all =
+    state === 'cleared'
+      ? await alerts.cleared(before, limit + 1)
+      : (await alerts.raised()).filter(
+          ({ alert }) =>
+            before === null ||
+            alert.raisedAt < before.raisedAt ||
+            (alert.raisedAt === before.raisedAt && alert.id < before.id),
+        );
+  const page = all.slice(0, limit);
+  // Of those that are not seen none is shown, and the page is short.
+  const shown = page.filter(
+    ({ alert }) => sees(scope, alert) && (namespace === undefined || alert.namespace === namespace),
+  );
+  const last = all.length > limit ? page.at(-1)?.alert : undefined;
+  return {
+    alerts: shown.map(viewOf),
+    next_cursor: last === undefined ? null : `${last.raisedAt}.${last.id}`,
+  };
+}
+
+function viewOf({ alert, deliveries }: SeenAlert): AlertView {
+  const { id, rule, kind, severity, namespace, type, group, subject, message, change } = alert;
+  const { raisedAt, clearedAt, toldAt, silencedUntil, silencedBy, fields, count } = alert;
+  return {
+    ...{ id, rule, kind, severity, namespace, type, group, subject, message, change },
+    fields: fields === null ? null : (JSON.parse(fields) as Record<string, unknown>),
+    count,
+    raised_at: iso(raisedAt),
+    cleared_at: clearedAt === null ? null : iso(clearedAt),
+    lasts: Math.max(0, Math.round(((clearedAt ?? alert.seenAt) - raisedAt) / 1000)),
+    told_at: toldAt === null ? null : iso(toldAt),
+    repeats: alert.repeatCount,
+    silenced_until: silencedUntil === null ? null : iso(silencedUntil),
+    silenced_by: silencedBy,
+    deliveries: deliveries.flatMap(({ receiver, told, state, tries, madeAt, error }) =>
+      told.flatMap(({ event, alert: { id: of } }) =>
+        of === id && event !== 'test'
+          ? [{ receiver, event, state, tries, at: iso(madeAt), error }]
+          : [],
+      ),
+    ),
+  };
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** Of a rule or a receiver, in a path. @throws {Problem} */
+export function alertNameIn({ name = '' }: Readonly<Record<string, string>>): string {
+  if (ALERT_NAME_PATTERN.test(name)) return name;
+  const message = 'expected 1 to 64 characters of A-Z a-z 0-9 _ . -, not . or ..';
+  throw invalidFields([{ field: 'name', message }]);
+}
+
+/** A page of what has names, which are in order. */
+export function namedPage<T extends { readonly name: string }>(
+  all: readonly T[],
+  { limit, cursor = '' }: { readonly limit: number; readonly cursor?: string | undefined },
+): { readonly page: readonly T[]; readonly next: string | null } {
+  const rest = all.filter(({ name }) => name > cursor);
+  const page = rest.slice(0, limit);
+  return { page, next: rest.length > limit ? (page.at(-1)?.name ?? null) : null };
+}

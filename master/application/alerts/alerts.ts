@@ -1,0 +1,369 @@
+/**
+ * Alerts of all namespaces: looks at them again and again by the rules, keeps what is raised, and has receivers told.
+ * That something is raised and what is to be told of it are one commit, so that whoever is killed in between tells
+ * it after his next start. Decides nothing itself: `domain/alerts/` does.
+ */
+import { type Alert, type Finding, keyOf, type Telling } from '../../domain/alerts/alert.ts';
+import { AlertBook, type Message, type Verdict } from '../../domain/alerts/book.ts';
+import { findDisk, findingsIn, type Looked } from '../../domain/alerts/findings.ts';
+import {
+  type AlertReceiver,
+  type AlertRule,
+  DEFAULT_RULES,
+  rulesInForce,
+  shownUrl,
+  speaksOf,
+} from '../../domain/alerts/rule.ts';
+import {
+  ALERT_DELIVERIES_MAX,
+  ALERT_RECEIVERS_MAX,
+  ALERT_RULES_MAX,
+  ALERTS_TOLD_TOGETHER_MAX,
+} from '../../domain/alerts/bounds.ts';
+import { type Author, changeMadeBy, type Fields } from '../../domain/model/audit.ts';
+import type {
+  AlertDelivery,
+  AlertSender,
+  AlertStore,
+  AlertTry,
+  Clock,
+  Disk,
+  Log,
+  Store,
+  ToldAlert,
+} from '../ports.ts';
+import type { Duties, Duty, Found } from '../process/duties.ts';
+import type { Part } from '../process/lifecycle.ts';
+import { Turnstile } from '../turnstile.ts';
+import { Named } from './named.ts';
+import { Outbox } from './outbox.ts';
+
+const CHECK_MS = 15_000;
+/** Executors have to come back first. */
+const FIRST_MS = 60_000;
+const DAY_MS = 86_400_000;
+/** What is cleared, and what was told of it, is kept for so long. */
+const KEPT_MS = 30 * DAY_MS;
+/** One after another: each decides by what the one before has written. */
+const TURNS = { countMax: 1, waitingMax: 200, what: 'changes of alerts' };
+
+export interface AlertsOptions {
+  readonly store: Pick<Store, 'alerts'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly duties: Duties;
+  readonly sender: AlertSender;
+  /** Waits for the answer of the store as long as it is worth. @throws {Unavailable} */
+  readonly ask: <T>(question: () => Promise<T>) => Promise<T>;
+  /** The namespaces that are led; `state` is null where nothing is known of it now. */
+  readonly look: () => readonly (Omit<Looked, 'state' | 'now'> & {
+    readonly state: Looked['state'] | null;
+  })[];
+  readonly disk: Disk;
+  /** Unique. */
+  readonly newId: () => string;
+}
+
+/** An alert, and how it was told. */
+export interface SeenAlert {
+  readonly alert: Alert;
+  readonly deliveries: readonly AlertDelivery[];
+}
+
+export class Alerts implements Part {
+  readonly #options: AlertsOptions;
+  readonly #store: AlertStore;
+  readonly #turns = new Turnstile(TURNS);
+  readonly #duty: Duty;
+  readonly #rules: Named<AlertRule>;
+  readonly #receivers: Named<AlertReceiver>;
+  readonly #outbox: Outbox;
+  #book = new AlertBook();
+  #isLoaded = false;
+  #isStopped = false;
+  #droppedAt = 0;
+  #callOff: () => void = () => undefined;
+
+  constructor(options: AlertsOptions) {
+    const { store, sender, clock, log, duties } = options;
+    this.#options = options;
+    this.#store = store.alerts;
+    this.#duty = duties.add('alerts', CHECK_MS);
+    this.#rules = new Named({
+      countMax: ALERT_RULES_MAX,
+      fieldsOf: ruleFields,
+      write: (...change) => this.#store.setRule(...change),
+    });
+    this.#receivers = new Named({
+      countMax: ALERT_RECEIVERS_MAX,
+      fieldsOf: receiverFields,
+      write: (...change) => this.#store.setReceiver(...change),
+    });
+    this.#outbox = new Outbox({
+      ...{ store: store.alerts, sender, clock, log },
+      receiverOf: (name) => this.#receivers.byName.get(name),
+    });
+  }
+
+  start(): void {
+    this.#wake(FIRST_MS);
+    // What was raised before, and not told, is told now.
+    void this.#inTurn(async () => undefined).catch(() => undefined);
+  }
+
+  /** What is under way is left: whatever comes of it, it is told after the next start. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#callOff();
+    this.#outbox.stop();
+  }
+
+  /** Those that hold, by name. @throws {Unavailable} */
+  rules(): Promise<readonly AlertRule[]> {
+    return this.#inTurn(async () => rulesInForce(this.#rules.byName));
+  }
+
+  /** True: nobody had set it. @throws {TooManyOfAlerts} @throws {Unavailable} */
+  setRule(rule: AlertRule, author: Author | null): Promise<boolean> {
+    return this.#inTurn(() => this.#rules.set(rule, author, this.#options.clock.now()));
+  }
+
+  /** False: nobody has set it. A default one of that name holds again. @throws {Unavailable} */
+  deleteRule(name: string, author: Author | null): Promise<boolean> {
+    return this.#inTurn(() => this.#rules.delete(name, author, this.#options.clock.now()));
+  }
+
+  /** By name. @throws {Unavailable} */
+  receivers(): Promise<readonly AlertReceiver[]> {
+    return this.#inTurn(async () =>
+      [...this.#receivers.byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    );
+  }
+
+  /** True: it is new. @throws {TooManyOfAlerts} @throws {Unavailable} */
+  setReceiver(receiver: AlertReceiver, author: Author | null): Promise<boolean> {
+    return this.#inTurn(() => this.#receivers.set(receiver, author, this.#options.clock.now()));
+  }
+
+  /** False: there is none. What it was to be told is not told any more. @throws {Unavailable} */
+  deleteReceiver(name: string, author: Author | null): Promise<boolean> {
+    return this.#inTurn(() => this.#receivers.delete(name, author, this.#options.clock.now()));
+  }
+
+  /** Why nothing can be sent there; null: it may be. */
+  refusalOf(receiver: AlertReceiver): ReturnType<AlertSender['refusalOf']> {
+    return this.#options.sender.refusalOf(receiver);
+  }
+
+  /** The newest first. @throws {Unavailable} */
+  raised(): Promise<readonly SeenAlert[]> {
+    return this.#inTurn(async () => this.#book.raised.map((alert) => this.#seen(alert)));
+  }
+
+  /** Those that are over, the newest first. @throws {Unavailable} */
+  async cleared(
+    before: Parameters<AlertStore['listCleared']>[0],
+    limit: number,
+  ): Promise<readonly SeenAlert[]> {
+    const alerts = await this.#options.ask(() => this.#store.listCleared(before, limit));
+    return alerts.map((alert) => this.#seen(alert));
+  }
+
+  /** `until` null: it is told again. Null: it is not raised, or not seen. @throws {Unavailable} */
+  silence(
+    id: string,
+    until: number | null,
+    sees: (alert: Alert) => boolean,
+    author: Author | null,
+  ): Promise<SeenAlert | null> {
+    return this.#inTurn(async () => {
+      const before = this.#book.raised.find((alert) => alert.id === id);
+      const alert = this.#book.silenced(id, until, until === null ? null : (author?.actor ?? null));
+      if (before === undefined || alert === null || !sees(alert)) return null;
+      const fieldsOf = ({ silencedUntil }: Alert) => ({ silenced_until: silencedUntil });
+      const change = { target: id, before: fieldsOf(before), after: fieldsOf(alert) };
+      const audit = changeMadeBy(author, this.#options.clock.now(), change);
+      await this.#store.write([alert], [], audit);
+      this.#book.take([alert]);
+      return this.#seen(alert);
+    });
+  }
+
+  /** Raises what somebody says, or counts it; the ids it is raised under, none where no rule is for it. @throws {Unavailable} */
+  say(message: Message): Promise<readonly string[]> {
+    return this.#inTurn(async () => {
+      const now = this.#options.clock.now();
+      const rules = this.#rulesInForce().filter(
+        (rule) => rule.kind === 'message' && speaksOf(rule, message),
+      );
+      const ids: string[] = [];
+      for (const rule of rules) {
+        const verdict = this.#book.say(rule, message, now, this.#options.newId);
+        await this.#carryOut(verdict, now);
+        const key = keyOf({ ...message, rule: rule.name });
+        const raised = this.#book.raised.find((alert) => keyOf(alert) === key);
+        if (raised !== undefined) ids.push(raised.id);
+      }
+      return ids;
+    });
+  }
+
+  /** Tells that receiver something that is no alert; null: there is no such receiver. @throws {Unavailable} */
+  async test(name: string): Promise<AlertTry | null> {
+    const receiver = await this.#inTurn(async () => this.#receivers.byName.get(name));
+    if (receiver === undefined) return null;
+    const id = this.#options.newId();
+    const told = [{ event: 'test', alert: testAlert(id, this.#options.clock.now()) }] as const;
+    return this.#options.sender.send(receiver, { id, told, moreCount: 0 });
+  }
+
+  #rulesInForce(): AlertRule[] {
+    return rulesInForce(this.#rules.byName).filter(({ isEnabled }) => isEnabled);
+  }
+
+  #seen(alert: Alert): SeenAlert {
+    return { alert, deliveries: this.#outbox.of(alert.id) };
+  }
+
+  /** What is in memory is what was committed, also where nobody waits for the answer any more. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    return this.#options.ask(() =>
+      this.#turns.during(async () => {
+        await this.#load();
+        return work();
+      }),
+    );
+  }
+
+  async #load(): Promise<void> {
+    if (this.#isLoaded) return;
+    const { rules, receivers, alerts, deliveries } = await this.#store.load(
+      this.#options.clock.now(),
+    );
+    this.#rules.take(rules);
+    this.#receivers.take(receivers);
+    this.#book = new AlertBook(alerts);
+    this.#isLoaded = true;
+    if (!this.#isStopped) this.#outbox.add(deliveries);
+  }
+
+  #wake(afterMs: number): void {
+    const { clock, log } = this.#options;
+    if (this.#isStopped) return;
+    this.#callOff = clock.wakeAt(clock.now() + afterMs, () => {
+      const checked = this.#duty
+        .run(() => this.#inTurn(() => this.#check()))
+        .catch((error: unknown) => {
+          log.debug('alerts were not looked for', { event: 'alert', error: String(error) });
+        });
+      void checked.then(() => this.#wake(CHECK_MS));
+    });
+  }
+
+  async #check(): Promise<Found> {
+    const { clock, look, disk } = this.#options;
+    const now = clock.now();
+    const rules = this.#rulesInForce();
+    const found = new Map<string, Finding[]>(rules.map(({ name }) => [name, []]));
+    const unknown = new Set<string | null>();
+    for (const { state, ...looked } of look()) {
+      if (state === null) unknown.add(looked.namespace);
+      else {
+        for (const [name, findings] of findingsIn({ ...looked, state, now }, rules)) {
+          found.get(name)?.push(...findings);
+        }
+      }
+      // Each looks at all that waits in one of them: others have their turn in between.
+      await new Promise<void>((resolve) => clock.soon(resolve));
+    }
+    const of = await disk();
+    for (const rule of rules.filter(({ kind }) => of !== null && kind === 'disk')) {
+      const finding = of && findDisk(rule, of);
+      if (finding !== null) found.get(rule.name)?.push(finding);
+    }
+    const checked = rules.map((rule) => ({ rule, findings: found.get(rule.name) ?? [] }));
+    const isKnown = (namespace: string | null) => !unknown.has(namespace);
+    const verdict = this.#book.check(checked, isKnown, now, this.#options.newId);
+    await this.#carryOut(verdict, now);
+    await this.#outbox.writeRest();
+    await this.#dropOld(now);
+    return { foundCount: this.#book.raised.length, doneCount: verdict.tellings.length };
+  }
+
+  async #carryOut({ alerts, tellings, omittedCount }: Verdict, now: number): Promise<void> {
+    const { log } = this.#options;
+    if (omittedCount > 0) {
+      log.warn('too many alerts: some are not raised', { event: 'alert', count: omittedCount });
+    }
+    if (alerts.length === 0) return;
+    const deliveries = this.#deliveriesOf(tellings, now);
+    await this.#store.write(alerts, deliveries);
+    this.#book.take(alerts);
+    for (const { event, alert } of tellings) {
+      const { rule, severity, namespace, subject, message, id } = alert;
+      const fields = { event: 'alert', alert: id, rule, severity, namespace, subject, message };
+      if (event === 'cleared') log.info('an alert is over', fields);
+      else log.warn('an alert was raised', { ...fields, repeated: event === 'repeated' });
+    }
+    if (!this.#isStopped) this.#outbox.add(deliveries);
+  }
+
+  /** One for each receiver, of all that it is to be told now. */
+  #deliveriesOf(tellings: readonly Telling[], now: number): AlertDelivery[] {
+    const rules = new Map(rulesInForce(this.#rules.byName).map((rule) => [rule.name, rule]));
+    const byReceiver = new Map<string, ToldAlert[]>();
+    for (const telling of tellings) {
+      const names = rules.get(telling.alert.rule)?.receivers ?? [...this.#receivers.byName.keys()];
+      for (const name of names.filter((one) => this.#receivers.byName.has(one))) {
+        const told = byReceiver.get(name) ?? [];
+        told.push(telling);
+        byReceiver.set(name, told);
+      }
+    }
+    const room = Math.max(0, ALERT_DELIVERIES_MAX - this.#outbox.pendingCount);
+    if (byReceiver.size > room) {
+      this.#options.log.warn('too many messages wait for receivers of alerts: some are not told', {
+        event: 'alert',
+        count: byReceiver.size - room,
+      });
+    }
+    return [...byReceiver].slice(0, room).map(([receiver, told]) => ({
+      ...{ id: this.#options.newId(), receiver, madeAt: now },
+      told: told.slice(0, ALERTS_TOLD_TOGETHER_MAX),
+      moreCount: Math.max(0, told.length - ALERTS_TOLD_TOGETHER_MAX),
+      ...{ state: 'pending', tries: 0, nextTryAt: now, error: null, endedAt: null },
+    }));
+  }
+
+  async #dropOld(now: number): Promise<void> {
+    if (now - this.#droppedAt < DAY_MS / 24) return;
+    await this.#store.drop(now - KEPT_MS);
+    this.#droppedAt = now;
+  }
+}
+
+function ruleFields({ name: _, windowMs, repeatMs, checkCount, isEnabled, ...rule }: AlertRule) {
+  return {
+    ...rule,
+    window_ms: windowMs,
+    repeat_ms: repeatMs,
+    checks: checkCount,
+    enabled: isEnabled,
+  };
+}
+
+/** What it is known by is none of it; that it has that, is. */
+function receiverFields({ name: _, secret, url, ...receiver }: AlertReceiver): Fields {
+  return { ...receiver, url: url && shownUrl(url), secret: secret === null ? null : '(set)' };
+}
+
+function testAlert(id: string, now: number): Alert {
+  const [rule] = DEFAULT_RULES.filter(({ kind }) => kind === 'message');
+  return {
+    ...{ id, rule: rule?.name ?? 'message', kind: 'message', severity: 'info', fields: null },
+    ...{ namespace: null, type: null, group: null, subject: 'test', change: null },
+    message: 'This is a test of the receiver: nothing is wrong.',
+    ...{ raisedAt: now, seenAt: now, count: 1, clearedAt: null, toldAt: now, repeatCount: 0 },
+    ...{ silencedUntil: null, silencedBy: null },
+  };
+}

@@ -1,0 +1,143 @@
+/**
+ * Carries what is written to receivers: at least once, one at a time to each, again and again for a day where it
+ * fails. What was sent and could not be written is not sent again before the process ends.
+ */
+import type { AlertReceiver } from '../../domain/alerts/rule.ts';
+import type { AlertDelivery, AlertSender, AlertStore, Clock, Log } from '../ports.ts';
+
+/** From the first try to the last one some 26 hours. */
+const WAITS_MS = [5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 10_800_000, 21_600_000];
+const TRIES_MAX = 12;
+/** Of those that are over. */
+const KEPT_COUNT_MAX = 500;
+
+interface OutboxOptions {
+  readonly store: Pick<AlertStore, 'write'>;
+  readonly sender: Pick<AlertSender, 'send'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Undefined: there is none of that name. */
+  readonly receiverOf: (name: string) => AlertReceiver | undefined;
+}
+
+export class Outbox {
+  readonly #options: OutboxOptions;
+  readonly #pending = new Map<string, AlertDelivery>();
+  /** The newest of those that are over, for people. */
+  readonly #ended = new Map<string, AlertDelivery>();
+  /** How tries went, where that is not written yet. */
+  readonly #unwritten = new Map<string, AlertDelivery>();
+  /** Receivers that are being told something. */
+  readonly #busy = new Set<string>();
+  #callOff: () => void = () => undefined;
+  #isStopped = false;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+  }
+
+  get pendingCount(): number {
+    return this.#pending.size;
+  }
+
+  /** They are written. */
+  add(deliveries: readonly AlertDelivery[]): void {
+    for (const one of deliveries) this.#keep(one);
+    this.pump();
+  }
+
+  /** In which that alert was told, as far as is known here; the oldest first. */
+  of(alertId: string): readonly AlertDelivery[] {
+    return [...this.#ended.values(), ...this.#pending.values()].filter(({ told }) =>
+      told.some(({ alert }) => alert.id === alertId),
+    );
+  }
+
+  /** Sends what is due. */
+  pump(): void {
+    if (this.#isStopped) return;
+    this.#callOff();
+    const { clock } = this.#options;
+    const now = clock.now();
+    let nextAt = Number.POSITIVE_INFINITY;
+    for (const one of this.#pending.values()) {
+      if (this.#busy.has(one.receiver)) continue;
+      if (one.nextTryAt > now) nextAt = Math.min(nextAt, one.nextTryAt);
+      else {
+        this.#busy.add(one.receiver);
+        void this.#send(one);
+      }
+    }
+    if (nextAt < Number.POSITIVE_INFINITY) this.#callOff = clock.wakeAt(nextAt, () => this.pump());
+  }
+
+  /** What is not over goes on with the next process. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#callOff();
+  }
+
+  /** What was not written yet. */
+  async writeRest(): Promise<void> {
+    const rest = [...this.#unwritten.values()];
+    if (rest.length === 0) return;
+    this.#unwritten.clear();
+    try {
+      await this.#options.store.write([], rest);
+    } catch (error) {
+      for (const one of rest) {
+        if (!this.#unwritten.has(one.id)) this.#unwritten.set(one.id, one);
+      }
+      throw error;
+    }
+  }
+
+  async #send(delivery: AlertDelivery): Promise<void> {
+    const { sender, receiverOf, clock, log } = this.#options;
+    const { id, receiver: name } = delivery;
+    const receiver = receiverOf(name);
+    const { error, isFinal } =
+      receiver === undefined
+        ? { error: 'there is no such receiver any more', isFinal: true }
+        : await sender.send(receiver, delivery);
+    // Whatever came of it nobody knows: it is told once more.
+    if (this.#isStopped) return;
+    const tries = delivery.tries + 1;
+    const now = clock.now();
+    const isOver = error === null || isFinal || tries >= TRIES_MAX;
+    const waitMs = WAITS_MS[Math.min(tries, WAITS_MS.length) - 1] ?? 0;
+    const state = error === null ? 'delivered' : isOver ? 'failed' : 'pending';
+    const endedAt = isOver ? now : null;
+    const tried = { ...delivery, state, tries, nextTryAt: now + waitMs, error, endedAt } as const;
+    if (error !== null) {
+      const fields = {
+        event: 'alert',
+        receiver: name,
+        delivery: id,
+        tries,
+        error,
+        is_over: isOver,
+      };
+      log.warn('an alert was not delivered', fields);
+    }
+    this.#keep(tried);
+    this.#unwritten.set(id, tried);
+    await this.writeRest().catch((failure: unknown) => {
+      log.debug('how an alert was delivered is not written yet', { error: String(failure) });
+    });
+    this.#busy.delete(name);
+    this.pump();
+  }
+
+  #keep(delivery: AlertDelivery): void {
+    const { id, state } = delivery;
+    this.#pending.delete(id);
+    if (state === 'pending') {
+      this.#pending.set(id, delivery);
+      return;
+    }
+    this.#ended.set(id, delivery);
+    const [oldest] = this.#ended.size > KEPT_COUNT_MAX ? this.#ended.keys() : [];
+    if (oldest !== undefined) this.#ended.delete(oldest);
+  }
+}

@@ -1,0 +1,60 @@
+/** An alert: something that a rule found and that somebody has to know of, from when it was raised until it is cleared. */
+import type { AlertKind, Severity } from './rule.ts';
+
+/** Of what a rule found it, and what is to be said of it. */
+export interface Finding {
+  /** Null: of the master itself. */
+  readonly namespace: string | null;
+  /** Null: it is not about one type. */
+  readonly type: string | null;
+  /** Null: it is not about tasks of one group alone. */
+  readonly group: string | null;
+  /** Tells it from others of its rule, and people what it is about: `type transcode`, `task a-1`. */
+  readonly subject: string;
+  /** What is so, by which limit, in a sentence or two. */
+  readonly message: string;
+  /** The least that would mend it; null: nobody knows. */
+  readonly change: string | null;
+}
+
+export interface Alert extends Finding {
+  readonly id: string;
+  /** By name. */
+  readonly rule: string;
+  readonly kind: AlertKind;
+  readonly severity: Severity;
+  /** What came with a message: JSON text of an object; null: nothing. */
+  readonly fields: string | null;
+  readonly raisedAt: number;
+  /** When it was found, or said, last. */
+  readonly seenAt: number;
+  /** How often it was said: of a message. */
+  readonly count: number;
+  /** Null: it goes on. */
+  readonly clearedAt: number | null;
+  /** When receivers were told last; null: nobody was. */
+  readonly toldAt: number | null;
+  /** How often it was told again. */
+  readonly repeatCount: number;
+  readonly silencedUntil: number | null;
+  readonly silencedBy: string | null;
+}
+
+/** What receivers are to be told of it. */
+export interface Telling {
+  readonly event: 'raised' | 'repeated' | 'cleared';
+  readonly alert: Alert;
+}
+
+/** Raised once at a time for each. */
+export function keyOf({
+  rule,
+  namespace,
+  subject,
+}: Pick<Alert, 'rule' | 'namespace' | 'subject'>): string {
+  return JSON.stringify([rule, namespace, subject]);
+}
+
+export function isSilenced({ silencedUntil }: Pick<Alert, 'silencedUntil'>, now: number): boolean {
+  return silencedUntil !== null && silencedUntil > now;
+}

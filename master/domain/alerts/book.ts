@@ -1,0 +1,194 @@
+/**
+ * Which alerts are raised: what the checks find turns into alerts that are raised, told again and cleared. Decides
+ * and changes nothing: what it answers holds once it is written and `take` was told so.
+ */
+import { ALERTS_RAISED_MAX } from './bounds.ts';
+import { type Alert, type Finding, isSilenced, keyOf, type Telling } from './alert.ts';
+import type { AlertRule, Severity } from './rule.ts';
+
+/** What one check has found by one rule. */
+export interface Checked {
+  readonly rule: AlertRule;
+  readonly findings: readonly Finding[];
+}
+
+/** What is to be written, in one commit. */
+export interface Verdict {
+  readonly alerts: readonly Alert[];
+  readonly tellings: readonly Telling[];
+  /** Found, and not raised: there are too many already. */
+  readonly omittedCount: number;
+}
+
+/** What somebody says, of which no check knows. */
+export interface Message extends Finding {
+  readonly severity: Severity;
+  readonly fields: string | null;
+}
+
+interface Noting {
+  readonly alerts: Alert[];
+  readonly tellings: Telling[];
+  readonly streaks: Map<string, number>;
+}
+
+/** What is found in a namespace of which nothing is known now is neither raised nor cleared. */
+export type IsKnown = (namespace: string | null) => boolean;
+
+export class AlertBook {
+  /** Raised, or silenced for longer than that; by `keyOf`. */
+  readonly #alerts = new Map<string, Alert>();
+  /** Checks in a row that have found what is not raised, or not found what is; by `keyOf`. */
+  #streaks: Map<string, number> = new Map();
+
+  /** As they are in the store. */
+  constructor(alerts: readonly Alert[] = []) {
+    this.take(alerts);
+  }
+
+  /** The newest first. */
+  get raised(): readonly Alert[] {
+    const all = [...this.#alerts.values()].filter(({ clearedAt }) => clearedAt === null);
+    return all.sort((a, b) => b.raisedAt - a.raisedAt || (a.id < b.id ? 1 : -1));
+  }
+
+  /** They are written. */
+  take(alerts: readonly Alert[]): void {
+    for (const alert of alerts) {
+      this.#alerts.set(keyOf(alert), alert);
+      // From here on checks that do not find it are counted.
+      this.#streaks.delete(keyOf(alert));
+    }
+  }
+
+  /** Of a check, from which nobody but `message` is left out. */
+  check(checked: readonly Checked[], isKnown: IsKnown, now: number, newId: () => string): Verdict {
+    const out: Noting = { alerts: [], tellings: [], streaks: new Map() };
+    const found = new Set<string>();
+    let omittedCount = 0;
+    let room = ALERTS_RAISED_MAX - this.raised.length;
+    for (const { rule, findings } of checked) {
+      for (const finding of findings) {
+        const key = keyOf({ ...finding, rule: rule.name });
+        if (found.has(key)) continue;
+        found.add(key);
+        const known = this.#raisedAs(key);
+        if (known !== undefined) {
+          this.#goOn(rule, known, finding, now, out);
+          continue;
+        }
+        const streak = (this.#streaks.get(key) ?? 0) + 1;
+        out.streaks.set(key, streak);
+        if (streak < rule.checkCount) continue;
+        if (room-- > 0) this.#raise(rule, finding, rule.severity ?? 'warning', now, newId(), out);
+        else omittedCount += 1;
+      }
+    }
+    this.#clear(checked, found, isKnown, now, out);
+    this.#streaks = out.streaks;
+    return { alerts: out.alerts, tellings: out.tellings, omittedCount };
+  }
+
+  /** What is said once more while it is raised is counted, and told again as whatever goes on. */
+  say(rule: AlertRule, message: Message, now: number, newId: () => string): Verdict {
+    const out: Noting = { alerts: [], tellings: [], streaks: this.#streaks };
+    const known = this.#raisedAs(keyOf({ ...message, rule: rule.name }));
+    let omittedCount = 0;
+    if (known !== undefined) {
+      const again = { ...known, count: known.count + 1, fields: message.fields };
+      this.#goOn(rule, again, message, now, out);
+    } else if (this.raised.length >= ALERTS_RAISED_MAX) omittedCount = 1;
+    else {
+      const severity = rule.severity ?? message.severity;
+      this.#raise(rule, message, severity, now, newId(), out, message.fields);
+    }
+    return { alerts: out.alerts, tellings: out.tellings, omittedCount };
+  }
+
+  /** As it is to be; null: no such alert is raised. `until`: null ends its silence. */
+  silenced(id: string, until: number | null, by: string | null): Alert | null {
+    const alert = this.raised.find((one) => one.id === id);
+    return alert === undefined ? null : { ...alert, silencedUntil: until, silencedBy: by };
+  }
+
+  #raisedAs(key: string): Alert | undefined {
+    const alert = this.#alerts.get(key);
+    return alert?.clearedAt === null ? alert : undefined;
+  }
+
+  #raise(
+    rule: AlertRule,
+    { namespace, type, group, subject, message, change }: Finding,
+    severity: Severity,
+    now: number,
+    id: string,
+    out: Noting,
+    fields: string | null = null,
+  ): void {
+    const before = this.#alerts.get(keyOf({ rule: rule.name, namespace, subject }));
+    // Whoever has silenced it does not want to hear that it comes back.
+    const isQuiet = before !== undefined && isSilenced(before, now);
+    const alert: Alert = {
+      ...{ id, rule: rule.name, kind: rule.kind, severity, fields },
+      ...{ namespace, type, group, subject, message, change },
+      ...{ raisedAt: now, seenAt: now, count: 1, clearedAt: null, toldAt: null, repeatCount: 0 },
+      silencedUntil: isQuiet ? before.silencedUntil : null,
+      silencedBy: isQuiet ? before.silencedBy : null,
+    };
+    tell(alert, 'raised', now, out);
+  }
+
+  /** It is told again when its time has come, or its silence is over; what is a warning then is critical. */
+  #goOn(
+    { repeatMs }: AlertRule,
+    known: Alert,
+    { message, change }: Finding,
+    now: number,
+    out: Noting,
+  ): void {
+    const alert = { ...known, message, change, seenAt: now };
+    const { toldAt, severity } = alert;
+    const isDue = toldAt === null || (repeatMs !== null && now - toldAt >= repeatMs);
+    // How it goes on is written when it is told: to lose that costs nothing.
+    if (!isDue || isSilenced(alert, now)) this.#alerts.set(keyOf(alert), alert);
+    else if (toldAt === null) tell(alert, 'raised', now, out);
+    else {
+      const risen = severity === 'warning' ? 'critical' : severity;
+      const repeatCount = alert.repeatCount + 1;
+      tell({ ...alert, severity: risen, repeatCount }, 'repeated', now, out);
+    }
+  }
+
+  #clear(
+    checked: readonly Checked[],
+    found: ReadonlySet<string>,
+    isKnown: IsKnown,
+    now: number,
+    out: Noting,
+  ): void {
+    const rules = new Map(checked.map(({ rule }) => [rule.name, rule]));
+    for (const [key, alert] of this.#alerts) {
+      if (alert.clearedAt !== null && !isSilenced(alert, now)) this.#alerts.delete(key);
+      if (alert.clearedAt !== null || found.has(key) || !isKnown(alert.namespace)) continue;
+      const rule = rules.get(alert.rule);
+      if (rule?.kind === 'message') {
+        if (now - alert.seenAt < (rule.windowMs ?? 0)) continue;
+      } else {
+        const streak = (this.#streaks.get(key) ?? 0) + 1;
+        out.streaks.set(key, streak);
+        if (streak < (rule?.checkCount ?? 1)) continue;
+      }
+      const cleared = { ...alert, clearedAt: now };
+      // Who was not told of it need not know that it is over.
+      if (alert.toldAt === null) out.alerts.push(cleared);
+      else tell(cleared, 'cleared', now, out);
+    }
+  }
+}
+
+/** Unless it is silenced, when it is only written. */
+function tell(alert: Alert, event: Telling['event'], now: number, out: Noting): void {
+  const told = isSilenced(alert, now) ? alert : { ...alert, toldAt: now };
+  out.alerts.push(told);
+  if (told !== alert) out.tellings.push({ event, alert: told });
+}

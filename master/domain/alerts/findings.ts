@@ -1,0 +1,235 @@
+/**
+ * What each kind of rule finds in a namespace: by counters, by the first tasks of what waits, by what runs. Each says
+ * what is so, by which limit, and what would mend it. Nothing here asks the store, or changes anything.
+ */
+import { ALERT_FINDINGS_MAX } from './bounds.ts';
+import type { Outcomes } from '../health/outcomes.ts';
+import { ALL } from '../model/task-filter.ts';
+import type { Task } from '../model/task.ts';
+import type { State } from '../state/state.ts';
+import { currentTask } from '../steps/occupation.ts';
+import { backlogOf } from '../views/backlog.ts';
+import { type Head, headsOf } from '../why/heads.ts';
+import { counted, inWords } from '../why/words.ts';
+import type { Finding } from './alert.ts';
+import type { Recent } from './recent.ts';
+import { type AlertKind, type AlertRule, speaksOf } from './rule.ts';
+
+/** What there is to be looked at. */
+export interface Looked {
+  readonly namespace: string;
+  readonly state: State;
+  readonly outcomes: Outcomes;
+  readonly recent: Recent;
+  readonly now: number;
+}
+
+/** Beside what of it more than one rule asks for, found out once. */
+interface Sight extends Looked {
+  readonly heads: readonly Head[];
+  readonly waiting: ReturnType<typeof backlogOf>;
+  /** So many may yet be asked what would start them. */
+  readonly budget: { remedyCount: number };
+}
+
+type Find = (sight: Sight, rule: AlertRule) => Iterable<Finding>;
+
+/** Of fewer ends nobody can say what share has failed; of fewer run times, what is long. */
+const ENDS_COUNT_MIN = 10;
+const RUN_TIMES_COUNT_MIN = 20;
+/** Where nobody has said what is long: so many times as long as 95 of 100 took, and not less than this. */
+const LONG_FACTOR = 3;
+const LONG_MS_MIN = 60_000;
+
+/** To ask what would start a task takes a look at all that comes before it. */
+const REMEDY_COUNT_MAX = 10;
+
+/** Nobody takes such tasks, whatever anybody has limited. */
+const NOBODY = new Set(['no_executor', 'labels_unmatched', 'reserved', 'draining', 'not_ready']);
+
+const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = {
+  *no_executor(sight, rule) {
+    for (const head of sight.heads) {
+      if (head.refusal === null || !NOBODY.has(head.refusal.reason)) continue;
+      // Of what is in the store only nobody knows since when it waits.
+      if (head.since !== null && sight.now - head.since < secondsOf(rule)) continue;
+      yield ofHead(sight, head, `type ${head.type}`, `Nobody takes tasks of type ${head.type}`);
+    }
+  },
+  *oldest_wait(sight, rule) {
+    for (const head of sight.heads) {
+      const { type, refusal, since } = head;
+      if (refusal === null || rule.reasons?.includes(refusal.reason) === false) continue;
+      if (since === null || sight.now - since < secondsOf(rule)) continue;
+      const subject = `type ${type}, ${refusal.reason}`;
+      yield ofHead(sight, head, subject, `Tasks of type ${type} wait too long`);
+    }
+  },
+  *failure_share({ outcomes, now }, { threshold }) {
+    for (const [type, newest] of outcomes.attempts(ALL, now)) {
+      const failed = newest.filter(({ error }) => error !== null);
+      const percent = (100 * failed.length) / newest.length;
+      if (newest.length < ENDS_COUNT_MIN || percent < (threshold ?? 0)) continue;
+      const share = `${failed.length} of the newest ${newest.length} attempts of type ${type} have failed`;
+      const error = failed.at(-1)?.error ?? null;
+      const message = `${share} (limit: ${threshold} %)${because(error)}.`;
+      yield ofType(type, message, `See soda task errors --type ${type}.`);
+    }
+  },
+  *running_long({ state, now }, { threshold }) {
+    const limits = new Map<string, number | null>();
+    for (const executor of state.executors.values()) {
+      const { occupation } = executor;
+      const task = occupation && currentTask(state, executor, occupation);
+      if (!task || task.startedAt === null) continue;
+      const { type, startedAt } = task;
+      const known = limits.get(type);
+      const limitMs = known === undefined ? longMs(state, type, threshold) : known;
+      limits.set(type, limitMs);
+      const ranMs = now - startedAt - task.hiddenMs;
+      if (limitMs === null || ranMs < limitMs) continue;
+      const usual = threshold === null ? `, ${LONG_FACTOR} x the 95th percentile of its type` : '';
+      const message = `Task ${task.id} of type ${type} has run for ${inWords(ranMs)} on executor ${executor.id} (limit: ${inWords(limitMs)}${usual}).`;
+      yield ofTask(
+        task,
+        message,
+        `See soda task why ${task.id}, or end it: soda task cancel ${task.id}.`,
+      );
+    }
+  },
+  *started_late({ recent, now }, { threshold, windowMs }) {
+    for (const [type, { count, taskId }] of recent.late) {
+      const lateCount = count.count(now, windowMs ?? 0);
+      if (lateCount < (threshold ?? 1)) continue;
+      const what = `${counted(lateCount, 'task')} of type ${type} not started in time in the last ${inWords(windowMs ?? 0)}`;
+      yield ofType(type, `${what}, ${taskId} last.`, `See soda task why ${taskId}.`);
+    }
+  },
+  *backlog({ waiting }, { threshold }) {
+    for (const { type, waitingCount } of waiting.types) {
+      if (waitingCount < (threshold ?? 0)) continue;
+      const message = `${counted(waitingCount, 'task')} of type ${type} wait (limit: ${threshold}).`;
+      yield ofType(type, message, `Start more executors of type ${type}, or submit less.`);
+    }
+  },
+  *callback_gave_up({ recent, now }, { threshold, windowMs }) {
+    for (const [origin, { count, taskId, error }] of recent.gaveUp) {
+      const goneCount = count.count(now, windowMs ?? 0);
+      if (goneCount < (threshold ?? 1)) continue;
+      const what = `${counted(goneCount, 'callback')} to ${origin} given up in the last ${inWords(windowMs ?? 0)}`;
+      const change = `Mend the receiver, then have them sent again: soda task redeliver ${taskId}.`;
+      yield { ...NOTHING, subject: origin, message: `${what}${because(error)}.`, change };
+    }
+  },
+  *callback_backlog({ waiting: { pendingCallbackCount: count } }, { threshold }) {
+    if (count < (threshold ?? 0)) return;
+    const message = `${counted(count, 'callback')} wait to be sent (limit: ${threshold}).`;
+    const change = 'Find the receivers that do not answer: soda task list --notification pending.';
+    yield { ...NOTHING, subject: 'callbacks', message, change };
+  },
+  *executor_flapping({ recent, now }, { threshold, windowMs }) {
+    for (const [id, { count }] of recent.joins) {
+      const joinCount = count.count(now, windowMs ?? 0);
+      if (joinCount < (threshold ?? 1)) continue;
+      const message = `Executor ${id} has connected ${joinCount} times in the last ${inWords(windowMs ?? 0)} (limit: ${threshold}).`;
+      const change = `Look at its log, or take it out of work: soda executor drain ${id}.`;
+      yield { ...NOTHING, subject: `executor ${id}`, message, change };
+    }
+  },
+  *executor_not_ready({ recent, now }, rule) {
+    for (const [id, { since, reason }] of recent.unready) {
+      if (now - since < secondsOf(rule)) continue;
+      const message = `Executor ${id} has not been ready for ${inWords(now - since)}${because(reason)}.`;
+      const change = `Put right what it says, or take it out of work: soda executor drain ${id}.`;
+      yield { ...NOTHING, subject: `executor ${id}`, message, change };
+    }
+  },
+  *poison({ recent, now }, { threshold, windowMs }) {
+    for (const [id, { type, group, failedCount, error, at }] of recent.failing) {
+      if (failedCount < (threshold ?? 1) || now - at > (windowMs ?? 0)) continue;
+      const message = `Task ${id} of type ${type} has failed ${failedCount} times (limit: ${threshold})${because(error)}.`;
+      const change = `Set it aside: soda task suspend ${id}; or end it: soda task cancel ${id}.`;
+      yield { ...NOTHING, type, group, subject: `task ${id}`, message, change };
+    }
+  },
+};
+
+const NOTHING = { namespace: null, type: null, group: null } as const;
+
+/** So many at most by each rule, those first that are found first. */
+export function findingsIn(
+  looked: Looked,
+  rules: readonly AlertRule[],
+): ReadonlyMap<string, readonly Finding[]> {
+  const { heads } = headsOf(looked.state, looked.now, ALL);
+  const waiting = backlogOf(looked.state, looked.now);
+  const sight = { ...looked, heads, waiting, budget: { remedyCount: REMEDY_COUNT_MAX } };
+  const { namespace } = looked;
+  const all = new Map<string, Finding[]>();
+  for (const rule of rules) {
+    const { kind } = rule;
+    if (kind === 'disk' || kind === 'message') continue;
+    const found = new Map<string, Finding>();
+    for (const one of finders[kind](sight, rule)) {
+      const finding = { ...one, namespace };
+      if (speaksOf(rule, finding) && !found.has(one.subject)) found.set(one.subject, finding);
+      if (found.size >= ALERT_FINDINGS_MAX) break;
+    }
+    all.set(rule.name, [...found.values()]);
+  }
+  return all;
+}
+
+/** Of the disk that the data of the master are on. */
+export function findDisk(
+  { threshold }: AlertRule,
+  disk: { readonly freeBytes: number; readonly totalBytes: number },
+): Finding | null {
+  const percent = disk.totalBytes === 0 ? 100 : (100 * disk.freeBytes) / disk.totalBytes;
+  if (percent >= (threshold ?? 0)) return null;
+  const free = `${(disk.freeBytes / 1e9).toFixed(1)} GB, ${percent.toFixed(1)} %`;
+  const message = `The disk of the database is nearly full: ${free} are free (limit: ${threshold} %). Once it is full, nothing is accepted, started or ended.`;
+  const change = 'Free some of it, or keep less: SODA_RETENTION_DAYS, SODA_EVENT_DAYS.';
+  return { ...NOTHING, subject: 'disk', message, change };
+}
+
+function ofHead(
+  { now, budget }: Sight,
+  { type, since, refusal, count }: Head,
+  subject: string,
+  what: string,
+): Finding {
+  const long = since === null ? '' : `, the first for ${inWords(now - since)}`;
+  const message = `${what}: ${counted(count, 'task')} waiting${long}. ${refusal?.message ?? ''}`;
+  const [remedy] = budget.remedyCount-- > 0 ? (refusal?.remedies() ?? []) : [];
+  const change = remedy?.change.message ?? refusal?.otherwise ?? null;
+  return { ...NOTHING, type, subject, message: message.trim(), change };
+}
+
+function ofType(type: string, message: string, change: string | null = null): Finding {
+  return { ...NOTHING, type, subject: `type ${type}`, message, change };
+}
+
+function ofTask({ id, type, user: { group } }: Task, message: string, change: string): Finding {
+  return { ...NOTHING, type, group, subject: `task ${id}`, message, change };
+}
+
+function secondsOf({ threshold }: AlertRule): number {
+  return 1000 * (threshold ?? 0);
+}
+
+/** Null: nobody knows what is long for it. */
+function longMs(state: State, type: string, threshold: number | null): number | null {
+  if (threshold !== null) return 1000 * threshold;
+  const times = state.runTimes.of(type);
+  if (times.length < RUN_TIMES_COUNT_MIN) return null;
+  const p95 = times[Math.floor(0.95 * (times.length - 1))] ?? 0;
+  return Math.max(LONG_MS_MIN, LONG_FACTOR * p95);
+}
+
+/** What somebody has said of it, in brief. */
+function because(text: string | null): string {
+  if (text === null || text === '') return '';
+  const line = text.replace(/\s+/g, ' ').replace(/\.$/, '');
+  return `: ${line.length > 200 ? `${line.slice(0, 200).replace(/\p{Cs}$/u, '')}...` : line}`;
+}

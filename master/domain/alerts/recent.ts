@@ -1,0 +1,169 @@
+/**
+ * What went wrong lately in one namespace, beside how attempts ended (`health/outcomes.ts`): counted as it happens, in
+ * minutes, so that nobody ever asks the store for it. In memory only: a master that begins knows of nothing.
+ */
+import { RECENT_KEYS_MAX, RECENT_MINUTES_MAX } from './bounds.ts';
+import type { Observation } from '../effects.ts';
+import type { Readiness } from '../model/executor.ts';
+import type { Notification, Task } from '../model/task.ts';
+
+const MINUTE_MS = 60_000;
+
+/** How often something happened, by minute. */
+class Minutes {
+  readonly #counts = new Uint32Array(RECENT_MINUTES_MAX);
+  #newest = 0;
+
+  add(now: number): void {
+    this.#moveTo(now);
+    const slot = this.#newest % RECENT_MINUTES_MAX;
+    this.#counts[slot] = (this.#counts[slot] ?? 0) + 1;
+  }
+
+  /** In the minute of `now` and so many before it that `windowMs` is covered. */
+  count(now: number, windowMs: number): number {
+    this.#moveTo(now);
+    const minutes = Math.min(Math.ceil(windowMs / MINUTE_MS) + 1, RECENT_MINUTES_MAX);
+    let sum = 0;
+    for (let back = 0; back < minutes; back++) {
+      sum += this.#counts[(this.#newest - back) % RECENT_MINUTES_MAX] ?? 0;
+    }
+    return sum;
+  }
+
+  #moveTo(now: number): void {
+    const minute = Math.floor(now / MINUTE_MS);
+    if (minute - this.#newest >= RECENT_MINUTES_MAX) this.#counts.fill(0);
+    else {
+      for (let at = this.#newest + 1; at <= minute; at++) this.#counts[at % RECENT_MINUTES_MAX] = 0;
+    }
+    this.#newest = Math.max(this.#newest, minute);
+  }
+}
+
+/** By key; beyond the bound the one that has been there for longest is forgotten. */
+class Counted<T extends object> extends Map<string, T> {
+  readonly #make: () => T;
+
+  constructor(make: () => T) {
+    super();
+    this.#make = make;
+  }
+
+  of(key: string): T {
+    const known = this.get(key);
+    if (known !== undefined) return known;
+    const [oldest] = this.size < RECENT_KEYS_MAX ? [] : this.keys();
+    if (oldest !== undefined) this.delete(oldest);
+    const made = this.#make();
+    this.set(key, made);
+    return made;
+  }
+}
+
+/** Of something that happens again and again. */
+interface Happened {
+  readonly count: Minutes;
+  /** Of the newest: what tells a person where to look. */
+  taskId: string | null;
+  error: string | null;
+}
+
+/** A task whose attempts fail. */
+interface Failing {
+  type: string;
+  group: string;
+  failedCount: number;
+  error: string | null;
+  at: number;
+}
+
+interface Unready {
+  since: number;
+  reason: string | null;
+}
+
+const happened = (): Happened => ({ count: new Minutes(), taskId: null, error: null });
+
+export class Recent {
+  readonly #now: () => number;
+  /** Tasks that were not started in time, by type. */
+  readonly late = new Counted<Happened>(happened);
+  /** Callbacks that were given up, by the origin of their receiver. */
+  readonly gaveUp = new Counted<Happened>(happened);
+  /** By executor. */
+  readonly joins = new Counted<Happened>(happened);
+  /** Executors that are not ready, and since when, by id. */
+  readonly unready = new Counted<Unready>(() => ({ since: 0, reason: null }));
+  /** By task. */
+  readonly failing = new Counted<Failing>(() => {
+    return { type: '', group: '', failedCount: 0, error: null, at: 0 };
+  });
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  observe(seen: Observation): void {
+    switch (seen.event) {
+      case 'task_finished':
+        this.failing.delete(seen.task.id);
+        break;
+      case 'attempt_ended':
+        if (FAILURES.has(seen.attempt.outcome))
+          this.#failed(seen.task, seen.attempt.error?.message);
+        break;
+      case 'start_overdue':
+        this.#happened(this.late, seen.task.type, seen.task.id, null);
+        break;
+      case 'executor_joined':
+        this.#happened(this.joins, seen.executorId, null, null);
+        break;
+      case 'executor_readiness':
+        this.#readiness(seen.executorId, seen.readiness);
+        break;
+      case 'executor_left':
+      case 'executor_lost':
+        this.unready.delete(seen.executorId);
+        break;
+      case 'notification_ended':
+        if (seen.notification.state === 'gave_up') this.#gaveUp(seen.notification);
+        break;
+      default:
+    }
+  }
+
+  #failed(task: Task, error: string | undefined): void {
+    const one = this.failing.of(task.id);
+    one.type = task.type;
+    one.group = task.user.group;
+    one.failedCount += 1;
+    one.error = error ?? null;
+    one.at = this.#now();
+  }
+
+  #readiness(executorId: string, { ok, reason }: Readiness): void {
+    if (ok) {
+      this.unready.delete(executorId);
+      return;
+    }
+    const one = this.unready.of(executorId);
+    if (one.since === 0) one.since = this.#now();
+    one.reason = reason;
+  }
+
+  #gaveUp({ url, taskId, lastError }: Notification): void {
+    const origin = /^https?:\/\/[^/?#]*/i.exec(url)?.[0] ?? 'a receiver';
+    this.#happened(this.gaveUp, origin, taskId, lastError);
+  }
+
+  #happened(where: Counted<Happened>, key: string, taskId: string | null, error: string | null) {
+    const one = where.of(key);
+    one.count.add(this.#now());
+    one.taskId = taskId;
+    one.error = error;
+  }
+}
+
+/** Ends of attempts that say that something is wrong with the task or its executor. */
+const FAILURES: ReadonlySet<string> = new Set(['failed', 'timed_out', 'lost']);

@@ -1,0 +1,89 @@
+/** What every store must do with alerts: they are of the database, and what is written together is there together. */
+import { expect } from 'chai';
+import type { AlertDelivery, Store } from '../../../master/application/ports.ts';
+import type { Alert } from '../../../master/domain/alerts/alert.ts';
+import { type AlertReceiver, plainRule } from '../../../master/domain/alerts/rule.ts';
+import { NOW } from '../../helpers/task.ts';
+import { describeStores } from '../subjects.ts';
+
+const alertOf = (id: string, change: Partial<Alert> = {}): Alert => ({
+  ...{ id, rule: 'poison', kind: 'poison', severity: 'warning', fields: null },
+  ...{ namespace: 'live', type: 'a:b', group: 'späti ', subject: 'task 1', message: 'Zu spät 🙂' },
+  ...{ change: null, raisedAt: NOW, seenAt: NOW + 1, count: 1, clearedAt: null, toldAt: NOW },
+  ...{ repeatCount: 0, silencedUntil: null, silencedBy: null },
+  ...change,
+});
+const deliveryOf = (id: string, change: Partial<AlertDelivery> = {}): AlertDelivery => ({
+  ...{ id, receiver: 'ops', madeAt: NOW, told: [{ event: 'raised', alert: alertOf('a') }] },
+  ...{ moreCount: 0, state: 'pending', tries: 0, nextTryAt: NOW, error: null, endedAt: null },
+  ...change,
+});
+const ops: AlertReceiver = {
+  ...{ name: 'ops', channel: 'json', to: [], url: 'https://a.example/x', secret: 'Ü' },
+  template: '{"a":"{{text}}"}',
+};
+
+describeStores('alerts', (open) => {
+  let store: Store;
+  beforeEach(async () => {
+    store = await open();
+    await store.open(NOW);
+  });
+
+  it('keeps rules and receivers by name, until they are deleted', async () => {
+    const rule = { ...plainRule('Mine', 'oldest_wait'), types: ['a'], threshold: 0.5 };
+    await store.alerts.setRule('Mine', plainRule('Mine', 'disk'));
+    await store.alerts.setRule('Mine', rule);
+    await store.alerts.setReceiver('ops', ops);
+    expect(await store.alerts.load(NOW)).to.deep.equal({
+      ...{ rules: [rule], receivers: [ops], alerts: [], deliveries: [] },
+    });
+    await store.alerts.setRule('Mine', null);
+    await store.alerts.setReceiver('ops', null);
+    await store.alerts.setReceiver('nobody', null);
+    expect(await store.alerts.load(NOW)).to.deep.include({ rules: [], receivers: [] });
+  });
+
+  it('loads what goes on: what is raised, or silenced, and what is to be told', async () => {
+    const full = alertOf('a', {
+      ...{ namespace: null, type: null, group: null, change: 'Wait.', fields: '{"a":1}' },
+      ...{ toldAt: null, silencedUntil: NOW + 9, silencedBy: 'ann', count: 3, repeatCount: 2 },
+    });
+    const over = alertOf('b', { clearedAt: NOW + 5 });
+    const quiet = alertOf('c', { clearedAt: NOW + 5, silencedUntil: NOW + 20 });
+    const pending = deliveryOf('d', { tries: 2, error: 'HTTP 500', moreCount: 7 });
+    const ended = deliveryOf('e', { state: 'delivered', endedAt: NOW + 1 });
+    await store.alerts.write([alertOf('a'), over, quiet], [deliveryOf('d'), deliveryOf('e')]);
+    await store.alerts.write([full], [pending, ended]);
+    const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
+    const loaded = await store.alerts.load(NOW + 10);
+    expect([...loaded.alerts].sort(byId)).to.deep.equal([full, quiet]);
+    expect(loaded.deliveries).to.deep.equal([pending]);
+  });
+
+  it('lists what is over, the newest first, page by page', async () => {
+    const all = ['a', 'b', 'c', 'd'].map((id, at) =>
+      alertOf(id, { raisedAt: NOW + (at >> 1), clearedAt: NOW + 9 }),
+    );
+    await store.alerts.write([...all, alertOf('e')], []);
+    const ids = async (before: Parameters<typeof store.alerts.listCleared>[0], limit: number) =>
+      (await store.alerts.listCleared(before, limit)).map(({ id }) => id).join('');
+    expect(await ids(null, 10)).to.equal('dcba');
+    expect(await ids(null, 3)).to.equal('dcb');
+    expect(await ids({ raisedAt: NOW, id: 'b' }, 10)).to.equal('a');
+  });
+
+  it('drops what was over before then, and nothing that goes on', async () => {
+    const over = alertOf('over', { clearedAt: NOW + 1 });
+    const later = alertOf('later', { clearedAt: NOW + 3 });
+    const quiet = alertOf('quiet', { clearedAt: NOW + 1, silencedUntil: NOW + 9 });
+    const told = deliveryOf('told', { state: 'failed', endedAt: NOW + 1 });
+    await store.alerts.write([alertOf('a'), over, later, quiet], [told, deliveryOf('pending')]);
+    await store.alerts.drop(NOW + 2);
+    const kept = await store.alerts.listCleared(null, 10);
+    expect(kept.map(({ id }) => id)).to.deep.equal(['quiet', 'later']);
+    const { alerts, deliveries } = await store.alerts.load(NOW);
+    expect(alerts.map(({ id }) => id).sort()).to.deep.equal(['a', 'quiet']);
+    expect(deliveries.map(({ id }) => id)).to.deep.equal(['pending']);
+  });
+});

@@ -1,0 +1,168 @@
+/** What the master does about alerts by itself: it looks, writes, tells, tries again; and goes on after a kill. */
+import { expect } from 'chai';
+import { Alerts, type AlertsOptions } from '../../../master/application/alerts/alerts.ts';
+import type { AlertDelivery, AlertTry } from '../../../master/application/ports.ts';
+import { Duties } from '../../../master/application/process/duties.ts';
+import type { Message } from '../../../master/domain/alerts/book.ts';
+import type { AlertReceiver } from '../../../master/domain/alerts/rule.ts';
+import { Recent } from '../../../master/domain/alerts/recent.ts';
+import { Outcomes } from '../../../master/domain/health/outcomes.ts';
+import { MemoryStore } from '../../../master/infrastructure/memory/store.ts';
+import { Scheduler } from '../../helpers/domain.ts';
+import { ManualClock, settled } from '../../helpers/manual-clock.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+const ops: AlertReceiver = {
+  name: 'ops',
+  channel: 'webhook',
+  to: [],
+  url: 'https://ops.example.com/hook',
+  secret: null,
+  template: null,
+};
+
+describe('the alerts of a master', () => {
+  let clock: ManualClock;
+  let store: MemoryStore;
+  let scheduler: Scheduler;
+  let free: number;
+  let answer: () => Promise<AlertTry>;
+  let sent: Pick<AlertDelivery, 'id' | 'told' | 'moreCount'>[];
+  let alerts: Alerts;
+  let count: number;
+
+  function begin(): Alerts {
+    const log = { debug() {}, info() {}, warn() {}, error() {} };
+    const outcomes = new Outcomes(clock.now());
+    const recent = new Recent(() => clock.now());
+    const options: AlertsOptions = {
+      ...{ store, clock, log, duties: new Duties(clock) },
+      sender: {
+        send: (_receiver, message) => {
+          sent.push(message);
+          return answer();
+        },
+        refusalOf: () => null,
+      },
+      ask: (question) => question(),
+      look: () => [{ namespace: 'default', state: scheduler.state, outcomes, recent }],
+      disk: async () => ({ freeBytes: free, totalBytes: 100 }),
+      newId: () => `al-${++count}`,
+    };
+    alerts = new Alerts(options);
+    alerts.start();
+    return alerts;
+  }
+
+  const events = () =>
+    sent.map(({ told }) => told.map(({ event, alert }) => `${event} ${alert.rule}`).join(', '));
+
+  beforeEach(async () => {
+    clock = new ManualClock();
+    store = new MemoryStore();
+    scheduler = new Scheduler();
+    free = 100;
+    sent = [];
+    count = 0;
+    answer = async () => ({ error: null, isFinal: false });
+    await begin().setReceiver(ops, null);
+  });
+  afterEach(() => alerts.stop());
+
+  it('tells each receiver at once of what several rules find, and of its end', async () => {
+    free = 5;
+    scheduler.submit({ id: 'a' });
+    scheduler.now = clock.now();
+    await clock.pass(3 * MINUTE);
+    expect(events()).to.deep.equal(['raised disk, raised no_executor']);
+    const [disk, nobody] = sent[0]?.told ?? [];
+    expect(disk?.alert).to.deep.include({ severity: 'critical', namespace: null, subject: 'disk' });
+    expect(nobody?.alert).to.deep.include({
+      namespace: 'default',
+      subject: 'type echo',
+      change: 'Start another executor of type echo.',
+    });
+    expect(nobody?.alert.message).to.match(
+      /^Nobody takes tasks of type echo: 1 task waiting, the first for .*No executor of type echo is connected\.$/,
+    );
+    scheduler.connect('x');
+    free = 50;
+    await clock.pass(MINUTE);
+    expect(events().slice(1)).to.deep.equal(['cleared disk, cleared no_executor']);
+    expect(await alerts.raised()).to.deep.equal([]);
+    const over = await alerts.cleared(null, 10);
+    expect(over.map(({ alert }) => alert.rule).sort()).to.deep.equal(['disk', 'no_executor']);
+    expect(over[0]?.deliveries.map(({ state }) => state)).to.deep.equal(['delivered', 'delivered']);
+  });
+
+  it('says nothing of tasks that wait for a limit, a pause or their time', async () => {
+    scheduler.connect('x');
+    scheduler.submit({ id: 'later', runAt: scheduler.now + 100 * HOUR });
+    scheduler.now = clock.now();
+    await clock.pass(5 * MINUTE);
+    expect(sent).to.deep.equal([]);
+  });
+
+  it('tells what was raised before it was killed, with the same id, once it is back', async () => {
+    answer = () => new Promise(() => undefined);
+    free = 5;
+    await clock.pass(2 * MINUTE);
+    expect(events()).to.deep.equal(['raised disk']);
+    alerts.stop();
+    answer = async () => ({ error: null, isFinal: false });
+    begin();
+    await settled();
+    expect(events()).to.deep.equal(['raised disk', 'raised disk']);
+    expect(sent[1]?.id).to.equal(sent[0]?.id);
+    alerts.stop();
+    begin();
+    await clock.pass(5 * MINUTE);
+    expect(sent).to.have.length(2);
+  });
+
+  it('tells those whom the rule names, and nobody that is gone', async () => {
+    await alerts.setReceiver({ ...ops, name: 'night' }, null);
+    await alerts.setRule({ ...(await ruleOf('disk')), receivers: ['night', 'gone'] }, null);
+    free = 5;
+    await clock.pass(2 * MINUTE);
+    expect((await alerts.raised())[0]?.deliveries.map(({ receiver }) => receiver)).to.deep.equal([
+      'night',
+    ]);
+    await alerts.setRule({ ...(await ruleOf('disk')), isEnabled: false }, null);
+    await clock.pass(MINUTE);
+    expect(await alerts.raised()).to.deep.equal([]);
+  });
+
+  it('raises what is said at once, by the rules for it', async () => {
+    const message: Message = {
+      ...{ namespace: 'live', type: null, group: null, subject: 's', message: 'm', change: null },
+      ...{ severity: 'critical', fields: null },
+    };
+    const [id] = await alerts.say(message);
+    expect(await alerts.say(message)).to.deep.equal([id]);
+    await settled();
+    expect(events()).to.deep.equal(['raised message']);
+    await alerts.setRule({ ...(await ruleOf('message')), namespaces: ['news'] }, null);
+    expect(await alerts.say(message)).to.deep.equal([]);
+  });
+
+  it('writes what is raised and what is to be told of it as one', async () => {
+    const writes: string[] = [];
+    const { write } = store.alerts;
+    store.alerts.write = async (raised, told, audit) => {
+      writes.push(`${raised.length} ${told.map(({ state }) => state).join(' ')}`);
+      await write(raised, told, audit);
+    };
+    free = 5;
+    await clock.pass(2 * MINUTE);
+    expect(writes).to.deep.equal(['1 pending', '0 delivered']);
+  });
+
+  async function ruleOf(name: string) {
+    const found = (await alerts.rules()).find((rule) => rule.name === name);
+    if (found === undefined) throw new Error(`there is no rule ${name}`);
+    return found;
+  }
+});

@@ -1,0 +1,199 @@
+/** When an alert is raised, told again, silenced and cleared: by what checks find, one after another. */
+import { expect } from 'chai';
+import type { Alert, Finding } from '../../../master/domain/alerts/alert.ts';
+import { ALERTS_RAISED_MAX } from '../../../master/domain/alerts/bounds.ts';
+import { AlertBook, type Message, type Verdict } from '../../../master/domain/alerts/book.ts';
+import { type AlertRule, plainRule } from '../../../master/domain/alerts/rule.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+const finding = (subject: string, change: Partial<Finding> = {}): Finding => ({
+  namespace: 'default',
+  type: 'echo',
+  group: null,
+  subject,
+  message: `${subject} is wrong`,
+  change: null,
+  ...change,
+});
+
+/** What is found is written at once, unless a test says otherwise. */
+class Desk {
+  book: AlertBook;
+  now = 1_800_000_000_000;
+  isKnown = true;
+  #count = 0;
+  rule: AlertRule = { ...plainRule('backlog', 'backlog'), checkCount: 1, repeatMs: HOUR };
+  readonly told: string[] = [];
+
+  constructor(alerts: readonly Alert[] = []) {
+    this.book = new AlertBook(alerts);
+  }
+
+  check(...findings: Finding[]): Verdict {
+    const checked = [
+      { rule: this.rule, findings },
+      { rule: plainRule('message', 'message'), findings: [] },
+    ];
+    const known = () => this.isKnown;
+    return this.#written(this.book.check(checked, known, this.now, () => `al-${++this.#count}`));
+  }
+
+  say(message: Message): Verdict {
+    const rule = plainRule('message', 'message');
+    return this.#written(this.book.say(rule, message, this.now, () => `al-${++this.#count}`));
+  }
+
+  silence(id: string, until: number | null): void {
+    const alert = this.book.silenced(id, until, 'ann');
+    if (alert === null) throw new Error(`${id} is not raised`);
+    this.book.take([alert]);
+  }
+
+  #written(verdict: Verdict): Verdict {
+    this.book.take(verdict.alerts);
+    for (const { event, alert } of verdict.tellings) {
+      this.told.push(`${event} ${alert.subject} ${alert.severity}`);
+    }
+    return verdict;
+  }
+}
+
+describe('the book of alerts', () => {
+  let desk: Desk;
+  beforeEach(() => {
+    desk = new Desk();
+  });
+
+  it('raises once what is found in a row, and clears what is not found as often', () => {
+    desk.rule = { ...desk.rule, checkCount: 3 };
+    const a = finding('a');
+    for (const found of [[a], [a], [], [a], [a]]) desk.check(...found);
+    expect(desk.told).to.deep.equal([]);
+    desk.check(a);
+    desk.check(a);
+    expect(desk.told).to.deep.equal(['raised a warning']);
+    for (const found of [[], [], [a], [], []]) desk.check(...found);
+    expect(desk.book.raised).to.have.length(1);
+    desk.check();
+    expect(desk.told).to.deep.equal(['raised a warning', 'cleared a warning']);
+    expect(desk.book.raised).to.deep.equal([]);
+  });
+
+  it('keeps apart what differs in subject or namespace, and takes what is found twice for one', () => {
+    desk.check(finding('a'), finding('b'), finding('a', { namespace: 'live' }), finding('a'));
+    expect(desk.told).to.have.length(3);
+  });
+
+  it('tells again what lasts, from then on as critical, with how it is by then', () => {
+    desk.check(finding('a'));
+    desk.now += HOUR - 1;
+    desk.check(finding('a'));
+    expect(desk.told).to.have.length(1);
+    desk.now += 1;
+    const { tellings } = desk.check(finding('a', { message: 'worse' }));
+    expect(desk.told.at(-1)).to.equal('repeated a critical');
+    expect(tellings[0]?.alert).to.deep.include({ message: 'worse', repeatCount: 1 });
+    desk.rule = { ...desk.rule, repeatMs: null };
+    desk.now += 10 * HOUR;
+    desk.check(finding('a'));
+    expect(desk.told).to.have.length(2);
+  });
+
+  it('leaves what is only information as it is', () => {
+    desk.rule = { ...desk.rule, severity: 'info' };
+    desk.check(finding('a'));
+    desk.now += HOUR;
+    desk.check(finding('a'));
+    expect(desk.told).to.deep.equal(['raised a info', 'repeated a info']);
+  });
+
+  it('tells nobody of what is silenced, also when it comes back, and again once that is over', () => {
+    desk.check(finding('a'));
+    desk.silence('al-1', desk.now + 3 * HOUR);
+    desk.now += 2 * HOUR;
+    desk.check(finding('a'));
+    desk.check();
+    expect(desk.book.raised).to.deep.equal([]);
+    desk.check(finding('a'));
+    expect(desk.told).to.deep.equal(['raised a warning']);
+    expect(desk.book.raised[0]).to.deep.include({ id: 'al-2', silencedBy: 'ann', toldAt: null });
+    desk.now += HOUR;
+    desk.check(finding('a'));
+    expect(desk.told).to.deep.equal(['raised a warning', 'raised a warning']);
+    desk.check();
+    desk.check(finding('a'));
+    expect(desk.told.slice(2)).to.deep.equal(['cleared a warning', 'raised a warning']);
+  });
+
+  it('tells of it again from the moment its silence is ended', () => {
+    desk.check(finding('a'));
+    desk.silence('al-1', desk.now + 9 * HOUR);
+    desk.now += 2 * HOUR;
+    desk.silence('al-1', null);
+    desk.check(finding('a'));
+    expect(desk.told.at(-1)).to.equal('repeated a critical');
+  });
+
+  it('neither raises nor clears what nobody can know', () => {
+    desk.check(finding('a'));
+    desk.isKnown = false;
+    desk.check();
+    desk.check();
+    expect(desk.book.raised).to.have.length(1);
+    desk.isKnown = true;
+    desk.check();
+    expect(desk.book.raised).to.deep.equal([]);
+  });
+
+  it('clears what no rule speaks of any more', () => {
+    desk.check(finding('a'));
+    desk.rule = { ...desk.rule, name: 'another' };
+    desk.check();
+    expect(desk.told.at(-1)).to.equal('cleared a warning');
+  });
+
+  it('goes on after a restart with what was raised, and tells it once', () => {
+    desk.check(finding('a'));
+    const again = new Desk(desk.book.raised);
+    again.check(finding('a'));
+    expect(again.told).to.deep.equal([]);
+    again.check();
+    expect(again.told).to.deep.equal(['cleared a warning']);
+  });
+
+  it('tells at the next check what could not be written', () => {
+    const { book } = desk;
+    const checked = [{ rule: { ...desk.rule, checkCount: 2 }, findings: [finding('a')] }];
+    const check = () =>
+      book.check(
+        checked,
+        () => true,
+        desk.now,
+        () => 'al-1',
+      ).tellings.length;
+    expect([check(), check(), check()]).to.deep.equal([0, 1, 1]);
+  });
+
+  it('raises so many, and counts the others', () => {
+    const all = Array.from({ length: ALERTS_RAISED_MAX + 5 }, (_, at) => finding(`${at}`));
+    expect(desk.check(...all).omittedCount).to.equal(5);
+    expect(desk.book.raised).to.have.length(ALERTS_RAISED_MAX);
+  });
+
+  it('counts a message that is said again, and clears one that is not', () => {
+    const message = { ...finding('m'), severity: 'critical', fields: '{"n":1}' } as const;
+    desk.say(message);
+    desk.now += 50 * MINUTE;
+    desk.say({ ...message, fields: '{"n":2}' });
+    expect(desk.told).to.deep.equal(['raised m critical']);
+    expect(desk.book.raised[0]).to.deep.include({ count: 2, fields: '{"n":2}' });
+    desk.now += 50 * MINUTE;
+    desk.check();
+    expect(desk.book.raised).to.have.length(1);
+    desk.now += 10 * MINUTE;
+    desk.check();
+    expect(desk.told.at(-1)).to.equal('cleared m critical');
+  });
+});
