@@ -8,6 +8,7 @@ import { operationCommand } from './bulk/operation-command.ts';
 import { doctorCommand } from './check/doctor-command.ts';
 import { healthCommand } from './check/health-command.ts';
 import { eventsCommand } from './task/events-command.ts';
+import { historyCommand } from './history/history-command.ts';
 import { executorCommand } from './executor/executor-command.ts';
 import { limitCommand } from './limit-command.ts';
 import { addSettings, devCommand, listenForSignals, masterCommand } from './master-command.ts';
@@ -75,6 +76,7 @@ export function program(): Command {
     alertCommand(),
     auditCommand(),
     healthCommand(),
+    historyCommand(),
     doctorCommand(),
   ]) {
     inherit(command, soda);

@@ -25,6 +25,8 @@ export type {
   ExecutorChange,
   ExecutorView,
   HealthView,
+  HistoryPage,
+  HistoryQuery,
   LimitRequest,
   LimitView,
   ListQuery,

@@ -197,6 +197,15 @@ const configSchema = z.object({
         'many as that if it is more.',
     )
     .register(fieldMeta, { env: 'SODA_RETENTION_LONG_DAYS', value: 'days' }),
+  archiveDir: z
+    .string()
+    .min(1, 'expected a directory')
+    .nullable()
+    .describe(
+      'Directory that ended tasks are written to before they are dropped, as NDJSON, compressed, one file a day. Where it ' +
+        'takes nothing, nothing is dropped. Each database needs one of its own. Without one: what is dropped is gone.',
+    )
+    .register(fieldMeta, { env: 'SODA_ARCHIVE_DIR', value: 'directory' }),
   auditDays: wholeNumber(0, 3650)
     .describe('Days for which the audit is kept: who has changed what. 0: for good.')
     .register(fieldMeta, { env: 'SODA_AUDIT_DAYS', value: 'days', default: '365' }),

@@ -12,6 +12,7 @@ import { ExecutorGateway } from './access/executors/gateway.ts';
 import { ExecutorSessions } from './access/executors/sessions.ts';
 import { Connections } from './access/http/connections.ts';
 import { createHttpServer, type HttpServer } from './access/http/server.ts';
+import { endedTaskText } from './access/routes/views.ts';
 import { Engine } from './application/engine/engine.ts';
 import { all } from './application/engine/observers.ts';
 import { Master } from './application/master.ts';
@@ -32,6 +33,7 @@ import { Recent } from './domain/alerts/recent.ts';
 import { Outcomes } from './domain/health/outcomes.ts';
 import { CONNECTION_COUNT_MAX, type Tally } from './domain/bounds.ts';
 import type { Pause } from './domain/model/pause.ts';
+import { ArchiveFiles } from './infrastructure/archive/archive-files.ts';
 import { AddressPolicy } from './infrastructure/callbacks/address-policy.ts';
 import { HttpNotifier } from './infrastructure/callbacks/http-notifier.ts';
 import { readConsole } from './infrastructure/console-files.ts';
@@ -172,14 +174,16 @@ function upkeep({ store, clock, namespaces, duties }: Parts, config: Config, log
     normal: config.retentionDays,
     long: config.retentionLongDays,
   };
-  const { auditDays, eventDays } = config;
+  const { auditDays, eventDays, archiveDir } = config;
+  const archive =
+    archiveDir === null ? null : new ArchiveFiles({ directory: archiveDir, textOf: endedTaskText });
   const follow = (): void => {
     clock.followWall();
     namespaces.followWall();
   };
   return [
     // By a clock that is never set: what a wrong one drops does not come back.
-    retention({ store, clock: createClock(), log, duties, days, auditDays, eventDays }),
+    retention({ store, clock: createClock(), log, duties, days, auditDays, eventDays, archive }),
     wallClockWatch({ store, clock, log, duties, follow }),
   ];
 }

@@ -25,7 +25,7 @@ export function executorPathOf(namespace: string): string {
 /** Behind the host and what a proxy puts before it: the base, perhaps with a namespace and a route. */
 const COPIED = new RegExp(
   `^([a-z]+://[^/?#]+(?:/[^?#]*?)?)${API_BASE}(?:/ns/([^/?#]+))?` +
-    '(?:/(?:tasks?|executors?|namespaces?|types?|limits?|pauses?|resume|tokens?|audit|whoami)(?:/[^?#]*)?)?/?(?=[?#]|$)',
+    '(?:/(?:tasks?|executors?|namespaces?|types?|limits?|pauses?|resume|tokens?|audit|history|whoami)(?:/[^?#]*)?)?/?(?=[?#]|$)',
   'i',
 );
 

@@ -21,6 +21,9 @@ export const taskStates = [
   'expired',
 ] as const;
 
+/** Those of tasks that have ended. */
+export const endedStates = ['succeeded', 'failed', 'canceled', 'expired'] as const;
+
 /** Why a task has failed, or, by its deadline, expired. */
 export const failureReasons = [
   'attempts_exhausted',

@@ -26,7 +26,8 @@ export async function follow(
   }
 }
 
-function progressBar(): SingleBar {
+/** From 0 to 1, until it has another total; `state` is said beside it. */
+export function progressBar(): SingleBar {
   const bar = new SingleBar(
     // Ctrl-C is dealt with by whoever waits; the bar must not end the process.
     { format: '{bar} {percentage}% {state}', hideCursor: true, gracefulExit: false },

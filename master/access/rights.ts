@@ -71,6 +71,7 @@ const table = {
   'GET /tasks': read('within'),
   'GET /tasks/count': read('within'),
   'GET /tasks/errors': read('within'),
+  'GET /history': read('within'),
   'GET /views': read('within'),
   'PUT /view/{name}': operate('namespace'),
   'DELETE /view/{name}': operate('namespace'),

@@ -63,6 +63,7 @@ export type ScopedMaster = Pick<
   | 'listInOrder'
   | 'countLive'
   | 'countEnded'
+  | 'readHistory'
   | 'views'
   | 'changeView'
   | 'outlook'
@@ -201,6 +202,16 @@ class PartOfMaster implements ScopedMaster {
     const { name } = this.#actor;
     const detail = `Ended tasks are counted in all, and the scope of the token ${name} has only some ${what}.`;
     throw new Problem('forbidden', detail);
+  }
+
+  async readHistory(...[search, ...page]: Parameters<MasterHandle['readHistory']>) {
+    const within = this.#narrow(search.filter);
+    if (within === null) return { tasks: [], cursor: null };
+    const found = await this.#master.readHistory(
+      { ...search, filter: { ...search.filter, within } },
+      ...page,
+    );
+    return { ...found, tasks: found.tasks.filter(({ task }) => this.#sees(task)) };
   }
 
   /** What of that may be seen; null: nothing. */

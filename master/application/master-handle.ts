@@ -22,10 +22,12 @@ import type { SavedView } from '../domain/model/saved-view.ts';
 import type { TaskType } from '../domain/model/task-type.ts';
 import type { Settings } from '../domain/state/state.ts';
 import type {
+  HistoryPage,
   ShownTask,
   StoredTask,
   TaskPage,
   TaskQuery,
+  TaskStore,
   WaitingPage,
   WaitingQuery,
 } from './ports.ts';
@@ -186,6 +188,8 @@ export interface MasterHandle {
   countLive(query: CountQuery): LiveCounts;
   /** How many ended tasks there are in that state, `max` at most. @throws {Unavailable} also where too many ask. */
   countEnded(state: TerminalState, max: number): Promise<number>;
+  /** Ended tasks with their attempts, as `TaskStore.readHistory`. @throws {Unavailable} also where too many ask. */
+  readHistory(...asked: Parameters<TaskStore['readHistory']>): Promise<HistoryPage>;
   /** What has happened, as it is told. */
   readonly feed: FeedHandle;
   /** On many tasks. `sight`: of whoever asks; absent: all. */

@@ -94,6 +94,7 @@ export class Master implements MasterHandle {
   readonly #turnstiles: Turnstiles;
   readonly namespace: string;
   readonly feed: Feed;
+  readonly readHistory: MasterHandle['readHistory'];
 
   constructor(options: MasterOptions) {
     this.#options = options;
@@ -102,6 +103,7 @@ export class Master implements MasterHandle {
     this.#turnstiles = options.turnstiles ?? turnstiles();
     this.namespace = options.namespace;
     this.feed = new Feed(options, (work) => this.#inTurn('eventPages', work));
+    this.readHistory = (...of) => this.#inTurn('lists', () => this.#store.readHistory(...of));
     this.#submissions =
       options.submissions ??
       new Submissions(options.engine, (ids) => this.#read(() => this.#store.findIds(ids)));

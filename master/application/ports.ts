@@ -15,7 +15,6 @@ import type { Position, QueueEnd } from '../domain/queue/window.ts';
 import type { StoredGate, StoredLane } from '../domain/state/restore.ts';
 import type { Settings } from '../domain/state/state.ts';
 import type {
-  AttemptRecord,
   EndedTask,
   Notification,
   Retention,
@@ -24,8 +23,10 @@ import type {
 } from '../domain/model/task.ts';
 import type { TokenStore } from './token-store.ts';
 import type {
+  HistoryPage,
   SearchCount,
   SearchPage,
+  ShownTask,
   StoredTask,
   TaskPage,
   TaskQuery,
@@ -33,6 +34,7 @@ import type {
   WaitingPage,
   WaitingQuery,
 } from './task-query.ts';
+import type { Archive } from './archive.ts';
 
 export type {
   AlertDelivery,
@@ -42,11 +44,14 @@ export type {
   StoredAlerts,
   ToldAlert,
 } from './alerts/alert-store.ts';
+export type { Archive, EndedDay, EndedPage, EndedSegment, Prepared } from './archive.ts';
 export type { AuditCheck, AuditPage, AuditQuery, AuditStore } from './audit-store.ts';
 export type { EventPage, EventQuery } from './event-query.ts';
 export type { Role, Scope, TokenRecord, TokenStore } from './token-store.ts';
 export { DEFAULT_NAMESPACE_ID, inNamespace, NAMESPACE_COUNT_MAX } from './namespace.ts';
 export type { SearchCount, SearchPage, StoredTask, TaskPage, TaskQuery, TaskSearch };
+export type { HistoryPage, ShownTask };
+export type { ListedAttempt } from './task-query.ts';
 export type { WaitingPage, WaitingQuery };
 
 export interface Clock {
@@ -123,17 +128,6 @@ export interface OverduePage {
   readonly next: Position | null;
 }
 
-export interface ListedAttempt extends AttemptRecord {
-  /** Of `error.details`, where these are left out for their size; else 0. */
-  readonly detailsBytes: number;
-}
-
-/** For people. */
-export interface ShownTask extends StoredTask {
-  /** Oldest first. */
-  readonly attempts: readonly ListedAttempt[];
-}
-
 /** A namespace as its row says. */
 export interface NamespaceRecord extends Settings {
   /** 0 is `default`; its numbers begin at `inNamespace(id, 1)`. */
@@ -189,13 +183,19 @@ export interface Store {
    */
   prepareSegments(now: number): Promise<number>;
   /**
-   * Drops every segment of that class which ended before `before`; returns how many. What it has begun
-   * when another owner begins a term goes on: one segment at most.
+   * Drops every segment of that class which ended before `before`, but for those with a callback that is still tried; returns how
+   * many. What it has begun when another owner begins a term goes on: one segment at most.
    * @param servedCount so many days, by UTC, on which a master has served must have followed it, up to that many days
    *   after `before`: a clock that is far ahead is nothing but a gap.
+   * @param archive what is dropped is in there before. Rejects where it cannot be: that segment, and those after it, stay.
    * @throws {TermLost} another owner has begun a term of `default`.
    */
-  dropSegments(retention: Retention, before: number, servedCount?: number): Promise<number>;
+  dropSegments(
+    retention: Retention,
+    before: number,
+    servedCount?: number,
+    archive?: Archive | null,
+  ): Promise<number>;
   /** Removes of what feeds have told before that instant some thousand of the oldest; returns how many. */
   dropEvents(before: number): Promise<number>;
   /**
@@ -318,6 +318,13 @@ export interface TaskStore {
   readEvents(query: EventQuery): Promise<EventPage>;
   /** How many ended tasks there are in that state, `max` at most. */
   countEnded(state: TerminalState, max: number): Promise<number>;
+  /** As `searchTasks`, of ended tasks, with their attempts. */
+  readHistory(
+    search: TaskSearch,
+    cursor: string | null,
+    limit: number,
+    bytesMax: number,
+  ): Promise<HistoryPage>;
 }
 
 /** Another master has taken over: this one must not write again. */

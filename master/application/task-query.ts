@@ -1,6 +1,6 @@
 /** What tasks are looked for by, and what is found: part of the ports. */
 import type { TaskFilter } from '../domain/model/task-filter.ts';
-import type { Notification, Task, TaskState } from '../domain/model/task.ts';
+import type { AttemptRecord, Notification, Task, TaskState } from '../domain/model/task.ts';
 import type { Position } from '../domain/queue/window.ts';
 
 export interface TaskQuery extends TaskFilter {
@@ -51,6 +51,24 @@ export interface SearchCount {
 export interface StoredTask {
   readonly task: Task;
   readonly notification: Notification | null;
+}
+
+export interface ListedAttempt extends AttemptRecord {
+  /** Of `error.details`, where these are left out for their size; else 0. */
+  readonly detailsBytes: number;
+}
+
+/** For people. */
+export interface ShownTask extends StoredTask {
+  /** Oldest first. */
+  readonly attempts: readonly ListedAttempt[];
+}
+
+export interface HistoryPage {
+  /** Fewer than asked for, or none, where too many were looked at. */
+  readonly tasks: readonly ShownTask[];
+  /** Where the next page begins; null: this is the last. */
+  readonly cursor: string | null;
 }
 
 export interface TaskPage {

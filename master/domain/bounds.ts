@@ -331,6 +331,9 @@ export const EVENT_PAGES_WAITING_MAX = 2 * EVENT_FOLLOWERS_MAX;
 export const TOLD_AT_ONCE_MAX = 256;
 export const TOLD_PER_SECOND_MAX = 10;
 
+/** Bytes of ended tasks that are read at a time, about, for an export or the archive (or one task). */
+export const HISTORY_PAGE_BYTES_MAX = 512 * KiB;
+
 /** Ended tasks that one request counts; where there are more it says so. */
 export const ENDED_COUNT_MAX = 10_000;
 

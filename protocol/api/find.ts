@@ -4,14 +4,14 @@
  */
 import { z } from 'zod';
 import { countInQuery, instantInQuery, label, text } from './fields.ts';
-import { taskState } from './tasks.ts';
+import { taskState, taskView } from './tasks.ts';
 import {
   EXECUTOR_ID_PATTERN,
   HTTP_LIMITS,
   TASK_TYPE_PATTERN,
   VIEW_NAME_PATTERN,
 } from '../limits.ts';
-import { failureReasons, notificationStates } from '../words.ts';
+import { endedStates, failureReasons, notificationStates } from '../words.ts';
 
 const ATTEMPTS_MAX = 1_000_000;
 const NAME_EXPECTED = 'expected 1 to 64 characters of A-Z a-z 0-9 _ . : -';
@@ -114,6 +114,24 @@ export const errorList = z.object({
   next_cursor: z.string().nullable().describe('Where the next ones are; null: that is all.'),
 });
 
+export const historyQuery = z.strictObject({
+  state: z.enum(endedStates).optional(),
+  type: filters.type,
+  group: filters.group,
+  from: instantInQuery.optional().describe('Ended not before this instant.'),
+  to: instantInQuery.optional().describe('Ended before this instant.'),
+  ...page,
+});
+
+export const historyPage = z.object({
+  tasks: z
+    .array(taskView)
+    .describe(
+      'As `GET /task/{task_id}` has them: by the day on which they ended, and then in no order.',
+    ),
+  next_cursor: z.string().nullable().describe('Where the next page begins; null: the last.'),
+});
+
 /** In a query everything is text; whoever makes one need not know. */
 export type ListQuery = Omit<
   z.input<typeof listQuery>,
@@ -129,6 +147,11 @@ export type CountQuery = Pick<ListQuery, 'state' | 'type' | 'group'>;
 export type TaskCount = z.infer<typeof taskCount>;
 export type ErrorQuery = Pick<ListQuery, 'type' | 'group' | 'from' | 'to' | 'cursor'>;
 export type ErrorList = z.infer<typeof errorList>;
+export type HistoryQuery = Pick<
+  ListQuery,
+  'type' | 'group' | 'from' | 'to' | 'cursor' | 'limit'
+> & { readonly state?: (typeof endedStates)[number] | undefined };
+export type HistoryPage = z.infer<typeof historyPage>;
 /** What a view is saved with. */
 export type ViewQuery = Omit<ListQuery, 'limit' | 'cursor'>;
 export interface ViewView {

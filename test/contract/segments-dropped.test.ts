@@ -21,7 +21,8 @@ async function end(store: DefaultStore, term: number, seqs: readonly number[], f
   const ended = seqs.map((seq) =>
     finished(task(seq, { notifyUrl: 'http://a.example/' }), { finishedAt }),
   );
-  const finishes = ended.map((one) => finish(one, notificationOf(one), false));
+  const state = finishedAt === NOW ? 'pending' : 'delivered';
+  const finishes = ended.map((one) => finish(one, notificationOf(one, { state }), false));
   await store.commit(commit(term, { finishes }));
 }
 
@@ -117,7 +118,7 @@ describe('segments that another master drops: MariaDB', function () {
       const dropping = older.dropSegments('normal', RETAINED).catch((error: Error) => error);
       for (let isWaiting = false; !isWaiting; ) {
         const [rows] = await client.raw(
-          `SELECT ID FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND INFO LIKE 'DROP%'`,
+          `SELECT ID FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND INFO LIKE 'ALTER%'`,
         );
         isWaiting = rows.length > 0;
       }

@@ -127,7 +127,13 @@ describeStores('task store, history', (open) => {
       );
     });
 
+    const deliver = (...some: readonly Task[]) => {
+      const notifications = some.map((one) => notificationOf(one, { state: 'delivered' }));
+      return store.commit(commit(term, { notifications }));
+    };
+
     it('is dropped by whole days, with the attempts and ids of its tasks', async () => {
+      await deliver(...ended);
       expect(await store.dropSegments('normal', NOW - DAY_MS)).to.equal(2);
       expect(await store.dropSegments('normal', NOW - DAY_MS)).to.equal(0);
       expect(await listed()).to.deep.equal(['t-5', 't-4', 't-3']);
@@ -142,6 +148,7 @@ describeStores('task store, history', (open) => {
     });
 
     it('is not lost to a clock that is a year ahead, and goes once the days after it have been served', async () => {
+      await deliver(...ended);
       const served = async (day: number, drops = true): Promise<number> => {
         const now = NOW + day * DAY_MS;
         await store.prepareSegments(now);
@@ -183,8 +190,7 @@ describeStores('task store, history', (open) => {
         [3, 'normal'],
         [4, 'normal'],
       ]);
-      const notifications = [notificationOf(long, { state: 'delivered' })];
-      await store.commit(commit(term, { notifications }));
+      await deliver(...ended, short, long);
       expect((await store.readTask('t-12'))?.notification?.state).to.equal('delivered');
 
       expect(await store.dropSegments('short', NOW - DAY_MS)).to.equal(1);
@@ -249,6 +255,7 @@ describeStores('task store, history', (open) => {
       });
       const reopens = [{ task: again, finishedAt: NOW }];
       await store.commit(commit(term, { reopens }));
+      await deliver(...ended.slice(0, 2));
       await store.dropSegments('normal', NOW);
       const late = ended.map((one) => notificationOf(one, { state: 'delivered' }));
       await store.commit(commit(term, { notifications: late.slice(0, 3) }));

@@ -184,6 +184,10 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
     return this.#read(() => this.#rows.listWaiting(...of));
   }
 
+  readHistory(...of: Parameters<TaskStore['readHistory']>): ReturnType<TaskStore['readHistory']> {
+    return this.#read(() => this.#rows.readHistory(...of));
+  }
+
   countEnded(...of: Parameters<TaskStore['countEnded']>): Promise<number> {
     return this.#read(() => this.#rows.countEnded(...of));
   }

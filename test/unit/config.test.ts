@@ -80,6 +80,7 @@ describe('configuration', () => {
       aliveUrl: null,
       logLevel: 'info',
       allowWeakDurability: false,
+      archiveDir: null,
     });
     expect(Object.isFrozen(config) && Object.isFrozen(config.notifyAllow)).to.equal(true);
   });

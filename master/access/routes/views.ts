@@ -68,6 +68,11 @@ export function taskViewText(
   });
 }
 
+/** The same of a task that has ended. */
+export function endedTaskText(shown: ShownTask, namespace: string): string {
+  return taskViewText(shown, { waiting: null, end: null }, namespace);
+}
+
 export function waitingView({ pauses, ...rest }: WaitingReason): NonNullable<TaskView['waiting']> {
   return pauses === undefined ? rest : { ...rest, pauses: pauses.map(scopedPauseView) };
 }

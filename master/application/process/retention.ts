@@ -1,6 +1,10 @@
-/** Keeps history in bounds: makes the segments of today and tomorrow, drops those past retention. */
+/**
+ * Keeps history in bounds: makes the segments of today and tomorrow, drops those past retention once they are in the
+ * archive, where there is one.
+ */
 import { type Retention, RETENTIONS } from '../../domain/model/task.ts';
-import type { Clock, Log, Store } from '../ports.ts';
+import type { Archive, Clock, Log, Store } from '../ports.ts';
+import { Archiving } from './archiving.ts';
 import type { Duties, Duty, Found } from './duties.ts';
 import type { Part } from './lifecycle.ts';
 
@@ -32,9 +36,12 @@ export function retention(options: {
   readonly auditDays: number;
   /** Of what feeds have told. */
   readonly eventDays: number;
+  /** Null: what is dropped is gone. */
+  readonly archive: Archive | null;
 }): Part {
-  const { store, clock, log, duties, days, auditDays, eventDays } = options;
+  const { store, clock, log, duties, days, auditDays, eventDays, archive } = options;
   const making = duties.add('next_segments', PERIOD_MS);
+  const archiving = archive && new Archiving(archive, PERIOD_MS, duties, log);
   const dropping = duties.add('retention', PERIOD_MS);
   const dropAudit = duties.add('audit_retention', PERIOD_MS);
   const dropEvents = duties.add('event_retention', PERIOD_MS);
@@ -61,11 +68,8 @@ export function retention(options: {
   };
 
   const drop = async (): Promise<number> => {
-    const { count, failures } = await dropSegments(store, days, await earliestNow());
-    const fields = { event: 'retention', segment_count: count };
-    if (count > 0) log.info('history past retention was dropped', fields);
-    if (failures.length > 0) throw failures[0];
-    return count;
+    const past = { store, log, days, now: await earliestNow() };
+    return archiving === null ? dropPast(past, null) : archiving.during((to) => dropPast(past, to));
   };
 
   const learn = (now: number): Promise<void> =>
@@ -91,6 +95,8 @@ export function retention(options: {
       callOff = clock.wakeAt(now + FIRST_MS, () => void run());
       // It takes long where there is much.
       void learn(now);
+      // Nobody is to find out when the first day is due.
+      archiving?.during(async () => 0).catch(() => undefined);
     },
     stop: () => {
       stopped = true;
@@ -114,21 +120,30 @@ async function dropInSlices(
   return count;
 }
 
-/** One class that cannot be dropped does not keep the others. */
-async function dropSegments(
-  store: Pick<Store, 'dropSegments'>,
-  days: Readonly<Record<Retention, number>>,
-  now: number,
-): Promise<{ readonly count: number; readonly failures: readonly unknown[] }> {
+interface Past {
+  readonly store: Pick<Store, 'dropSegments'>;
+  readonly log: Log;
+  readonly days: Readonly<Record<Retention, number>>;
+  readonly now: number;
+}
+
+/**
+ * Returns how many segments have gone. One class that cannot be dropped does not keep the others: rejects once all were
+ * tried, with what failed first.
+ */
+async function dropPast({ store, log, days, now }: Past, archive: Archive | null): Promise<number> {
   let count = 0;
   const failures: unknown[] = [];
   for (const retention of RETENTIONS) {
     const before = now - days[retention] * DAY_MS;
     // The days themselves say for how many a master has served since: no clock is believed to have moved by years.
-    await store.dropSegments(retention, before, days[retention]).then(
+    await store.dropSegments(retention, before, days[retention], archive).then(
       (dropped) => void (count += dropped),
       (error: unknown) => void failures.push(error),
     );
   }
-  return { count, failures };
+  const fields = { event: 'retention', segment_count: count };
+  if (count > 0) log.info('history past retention was dropped', fields);
+  if (failures.length > 0) throw failures[0];
+  return count;
 }

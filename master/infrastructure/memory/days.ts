@@ -11,6 +11,9 @@ export const noDays = (): Days => ({ short: new Set(), normal: new Set(), long: 
 
 export const dayOf = (instant: number): number => Math.floor(instant / DAY_MS);
 
+/** In UTC: `2026-11-22`. */
+export const dateOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
+
 /** Today and tomorrow, of the classes that are used. */
 export function prepareDays(days: Days, now: number, used: readonly Retention[]): void {
   for (const retention of RETENTIONS) {
@@ -19,15 +22,15 @@ export function prepareDays(days: Days, now: number, used: readonly Retention[])
   }
 }
 
-/** Those of the class that were over at the instant, and followed by so many that were served since. */
+/** Those of the class that were over at the instant, and followed by so many that were served since, the oldest first. */
 export function endedBefore(
   days: Days,
   retention: Retention,
   instant: number,
   servedCount: number,
-): Set<number> {
+): number[] {
   const known = new Set(RETENTIONS.flatMap((one) => [...days[one]]));
   const followed = { known, today: dayOf(instant) + servedCount, count: servedCount };
   const over = [...days[retention]].filter((day) => (day + 1) * DAY_MS <= instant);
-  return new Set(over.filter((day) => hasBeenFollowed(day, followed)));
+  return over.filter((day) => hasBeenFollowed(day, followed)).sort((a, b) => a - b);
 }

@@ -2,6 +2,7 @@
 import type {
   SearchCount,
   SearchPage,
+  ShownTask,
   StoredTask,
   TaskSearch,
   TaskStore,
@@ -9,6 +10,7 @@ import type {
 import { copyOf } from '../../domain/changes.ts';
 import { matches } from '../../domain/model/task-filter.ts';
 import { heldBytes } from '../../domain/state/held-bytes.ts';
+import type { Rows } from './rows.ts';
 
 export function foundBy(
   { filter, states, seqMax, endedBefore, isBackwards }: TaskSearch,
@@ -48,6 +50,20 @@ export function countOf(
 ): SearchCount {
   const isExact = found.length <= countMax;
   return { count: found.length, isExact, sample: found.slice(0, sampleCount).map(light) };
+}
+
+/** With its attempts, or one of them. */
+export function shownOf(
+  rows: Rows,
+  stored: StoredTask,
+  attempt: 'all' | number = 'all',
+): ShownTask {
+  const attempts = [...rows.of('attempt').values()]
+    .filter(({ taskSeq }) => taskSeq === stored.task.seq)
+    .filter((record) => attempt === 'all' || record.attempt === attempt)
+    .sort((a, b) => a.attempt - b.attempt)
+    .map((record) => ({ ...record, detailsBytes: 0 }));
+  return { ...copyOf(stored), attempts };
 }
 
 /** As a list has it. */

@@ -1,5 +1,14 @@
 /** All namespaces in memory, as a database would have them. Says nothing of what they hold. */
-import type { NamespaceRecord, Store, TokenRecord, TokenStore } from '../../application/ports.ts';
+import type {
+  Archive,
+  EndedPage,
+  EndedSegment,
+  NamespaceRecord,
+  ShownTask,
+  Store,
+  TokenRecord,
+  TokenStore,
+} from '../../application/ports.ts';
 import {
   DEFAULT_NAMESPACE_ID,
   NAMESPACE_COUNT_MAX,
@@ -11,7 +20,7 @@ import type { AuditRecord } from '../../domain/model/audit.ts';
 import { type Retention, RETENTIONS } from '../../domain/model/task.ts';
 import { memoryAlerts } from './alerts.ts';
 import { MemoryAudit } from './audit.ts';
-import { endedBefore, noDays, prepareDays } from './days.ts';
+import { dateOf, endedBefore, noDays, prepareDays } from './days.ts';
 import { MemoryTaskStore, SECRET } from './task-store.ts';
 
 type Fixed = Omit<NamespaceRecord, keyof Settings>;
@@ -99,11 +108,42 @@ export class MemoryStore implements Store {
     return count() - before;
   }
 
-  async dropSegments(retention: Retention, before: number, servedCount = 0): Promise<number> {
-    const ended = endedBefore(this.#days, retention, before, servedCount);
-    for (const { tasks } of this.#namespaces) tasks.drop(retention, ended);
-    for (const day of ended) this.#days[retention].delete(day);
-    return ended.size;
+  async dropSegments(
+    retention: Retention,
+    before: number,
+    servedCount = 0,
+    archive: Archive | null = null,
+  ): Promise<number> {
+    let count = 0;
+    for (const day of endedBefore(this.#days, retention, before, servedCount)) {
+      if (this.#endedOn(retention, day).some(isTried)) continue;
+      const segment = this.#segment(retention, day);
+      const prepared = await archive?.prepare(segment);
+      if (this.#endedOn(retention, day).some(isTried)) continue;
+      if (prepared !== undefined && !(await archive?.isStill(segment, prepared))) {
+        throw new Error(`${segment.day} has changed while it was archived`);
+      }
+      await archive?.finish(segment);
+      for (const { tasks } of this.#namespaces) tasks.drop(retention, day);
+      this.#days[retention].delete(day);
+      count += 1;
+    }
+    return count;
+  }
+
+  #endedOn(retention: Retention, day: number): readonly ShownTask[] {
+    return this.#namespaces.flatMap(({ tasks }) => tasks.endedOn(retention, day));
+  }
+
+  #segment(retention: Retention, day: number): EndedSegment {
+    const namespaces = this.#namespaces;
+    async function* pages(): AsyncGenerator<EndedPage> {
+      for (const { fixed, tasks } of namespaces) {
+        const ended = tasks.endedOn(retention, day);
+        if (ended.length > 0) yield { namespace: fixed.name, tasks: ended };
+      }
+    }
+    return { retention, day: dateOf(day), pages };
   }
 
   async dropEvents(before: number): Promise<number> {
@@ -154,6 +194,8 @@ function change(namespace: Namespace, record: Omit<NamespaceRecord, 'id'>): void
   const { paused, maxWaiting, maxRunning, retention } = record;
   namespace.tasks.settings = { paused, maxWaiting, maxRunning, retention };
 }
+
+const isTried = ({ notification }: ShownTask): boolean => notification?.state === 'pending';
 
 const recordOf = ({ fixed, tasks }: Namespace): NamespaceRecord => ({
   ...fixed,

@@ -41,7 +41,7 @@ import { MemoryFeed } from './feed.ts';
 import { isOver } from '../../domain/long-work/work.ts';
 import { dayOf, type Days, noDays, prepareDays } from './days.ts';
 import { page, Rows } from './rows.ts';
-import { countOf, foundBy, light, pageOf } from './search.ts';
+import { countOf, foundBy, light, pageOf, shownOf } from './search.ts';
 
 /** Nothing is kept from anybody who shares this process. */
 export const SECRET = 'bWVtb3J5';
@@ -259,14 +259,8 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   async showTask(id: string, attempt: 'all' | number): Promise<ShownTask | null> {
-    const stored = await this.readTask(id);
-    if (stored === null) return null;
-    const attempts = [...this.#rows.of('attempt').values()]
-      .filter(({ taskSeq }) => taskSeq === stored.task.seq)
-      .filter((record) => attempt === 'all' || record.attempt === attempt)
-      .sort((a, b) => a.attempt - b.attempt)
-      .map((record) => ({ ...record, detailsBytes: 0 }));
-    return { ...stored, attempts };
+    const found = this.#find(id);
+    return found === undefined ? null : shownOf(this.#rows, found, attempt);
   }
 
   async findIds(ids: readonly string[]): Promise<Map<string, string>> {
@@ -313,6 +307,11 @@ export class MemoryTaskStore implements TaskStore {
     return pageOf(search, foundBy(search, this.#all()), ...page);
   }
 
+  async readHistory(...[search, ...page]: Parameters<TaskStore['readHistory']>) {
+    const { tasks, cursor } = pageOf(search, foundBy(search, this.#all()), ...page);
+    return { tasks: tasks.map((one) => shownOf(this.#rows, one)), cursor };
+  }
+
   async countTasks(...[search, limits]: Parameters<TaskStore['countTasks']>) {
     return countOf(foundBy(search, this.#all()), limits);
   }
@@ -334,15 +333,22 @@ export class MemoryTaskStore implements TaskStore {
     for (const name of WHOLE_TABLES) this.#rows.of(name).clear();
   }
 
-  /** Forgets whatever of that class ended on these days. */
-  drop(retention: Retention, days: ReadonlySet<number>): void {
-    const seqs = new Set<number>();
-    for (const [key, { task }] of this.#history) {
-      if (task.retention !== retention || !days.has(dayOf(task.finishedAt ?? 0))) continue;
-      seqs.add(task.seq);
-      this.#ids.delete(task.id);
-      this.#history.delete(key);
+  /** What of that class has ended on that day, by acceptance. */
+  endedOn(retention: Retention, day: number): ShownTask[] {
+    return [...this.#history.values()]
+      .filter(({ task }) => task.retention === retention && dayOf(task.finishedAt ?? 0) === day)
+      .sort((a, b) => a.task.seq - b.task.seq)
+      .map((ended) => shownOf(this.#rows, ended));
+  }
+
+  /** Forgets that. */
+  drop(retention: Retention, day: number): void {
+    const ended = this.endedOn(retention, day).map(({ task }) => task);
+    for (const { id, seq, finishedAt } of ended) {
+      this.#ids.delete(id);
+      this.#history.delete(idOf([seq, finishedAt ?? 0, retention]));
     }
+    const seqs = new Set(ended.map(({ seq }) => seq));
     const attempts = this.#rows.of('attempt');
     for (const [key, { taskSeq }] of attempts) if (seqs.has(taskSeq)) attempts.delete(key);
   }

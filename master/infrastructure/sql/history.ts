@@ -1,14 +1,20 @@
 /**
  * The tables of history in the database: finds them, makes them, drops them, and keeps who reads
- * all of them from one that is gone. Knows no column of theirs but `seq`.
+ * all of them from one that is gone. Knows no column of theirs but `seq`, and whether callbacks are still tried.
  */
+import { type Archive, DEFAULT_NAMESPACE_ID, type EndedSegment } from '../../application/ports.ts';
 import type { Retention } from '../../domain/model/task.ts';
 import type { Database } from './database.ts';
 import { plain, type Statement } from './dialects/dialect.ts';
 import { SegmentIds } from './ids/segment-ids.ts';
+import { pagesOf } from './listing/segment-pages.ts';
 import { makeSegment } from './migrations.ts';
 import type { ListedSegment, Segment } from './segments.ts';
 import {
+  dateOf,
+  DROPPED_PREFIX,
+  droppedName,
+  droppedNamed,
   endedBefore,
   nextSegmentAt,
   SEGMENT_PREFIX,
@@ -16,10 +22,20 @@ import {
   segmentNamed,
   Segments,
 } from './segments.ts';
-import { historyIndexes, oldHistoryIndexes } from './tables/history.ts';
+import { historyIndexes, oldHistoryIndexes, outboxOf } from './tables/history.ts';
 
 /** Tasks whose attempts are deleted at once when a segment is dropped: other commits go in between. */
 const PRUNE_COUNT = 200;
+
+/** What dropping takes beside the database. */
+export interface Dropping {
+  /** Asked before each piece; throws where this master may not go on. */
+  readonly confirm: () => Promise<void>;
+  /** Resolves once no commit is under way that was begun before. */
+  readonly settled: () => Promise<void>;
+  /** Null: nothing is kept. */
+  readonly archive: Archive | null;
+}
 
 export class History {
   readonly segments = new Segments();
@@ -73,28 +89,84 @@ export class History {
     this.segments.add(segment);
   }
 
-  /**
-   * Those that could not be dropped before are tried again: nobody reads them any more.
-   * @param confirm is asked before each piece, and throws where this master may not go on.
-   */
+  /** Returns how many have gone; what was left of others goes first. */
   async drop(
     retention: Retention,
     { before, servedCount }: { readonly before: number; readonly servedCount: number },
-    confirm: () => Promise<void>,
+    dropping: Dropping,
   ): Promise<number> {
-    const tables = await this.#database.dialect.listTables(this.#database, SEGMENT_PREFIX);
-    const ended = endedBefore(tables, retention, before, servedCount);
-    for (const segment of ended) {
-      await confirm();
-      // From here on nobody is shown what is half gone.
-      this.segments.beginDrop(segment);
-      this.ids.forget(segment);
-      await this.#empty(segment, confirm);
-      await confirm();
-      await this.#database.rows(`DROP TABLE IF EXISTS ${segment.table}`);
-      this.segments.endDrop(segment);
+    const { dialect } = this.#database;
+    const left = await dialect.listTables(this.#database, DROPPED_PREFIX);
+    let count = 0;
+    for (const segment of left.map(droppedNamed)) {
+      if (segment?.retention !== retention) continue;
+      await this.#bury(segment, dropping);
+      count += 1;
     }
-    return ended.length;
+    const listed = await this.#list();
+    for (const segment of endedBefore(listed, retention, before, servedCount)) {
+      await dropping.confirm();
+      if (!(await this.#retire(segment, dropping))) continue;
+      await this.#bury(segment, dropping);
+      count += 1;
+    }
+    return count;
+  }
+
+  /**
+   * Gives it the name of those that are as good as gone: what counts from then on is the archive. False: a callback
+   * of it is still tried, so that it stays.
+   */
+  async #retire(segment: ListedSegment, dropping: Dropping): Promise<boolean> {
+    const { confirm, settled, archive } = dropping;
+    const ended = this.#ended(segment);
+    if (await this.#hasPending(segment)) return false;
+    const prepared = await archive?.prepare(ended);
+    await confirm();
+    this.segments.beginDrop(segment);
+    let isRetired = false;
+    try {
+      // What was planned before may still come to it.
+      await settled();
+      if (await this.#hasPending(segment)) return false;
+      if (prepared !== undefined && !(await archive?.isStill(ended, prepared))) {
+        throw new Error(`${segment.table} has changed while it was archived`);
+      }
+      await confirm();
+      await this.#database.changeSchema([renamed(segment)]);
+      isRetired = true;
+    } finally {
+      if (isRetired) this.ids.forget(segment);
+      else this.segments.cancelDrop(segment);
+    }
+    return true;
+  }
+
+  #ended(segment: Segment): EndedSegment {
+    const { retention } = segment;
+    const pages = () => pagesOf(this.#database, segment);
+    return { retention, day: dateOf(segment), pages };
+  }
+
+  async #hasPending(segment: ListedSegment): Promise<boolean> {
+    const { dialect } = this.#database;
+    const { from, where } = outboxOf(dialect, segment, DEFAULT_NAMESPACE_ID, 'namespace.id');
+    const [row] = await this.#database.rows(
+      `SELECT id FROM namespace
+       WHERE EXISTS (SELECT 1 FROM ${from} WHERE ${where}notify_state = 'pending') LIMIT 1`,
+    );
+    return row !== undefined;
+  }
+
+  /** Whoever is interrupted goes on here. */
+  async #bury(segment: Segment, { confirm, archive }: Dropping): Promise<void> {
+    const table = droppedName(segment);
+    await confirm();
+    await archive?.finish({ retention: segment.retention, day: dateOf(segment) });
+    await this.#empty(table, confirm);
+    await confirm();
+    await this.#database.rows(`DROP TABLE IF EXISTS ${table}`);
+    this.segments.endDrop(segment);
   }
 
   /**
@@ -129,7 +201,7 @@ export class History {
    * Attempts first: were the segment gone, nothing would tell whose they are. Whoever is
    * interrupted begins again, and finds less to do.
    */
-  async #empty({ table }: Segment, confirm: () => Promise<void>): Promise<void> {
+  async #empty(table: string, confirm: () => Promise<void>): Promise<void> {
     const { dialect } = this.#database;
     for (let after = 0; ; ) {
       const page: Statement = {
@@ -165,6 +237,9 @@ export class History {
     });
   }
 }
+
+const renamed = (segment: Segment): string =>
+  `ALTER TABLE ${segment.table} RENAME TO ${droppedName(segment)}`;
 
 const isNew = (table: string, names: ReadonlySet<string>): boolean =>
   historyIndexes.every(({ name }) => names.has(`${table}_${name}`));

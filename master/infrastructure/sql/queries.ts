@@ -20,7 +20,7 @@ import type {
   WaitingQuery,
 } from '../../application/ports.ts';
 import { inNamespace } from '../../application/ports.ts';
-import { ATTEMPT_COUNT_MAX, WORK_SLICE_COUNT_MAX } from '../../domain/bounds.ts';
+import { WORK_SLICE_COUNT_MAX } from '../../domain/bounds.ts';
 import type { StoredRow, WholeName, WholeRows } from '../../domain/changes.ts';
 import { WHOLE_TABLES } from '../../domain/changes.ts';
 import type { Notification, Retention, Task, TerminalState } from '../../domain/model/task.ts';
@@ -30,12 +30,13 @@ import { count, countLanes } from './namespace/counts.ts';
 import { findEdges } from './namespace/edges.ts';
 import type { History } from './history.ts';
 import { lookups } from './ids/lookup.ts';
+import { attemptsOf } from './listing/attempts.ts';
 import { countEnded } from './listing/ended.ts';
 import { listRows } from './listing/newest.ts';
 import { waitingRows } from './listing/waiting.ts';
 import type { Row } from './rows.ts';
 import type { ListedSegment } from './segments.ts';
-import { attemptList, attemptOf } from './tables/attempt.ts';
+import { attemptOf } from './tables/attempt.ts';
 import { tables } from './tables/all.ts';
 import { notPaused } from './tables/pause.ts';
 import { notificationOf, outboxOf, selectBytes, selectList } from './tables/history.ts';
@@ -51,8 +52,6 @@ const COUNTED_COUNT = 5_000;
 /** The same where groups or labels are paused, over how many: then it is not of the index alone. */
 const READ_COUNT_MAX = 1_000;
 const COMPARED_COUNT = 10_000;
-/** Attempts read by one statement: their errors may be large. */
-const ATTEMPT_COUNT = 50;
 
 type Reads = Pick<
   TaskStore,
@@ -293,30 +292,10 @@ export class Queries implements Reads {
     const stored = await this.readTask(id);
     if (stored === null) return null;
     const { seq } = stored.task;
-    const attempts =
-      attempt === 'all'
-        ? await this.#attempts(seq)
-        : await this.#readers.rows(
-            'SELECT * FROM task_attempt WHERE task_seq = ? AND attempt = ?',
-            [seq, attempt],
-          );
-    return { ...stored, attempts: attempts.map(attemptOf) };
-  }
-
-  /** Oldest first. */
-  async #attempts(seq: number): Promise<Row[]> {
-    const rows: Row[] = [];
-    while (rows.length < ATTEMPT_COUNT_MAX) {
-      // Even what is cut off a large error is read.
-      const some = await this.#readers.rows(
-        `SELECT ${attemptList} FROM task_attempt WHERE task_seq = ? AND attempt < ?
-         ORDER BY attempt DESC LIMIT ?`,
-        [seq, (rows.at(-1)?.['attempt'] as number | undefined) ?? 2_147_483_647, ATTEMPT_COUNT],
-      );
-      rows.push(...some);
-      if (some.length < ATTEMPT_COUNT) break;
-    }
-    return rows.slice(0, ATTEMPT_COUNT_MAX).reverse();
+    if (attempt === 'all') return { ...stored, attempts: await attemptsOf(this.#readers, seq) };
+    const one = 'SELECT * FROM task_attempt WHERE task_seq = ? AND attempt = ?';
+    const rows = await this.#readers.rows(one, [seq, attempt]);
+    return { ...stored, attempts: rows.map(attemptOf) };
   }
 
   async #find(database: Database, ids: readonly string[]): Promise<Map<string, StoredTask>> {

@@ -10,6 +10,8 @@ import type { Retention } from '../../domain/model/task.ts';
 const DAY_MS = 86_400_000;
 /** How the names of all segments begin, and of no other table. */
 export const SEGMENT_PREFIX = 'task_history_';
+/** The same of those that are as good as gone: nobody reads them, and what is left of them goes. */
+export const DROPPED_PREFIX = 'task_dropped_';
 
 export interface Segment {
   /** Days since the epoch, UTC. */
@@ -51,20 +53,33 @@ export function segmentNamed(table: string): Segment | null {
   return segmentAt(retention as Retention, Date.parse(`${year}-${month}-${day}T00:00:00Z`));
 }
 
+/** What it is called from when on it is as good as gone. */
+export const droppedName = ({ table }: Segment): string =>
+  table.replace(SEGMENT_PREFIX, DROPPED_PREFIX);
+
+/** Which segment was called so; null for a table of another kind. */
+export const droppedNamed = (table: string): Segment | null =>
+  table.startsWith(DROPPED_PREFIX)
+    ? segmentNamed(table.replace(DROPPED_PREFIX, SEGMENT_PREFIX))
+    : null;
+
+/** In UTC: `2026-11-22`. */
+export const dateOf = ({ day }: Segment): string =>
+  new Date(day * DAY_MS).toISOString().slice(0, 10);
+
 export const hasEndedBefore = ({ day }: Segment, instant: number): boolean =>
   (day + 1) * DAY_MS <= instant;
 
 /**
- * Those of these tables that are of the class, and whose day was over before the instant and followed by so many
+ * Those of these that are of the class, and whose day was over before the instant and followed by so many
  * that were served since, the oldest first.
  */
 export function endedBefore(
-  tables: readonly string[],
+  segments: readonly ListedSegment[],
   retention: Retention,
   instant: number,
   servedCount: number,
-): Segment[] {
-  const segments = tables.map(segmentNamed).filter((segment) => segment !== null);
+): ListedSegment[] {
   const known = new Set(segments.map(({ day }) => day));
   const today = Math.floor(instant / DAY_MS) + servedCount;
   return segments
@@ -124,10 +139,16 @@ export class Segments {
     this.#set([...others, { day, retention, table, isOld: false }]);
   }
 
-  /** Off the list for good, also where the database then fails to drop it. */
+  /** Off the list: nothing that begins from here on comes to it. */
   beginDrop({ table }: Segment): void {
     this.#left.set(table, 'dropping');
     this.#set(this.#newestFirst.filter((segment) => segment.table !== table));
+  }
+
+  /** It stays. */
+  cancelDrop(segment: ListedSegment): void {
+    this.#left.delete(segment.table);
+    this.#set([...this.#newestFirst, segment]);
   }
 
   endDrop({ table }: Segment): void {

@@ -4,7 +4,7 @@
  * `dialects/`. Knows nothing of tasks.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Log, NamespaceRecord, Store } from '../../application/ports.ts';
+import type { Archive, Log, NamespaceRecord, Store } from '../../application/ports.ts';
 import { StoreUnusable } from '../../application/ports.ts';
 import type { AuditRecord } from '../../domain/model/audit.ts';
 import type { Pause } from '../../domain/model/pause.ts';
@@ -109,9 +109,17 @@ export class SqlStore implements Store {
     return this.#history.prepare(now);
   }
 
-  dropSegments(retention: Retention, before: number, servedCount = 0): Promise<number> {
+  dropSegments(
+    retention: Retention,
+    before: number,
+    servedCount = 0,
+    archive: Archive | null = null,
+  ): Promise<number> {
+    const { terms, committer } = this.#shared;
     const which = { before, servedCount };
-    return this.#history.drop(retention, which, () => this.#shared.terms.confirmOwner());
+    const confirm = () => terms.confirmOwner();
+    const settled = () => committer.settled();
+    return this.#history.drop(retention, which, { confirm, settled, archive });
   }
 
   dropEvents(before: number): Promise<number> {

@@ -4,6 +4,7 @@
  */
 import type {
   Commit,
+  HistoryPage,
   Log,
   SearchCount,
   SearchPage,
@@ -20,7 +21,8 @@ import type { Databases } from './database.ts';
 import { readEvents } from './feed/event-rows.ts';
 import { Queries } from './queries.ts';
 import type { History } from './history.ts';
-import { countRows, searchRows } from './long-work/search.ts';
+import { attemptsOfEach } from './listing/attempts.ts';
+import { type Asked, countRows, searchRows } from './long-work/search.ts';
 import type { Committer } from './namespace/committer.ts';
 import type { Terms } from './namespace/terms.ts';
 
@@ -109,6 +111,31 @@ export class SqlTaskStore extends Queries implements TaskStore {
       return searchRows(databases.engine, tables, search, { cursor, limit, bytesMax });
     });
     return { tasks: await this.stored(found.rows), cursor: found.cursor };
+  }
+
+  async readHistory(
+    search: TaskSearch,
+    cursor: string | null,
+    limit: number,
+    bytesMax: number,
+  ): Promise<HistoryPage> {
+    const { databases, history } = this.#shared;
+    const { readers } = databases;
+    const asked: Asked = {
+      dialect: readers.dialect,
+      rows: (sql, values) => readers.aside(() => readers.rows(sql, values)),
+    };
+    const found = await history.reading(() => {
+      const tables = { segments: history.segments.of(this.#ns), ns: this.#ns };
+      return searchRows(asked, tables, search, { cursor, limit, bytesMax });
+    });
+    const stored = await this.stored(found.rows);
+    const attempts = await attemptsOfEach(
+      asked,
+      stored.map(({ task }) => task.seq),
+    );
+    const tasks = stored.map((one) => ({ ...one, attempts: attempts.get(one.task.seq) ?? [] }));
+    return { tasks, cursor: found.cursor };
   }
 
   async countTasks(

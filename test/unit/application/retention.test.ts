@@ -57,7 +57,16 @@ describe('retention', () => {
     const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
     const duties = new Duties(clock);
     const days = { short: 2, normal: 7, long: 90 };
-    const upkeep = retention({ store, clock, log, duties, days, auditDays: 365, eventDays: 7 });
+    const upkeep = retention({
+      store,
+      clock,
+      log,
+      duties,
+      days,
+      auditDays: 365,
+      eventDays: 7,
+      archive: null,
+    });
     await upkeep.start();
     await clock.pass(5 * 60_000);
     await upkeep.stop();
@@ -83,6 +92,7 @@ describe('retention', () => {
         days,
         auditDays,
         eventDays: 7,
+        archive: null,
       });
       await upkeep.start();
       await clock.pass(5 * 60_000);
@@ -107,6 +117,7 @@ describe('retention', () => {
       days,
       auditDays: 0,
       eventDays: 7,
+      archive: null,
     });
     await upkeep.start();
     store.aheadMs = -365 * DAY_MS;
@@ -134,6 +145,7 @@ describe('retention', () => {
       days: { short: 2, normal: 30, long: 90 },
       auditDays: 0,
       eventDays: 7,
+      archive: null,
     });
     await upkeep.start();
 

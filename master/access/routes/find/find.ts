@@ -176,7 +176,10 @@ export function filterOf(query: Filters, place: string): TaskFilter {
 }
 
 /** @throws {Problem} there is no time between them. */
-function timesOf(query: Pick<Filters, 'from' | 'to'>, place = ''): Pick<TaskFilter, 'from' | 'to'> {
+export function timesOf(
+  query: Pick<Filters, 'from' | 'to'>,
+  place = '',
+): Pick<TaskFilter, 'from' | 'to'> {
   const from = instantOf(query.from);
   const to = instantOf(query.to);
   if (from === null || to === null || from < to) return { from, to };

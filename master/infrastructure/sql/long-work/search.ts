@@ -20,6 +20,9 @@ const LED_PIECE_COUNT = 250;
 /** What a piece costs at least, in rows. */
 const PIECE_COST = 50;
 
+/** The part of a database that a search asks. */
+export type Asked = Pick<Database, 'dialect' | 'rows'>;
+
 /** What there is to look at. */
 interface Tables {
   readonly segments: readonly ListedSegment[];
@@ -47,7 +50,7 @@ interface Place {
 
 /** The next rows, all of one table; `cursor`: null where there are no others. */
 export async function searchRows(
-  database: Database,
+  database: Asked,
   tables: Tables,
   search: TaskSearch,
   { cursor, limit, bytesMax }: { cursor: string | null; limit: number; bytesMax: number },
@@ -123,7 +126,7 @@ export async function countRows(
 const isLed = ({ first }: Source): boolean => first.sql !== '';
 
 /** In the order in which they are gone through. */
-function sourcesOf({ dialect }: Database, { segments, ns }: Tables, search: TaskSearch): Source[] {
+function sourcesOf({ dialect }: Asked, { segments, ns }: Tables, search: TaskSearch): Source[] {
   const { filter, states, seqMax, endedBefore, isBackwards } = search;
   const range = [inNamespace(ns, 0), Math.min(seqMax, inNamespace(ns + 1, 0) - 1)] as const;
   const [state, ...others] = states;
@@ -213,7 +216,7 @@ function placeOf(cursor: string): Place {
 
 /** The next rows, whether asked for or not: `bytes` is null of those that are not. */
 function look(
-  database: Database,
+  database: Asked,
   source: Source,
   after: number,
   count: number,
@@ -247,7 +250,7 @@ async function countPiece(
 
 /** Those asked for from the first `seq` up to the second. */
 function rowsOf(
-  database: Database,
+  database: Asked,
   { reading, first, conditions, columns }: Source,
   [least, most]: readonly [number, number],
   limit: number,

@@ -25,6 +25,8 @@ export class Committer {
   readonly #history: History;
   readonly #terms: Terms;
   #isBusy = false;
+  /** Settles with what was begun last. */
+  #underWay: Promise<unknown> = Promise.resolve();
   /** One of each namespace at most: its engine waits for it. */
   #waiting: Waiting[] = [];
 
@@ -42,13 +44,24 @@ export class Committer {
       });
     }
     this.#isBusy = true;
-    return this.#one(turn).finally(() => this.#next());
+    const one = this.#one(turn);
+    this.#underWay = one;
+    return one.finally(() => this.#next());
+  }
+
+  /** Resolves once nothing is under way that was begun before this was asked, however it has ended. */
+  settled(): Promise<void> {
+    const over = (): void => undefined;
+    return this.#underWay.then(over, over);
   }
 
   #next(): void {
     const some = this.#take();
     this.#isBusy = some.length > 0;
-    if (this.#isBusy) void this.#together(some).finally(() => this.#next());
+    if (!this.#isBusy) return;
+    const together = this.#together(some);
+    this.#underWay = together;
+    void together.finally(() => this.#next());
   }
 
   /** As many as share a transaction; one at least, where any waits. */

@@ -1,0 +1,51 @@
+/** Where ended tasks are kept beyond their retention: part of the ports. */
+import type { Retention } from '../domain/model/task.ts';
+import type { ShownTask } from './task-query.ts';
+
+/** A day of history, of one class. */
+export interface EndedDay {
+  readonly retention: Retention;
+  /** In UTC: `2026-11-22`. */
+  readonly day: string;
+}
+
+/** Some tasks of one namespace, whole and with their attempts. */
+export interface EndedPage {
+  readonly namespace: string;
+  readonly tasks: readonly ShownTask[];
+}
+
+export interface EndedSegment extends EndedDay {
+  /**
+   * All that it has, each time from the first task on: those of one namespace after those of another, in an order that
+   * stays, a few at a time.
+   * @throws {Error} one of them cannot be read: none is left out.
+   */
+  pages(): AsyncIterable<EndedPage>;
+}
+
+/** All that a segment had, in a few bytes: of one that has the same, to the last character, the digest is the same. */
+export interface Prepared {
+  readonly count: number;
+  readonly sha256: string;
+  /** Of what it was written to. */
+  readonly names: readonly string[];
+}
+
+/**
+ * A segment is dropped after `prepare`, and once nothing comes to it any more and it `isStill` what was prepared.
+ * `finish` comes then, before the first row goes: after a crash again, and also where nothing was prepared.
+ */
+export interface Archive {
+  /** Rejects where nothing can be put in, as far as that can be told before. Says what to do. */
+  check(): Promise<void>;
+  /**
+   * Writes all tasks of the segment, in a way that outlasts a power cut, and reads them again. They count for nothing
+   * yet: whatever an earlier try has left of it goes.
+   */
+  prepare(segment: EndedSegment): Promise<Prepared>;
+  /** Whether what was prepared is there, and is what the segment has now. */
+  isStill(segment: EndedSegment, prepared: Prepared): Promise<boolean>;
+  /** From here on what was prepared of that day counts, under these names. Nothing that counted before is touched. */
+  finish(day: EndedDay): Promise<readonly string[]>;
+}

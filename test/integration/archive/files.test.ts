@@ -1,0 +1,243 @@
+/** The archive on a disk: what is in its files, a disk that fills, and a master that ends between any two steps. */
+import { expect } from 'chai';
+import { EventEmitter, once } from 'node:events';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { gunzipSync } from 'node:zlib';
+import { endedTaskText as textOf } from '../../../master/access/routes/views.ts';
+import type {
+  Archive,
+  EndedDay,
+  EndedSegment,
+  Log,
+  Prepared,
+  ShownTask,
+} from '../../../master/application/ports.ts';
+import { Duties } from '../../../master/application/process/duties.ts';
+import { retention } from '../../../master/application/process/retention.ts';
+import { ArchiveFiles } from '../../../master/infrastructure/archive/archive-files.ts';
+import { MemoryStore } from '../../../master/infrastructure/memory/store.ts';
+import { commit, DAY_MS, failureOf, finish, finished, task } from '../../contract/sample.ts';
+import { type DefaultStore, ofDefault, openDefault } from '../../contract/subjects.ts';
+import { ManualClock, settled } from '../../helpers/manual-clock.ts';
+import { NOW } from '../../helpers/task.ts';
+
+const OLD = NOW - 9 * DAY_MS;
+const DAY = new Date(OLD).toISOString().slice(0, 10);
+const NAME = `default.normal.${DAY}.ndjson.gz`;
+const RETAINED = NOW - 7 * DAY_MS;
+/** More than a page. */
+const COUNT = 110;
+const PARAMS = '{"crf": 18.50,\n  "big": 12345678901234567890}';
+
+const lineOf = (shown: ShownTask | null) => (shown === null ? '' : textOf(shown, 'default'));
+
+describe('the files of the archive', () => {
+  let folder: string;
+  let directory: string;
+  let store: DefaultStore;
+  let term: number;
+  let opened = 0;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'soda-archive-'));
+    directory = join(folder, 'archive');
+    await begin();
+  });
+  afterEach(async () => {
+    await store.close();
+    await rm(folder, { recursive: true });
+  });
+
+  /** Another master, on what the one before has left. */
+  async function begin(): Promise<void> {
+    if (opened++ > 0) await store?.close().catch(() => undefined);
+    const url = `sqlite:${join(folder, 'soda.db')}`;
+    store = await openDefault({ url, allowWeakDurability: false });
+    ({ term } = await store.takeTerm(`m-${opened}`, NOW));
+  }
+
+  const archive = (create?: (file: string) => Writable) =>
+    new ArchiveFiles({ directory, textOf, ...(create && { create }) });
+  const drop = (to: Archive = archive()) => store.dropSegments('normal', RETAINED, 0, to);
+  const keep = (from: number, to: number) => {
+    const finishes = [];
+    for (let seq = from; seq <= to; seq++) {
+      const one = finished(task(seq, { params: PARAMS }), { finishedAt: OLD });
+      finishes.push(finish(one, null, false));
+    }
+    return store.commit(commit(term, { finishes }));
+  };
+  const names = async () => (await readdir(directory)).sort();
+  const linesIn = async (name: string) =>
+    gunzipSync(await readFile(join(directory, name)))
+      .toString()
+      .split('\n')
+      .slice(0, -1);
+  const idsIn = async (name: string) =>
+    (await linesIn(name)).map((line) => (JSON.parse(line) as { task_id: string }).task_id);
+
+  it('have each task as the API had it, to the last digit, on a line of its own', async () => {
+    await keep(1, COUNT);
+    const shown = await store.showTask('t-7', 'all');
+    expect(await drop()).to.equal(1);
+    expect(await names()).to.deep.equal([NAME]);
+    const lines = await linesIn(NAME);
+    expect(lines).to.have.length(COUNT);
+    expect(lines[6]).to.equal(lineOf(shown).replace('\n', ' '));
+    expect(lines[6]).to.contain('"params":{"crf": 18.50,   "big": 12345678901234567890}');
+  });
+
+  it('are whole, and each task is in one of them, wherever the master has ended', async () => {
+    const steps = ['prepared', 'checked', 'finish', 'finished'] as const;
+    const wanted = Array.from({ length: COUNT }, (_, index) => `t-${index + 1}`);
+    for (const step of steps) {
+      await rm(directory, { recursive: true, force: true });
+      await keep(1, COUNT);
+      expect((await failureOf(drop(new CutArchive(archive(), step)))).message, step).to.equal(step);
+      for (const name of await readdir(directory).catch(() => [])) {
+        if (name.endsWith('.gz')) expect(await idsIn(name), step).to.deep.equal(wanted);
+      }
+      await begin();
+      expect(await drop(), step).to.equal(1);
+      expect(await names(), step).to.deep.equal([NAME]);
+      expect(await idsIn(NAME), step).to.deep.equal(wanted);
+      expect(await store.readTask('t-1'), step).to.equal(null);
+    }
+  });
+
+  it('are never written again: rows that come to such a day later have one of their own', async () => {
+    await mkdir(directory);
+    await writeFile(join(directory, `${NAME.slice(0, -3)}.gz.ready`), 'of a try before');
+    await writeFile(join(directory, `default.normal.${DAY}.x.ndjson.gz.part`), 'the same');
+    await keep(1, 2);
+    expect(await drop()).to.equal(1);
+    await keep(3, 3);
+    expect(await drop()).to.equal(1);
+    const second = `default.normal.${DAY}.2.ndjson.gz`;
+    expect(await names()).to.deep.equal([second, NAME]);
+    expect(await idsIn(NAME)).to.deep.equal(['t-1', 't-2']);
+    expect(await idsIn(second)).to.deep.equal(['t-3']);
+  });
+
+  it('are none where the disk is full: nothing is dropped, and what was written goes', async () => {
+    await keep(1, COUNT);
+    const full = () =>
+      new Writable({
+        write: (_chunk, _encoding, done) =>
+          done(Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })),
+      });
+    const { message } = await failureOf(drop(archive(full)));
+    expect(message).to.contain('ENOSPC: no space left on device; make room');
+    expect(await names()).to.deep.equal([]);
+    expect(await store.readTask('t-1')).not.to.equal(null);
+    expect(await drop()).to.equal(1);
+    expect(await idsIn(NAME)).to.have.length(COUNT);
+  });
+
+  it('are none where what is read is not what was written', async () => {
+    await keep(1, 3);
+    const deaf = () => new Writable({ write: (_chunk, _encoding, done) => done() });
+    expect((await failureOf(drop(archive(deaf)))).message).to.contain('ENOENT');
+    expect(await store.readTask('t-1')).not.to.equal(null);
+  });
+
+  it('have none of a day that has a row which cannot be read: it is said which', async () => {
+    await keep(1, 3);
+    const broken = (shown: ShownTask, namespace: string) => {
+      if (shown.task.id === 't-2') throw new Error('of task t-2');
+      return textOf(shown, namespace);
+    };
+    const failure = await failureOf(drop(new ArchiveFiles({ directory, textOf: broken })));
+    expect(failure.message).to.contain('of task t-2');
+    expect(await names()).to.deep.equal([]);
+    expect(await store.readTask('t-1')).not.to.equal(null);
+  });
+});
+
+/** Ends its master at a step: nothing of what would follow is done. */
+class CutArchive implements Archive {
+  readonly #inner: Archive;
+  readonly #at: string;
+
+  constructor(inner: Archive, at: string) {
+    this.#inner = inner;
+    this.#at = at;
+  }
+
+  check(): Promise<void> {
+    return this.#inner.check();
+  }
+
+  prepare(segment: EndedSegment): Promise<Prepared> {
+    return this.#between('prepare', () => this.#inner.prepare(segment), 'prepared');
+  }
+
+  isStill(segment: EndedSegment, prepared: Prepared): Promise<boolean> {
+    return this.#between('isStill', () => this.#inner.isStill(segment, prepared), 'checked');
+  }
+
+  finish(day: EndedDay): Promise<readonly string[]> {
+    return this.#between('finish', () => this.#inner.finish(day), 'finished');
+  }
+
+  async #between<T>(before: string, work: () => Promise<T>, after: string): Promise<T> {
+    if (this.#at === before) throw new Error(before);
+    const value = await work();
+    if (this.#at === after) throw new Error(after);
+    return value;
+  }
+}
+
+describe('the archive as a duty', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'soda-archive-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it('says at the start and each hour that it takes nothing, and nothing is dropped until it does', async () => {
+    const clock = new ManualClock();
+    const memory = new MemoryStore();
+    memory.readClock = async () => clock.now();
+    const store = ofDefault(memory);
+    for (let day = -9; day < 0; day++) await store.prepareSegments(clock.now() + day * DAY_MS);
+    const { term } = await store.takeTerm('m-1', clock.now());
+    const old = finished(task(1), { finishedAt: clock.now() - 9 * DAY_MS });
+    await store.commit(commit(term, { finishes: [finish(old, null, false)] }));
+    const directory = join(folder, 'archive');
+    await writeFile(directory, 'a file');
+    const said = new EventEmitter();
+    const say = (message: string) => void said.emit(message);
+    const log: Log = { debug: say, info: say, warn: say, error: say };
+    const duties = new Duties(clock);
+    const days = { short: 2, normal: 7, long: 90 };
+    const archive = new ArchiveFiles({ directory, textOf });
+    const kept = { auditDays: 0, eventDays: 7, archive };
+    const upkeep = retention({ store: memory, clock, log, duties, days, ...kept });
+    const last = () => duties.views().find(({ name }) => name === 'archive')?.last;
+    const warned = once(said, 'ended tasks were not archived: they are kept');
+    await upkeep.start();
+    await warned;
+    expect(last()?.error).to.contain('SODA_ARCHIVE_DIR must be a directory');
+
+    const failed = once(said, 'dropping history past retention failed');
+    await clock.pass(5 * 60_000);
+    await failed;
+    expect(last()?.error).to.contain('none is dropped');
+    expect(await store.readTask('t-1')).not.to.equal(null);
+
+    await rm(directory);
+    await settled();
+    const gone = once(said, 'history past retention was dropped');
+    await clock.pass(3_600_000);
+    await gone;
+    await settled();
+    expect(last()).to.include({ error: null, foundCount: 1, doneCount: 1 });
+    expect(await store.readTask('t-1')).to.equal(null);
+    expect(await readdir(directory)).to.have.length(1);
+    await upkeep.stop();
+  });
+});
