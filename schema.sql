@@ -519,7 +519,8 @@ CREATE TABLE feed_event (
 
 -- Tasks that ended on that day (UTC), one table a day, made ahead; retention drops whole tables. Those of
 -- namespaces whose retention is short or long are in tables of their own, task_history_short_YYYYMMDD and
--- task_history_long_YYYYMMDD, with the same columns and indexes, where there are any.
+-- task_history_long_YYYYMMDD, with the same columns and indexes, where there are any. One that is past its retention, and
+-- in the archive where there is one, becomes task_dropped_YYYYMMDD: nobody reads it, its rows go, and then it.
 -- The row is also the outbox row of the callback, so that both come with one commit. The columns
 -- up to `params` are those of `task` at its end; columns that came later stand last in every table.
 -- Tables that 2.0.0 made keep its indexes `id` (id) and `notify` (notify_state, notify_next_at, seq)

@@ -72,13 +72,19 @@ async function run(
   const asked = JSON.stringify(defined({ url, namespace, from, to, type, group, state }));
   const file = await ExportFile.open(out, asked, begin);
   const bar = process.stderr.isTTY && !output.json ? progressBar() : null;
+  let first = file.progress.query.from;
+  const tell = (progress: Progress, last: TaskView): void => {
+    first ??= last.finished_at ?? undefined;
+    const share = shareOf(progress, last, instant(first ?? ''));
+    bar?.update(share, { state: inWords(progress, last) });
+  };
   try {
     const { count } = await readAll(
       client,
       file.progress,
       signal,
       (text, progress) => file.write(text, progress),
-      (progress, last) => bar?.update(shareOf(progress, last), { state: inWords(progress, last) }),
+      tell,
     );
     await file.finish();
     bar?.update(1);
@@ -127,11 +133,10 @@ function onOneLine(json: string): string {
   return json.replace(/[\r\n]/g, ' ');
 }
 
-/** By time: nobody counts ended tasks. Where nothing was said of the beginning, nobody knows. */
-function shareOf({ query: { from, to } }: Progress, { finished_at }: TaskView): number {
-  if (from === undefined || to === undefined || finished_at === null) return 0;
-  const [begin, end] = [instant(from), instant(to)];
-  return Math.min(Math.max((Date.parse(finished_at) - begin) / (end - begin), 0), 1);
+/** By time, from `begin` on: nobody counts ended tasks. */
+function shareOf({ query }: Progress, { finished_at }: TaskView, begin: number): number {
+  const share = (Date.parse(finished_at ?? '') - begin) / (instant(query.to ?? '') - begin);
+  return share >= 0 ? Math.min(share, 1) : 0;
 }
 
 const instant = (text: string | number): number =>

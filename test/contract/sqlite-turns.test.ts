@@ -6,6 +6,8 @@ import { expect } from 'chai';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { EndedSegment } from '../../master/application/ports.ts';
+import { ANY_TASK } from '../../master/domain/model/task-filter.ts';
 import { Pace } from '../../master/infrastructure/sql/pace.ts';
 import { laneNumber, NOW } from '../helpers/task.ts';
 import {
@@ -72,6 +74,16 @@ describe('SQLite and the event loop', function () {
   const ids = all.map(({ id }) => id);
   const ended = all.map((one) => finished(one, { finishedAt: NOW - 3 * DAY_MS }));
 
+  /** Reads all, and keeps nothing. */
+  const reader = {
+    check: async () => undefined,
+    prepare: async (segment: EndedSegment) => {
+      for await (const { tasks } of segment.pages()) expect(tasks.length).to.be.at.most(100);
+      return { count: 0, sha256: '', names: [] };
+    },
+    isStill: async () => true,
+  };
+
   const works: Record<string, () => Promise<unknown>> = {
     'a commit of many rows': () =>
       store.commit(commit(term, { updates: all.map((one) => next(one, {})) })),
@@ -93,6 +105,19 @@ describe('SQLite and the event loop', function () {
     'the ids of a day that are learned': async () => {
       await store.commit(commit(term, { finishes: ended.map((one) => finish(one)) }));
       await store.learnIds(NOW);
+    },
+    'history that is taken out': async () => {
+      await store.commit(commit(term, { finishes: ended.map((one) => finish(one)) }));
+      const states = ['succeeded', 'failed'] as const;
+      const until = { filter: ANY_TASK, states, seqMax: COUNT, endedBefore: NOW };
+      const search = { ...until, isBackwards: false };
+      for (let cursor: string | null | undefined; cursor !== null; ) {
+        ({ cursor } = await store.readHistory(search, cursor ?? null, 100, 100_000));
+      }
+    },
+    'a segment that is archived': async () => {
+      await store.commit(commit(term, { finishes: ended.map((one) => finish(one)) }));
+      await store.dropSegments('normal', NOW, 0, { ...reader, finish: async () => [] });
     },
     'a segment that is dropped': async () => {
       const attempts = ended.map((one) => attemptOf(one));

@@ -216,5 +216,11 @@ describe('tasks are found', () => {
     expect((await get('/tasks/errors')).body['errors']).to.deep.equal([
       { error: 'x', count: 2, sample: ['c', 'b'] },
     ]);
+    const history = async (query: string) => {
+      const { body } = await get(`/history?${query}`);
+      return (body['tasks'] as { task_id: string }[]).map(({ task_id }) => task_id).join(' ');
+    };
+    expect(await history('state=failed')).to.equal('b c');
+    expect(await history('group=news')).to.equal('');
   });
 });
