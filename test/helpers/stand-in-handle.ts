@@ -11,7 +11,6 @@ import type {
   Submission,
 } from '../../master/application/master-handle.ts';
 import type {
-  HistoryPage,
   NamespaceRecord,
   ShownTask,
   TaskPage,
@@ -238,7 +237,7 @@ export class StandInHandle implements MasterHandle {
     return 0;
   }
 
-  async readHistory(): Promise<HistoryPage> {
+  async readHistory() {
     return { tasks: [...this.stored.values()], cursor: null };
   }
 

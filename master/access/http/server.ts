@@ -47,7 +47,6 @@ import { eventRoutes } from '../routes/feed/events.ts';
 import { Followers } from '../routes/feed/followers.ts';
 import { findRoutes } from '../routes/find/find.ts';
 import { healthRoutes } from '../routes/find/health.ts';
-import { historyRoute } from '../routes/find/history.ts';
 import { whyRoute } from '../routes/find/why.ts';
 import { limitRoutes } from '../routes/limits.ts';
 import { pauseRoutes } from '../routes/pauses.ts';
@@ -252,7 +251,6 @@ function routeTable(options: HttpServerOptions, followers: Followers): readonly 
       ...taskRoutes(options.refusalOfReceiver),
       whyRoute,
       ...findRoutes(),
-      historyRoute,
       ...eventRoutes(followers),
       ...savedViewRoutes(),
       ...executorRoutes(),

@@ -19,11 +19,13 @@ import { invalidFields, type Problem } from '../../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../../http/route.ts';
 import type { ScopedMaster } from '../../scoped-master.ts';
 import { findErrors } from './errors.ts';
-import { instantOf } from '../submission.ts';
+import { historyRoute } from './history.ts';
+import { timesOf } from './times.ts';
 import { taskListText } from '../views.ts';
 
 export function findRoutes(): NamespaceRoute[] {
   return [
+    historyRoute,
     {
       method: 'GET',
       path: `${API_BASE}/tasks`,
@@ -173,17 +175,6 @@ export function filterOf(query: Filters, place: string): TaskFilter {
     ...timesOf(query, place),
     minAttempts: query.min_attempts ?? null,
   };
-}
-
-/** @throws {Problem} there is no time between them. */
-export function timesOf(
-  query: Pick<Filters, 'from' | 'to'>,
-  place = '',
-): Pick<TaskFilter, 'from' | 'to'> {
-  const from = instantOf(query.from);
-  const to = instantOf(query.to);
-  if (from === null || to === null || from < to) return { from, to };
-  throw invalidFields([{ field: `${place}to`, message: `expected later than \`${place}from\`` }]);
 }
 
 /** Opaque to clients, so that what it holds may change. */

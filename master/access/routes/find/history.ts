@@ -8,7 +8,7 @@ import { invalidFields } from '../../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../../http/route.ts';
 import type { ScopedMaster } from '../../scoped-master.ts';
 import { endedTaskText } from '../views.ts';
-import { timesOf } from './find.ts';
+import { timesOf } from './times.ts';
 
 /** That a date can be. */
 const LAST_INSTANT = 8.64e15;
