@@ -43,6 +43,8 @@ export interface Settings {
   readonly relabels: boolean;
   /** Whether executors become unready and ready again. */
   readonly flipsReadiness: boolean;
+  /** Whether handlers tell of events. */
+  readonly tellsEvents: boolean;
   /** Whether executors have disks that fill and become free, and tasks need some of that. */
   readonly hasDisks: boolean;
   /** Whether some tasks name the executor that is to have them. */
@@ -125,6 +127,7 @@ export function settingsFor(seed: number, faults?: FaultClasses): Settings {
     commandChance: random.pick([0, 0.2, 0.6]),
     relabels: seed % 3 === 1,
     flipsReadiness: seed % 4 === 2,
+    tellsEvents: [9, 16, 17, 18].includes(seed % 22),
     hasDisks: seed % 5 === 3,
     pinsTasks: seed % 5 === 1,
     routesTypes: seed % 2 === 1,

@@ -43,7 +43,7 @@ export class Ledger {
   readonly operations: OperationChecks;
   readonly audit: AuditChecks;
   readonly suspended: SuspendedChecks;
-  readonly #feed: FeedChecks;
+  readonly feed: FeedChecks;
   #offered: Task[] = [];
   readonly frames: FrameChecks;
   readonly children: Children;
@@ -68,7 +68,7 @@ export class Ledger {
     this.#offerChecks = new OfferChecks(world, policy);
     this.callbacks = new CallbackChecks(world);
     this.suspended = new SuspendedChecks(world);
-    this.#feed = new FeedChecks(world);
+    this.feed = new FeedChecks(world);
     this.operations = new OperationChecks(world, this.suspended);
     this.audit = new AuditChecks(world);
   }
@@ -154,7 +154,7 @@ export class Ledger {
     if (commit.term !== this.#term) {
       this.#world.violate('I6', `a commit of term ${commit.term} in term ${this.#term}`);
     }
-    this.#feed.committed(commit);
+    this.feed.committed(commit);
     this.audit.committed(commit, this);
     this.operations.committed(commit, this);
     checkPlaces(this.#world, this.#faults, commit, this.live);

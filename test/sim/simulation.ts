@@ -3,6 +3,7 @@
  * in which everything that was accepted must come to its end. Returns what was found and the
  * trace; the same settings give the same trace, byte for byte.
  */
+import { Random } from './random.ts';
 import { MemoryTaskStore } from '../../master/infrastructure/memory/task-store.ts';
 import { Clients } from './actors/client.ts';
 import { type FaultClasses, Faults, type Settings } from './faults.ts';
@@ -81,6 +82,7 @@ class Run {
       network,
       longRunChance,
       flipsReadiness,
+      tells: settings.tellsEvents ? new Random(settings.seed ^ 0x7e115) : null,
       hasDisks,
       hasRacks,
       dial,

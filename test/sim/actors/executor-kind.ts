@@ -1,5 +1,6 @@
 /** What an executor of the simulation is, and what it is given of its world. */
 import type { SessionClientOptions } from '../../../executor-sdk/session/session-client.ts';
+import type { Random } from '../random.ts';
 import type { Faults } from '../faults.ts';
 import type { Ledger } from '../ledger.ts';
 import type { Network, Socket } from '../network.ts';
@@ -34,6 +35,8 @@ export interface ExecutorOptions {
   readonly longRunChance: number;
   /** It is ready, and not, and ready again, while the storm lasts. */
   readonly flipsReadiness: boolean;
+  /** When its handlers tell of events; null: they tell of none. */
+  readonly tells: Random | null;
   /** Its disk fills and becomes free. */
   readonly hasDisks: boolean;
   /** It carries labels of racks (`racksOf`). */

@@ -196,7 +196,10 @@ export class SimExecutor {
     this.#offered.add(name);
     const plan = drawPlan(random, faults, longRunChance, this.kind);
     const bytesMax = limits.result_bytes;
-    this.#handler = new Handler(this, ledger, { ...key, plan, reportsTimeouts, bytesMax });
+    const { tells: ofAll } = this.#options;
+    const tells = this.kind.isRogue || this.kind.isOld ? null : ofAll;
+    const offered = { ...key, plan, reportsTimeouts, bytesMax, tells };
+    this.#handler = new Handler(this, ledger, offered);
     this.#handler.begin();
   }
 

@@ -27,6 +27,8 @@ interface Offered extends AttemptKey {
   readonly plan: Plan;
   readonly reportsTimeouts: boolean;
   readonly bytesMax: number;
+  /** When it tells of events; null: of none. */
+  readonly tells: Random | null;
 }
 
 interface Plan {
@@ -169,6 +171,7 @@ export class Handler implements AttemptKey {
     const { process } = this.#executor;
     this.#child = this.#ledger.children.started(process, this, this.#executor.kind);
     this.#reportProgress();
+    this.#tellLater();
     const { end, runMs } = this.#plan;
     if (end !== 'hang') process.after(runMs, () => this.#end(end));
   }
@@ -185,6 +188,19 @@ export class Handler implements AttemptKey {
       ...(savesCheckpoint && { checkpoint: { count } }),
     });
     this.#executor.process.after(progressMs, () => this.#reportProgress());
+  }
+
+  #tellLater(): void {
+    const { tells } = this.#offered;
+    if (tells === null) return;
+    this.#executor.process.after(tells.between(0, 2_000), () => {
+      if (this.#isOver) return;
+      const { taskId, attempt } = this;
+      const n = this.#ledger.feed.tells(this);
+      const about = { task_id: taskId, attempt, name: 'step', n, data: { n } };
+      this.#report('event', { type: 'event', ...about });
+      this.#tellLater();
+    });
   }
 
   #end(how: Plan['end'] | 'aborted'): void {
@@ -206,7 +222,7 @@ export class Handler implements AttemptKey {
     this.#conclude('result', outcomeOf(this, { value }, context).body);
   }
 
-  #report(type: 'accept' | 'progress' | 'checkpoint', message: ExecutorMessage): void {
+  #report(type: 'accept' | 'progress' | 'checkpoint' | 'event', message: ExecutorMessage): void {
     const { taskId, attempt } = this;
     this.#executor.report({ type, taskId, attempt, body: JSON.stringify(message) });
   }

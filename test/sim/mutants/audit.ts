@@ -54,6 +54,15 @@ export function auditMutants(): Mutant[] {
       }),
     },
     {
+      name: 'forgets at its start which events executors have told',
+      faults: { masterCrash: true, store: true },
+      settings: { tellsEvents: true, longRunChance: 0.6 },
+      ...onStore((store) => ({
+        loadActive: async () =>
+          (await store.loadActive()).map((task) => ({ ...task, eventCount: 0 })),
+      })),
+    },
+    {
       name: 'begins the numbers of the feed anew at its start',
       faults: { masterCrash: true },
       ...onStore((store) => ({
