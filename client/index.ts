@@ -21,6 +21,7 @@ export type {
   ErrorList,
   ErrorQuery,
   EventQuery,
+  EventPage,
   EventView,
   ExecutorChange,
   ExecutorView,

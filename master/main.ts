@@ -311,6 +311,7 @@ function doors(
     host,
     port,
     version: VERSION,
+    feedLevel: config.events,
     refusalOfReceiver: (url) => policy.checkUrl(new URL(url))?.message ?? null,
   });
   return { gateway, http };

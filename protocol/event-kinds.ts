@@ -18,6 +18,8 @@ type Shape =
 
 interface Kind {
   readonly means: string;
+  /** Told only where all is; the others also where ends are. */
+  readonly level?: 'all';
   readonly data: Readonly<Record<string, Shape>>;
 }
 
@@ -29,10 +31,12 @@ export const eventKinds = {
     data: { due_at: 'instant?' },
   },
   'task.held': {
+    level: 'all',
     means: 'It waits for a place of its `concurrency` key.',
     data: {},
   },
   'task.offered': {
+    level: 'all',
     means: 'It was given to an executor, which may refuse it.',
     data: {},
   },
@@ -45,6 +49,7 @@ export const eventKinds = {
     data: {},
   },
   'task.started': {
+    level: 'all',
     means: 'The executor runs it.',
     data: {},
   },
@@ -53,10 +58,12 @@ export const eventKinds = {
     data: {},
   },
   'task.progress': {
+    level: 'all',
     means: 'It has come to another tenth.',
     data: { percent: 'number' },
   },
   'task.checkpoint': {
+    level: 'all',
     means: 'It has saved how far it is; the length of that as JSON.',
     data: { length: 'number' },
   },
@@ -102,6 +109,7 @@ export const eventKinds = {
     data: {},
   },
   'task.callback_tried': {
+    level: 'all',
     means: 'Its callback was sent.',
     data: { outcome: 'text', status: 'number or null', error: 'text?' },
   },

@@ -1,5 +1,6 @@
 /** `soda events`, and of one task `soda task events`: what has happened, and what happens. */
-import { type EventView, exactJson, type SodaClient } from '@soda-scheduler/client';
+import { type EventPage, type EventView, exactJson, type SodaClient } from '@soda-scheduler/client';
+import { eventKinds } from '@soda-scheduler/protocol';
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import {
   type ConnectionOptions,
@@ -10,6 +11,7 @@ import {
 } from '../connection.ts';
 import type { Output } from '../output.ts';
 
+type Level = EventPage['level'];
 type Query = NonNullable<Parameters<SodaClient['events']>[0]>;
 
 interface EventOptions extends ConnectionOptions, Omit<Query, 'limit'> {
@@ -69,10 +71,24 @@ async function show(options: EventOptions): Promise<void> {
   };
   await interruptible(async (signal) => {
     const absence = tellAbsence();
-    for await (const event of client.events(query, { follow, signal, ...absence })) {
+    const onLevel = (level: Level) => {
+      const untold = untoldInWords(level, kind);
+      if (untold !== null) output.hint(untold);
+    };
+    for await (const event of client.events(query, { follow, signal, onLevel, ...absence })) {
       tell(output, event);
     }
   });
+}
+
+/** Why whoever asks may wait for ever; null: what he asks for is told. */
+function untoldInWords(level: Level, kind: string | undefined): string | null {
+  if (level === 'none') return 'The master tells nothing here (SODA_EVENTS=none).';
+  const kinds: Readonly<
+    Record<string, { readonly means: string; readonly level?: 'all' } | undefined>
+  > = eventKinds;
+  if (level === 'all' || kind === undefined || kinds[kind]?.level !== 'all') return null;
+  return `The master does not tell of ${kind} (SODA_EVENTS=${level}; it would with all).`;
 }
 
 function tell(output: Output, event: EventView): void {

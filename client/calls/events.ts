@@ -9,7 +9,11 @@ const WAIT_SECONDS = 10;
 export interface EventOptions extends CallOptions, AbsenceOptions {
   /** False: it ends with the newest that there is now. Default: it waits for more, whatever becomes of the master. */
   readonly follow?: boolean | undefined;
+  /** Called with the first answer: what the master tells at all (`SODA_EVENTS`). */
+  readonly onLevel?: ((level: Level) => void) | undefined;
 }
+
+type Level = EventPage['level'];
 
 export interface EventCalls {
   /**
@@ -33,8 +37,9 @@ async function* eventsOf(
   { task, after: from, ...filters }: Omit<EventQuery, 'wait'>,
   options: EventOptions,
 ): AsyncIterableIterator<EventView> {
-  const signal = signalOf(options, 'follow', 'onAway', 'onBack');
-  const { follow = true } = options;
+  const signal = signalOf(options, 'follow', 'onAway', 'onBack', 'onLevel');
+  const { follow = true, onLevel } = options;
+  let isFirst = true;
   const of = task === undefined ? '' : `/task/${encodeURIComponent(task)}`;
   for (let after = from; ; ) {
     const query = { ...filters, after, ...(follow && { wait: WAIT_SECONDS }) };
@@ -42,7 +47,9 @@ async function* eventsOf(
     const call = { method: 'GET', path, field: 'events', query, signal } as const;
     const answer = follow ? api.callPatiently(call, options) : api.call(call);
     const page = (await answer) as EventPage;
-    const { events, next } = page;
+    const { events, next, level } = page;
+    if (isFirst) onLevel?.(level);
+    isFirst = false;
     rememberEach(events, exactJson(page, 'events'));
     yield* events;
     if (!follow && next === after) return;

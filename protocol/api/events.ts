@@ -3,11 +3,18 @@
  * schemas. Which kinds there are is in `event-kinds.ts`.
  */
 import { z } from 'zod';
+import { eventKinds } from '../event-kinds.ts';
 import { countInQuery, text } from './fields.ts';
 import { HTTP_LIMITS, TASK_ID_PATTERN, TASK_TYPE_PATTERN } from '../limits.ts';
 
 /** Of the number of an event, in text. */
 const AFTER = /^\d{1,15}$/;
+
+/** What an executor calls its own nobody knows before. */
+function isKind(kind: string): boolean {
+  if (kind in eventKinds || kind === 'user' || kind.startsWith('user.')) return true;
+  return Object.keys(eventKinds).some((one) => one.startsWith(`${kind}.`));
+}
 
 const asked = {
   after: z
@@ -24,6 +31,7 @@ const asked = {
   kind: z
     .string()
     .regex(/^[a-z]{1,16}(\.[a-z0-9_]{1,47})?$/, 'expected task.finished, or task for all of these')
+    .refine(isKind, 'there is no such kind: expected task.finished, or task for all of these')
     .optional(),
   limit: countInQuery(HTTP_LIMITS.eventPageMax).default(100),
   wait: z.preprocess(
@@ -62,6 +70,7 @@ export const eventPage = z.object({
   events: z.array(eventView).describe('By number.'),
   next: z.int().describe('Up to which number it has looked: the `after` of the next page.'),
   oldest: z.int().describe('The first number that is kept.'),
+  level: z.enum(['all', 'ends', 'none']).describe('What is told, as the master is set.'),
 });
 
 export type EventQuery = z.input<typeof eventQuery>;

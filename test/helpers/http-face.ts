@@ -128,6 +128,7 @@ export class HttpFace {
       host: '127.0.0.1',
       port: 0,
       version: '2.0.0-test',
+      feedLevel: 'ends',
       refusalOfReceiver: (url) => policy.checkUrl(new URL(url))?.message ?? null,
       ...(timeoutsMs === undefined ? {} : { timeoutsMs }),
     });

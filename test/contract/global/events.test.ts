@@ -126,6 +126,17 @@ describeStores('the feed', (open) => {
     expect(await read({ after: 6 })).to.deep.include({ events: [], next: 6 });
   });
 
+  it('finds a kind by its letters, whatever these mean to a database', async () => {
+    const kinds = ['user.a_b', 'user.axb', 'user.axb.c', 'user.a_b.c', 'use.d'] as const;
+    const told = kinds.map((kind, index) =>
+      eventOf(index + 1, { kind: kind as FeedEvent['kind'] }),
+    );
+    await tasks.commit(commitOf(term, told));
+    expect((await read({ kind: 'user.a_b' })).events).to.deep.equal([1, 4]);
+    expect((await read({ kind: 'user' })).events).to.deep.equal([1, 2, 3, 4]);
+    expect((await read({ kind: 'use' })).events).to.deep.equal([5]);
+  });
+
   it('loses the oldest, and never one that follows what is kept', async () => {
     const times = [1, 2, 9, 3, 9];
     await tasks.commit(

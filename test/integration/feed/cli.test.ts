@@ -26,6 +26,10 @@ describe('soda events', function () {
     expect(JSON.parse(json)).to.deep.include({ seq: 3, data: { state: 'canceled' } });
     expect((await soda('task events c')).code).to.equal(3);
     expect((await soda('events --after x')).code).to.equal(2);
+    const untold =
+      'The master does not tell of task.started (SODA_EVENTS=ends; it would with all).\n';
+    expect(await soda('events --kind task.started')).to.deep.include({ code: 0, err: untold });
+    expect((await soda('events --kind task.begun')).err).to.match(/there is no such kind/);
 
     const client = createClient({ url: url() });
     const seen: string[] = [];

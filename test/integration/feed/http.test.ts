@@ -131,6 +131,31 @@ describe('the feed over HTTP', () => {
     for (const query of ['after=-1', 'wait=31', 'wait=x', 'limit=501', 'kind=*', 'sort=x']) {
       expect((await face.get(`${EVENTS}?${query}`, admin)).status, query).to.equal(400);
     }
+    for (const kind of ['task.finnished', 'tas', 'task.', 'users']) {
+      const refused = await face.get(`${EVENTS}?kind=${kind}`, admin);
+      expect(refused.status, kind).to.equal(400);
+      expect(refused.json().detail).to.contain('kind');
+    }
+    for (const kind of ['task.finished', 'task', 'user', 'user.of_its_own']) {
+      expect(await asked(`after=now&kind=${kind}`), kind).to.include({ level: 'ends' });
+    }
+  });
+
+  it('rests where a page has found nothing and there are more', async () => {
+    const none = Array.from({ length: 20_001 }, () => ({}));
+    tell(...none.slice(0, 10_000));
+    tell(...none.slice(10_000), { kind: 'task.finished' });
+    const query = `after=${lastSeq - 20_002}&kind=task.finished`;
+    const answer = asked(`${query}&wait=30`);
+    const found = await stream(query);
+    let isOver = false;
+    void answer.then(() => (isOver = true));
+    await settled();
+    expect(isOver).to.equal(false);
+    await face.master.clock.pass(100);
+    expect((await answer).events.map(({ seq }) => seq)).to.deep.equal([lastSeq]);
+    await found.next(`id: ${lastSeq}`);
+    found.close();
   });
 
   it('waits for the first that is asked for, however many others come', async () => {
@@ -148,7 +173,12 @@ describe('the feed over HTTP', () => {
     const answer = asked('after=now&wait=2');
     await settled();
     await face.master.clock.pass(2_000);
-    expect(await answer).to.deep.equal({ events: [], next: lastSeq, oldest: lastSeq + 1 });
+    expect(await answer).to.deep.equal({
+      events: [],
+      next: lastSeq,
+      oldest: lastSeq + 1,
+      level: 'ends',
+    });
   });
 
   it('streams what is there and what comes, and goes on where a browser was cut off', async () => {

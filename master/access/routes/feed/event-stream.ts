@@ -14,6 +14,13 @@ const LOOK_MS = 1_000;
 /** After so long in silence it says that it is there. */
 const SILENCE_MS = 15_000;
 
+/** And so long after a page that has found nothing: what is rare may be behind millions. */
+const REST_MS = 20;
+
+export function pause(feed: FeedHandle): Promise<void> {
+  return feed.news(Number.POSITIVE_INFINITY, REST_MS);
+}
+
 type Asked = Omit<EventQuery, 'lookCount'>;
 
 export function streamOf(options: {
@@ -47,7 +54,7 @@ export function streamOf(options: {
         if (page.next >= page.newest) {
           if (page.events.length > 0) await feed.news(Number.POSITIVE_INFINITY, PACE_MS);
           await feed.news(page.next, LOOK_MS);
-        }
+        } else if (page.events.length === 0) await pause(feed);
         if (isOver()) return;
         page = await feed.read({ ...query, after: page.next });
         // It was too slow: who comes again is told so.

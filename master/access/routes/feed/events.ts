@@ -3,18 +3,19 @@ import { API_BASE, type EventView, jsonObject } from '@soda-scheduler/protocol';
 import { eventPage, eventQuery, taskEventQuery } from '@soda-scheduler/protocol/schemas';
 import type { FeedHandle } from '../../../application/feed.ts';
 import type { EventPage, EventQuery } from '../../../application/ports.ts';
-import type { StoredEvent } from '../../../domain/feed/feed-event.ts';
+import type { FeedLevel, StoredEvent } from '../../../domain/feed/feed-event.ts';
 import { checkShape } from '../../body/fields.ts';
 import { invalidFields, Problem } from '../../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../../http/route.ts';
 import type { ScopedMaster } from '../../scoped-master.ts';
 import { found, taskIdOf } from '../tasks.ts';
-import { streamOf } from './event-stream.ts';
+import { pause, streamOf } from './event-stream.ts';
 import type { Followers } from './followers.ts';
 
 type Asked = Omit<EventQuery, 'lookCount'>;
 
-export function eventRoutes(followers: Followers): NamespaceRoute[] {
+/** @param level What is told. */
+export function eventRoutes(followers: Followers, level: FeedLevel): NamespaceRoute[] {
   const common = {
     method: 'GET',
     headers: { 'Last-Event-ID': 'Of a stream that goes on: the `id` of the last event that came.' },
@@ -32,7 +33,7 @@ export function eventRoutes(followers: Followers): NamespaceRoute[] {
       handle: async (request, master) => {
         const { task, type = null, group = null, ...rest } = checkShape(eventQuery, request.query);
         const taskSeq = task === undefined ? null : (await found(master, task, 0)).task.seq;
-        return answer(followers, request, master, { ...rest, taskSeq, type, group });
+        return answer({ followers, level }, request, master, { ...rest, taskSeq, type, group });
       },
     },
     {
@@ -43,7 +44,7 @@ export function eventRoutes(followers: Followers): NamespaceRoute[] {
       handle: async (request, master) => {
         const rest = checkShape(taskEventQuery, request.query);
         const { task } = await found(master, taskIdOf(request), 0);
-        return answer(followers, request, master, {
+        return answer({ followers, level }, request, master, {
           ...{ ...rest, taskSeq: task.seq, type: null, group: null },
         });
       },
@@ -58,7 +59,7 @@ interface Wanted extends Pick<Asked, 'taskSeq' | 'type' | 'group' | 'limit'> {
 }
 
 async function answer(
-  followers: Followers,
+  { followers, level }: { readonly followers: Followers; readonly level: FeedLevel },
   request: ApiRequest,
   { feed }: ScopedMaster,
   { after: from, kind = null, wait, ...rest }: Wanted,
@@ -71,10 +72,10 @@ async function answer(
     const end = followers.begin();
     return { body: '', stream: streamOf({ feed, request, query, first, textOf, end }) };
   }
-  if (wait === 0) return replyOf(checked(query, await feed.read(query)));
+  if (wait === 0) return replyOf(checked(query, await feed.read(query)), level);
   const end = followers.begin();
   try {
-    return replyOf(await awaited(feed, request, query, wait * 1000));
+    return replyOf(await awaited(feed, request, query, wait * 1000), level);
   } finally {
     end();
   }
@@ -95,8 +96,8 @@ async function awaited(
     const page = checked(query, await feed.read(query));
     const leftMs = until - feed.now();
     if (page.events.length > 0 || leftMs <= 0 || feed.isOver) return page;
-    const isAtEnd = page.next >= page.newest && !request.isOver();
-    if (isAtEnd) await feed.news(page.next, Math.min(leftMs, LOOK_MS));
+    if (page.next < page.newest) await pause(feed);
+    else if (!request.isOver()) await feed.news(page.next, Math.min(leftMs, LOOK_MS));
     // Nothing is read for somebody who may not see it any more.
     if (request.isOver()) return page;
     query = { ...query, after: page.next };
@@ -131,8 +132,9 @@ function lastEventOf({ headers }: ApiRequest): number | null {
   throw invalidFields([{ field: 'Last-Event-ID', message }]);
 }
 
-function replyOf({ events, next, oldest }: EventPage): Reply {
-  const body = `{"events":[${events.map(textOf).join(',')}],"next":${next},"oldest":${oldest}}`;
+function replyOf({ events, next, oldest }: EventPage, level: FeedLevel): Reply {
+  const numbers = `"next":${next},"oldest":${oldest},"level":"${level}"`;
+  const body = `{"events":[${events.map(textOf).join(',')}],${numbers}}`;
   return { body, contentType: 'application/json' };
 }
 

@@ -132,8 +132,9 @@ function filterOf({ type, group, kind, within }: EventQuery): Read {
   equal('type', type);
   equal('user_group', group);
   if (kind !== null) {
-    const sql = ' AND (kind = ? OR kind LIKE ?)';
-    parts.push({ sql, values: [kind, `${kind}.%`] });
+    // All that begin so: `/` comes next to `.`, and is in none.
+    const sql = ' AND (kind = ? OR (kind > ? AND kind < ?))';
+    parts.push({ sql, values: [kind, `${kind}.`, `${kind}/`] });
   }
   if (within !== null) {
     parts.push({ sql: ' AND (type IS NOT NULL OR user_group IS NOT NULL)', values: [] });
