@@ -4,11 +4,12 @@
  */
 import { AHEAD_COUNT_MAX, AHEAD_LOOK_COUNT } from '../bounds.ts';
 import { hasRoom, type Quota, reachedByGroup } from '../limits/quota.ts';
-import { type Executor, isFree, mayRun } from '../model/executor.ts';
+import { type Executor, isFree, mayRun, pinnedTo, poolKeyOf, READY } from '../model/executor.ts';
 import { positionOf } from '../queue/agenda.ts';
 import type { Kind, Lane } from '../queue/lane.ts';
 import { isPausedBy } from '../queue/lanes.ts';
 import type { Position } from '../queue/window.ts';
+import { newExecutor } from '../steps/fleet.ts';
 import type { Asked } from './asked.ts';
 
 export interface Ahead {
@@ -83,8 +84,9 @@ function* queuesOf(
 }
 
 /**
- * What those take that begin before it once there is room, itself included: no more of them than executors are free.
- * `takes`: of what there is too little, how much a task of the lane takes.
+ * What those take that begin before it once there is room, itself included: no more of them than executors are free,
+ * unless it needs more of these as well: then all that come first begin before it. `takes`: of what there is too
+ * little, how much a task of the lane takes.
  */
 export function neededFor(
   asked: Asked,
@@ -93,13 +95,28 @@ export function neededFor(
   takes: (lane: Lane) => number,
 ): number {
   const free = asked.fleet.filter((one) => isFree(one) && mayTake(one));
-  let left = Math.max(0, free.length + asked.moreCount - 1);
+  const freeCount = free.length + asked.moreCount;
+  const ahead = aheadOf(asked, free.length > 0 ? free : [anotherFor(asked)]);
+  let left = ahead.count >= freeCount ? ahead.count : freeCount - 1;
   let needed = own;
-  for (const { lane, count } of left === 0 ? [] : aheadOf(asked, free).queues) {
+  for (const { lane, count } of ahead.queues) {
     const begun = Math.min(count, left);
     if (takes(lane) === 0) continue;
     needed += begun * takes(lane);
     left -= begun;
   }
   return needed;
+}
+
+/** One that may have the task and is free. */
+export function anotherFor({ task, kind, state, now }: Asked): Executor {
+  const { type, requires: labels } = task;
+  const { leaseMs } = state.policy;
+  const another = newExecutor(pinnedTo(labels) ?? 'another', '', leaseMs, now);
+  another.connected = true;
+  another.types = [type];
+  another.labels = labels;
+  another.readiness = { ...READY, diskBytes: kind?.diskBytes ?? task.diskBytes };
+  another.poolKey = poolKeyOf(another);
+  return another;
 }

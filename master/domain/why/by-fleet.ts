@@ -13,11 +13,9 @@ import {
   pinnedTo,
   pinOf,
   poolKeyOf,
-  READY,
 } from '../model/executor.ts';
 import { keptFor, isKeptFrom } from '../queue/route.ts';
-import { newExecutor } from '../steps/fleet.ts';
-import { aheadOf } from './ahead.ts';
+import { aheadOf, anotherFor } from './ahead.ts';
 import type { Asked, Facts, Refusal, Remedy } from './asked.ts';
 import { comeFirst, counted, inMb, inWords, withLabels } from './words.ts';
 
@@ -268,17 +266,4 @@ function started(asked: Asked, verb = 'Start'): Remedy {
     },
     asked: { ...withOne, moreCount: count - 1 },
   };
-}
-
-/** One that may have the task and is free. */
-export function anotherFor({ task, kind, state, now }: Asked): Executor {
-  const { type, requires: labels } = task;
-  const { leaseMs } = state.policy;
-  const another = newExecutor(pinnedTo(labels) ?? 'another', '', leaseMs, now);
-  another.connected = true;
-  another.types = [type];
-  another.labels = labels;
-  another.readiness = { ...READY, diskBytes: kind?.diskBytes ?? task.diskBytes };
-  another.poolKey = poolKeyOf(another);
-  return another;
 }

@@ -13,7 +13,7 @@ import type { Executor } from '../model/executor.ts';
 import { holderOf } from '../steps/occupation.ts';
 import { pauseKey, type State } from '../state/state.ts';
 import { pausesOn } from '../views/pauses.ts';
-import { type Ahead, aheadOf } from './ahead.ts';
+import { type Ahead, aheadOf, anotherFor } from './ahead.ts';
 import {
   type Asked,
   askedOf,
@@ -23,7 +23,7 @@ import {
   type RefusalReason,
   withState,
 } from './asked.ts';
-import { anotherFor, byFleet } from './by-fleet.ts';
+import { byFleet } from './by-fleet.ts';
 import { type Estimate, estimateOf } from './estimate.ts';
 import { refusalsOf } from './refusals.ts';
 import { ABOUT_TO_START, counted, inWords } from './words.ts';

@@ -242,6 +242,19 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     reason: 'limited',
+    of: 'its type, then all are busy, and others come first',
+    build: async (bench) => {
+      await setType(bench, { limits: { max_running: 2 } });
+      await atWork(bench, 'x', 'y');
+      await bench.submit('first', 'second', asked());
+      bench.offers();
+    },
+    message: '2 of at most 2 of type echo run (limits.max_running).',
+    change: 'Raise limits.max_running of type echo to 5.',
+    behind: '2 fitting executors, all busy.',
+  },
+  {
+    reason: 'limited',
     of: 'its group',
     build: async (bench) => {
       await setType(bench, { limits: { per_group: { max_running: 1 } } });
