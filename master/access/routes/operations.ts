@@ -20,6 +20,7 @@ import type { StoredTask } from '../../application/ports.ts';
 import type { TaskChange } from '../../domain/events.ts';
 import { filterFields, type TaskFilter } from '../../domain/model/task-filter.ts';
 import { type Bulk, statesFor, type Work } from '../../domain/long-work/work.ts';
+import { excessErrors } from '../body/excess-uses.ts';
 import { checkShape, valueWithParams } from '../body/fields.ts';
 import { type FieldError, invalidFields, Problem } from '../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../http/route.ts';
@@ -180,7 +181,7 @@ function impossibleIn(change: TaskChange, master: ScopedMaster): FieldError[] {
   }
   const missing = uses.find(({ limit }) => master.seenLimit(limit) === null);
   if (missing !== undefined) refuse('uses', `there is no limit ${missing.limit}`);
-  return errors;
+  return [...errors, ...excessErrors(uses, master, 'change.uses')];
 }
 
 async function list({ query }: ApiRequest, master: ScopedMaster): Promise<Reply> {

@@ -20,6 +20,7 @@ import { PART_PARAMS_LENGTH_MAX, SMALL_BODY_BYTES_MAX } from '../../domain/bound
 import { answers } from '../http/answers.ts';
 import { invalidFields, Problem } from '../http/problem.ts';
 import { findItems } from '../body/batch-items.ts';
+import { withExcess } from '../body/excess-uses.ts';
 import { problemOfBroken, problemOfRefused } from '../body/fields.ts';
 import { findBreak } from '../body/json-break.ts';
 import { Pieces, runAtOnce } from '../body/pieces.ts';
@@ -49,8 +50,10 @@ export function submitRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
   const readFor = (master: ScopedMaster, { headers }: ApiRequest): Read => {
     const rulesOf = rulesIn(master);
     const traceparent = traceparentIn(headers['traceparent']);
-    return (bytes, range, key) =>
-      readSubmission(bytes, range, key, refusalOf, rulesOf, traceparent);
+    return function* (bytes, range, key) {
+      const reading = readSubmission(bytes, range, key, refusalOf, rulesOf, traceparent);
+      return withExcess(yield* reading, master);
+    };
   };
   return [
     {
@@ -88,7 +91,7 @@ export function submitRoutes(refusalOf: RefusalOf): NamespaceRoute[] {
         const traceparent = traceparentIn(request.headers['traceparent']);
         const from = { ...task, traceparent };
         const reading = readCopy(request.body, key, from, rulesIn(master)(task.type), refusalOf);
-        return answerTo(master, await pieces.run(reading), key);
+        return answerTo(master, withExcess(await pieces.run(reading), master), key);
       },
     },
   ];

@@ -17,6 +17,7 @@ import { RulesOfTypes } from '../body/type-rules.ts';
 import { etagOf, ifMatch, ifNoneMatch, versionOf } from '../http/etag.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../http/route.ts';
 import type { RefusalOf } from './submission.ts';
+import { excessErrors } from '../body/excess-uses.ts';
 import { changeFor, readPatch } from './task-change.ts';
 import { attemptViewText, taskViewText } from './views.ts';
 
@@ -131,6 +132,8 @@ function changeRoute(refusalOf: RefusalOf): NamespaceRoute {
       const type = master.typeOf(task.type);
       const ofType = type && rules.of(master.namespace, type);
       const change = changeFor(patch, ofType, refusalOf);
+      const excess = excessErrors(change.uses ?? [], master, 'uses');
+      if (excess.length > 0) throw invalidFields(excess);
       // Another one may have come under its id.
       const seen = { seq: task.seq, version };
       return command(request, (taskId) => master.change(taskId, change, seen));

@@ -94,6 +94,18 @@ describe('shared limits', () => {
     expect((await submit(task)).body).to.include({ code: 409, same_request: true });
     const other = { ...task, uses: [{ limit: 'disk', n: 1 }] };
     expect((await submit(other)).body).to.include({ code: 409, same_request: false });
+
+    const words = 'uses: 2 are above the max of limit disk, which is 1';
+    await put('disk', { max: 1 });
+    expect((await submit(task)).body, 'taken before').to.include({ code: 409, same_request: true });
+    expect(errorsOf(await submit({ ...task, id: 'e' }))).to.deep.equal([`task.${words}`]);
+    const { id: _, ...unnamed } = task;
+    expect(errorsOf(await submit(unnamed))).to.deep.equal([`task.${words}`]);
+    expect(errorsOf(await call('POST', '/task/d/copy', {}))).to.deep.equal([`task.${words}`]);
+    const { uses: more } = task;
+    expect(errorsOf(await call('PATCH', '/task/d', { uses: more }))).to.deep.equal([words]);
+    const many = { action: 'change', all: true, change: { uses: more } };
+    expect(errorsOf(await call('POST', '/tasks/bulk', many))).to.deep.equal([`change.${words}`]);
   });
 
   it('are in the metrics, with how far they are used', async () => {
