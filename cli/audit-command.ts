@@ -26,7 +26,8 @@ export function auditCommand(): Command {
     .addHelpText(
       'after',
       `
-Into a pipe: the columns of the table, with tabs between; --json has how it was before and after.
+Into a pipe: the columns of the table, with tabs between; --json has how it was before and after. The last one says of an
+operation on many tasks what was done, and to which.
 
 Examples:
   $ soda audit --action type --target encode
@@ -36,7 +37,7 @@ Examples:
     .action(async (options: AuditOptions) => {
       const { client, output } = connect(options);
       const { limit = Number.POSITIVE_INFINITY } = options;
-      const head = ['at', 'actor', 'action', 'target', 'namespace', 'outcome', 'reason'];
+      const head = ['at', 'actor', 'action', 'target', 'namespace', 'outcome', 'reason', 'what'];
       const found = firstOf(client.audit.list(queryOf(options, limit)), limit);
       await output.rows(found, head, (one) => [
         one.at,
@@ -46,8 +47,19 @@ Examples:
         one.namespace,
         one.outcome,
         one.reason,
+        whatInWords(one),
       ]);
     });
+}
+
+/** Of an operation on many tasks, whose name says nothing: `cancel of 3800: type=encode state=failed`. */
+function whatInWords({ count, filter, after }: AuditView): string | null {
+  const action = after?.['action'];
+  if (filter === null || typeof action !== 'string') return null;
+  const terms = Object.entries(filter).map(([name, value]) =>
+    Array.isArray(value) ? `${value.length} ${name}` : `${name}=${String(value)}`,
+  );
+  return `${action} of ${count ?? 0}: ${terms.length === 0 ? 'all' : terms.join(' ')}`;
 }
 
 function queryOf(options: AuditOptions, limit: number): AuditQuery {

@@ -5,10 +5,12 @@
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { AskedBulk, Frozen } from '../application/operations-handle.ts';
+import { WORK_KEPT_MS_MIN } from '../domain/bounds.ts';
 import type { Bulk } from '../domain/long-work/work.ts';
 import type { Actor } from './auth.ts';
 
-export const PREVIEW_MS = 10 * 60_000;
+/** As long as what it has begun is known, so that it begins nothing twice. */
+export const PREVIEW_MS = WORK_KEPT_MS_MIN;
 
 /** Who asks for what. */
 export interface Asker {

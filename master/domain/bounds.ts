@@ -94,9 +94,14 @@ export const WORK_SLICE_COUNT_MAX = 500;
 export const WORK_LOOK_COUNT_MAX = 4_000;
 export const WORK_PROBLEM_COUNT_MAX = 100;
 
-/** Operations that are over: the newest are kept, and for so long. */
+/**
+ * Operations that are over: the newest are kept, and for so long; and all for as long as the preview of each might begin
+ * it once more, of which there are so many: beyond it none is begun.
+ */
 export const WORK_KEPT_COUNT_MAX = 200;
 export const WORK_KEPT_MS_MAX = 7 * 86_400_000;
+export const WORK_KEPT_MS_MIN = 10 * 60_000;
+export const WORK_KNOWN_COUNT_MAX = 2_000;
 
 /** Tasks that a preview counts one by one; of more, and after so long a search, it estimates. */
 export const PREVIEW_COUNT_MAX = 100_000;

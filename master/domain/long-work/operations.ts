@@ -1,5 +1,5 @@
 /** Long work as operators begin, pause and end it. */
-import { WORK_OPEN_COUNT_MAX } from '../bounds.ts';
+import { WORK_KNOWN_COUNT_MAX, WORK_OPEN_COUNT_MAX } from '../bounds.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import type { Event } from '../events.ts';
 import { tell } from '../feed/tell.ts';
@@ -30,6 +30,10 @@ function workRequested(
   const openCount = openWorkCount(state);
   if (openCount >= WORK_OPEN_COUNT_MAX) {
     return { kind: 'full', message: `${openCount} operations are under way already` };
+  }
+  if (state.works.byId.size >= WORK_KNOWN_COUNT_MAX) {
+    const message = `${state.works.byId.size} operations were begun in the last ten minutes`;
+    return { kind: 'full', message };
   }
   const { id: operation_id, request } = work;
   tell(state, out, 'operation.began', now, {}, { operation_id, action: request.action });

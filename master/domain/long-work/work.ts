@@ -5,6 +5,7 @@
 import {
   WORK_KEPT_COUNT_MAX,
   WORK_KEPT_MS_MAX,
+  WORK_KEPT_MS_MIN,
   WORK_PROBLEM_COUNT_MAX,
   WORK_SLICE_COUNT_MAX,
 } from '../bounds.ts';
@@ -143,13 +144,16 @@ export function ended(work: Work, state: 'done' | 'canceled', now: number): Work
   return { ...over, counts, isExact: true, problems };
 }
 
-/** Those that are over, and to be forgotten: too old, or too many. */
+/** Those that are over, and to be forgotten: too old, or too many; not one that its preview might begin again. */
 export function forgettable(works: Iterable<Work>, now: number): Work[] {
-  const over = [...works].filter(isOver).sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0));
-  return over.filter(
-    ({ endedAt }, place) =>
-      place >= WORK_KEPT_COUNT_MAX || now - (endedAt ?? now) > WORK_KEPT_MS_MAX,
-  );
+  const over = [...works].filter(isOver);
+  const isSpent = ({ createdAt }: Work): boolean => now - createdAt > WORK_KEPT_MS_MIN;
+  if (!over.some(isSpent)) return [];
+  over.sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0));
+  return over.filter((work, place) => {
+    const isOld = now - (work.endedAt ?? now) > WORK_KEPT_MS_MAX;
+    return isSpent(work) && (isOld || place >= WORK_KEPT_COUNT_MAX);
+  });
 }
 
 export function isMove(action: BulkAction): action is QueueEnd {

@@ -32,6 +32,12 @@ describe('soda bulk', function () {
     const done = await soda('bulk cancel a nobody --yes');
     expect(done).to.deep.include({ code: 0, out: 'done 1, skipped 1, failed 0\n' });
     expect(done.err).to.equal('soda: nobody: no such task\n');
+    await soda('bulk suspend --type encode --yes');
+    const audit = (await soda('audit --action task.bulk')).out.trim().split('\n');
+    expect(audit.map((line) => line.split('\t').at(-1))).to.deep.equal([
+      'suspend of 1: type=encode',
+      'cancel of 2: 2 ids',
+    ]);
   });
 
   it('takes ids from a file and from stdin', async () => {
