@@ -2,7 +2,6 @@
 import {
   API_BASE,
   EXECUTOR_ID_PATTERN,
-  type ExecutorList,
   type ExecutorView,
   type GovernanceView,
   HTTP_LIMITS,
@@ -28,6 +27,7 @@ import type { Role } from '../../application/ports.ts';
 import { answers } from '../http/answers.ts';
 import { invalidFields, Problem } from '../http/problem.ts';
 import { checkShape, validate } from '../body/fields.ts';
+import { Pieces } from '../body/pieces.ts';
 import { type Described, isSelected, selectorOf, type Term } from '../body/selector.ts';
 import type { ScopedMaster } from '../scoped-master.ts';
 import type { ApiRequest, HttpMetrics, NamespaceRoute, Reply, Route } from '../http/route.ts';
@@ -41,6 +41,7 @@ export function executorRoutes(): NamespaceRoute[] {
 }
 
 function executorReads(): NamespaceRoute[] {
+  const pieces = new Pieces();
   return [
     {
       method: 'GET',
@@ -49,7 +50,11 @@ function executorReads(): NamespaceRoute[] {
         'The executors that the master knows, with what each is doing; and the drained ones.',
       query: executorListQuery,
       replies: { done: executorList },
-      handle: (request, master) => ({ body: list(request, master) }),
+      handle: async (request, master) => {
+        const isPage = request.query['limit'] !== undefined;
+        const body = await pieces.run(list(request, master), isPage);
+        return { body, contentType: 'application/json' };
+      },
     },
     {
       method: 'GET',
@@ -130,8 +135,8 @@ interface Listed {
   readonly view: () => ExecutorView;
 }
 
-/** All of them, or a page: whatever is asked for, in an order that nothing changes. */
-function list({ query }: ApiRequest, master: ScopedMaster): ExecutorList {
+/** All of them, or a page: whatever is asked for, in an order that nothing changes. As JSON, of which a fleet has megabytes. */
+function* list({ query }: ApiRequest, master: ScopedMaster): Generator<void, string> {
   const {
     selector,
     limit = Number.POSITIVE_INFINITY,
@@ -146,10 +151,13 @@ function list({ query }: ApiRequest, master: ScopedMaster): ExecutorList {
   const found = firstOf(listed(master, after), limit + 1, ({ of }) => isSelected(terms, of));
   const page = found.slice(0, limit);
   const last = page.at(-1);
-  return {
-    executors: page.map(({ view }) => view()),
-    next_cursor: last === undefined || page.length === found.length ? null : cursorOf(last.key),
-  };
+  const next = last === undefined || page.length === found.length ? null : cursorOf(last.key);
+  const texts: string[] = [];
+  for (const { view } of page) {
+    texts.push(JSON.stringify(view()));
+    yield;
+  }
+  return `{"executors":[${texts.join(',')}],"next_cursor":${JSON.stringify(next)}}`;
 }
 
 /** Those with the least keys, in order. There may be thousands of others: these are not sorted. */

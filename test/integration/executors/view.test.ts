@@ -13,6 +13,19 @@ describe('executors as they are shown', () => {
   });
   afterEach(() => face.close());
 
+  it('a large fleet, while others are answered', async () => {
+    for (let at = 0; at < 5_000; at++) face.master.fleet.push({ ...sampleExecutor, id: `x-${at}` });
+    const answered: string[] = [];
+    const all = face.get(`${BASE}/executors`).then((answer) => {
+      answered.push('fleet');
+      return answer.json<{ executors: unknown[] }>().executors;
+    });
+    const alive = face.get('/livez').then(() => answered.push('livez'));
+    expect(await all).to.have.length(5_000);
+    await alive;
+    expect(answered).to.deep.equal(['livez', 'fleet']);
+  });
+
   it('the fleet', async () => {
     const override = { labels: ['gpu'], reserve: null };
     face.master.fleet.push({
