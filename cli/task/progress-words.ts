@@ -14,13 +14,13 @@ function percentOf(progress: Progress): string | null {
   return percent === null ? null : `${percent} %`;
 }
 
-/** `43.2 %, 1.8x, some 4 min left`. Null: nothing is known. */
-export function progressInWords(task: TaskView, now: number): string | null {
+/** `43.2 %, 1.8x, about 4 min left`; `hasBar`: the percentage stands beside it. Null: nothing is known. */
+export function progressInWords(task: TaskView, now: number, hasBar = false): string | null {
   const { progress } = task;
   const parts = progress?.parts;
   const isOver = task.finished_at !== null;
   const words = [
-    percentOf(progress),
+    hasBar ? null : percentOf(progress),
     parts === undefined ? null : `${doneCount(parts)} of ${parts.length} done`,
     isOver || progress?.speed === undefined ? null : speedInWords(progress.speed),
     isOver ? null : timeLeft(progress, now),
@@ -51,7 +51,7 @@ function timeLeft(progress: Progress, now: number): string | null {
   const [low, likely, high] = [estimate.low, estimate.end_at, estimate.high].map((end) =>
     duration(Math.max(0, Date.parse(end) - now)),
   );
-  return low === high ? `some ${likely} left` : `some ${likely} left (${low} to ${high})`;
+  return low === high ? `about ${likely} left` : `about ${likely} left (${low} to ${high})`;
 }
 
 /** `2 h 05 min`, `4 min`, `12 s`: as much as an estimate is good for. */

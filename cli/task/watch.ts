@@ -16,7 +16,7 @@ export async function watch(client: SodaClient, output: Output, taskId: string):
   let said = '';
   const isDue = pacer();
   const show = (now: TaskView) => {
-    const line = stateLine(now);
+    const line = stateLine(now, bars !== null);
     if (bars) bars.show(now, line);
     // A report may change what the line leaves out.
     else if (output.json || (line !== said && isDue(now))) output.sayView(now, line);
@@ -58,11 +58,11 @@ function pacer(): (task: TaskView) => boolean {
   };
 }
 
-function stateLine(task: TaskView): string {
+function stateLine(task: TaskView, hasBar: boolean): string {
   const { state, attempt, executor_id, waiting } = task;
   const parts = [
     state,
-    progressInWords(task, Date.now()),
+    progressInWords(task, Date.now(), hasBar),
     attempt > 1 ? `attempt ${attempt}` : null,
     state === 'running' && executor_id !== null ? `on ${executor_id}` : null,
     waiting?.message ?? null,

@@ -112,7 +112,7 @@ describe('soda task', function () {
     const { eta_seconds: _, ...progress } = { ...reports[4]!, estimate };
     api.change('a', { state: 'running', finished_at: null, progress });
     const shown = (await run(['task', 'get', 'a'])).out;
-    const words = '29.5 %, 1 of 2 done, 1.5x, some 60 min left (60 min to 2 h 32 min)';
+    const words = '29.5 %, 1 of 2 done, 1.5x, about 60 min left (60 min to 2 h 32 min)';
     expect(shown).to.contain(`progress:`).and.to.contain(words);
     expect(shown).to.match(/█{13}░{11} +58 % +a\.mp4\n +█{24} +100 % +b\.mp4\n/);
   });
