@@ -197,7 +197,7 @@ export interface MasterHandle {
   /** Why a task does not run yet, or when it ends. `isNaming`: false counts the tasks that come first, and names none. */
   outlook(task: Task, isNaming?: boolean): Outlook;
   /** Why a task is where it is, and what would start it; `isNaming` as above. @throws {Unavailable} nothing is known yet. */
-  why(asked: StoredTask, isNaming?: boolean): Why;
+  why(asked: StoredTask, isNaming?: boolean): Promise<Why>;
   executors(): readonly Executor[];
   /** The same, as people see them; `after`: only those whose key (`elderKey`) is greater. @throws {Unavailable} */
   seenExecutors(after?: string): readonly SeenExecutor[];

@@ -1,6 +1,6 @@
 /** What the access layer asks, put to the engine and the store. Holds no state of its own. */
 import { type Backlog, backlogOf, NO_BACKLOG } from '../domain/views/backlog.ts';
-import { type Fill, ORDERED_LANES_MAX } from '../domain/bounds.ts';
+import { AHEAD_COUNT_MAX, type Fill, ORDERED_LANES_MAX } from '../domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type {
   Command,
@@ -41,6 +41,7 @@ import { type Health, healthOf } from '../domain/health/health.ts';
 import { Outcomes } from '../domain/health/outcomes.ts';
 import { ALL, type Sight } from '../domain/model/task-filter.ts';
 import type { Task, TerminalState } from '../domain/model/task.ts';
+import { positionOf } from '../domain/queue/agenda.ts';
 import type { QueueEnd } from '../domain/queue/window.ts';
 import type { Engine } from './engine/engine.ts';
 import { fillsIn } from './engine/fills.ts';
@@ -329,8 +330,13 @@ export class Master implements MasterHandle {
     return outlookOf(this.#engine.state, task, this.#options.clock.now(), isNaming);
   }
 
-  why(asked: StoredTask, isNaming = true): Why {
-    return whyOf(this.#known(), asked, this.#options.clock.now(), isNaming);
+  async why(asked: StoredTask, isNaming = true): Promise<Why> {
+    const { gate } = asked.task;
+    const place = positionOf(asked.task);
+    const count = () => this.#store.countHeldBefore(gate ?? 0, place, AHEAD_COUNT_MAX);
+    const heldBefore = gate === null ? 0 : await this.#read(count);
+    const question = { ...asked, heldBefore };
+    return whyOf(this.#known(), question, this.#options.clock.now(), isNaming);
   }
 
   executors(): readonly Executor[] {

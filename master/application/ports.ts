@@ -256,6 +256,8 @@ export interface TaskStore {
   countGates(): Promise<StoredGate[]>;
   /** Of each gate: those that it holds, by (queueTime, seq); `limit` at most. */
   loadHeld(wanted: readonly HeldWanted[]): Promise<Task[][]>;
+  /** How many of those that a gate holds come before that place; `max` at most. */
+  countHeldBefore(gate: number, place: Position, max: number): Promise<number>;
   /** Of each: the place of its first, or last, task that is due; beyond it where very many not due are. Null: none is. */
   findEdges(wanted: readonly EdgeWanted[], to: QueueEnd, now: number): Promise<Edges>;
   /** Waiting tasks with `dueAt` beyond `after`, by (dueAt, seq). */

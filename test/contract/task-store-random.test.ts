@@ -230,6 +230,7 @@ async function answers(store: DefaultStore) {
       { gate: 7, limit: 1 },
       { gate: 2 ** 53 - 2, limit: 9 },
     ]),
+    heldBefore: await store.countHeldBefore(2 ** 53 - 1, { time: NOW + 1, seq: 5 }, 2),
     whole: await wholeOf(store),
     active: bySeq(await store.loadActive()),
     pages: await store.loadLanes(

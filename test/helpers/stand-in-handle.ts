@@ -249,7 +249,7 @@ export class StandInHandle implements MasterHandle {
     };
   }
 
-  why() {
+  async why() {
     const message = 'No executor runs this type.';
     const nowhere = { facts: {}, behind: [], ahead: null, estimate: null, change: null };
     return { reason: 'no_executor', message, ...nowhere } as const;

@@ -130,6 +130,10 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
     return this.#read(() => this.#rows.loadHeld(wanted));
   }
 
+  countHeldBefore(...of: Parameters<TaskStore['countHeldBefore']>): Promise<number> {
+    return this.#read(() => this.#rows.countHeldBefore(...of));
+  }
+
   findEdges(...of: Parameters<TaskStore['findEdges']>): ReturnType<TaskStore['findEdges']> {
     return this.#read(() => this.#rows.findEdges(...of));
   }

@@ -24,13 +24,15 @@ export interface Asked {
   readonly now: number;
   /** Other tasks are named, not only counted. */
   readonly isNaming: boolean;
+  /** Where it is held: how many of its gate are let in before it, by their rows. */
+  readonly heldBefore: number;
 }
 
 export function askedOf(state: State, task: Task, now: number, isNaming: boolean): Asked {
   const kind = state.lanes.get(task.lane)?.kind ?? null;
   const quota = state.quotas.get(task.type) ?? null;
   const fleet = [...state.executors.values()];
-  return { state, task, kind, quota, fleet, moreCount: 0, now, isNaming };
+  return { state, task, kind, quota, fleet, moreCount: 0, now, isNaming, heldBefore: 0 };
 }
 
 /** The same with other settings, pauses or shared limits. */

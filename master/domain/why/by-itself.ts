@@ -193,20 +193,19 @@ function* holdersOf(state: State, gate: Gate): Generator<string> {
   for (const { taskId } of gate.candidates) yield `${taskId} (waiting)`;
 }
 
-/** So that there is a place for all who are held: in which order they are only their rows say. */
+/** So that there is a place for it, and for those who are held and come before it. */
 function* letIn(asked: Asked, gate: Gate, holderCount: number): Generator<Remedy> {
-  const { task, quota } = asked;
-  const max = holderCount + gate.heldCount;
+  const { task, quota, heldBefore } = asked;
+  const max = holderCount + heldBefore + 1;
   if (quota === null || quota.limits.concurrency === null || gate.heldCount === 0) return;
   const concurrency = { ...quota.limits.concurrency, max };
-  const isMost = gate.heldCount > 1 ? 'at most ' : '';
-  const message = `Raise limits.concurrency of type ${task.type} to ${isMost}${max}.`;
+  const message = `Raise limits.concurrency of type ${task.type} to ${max}.`;
   yield {
     change: { action: 'raise_limit', target: `type/${task.type}`, value: max, message },
     asked: {
       ...asked,
       quota: { ...quota, limits: { ...quota.limits, concurrency } },
-      task: freeOf(gate, concurrency) < gate.heldCount ? task : { ...task, state: 'waiting' },
+      task: freeOf(gate, concurrency) > heldBefore ? { ...task, state: 'waiting' } : task,
     },
   };
 }

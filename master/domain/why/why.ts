@@ -52,17 +52,19 @@ export interface Why {
 
 interface Question {
   readonly task: Task;
+  /** Where it is held: how many are before it. Default: none. */
+  readonly heldBefore?: number;
   readonly notification: Notification | null;
 }
 
 /** @param isNaming Other tasks are named, not only counted. */
 export function whyOf(
   state: State,
-  { task, notification }: Question,
+  { task, notification, heldBefore = 0 }: Question,
   now: number,
   isNaming: boolean,
 ): Why {
-  if (isAtRest(task)) return whyWaiting(askedOf(state, task, now, isNaming));
+  if (isAtRest(task)) return whyWaiting({ ...askedOf(state, task, now, isNaming), heldBefore });
   if (isTerminal(task.state)) return whyEnded(task, notification, now);
   return whyWithExecutor(state, task, now);
 }

@@ -36,6 +36,7 @@ import type { Notification, Retention, Task, TerminalState } from '../../domain/
 import { creditOf, pauseMoved, pausesOfSome, sinceOf } from '../../domain/model/pause.ts';
 import { matches } from '../../domain/model/task-filter.ts';
 import { isAtRest, waits } from '../../domain/model/task.ts';
+import { isBefore } from '../../domain/queue/window.ts';
 import { MemoryAudit } from './audit.ts';
 import { MemoryFeed } from './feed.ts';
 import { isOver } from '../../domain/long-work/work.ts';
@@ -184,6 +185,11 @@ export class MemoryTaskStore implements TaskStore {
       const held = this.#where((task) => task.gate === gate);
       return copies(page(held, inOrder, null, limit));
     });
+  }
+
+  async countHeldBefore(gate: number, place: Position, max: number): Promise<number> {
+    const held = this.#where((task) => task.gate === gate && isBefore(inOrder(task), place));
+    return Math.min(held.length, max);
   }
 
   async findEdges(...[wanted, to, now]: Parameters<TaskStore['findEdges']>): Promise<Edges> {

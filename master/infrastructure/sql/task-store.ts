@@ -12,7 +12,7 @@ import type {
   TaskStore,
 } from '../../application/ports.ts';
 import { CommitConflict, inNamespace, StoreUnusable, TermLost } from '../../application/ports.ts';
-import type { EventPage, EventQuery } from '../../application/ports.ts';
+import type { EventPage, EventQuery, Position } from '../../application/ports.ts';
 import { pauseMoved } from '../../domain/model/pause.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { followClock, type Following } from './namespace/clock.ts';
@@ -24,6 +24,7 @@ import type { History } from './history.ts';
 import { attemptsOfEach } from './listing/attempts.ts';
 import { type Asked, countRows, searchRows } from './long-work/search.ts';
 import type { Committer } from './namespace/committer.ts';
+import { countHeldBefore } from './namespace/counts.ts';
 import type { Terms } from './namespace/terms.ts';
 
 /** What the stores of all namespaces have in common. */
@@ -148,6 +149,10 @@ export class SqlTaskStore extends Queries implements TaskStore {
       return countRows(databases.readers, tables, search, limits);
     });
     return { ...counted, sample: await this.stored(sample) };
+  }
+
+  countHeldBefore(gate: number, place: Position, max: number): Promise<number> {
+    return countHeldBefore(this.#shared.databases.readers, this.#ns, gate, place, max);
   }
 
   readEvents(query: EventQuery): Promise<EventPage> {

@@ -145,6 +145,21 @@ export const scenarios: readonly Scenario[] = [
     change: 'Raise limits.concurrency of type echo to 2.',
   },
   {
+    reason: 'held',
+    of: 'before one, and behind another',
+    build: async (bench) => {
+      await setType(bench, { limits: { concurrency: { pointer: '/film', max: 1 } } });
+      await bench.connect('x', 'y', 'z');
+      const params = '{"film":"alien"}';
+      await bench.submit({ id: 'first', params }, { id: 'second', params });
+      await bench.submit(asked({ params }), { id: 'fourth', params });
+      bench.offers();
+    },
+    message:
+      'At most 1 of type echo with "alien" at /film of params at a time (limits.concurrency): first (with executor x) comes first.',
+    change: 'Raise limits.concurrency of type echo to 3.',
+  },
+  {
     reason: 'no_executor',
     build: async (bench) => {
       await bench.connect({ executorId: 'x', types: ['other'] });

@@ -15,7 +15,7 @@ export const whyRoute: NamespaceRoute = {
   replies: { done: whyViewSchema },
   handle: async (request, master) => {
     const shown = await found(master, taskIdOf(request), 0);
-    return { body: whyView(shown, master.why(shown)) };
+    return { body: whyView(shown, await master.why(shown)) };
   },
 };
 

@@ -1,7 +1,7 @@
 /** How many live rows there are of a kind, from an index alone: when a term begins, there may be millions. */
-import type { StoredLane } from '../../../application/ports.ts';
+import type { Position, StoredLane } from '../../../application/ports.ts';
 import type { LiveState } from '../../../domain/model/task.ts';
-import type { Databases, Read } from '../database.ts';
+import { type Database, type Databases, isBefore, type Read } from '../database.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { Row, Value } from '../rows.ts';
 
@@ -86,4 +86,21 @@ async function* inPieces({ engine }: Databases, counted: Counted): AsyncGenerato
     if (upTo === undefined) return;
     after = upTo;
   }
+}
+
+/** Of one gate, by its index alone: those that it lets in before that place. */
+export async function countHeldBefore(
+  database: Database,
+  ns: number,
+  gate: number,
+  place: Position,
+  max: number,
+): Promise<number> {
+  const { sql, values } = isBefore('queue_time', place);
+  const [row] = await database.rows(
+    `SELECT COUNT(*) AS count FROM (SELECT seq FROM ${database.dialect.readBy('task', 'task_ns_gate')}
+     WHERE ns = ? AND gate = ?${sql} LIMIT ?) AS held`,
+    [ns, gate, ...values, max],
+  );
+  return Number(row?.['count'] ?? 0);
 }
