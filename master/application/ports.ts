@@ -254,9 +254,8 @@ export interface TaskStore {
   loadLanes(lanes: readonly LaneEnd[], now: number, limit: number): Promise<Task[][]>;
   /** How many tasks each gate holds. */
   countGates(): Promise<StoredGate[]>;
-  /** Of each gate: those that it holds, by (queueTime, seq); `limit` at most. */
+  /** Of each gate: those that it holds, by (queueTime, seq), `limit` at most; and how many come before a place, `max` at most. */
   loadHeld(wanted: readonly HeldWanted[]): Promise<Task[][]>;
-  /** How many of those that a gate holds come before that place; `max` at most. */
   countHeldBefore(gate: number, place: Position, max: number): Promise<number>;
   /** Of each: the place of its first, or last, task that is due; beyond it where very many not due are. Null: none is. */
   findEdges(wanted: readonly EdgeWanted[], to: QueueEnd, now: number): Promise<Edges>;

@@ -329,10 +329,7 @@ export const EVENT_FOLLOWERS_MAX = 200;
 export const EVENT_PAGE_COUNT_MAX = 1;
 export const EVENT_PAGES_WAITING_MAX = 2 * EVENT_FOLLOWERS_MAX;
 
-/**
- * Events of its own that an executor may tell at once, and in a second from then on; each has 4 KiB of data at most.
- * What is beyond it is left out, and the next one is told together with how many are missing.
- */
+/** Events of its own that an executor tells at once, and in a second from then on; what is beyond it is left out, and counted. */
 export const TOLD_AT_ONCE_MAX = 256;
 export const TOLD_PER_SECOND_MAX = 10;
 

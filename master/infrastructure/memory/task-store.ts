@@ -1,8 +1,7 @@
 /**
- * The tasks of one namespace in memory, with the same contract as the SQL store: for the simulation and
- * for tests. It outlives the master that uses it, as a database does. Not for production: it
- * keeps nothing when the process ends, and it sorts on every page. It also refuses a new task
- * whose id is in history, which the SQL store leaves to the domain to find out.
+ * The tasks of one namespace in memory, with the same contract as the SQL store: for the simulation and for tests. It
+ * outlives the master that uses it, as a database does. Not for production: it keeps nothing when the process ends, and
+ * sorts on every page. It also refuses a new task whose id is in history, which the SQL store leaves to the domain.
  */
 import type {
   Commit,
@@ -36,7 +35,6 @@ import type { Notification, Retention, Task, TerminalState } from '../../domain/
 import { creditOf, pauseMoved, pausesOfSome, sinceOf } from '../../domain/model/pause.ts';
 import { matches } from '../../domain/model/task-filter.ts';
 import { isAtRest, waits } from '../../domain/model/task.ts';
-import { isBefore } from '../../domain/queue/window.ts';
 import { MemoryAudit } from './audit.ts';
 import { MemoryFeed } from './feed.ts';
 import { isOver } from '../../domain/long-work/work.ts';
@@ -181,15 +179,13 @@ export class MemoryTaskStore implements TaskStore {
   }
 
   async loadHeld(wanted: readonly HeldWanted[]): Promise<Task[][]> {
-    return wanted.map(({ gate, limit }) => {
-      const held = this.#where((task) => task.gate === gate);
-      return copies(page(held, inOrder, null, limit));
-    });
+    const held = (gate: number) => this.#where((task) => task.gate === gate);
+    return wanted.map(({ gate, limit }) => copies(page(held(gate), inOrder, null, limit)));
   }
 
-  async countHeldBefore(gate: number, place: Position, max: number): Promise<number> {
-    const held = this.#where((task) => task.gate === gate && isBefore(inOrder(task), place));
-    return Math.min(held.length, max);
+  async countHeldBefore(gate: number, { time, seq }: Position, max: number): Promise<number> {
+    const isHeld = (t: Task) => t.gate === gate && (t.queueTime - time || t.seq - seq) < 0;
+    return Math.min(max, this.#where(isHeld).length);
   }
 
   async findEdges(...[wanted, to, now]: Parameters<TaskStore['findEdges']>): Promise<Edges> {
