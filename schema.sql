@@ -517,6 +517,25 @@ CREATE TABLE feed_event (
   KEY feed_event_task (task_seq)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
+-- The logs of tasks, so many lines in a row: the first half and the newest of each attempt, up to SODA_LOG_BYTES. Written
+-- beside the commits of tasks; a row that grows is replaced. They go with the attempts of their task.
+CREATE TABLE task_log (
+  -- Of which task (see `task`).
+  task_seq BIGINT NOT NULL,
+  -- Number of the attempt.
+  attempt INT NOT NULL,
+  -- Number of the first line. What is missing between two rows was dropped.
+  n BIGINT NOT NULL,
+  -- Number of the last line.
+  last_n BIGINT NOT NULL,
+  -- Of `line_texts`, in UTF-8.
+  byte_count INT NOT NULL,
+  -- One line each: its number, when, level, stream, text, and fields where it has some, as a list in JSON.
+  line_texts MEDIUMTEXT NOT NULL,
+  -- In the order in which they are read.
+  PRIMARY KEY (task_seq, attempt, n)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
 -- Tasks that ended on that day (UTC), one table a day, made ahead; retention drops whole tables. Those of
 -- namespaces whose retention is short or long are in tables of their own, task_history_short_YYYYMMDD and
 -- task_history_long_YYYYMMDD, with the same columns and indexes, where there are any. One that is past its retention, and

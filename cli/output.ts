@@ -49,6 +49,11 @@ export class Output {
     process.stdout.write(`${this.json ? onOneLine(exactJson(view)) : plain(line)}\n`);
   }
 
+  /** The same of text that steers no terminal any more, with colours and line breaks of ours. */
+  safe(value: unknown, text: string): void {
+    process.stdout.write(`${this.json ? onOneLine(JSON.stringify(value)) : text}\n`);
+  }
+
   /** One of many things alike, where nothing else shows them: its cells with tabs between. */
   row(json: string, cells: readonly Cell[]): void {
     const line = this.json ? onOneLine(json) : cells.map(textOf).join('\t');

@@ -26,6 +26,7 @@ import { type EventCalls, eventCalls } from './calls/events.ts';
 import { type FindCalls, findCalls } from './calls/find.ts';
 import { type HealthCalls, healthCalls } from './calls/health.ts';
 import { type LimitCalls, limitCalls } from './calls/limits.ts';
+import { type LogCalls, logCalls } from './calls/logs.ts';
 import { type PauseCalls, pauseCalls } from './calls/pauses.ts';
 import { type NamespaceCalls, namespaceCalls } from './calls/namespaces.ts';
 import { type OperationCalls, operationCalls } from './calls/operations.ts';
@@ -77,6 +78,7 @@ export interface SodaClient
     FindCalls,
     HealthCalls,
     LimitCalls,
+    LogCalls,
     PauseCalls,
     NamespaceCalls,
     OperationCalls,
@@ -209,6 +211,7 @@ export function createClient(options: ClientOptions): SodaClient {
     ...tokenCalls(api),
     ...typeCalls(api),
     ...limitCalls(api),
+    ...logCalls(api),
     ...pauseCalls(api),
     ...operationCalls(api),
   };

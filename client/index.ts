@@ -30,6 +30,7 @@ export type {
   HistoryQuery,
   LimitRequest,
   LimitView,
+  LogLine,
   ListQuery,
   NamespaceSettings,
   NamespaceView,
@@ -76,6 +77,7 @@ export type { EventCalls, EventOptions } from './calls/events.ts';
 export type { FindCalls } from './calls/find.ts';
 export type { HealthCalls } from './calls/health.ts';
 export type { LimitCalls } from './calls/limits.ts';
+export type { LogCalls, LogOptions, LogQuery } from './calls/logs.ts';
 export type { PauseCalls, ScopedPause } from './calls/pauses.ts';
 export type { ViewCalls } from './calls/views.ts';
 export type { NamespaceCalls } from './calls/namespaces.ts';

@@ -17,6 +17,7 @@ import { outcomeOf, rejectBody } from './outcome.ts';
 import type { HandlerEnd, Refusal } from './outcome.ts';
 import { ReadinessCheck } from './readiness.ts';
 import { monotonicClock } from './session/clock.ts';
+import { AttemptLog } from './log/task-log.ts';
 import { EventPace, EventReport } from './reports/event-report.ts';
 import { ProgressReport } from './reports/progress-report.ts';
 import { fencingToken, taskOf } from './task-context.ts';
@@ -243,6 +244,7 @@ export class Executor {
     const told = new EventReport(key, this.#eventPace, (body) => {
       this.#tell({ type: 'event', ...key, body });
     });
+    const log = new AttemptLog((lines) => this.#tell({ type: 'log', ...key, lines }));
     const groups = new ChildGroups(signal, (pid, isAlive) => {
       this.#tell({ type: 'group', pid, isAlive });
     });
@@ -255,11 +257,13 @@ export class Executor {
       progress: (given: number | Progress, state?: unknown) => report.progress(given, state),
       checkpoint: (value) => report.checkpoint(value),
       event: (name, data) => told.event(name, data),
+      log,
       spawn: (command, args, options) => groups.spawn(command, args, options),
     });
     groups.close();
     report.close();
     told.close();
+    log.close();
     const aborted = signal.aborted ? (signal.reason as TaskAborted).reason : null;
     const outcome = outcomeOf(key, end, {
       aborted,

@@ -36,3 +36,4 @@ export type { ExecutorEvent } from './events.ts';
 export type { Executor } from './executor.ts';
 export type { ExecutorOptions } from './executor-options.ts';
 export type { Handler, Progress, Task, TaskContext } from './task-context.ts';
+export type { LogLevel, TaskLog } from './log/task-log.ts';

@@ -2,6 +2,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { DEFAULT_NAMESPACE } from '@soda-scheduler/protocol';
 import type { ChildOptions } from './children/child-groups.ts';
+import type { TaskLog } from './log/task-log.ts';
 import type { FromSession } from './thread-messages.ts';
 
 export interface Task<Params = unknown> {
@@ -85,6 +86,9 @@ export interface TaskContext {
    * @throws {RangeError} larger than 64 KiB as JSON.
    */
   checkpoint(value: unknown): void;
+
+  /** The log of this attempt: people follow it while it runs, and read it for as long as the task is kept. */
+  readonly log: TaskLog;
 
   /**
    * Tells the event feed of something that has happened, as `user.<name>`: for people and programs that follow it

@@ -1,7 +1,14 @@
 /** Runs a handler without a master: for the unit tests of those who write handlers. */
-import { DEFAULT_NAMESPACE, RawJson, SESSION_LIMITS, jsonText } from '@soda-scheduler/protocol';
+import {
+  DEFAULT_NAMESPACE,
+  type LogLine,
+  RawJson,
+  SESSION_LIMITS,
+  jsonText,
+} from '@soda-scheduler/protocol';
 import { ChildGroups } from './children/child-groups.ts';
 import { TaskAborted } from './errors.ts';
+import { AttemptLog } from './log/task-log.ts';
 import { checkedJson } from './reports/checked-json.ts';
 import { checkedEvent } from './reports/event-report.ts';
 import { fencingToken } from './task-context.ts';
@@ -30,10 +37,14 @@ export interface HandlerReport {
   readonly progress: readonly Reported[];
   readonly checkpoints: readonly unknown[];
   readonly events: readonly { readonly name: string; readonly data?: unknown }[];
+  /** What it has logged, captured lines of children included. */
+  readonly log: readonly LoggedLine[];
 }
 
 /** A report without a percentage, and without parts that say it, has NaN there. */
 type Reported = Progress & { readonly percent: number };
+
+type LoggedLine = Pick<LogLine, 'level' | 'stream' | 'text' | 'fields'>;
 
 /** Resolves when the handler has ended, however it did. Sizes are checked as in earnest. */
 export async function runHandler<Params>(
@@ -41,18 +52,17 @@ export async function runHandler<Params>(
   run: HandlerRun<Params>,
 ): Promise<HandlerReport> {
   const { params, checkpoint, attempt = 1, signal, ...fields } = run;
-  const abort = new AbortController();
-  const forward = (): void => {
-    const reason: unknown = signal?.reason;
-    abort.abort(reason instanceof TaskAborted ? reason : new TaskAborted('canceled'));
-  };
-  if (signal?.aborted) forward();
-  signal?.addEventListener('abort', forward, { once: true });
-
+  const { abort, letGo } = abortedWith(signal);
   const groups = new ChildGroups(abort.signal);
   const progress: Reported[] = [];
   const checkpoints: unknown[] = [];
   const events: { name: string; data?: unknown }[] = [];
+  const log: LoggedLine[] = [];
+  const logger = new AttemptLog((lines) => log.push(...lines.map(lineIn)));
+  const report = () => {
+    logger.close();
+    return { progress, checkpoints, events, log };
+  };
   const task: Task<Params> = {
     namespace: DEFAULT_NAMESPACE,
     id: 'test',
@@ -89,17 +99,36 @@ export async function runHandler<Params>(
         checkedEvent('the attempt', name, data);
         events.push(data === undefined ? { name } : { name, data: read(data) });
       },
+      log: logger,
       spawn: (command, args, options) => groups.spawn(command, args, options),
     });
     const text = checkedJson('result', value, SESSION_LIMITS.resultBytesMax);
     const result = text === undefined ? {} : { result: JSON.parse(text), resultText: text };
-    return { ...result, progress, checkpoints, events };
+    return { ...result, ...report() };
   } catch (error) {
-    return { error, progress, checkpoints, events };
+    return { error, ...report() };
   } finally {
     groups.close();
-    signal?.removeEventListener('abort', forward);
+    letGo();
   }
+}
+
+/** Aborts when that does, until it lets go. */
+function abortedWith(signal: AbortSignal | undefined) {
+  const abort = new AbortController();
+  const forward = (): void => {
+    const reason: unknown = signal?.reason;
+    abort.abort(reason instanceof TaskAborted ? reason : new TaskAborted('canceled'));
+  };
+  if (signal?.aborted) forward();
+  signal?.addEventListener('abort', forward, { once: true });
+  return { abort, letGo: () => signal?.removeEventListener('abort', forward) };
+}
+
+/** Whenever it was said. */
+function lineIn(text: string): LoggedLine {
+  const { at: _, ...line } = JSON.parse(text) as LoggedLine & { readonly at: number };
+  return line;
 }
 
 /** As the other side reads it. */

@@ -67,6 +67,8 @@ export type ToSession =
       readonly type: 'accept' | 'reject' | 'progress' | 'checkpoint' | 'event' | 'result';
       readonly body: string;
     } & AttemptKey)
+  /** Lines of the log of the attempt, as JSON. */
+  | ({ readonly type: 'log'; readonly lines: readonly string[] } & AttemptKey)
   /** A handler has started a process that leads a group of its own; or that process has ended. */
   | { readonly type: 'group'; readonly pid: number; readonly isAlive: boolean }
   /** It has become ready, or is no more, or for another reason. */

@@ -219,6 +219,11 @@ const configSchema = z.object({
   eventDays: wholeNumber(1, 3650)
     .describe('Days for which the event feed is kept.')
     .register(fieldMeta, { env: 'SODA_EVENT_DAYS', value: 'days', default: '7' }),
+  logBytes: wholeNumber(0, 16_777_216)
+    .describe(
+      'Bytes of the log of an attempt that are kept: of a longer one the first half and the newest. 0: none of any.',
+    )
+    .register(fieldMeta, { env: 'SODA_LOG_BYTES', value: 'bytes', default: '1048576' }),
   laneWindow: wholeNumber(100, 1_000_000)
     .describe('Waiting tasks of each lane that are held in memory.')
     .register(fieldMeta, { env: 'SODA_LANE_WINDOW', value: 'count', default: '10000' }),

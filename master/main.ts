@@ -15,6 +15,7 @@ import { createHttpServer, type HttpServer } from './access/http/server.ts';
 import { endedTaskText } from './access/routes/views.ts';
 import { Engine } from './application/engine/engine.ts';
 import { all } from './application/engine/observers.ts';
+import { TaskLogs } from './application/logs/task-logs.ts';
 import { Master } from './application/master.ts';
 import type { Clock, Disk, Log, NamespaceRecord, Observer, Store } from './application/ports.ts';
 import { Namespaces } from './application/process/namespaces.ts';
@@ -235,8 +236,7 @@ async function assemble(config: Config, log: ProcessLog) {
     // A container that takes the place of another has its name, and is process 1 as well.
     owner: `${hostname()}:${process.pid}:${randomUUID()}`,
     turnstiles: turnstiles(),
-    frames: { bytes: 0 },
-    sent: { bytes: 0 },
+    tallies: { frames: { bytes: 0 }, sent: { bytes: 0 }, logged: { bytes: 0 } },
     engineDuties: duties.ofEngines(),
     ledCount: () => namespaces.ledCount,
     pauseOfAll: () => namespaces.pauseOfAll,
@@ -334,8 +334,7 @@ interface Shared {
   readonly spare: Log;
   readonly owner: string;
   readonly turnstiles: Turnstiles;
-  readonly frames: Tally;
-  readonly sent: Tally;
+  readonly tallies: Readonly<Record<'frames' | 'sent' | 'logged', Tally>>;
   readonly engineDuties: Observer;
   readonly ledCount: () => number;
   readonly pauseOfAll: () => Pause | null;
@@ -343,22 +342,25 @@ interface Shared {
 
 /** What leads one namespace; nothing of it has begun yet. */
 function lead(shared: Shared, { id, name }: NamespaceRecord) {
-  const { config, metrics, owner, turnstiles: lines, frames, sent } = shared;
-  const { leaseMs } = config;
+  const { config, metrics, owner, turnstiles: lines, evenClock } = shared;
+  const { frames, sent, logged: held } = shared.tallies;
+  const { leaseMs, logBytes: bytesMax } = config;
   const log = logWith(shared.log, { namespace: name });
   // When the process follows the wall clock, a namespace does as soon as its engine can.
   const clock = createClock(() => shared.clock.now());
   const store = shared.store.tasks(id);
   const outcomes = new Outcomes(clock.now());
   const recent = new Recent(() => clock.now());
+  const logs = new TaskLogs({ store, clock: evenClock, log, bytesMax, held });
   const sessions = new ExecutorSessions({
     namespace: name,
-    clock: shared.evenClock,
+    clock: evenClock,
     heartbeatMs: Math.floor(leaseMs / HEARTBEATS_PER_LEASE),
     leaseMs,
     requiresMac: config.requireMac,
     createId: randomUUID,
     sent,
+    logs,
   });
   const notifier = shared.notifier.of({
     namespace: name,
@@ -384,10 +386,10 @@ function lead(shared: Shared, { id, name }: NamespaceRecord) {
     pauseOfAll: shared.pauseOfAll,
     frames,
   });
-  const of = { store, clock, namespace: name, turnstiles: lines, outcomes };
+  const of = { store, clock, namespace: name, turnstiles: lines, outcomes, logs };
   const master = new Master({ engine, ...of });
   sessions.attach(master);
-  return { engine, sessions, master, watched: { namespace: name, outcomes, recent } };
+  return { engine, sessions, logs, master, watched: { namespace: name, outcomes, recent } };
 }
 
 function readVersion(): string {

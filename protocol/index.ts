@@ -17,6 +17,7 @@ export * from './json/scan.ts';
 export * from './json/slice.ts';
 export * from './known-names.ts';
 export * from './limits.ts';
+export type * from './api/logs.ts';
 export type * from './messages.ts';
 export * from './paths.ts';
 export * from './json/raw-json.ts';

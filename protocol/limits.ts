@@ -19,6 +19,8 @@ export const HTTP_LIMITS = {
   /** Events of one page, and how long one that is empty is waited for. */
   eventPageMax: 500,
   eventWaitSeconds: 30,
+  /** Lines of one page of a log. */
+  logPageMax: 1_000,
   /** Tasks that one operation names, and the body that does. */
   bulkCountMax: 10_000,
   bulkBytesMax: 1024 * 1024,
@@ -51,6 +53,14 @@ export const SESSION_LIMITS = {
   handshakeTimeoutMs: 5_000,
   /** Labels of an executor, and labels that it is reserved for. */
   labelCountMax: 32,
+  /** Largest `log` frame in bytes. */
+  logFrameBytesMax: 64 * 1024,
+  /** Text of a line of a log, and its fields, each as JSON bytes; what is beyond it is cut by the executor. */
+  logTextBytesMax: 8 * 1024,
+  logFieldsBytesMax: 4 * 1024,
+  /** Bytes of `log` frames of an executor in a second, and at once after a pause. */
+  logBytesPerSecond: 256 * 1024,
+  logBurstBytes: 1024 * 1024,
 } as const;
 
 /** A label or a required label: what a kind is made of, so its alphabet leaves `|` and `,` free. */

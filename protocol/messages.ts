@@ -4,7 +4,8 @@
  * one version ahead.
  *
  * `hello` and `welcome` open a connection. `heartbeat` and `ack` carry no `seq`: they are about
- * this moment, and sending an old one again would be wrong. Every other frame is sequenced.
+ * this moment, and sending an old one again would be wrong; nor does `log`, which may be lost. Every other frame is
+ * sequenced.
  */
 import { z } from 'zod';
 import {
@@ -16,6 +17,7 @@ import {
   TASK_ID_PATTERN,
   TASK_TYPE_PATTERN,
 } from './limits.ts';
+import { logLevels, logStreams } from './words.ts';
 
 const seq = z.int().min(1);
 const ack = z.int().min(0);
@@ -194,6 +196,35 @@ const executorHeartbeat = z.object({
 
 const ackFrame = z.object({ type: z.literal('ack'), ack });
 
+/**
+ * Lines of the log of an attempt. It has no `seq`: it is never sent again, and never acknowledged. Only to a master
+ * whose `welcome` names the feature `log`.
+ */
+const logFrame = z.object({
+  type: z.literal('log'),
+  task_id: taskId,
+  attempt,
+  mac,
+  /** Number of its first line in the attempt, from 1: those that were dropped count too. */
+  n: z.int().min(1),
+  /** `logLines`, which are read only where there is room for them; null: not even that was. */
+  lines: z.union([z.array(json), z.null()]),
+  /** So many were dropped between the frame before and this one. */
+  dropped: z.int().min(0).default(0),
+});
+
+/** Of a `log` frame: one after another. */
+export const logLines = z.array(
+  z.object({
+    /** Epoch milliseconds, by the clock of the executor. */
+    at: z.int().min(0).max(8_640_000_000_000_000),
+    level: z.enum(logLevels),
+    stream: z.enum(logStreams).default('log'),
+    text: z.string(),
+    fields: z.record(z.string(), json).optional(),
+  }),
+);
+
 /** What an executor may send after `hello`. */
 export const executorFrame = z.discriminatedUnion('type', [
   acceptFrame,
@@ -203,6 +234,7 @@ export const executorFrame = z.discriminatedUnion('type', [
   resultFrame,
   executorHeartbeat,
   ackFrame,
+  logFrame,
 ]);
 
 /** What every sequenced frame of an executor says, whatever else may be wrong with it. */
@@ -314,6 +346,8 @@ export type CancelReason = z.infer<typeof cancelReason>;
 export type ResultFrame = z.infer<typeof resultFrame>;
 export type ProgressFrame = z.infer<typeof progressFrame>;
 export type EventFrame = z.infer<typeof eventFrame>;
+export type LogFrame = z.infer<typeof logFrame>;
+export type SentLogLine = z.input<typeof logLines>[number];
 
 /**
  * Parses and validates the text of one frame. The second form says in a few words what was

@@ -6,6 +6,7 @@ export * from './api/events.ts';
 export * from './api/find.ts';
 export * from './api/health.ts';
 export * from './api/bulk.ts';
+export * from './api/logs.ts';
 export * from './api/tasks.ts';
 export * from './messages.ts';
 export * from './api/types.ts';

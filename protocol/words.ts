@@ -93,3 +93,9 @@ export const alertChannels = [
   'wecom',
   'json',
 ] as const;
+
+/** How much a line of a log matters, the least first. */
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
+
+/** Where it is from: what the handler has said, or what a child of it has written. */
+export const logStreams = ['log', 'stdout', 'stderr'] as const;

@@ -14,6 +14,7 @@ import {
   retryCommand,
   suspendCommand,
 } from './steer-command.ts';
+import { logsCommand } from './logs-command.ts';
 import { fieldOptions, readJson, submissionOf, type SubmitOptions } from './submission.ts';
 import { number } from './task-search.ts';
 import { showAttempt, showTask } from './task-view.ts';
@@ -27,6 +28,7 @@ export function taskCommand(): Command {
     .addCommand(getCommand())
     .addCommand(whyCommand())
     .addCommand(taskEventsCommand())
+    .addCommand(logsCommand())
     .addCommand(listCommand())
     .addCommand(countCommand())
     .addCommand(errorsCommand())

@@ -21,6 +21,8 @@ export interface RunOptions {
   /** Returns true where the text shows that the child moved forward. */
   readonly onStdout?: (text: string) => boolean;
   readonly onStderr?: (text: string) => void;
+  /** Where its lines of stderr go. */
+  readonly log?: TaskContext['log'];
 }
 
 export interface ChildEnd {
@@ -76,6 +78,7 @@ export async function runChild(
   stdout.setEncoding('utf8').on('data', (text: string) => {
     if (options.onStdout?.(text)) stallTimer.refresh();
   });
+  options.log?.capture(child, { stderr: 'warn' });
   const drained = onceDrained(child);
 
   try {

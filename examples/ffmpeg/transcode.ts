@@ -157,6 +157,7 @@ class Transcode {
 
   async #make(job: Job): Promise<FinishedOutput> {
     const { output, target } = job;
+    this.#ctx.log.info(`making ${output.path}`, { output: job.index + 1, of: job.of });
     const temporary = temporaryFor(target, this.#task, job.index, this.#ctx.token);
     try {
       const { log, damageCount } = await this.#encode(job, temporary);
@@ -166,6 +167,7 @@ class Transcode {
       this.#ctx.signal.throwIfAborted();
       const replaced = existsSync(target);
       await publish(temporary, target);
+      this.#ctx.log.info(`made ${output.path}`, { seconds: media.seconds });
       return await this.#describe(job, media, { damageCount, replaced });
     } catch (error) {
       throw describeFsError(error, `output ${output.path}`);
@@ -185,6 +187,7 @@ class Transcode {
     const total = expectedSeconds(job);
     const end = await runChild(ffmpeg, args, {
       ...this.#limits,
+      log: this.#ctx.log,
       onStderr: (text) => damage.read(text),
       onStdout: (text) => {
         const reports = reader.read(text);

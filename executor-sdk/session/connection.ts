@@ -57,6 +57,10 @@ export class Connection implements Dialled {
     if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(text);
   }
 
+  get unsentBytes(): number {
+    return this.#socket.bufferedAmount;
+  }
+
   close(code: number, reason: string): void {
     this.#givenUp ??= { code, reason };
     this.#socket.close(code, reason);

@@ -15,6 +15,8 @@ export interface Closed {
 export interface Dialled {
   /** Does nothing where there is no connection yet, or no longer. */
   send(text: string): void;
+  /** What was sent, and has not left this process yet. */
+  readonly unsentBytes: number;
   close(code: number, reason: string): void;
   /** Ends it at once, without a word to the other side: it does not listen. */
   giveUp(why: string): void;

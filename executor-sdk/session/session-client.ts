@@ -17,6 +17,7 @@ import type { Clock } from './clock.ts';
 import type { Closed, Dial, Dialled } from './dial.ts';
 import { type Fenced, Handshake, type Predecessors } from './handshake.ts';
 import { Heartbeats } from './heartbeats.ts';
+import { LogSpool } from '../log/log-spool.ts';
 import { Outbox, type Outgoing } from './outbox.ts';
 import { type Ended, Failures, NEVER_DIALLED, keepConnecting } from './reconnect.ts';
 import type { AttemptKey, FromSession, SessionSettings, ToSession } from '../thread-messages.ts';
@@ -56,6 +57,7 @@ export class SessionClient {
   readonly #handshake: Handshake;
   readonly #heartbeats: Heartbeats;
   readonly #attempts: Attempts;
+  readonly #logs: LogSpool;
   readonly #failures = new Failures();
   #connection: Dialled | null = null;
   /** Of the current connection, once the master has answered `hello`. */
@@ -97,6 +99,11 @@ export class SessionClient {
         this.#connection?.giveUp(`the lease of ${nameOf(key)} is over`);
       },
     });
+    this.#logs = new LogSpool({
+      clock,
+      connection: () => (this.#welcome === null ? null : this.#connection),
+      onEmpty: () => this.#leaveOnceAcknowledged(),
+    });
     this.#attempts = new Attempts({
       types: settings.types,
       guard: this.#guard,
@@ -123,6 +130,7 @@ export class SessionClient {
       refusal = error.message;
     }
     this.#callOffLeave();
+    this.#logs.stop();
     this.#guard.fence();
     await this.#guard.noneFenced();
     this.#options.tell({ type: 'ended', refusal });
@@ -134,6 +142,10 @@ export class SessionClient {
     switch (message.type) {
       case 'pong':
         return this.#heartbeats.pong();
+      case 'log':
+        if (this.#guard.holds(message))
+          this.#logs.add(message, this.#guard.held?.mac, message.lines);
+        return;
       case 'ready':
         this.#ready = message.ready;
         return this.#heartbeats.beat();
@@ -231,6 +243,7 @@ export class SessionClient {
     for (const { seq, message } of verdict.resend) this.#write(seq, message);
     if (!welcome.resumed) this.#attempts.moveToNewSession(this.#handshake.takeRefused());
     this.#heartbeats.start(welcome);
+    this.#logs.connected(welcome.features.includes('log'));
     const session = `${welcome.resumed ? 'resumed' : 'new'} session, term ${welcome.term}`;
     this.#event('connected', `connected to the master (${session})`);
   }
@@ -286,7 +299,8 @@ export class SessionClient {
   }
 
   #leaveOnceAcknowledged(): void {
-    if (this.#isLeaving && this.#outbox.unacked('result').length === 0) this.#leave();
+    const isAllSaid = this.#outbox.unacked('result').length === 0 && this.#logs.isEmpty;
+    if (this.#isLeaving && isAllSaid) this.#leave();
   }
 
   #leave(): void {

@@ -70,6 +70,7 @@ export type ScopedMaster = Pick<
   | 'why'
   | 'feed'
   | 'health'
+  | 'logs'
   | 'seenExecutors'
   | 'seenExecutor'
   | 'goneExecutors'
@@ -94,12 +95,14 @@ class PartOfMaster implements ScopedMaster {
   readonly #scope: Scope;
   readonly #master: MasterHandle;
   readonly namespace: string;
+  readonly logs: MasterHandle['logs'];
 
   constructor(actor: Actor, scope: Scope, master: MasterHandle) {
     this.#actor = actor;
     this.#scope = scope;
     this.#master = master;
     this.namespace = master.namespace;
+    this.logs = master.logs;
   }
 
   async submit(tasks: readonly Submission[]): Promise<readonly SubmitAnswer[]> {
@@ -232,8 +235,7 @@ class PartOfMaster implements ScopedMaster {
   }
 
   health() {
-    const { groups, types } = this.#scope;
-    return this.#master.health({ groups, types });
+    return this.#master.health(this.#scope);
   }
 
   get feed() {

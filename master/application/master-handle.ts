@@ -1,6 +1,7 @@
 /** What the access layer may ask of the running master. Implemented by `master.ts`. */
 import type { Backlog } from '../domain/views/backlog.ts';
 import type { FeedHandle } from './feed.ts';
+import type { LogsHandle } from './logs/logs.ts';
 import type { Fill } from '../domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type {
@@ -192,6 +193,8 @@ export interface MasterHandle {
   readHistory(...asked: Parameters<TaskStore['readHistory']>): Promise<HistoryPage>;
   /** What has happened, as it is told. */
   readonly feed: FeedHandle;
+  /** What tasks have logged. */
+  readonly logs: LogsHandle;
   /** On many tasks. `sight`: of whoever asks; absent: all. */
   operations(sight?: Sight): OperationsHandle;
   /** Why a task does not run yet, or when it ends. `isNaming`: false counts the tasks that come first, and names none. */

@@ -46,6 +46,8 @@ import type { QueueEnd } from '../domain/queue/window.ts';
 import type { Engine } from './engine/engine.ts';
 import { fillsIn } from './engine/fills.ts';
 import { Feed } from './feed.ts';
+import { Logs } from './logs/logs.ts';
+import type { TaskLogs } from './logs/task-logs.ts';
 import {
   type CountQuery,
   type HeldAttempt,
@@ -78,6 +80,7 @@ export interface MasterOptions {
   readonly namespace: string;
   /** Of all namespaces together: they read from one store. */
   readonly turnstiles?: Turnstiles;
+  readonly logs: TaskLogs;
   /** For whom it asks; absent: for nobody. */
   readonly author?: Author;
   /** The task that commands are for; absent: whichever they name. */
@@ -88,39 +91,33 @@ export interface MasterOptions {
 }
 
 export class Master implements MasterHandle {
-  readonly #options: MasterOptions;
+  readonly #options: MasterOptions & Required<Pick<MasterOptions, 'turnstiles' | 'submissions'>>;
   readonly #engine: Engine;
   readonly #store: TaskStore;
-  readonly #submissions: Submissions;
-  readonly #turnstiles: Turnstiles;
   readonly namespace: string;
   readonly feed: Feed;
+  readonly logs: Logs;
   readonly readHistory: MasterHandle['readHistory'];
 
   constructor(options: MasterOptions) {
-    this.#options = options;
-    this.#engine = options.engine;
-    this.#store = options.store;
-    this.#turnstiles = options.turnstiles ?? turnstiles();
+    const { engine, store, turnstiles: lines = turnstiles() } = options;
+    const findIds = (ids: readonly string[]) => this.#read(() => store.findIds(ids));
+    const submissions = options.submissions ?? new Submissions(engine, findIds);
+    this.#options = { ...options, turnstiles: lines, submissions };
+    this.#engine = engine;
+    this.#store = store;
     this.namespace = options.namespace;
     this.feed = new Feed(options, (work) => this.#inTurn('eventPages', work));
+    this.logs = new Logs(options, (work) => this.#inTurn('eventPages', work));
     this.readHistory = (...of) => this.#inTurn('lists', () => this.#store.readHistory(...of));
-    this.#submissions =
-      options.submissions ??
-      new Submissions(options.engine, (ids) => this.#read(() => this.#store.findIds(ids)));
   }
 
   by(author: Author): Master {
-    return this.#with({ author });
+    return new Master({ ...this.#options, author });
   }
 
   onlyOn(only: Only): Master {
-    return this.#with({ only });
-  }
-
-  #with(others: Partial<MasterOptions>): Master {
-    const [own, submissions] = [this.#turnstiles, this.#submissions];
-    return new Master({ ...this.#options, turnstiles: own, submissions, ...others });
+    return new Master({ ...this.#options, only });
   }
 
   get status(): MasterStatus {
@@ -136,7 +133,7 @@ export class Master implements MasterHandle {
   }
 
   submit(tasks: readonly Submission[]): Promise<readonly SubmitOutcome[]> {
-    return this.#submissions.submit(tasks);
+    return this.#options.submissions.submit(tasks);
   }
 
   cancel(taskId: string, reason: string | null = null): Promise<CommandOutcome> {
@@ -306,7 +303,7 @@ export class Master implements MasterHandle {
   }
 
   #inTurn<T>(line: keyof Turnstiles, work: () => Promise<T>): Promise<T> {
-    return this.#read(() => this.#turnstiles[line].during(work), LIST_MS_MAX);
+    return this.#read(() => this.#options.turnstiles[line].during(work), LIST_MS_MAX);
   }
 
   operations(sight: Sight = { groups: null, types: null }): Operations {
@@ -369,7 +366,7 @@ export class Master implements MasterHandle {
   }
 
   fills(): readonly Fill[] {
-    return fillsIn(this.#engine, this.#turnstiles);
+    return fillsIn(this.#engine, this.#options.turnstiles);
   }
 
   executorOf(executorId: string): Executor | null {

@@ -6,6 +6,7 @@
 import type { AlertStore } from './alerts/alert-store.ts';
 import type { AuditStore } from './audit-store.ts';
 import type { EventPage, EventQuery } from './event-query.ts';
+import type { LogStore } from './logs/log-store.ts';
 import type { Audit, RowWrite, WholeRows } from '../domain/changes.ts';
 import type { Absence, Pause } from '../domain/model/pause.ts';
 import type { ExecutorCommand, Observation } from '../domain/effects.ts';
@@ -36,22 +37,15 @@ import type {
 } from './task-query.ts';
 import type { Archive } from './archive.ts';
 
-export type {
-  AlertDelivery,
-  AlertSender,
-  AlertStore,
-  AlertTry,
-  StoredAlerts,
-  ToldAlert,
-} from './alerts/alert-store.ts';
+export type * from './alerts/alert-store.ts';
 export type { Archive, EndedDay, EndedPage, EndedSegment, Prepared } from './archive.ts';
 export type { AuditCheck, AuditPage, AuditQuery, AuditStore } from './audit-store.ts';
 export type { EventPage, EventQuery } from './event-query.ts';
+export type * from './logs/log-store.ts';
 export type { Role, Scope, TokenRecord, TokenStore } from './token-store.ts';
 export { DEFAULT_NAMESPACE_ID, inNamespace, NAMESPACE_COUNT_MAX } from './namespace.ts';
 export type { SearchCount, SearchPage, StoredTask, TaskPage, TaskQuery, TaskSearch };
-export type { HistoryPage, ShownTask };
-export type { ListedAttempt } from './task-query.ts';
+export type { HistoryPage, ListedAttempt, ShownTask } from './task-query.ts';
 export type { WaitingPage, WaitingQuery };
 
 export interface Clock {
@@ -208,7 +202,7 @@ export interface Store {
 }
 
 /** The tasks of one namespace, and nothing of any other. */
-export interface TaskStore {
+export interface TaskStore extends LogStore {
   /**
    * Opens the store where nobody has, then begins a new term.
    * If `now` is before the newest commit, the wall clock was set back: what was due stays due,

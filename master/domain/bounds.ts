@@ -5,6 +5,8 @@
  * grows in silence. What fills up shows in the metrics by its name there (`Fill`).
  */
 
+export * from './feed/feed-bounds.ts';
+
 /** How full one of these is, in the unit that its name ends with. */
 export interface Fill {
   readonly bound: string;
@@ -315,19 +317,6 @@ export const UNREAD_ANSWER_BYTES_MAX = 64 * MiB;
 /** Lists that are made at a time, and that wait for that; beyond it a request is refused with 503. */
 export const LIST_COUNT_MAX = 2;
 export const LISTS_WAITING_MAX = 100;
-
-/**
- * Requests that wait for events, as streams or with `wait`; beyond it a further one is refused with 503. Each holds a
- * page, until its reader has taken it.
- */
-export const EVENT_FOLLOWERS_MAX = 200;
-
-/**
- * Pages of events that are read at a time, and that wait for that, beside all lists: one commit may wake all who follow,
- * and others ask for pages meanwhile; beyond it a request is refused with 503.
- */
-export const EVENT_PAGE_COUNT_MAX = 1;
-export const EVENT_PAGES_WAITING_MAX = 2 * EVENT_FOLLOWERS_MAX;
 
 /** Events of its own that an executor tells at once, and in a second from then on; what is beyond it is left out, and counted. */
 export const TOLD_AT_ONCE_MAX = 256;

@@ -203,6 +203,18 @@ export function taskDeleted(
   return gone;
 }
 
+/** Tasks of which nothing is left: by `seq`. One that runs again has left history too. */
+export function deletedBy(writes: readonly RowWrite[]): ReadonlySet<number> {
+  const gone = new Set<number>();
+  for (const { op, table, key } of writes) {
+    if (op === 'remove' && table === 'history') gone.add(key[0]);
+  }
+  if (gone.size === 0) return gone;
+  for (const { op, table, key } of writes)
+    if (op === 'insert' && table === 'task') gone.delete(key);
+  return gone;
+}
+
 /** Whether a row of the task is written by this turn already. */
 export function isWritten(changes: readonly Change[], { seq }: Pick<Task, 'seq'>): boolean {
   return changes.some((change) => 'key' in change && change.table === 'task' && change.key === seq);

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { eventKinds } from '../event-kinds.ts';
-import { countInQuery, text } from './fields.ts';
+import { countInQuery, text, waitInQuery } from './fields.ts';
 import { HTTP_LIMITS, TASK_ID_PATTERN, TASK_TYPE_PATTERN } from '../limits.ts';
 
 /** Of the number of an event, in text. */
@@ -34,15 +34,7 @@ const asked = {
     .refine(isKind, 'there is no such kind: expected task.finished, or task for all of these')
     .optional(),
   limit: countInQuery(HTTP_LIMITS.eventPageMax).default(100),
-  wait: z.preprocess(
-    (given) => (typeof given === 'string' && /^\d{1,2}$/.test(given) ? Number(given) : given),
-    z
-      .int()
-      .min(0)
-      .max(HTTP_LIMITS.eventWaitSeconds)
-      .default(0)
-      .describe('Seconds to wait for the first, where there is none yet.'),
-  ),
+  wait: waitInQuery,
 } as const;
 
 export const eventQuery = z.strictObject({

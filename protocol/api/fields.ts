@@ -78,6 +78,17 @@ export const countInQuery = (max: number) =>
     z.int(`expected a whole number from 1 to ${max}, in decimal`).min(1).max(max),
   );
 
+/** Of what comes one by one, and is waited for. */
+export const waitInQuery = z.preprocess(
+  (given) => (typeof given === 'string' && /^\d{1,2}$/.test(given) ? Number(given) : given),
+  z
+    .int()
+    .min(0)
+    .max(HTTP_LIMITS.eventWaitSeconds)
+    .default(0)
+    .describe('Seconds to wait for the first, where there is none yet.'),
+);
+
 const TAKEN_IDS = 'not . or .. and not submit or submit-batch, which are paths of their own';
 const seconds = (max: number) => z.number().positive().max(max);
 const labelList = z.array(label).max(8);

@@ -68,6 +68,7 @@ describe('schema.sql', function () {
       'token',
       'audit',
       'feed_event',
+      'task_log',
       SEGMENT,
       'alert',
       'alert_delivery',

@@ -6,6 +6,7 @@ import type { ExecutorCommand } from '../../master/domain/effects.ts';
 import type { Policy } from '../../master/domain/state/policy.ts';
 import type { Notification } from '../../master/domain/model/task.ts';
 import { Engine, type EngineOptions } from '../../master/application/engine/engine.ts';
+import { TaskLogs } from '../../master/application/logs/task-logs.ts';
 import { Master } from '../../master/application/master.ts';
 import type {
   Commit,
@@ -167,5 +168,6 @@ export function leaderOn({
     seed: 1,
     ...rest,
   });
-  return { engine, recorder, master: new Master({ engine, store, clock, namespace }) };
+  const logs = new TaskLogs({ store, clock, log: silent, bytesMax: 0 });
+  return { engine, recorder, master: new Master({ engine, store, clock, namespace, logs }) };
 }

@@ -42,9 +42,10 @@ import { isAtRest, type Task } from '../../master/domain/model/task.ts';
 import type { EndEstimate } from '../../master/domain/state/paces.ts';
 import type { SeenExecutor } from '../../master/domain/views/executors.ts';
 import type { SeenType, SeenTypeInDetail } from '../../master/domain/views/types.ts';
-import { Feed } from '../../master/application/feed.ts';
-import { News } from '../../master/application/engine/news.ts';
-import { MemoryFeed } from '../../master/infrastructure/memory/feed.ts';
+import type { News } from '../../master/application/engine/news.ts';
+import type { TaskLogs } from '../../master/application/logs/task-logs.ts';
+import type { MemoryFeed } from '../../master/infrastructure/memory/feed.ts';
+import { standInFeed, standInLogs } from './feed/stand-ins.ts';
 import { ManualClock } from './manual-clock.ts';
 import { NOW, sampleTask } from './task.ts';
 
@@ -67,16 +68,13 @@ export class StandInHandle implements MasterHandle {
   readonly fleet: Executor[] = [];
   readonly gone: ExecutorRecord[] = [];
   readonly clock = new ManualClock();
-  readonly news = new News();
-  readonly told = new MemoryFeed();
-  readonly feed = new Feed(
-    {
-      engine: { news: this.news },
-      store: { readEvents: async (query) => this.told.read(query) },
-      clock: this.clock,
-    },
-    (work) => work(),
-  );
+  readonly #feed = standInFeed(this.clock);
+  readonly news: News = this.#feed.news;
+  readonly told: MemoryFeed = this.#feed.told;
+  readonly feed: MasterHandle['feed'] = this.#feed.feed;
+  readonly #logs = standInLogs(this.clock);
+  readonly taken: TaskLogs = this.#logs.taken;
+  readonly logs: MasterHandle['logs'] = this.#logs.logs;
   commandOutcome: CommandOutcome = { kind: 'done' };
   /** Takes the place of acceptance: may throw. */
   submitOverride: ((submission: Submission) => SubmitOutcome) | null = null;

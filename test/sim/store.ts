@@ -200,6 +200,22 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
     return this.#read(() => this.#rows.readEvents(...of));
   }
 
+  writeLogs(...of: Parameters<TaskStore['writeLogs']>): Promise<void> {
+    return this.#read(() => this.#rows.writeLogs(...of));
+  }
+
+  readLogHeads(
+    ...of: Parameters<TaskStore['readLogHeads']>
+  ): ReturnType<TaskStore['readLogHeads']> {
+    return this.#read(() => this.#rows.readLogHeads(...of));
+  }
+
+  readLogChunks(
+    ...of: Parameters<TaskStore['readLogChunks']>
+  ): ReturnType<TaskStore['readLogChunks']> {
+    return this.#read(() => this.#rows.readLogChunks(...of));
+  }
+
   #read<T>(read: () => Promise<T>): Promise<T> {
     const fails = this.#faults.has('store') && this.#process.world.random.chance(0.02);
     return this.#call(() => (fails ? Promise.reject(new StoreFault('a read failed')) : read()));

@@ -73,6 +73,7 @@ describe('configuration', () => {
       auditDays: 365,
       events: 'ends',
       eventDays: 7,
+      logBytes: 1_048_576,
       laneWindow: 10_000,
       maxWaiting: 10_000_000,
       smtpUrl: null,

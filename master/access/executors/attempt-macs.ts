@@ -80,6 +80,16 @@ export class AttemptMacs {
     };
   }
 
+  /** Whether that was offered to this process, whatever has become of it since. */
+  proves({ executorId, incarnation }: Process, seq: number, attempt: number, mac: string): boolean {
+    const given = Buffer.from(mac, 'base64url');
+    const identity = { seq, attempt, executorId, incarnation };
+    return (
+      given.length === MAC_BYTES &&
+      this.#secrets.some((secret) => timingSafeEqual(this.#sign(secret, identity), given))
+    );
+  }
+
   #expect(identity: AttemptIdentity): Expected {
     const { seq, attempt } = identity;
     const secrets = this.#secrets;

@@ -6,8 +6,9 @@ import { FRAME_BYTES_MAX, FRAME_COUNT_MAX } from '../../domain/bounds.ts';
 import type { Tally } from '../../domain/bounds.ts';
 import type { ExecutorCommand } from '../../domain/effects.ts';
 import type { Proof } from './attempt-macs.ts';
+import { fullAllowance, type LogAllowance, type LogTaker } from './log-intake.ts';
 
-/** What a master of this version understands beyond 2.0.0. */
+/** What a master of this version understands beyond 2.0.0. `log` only where logs are taken. */
 const FEATURES = ['mac', 'fenced', 'timeouts', 'event', 'parts'];
 /** A process may not wish for a lease that one lost packet would end. */
 const LEASE_MS_MIN = 6_000;
@@ -28,6 +29,8 @@ export interface SessionsOptions {
   readonly sentBytesMax?: number;
   /** What unacknowledged frames hold, here and in other namespaces. */
   readonly sent?: Tally;
+  /** Where lines of logs go; absent: nowhere, and no executor sends any. */
+  readonly logs?: LogTaker;
 }
 
 /** What carries the frames of one connection. What it was given after `close` is void. */
@@ -67,6 +70,9 @@ export interface ExecutorSession {
   readonly leaseMs: number;
   /** Holds the bodies of frames, as text. */
   readonly frames: Session<string>;
+  readonly takesLogs: boolean;
+  /** What it may still say in logs. */
+  readonly logAllowance: LogAllowance;
   /** Frames that tell it to end an attempt, and that it has not acknowledged. */
   cancels: { readonly seq: number; readonly taskId: string; readonly attempt: number }[];
   connection: Connection | null;
@@ -134,6 +140,8 @@ export function newSession(
     heartbeatMs: Math.floor((options.heartbeatMs * leaseMs) / options.leaseMs),
     leaseMs,
     frames: new Session(),
+    takesLogs: options.logs?.isTaken === true,
+    logAllowance: fullAllowance(options.clock.now()),
     cancels: [],
     connection,
     disconnectedAt: 0,
@@ -163,7 +171,7 @@ export function welcomeFrame(
       unacked_frames: SESSION_LIMITS.unackedFramesMax,
       unacked_bytes: SESSION_LIMITS.unackedBytesMax,
     },
-    features: [...FEATURES],
+    features: session.takesLogs ? [...FEATURES, 'log'] : [...FEATURES],
   };
 }
 

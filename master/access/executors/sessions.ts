@@ -23,8 +23,10 @@ import {
   readFrame,
   subjectOf,
 } from './frames.ts';
+import { AckQueue } from './ack-queue.ts';
 import { admit } from './admission.ts';
 import { AttemptMacs, type Proof } from './attempt-macs.ts';
+import { LogIntake } from './log-intake.ts';
 import {
   CLOSE_REASONS,
   type Connection,
@@ -65,15 +67,19 @@ export class ExecutorSessions implements ExecutorLink {
   /** Processes that are not answered: nothing may renew the lease they count themselves. */
   readonly #frozen = new Set<string>();
   readonly #macs: AttemptMacs;
-  /** Sessions whose peer may have to be told of a newer ack at the end of this turn of the loop. */
-  readonly #ackQueue = new Set<ExecutorSession>();
+  readonly #logs: LogIntake | null;
+  readonly #acks: AckQueue;
   readonly #sent: Tally;
   #callOffSweep: (() => void) | null = null;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
     this.#macs = new AttemptMacs(options.namespace);
-    this.#sent = options.sent ?? { bytes: 0 };
+    const { logs, clock, sent = { bytes: 0 } } = options;
+    const attemptOf = (taskId: string) => this.#master.attemptOf(taskId);
+    this.#logs = logs ? new LogIntake({ logs, clock, macs: this.#macs, attemptOf }) : null;
+    this.#acks = new AckQueue(clock);
+    this.#sent = sent;
   }
 
   get namespace(): string {
@@ -85,8 +91,9 @@ export class ExecutorSessions implements ExecutorLink {
   }
 
   fills(): Fill[] {
-    const { sentBytesMax = SENT_BYTES_MAX } = this.#options;
-    return [{ bound: 'sent_frame_bytes', used: this.#sent.bytes, limit: sentBytesMax }];
+    const { sentBytesMax = SENT_BYTES_MAX, logs } = this.#options;
+    const sent = { bound: 'sent_frame_bytes', used: this.#sent.bytes, limit: sentBytesMax };
+    return [sent, ...(logs?.fills() ?? [])];
   }
 
   /** Those that wait for their executor to come back included. */
@@ -152,6 +159,7 @@ export class ExecutorSessions implements ExecutorLink {
     const session = this.#sessions.get(sessionId);
     if (session === undefined) return;
     const task = command.type === 'assign' ? command.task : null;
+    if (task !== null) this.#logs?.offered(task);
     const mac =
       task && session.usesMac ? this.#macs.of(session, task.seq, task.attempt) : undefined;
     const body = commandBody(wordedFor(session, command), term, mac);
@@ -176,7 +184,7 @@ export class ExecutorSessions implements ExecutorLink {
     const session = this.#sessions.get(sessionId);
     if (session === undefined) return;
     session.frames.confirm(frameSeq);
-    this.#queueAck(session);
+    this.#acks.add(session);
   }
 
   close(sessionId: string, reason: 'superseded' | 'silent' | 'reattach'): void {
@@ -216,6 +224,10 @@ export class ExecutorSessions implements ExecutorLink {
     text: string,
   ): void {
     const { socket } = connection;
+    if (frame.type === 'log') {
+      const problem = this.#logs?.take(session, frame, text) ?? null;
+      return problem === null ? undefined : this.badFrame(connection, problem);
+    }
     if (frame.type === 'ack' || frame.type === 'heartbeat') {
       if (!session.frames.acknowledged(frame.ack)) {
         return this.badFrame(connection, 'ack: beyond what was sent');
@@ -316,6 +328,7 @@ export class ExecutorSessions implements ExecutorLink {
       this.#forget(known, CloseCode[admission.replaced], CLOSE_REASONS[admission.replaced]);
     }
     const session = this.#createSession(hello, connection, proof);
+    this.#logs?.greeted(hello);
     write(connection.socket, welcomeFrame(session, false, this.#master.term));
     this.#master.post(connectedEvent(hello, session, session.proof));
   }
@@ -335,7 +348,7 @@ export class ExecutorSessions implements ExecutorLink {
     for (const { seq, message } of resend) {
       connection.socket.send(encodeFrame(seq, session.frames.announceAck(), message));
     }
-    this.#queueAck(session);
+    this.#acks.add(session);
     this.#master.post(resumedEvent(hello, session));
     this.#noteCancels(session, hello.received);
   }
@@ -348,25 +361,10 @@ export class ExecutorSessions implements ExecutorLink {
     return session;
   }
 
-  #queueAck(session: ExecutorSession): void {
-    if (!session.frames.ackDue) return;
-    if (this.#ackQueue.size === 0) this.#options.clock.soon(() => this.#flushAcks());
-    this.#ackQueue.add(session);
-  }
-
-  /** Acks that found no frame to ride on during this turn of the loop. */
-  #flushAcks(): void {
-    for (const { connection, frames } of this.#ackQueue) {
-      if (connection === null || !frames.ackDue) continue;
-      write(connection.socket, { type: 'ack', ack: frames.announceAck() });
-    }
-    this.#ackQueue.clear();
-  }
-
   /** The session cannot be resumed. Its connection, where there is one, is closed. */
   #forget(session: ExecutorSession, code: CloseCode, reason: string): void {
     this.#sessions.delete(session.sessionId);
-    this.#ackQueue.delete(session);
+    this.#acks.delete(session);
     this.#sent.bytes -= session.countedBytes;
     session.countedBytes = 0;
     if (this.#sessionByExecutor.get(session.executorId) === session) {

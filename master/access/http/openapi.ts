@@ -60,7 +60,7 @@ const SCOPES: Readonly<Record<Right['scope'], string>> = {
   within: ' A token with a scope sees and touches only what is in it.',
 };
 
-const STREAM = { 'text/event-stream': { schema: { type: 'string' } } } as const;
+const TEXT = { schema: { type: 'string' } } as const;
 
 function rightInWords({ roles, scope }: Right): string {
   if (roles === 'anyone') return 'No token is needed.';
@@ -127,7 +127,9 @@ function operationOf(route: GuardedRoute): Json {
         Object.entries(route.replies).map(([kind, reply]) => {
           const { status, means } = answers[kind as AnswerKind];
           const content = reply === null ? {} : contentOf(reply);
-          if (route.isStream === true) Object.assign(content['content'] as Json, STREAM);
+          for (const type of route.streams ?? []) {
+            Object.assign(content['content'] as Json, { [type]: TEXT });
+          }
           return [status, { description: means, ...content }];
         }),
       ),

@@ -41,7 +41,7 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
   /** `text/plain` and the like: the body is a string, or bytes, to be sent as it is. Default: JSON. */
   readonly contentType?: string;
-  /** Server-sent events, in place of a body, until it ends. */
+  /** In place of a body, until it ends: server-sent events, or of `contentType`. */
   readonly stream?: Stream;
   /** For the line of the log that tells of the change, beside who made it; null: nothing was changed. */
   readonly logged?: Readonly<Record<string, unknown>> | null;
@@ -64,8 +64,8 @@ export interface Route {
   readonly headers?: Readonly<Record<string, string>>;
   /** Kind of answer to what its JSON looks like; a string names another content type; null: it has no body. */
   readonly replies: Readonly<Partial<Record<AnswerKind, z.ZodType | string | null>>>;
-  /** It answers with server-sent events too, for whoever accepts these. */
-  readonly isStream?: boolean;
+  /** It answers with these too, for whoever accepts them. */
+  readonly streams?: readonly ('text/event-stream' | 'text/plain')[];
   /** It is about the namespace of its path, or `default`. */
   readonly isInNamespace?: boolean;
   handle(request: ApiRequest): Reply | Promise<Reply>;
@@ -125,6 +125,7 @@ export async function serve(
   const beganAt = performance.now();
   let status: number;
   let stream: Stream | undefined;
+  let streamType: string | undefined;
   try {
     const isForAnyone = route.right.roles === 'anyone';
     const actor = isForAnyone ? nobodyAt(req) : serving.authorizer.identify(req);
@@ -142,7 +143,7 @@ export async function serve(
       tellChange(serving, route, addressed, actor, reply);
     const isKnown = route.method === 'GET' && isSame(req.headers['if-none-match'], reply);
     status = answers[isKnown ? 'unchanged' : (reply.kind ?? 'done')].status;
-    ({ stream } = reply);
+    ({ stream, contentType: streamType } = reply);
     if (stream === undefined) {
       sendReply(res, status, reply);
       serving.answers.hold(res);
@@ -151,7 +152,7 @@ export async function serve(
     status = error instanceof ClientGone ? CLIENT_GONE_STATUS : sendError(serving, req, res, error);
   }
   serving.metrics.answered(route.path, status, (performance.now() - beganAt) / 1000);
-  if (stream !== undefined) await sendStream(serving, res, stream);
+  if (stream !== undefined) await sendStream(serving, res, stream, streamType);
 }
 
 /** @throws {Problem} nobody that may do this. */
@@ -252,7 +253,7 @@ function checkAccept(accept: string | undefined, route: Route): void {
   if (accept === undefined || accept.includes('*/*')) return;
   const other = Object.values(route.replies).find((reply) => typeof reply === 'string');
   const offered = [typeof other === 'string' ? other : 'application/json'];
-  if (route.isStream === true) offered.push(EVENT_STREAM);
+  offered.push(...(route.streams ?? []));
   const accepted = accept.split(',').some((range) => {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
     return (
@@ -272,9 +273,14 @@ function isSame(given: string | undefined, { headers }: Reply): boolean {
 }
 
 /** Handed to the socket as fast as it takes it. Whatever ends it, the reader comes again. */
-async function sendStream({ log }: Serving, res: ServerResponse, stream: Stream): Promise<void> {
+async function sendStream(
+  { log }: Serving,
+  res: ServerResponse,
+  stream: Stream,
+  contentType = EVENT_STREAM,
+): Promise<void> {
   res.writeHead(answers.done.status, {
-    'Content-Type': EVENT_STREAM,
+    'Content-Type': contentType,
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
     'X-Accel-Buffering': 'no',

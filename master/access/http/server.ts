@@ -43,7 +43,7 @@ import { alertRoutes, sayAlertRoute } from '../routes/alerts/alerts.ts';
 import { alertSettingRoutes } from '../routes/alerts/settings.ts';
 import { auditRoutes } from '../routes/audit.ts';
 import { type ConsoleFiles, consoleRoutes } from '../console/routes.ts';
-import { eventRoutes } from '../routes/feed/events.ts';
+import { feedRoutes } from '../routes/feed/feed.ts';
 import { Followers } from '../routes/feed/followers.ts';
 import { findRoutes } from '../routes/find/find.ts';
 import { healthRoutes } from '../routes/find/health.ts';
@@ -252,7 +252,7 @@ function routeTable(options: HttpServerOptions, followers: Followers): readonly 
       ...taskRoutes(options.refusalOfReceiver),
       whyRoute,
       ...findRoutes(),
-      ...eventRoutes(followers, options.feedLevel),
+      ...feedRoutes(followers, options.feedLevel),
       ...savedViewRoutes(),
       ...executorRoutes(),
       ...typeRoutes(options.refusalOfReceiver),

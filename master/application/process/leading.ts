@@ -31,6 +31,8 @@ export interface Leader {
     shutdown(): void;
     fills(): readonly Fill[];
   };
+  /** What executors log. */
+  readonly logs: { stop(): Promise<void> };
 }
 
 interface Led<L> {
@@ -128,6 +130,7 @@ export class Leading<L extends Leader> implements Part {
     const end = async (): Promise<void> => {
       await led.leader.engine.stop();
       led.leader.sessions.shutdown();
+      await led.leader.logs.stop();
       this.#options.onEnd(name, led.leader);
       // Whoever asks while the process stops is told so by the engine.
       if (!this.#isStopping) this.#led.delete(name);

@@ -10,7 +10,16 @@ import type {
 import { copyOf } from '../../domain/changes.ts';
 import { matches } from '../../domain/model/task-filter.ts';
 import { heldBytes } from '../../domain/state/held-bytes.ts';
+import type { Task } from '../../domain/model/task.ts';
+import type { Position } from '../../domain/queue/window.ts';
 import type { Rows } from './rows.ts';
+
+/** Where it stands in its lane. */
+export const inOrder = (task: Task): Position => ({ time: task.queueTime, seq: task.seq });
+
+export const isWaiting = (task: Task): boolean => task.state === 'waiting';
+
+export const copies = (tasks: readonly Task[]): Task[] => tasks.map((task) => ({ ...task }));
 
 export function foundBy(
   { filter, states, seqMax, endedBefore, isBackwards }: TaskSearch,

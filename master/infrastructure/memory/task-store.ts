@@ -28,7 +28,7 @@ import {
   TermLost,
 } from '../../application/ports.ts';
 import type { Ended, RowWrite, WholeRows } from '../../domain/changes.ts';
-import { copyOf, idOf, taskIn, WHOLE_TABLES } from '../../domain/changes.ts';
+import { copyOf, deletedBy, idOf, taskIn, WHOLE_TABLES } from '../../domain/changes.ts';
 import { heldBytes } from '../../domain/state/held-bytes.ts';
 import { NO_SETTINGS, type Settings } from '../../domain/state/state.ts';
 import type { Notification, Retention, Task, TerminalState } from '../../domain/model/task.ts';
@@ -37,17 +37,18 @@ import { matches } from '../../domain/model/task-filter.ts';
 import { isAtRest, waits } from '../../domain/model/task.ts';
 import { MemoryAudit } from './audit.ts';
 import { MemoryFeed } from './feed.ts';
+import { MemoryLogs } from './logs.ts';
 import { isOver } from '../../domain/long-work/work.ts';
 import { dayOf, type Days, noDays, prepareDays } from './days.ts';
 import { page, Rows } from './rows.ts';
-import { countOf, foundBy, light, pageOf, shownOf } from './search.ts';
+import { copies, countOf, foundBy, inOrder, isWaiting, light, pageOf, shownOf } from './search.ts';
 
 /** Nothing is kept from anybody who shares this process. */
 export const SECRET = 'bWVtb3J5';
 /** A retry that waits no longer than this was to follow at once. */
 const SOON_MS = 1_000;
 
-export class MemoryTaskStore implements TaskStore {
+export class MemoryTaskStore extends MemoryLogs implements TaskStore {
   #term = 0;
   #owner = '';
   #aliveAt = 0;
@@ -65,6 +66,7 @@ export class MemoryTaskStore implements TaskStore {
 
   /** @param days for which history has a segment, of all namespaces. */
   constructor(namespaceId = DEFAULT_NAMESPACE_ID, days = noDays(), audit = new MemoryAudit()) {
+    super();
     this.#lastSeq = inNamespace(namespaceId, 0);
     this.#days = days;
     this.#audit = audit;
@@ -131,9 +133,11 @@ export class MemoryTaskStore implements TaskStore {
     for (const credit of absences.map(creditOf)) {
       for (const task of this.#live.values()) task.startBy = credit(task);
     }
+    for (const seq of deletedBy(writes)) this.forgetLogs(seq);
     for (const write of writes) {
       if (write.table === 'history' && write.op === 'remove') this.#forgetId(idOf(write.key));
       this.#rows.write(write);
+      if (write.table === 'attempt' && write.op === 'remove') this.forgetLog(...write.key);
       if (write.op !== 'insert') continue;
       const task = taskIn(write.row);
       if (task !== null) this.#ids.set(task.id, idOf(write.key));
@@ -348,6 +352,7 @@ export class MemoryTaskStore implements TaskStore {
     const ended = this.endedOn(retention, day).map(({ task }) => task);
     for (const { id, seq, finishedAt } of ended) {
       this.#ids.delete(id);
+      this.forgetLogs(seq);
       this.#history.delete(idOf([seq, finishedAt ?? 0, retention]));
     }
     const seqs = new Set(ended.map(({ seq }) => seq));
@@ -392,9 +397,3 @@ export class MemoryTaskStore implements TaskStore {
     yield* this.#history.values();
   }
 }
-
-const inOrder = (task: Task): Position => ({ time: task.queueTime, seq: task.seq });
-
-const isWaiting = (task: Task): boolean => task.state === 'waiting';
-
-const copies = (tasks: readonly Task[]): Task[] => tasks.map((task) => ({ ...task }));

@@ -24,6 +24,7 @@ export interface Plan {
 interface AnyTable {
   readonly place: string | ((key: Key) => Segment);
   readonly key: Columns;
+  readonly along?: string;
   readonly columns: readonly Column<unknown>[];
   readonly changing?: readonly Column<unknown>[];
   readonly large?: readonly Column<unknown>[];
@@ -130,13 +131,12 @@ function inserted(dialect: Dialect, part: Part, which: 'inserts' | 'puts'): Stat
 }
 
 function remove(dialect: Dialect, { name, table, removes }: Part): Statement[] {
-  return matched(table, removes, (some, columns) =>
-    dialect.remove(
-      name,
-      columns,
-      some.map((one) => valuesOf(table, one)),
-    ),
-  );
+  const { along } = table;
+  return matched(table, removes, (some, columns) => {
+    const keys = some.map((one) => valuesOf(table, one));
+    const rest = along === undefined ? [] : dialect.remove(along, columns, keys);
+    return [...dialect.remove(name, columns, keys), ...rest];
+  });
 }
 
 function set(dialect: Dialect, part: Part): Statement[] {

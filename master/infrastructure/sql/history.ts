@@ -8,6 +8,7 @@ import type { Database } from './database.ts';
 import { plain, type Statement } from './dialects/dialect.ts';
 import { SegmentIds } from './ids/segment-ids.ts';
 import { pagesOf } from './listing/segment-pages.ts';
+import { LOG_TABLE } from './logs/log-table.ts';
 import { makeSegment } from './migrations.ts';
 import type { ListedSegment, Segment } from './segments.ts';
 import {
@@ -24,7 +25,7 @@ import {
 } from './segments.ts';
 import { historyIndexes, oldHistoryIndexes, outboxOf } from './tables/history.ts';
 
-/** Tasks whose attempts are deleted at once when a segment is dropped: other commits go in between. */
+/** Tasks whose attempts and logs are deleted at once when a segment is dropped: other commits go in between. */
 const PRUNE_COUNT = 200;
 
 /** What dropping takes beside the database. */
@@ -230,6 +231,7 @@ export class History {
       const rows = found.map((seq) => [seq]);
       await dialect.run(connection, [
         ...(found.length === 0 ? [] : dialect.remove('task_attempt', byTask, rows)),
+        ...(found.length === 0 ? [] : dialect.remove(LOG_TABLE, byTask, rows)),
         // Dropped whole, a table is read from end to end.
         ...(found.length === 0 || !dialect.isInProcess ? [] : dialect.remove(table, bySeq, rows)),
       ]);

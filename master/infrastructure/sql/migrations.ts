@@ -9,6 +9,7 @@ import { createAudit } from './audit/append.ts';
 import type { Database } from './database.ts';
 import type { Dialect, Index, Types } from './dialects/dialect.ts';
 import { createFeed } from './feed/event-table.ts';
+import { LOG_TABLE, logDefinition } from './logs/log-table.ts';
 import { executorDefinition } from './tables/executor.ts';
 import { laneDefinition } from './tables/lane.ts';
 import { leftoverDefinition } from './tables/leftover.ts';
@@ -309,6 +310,7 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
       ...createFeed(dialect),
       ...dialect.createTable('work', workDefinition(t), []),
       ...createAlerts(dialect),
+      ...dialect.createTable(LOG_TABLE, logDefinition(t), []),
       // Last: as long as it is there, whoever begins again deposes its masters.
       'DROP TABLE IF EXISTS master',
     ];
@@ -319,7 +321,7 @@ export const SCHEMA_VERSION = steps.length;
 
 /** What a step may have made; so far it has told of it in `schema_version`. */
 const OURS =
-  /^(master|namespace|lane|executor|leftover|rate|shared_limit|holding|task|task_attempt|task_type|pause|saved_view|token|work|audit|feed_event|alert|alert_delivery|alert_setting|installation|task_history_((short|long)_)?\d{8})$/;
+  /^(master|namespace|lane|executor|leftover|rate|shared_limit|holding|task|task_attempt|task_type|pause|saved_view|token|work|audit|feed_event|task_log|alert|alert_delivery|alert_setting|installation|task_history_((short|long)_)?\d{8})$/;
 
 /**
  * Brings the schema to this version. Masters that start together take turns.

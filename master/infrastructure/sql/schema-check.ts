@@ -9,6 +9,7 @@ import { auditDefinition } from './audit/append.ts';
 import type { Database } from './database.ts';
 import type { Types } from './dialects/dialect.ts';
 import { eventDefinition } from './feed/event-table.ts';
+import { LOG_TABLE, logDefinition } from './logs/log-table.ts';
 import {
   addedAttemptColumns,
   addedEndColumns,
@@ -71,6 +72,7 @@ export async function checkColumns(database: Database): Promise<void> {
     'alert',
     'alert_delivery',
     'alert_setting',
+    LOG_TABLE,
     ...segments,
   ];
   const existing = await readNames(database, tables);
@@ -136,6 +138,7 @@ function tablesOf(t: Types, segments: readonly string[], existing: Existing) {
     whole('alert', alertDefinition(t)),
     whole('alert_delivery', deliveryDefinition(t)),
     whole('alert_setting', alertSettingDefinition(t)),
+    whole(LOG_TABLE, logDefinition(t)),
   ];
 }
 

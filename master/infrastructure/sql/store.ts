@@ -14,6 +14,7 @@ import { AuditRows } from './audit/audit-rows.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { dropEvents } from './feed/event-rows.ts';
 import { History } from './history.ts';
+import { LogRows } from './logs/log-rows.ts';
 import { keepPause, keepSecrets, readPause } from './installation.ts';
 import { migrate } from './migrations.ts';
 import { Committer } from './namespace/committer.ts';
@@ -61,6 +62,7 @@ export class SqlStore implements Store {
       terms,
       committer: new Committer(databases.engine, this.#history, terms),
       log,
+      logs: new LogRows(databases.readers),
       prepare: (now) => this.#prepare(now),
       doubt: () => this.#doubt(),
     };

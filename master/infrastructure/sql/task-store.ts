@@ -12,13 +12,23 @@ import type {
   TaskStore,
 } from '../../application/ports.ts';
 import { CommitConflict, inNamespace, StoreUnusable, TermLost } from '../../application/ports.ts';
-import type { EventPage, EventQuery, Position } from '../../application/ports.ts';
+import type {
+  ChunkQuery,
+  EventPage,
+  EventQuery,
+  LogWrite,
+  Position,
+  StoredChunk,
+} from '../../application/ports.ts';
+import { deletedBy } from '../../domain/changes.ts';
+import type { LogHead } from '../../domain/logs/attempt-log.ts';
 import { pauseMoved } from '../../domain/model/pause.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { followClock, type Following } from './namespace/clock.ts';
 import { creditFirst, type Crediting, goOnCrediting } from './namespace/credit.ts';
 import type { Databases } from './database.ts';
 import { readEvents } from './feed/event-rows.ts';
+import type { LogRows } from './logs/log-rows.ts';
 import { Queries } from './queries.ts';
 import type { History } from './history.ts';
 import { attemptsOfEach } from './listing/attempts.ts';
@@ -34,6 +44,7 @@ export interface Shared {
   readonly terms: Terms;
   readonly committer: Committer;
   readonly log: Log;
+  readonly logs: LogRows;
   /** What comes before everything else, once; answers the secrets of this installation. */
   readonly prepare: (now: number) => Promise<readonly string[]>;
   /** Something failed that is not understood: whoever is next looks again what is there. */
@@ -95,6 +106,7 @@ export class SqlTaskStore extends Queries implements TaskStore {
       if (!isAnswer) this.#shared.doubt();
       throw error;
     }
+    this.#shared.logs.noteDeleted(deletedBy(commit.writes));
     // After it: what was written before the file was lost nobody has been told of yet.
     const loss = this.#shared.databases.engine.dialect.findLoss();
     if (loss !== null) throw new StoreUnusable(loss);
@@ -157,6 +169,18 @@ export class SqlTaskStore extends Queries implements TaskStore {
 
   readEvents(query: EventQuery): Promise<EventPage> {
     return readEvents(this.#shared.databases.readers, this.#ns, query);
+  }
+
+  writeLogs(writes: readonly LogWrite[]): Promise<void> {
+    return this.#shared.logs.writeLogs(writes);
+  }
+
+  readLogHeads(taskSeq: number, attempt: number): Promise<readonly LogHead[]> {
+    return this.#shared.logs.readLogHeads(taskSeq, attempt);
+  }
+
+  readLogChunks(query: ChunkQuery): Promise<readonly StoredChunk[]> {
+    return this.#shared.logs.readLogChunks(query);
   }
 
   /** Where there is nothing to be credited it adds no turn: the engines of many namespaces share transactions. */

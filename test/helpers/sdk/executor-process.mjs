@@ -4,7 +4,7 @@
  * `mode: block` does not let go of its thread for `ms`. `deaf`: never ends. `obey`: ends when told
  * to, by throwing. `late`: ends when told to, by returning. `release`: ends at a line on stdin.
  * `parent`: starts a deaf child that is connected to `port`, reports progress once that is so, and blocks.
- * `orphan`: does not block.
+ * `orphan`: does not block. `log`: logs a line and its last words, and never ends.
  */
 import { once } from 'node:events';
 import process from 'node:process';
@@ -45,6 +45,10 @@ await createExecutor({ url, id, drainTimeoutMs: Number(drainTimeoutMs), onEvent:
         while (performance.now() - sinceMs < 60_000);
         return 'unblocked';
       }
+      case 'log':
+        ctx.log.info('begun');
+        ctx.log.error('last words');
+        return new Promise(() => undefined);
       case 'release':
         return new Promise((resolve) => process.stdin.once('data', () => resolve('released')));
     }

@@ -138,6 +138,7 @@ export class MemoryLink {
         if (connection === null || !hears() || !this.onUp(text)) return;
         queueMicrotask(() => isOpen && sessions.receive(connection, text));
       },
+      unsentBytes: 0,
       close: end,
       giveUp: (why) => end(1006, why),
     };

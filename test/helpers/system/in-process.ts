@@ -13,14 +13,17 @@ interface Answer {
 }
 
 /** For the suite that calls this: a new one for each of its tests. */
-export function masterSuite() {
+export function masterSuite(flags: Readonly<Record<string, string>> = {}) {
   let folder: string;
+  /** Of the first start: executors come back to it. */
+  let port: string;
   let master: Awaited<ReturnType<typeof runMaster>>;
 
   async function start(): Promise<void> {
-    const outcome = loadConfig({ env: {}, flags: { port: '0', dataDir: folder } });
+    const outcome = loadConfig({ env: {}, flags: { port, dataDir: folder, ...flags } });
     if (!('config' in outcome)) throw new Error(outcome.problems.join('; '));
     master = await runMaster(outcome.config, { logTo: new PassThrough().resume() });
+    ({ port } = new URL(master.url));
   }
 
   async function call(
@@ -43,6 +46,7 @@ export function masterSuite() {
 
   beforeEach(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'soda-master-'));
+    port = '0';
     await start();
   });
   afterEach(async () => {

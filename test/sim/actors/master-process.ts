@@ -1,6 +1,7 @@
 /** One master process: the real engine, master and id register between simulated ports. */
 import type { Command } from '../../../master/domain/events.ts';
 import { Engine } from '../../../master/application/engine/engine.ts';
+import { TaskLogs } from '../../../master/application/logs/task-logs.ts';
 import { Master } from '../../../master/application/master.ts';
 import type { Pause } from '../../../master/domain/model/pause.ts';
 import type { Commit, Log, Notifier, TaskStore } from '../../../master/application/ports.ts';
@@ -85,7 +86,8 @@ export class MasterProcess {
     });
     sabotage?.engine?.(this.engine);
     const { engine } = this;
-    this.handle = new Master({ engine, store, clock: process, namespace: 'default' });
+    const logs = new TaskLogs({ store, clock: process, log, bytesMax: 0 });
+    this.handle = new Master({ engine, store, clock: process, namespace: 'default', logs });
     this.link.attach(this.handle);
     notifier.attach((event) => this.handle.post(event));
   }

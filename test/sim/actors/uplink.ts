@@ -73,7 +73,8 @@ export class Uplink {
     if (socket === null) {
       const refused = { code: ABNORMAL_CLOSE, reason: 'nobody answers', isFinal: false };
       process.after(0, () => onClosed(refused));
-      return { send: () => undefined, close: () => undefined, giveUp: () => undefined };
+      const nothing = () => undefined;
+      return { send: nothing, unsentBytes: 0, close: nothing, giveUp: nothing };
     }
     this.#socket = socket;
     this.#welcome = null;
@@ -96,6 +97,7 @@ export class Uplink {
       send: (text) => {
         if (isConnected && socket.isOpen) socket.send(this.#up(text));
       },
+      unsentBytes: 0,
       close: (code, reason) => {
         // What is said on one that was given up reaches nobody.
         if (endedAs === null && FAULT_CODES.includes(code)) {

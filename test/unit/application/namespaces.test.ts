@@ -35,7 +35,7 @@ describe('the namespaces of a process', () => {
         const pauseOfAll = () => namespaces.pauseOfAll;
         const on = { store: store.tasks(id), clock, namespace: name, pauseOfAll };
         const { engine, master } = leaderOn(on);
-        return { engine, master, sessions };
+        return { engine, master, sessions, logs: { stop: async () => {} } };
       },
     });
   }

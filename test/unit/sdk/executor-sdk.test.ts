@@ -332,6 +332,7 @@ describe('runHandler', () => {
       resultText: '{"n":1,"when":"1970-01-01T00:00:00.000Z"}',
       progress: [{ percent: 50, state: { at: 'test' } }, { percent: 100 }],
       checkpoints: [['before', 3, '1.3']],
+      log: [],
       events: [],
     });
   });

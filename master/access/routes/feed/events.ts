@@ -9,8 +9,8 @@ import { invalidFields, Problem } from '../../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../../http/route.ts';
 import type { ScopedMaster } from '../../scoped-master.ts';
 import { found, taskIdOf } from '../tasks.ts';
-import { pause, streamOf } from './event-stream.ts';
 import type { Followers } from './followers.ts';
+import { awaited, eventText, type Followed, streamOf } from './following.ts';
 
 type Asked = Omit<EventQuery, 'lookCount'>;
 
@@ -20,7 +20,7 @@ export function eventRoutes(followers: Followers, level: FeedLevel): NamespaceRo
     method: 'GET',
     headers: { 'Last-Event-ID': 'Of a stream that goes on: the `id` of the last event that came.' },
     replies: { done: eventPage },
-    isStream: true,
+    streams: ['text/event-stream'],
   } as const;
   return [
     {
@@ -66,42 +66,34 @@ async function answer(
 ): Promise<Reply> {
   const after = lastEventOf(request) ?? (from === 'now' ? await newestOf(feed) : (from ?? null));
   const query = { ...rest, kind, after, within: null };
+  const first = checked(query, await feed.read(query));
   const isStream = request.headers.accept?.toLowerCase().includes('text/event-stream') === true;
-  if (isStream) {
-    const first = checked(query, await feed.read(query));
-    const end = followers.begin();
-    return { body: '', stream: streamOf({ feed, request, query, first, textOf, end }) };
-  }
-  if (wait === 0) return replyOf(checked(query, await feed.read(query)), level);
+  if (!isStream && wait === 0) return replyOf(first, level);
+  const followed = followedBy(feed, request, query);
   const end = followers.begin();
+  if (isStream) return { body: '', stream: streamOf(followed, first, end) };
   try {
-    return replyOf(await awaited(feed, request, query, wait * 1000), level);
+    return replyOf(await awaited(followed, first, wait * 1000), level);
   } finally {
     end();
   }
 }
 
-/** How often somebody who waits is looked after: whether he is there, and may still see it. */
-const LOOK_MS = 1_000;
-
-/** The first page with anything, or where it has looked when the time is over. */
-async function awaited(
-  feed: FeedHandle,
-  request: ApiRequest,
-  asked: Asked,
-  withinMs: number,
-): Promise<EventPage> {
-  const until = feed.now() + withinMs;
-  for (let query = asked; ; ) {
-    const page = checked(query, await feed.read(query));
-    const leftMs = until - feed.now();
-    if (page.events.length > 0 || leftMs <= 0 || feed.isOver) return page;
-    if (page.next < page.newest) await pause(feed);
-    else if (!request.isOver()) await feed.news(page.next, Math.min(leftMs, LOOK_MS));
-    // Nothing is read for somebody who may not see it any more.
-    if (request.isOver()) return page;
-    query = { ...query, after: page.next };
-  }
+function followedBy(feed: FeedHandle, request: ApiRequest, query: Asked): Followed<EventPage> {
+  return {
+    now: () => feed.now(),
+    isOver: () => feed.isOver || request.isOver(),
+    news: (page, withinMs) => feed.news(page?.next ?? Number.POSITIVE_INFINITY, withinMs),
+    async readAfter({ next }) {
+      const page = await feed.read({ ...query, after: next });
+      // Whoever was too slow is told so when he comes again.
+      return page.oldest > next + 1 ? null : page;
+    },
+    isAtEnd: ({ next, newest }) => next >= newest,
+    isLast: () => false,
+    textOf: ({ events }) => events.map((event) => eventText(event.seq, jsonOf(event))).join(''),
+    idOf: ({ next }) => next,
+  };
 }
 
 /** @throws {Problem} some of what was asked for is not kept any more, or was never told. */
@@ -134,12 +126,12 @@ function lastEventOf({ headers }: ApiRequest): number | null {
 
 function replyOf({ events, next, oldest }: EventPage, level: FeedLevel): Reply {
   const numbers = `"next":${next},"oldest":${oldest},"level":"${level}"`;
-  const body = `{"events":[${events.map(textOf).join(',')}],${numbers}}`;
+  const body = `{"events":[${events.map(jsonOf).join(',')}],${numbers}}`;
   return { body, contentType: 'application/json' };
 }
 
 /** What an executor has to say is in it as it was written. */
-function textOf(event: StoredEvent): string {
+function jsonOf(event: StoredEvent): string {
   const { seq, at, kind, taskId, type, group, attempt, executorId, actor } = event;
   const fields = {
     seq,

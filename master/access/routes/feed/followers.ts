@@ -1,4 +1,4 @@
-/** Who waits for events, in whatever namespace: so many at a time. */
+/** Who waits for events or lines of logs, in whatever namespace: so many at a time. */
 import { EVENT_FOLLOWERS_MAX, type Fill } from '../../../domain/bounds.ts';
 import { Problem } from '../../http/problem.ts';
 
@@ -12,7 +12,7 @@ export class Followers {
   /** Returns what ends it. @throws {Problem} there are too many. */
   begin(): () => void {
     if (this.#count >= EVENT_FOLLOWERS_MAX) {
-      const detail = `${this.#count} requests wait for events already, and no more may.`;
+      const detail = `${this.#count} requests wait for events or logs already, and no more may.`;
       throw new Problem('unavailable', detail, { retryAfter: 5 });
     }
     this.#count += 1;

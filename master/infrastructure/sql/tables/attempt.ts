@@ -1,6 +1,7 @@
 /** Attempts that ended without success, as rows. */
 import type { ListedAttempt } from '../../../application/ports.ts';
 import type { AttemptRecord } from '../../../domain/model/task.ts';
+import { LOG_TABLE } from '../logs/log-table.ts';
 import { columns, type Row } from '../rows.ts';
 import { errorOf, errorText, lightError } from './error.ts';
 import type { Table } from './table.ts';
@@ -31,6 +32,7 @@ export const attempt: Table<'attempt'> = {
     { name: 'task_seq', kind: 'integer' },
     { name: 'attempt', kind: 'integer' },
   ],
+  along: LOG_TABLE,
   columns: attemptColumns,
   changing: verdictColumn,
 };

@@ -12,6 +12,11 @@ export interface Table<N extends TableName> {
    * the place only. A write that expects a version goes by `version` too.
    */
   readonly key: Columns;
+  /**
+   * What else begins with this key, and goes with a row that is removed, or that is not there to be removed: of removes
+   * that expect no version.
+   */
+  readonly along?: string;
   /** All that a new row has. */
   readonly columns: readonly Column<Tables[N]['row']>[];
   /** What a `set` sets. */

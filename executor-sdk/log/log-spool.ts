@@ -1,0 +1,148 @@
+/**
+ * Lines of logs that have yet to go to the master: kept while it is away or behind, up to a bound, beyond which the oldest
+ * are dropped. They go out a frame at a time, at a rate, only while nothing else waits for the socket: whatever else this executor
+ * has to say comes first. A frame that is lost with its connection is not sent again.
+ */
+import { SESSION_LIMITS } from '@soda-scheduler/protocol';
+import type { AttemptKey } from '../thread-messages.ts';
+import { keyOf } from '../thread-messages.ts';
+import type { Clock } from '../session/clock.ts';
+import type { Dialled } from '../session/dial.ts';
+
+const SPOOL_BYTES_MAX = 16 * 1024 * 1024;
+/** With what stands around its lines a frame stays within its bound. */
+const LINES_BYTES_MAX = SESSION_LIMITS.logFrameBytesMax - 1024;
+/** Lines that come together go together, behind a result that comes with them. */
+const GATHER_MS = 20;
+/** Between two frames that are not full. */
+const PACE_MS = 100;
+
+interface Batch extends AttemptKey {
+  readonly mac: string;
+  /** Number of its first line in the attempt. */
+  readonly n: number;
+  readonly lines: string[];
+  bytes: number;
+}
+
+export interface LogSpoolOptions {
+  readonly clock: Clock;
+  /** Of a session that has begun; null: there is none now. */
+  readonly connection: () => Pick<Dialled, 'send' | 'unsentBytes'> | null;
+  readonly onEmpty: () => void;
+}
+
+export class LogSpool {
+  readonly #options: LogSpoolOptions;
+  /** Oldest first. */
+  readonly #batches: Batch[] = [];
+  #bytes = 0;
+  /** The attempt of which lines came last, and how many. */
+  #newest: (AttemptKey & { lineCount: number }) | null = null;
+  /** Lines of the first batch's attempt that were dropped since its last frame. */
+  #droppedCount = 0;
+  #isTaken = false;
+  #allowedBytes: number = SESSION_LIMITS.logBurstBytes;
+  #allowedAt: number;
+  #sentAt = Number.NEGATIVE_INFINITY;
+  #callOff: (() => void) | null = null;
+
+  constructor(options: LogSpoolOptions) {
+    this.#options = options;
+    this.#allowedAt = options.clock.now();
+  }
+
+  get isEmpty(): boolean {
+    return this.#batches.length === 0;
+  }
+
+  /** A session has begun or goes on; false: that master takes no logs. */
+  connected(isTaken: boolean): void {
+    this.#isTaken = isTaken;
+    if (isTaken) return this.#schedule(0);
+    this.#batches.length = 0;
+    this.#bytes = 0;
+  }
+
+  /** Lines of an attempt, as JSON. */
+  add(key: AttemptKey, mac: string | undefined, lines: readonly string[]): void {
+    if (!this.#isTaken || mac === undefined) return;
+    const isSame = this.#newest?.taskId === key.taskId && this.#newest.attempt === key.attempt;
+    const newest = isSame && this.#newest ? this.#newest : { ...keyOf(key), lineCount: 0 };
+    this.#newest = newest;
+    for (const line of lines) {
+      const bytes = Buffer.byteLength(line) + 1;
+      const batch = this.#batchFor(newest, mac, bytes);
+      batch.lines.push(line);
+      batch.bytes += bytes;
+      this.#bytes += bytes;
+      newest.lineCount += 1;
+    }
+    while (this.#bytes > SPOOL_BYTES_MAX) this.#dropOldest();
+    this.#schedule(GATHER_MS);
+  }
+
+  stop(): void {
+    this.#callOff?.();
+    this.#callOff = null;
+  }
+
+  #batchFor(newest: AttemptKey & { lineCount: number }, mac: string, bytes: number): Batch {
+    const last = this.#batches.at(-1);
+    const isOf = last?.taskId === newest.taskId && last.attempt === newest.attempt;
+    if (last !== undefined && isOf && last.bytes + bytes <= LINES_BYTES_MAX) return last;
+    const batch = { ...keyOf(newest), mac, n: newest.lineCount + 1, lines: [], bytes: 0 };
+    this.#batches.push(batch);
+    return batch;
+  }
+
+  #dropOldest(): void {
+    const dropped = this.#batches.shift();
+    if (dropped === undefined) return;
+    this.#bytes -= dropped.bytes;
+    this.#droppedCount += dropped.lines.length;
+  }
+
+  #schedule(afterMs: number): void {
+    if (this.#callOff !== null || this.isEmpty || !this.#isTaken) return;
+    const { clock } = this.#options;
+    this.#callOff = clock.wakeAt(clock.now() + afterMs, () => {
+      this.#callOff = null;
+      this.#sendSome();
+    });
+  }
+
+  #sendSome(): void {
+    const { clock, connection, onEmpty } = this.#options;
+    for (let [batch] = this.#batches; batch !== undefined; [batch] = this.#batches) {
+      const socket = connection();
+      if (socket === null) return;
+      const waitMs = socket.unsentBytes > 0 ? GATHER_MS : this.#waitMs(batch);
+      if (waitMs > 0) return this.#schedule(waitMs);
+      this.#batches.shift();
+      this.#bytes -= batch.bytes;
+      this.#allowedBytes -= batch.bytes;
+      this.#sentAt = clock.now();
+      socket.send(frameOf(batch, this.#droppedCount));
+      this.#droppedCount = 0;
+    }
+    onEmpty();
+  }
+
+  /** Until this may be sent. */
+  #waitMs({ bytes }: Batch): number {
+    const { logBytesPerSecond, logBurstBytes } = SESSION_LIMITS;
+    const now = this.#options.clock.now();
+    const earned = ((now - this.#allowedAt) * logBytesPerSecond) / 1000;
+    this.#allowedBytes = Math.min(logBurstBytes, this.#allowedBytes + earned);
+    this.#allowedAt = now;
+    const paceMs = this.#batches.length > 1 ? 0 : this.#sentAt + PACE_MS - now;
+    const missing = bytes - this.#allowedBytes;
+    return Math.ceil(Math.max(0, paceMs, (missing * 1000) / logBytesPerSecond));
+  }
+}
+
+function frameOf({ taskId, attempt, mac, n, lines }: Batch, dropped: number): string {
+  const head = { type: 'log', task_id: taskId, attempt, mac, n, dropped };
+  return `${JSON.stringify(head).slice(0, -1)},"lines":[${lines.join(',')}]}`;
+}

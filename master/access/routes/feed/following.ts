@@ -1,0 +1,91 @@
+/**
+ * What grows while somebody reads it, as a stream of server-sent events or with a wait for more: the feed, and the log of
+ * a task. A stream reads a page, hands it to the socket, and reads on when the socket has taken it: nothing else is
+ * ever held for whoever reads slowly.
+ */
+import type { Stream } from '../../http/route.ts';
+
+/** So long a stream that has brought something waits before it reads again: one read for all that comes meanwhile. */
+const PACE_MS = 100;
+/** And so long after a page that has found nothing: what is rare may be behind millions. */
+const REST_MS = 20;
+/** How often it looks whether its reader may still see it, and is there. */
+const LOOK_MS = 1_000;
+/** After so long in silence it says that it is there. */
+const SILENCE_MS = 15_000;
+
+export interface Followed<Page> {
+  now(): number;
+  /** Nothing more is told by this master, or to this reader. */
+  isOver(): boolean;
+  /** Resolves when there is more than this page has, or after so long; without a page after so long. */
+  news(page: Page | null, withinMs: number): Promise<void>;
+  /** Null: it is not there any more. */
+  readAfter(page: Page): Promise<Page | null>;
+  /** There was no more than this when it was read. */
+  isAtEnd(page: Page): boolean;
+  /** Nothing will ever follow it. */
+  isLast(page: Page): boolean;
+  /** What it brings, as server-sent events; empty: nothing. */
+  textOf(page: Page): string;
+  /** Where whoever has this page goes on. */
+  idOf(page: Page): string | number;
+}
+
+/** A server-sent event. JSON that is told as it was written may have lines. */
+export function eventText(id: string | number, json: string): string {
+  const lines = json.split(/\r\n?|\n/);
+  return `id: ${id}\n${lines.map((line) => `data: ${line}\n`).join('')}\n`;
+}
+
+/** @param end To be called when it has ended. */
+export function streamOf<Page>(
+  followed: Followed<Page>,
+  first: Page,
+  end: () => void = () => undefined,
+): Stream {
+  return async (write) => {
+    try {
+      let saidAt = followed.now();
+      for (let page: Page | null = first; page !== null; page = await followed.readAfter(page)) {
+        const text = followed.textOf(page);
+        const isSilent = followed.now() - saidAt >= SILENCE_MS;
+        // Without data it moves on where the next stream begins, and nobody is told of an event.
+        const silence = isSilent ? `: still here\nid: ${followed.idOf(page)}\n\n` : '';
+        if (text !== '' || isSilent) {
+          if (!(await write(text + silence))) return;
+          saidAt = followed.now();
+        }
+        if (followed.isOver() || followed.isLast(page)) return;
+        if (followed.isAtEnd(page)) {
+          if (text !== '') await followed.news(null, PACE_MS);
+          await followed.news(page, LOOK_MS);
+        } else if (text === '') await followed.news(null, REST_MS);
+        if (followed.isOver()) return;
+      }
+    } finally {
+      end();
+    }
+  };
+}
+
+/** The first page that brings anything, or is the last, or where it has looked when the time is over. */
+export async function awaited<Page>(
+  followed: Followed<Page>,
+  first: Page,
+  withinMs: number,
+): Promise<Page> {
+  const until = followed.now() + withinMs;
+  for (let page = first; ; ) {
+    const leftMs = until - followed.now();
+    const isDone = followed.textOf(page) !== '' || followed.isLast(page);
+    if (isDone || leftMs <= 0 || followed.isOver()) return page;
+    if (followed.isAtEnd(page)) await followed.news(page, Math.min(leftMs, LOOK_MS));
+    else await followed.news(null, REST_MS);
+    // Nothing is read for somebody who may not see it any more.
+    if (followed.isOver()) return page;
+    const next = await followed.readAfter(page);
+    if (next === null) return page;
+    page = next;
+  }
+}

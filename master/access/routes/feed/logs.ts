@@ -1,0 +1,160 @@
+/** What a task has logged: page by page, with a wait for more, as a stream, or as text to be kept. */
+import {
+  API_BASE,
+  type LogLine as LineView,
+  type LogPage as PageBody,
+} from '@soda-scheduler/protocol';
+import { visibleText } from '@soda-scheduler/protocol';
+import { logPage, taskLogQuery } from '@soda-scheduler/protocol/schemas';
+import type { LogPage, LogQuery, PlacedLine } from '../../../application/logs/logs.ts';
+import type { LogPlace } from '../../../application/logs/log-store.ts';
+import { isTerminal, type Task } from '../../../domain/model/task.ts';
+import { checkShape } from '../../body/fields.ts';
+import { invalidFields } from '../../http/problem.ts';
+import type { ApiRequest, NamespaceRoute, Reply } from '../../http/route.ts';
+import type { ScopedMaster } from '../../scoped-master.ts';
+import { found, taskIdOf } from '../tasks.ts';
+import type { Followers } from './followers.ts';
+import { awaited, eventText, type Followed, streamOf } from './following.ts';
+
+/** After its end a task may have lines on their way for so long, unless more have just come. */
+const LATE_MS = 2_000;
+
+type Asked = ReturnType<typeof taskLogQuery.parse>;
+/** A page, and whether nothing will follow it. */
+type Page = LogPage & { readonly isLast: boolean };
+
+export function logRoutes(followers: Followers): NamespaceRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: `${API_BASE}/task/{task_id}/logs`,
+      summary:
+        'What the handler of a task has logged. A page looks at so much: it may be short, or empty, and `next` moves ' +
+        'on. With `follow=1`: all of it as it comes, until the task has ended. With `Accept: text/plain`: as text.',
+      headers: {
+        'Last-Event-ID': 'Of a stream that goes on: the `id` of the last event that came.',
+      },
+      query: taskLogQuery,
+      replies: { done: logPage },
+      streams: ['text/event-stream', 'text/plain'],
+      handle: (request, master) => answer(followers, request, master),
+    },
+  ];
+}
+
+async function answer(
+  followers: Followers,
+  request: ApiRequest,
+  master: ScopedMaster,
+): Promise<Reply> {
+  const asked = checkShape(taskLogQuery, request.query);
+  const { task } = await found(master, taskIdOf(request), 0);
+  const followed = followedBy(master, request, task, asked);
+  const first = await followed.readFrom(lastPlaceOf(request) ?? placeIn(asked.after));
+  const { accept = '' } = request.headers;
+  // Libraries that take anything name it too.
+  if (/text\/plain/i.test(accept) && !/json|\*\/\*/i.test(accept)) {
+    const contentType = 'text/plain; charset=utf-8';
+    return { body: '', contentType, stream: streamOf(asText(followed), first) };
+  }
+  const isStream = asked.follow === '1' || /text\/event-stream/i.test(accept);
+  if (!isStream && asked.wait === 0) return { body: bodyOf(first) };
+  const end = followers.begin();
+  if (isStream) return { body: '', stream: streamOf(followed, first, end) };
+  try {
+    return { body: bodyOf(await awaited(followed, first, asked.wait * 1000)) };
+  } finally {
+    end();
+  }
+}
+
+interface FollowedLog extends Followed<Page> {
+  readFrom(after: LogPlace | null): Promise<Page>;
+}
+
+function followedBy(
+  master: ScopedMaster,
+  request: ApiRequest,
+  { seq: taskSeq, id }: Task,
+  { limit, ...asked }: Asked,
+): FollowedLog {
+  const { logs } = master;
+  const attempt = asked.attempt ?? null;
+  const filter = { level: asked.level ?? null, text: asked.text ?? null };
+  const query: Omit<LogQuery, 'after'> = { taskSeq, attempt, limit, ...filter };
+  const readFrom = async (after: LogPlace | null): Promise<Page> => {
+    // In this order: what was written before it ended is on the page.
+    const shown = await master.find(id, 0);
+    const isEnded = shown?.task.seq !== taskSeq || isOver(shown.task, attempt, logs.now());
+    const mayGrow = !isEnded || logs.mayGrow(taskSeq);
+    const page = await logs.read({ ...query, after });
+    return { ...page, isLast: page.isAtEnd && !mayGrow };
+  };
+  return {
+    readFrom,
+    now: () => logs.now(),
+    isOver: () => logs.isOver || request.isOver(),
+    news: (page, withinMs) => logs.news(taskSeq, page?.next ?? NOWHERE, withinMs),
+    readAfter: ({ next }) => readFrom(next),
+    isAtEnd: ({ isAtEnd }) => isAtEnd,
+    isLast: ({ isLast }) => isLast,
+    textOf: ({ lines }) =>
+      lines.map((line) => eventText(idOf(line), JSON.stringify(viewOf(line)))).join(''),
+    idOf: ({ next }) => idOf(next),
+  };
+}
+
+/** All that there is now. */
+function asText(followed: Followed<Page>): Followed<Page> {
+  return {
+    ...followed,
+    isLast: ({ isAtEnd }) => isAtEnd,
+    textOf: ({ lines }) => lines.map(plainOf).join(''),
+  };
+}
+
+/** No line ever comes after it. */
+const NOWHERE: LogPlace = { attempt: Number.POSITIVE_INFINITY, n: 0 };
+
+/** What is asked for has ended, for long enough. */
+function isOver(task: Task, attempt: number | null, now: number): boolean {
+  if (isTerminal(task.state)) return now - (task.finishedAt ?? 0) >= LATE_MS;
+  if (attempt === null) return false;
+  const isRunning = task.state === 'offered' || task.state === 'running';
+  return attempt < task.attempt || (attempt === task.attempt && !isRunning);
+}
+
+/** What a browser says by itself where a stream was cut off. */
+function lastPlaceOf({ headers }: ApiRequest): LogPlace | null {
+  const given = headers['last-event-id'];
+  if (given === undefined) return null;
+  if (typeof given === 'string' && /^\d{1,9}\.\d{1,10}$/.test(given)) return placeIn(given);
+  throw invalidFields([{ field: 'Last-Event-ID', message: 'expected the place of a line' }]);
+}
+
+function placeIn(text: string | undefined): LogPlace | null {
+  if (text === undefined) return null;
+  const [attempt = 0, n = 0] = text.split('.').map(Number);
+  return { attempt, n };
+}
+
+const idOf = ({ attempt, n }: LogPlace): string => `${attempt}.${n}`;
+
+function bodyOf({ lines, droppedCount, next, isLast }: Page): PageBody {
+  return { lines: lines.map(viewOf), dropped: droppedCount, next: idOf(next), ended: isLast };
+}
+
+function viewOf({ attempt, n, at, level, stream, text, fields }: PlacedLine): LineView {
+  const line = { attempt, n, at: new Date(at).toISOString(), level, stream, text };
+  return fields === null ? line : { ...line, fields };
+}
+
+/** What executors say steers no terminal, and looks like no line of its own. */
+function plainOf({ at, level, stream, text, fields }: PlacedLine): string {
+  const from = stream === 'log' ? '' : ` [${stream}]`;
+  const more = fields === null ? '' : ` ${JSON.stringify(fields)}`;
+  const [head = '', ...rest] = visibleText(text + more).split('\n');
+  const lines = [`${new Date(at).toISOString()} ${level.toUpperCase()}${from} ${head}`, ...rest];
+  return `${lines.join('\n    ')}\n`;
+}

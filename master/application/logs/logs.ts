@@ -1,0 +1,97 @@
+/** The logs of the tasks of a namespace, for whoever reads them, and for whoever waits for more. */
+import { LOG_CHUNK_COUNT_MAX } from '../../domain/bounds.ts';
+import { type LogFilter, type LogLine, fits, linesOf } from '../../domain/logs/log-line.ts';
+import type { Clock } from '../ports.ts';
+import type { LogPlace, LogStore } from './log-store.ts';
+import type { TaskLogs } from './task-logs.ts';
+
+export interface LogQuery extends LogFilter {
+  readonly taskSeq: number;
+  /** Null: of the newest that has a log, or what comes after `after` in whichever. */
+  readonly attempt: number | null;
+  /** Null: from the first line. */
+  readonly after: LogPlace | null;
+  readonly limit: number;
+}
+
+export interface PlacedLine extends LogLine {
+  readonly attempt: number;
+}
+
+export interface LogPage {
+  /** By attempt and number; fewer than asked for, or none, where too many were looked at. */
+  readonly lines: readonly PlacedLine[];
+  /** Lines that were looked for and are missing. */
+  readonly droppedCount: number;
+  /** Up to where it has looked: the next page is what comes after it. */
+  readonly next: LogPlace;
+  /** It has come to the end of what is written. */
+  readonly isAtEnd: boolean;
+}
+
+export interface LogsHandle {
+  /** @throws {Unavailable} also where too many ask. */
+  read(query: LogQuery): Promise<LogPage>;
+  /** Resolves when more is written than up to that line, after so long at the latest, or when this master stops. */
+  news(taskSeq: number, after: LogPlace, withinMs: number): Promise<void>;
+  /** Whether anything of the task has come just now, or is not written yet. */
+  mayGrow(taskSeq: number): boolean;
+  /** By the clock of `news`. */
+  now(): number;
+  /** No more will be written by this master. */
+  readonly isOver: boolean;
+}
+
+interface Written {
+  readonly logs: Pick<TaskLogs, 'news' | 'mayGrow' | 'isOver'>;
+  readonly store: Pick<LogStore, 'readLogChunks'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+export class Logs implements LogsHandle {
+  readonly #of: Written;
+  readonly #inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+
+  /** @param inTurn reads a page when it is its turn. */
+  constructor(of: Written, inTurn: <T>(work: () => Promise<T>) => Promise<T>) {
+    this.#of = of;
+    this.#inTurn = inTurn;
+  }
+
+  get isOver(): boolean {
+    return this.#of.logs.isOver;
+  }
+
+  now(): number {
+    return this.#of.clock.now();
+  }
+
+  mayGrow(taskSeq: number): boolean {
+    return this.#of.logs.mayGrow(taskSeq);
+  }
+
+  news(taskSeq: number, after: LogPlace, withinMs: number): Promise<void> {
+    return this.#of.logs.news(taskSeq, after, withinMs);
+  }
+
+  async read(query: LogQuery): Promise<LogPage> {
+    const { taskSeq, attempt, after, limit } = query;
+    const asked = { taskSeq, attempt, after, limit: LOG_CHUNK_COUNT_MAX };
+    const chunks = await this.#inTurn(() => this.#of.store.readLogChunks(asked));
+    const lines: PlacedLine[] = [];
+    let droppedCount = 0;
+    let next = after ?? { attempt: attempt ?? 0, n: 0 };
+    for (const chunk of chunks) {
+      for (const line of linesOf(chunk.text)) {
+        const last = chunk.attempt === next.attempt ? next.n : 0;
+        if (line.n <= last) continue;
+        if (lines.length === limit) return { lines, droppedCount, next, isAtEnd: false };
+        droppedCount += line.n - last - 1;
+        next = { attempt: chunk.attempt, n: line.n };
+        if (fits(query, line)) lines.push({ attempt: chunk.attempt, ...line });
+      }
+    }
+    const isAtEnd = chunks.length < LOG_CHUNK_COUNT_MAX;
+    return { lines, droppedCount, next, isAtEnd };
+  }
+}

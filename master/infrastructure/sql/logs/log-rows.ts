@@ -1,0 +1,95 @@
+/** Logs of tasks in the database: writes them by themselves, and reads them chunk by chunk. */
+import type { ChunkQuery, LogStore, LogWrite, StoredChunk } from '../../../application/ports.ts';
+import type { LogHead } from '../../../domain/logs/attempt-log.ts';
+import type { Database, Read } from '../database.ts';
+import { plain } from '../dialects/dialect.ts';
+import type { Row } from '../rows.ts';
+import { LOG_TABLE, logsRemoved, logsWritten } from './log-table.ts';
+
+/** More than may be deleted between an executor's last word of a task and the next write. */
+const DELETED_COUNT_MAX = 10_000;
+
+export class LogRows implements LogStore {
+  readonly #database: Database;
+  /** Tasks that are gone: what still comes of their logs would never go. */
+  readonly #deleted = new Set<number>();
+
+  /** @param database not the engine's, where that has one of its own. */
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async writeLogs(writes: readonly LogWrite[]): Promise<void> {
+    const { dialect } = this.#database;
+    const kept = writes.filter(({ taskSeq }) => !this.#deleted.has(taskSeq));
+    const statements = logsWritten(dialect, kept);
+    if (statements.length === 0) return;
+    await this.#run(statements);
+    // Meanwhile: the commit that did may have found nothing yet.
+    const gone = kept.map(({ taskSeq }) => taskSeq).filter((seq) => this.#deleted.has(seq));
+    if (gone.length > 0) await this.#run(logsRemoved(dialect, gone));
+  }
+
+  #run(statements: ReturnType<typeof logsWritten>): Promise<unknown> {
+    const { dialect } = this.#database;
+    return this.#database.aside(() =>
+      this.#database.transaction((connection) =>
+        dialect.run(connection, [plain(dialect.begin), ...statements]),
+      ),
+    );
+  }
+
+  /** By a commit that has taken place. */
+  noteDeleted(taskSeqs: Iterable<number>): void {
+    for (const taskSeq of taskSeqs) {
+      this.#deleted.add(taskSeq);
+      const [oldest = 0] = this.#deleted;
+      if (this.#deleted.size > DELETED_COUNT_MAX) this.#deleted.delete(oldest);
+    }
+  }
+
+  async readLogHeads(taskSeq: number, attempt: number): Promise<readonly LogHead[]> {
+    const rows = await this.#database.rows(
+      `SELECT n, last_n, byte_count FROM ${LOG_TABLE} WHERE task_seq = ? AND attempt = ? ORDER BY n`,
+      [taskSeq, attempt],
+    );
+    return rows.map(headOf);
+  }
+
+  async readLogChunks(query: ChunkQuery): Promise<readonly StoredChunk[]> {
+    const { sql, values } = conditionOf(query);
+    const rows = await this.#database.aside(() =>
+      this.#database.rows(
+        `SELECT attempt, n, last_n, byte_count, line_texts FROM ${LOG_TABLE}
+         WHERE task_seq = ?${sql} ORDER BY attempt, n LIMIT ?`,
+        [query.taskSeq, ...values, query.limit],
+      ),
+    );
+    return rows.map((row) => ({
+      attempt: row['attempt'] as number,
+      text: row['line_texts'] as string,
+      ...headOf(row),
+    }));
+  }
+}
+
+function conditionOf({ taskSeq, attempt, after }: ChunkQuery): Read {
+  if (attempt !== null) {
+    const [beyond, n] = after?.attempt === attempt ? [' AND last_n > ?', [after.n]] : ['', []];
+    return { sql: ` AND attempt = ?${beyond}`, values: [attempt, ...n] };
+  }
+  if (after !== null) {
+    const sql = ' AND attempt >= ? AND (attempt > ? OR last_n > ?)';
+    return { sql, values: [after.attempt, after.attempt, after.n] };
+  }
+  const newest = `(SELECT MAX(attempt) FROM ${LOG_TABLE} WHERE task_seq = ?)`;
+  return { sql: ` AND attempt >= ${newest}`, values: [taskSeq] };
+}
+
+function headOf(row: Row): LogHead {
+  return {
+    n: row['n'] as number,
+    lastN: row['last_n'] as number,
+    bytes: row['byte_count'] as number,
+  };
+}

@@ -1,0 +1,52 @@
+/** Logs of tasks as rows: so many lines each, of an attempt. */
+import type { LogWrite } from '../../../application/ports.ts';
+import type { Dialect, Statement, Types } from '../dialects/dialect.ts';
+import { columns } from '../rows.ts';
+
+export const logDefinition = (t: Types): string => `
+  task_seq ${t.instant} NOT NULL,
+  attempt ${t.integer} NOT NULL,
+  n ${t.instant} NOT NULL,
+  last_n ${t.instant} NOT NULL,
+  byte_count ${t.integer} NOT NULL,
+  line_texts ${t.text} NOT NULL,
+  PRIMARY KEY (task_seq, attempt, n)`;
+
+export const LOG_TABLE = 'task_log';
+
+const KEY = [
+  { name: 'task_seq', kind: 'integer' },
+  { name: 'attempt', kind: 'integer' },
+  { name: 'n', kind: 'integer' },
+] as const;
+
+const logColumns = columns<LogWrite['put'][number] & Pick<LogWrite, 'taskSeq' | 'attempt'>>(
+  ['task_seq', 'integer', (row) => row.taskSeq],
+  ['attempt', 'integer', (row) => row.attempt],
+  ['n', 'integer', (row) => row.n],
+  ['last_n', 'integer', (row) => row.lastN],
+  ['byte_count', 'integer', (row) => row.bytes],
+  ['line_texts', 'text', (row) => row.text],
+);
+
+/** All that these say; to be run again where nobody knows whether it was. */
+export function logsWritten(dialect: Dialect, writes: readonly LogWrite[]): Statement[] {
+  const removed = writes.flatMap(({ taskSeq, attempt, remove }) =>
+    remove.map((n) => [taskSeq, attempt, n]),
+  );
+  const put = writes.flatMap(({ taskSeq, attempt, put: chunks }) =>
+    chunks.map((chunk) => logColumns.map(({ of }) => of({ taskSeq, attempt, ...chunk }, 0))),
+  );
+  return [
+    ...(removed.length === 0 ? [] : dialect.remove(LOG_TABLE, KEY, removed)).map(anyCount),
+    ...(put.length === 0 ? [] : dialect.replace(LOG_TABLE, logColumns, put)),
+  ];
+}
+
+/** All of these tasks. */
+export function logsRemoved(dialect: Dialect, taskSeqs: readonly number[]): Statement[] {
+  const rows = taskSeqs.map((taskSeq) => [taskSeq]);
+  return dialect.remove(LOG_TABLE, KEY.slice(0, 1), rows).map(anyCount);
+}
+
+const anyCount = (statement: Statement): Statement => ({ ...statement, touches: null });

@@ -1,0 +1,59 @@
+/** The log of a task: its lines, and how they are asked for. The master validates with these schemas. */
+import { z } from 'zod';
+import { HTTP_LIMITS } from '../limits.ts';
+import { logLevels, logStreams } from '../words.ts';
+import { countInQuery, waitInQuery } from './fields.ts';
+
+const filters = {
+  level: z.enum(logLevels).optional().describe('Of this level and those above it.'),
+  text: z
+    .string()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe('With this text, whatever the case of its letters.'),
+  limit: countInQuery(HTTP_LIMITS.logPageMax).default(200),
+} as const;
+
+/** Of one task. */
+export const taskLogQuery = z.strictObject({
+  ...filters,
+  attempt: countInQuery(999_999_999)
+    .optional()
+    .describe(
+      'Of this attempt only. Default: of the newest that has a log, and of those after it.',
+    ),
+  after: z
+    .string()
+    .regex(/^\d{1,9}\.\d{1,10}$/, 'expected the `next` of a page')
+    .optional()
+    .describe('What comes after that: the `next` of a page.'),
+  follow: z
+    .enum(['0', '1'])
+    .default('0')
+    .describe('1: as server-sent events, until the task has ended and all of it was sent.'),
+  wait: waitInQuery,
+});
+
+export const logLine = z.object({
+  attempt: z.int(),
+  n: z.int().describe('From 1 in each attempt; what is missing was dropped.'),
+  at: z.string().describe('By the clock of the executor.'),
+  level: z.enum(logLevels),
+  stream: z.enum(logStreams).describe('Said by the handler, or written by a child of it.'),
+  text: z.string(),
+  fields: z.record(z.string(), z.unknown()).optional(),
+});
+
+export const logPage = z.object({
+  lines: z.array(logLine).describe('By attempt and number.'),
+  dropped: z.int().describe('Lines between `after` and `next` that were dropped.'),
+  next: z.string().describe('Up to where it has looked: the `after` of the next page.'),
+  ended: z
+    .boolean()
+    .describe('The task, or the attempt that is asked for, has ended, and nothing more comes.'),
+});
+
+export type TaskLogQuery = z.input<typeof taskLogQuery>;
+export type LogLine = z.infer<typeof logLine>;
+export type LogPage = z.infer<typeof logPage>;

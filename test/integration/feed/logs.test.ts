@@ -1,0 +1,178 @@
+/** Logs of tasks over HTTP: pages, waits, streams and text, and when each of them ends. */
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { expect } from 'chai';
+import { API_BASE, type LogPage } from '@soda-scheduler/protocol';
+import { type LogLine, lineText } from '../../../master/domain/logs/log-line.ts';
+import { HttpFace, noTokens } from '../../helpers/http-face.ts';
+import { settled } from '../../helpers/manual-clock.ts';
+import { NOW, sampleTask } from '../../helpers/task.ts';
+
+const ADMIN = 'the-token-of-the-admin';
+const admin = { authorization: `Bearer ${ADMIN}` };
+
+describe('logs over HTTP', () => {
+  let face: HttpFace;
+  let seq = 0;
+  let id: string;
+  let path: string;
+  before(async () => {
+    face = await new HttpFace({ ...noTokens, adminToken: ADMIN }).open();
+  });
+  after(async () => {
+    await face.master.taken.stop();
+    await face.close();
+  });
+  beforeEach(() => {
+    seq += 1;
+    id = `job-${seq}`;
+    path = `${API_BASE}/task/${id}/logs`;
+    keep('running');
+  });
+
+  function keep(state: 'running' | 'succeeded' | 'waiting', attempt = 1): void {
+    const finishedAt = state === 'succeeded' ? face.master.clock.now() : null;
+    face.master.keep(sampleTask({ seq, id, state, attempt, finishedAt }));
+  }
+
+  /** As an executor does, and written. */
+  async function say(attempt: number, first: number, ...lines: Partial<LogLine>[]): Promise<void> {
+    const of = { taskId: id, taskSeq: seq, attempt };
+    face.master.taken.take(
+      of,
+      lines.map((line, index) => {
+        const n = first + index;
+        const rest = { at: NOW, level: 'info', stream: 'log', text: `line ${n}`, fields: null };
+        const text = lineText({ ...rest, ...line, n } as LogLine);
+        return { n, text, bytes: Buffer.byteLength(text) };
+      }),
+    );
+    await face.master.clock.pass(250);
+  }
+
+  const asked = async (query = '') => (await face.get(`${path}?${query}`, admin)).json<LogPage>();
+
+  async function stream(query: string, headers: Readonly<Record<string, string>> = {}) {
+    const req = request({
+      ...{ host: '127.0.0.1', port: face.port, path: `${path}?${query}`, agent: false },
+      headers: { ...admin, ...headers },
+    }).end();
+    const [res] = (await once(req, 'response')) as [IncomingMessage];
+    let text = '';
+    res.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    return {
+      res,
+      ended: once(res, 'end').then(() => text),
+      async next(part: string) {
+        while (!text.includes(part)) await once(res, 'data');
+        return text;
+      },
+    };
+  }
+
+  it('brings lines page by page, with what is missing between them', async () => {
+    await say(1, 1, {}, { level: 'warn', stream: 'stderr', fields: { at: 'x' } });
+    await say(1, 6, { text: 'the last' });
+    const at = new Date(NOW).toISOString();
+    expect(await asked('limit=2')).to.deep.equal({
+      lines: [
+        { attempt: 1, n: 1, at, level: 'info', stream: 'log', text: 'line 1' },
+        {
+          attempt: 1,
+          n: 2,
+          at,
+          level: 'warn',
+          stream: 'stderr',
+          text: 'line 2',
+          fields: { at: 'x' },
+        },
+      ],
+      dropped: 0,
+      next: '1.2',
+      ended: false,
+    });
+    const rest = await asked('after=1.2');
+    expect(rest.lines.map(({ text }) => text)).to.deep.equal(['the last']);
+    expect(rest).to.include({ dropped: 3, next: '1.6', ended: false });
+    expect(await asked('after=1.6')).to.deep.equal({ ...rest, lines: [], dropped: 0 });
+  });
+
+  it('finds by level, text and attempt, and knows the first error', async () => {
+    await say(1, 1, { text: 'No SPACE left' }, { level: 'error', text: 'first' });
+    await say(2, 1, { level: 'error', text: 'second' }, { level: 'debug' });
+    const texts = async (query: string) => (await asked(query)).lines.map(({ text }) => text);
+    expect(await texts(''), 'of the newest attempt').to.deep.equal(['second', 'line 2']);
+    expect(await texts('attempt=1&text=space')).to.deep.equal(['No SPACE left']);
+    expect(await texts('attempt=1&level=error&limit=1')).to.deep.equal(['first']);
+    expect(await texts('level=info')).to.deep.equal(['second']);
+    expect(await texts('after=1.1'), 'and those that follow').to.deep.equal([
+      ...['first', 'second', 'line 2'],
+    ]);
+    expect(await texts('attempt=3')).to.deep.equal([]);
+  });
+
+  it('refuses what it does not know, and tells nothing of a task that it does not show', async () => {
+    for (const query of ['after=1', 'attempt=0', 'level=loud', 'limit=1001', 'wait=31', 'x=1']) {
+      expect((await face.get(`${path}?${query}`, admin)).status, query).to.equal(400);
+    }
+    expect((await face.get(`${API_BASE}/task/no-job/logs`, admin)).status).to.equal(404);
+    await say(1, 1, {});
+    const scope = { groups: ['others'] };
+    const made = await face.post(`${API_BASE}/tokens`, { name: id, role: 'read', scope }, admin);
+    const ann = { authorization: `Bearer ${made.json<{ token: string }>().token}` };
+    expect((await face.get(path, ann)).status).to.equal(404);
+  });
+
+  it('waits for lines, or for the end of the task', async () => {
+    const answer = asked('wait=30&level=warn');
+    await settled();
+    await say(1, 1, {});
+    await say(1, 2, { level: 'error', text: 'now' });
+    expect((await answer).lines.map(({ text }) => text)).to.deep.equal(['now']);
+    const last = asked('wait=30&after=1.2');
+    await settled();
+    keep('succeeded');
+    await face.master.clock.pass(3_000);
+    expect(await last).to.include({ next: '1.2', ended: true });
+    expect(await asked('wait=30&after=1.2')).to.include({ ended: true });
+  });
+
+  it('streams over attempts until the task has ended and all of it was sent', async () => {
+    await say(1, 1, {});
+    const one = await stream('follow=1');
+    expect(one.res.headers['content-type']).to.equal('text/event-stream');
+    expect(await one.next('line 1')).to.match(/^id: 1\.1\ndata: \{"attempt":1,"n":1,.*\}\n\n$/);
+    keep('running', 2);
+    await say(2, 1, { text: 'again' });
+    await face.master.clock.pass(200);
+    await one.next('id: 2.1\n');
+    keep('succeeded', 2);
+    await say(2, 2, { text: 'late' });
+    await face.master.clock.pass(4_000);
+    expect(await one.ended).to.include('id: 2.2\n');
+    const two = await stream('', { accept: 'text/event-stream', 'last-event-id': '1.1' });
+    const text = await two.ended;
+    expect(text).to.include('again').and.not.to.include('line 1"');
+    const bad = await face.get(path, { ...admin, 'last-event-id': 'x' });
+    expect(bad.status).to.equal(400);
+  });
+
+  it('is text for whoever wants to keep it, which steers no terminal', async () => {
+    await say(
+      1,
+      1,
+      { level: 'warn', stream: 'stderr', text: 'two\nlines\u001b[2J' },
+      { fields: { a: 1 } },
+    );
+    const { headers, text } = await face.get(path, { ...admin, accept: 'text/plain' });
+    expect(headers['content-type']).to.equal('text/plain; charset=utf-8');
+    const anything = { ...admin, accept: 'application/json, text/plain, */*' };
+    expect((await face.get(path, anything)).json<LogPage>().lines).to.have.length(2);
+    const at = new Date(NOW).toISOString();
+    expect(text).to.equal(
+      `${at} WARN [stderr] two\n    lines\\u001b[2J\n${at} INFO line 2 {"a":1}\n`,
+    );
+  });
+});
