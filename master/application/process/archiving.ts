@@ -6,12 +6,23 @@ export class Archiving implements Archive {
   readonly #archive: Archive;
   readonly #duty: Duty;
   readonly #log: Log;
+  readonly #isOver: () => boolean;
   #count = 0;
 
-  constructor(archive: Archive, everyMs: number, duties: Duties, log: Log) {
+  /** @param options.isOver the master is told to stop: what fails then is tried again by the next one. */
+  constructor(
+    archive: Archive,
+    options: {
+      readonly everyMs: number;
+      readonly duties: Duties;
+      readonly log: Log;
+      readonly isOver: () => boolean;
+    },
+  ) {
     this.#archive = archive;
-    this.#duty = duties.add('archive', everyMs);
-    this.#log = log;
+    this.#duty = options.duties.add('archive', options.everyMs);
+    this.#log = options.log;
+    this.#isOver = options.isOver;
   }
 
   /** One run of the duty, in which `drop` uses it. Rejects as that does, and before that where nothing can be put in. */
@@ -28,7 +39,7 @@ export class Archiving implements Archive {
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       const about = { event: 'archive', error: reason };
-      this.#log.warn('ended tasks were not archived: they are kept', about);
+      if (!this.#isOver()) this.#log.warn('ended tasks were not archived: they are kept', about);
       throw error;
     }
     return dropped;

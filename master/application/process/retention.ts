@@ -40,20 +40,22 @@ export function retention(options: {
   readonly archive: Archive | null;
 }): Part {
   const { store, clock, log, duties, days, auditDays, eventDays, archive } = options;
+  let stopped = false;
+  const isOver = (): boolean => stopped;
   const making = duties.add('next_segments', PERIOD_MS);
-  const archiving = archive && new Archiving(archive, PERIOD_MS, duties, log);
+  const archiving = archive && new Archiving(archive, { everyMs: PERIOD_MS, duties, log, isOver });
   const dropping = duties.add('retention', PERIOD_MS);
   const dropAudit = duties.add('audit_retention', PERIOD_MS);
   const dropEvents = duties.add('event_retention', PERIOD_MS);
   const learning = duties.add('id_filters', PERIOD_MS);
-  let stopped = false;
   let callOff: () => void = () => undefined;
 
   const attempt = async (what: string, duty: Duty, work: () => Promise<number>): Promise<void> => {
+    if (stopped) return;
     try {
       await duty.run(async () => all(await work()));
     } catch (error) {
-      log.error(`${what} failed`, { event: 'retention', error: String(error) });
+      if (!stopped) log.error(`${what} failed`, { event: 'retention', error: String(error) });
     }
   };
 
@@ -63,7 +65,6 @@ export function retention(options: {
   const dropOld = async (days: number, sliceCountMax: number, drop: Drop): Promise<number> => {
     if (days === 0) return 0;
     const now = await earliestNow();
-    const isOver = () => stopped;
     return dropInSlices(() => drop(now - days * DAY_MS, now), sliceCountMax, isOver);
   };
 
