@@ -184,6 +184,11 @@ describe('a transcode', function () {
       onProgress: ({ output }, abort) => output === 2 && abort.abort(),
     });
     expect(first.error).to.be.instanceOf(TaskAborted);
+    expect(first.progress.at(-1)?.parts?.map(({ name }) => name)).to.deep.equal([
+      'first.ts',
+      'second.ts',
+    ]);
+    expect(first.progress.at(-1)?.parts?.[0]?.percent, 'of what is done').to.equal(100);
     expect(temporaryFiles()).to.have.members([
       '.soda~default~task-10~1~0123',
       '.soda~live~task-1~1~0123',
