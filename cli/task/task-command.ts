@@ -93,6 +93,7 @@ function getCommand(): Command {
 
 function watchCommand(): Command {
   return oneTaskCommand('watch', 'Follow a task until it has ended.')
+    .alias('wait')
     .addHelpText(
       'after',
       `

@@ -96,7 +96,7 @@ describe('soda task', function () {
       else api.change('a', { state: 'running', progress, waiting: null });
       return undefined;
     };
-    const { out } = await run(['task', 'watch', 'a']);
+    const { out } = await run(['task', 'wait', 'a']);
     expect(out.trim().split('\n')).to.deep.equal([
       'running, 1 %, 0 of 2 done, 1.5x, 70 min left',
       'running, 25 %, 0 of 2 done, 1.5x, 70 min left',
