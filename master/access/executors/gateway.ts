@@ -25,6 +25,7 @@ import {
 } from '../../domain/bounds.ts';
 import type { Actor } from '../auth.ts';
 import { Problem, problemOf } from '../http/problem.ts';
+import { Share } from '../share.ts';
 import type { ExecutorSessions } from './sessions.ts';
 
 /** A constant of its own, since the types of ws do not know `closeTimeout` yet. */
@@ -65,10 +66,8 @@ export interface GatewayOptions {
 export class ExecutorGateway {
   readonly #options: GatewayOptions;
   readonly #server = new WebSocketServer(SOCKET_OPTIONS);
-  /** For frames, in this turn of the event loop. */
-  #spentMs = 0;
-  /** Is to be called when the next one begins. */
-  #goesOn = false;
+  /** For frames, whosever they are. */
+  readonly #share = new Share(FRAMES_MS_MAX, () => this.#goOn());
   /** Sockets that have had their share, and what had been read of them by then: some thousand frames at most. */
   readonly #paused = new Map<WebSocket, (() => void)[]>();
   #isShutDown = false;
@@ -137,27 +136,17 @@ export class ExecutorGateway {
       behind.push(work);
       return;
     }
-    this.#spend(work);
-    if (this.#spentMs < FRAMES_MS_MAX) return;
+    this.#share.spend(work);
+    if (!this.#share.isUsedUp) return;
     socket.pause();
     this.#paused.set(socket, []);
   }
 
-  #spend(work: () => void): void {
-    if (!this.#goesOn) setImmediate(() => this.#goOn());
-    this.#goesOn = true;
-    const begunAt = performance.now();
-    work();
-    this.#spentMs += performance.now() - begunAt;
-  }
-
   #goOn(): void {
-    this.#goesOn = false;
-    this.#spentMs = 0;
     for (const [socket, behind] of this.#paused) {
-      for (let next = behind[0]; next && this.#spentMs < FRAMES_MS_MAX; next = behind[0]) {
+      for (let next = behind[0]; next && !this.#share.isUsedUp; next = behind[0]) {
         behind.shift();
-        this.#spend(next);
+        this.#share.spend(next);
       }
       if (behind.length > 0) continue;
       this.#paused.delete(socket);

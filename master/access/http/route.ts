@@ -16,6 +16,7 @@ import { announcedBytes, type BodyBudget, ClientGone, readBody } from '../body/r
 import { type AnswerKind, answers } from './answers.ts';
 import type { UnreadAnswers } from './pipeline.ts';
 import { invalidFields, bodyOf, jsonLine, Problem, problemOf } from './problem.ts';
+import type { Turns } from './turns.ts';
 
 export interface ApiRequest {
   readonly actor: Actor;
@@ -97,6 +98,7 @@ export interface Serving {
   readonly rareLog: Log;
   readonly bodies: BodyBudget;
   readonly answers: UnreadAnswers;
+  readonly turns: Turns;
   readonly audit: Pick<AuditTrail, 'refused'>;
 }
 
@@ -139,14 +141,15 @@ export async function serve(
         author,
       });
     });
-    if (route.method !== 'GET' && route.hot !== true)
-      tellChange(serving, route, addressed, actor, reply);
+    const isChange = route.method !== 'GET' && route.hot !== true;
     const isKnown = route.method === 'GET' && isSame(req.headers['if-none-match'], reply);
     status = answers[isKnown ? 'unchanged' : (reply.kind ?? 'done')].status;
     ({ stream, contentType: streamType } = reply);
     if (stream === undefined) {
-      sendReply(res, status, reply);
-      serving.answers.hold(res);
+      await serving.turns.run(() => {
+        if (isChange) tellChange(serving, route, addressed, actor, reply);
+        sendReply(serving, res, status, reply);
+      });
     }
   } catch (error) {
     status = error instanceof ClientGone ? CLIENT_GONE_STATUS : sendError(serving, req, res, error);
@@ -302,10 +305,16 @@ async function sendStream(
   res.end();
 }
 
-function sendReply(res: ServerResponse, status: number, reply: Reply): void {
+function sendReply(
+  { answers: unread }: Serving,
+  res: ServerResponse,
+  status: number,
+  reply: Reply,
+): void {
   const { contentType, body, headers = {} } = reply;
   if (contentType === undefined) send(res, status, 'application/json', jsonLine(body), headers);
   else send(res, status, contentType, Buffer.isBuffer(body) ? body : String(body), headers);
+  unread.hold(res);
 }
 
 /** Answers an error of any kind as a problem. Returns the status it was given. */

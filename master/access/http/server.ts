@@ -41,6 +41,7 @@ import {
 } from './route.ts';
 import { alertRoutes, sayAlertRoute } from '../routes/alerts/alerts.ts';
 import { alertSettingRoutes } from '../routes/alerts/settings.ts';
+import { Turns } from './turns.ts';
 import { auditRoutes } from '../routes/audit.ts';
 import { type ConsoleFiles, consoleRoutes } from '../console/routes.ts';
 import { feedRoutes } from '../routes/feed/feed.ts';
@@ -115,7 +116,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const routes = routeTable(options, followers);
   const answers = new UnreadAnswers();
   const bodies = new BodyBudget();
-  const serving: Serving = { authorizer, metrics, log, rareLog, bodies, answers, audit };
+  const turns = new Turns();
+  const serving: Serving = { authorizer, metrics, log, rareLog, bodies, answers, turns, audit };
   const answer = answering(options, routes, serving);
   const newest = new WeakMap<Socket, ServerResponse>();
   let closing = false;
@@ -130,7 +132,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     newest.set(req.socket, res);
     // A client that keeps its connection would otherwise hold up the end.
     res.on('close', () => closing && server.closeIdleConnections());
-    inTurn(req, res, () => answer(req, res));
+    inTurn(req, res, () => void turns.run(() => req.socket.writable && answer(req, res)));
   };
   const server = createServer(
     {
