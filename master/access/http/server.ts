@@ -6,8 +6,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import helmet from 'helmet';
-import Router from 'router';
 import type { Disk, Log } from '../../application/ports.ts';
 import type { AuditTrail } from '../../application/process/audit-trail.ts';
 import type { Alerts } from '../../application/alerts/alerts.ts';
@@ -30,7 +28,6 @@ import type { Connections } from './connections.ts';
 import { openApiOf } from './openapi.ts';
 import { isWebSocketOffer, pipelines, UnreadAnswers } from './pipeline.ts';
 import { answerSocket, Problem } from './problem.ts';
-import { queryIn } from './query.ts';
 import {
   type GuardedRoute,
   type HttpMetrics,
@@ -39,9 +36,10 @@ import {
   serve,
   type Serving,
 } from './route.ts';
+import { routerOf } from './router.ts';
+import { Turns } from './turns.ts';
 import { alertRoutes, sayAlertRoute } from '../routes/alerts/alerts.ts';
 import { alertSettingRoutes } from '../routes/alerts/settings.ts';
-import { Turns } from './turns.ts';
 import { auditRoutes } from '../routes/audit.ts';
 import { type ConsoleFiles, consoleRoutes } from '../console/routes.ts';
 import { feedRoutes } from '../routes/feed/feed.ts';
@@ -285,67 +283,6 @@ function routeTable(options: HttpServerOptions, followers: Followers): readonly 
     return { ...route, right: rightOf(method, path), action: actionOf(method, path) };
   });
   return routes;
-}
-
-function routerOf(routes: readonly GuardedRoute[], serving: Serving): Router.Router {
-  const router = new Router({ caseSensitive: true, strict: true });
-  // Whoever ends TLS in front decides about it; the master speaks plain HTTP.
-  router.use(helmet({ strictTransportSecurity: false }));
-
-  const refuse = (req: IncomingMessage, res: ServerResponse, problem: unknown, path: string) =>
-    serving.metrics.answered(path, sendError(serving, req, res, problem), 0);
-
-  for (const [path, methods] of groupByPath(routes)) {
-    const there = router.route(path.replace(/\{(\w+)\}/g, ':$1'));
-    for (const route of methods) {
-      const verb = route.method.toLowerCase() as Lowercase<Route['method']>;
-      there[verb]((req: Router.Request<Record<string, string>>, res) =>
-        serve(serving, route, req, res, addressIn(req)),
-      );
-    }
-    const allowed = methods.map(({ method }) => (method === 'GET' ? 'GET, HEAD' : method));
-    there.all((req, res) => {
-      const headers = { Allow: allowed.join(', ') };
-      refuse(
-        req,
-        res,
-        new Problem('wrongMethod', `Allowed here: ${headers.Allow}.`, { headers }),
-        path,
-      );
-    });
-  }
-  router.use((req: IncomingMessage, res: ServerResponse) =>
-    refuse(req, res, new Problem('noRoute', 'There is no such route.'), 'unknown'),
-  );
-  router.use(
-    // Four parameters make it an error handler. What gets here is a path that cannot be decoded.
-    (error: unknown, req: IncomingMessage, res: ServerResponse, _next: Router.NextFunction) => {
-      const undecodable = error instanceof URIError;
-      const problem = undecodable ? new Problem('invalid', 'The path is not valid.') : error;
-      refuse(req, res, problem, 'unknown');
-    },
-  );
-  return router;
-}
-
-/** The query is read where it is known who asks. */
-function addressIn(req: Router.Request<Record<string, string>>) {
-  return {
-    params: req.params,
-    get query() {
-      return queryIn(req.url ?? '');
-    },
-  };
-}
-
-function groupByPath(routes: readonly GuardedRoute[]): Map<string, GuardedRoute[]> {
-  const groups = new Map<string, GuardedRoute[]>();
-  for (const route of routes) {
-    const group = groups.get(route.path);
-    if (group === undefined) groups.set(route.path, [route]);
-    else group.push(route);
-  }
-  return groups;
 }
 
 /**
