@@ -59,19 +59,16 @@ export function* byFleet(asked: Asked): Generator<Refusal, Fleet> {
   return { drained, able, unableCount: serving.length - able.length, counts };
 }
 
-/** Those who might have it, if all are at work, or one of them may not have it yet; or others come first. */
-export function* byTurn(asked: Asked, fleet: Fleet): Generator<Refusal> {
+/** Where those who might have it are at work, or may not have it yet; returns those who may. */
+export function* byTurn(asked: Asked, fleet: Fleet): Generator<Refusal, readonly Executor[]> {
   const { state, task, now } = asked;
-  const { able, drained, unableCount, counts } = fleet;
+  const { able, unableCount } = fleet;
   const free = able.filter(isFree);
-  const facts = { executors: counts };
-  const remedies = () => [...undrained(asked, drained), started(asked)];
-  const refusal = { reason: 'all_busy', key: 'all_busy', facts, remedies } as const;
-  if (able.length === 0) return;
+  if (able.length === 0) return [];
   if (free.length === 0) {
     const others = unableCount === 0 ? '' : `, and ${unableCount} not ready`;
-    yield { ...refusal, message: `${fittingInWords(able)}, all busy${others}.` };
-    return;
+    yield allBusy(asked, fleet, `${fittingInWords(able)}, all busy${others}.`);
+    return [];
   }
   const kept = state.passedOver.has(task.seq) ? keptFor(state, task, now) : null;
   if (free.every((one) => isKeptFrom(one, kept, now)) && kept !== null) {
@@ -79,7 +76,7 @@ export function* byTurn(asked: Asked, fleet: Fleet): Generator<Refusal> {
     const message = `Its route keeps it for executor ${executor.id}, which is busy, for another ${inWords(until - now)}; then any may have it.`;
     const about = { until, executorId: executor.id };
     yield waiting(asked, { reason: 'kept', key: 'kept', message, facts: about }, until);
-    return;
+    return [];
   }
   const mayHave = free.filter((one) => !isResting(one, now) && !isCooling(one, task, now));
   if (mayHave.length === 0) {
@@ -90,15 +87,27 @@ export function* byTurn(asked: Asked, fleet: Fleet): Generator<Refusal> {
       { reason: 'cooling_down', key: 'cooling_down', message, facts: { until } },
       until,
     );
-    return;
   }
+  return mayHave;
+}
+
+/** Where others come first for those who may have it now. */
+export function* byOrder(
+  asked: Asked,
+  fleet: Fleet,
+  mayHave: readonly Executor[],
+): Generator<Refusal> {
+  if (mayHave.length === 0) return;
   const { count } = aheadOf(asked, mayHave);
   const freeCount = mayHave.length + asked.moreCount;
   if (count < freeCount) return;
-  yield {
-    ...refusal,
-    message: `${counted(freeCount, 'executor')} would be free, and ${comeFirst(count)}.`,
-  };
+  const free = `${counted(freeCount, 'executor')} would be free`;
+  yield allBusy(asked, fleet, `${free}, and ${comeFirst(count)}.`);
+}
+
+function allBusy(asked: Asked, { drained, counts }: Fleet, message: string): Refusal {
+  const remedies = () => [...undrained(asked, drained), started(asked)];
+  return { reason: 'all_busy', key: 'all_busy', message, facts: { executors: counts }, remedies };
 }
 
 /** It needs but to wait. */
@@ -138,10 +147,10 @@ function misfits(asked: Asked, ofType: readonly Executor[], facts: Facts): Refus
   const all = ofType.map((executor) => ({ executor, lacks: lacksFor(executor, task) }));
   const sizeOf = ({ lacks, executor }: (typeof all)[number]) =>
     2 * (lacks.labels.length + lacks.reserve.length) + (isFree(executor) ? 0 : 1);
-  const byNearness = all.toSorted(
-    (a, b) => sizeOf(a) - sizeOf(b) || (a.executor.id < b.executor.id ? -1 : 1),
-  );
-  const { executor, lacks } = byNearness[0] as (typeof all)[number];
+  const { executor, lacks } = all.reduce((a, b) => {
+    const more = sizeOf(a) - sizeOf(b) || (a.executor.id < b.executor.id ? -1 : 1);
+    return more < 0 ? a : b;
+  });
   const labelled = all.filter((one) => one.lacks.labels.length === 0);
   const isReserved = labelled.length > 0;
   const nearest = {

@@ -4,13 +4,14 @@
  */
 import { HEADS_MAX, HEADS_OF_TYPE_MAX } from '../bounds.ts';
 import { groupHasRoom } from '../limits/quota.ts';
+import type { Executor } from '../model/executor.ts';
 import { sees, type Sight } from '../model/task-filter.ts';
 import type { Task } from '../model/task.ts';
-import type { Lane } from '../queue/lane.ts';
+import type { Kind, Lane } from '../queue/lane.ts';
 import type { State } from '../state/state.ts';
 import { newRun } from '../steps/submit.ts';
 import { askedOf, type Refusal } from './asked.ts';
-import { refusalsOf } from './refusals.ts';
+import { refusalsButOrder } from './refusals.ts';
 
 /** Tasks of one type that wait, and what keeps the first of them. */
 export interface Head {
@@ -43,10 +44,12 @@ interface Alike {
 /** Where nothing is due there is no head. */
 export function headsOf(state: State, now: number, sight: Sight): Heads {
   const { asked, unaskedCount } = chosenOf(alikeIn(state, sight));
+  const fleets = fleetsOf(state);
   const heads = new Map<string, Head>();
   for (const { type, lane, first: task, count } of asked) {
     const isNaming = sight.groups === null;
-    const [refusal = null] = refusalsOf(askedOf(state, task ?? standIn(lane, now), now, isNaming));
+    const all = askedOf(state, task ?? standIn(lane, now), now, isNaming);
+    const [refusal = null] = refusalsButOrder({ ...all, fleet: fleets.get(type) ?? [] });
     const key = `${type} ${refusal?.key ?? ''}`;
     const known = heads.get(key);
     // They come in the order of their age.
@@ -56,8 +59,21 @@ export function headsOf(state: State, now: number, sight: Sight): Heads {
   return { heads: [...heads.values()], unaskedCount };
 }
 
+/** By type: each of many heads is asked of those that run its type alone. */
+function fleetsOf({ executors }: State): ReadonlyMap<string, readonly Executor[]> {
+  const fleets = new Map<string, Executor[]>();
+  for (const executor of executors.values()) {
+    for (const type of new Set(executor.types)) {
+      const fleet = fleets.get(type);
+      if (fleet === undefined) fleets.set(type, [executor]);
+      else fleet.push(executor);
+    }
+  }
+  return fleets;
+}
+
 function alikeIn({ lanes }: State, sight: Sight): Alike[] {
-  const found = new Map<string, Alike>();
+  const found = new Map<Kind, (Alike | undefined)[]>();
   for (const lane of lanes.values()) {
     const { ready, kind, isPaused, quota } = lane;
     const count = lane.waitingCount - lane.heldCount;
@@ -66,17 +82,20 @@ function alikeIn({ lanes }: State, sight: Sight): Alike[] {
     // None is due, as far as memory holds all of them.
     if (first === null && ready.complete) continue;
     const isFull = quota !== null && !groupHasRoom(quota);
-    const key = `${kind.key} ${isPaused} ${isFull}`;
-    const known = found.get(key);
-    if (known === undefined) found.set(key, { type: kind.type, lane, first, count });
-    else {
+    const ofKind = found.get(kind) ?? [];
+    const place = (isPaused ? 1 : 0) + (isFull ? 2 : 0);
+    const known = ofKind[place];
+    if (known === undefined) {
+      ofKind[place] = { type: kind.type, lane, first, count };
+      found.set(kind, ofKind);
+    } else {
       known.count += count;
       if (first === null || (known.first !== null && known.first.dueAt <= first.dueAt)) continue;
       known.first = first;
       known.lane = lane;
     }
   }
-  return [...found.values()];
+  return [...found.values()].flat().filter((alike) => alike !== undefined);
 }
 
 /** Some of each type, and of these the oldest: what is kept for long is what people want to know of. */

@@ -3,15 +3,24 @@
  * in none of the files it is made of: each asks what `steps/assign.ts` and `queue/waiting.ts` ask.
  */
 import type { Asked, Refusal } from './asked.ts';
-import { byFleet, byTurn } from './by-fleet.ts';
+import type { Executor } from '../model/executor.ts';
+import { byFleet, byOrder, byTurn, type Fleet } from './by-fleet.ts';
 import { byItself } from './by-itself.ts';
 import { byLimits } from './by-limits.ts';
 
 /** None: it is about to be offered. */
 export function* refusalsOf(asked: Asked): Generator<Refusal> {
+  const left = yield* refusalsButOrder(asked);
+  if (left !== null) yield* byOrder(asked, left.fleet, left.mayHave);
+}
+
+/** Without those that come first: to count them takes a look at all kinds. Null: it does not wait in any order. */
+export function* refusalsButOrder(
+  asked: Asked,
+): Generator<Refusal, { readonly fleet: Fleet; readonly mayHave: readonly Executor[] } | null> {
   yield* byItself(asked);
-  if (asked.task.state !== 'waiting') return;
+  if (asked.task.state !== 'waiting') return null;
   const fleet = yield* byFleet(asked);
   yield* byLimits(asked, fleet.able);
-  yield* byTurn(asked, fleet);
+  return { fleet, mayHave: yield* byTurn(asked, fleet) };
 }
