@@ -1,4 +1,5 @@
 /** A database that crashes under load, and a master that another one has deposed. */
+import type { HealthView } from '@soda-scheduler/protocol';
 import { expect } from 'chai';
 import { describeSystem } from '../helpers/system/system.ts';
 import { submitAllTheTime } from '../helpers/system/load.ts';
@@ -70,6 +71,14 @@ describeSystem(
         expect(unknown.body['detail']).to.include('with the same id');
         const read = await fetch(`${system.url}/scheduler/v2/task/${running}`);
         expect(read.status).to.equal(503);
+        const health = await fetch(`${system.url}/scheduler/v2/health`);
+        const said = (await health.json()) as HealthView;
+        expect([health.status, said.status, said.findings[0]?.kind]).to.deep.equal([
+          200,
+          'stopped',
+          'store_away',
+        ]);
+        expect(said.figures.fresh).to.equal(false);
       } finally {
         thaw();
       }

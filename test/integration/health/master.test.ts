@@ -14,6 +14,10 @@ describe('the health of a master', () => {
   let face: HttpFace;
   const { state, now } = new Scheduler();
   const flow = healthOf(state, new Outcomes(now), now, ALL);
+  /** The same with a task that nobody runs. */
+  const scheduler = new Scheduler();
+  scheduler.submit({ id: 'a' });
+  const stuck = healthOf(scheduler.state, new Outcomes(now), now, ALL);
   const health = async (token = tokens.adminToken) => {
     const headers = { authorization: `Bearer ${token}` };
     const answer = await face.get(`${API_BASE}/health`, headers);
@@ -29,6 +33,7 @@ describe('the health of a master', () => {
 
   it('is stopped while the store is away, and says how old the figures are', async () => {
     const since = now - 90_000;
+    face.master.flow = stuck;
     face.namespaces.storeTrouble = { reason: 'its disk is full', since };
     for (const known of [true, false]) {
       if (!known) face.master.flow = null;

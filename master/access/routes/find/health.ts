@@ -67,11 +67,13 @@ async function viewOf(
   // What is of the whole process is nobody's who sees a part of it.
   const isWhole = actor.scope === null;
   const ofDisk = isWhole ? findingOfDisk(await disk()) : null;
-  const findings = worstFirst([
-    ...[ofMaster, ofDisk].filter((finding) => finding !== null),
+  const others = worstFirst([
+    ...(ofDisk === null ? [] : [ofDisk]),
     ...(isWhole ? findingsOfDuties(duties.views(), actor.role === 'admin') : []),
     ...(health?.findings ?? []),
   ]);
+  // Whatever else there is, it comes of that.
+  const findings = ofMaster === null ? others : [ofMaster, ...others];
   const isStopped = ofMaster !== null || health?.flow.state === 'stopped';
   const isDegraded = findings.some(({ severity }) => severity !== 'info');
   const [worst] = findings;
