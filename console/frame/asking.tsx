@@ -50,6 +50,22 @@ export function tell(text: string): void {
 export function reasonField(isRequired = false): Field {
   return { name: 'reason', label: t('field.reason'), isRequired };
 }
+export function untilField(): Field {
+  return {
+    name: 'until',
+    label: t('field.until'),
+    kind: 'datetime-local',
+    hint: t('field.until.hint'),
+  };
+}
+/** Of these two: what is left empty is left out. */
+export function reasonAndUntil({ reason = '', until = '' }: Readonly<Record<string, string>>) {
+  return {
+    ...(reason !== '' && { reason }),
+    ...(until !== '' && { until: new Date(until).toISOString() }),
+  };
+}
+
 /** Stands once in the frame. */
 export function Asking() {
   const [question, setQuestion] = useState<Question | null>(null);
@@ -206,7 +222,8 @@ function curlFor(question: Question, values: Record<string, string>, needsToken:
   }
 }
 
-function inWords(error: unknown): string {
+/** Why something was not done, with each field that was wrong. */
+export function inWords(error: unknown): string {
   if (error instanceof Away) return t('asking.away');
   const { errors = [] } =
     (error as { problem?: { errors?: { field: string; message: string }[] } }).problem ?? {};

@@ -1,13 +1,21 @@
 /** Which pages there are: what is not here does not exist, neither in the menu nor for the keyboard. */
 import type { ComponentChildren } from 'preact';
 import type { RouteName } from '../api/me.ts';
+import { AuditPage } from '../pages/audit.tsx';
+import { CallbacksPage } from '../pages/callbacks.tsx';
 import { ExecutorPage } from '../pages/executor.tsx';
 import { ExecutorsPage } from '../pages/executors.tsx';
 import { FailedPage } from '../pages/failed.tsx';
+import { NamespacesPage } from '../pages/namespaces.tsx';
+import { NewTaskPage } from '../pages/new-task.tsx';
 import { OperationPage } from '../pages/operation.tsx';
+import { OperationsPage } from '../pages/operations.tsx';
 import { OverviewPage } from '../pages/overview.tsx';
 import { TaskPage } from '../pages/task/task.tsx';
 import { TasksPage } from '../pages/tasks.tsx';
+import { TokensPage } from '../pages/tokens.tsx';
+import { TypePage } from '../pages/type.tsx';
+import { TypesPage } from '../pages/types.tsx';
 import { t, type TextName } from '../words/words.ts';
 import type { Place } from './place.ts';
 
@@ -35,7 +43,7 @@ export const pages: Readonly<Record<string, Page>> = {
   tasks: {
     title: 'tasks',
     isInMenu: true,
-    keptFor: ['task'],
+    keptFor: ['task', 'new-task'],
     key: 't',
     show: () => <TasksPage />,
   },
@@ -58,10 +66,52 @@ export const pages: Readonly<Record<string, Page>> = {
     isInMenu: false,
     show: (name) => name && <ExecutorPage key={name} id={name} />,
   },
+  types: {
+    title: 'types',
+    isInMenu: true,
+    keptFor: ['type'],
+    key: 'y',
+    show: () => <TypesPage />,
+  },
+  type: {
+    title: 'type',
+    isInMenu: false,
+    show: (name) => name && <TypePage key={name} name={name} />,
+  },
+  callbacks: { title: 'callbacks', isInMenu: true, key: 'c', show: () => <CallbacksPage /> },
+  operations: {
+    title: 'operations',
+    isInMenu: true,
+    keptFor: ['operation'],
+    key: 'p',
+    show: () => <OperationsPage />,
+  },
   operation: {
     title: 'operation',
     isInMenu: false,
     show: (name) => name && <OperationPage key={name} id={name} />,
+  },
+  namespaces: { title: 'namespaces', isInMenu: true, key: 'n', show: () => <NamespacesPage /> },
+  audit: {
+    title: 'audit',
+    route: 'GET /audit',
+    isInMenu: true,
+    key: 'a',
+    show: () => <AuditPage />,
+  },
+  tokens: {
+    title: 'tokens',
+    route: 'GET /tokens',
+    isInMenu: true,
+    key: 'k',
+    show: () => <TokensPage />,
+  },
+  'new-task': {
+    title: 'new-task',
+    route: 'POST /task/submit',
+    isInMenu: false,
+    key: 's',
+    show: () => <NewTaskPage />,
   },
 };
 

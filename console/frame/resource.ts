@@ -100,7 +100,7 @@ function useAgain(
 export function useList<T>(path: string | null, query: Query = {}, everyMs = 5_000): Resource<T> {
   const { namespace } = useFrame().place;
   return useResource<T>(
-    path === null ? null : `${namespace} ${path}`,
+    path === null ? null : `${namespace} ${path} ${JSON.stringify(query)}`,
     (signal) => call({ path: path ?? '', namespace, query, signal }),
     everyMs,
   );

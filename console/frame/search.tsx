@@ -115,14 +115,7 @@ async function look(
   const all = [
     ...[...ids].map((one) => found('task', 'task', one)),
     ...(executors?.executors ?? []).map((one) => found('executor', 'executor', one.executor_id)),
-    ...(type === null || !isKnown(type)
-      ? []
-      : [
-          {
-            ...found('type', 'tasks', type.type),
-            place: { namespace, page: 'tasks', query: { type: id } },
-          },
-        ]),
+    ...(type === null || !isKnown(type) ? [] : [found('type', 'type', type.type)]),
     ...(operation === null ? [] : [found('operation', 'operation', id)]),
   ];
   return all.length > 0 ? all : lookElsewhere(id, namespace, ask);

@@ -85,25 +85,27 @@ function Whole({ of: view }: { readonly of: ExecutorView }) {
       />
       {view.last.length > 0 && (
         <Section title={t('executor.last')}>
-          <table>
-            <tbody>
-              {view.last.map(({ task_id: id, attempt, type, state, at }) => (
-                <tr key={`${id} ${attempt}`}>
-                  <td>
-                    <Outcome of={state} />
-                  </td>
-                  <td class="id fill">
-                    <a href={link('task', id)}>{id}</a>
-                  </td>
-                  <td>{type}</td>
-                  <td class="num">{attempt}</td>
-                  <td class="num">
-                    <Time at={at} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <div class="scroll">
+            <table>
+              <tbody>
+                {view.last.map(({ task_id: id, attempt, type, state, at }) => (
+                  <tr key={`${id} ${attempt}`}>
+                    <td>
+                      <Outcome of={state} />
+                    </td>
+                    <td class="id fill">
+                      <a href={link('task', id)}>{id}</a>
+                    </td>
+                    <td>{type}</td>
+                    <td class="num">{attempt}</td>
+                    <td class="num">
+                      <Time at={at} />
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
         </Section>
       )}
     </>

@@ -79,7 +79,9 @@ function Table({ errors, filters }: TableProps) {
             <th class="num">{t('failed.count')}</th>
             <th class="fill">{t('task.error')}</th>
             <th class="wide">{t('failed.newest')}</th>
-            <th />
+            <th>
+              <span class="sr">{t('action.retry')}</span>
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -119,13 +121,13 @@ function Table({ errors, filters }: TableProps) {
 
 const ERROR_LENGTH_MAX = 256;
 
-/** The longest piece of a message without what differs (`#`), as the JSON of an error has it. */
+/** The longest piece of a message without what differs (`#`). */
 function filterOf(error: string): Record<string, string> {
   if ((failureReasons as readonly string[]).includes(error)) {
     return { state: 'failed', failure_reason: error };
   }
   const pieces = error.split(/[#…]/).map((piece) => piece.trim());
   const longest = pieces.reduce((a, b) => (b.length > a.length ? b : a), '');
-  const text = JSON.stringify(longest).slice(1, -1).slice(0, ERROR_LENGTH_MAX);
+  const text = longest.slice(0, ERROR_LENGTH_MAX);
   return { state: 'failed', ...(text !== '' && { error: text }) };
 }

@@ -107,17 +107,19 @@ function Problems({ of: problems }: { readonly of: OperationView['problems'] }) 
   if (problems.length === 0) return null;
   return (
     <Section title={t('operation.problems')}>
-      <table>
-        <tbody>
-          {problems.map(({ task_id: id, kind, message }) => (
-            <tr key={`${id} ${message}`}>
-              <td>{t(`operation.${kind}`)}</td>
-              <td class="id">{id !== null && <a href={link('task', id)}>{id}</a>}</td>
-              <td class="fill whole">{message}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <div class="scroll">
+        <table>
+          <tbody>
+            {problems.map(({ task_id: id, kind, message }) => (
+              <tr key={`${id} ${message}`}>
+                <td>{t(`operation.${kind}`)}</td>
+                <td class="id">{id !== null && <a href={link('task', id)}>{id}</a>}</td>
+                <td class="fill whole">{message}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </Section>
   );
 }

@@ -29,7 +29,16 @@ export function TasksPage() {
   };
   return (
     <>
-      <Head title={t('tasks')} />
+      <Head
+        title={t('tasks')}
+        actions={
+          may('POST /task/submit') && (
+            <a class="button" href={link('new-task')}>
+              {t('new-task')}
+            </a>
+          )
+        }
+      />
       <TaskFilters filters={filters} change={change} />
       {may('POST /tasks/bulk') && (
         <BulkBar filters={filters} chosen={[...chosen]} forget={() => setChosen(new Set())} />

@@ -81,7 +81,7 @@ function unrunOf({ types }: TypeList, link: Link): Finding[] {
       key: `type ${type}`,
       isGrave: true,
       text: t('wrong.no-executor', { n: counts.waiting, type }),
-      href: link('tasks', null, { type, state: 'waiting' }),
+      href: link('type', type),
     }));
 }
 
@@ -96,7 +96,7 @@ function failedOf({ errors }: ErrorList, link: Link): Finding[] {
 function gaveUpOf({ tasks, next_cursor: next }: TaskList, link: Link): Finding[] {
   if (tasks.length === 0) return [];
   const text = t('wrong.callbacks', { n: tasks.length, more: next === null ? '' : '+' });
-  const href = link('tasks', null, { notification: 'gave_up' });
+  const href = link('callbacks');
   return [{ key: 'callbacks', isGrave: true, text, href }];
 }
 
@@ -114,7 +114,7 @@ function oddOf({ executors }: ExecutorList, link: Link): Finding[] {
 
 function pausedOf({ pauses }: PauseList, link: Link): Finding[] {
   return pauses.map(({ scope, value, reason, at }) => {
-    const isFilter = value !== null && ['group', 'label', 'type'].includes(scope);
+    const isFilter = value !== null && ['group', 'label'].includes(scope);
     return {
       key: `pause ${scope} ${value}`,
       isGrave: false,
@@ -127,7 +127,10 @@ function pausedOf({ pauses }: PauseList, link: Link): Finding[] {
           </span>
         </>
       ),
-      href: link('tasks', null, { state: 'waiting', ...(isFilter && { [scope]: value }) }),
+      href:
+        scope === 'type' && value !== null
+          ? link('type', value)
+          : link('tasks', null, { state: 'waiting', ...(isFilter && { [scope]: value }) }),
     };
   });
 }

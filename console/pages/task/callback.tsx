@@ -56,27 +56,29 @@ function Tries({ taskId }: { readonly taskId: string }) {
   );
   if (data === null || data.events.length === 0) return null;
   return (
-    <table>
-      <thead>
-        <tr>
-          <th class="num">{t('when')}</th>
-          <th>{t('outcome')}</th>
-          <th class="num">{t('callback.answer')}</th>
-          <th class="fill">{t('task.error')}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {data.events.map(({ seq, at, data: { outcome, status, error } }) => (
-          <tr key={seq}>
-            <td class="num">
-              <Time at={at} />
-            </td>
-            <td>{wordOf('try', typeof outcome === 'string' ? outcome : '')}</td>
-            <td class="num">{status === null ? '' : JSON.stringify(status)}</td>
-            <td class="fill whole">{typeof error === 'string' ? error : ''}</td>
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th class="num">{t('when')}</th>
+            <th>{t('outcome')}</th>
+            <th class="num">{t('callback.answer')}</th>
+            <th class="fill">{t('task.error')}</th>
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {data.events.map(({ seq, at, data: { outcome, status, error } }) => (
+            <tr key={seq}>
+              <td class="num">
+                <Time at={at} />
+              </td>
+              <td>{wordOf('try', typeof outcome === 'string' ? outcome : '')}</td>
+              <td class="num">{status === null ? '' : JSON.stringify(status)}</td>
+              <td class="fill whole">{typeof error === 'string' ? error : ''}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }

@@ -9,7 +9,7 @@ import { ErrorDetails, Json } from '../../parts/json.tsx';
 import { Facts, Head, Loaded, Section } from '../../parts/page.tsx';
 import { sizeOf } from '../../parts/size.ts';
 import { Bar, isEnded, State } from '../../parts/state.tsx';
-import { lengthOf, TimeInFull, Took } from '../../parts/time.tsx';
+import { lengthOf, Time, TimeInFull, Took } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
 import { TaskActions } from './actions.tsx';
 import { Callback } from './callback.tsx';
@@ -101,7 +101,7 @@ function Now({ task, progress }: { readonly task: TaskView; readonly progress: s
   return (
     <>
       <p class="summary">
-        <a href={link('tasks', null, { type: task.type })}>{task.type}</a>
+        <a href={link('type', task.type)}>{task.type}</a>
         <span>
           {t('group')}{' '}
           <a href={link('tasks', null, { group: task.user.group })}>{task.user.group}</a>
@@ -124,8 +124,38 @@ function Now({ task, progress }: { readonly task: TaskView; readonly progress: s
           <span class="warn">{t('task.ending')}</span>
         )}
       </p>
-      {task.progress !== null && !isEnded(task) && <Bar percent={task.progress.percent} />}
+      {task.progress !== null && !isEnded(task) && <Progress of={task.progress} />}
       {progress !== 'null' && !isEnded(task) && <Json text={progress} label={t('task.progress')} />}
+    </>
+  );
+}
+
+/** How far, how fast, until when; and of what the work is made. */
+function Progress({ of: progress }: { readonly of: NonNullable<TaskView['progress']> }) {
+  const { percent, parts = [], speed, estimate } = progress;
+  return (
+    <>
+      <p class="summary">
+        <Bar percent={percent} />
+        {speed !== undefined && <span>{t('task.speed', { speed: speed.toFixed(1) })}</span>}
+        {estimate !== undefined && (
+          <span>
+            {t('task.ends')} <TimeInFull at={estimate.end_at} />
+          </span>
+        )}
+        <span>
+          {t('task.reported')} <Time at={progress.at} />
+        </span>
+      </p>
+      {parts.length > 0 && (
+        <ul class="parts">
+          {parts.map((part) => (
+            <li key={part.name}>
+              <span>{part.name}</span> <Bar percent={part.percent} />
+            </li>
+          ))}
+        </ul>
+      )}
     </>
   );
 }

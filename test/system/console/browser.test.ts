@@ -142,7 +142,7 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     await go(`#/tasks?error=${encodeURIComponent(HOSTILE)}`);
     await go('#/tasks');
     await page.getByText('<img src=x').first().waitFor();
-    expect(await page.evaluate(() => (globalThis as { hit?: number }).hit)).to.equal(undefined);
+    expect(await page.evaluate('window.hit')).to.equal(undefined);
     expect(await page.locator('main img, main script').count()).to.equal(0);
   });
 
@@ -169,6 +169,102 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     expect((await api('GET', '/task/night-0'))['state']).to.equal('canceled');
   });
 
+  it('says what is wrong first, and runs again what has failed, all of it', async () => {
+    await go('#/overview');
+    await says(/task has failed within an hour: <img/);
+    await go('#/failed');
+    await page
+      .getByRole('row', { name: /<img src=x/ })
+      .getByRole('button')
+      .click();
+    await page.getByRole('heading', { name: 'Run 1 task again?' }).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Retry' }).click();
+    await page.locator('.head').getByText('Done').waitFor();
+    await says('Retry: many tasks');
+  });
+
+  it('drains an executor, and takes it back', async () => {
+    await go('#/executors');
+    await page.getByRole('link', { name: 'gpu-1' }).click();
+    await page.getByRole('button', { name: 'Drain' }).click();
+    await page.getByLabel('Reason').fill(HOSTILE);
+    await page.getByRole('dialog').getByRole('button', { name: 'Drain' }).click();
+    await says('Draining');
+    await page.locator('.remark').getByText('<img src=x').waitFor();
+    await page.getByRole('button', { name: 'Back into work' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Back into work' }).click();
+    await says('Idle');
+  });
+
+  it('submits a task by a form that is made of the schema of its type', async () => {
+    const properties = {
+      source: { type: 'string', title: 'Source', description: HOSTILE },
+      frame: { type: 'integer' },
+    };
+    await api('PUT', '/type/film', {
+      description: HOSTILE,
+      params_schema: { type: 'object', required: ['source'], properties },
+    });
+    await go('#/new-task?type=film');
+    await page.getByLabel('Source').fill('a.mov');
+    await page.getByLabel('frame').fill('12345678901234567890');
+    await page.getByLabel('Group').fill('video');
+    await page.getByLabel('Id (').fill('film-1');
+    await page.getByRole('button', { name: 'Submit' }).click();
+    await page.getByRole('heading', { name: 'film-1' }).waitFor();
+    const text = await page.getByRole('region', { name: 'Params' }).innerText();
+    expect(text).to.include('"frame": 12345678901234567890');
+  });
+
+  it('pauses a type, with a reason, and says so', async () => {
+    await go('#/types');
+    await page.getByRole('link', { name: 'film', exact: true }).click();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByLabel('Reason').fill('new codec');
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
+    await page.locator('.remark').getByText('new codec').waitFor();
+    await page.getByRole('button', { name: 'Override the limit' }).click();
+    await page.getByLabel('Tasks that may run').fill('2');
+    await page.getByLabel('Reason').fill('live event');
+    await page.getByRole('dialog').getByRole('button', { name: 'Override' }).click();
+    await says('live event');
+    const { overrides } = (await api('GET', '/type/film')) as { overrides: { limits: object }[] };
+    expect(overrides[0]?.limits).to.deep.equal({ max_running: 2 });
+  });
+
+  it('makes a token, shows it once, and revokes it', async () => {
+    await go('#/tokens');
+    await page.getByRole('button', { name: 'New token' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('carol');
+    await page.getByLabel('Groups').fill('news sport');
+    await page.getByRole('dialog').getByRole('button', { name: 'New token' }).click();
+    const token = await page.locator('.remark code').innerText();
+    const who = await api('GET', '/whoami', undefined, token);
+    expect(who).to.deep.include({ name: 'carol', scope: { groups: ['news', 'sport'] } });
+    await page.reload();
+    const row = page.getByRole('row', { name: /carol/ });
+    await row.waitFor();
+    expect(await page.getByText(token).count()).to.equal(0);
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await row.waitFor({ state: 'detached' });
+    await go('#/audit?action=token');
+    await says('token.revoke');
+  });
+
+  it('has pages that a reader of screens can read, and that no text of others gets into', async () => {
+    const hashes = ['overview', 'failed', 'executor/gpu-1', 'type/film', 'new-task?type=film'];
+    const rest = ['types', 'executors', 'callbacks', 'operations', 'namespaces', 'audit', 'tokens'];
+    for (const hash of [...hashes, ...rest]) {
+      await go(`#/${hash}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.locator('.loading').first().waitFor({ state: 'detached' });
+      await expectAccessible(hash);
+      expect(await page.evaluate('window.hit'), hash).to.equal(undefined);
+      expect(await page.locator('main img, main script').count(), hash).to.equal(0);
+    }
+  });
+
   it('keeps filters in the URL, and pages by cursors', async () => {
     const tasks = Array.from({ length: 55 }, (_, n) => ({
       task: { id: `page-${n}`, type: 'paged' },
@@ -176,10 +272,11 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     }));
     await api('POST', '/task/submit-batch', { tasks });
     await go('#/tasks');
+    await page.getByRole('heading', { name: 'Tasks' }).waitFor();
     await page.getByLabel('Type', { exact: true }).fill('paged');
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'page-54' }).waitFor();
-    expect(page.url()).to.match(/type=paged/);
+    await page.waitForURL(/type=paged/);
     await page.getByRole('link', { name: 'Older' }).click();
     await page.getByRole('link', { name: 'page-0', exact: true }).waitFor();
     await page.goBack();
@@ -202,7 +299,7 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
 
   it('fits a phone', async () => {
     await page.setViewportSize({ width: 390, height: 844 });
-    for (const hash of ['#/tasks', '#/task/evil-1']) {
+    for (const hash of ['#/tasks', '#/task/evil-1', '#/overview', '#/executors', '#/audit']) {
       await go(hash);
       await page.getByRole('heading', { level: 1 }).waitFor();
       const width = await page.evaluate('document.documentElement.scrollWidth');

@@ -2,6 +2,8 @@
 import { expect } from 'chai';
 import { hrefOf, placeOf } from '../../../console/frame/place.ts';
 import { indented } from '../../../console/parts/indented.ts';
+import { fieldsOf, paramsText } from '../../../console/pages/schema-fields.ts';
+import { eventKinds } from '@soda-scheduler/protocol';
 import { en } from '../../../console/words/en.ts';
 import { zh } from '../../../console/words/zh.ts';
 
@@ -31,6 +33,46 @@ describe('texts of the console', () => {
     expect(JSON.stringify(JSON.parse(shown))).to.equal(JSON.stringify(JSON.parse(text)));
     const bare = (json: string) => json.replaceAll(/("(?:[^"\\]|\\.)*")|\s+/g, '$1');
     expect(bare(shown)).to.equal(bare(text));
+  });
+
+  it('make params of a form as they were typed', () => {
+    const fields = fieldsOf({
+      type: 'object',
+      required: ['source'],
+      properties: {
+        source: { type: 'string', title: 'Source' },
+        frame: { type: 'integer', default: 1 },
+        two: { type: 'boolean' },
+        profile: { enum: ['web', 4] },
+        parts: { type: 'array' },
+      },
+    });
+    expect(fields?.map(({ kind }) => kind)).to.deep.equal([
+      'text',
+      'number',
+      'choice',
+      'choice',
+      'json',
+    ]);
+    const typed = {
+      '/source': 'a"b',
+      '/frame': '12345678901234567890',
+      '/two': 'true',
+      '/profile': '4',
+    };
+    expect(paramsText(fields ?? [], typed)).to.equal(
+      '{"source":"a\\"b","frame":12345678901234567890,"two":true,"profile":4}',
+    );
+    expect(paramsText(fields ?? [], {})).to.equal('{"frame":1}');
+    for (const schema of [undefined, true, { type: 'array' }, { type: 'object' }]) {
+      expect(fieldsOf(schema)).to.equal(null);
+    }
+  });
+
+  it('have a word for each kind of event of a task', () => {
+    const kinds = Object.keys(eventKinds).filter((kind) => kind.startsWith('task.'));
+    expect(kinds.length).to.be.at.least(20);
+    for (const kind of kinds) expect(en, kind).to.have.property(`event.${kind}`);
   });
 
   it('put the same values into both languages', () => {

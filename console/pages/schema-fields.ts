@@ -1,0 +1,74 @@
+/** Which fields a form for params has, as their schema says, and the JSON of what is typed there. */
+
+export interface SchemaField {
+  readonly name: string;
+  readonly label: string;
+  readonly hint: string;
+  readonly kind: 'text' | 'number' | 'choice' | 'json';
+  /** As JSON. */
+  readonly choices: readonly string[];
+  readonly isRequired: boolean;
+  /** What stands there at first. */
+  readonly preset: string;
+}
+
+interface Schema {
+  readonly type?: unknown;
+  readonly title?: unknown;
+  readonly description?: unknown;
+  readonly default?: unknown;
+  readonly enum?: unknown;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+}
+
+const FIELDS_MAX = 40;
+
+/** Null: it is no schema of an object with properties of their own names. */
+export function fieldsOf(schema: unknown): readonly SchemaField[] | null {
+  const { type, properties, required = [] } = (schema ?? {}) as Schema;
+  const all = Object.entries(properties ?? {});
+  if (type !== 'object' || all.length === 0 || all.length > FIELDS_MAX) return null;
+  return all.map(([name, one]) => {
+    const kind = kindOf(one);
+    const preset = one.default;
+    return {
+      name,
+      label: typeof one.title === 'string' ? one.title : name,
+      hint: typeof one.description === 'string' ? one.description : '',
+      kind,
+      choices: choicesOf(one),
+      isRequired: required.includes(name),
+      preset:
+        preset === undefined
+          ? ''
+          : typeof preset === 'string' && kind === 'text'
+            ? preset
+            : JSON.stringify(preset),
+    };
+  });
+}
+
+function kindOf({ type, enum: choices }: Schema): SchemaField['kind'] {
+  if (Array.isArray(choices) || type === 'boolean') return 'choice';
+  if (type === 'string') return 'text';
+  return type === 'integer' || type === 'number' ? 'number' : 'json';
+}
+
+function choicesOf({ type, enum: choices }: Schema): string[] {
+  if (Array.isArray(choices)) return choices.map((choice) => JSON.stringify(choice));
+  return type === 'boolean' ? ['true', 'false'] : [];
+}
+
+/** As JSON; what is empty is left out. Numbers stand there as they were typed. */
+export function paramsText(
+  fields: readonly SchemaField[],
+  values: Readonly<Record<string, string>>,
+): string {
+  const members = fields.flatMap(({ name, kind, preset }) => {
+    const value = values[`/${name}`] ?? preset;
+    if (value === '') return [];
+    return [`${JSON.stringify(name)}:${kind === 'text' ? JSON.stringify(value) : value}`];
+  });
+  return `{${members.join(',')}}`;
+}

@@ -1,0 +1,188 @@
+/** One type: what keeps the first of its tasks, what is defined and overridden, and how to hold it back. */
+import { jsonAt, type TypeView, typeDefinitionKeys } from '@soda-scheduler/protocol';
+import { callForText } from '../api/call.ts';
+import { ask, type Question, reasonAndUntil, reasonField, untilField } from '../frame/asking.tsx';
+import { useFrame } from '../frame/context.ts';
+import { useResource } from '../frame/resource.ts';
+import { Json } from '../parts/json.tsx';
+import { Facts, Head, Loaded, Section } from '../parts/page.tsx';
+import { TimeInFull } from '../parts/time.tsx';
+import { t, wordOf } from '../words/words.ts';
+
+interface Told {
+  readonly type: TypeView;
+  readonly text: string;
+}
+
+export function TypePage({ name }: { readonly name: string }) {
+  const { place, may, link } = useFrame();
+  const { namespace } = place;
+  const path = `/type/${encodeURIComponent(name)}`;
+  const told = useResource<Told>(`${namespace} ${name}`, async (signal) => {
+    const text = await callForText({ path, namespace, signal });
+    return { type: JSON.parse(text) as TypeView, text };
+  });
+  const view = told.data?.type;
+  return (
+    <>
+      <Head
+        title={name}
+        actions={
+          <>
+            {may('POST /task/submit') && (
+              <a class="button" href={link('new-task', null, { type: name })}>
+                {t('new-task')}
+              </a>
+            )}
+            {view !== undefined && <Actions of={view} done={told.reload} />}
+          </>
+        }
+      >
+        <a href={link('failed', null, { type: name })}>{t('failed')}</a>
+      </Head>
+      <Loaded of={told}>{({ type, text }) => <Whole of={type} text={text} />}</Loaded>
+    </>
+  );
+}
+
+function Whole({ of: view, text }: { readonly of: TypeView; readonly text: string }) {
+  const { link } = useFrame();
+  const { counts, paused, constraint, overrides, type } = view;
+  return (
+    <>
+      {paused !== null && (
+        <p class="remark">
+          {t('state.paused')} {paused.reason} {paused.by} <TimeInFull at={paused.at} />{' '}
+          {paused.until !== null && (
+            <>
+              {t('field.until')} <TimeInFull at={paused.until} />
+            </>
+          )}
+        </p>
+      )}
+      {constraint !== null && constraint !== undefined && paused === null && (
+        <Section title={t('type.constraint')}>
+          <p class="why">
+            <span>
+              <strong>{wordOf('why', constraint.reason)}</strong> {constraint.message}
+            </span>
+          </p>
+        </Section>
+      )}
+      <div class="figures">
+        {(['waiting', 'running', 'held'] as const).map((state) => (
+          <a key={state} href={link('tasks', null, { type, state })}>
+            <b>{counts[state].toLocaleString()}</b> {wordOf('state', state)}
+          </a>
+        ))}
+        <a href={link('executors', null, { type })}>
+          <b>{view.executors}</b> {t('executors')}
+        </a>
+      </div>
+      {overrides.map(({ limits, route, reason, by, at, until }) => (
+        <Section key={at} title={t('type.overridden')}>
+          <Facts
+            of={[
+              [t('field.reason'), reason],
+              [t('operation.by'), by],
+              [t('type.since'), <TimeInFull at={at} />],
+              [t('field.until'), until !== null && <TimeInFull at={until} />],
+            ]}
+          />
+          <Json text={JSON.stringify({ limits, route })} label={t('type.overridden')} />
+        </Section>
+      ))}
+      <Section title={t('type.definition')}>
+        {view.registered ? (
+          <Definition text={text} />
+        ) : (
+          <p class="soft">{t('type.unregistered')}</p>
+        )}
+      </Section>
+    </>
+  );
+}
+
+/** As it was defined, in the order of the documentation. */
+function Definition({ text }: { readonly text: string }) {
+  const members = typeDefinitionKeys.flatMap((key) => {
+    const value = jsonAt(text, [key]);
+    return value === undefined ? [] : [`"${key}":${value}`];
+  });
+  return <Json text={`{${members.join(',')}}`} label={t('type.definition')} />;
+}
+
+function Actions({ of: view, done }: { readonly of: TypeView; readonly done: () => void }) {
+  const { place, may } = useFrame();
+  const { namespace } = place;
+  const { type, paused, overrides } = view;
+  const about = { type };
+  const path = `/type/${encodeURIComponent(type)}`;
+  const button = (
+    verb: 'pause' | 'resume' | 'override' | 'end',
+    rest: Omit<Question, 'title' | 'verb'>,
+  ) => (
+    <button
+      type="button"
+      onClick={() =>
+        ask({ title: t(`type.${verb}`, { type }), verb: t(`type.${verb}.verb`), done, ...rest })
+      }
+    >
+      {t(`type.${verb}.verb`)}
+    </button>
+  );
+  return (
+    <>
+      {paused === null &&
+        may('POST /type/{type}/pause', about) &&
+        button('pause', {
+          text: t('type.pause.text'),
+          fields: [reasonField(), untilField()],
+          request: (values) => ({
+            method: 'POST',
+            path: `${path}/pause`,
+            namespace,
+            body: reasonAndUntil(values),
+          }),
+        })}
+      {paused !== null &&
+        may('POST /type/{type}/resume', about) &&
+        button('resume', {
+          request: () => ({ method: 'POST', path: `${path}/resume`, namespace }),
+        })}
+      {may('PUT /type/{type}/override', about) &&
+        button('override', overrideOf(view, path, namespace))}
+      {overrides.length > 0 &&
+        may('DELETE /type/{type}/override', about) &&
+        button('end', {
+          request: () => ({ method: 'DELETE', path: `${path}/override`, namespace }),
+        })}
+    </>
+  );
+}
+
+/** The limit that people change at night; all of what is overridden already stays. */
+function overrideOf({ limits, overrides }: TypeView, path: string, namespace: string) {
+  const held = overrides[0]?.limits ?? {};
+  const now = held.max_running ?? limits?.max_running;
+  return {
+    text: t('why.override'),
+    fields: [
+      {
+        name: 'max',
+        label: t('type.max-running'),
+        kind: 'number',
+        initial: now === undefined || now === null ? '' : String(now),
+        isRequired: true,
+      },
+      reasonField(true),
+      untilField(),
+    ],
+    request: ({ max, ...rest }) => ({
+      method: 'PUT',
+      path: `${path}/override`,
+      namespace,
+      body: { limits: { ...held, max_running: Number(max) }, ...reasonAndUntil(rest) },
+    }),
+  } satisfies Omit<Question, 'title' | 'verb'>;
+}
