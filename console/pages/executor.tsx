@@ -83,32 +83,39 @@ function Whole({ of: view }: { readonly of: ExecutorView }) {
           ],
         ]}
       />
-      {view.last.length > 0 && (
-        <Section title={t('executor.last')}>
-          <div class="scroll">
-            <table>
-              <tbody>
-                {view.last.map(({ task_id: id, attempt, type, state, at }) => (
-                  <tr key={`${id} ${attempt}`}>
-                    <td>
-                      <Outcome of={state} />
-                    </td>
-                    <td class="id fill">
-                      <a href={link('task', id)}>{id}</a>
-                    </td>
-                    <td>{type}</td>
-                    <td class="num">{attempt}</td>
-                    <td class="num">
-                      <Time at={at} />
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        </Section>
-      )}
+      <Last of={view.last} />
     </>
+  );
+}
+
+/** How attempts have ended here. */
+function Last({ of: last }: { readonly of: ExecutorView['last'] }) {
+  const { link } = useFrame();
+  if (last.length === 0) return null;
+  return (
+    <Section title={t('executor.last')}>
+      <div class="scroll">
+        <table>
+          <tbody>
+            {last.map(({ task_id: id, attempt, type, state, at }) => (
+              <tr key={`${id} ${attempt}`}>
+                <td>
+                  <Outcome of={state} />
+                </td>
+                <td class="id fill">
+                  <a href={link('task', id)}>{id}</a>
+                </td>
+                <td>{type}</td>
+                <td class="num">{attempt}</td>
+                <td class="num">
+                  <Time at={at} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Section>
   );
 }
 

@@ -1,5 +1,5 @@
 /** What is wrong first, then what there is: every number is a link to the list behind it. */
-import type { ExecutorList, PauseList, TaskCount, TypeList } from '@soda-scheduler/protocol';
+import type { ExecutorList, TaskCount, TypeList } from '@soda-scheduler/protocol';
 import { useFrame } from '../frame/context.ts';
 import { useList } from '../frame/resource.ts';
 import { Empty, Head, Loaded, Section } from '../parts/page.tsx';
@@ -13,14 +13,13 @@ export function OverviewPage() {
   const { may } = useFrame();
   const counts = useList<TaskCount>('/tasks/count');
   const types = useList<TypeList>('/types', { limit: 200 });
-  const pauses = useList<PauseList>('/pauses', { limit: 200 });
   const executors = useList<ExecutorList>(may('GET /executors') ? '/executors' : null, {
     limit: 200,
   });
   return (
     <>
       <Head title={t('overview')} />
-      <Wrong types={types} pauses={pauses} executors={executors} />
+      <Wrong executors={executors.data} />
       <Loaded of={counts}>{(all) => <Counts of={all} executors={executors.data} />}</Loaded>
       <Loaded of={types}>{(list) => <Types of={list.types} />}</Loaded>
     </>

@@ -1,16 +1,12 @@
-/** What is wrong, as far as the master knows: what keeps work from being done comes first. */
-import type {
-  ErrorList,
-  ExecutorList,
-  PauseList,
-  TaskList,
-  TypeList,
-} from '@soda-scheduler/protocol';
-import type { ComponentChildren } from 'preact';
+/**
+ * What is wrong: the verdict of the master with what it has found, what has failed and what was not delivered. What keeps
+ * work from being done comes first.
+ */
+import type { ErrorList, ExecutorList, HealthView, TaskList } from '@soda-scheduler/protocol';
 import { call } from '../api/call.ts';
 import { useFrame } from '../frame/context.ts';
-import { type Resource, useList, useResource } from '../frame/resource.ts';
-import { Section } from '../parts/page.tsx';
+import { useList, useResource } from '../frame/resource.ts';
+import { Copy } from '../parts/copy.tsx';
 import { Time } from '../parts/time.tsx';
 import { t, wordOf } from '../words/words.ts';
 import { isOdd, troubleOf } from './executors.tsx';
@@ -19,25 +15,27 @@ const HOUR_MS = 3_600_000;
 const SLOW_MS = 15_000;
 const FINDINGS_MAX = 12;
 
+type Link = ReturnType<typeof useFrame>['link'];
+
 interface Finding {
   readonly key: string;
-  /** Work does not get done; else somebody should know. */
-  readonly isGrave: boolean;
-  readonly text: ComponentChildren;
+  readonly severity: 'critical' | 'warning' | 'info';
+  readonly text: string;
+  /** What would help. */
+  readonly advice?: string;
+  /** For a shell. */
+  readonly command?: string;
+  readonly since?: string | null;
   readonly href: string;
 }
 
-interface Props {
-  readonly types: Resource<TypeList>;
-  readonly pauses: Resource<PauseList>;
-  readonly executors: Resource<ExecutorList>;
-}
+const RANKS = { critical: 0, warning: 1, info: 2 } as const;
 
-type Link = ReturnType<typeof useFrame>['link'];
-
-export function Wrong({ types, pauses, executors }: Props) {
+/** @param executors null where they are not for whoever looks. */
+export function Wrong({ executors }: { readonly executors: ExecutorList | null }) {
   const { place, link } = useFrame();
   const { namespace } = place;
+  const health = useList<HealthView>('/health');
   const errors = useResource<ErrorList>(
     `errors ${namespace}`,
     (signal) => {
@@ -47,42 +45,77 @@ export function Wrong({ types, pauses, executors }: Props) {
     SLOW_MS,
   );
   const lost = useList<TaskList>('/tasks', { notification: 'gave_up', limit: 20 }, SLOW_MS);
-  if (types.data === null || errors.data === null) return null;
+  if (health.data === null || errors.data === null) return null;
   const findings = [
-    ...unrunOf(types.data, link),
+    ...health.data.findings.map((finding) => findingOf(finding, link)),
     ...failedOf(errors.data, link),
     ...(lost.data === null ? [] : gaveUpOf(lost.data, link)),
-    ...(executors.data === null ? [] : oddOf(executors.data, link)),
-    ...(pauses.data === null ? [] : pausedOf(pauses.data, link)),
-  ];
-  if (findings.length === 0) return <p class="well">{t('wrong.nothing')}</p>;
+    ...(executors === null ? [] : oddOf(executors, link)),
+  ].sort((a, b) => RANKS[a.severity] - RANKS[b.severity]);
   return (
-    <Section title={t('wrong')}>
-      <ul class="findings">
-        {findings.slice(0, FINDINGS_MAX).map(({ key, isGrave, text, href }) => (
-          <li key={key} class={isGrave ? 'grave-finding' : ''}>
-            <a href={href}>{text}</a>
-          </li>
-        ))}
-      </ul>
+    <>
+      <p class={`verdict verdict-${health.data.status}`}>
+        {wordOf('health', health.data.status)}
+        {!health.data.figures.fresh && health.data.figures.at !== null && (
+          <span class="warn">
+            {' '}
+            {t('health.stale')} <Time at={health.data.figures.at} />
+          </span>
+        )}
+      </p>
+      {findings.length > 0 && (
+        <ul class="findings" aria-label={t('wrong')}>
+          {findings.slice(0, FINDINGS_MAX).map((finding) => (
+            <Line key={finding.key} finding={finding} />
+          ))}
+        </ul>
+      )}
       {findings.length > FINDINGS_MAX && (
         <p class="soft">{t('wrong.more', { n: findings.length - FINDINGS_MAX })}</p>
       )}
-    </Section>
+    </>
   );
 }
 
-function unrunOf({ types }: TypeList, link: Link): Finding[] {
-  return types
-    .filter(
-      ({ counts, executors, paused }) => counts.waiting > 0 && executors === 0 && paused === null,
-    )
-    .map(({ type, counts }) => ({
-      key: `type ${type}`,
-      isGrave: true,
-      text: t('wrong.no-executor', { n: counts.waiting, type }),
-      href: link('type', type),
-    }));
+function Line({ finding }: { readonly finding: Finding }) {
+  const { severity, text, advice, command, since, href } = finding;
+  return (
+    <li class={`finding-${severity}`}>
+      <a href={href}>{text}</a>
+      {(since ?? null) !== null && (
+        <span class="soft">
+          {' '}
+          <Time at={since} />
+        </span>
+      )}
+      {advice !== undefined && (
+        <p>
+          {advice} {command !== undefined && <Copy text={command} label={command} />}
+        </p>
+      )}
+    </li>
+  );
+}
+
+function findingOf(finding: HealthView['findings'][number], link: Link): Finding {
+  const { kind, severity, subject, since, message, cause, advice, command } = finding;
+  const [of, name = ''] = subject?.split(/\/(.*)/s) ?? [];
+  return {
+    key: `${kind} ${subject} ${message}`,
+    severity,
+    text: [message, cause].filter((part) => part !== null).join(' '),
+    advice,
+    command,
+    since,
+    href:
+      of === 'type'
+        ? link('type', name)
+        : kind === 'callbacks'
+          ? link('callbacks')
+          : kind === 'failing'
+            ? link('failed')
+            : link('tasks', null, { state: 'waiting' }),
+  };
 }
 
 function failedOf({ errors }: ErrorList, link: Link): Finding[] {
@@ -90,14 +123,13 @@ function failedOf({ errors }: ErrorList, link: Link): Finding[] {
   if (worst === undefined) return [];
   const n = errors.reduce((sum, { count }) => sum + count, 0);
   const text = t('wrong.failed', { n, error: wordOf('failure', worst.error) });
-  return [{ key: 'failed', isGrave: true, text, href: link('failed') }];
+  return [{ key: 'failed', severity: 'warning', text, href: link('failed') }];
 }
 
 function gaveUpOf({ tasks, next_cursor: next }: TaskList, link: Link): Finding[] {
   if (tasks.length === 0) return [];
   const text = t('wrong.callbacks', { n: tasks.length, more: next === null ? '' : '+' });
-  const href = link('callbacks');
-  return [{ key: 'callbacks', isGrave: true, text, href }];
+  return [{ key: 'callbacks', severity: 'warning', text, href: link('callbacks') }];
 }
 
 function oddOf({ executors }: ExecutorList, link: Link): Finding[] {
@@ -105,32 +137,9 @@ function oddOf({ executors }: ExecutorList, link: Link): Finding[] {
     const { executor_id: id, state } = executor;
     return {
       key: `executor ${id} ${executor.connected_at}`,
-      isGrave: false,
+      severity: 'warning',
       text: `${id}: ${troubleOf(executor) || wordOf('executor-state', state)}`,
       href: link('executor', id),
-    };
-  });
-}
-
-function pausedOf({ pauses }: PauseList, link: Link): Finding[] {
-  return pauses.map(({ scope, value, reason, at }) => {
-    const isFilter = value !== null && ['group', 'label'].includes(scope);
-    return {
-      key: `pause ${scope} ${value}`,
-      isGrave: false,
-      text: (
-        <>
-          {t('wrong.paused', { what: `${wordOf('scope', scope)} ${value ?? ''}`.trim() })}
-          {reason === null ? '' : ` — ${reason}`}{' '}
-          <span class="soft">
-            <Time at={at} />
-          </span>
-        </>
-      ),
-      href:
-        scope === 'type' && value !== null
-          ? link('type', value)
-          : link('tasks', null, { state: 'waiting', ...(isFilter && { [scope]: value }) }),
     };
   });
 }

@@ -293,19 +293,10 @@ export const en = {
   'types.note': 'Now',
   'types.overridden': 'Overridden:',
   wrong: 'To look at',
-  'wrong.nothing': 'Nothing is wrong that the master knows of.',
   'wrong.more': 'and {n} more',
-  'wrong.no-executor':
-    '{n} task of type {type} waits, and nobody runs that type.|{n} tasks of type {type} wait, and nobody runs that type.',
   'wrong.failed':
     '{n} task has failed within an hour: {error}|{n} tasks have failed within an hour, most often: {error}',
   'wrong.callbacks': '{n}{more} callback was given up.|{n}{more} callbacks were given up.',
-  'wrong.paused': 'Paused: {what}',
-  'scope.all': 'all namespaces',
-  'scope.namespace': 'this namespace',
-  'scope.type': 'type',
-  'scope.group': 'group',
-  'scope.label': 'label',
   'failed.as-list': 'As a list',
   'failed.count': 'Tasks',
   'failed.newest': 'Newest',
@@ -429,4 +420,8 @@ export const en = {
   'task.speed': 'Speed {speed}×',
   'task.ends': 'Likely to end',
   'task.reported': 'Reported',
+  'health.ok': 'Work flows.',
+  'health.degraded': 'Work flows, but not all of it.',
+  'health.stopped': 'Nothing of what is due starts.',
+  'health.stale': 'These figures are not fresh:',
 } as const;
