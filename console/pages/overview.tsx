@@ -4,7 +4,7 @@ import { useFrame } from '../frame/context.ts';
 import { useList } from '../frame/resource.ts';
 import { Empty, Head, Loaded, Section } from '../parts/page.tsx';
 import { t, wordOf } from '../words/words.ts';
-import { byTrouble, TypeTable } from './types.tsx';
+import { byTrouble, TypeTable } from './fleet/types.tsx';
 import { Wrong } from './wrong.tsx';
 
 const LIVE = ['waiting', 'held', 'suspended', 'offered', 'running'] as const;

@@ -9,7 +9,7 @@ import { useList, useResource } from '../frame/resource.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Time } from '../parts/time.tsx';
 import { t, wordOf } from '../words/words.ts';
-import { isOdd, troubleOf } from './executors.tsx';
+import { isOdd, troubleOf } from './fleet/executors.tsx';
 
 const HOUR_MS = 3_600_000;
 const SLOW_MS = 15_000;

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { hrefOf, placeOf } from '../../../console/frame/place.ts';
 import { indented } from '../../../console/parts/indented.ts';
-import { fieldsOf, paramsText } from '../../../console/pages/schema-fields.ts';
+import { fieldsOf, paramsText } from '../../../console/pages/tasks/schema-fields.ts';
 import { eventKinds } from '@soda-scheduler/protocol';
 import { en } from '../../../console/words/en.ts';
 import { zh } from '../../../console/words/zh.ts';

@@ -1,16 +1,16 @@
 /** All tasks that fit: the filters are in the URL, and what has just been typed is applied when it is done. */
 import type { TaskList, TaskSummary } from '@soda-scheduler/protocol';
 import { useState } from 'preact/hooks';
-import { call } from '../api/call.ts';
-import { useFrame } from '../frame/context.ts';
-import { useResource } from '../frame/resource.ts';
-import { go } from '../frame/route.ts';
-import { BulkBar } from '../parts/bulk.tsx';
-import { ExecutorLink } from '../parts/executor-link.tsx';
-import { Empty, Head, Loaded, Pager } from '../parts/page.tsx';
-import { Bar, isEnded, State } from '../parts/state.tsx';
-import { Time } from '../parts/time.tsx';
-import { t, wordOf } from '../words/words.ts';
+import { call } from '../../api/call.ts';
+import { useFrame } from '../../frame/context.ts';
+import { useResource } from '../../frame/resource.ts';
+import { go } from '../../frame/route.ts';
+import { BulkBar } from '../../parts/bulk.tsx';
+import { ExecutorLink } from '../../parts/executor-link.tsx';
+import { Empty, Head, Loaded, Pager } from '../../parts/page.tsx';
+import { Bar, isEnded, State } from '../../parts/state.tsx';
+import { Time } from '../../parts/time.tsx';
+import { t, wordOf } from '../../words/words.ts';
 import { TaskFilters } from './task-filters.tsx';
 
 const LIMIT = 50;

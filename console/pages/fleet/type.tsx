@@ -1,13 +1,19 @@
 /** One type: what keeps the first of its tasks, what is defined and overridden, and how to hold it back. */
 import { jsonAt, type TypeView, typeDefinitionKeys } from '@soda-scheduler/protocol';
-import { callForText } from '../api/call.ts';
-import { ask, type Question, reasonAndUntil, reasonField, untilField } from '../frame/asking.tsx';
-import { useFrame } from '../frame/context.ts';
-import { useResource } from '../frame/resource.ts';
-import { Json } from '../parts/json.tsx';
-import { Facts, Head, Loaded, Section } from '../parts/page.tsx';
-import { TimeInFull } from '../parts/time.tsx';
-import { t, wordOf } from '../words/words.ts';
+import { callForText } from '../../api/call.ts';
+import {
+  ask,
+  type Question,
+  reasonAndUntil,
+  reasonField,
+  untilField,
+} from '../../frame/asking.tsx';
+import { useFrame } from '../../frame/context.ts';
+import { useResource } from '../../frame/resource.ts';
+import { Json } from '../../parts/json.tsx';
+import { Facts, Head, Loaded, Section } from '../../parts/page.tsx';
+import { TimeInFull } from '../../parts/time.tsx';
+import { t, wordOf } from '../../words/words.ts';
 
 interface Told {
   readonly type: TypeView;

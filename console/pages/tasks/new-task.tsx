@@ -1,14 +1,14 @@
 /** A new task: a form made of the schema of its type where there is one, and else its params as JSON. */
 import type { TypeList, TypeView } from '@soda-scheduler/protocol';
 import { useState } from 'preact/hooks';
-import { call, curlOf, type Request } from '../api/call.ts';
-import { inWords } from '../frame/asking.tsx';
-import { useFrame } from '../frame/context.ts';
-import { useList, useResource } from '../frame/resource.ts';
-import { go } from '../frame/route.ts';
-import { Copy } from '../parts/copy.tsx';
-import { Head } from '../parts/page.tsx';
-import { t } from '../words/words.ts';
+import { call, curlOf, type Request } from '../../api/call.ts';
+import { inWords } from '../../frame/asking.tsx';
+import { useFrame } from '../../frame/context.ts';
+import { useList, useResource } from '../../frame/resource.ts';
+import { go } from '../../frame/route.ts';
+import { Copy } from '../../parts/copy.tsx';
+import { Head } from '../../parts/page.tsx';
+import { t } from '../../words/words.ts';
 import { ParamField } from './params-form.tsx';
 import { fieldsOf, paramsText, type SchemaField } from './schema-fields.ts';
 

@@ -1,12 +1,12 @@
 /** Who runs tasks: those with something to look at first, then by id. */
 import type { ExecutorList, ExecutorView } from '@soda-scheduler/protocol';
-import { call } from '../api/call.ts';
-import { useFrame } from '../frame/context.ts';
-import { useResource } from '../frame/resource.ts';
-import { go } from '../frame/route.ts';
-import { Empty, Head, Loaded, Pager } from '../parts/page.tsx';
-import { Time } from '../parts/time.tsx';
-import { t, wordOf } from '../words/words.ts';
+import { call } from '../../api/call.ts';
+import { useFrame } from '../../frame/context.ts';
+import { useResource } from '../../frame/resource.ts';
+import { go } from '../../frame/route.ts';
+import { Empty, Head, Loaded, Pager } from '../../parts/page.tsx';
+import { Time } from '../../parts/time.tsx';
+import { t, wordOf } from '../../words/words.ts';
 
 const LIMIT = 200;
 const TERMS = ['type', 'label', 'host', 'version'] as const;

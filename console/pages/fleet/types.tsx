@@ -1,9 +1,9 @@
 /** What is set for each type, and what of it waits: those with something to look at first. */
 import type { TypeList, TypeView } from '@soda-scheduler/protocol';
-import { useFrame } from '../frame/context.ts';
-import { useList } from '../frame/resource.ts';
-import { Empty, Head, Loaded, Pager } from '../parts/page.tsx';
-import { t } from '../words/words.ts';
+import { useFrame } from '../../frame/context.ts';
+import { useList } from '../../frame/resource.ts';
+import { Empty, Head, Loaded, Pager } from '../../parts/page.tsx';
+import { t } from '../../words/words.ts';
 
 const LIMIT = 200;
 

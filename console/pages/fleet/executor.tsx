@@ -1,17 +1,17 @@
 /** One executor: what it does, what it says of itself, what operators have decided, and what it has had. */
 import type { ExecutorView, TaskList } from '@soda-scheduler/protocol';
-import { call } from '../api/call.ts';
-import { ask, type Question, reasonField } from '../frame/asking.tsx';
-import { useFrame } from '../frame/context.ts';
-import { useResource } from '../frame/resource.ts';
-import { go } from '../frame/route.ts';
-import { Facts, Head, Loaded, Section } from '../parts/page.tsx';
-import { sizeOf } from '../parts/size.ts';
-import { Outcome } from '../parts/state.tsx';
-import { Time, TimeInFull } from '../parts/time.tsx';
-import { t } from '../words/words.ts';
+import { call } from '../../api/call.ts';
+import { ask, type Question, reasonField } from '../../frame/asking.tsx';
+import { useFrame } from '../../frame/context.ts';
+import { useResource } from '../../frame/resource.ts';
+import { go } from '../../frame/route.ts';
+import { Facts, Head, Loaded, Section } from '../../parts/page.tsx';
+import { sizeOf } from '../../parts/size.ts';
+import { Outcome } from '../../parts/state.tsx';
+import { Time, TimeInFull } from '../../parts/time.tsx';
+import { t } from '../../words/words.ts';
 import { ExecutorState, troubleOf } from './executors.tsx';
-import { TaskTable } from './tasks.tsx';
+import { TaskTable } from '../tasks/tasks.tsx';
 
 export function ExecutorPage({ id }: { readonly id: string }) {
   const { namespace } = useFrame().place;

@@ -6,11 +6,11 @@ import {
   taskStates,
 } from '@soda-scheduler/protocol';
 import { useState } from 'preact/hooks';
-import { call } from '../api/call.ts';
-import { typeOf } from '../frame/asking.tsx';
-import { useFrame } from '../frame/context.ts';
-import { useResource } from '../frame/resource.ts';
-import { t, type TextName, wordOf } from '../words/words.ts';
+import { call } from '../../api/call.ts';
+import { typeOf } from '../../frame/asking.tsx';
+import { useFrame } from '../../frame/context.ts';
+import { useResource } from '../../frame/resource.ts';
+import { t, type TextName, wordOf } from '../../words/words.ts';
 
 type Filters = Readonly<Record<string, string>>;
 

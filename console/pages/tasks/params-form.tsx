@@ -1,5 +1,5 @@
 /** A field of a form for params; what a form cannot show well is a field of JSON. */
-import { t } from '../words/words.ts';
+import { t } from '../../words/words.ts';
 import type { SchemaField } from './schema-fields.ts';
 
 interface Props {
