@@ -6,7 +6,7 @@ import {
   type SodaClient,
   type TaskView,
 } from '@soda-scheduler/client';
-import { endedStates, HTTP_LIMITS } from '@soda-scheduler/protocol';
+import { endedStates, HTTP_LIMITS, visibleJson } from '@soda-scheduler/protocol';
 import { type Command, Option } from 'commander';
 import { progressBar } from '../bulk/follow.ts';
 import { type ConnectionOptions, connect, interruptible, remoteCommand } from '../connection.ts';
@@ -122,8 +122,10 @@ async function readAll(
   }
 }
 
+/** A terminal is steered by no task; a pipe has each character as it was given. */
 async function toStdout(text: string): Promise<void> {
-  if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+  const shown = process.stdout.isTTY ? visibleJson(text) : text;
+  if (!process.stdout.write(shown)) await once(process.stdout, 'drain');
 }
 
 const tellNothing = (): void => undefined;
