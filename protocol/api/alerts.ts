@@ -148,7 +148,7 @@ export const alertReceiverView = z.object({
   to: z.array(z.string()).nullable(),
   url: z.string().nullable().describe('Where it leads to; its path is never told.'),
   has_secret: z.boolean(),
-  template: z.unknown().nullable(),
+  template: z.unknown(),
 });
 export const alertReceiverList = z.object({
   receivers: z.array(alertReceiverView).describe('By name.'),
