@@ -18,7 +18,9 @@ import type { HandlerEnd, Refusal } from './outcome.ts';
 import { ReadinessCheck } from './readiness.ts';
 import { monotonicClock } from './session/clock.ts';
 import { AttemptLog } from './log/task-log.ts';
-import { EventPace, EventReport } from './reports/event-report.ts';
+import { AlertReport } from './reports/alert-report.ts';
+import { EventReport } from './reports/event-report.ts';
+import { alertPace, eventPace } from './reports/pace.ts';
 import { ProgressReport } from './reports/progress-report.ts';
 import { fencingToken, taskOf } from './task-context.ts';
 import type { Handler, Progress, Task } from './task-context.ts';
@@ -49,7 +51,7 @@ export class Executor {
   readonly #namespace: string;
   readonly #logFormat: LogFormat;
   readonly #handlers = new Map<string, Handler>();
-  readonly #eventPace = new EventPace();
+  readonly #paces = { event: eventPace(), alert: alertPace() };
   #session: Worker | null = null;
   #readiness: ReadinessCheck | null = null;
   #executorId = '';
@@ -241,10 +243,13 @@ export class Executor {
     const send = (type: 'progress' | 'checkpoint', body: string): void =>
       this.#tell({ type, ...key, body });
     const report = new ProgressReport(key, { limits, reportsParts, send });
-    const told = new EventReport(key, this.#eventPace, (body) => {
+    const told = new EventReport(key, this.#paces.event, (body) => {
       this.#tell({ type: 'event', ...key, body });
     });
     const log = new AttemptLog((lines) => this.#tell({ type: 'log', ...key, lines }));
+    const raised = new AlertReport(key, this.#paces.alert, (body) => {
+      this.#tell({ type: 'alert', ...key, body });
+    });
     const groups = new ChildGroups(signal, (pid, isAlive) => {
       this.#tell({ type: 'group', pid, isAlive });
     });
@@ -258,12 +263,14 @@ export class Executor {
       checkpoint: (value) => report.checkpoint(value),
       event: (name, data) => told.event(name, data),
       log,
+      alert: (severity, text, fields) => raised.alert(severity, text, fields),
       spawn: (command, args, options) => groups.spawn(command, args, options),
     });
     groups.close();
     report.close();
     told.close();
     log.close();
+    raised.close();
     const aborted = signal.aborted ? (signal.reason as TaskAborted).reason : null;
     const outcome = outcomeOf(key, end, {
       aborted,

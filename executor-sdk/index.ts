@@ -35,5 +35,5 @@ export type { AbortReason, HandlerErrorOptions } from './errors.ts';
 export type { ExecutorEvent } from './events.ts';
 export type { Executor } from './executor.ts';
 export type { ExecutorOptions } from './executor-options.ts';
-export type { Handler, Progress, Task, TaskContext } from './task-context.ts';
 export type { LogLevel, TaskLog } from './log/task-log.ts';
+export type { AlertSeverity, Handler, Progress, Task, TaskContext } from './task-context.ts';

@@ -103,6 +103,17 @@ export interface TaskContext {
   event(name: string, data?: object): void;
 
   /**
+   * Raises an alert: the receivers of the master are told, by mail, chat or webhook. For what a person has to know of. In the same
+   * words, but for numbers, and of tasks of the same type and group, it is one, and counted. Sent as events are; beyond ten at once
+   * and one a second they are left out. A master of 2.0.0 knows none.
+   * @param message Cut after 2,000 characters.
+   * @param fields An object of JSON, of up to 4 KiB.
+   * @throws {TypeError} one of them is not so.
+   * @throws {RangeError} `fields` are too large.
+   */
+  alert(severity: AlertSeverity, message: string, fields?: object): void;
+
+  /**
    * Starts a program, as `node:child_process` does, that ends with this attempt: it gets SIGTERM
    * when the attempt has to end, and SIGKILL when that takes more than 5 s or the lease is almost
    * over, even while this process stands still; whatever of it is left when the handler has ended
@@ -117,6 +128,9 @@ export interface TaskContext {
     options?: ChildOptions,
   ) => ChildProcess;
 }
+
+/** How grave an alert is. */
+export type AlertSeverity = 'info' | 'warning' | 'critical';
 
 /**
  * Does the work of one attempt; what it resolves to becomes the result of the task, as JSON, or as it

@@ -10,10 +10,11 @@ import { ChildGroups } from './children/child-groups.ts';
 import { TaskAborted } from './errors.ts';
 import { AttemptLog } from './log/task-log.ts';
 import { checkedJson } from './reports/checked-json.ts';
+import { checkedAlert } from './reports/alert-report.ts';
 import { checkedEvent } from './reports/event-report.ts';
 import { fencingToken } from './task-context.ts';
 import { checkedProgress } from './reports/progress-report.ts';
-import type { Handler, Progress, Task } from './task-context.ts';
+import type { AlertSeverity, Handler, Progress, Task } from './task-context.ts';
 
 export interface HandlerRun<Params> extends Partial<Omit<Task<Params>, 'params' | 'paramsText'>> {
   /** What `rawJson` returns becomes `task.paramsText` as it is written. */
@@ -39,6 +40,11 @@ export interface HandlerReport {
   readonly events: readonly { readonly name: string; readonly data?: unknown }[];
   /** What it has logged, captured lines of children included. */
   readonly log: readonly LoggedLine[];
+  readonly alerts: readonly {
+    readonly severity: AlertSeverity;
+    readonly message: string;
+    readonly fields?: unknown;
+  }[];
 }
 
 /** A report without a percentage, and without parts that say it, has NaN there. */
@@ -57,11 +63,12 @@ export async function runHandler<Params>(
   const progress: Reported[] = [];
   const checkpoints: unknown[] = [];
   const events: { name: string; data?: unknown }[] = [];
+  const alerts: { severity: AlertSeverity; message: string; fields?: unknown }[] = [];
   const log: LoggedLine[] = [];
   const logger = new AttemptLog((lines) => log.push(...lines.map(lineIn)));
   const report = () => {
     logger.close();
-    return { progress, checkpoints, events, log };
+    return { progress, checkpoints, events, alerts, log };
   };
   const task: Task<Params> = {
     namespace: DEFAULT_NAMESPACE,
@@ -100,6 +107,11 @@ export async function runHandler<Params>(
         events.push(data === undefined ? { name } : { name, data: read(data) });
       },
       log: logger,
+      alert(severity, message, fields) {
+        const { text } = checkedAlert('the attempt', severity, message, fields);
+        const said = { severity, message: text };
+        alerts.push(fields === undefined ? said : { ...said, fields: read(fields) });
+      },
       spawn: (command, args, options) => groups.spawn(command, args, options),
     });
     const text = checkedJson('result', value, SESSION_LIMITS.resultBytesMax);

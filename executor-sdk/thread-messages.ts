@@ -62,9 +62,9 @@ export function offeredTask(assigned: AssignedTask, frameText: string): OfferedT
 export type Limits = WelcomeFrame['limits'];
 
 export type ToSession =
-  /** A frame about the attempt. `progress` and `checkpoint` give way to newer ones of their kind; events do not. */
+  /** A frame about the attempt. `progress` and `checkpoint` give way to newer ones of their kind; events and alerts do not. */
   | ({
-      readonly type: 'accept' | 'reject' | 'progress' | 'checkpoint' | 'event' | 'result';
+      readonly type: 'accept' | 'reject' | 'progress' | 'checkpoint' | 'event' | 'alert' | 'result';
       readonly body: string;
     } & AttemptKey)
   /** Lines of the log of the attempt, as JSON. */

@@ -1,12 +1,16 @@
 /** Puts together what alerts are made of: who looks, who sends, and who says that the master is well. */
 import { randomBytes } from 'node:crypto';
 import { Alerts, type AlertsOptions } from './application/alerts/alerts.ts';
-import type { Clock } from './application/ports.ts';
+import type { Clock, Observer } from './application/ports.ts';
 import type { Part } from './application/process/lifecycle.ts';
 import type { Leader } from './application/process/leading.ts';
 import type { Namespaces } from './application/process/namespaces.ts';
 import type { Config } from './config.ts';
+import type { Message } from './domain/alerts/book.ts';
 import type { Looked } from './domain/alerts/findings.ts';
+import { Recent } from './domain/alerts/recent.ts';
+import { saidOfTask } from './domain/alerts/said.ts';
+import { Outcomes } from './domain/health/outcomes.ts';
 import { HttpAlertSender } from './infrastructure/alerts/alert-sender.ts';
 import { sayAlive } from './infrastructure/alerts/alive.ts';
 import { Mailer } from './infrastructure/alerts/mailer.ts';
@@ -14,6 +18,25 @@ import type { AddressPolicy } from './infrastructure/callbacks/address-policy.ts
 import type { NameResolver } from './infrastructure/callbacks/name-resolver.ts';
 
 const ID_BYTES = 12;
+
+/** What is known of a namespace beside its state, and who sees to that. */
+export function watch(
+  namespace: string,
+  clock: Clock,
+  hear: (message: Message) => void,
+): { readonly watched: Watched['watched']; readonly observer: Observer } {
+  const outcomes = new Outcomes(clock.now());
+  const recent = new Recent(() => clock.now());
+  const observe: Observer['observe'] = (seen) => {
+    outcomes.note(seen, clock.now());
+    recent.observe(seen);
+    if (seen.event === 'alert_said') hear(saidOfTask(namespace, seen));
+  };
+  return {
+    watched: { namespace, outcomes, recent },
+    observer: { observe, turned: () => undefined },
+  };
+}
 
 /** What leads a namespace, with what alerts know of it beside its state. */
 interface Watched extends Leader {

@@ -27,11 +27,10 @@ import { retention } from './application/process/retention.ts';
 import { type Part, Lifecycle } from './application/process/lifecycle.ts';
 import { wallClockWatch } from './application/process/wall-clock.ts';
 import { type Turnstiles, turnstiles } from './application/turnstile.ts';
-import { alerting } from './alerting.ts';
+import { alerting, watch } from './alerting.ts';
 import type { Config } from './config.ts';
 import { policyOf } from './policy.ts';
-import { Recent } from './domain/alerts/recent.ts';
-import { Outcomes } from './domain/health/outcomes.ts';
+import type { Message } from './domain/alerts/book.ts';
 import { CONNECTION_COUNT_MAX, type Tally } from './domain/bounds.ts';
 import type { Pause } from './domain/model/pause.ts';
 import { ArchiveFiles } from './infrastructure/archive/archive-files.ts';
@@ -240,6 +239,7 @@ async function assemble(config: Config, log: ProcessLog) {
     engineDuties: duties.ofEngines(),
     ledCount: () => namespaces.ledCount,
     pauseOfAll: () => namespaces.pauseOfAll,
+    hear: (message) => alerts.hear(message),
   };
   const namespaces: Namespaces<ReturnType<typeof lead>> = new Namespaces({
     store,
@@ -338,6 +338,7 @@ interface Shared {
   readonly engineDuties: Observer;
   readonly ledCount: () => number;
   readonly pauseOfAll: () => Pause | null;
+  readonly hear: (message: Message) => void;
 }
 
 /** What leads one namespace; nothing of it has begun yet. */
@@ -349,9 +350,8 @@ function lead(shared: Shared, { id, name }: NamespaceRecord) {
   // When the process follows the wall clock, a namespace does as soon as its engine can.
   const clock = createClock(() => shared.clock.now());
   const store = shared.store.tasks(id);
-  const outcomes = new Outcomes(clock.now());
-  const recent = new Recent(() => clock.now());
   const logs = new TaskLogs({ store, clock: evenClock, log, bytesMax, held });
+  const { watched, observer } = watch(name, clock, shared.hear);
   const sessions = new ExecutorSessions({
     namespace: name,
     clock: evenClock,
@@ -376,8 +376,7 @@ function lead(shared: Shared, { id, name }: NamespaceRecord) {
       metrics.of(name),
       createLogObserver(log, config.logLevel, logWith(shared.spare, { namespace: name })),
       shared.engineDuties,
-      { observe: (seen) => outcomes.note(seen, clock.now()), turned: () => undefined },
-      { observe: (seen) => recent.observe(seen), turned: () => undefined },
+      observer,
     ]),
     log,
     policy: policyOf(config, shared.ledCount),
@@ -386,10 +385,11 @@ function lead(shared: Shared, { id, name }: NamespaceRecord) {
     pauseOfAll: shared.pauseOfAll,
     frames,
   });
+  const { outcomes } = watched;
   const of = { store, clock, namespace: name, turnstiles: lines, outcomes, logs };
   const master = new Master({ engine, ...of });
   sessions.attach(master);
-  return { engine, sessions, logs, master, watched: { namespace: name, outcomes, recent } };
+  return { engine, sessions, logs, master, watched };
 }
 
 function readVersion(): string {

@@ -43,6 +43,9 @@ export const SESSION_LIMITS = {
   progressPartsBytesMax: 8 * 1024,
   /** Largest data of an event that an executor tells, as JSON bytes. */
   eventDataBytesMax: 4 * 1024,
+  /** Message of an alert in characters, and its fields, as JSON bytes. */
+  alertMessageLengthMax: 2_000,
+  alertFieldsBytesMax: 4 * 1024,
   /** Of arrays and objects within one another, in each of these. */
   jsonDepthMax: 1_000,
   /** Sequenced frames one side may have sent without an ack. */

@@ -17,7 +17,7 @@ import {
   TASK_ID_PATTERN,
   TASK_TYPE_PATTERN,
 } from './limits.ts';
-import { logLevels, logStreams } from './words.ts';
+import { alertSeverities, logLevels, logStreams } from './words.ts';
 
 const seq = z.int().min(1);
 const ack = z.int().min(0);
@@ -162,6 +162,20 @@ const eventFrame = z.object({
   mac: mac.optional(),
 });
 
+/** Something that people have to know. Only to a master that names the feature `alert`. */
+const alertFrame = z.object({
+  type: z.literal('alert'),
+  seq,
+  ack,
+  task_id: taskId,
+  attempt,
+  severity: z.enum(alertSeverities),
+  message: z.string().min(1).max(SESSION_LIMITS.alertMessageLengthMax),
+  /** A JSON object. */
+  fields: json.optional(),
+  mac: mac.optional(),
+});
+
 const resultFrame = z.object({
   type: z.literal('result'),
   seq,
@@ -231,6 +245,7 @@ export const executorFrame = z.discriminatedUnion('type', [
   rejectFrame,
   progressFrame,
   eventFrame,
+  alertFrame,
   resultFrame,
   executorHeartbeat,
   ackFrame,
@@ -239,7 +254,7 @@ export const executorFrame = z.discriminatedUnion('type', [
 
 /** What every sequenced frame of an executor says, whatever else may be wrong with it. */
 export const subjectFrame = z.object({
-  type: z.enum(['accept', 'reject', 'progress', 'event', 'result']),
+  type: z.enum(['accept', 'reject', 'progress', 'event', 'alert', 'result']),
   seq,
   task_id: taskId,
   attempt,
@@ -348,6 +363,7 @@ export type ProgressFrame = z.infer<typeof progressFrame>;
 export type EventFrame = z.infer<typeof eventFrame>;
 export type LogFrame = z.infer<typeof logFrame>;
 export type SentLogLine = z.input<typeof logLines>[number];
+export type AlertFrame = z.infer<typeof alertFrame>;
 
 /**
  * Parses and validates the text of one frame. The second form says in a few words what was

@@ -11,40 +11,22 @@ import {
 import type { TaskContext } from '../task-context.ts';
 import { type AttemptKey, nameOf } from '../thread-messages.ts';
 import { checkedJson } from './checked-json.ts';
+import type { Pace } from './pace.ts';
 
-/** So many at once, and then one each so often: the master takes a little more. */
-const AT_ONCE_MAX = 100;
-const INTERVAL_MS = 100;
 /** Those that wait for that; they all go when the attempt ends. */
 const WAITING_MAX = 100;
-
-/** How fast an executor may tell of events: one for all its attempts. */
-export class EventPace {
-  /** When all that went would have gone, had each waited for the one before. */
-  #paidUntil = Number.NEGATIVE_INFINITY;
-
-  /** How long the next one is to wait; 0: it may go. */
-  waitMs(now: number): number {
-    return Math.max(0, this.#paidUntil - AT_ONCE_MAX * INTERVAL_MS - now);
-  }
-
-  /** One goes, in time or not. */
-  count(now: number): void {
-    this.#paidUntil = Math.max(now, this.#paidUntil) + INTERVAL_MS;
-  }
-}
 
 /** Of one attempt. Must be closed: it may hold a timer. */
 export class EventReport implements Pick<TaskContext, 'event'> {
   readonly #attempt: AttemptKey;
-  readonly #pace: EventPace;
+  readonly #pace: Pace;
   readonly #send: (body: string) => void;
   readonly #waiting: string[] = [];
   #count = 0;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(attempt: AttemptKey, pace: EventPace, send: (body: string) => void) {
+  constructor(attempt: AttemptKey, pace: Pace, send: (body: string) => void) {
     this.#attempt = attempt;
     this.#pace = pace;
     this.#send = send;

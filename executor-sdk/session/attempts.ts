@@ -73,6 +73,7 @@ export class Attempts {
         guard.progressed();
         return outbox.report(this.#stamped(message));
       case 'event':
+      case 'alert':
         if (!guard.holds(message) || guard.held?.state !== 'running') return;
         return outbox.tell(this.#stamped(message));
     }

@@ -11,7 +11,7 @@ import type { AttemptKey, ToSession } from '../thread-messages.ts';
 
 /** Reports without an ack; beyond that only the newest of each kind is kept. */
 const REPORTS_UNACKED_MAX = 16;
-/** Events without an ack, and those that wait for that; beyond it the oldest of these is given up. */
+/** Events and alerts without an ack, and those that wait for that; beyond it the oldest of these is given up. */
 const EVENTS_UNACKED_MAX = 32;
 const EVENTS_WAITING_MAX = 128;
 /** What the numbers of a frame may add to its body. */
@@ -37,7 +37,8 @@ export class Outbox {
   #waitingEvents: Outgoing[] = [];
   #session = new Session<Outgoing>();
   #frameBytesMax = Number.POSITIVE_INFINITY;
-  #takesEvents = false;
+  /** What the master understands beyond 2.0.0. */
+  #features: readonly string[] = [];
 
   constructor(options: OutboxOptions) {
     this.#options = options;
@@ -50,8 +51,8 @@ export class Outbox {
   /** As the master has said. */
   follow({ limits, features }: WelcomeFrame): void {
     this.#frameBytesMax = limits.frame_bytes;
-    this.#takesEvents = features.includes('event');
-    if (!this.#takesEvents) this.#waitingEvents = [];
+    this.#features = features;
+    this.#waitingEvents = this.#waitingEvents.filter(({ type }) => features.includes(type));
   }
 
   /**
@@ -87,9 +88,9 @@ export class Outbox {
     this.sendReports();
   }
 
-  /** Sends an event of a handler, now or once there is room; to a master that knows none it is lost. */
+  /** Sends an event or an alert of a handler, now or once there is room; to a master that knows none it is lost. */
   tell(message: Outgoing): void {
-    if (!this.#takesEvents) return;
+    if (!this.#features.includes(message.type)) return;
     this.#waitingEvents.push(message);
     this.#sendEvents(EVENTS_UNACKED_MAX);
     // The next one says how many are missing.
@@ -97,7 +98,7 @@ export class Outbox {
   }
 
   #sendEvents(unackedMax: number): void {
-    let room = unackedMax - this.unacked('event').length;
+    let room = unackedMax - this.#session.unacked().filter(isTold).length;
     for (; room > 0; room -= 1) {
       const message = this.#waitingEvents.shift();
       if (message === undefined) return;
@@ -145,9 +146,10 @@ export class Outbox {
     const checkpoint = this.unacked('checkpoint').filter(isHeld).at(-1);
     const results = this.unacked('result').map(nameOf);
     const mayTell = (message: Outgoing): boolean =>
-      this.#takesEvents && (isHeld(message) || results.includes(nameOf(message)));
+      this.#features.includes(message.type) &&
+      (isHeld(message) || results.includes(nameOf(message)));
     const kept = this.#session.unacked().filter((message) => {
-      if (message.type === 'event') return mayTell(message);
+      if (isTold(message)) return mayTell(message);
       return message.type === 'result' || accepts.includes(message) || message === checkpoint;
     });
     this.#waitingEvents = this.#waitingEvents.filter(isHeld);
@@ -161,6 +163,9 @@ export class Outbox {
     if (refused !== null) this.#options.onRefused(refused.message, refused.why);
   }
 }
+
+/** What a handler tells, beside its progress. */
+const isTold = ({ type }: Outgoing): boolean => type === 'event' || type === 'alert';
 
 /** A frame that the master has refused for good. */
 export interface Refused {

@@ -1,4 +1,5 @@
 /** What a step asks for: rows to write (`changes.ts`) and, once they are durable, things to do (`Effect`). */
+import type { Severity } from './alerts/rule.ts';
 import type { Change } from './changes.ts';
 import type { Event, RequestId } from './events.ts';
 import type { FeedEvent } from './feed/feed-event.ts';
@@ -80,6 +81,15 @@ export type Observation =
   | { readonly event: 'restored'; readonly taskCount: number }
   | { readonly event: 'attempt_ended'; readonly task: Task; readonly attempt: AttemptRecord }
   | { readonly event: 'task_finished'; readonly task: Task }
+  /** Its executor has something to say that people have to know. */
+  | {
+      readonly event: 'alert_said';
+      readonly task: Task;
+      readonly severity: Severity;
+      readonly message: string;
+      /** JSON text of an object; null: nothing. */
+      readonly fields: string | null;
+    }
   | {
       readonly event: 'stale_attempt';
       readonly taskId: string;

@@ -1,4 +1,5 @@
 /** Everything that can happen to the scheduler. Past tense; the engine's mailbox holds these. */
+import type { Said } from './alerts/alert.ts';
 import type { Override, Readiness } from './model/executor.ts';
 import type { Told } from './feed/feed-event.ts';
 import type { Author } from './model/audit.ts';
@@ -310,6 +311,7 @@ type Happening =
       readonly detail: string | undefined;
     } & FromExecutor)
   | ({ readonly type: 'eventTold' } & FromExecutor & Told)
+  | ({ readonly type: 'alertSaid' } & FromExecutor & Said)
   | ({ readonly type: 'attemptEnded' } & FromExecutor & AttemptResult)
   /** It has received the frame that tells it to end an attempt. */
   | {

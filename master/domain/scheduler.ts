@@ -104,6 +104,7 @@ function apply(state: State, event: Event, now: number, out: Output): void {
     case 'attemptRejected':
     case 'progressReported':
     case 'eventTold':
+    case 'alertSaid':
     case 'attemptEnded':
       return onAttempt(state, event, now, out);
     case 'lossDecided':

@@ -7,6 +7,7 @@ import {
   ALERT_NAME_PATTERN,
   HTTP_LIMITS,
   NAMESPACE_PATTERN,
+  SESSION_LIMITS,
   TASK_TYPE_PATTERN,
 } from '../limits.ts';
 import { alertChannels, alertKinds, alertSeverities } from '../words.ts';
@@ -28,7 +29,7 @@ const prose = (max: number) =>
 
 export const alertFields = z
   .record(z.string().max(64), z.unknown())
-  .refine((fields) => JSON.stringify(fields).length <= 4096, {
+  .refine((fields) => JSON.stringify(fields).length <= SESSION_LIMITS.alertFieldsBytesMax, {
     error: 'expected up to 4096 characters as JSON',
   })
   .describe('Whatever else is to be told: a JSON object.');
@@ -36,7 +37,7 @@ export const alertFields = z
 /** What somebody says. */
 export const alertRequest = z.strictObject({
   severity: severity.default('warning'),
-  message: prose(2000),
+  message: prose(SESSION_LIMITS.alertMessageLengthMax),
   fields: alertFields.optional(),
 });
 export const alertSaid = z.object({

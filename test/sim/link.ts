@@ -165,6 +165,7 @@ const frameTypes: Record<AttemptFrame['type'], string> = {
   attemptRejected: 'reject',
   progressReported: 'progress',
   eventTold: 'event',
+  alertSaid: 'alert',
   attemptEnded: 'result',
 };
 

@@ -16,6 +16,7 @@ import {
 } from '@soda-scheduler/protocol';
 import { decodeFrame, executorFrame, subjectFrame } from '@soda-scheduler/protocol/schemas';
 import type {
+  AlertFrame,
   EventFrame,
   ExecutorFrame,
   HelloFrame,
@@ -144,6 +145,10 @@ export function frameEvent(
       const { name, n = null } = frame;
       return { type: 'eventTold', name, n, data: toldData(frame, text), ...from };
     }
+    case 'alert': {
+      const { severity, message } = frame;
+      return { type: 'alertSaid', severity, message, fields: saidFields(frame, text), ...from };
+    }
     case 'result': {
       const { outcome, result, error, retryable, retryAfterMs } = resultOf(frame, text);
       return { type: 'attemptEnded', outcome, result, error, retryable, retryAfterMs, ...from };
@@ -225,6 +230,13 @@ function detailOf({ parts: given, speed, eta_seconds }: ProgressFrame): string |
   const parts = bytes > SESSION_LIMITS.progressPartsBytesMax ? undefined : given;
   const isNone = parts === undefined && speed === undefined && eta_seconds === undefined;
   return isNone ? undefined : JSON.stringify({ parts, speed, eta_seconds });
+}
+
+/** Left out where they cannot be kept, and where they are no object. */
+function saidFields({ fields }: AlertFrame, text: string): string | undefined {
+  if (fields === undefined) return undefined;
+  const kept = keptAt(text, 'fields', SESSION_LIMITS.alertFieldsBytesMax);
+  return kept?.startsWith('{') ? kept : undefined;
 }
 
 /** Left out where it cannot be kept, and where it is no object: the feed has nothing else. */

@@ -9,7 +9,7 @@ import type { Proof } from './attempt-macs.ts';
 import { fullAllowance, type LogAllowance, type LogTaker } from './log-intake.ts';
 
 /** What a master of this version understands beyond 2.0.0. `log` only where logs are taken. */
-const FEATURES = ['mac', 'fenced', 'timeouts', 'event', 'parts'];
+const FEATURES = ['mac', 'fenced', 'timeouts', 'event', 'alert', 'parts'];
 /** A process may not wish for a lease that one lost packet would end. */
 const LEASE_MS_MIN = 6_000;
 

@@ -19,6 +19,7 @@ import {
   ALERT_RECEIVERS_MAX,
   ALERT_RULES_MAX,
   ALERTS_TOLD_TOGETHER_MAX,
+  UNSAID_COUNT_MAX,
 } from '../../domain/alerts/bounds.ts';
 import { type Author, changeMadeBy, type Fields } from '../../domain/model/audit.ts';
 import type {
@@ -79,6 +80,8 @@ export class Alerts implements Part {
   readonly #receivers: Named<AlertReceiver>;
   readonly #outbox: Outbox;
   #book = new AlertBook();
+  /** What was said and could not be written. */
+  #unsaid: Message[] = [];
   #isLoaded = false;
   #isStopped = false;
   #droppedAt = 0;
@@ -191,20 +194,32 @@ export class Alerts implements Part {
 
   /** Raises what somebody says, or counts it; the ids it is raised under, none where no rule is for it. @throws {Unavailable} */
   say(message: Message): Promise<readonly string[]> {
-    return this.#inTurn(async () => {
-      const now = this.#options.clock.now();
-      const rules = this.#rulesInForce().filter(
-        (rule) => rule.kind === 'message' && speaksOf(rule, message),
-      );
-      const ids: string[] = [];
-      for (const rule of rules) {
-        const verdict = this.#book.say(rule, message, now, this.#options.newId);
-        await this.#carryOut(verdict, now);
-        const key = keyOf({ ...message, rule: rule.name });
-        const raised = this.#book.raised.find((alert) => keyOf(alert) === key);
-        if (raised !== undefined) ids.push(raised.id);
-      }
-      return ids;
+    return this.#inTurn(() => this.#say(message));
+  }
+
+  async #say(message: Message): Promise<readonly string[]> {
+    const now = this.#options.clock.now();
+    const rules = this.#rulesInForce().filter(
+      (rule) => rule.kind === 'message' && speaksOf(rule, message),
+    );
+    const ids: string[] = [];
+    for (const rule of rules) {
+      const verdict = this.#book.say(rule, message, now, this.#options.newId);
+      await this.#carryOut(verdict, now);
+      const key = keyOf({ ...message, rule: rule.name });
+      const raised = this.#book.raised.find((alert) => keyOf(alert) === key);
+      if (raised !== undefined) ids.push(raised.id);
+    }
+    return ids;
+  }
+
+  /** The same, for whoever does not wait; what cannot be written now is with the next check. */
+  hear(message: Message): void {
+    this.say(message).catch((error: unknown) => {
+      const { log } = this.#options;
+      if (this.#unsaid.length >= UNSAID_COUNT_MAX) this.#unsaid.shift();
+      this.#unsaid.push(message);
+      log.warn('an alert is not raised yet', { event: 'alert', error: String(error) });
     });
   }
 
@@ -263,6 +278,7 @@ export class Alerts implements Part {
   async #check(): Promise<Found> {
     const { clock, look, disk } = this.#options;
     const now = clock.now();
+    for (const message of this.#unsaid.splice(0)) await this.#say(message);
     const rules = this.#rulesInForce();
     const found = new Map<string, Finding[]>(rules.map(({ name }) => [name, []]));
     const unknown = new Set<string | null>();

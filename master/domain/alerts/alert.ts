@@ -40,6 +40,14 @@ export interface Alert extends Finding {
   readonly silencedBy: string | null;
 }
 
+/** What an executor says. */
+export interface Said {
+  readonly severity: Severity;
+  readonly message: string;
+  /** JSON text of an object; undefined: there is nothing more to say. */
+  readonly fields: string | undefined;
+}
+
 /** What receivers are to be told of it. */
 export interface Telling {
   readonly event: 'raised' | 'repeated' | 'cleared';

@@ -12,6 +12,9 @@ export const ALERT_DELIVERIES_MAX = 1_000;
 export const ALERT_FINDINGS_MAX = 100;
 export const ALERTS_TOLD_TOGETHER_MAX = 20;
 
+/** Alerts of executors that wait for a store that does not answer; beyond it the oldest is given up. */
+export const UNSAID_COUNT_MAX = 100;
+
 /** What is counted for alerts: minutes, and types, tasks, executors and receivers of each namespace; the oldest go. */
 export const RECENT_MINUTES_MAX = 61;
 export const RECENT_KEYS_MAX = 1_000;

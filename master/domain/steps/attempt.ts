@@ -40,6 +40,8 @@ export function onAttempt(state: State, event: About, now: number, out: Output):
       return progressReported(state, event, now, out);
     case 'eventTold':
       return eventTold(state, event, now, out);
+    case 'alertSaid':
+      return alertSaid(state, event, now, out);
     case 'attemptEnded':
       return attemptEnded(state, event, now, out);
   }
@@ -229,6 +231,19 @@ function eventTold(
   const executor = bySession(state, event);
   if (task === null || executor === undefined) return refuseStale(state, event, out);
   tellByExecutor(state, out, task, executor, event, now);
+}
+
+/** Nothing of it is in the state: whoever observes sees to it. */
+function alertSaid(
+  state: State,
+  event: Extract<Event, { type: 'alertSaid' }>,
+  now: number,
+  out: Output,
+): void {
+  const task = receive(state, event, now, out);
+  if (task === null) return refuseStale(state, event, out);
+  const { severity, message, fields = null } = event;
+  out.effects.push({ type: 'observe', event: 'alert_said', task, severity, message, fields });
 }
 
 /** The executor is free again, whether or not its word still counts. */

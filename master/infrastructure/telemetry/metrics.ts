@@ -157,6 +157,7 @@ function count(meters: Meters, labels: Labels, namespace: string, seen: Observat
     case 'notification_ended':
       meters.callbacksEnded.inc({ namespace, state: seen.notification.state });
       break;
+    case 'alert_said':
     case 'executor_joined':
     case 'executor_left':
     case 'executor_readiness':

@@ -151,11 +151,12 @@ function logObservation(log: Log, observation: Observation): void {
       log[level]('attempt ended', attemptFields(observation.task, observation.attempt));
       break;
     }
-    case 'executor_joined': {
-      const { executorId: executor_id, types } = observation;
-      log.info('executor joined', { executor_id, types });
+    case 'alert_said':
+      log.debug('an attempt says that something is wrong', taskFields(observation.task));
       break;
-    }
+    case 'executor_joined':
+      log.info('executor joined', joinFields(observation));
+      break;
     case 'executor_left':
       log.info('executor left', { executor_id: observation.executorId });
       break;
@@ -205,16 +206,23 @@ function logObservation(log: Log, observation: Observation): void {
       log.warn('task not started in time', overdueFields(observation.task));
       break;
     case 'task_started':
-      log.debug('task started', {
-        ...taskFields(observation.task),
-        waited_ms: observation.waitedMs,
-      });
+      log.debug('task started', startFields(observation));
       break;
     case 'task_finished':
       log.debug('task finished', endFields(observation.task));
       break;
   }
 }
+
+const startFields = ({
+  task,
+  waitedMs: waited_ms,
+}: Extract<Observation, { event: 'task_started' }>): Fields => ({ ...taskFields(task), waited_ms });
+
+const joinFields = ({
+  executorId: executor_id,
+  types,
+}: Extract<Observation, { event: 'executor_joined' }>): Fields => ({ executor_id, types });
 
 const attemptLevels: Readonly<Record<AttemptRecord['outcome'], LogLevel>> = {
   succeeded: 'debug',

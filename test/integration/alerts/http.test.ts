@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { loadConfig, runMaster } from '@soda-scheduler/master';
+import { createClient } from '@soda-scheduler/client';
+import { createExecutor } from '@soda-scheduler/executor-sdk';
 import { type AlertMessage, type AlertView, API_BASE } from '@soda-scheduler/protocol';
 import { Webhook } from 'standardwebhooks';
 import { HookReceiver, MailReceiver } from '../../helpers/alerts/receivers.ts';
@@ -163,6 +165,34 @@ describe('alerts over HTTP', () => {
     const [one] = await listed();
     expect(one).to.deep.include({ id, count: 2, message: 'disk 97 % full', repeats: 0 });
     expect(one?.deliveries[0]).to.deep.include({ receiver: 'ops', event: 'raised', tries: 1 });
+  });
+
+  it('tells what a handler says of its task, in the same words once', async () => {
+    await receiver('ops', { channel: 'webhook', url: hook.url('/hook') });
+    const executor = createExecutor({
+      url: master.url,
+      handleSignals: false,
+      onEvent() {},
+    }).handle<number>('encode', (task, ctx) =>
+      ctx.alert('critical', `no licence for ${task.params}`, { seats: 4 }),
+    );
+    await executor.start();
+    const client = createClient({ url: master.url });
+    for (const id of ['a', 'b']) {
+      const params = id === 'a' ? 1 : 20;
+      await client.submit({ id, type: 'encode', params }, { group: 'news' });
+      await client.wait(id);
+    }
+    await executor.stop();
+    const [told] = (JSON.parse((await hook.next()).text) as AlertMessage).alerts;
+    expect(told).to.deep.include({
+      ...{ severity: 'critical', type: 'encode', group: 'news', fields: { seats: 4 } },
+      subject: 'type encode, group news: no licence for #',
+    });
+    expect(told?.message).to.match(/^Task a on executor .*: no licence for 1$/);
+    const said = (await listed()).find(({ id }) => id === told?.id);
+    expect(said?.count).to.equal(2);
+    expect(said?.message).to.match(/^Task b on executor .*: no licence for 20$/);
   });
 
   it('has what is raised after a restart, silences it, and keeps who did', async () => {

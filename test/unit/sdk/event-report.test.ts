@@ -2,12 +2,13 @@
 import { rawJson } from '@soda-scheduler/executor-sdk';
 import { runHandler } from '@soda-scheduler/executor-sdk/testing';
 import { expect } from 'chai';
-import { EventPace, EventReport } from '../../../executor-sdk/reports/event-report.ts';
+import { EventReport } from '../../../executor-sdk/reports/event-report.ts';
+import { eventPace } from '../../../executor-sdk/reports/pace.ts';
 
 describe('events that handlers tell of', () => {
   const key = { taskId: 't1', attempt: 2 };
 
-  function report(pace = new EventPace()) {
+  function report(pace = eventPace()) {
     const bodies: string[] = [];
     const made = new EventReport(key, pace, (body) => bodies.push(body));
     return Object.assign(made, { bodies, numbers: () => bodies.map((one) => JSON.parse(one).n) });
@@ -27,7 +28,7 @@ describe('events that handlers tell of', () => {
   });
 
   it('go a hundred at once; the newest of the others wait, and go at the end', () => {
-    const pace = new EventPace();
+    const pace = eventPace();
     const told = report(pace);
     for (let count = 1; count <= 500; count += 1) told.event('step');
     const sent = told.numbers().length;

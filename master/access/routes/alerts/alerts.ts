@@ -18,7 +18,7 @@ import {
 import type { Alerts, SeenAlert } from '../../../application/alerts/alerts.ts';
 import type { Scope } from '../../../application/ports.ts';
 import type { Alert } from '../../../domain/alerts/alert.ts';
-import { alike } from '../../../domain/views/alike.ts';
+import { saidIn } from '../../../domain/alerts/said.ts';
 import { checkShape, validate } from '../../body/fields.ts';
 import { invalidFields, Problem } from '../../http/problem.ts';
 import type { NamespaceRoute, Route } from '../../http/route.ts';
@@ -85,11 +85,8 @@ export function sayAlertRoute(alerts: Pick<Alerts, 'say'>): NamespaceRoute {
     replies: { done: alertSaid },
     handle: async ({ body }, { namespace }) => {
       const { severity, message, fields } = validate(alertRequest, body);
-      const said = await alerts.say({
-        ...{ namespace, type: null, group: null, change: null, severity, message },
-        subject: alike(message),
-        fields: fields === undefined ? null : JSON.stringify(fields),
-      });
+      const text = fields === undefined ? null : JSON.stringify(fields);
+      const said = await alerts.say(saidIn(namespace, { severity, message, fields: text }));
       return { body: { code: 200, alerts: said } };
     },
   };
