@@ -334,6 +334,7 @@ describe('runHandler', () => {
       checkpoints: [['before', 3, '1.3']],
       log: [],
       events: [],
+      alerts: [],
     });
   });
 
