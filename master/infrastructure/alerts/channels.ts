@@ -21,7 +21,7 @@ export const channels: Readonly<Record<Exclude<AlertChannel, 'mail'>, Compose>> 
   webhook: (message, _receiver, url) => ({ url, body: bodyOf(message) }),
   slack: (message, _receiver, url) => ({
     url,
-    body: { text: forSlack(`*${titleOf(message)}*\n${shortened(textOf(message))}`) },
+    body: { text: forSlack(shortened(textOf(message))) },
   }),
   feishu: (message, { secret }, url, now) => {
     const timestamp = String(Math.floor(now / 1000));

@@ -25,10 +25,12 @@ export function titleOf(message: Told): string {
   return `[${severityOf(message)}] ${told.length + moreCount} alerts${over}`;
 }
 
-/** All of it, in lines. */
-export function textOf({ told, moreCount }: Told): string {
+/** All of it, in lines: of several the title comes first, one has its own. */
+export function textOf(message: Told): string {
+  const { told, moreCount } = message;
+  const title = told.length + moreCount === 1 ? [] : [titleOf(message)];
   const more = moreCount === 0 ? [] : [`And ${moreCount} more: soda alert list.`];
-  return [...told.map(linesOf), ...more].join('\n\n');
+  return [...title, ...told.map(linesOf), ...more].join('\n\n');
 }
 
 function headOf({ event, alert: { severity, rule, subject, namespace } }: ToldAlert): string {
