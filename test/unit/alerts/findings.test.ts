@@ -1,0 +1,191 @@
+/** What each kind of rule finds in a namespace, when, and what it says of it. */
+import { expect } from 'chai';
+import type { Finding } from '../../../master/domain/alerts/alert.ts';
+import { findDisk, findingsIn } from '../../../master/domain/alerts/findings.ts';
+import { Recent } from '../../../master/domain/alerts/recent.ts';
+import { type AlertKind, type AlertRule, plainRule } from '../../../master/domain/alerts/rule.ts';
+import type { Output } from '../../../master/domain/effects.ts';
+import type { Notification } from '../../../master/domain/model/task.ts';
+import { Outcomes } from '../../../master/domain/health/outcomes.ts';
+import { HOUR, MINUTE, Scheduler, SECOND } from '../../helpers/domain.ts';
+
+describe('what rules of alerts find', () => {
+  let scheduler: Scheduler;
+  let outcomes: Outcomes;
+  let recent: Recent;
+
+  beforeEach(() => {
+    scheduler = new Scheduler();
+    outcomes = new Outcomes(scheduler.now);
+    recent = new Recent(() => scheduler.now);
+  });
+
+  const see = (...outs: Output[]): void => {
+    for (const effect of outs.flatMap(({ effects }) => effects)) {
+      if (effect.type !== 'observe') continue;
+      outcomes.note(effect, scheduler.now);
+      recent.observe(effect);
+    }
+  };
+  const found = (kind: AlertKind, change: Partial<AlertRule> = {}): readonly Finding[] => {
+    const { state, now } = scheduler;
+    const rule = { ...plainRule(kind, kind), ...change };
+    return findingsIn({ namespace: 'live', state, outcomes, recent, now }, [rule]).get(kind) ?? [];
+  };
+  const subjects = (...asked: Parameters<typeof found>) =>
+    found(...asked).map((one) => one.subject);
+  const only = (...asked: Parameters<typeof found>): Finding => {
+    const all = found(...asked);
+    expect(all).to.have.length(1);
+    return all[0] as Finding;
+  };
+  /** It runs, and fails so often. */
+  const fail = (id: string, times: number): void => {
+    const retry = { maxAttempts: 0, interval: 0 };
+    scheduler.submit({ id, retry });
+    for (let at = 0; at < times; at += 1) {
+      see(scheduler.accept('x'), scheduler.fail('x'));
+      offered();
+    }
+  };
+  /** It is offered again as soon as it may be. */
+  const offered = (): void => {
+    while (scheduler.executor('x').occupation === null) see(scheduler.pass(SECOND));
+  };
+
+  it('nobody for a type, for whatever reason, once the first task has waited for so long', () => {
+    scheduler.submit({ id: 'a' }, { id: 'b', type: 'other' }, { id: 'c', type: 'other' });
+    scheduler.submit({ id: 'later', type: 'later', runAt: scheduler.now + HOUR });
+    scheduler.now += 59 * SECOND;
+    expect(subjects('no_executor')).to.deep.equal([]);
+    scheduler.now += SECOND;
+    expect(subjects('no_executor')).to.deep.equal(['type echo', 'type other']);
+    expect(subjects('no_executor', { types: ['other'] })).to.deep.equal(['type other']);
+    expect(subjects('no_executor', { namespaces: ['default'] })).to.deep.equal([]);
+    see(scheduler.connect('x', { labels: [] }));
+    scheduler.submit({ id: 'd', requires: ['gpu'] });
+    scheduler.now += MINUTE;
+    expect(
+      found('no_executor').map(({ subject, change }) => `${subject}: ${change}`),
+    ).to.deep.equal([
+      'type other: Start another executor of type other.',
+      'type echo: Give executor x the label gpu.',
+    ]);
+  });
+
+  it('a wait that is too long for all are busy; for a pause only where that is asked for', () => {
+    scheduler.connect('x');
+    scheduler.run('x', { id: 'running' });
+    scheduler.submit({ id: 'a' });
+    scheduler.now += HOUR;
+    expect(only('oldest_wait')).to.deep.include({
+      subject: 'type echo, all_busy',
+      namespace: 'live',
+      type: 'echo',
+      message:
+        'Tasks of type echo wait too long: 1 task waiting, the first for 1 h. 1 fitting executor, all busy.',
+    });
+    const pause = { by: null, reason: null, until: null };
+    scheduler.command({ type: 'pauseSet', scope: 'group', value: 'g', pause });
+    expect(subjects('oldest_wait')).to.deep.equal([]);
+    expect(subjects('oldest_wait', { reasons: ['paused'] })).to.deep.equal(['type echo, paused']);
+  });
+
+  it('a share of attempts that fail, of enough of them, with the newest error', () => {
+    see(scheduler.connect('x'));
+    fail('a', 9);
+    expect(subjects('failure_share')).to.deep.equal([]);
+    see(scheduler.accept('x'), scheduler.end('x'));
+    const { subject, message } = only('failure_share');
+    expect(subject).to.equal('type echo');
+    expect(message).to.equal(
+      '9 of the newest 10 attempts of type echo have failed (limit: 50 %): it broke.',
+    );
+    expect(subjects('failure_share', { threshold: 95 })).to.deep.equal([]);
+  });
+
+  it('a task that fails again and again, until it ends', () => {
+    see(scheduler.connect('x'));
+    fail('a', 4);
+    expect(subjects('poison')).to.deep.equal([]);
+    see(scheduler.accept('x'), scheduler.fail('x'));
+    expect(only('poison')).to.deep.include({ subject: 'task a', group: 'g', type: 'echo' });
+    offered();
+    see(scheduler.accept('x'), scheduler.end('x'));
+    expect(subjects('poison')).to.deep.equal([]);
+  });
+
+  it('an attempt that runs for longer than is set, or than its type takes', () => {
+    see(scheduler.connect('x'));
+    for (let at = 0; at < 20; at += 1) {
+      scheduler.run('x', { id: `known-${at}` });
+      see(scheduler.pass(MINUTE), scheduler.end('x'));
+    }
+    scheduler.run('x', { id: 'long' });
+    scheduler.pass(2 * MINUTE);
+    expect(subjects('running_long')).to.deep.equal([]);
+    expect(subjects('running_long', { threshold: 90 })).to.deep.equal(['task long']);
+    scheduler.pass(MINUTE + SECOND);
+    expect(only('running_long').message).to.match(
+      /has run for 3 min 1 s on executor x \(limit: 3 min/,
+    );
+  });
+
+  it('a backlog, by the number of tasks that wait', () => {
+    scheduler.submit({ id: 'a' }, { id: 'b' });
+    expect(subjects('backlog', { threshold: 3 })).to.deep.equal([]);
+    expect(only('backlog', { threshold: 2 }).message).to.equal(
+      '2 tasks of type echo wait (limit: 2).',
+    );
+  });
+
+  it('tasks that were not started in time, and go on waiting', () => {
+    scheduler.submit({ id: 'a', startTimeoutMs: MINUTE, startTimeoutAction: 'alert' });
+    see(scheduler.pass(2 * MINUTE));
+    expect(only('started_late').message).to.equal(
+      '1 task of type echo not started in time in the last 15 min, a last.',
+    );
+    scheduler.now += 20 * MINUTE;
+    expect(subjects('started_late')).to.deep.equal([]);
+  });
+
+  it('an executor that comes back and back, and one that is not ready', () => {
+    for (let at = 0; at < 5; at += 1) {
+      see(scheduler.connect('x', { sessionId: `x/${at}`, incarnation: `${at}` }));
+    }
+    expect(subjects('executor_flapping')).to.deep.equal(['executor x']);
+    see(scheduler.ready('x', 'no ffmpeg'));
+    scheduler.now += 5 * MINUTE - 1;
+    expect(subjects('executor_not_ready')).to.deep.equal([]);
+    scheduler.now += 1;
+    expect(only('executor_not_ready').message).to.equal(
+      'Executor x has not been ready for 5 min: no ffmpeg.',
+    );
+    see(scheduler.ready('x', true));
+    expect(subjects('executor_not_ready')).to.deep.equal([]);
+    scheduler.now += 10 * MINUTE;
+    expect(subjects('executor_flapping')).to.deep.equal([]);
+  });
+
+  it('callbacks that are given up, by receiver and without what is behind it', () => {
+    const notification = {
+      url: 'https://cms.example.com/hook?key=secret',
+      ...{ taskId: 'a', state: 'gave_up', lastError: 'HTTP 500' },
+    } as Notification;
+    recent.observe({ event: 'notification_ended', notification });
+    const { subject, message } = only('callback_gave_up');
+    expect(subject).to.equal('https://cms.example.com');
+    expect(message).to.equal(
+      '1 callback to https://cms.example.com given up in the last 1 h: HTTP 500.',
+    );
+    expect(subjects('callback_backlog')).to.deep.equal([]);
+    expect(subjects('callback_backlog', { threshold: 0 })).to.deep.equal(['callbacks']);
+  });
+
+  it('a disk that is nearly full', () => {
+    const rule = plainRule('disk', 'disk');
+    expect(findDisk(rule, { freeBytes: 10, totalBytes: 100 })).to.equal(null);
+    const { message } = findDisk(rule, { freeBytes: 9e9, totalBytes: 100e9 }) as Finding;
+    expect(message).to.match(/: 9\.0 GB, 9\.0 % are free \(limit: 10 %\)\./);
+  });
+});
