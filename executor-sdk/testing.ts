@@ -52,6 +52,27 @@ type Reported = Progress & { readonly percent: number };
 
 type LoggedLine = Pick<LogLine, 'level' | 'stream' | 'text' | 'fields'>;
 
+/** What a test says nothing of is as of a task that asks for nothing. */
+function testTask<Params>(
+  params: Params | RawJson,
+  fields: Partial<Omit<Task<Params>, 'params' | 'paramsText'>>,
+): Task<Params> {
+  return {
+    namespace: DEFAULT_NAMESPACE,
+    id: 'test',
+    type: 'test',
+    labels: [],
+    user: { group: 'test' },
+    submittedAt: 0,
+    deadlineAt: null,
+    executionTimeoutMs: null,
+    traceparent: null,
+    ...fields,
+    params: read(params) as Params,
+    paramsText: jsonText(params) ?? 'null',
+  };
+}
+
 /** Resolves when the handler has ended, however it did. Sizes are checked as in earnest. */
 export async function runHandler<Params>(
   handler: Handler<Params>,
@@ -70,20 +91,7 @@ export async function runHandler<Params>(
     logger.close();
     return { progress, checkpoints, events, alerts, log };
   };
-  const task: Task<Params> = {
-    namespace: DEFAULT_NAMESPACE,
-    id: 'test',
-    type: 'test',
-    labels: [],
-    user: { group: 'test' },
-    submittedAt: 0,
-    deadlineAt: null,
-    executionTimeoutMs: null,
-    traceparent: null,
-    ...fields,
-    params: read(params) as Params,
-    paramsText: jsonText(params) ?? 'null',
-  };
+  const task = testTask(params, fields);
   try {
     const value = await handler(task, {
       signal: abort.signal,
