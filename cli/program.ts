@@ -8,6 +8,7 @@ import { operationCommand } from './bulk/operation-command.ts';
 import { doctorCommand } from './check/doctor-command.ts';
 import { healthCommand } from './check/health-command.ts';
 import { eventsCommand } from './task/events-command.ts';
+import { searchLogsCommand } from './task/logs-command.ts';
 import { historyCommand } from './history/history-command.ts';
 import { executorCommand } from './executor/executor-command.ts';
 import { limitCommand } from './limit-command.ts';
@@ -73,6 +74,7 @@ export function program(): Command {
     tokenCommand(),
     whoamiCommand(),
     eventsCommand(),
+    searchLogsCommand(),
     alertCommand(),
     auditCommand(),
     healthCommand(),

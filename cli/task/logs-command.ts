@@ -1,6 +1,6 @@
-/** `soda task logs`: what the handler of a task has said, and what it says. */
+/** `soda task logs`, and of many tasks `soda logs`: what handlers have said, and what they say. */
 import { styleText } from 'node:util';
-import type { LogLine, SodaClient } from '@soda-scheduler/client';
+import type { FoundLogLine, LogLine, SodaClient } from '@soda-scheduler/client';
 import { logLevels, visibleText } from '@soda-scheduler/protocol';
 import { Argument, type Command, Option } from 'commander';
 import {
@@ -11,7 +11,9 @@ import {
   tellAbsence,
 } from '../connection.ts';
 import { Failure } from '../exit-code.ts';
-import { number } from './task-search.ts';
+import { INSTANT, instantOf } from '../instant.ts';
+import type { Output } from '../output.ts';
+import { number, upTo } from './task-search.ts';
 
 type Query = NonNullable<Parameters<SodaClient['logs']>[1]>;
 
@@ -20,15 +22,21 @@ interface LogOptions extends ConnectionOptions, Pick<Query, 'attempt' | 'level' 
   readonly firstError?: true;
 }
 
+interface SearchOptions extends ConnectionOptions, Pick<Query, 'level' | 'text'> {
+  readonly executor?: string;
+  readonly type?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly limit?: number;
+}
+
 const styles = { debug: 'dim', info: null, warn: 'yellow', error: 'red' } as const;
 
 export function logsCommand(): Command {
-  return remoteCommand('logs', 'Show the log of a task; with --follow as it comes.')
+  return filtered(remoteCommand('logs', 'Show the log of a task; with --follow as it comes.'))
     .addArgument(new Argument('<id>', 'the id of the task'))
     .option('-f, --follow', 'go on with what comes, until the task has ended')
     .option('--attempt <number>', 'of this attempt (default: the newest that has a log)', number)
-    .addOption(new Option('--level <level>', 'of this level and those above it').choices(logLevels))
-    .option('--text <text>', 'lines with this text, whatever the case of its letters')
     .option('--first-error', 'only the first line of level error')
     .addHelpText(
       'after',
@@ -51,13 +59,12 @@ Examples:
         ...(text !== undefined && { text }),
       };
       const onDropped = (count: number) => output.hint(`${count} lines were dropped here`);
-      const isPlain = !output.isTerminal || Boolean(process.env['NO_COLOR']);
       let isFound = false;
       await interruptible(async (signal) => {
         const how = { follow, signal, onDropped, ...tellAbsence() };
         for await (const line of client.logs(task, query, how)) {
           isFound = true;
-          output.safe(line, isPlain ? lineOf(line) : styled(line));
+          show(output, line, lineOf(line));
           if (firstError) break;
         }
       });
@@ -73,7 +80,49 @@ function lineOf({ at, level, stream, text, fields }: LogLine): string {
   return `${at} ${level.padEnd(5)}${from} ${shown}`;
 }
 
-function styled(line: LogLine): string {
-  const style = styles[line.level];
-  return style === null ? lineOf(line) : styleText(style, lineOf(line));
+export function searchLogsCommand(): Command {
+  return filtered(
+    remoteCommand('logs', 'Look for lines in the logs of many tasks, the newest tasks first.'),
+  )
+    .option('--executor <id>', 'of the newest attempts that this executor has, or had')
+    .option('--type <type>', 'of tasks of this type')
+    .option('--from <time>', `said then or later, ${INSTANT}`)
+    .option('--to <time>', 'said before')
+    .option('--limit <count>', 'so many lines at most', number)
+    .addHelpText(
+      'after',
+      `
+It takes an executor or a type. A line has the task and its attempt before what soda task logs shows of it.
+
+Examples:
+  $ soda logs --executor encoder-7 --level error --from -1h
+  $ soda logs --type encode --text 'no space' --limit 20`,
+    )
+    .action(async (options: SearchOptions) => {
+      const { client, output } = connect(options);
+      const { executor, type, level, text, limit } = options;
+      const given = {
+        ...{ executor_id: executor, type, level, text },
+        ...{ from: instantOf(options.from), to: instantOf(options.to) },
+      };
+      const query = Object.fromEntries(
+        Object.entries(given).filter(([, value]) => value !== undefined),
+      );
+      await interruptible(async (signal) => {
+        for await (const line of upTo(limit, client.searchLogs(query, { signal }))) {
+          show(output, line, `${line.task_id}#${line.attempt} ${lineOf(line)}`);
+        }
+      });
+    });
+}
+
+function filtered(command: Command): Command {
+  return command
+    .addOption(new Option('--level <level>', 'of this level and those above it').choices(logLevels))
+    .option('--text <text>', 'lines with this text, whatever the case of its letters');
+}
+
+function show(output: Output, line: LogLine | FoundLogLine, text: string): void {
+  const style = output.isTerminal && !process.env['NO_COLOR'] ? styles[line.level] : null;
+  output.safe(line, style === null ? text : styleText(style, text));
 }

@@ -1,5 +1,13 @@
 /** What tasks have logged, as it comes. */
-import type { LogLine, LogPage, TaskLogQuery } from '@soda-scheduler/protocol';
+import type {
+  FoundLogLine,
+  LogLine,
+  LogPage,
+  LogSearchPage,
+  LogSearchQuery,
+  TaskLogQuery,
+} from '@soda-scheduler/protocol';
+import { eachOf } from '../pages.ts';
 import { type AbsenceOptions, type ApiCaller, type CallOptions, signalOf } from '../api-call.ts';
 
 /** Less than a try of a call may take. */
@@ -23,10 +31,28 @@ export interface LogCalls {
    * page. A line comes at most once; of one that was dropped the number is missing.
    */
   logs(taskId: string, query?: LogQuery, options?: LogOptions): AsyncIterableIterator<LogLine>;
+  /**
+   * The lines of many tasks: of an executor or a type, between two instants. By task, the newest first. What is rare takes
+   * many pages, most of them empty, before it comes: the signal ends the search.
+   */
+  searchLogs(query: LogSearchQuery, options?: CallOptions): AsyncIterableIterator<FoundLogLine>;
 }
 
 export function logCalls(api: ApiCaller): LogCalls {
-  return { logs: (taskId, query = {}, options = {}) => linesOf(api, taskId, query, options) };
+  return {
+    logs: (taskId, query = {}, options = {}) => linesOf(api, taskId, query, options),
+    searchLogs: (query, options = {}) =>
+      eachOf(
+        async (cursor) => {
+          const asked = { ...query, ...(cursor !== undefined && { cursor }) };
+          const path = `${api.base}/logs`;
+          const call = { method: 'GET', path, field: 'lines', query: asked } as const;
+          return (await api.call({ ...call, signal: signalOf(options) })) as LogSearchPage;
+        },
+        ({ lines }) => lines,
+        query.cursor,
+      ),
+  };
 }
 
 async function* linesOf(

@@ -68,6 +68,7 @@ const table = {
   'GET /task/{task_id}/why': read('within'),
   'GET /task/{task_id}/events': read('within'),
   'GET /task/{task_id}/logs': read('within'),
+  'GET /logs': read('within'),
   'GET /events': readFleet('within'),
   'GET /tasks': read('within'),
   'GET /tasks/count': read('within'),

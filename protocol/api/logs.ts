@@ -1,8 +1,8 @@
 /** The log of a task: its lines, and how they are asked for. The master validates with these schemas. */
 import { z } from 'zod';
-import { HTTP_LIMITS } from '../limits.ts';
+import { EXECUTOR_ID_PATTERN, HTTP_LIMITS, TASK_TYPE_PATTERN } from '../limits.ts';
 import { logLevels, logStreams } from '../words.ts';
-import { countInQuery, waitInQuery } from './fields.ts';
+import { countInQuery, instantInQuery, waitInQuery } from './fields.ts';
 
 const filters = {
   level: z.enum(logLevels).optional().describe('Of this level and those above it.'),
@@ -54,6 +54,35 @@ export const logPage = z.object({
     .describe('The task, or the attempt that is asked for, has ended, and nothing more comes.'),
 });
 
+/** Of many. */
+export const logSearchQuery = z.strictObject({
+  ...filters,
+  executor_id: z
+    .string()
+    .regex(EXECUTOR_ID_PATTERN)
+    .optional()
+    .describe('Of the newest attempts of tasks, where this executor has them, or had them.'),
+  type: z.string().regex(TASK_TYPE_PATTERN).optional().describe('Of tasks of this type.'),
+  from: instantInQuery.optional().describe('Said not before this instant.'),
+  to: instantInQuery.optional().describe('Said before this instant.'),
+  cursor: z.string().max(256).optional(),
+});
+
+export const logSearchPage = z.object({
+  lines: z
+    .array(logLine.extend({ task_id: z.string() }))
+    .describe('By task, the newest first, and of each by attempt and number.'),
+  next_cursor: z.string().nullable().describe('Where the next ones are; null: that is all.'),
+});
+
+export type LogSearchQuery = Omit<z.input<typeof logSearchQuery>, 'limit' | 'from' | 'to'> & {
+  readonly limit?: number | undefined;
+  /** ISO 8601 with a zone, or epoch milliseconds. */
+  readonly from?: string | number | undefined;
+  readonly to?: string | number | undefined;
+};
+export type FoundLogLine = z.infer<typeof logSearchPage>['lines'][number];
+export type LogSearchPage = z.infer<typeof logSearchPage>;
 export type TaskLogQuery = z.input<typeof taskLogQuery>;
 export type LogLine = z.infer<typeof logLine>;
 export type LogPage = z.infer<typeof logPage>;

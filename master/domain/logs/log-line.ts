@@ -20,6 +20,9 @@ export interface LogFilter {
   readonly level: LogLevel | null;
   /** In its text, whatever the case of the letters. */
   readonly text: string | null;
+  /** Not before this instant, and before that one. */
+  readonly from: number | null;
+  readonly to: number | null;
 }
 
 const RANKS: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
@@ -47,9 +50,11 @@ function lineOf(text: string): LogLine {
   return { n, at, level, stream, text: said, fields };
 }
 
-export function fits({ level, text }: LogFilter, line: LogLine): boolean {
+export function fits({ level, text, from, to }: LogFilter, line: LogLine): boolean {
   return (
     (level === null || RANKS[line.level] >= RANKS[level]) &&
+    (from === null || line.at >= from) &&
+    (to === null || line.at < to) &&
     (text === null || line.text.toLowerCase().includes(text.toLowerCase()))
   );
 }

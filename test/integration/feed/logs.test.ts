@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect } from 'chai';
-import { API_BASE, type LogPage } from '@soda-scheduler/protocol';
+import { API_BASE, type LogPage, type LogSearchPage } from '@soda-scheduler/protocol';
 import { type LogLine, lineText } from '../../../master/domain/logs/log-line.ts';
 import { HttpFace, noTokens } from '../../helpers/http-face.ts';
 import { settled } from '../../helpers/manual-clock.ts';
@@ -174,5 +174,66 @@ describe('logs over HTTP', () => {
     expect(text).to.equal(
       `${at} WARN [stderr] two\n    lines\\u001b[2J\n${at} INFO line 2 {"a":1}\n`,
     );
+  });
+
+  describe('of many tasks', () => {
+    const found = async (query: string, headers: Record<string, string> = admin) => {
+      const texts: string[] = [];
+      let pageCount = 0;
+      for (let cursor: string | null = ''; cursor !== null; pageCount++) {
+        const page: string = `${API_BASE}/logs?${query}${cursor && `&cursor=${cursor}`}`;
+        const body = (await face.get(page, headers)).json<LogSearchPage>();
+        texts.push(
+          ...body.lines.map(({ task_id, attempt, text }) => `${task_id}#${attempt} ${text}`),
+        );
+        cursor = body.next_cursor;
+      }
+      return { texts, pageCount };
+    };
+
+    it('brings lines of all attempts, the newest task first, page by page', async () => {
+      const older = id;
+      keep('running', 2);
+      await say(1, 1, {}, { level: 'error', text: 'broken' });
+      await say(2, 1, { text: 'again' });
+      seq += 1;
+      id = `job-${seq}`;
+      keep('running');
+      await say(1, 1, { at: NOW + 5_000 }, { text: 'Broken too' });
+      const all = [
+        ...[`${id}#1 line 1`, `${id}#1 Broken too`],
+        ...[`${older}#1 line 1`, `${older}#1 broken`, `${older}#2 again`],
+      ];
+      const type = `type=${sampleTask().type}`;
+      const whole = await found(type);
+      expect(whole.texts.slice(0, 5)).to.deep.equal(all);
+      const single = await found(`${type}&limit=1`);
+      expect(single.texts).to.deep.equal(whole.texts);
+      expect(single.pageCount).to.be.above(5);
+      expect((await found(`${type}&text=broken`)).texts.slice(0, 2)).to.deep.equal([
+        all[1],
+        all[3],
+      ]);
+      expect((await found(`${type}&level=error`)).texts[0]).to.equal(all[3]);
+      expect((await found(`${type}&from=${NOW + 1}`)).texts).to.deep.equal([all[0]]);
+      expect((await found(`executor_id=x&to=${NOW + 1}`)).texts).to.include(all[4]);
+      expect((await found(`executor_id=x`)).texts, 'of the newest attempts').not.to.include(all[3]);
+    });
+
+    it('refuses what nobody can mean, and shows what is in a scope', async () => {
+      const [type, logs] = [sampleTask().type, `${API_BASE}/logs`];
+      for (const query of ['', `type=${type}&cursor=x`, `type=${type}&from=2&to=1`, 'task=a']) {
+        expect((await face.get(`${logs}?${query}`, admin)).status, query).to.equal(400);
+      }
+      await say(1, 1, {});
+      const body = { name: `${id}-all`, role: 'read', scope: { types: [type] } };
+      const made = await face.post(`${API_BASE}/tokens`, body, admin);
+      const ann = { authorization: `Bearer ${made.json<{ token: string }>().token}` };
+      expect((await found(`type=${type}`, ann)).texts[0]).to.equal(`${id}#1 line 1`);
+      const others = { name: `${id}-none`, role: 'read', scope: { groups: ['others'] } };
+      const none = await face.post(`${API_BASE}/tokens`, others, admin);
+      const ben = { authorization: `Bearer ${none.json<{ token: string }>().token}` };
+      expect((await found(`type=${type}`, ben)).texts).to.deep.equal([]);
+    });
   });
 });

@@ -43,6 +43,11 @@ describe('logs of tasks', function () {
 
     const { out } = await run(['task', 'logs', 'many', '--level', 'warn']);
     expect(out).to.match(/^\d{4}-\S+ warn {2}line 7 \{"n":7\}\n$/);
+    const found = await run(['logs', '--executor', 'e1', '--text', 'line 9,99', '--json']);
+    expect(found.out).to.equal('');
+    const some = await run(['logs', '--type', 'test', '--text', 'LINE 9999', '--from', '-1h']);
+    expect(some.out).to.match(/^many#1 \d{4}-\S+ info {2}line 9999 /);
+    expect((await run(['logs', '--text', 'x'])).code).to.equal(2);
     const none = await run(['task', 'logs', 'many', '--first-error']);
     expect(none.code).to.equal(1);
     await client.delete('many');

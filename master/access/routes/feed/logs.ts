@@ -81,7 +81,7 @@ function followedBy(
 ): FollowedLog {
   const { logs } = master;
   const attempt = asked.attempt ?? null;
-  const filter = { level: asked.level ?? null, text: asked.text ?? null };
+  const filter = { level: asked.level ?? null, text: asked.text ?? null, from: null, to: null };
   const query: Omit<LogQuery, 'after'> = { taskSeq, attempt, limit, ...filter };
   const readFrom = async (after: LogPlace | null): Promise<Page> => {
     // In this order: what was written before it ended is on the page.
@@ -100,7 +100,7 @@ function followedBy(
     isAtEnd: ({ isAtEnd }) => isAtEnd,
     isLast: ({ isLast }) => isLast,
     textOf: ({ lines }) =>
-      lines.map((line) => eventText(idOf(line), JSON.stringify(viewOf(line)))).join(''),
+      lines.map((line) => eventText(idOf(line), JSON.stringify(lineView(line)))).join(''),
     idOf: ({ next }) => idOf(next),
   };
 }
@@ -142,10 +142,11 @@ function placeIn(text: string | undefined): LogPlace | null {
 const idOf = ({ attempt, n }: LogPlace): string => `${attempt}.${n}`;
 
 function bodyOf({ lines, droppedCount, next, isLast }: Page): PageBody {
-  return { lines: lines.map(viewOf), dropped: droppedCount, next: idOf(next), ended: isLast };
+  return { lines: lines.map(lineView), dropped: droppedCount, next: idOf(next), ended: isLast };
 }
 
-function viewOf({ attempt, n, at, level, stream, text, fields }: PlacedLine): LineView {
+/** As the API has it. */
+export function lineView({ attempt, n, at, level, stream, text, fields }: PlacedLine): LineView {
   const line = { attempt, n, at: new Date(at).toISOString(), level, stream, text };
   return fields === null ? line : { ...line, fields };
 }

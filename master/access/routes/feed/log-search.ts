@@ -1,0 +1,121 @@
+/**
+ * What many tasks have logged: looked for in the log of one after another, as lists find them, so that a scope and the
+ * bounds of lists hold by themselves.
+ */
+import { API_BASE } from '@soda-scheduler/protocol';
+import { logSearchPage, logSearchQuery } from '@soda-scheduler/protocol/schemas';
+import type { LogPlace } from '../../../application/logs/log-store.ts';
+import type { PlacedLine } from '../../../application/logs/logs.ts';
+import type { LogFilter } from '../../../domain/logs/log-line.ts';
+import { ANY_TASK } from '../../../domain/model/task-filter.ts';
+import type { Task } from '../../../domain/model/task.ts';
+import { checkShape } from '../../body/fields.ts';
+import { invalidFields } from '../../http/problem.ts';
+import type { ApiRequest, NamespaceRoute, Reply } from '../../http/route.ts';
+import type { ScopedMaster } from '../../scoped-master.ts';
+import { instantOf } from '../submission.ts';
+import { lineView } from './logs.ts';
+
+/** Tasks, and pages of their logs, that one request looks at. */
+const TASK_COUNT = 100;
+const READ_COUNT_MAX = 20;
+/** So far the clock of an executor may be from that of the master. */
+const CLOCK_MS_MAX = 60_000;
+
+export const logSearchRoute: NamespaceRoute = {
+  method: 'GET',
+  path: `${API_BASE}/logs`,
+  summary:
+    'Lines of the logs of many tasks: of an executor or a type, between two instants. A page looks at so much: it ' +
+    'may be short, or empty, and the next one goes on where it ended.',
+  query: logSearchQuery,
+  replies: { done: logSearchPage },
+  handle: (request, master) => search(request, master),
+};
+
+interface Wanted extends LogFilter {
+  readonly executorId: string | null;
+  readonly type: string | null;
+  readonly limit: number;
+}
+
+/** Tasks accepted before that one; of the first of them, if it is that one still, what comes after a line. */
+interface Start {
+  readonly beforeSeq: number | null;
+  readonly within: { readonly seq: number; readonly after: LogPlace } | null;
+}
+
+type Line = PlacedLine & { readonly taskId: string };
+
+async function search(request: ApiRequest, master: ScopedMaster): Promise<Reply> {
+  const { cursor, limit, ...asked } = checkShape(logSearchQuery, request.query);
+  const { executor_id: executorId = null, type = null, level = null, text = null } = asked;
+  if (executorId === null && type === null) {
+    throw invalidFields([{ field: 'executor_id', message: 'expected this, or `type`, or both' }]);
+  }
+  const [from, to] = [instantOf(asked.from), instantOf(asked.to)];
+  if (from !== null && to !== null && from >= to) {
+    throw invalidFields([{ field: 'to', message: 'expected later than `from`' }]);
+  }
+  const wanted = { executorId, type, level, text, from, to, limit };
+  const { lines, next } = await find(master, wanted, startIn(cursor));
+  const found = lines.map(({ taskId, ...line }) => ({ task_id: taskId, ...lineView(line) }));
+  return { body: { lines: found, next_cursor: next && cursorOf(next) } };
+}
+
+async function find(
+  master: ScopedMaster,
+  wanted: Wanted,
+  { beforeSeq, within }: Start,
+): Promise<{ readonly lines: readonly Line[]; readonly next: Start | null }> {
+  const { executorId, type, limit } = wanted;
+  const lines: Line[] = [];
+  let readCount = 0;
+  const page = await master.list({ ...ANY_TASK, executorId, type, beforeSeq, limit: TASK_COUNT });
+  for (const { task } of page.tasks.filter((one) => mayHave(wanted, one.task))) {
+    const { seq, id: taskId } = task;
+    // Which executor has had another attempt is not known here.
+    const attempt = executorId === null ? null : task.attempt;
+    for (let after = within?.seq === seq ? within.after : FIRST; ; ) {
+      if (lines.length >= limit || readCount === READ_COUNT_MAX) {
+        return { lines, next: { beforeSeq: seq + 1, within: { seq, after } } };
+      }
+      const asked = { ...wanted, taskSeq: seq, attempt, after, limit: limit - lines.length };
+      const found = await master.logs.read(asked);
+      readCount += 1;
+      lines.push(...found.lines.map((line) => ({ taskId, ...line })));
+      after = found.next;
+      if (found.isAtEnd) break;
+    }
+  }
+  const next = page.beforeSeq === null ? null : { beforeSeq: page.beforeSeq, within: null };
+  return { lines, next };
+}
+
+/** Before the first line of the first attempt. */
+const FIRST: LogPlace = { attempt: 0, n: 0 };
+
+function mayHave({ from, to }: LogFilter, { attempt, submittedAt, finishedAt }: Task): boolean {
+  const isBefore = from !== null && finishedAt !== null && finishedAt < from - CLOCK_MS_MAX;
+  const isAfter = to !== null && submittedAt >= to + CLOCK_MS_MAX;
+  return attempt > 0 && !isBefore && !isAfter;
+}
+
+/** Opaque to clients, so that what it holds may change. */
+function cursorOf({ beforeSeq, within }: Start): string {
+  const { seq, after } = within ?? { seq: 0, after: FIRST };
+  const numbers = [beforeSeq ?? 0, seq, after.attempt, after.n];
+  return Buffer.from(`logs:${numbers.join(':')}`).toString('base64url');
+}
+
+/** @throws {Problem} it is of no such page. */
+function startIn(cursor: string | undefined): Start {
+  if (cursor === undefined) return { beforeSeq: null, within: null };
+  const form = /^logs:(\d{1,15}):(\d{1,15}):(\d{1,9}):(\d{1,10})$/;
+  const parts = form.exec(Buffer.from(cursor, 'base64url').toString());
+  if (parts === null) {
+    throw invalidFields([{ field: 'cursor', message: 'expected the `next_cursor` of a page' }]);
+  }
+  const [beforeSeq = 0, seq = 0, attempt = 0, n = 0] = parts.slice(1).map(Number);
+  return { beforeSeq, within: { seq, after: { attempt, n } } };
+}
