@@ -2,7 +2,8 @@
  * `npm run bench`: how fast the whole system is on this machine, embedded store and MariaDB side
  * by side in one run. Client, master, executors and database share its cores.
  * `--quick` runs each scenario once with a tenth of the tasks; `--lists` only says how long submits wait
- * while people list, and `--bulk` how long while one command ends many tasks, and how long that takes.
+ * while people list, `--bulk` how long while one command ends many tasks, and how long that takes, and `--logs` how long
+ * while one executor logs without a pause.
  * `--pages` fills a store with a million live and ten million ended tasks, which takes some minutes and 10 GB where
  * temporary files are (`TMPDIR`), and says how long a page takes of whatever people may ask. With `--store <url>`
  * (`sqlite:<file>`, `mysql://...`) it does so on that store alone, and leaves it filled for the next time.
@@ -15,6 +16,7 @@ import { MARIADB_MISSING, startMariadb } from '../test/helpers/mariadb.ts';
 import { measureBulk } from './bulk.ts';
 import { measureLists } from './lists.ts';
 import { load, post } from './load.ts';
+import { measureLogs } from './logs.ts';
 import { type Answers, type Felt, measurePages, type PagesMeasured } from './pages/measure.ts';
 import { percentile, percentiles } from './probe.ts';
 import { start, startMaster, startSink } from './system.ts';
@@ -59,6 +61,7 @@ const LATENCY_PER_SECOND = 50;
 const LATENCY_SECONDS = quick ? 2 : 10;
 const BULK_COUNT = 100_000 * scale;
 const LISTS = { endedCount: 300_000 * scale, seconds: quick ? 4 : 20 };
+const LOGS = { linesPerSecond: 10_000, seconds: quick ? 4 : 20 };
 const PAGES = { liveCount: 1_000_000 * scale, endedCount: 10_000_000 * scale };
 /** Of a server that is to hold them. */
 const PAGES_SERVER = ['--innodb-buffer-pool-size=2G', '--innodb-log-file-size=1G'];
@@ -229,6 +232,22 @@ async function compareBulk(): Promise<Table.Table> {
   return table;
 }
 
+async function compareLogs(): Promise<Table.Table> {
+  const table = new Table({ head: ['', ...names], style: { head: [], border: [] } });
+  const cells: string[] = [];
+  for (const store of stores) {
+    const { before, meanwhile, ...lines } = await measureLogs(await store.url(), LOGS);
+    cells.push(
+      `submit ${percentiles(meanwhile.submitMs)}\nbefore ${percentiles(before.submitMs)}\n` +
+        `/livez ${percentiles(meanwhile.livezMs)}\nbefore ${percentiles(before.livezMs)}\n` +
+        `lines kept: ${lines.keptCount}, dropped: ${lines.droppedCount}`,
+    );
+    process.stderr.write('.');
+  }
+  table.push([`one executor logs ${LOGS.linesPerSecond} lines a second`, ...cells]);
+  return table;
+}
+
 async function comparePages(): Promise<Table.Table> {
   const table = new Table({ head: ['', ...names], style: { head: [], border: [] } });
   const measured: PagesMeasured[] = [];
@@ -263,7 +282,9 @@ const compare = isOfPages
     ? compareLists
     : process.argv.includes('--bulk')
       ? compareBulk
-      : compareSpeed;
+      : process.argv.includes('--logs')
+        ? compareLogs
+        : compareSpeed;
 const table = await compare();
 process.stderr.write('\n');
 console.log(table.toString());
