@@ -62,6 +62,8 @@ export class TaskLogs {
   readonly #waiting = new Map<number, Set<() => void>>();
   #callOff: (() => void) | null = null;
   #writing: Promise<boolean> | null = null;
+  /** It is said once that the store takes nothing. */
+  #isFailing = false;
   #isOver = false;
 
   constructor(options: TaskLogsOptions) {
@@ -211,9 +213,12 @@ export class TaskLogs {
       const writes = this.#unwritten.map(({ open: _, ...write }) => write);
       if (writes.length > 0) await store.writeLogs(writes);
     } catch (error) {
-      log.warn('logs of tasks were not written', { event: 'logs', error: String(error) });
+      const about = { event: 'logs', error: String(error) };
+      if (!this.#isFailing) log.warn('logs of tasks are not written', about);
+      this.#isFailing = true;
       return false;
     }
+    this.#isFailing = false;
     for (const { open, put } of this.#unwritten) {
       open.writtenN = Math.max(open.writtenN, put.at(-1)?.lastN ?? 0);
       for (const wake of [...(this.#waiting.get(open.taskSeq) ?? [])]) wake();
