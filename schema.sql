@@ -536,6 +536,64 @@ CREATE TABLE task_log (
   PRIMARY KEY (task_seq, attempt, n)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
+-- What each commit adds to the usage of tasks: written by that commit, and gone once it is added up in `usage_day`.
+CREATE TABLE usage_delta (
+  -- As in `task`.
+  ns INT NOT NULL,
+  -- Of the master that has written it.
+  term BIGINT NOT NULL,
+  -- Within the term.
+  delta BIGINT NOT NULL,
+  -- JSON [{ day, group, project, env, user, type, figures }].
+  counts MEDIUMTEXT NOT NULL,
+  -- No two masters have the same term.
+  PRIMARY KEY (ns, term, delta)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+-- What tasks have used, by day: figures that only grow.
+CREATE TABLE usage_day (
+  -- As in `task`.
+  ns INT NOT NULL,
+  -- As 2026-11-22, in the zone that was set then.
+  day VARCHAR(10) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- Whose tasks; (other) beyond so many on that day.
+  user_group VARCHAR(64) NOT NULL,
+  -- Empty: they have none. So for the next two.
+  user_project VARCHAR(64) NOT NULL,
+  -- See above.
+  user_env VARCHAR(64) NOT NULL,
+  -- See above.
+  user_name VARCHAR(64) NOT NULL,
+  -- Of which type.
+  type VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- Tasks that were accepted.
+  submitted BIGINT NOT NULL,
+  -- Tasks that have ended so; and so for the next three.
+  succeeded BIGINT NOT NULL,
+  -- See above.
+  failed BIGINT NOT NULL,
+  -- See above.
+  canceled BIGINT NOT NULL,
+  -- See above.
+  expired BIGINT NOT NULL,
+  -- Attempts that have ended, but for offers that came to nothing.
+  attempts BIGINT NOT NULL,
+  -- Those of them that took too long or stood still.
+  timed_out BIGINT NOT NULL,
+  -- Those whose executor was lost.
+  lost BIGINT NOT NULL,
+  -- From due to started, of all of them.
+  wait_ms BIGINT NOT NULL,
+  -- From started to ended.
+  run_ms BIGINT NOT NULL,
+  -- Callbacks that were taken.
+  callbacks_delivered BIGINT NOT NULL,
+  -- Callbacks that were given up.
+  callbacks_gave_up BIGINT NOT NULL,
+  -- A day of a namespace in one piece.
+  PRIMARY KEY (ns, day, user_group, user_project, user_env, user_name, type)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
 -- Tasks that ended on that day (UTC), one table a day, made ahead; retention drops whole tables. Those of
 -- namespaces whose retention is short or long are in tables of their own, task_history_short_YYYYMMDD and
 -- task_history_long_YYYYMMDD, with the same columns and indexes, where there are any. One that is past its retention, and

@@ -14,6 +14,7 @@ import { executorCommand } from './executor/executor-command.ts';
 import { limitCommand } from './limit-command.ts';
 import { addSettings, devCommand, listenForSignals, masterCommand } from './master-command.ts';
 import { pauseCommand, pausesCommand, resumeCommand } from './pause-command.ts';
+import { reportCommand } from './report/report-command.ts';
 import { namespaceCommand } from './namespace-command.ts';
 import { tokenCommand, whoamiCommand } from './token-command.ts';
 import { typeCommand } from './type/type-command.ts';
@@ -76,6 +77,7 @@ export function program(): Command {
     eventsCommand(),
     searchLogsCommand(),
     alertCommand(),
+    reportCommand(),
     auditCommand(),
     healthCommand(),
     historyCommand(),

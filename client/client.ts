@@ -28,6 +28,7 @@ import { type HealthCalls, healthCalls } from './calls/health.ts';
 import { type LimitCalls, limitCalls } from './calls/limits.ts';
 import { type LogCalls, logCalls } from './calls/logs.ts';
 import { type PauseCalls, pauseCalls } from './calls/pauses.ts';
+import { type ReportCalls, reportCalls } from './calls/reports.ts';
 import { type NamespaceCalls, namespaceCalls } from './calls/namespaces.ts';
 import { type OperationCalls, operationCalls } from './calls/operations.ts';
 import { eachOf } from './pages.ts';
@@ -82,6 +83,7 @@ export interface SodaClient
     PauseCalls,
     NamespaceCalls,
     OperationCalls,
+    ReportCalls,
     TokenCalls,
     TypeCalls {
   /**
@@ -213,6 +215,7 @@ export function createClient(options: ClientOptions): SodaClient {
     ...limitCalls(api),
     ...logCalls(api),
     ...pauseCalls(api),
+    ...reportCalls(api),
     ...operationCalls(api),
   };
 }

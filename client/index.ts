@@ -18,6 +18,8 @@ export type {
   CallbackBody,
   CopyRequest,
   CountQuery,
+  DailyQuery,
+  DailyReport,
   ErrorList,
   ErrorQuery,
   EventQuery,
@@ -42,6 +44,7 @@ export type {
   PauseCommandResponse,
   PauseRequest,
   Problem,
+  ReportField,
   ResumeRequest,
   SubmitResponse,
   TaskCommandResponse,
@@ -57,6 +60,10 @@ export type {
   TypeOverrideRequest,
   TypePauseRequest,
   TypeView,
+  UsageFigures,
+  UsageQuery,
+  UsageReport,
+  UsageRow,
   UserInfo,
   ViewQuery,
   ViewView,
@@ -80,6 +87,7 @@ export type { FindCalls } from './calls/find.ts';
 export type { HealthCalls } from './calls/health.ts';
 export type { LimitCalls } from './calls/limits.ts';
 export type { LogCalls, LogOptions, LogQuery } from './calls/logs.ts';
+export type { ReportCalls } from './calls/reports.ts';
 export type { PauseCalls, ScopedPause } from './calls/pauses.ts';
 export type { ViewCalls } from './calls/views.ts';
 export type { NamespaceCalls } from './calls/namespaces.ts';

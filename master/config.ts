@@ -6,6 +6,7 @@
 import path from 'node:path';
 import { DEFAULT_PORT } from '@soda-scheduler/protocol';
 import { z } from 'zod';
+import { isZone } from './domain/usage/day.ts';
 import { AddressPolicy } from './infrastructure/callbacks/address-policy.ts';
 import { CallbackSigner } from './infrastructure/callbacks/callback-message.ts';
 import { readDatabaseUrl } from './infrastructure/sql/database-url.ts';
@@ -16,6 +17,7 @@ import {
   tokenProblems,
   withoutPassword,
 } from './config-sources.ts';
+import { commaList, seconds, switched, wholeNumber } from './config-values.ts';
 import { isServiceLink, unknownVariables } from './unknown-variables.ts';
 
 interface FieldMeta {
@@ -34,42 +36,12 @@ const LONG_DAYS = 90;
 const LOOPBACK = ['127.0.0.0/8', '::1'];
 const fieldMeta = z.registry<FieldMeta>();
 
-const wholeNumber = (min: number, max: number) =>
-  z
-    .string()
-    .refine((text) => /^\d{1,15}$/.test(text) && Number(text) >= min && Number(text) <= max, {
-      error: `expected a whole number from ${min} to ${max}`,
-    })
-    .transform(Number);
-
-/** Fractions allowed, to whole milliseconds. `why` says what would go wrong with less. */
-const seconds = (min: number, max: number, why = '') =>
-  z
-    .string()
-    .refine(
-      (text) => /^\d{1,9}(\.\d{1,3})?$/.test(text) && Number(text) >= min && Number(text) <= max,
-      { error: `expected seconds from ${min} to ${max}${why}` },
-    )
-    .transform((text) => Math.round(Number(text) * 1000));
-
-const switched = () =>
-  z
-    .enum(['true', 'false', '1', '0'], { error: 'expected true or false' })
-    .transform((text) => text === 'true' || text === '1');
-
 const token = () =>
   z
     .string()
     .regex(/^[!-~]*$/, 'expected printable ASCII without spaces')
     .min(TOKEN_LENGTH_MIN, `expected at least ${TOKEN_LENGTH_MIN} characters`)
     .nullable();
-
-const commaList = z.string().transform((text) =>
-  text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== ''),
-);
 
 const configSchema = z.object({
   host: z
@@ -224,6 +196,14 @@ const configSchema = z.object({
       'Bytes of the log of an attempt that are kept: of a longer one the first half and the newest. 0: none of any.',
     )
     .register(fieldMeta, { env: 'SODA_LOG_BYTES', value: 'bytes', default: '1048576' }),
+  reportZone: z
+    .string()
+    .refine(isZone, { error: 'expected a zone of the IANA, as Europe/Berlin' })
+    .describe('In which the days of reports begin. What was counted before keeps its day.')
+    .register(fieldMeta, { env: 'SODA_REPORT_ZONE', value: 'zone', default: 'UTC' }),
+  usageDays: wholeNumber(1, 3650)
+    .describe('Days for which usage is kept: who has used how much of what.')
+    .register(fieldMeta, { env: 'SODA_USAGE_DAYS', value: 'days', default: '400' }),
   laneWindow: wholeNumber(100, 1_000_000)
     .describe('Waiting tasks of each lane that are held in memory.')
     .register(fieldMeta, { env: 'SODA_LANE_WINDOW', value: 'count', default: '10000' }),

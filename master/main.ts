@@ -24,6 +24,7 @@ import { Tokens } from './application/process/tokens.ts';
 import type { Alerts } from './application/alerts/alerts.ts';
 import { AuditTrail } from './application/process/audit-trail.ts';
 import { retention } from './application/process/retention.ts';
+import { usageFold } from './application/process/usage.ts';
 import { type Part, Lifecycle } from './application/process/lifecycle.ts';
 import { wallClockWatch } from './application/process/wall-clock.ts';
 import { type Turnstiles, turnstiles } from './application/turnstile.ts';
@@ -174,7 +175,7 @@ function upkeep({ store, clock, namespaces, duties }: Parts, config: Config, log
     normal: config.retentionDays,
     long: config.retentionLongDays,
   };
-  const { auditDays, eventDays, archiveDir } = config;
+  const { archiveDir } = config;
   const archive =
     archiveDir === null ? null : new ArchiveFiles({ directory: archiveDir, textOf: endedTaskText });
   const follow = (): void => {
@@ -183,7 +184,8 @@ function upkeep({ store, clock, namespaces, duties }: Parts, config: Config, log
   };
   return [
     // By a clock that is never set: what a wrong one drops does not come back.
-    retention({ store, clock: createClock(), log, duties, days, auditDays, eventDays, archive }),
+    retention({ ...config, store, clock: createClock(), log, duties, days, archive }),
+    usageFold({ store, clock: createClock(), log, duties }),
     wallClockWatch({ store, clock, log, duties, follow }),
   ];
 }

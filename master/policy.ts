@@ -28,5 +28,6 @@ export function policyOf(config: Config, ledCount: () => number): Policy {
     laneWindowCount: config.laneWindow,
     waitingCountMax: config.maxWaiting,
     feedLevel: config.events,
+    reportZone: config.reportZone,
   };
 }

@@ -16,6 +16,8 @@ export const HTTP_LIMITS = {
   typeBytesMax: 64 * 1024,
   notifyUrlBytesMax: 2048,
   listCountMax: 200,
+  /** Rows of one page of a report. */
+  reportRowsMax: 1000,
   /** Events of one page, and how long one that is empty is waited for. */
   eventPageMax: 500,
   eventWaitSeconds: 30,

@@ -5,6 +5,9 @@ export function quotedForShell(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
+/** What reports tell usage apart by. */
+export const reportFields = ['day', 'group', 'project', 'env', 'user', 'type'] as const;
+
 export const YEAR_SECONDS = 31_536_000;
 
 export const priorityNames = { low: -3600, normal: 0, high: 3600, urgent: YEAR_SECONDS } as const;

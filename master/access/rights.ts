@@ -74,6 +74,8 @@ const table = {
   'GET /tasks/count': read('within'),
   'GET /tasks/errors': read('within'),
   'GET /history': read('within'),
+  'GET /reports/usage': read('within'),
+  'GET /reports/daily': read('within'),
   'GET /views': read('within'),
   'PUT /view/{name}': operate('namespace'),
   'DELETE /view/{name}': operate('namespace'),

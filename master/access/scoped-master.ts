@@ -21,6 +21,7 @@ import { Problem } from './http/problem.ts';
 import { checkPause, outsideInWords } from './rights.ts';
 import { includes, isPartial, narrowed } from './scope.ts';
 import { scopedFeed } from './scoped-feed.ts';
+import { scopedReports } from './scoped-reports.ts';
 
 interface Forbidden {
   readonly kind: 'forbidden';
@@ -71,6 +72,7 @@ export type ScopedMaster = Pick<
   | 'feed'
   | 'health'
   | 'logs'
+  | 'reports'
   | 'seenExecutors'
   | 'seenExecutor'
   | 'goneExecutors'
@@ -96,6 +98,12 @@ class PartOfMaster implements ScopedMaster {
   readonly #master: MasterHandle;
   readonly namespace: string;
   readonly logs: MasterHandle['logs'];
+  readonly changeView = refuse;
+  readonly changeLimit = refuse;
+  readonly drainExecutor = refuse;
+  readonly resumeExecutor = refuse;
+  readonly removeExecutor = refuse;
+  readonly relabelExecutor = refuse;
 
   constructor(actor: Actor, scope: Scope, master: MasterHandle) {
     this.#actor = actor;
@@ -242,6 +250,10 @@ class PartOfMaster implements ScopedMaster {
     return scopedFeed(this.#scope, this.#master.feed);
   }
 
+  get reports() {
+    return scopedReports(this.#scope, this.#master.reports);
+  }
+
   outlook(task: Task) {
     return this.#master.outlook(task, this.#scope.groups === null);
   }
@@ -361,30 +373,6 @@ class PartOfMaster implements ScopedMaster {
     });
   }
 
-  changeView(): never {
-    throw beyond();
-  }
-
-  changeLimit(): never {
-    throw beyond();
-  }
-
-  drainExecutor(): never {
-    throw beyond();
-  }
-
-  resumeExecutor(): never {
-    throw beyond();
-  }
-
-  removeExecutor(): never {
-    throw beyond();
-  }
-
-  relabelExecutor(): never {
-    throw beyond();
-  }
-
   #includesType(type: string): boolean {
     return includes(this.#scope, 'types', type);
   }
@@ -397,4 +385,8 @@ class PartOfMaster implements ScopedMaster {
 /** `rights.ts` lets nobody come so far. */
 function beyond(): Error {
   return new Error('A token whose scope does not include this has come to a route that does it.');
+}
+
+function refuse(): never {
+  throw beyond();
 }

@@ -2,6 +2,7 @@
 import type { Backlog } from '../domain/views/backlog.ts';
 import type { FeedHandle } from './feed.ts';
 import type { LogsHandle } from './logs/logs.ts';
+import type { ReportsHandle } from './reports/reports-handle.ts';
 import type { Fill } from '../domain/bounds.ts';
 import type { CommandOutcome, SubmitOutcome } from '../domain/effects.ts';
 import type {
@@ -195,6 +196,8 @@ export interface MasterHandle {
   readonly feed: FeedHandle;
   /** What tasks have logged. */
   readonly logs: LogsHandle;
+  /** What was used, and how it was. */
+  readonly reports: ReportsHandle;
   /** On many tasks. `sight`: of whoever asks; absent: all. */
   operations(sight?: Sight): OperationsHandle;
   /** Why a task does not run yet, or when it ends. `isNaming`: false counts the tasks that come first, and names none. */

@@ -61,6 +61,7 @@ import {
   Unavailable,
 } from './master-handle.ts';
 import { Operations } from './operations.ts';
+import { Reports } from './reports/reports.ts';
 import { Submissions } from './submissions.ts';
 import type { Clock, ShownTask, StoredTask, TaskPage, TaskStore, WaitingPage } from './ports.ts';
 import { TooMany, type Turnstiles, turnstiles } from './turnstile.ts';
@@ -98,6 +99,7 @@ export class Master implements MasterHandle {
   readonly feed: Feed;
   readonly logs: Logs;
   readonly readHistory: MasterHandle['readHistory'];
+  readonly reports: Reports;
 
   constructor(options: MasterOptions) {
     const { engine, store, turnstiles: lines = turnstiles() } = options;
@@ -110,6 +112,7 @@ export class Master implements MasterHandle {
     this.feed = new Feed(options, (work) => this.#inTurn('eventPages', work));
     this.logs = new Logs(options, (work) => this.#inTurn('eventPages', work));
     this.readHistory = (...of) => this.#inTurn('lists', () => this.#store.readHistory(...of));
+    this.reports = new Reports(options, (work) => this.#inTurn('lists', work));
   }
 
   by(author: Author): Master {

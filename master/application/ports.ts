@@ -7,6 +7,7 @@ import type { AlertStore } from './alerts/alert-store.ts';
 import type { AuditStore } from './audit-store.ts';
 import type { EventPage, EventQuery } from './event-query.ts';
 import type { LogStore } from './logs/log-store.ts';
+import type { UsageReads, UsageUpkeep } from './reports/usage-query.ts';
 import type { Audit, RowWrite, WholeRows } from '../domain/changes.ts';
 import type { Absence, Pause } from '../domain/model/pause.ts';
 import type { ExecutorCommand, Observation } from '../domain/effects.ts';
@@ -132,7 +133,7 @@ export interface NamespaceRecord extends Settings {
 }
 
 /** The database, which all namespaces share. */
-export interface Store {
+export interface Store extends UsageUpkeep {
   readonly tokens: TokenStore;
   readonly audit: AuditStore;
   readonly alerts: AlertStore;
@@ -171,10 +172,7 @@ export interface Store {
   tasks(namespaceId: number): TaskStore;
   /** Epoch milliseconds by the clock of the database, to the second. */
   readClock(): Promise<number>;
-  /**
-   * Makes sure that history has segments for today and tomorrow, by UTC, where they will be needed; returns
-   * how many it has made.
-   */
+  /** Makes segments of history for today and tomorrow, by UTC, where they will be needed; returns how many it has made. */
   prepareSegments(now: number): Promise<number>;
   /**
    * Drops every segment of that class which ended before `before`, but for those with a callback that is still tried; returns how
@@ -202,7 +200,7 @@ export interface Store {
 }
 
 /** The tasks of one namespace, and nothing of any other. */
-export interface TaskStore extends LogStore {
+export interface TaskStore extends LogStore, UsageReads {
   /**
    * Opens the store where nobody has, then begins a new term.
    * If `now` is before the newest commit, the wall clock was set back: what was due stays due,

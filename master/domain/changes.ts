@@ -13,6 +13,7 @@ import type { SavedView } from './model/saved-view.ts';
 import type { Holding, SharedLimit } from './model/shared-limit.ts';
 import type { TaskType } from './model/task-type.ts';
 import type { AttemptRecord, Notification, Retention, Task } from './model/task.ts';
+import type { UsageDelta } from './usage/usage.ts';
 import type { Work } from './long-work/work.ts';
 
 /** A task that has ended, with its callback. */
@@ -46,6 +47,7 @@ export interface Tables {
   readonly pause: { key: number; row: PauseRow; set: never };
   readonly view: { key: string; row: SavedView; set: never };
   readonly work: { key: string; row: Work; set: never };
+  readonly usage: { key: readonly [term: number, number: number]; row: UsageDelta; set: never };
 }
 
 export type TableName = keyof Tables;

@@ -6,6 +6,7 @@ import type { FeedEvent } from './feed/feed-event.ts';
 import type { Readiness } from './model/executor.ts';
 import type { TaskType } from './model/task-type.ts';
 import type { AttemptRecord, CancelReason, EndedTask, Notification, Task } from './model/task.ts';
+import type { UsageDelta } from './usage/usage.ts';
 import type { Work } from './long-work/work.ts';
 
 /** What became of one submitted task. `access/http/answers.ts` says what each kind is on the wire. */
@@ -180,9 +181,11 @@ export interface Output {
   readonly told: FeedEvent[];
   readonly effects: Effect[];
   readonly loads: Load[];
+  /** The row of what this turn adds to the usage, among the changes; null: nothing yet. */
+  usage: UsageDelta | null;
 }
 
 /** Empty: to be filled by one or more steps. */
 export function createOutput(): Output {
-  return { changes: [], told: [], effects: [], loads: [] };
+  return { changes: [], told: [], effects: [], loads: [], usage: null };
 }

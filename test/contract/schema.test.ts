@@ -69,6 +69,8 @@ describe('schema.sql', function () {
       'audit',
       'feed_event',
       'task_log',
+      'usage_delta',
+      'usage_day',
       SEGMENT,
       'alert',
       'alert_delivery',

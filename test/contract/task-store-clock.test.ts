@@ -43,7 +43,7 @@ describeStores('a clock that was set back', (open) => {
       taskSeq: seq,
       taskId: `t-${seq}`,
       type: task(seq).type,
-      group: task(seq).user.group,
+      user: task(seq).user,
       url: 'http://receiver.test/done',
       finishedAt: NOW,
       retention: 'normal' as const,

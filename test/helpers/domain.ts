@@ -32,6 +32,7 @@ import type { Policy } from '../../master/domain/state/policy.ts';
 import { createState, nextWakeAt, type State } from '../../master/domain/state/state.ts';
 import type { AttemptRecord, Notification, Task } from '../../master/domain/model/task.ts';
 import { hello, newTask, noRows, testPolicy } from './task.ts';
+import { changesOf } from './usage/changes.ts';
 
 /** When every test begins. */
 export const BEGIN = 1_800_000_000_000;
@@ -342,9 +343,9 @@ export function stops(out: Output): string[] {
   );
 }
 
-/** Writes as `set task`, or `set task, large`, in order. */
+/** Writes as `set task`, or `set task, large`, in order; not what is counted beside them. */
 export function written(out: Output): string[] {
-  return out.changes.map((change) => {
+  return changesOf(out).map((change) => {
     if (change.op === 'credit' || change.op === 'settings') return change.op;
     const isLarge = change.op === 'set' && change.large;
     return `${change.op} ${change.table}${isLarge ? ', large' : ''}`;

@@ -48,6 +48,7 @@ import type { MemoryFeed } from '../../master/infrastructure/memory/feed.ts';
 import { standInFeed, standInLogs } from './feed/stand-ins.ts';
 import { ManualClock } from './manual-clock.ts';
 import { NOW, sampleTask } from './task.ts';
+import { standInReports } from './usage/stand-in-reports.ts';
 
 const UNSEEN = { waitingCount: 0, heldCount: 0, runningCount: 0, executorCount: 0 };
 const defaults = { paused: null, retention: 'normal', maxWaiting: null, maxRunning: null } as const;
@@ -75,6 +76,7 @@ export class StandInHandle implements MasterHandle {
   readonly #logs = standInLogs(this.clock);
   readonly taken: TaskLogs = this.#logs.taken;
   readonly logs: MasterHandle['logs'] = this.#logs.logs;
+  readonly reports: MasterHandle['reports'] = standInReports(this.clock);
   commandOutcome: CommandOutcome = { kind: 'done' };
   /** Takes the place of acceptance: may throw. */
   submitOverride: ((submission: Submission) => SubmitOutcome) | null = null;

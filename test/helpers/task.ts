@@ -134,7 +134,7 @@ export function notificationOf(ended: Task, change: Partial<Notification> = {}):
     finishedAt: ended.finishedAt ?? 0,
     retention: ended.retention ?? 'normal',
     type: ended.type,
-    group: ended.user.group,
+    user: ended.user,
     state: 'pending',
     tries: 0,
     triesSince: ended.finishedAt ?? 0,

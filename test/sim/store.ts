@@ -196,6 +196,14 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
     return this.#read(() => this.#rows.countEnded(...of));
   }
 
+  foldUsage(): Promise<void> {
+    return this.#read(() => this.#rows.foldUsage());
+  }
+
+  readUsage(...of: Parameters<TaskStore['readUsage']>): ReturnType<TaskStore['readUsage']> {
+    return this.#read(() => this.#rows.readUsage(...of));
+  }
+
   readEvents(...of: Parameters<TaskStore['readEvents']>): ReturnType<TaskStore['readEvents']> {
     return this.#read(() => this.#rows.readEvents(...of));
   }

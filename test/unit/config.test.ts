@@ -74,6 +74,8 @@ describe('configuration', () => {
       events: 'ends',
       eventDays: 7,
       logBytes: 1_048_576,
+      reportZone: 'UTC',
+      usageDays: 400,
       laneWindow: 10_000,
       maxWaiting: 10_000_000,
       smtpUrl: null,

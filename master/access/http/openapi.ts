@@ -32,6 +32,8 @@ const named = {
   TaskList: protocol.taskList,
   TaskCount: protocol.taskCount,
   ErrorList: protocol.errorList,
+  UsageReport: protocol.usageReport,
+  DailyReport: protocol.dailyReport,
   ViewRequest: protocol.viewRequest,
   ViewList: protocol.viewList,
   ExecutorList: protocol.executorList,

@@ -66,7 +66,7 @@ export interface Route {
   /** Kind of answer to what its JSON looks like; a string names another content type; null: it has no body. */
   readonly replies: Readonly<Partial<Record<AnswerKind, z.ZodType | string | null>>>;
   /** It answers with these too, for whoever accepts them. */
-  readonly streams?: readonly ('text/event-stream' | 'text/plain')[];
+  readonly streams?: readonly ('text/event-stream' | 'text/plain' | 'text/csv')[];
   /** It is about the namespace of its path, or `default`. */
   readonly isInNamespace?: boolean;
   handle(request: ApiRequest): Reply | Promise<Reply>;

@@ -49,6 +49,7 @@ import { healthRoutes } from '../routes/find/health.ts';
 import { whyRoute } from '../routes/find/why.ts';
 import { limitRoutes } from '../routes/limits.ts';
 import { pauseRoutes } from '../routes/pauses.ts';
+import { usageRoutes } from '../routes/reports/usage-routes.ts';
 import { savedViewRoutes } from '../routes/find/saved-views.ts';
 import { operationRoutes } from '../routes/operations.ts';
 import { typeRoutes } from '../routes/types.ts';
@@ -252,8 +253,9 @@ function routeTable(options: HttpServerOptions, followers: Followers): readonly 
       ...taskRoutes(options.refusalOfReceiver),
       whyRoute,
       ...findRoutes(),
-      ...feedRoutes(followers, options.feedLevel),
+      ...usageRoutes(),
       ...savedViewRoutes(),
+      ...feedRoutes(followers, options.feedLevel),
       ...executorRoutes(),
       ...typeRoutes(options.refusalOfReceiver),
       ...limitRoutes(),

@@ -4,6 +4,7 @@ import { typeDefinition, type typeOverrideRequest } from '@soda-scheduler/protoc
 import type { z } from 'zod';
 import type { MasterHandle } from '../../application/master-handle.ts';
 import { KIND_LENGTH_MAX, kindKeyOf } from '../../domain/model/task.ts';
+import { isZone } from '../../domain/usage/day.ts';
 import { canonicalJson } from '../body/canonical-json.ts';
 import { ParamsSchema } from '../body/params-schema.ts';
 import { soundFields } from '../body/fields.ts';
@@ -240,15 +241,6 @@ function routeErrors(route: Defined['route']): FieldError[] {
   if (pointer !== undefined) errors.push({ field: 'route.pointer', message });
   if (wait !== undefined) errors.push({ field: 'route.wait', message });
   return errors;
-}
-
-function isZone(timeZone: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en-US', { timeZone });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function weightErrors({ group_weights, fair_by }: Defined): FieldError[] {

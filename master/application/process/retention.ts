@@ -3,6 +3,7 @@
  * archive, where there is one.
  */
 import { type Retention, RETENTIONS } from '../../domain/model/task.ts';
+import { dayOf } from '../../domain/usage/day.ts';
 import type { Archive, Clock, Log, Store } from '../ports.ts';
 import { Archiving } from './archiving.ts';
 import type { Duties, Duty, Found } from './duties.ts';
@@ -16,17 +17,24 @@ const DAY_MS = 86_400_000;
 const AUDIT_SLICES = 2_000;
 /** The same of each feed: more than a master tells in an hour. */
 const EVENT_SLICES = 20_000;
+/** The same of usage, which goes day by day. */
+const USAGE_SLICES = 1_000;
 
 /** Returns how many have gone that are older than that. */
 type Drop = (before: number, now: number) => Promise<number>;
 
 const all = (count: number): Found => ({ foundCount: count, doneCount: count });
 
-/** Runs every hour, and a few minutes after the start. A failure is logged and tried again. */
-export function retention(options: {
+interface RetentionOptions {
   readonly store: Pick<
     Store,
-    'prepareSegments' | 'dropSegments' | 'dropEvents' | 'learnIds' | 'readClock' | 'audit'
+    | 'prepareSegments'
+    | 'dropSegments'
+    | 'dropEvents'
+    | 'dropUsage'
+    | 'learnIds'
+    | 'readClock'
+    | 'audit'
   >;
   readonly clock: Clock;
   readonly log: Log;
@@ -38,15 +46,23 @@ export function retention(options: {
   readonly eventDays: number;
   /** Null: what is dropped is gone. */
   readonly archive: Archive | null;
-}): Part {
-  const { store, clock, log, duties, days, auditDays, eventDays, archive } = options;
+  /** Of usage, in the zone of reports. */
+  readonly usageDays: number;
+  readonly reportZone: string;
+}
+
+/** Runs every hour, and a few minutes after the start. A failure is logged and tried again. */
+export function retention(options: RetentionOptions): Part {
+  const { store, clock, log, duties, days, archive } = options;
   let stopped = false;
   const isOver = (): boolean => stopped;
   const making = duties.add('next_segments', PERIOD_MS);
   const archiving = archive && new Archiving(archive, { everyMs: PERIOD_MS, duties, log, isOver });
   const dropping = duties.add('retention', PERIOD_MS);
-  const dropAudit = duties.add('audit_retention', PERIOD_MS);
-  const dropEvents = duties.add('event_retention', PERIOD_MS);
+  const others = othersOf(options).map((other) => ({
+    ...other,
+    duty: duties.add(other.name, PERIOD_MS),
+  }));
   const learning = duties.add('id_filters', PERIOD_MS);
   let callOff: () => void = () => undefined;
 
@@ -81,12 +97,9 @@ export function retention(options: {
     await attempt('making the next segment of history', making, () => store.prepareSegments(now));
     // Also where there was no room for the new one: this makes some.
     await attempt('dropping history past retention', dropping, drop);
-    await attempt('dropping changes past retention from the audit', dropAudit, () =>
-      dropOld(auditDays, AUDIT_SLICES, (...times) => store.audit.drop(...times)),
-    );
-    await attempt('dropping old events from the feeds', dropEvents, () =>
-      dropOld(eventDays, EVENT_SLICES, (before) => store.dropEvents(before)),
-    );
+    for (const { what, duty, days, sliceCountMax, drop } of others) {
+      await attempt(what, duty, () => dropOld(days, sliceCountMax, drop));
+    }
     await learn(now);
     if (!stopped) callOff = clock.wakeAt(now + PERIOD_MS, () => void run());
   };
@@ -104,6 +117,32 @@ export function retention(options: {
       callOff();
     },
   };
+}
+
+/** What goes by its age alone, beside history. */
+function othersOf({ store, auditDays, eventDays, usageDays, reportZone }: RetentionOptions) {
+  const other = (name: string, what: string, days: number, sliceCountMax: number, drop: Drop) => {
+    return { name, what, days, sliceCountMax, drop };
+  };
+  return [
+    other(
+      'audit_retention',
+      'dropping changes past retention from the audit',
+      auditDays,
+      AUDIT_SLICES,
+      (...times) => store.audit.drop(...times),
+    ),
+    other(
+      'event_retention',
+      'dropping old events from the feeds',
+      eventDays,
+      EVENT_SLICES,
+      (before) => store.dropEvents(before),
+    ),
+    other('usage_retention', 'dropping old days of usage', usageDays, USAGE_SLICES, (before) =>
+      store.dropUsage(dayOf(reportZone, before)),
+    ),
+  ];
 }
 
 /** A slice after another, each by itself: what is left then goes the next time. */

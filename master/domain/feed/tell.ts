@@ -137,11 +137,11 @@ export function tellCallback<K extends FeedKind>(
   state: State,
   out: Output,
   kind: K,
-  { taskSeq: seq, taskId: id, type, group }: Notification,
+  { taskSeq: seq, taskId: id, type, user }: Notification,
   at: number,
   data?: DataOf<K>,
 ): void {
-  tellTask(state, out, kind, { seq, id, type, user: { group } }, at, data);
+  tellTask(state, out, kind, { seq, id, type, user }, at, data);
 }
 
 function eventOf(

@@ -51,9 +51,9 @@ export class Outcomes {
       // A success is no attempt by itself, and what else a task ends with is.
       if (seen.task.state === 'succeeded') this.#noteAttempt(seen.task, at, null);
     } else if (seen.event === 'notification_tried') {
-      const { type, group, taskId, lastError } = seen.notification;
+      const { type, user, taskId, lastError } = seen.notification;
       const error = seen.outcome === 'delivered' ? null : alike(lastError ?? seen.outcome);
-      keep(this.#of(type, group).callbacks, { at, taskId, error });
+      keep(this.#of(type, user.group).callbacks, { at, taskId, error });
     }
   }
 

@@ -198,9 +198,9 @@ export type NotificationState = 'pending' | 'delivered' | 'gave_up';
 export interface Notification {
   readonly taskSeq: number;
   readonly taskId: string;
-  /** Of the task, as its group: for the feed. */
+  /** Of the task, as whose it is: for the feed, and for what it has used. */
   readonly type: string;
-  readonly group: string;
+  readonly user: User;
   readonly url: string;
   /** Both tell the store in which segment of history the row is. */
   readonly finishedAt: number;

@@ -43,6 +43,8 @@ export interface Policy {
   readonly pageCount: number;
   /** How much the feed tells. */
   readonly feedLevel: FeedLevel;
+  /** Of the IANA: in which the days of reports begin. */
+  readonly reportZone: string;
 }
 
 /** What `docs/configuration.md` gives as defaults (a test compares them), and what cannot be set. */
@@ -65,4 +67,5 @@ export const defaultPolicy: Policy = {
   notificationCountMax: NOTIFYING_COUNT_MAX,
   pageCount: 1_000,
   feedLevel: 'ends',
+  reportZone: 'UTC',
 };

@@ -58,6 +58,8 @@ export interface State {
   readonly term: number;
   lastSeq: number;
   readonly feed: FeedState;
+  /** `lastNumber`: of the newest row of this term (`UsageDelta`). */
+  readonly usage: { lastNumber: number };
   /** False once the master drains: nothing is accepted or offered any more. */
   accepting: boolean;
   /** Offered and running tasks, all of them, and the waiting ones that are in a window. */
@@ -198,6 +200,7 @@ export const createState = (options: Start): State => ({
   term: options.term,
   lastSeq: options.lastSeq,
   feed: newFeed(options.lastEventSeq ?? 0),
+  usage: { lastNumber: 0 },
   accepting: true,
   tasks: new Map(),
   open: new OpenTasks(),
@@ -258,9 +261,7 @@ export const createState = (options: Start): State => ({
   flushAt: Number.POSITIVE_INFINITY,
   roused: new Set(),
   freed: new Set(),
-  isHeldBack: false,
-  lastTickAt: options.now,
-  randomState: options.seed >>> 0,
+  ...{ isHeldBack: false, lastTickAt: options.now, randomState: options.seed >>> 0 },
 });
 
 /** In [0, 1). Mulberry32 (Tommy Ettinger, public domain): small, and the same for the same seed. */

@@ -11,6 +11,7 @@ import type { Output } from '../effects.ts';
 import type { Executor } from '../model/executor.ts';
 import type { State } from '../state/state.ts';
 import type { Task } from '../model/task.ts';
+import { countAttempt } from '../usage/count.ts';
 import { endAttempt, finish, tellStartOverdue } from './finish.ts';
 import { countEnd } from '../queue/route.ts';
 import {
@@ -274,6 +275,7 @@ function attemptEnded(
       countEnd(executor, false);
       noteEnd(state, executor, task, 'succeeded', now);
     }
+    countAttempt(state, out, task, 'succeeded', now);
     finish(state, task, 'succeeded', null, now, out);
     return;
   }

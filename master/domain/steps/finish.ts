@@ -5,6 +5,7 @@
 import { attemptRecorded, taskFinished, taskUpdated } from '../changes.ts';
 import type { Output } from '../effects.ts';
 import { shortOf, tellAttempt, tellTask } from '../feed/tell.ts';
+import { count, countAttempt } from '../usage/count.ts';
 import type { Doubt, Executor } from '../model/executor.ts';
 import { dequeue, enqueue, setAside } from '../queue/waiting.ts';
 import { countEnd } from '../queue/route.ts';
@@ -155,6 +156,7 @@ function recordAttempt(
     error,
   };
   out.changes.push(...attemptRecorded(attempt));
+  countAttempt(state, out, task, outcome, now);
   const executor = holderOf(state, task);
   if (executor !== undefined && task.startedAt !== null)
     noteEnd(state, executor, task, outcome, now);
@@ -279,7 +281,7 @@ export function finish(
           taskSeq: task.seq,
           taskId: task.id,
           type: task.type,
-          group: task.user.group,
+          user: task.user,
           url: task.notifyUrl,
           finishedAt: now,
           retention,
@@ -292,6 +294,7 @@ export function finish(
           deliveredAt: null,
         };
   out.changes.push(...taskFinished(task, { finishedAt: now, retention }, notification));
+  count(state, out, task, now, { [to]: 1 });
   out.effects.push({ type: 'observe', event: 'task_finished', task });
   const how = reason === null ? { state: to } : { state: to, reason };
   const tellIt = wasAtRest ? tellTask : tellAttempt;

@@ -2,6 +2,7 @@
 import { notificationChanged } from '../changes.ts';
 import { NOTIFYING_BYTES_MAX } from '../bounds.ts';
 import { shortOf, tellCallback } from '../feed/tell.ts';
+import { count } from '../usage/count.ts';
 import type { Event } from '../events.ts';
 import type { CommandOutcome, Output } from '../effects.ts';
 import { endedBytes } from '../state/held-bytes.ts';
@@ -135,6 +136,8 @@ export function notificationPutOff(
 function tellOfEnd(state: State, notification: Notification, now: number, out: Output): void {
   if (notification.state === 'pending') return;
   out.effects.push({ type: 'observe', event: 'notification_ended', notification });
+  const figure = notification.state === 'gave_up' ? 'callbacks_gave_up' : 'callbacks_delivered';
+  count(state, out, notification, now, { [figure]: 1 });
   const { tries } = notification;
   if (notification.state === 'gave_up')
     tellCallback(state, out, 'task.callback_gave_up', notification, now, { tries });

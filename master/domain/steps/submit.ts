@@ -10,6 +10,7 @@ import { crowdOf } from '../queue/lanes.ts';
 import { enqueue } from '../queue/waiting.ts';
 import type { State } from '../state/state.ts';
 import { NO_USES, type Use, usesOfBoth } from '../model/shared-limit.ts';
+import { count } from '../usage/count.ts';
 import { startLimitOf, type Task, type TaskSpec } from '../model/task.ts';
 
 type Refusal = { readonly kind: 'full'; readonly message: string } | LimitReached;
@@ -55,6 +56,7 @@ function submit(
   if (refusal !== null) return { taskId, ...refusal };
   state.lastSeq = task.seq;
   out.changes.push(taskInserted(task));
+  count(state, out, task, now, { submitted: 1 });
   out.effects.push({ type: 'observe', event: 'task_accepted', task });
   tellTask(state, out, 'task.submitted', task, now, later(task.dueAt, now));
   enqueue(state, task, now, out);

@@ -150,6 +150,15 @@ export class MemoryStore implements Store {
     return this.#namespaces.reduce((count, { tasks }) => count + tasks.feed.drop(before), 0);
   }
 
+  async foldUsage(): Promise<number> {
+    for (const { tasks } of this.#namespaces) await tasks.foldUsage();
+    return 0;
+  }
+
+  async dropUsage(before: string): Promise<number> {
+    return this.#namespaces.reduce((count, { tasks }) => count + tasks.usage.drop(before), 0);
+  }
+
   async learnIds(): Promise<number> {
     return 0;
   }

@@ -21,6 +21,7 @@ import type {
   WaitingQuery,
 } from '../../application/ports.ts';
 import type { EventPage, EventQuery } from '../../application/ports.ts';
+import type { UsageQuery, UsageSum } from '../../application/reports/usage-query.ts';
 import {
   CommitConflict,
   DEFAULT_NAMESPACE_ID,
@@ -39,14 +40,14 @@ import { MemoryAudit } from './audit.ts';
 import { MemoryFeed } from './feed.ts';
 import { MemoryLogs } from './logs.ts';
 import { isOver } from '../../domain/long-work/work.ts';
+import { followClock } from './clock.ts';
 import { dayOf, type Days, noDays, prepareDays } from './days.ts';
 import { page, Rows } from './rows.ts';
 import { copies, countOf, foundBy, inOrder, isWaiting, light, pageOf, shownOf } from './search.ts';
+import { MemoryUsage } from './usage.ts';
 
 /** Nothing is kept from anybody who shares this process. */
 export const SECRET = 'bWVtb3J5';
-/** A retry that waits no longer than this was to follow at once. */
-const SOON_MS = 1_000;
 
 export class MemoryTaskStore extends MemoryLogs implements TaskStore {
   #term = 0;
@@ -63,6 +64,7 @@ export class MemoryTaskStore extends MemoryLogs implements TaskStore {
   readonly #days: Days;
   readonly #audit: MemoryAudit;
   readonly feed = new MemoryFeed();
+  readonly usage = new MemoryUsage();
 
   /** @param days for which history has a segment, of all namespaces. */
   constructor(namespaceId = DEFAULT_NAMESPACE_ID, days = noDays(), audit = new MemoryAudit()) {
@@ -87,29 +89,8 @@ export class MemoryTaskStore extends MemoryLogs implements TaskStore {
   #followClock(now: number): void {
     const backMs = this.#aliveAt - now;
     if (backMs <= 0) return;
-    const follows = (at: number): number => Math.max(now, at - backMs);
     this.settings = { ...this.settings, paused: pauseMoved(this.settings.paused, backMs) };
-    const types = this.#rows.of('type');
-    for (const [name, row] of types) {
-      types.set(name, { ...row, paused: pauseMoved(row.paused, backMs) });
-    }
-    const pauses = this.#rows.of('pause');
-    for (const [id, row] of pauses) pauses.set(id, { ...row, at: row.at - backMs });
-    for (const [seq, task] of this.#live) {
-      const { dueAt, orderTime, lastOutcome } = task;
-      const isRetry =
-        (dueAt === orderTime || dueAt <= this.#aliveAt + SOON_MS) &&
-        (lastOutcome === 'failed' || lastOutcome === 'timed_out');
-      const isFollowing = dueAt > now && (dueAt <= this.#aliveAt || isRetry);
-      const startBy =
-        task.startBy !== null && dueAt <= this.#aliveAt ? task.startBy - backMs : task.startBy;
-      this.#live.set(seq, { ...task, startBy, dueAt: isFollowing ? follows(dueAt) : dueAt });
-    }
-    for (const [key, { task, notification }] of this.#history) {
-      if (notification?.state !== 'pending' || notification.nextTryAt <= now) continue;
-      const nextTryAt = follows(notification.nextTryAt);
-      this.#history.set(key, { task, notification: { ...notification, nextTryAt } });
-    }
+    followClock(this.#rows, this.#aliveAt, now);
     this.#aliveAt = now;
   }
 
@@ -147,6 +128,16 @@ export class MemoryTaskStore extends MemoryLogs implements TaskStore {
 
   async readEvents(query: EventQuery): Promise<EventPage> {
     return this.feed.read(query);
+  }
+
+  async foldUsage(): Promise<void> {
+    const deltas = this.#rows.of('usage');
+    for (const delta of deltas.values()) this.usage.add(delta);
+    deltas.clear();
+  }
+
+  async readUsage(query: UsageQuery): Promise<readonly UsageSum[]> {
+    return this.usage.read(query);
   }
 
   async loadWhole(): Promise<WholeRows> {

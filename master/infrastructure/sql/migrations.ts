@@ -20,6 +20,7 @@ import { addedLiveColumns } from './tables/task.ts';
 import { tokenDefinition } from './tables/token.ts';
 import { typeDefinition } from './tables/type.ts';
 import { viewDefinition } from './tables/saved-view.ts';
+import { deltaDefinition, usageDefinition } from './usage/usage-table.ts';
 import { workDefinition } from './long-work/work-table.ts';
 import { namesByTable, placeholders } from './dialects/dialect.ts';
 import { segmentNamed } from './segments.ts';
@@ -311,6 +312,8 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
       ...dialect.createTable('work', workDefinition(t), []),
       ...createAlerts(dialect),
       ...dialect.createTable(LOG_TABLE, logDefinition(t), []),
+      ...dialect.createTable('usage_delta', deltaDefinition(t), []),
+      ...dialect.createTable('usage_day', usageDefinition(t), []),
       // Last: as long as it is there, whoever begins again deposes its masters.
       'DROP TABLE IF EXISTS master',
     ];
@@ -321,7 +324,7 @@ export const SCHEMA_VERSION = steps.length;
 
 /** What a step may have made; so far it has told of it in `schema_version`. */
 const OURS =
-  /^(master|namespace|lane|executor|leftover|rate|shared_limit|holding|task|task_attempt|task_type|pause|saved_view|token|work|audit|feed_event|task_log|alert|alert_delivery|alert_setting|installation|task_history_((short|long)_)?\d{8})$/;
+  /^(master|namespace|lane|executor|leftover|rate|shared_limit|holding|task|task_attempt|task_type|pause|saved_view|token|work|audit|feed_event|task_log|alert|alert_delivery|alert_setting|usage_delta|usage_day|installation|task_history_((short|long)_)?\d{8})$/;
 
 /**
  * Brings the schema to this version. Masters that start together take turns.

@@ -243,7 +243,7 @@ export class Queries implements Reads {
   async loadNotifications(after: Position | null, limit: number): Promise<Notification[]> {
     const beyond = isBeyond('notify_next_at', after);
     const columns =
-      'seq, id, type, user_group, notify_url, finished_at, notify_state, notify_tries, notify_next_at, notify_status, notify_error, delivered_at, notify_since';
+      'seq, id, type, user_group, user_project, user_env, user_name, notify_url, finished_at, notify_state, notify_tries, notify_next_at, notify_status, notify_error, delivered_at, notify_since';
     const rows = await this.#rowsOfAll(
       this.#engine,
       (segments) =>

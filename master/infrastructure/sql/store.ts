@@ -24,6 +24,7 @@ import type { Databases } from './database.ts';
 import { checkColumns } from './schema-check.ts';
 import { TokenRows } from './tables/token.ts';
 import { refused, type Shared, SqlTaskStore } from './task-store.ts';
+import { UsageRows } from './usage/usage-rows.ts';
 
 const CLOSE_MS_MAX = 1_000;
 
@@ -60,6 +61,7 @@ export class SqlStore implements Store {
       databases,
       history: this.#history,
       terms,
+      usage: new UsageRows(databases.readers),
       committer: new Committer(databases.engine, this.#history, terms),
       log,
       logs: new LogRows(databases.readers),
@@ -126,6 +128,14 @@ export class SqlStore implements Store {
 
   dropEvents(before: number): Promise<number> {
     return dropEvents(this.#shared.databases.readers, before);
+  }
+
+  foldUsage(): Promise<number> {
+    return this.#shared.usage.fold();
+  }
+
+  dropUsage(before: string): Promise<number> {
+    return this.#shared.usage.drop(before);
   }
 
   learnIds(now: number): Promise<number> {

@@ -22,6 +22,7 @@ import type {
 } from '../../application/ports.ts';
 import { deletedBy } from '../../domain/changes.ts';
 import type { LogHead } from '../../domain/logs/attempt-log.ts';
+import type { UsageQuery, UsageSum } from '../../application/reports/usage-query.ts';
 import { pauseMoved } from '../../domain/model/pause.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { followClock, type Following } from './namespace/clock.ts';
@@ -36,6 +37,7 @@ import { type Asked, countRows, searchRows } from './long-work/search.ts';
 import type { Committer } from './namespace/committer.ts';
 import { countHeldBefore } from './namespace/counts.ts';
 import type { Terms } from './namespace/terms.ts';
+import type { UsageRows } from './usage/usage-rows.ts';
 
 /** What the stores of all namespaces have in common. */
 export interface Shared {
@@ -43,6 +45,7 @@ export interface Shared {
   readonly history: History;
   readonly terms: Terms;
   readonly committer: Committer;
+  readonly usage: UsageRows;
   readonly log: Log;
   readonly logs: LogRows;
   /** What comes before everything else, once; answers the secrets of this installation. */
@@ -181,6 +184,14 @@ export class SqlTaskStore extends Queries implements TaskStore {
 
   readLogChunks(query: ChunkQuery): Promise<readonly StoredChunk[]> {
     return this.#shared.logs.readLogChunks(query);
+  }
+
+  async foldUsage(): Promise<void> {
+    await this.#shared.usage.fold();
+  }
+
+  readUsage(query: UsageQuery): Promise<readonly UsageSum[]> {
+    return this.#shared.usage.read(this.#ns, query);
   }
 
   /** Where there is nothing to be credited it adds no turn: the engines of many namespaces share transactions. */

@@ -226,7 +226,8 @@ describe('the archive as a duty', () => {
     const duties = new Duties(clock);
     const days = { short: 2, normal: 7, long: 90 };
     const archive = new ArchiveFiles({ directory, textOf });
-    const kept = { auditDays: 0, eventDays: 7, archive };
+    const usage = { usageDays: 400, reportZone: 'UTC' };
+    const kept = { auditDays: 0, eventDays: 7, ...usage, archive };
     const upkeep = retention({ store: memory, clock, log, duties, days, ...kept });
     const last = () => duties.views().find(({ name }) => name === 'archive')?.last;
     const warned = once(said, 'ended tasks were not archived: they are kept');

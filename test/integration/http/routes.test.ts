@@ -153,7 +153,7 @@ describe('HTTP routes', () => {
           taskSeq: 1,
           taskId: 'job-1',
           type: 'encode',
-          group: 'video',
+          user: { group: 'video', project: null, env: null, user: null },
           url: 'http://x/',
           finishedAt: AT + 20_000,
           retention: 'normal',

@@ -49,7 +49,7 @@ describeCountedStores('loads', (open) => {
       counts.reset();
       const replies = await Promise.all(ids.map(ask));
       expect(new Set(replies.map(({ kind }) => kind)), command).to.deep.equal(new Set(['done']));
-      expect(counts.statementCount, command).to.be.at.most(20);
+      expect(counts.statementCount, command).to.be.at.most(25);
       expect(counts.commitCount, command).to.be.at.most(5);
     }
     expect(engine.term, 'without a rebuild').to.equal(1);

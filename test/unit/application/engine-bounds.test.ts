@@ -43,7 +43,7 @@ describe('Engine under load', () => {
     harness.store.release();
     await Promise.all(answers);
     const counts = harness.store.commits.map(({ writes }) => writes.length);
-    expect(counts, 'the first with its lane').to.deep.equal([2, 1200, 600]);
+    expect(counts, 'with a lane, and with usage').to.deep.equal([3, 1201, 601]);
   });
 
   it('goes on where something outside throws: that is no failure of the store', async () => {

@@ -73,7 +73,7 @@ describe('Engine', () => {
       harness.store.release();
       for (const answer of answers) expect(await kinds(answer)).to.deep.equal(['accepted']);
       const counts = harness.store.commits.map(({ writes }) => writes.length);
-      expect(counts, 'the first with its lane').to.deep.equal([2, 50]);
+      expect(counts, 'the first with its lane, both with usage').to.deep.equal([3, 51]);
     });
 
     it('writes nothing when nothing has changed', async () => {

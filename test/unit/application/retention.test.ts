@@ -49,6 +49,8 @@ class FullStore extends TimedStore {
   }
 }
 
+const usage = { usageDays: 400, reportZone: 'UTC' } as const;
+
 describe('retention', () => {
   it('is seen to a few minutes after the start: a master that is started again and again drops history too', async () => {
     const clock = new ManualClock();
@@ -58,14 +60,8 @@ describe('retention', () => {
     const duties = new Duties(clock);
     const days = { short: 2, normal: 7, long: 90 };
     const upkeep = retention({
-      store,
-      clock,
-      log,
-      duties,
-      days,
-      auditDays: 365,
-      eventDays: 7,
-      archive: null,
+      ...{ store, clock, log, duties, days, auditDays: 365, eventDays: 7, archive: null },
+      ...usage,
     });
     await upkeep.start();
     await clock.pass(5 * 60_000);
@@ -93,6 +89,7 @@ describe('retention', () => {
         auditDays,
         eventDays: 7,
         archive: null,
+        ...usage,
       });
       await upkeep.start();
       await clock.pass(5 * 60_000);
@@ -118,6 +115,7 @@ describe('retention', () => {
       auditDays: 0,
       eventDays: 7,
       archive: null,
+      ...usage,
     });
     await upkeep.start();
     store.aheadMs = -365 * DAY_MS;
@@ -146,6 +144,7 @@ describe('retention', () => {
       auditDays: 0,
       eventDays: 7,
       archive: null,
+      ...usage,
     });
     await upkeep.start();
 
@@ -164,6 +163,7 @@ describe('retention', () => {
       ['retention', full, 0],
       ['audit_retention', null, 0],
       ['event_retention', null, 0],
+      ['usage_retention', null, 0],
       ['id_filters', null, 0],
     ]);
     expect(clock.nextAlarmAt - clock.now()).to.equal(HOUR_MS);
@@ -179,6 +179,7 @@ describe('retention', () => {
       ['retention', null, 2],
       ['audit_retention', null, 0],
       ['event_retention', null, 0],
+      ['usage_retention', null, 0],
       ['id_filters', null, 0],
     ]);
     const ago = (days: number) => clock.now() - days * DAY_MS;

@@ -13,6 +13,7 @@ import {
   Scheduler,
   SECOND,
 } from '../../helpers/domain.ts';
+import { changesOf } from '../../helpers/usage/changes.ts';
 
 const notifyUrl = 'https://example.org/done';
 
@@ -37,7 +38,7 @@ describe('callback', () => {
     const [notification = null] = callbacks(out);
     expect(notification).to.include({ url: notifyUrl, state: 'pending', tries: 0, taskSeq: 1 });
     const end = { finishedAt: scheduler.now, retention: 'normal' } as const;
-    expect(out.changes).to.deep.equal(taskFinished(task, end, notification));
+    expect(changesOf(out)).to.deep.equal(taskFinished(task, end, notification));
   });
 
   it('holds of its task neither params nor checkpoint, and of all results a bounded part', () => {
@@ -98,7 +99,7 @@ describe('callback', () => {
       lastStatus: 200,
       deliveredAt: scheduler.now,
     });
-    expect(out.changes).to.deep.equal([notificationChanged(notification)]);
+    expect(changesOf(out)).to.deep.equal([notificationChanged(notification)]);
     expect(callbacks(scheduler.pass(HOUR))).to.deep.equal([]);
   });
 

@@ -151,6 +151,15 @@ function fitting(rows: readonly string[]): string[][] {
 const literal = (row: readonly Value[]): string =>
   `(${row.map((value) => driver().escape(value)).join(', ')})`;
 
+function add(table: string, key: Columns, added: Columns, rows: readonly Value[][]): Statement[] {
+  const sums = added.map(({ name }) => `${name} = ${name} + VALUES(${name})`).join(', ');
+  return fitting(rows.map(literal)).map((group) => ({
+    sql: `INSERT ${into(table, [...key, ...added], group)} ON DUPLICATE KEY UPDATE ${sums}`,
+    runs: [[]],
+    touches: null,
+  }));
+}
+
 /** As a value that `joined` takes. */
 const jsonList = (rows: readonly string[]): string => `[${rows.join(',')}]`;
 
@@ -315,6 +324,7 @@ export function mysqlDialect(url: URL, pool: PoolSettings): Dialect {
         runs: [[]],
         touches: null,
       })),
+    add,
     update(table, matched, set, rows) {
       const [only] = rows;
       if (only !== undefined && rows.length === 1) return [updateOne(table, matched, set, only)];

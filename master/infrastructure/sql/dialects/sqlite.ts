@@ -19,7 +19,7 @@ import type {
 import { STATEMENT_COUNT_MAX } from '../../../domain/bounds.ts';
 import { namesByTable, placeholders } from './dialect.ts';
 import type { Pace } from '../pace.ts';
-import type { Row } from '../rows.ts';
+import type { Row, Value } from '../rows.ts';
 import { codeOf, SqliteFile, sqliteCodeOf } from './sqlite-file.ts';
 
 /** Whoever has the connection lets others have it long before. */
@@ -102,6 +102,14 @@ function bound(columns: Columns, first: number, separator: string): string {
 function into(table: string, columns: Columns): string {
   const names = columns.map(({ name }) => name).join(', ');
   return `INTO ${table} (${names}) VALUES ${placeholders(1, columns.length)}`;
+}
+
+function add(table: string, key: Columns, added: Columns, rows: readonly Value[][]): Statement[] {
+  const names = key.map(({ name }) => name).join(', ');
+  const sums = added.map(({ name }) => `${name} = ${name} + excluded.${name}`).join(', ');
+  const insert = `INSERT ${into(table, [...key, ...added])}`;
+  const sql = `${insert} ON CONFLICT (${names}) DO UPDATE SET ${sums}`;
+  return [{ sql, runs: rows, touches: null }];
 }
 
 async function listTables(asker: Asker, prefix: string): Promise<string[]> {
@@ -189,6 +197,7 @@ export function sqliteDialect(path: string, pace: Pace): Dialect {
     replace: (table, columns, rows) => [
       { sql: `REPLACE ${into(table, columns)}`, runs: rows, touches: null },
     ],
+    add,
     update(table, matched, set, rows) {
       const match = bound(matched, 1, ' AND ');
       const sql = `UPDATE ${table} SET ${bound(set, matched.length + 1, ', ')} WHERE ${match}`;

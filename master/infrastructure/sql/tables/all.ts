@@ -12,6 +12,7 @@ import type { Table, WholeTable } from './table.ts';
 import { task } from './task.ts';
 import { type } from './type.ts';
 import { view } from './saved-view.ts';
+import { usage } from '../usage/usage-table.ts';
 import { work } from '../long-work/work-table.ts';
 
 type Tables = { readonly [N in TableName]: Table<N> };
@@ -31,4 +32,5 @@ export const tables: Tables & WholeTables = {
   pause,
   view,
   work,
+  usage,
 };

@@ -6,7 +6,7 @@ import { type Column, columns, type Row, type Value } from '../rows.ts';
 import { type ListedSegment, segmentAt } from '../segments.ts';
 import { lightError } from './error.ts';
 import type { Table } from './table.ts';
-import { liveColumns, taskColumns } from './task.ts';
+import { liveColumns, taskColumns, userOf } from './task.ts';
 
 /** Known only once the task has ended: a live row has no such columns. */
 const endColumns = columns<Task>(
@@ -133,7 +133,7 @@ export function notificationOf(row: Row): Notification | null {
     taskSeq: get('seq'),
     taskId: get('id'),
     type: get('type'),
-    group: get('user_group'),
+    user: userOf(row),
     url: get('notify_url'),
     finishedAt: get('finished_at'),
     retention: get('retention'),

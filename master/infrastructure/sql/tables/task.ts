@@ -1,5 +1,5 @@
 /** Tasks that have not ended, as rows. Those of history have the same columns, and a few more. */
-import type { RetryPolicy, Suspension, Task, TaskState } from '../../../domain/model/task.ts';
+import type { RetryPolicy, Suspension, Task, TaskState, User } from '../../../domain/model/task.ts';
 import { usesIn, usesText } from '../../../domain/model/shared-limit.ts';
 import type { Types } from '../dialects/dialect.ts';
 import { columns, type Row } from '../rows.ts';
@@ -114,6 +114,17 @@ function suspensionOf(text: string | null): Suspension | null {
   return text === null ? null : (JSON.parse(text) as Suspension);
 }
 
+/** Whose task it is. */
+export function userOf(row: Row): User {
+  const get = <T>(name: string): T => row[name] as T;
+  return {
+    group: get('user_group'),
+    project: get('user_project'),
+    env: get('user_env'),
+    user: get('user_name'),
+  };
+}
+
 /** Live rows have no columns for an end. @throws {SyntaxError} one of its texts is not JSON. */
 export function taskOf(row: Row): Task {
   const get = <T>(name: string): T => row[name] as T;
@@ -125,12 +136,7 @@ export function taskOf(row: Row): Task {
     labels: JSON.parse(get('labels')) as string[],
     requires: JSON.parse(get('requires')) as string[],
     lane: get('lane_seq') ?? 0,
-    user: {
-      group: get('user_group'),
-      project: get('user_project'),
-      env: get('user_env'),
-      user: get('user_name'),
-    },
+    user: userOf(row),
     notifyUrl: get('notify_url'),
     requestHash: get('request_hash'),
     submittedAt: get('submitted_at'),

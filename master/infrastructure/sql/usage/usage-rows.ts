@@ -1,0 +1,203 @@
+/**
+ * Adds up by day what commits have counted: in one transaction the rows of the commits go and those of the days
+ * grow, so that each counts once, whoever else does the same. Reads days, and removes old ones.
+ */
+import type { UsageQuery, UsageSum } from '../../../application/reports/usage-query.ts';
+import {
+  addCount,
+  boundedTo,
+  FIGURES,
+  type Figures,
+  USAGE_KEYS_MAX,
+  type UsageCount,
+  usageId,
+  type UsageKey,
+} from '../../../domain/usage/usage.ts';
+import type { Database, Read } from '../database.ts';
+import type { Connection, Statement } from '../dialects/dialect.ts';
+import { placeholders, plain } from '../dialects/dialect.ts';
+import type { Row, Value } from '../rows.ts';
+import { deltaKey, fieldColumns, figureColumns, usageKey } from './usage-table.ts';
+
+/** Rows of commits that one transaction reads. */
+const DELTA_COUNT = 50;
+/** Who is told apart in them: the last row may have more. */
+const KEY_COUNT = 1_000;
+/** Rows of days that one removes. */
+const DROP_COUNT = 1_000;
+
+const keyList = usageKey.map(({ name }) => name).join(', ');
+const sums = FIGURES.map((name) => `SUM(${name}) AS ${name}`).join(', ');
+
+/** Of one namespace and day. */
+interface Day {
+  readonly ns: number;
+  readonly day: string;
+  readonly counts: Map<string, UsageCount>;
+}
+
+export class UsageRows {
+  readonly #database: Database;
+  #folding: Promise<unknown> = Promise.resolve();
+
+  /** @param database not the engine's: nobody waits for it there. */
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** One after another. @see Store.foldUsage */
+  fold(): Promise<number> {
+    const folded = this.#folding.then(() => this.#foldAll());
+    this.#folding = folded.catch(() => undefined);
+    return folded;
+  }
+
+  async #foldAll(): Promise<number> {
+    const database = this.#database;
+    for (let count = 0; ; ) {
+      const waiting = await database.rows('SELECT ns FROM usage_delta LIMIT 1');
+      if (waiting.length === 0) return count;
+      count += await database.aside(() => database.transaction((one) => this.#foldSome(one)));
+    }
+  }
+
+  async #foldSome(connection: Connection): Promise<number> {
+    const { dialect } = this.#database;
+    const sql = `SELECT ns, term, delta, counts FROM usage_delta LIMIT ${DELTA_COUNT}${dialect.lockRow}`;
+    const read: Statement = { sql, runs: [[]], touches: null };
+    const [, found] = await dialect.run(connection, [plain(dialect.begin), read]);
+    const { days, taken } = addedUp(found?.rows ?? []);
+    const added: Value[][] = [];
+    for (const day of days) {
+      const counts = await this.#bounded(connection, day);
+      for (const one of counts.values()) added.push([...keyOf(day.ns, one), ...figuresOf(one)]);
+    }
+    const removes = dialect.remove('usage_delta', deltaKey, taken);
+    const adds = dialect.add('usage_day', usageKey, figureColumns, added);
+    const outcomes = await dialect.run(connection, taken.length === 0 ? [] : [...removes, ...adds]);
+    const goneCount = outcomes
+      .slice(0, removes.length)
+      .reduce((sum, { touched }) => sum + touched, 0);
+    if (goneCount !== taken.length) throw new Error('usage was added up by another master');
+    return taken.length;
+  }
+
+  /** What of them there is room for; all that is new beyond it is one. */
+  async #bounded(connection: Connection, { ns, day, counts }: Day): Promise<Day['counts']> {
+    const { dialect } = this.#database;
+    const count = 'SELECT COUNT(*) AS key_count FROM usage_day WHERE ns = ? AND day = ?';
+    const [counted] = await dialect.run(connection, [
+      { sql: count, runs: [[ns, day]], touches: null },
+    ]);
+    const roomCount = USAGE_KEYS_MAX - Number(counted?.rows[0]?.['key_count'] ?? 0);
+    if (counts.size <= roomCount) return counts;
+    const equal = usageKey.map(({ name }) => `${name} = ?`).join(' AND ');
+    const runs = [...counts.values()].map((one) => keyOf(ns, one));
+    const [known] = await dialect.run(connection, [
+      { sql: `SELECT ${keyList} FROM usage_day WHERE ${equal}`, runs, touches: null },
+    ]);
+    return boundedTo(counts, new Set(known?.rows.map(idOf)), roomCount);
+  }
+
+  /** @see TaskStore.readUsage */
+  async read(ns: number, query: UsageQuery): Promise<readonly UsageSum[]> {
+    const { day, by } = query;
+    const filter = filterOf(query);
+    const list = ['ns', ...by.map((field) => fieldColumns[field])].join(', ');
+    const rows = await this.#database.aside(() =>
+      this.#database.rows(
+        `SELECT ${list}, ${sums} FROM usage_day WHERE ns = ? AND day = ?${filter.sql} GROUP BY ${list}`,
+        [ns, day, ...filter.values],
+      ),
+    );
+    return rows.map((row) => ({
+      values: by.map((field) => (row[fieldColumns[field]] as string) || null),
+      figures: Object.fromEntries(FIGURES.map((name) => [name, Number(row[name])])) as Figures,
+    }));
+  }
+
+  /** @see Store.dropUsage */
+  async drop(before: string): Promise<number> {
+    const database = this.#database;
+    const namespaces = await database.rows('SELECT id FROM namespace');
+    let count = 0;
+    for (const { id } of namespaces) {
+      count += await database.aside(() => this.#dropOf(id as number, before));
+    }
+    return count;
+  }
+
+  async #dropOf(ns: number, before: string): Promise<number> {
+    const database = this.#database;
+    const old = await database.rows(
+      `SELECT ${keyList} FROM usage_day WHERE ns = ? AND day < ? LIMIT ${DROP_COUNT}`,
+      [ns, before],
+    );
+    if (old.length === 0) return 0;
+    const keys = old.map((row) => usageKey.map(({ name }) => row[name] as Value));
+    await database.transaction(async (connection) => {
+      const { dialect } = database;
+      const remove = dialect.remove('usage_day', usageKey, keys);
+      await dialect.run(connection, [plain(dialect.begin), ...remove]);
+    });
+    return old.length;
+  }
+}
+
+/** Rows of commits by the day that they are of; as many of them as one transaction is to write. */
+function addedUp(rows: readonly Row[]): { readonly days: Day[]; readonly taken: Value[][] } {
+  const days = new Map<string, Day>();
+  const taken: Value[][] = [];
+  let keyCount = 0;
+  for (const row of rows) {
+    if (keyCount >= KEY_COUNT) break;
+    const ns = row['ns'] as number;
+    taken.push(deltaKey.map(({ name }) => row[name] as Value));
+    for (const one of JSON.parse(row['counts'] as string) as UsageCount[]) {
+      const id = `${ns} ${one.day}`;
+      const day = days.get(id) ?? { ns, day: one.day, counts: new Map<string, UsageCount>() };
+      days.set(id, day);
+      addCount(day.counts, one);
+      keyCount += 1;
+    }
+  }
+  return { days: [...days.values()], taken };
+}
+
+function keyOf(ns: number, { day, group, project, env, user, type }: UsageKey): Value[] {
+  return [ns, day, group, project ?? '', env ?? '', user ?? '', type];
+}
+
+function figuresOf({ figures }: UsageCount): Value[] {
+  return FIGURES.map((name) => figures[name] ?? 0);
+}
+
+function idOf(row: Row): string {
+  const get = (name: string): string => row[name] as string;
+  return usageId({
+    day: get('day'),
+    group: get('user_group'),
+    project: get('user_project'),
+    env: get('user_env'),
+    user: get('user_name'),
+    type: get('type'),
+  });
+}
+
+function filterOf({ type, group, within }: UsageQuery): Read {
+  const filters: Read[] = [];
+  const among = (column: string, values: readonly string[] | null | undefined): void => {
+    if (values === null || values === undefined) return;
+    const sql =
+      values.length === 0 ? ' AND 1 = 0' : ` AND ${column} IN ${placeholders(1, values.length)}`;
+    filters.push({ sql, values });
+  };
+  among('type', type === null ? null : [type]);
+  among('user_group', group === null ? null : [group]);
+  among('type', within?.types);
+  among('user_group', within?.groups);
+  return {
+    sql: filters.map(({ sql }) => sql).join(''),
+    values: filters.flatMap(({ values }) => [...values]),
+  };
+}
