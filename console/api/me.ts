@@ -24,6 +24,8 @@ export const rights = {
   'GET /events': { roles: watch, scope: 'within' },
   'GET /executors': { roles: watch, scope: 'within' },
   'GET /governance': { roles: read, scope: 'whole' },
+  'GET /alerts': { roles: read, scope: 'within' },
+  'POST /alert/{alert_id}/silence': { roles: operate, scope: 'within' },
   'GET /audit': { roles: admin, scope: 'whole' },
   'GET /tokens': { roles: admin, scope: 'whole' },
   'POST /tokens': { roles: admin, scope: 'whole' },

@@ -1,6 +1,7 @@
 /** Which pages there are: what is not here does not exist, neither in the menu nor for the keyboard. */
 import type { ComponentChildren } from 'preact';
 import type { RouteName } from '../api/me.ts';
+import { AlertsPage } from '../pages/alerts.tsx';
 import { AuditPage } from '../pages/audit.tsx';
 import { CallbacksPage } from '../pages/callbacks.tsx';
 import { ExecutorPage } from '../pages/fleet/executor.tsx';
@@ -53,6 +54,13 @@ export const pages: Readonly<Record<string, Page>> = {
     show: (name) => name && <TaskPage key={name} id={name} />,
   },
   failed: { title: 'failed', isInMenu: true, key: 'f', show: () => <FailedPage /> },
+  alerts: {
+    title: 'alerts',
+    route: 'GET /alerts',
+    isInMenu: true,
+    key: 'l',
+    show: () => <AlertsPage />,
+  },
   executors: {
     title: 'executors',
     route: 'GET /executors',

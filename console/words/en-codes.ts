@@ -106,4 +106,9 @@ export const enCodes = {
   'health.degraded': 'Work flows, but not all of it.',
   'health.stopped': 'Nothing of what is due starts.',
   'health.stale': 'These figures are not fresh:',
+  'alert.raised': 'Raised',
+  'alert.cleared': 'Cleared',
+  'severity.critical': 'Critical',
+  'severity.warning': 'Warning',
+  'severity.info': 'Info',
 } as const;

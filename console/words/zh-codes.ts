@@ -108,4 +108,9 @@ export const zhCodes: Readonly<Record<keyof typeof enCodes, string>> = {
   'health.degraded': '工作在流动，但并非全部。',
   'health.stopped': '到期的任务都没有开始。',
   'health.stale': '这些数据不是最新的：',
+  'alert.raised': '进行中',
+  'alert.cleared': '已解除',
+  'severity.critical': '严重',
+  'severity.warning': '警告',
+  'severity.info': '信息',
 };

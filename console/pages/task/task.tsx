@@ -14,6 +14,7 @@ import { t, wordOf } from '../../words/words.ts';
 import { TaskActions } from './actions.tsx';
 import { Callback } from './callback.tsx';
 import { TaskEvents } from './events.tsx';
+import { Logs } from './logs.tsx';
 import { Timeline } from './timeline.tsx';
 import { Why } from './why.tsx';
 
@@ -84,6 +85,7 @@ function Whole({ task, text, reload }: Told & { readonly reload: () => void }) {
         )}
       </div>
       <Timeline task={task} />
+      <Logs key={task.attempt} taskId={task.task_id} />
       {task.notification !== null && <Callback task={task} notification={task.notification} />}
       <Section title={t('task.facts')}>
         <TaskFacts task={task} />

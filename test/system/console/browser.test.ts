@@ -45,7 +45,7 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
 
   async function open(): Promise<Page> {
     const opened = await context.newPage();
-    opened.setDefaultTimeout(10_000);
+    opened.setDefaultTimeout(30_000);
     opened.on('console', (said) => {
       // What a browser says of an answer that was no is no complaint of the page.
       if (said.type() === 'error' && !/status of 4\d\d/.test(said.text())) {
@@ -147,9 +147,14 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
   });
 
   it('follows a task to its end without a reload', async () => {
-    await submit({ id: 'clip-2', type: 'work', params: { attempts: [[{ hold: true }]] } });
+    await submit({
+      id: 'clip-2',
+      type: 'work',
+      params: { attempts: [[{ log: HOSTILE }, { hold: true }]] },
+    });
     await go('#/task/clip-2');
     await says('Running');
+    await page.locator('.log').getByText('<img src=x').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByLabel('Reason').fill('wrong file');
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
@@ -254,8 +259,17 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
 
   it('has pages that a reader of screens can read, and that no text of others gets into', async () => {
     const hashes = ['overview', 'failed', 'executor/gpu-1', 'type/film', 'new-task?type=film'];
-    const rest = ['types', 'executors', 'callbacks', 'operations', 'namespaces', 'audit', 'tokens'];
-    for (const hash of [...hashes, ...rest]) {
+    const rest = [
+      'types',
+      'executors',
+      'callbacks',
+      'alerts',
+      'operations',
+      'namespaces',
+      'audit',
+      'tokens',
+    ];
+    for (const hash of ['task/clip-2', ...hashes, ...rest]) {
       await go(`#/${hash}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.locator('.loading').first().waitFor({ state: 'detached' });

@@ -62,6 +62,7 @@ const steps = {
     throw new Error(`it has ended: ${code ?? signal}`);
   },
   checkpoint: (value, _, ctx) => ctx.checkpoint(value),
+  log: (text, _, ctx) => ctx.log.error(text),
   fail: ({ message = 'as told', retryable = true, retryAfterMs }) => {
     if (!retryable) throw new NonRetryableError(message);
     throw new RetryableError(message, { retryAfterMs });
