@@ -20,17 +20,20 @@ export function failingOf(outcomes: readonly Outcome[]): {
   const failed = outcomes.filter(({ error }) => error !== null);
   const share = failed.length / outcomes.length;
   if (outcomes.length < KNOWN_COUNT_MIN || share < FAILING_SHARE) return null;
-  const byError = new Map<string, Outcome[]>();
-  for (const one of failed) {
-    const error = one.error ?? '';
-    byError.set(error, [...(byError.get(error) ?? []), one]);
+  const byError = new Map<string, { errorCount: number; taskId: string }>();
+  for (const { error, taskId } of failed) {
+    const alike = byError.get(error ?? '');
+    if (alike === undefined) byError.set(error ?? '', { errorCount: 1, taskId });
+    else {
+      alike.errorCount++;
+      alike.taskId = taskId;
+    }
   }
-  const [first = ['', []] as const] = [...byError].sort(([, a], [, b]) => b.length - a.length);
-  const [error, alike] = first;
+  const [first] = [...byError].sort(([, a], [, b]) => b.errorCount - a.errorCount);
+  const [error, alike] = first ?? ['', { errorCount: 0, taskId: '' }];
   const lastGood = outcomes.findLastIndex((one) => one.error === null);
   const since = (outcomes[lastGood + 1] ?? failed[0])?.at ?? 0;
-  const taskId = alike.at(-1)?.taskId ?? '';
-  return { failedCount: failed.length, since, error, errorCount: alike.length, taskId };
+  return { failedCount: failed.length, since, error, ...alike };
 }
 
 export function failureFindings(

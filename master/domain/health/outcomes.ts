@@ -71,7 +71,10 @@ export class Outcomes {
     const found = new Map<string, Outcome[]>();
     for (const { type, attempts } of this.#seen(sight)) {
       const lately = young(attempts, now);
-      if (lately.length > 0) found.set(type, [...(found.get(type) ?? []), ...lately]);
+      if (lately.length === 0) continue;
+      const ofType = found.get(type);
+      if (ofType === undefined) found.set(type, [...lately]);
+      else ofType.push(...lately);
     }
     for (const outcomes of found.values()) outcomes.sort((a, b) => a.at - b.at);
     return found;

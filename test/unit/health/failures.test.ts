@@ -1,0 +1,59 @@
+/** What most attempts fail with: however many there are, each is looked at once. */
+import { expect } from 'chai';
+import { OUTCOME_COUNT_MAX, OUTCOME_PAIRS_MAX } from '../../../master/domain/bounds.ts';
+import { failingOf } from '../../../master/domain/health/failures.ts';
+import { type Outcome, Outcomes } from '../../../master/domain/health/outcomes.ts';
+import { ALL } from '../../../master/domain/model/task-filter.ts';
+
+const NOW = 1_800_000_000_000;
+
+describe('what attempts fail with', () => {
+  const failed = (at: number, error: string | null): Outcome => ({ at, taskId: `t${at}`, error });
+
+  it('is what most of them say, by the newest of these', () => {
+    const outcomes = ['a', null, 'b', 'a', 'b', 'b', 'a', 'b', 'c'].map((error, at) =>
+      failed(at, error),
+    );
+    expect(failingOf(outcomes)).to.deep.equal({
+      ...{ failedCount: 8, since: 2, error: 'b', errorCount: 4, taskId: 't7' },
+    });
+  });
+
+  it('is found by one look at each of as many as are remembered', () => {
+    let lookCount = 0;
+    const outcomes = Array.from({ length: OUTCOME_PAIRS_MAX * OUTCOME_COUNT_MAX }, (_, at) =>
+      Object.defineProperty(failed(at, null), 'error', {
+        get: () => {
+          lookCount++;
+          return 'connection refused';
+        },
+      }),
+    );
+    const startedAt = process.cpuUsage().user;
+    expect(failingOf(outcomes)).to.deep.include({ errorCount: outcomes.length, since: 0 });
+    const spentMs = (process.cpuUsage().user - startedAt) / 1_000;
+    expect(lookCount).to.be.at.most(4 * outcomes.length);
+    // As arrays that are copied for each of them it took seconds.
+    expect(spentMs).to.be.below(300);
+  });
+
+  it('is kept for many groups of a type, in the order of their ends', () => {
+    const outcomes = new Outcomes(NOW);
+    for (let at = 0; at < OUTCOME_COUNT_MAX; at++) {
+      for (let group = 0; group < OUTCOME_PAIRS_MAX; group++) {
+        const task = { id: `t${group}-${at}`, type: 'encode', user: { group: `g${group}` } };
+        outcomes.note(
+          { event: 'task_finished', task: { ...task, state: 'succeeded' } } as never,
+          NOW + at,
+        );
+      }
+    }
+    const startedAt = process.cpuUsage().user;
+    const newest = outcomes.attempts(ALL, NOW + OUTCOME_COUNT_MAX).get('encode') ?? [];
+    const spentMs = (process.cpuUsage().user - startedAt) / 1_000;
+    expect(newest).to.have.length(OUTCOME_PAIRS_MAX * OUTCOME_COUNT_MAX);
+    expect(newest.every(({ at }, index) => at >= (newest[index - 1]?.at ?? 0))).to.equal(true);
+    // As an array that is copied for each group it took some hundred.
+    expect(spentMs).to.be.below(100);
+  });
+});
