@@ -1,7 +1,8 @@
 /**
  * Spans of OpenTelemetry, where the program has registered an SDK; elsewhere nothing, at the cost of a look. The API of
  * OpenTelemetry keeps what is registered under a name of its own, which is the same for all its copies of version 1: so
- * nobody needs to have it installed, and whichever copy a program has is the right one.
+ * nobody needs to have it installed, and whichever copy a program has is the right one. Whatever of it throws, what the
+ * span is about goes on as if there were none.
  */
 import { readTraceparent } from './trace-context.ts';
 
@@ -68,7 +69,15 @@ export interface Span {
 
 const NONE: Span = { traceparent: null, within: (run) => run(), end: () => undefined };
 
-export function beginSpan({ operation, namespace, type, taskId, attempt, parent }: SpanOf): Span {
+export function beginSpan(of: SpanOf): Span {
+  try {
+    return registeredSpan(of);
+  } catch {
+    return NONE;
+  }
+}
+
+function registeredSpan({ operation, namespace, type, taskId, attempt, parent }: SpanOf): Span {
   const api = (globalThis as Record<symbol, unknown>)[API] as Partial<OpenTelemetry> | undefined;
   if (api?.trace === undefined) return NONE;
   const active = api.context?.active() ?? new Root();
@@ -87,17 +96,50 @@ export function beginSpan({ operation, namespace, type, taskId, attempt, parent 
   const span = tracer.startSpan(`${operation} ${type}`, { kind, attributes }, from);
   return {
     traceparent: traceparentOf(span),
-    within: (run) =>
-      api.context === undefined ? run() : api.context.with(from.setValue(SPAN, span), run),
+    within(run) {
+      const result = once(run);
+      quietly(() => api.context?.with(from.setValue(SPAN, span), () => quietly(result)));
+      return result();
+    },
     end(failure) {
       if (failure !== undefined) {
-        span.recordException(failure);
-        const message = failure instanceof Error ? failure.message : typeof failure;
-        span.setStatus({ code: STATUS_ERROR, message });
+        quietly(() => span.recordException(failure));
+        quietly(() => {
+          const message = failure instanceof Error ? failure.message : typeof failure;
+          span.setStatus({ code: STATUS_ERROR, message });
+        });
       }
-      span.end();
+      quietly(() => span.end());
     },
   };
+}
+
+/** Runs it when it is called first; how that ended is how each call ends. */
+function once<T>(run: () => T): () => T {
+  let end: (() => T) | null = null;
+  return () => {
+    end ??= endOf(run);
+    return end();
+  };
+}
+
+function endOf<T>(run: () => T): () => T {
+  try {
+    const value = run();
+    return () => value;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+}
+
+function quietly(call: () => unknown): void {
+  try {
+    call();
+  } catch {
+    // Whoever has registered it learns of it by himself.
+  }
 }
 
 /** Null of one that is none, since nobody records it. */
