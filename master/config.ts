@@ -6,6 +6,7 @@
 import path from 'node:path';
 import { DEFAULT_PORT } from '@soda-scheduler/protocol';
 import { z } from 'zod';
+import { shownUrl } from './domain/alerts/rule.ts';
 import { isZone } from './domain/usage/day.ts';
 import { AddressPolicy } from './infrastructure/callbacks/address-policy.ts';
 import { CallbackSigner } from './infrastructure/callbacks/callback-message.ts';
@@ -236,7 +237,7 @@ const configSchema = z.object({
       'Posted to each minute while the master takes work, so that whoever is called there can raise the alarm ' +
         'when it does not.',
     )
-    .register(fieldMeta, { env: 'SODA_ALIVE_URL', value: 'url' }),
+    .register(fieldMeta, { env: 'SODA_ALIVE_URL', value: 'url', fromFile: true }),
   logLevel: z
     .enum(['debug', 'info', 'warn', 'error'], { error: 'expected debug, info, warn or error' })
     .describe('Least level that is logged: debug, info, warn or error.')
@@ -358,8 +359,8 @@ function mailProblems({ smtpUrl, mailFrom }: Parsed): string[] {
 export function redacted(config: Config): Readonly<Record<string, unknown>> {
   const entries = configFields.map(({ name, secret }) => {
     const value = config[name];
-    if (name === 'databaseUrl' || name === 'smtpUrl')
-      return [name, value && withoutPassword(String(value))];
+    if (name === 'aliveUrl') return [name, value && shownUrl(String(value))];
+    if (name.endsWith('Url')) return [name, value && withoutPassword(String(value))];
     return [name, secret ? (isSet(value) ? '(set)' : '(not set)') : value];
   });
   return Object.fromEntries(entries);

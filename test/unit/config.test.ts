@@ -282,6 +282,15 @@ describe('configuration', () => {
     });
   });
 
+  it('shows of the address that is called while it is alive only whose it is', () => {
+    const at = path.join(directory, 'alive');
+    writeFileSync(at, 'https://hc.example.com/ping/5f3c-hunter2\n', { mode: 0o600 });
+    const config = configOf({ SODA_ALIVE_URL_FILE: at });
+    expect(config.aliveUrl).to.equal('https://hc.example.com/ping/5f3c-hunter2');
+    expect(redacted(config)).to.include({ aliveUrl: 'https://hc.example.com/***' });
+    expect(redacted(configOf({}))).to.include({ aliveUrl: null });
+  });
+
   it('warns of secrets that others can see, without repeating them', () => {
     const file = (name: string, mode: number) => {
       const at = path.join(directory, name);
