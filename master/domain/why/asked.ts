@@ -19,6 +19,8 @@ export interface Asked {
   readonly quota: Quota | null;
   /** The newest process of each id. */
   readonly fleet: readonly Executor[];
+  /** So many others are connected, which do not run its type and are not among them. */
+  readonly othersCount: number;
   /** So many more are free for it that are not among them. */
   readonly moreCount: number;
   readonly now: number;
@@ -32,7 +34,8 @@ export function askedOf(state: State, task: Task, now: number, isNaming: boolean
   const kind = state.lanes.get(task.lane)?.kind ?? null;
   const quota = state.quotas.get(task.type) ?? null;
   const fleet = [...state.executors.values()];
-  return { state, task, kind, quota, fleet, moreCount: 0, now, isNaming, heldBefore: 0 };
+  const none = { othersCount: 0, moreCount: 0, heldBefore: 0 };
+  return { state, task, kind, quota, fleet, now, isNaming, ...none };
 }
 
 /** The same with other settings, pauses or shared limits. */

@@ -39,7 +39,7 @@ export function* byFleet(asked: Asked): Generator<Refusal, Fleet> {
   const ready = serving.filter(isServing);
   const able = ready.filter((one) => hasDisk(one, kind ?? task));
   const counts = {
-    connected: here.length,
+    connected: here.length + asked.othersCount,
     of_type: ofType.length,
     fitting: fitting.length,
     serving: serving.length,

@@ -4,7 +4,7 @@
  */
 import { HEADS_MAX, HEADS_OF_TYPE_MAX } from '../bounds.ts';
 import { groupHasRoom } from '../limits/quota.ts';
-import type { Executor } from '../model/executor.ts';
+import { absenceOf, type Executor } from '../model/executor.ts';
 import { sees, type Sight } from '../model/task-filter.ts';
 import type { Task } from '../model/task.ts';
 import type { Kind, Lane } from '../queue/lane.ts';
@@ -45,11 +45,14 @@ interface Alike {
 export function headsOf(state: State, now: number, sight: Sight): Heads {
   const { asked, unaskedCount } = chosenOf(alikeIn(state, sight));
   const fleets = fleetsOf(state);
+  const connectedCount = connectedOf(state.executors.values());
   const heads = new Map<string, Head>();
   for (const { type, lane, first: task, count } of asked) {
     const isNaming = sight.groups === null;
     const all = askedOf(state, task ?? standIn(lane, now), now, isNaming);
-    const [refusal = null] = refusalsButOrder({ ...all, fleet: fleets.get(type) ?? [] });
+    const { fleet, ownCount } = fleets.get(type) ?? NO_FLEET;
+    const othersCount = connectedCount - ownCount;
+    const [refusal = null] = refusalsButOrder({ ...all, fleet, othersCount });
     const key = `${type} ${refusal?.key ?? ''}`;
     const known = heads.get(key);
     // They come in the order of their age.
@@ -59,8 +62,14 @@ export function headsOf(state: State, now: number, sight: Sight): Heads {
   return { heads: [...heads.values()], unaskedCount };
 }
 
+/** `ownCount`: of these are connected. */
+const NO_FLEET: { readonly fleet: readonly Executor[]; readonly ownCount: number } = {
+  fleet: [],
+  ownCount: 0,
+};
+
 /** By type: each of many heads is asked of those that run its type alone. */
-function fleetsOf({ executors }: State): ReadonlyMap<string, readonly Executor[]> {
+function fleetsOf({ executors }: State): ReadonlyMap<string, typeof NO_FLEET> {
   const fleets = new Map<string, Executor[]>();
   for (const executor of executors.values()) {
     for (const type of new Set(executor.types)) {
@@ -69,7 +78,15 @@ function fleetsOf({ executors }: State): ReadonlyMap<string, readonly Executor[]
       else fleet.push(executor);
     }
   }
-  return fleets;
+  return new Map(
+    [...fleets].map(([type, fleet]) => [type, { fleet, ownCount: connectedOf(fleet) }]),
+  );
+}
+
+function connectedOf(executors: Iterable<Executor>): number {
+  let count = 0;
+  for (const one of executors) if (absenceOf(one) !== 'away') count++;
+  return count;
 }
 
 function alikeIn({ lanes }: State, sight: Sight): Alike[] {

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { ALL } from '../../../master/domain/model/task-filter.ts';
 import { headsOf } from '../../../master/domain/why/heads.ts';
+import { whyOf } from '../../../master/domain/why/why.ts';
 import { MINUTE, Scheduler } from '../../helpers/domain.ts';
 
 describe('what keeps the first tasks that wait', () => {
@@ -26,6 +27,20 @@ describe('what keeps the first tasks that wait', () => {
       'other no_executor 1',
     ]);
     expect(brief(scheduler, { types: null, groups: ['nobody'] })).to.deep.equal([]);
+  });
+
+  it('is told with the numbers that a task by itself is told', () => {
+    const scheduler = new Scheduler();
+    scheduler.connect('x', { types: ['other'] });
+    scheduler.connect('y');
+    scheduler.connect('away', { types: ['other'] });
+    scheduler.disconnect('away');
+    scheduler.submit({ id: 'a', requires: ['gpu'] });
+    const { state, now } = scheduler;
+    const [head] = headsOf(state, now, ALL).heads;
+    const { facts } = whyOf(state, { task: head!.task!, notification: null }, now, true);
+    expect(head?.refusal?.facts.executors).to.deep.include({ connected: 2, of_type: 1 });
+    expect(head?.refusal?.facts).to.deep.equal(facts);
   });
 
   it('is asked of some of each type only, and it is told how many others wait', () => {
