@@ -39,8 +39,8 @@ export class LogSpool {
   #bytes = 0;
   /** The attempt of which lines came last, and how many. */
   #newest: (AttemptKey & { lineCount: number }) | null = null;
-  /** Lines of the first batch's attempt that were dropped since its last frame. */
-  #droppedCount = 0;
+  /** The attempt of which lines were dropped last, and how many since its last frame. */
+  #dropped: (AttemptKey & { lineCount: number }) | null = null;
   #isTaken = false;
   #allowedBytes: number = SESSION_LIMITS.logBurstBytes;
   #allowedAt: number;
@@ -67,8 +67,7 @@ export class LogSpool {
   /** Lines of an attempt, as JSON. */
   add(key: AttemptKey, mac: string | undefined, lines: readonly string[]): void {
     if (!this.#isTaken || mac === undefined) return;
-    const isSame = this.#newest?.taskId === key.taskId && this.#newest.attempt === key.attempt;
-    const newest = isSame && this.#newest ? this.#newest : { ...keyOf(key), lineCount: 0 };
+    const newest = isOf(this.#newest, key) ? this.#newest : { ...keyOf(key), lineCount: 0 };
     this.#newest = newest;
     for (const line of lines) {
       const bytes = Buffer.byteLength(line) + 1;
@@ -89,8 +88,7 @@ export class LogSpool {
 
   #batchFor(newest: AttemptKey & { lineCount: number }, mac: string, bytes: number): Batch {
     const last = this.#batches.at(-1);
-    const isOf = last?.taskId === newest.taskId && last.attempt === newest.attempt;
-    if (last !== undefined && isOf && last.bytes + bytes <= LINES_BYTES_MAX) return last;
+    if (isOf(last, newest) && last.bytes + bytes <= LINES_BYTES_MAX) return last;
     const batch = { ...keyOf(newest), mac, n: newest.lineCount + 1, lines: [], bytes: 0 };
     this.#batches.push(batch);
     return batch;
@@ -100,7 +98,8 @@ export class LogSpool {
     const dropped = this.#batches.shift();
     if (dropped === undefined) return;
     this.#bytes -= dropped.bytes;
-    this.#droppedCount += dropped.lines.length;
+    const before = isOf(this.#dropped, dropped) ? this.#dropped.lineCount : 0;
+    this.#dropped = { ...keyOf(dropped), lineCount: before + dropped.lines.length };
   }
 
   #schedule(afterMs: number): void {
@@ -123,8 +122,9 @@ export class LogSpool {
       this.#bytes -= batch.bytes;
       this.#allowedBytes -= batch.bytes;
       this.#sentAt = clock.now();
-      socket.send(frameOf(batch, this.#droppedCount));
-      this.#droppedCount = 0;
+      socket.send(frameOf(batch, isOf(this.#dropped, batch) ? this.#dropped.lineCount : 0));
+      // Of one before it nothing is left to be sent.
+      this.#dropped = null;
     }
     onEmpty();
   }
@@ -140,6 +140,10 @@ export class LogSpool {
     const missing = bytes - this.#allowedBytes;
     return Math.ceil(Math.max(0, paceMs, (missing * 1000) / logBytesPerSecond));
   }
+}
+
+function isOf<T extends AttemptKey>(one: T | null | undefined, key: AttemptKey): one is T {
+  return one?.taskId === key.taskId && one.attempt === key.attempt;
 }
 
 function frameOf({ taskId, attempt, mac, n, lines }: Batch, dropped: number): string {

@@ -94,6 +94,37 @@ describe('the spool of logs', () => {
     expect(next).to.equal(24_001);
   });
 
+  it('tells what was dropped of an attempt with lines of that attempt only', () => {
+    const clock = new ManualClock();
+    const { spool, sent, setConnected } = spoolOn(clock);
+    spool.connected(true);
+    setConnected(false);
+    const next = { ...KEY, attempt: 2 };
+    spool.add(KEY, 'mac', [line(985)]);
+    for (let count = 0; count < 17_000; count++) spool.add(next, 'mac 2', [line(985)]);
+    const other = { taskId: 'other', attempt: 1 };
+    spool.add(other, 'mac 3', [line(1)]);
+    setConnected(true);
+    spool.connected(true);
+    clock.advance(120_000);
+    const [first] = sent;
+    expect(first).to.include({ task_id: 't', attempt: 2 });
+    expect(first?.dropped, 'and not the one of the attempt before').to.equal((first?.n ?? 0) - 1);
+    expect(sent.at(-1)).to.include({ task_id: 'other', n: 1, dropped: 0 });
+
+    sent.length = 0;
+    setConnected(false);
+    for (let count = 0; count < 300; count++) spool.add(other, 'mac 3', [line(60_000)]);
+    spool.add(KEY, 'mac', [line(1)]);
+    for (let count = 0; count < 300; count++) spool.add(next, 'mac 2', [line(60_000)]);
+    spool.add(KEY, 'mac', [line(1)]);
+    setConnected(true);
+    spool.connected(true);
+    clock.advance(120_000);
+    expect(sent[0]?.dropped).to.equal((sent[0]?.n ?? 0) - 1);
+    expect(sent.at(-1)).to.include({ task_id: 't', attempt: 1, n: 1, dropped: 0 });
+  });
+
   it('numbers the lines of each attempt, and says nothing to a master that takes none', () => {
     const clock = new ManualClock();
     const { spool, sent } = spoolOn(clock);
