@@ -42,6 +42,8 @@ import { Outbox } from './outbox.ts';
 const CHECK_MS = 15_000;
 /** Executors have to come back first. */
 const FIRST_MS = 60_000;
+/** Others wait for so long while rules are looked at, and until the one is done that goes beyond. */
+const TURN_MS = 5;
 const DAY_MS = 86_400_000;
 /** What is cleared, and what was told of it, is kept for so long. */
 const KEPT_MS = 30 * DAY_MS;
@@ -285,12 +287,16 @@ export class Alerts implements Part {
     for (const { state, ...looked } of look()) {
       if (state === null) unknown.add(looked.namespace);
       else {
+        let turnAt = clock.now();
         for (const [name, findings] of findingsIn({ ...looked, state, now }, rules)) {
           found.get(name)?.push(...findings);
+          // A rule looks at all that waits or runs in one of them, and there may be many.
+          if (clock.now() - turnAt < TURN_MS) continue;
+          await this.#letOthers();
+          turnAt = clock.now();
         }
       }
-      // Each looks at all that waits in one of them: others have their turn in between.
-      await new Promise<void>((resolve) => clock.soon(resolve));
+      await this.#letOthers();
     }
     const of = await disk();
     for (const rule of rules.filter(({ kind }) => of !== null && kind === 'disk')) {
@@ -304,6 +310,11 @@ export class Alerts implements Part {
     await this.#outbox.writeRest();
     await this.#dropOld(now);
     return { foundCount: this.#book.raised.length, doneCount: verdict.tellings.length };
+  }
+
+  /** They have their turn. */
+  #letOthers(): Promise<void> {
+    return new Promise((resolve) => this.#options.clock.soon(resolve));
   }
 
   async #carryOut({ alerts, tellings, omittedCount }: Verdict, now: number): Promise<void> {

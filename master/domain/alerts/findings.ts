@@ -8,12 +8,12 @@ import { ALL } from '../model/task-filter.ts';
 import type { Task } from '../model/task.ts';
 import type { State } from '../state/state.ts';
 import { currentTask } from '../steps/occupation.ts';
-import { backlogOf } from '../views/backlog.ts';
+import { type Backlog, backlogOf } from '../views/backlog.ts';
 import { type Head, headsOf } from '../why/heads.ts';
 import { counted, inWords } from '../why/words.ts';
 import type { Finding } from './alert.ts';
 import type { Recent } from './recent.ts';
-import { type AlertKind, type AlertRule, speaksOf } from './rule.ts';
+import { type AlertKind, type AlertRule, speaksIn, speaksOf } from './rule.ts';
 
 /** What there is to be looked at. */
 export interface Looked {
@@ -24,10 +24,11 @@ export interface Looked {
   readonly now: number;
 }
 
-/** Beside what of it more than one rule asks for, found out once. */
+/** Beside what of it more than one rule asks for, found out once, when the first of them does. */
 interface Sight extends Looked {
-  readonly heads: readonly Head[];
-  readonly waiting: ReturnType<typeof backlogOf>;
+  readonly heads: () => readonly Head[];
+  readonly attempts: () => ReturnType<Outcomes['attempts']>;
+  readonly waiting: () => Backlog;
   /** So many may yet be asked what would start them. */
   readonly budget: { remedyCount: number };
 }
@@ -49,7 +50,7 @@ const NOBODY = new Set(['no_executor', 'labels_unmatched', 'reserved', 'draining
 
 const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = {
   *no_executor(sight, rule) {
-    for (const head of sight.heads) {
+    for (const head of sight.heads()) {
       if (head.refusal === null || !NOBODY.has(head.refusal.reason)) continue;
       // Of what is in the store only nobody knows since when it waits.
       if (head.since !== null && sight.now - head.since < secondsOf(rule)) continue;
@@ -57,7 +58,7 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
     }
   },
   *oldest_wait(sight, rule) {
-    for (const head of sight.heads) {
+    for (const head of sight.heads()) {
       const { type, refusal, since } = head;
       if (refusal === null || rule.reasons?.includes(refusal.reason) === false) continue;
       if (since === null || sight.now - since < secondsOf(rule)) continue;
@@ -65,8 +66,8 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
       yield ofHead(sight, head, subject, `Tasks of type ${type} wait too long`);
     }
   },
-  *failure_share({ outcomes, now }, { threshold }) {
-    for (const [type, newest] of outcomes.attempts(ALL, now)) {
+  *failure_share({ attempts }, { threshold }) {
+    for (const [type, newest] of attempts()) {
       const failed = newest.filter(({ error }) => error !== null);
       const percent = (100 * failed.length) / newest.length;
       if (newest.length < ENDS_COUNT_MIN || percent < (threshold ?? 0)) continue;
@@ -106,7 +107,7 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
     }
   },
   *backlog({ waiting }, { threshold }) {
-    for (const { type, waitingCount } of waiting.types) {
+    for (const { type, waitingCount } of waiting().types) {
       if (waitingCount < (threshold ?? 0)) continue;
       const message = `${counted(waitingCount, 'task')} of type ${type} wait (limit: ${threshold}).`;
       yield ofType(type, message, `Start more executors of type ${type}, or submit less.`);
@@ -121,7 +122,8 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
       yield { ...NOTHING, subject: origin, message: `${what}${because(error)}.`, change };
     }
   },
-  *callback_backlog({ waiting: { pendingCallbackCount: count } }, { threshold }) {
+  *callback_backlog({ waiting }, { threshold }) {
+    const { pendingCallbackCount: count } = waiting();
     if (count < (threshold ?? 0)) return;
     const message = `${counted(count, 'callback')} wait to be sent (limit: ${threshold}).`;
     const change = 'Find the receivers that do not answer: soda task list --notification pending.';
@@ -156,28 +158,41 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
 
 const NOTHING = { namespace: null, type: null, group: null } as const;
 
-/** So many at most by each rule, those first that are found first. */
-export function findingsIn(
+/** Rule by rule, between which others may have their turn: so many at most by each, those first that are found first. */
+export function* findingsIn(
   looked: Looked,
   rules: readonly AlertRule[],
-): ReadonlyMap<string, readonly Finding[]> {
-  const { heads } = headsOf(looked.state, looked.now, ALL);
-  const waiting = backlogOf(looked.state, looked.now);
-  const sight = { ...looked, heads, waiting, budget: { remedyCount: REMEDY_COUNT_MAX } };
+): Generator<readonly [rule: string, findings: readonly Finding[]]> {
+  const sight = sightOf(looked);
   const { namespace } = looked;
-  const all = new Map<string, Finding[]>();
   for (const rule of rules) {
     const { kind } = rule;
-    if (kind === 'disk' || kind === 'message') continue;
+    if (kind === 'disk' || kind === 'message' || !speaksIn(rule, namespace)) continue;
     const found = new Map<string, Finding>();
     for (const one of finders[kind](sight, rule)) {
       const finding = { ...one, namespace };
       if (speaksOf(rule, finding) && !found.has(one.subject)) found.set(one.subject, finding);
       if (found.size >= ALERT_FINDINGS_MAX) break;
     }
-    all.set(rule.name, [...found.values()]);
+    yield [rule.name, [...found.values()]];
   }
-  return all;
+}
+
+function sightOf(looked: Looked): Sight {
+  const { state, outcomes, now } = looked;
+  const found = once(() => headsOf(state, now, ALL));
+  return {
+    ...looked,
+    heads: () => found().heads,
+    attempts: once(() => outcomes.attempts(ALL, now)),
+    waiting: once(() => backlogOf(state, now, found())),
+    budget: { remedyCount: REMEDY_COUNT_MAX },
+  };
+}
+
+function once<T extends object>(find: () => T): () => T {
+  let found: T | null = null;
+  return () => (found ??= find());
 }
 
 /** Of the disk that the data of the master are on. */

@@ -124,12 +124,18 @@ export function rulesInForce(set: ReadonlyMap<string, AlertRule>): readonly Aler
 
 /** Whether it speaks of that namespace and type; null: of none of them. */
 export function speaksOf(
-  { namespaces, types }: AlertRule,
-  of: { readonly namespace: string | null; readonly type: string | null },
+  rule: AlertRule,
+  { namespace, type }: { readonly namespace: string | null; readonly type: string | null },
 ): boolean {
-  const isIn = (list: readonly string[] | null, one: string | null) =>
-    list === null || (one !== null && list.includes(one));
-  return isIn(namespaces, of.namespace) && isIn(types, of.type);
+  return speaksIn(rule, namespace) && isIn(rule.types, type);
+}
+
+export function speaksIn({ namespaces }: AlertRule, namespace: string | null): boolean {
+  return isIn(namespaces, namespace);
+}
+
+function isIn(list: readonly string[] | null, one: string | null): boolean {
+  return list === null || (one !== null && list.includes(one));
 }
 
 /** Where it leads to; the rest of it is what many receivers know the sender by. */

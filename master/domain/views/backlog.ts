@@ -76,8 +76,11 @@ const NOTHING: Counts = {
   pausedCount: 0,
 };
 
-/** One entry for each type, and each group, that waits or runs, or lately did. */
-export function backlogOf(state: State, now: number): Backlog {
+/**
+ * One entry for each type, and each group, that waits or runs, or lately did.
+ * @param found What waits, where somebody has asked for it already.
+ */
+export function backlogOf(state: State, now: number, found = headsOf(state, now, ALL)): Backlog {
   const types = new Map<string, Counts & { dueAt: number }>();
   const of = (type: string) => {
     const known = types.get(type);
@@ -117,7 +120,7 @@ export function backlogOf(state: State, now: number): Backlog {
       oldestWaitingMs: now - dueAt,
     })),
     groups: [...groups].map(([group, counts]) => ({ group, ...counts })),
-    kept: headsOf(state, now, ALL).heads.map(({ type, refusal, count }) => ({
+    kept: found.heads.map(({ type, refusal, count }) => ({
       type,
       reason: refusal?.reason ?? null,
       count,

@@ -4,6 +4,7 @@ import { Alerts, type AlertsOptions } from '../../../master/application/alerts/a
 import type { AlertDelivery, AlertTry } from '../../../master/application/ports.ts';
 import { Duties } from '../../../master/application/process/duties.ts';
 import type { Message } from '../../../master/domain/alerts/book.ts';
+import type { Looked } from '../../../master/domain/alerts/findings.ts';
 import type { AlertReceiver } from '../../../master/domain/alerts/rule.ts';
 import { Recent } from '../../../master/domain/alerts/recent.ts';
 import { Outcomes } from '../../../master/domain/health/outcomes.ts';
@@ -32,6 +33,8 @@ describe('the alerts of a master', () => {
   let sent: Pick<AlertDelivery, 'id' | 'told' | 'moreCount'>[];
   let alerts: Alerts;
   let count: number;
+  /** What is looked at in place of what there is. */
+  let seen: Partial<Looked>;
 
   function begin(): Alerts {
     const log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -47,7 +50,9 @@ describe('the alerts of a master', () => {
         refusalOf: () => null,
       },
       ask: (question) => question(),
-      look: () => [{ namespace: 'default', state: scheduler.state, outcomes, recent }],
+      look: () => [
+        { namespace: 'default', state: scheduler.state, ...{ outcomes, recent }, ...seen },
+      ],
       disk: async () => ({ freeBytes: free, totalBytes: 100 }),
       newId: () => `al-${++count}`,
     };
@@ -66,6 +71,7 @@ describe('the alerts of a master', () => {
     free = 100;
     sent = [];
     count = 0;
+    seen = {};
     answer = async () => ({ error: null, isFinal: false });
     await begin().setReceiver(ops, null);
   });
@@ -158,6 +164,44 @@ describe('the alerts of a master', () => {
     free = 5;
     await clock.pass(2 * MINUTE);
     expect(writes).to.deep.equal(['1 pending', '0 delivered']);
+  });
+
+  it('looks by rules for other namespaces at nothing, and lets others have their turn between rules', async () => {
+    const rule = await ruleOf('executor_not_ready');
+    for (let at = 0; at < 50; at++) {
+      const namespaces = at < 20 ? null : ['other'];
+      await alerts.setRule({ ...rule, name: `ready-${at}`, namespaces }, null);
+    }
+    let [lookCount, attemptsCount, sinceTurn, longest] = [0, 0, 0, 0];
+    const recent = new Recent(() => clock.now());
+    const outcomes = new Outcomes(clock.now());
+    const soon = clock.soon.bind(clock);
+    clock.soon = (call) => {
+      sinceTurn = 0;
+      soon(call);
+    };
+    seen = {
+      recent: Object.defineProperty(recent, 'unready', {
+        get: () => {
+          lookCount++;
+          longest = Math.max(longest, ++sinceTurn);
+          // So long does a look take.
+          clock.standStill(3);
+          return new Map();
+        },
+      }),
+      outcomes: Object.assign(outcomes, {
+        attempts: () => {
+          attemptsCount++;
+          return new Map();
+        },
+      }),
+    };
+    const share = await ruleOf('failure_share');
+    await alerts.setRule({ ...share, name: 'share' }, null);
+    await clock.pass(MINUTE);
+    expect({ lookCount, attemptsCount }).to.deep.equal({ lookCount: 21, attemptsCount: 1 });
+    expect(longest, 'within some milliseconds').to.be.at.most(4);
   });
 
   async function ruleOf(name: string) {

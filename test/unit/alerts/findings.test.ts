@@ -30,7 +30,8 @@ describe('what rules of alerts find', () => {
   const found = (kind: AlertKind, change: Partial<AlertRule> = {}): readonly Finding[] => {
     const { state, now } = scheduler;
     const rule = { ...plainRule(kind, kind), ...change };
-    return findingsIn({ namespace: 'live', state, outcomes, recent, now }, [rule]).get(kind) ?? [];
+    const looked = { namespace: 'live', state, outcomes, recent, now };
+    return new Map(findingsIn(looked, [rule])).get(kind) ?? [];
   };
   const subjects = (...asked: Parameters<typeof found>) =>
     found(...asked).map((one) => one.subject);
