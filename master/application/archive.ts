@@ -9,7 +9,7 @@ export interface EndedDay {
   readonly day: string;
 }
 
-/** Some tasks of one namespace, whole and with their attempts. */
+/** Some tasks of one namespace, whole and with their attempts: no more than may be worked on without a pause. */
 export interface EndedPage {
   readonly namespace: string;
   readonly tasks: readonly ShownTask[];
@@ -33,7 +33,7 @@ export interface Prepared {
 }
 
 /**
- * A segment is dropped after `prepare`, and once nothing comes to it any more and it `isStill` what was prepared.
+ * A segment is dropped after `prepare`, once it `isStill` what was prepared and nothing has come to it since that began.
  * `finish` comes then, before the first row goes: after a crash again, and also where nothing was prepared.
  */
 export interface Archive {

@@ -1,4 +1,5 @@
 /** All namespaces in memory, as a database would have them. Says nothing of what they hold. */
+import { isDeepStrictEqual } from 'node:util';
 import type {
   Archive,
   EndedPage,
@@ -115,20 +116,33 @@ export class MemoryStore implements Store {
     archive: Archive | null = null,
   ): Promise<number> {
     let count = 0;
+    const failures: unknown[] = [];
     for (const day of endedBefore(this.#days, retention, before, servedCount)) {
-      if (this.#endedOn(retention, day).some(isTried)) continue;
-      const segment = this.#segment(retention, day);
-      const prepared = await archive?.prepare(segment);
-      if (this.#endedOn(retention, day).some(isTried)) continue;
-      if (prepared !== undefined && !(await archive?.isStill(segment, prepared))) {
+      await this.#dropDay(retention, day, archive).then(
+        (hasGone) => void (count += hasGone ? 1 : 0),
+        (error: unknown) => void failures.push(error),
+      );
+    }
+    if (failures.length > 0) throw failures[0];
+    return count;
+  }
+
+  async #dropDay(retention: Retention, day: number, archive: Archive | null): Promise<boolean> {
+    if (this.#endedOn(retention, day).some(isTried)) return false;
+    const segment = this.#segment(retention, day);
+    const prepared = await archive?.prepare(segment);
+    const seen = this.#endedOn(retention, day);
+    if (seen.some(isTried)) return false;
+    if (prepared !== undefined) {
+      const isStill = await archive?.isStill(segment, prepared);
+      if (!isStill || !isDeepStrictEqual(this.#endedOn(retention, day), seen)) {
         throw new Error(`${segment.day} has changed while it was archived`);
       }
-      await archive?.finish(segment);
-      for (const { tasks } of this.#namespaces) tasks.drop(retention, day);
-      this.#days[retention].delete(day);
-      count += 1;
     }
-    return count;
+    await archive?.finish(segment);
+    for (const { tasks } of this.#namespaces) tasks.drop(retention, day);
+    this.#days[retention].delete(day);
+    return true;
   }
 
   #endedOn(retention: Retention, day: number): readonly ShownTask[] {

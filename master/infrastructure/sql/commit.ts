@@ -80,6 +80,7 @@ export function planCommit(dialect: Dialect, segments: Segments, turns: readonly
     } else if (segment !== null && !segments.serves(segment)) {
       if (inserts.some(({ ns }) => ns !== DEFAULT_NAMESPACE_ID)) missing.push(segment);
     }
+    if (segment !== null) segments.touch(segment);
     removed.push(...remove(dialect, part));
     written.push(
       ...inserted(dialect, part, 'inserts'),

@@ -90,7 +90,10 @@ export class History {
     this.segments.add(segment);
   }
 
-  /** Returns how many have gone; what was left of others goes first. */
+  /**
+   * Returns how many have gone; what was left of others goes first. One day that cannot go does not keep the others:
+   * rejects once all were tried, with what failed first.
+   */
   async drop(
     retention: Retention,
     { before, servedCount }: { readonly before: number; readonly servedCount: number },
@@ -99,30 +102,44 @@ export class History {
     const { dialect } = this.#database;
     const left = await dialect.listTables(this.#database, DROPPED_PREFIX);
     let count = 0;
+    const failures: unknown[] = [];
+    const attempt = (work: () => Promise<boolean>): Promise<void> =>
+      work().then(
+        (hasGone) => void (count += hasGone ? 1 : 0),
+        (error: unknown) => void failures.push(error),
+      );
+    const bury = (segment: Segment) => this.#bury(segment, dropping).then(() => true);
     for (const segment of left.map(droppedNamed)) {
-      if (segment?.retention !== retention) continue;
-      await this.#bury(segment, dropping);
-      count += 1;
+      if (segment?.retention === retention) await attempt(() => bury(segment));
     }
     const listed = await this.#list();
     for (const segment of endedBefore(listed, retention, before, servedCount)) {
+      // Else all that follow would fail too.
       await dropping.confirm();
-      if (!(await this.#retire(segment, dropping))) continue;
-      await this.#bury(segment, dropping);
-      count += 1;
+      await attempt(async () => (await this.#retire(segment, dropping)) && bury(segment));
     }
+    if (failures.length > 0) throw failures[0];
     return count;
   }
 
   /**
    * Gives it the name of those that are as good as gone: what counts from then on is the archive. False: a callback
-   * of it is still tried, so that it stays.
+   * of it is still tried, so that it stays. Comparing it takes long, and its tasks are known as ever meanwhile; it
+   * leaves the list only for as long as it takes to be sure that nothing was written to it since.
    */
   async #retire(segment: ListedSegment, dropping: Dropping): Promise<boolean> {
     const { confirm, settled, archive } = dropping;
     const ended = this.#ended(segment);
     if (await this.#hasPending(segment)) return false;
     const prepared = await archive?.prepare(ended);
+    const changed = () => new Error(`${segment.table} has changed while it was archived`);
+    this.segments.watch(segment);
+    if (prepared !== undefined) {
+      // What was planned before it was watched is there then.
+      await settled();
+      if (await this.#hasPending(segment)) return false;
+      if (!(await archive?.isStill(ended, prepared))) throw changed();
+    }
     await confirm();
     this.segments.beginDrop(segment);
     let isRetired = false;
@@ -130,10 +147,8 @@ export class History {
       // What was planned before may still come to it.
       await settled();
       if (await this.#hasPending(segment)) return false;
-      if (prepared !== undefined && !(await archive?.isStill(ended, prepared))) {
-        throw new Error(`${segment.table} has changed while it was archived`);
-      }
       await confirm();
+      if (prepared !== undefined && !this.segments.isUntouched(segment)) throw changed();
       await this.#database.changeSchema([renamed(segment)]);
       isRetired = true;
     } finally {

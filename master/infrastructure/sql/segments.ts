@@ -93,6 +93,8 @@ export class Segments {
   #newestFirst: readonly ListedSegment[] = [];
   /** Tables that are on their way out, or out: a list that was read before may still have them. */
   readonly #left = new Map<string, 'dropping' | 'dropped'>();
+  /** Tables to which nothing has been planned since somebody began to watch them. */
+  readonly #untouched = new Set<string>();
 
   get newestFirst(): readonly ListedSegment[] {
     return this.#newestFirst;
@@ -137,6 +139,20 @@ export class Segments {
     this.#left.delete(table);
     const others = this.#newestFirst.filter((segment) => segment.table !== table);
     this.#set([...others, { day, retention, table, isOld: false }]);
+  }
+
+  /** From here on `isUntouched` tells whether anything was planned for it. */
+  watch({ table }: Segment): void {
+    this.#untouched.add(table);
+  }
+
+  /** A commit is planned that changes rows of it. */
+  touch({ table }: Segment): void {
+    this.#untouched.delete(table);
+  }
+
+  isUntouched({ table }: Segment): boolean {
+    return this.#untouched.has(table);
   }
 
   /** Off the list: nothing that begins from here on comes to it. */

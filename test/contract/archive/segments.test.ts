@@ -23,6 +23,8 @@ class NotedArchive implements Archive {
   pages: EndedPage[] = [];
   meanwhile: () => Promise<void> = async () => undefined;
   isStillSo = true;
+  /** While it is compared, and after its last row was read. */
+  compared: () => Promise<void> = async () => undefined;
 
   async check(): Promise<void> {}
 
@@ -35,7 +37,9 @@ class NotedArchive implements Archive {
 
   async isStill(segment: EndedSegment): Promise<boolean> {
     this.asked.push('isStill');
-    return this.isStillSo && same(await all(segment), this.pages);
+    const isSame = same(await all(segment), this.pages);
+    await this.compared();
+    return this.isStillSo && isSame;
   }
 
   async finish({ retention, day }: EndedDay): Promise<readonly string[]> {
@@ -44,9 +48,15 @@ class NotedArchive implements Archive {
   }
 }
 
+/** However many it gives at a time. */
 async function all(segment: EndedSegment): Promise<EndedPage[]> {
   const pages: EndedPage[] = [];
-  for await (const page of segment.pages()) pages.push(page);
+  for await (const { namespace, tasks } of segment.pages()) {
+    const last = pages.at(-1);
+    if (last?.namespace === namespace)
+      pages.splice(-1, 1, { namespace, tasks: [...last.tasks, ...tasks] });
+    else pages.push({ namespace, tasks });
+  }
   return pages;
 }
 
@@ -126,6 +136,34 @@ describeStores('a day that is archived', (open) => {
     expect(archive.pages.flatMap((page) => page.tasks.map((one) => one.task.id))).to.deep.equal([
       't-1',
     ]);
+  });
+
+  it('is known as ever while it is compared, and stays where it is written to meanwhile', async () => {
+    await keep(1, 2);
+    const again = notificationOf(ended(2), { state: 'gave_up', tries: 9 });
+    archive.compared = async () => {
+      expect(await isThere('t-1'), 'while it is compared').to.equal(true);
+      expect([...(await store.findIds(['t-2'])).keys()]).to.deep.equal(['t-2']);
+      await store.commit(commit(term, { notifications: [again] }));
+    };
+    expect((await failureOf(drop())).message).to.match(/has changed while it was archived$/);
+    expect((await store.showTask('t-2', 'all'))?.notification?.tries).to.equal(9);
+    archive.compared = async () => undefined;
+    expect(await drop()).to.equal(1);
+    expect(archive.pages[0]?.tasks[1]?.notification?.tries).to.equal(9);
+  });
+
+  it('keeps none of the others where it cannot be archived', async () => {
+    await keep(1);
+    const later = ended(2, { finishedAt: OLD + DAY_MS });
+    await store.commit(commit(term, { finishes: [finish(later, null, false)] }));
+    let failures = 1;
+    archive.meanwhile = async () => {
+      if (failures-- > 0) throw new Error('a row cannot be read');
+    };
+    expect((await failureOf(drop())).message).to.equal('a row cannot be read');
+    expect([await isThere('t-1'), await isThere('t-2')]).to.deep.equal([true, false]);
+    expect(await drop()).to.equal(1);
   });
 
   it('stays while one of its callbacks is tried, with an archive or without', async () => {

@@ -28,21 +28,27 @@ export async function attemptsOf(
   return rows.slice(0, ATTEMPT_COUNT_MAX).reverse().map(attemptOf);
 }
 
+/** Which of these tasks have any. Most have none: the attempt that has succeeded stands in the row of its task. */
+export async function withAttempts(
+  database: Pick<Database, 'rows'>,
+  seqs: readonly number[],
+): Promise<ReadonlySet<number>> {
+  if (seqs.length === 0) return new Set();
+  const wanted = padded(seqs);
+  const having = await database.rows(
+    `SELECT DISTINCT task_seq FROM task_attempt WHERE task_seq IN ${placeholders(1, wanted.length)}`,
+    wanted,
+  );
+  return new Set(having.map((row) => row['task_seq'] as number));
+}
+
 /** Of each of these tasks that has any. */
 export async function attemptsOfEach(
   database: Pick<Database, 'rows'>,
   seqs: readonly number[],
 ): Promise<ReadonlyMap<number, readonly ListedAttempt[]>> {
   const found = new Map<number, readonly ListedAttempt[]>();
-  if (seqs.length === 0) return found;
-  const wanted = padded(seqs);
-  // Most have none: the attempt that has succeeded stands in the row of its task.
-  const having = await database.rows(
-    `SELECT DISTINCT task_seq FROM task_attempt WHERE task_seq IN ${placeholders(1, wanted.length)}`,
-    wanted,
-  );
-  for (const row of having) {
-    const seq = row['task_seq'] as number;
+  for (const seq of await withAttempts(database, seqs)) {
     found.set(seq, await attemptsOf(database, seq));
   }
   return found;

@@ -6,12 +6,16 @@ import type { Row } from '../rows.ts';
 import type { Segment } from '../segments.ts';
 import { bytesOf, notificationOf, selectList } from '../tables/history.ts';
 import { taskOf } from '../tables/task.ts';
-import { attemptsOfEach } from './attempts.ts';
+import { attemptsOf, withAttempts } from './attempts.ts';
 
 /** Some milliseconds of work, in pieces of less than one. */
 const PAGE_COUNT = 100;
 
-/** By `seq`, and so one namespace after another. @throws {Error} a row is not as the master has written it. */
+/**
+ * By `seq`, and so one namespace after another. A task at a time, as its attempts may be many times as much as the
+ * rest of it: whoever works on one before he asks for the next holds the event loop for no longer than that.
+ * @throws {Error} a row is not as the master has written it.
+ */
 export async function* pagesOf(
   database: Database,
   { table, retention }: Pick<Segment, 'table' | 'retention'>,
@@ -27,18 +31,15 @@ export async function* pagesOf(
     const last = lastFitting(await rows(sizes, [after, PAGE_COUNT]));
     if (last === null) return;
     const found = await rows(whole, [after, last]);
-    const attempts = await attemptsOfEach({ rows }, found.map(seqOf));
-    const pages: { readonly namespace: string; readonly tasks: ShownTask[] }[] = [];
+    const tried = await withAttempts({ rows }, found.map(seqOf));
     for (const row of found) {
       if (pace.isOver) await pace.pause();
       const namespace = names.get(row['ns']);
       if (namespace === undefined) throw new Error(`task ${String(row['id'])} is of no namespace`);
-      const ended = { ...endedOf(row), attempts: attempts.get(seqOf(row)) ?? [] };
-      const page = pages.at(-1);
-      if (page?.namespace === namespace) page.tasks.push(ended);
-      else pages.push({ namespace, tasks: [ended] });
+      const seq = seqOf(row);
+      const attempts = tried.has(seq) ? await attemptsOf({ rows }, seq) : [];
+      yield { namespace, tasks: [{ ...endedOf(row), attempts }] };
     }
-    yield* pages;
     after = last;
   }
 }
