@@ -32,29 +32,34 @@ export interface ArchiveOptions {
   readonly textOf: (task: ShownTask, namespace: string) => string;
   /** Makes a file that is not there, and writes through to the disk before it closes. For tests of full disks. */
   readonly create?: (file: string) => Writable;
+  /** Resolves once what files in it are called outlasts a power cut. For tests of failing disks. */
+  readonly flush?: (directory: string) => Promise<void>;
 }
 
 export class ArchiveFiles implements Archive {
   readonly #directory: string;
   readonly #textOf: ArchiveOptions['textOf'];
   readonly #create: (file: string) => Writable;
+  readonly #flush: (directory: string) => Promise<void>;
 
-  constructor({ directory, textOf, create = createThrough }: ArchiveOptions) {
-    this.#directory = directory;
+  constructor(options: ArchiveOptions) {
+    const { directory, textOf, create = createThrough, flush = flushThrough } = options;
+    this.#directory = path.resolve(directory);
+    this.#flush = flush;
     this.#textOf = textOf;
     this.#create = create;
   }
 
   check(): Promise<void> {
     return this.#inWords(async () => {
-      await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+      await this.#make();
       await access(this.#directory, constants.R_OK | constants.W_OK | constants.X_OK);
     });
   }
 
   prepare(segment: EndedSegment): Promise<Prepared> {
     return this.#inWords(async () => {
-      await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+      await this.#make();
       await this.#sweep(segment);
       const all = new Tally();
       const names: string[] = [];
@@ -69,7 +74,7 @@ export class ArchiveFiles implements Archive {
         await this.#sweep(segment).catch(() => undefined);
         throw error;
       }
-      await this.#flush();
+      await this.#flush(this.#directory);
       return { ...all.digest(), names };
     });
   }
@@ -91,9 +96,19 @@ export class ArchiveFiles implements Archive {
         await rename(this.#at(name), this.#at(free));
         files.push(free);
       }
-      if (files.length > 0) await this.#flush();
+      // Also where none was left to be renamed: whoever did it may have ended before they were flushed, and rows go now.
+      await this.#flush(this.#directory);
       return files;
     });
+  }
+
+  /** A directory is a name in the one above it. */
+  async #make(): Promise<void> {
+    const first = await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+    if (first === undefined) return;
+    for (let made = this.#directory; made.length >= first.length; made = path.dirname(made)) {
+      await this.#flush(path.dirname(made));
+    }
   }
 
   /** @param all counts what it writes, and what others have. */
@@ -147,16 +162,6 @@ export class ArchiveFiles implements Archive {
     return names.filter((name) => name.endsWith(suffix) && isOfDay(name)).sort();
   }
 
-  /** What the files are called is in the directory, which has a page of its own. */
-  async #flush(): Promise<void> {
-    const directory = await open(this.#directory);
-    try {
-      await directory.sync();
-    } finally {
-      await directory.close();
-    }
-  }
-
   #at(name: string): string {
     return path.join(this.#directory, name);
   }
@@ -185,6 +190,16 @@ const ADVICE: Readonly<Record<string, string>> = {
 
 function createThrough(file: string): Writable {
   return createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true });
+}
+
+/** What the files are called is in the directory, which has a page of its own. */
+async function flushThrough(name: string): Promise<void> {
+  const directory = await open(name);
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
 }
 
 interface OneFile {

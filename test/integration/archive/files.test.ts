@@ -20,6 +20,7 @@ import { Duties } from '../../../master/application/process/duties.ts';
 import { retention } from '../../../master/application/process/retention.ts';
 import { ArchiveFiles } from '../../../master/infrastructure/archive/archive-files.ts';
 import { MemoryStore } from '../../../master/infrastructure/memory/store.ts';
+import { Pace } from '../../../master/infrastructure/sql/pace.ts';
 import { commit, DAY_MS, failureOf, finish, finished, task } from '../../contract/sample.ts';
 import { type DefaultStore, ofDefault, openDefault } from '../../contract/subjects.ts';
 import { ManualClock, settled } from '../../helpers/manual-clock.ts';
@@ -56,9 +57,13 @@ describe('the files of the archive', () => {
   async function begin(): Promise<void> {
     if (opened++ > 0) await store?.close().catch(() => undefined);
     const url = `sqlite:${join(folder, 'soda.db')}`;
-    store = await openDefault({ url, allowWeakDurability: false });
+    store = await openDefault({ url, allowWeakDurability: false, pace });
     ({ term } = await store.takeTerm(`m-${opened}`, NOW));
   }
+
+  /** Each text takes longer than a turn's share. */
+  let textCount = 0;
+  const pace = new Pace(() => 5 * textCount);
 
   const archive = (create?: (file: string) => Writable) =>
     new ArchiveFiles({ directory, textOf, ...(create && { create }) });
@@ -123,6 +128,42 @@ describe('the files of the archive', () => {
     expect(await idsIn(second)).to.deep.equal(['t-3']);
   });
 
+  it('are written, and compared, with a turn of the event loop between tasks that take long', async () => {
+    await keep(1, COUNT);
+    let [inTurn, most] = [0, 0];
+    const counted = (shown: ShownTask, namespace: string) => {
+      if (inTurn++ === 0) setImmediate(() => void (inTurn = 0));
+      most = Math.max(most, inTurn);
+      textCount += 1;
+      return textOf(shown, namespace);
+    };
+    expect(await drop(new ArchiveFiles({ directory, textOf: counted }))).to.equal(1);
+    expect(textCount).to.equal(2 * COUNT);
+    expect(most).to.be.at.most(2);
+  });
+
+  it('have their names on the disk before rows go, and the directory its own, whoever is interrupted', async () => {
+    await keep(1, 3);
+    const flushed: string[] = [];
+    let isBroken = false;
+    const flush = async (one: string) => {
+      if (isBroken) throw new Error('EIO: i/o error, fsync');
+      flushed.push(one);
+    };
+    directory = join(folder, 'deep', 'archive');
+    const files = () => new ArchiveFiles({ directory, textOf, flush });
+    const breaking = new CutArchive(files(), 'none', () => (isBroken = true));
+    expect((await failureOf(drop(breaking))).message).to.contain('EIO: i/o error, fsync');
+    expect(flushed).to.deep.equal([join(folder, 'deep'), folder, directory]);
+    expect(await names(), 'renamed before').to.deep.equal([NAME]);
+    expect((await failureOf(drop(files()))).message).to.contain('EIO: i/o error, fsync');
+    isBroken = false;
+    flushed.length = 0;
+    expect(await drop(files())).to.equal(1);
+    expect(flushed).to.deep.equal([directory]);
+    expect(await names()).to.deep.equal([NAME]);
+  });
+
   it('are none where the disk is full: nothing is dropped, and what was written goes', async () => {
     await keep(1, COUNT);
     const full = () =>
@@ -172,10 +213,12 @@ describe('the files of the archive', () => {
 class CutArchive implements Archive {
   readonly #inner: Archive;
   readonly #at: string;
+  readonly #beforeFinish: () => void;
 
-  constructor(inner: Archive, at: string) {
+  constructor(inner: Archive, at: string, beforeFinish: () => void = () => undefined) {
     this.#inner = inner;
     this.#at = at;
+    this.#beforeFinish = beforeFinish;
   }
 
   check(): Promise<void> {
@@ -191,6 +234,7 @@ class CutArchive implements Archive {
   }
 
   finish(day: EndedDay): Promise<readonly string[]> {
+    this.#beforeFinish();
     return this.#between('finish', () => this.#inner.finish(day), 'finished');
   }
 
