@@ -26,12 +26,13 @@ export const channels: Readonly<Record<Exclude<AlertChannel, 'mail'>, Compose>> 
   feishu: (message, { secret }, url, now) => {
     const timestamp = String(Math.floor(now / 1000));
     const sign = createHmac('sha256', `${timestamp}\n${secret}`).digest('base64');
-    const content = { text: shortened(textOf(message)) };
+    const content = { text: shortened(uncalled(textOf(message))) };
     const signed = secret === null ? {} : { timestamp, sign };
     return { url, body: { ...signed, msg_type: 'text', content } };
   },
   dingtalk: (message, { secret }, url, now) => {
-    const body = { msgtype: 'text', text: { content: shortened(textOf(message)) } };
+    const text = { content: shortened(textOf(message)) };
+    const body = { msgtype: 'text', text, at: { isAtAll: false, atMobiles: [], atUserIds: [] } };
     if (secret === null) return { url, body };
     const sign = createHmac('sha256', secret).update(`${now}\n${secret}`).digest('base64');
     const signed = new URL(url);
@@ -40,7 +41,7 @@ export const channels: Readonly<Record<Exclude<AlertChannel, 'mail'>, Compose>> 
     return { url: signed, body };
   },
   wecom: (message, _receiver, url) => {
-    const content = shortened(textOf(message), WECOM_LENGTH_MAX);
+    const content = shortened(uncalled(textOf(message)), WECOM_LENGTH_MAX);
     return { url, body: { msgtype: 'text', text: { content } } };
   },
   json: (message, { template }, url) => ({
@@ -80,6 +81,11 @@ function filled(template: unknown, message: Told): unknown {
 
 function forSlack(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** Whoever writes the words of an alert calls nobody by `<at ...>` or `<@...>`; neither channel has an escape for it. */
+function uncalled(text: string): string {
+  return text.replace(/<(?=\s*\/?\s*(?:at\b|@))/giu, '＜');
 }
 
 function shortened(text: string, max = TEXT_LENGTH_MAX): string {
