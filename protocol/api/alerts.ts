@@ -167,7 +167,9 @@ export const alertTestView = z.object({
 });
 
 export const alertSilenceRequest = z.strictObject({
-  until: instant.nullable().describe('Until then nobody is told of it; null: now.'),
+  until: instant
+    .nullable()
+    .describe('Until then, up to 30 days from now, nobody is told of it; null: now.'),
 });
 
 /** What is so, as receivers are told of it. */

@@ -25,6 +25,7 @@ import type { NamespaceRoute, Route } from '../../http/route.ts';
 import { includes } from '../../scope.ts';
 import { instantOf } from '../submission.ts';
 
+const SILENCE_MS_MAX = 30 * 86_400_000;
 const UNKNOWN = 'There is no such alert raised.';
 
 export function alertRoutes(
@@ -52,6 +53,9 @@ export function alertRoutes(
         if (until !== null && until <= Date.now()) {
           const message = 'expected an instant that is yet to come';
           throw invalidFields([{ field: 'until', message }]);
+        }
+        if (until !== null && until > Date.now() + SILENCE_MS_MAX) {
+          throw invalidFields([{ field: 'until', message: 'expected up to 30 days from now' }]);
         }
         const seen = await alerts.silence(id, until, (one) => sees(actor.scope, one), author);
         if (seen === null) throw new Problem('unknown', UNKNOWN);
@@ -117,12 +121,7 @@ async function pageOf(
   const all =
     state === 'cleared'
       ? await alerts.cleared(before, limit + 1)
-      : (await alerts.raised()).filter(
-          ({ alert }) =>
-            before === null ||
-            alert.raisedAt < before.raisedAt ||
-            (alert.raisedAt === before.raisedAt && alert.id < before.id),
-        );
+      : await alerts.raised(before, limit + 1);
   const page = all.slice(0, limit);
   // Of those that are not seen none is shown, and the page is short.
   const shown = page.filter(
