@@ -4,24 +4,24 @@
  * it after his next start. Decides nothing itself: `domain/alerts/` does.
  */
 import { type Alert, type Finding, keyOf, type Telling } from '../../domain/alerts/alert.ts';
-import { AlertBook, type Message, type Verdict } from '../../domain/alerts/book.ts';
+import { AlertBook, type IsKnown, type Message, type Verdict } from '../../domain/alerts/book.ts';
 import { findDisk, findingsIn, type Looked } from '../../domain/alerts/findings.ts';
 import {
   type AlertReceiver,
   type AlertRule,
-  DEFAULT_RULES,
+  forgetfulMs,
   rulesInForce,
-  shownUrl,
   speaksOf,
 } from '../../domain/alerts/rule.ts';
 import {
-  ALERT_DELIVERIES_MAX,
+  ALERT_DELIVERIES_EACH_MAX,
   ALERT_RECEIVERS_MAX,
   ALERT_RULES_MAX,
   ALERTS_TOLD_TOGETHER_MAX,
   UNSAID_COUNT_MAX,
 } from '../../domain/alerts/bounds.ts';
-import { type Author, changeMadeBy, type Fields } from '../../domain/model/audit.ts';
+import { type Author, changeMadeBy } from '../../domain/model/audit.ts';
+import { testAlert } from '../../domain/alerts/said.ts';
 import type {
   AlertDelivery,
   AlertSender,
@@ -36,7 +36,7 @@ import type {
 import type { Duties, Duty, Found } from '../process/duties.ts';
 import type { Part } from '../process/lifecycle.ts';
 import { Turnstile } from '../turnstile.ts';
-import { Named } from './named.ts';
+import { Named, receiverFields, ruleFields } from './named.ts';
 import { Outbox } from './outbox.ts';
 
 const CHECK_MS = 15_000;
@@ -160,9 +160,12 @@ export class Alerts implements Part {
     return this.#options.sender.refusalOf(receiver);
   }
 
-  /** The newest first. @throws {Unavailable} */
-  raised(): Promise<readonly SeenAlert[]> {
-    return this.#inTurn(async () => this.#book.raised.map((alert) => this.#seen(alert)));
+  /** The newest first, up to `limit` that were raised before that. @throws {Unavailable} */
+  raised(
+    before: Parameters<AlertStore['listCleared']>[0] = null,
+    limit = Number.POSITIVE_INFINITY,
+  ): Promise<readonly SeenAlert[]> {
+    return this.#inTurn(async () => this.#seen(this.#book.raisedBefore(before).slice(0, limit)));
   }
 
   /** Those that are over, the newest first. @throws {Unavailable} */
@@ -171,7 +174,7 @@ export class Alerts implements Part {
     limit: number,
   ): Promise<readonly SeenAlert[]> {
     const alerts = await this.#options.ask(() => this.#store.listCleared(before, limit));
-    return alerts.map((alert) => this.#seen(alert));
+    return this.#seen(alerts);
   }
 
   /** `until` null: it is told again. Null: it is not raised, or not seen. @throws {Unavailable} */
@@ -190,7 +193,7 @@ export class Alerts implements Part {
       const audit = changeMadeBy(author, this.#options.clock.now(), change);
       await this.#store.write([alert], [], audit);
       this.#book.take([alert]);
-      return this.#seen(alert);
+      return this.#seen([alert])[0] ?? null;
     });
   }
 
@@ -208,8 +211,7 @@ export class Alerts implements Part {
     for (const rule of rules) {
       const verdict = this.#book.say(rule, message, now, this.#options.newId);
       await this.#carryOut(verdict, now);
-      const key = keyOf({ ...message, rule: rule.name });
-      const raised = this.#book.raised.find((alert) => keyOf(alert) === key);
+      const raised = this.#book.raisedAs(keyOf({ ...message, rule: rule.name }));
       if (raised !== undefined) ids.push(raised.id);
     }
     return ids;
@@ -238,8 +240,9 @@ export class Alerts implements Part {
     return rulesInForce(this.#rules.byName).filter(({ isEnabled }) => isEnabled);
   }
 
-  #seen(alert: Alert): SeenAlert {
-    return { alert, deliveries: this.#outbox.of(alert.id) };
+  #seen(alerts: readonly Alert[]): SeenAlert[] {
+    const deliveries = this.#outbox.ofEach(alerts);
+    return alerts.map((alert) => ({ alert, deliveries: [...(deliveries.get(alert.id) ?? [])] }));
   }
 
   /** What is in memory is what was committed, also where nobody waits for the answer any more. */
@@ -254,12 +257,13 @@ export class Alerts implements Part {
 
   async #load(): Promise<void> {
     if (this.#isLoaded) return;
-    const { rules, receivers, alerts, deliveries } = await this.#store.load(
-      this.#options.clock.now(),
-    );
+    const now = this.#options.clock.now();
+    const { rules, receivers, alerts, deliveries } = await this.#store.load(now);
+    const book = new AlertBook(alerts, now);
+    if (book.doubles.length > 0) await this.#store.write(book.doubles, []);
     this.#rules.take(rules);
     this.#receivers.take(receivers);
-    this.#book = new AlertBook(alerts);
+    this.#book = book;
     this.#isLoaded = true;
     if (!this.#isStopped) this.#outbox.add(deliveries);
   }
@@ -284,7 +288,9 @@ export class Alerts implements Part {
     const rules = this.#rulesInForce();
     const found = new Map<string, Finding[]>(rules.map(({ name }) => [name, []]));
     const unknown = new Set<string | null>();
+    const knownSince = new Map<string | null, number>();
     for (const { state, ...looked } of look()) {
+      knownSince.set(looked.namespace, looked.recent.since);
       if (state === null) unknown.add(looked.namespace);
       else {
         let turnAt = clock.now();
@@ -299,12 +305,16 @@ export class Alerts implements Part {
       await this.#letOthers();
     }
     const of = await disk();
+    if (of === null) unknown.add(null);
     for (const rule of rules.filter(({ kind }) => of !== null && kind === 'disk')) {
       const finding = of && findDisk(rule, of);
       if (finding !== null) found.get(rule.name)?.push(finding);
     }
     const checked = rules.map((rule) => ({ rule, findings: found.get(rule.name) ?? [] }));
-    const isKnown = (namespace: string | null) => !unknown.has(namespace);
+    const isKnown: IsKnown = (namespace, rule) => {
+      const knownMs = now - (knownSince.get(namespace) ?? 0);
+      return !unknown.has(namespace) && (rule === null || knownMs > forgetfulMs(rule));
+    };
     const verdict = this.#book.check(checked, isKnown, now, this.#options.newId);
     await this.#carryOut(verdict, now);
     await this.#outbox.writeRest();
@@ -324,7 +334,12 @@ export class Alerts implements Part {
     }
     if (alerts.length === 0) return;
     const deliveries = this.#deliveriesOf(tellings, now);
-    await this.#store.write(alerts, deliveries);
+    try {
+      await this.#store.write(alerts, deliveries);
+    } catch (error) {
+      this.#outbox.add([]);
+      throw error;
+    }
     this.#book.take(alerts);
     for (const { event, alert } of tellings) {
       const { rule, severity, namespace, subject, message, id } = alert;
@@ -340,26 +355,40 @@ export class Alerts implements Part {
     const rules = new Map(rulesInForce(this.#rules.byName).map((rule) => [rule.name, rule]));
     const byReceiver = new Map<string, ToldAlert[]>();
     for (const telling of tellings) {
-      const names = rules.get(telling.alert.rule)?.receivers ?? [...this.#receivers.byName.keys()];
+      const rule = rules.get(telling.alert.rule);
+      // Whom a rule meant that is gone, nobody knows.
+      const names =
+        rule === undefined ? [] : (rule.receivers ?? [...this.#receivers.byName.keys()]);
       for (const name of names.filter((one) => this.#receivers.byName.has(one))) {
         const told = byReceiver.get(name) ?? [];
         told.push(telling);
         byReceiver.set(name, told);
       }
     }
-    const room = Math.max(0, ALERT_DELIVERIES_MAX - this.#outbox.pendingCount);
-    if (byReceiver.size > room) {
-      this.#options.log.warn('too many messages wait for receivers of alerts: some are not told', {
-        event: 'alert',
-        count: byReceiver.size - room,
-      });
+    return [...byReceiver].flatMap(
+      ([receiver, told]) => this.#deliveryOf(receiver, told, now) ?? [],
+    );
+  }
+
+  /** With what waits for the same receiver, and nobody has tried to send. Null: too much waits for it. */
+  #deliveryOf(receiver: string, told: readonly ToldAlert[], now: number): AlertDelivery | null {
+    const waiting = this.#outbox.hold(receiver);
+    const waitingCount = this.#outbox.pendingCountOf(receiver);
+    if (waiting === undefined && waitingCount >= ALERT_DELIVERIES_EACH_MAX) {
+      const what = { event: 'alert', receiver, count: told.length };
+      this.#options.log.warn('too many messages wait for a receiver: it is not told', what);
+      return null;
     }
-    return [...byReceiver].slice(0, room).map(([receiver, told]) => ({
-      ...{ id: this.#options.newId(), receiver, madeAt: now },
-      told: told.slice(0, ALERTS_TOLD_TOGETHER_MAX),
-      moreCount: Math.max(0, told.length - ALERTS_TOLD_TOGETHER_MAX),
+    // What is found comes first: nobody can hide it behind what he says.
+    const all = [...(waiting?.told ?? []), ...told].sort(
+      (a, b) => Number(a.alert.kind === 'message') - Number(b.alert.kind === 'message'),
+    );
+    return {
+      ...{ id: waiting?.id ?? this.#options.newId(), receiver, madeAt: waiting?.madeAt ?? now },
+      told: all.slice(0, ALERTS_TOLD_TOGETHER_MAX),
+      moreCount: (waiting?.moreCount ?? 0) + Math.max(0, all.length - ALERTS_TOLD_TOGETHER_MAX),
       ...{ state: 'pending', tries: 0, nextTryAt: now, error: null, endedAt: null },
-    }));
+    };
   }
 
   async #dropOld(now: number): Promise<void> {
@@ -367,30 +396,4 @@ export class Alerts implements Part {
     await this.#store.drop(now - KEPT_MS);
     this.#droppedAt = now;
   }
-}
-
-function ruleFields({ name: _, windowMs, repeatMs, checkCount, isEnabled, ...rule }: AlertRule) {
-  return {
-    ...rule,
-    window_ms: windowMs,
-    repeat_ms: repeatMs,
-    checks: checkCount,
-    enabled: isEnabled,
-  };
-}
-
-/** What it is known by is none of it; that it has that, is. */
-function receiverFields({ name: _, secret, url, ...receiver }: AlertReceiver): Fields {
-  return { ...receiver, url: url && shownUrl(url), secret: secret === null ? null : '(set)' };
-}
-
-function testAlert(id: string, now: number): Alert {
-  const [rule] = DEFAULT_RULES.filter(({ kind }) => kind === 'message');
-  return {
-    ...{ id, rule: rule?.name ?? 'message', kind: 'message', severity: 'info', fields: null },
-    ...{ namespace: null, type: null, group: null, subject: 'test', change: null },
-    message: 'This is a test of the receiver: nothing is wrong.',
-    ...{ raisedAt: now, seenAt: now, count: 1, clearedAt: null, toldAt: now, repeatCount: 0 },
-    ...{ silencedUntil: null, silencedBy: null },
-  };
 }

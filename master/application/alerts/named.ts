@@ -1,4 +1,5 @@
 /** What people set by name, rules and receivers: as it is in the store, in memory too. */
+import { type AlertReceiver, type AlertRule, shownUrl } from '../../domain/alerts/rule.ts';
 import { type Author, changeMadeBy, type Fields } from '../../domain/model/audit.ts';
 import type { AuditRecord } from '../../domain/model/audit.ts';
 
@@ -57,4 +58,26 @@ export class Named<T extends { readonly name: string }> {
     const change = { target, before: from && fieldsOf(from), after: to && fieldsOf(to) };
     return write(target, to, changeMadeBy(author, now, change));
   }
+}
+
+export function ruleFields({
+  name: _,
+  windowMs,
+  repeatMs,
+  checkCount,
+  isEnabled,
+  ...rule
+}: AlertRule) {
+  return {
+    ...rule,
+    window_ms: windowMs,
+    repeat_ms: repeatMs,
+    checks: checkCount,
+    enabled: isEnabled,
+  };
+}
+
+/** What it is known by is none of it; that it has that, is. */
+export function receiverFields({ name: _, secret, url, ...receiver }: AlertReceiver): Fields {
+  return { ...receiver, url: url && shownUrl(url), secret: secret === null ? null : '(set)' };
 }

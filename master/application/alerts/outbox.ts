@@ -27,8 +27,10 @@ export class Outbox {
   readonly #ended = new Map<string, AlertDelivery>();
   /** How tries went, where that is not written yet. */
   readonly #unwritten = new Map<string, AlertDelivery>();
-  /** Receivers that are being told something. */
-  readonly #busy = new Set<string>();
+  /** What receivers are being told, by their name. */
+  readonly #busy = new Map<string, string>();
+  /** Those that are being written anew, with more in them. */
+  readonly #held = new Set<string>();
   #callOff: () => void = () => undefined;
   #isStopped = false;
 
@@ -40,17 +42,39 @@ export class Outbox {
     return this.#pending.size;
   }
 
-  /** They are written. */
+  pendingCountOf(receiver: string): number {
+    let count = 0;
+    for (const one of this.#pending.values()) if (one.receiver === receiver) count++;
+    return count;
+  }
+
+  /** What that receiver is to be told and nobody has tried yet, which is not sent before `add`. Undefined: there is none. */
+  hold(receiver: string): AlertDelivery | undefined {
+    const sent = this.#busy.get(receiver);
+    for (const one of this.#pending.values()) {
+      if (one.receiver !== receiver || one.tries > 0 || one.id === sent) continue;
+      this.#held.add(one.id);
+      return one;
+    }
+    return undefined;
+  }
+
+  /** They are written; nothing is held any more. */
   add(deliveries: readonly AlertDelivery[]): void {
+    this.#held.clear();
     for (const one of deliveries) this.#keep(one);
     this.pump();
   }
 
-  /** In which that alert was told, as far as is known here; the oldest first. */
-  of(alertId: string): readonly AlertDelivery[] {
-    return [...this.#ended.values(), ...this.#pending.values()].filter(({ told }) =>
-      told.some(({ alert }) => alert.id === alertId),
-    );
+  /** In which each of those alerts was told, as far as is known here, by its id; the oldest first. */
+  ofEach(
+    alerts: readonly { readonly id: string }[],
+  ): ReadonlyMap<string, ReadonlySet<AlertDelivery>> {
+    const all = new Map(alerts.map(({ id }) => [id, new Set<AlertDelivery>()]));
+    for (const one of [...this.#ended.values(), ...this.#pending.values()]) {
+      for (const { alert } of one.told) all.get(alert.id)?.add(one);
+    }
+    return all;
   }
 
   /** Sends what is due. */
@@ -61,10 +85,10 @@ export class Outbox {
     const now = clock.now();
     let nextAt = Number.POSITIVE_INFINITY;
     for (const one of this.#pending.values()) {
-      if (this.#busy.has(one.receiver)) continue;
+      if (this.#busy.has(one.receiver) || this.#held.has(one.id)) continue;
       if (one.nextTryAt > now) nextAt = Math.min(nextAt, one.nextTryAt);
       else {
-        this.#busy.add(one.receiver);
+        this.#busy.set(one.receiver, one.id);
         void this.#send(one);
       }
     }

@@ -2,7 +2,7 @@
  * Which alerts are raised: what the checks find turns into alerts that are raised, told again and cleared. Decides
  * and changes nothing: what it answers holds once it is written and `take` was told so.
  */
-import { ALERTS_RAISED_MAX } from './bounds.ts';
+import { ALERT_MESSAGES_MAX, ALERTS_RAISED_MAX } from './bounds.ts';
 import { type Alert, type Finding, isSilenced, keyOf, type Telling } from './alert.ts';
 import type { AlertRule, Severity } from './rule.ts';
 
@@ -32,8 +32,8 @@ interface Noting {
   readonly streaks: Map<string, number>;
 }
 
-/** What is found in a namespace of which nothing is known now is neither raised nor cleared. */
-export type IsKnown = (namespace: string | null) => boolean;
+/** Whether what that rule does not find is over: else nothing is known of it now, and it is neither raised nor cleared. */
+export type IsKnown = (namespace: string | null, rule: AlertRule | null) => boolean;
 
 export class AlertBook {
   /** Raised, or silenced for longer than that; by `keyOf`. */
@@ -41,15 +41,41 @@ export class AlertBook {
   /** Checks in a row that have found what is not raised, or not found what is; by `keyOf`. */
   #streaks: Map<string, number> = new Map();
 
+  /** As they have to be in the store: of two for one thing, as a master that has lost its place may leave them, one is raised. */
+  readonly doubles: readonly Alert[];
+
   /** As they are in the store. */
-  constructor(alerts: readonly Alert[] = []) {
-    this.take(alerts);
+  constructor(alerts: readonly Alert[] = [], now = 0) {
+    const isOver = ({ clearedAt }: Alert) => clearedAt !== null;
+    const inOrder = [...alerts].sort(
+      (a, b) => Number(isOver(b)) - Number(isOver(a)) || a.raisedAt - b.raisedAt,
+    );
+    // Whether a message was said again before that is not known: what is stored is as it was told.
+    this.take(inOrder.map((one) => (one.kind === 'message' ? { ...one, seenAt: now } : one)));
+    this.doubles = inOrder
+      .filter((one) => !isOver(one) && this.#alerts.get(keyOf(one))?.id !== one.id)
+      .map((one) => ({ ...one, clearedAt: now }));
   }
 
   /** The newest first. */
   get raised(): readonly Alert[] {
     const all = [...this.#alerts.values()].filter(({ clearedAt }) => clearedAt === null);
     return all.sort((a, b) => b.raisedAt - a.raisedAt || (a.id < b.id ? 1 : -1));
+  }
+
+  /** The newest first; null: all. */
+  raisedBefore(before: Pick<Alert, 'raisedAt' | 'id'> | null): readonly Alert[] {
+    if (before === null) return this.raised;
+    const { raisedAt: at, id: last } = before;
+    return this.raised.filter(
+      ({ raisedAt, id }) => raisedAt < at || (raisedAt === at && id < last),
+    );
+  }
+
+  /** Undefined: it is not raised. */
+  raisedAs(key: string): Alert | undefined {
+    const alert = this.#alerts.get(key);
+    return alert?.clearedAt === null ? alert : undefined;
   }
 
   /** They are written. */
@@ -66,13 +92,13 @@ export class AlertBook {
     const out: Noting = { alerts: [], tellings: [], streaks: new Map() };
     const found = new Set<string>();
     let omittedCount = 0;
-    let room = ALERTS_RAISED_MAX - this.raised.length;
+    let room = ALERTS_RAISED_MAX - this.#count(({ kind }) => kind !== 'message');
     for (const { rule, findings } of checked) {
       for (const finding of findings) {
         const key = keyOf({ ...finding, rule: rule.name });
         if (found.has(key)) continue;
         found.add(key);
-        const known = this.#raisedAs(key);
+        const known = this.raisedAs(key);
         if (known !== undefined) {
           this.#goOn(rule, known, finding, now, out);
           continue;
@@ -92,12 +118,12 @@ export class AlertBook {
   /** What is said once more while it is raised is counted, and told again as whatever goes on. */
   say(rule: AlertRule, message: Message, now: number, newId: () => string): Verdict {
     const out: Noting = { alerts: [], tellings: [], streaks: this.#streaks };
-    const known = this.#raisedAs(keyOf({ ...message, rule: rule.name }));
+    const known = this.raisedAs(keyOf({ ...message, rule: rule.name }));
     let omittedCount = 0;
     if (known !== undefined) {
       const again = { ...known, count: known.count + 1, fields: message.fields };
       this.#goOn(rule, again, message, now, out);
-    } else if (this.raised.length >= ALERTS_RAISED_MAX) omittedCount = 1;
+    } else if (this.#saidCount(message.namespace) >= ALERT_MESSAGES_MAX) omittedCount = 1;
     else {
       const severity = rule.severity ?? message.severity;
       this.#raise(rule, message, severity, now, newId(), out, message.fields);
@@ -111,9 +137,14 @@ export class AlertBook {
     return alert === undefined ? null : { ...alert, silencedUntil: until, silencedBy: by };
   }
 
-  #raisedAs(key: string): Alert | undefined {
-    const alert = this.#alerts.get(key);
-    return alert?.clearedAt === null ? alert : undefined;
+  #saidCount(of: string | null): number {
+    return this.#count(({ kind, namespace }) => kind === 'message' && namespace === of);
+  }
+
+  #count(is: (alert: Alert) => boolean): number {
+    let count = 0;
+    for (const alert of this.#alerts.values()) if (alert.clearedAt === null && is(alert)) count++;
+    return count;
   }
 
   #raise(
@@ -169,8 +200,9 @@ export class AlertBook {
     const rules = new Map(checked.map(({ rule }) => [rule.name, rule]));
     for (const [key, alert] of this.#alerts) {
       if (alert.clearedAt !== null && !isSilenced(alert, now)) this.#alerts.delete(key);
-      if (alert.clearedAt !== null || found.has(key) || !isKnown(alert.namespace)) continue;
+      if (alert.clearedAt !== null || found.has(key)) continue;
       const rule = rules.get(alert.rule);
+      if (!isKnown(alert.namespace, rule ?? null)) continue;
       if (rule?.kind === 'message') {
         if (now - alert.seenAt < (rule.windowMs ?? 0)) continue;
       } else {

@@ -1,14 +1,17 @@
 /** What alerts hold at most, as `domain/bounds.ts` says it of all else. */
 
 /**
- * Alerts that are raised, rules and receivers that are set, messages to receivers that are not delivered yet, and what
- * one rule finds in a namespace; beyond it no more is raised, set, told or looked for, and the log says so. A message
- * names so many alerts, and counts the others.
+ * Alerts that are raised, of what rules find and, in each namespace, of what is said; rules and receivers that are
+ * set, messages to receivers that are not delivered yet, and what one rule finds in a namespace; beyond it no more is
+ * raised, set, told or looked for, and the log says so. A message names so many alerts, and counts the others.
  */
 export const ALERTS_RAISED_MAX = 1_000;
+export const ALERT_MESSAGES_MAX = 200;
 export const ALERT_RULES_MAX = 200;
 export const ALERT_RECEIVERS_MAX = 50;
-export const ALERT_DELIVERIES_MAX = 1_000;
+const ALERT_DELIVERIES_MAX = 1_000;
+/** A receiver that takes none does not leave others without room. */
+export const ALERT_DELIVERIES_EACH_MAX = ALERT_DELIVERIES_MAX / ALERT_RECEIVERS_MAX;
 export const ALERT_FINDINGS_MAX = 100;
 export const ALERTS_TOLD_TOGETHER_MAX = 20;
 

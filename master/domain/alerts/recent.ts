@@ -87,6 +87,8 @@ const happened = (): Happened => ({ count: new Minutes(), taskId: null, error: n
 
 export class Recent {
   readonly #now: () => number;
+  /** What was before is not known. */
+  readonly since: number;
   /** Tasks that were not started in time, by type. */
   readonly late = new Counted<Happened>(happened);
   /** Callbacks that were given up, by the origin of their receiver. */
@@ -102,6 +104,7 @@ export class Recent {
 
   constructor(now: () => number) {
     this.#now = now;
+    this.since = now();
   }
 
   observe(seen: Observation): void {

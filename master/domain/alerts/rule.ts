@@ -114,7 +114,7 @@ export function plainRule(name: string, kind: AlertKind): AlertRule {
 }
 
 /** Each kind has one, by its name, until somebody sets another of that name. */
-export const DEFAULT_RULES: readonly AlertRule[] = alertKinds.map((kind) => plainRule(kind, kind));
+const DEFAULT_RULES: readonly AlertRule[] = alertKinds.map((kind) => plainRule(kind, kind));
 
 /** Those that hold: what was set, and the default ones that nobody has set otherwise. By name. */
 export function rulesInForce(set: ReadonlyMap<string, AlertRule>): readonly AlertRule[] {
@@ -136,6 +136,25 @@ export function speaksIn({ namespaces }: AlertRule, namespace: string | null): b
 
 function isIn(list: readonly string[] | null, one: string | null): boolean {
   return list === null || (one !== null && list.includes(one));
+}
+
+const FORGETFUL: ReadonlySet<AlertKind> = new Set([
+  'failure_share',
+  'started_late',
+  'callback_gave_up',
+  'executor_flapping',
+  'executor_not_ready',
+  'poison',
+]);
+
+/**
+ * For so long after a start that it finds nothing does not tell that all is well: what it goes by was counted in
+ * memory, and is forgotten.
+ */
+export function forgetfulMs({ kind, threshold, windowMs }: AlertRule): number {
+  if (kind === 'executor_not_ready') return Math.max(HOUR_MS / 4, 1000 * (threshold ?? 0));
+  const isForgetful = FORGETFUL.has(kind) || (kind === 'running_long' && threshold === null);
+  return isForgetful ? (windowMs ?? HOUR_MS / 4) : 0;
 }
 
 /** Where it leads to; the rest of it is what many receivers know the sender by. */

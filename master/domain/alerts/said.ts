@@ -1,7 +1,9 @@
 /** What people, programs and executors say, as alerts: in the same words, but for numbers, it is one. */
 import type { Observation } from '../effects.ts';
 import { alike } from '../views/alike.ts';
+import type { Alert } from './alert.ts';
 import type { Message } from './book.ts';
+import { plainRule } from './rule.ts';
 
 type Words = Pick<Message, 'severity' | 'message' | 'fields'>;
 
@@ -23,5 +25,17 @@ export function saidOfTask(
     subject: `type ${type}, group ${group}: ${alike(message)}`,
     message: `Task ${id} on executor ${executorId}: ${message}`,
     change: null,
+  };
+}
+
+/** Of nobody: it only tries whether a receiver hears. */
+export function testAlert(id: string, now: number): Alert {
+  const { name: rule, kind } = plainRule('message', 'message');
+  return {
+    ...{ id, rule, kind, severity: 'info', fields: null },
+    ...{ namespace: null, type: null, group: null, subject: 'test', change: null },
+    message: 'This is a test of the receiver: nothing is wrong.',
+    ...{ raisedAt: now, seenAt: now, count: 1, clearedAt: null, toldAt: now, repeatCount: 0 },
+    ...{ silencedUntil: null, silencedBy: null },
   };
 }

@@ -24,12 +24,18 @@ const ops: AlertReceiver = {
   template: null,
 };
 
+const messageOf = (subject: string): Message => ({
+  ...{ namespace: 'live', type: null, group: null, subject, message: 'm', change: null },
+  ...{ severity: 'critical', fields: null },
+});
+
 describe('the alerts of a master', () => {
   let clock: ManualClock;
   let store: MemoryStore;
   let scheduler: Scheduler;
-  let free: number;
-  let answer: () => Promise<AlertTry>;
+  let free: number | null;
+  let recent: Recent;
+  let answer: (receiver: string) => Promise<AlertTry>;
   let sent: Pick<AlertDelivery, 'id' | 'told' | 'moreCount'>[];
   let alerts: Alerts;
   let count: number;
@@ -39,13 +45,13 @@ describe('the alerts of a master', () => {
   function begin(): Alerts {
     const log = { debug() {}, info() {}, warn() {}, error() {} };
     const outcomes = new Outcomes(clock.now());
-    const recent = new Recent(() => clock.now());
+    recent = new Recent(() => clock.now());
     const options: AlertsOptions = {
       ...{ store, clock, log, duties: new Duties(clock) },
       sender: {
-        send: (_receiver, message) => {
+        send: ({ name }, message) => {
           sent.push(message);
-          return answer();
+          return answer(name);
         },
         refusalOf: () => null,
       },
@@ -53,7 +59,7 @@ describe('the alerts of a master', () => {
       look: () => [
         { namespace: 'default', state: scheduler.state, ...{ outcomes, recent }, ...seen },
       ],
-      disk: async () => ({ freeBytes: free, totalBytes: 100 }),
+      disk: async () => (free === null ? null : { freeBytes: free, totalBytes: 100 }),
       newId: () => `al-${++count}`,
     };
     alerts = new Alerts(options);
@@ -142,10 +148,7 @@ describe('the alerts of a master', () => {
   });
 
   it('raises what is said at once, by the rules for it', async () => {
-    const message: Message = {
-      ...{ namespace: 'live', type: null, group: null, subject: 's', message: 'm', change: null },
-      ...{ severity: 'critical', fields: null },
-    };
+    const message = messageOf('s');
     const [id] = await alerts.say(message);
     expect(await alerts.say(message)).to.deep.equal([id]);
     await settled();
@@ -202,6 +205,83 @@ describe('the alerts of a master', () => {
     await clock.pass(MINUTE);
     expect({ lookCount, attemptsCount }).to.deep.equal({ lookCount: 21, attemptsCount: 1 });
     expect(longest, 'within some milliseconds').to.be.at.most(4);
+  });
+
+  it('does not take for over what it has forgotten by a restart', async () => {
+    const failing = { type: 'echo', group: 'g', failedCount: 9, error: null, at: clock.now() };
+    Object.assign(recent.failing.of('a'), failing);
+    await alerts.say(messageOf('s'));
+    await clock.pass(50 * MINUTE);
+    alerts.stop();
+    begin();
+    await clock.pass(50 * MINUTE);
+    expect(events()).to.deep.equal(['raised message', 'raised poison']);
+    await clock.pass(15 * MINUTE);
+    expect(events().slice(2)).to.deep.equal(['cleared message', 'cleared poison']);
+  });
+
+  it('tells others whatever waits for a receiver that is dead', async () => {
+    await alerts.setReceiver({ ...ops, name: 'night' }, null);
+    alerts.stop();
+    const waiting = Array.from({ length: 1_000 }, (_, at) => ({
+      ...{ id: `d-${at}`, receiver: 'night', madeAt: 0, told: [], moreCount: 0, tries: 1 },
+      ...{ state: 'pending' as const, nextTryAt: Number.MAX_SAFE_INTEGER },
+      ...{ error: 'HTTP 500', endedAt: null },
+    }));
+    await store.alerts.write([], waiting);
+    begin();
+    free = 5;
+    await clock.pass(2 * MINUTE);
+    expect(events()).to.deep.equal(['raised disk']);
+  });
+
+  it('tells nobody whom the rule did not mean that it is over', async () => {
+    await alerts.setReceiver({ ...ops, name: 'night' }, null);
+    const mine = { ...(await ruleOf('disk')), name: 'mine', receivers: ['night'] };
+    await alerts.setRule(mine, null);
+    await alerts.setRule({ ...(await ruleOf('disk')), isEnabled: false }, null);
+    free = 5;
+    await clock.pass(2 * MINUTE);
+    await alerts.deleteRule('mine', null);
+    await clock.pass(2 * MINUTE);
+    expect(await alerts.raised()).to.deep.equal([]);
+    expect(events()).to.deep.equal(['raised mine']);
+  });
+
+  it('puts what comes while a receiver is being told into one more message', async () => {
+    const takes: ((tried: AlertTry) => void)[] = [];
+    answer = () => new Promise((take) => takes.push(take));
+    await Promise.all('abcd'.split('').map((word) => alerts.say(messageOf(word))));
+    for (const word of 'efghijklmnopqrstuvwxyz') await alerts.say(messageOf(word));
+    free = 5;
+    await clock.pass(2 * MINUTE);
+    takes[0]?.({ error: null, isFinal: false });
+    await settled();
+    expect(sent.map(({ told, moreCount }) => [told.length, moreCount])).to.deep.equal([
+      [1, 0],
+      [20, 6],
+    ]);
+    // What is found is not lost among what is said.
+    expect(sent[1]?.told[0]?.alert.rule).to.equal('disk');
+  });
+
+  it('does not take a disk that cannot be asked for one that is well', async () => {
+    free = 5;
+    await clock.pass(2 * MINUTE);
+    free = null;
+    await clock.pass(5 * MINUTE);
+    expect(await alerts.raised()).to.have.length(1);
+    free = 50;
+    await clock.pass(MINUTE);
+    expect(events()).to.deep.equal(['raised disk', 'cleared disk']);
+  });
+
+  it('takes a page of what is raised, the newest first', async () => {
+    for (const word of 'abc') await alerts.say(messageOf(word));
+    const [newest] = await alerts.raised(null, 1);
+    const rest = await alerts.raised(newest?.alert, 5);
+    expect(rest.map(({ alert }) => alert.subject)).to.deep.equal(['b', 'a']);
+    expect(rest[0]?.deliveries.map(({ receiver }) => receiver)).to.deep.equal(['ops']);
   });
 
   async function ruleOf(name: string) {

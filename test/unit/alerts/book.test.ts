@@ -1,7 +1,7 @@
 /** When an alert is raised, told again, silenced and cleared: by what checks find, one after another. */
 import { expect } from 'chai';
 import type { Alert, Finding } from '../../../master/domain/alerts/alert.ts';
-import { ALERTS_RAISED_MAX } from '../../../master/domain/alerts/bounds.ts';
+import { ALERT_MESSAGES_MAX, ALERTS_RAISED_MAX } from '../../../master/domain/alerts/bounds.ts';
 import { AlertBook, type Message, type Verdict } from '../../../master/domain/alerts/book.ts';
 import { type AlertRule, plainRule } from '../../../master/domain/alerts/rule.ts';
 
@@ -180,6 +180,27 @@ describe('the book of alerts', () => {
     const all = Array.from({ length: ALERTS_RAISED_MAX + 5 }, (_, at) => finding(`${at}`));
     expect(desk.check(...all).omittedCount).to.equal(5);
     expect(desk.book.raised).to.have.length(ALERTS_RAISED_MAX);
+  });
+
+  it('keeps room for what is found, however much is said, and for others who say something', () => {
+    const said = (at: number, namespace = 'live') =>
+      desk.say({ ...finding(`m${at}`, { namespace }), severity: 'critical', fields: null });
+    for (let at = 0; at < ALERT_MESSAGES_MAX; at++) said(at);
+    expect(said(ALERT_MESSAGES_MAX).omittedCount).to.equal(1);
+    expect(said(0, 'news').omittedCount).to.equal(0);
+    const all = Array.from({ length: ALERTS_RAISED_MAX }, (_, at) => finding(`${at}`));
+    expect(desk.check(...all).omittedCount).to.equal(0);
+  });
+
+  it('keeps the newest of what is stored twice, and ends the others', () => {
+    desk.check(finding('a'));
+    const [alert] = desk.book.raised;
+    if (alert === undefined) throw new Error('none is raised');
+    const newer = { ...alert, id: 'al-8', raisedAt: alert.raisedAt + 1 };
+    const silenced = { ...alert, id: 'al-9', clearedAt: desk.now, silencedUntil: desk.now + HOUR };
+    const again = new AlertBook([newer, alert, silenced], desk.now);
+    expect(again.raised.map(({ id }) => id)).to.deep.equal(['al-8']);
+    expect(again.doubles).to.deep.equal([{ ...alert, clearedAt: desk.now }]);
   });
 
   it('counts a message that is said again, and clears one that is not', () => {
