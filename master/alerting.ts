@@ -62,7 +62,8 @@ export function alerting(
   const { store, clock, evenClock, log } = shared;
   const { namespaces, secrets, policy, resolver, duties, disk } = given;
   const resolve = (host: string) => resolver.resolve(host);
-  const mailer = smtpUrl === null || mailFrom === null ? null : new Mailer(smtpUrl, mailFrom);
+  const mailer =
+    smtpUrl === null || mailFrom === null ? null : new Mailer(smtpUrl, mailFrom, evenClock);
   const sender = new HttpAlertSender({ secrets, policy, resolve, clock: evenClock, mailer });
   const alerts = new Alerts({
     ...{ store, clock, log, duties, disk, sender },

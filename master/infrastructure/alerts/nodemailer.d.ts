@@ -8,6 +8,8 @@ declare module 'nodemailer' {
       readonly text: string;
       readonly messageId: string;
       readonly headers: Readonly<Record<string, string>>;
+      /** Ends it, and its connection. */
+      readonly signal: AbortSignal;
     }): Promise<unknown>;
     close(): void;
   }
