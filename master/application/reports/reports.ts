@@ -12,6 +12,9 @@ import {
   type UsageAsked,
 } from './reports-handle.ts';
 
+/** Sums of a day that are added up at once. */
+const TURN_COUNT = 500;
+
 interface Counted {
   readonly engine: { readonly state: State | null };
   readonly store: Pick<TaskStore, 'foldUsage' | 'readUsage'>;
@@ -47,7 +50,8 @@ export class Reports implements ReportsHandle {
 
   /** Null: there are too many. */
   async #usage({ days, isByDay, ...query }: UsageAsked): Promise<Map<string, DaySum> | null> {
-    const { store } = this.#of;
+    const { store, clock } = this.#of;
+    let count = 0;
     await store.foldUsage();
     const sums = new Map<string, DaySum>();
     for (const day of days) {
@@ -56,8 +60,10 @@ export class Reports implements ReportsHandle {
         const sum = sums.get(key);
         if (sum === undefined) sums.set(key, { day: isByDay ? day : null, values, figures });
         else addFigures(sum.figures, figures);
+        if (sums.size > REPORT_ROWS_MAX) return null;
+        // A day may have thousands: others have their turn.
+        if (++count % TURN_COUNT === 0) await new Promise<void>((resolve) => clock.soon(resolve));
       }
-      if (sums.size > REPORT_ROWS_MAX) return null;
     }
     return sums;
   }

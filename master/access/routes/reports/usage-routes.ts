@@ -16,12 +16,23 @@ import {
 } from '../../../application/reports/reports-handle.ts';
 import { addFigures, FIGURES, type Figures } from '../../../domain/usage/usage.ts';
 import { checkShape } from '../../body/fields.ts';
+import { Pieces } from '../../body/pieces.ts';
 import { invalidFields } from '../../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../../http/route.ts';
 import type { ScopedMaster } from '../../scoped-master.ts';
 import { daysOf } from './days.ts';
 
 const CSV = 'text/csv';
+/** Rows that are put in order at once. */
+const RUN_COUNT = 100;
+/** A report may have thousands of rows: all reports together have a share of the event loop. */
+const pieces = new Pieces();
+
+interface Placed {
+  /** What it is told apart by, as asked for. */
+  readonly place: readonly string[];
+  readonly sum: DaySum;
+}
 
 export function usageRoutes(): NamespaceRoute[] {
   return [
@@ -51,21 +62,25 @@ async function usage({ query }: ApiRequest, { reports }: ScopedMaster): Promise<
   const days = daysOf(asked, reports);
   const fields = by.filter((field) => field !== 'day');
   const isByDay = fields.length < by.length;
+  const after = cursor === undefined ? null : placeIn(cursor, by);
   const found = await reports
     .usage({ days, isByDay, by: fields, type, group, within: null })
     .catch(refuseTooLong);
-  const rows = found.map((sum) => rowOf(sum, fields));
-  rows.sort((a, b) => order(placeOf(a, by), placeOf(b, by)));
-  if (format === 'csv') return { body: csvOf(by, rows), contentType: `${CSV}; charset=utf-8` };
-  const first = cursor === undefined ? 0 : firstAfter(rows, by, cursor);
-  const page = rows.slice(first, first + limit);
-  const last = first + limit < rows.length ? page.at(-1) : undefined;
+  const placed = await pieces.run(inOrder(found, by, fields));
+  if (format === 'csv') {
+    const text = await pieces.run(csvOf(by, fields, placed));
+    return { body: text, contentType: `${CSV}; charset=utf-8` };
+  }
+  const next = after === null ? 0 : placed.findIndex(({ place }) => order(place, after) > 0);
+  const first = next < 0 ? placed.length : next;
+  const page = placed.slice(first, first + limit);
+  const last = first + limit < placed.length ? page.at(-1) : undefined;
   const body: UsageReport = {
     ...spanOf(days, reports),
     by,
-    total: totalOf(found),
-    usage: page,
-    next_cursor: last === undefined ? null : cursorOf(placeOf(last, by)),
+    total: await pieces.run(totalOf(found)),
+    usage: page.map(({ sum }) => rowOf(sum, fields)),
+    next_cursor: last === undefined ? null : cursorOf(last.place),
   };
   return { body };
 }
@@ -78,7 +93,7 @@ async function daily({ query }: ApiRequest, { reports }: ScopedMaster): Promise<
   const byDay = new Map(found.map(({ day, figures }) => [day, figures]));
   const body: DailyReport = {
     ...spanOf(days, reports),
-    total: totalOf(found),
+    total: await pieces.run(totalOf(found)),
     days: days.map((day) => {
       const figures = whole(byDay.get(day) ?? {});
       return { day, ...figures, success_share: successShare(figures) };
@@ -107,9 +122,12 @@ function whole(figures: Figures): UsageFigures {
   return Object.fromEntries(all) as UsageFigures;
 }
 
-function totalOf(found: readonly DaySum[]): UsageFigures {
+function* totalOf(found: readonly DaySum[]): Generator<void, UsageFigures> {
   const total: Figures = {};
-  for (const { figures } of found) addFigures(total, figures);
+  for (const { figures } of found) {
+    addFigures(total, figures);
+    yield;
+  }
   return whole(total);
 }
 
@@ -118,19 +136,71 @@ function successShare({ succeeded, failed, expired }: UsageFigures): number | nu
   return count === 0 ? null : succeeded / count;
 }
 
-function csvOf(by: readonly ReportField[], rows: readonly UsageRow[]): string {
+function* csvOf(
+  by: readonly ReportField[],
+  fields: readonly ReportField[],
+  placed: readonly Placed[],
+): Generator<void, string> {
   const names = [...by, ...FIGURES];
-  const lines = rows.map((row) => csvLine(names.map((name) => row[name] ?? null)));
-  return [csvLine(names), ...lines].map((line) => `${line}\r\n`).join('');
+  let text = `${csvLine(names)}\r\n`;
+  for (const { sum } of placed) {
+    const row = rowOf(sum, fields);
+    text += `${csvLine(names.map((name) => row[name] ?? null))}\r\n`;
+    yield;
+  }
+  return text;
 }
 
-/** What it has nothing of comes first. */
-const placeOf = (row: UsageRow, by: readonly ReportField[]): string[] =>
-  by.map((field) => row[field] ?? '');
+/** By their places; where one has nothing of a field it comes first. */
+export function* inOrder(
+  found: readonly DaySum[],
+  by: readonly ReportField[],
+  fields: readonly ReportField[],
+): Generator<void, readonly Placed[]> {
+  let runs: Placed[][] = [];
+  for (let at = 0; at < found.length; at += RUN_COUNT) {
+    const run = found.slice(at, at + RUN_COUNT).map((sum) => ({ place: placeOf(sum, by, fields), sum }));
+    runs.push(run.sort((a, b) => order(a.place, b.place)));
+    yield;
+  }
+  while (runs.length > 1) {
+    const longer: Placed[][] = [];
+    for (let at = 0; at < runs.length; at += 2) {
+      longer.push(yield* merged(runs[at] ?? [], runs[at + 1] ?? []));
+    }
+    runs = longer;
+  }
+  return runs[0] ?? [];
+}
+
+function* merged(one: readonly Placed[], other: readonly Placed[]): Generator<void, Placed[]> {
+  const both: Placed[] = [];
+  for (let at = 0, otherAt = 0; at < one.length || otherAt < other.length; ) {
+    const [a, b] = [one[at], other[otherAt]];
+    const isFirst = b === undefined || (a !== undefined && order(a.place, b.place) <= 0);
+    if (isFirst) at += 1;
+    else otherAt += 1;
+    const next = isFirst ? a : b;
+    if (next !== undefined) both.push(next);
+    if (both.length % RUN_COUNT === 0) yield;
+  }
+  return both;
+}
+
+function placeOf(
+  { day, values }: DaySum,
+  by: readonly ReportField[],
+  fields: readonly ReportField[],
+): string[] {
+  return by.map((field) => (field === 'day' ? day : values[fields.indexOf(field)]) ?? '');
+}
 
 function order(one: readonly string[], other: readonly string[]): number {
-  const at = one.findIndex((value, index) => value !== other[index]);
-  return at < 0 ? 0 : (one[at] ?? '') < (other[at] ?? '') ? -1 : 1;
+  for (let at = 0; at < one.length; at++) {
+    const [a = '', b = ''] = [one[at], other[at]];
+    if (a !== b) return a < b ? -1 : 1;
+  }
+  return 0;
 }
 
 /** Opaque to clients, so that what it holds may change. */
@@ -138,16 +208,14 @@ function cursorOf(place: readonly string[]): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url');
 }
 
-function firstAfter(rows: readonly UsageRow[], by: readonly ReportField[], cursor: string): number {
-  const place = placeIn(cursor);
-  if (place.length !== by.length) {
-    throw invalidFields([{ field: 'cursor', message: 'expected the `next_cursor` of a page' }]);
-  }
-  const first = rows.findIndex((row) => order(placeOf(row, by), place) > 0);
-  return first < 0 ? rows.length : first;
+/** @throws {Problem} */
+function placeIn(cursor: string, by: readonly ReportField[]): readonly string[] {
+  const place = textsIn(cursor);
+  if (place.length === by.length) return place;
+  throw invalidFields([{ field: 'cursor', message: 'expected the `next_cursor` of a page' }]);
 }
 
-function placeIn(cursor: string): readonly string[] {
+function textsIn(cursor: string): readonly string[] {
   try {
     const place: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
     return Array.isArray(place) && place.every((one) => typeof one === 'string') ? place : [];

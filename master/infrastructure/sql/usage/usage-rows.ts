@@ -110,10 +110,16 @@ export class UsageRows {
         [ns, day, ...filter.values],
       ),
     );
-    return rows.map((row) => ({
-      values: by.map((field) => (row[fieldColumns[field]] as string) || null),
-      figures: Object.fromEntries(FIGURES.map((name) => [name, Number(row[name])])) as Figures,
-    }));
+    const { pace } = this.#database;
+    const sumsOfDay: UsageSum[] = [];
+    for (const row of rows) {
+      if (pace.isOver) await pace.pause();
+      sumsOfDay.push({
+        values: by.map((field) => (row[fieldColumns[field]] as string) || null),
+        figures: Object.fromEntries(FIGURES.map((name) => [name, Number(row[name])])) as Figures,
+      });
+    }
+    return sumsOfDay;
   }
 
   /** @see Store.dropUsage */
