@@ -69,6 +69,8 @@ export const AUDIT_REFUSALS_PER_MINUTE_MAX = 10;
 
 /** Logins at the console; beyond it the one that was idle for longest ends. */
 export const LOGINS_MAX = 1_000;
+/** Of one token, so that whoever has it logs nobody else out. */
+export const TOKEN_LOGINS_MAX = 20;
 
 /** Shared limits of a namespace; beyond it no other is set. */
 export const SHARED_LIMITS_MAX = 1_000;

@@ -5,7 +5,7 @@
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { LOGINS_MAX } from '../../domain/bounds.ts';
+import { LOGINS_MAX, TOKEN_LOGINS_MAX } from '../../domain/bounds.ts';
 import { digestOf } from '../digest.ts';
 import { Problem } from '../http/problem.ts';
 
@@ -34,14 +34,20 @@ export class Logins {
     this.#now = now;
   }
 
-  /** The headers that make it the login of whoever reads the answer. Beyond the bound the one that was idle for longest ends. */
+  /** The headers that make it the login of whoever reads the answer. Beyond a bound the one that was idle for longest ends: of its token, or of all. */
   begin(digest: string, { origin = '' }: Headers): Readonly<Record<string, string>> {
     const now = this.#now();
     const cookie = randomBytes(COOKIE_BYTES).toString('base64url');
     this.#byCookie.set(digestOf(cookie), { digest, endsAt: now + LIFE_MS, usedAt: now });
-    const [idlest] = this.#byCookie.keys();
-    if (this.#byCookie.size > LOGINS_MAX && idlest !== undefined) this.#byCookie.delete(idlest);
+    const ofToken = [...this.#byCookie].filter(([, login]) => login.digest === digest);
+    this.#endIdlest(ofToken.map(([key]) => key), TOKEN_LOGINS_MAX);
+    this.#endIdlest([...this.#byCookie.keys()], LOGINS_MAX);
     return cookieOf(cookie, LIFE_MS / 1000, origin.startsWith('https:'));
+  }
+
+  #endIdlest(keys: readonly string[], count: number): void {
+    const [idlest] = keys;
+    if (keys.length > count && idlest !== undefined) this.#byCookie.delete(idlest);
   }
 
   /** The digest of the token that the cookie of a request stands for, which is used now; null: it stands for none. */

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { gunzipSync } from 'node:zlib';
 import { request } from 'node:http';
 import { Logins } from '../../../master/access/console/logins.ts';
-import { LOGINS_MAX } from '../../../master/domain/bounds.ts';
+import { LOGINS_MAX, TOKEN_LOGINS_MAX } from '../../../master/domain/bounds.ts';
 import { digestOf } from '../../../master/access/digest.ts';
 import { type Answer, HttpFace, noTokens } from '../../helpers/http-face.ts';
 
@@ -189,16 +189,29 @@ describe('the console over HTTP', () => {
 
     it('makes room for others when there are too many', () => {
       const logins = new Logins(() => 0);
-      const begin = () => {
-        const [cookie] = Object.values(logins.begin('digest', {}));
+      const begin = (digest: string) => {
+        const [cookie] = Object.values(logins.begin(digest, {}));
         return { cookie: cookie ?? '' };
       };
-      const [first, second] = [begin(), begin()];
-      for (let count = 2; count < LOGINS_MAX; count++) begin();
+      const [first, second] = [begin('digest'), begin('digest')];
+      for (let count = 2; count < LOGINS_MAX; count++) begin(`digest-${count}`);
       // It was here last.
       expect(logins.use(first)).to.equal('digest');
-      begin();
+      begin('digest-2');
       expect([logins.use(first), logins.use(second)]).to.deep.equal(['digest', null]);
+    });
+
+    it('logs out nobody else, however often one token logs in', () => {
+      const logins = new Logins(() => 0);
+      const begin = (digest: string) => {
+        const [cookie] = Object.values(logins.begin(digest, {}));
+        return { cookie: cookie ?? '' };
+      };
+      const [other, first] = [begin('other'), begin('one')];
+      for (let count = 1; count < TOKEN_LOGINS_MAX; count++) begin('one');
+      expect(logins.use(first)).to.equal('one');
+      for (let count = 0; count < LOGINS_MAX; count++) begin('one');
+      expect([logins.use(other), logins.use(first)]).to.deep.equal(['other', null]);
     });
 
     it('is asked for nowhere where no token is set, and an old cookie is no matter', async () => {
