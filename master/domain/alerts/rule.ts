@@ -159,5 +159,7 @@ export function forgetfulMs({ kind, threshold, windowMs }: AlertRule): number {
 
 /** Where it leads to; the rest of it is what many receivers know the sender by. */
 export function shownUrl(url: string): string {
-  return `${/^https?:\/\/[^/?#]*/i.exec(url)?.[0] ?? ''}/***`;
+  // As whoever calls it reads it: a backslash ends the host too, and before `@` stands a secret.
+  const [, scheme = '', host = ''] = /^(https?:\/\/)(?:[^/?#\\]*@)?([^/?#\\@\s]*)/i.exec(url) ?? [];
+  return `${scheme}${host}/***`;
 }
