@@ -147,8 +147,11 @@ function joined(before: Shown, { lines, dropped }: LogPage): Shown {
 
 const idOf = ({ attempt, n }: LogLine): string => `log-${attempt}-${n}`;
 
+/** As it is shown: whoever pastes it into a terminal is to have no more than he has seen. */
 function inText({ at, level, text, fields }: LogLine): string {
-  return `${at} ${level} ${text}${fields === undefined ? '' : ` ${JSON.stringify(fields)}`}`;
+  return visibleText(
+    `${at} ${level} ${text}${fields === undefined ? '' : ` ${JSON.stringify(fields)}`}`,
+  );
 }
 
 function Line({ line }: { readonly line: LogLine }) {
@@ -159,7 +162,7 @@ function Line({ line }: { readonly line: LogLine }) {
       <b>{level}</b>
       <span>
         {visibleText(text)}
-        {fields !== undefined && <span class="soft"> {JSON.stringify(fields)}</span>}
+        {fields !== undefined && <span class="soft"> {visibleText(JSON.stringify(fields))}</span>}
       </span>
     </li>
   );
