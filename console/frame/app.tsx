@@ -1,7 +1,7 @@
 /** The whole page: who is here is known first, then where; what cannot be shown says why. */
 import type { Whoami } from '@soda-scheduler/protocol';
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { Away, call, reach, setCsrf } from '../api/call.ts';
+import { call, reach, Refused, setCsrf } from '../api/call.ts';
 import { may } from '../api/me.ts';
 import { t } from '../words/words.ts';
 import { Asking } from './asking.tsx';
@@ -31,8 +31,9 @@ export function App() {
       setCsrf(found.csrf ?? null);
       setMe(found);
     } catch (error) {
-      if (error instanceof Away) setTimeout(() => void find(), AGAIN_MS);
-      else setMe(null);
+      // Whoever is refused for another reason, such as a master that is busy, is logged in still.
+      if (error instanceof Refused && error.status === 401) setMe(null);
+      else setTimeout(() => void find(), AGAIN_MS);
     }
   }, []);
   useEffect(() => {

@@ -35,6 +35,7 @@ async function follow(namespace: string, signal: AbortSignal, tell: () => void):
   let after: number | 'now' = 'now';
   while (!signal.aborted) {
     try {
+      const begunAt = performance.now();
       const query = { after, wait: after === 'now' ? 0 : WAIT_SECONDS, limit: 500 };
       const page: EventPage = await call<EventPage>({
         path: '/events',
@@ -43,8 +44,9 @@ async function follow(namespace: string, signal: AbortSignal, tell: () => void):
         signal,
       });
       after = page.next;
-      if (page.events.length === 0) continue;
-      tell();
+      if (page.events.length > 0) tell();
+      // Sooner than it was asked to wait: the master is about to stop, and lets nobody wait.
+      else if (performance.now() - begunAt >= PAUSE_MS) continue;
       await pause(signal);
     } catch (error) {
       if (signal.aborted) return;
@@ -59,10 +61,13 @@ async function follow(namespace: string, signal: AbortSignal, tell: () => void):
 
 function pause(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, PAUSE_MS);
-    signal.addEventListener('abort', () => {
+    const end = (): void => {
       clearTimeout(timer);
+      signal.removeEventListener('abort', end);
       resolve();
-    });
+    };
+    const timer = setTimeout(end, PAUSE_MS);
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
   });
 }
