@@ -40,7 +40,10 @@ export class Logins {
     const cookie = randomBytes(COOKIE_BYTES).toString('base64url');
     this.#byCookie.set(digestOf(cookie), { digest, endsAt: now + LIFE_MS, usedAt: now });
     const ofToken = [...this.#byCookie].filter(([, login]) => login.digest === digest);
-    this.#endIdlest(ofToken.map(([key]) => key), TOKEN_LOGINS_MAX);
+    this.#endIdlest(
+      ofToken.map(([key]) => key),
+      TOKEN_LOGINS_MAX,
+    );
     this.#endIdlest([...this.#byCookie.keys()], LOGINS_MAX);
     return cookieOf(cookie, LIFE_MS / 1000, origin.startsWith('https:'));
   }

@@ -159,7 +159,9 @@ export function* inOrder(
 ): Generator<void, readonly Placed[]> {
   let runs: Placed[][] = [];
   for (let at = 0; at < found.length; at += RUN_COUNT) {
-    const run = found.slice(at, at + RUN_COUNT).map((sum) => ({ place: placeOf(sum, by, fields), sum }));
+    const run = found
+      .slice(at, at + RUN_COUNT)
+      .map((sum) => ({ place: placeOf(sum, by, fields), sum }));
     runs.push(run.sort((a, b) => order(a.place, b.place)));
     yield;
   }
