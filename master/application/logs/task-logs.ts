@@ -22,6 +22,9 @@ const QUIET_MS = 1_000;
 /** After one that failed. */
 const REPEAT_MS = 1_000;
 
+/** Of what is held, what is written already: the rest is for what has yet to be. */
+const IDLE_BYTES_MAX = LOG_HELD_BYTES_MAX / 2;
+
 /** An attempt, by what it is called outside and inside. */
 export interface LoggedAttempt {
   readonly taskId: string;
@@ -165,15 +168,18 @@ export class TaskLogs {
     const log = isFirst ? new AttemptLog(this.#options.bytesMax) : null;
     const since = { heldBytes: 0, takenAt: 0, writtenN: 0 };
     const open: Open = { taskId, taskSeq, attempt, log, waiting: [], ...since };
-    this.#open.set(key, open);
     this.#forgetOldest();
+    this.#open.set(key, open);
     return open;
   }
 
-  /** What comes of it later is read again, as far as it is written. */
+  /**
+   * Until there is room for one more. What comes of them later is read again, as far as it is written. After each write
+   * too: where all is full nothing is taken, and whatever namespace wrote last has left the others room.
+   */
   #forgetOldest(): void {
     for (const [key, open] of this.#open) {
-      if (this.#open.size <= LOG_OPEN_COUNT_MAX) return;
+      if (this.#open.size < LOG_OPEN_COUNT_MAX && this.#held.bytes <= IDLE_BYTES_MAX) return;
       if (!this.#isBusy(open)) this.#forget(key, open);
     }
   }
@@ -224,6 +230,7 @@ export class TaskLogs {
       for (const wake of [...(this.#waiting.get(open.taskSeq) ?? [])]) wake();
     }
     this.#unwritten = [];
+    this.#forgetOldest();
     return true;
   }
 
@@ -238,6 +245,8 @@ export class TaskLogs {
         open.log = new AttemptLog(bytesMax, await store.readLogHeads(taskSeq, attempt));
         open.log.add(open.waiting.splice(0));
       }
+      // Forgotten while this one, or one before it, was read: it is counted no more.
+      if (this.#open.get(keyOf(open)) !== open) continue;
       const change = open.log.takeChange(left);
       left -= change.put.reduce((sum, { bytes }) => sum + bytes, 0);
       this.#unwritten.push({ ...change, taskSeq, attempt, open });

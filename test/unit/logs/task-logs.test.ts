@@ -21,10 +21,10 @@ describe('the writing of logs', () => {
   let clock: ManualClock;
   let store: Store;
   let warned: string[];
-  const create = () => {
+  const create = (held = { bytes: 0 }) => {
     const warn = (message: string) => void warned.push(message);
     const log = { debug() {}, info() {}, warn, error() {} };
-    return new TaskLogs({ store, clock, log, bytesMax: 1_048_576 });
+    return new TaskLogs({ store, clock, log, bytesMax: 1_048_576, held });
   };
   const of = (taskSeq: number) => ({ taskId: `t-${taskSeq}`, taskSeq, attempt: 1 });
   const lines = (from: number, count: number, bytes = 10) =>
@@ -102,5 +102,41 @@ describe('the writing of logs', () => {
     await late;
     await second.stop();
     await second.news(1, { attempt: 9, n: 9 }, 60_000);
+  });
+
+  it('holds what may still grow as long as there is room, in whatever namespace, and then reads it again', async () => {
+    const held = { bytes: 0 };
+    const namespaces = Array.from({ length: 6 }, () => create(held));
+    for (const [index, logs] of namespaces.entries()) {
+      for (let one = 0; one < 900; one++) logs.take(of(index * 900 + one), lines(1, 1, 7_000));
+      await clock.pass(10_000);
+    }
+    const [oldest] = namespaces;
+    expect(oldest?.isFull, 'though all that was said would be more than is held').to.equal(false);
+    expect(held.bytes).to.be.within(1, LOG_HELD_BYTES_MAX / 2);
+    for (const [index, logs] of namespaces.entries()) logs.take(of(index * 900), lines(2, 1));
+    await clock.pass(1_000);
+    for (const index of namespaces.keys()) expect(await read(index * 900)).to.deep.equal([1, 2]);
+    for (const logs of namespaces) await logs.stop();
+    expect(held.bytes).to.equal(0);
+  });
+
+  it('counts nothing of one that was forgotten while it was read', async () => {
+    let go = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (go = resolve));
+    const { readLogHeads } = store;
+    store.readLogHeads = async (...asked) => {
+      await gate;
+      return readLogHeads.apply(store, asked);
+    };
+    const logs = create();
+    logs.take(of(1), lines(2, 3));
+    await clock.pass(250);
+    logs.take({ ...of(1), taskSeq: 2 }, lines(1, 1));
+    go();
+    await clock.pass(1_000);
+    await logs.stop();
+    expect(await read(2)).to.deep.equal([1]);
+    expect(logs.fills()[0]?.used).to.equal(0);
   });
 });
