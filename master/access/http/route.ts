@@ -275,7 +275,10 @@ function isSame(given: string | undefined, { headers }: Reply): boolean {
   return given.split(',').some((one) => ['*', tag, `W/${tag}`].includes(one.trim()));
 }
 
-/** Handed to the socket as fast as it takes it. Whatever ends it, the reader comes again. */
+/**
+ * Handed to the socket as fast as it takes it. Of events the reader comes again, whatever ended them; anything else that
+ * fails is cut off, so that it does not look whole.
+ */
 async function sendStream(
   { log }: Serving,
   res: ServerResponse,
@@ -292,7 +295,11 @@ async function sendStream(
   const write = async (text: string): Promise<boolean> => {
     if (!res.destroyed && !res.write(text)) {
       await new Promise<void>((resolve) => {
-        res.once('drain', resolve).once('close', resolve);
+        const go = (): void => {
+          res.off('drain', go).off('close', go);
+          resolve();
+        };
+        res.on('drain', go).on('close', go);
       });
     }
     return !res.destroyed;
@@ -301,6 +308,7 @@ async function sendStream(
     await stream(write);
   } catch (error) {
     log.debug('a stream has ended', { event: 'stream', error: String(error) });
+    if (contentType !== EVENT_STREAM) res.destroy();
   }
   res.end();
 }

@@ -170,8 +170,12 @@ export async function found(
   attempt: 'all' | number,
 ): Promise<ShownTask> {
   const shown = await master.find(taskId, attempt);
-  if (shown === null) throw new Problem('unknown', 'No such task is retained.', { taskId });
+  if (shown === null) throw noTask(taskId);
   return shown;
+}
+
+export function noTask(taskId: string): Problem {
+  return new Problem('unknown', 'No such task is retained.', { taskId });
 }
 
 async function showAttempt(master: ScopedMaster, taskId: string, attempt: number): Promise<Reply> {

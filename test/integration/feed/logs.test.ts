@@ -176,6 +176,44 @@ describe('logs over HTTP', () => {
     );
   });
 
+  describe('as text of many pages', () => {
+    const plain = { accept: 'text/plain' };
+    /** What its readers are sent is more than a socket takes. */
+    const sayMuch = async () => {
+      for (let n = 1; n <= 100; n++) await say(1, n, { text: `${n}`.padEnd(8_000, '.') });
+    };
+
+    it('is cut off where the task is not seen any more, and does not look whole', async () => {
+      await sayMuch();
+      const { logs } = face.master;
+      const { read } = logs;
+      let pageCount = 0;
+      logs.read = async (query) => {
+        pageCount += 1;
+        const page = await read.call(logs, query);
+        if (pageCount === 2) face.master.keep(sampleTask({ seq: seq + 1_000_000, id }));
+        return page;
+      };
+      try {
+        const req = request({
+          ...{ host: '127.0.0.1', port: face.port, path: `${path}?limit=20`, agent: false },
+          headers: { ...admin, ...plain },
+        }).end();
+        const [res] = (await once(req, 'response')) as [IncomingMessage];
+        const error = await new Promise((resolve) => {
+          res
+            .resume()
+            .once('error', resolve)
+            .once('end', () => resolve(null));
+        });
+        expect(error).to.include({ code: 'ECONNRESET' });
+        expect(pageCount, 'what is not seen is not read').to.equal(2);
+      } finally {
+        logs.read = read;
+      }
+    });
+  });
+
   describe('of many tasks', () => {
     const found = async (query: string, headers: Record<string, string> = admin) => {
       const texts: string[] = [];

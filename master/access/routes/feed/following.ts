@@ -8,7 +8,7 @@ import type { Stream } from '../../http/route.ts';
 /** So long a stream that has brought something waits before it reads again: one read for all that comes meanwhile. */
 const PACE_MS = 100;
 /** And so long after a page that has found nothing: what is rare may be behind millions. */
-const REST_MS = 20;
+export const REST_MS = 20;
 /** How often it looks whether its reader may still see it, and is there. */
 const LOOK_MS = 1_000;
 /** After so long in silence it says that it is there. */

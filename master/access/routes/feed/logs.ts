@@ -11,11 +11,11 @@ import type { LogPlace } from '../../../application/logs/log-store.ts';
 import { isTerminal, type Task } from '../../../domain/model/task.ts';
 import { checkShape } from '../../body/fields.ts';
 import { invalidFields } from '../../http/problem.ts';
-import type { ApiRequest, NamespaceRoute, Reply } from '../../http/route.ts';
+import type { ApiRequest, NamespaceRoute, Reply, Stream } from '../../http/route.ts';
 import type { ScopedMaster } from '../../scoped-master.ts';
-import { found, taskIdOf } from '../tasks.ts';
+import { found, noTask, taskIdOf } from '../tasks.ts';
 import type { Followers } from './followers.ts';
-import { awaited, eventText, type Followed, streamOf } from './following.ts';
+import { awaited, eventText, type Followed, REST_MS, streamOf } from './following.ts';
 
 /** After its end a task may have lines on their way for so long, unless more have just come. */
 const LATE_MS = 2_000;
@@ -52,11 +52,12 @@ async function answer(
   const { task } = await found(master, taskIdOf(request), 0);
   const followed = followedBy(master, request, task, asked);
   const first = await followed.readFrom(lastPlaceOf(request) ?? placeIn(asked.after));
+  if (first === null) throw noTask(task.id);
   const { accept = '' } = request.headers;
   // Libraries that take anything name it too.
   if (/text\/plain/i.test(accept) && !/json|\*\/\*/i.test(accept)) {
     const contentType = 'text/plain; charset=utf-8';
-    return { body: '', contentType, stream: streamOf(asText(followed), first) };
+    return { body: '', contentType, stream: plainStreamOf(followed, first, followers.begin()) };
   }
   const isStream = asked.follow === '1' || /text\/event-stream/i.test(accept);
   if (!isStream && asked.wait === 0) return { body: bodyOf(first) };
@@ -70,7 +71,8 @@ async function answer(
 }
 
 interface FollowedLog extends Followed<Page> {
-  readFrom(after: LogPlace | null): Promise<Page>;
+  /** Null: the task is not seen any more. */
+  readFrom(after: LogPlace | null): Promise<Page | null>;
 }
 
 function followedBy(
@@ -83,10 +85,11 @@ function followedBy(
   const attempt = asked.attempt ?? null;
   const filter = { level: asked.level ?? null, text: asked.text ?? null, from: null, to: null };
   const query: Omit<LogQuery, 'after'> = { taskSeq, attempt, limit, ...filter };
-  const readFrom = async (after: LogPlace | null): Promise<Page> => {
+  const readFrom = async (after: LogPlace | null): Promise<Page | null> => {
     // In this order: what was written before it ended is on the page.
     const shown = await master.find(id, 0);
-    const isEnded = shown?.task.seq !== taskSeq || isOver(shown.task, attempt, logs.now());
+    if (shown?.task.seq !== taskSeq) return null;
+    const isEnded = isOver(shown.task, attempt, logs.now());
     const mayGrow = !isEnded || logs.mayGrow(taskSeq);
     const page = await logs.read({ ...query, after });
     return { ...page, isLast: page.isAtEnd && !mayGrow };
@@ -105,12 +108,21 @@ function followedBy(
   };
 }
 
-/** All that there is now. */
-function asText(followed: Followed<Page>): Followed<Page> {
-  return {
-    ...followed,
-    isLast: ({ isAtEnd }) => isAtEnd,
-    textOf: ({ lines }) => lines.map(plainOf).join(''),
+/** All that there is now, and nothing else. Fails where it cannot be all. */
+function plainStreamOf(followed: FollowedLog, first: Page, end: () => void): Stream {
+  return async (write) => {
+    try {
+      for (let page: Page | null = first; page !== null; page = await followed.readAfter(page)) {
+        const text = page.lines.map(plainOf).join('');
+        if (text !== '' && !(await write(text))) return;
+        if (page.isAtEnd) return;
+        if (text === '') await followed.news(null, REST_MS);
+        if (followed.isOver()) break;
+      }
+      throw new Error('the log was cut off');
+    } finally {
+      end();
+    }
   };
 }
 
