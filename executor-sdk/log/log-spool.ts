@@ -17,8 +17,12 @@ const GATHER_MS = 20;
 /** Between two frames that are not full. */
 const PACE_MS = 100;
 
-interface Batch extends AttemptKey {
+/** An attempt, and its proof: an id may be given again to another task, once it is forgotten. */
+interface Provable extends AttemptKey {
   readonly mac: string;
+}
+
+interface Batch extends Provable {
   /** Number of its first line in the attempt. */
   readonly n: number;
   readonly lines: string[];
@@ -38,9 +42,9 @@ export class LogSpool {
   readonly #batches: Batch[] = [];
   #bytes = 0;
   /** The attempt of which lines came last, and how many. */
-  #newest: (AttemptKey & { lineCount: number }) | null = null;
-  /** The attempt of which lines were dropped last, and how many since its last frame. */
-  #dropped: (AttemptKey & { lineCount: number }) | null = null;
+  #newest: (Provable & { lineCount: number }) | null = null;
+  /** The attempt of which lines were sent last, and the number of the line after them. */
+  #sent: (Provable & { next: number }) | null = null;
   #isTaken = false;
   #allowedBytes: number = SESSION_LIMITS.logBurstBytes;
   #allowedAt: number;
@@ -67,11 +71,12 @@ export class LogSpool {
   /** Lines of an attempt, as JSON. */
   add(key: AttemptKey, mac: string | undefined, lines: readonly string[]): void {
     if (!this.#isTaken || mac === undefined) return;
-    const newest = isOf(this.#newest, key) ? this.#newest : { ...keyOf(key), lineCount: 0 };
+    const attempt = { ...keyOf(key), mac };
+    const newest = isOf(this.#newest, attempt) ? this.#newest : { ...attempt, lineCount: 0 };
     this.#newest = newest;
     for (const line of lines) {
       const bytes = Buffer.byteLength(line) + 1;
-      const batch = this.#batchFor(newest, mac, bytes);
+      const batch = this.#batchFor(newest, bytes);
       batch.lines.push(line);
       batch.bytes += bytes;
       this.#bytes += bytes;
@@ -86,20 +91,22 @@ export class LogSpool {
     this.#callOff = null;
   }
 
-  #batchFor(newest: AttemptKey & { lineCount: number }, mac: string, bytes: number): Batch {
+  #batchFor(newest: Provable & { lineCount: number }, bytes: number): Batch {
     const last = this.#batches.at(-1);
     if (isOf(last, newest) && last.bytes + bytes <= LINES_BYTES_MAX) return last;
-    const batch = { ...keyOf(newest), mac, n: newest.lineCount + 1, lines: [], bytes: 0 };
+    const { lineCount, ...attempt } = newest;
+    const batch = { ...attempt, n: lineCount + 1, lines: [], bytes: 0 };
     this.#batches.push(batch);
     return batch;
   }
 
+  /** Of each attempt the last lines stay, where what went wrong stands, and by whose number it shows what was dropped. */
   #dropOldest(): void {
-    const dropped = this.#batches.shift();
+    const isFollowed = (batch: Batch, at: number) => isOf(this.#batches[at + 1], batch);
+    const at = Math.max(0, this.#batches.findIndex(isFollowed));
+    const [dropped] = this.#batches.splice(at, 1);
     if (dropped === undefined) return;
     this.#bytes -= dropped.bytes;
-    const before = isOf(this.#dropped, dropped) ? this.#dropped.lineCount : 0;
-    this.#dropped = { ...keyOf(dropped), lineCount: before + dropped.lines.length };
   }
 
   #schedule(afterMs: number): void {
@@ -122,9 +129,9 @@ export class LogSpool {
       this.#bytes -= batch.bytes;
       this.#allowedBytes -= batch.bytes;
       this.#sentAt = clock.now();
-      socket.send(frameOf(batch, isOf(this.#dropped, batch) ? this.#dropped.lineCount : 0));
-      // Of one before it nothing is left to be sent.
-      this.#dropped = null;
+      const { taskId, attempt, mac, n, lines } = batch;
+      socket.send(frameOf(batch, n - (isOf(this.#sent, batch) ? this.#sent.next : 1)));
+      this.#sent = { taskId, attempt, mac, next: n + lines.length };
     }
     onEmpty();
   }
@@ -142,8 +149,8 @@ export class LogSpool {
   }
 }
 
-function isOf<T extends AttemptKey>(one: T | null | undefined, key: AttemptKey): one is T {
-  return one?.taskId === key.taskId && one.attempt === key.attempt;
+function isOf<T extends Provable>(one: T | null | undefined, other: Provable): one is T {
+  return one?.taskId === other.taskId && one.attempt === other.attempt && one.mac === other.mac;
 }
 
 function frameOf({ taskId, attempt, mac, n, lines }: Batch, dropped: number): string {

@@ -20,7 +20,7 @@ export interface TaskLog {
   readonly error: Say;
   /**
    * Takes the lines that a child writes, with those levels: `ctx.log.capture(child, { stderr: 'warn' })`. What is not
-   * named is left alone.
+   * named is left alone: somebody else must read it, or the child stands still once its pipe is full.
    */
   capture(
     child: Pick<ChildProcess, 'stdout' | 'stderr'>,

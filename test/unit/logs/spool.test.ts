@@ -53,6 +53,39 @@ describe('the spool of logs', () => {
     ]);
   });
 
+  it('tells a task from one before it that had its id', () => {
+    const clock = new ManualClock();
+    const { spool, sent } = spoolOn(clock);
+    spool.connected(true);
+    spool.add(KEY, 'old', [line(1), line(2)]);
+    spool.add(KEY, 'new', [line(3)]);
+    clock.advance(1_000);
+    expect(sent.map(({ mac, n, lines }) => [mac, n, lines?.length])).to.deep.equal([
+      ['old', 1, 2],
+      ['new', 1, 1],
+    ]);
+  });
+
+  it('keeps the last lines of each attempt, whichever is oldest', () => {
+    const clock = new ManualClock();
+    const { spool, sent, setConnected } = spoolOn(clock);
+    spool.connected(true);
+    setConnected(false);
+    const lines = Array.from({ length: 1_000 }, () => line(9_000));
+    spool.add(KEY, 'a', lines);
+    spool.add({ taskId: 'u', attempt: 1 }, 'b', lines);
+    setConnected(true);
+    spool.connected(true);
+    clock.advance(600_000);
+    for (const id of ['t', 'u']) {
+      const last = sent.filter(({ task_id }) => task_id === id).at(-1);
+      expect((last?.n ?? 0) + (last?.lines?.length ?? 0) - 1, id).to.equal(1_000);
+    }
+    expect(sent.reduce((sum, { lines: some }) => sum + (some?.length ?? 0), 0)).to.be.lessThan(
+      2_000,
+    );
+  });
+
   it('waits while anything else waits for the socket', () => {
     const clock = new ManualClock();
     const { spool, sent, socket } = spoolOn(clock);
@@ -107,7 +140,8 @@ describe('the spool of logs', () => {
     setConnected(true);
     spool.connected(true);
     clock.advance(120_000);
-    const [first] = sent;
+    const [last, first] = sent;
+    expect(last, 'the end of the attempt before').to.include({ attempt: 1, n: 1, dropped: 0 });
     expect(first).to.include({ task_id: 't', attempt: 2 });
     expect(first?.dropped, 'and not the one of the attempt before').to.equal((first?.n ?? 0) - 1);
     expect(sent.at(-1)).to.include({ task_id: 'other', n: 1, dropped: 0 });
@@ -121,7 +155,9 @@ describe('the spool of logs', () => {
     setConnected(true);
     spool.connected(true);
     clock.advance(120_000);
-    expect(sent[0]?.dropped).to.equal((sent[0]?.n ?? 0) - 1);
+    expect(sent[0]).to.include({ task_id: 'other', n: 301, dropped: 299 });
+    const next2 = sent.find(({ attempt }) => attempt === 2);
+    expect(next2?.dropped).to.equal((next2?.n ?? 0) - 1);
     expect(sent.at(-1)).to.include({ task_id: 't', attempt: 1, n: 1, dropped: 0 });
   });
 
