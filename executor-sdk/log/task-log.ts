@@ -88,9 +88,18 @@ function lineText(
   text: unknown,
   fields: unknown,
 ): string {
-  const line: SentLogLine = { at: Date.now(), level, stream, text: cut(String(text)) };
+  const line: SentLogLine = { at: Date.now(), level, stream, text: cut(stringOf(text)) };
   const more = fields === undefined ? '' : `,"fields":${fieldsText(fields)}`;
   return `${JSON.stringify(line).slice(0, -1)}${more}}`;
+}
+
+/** Never throws: not every object can be a string. */
+function stringOf(text: unknown): string {
+  try {
+    return String(text);
+  } catch {
+    return Object.prototype.toString.call(text);
+  }
 }
 
 /** Never throws: fields may hold anything. */
@@ -103,7 +112,7 @@ function fieldsText(fields: unknown): string {
     if (bytes <= logFieldsBytesMax) return text;
     return JSON.stringify({ left_out: `${bytes} bytes, and ${logFieldsBytesMax} are kept` });
   } catch (error) {
-    return JSON.stringify({ left_out: String(error).slice(0, 200) });
+    return JSON.stringify({ left_out: stringOf(error).slice(0, 200) });
   }
 }
 
@@ -135,5 +144,6 @@ function eachLine(source: Readable, say: (line: string) => void): void {
   source.on('data', (chunk: Buffer | string) =>
     take(typeof chunk === 'string' ? chunk : decoder.write(chunk)),
   );
-  source.once('end', () => take(`${decoder.end()}\n`));
+  // The one comes without the other where it was destroyed; the second finds nothing left.
+  for (const over of ['end', 'close']) source.once(over, () => take(`${decoder.end()}\n`));
 }

@@ -10,7 +10,7 @@ import type { LoggedAttempt } from '../../application/logs/task-logs.ts';
 import type { Clock } from '../../application/ports.ts';
 import { type Fill, LOG_ATTEMPT_COUNT_MAX } from '../../domain/bounds.ts';
 import type { NumberedLine } from '../../domain/logs/attempt-log.ts';
-import { lineText } from '../../domain/logs/log-line.ts';
+import { type LogLine, lineText } from '../../domain/logs/log-line.ts';
 import type { Task } from '../../domain/model/task.ts';
 import type { AttemptMacs, Process } from './attempt-macs.ts';
 
@@ -26,6 +26,11 @@ export interface LogTaker {
 
 /** More than executors take for themselves: no clock is exact. */
 const SLACK = 1.25;
+
+/** A line, with what an executor adds where it has cut its text. */
+const LINE_BYTES_MAX = SESSION_LIMITS.logTextBytesMax + SESSION_LIMITS.logFieldsBytesMax + 256;
+/** Of a text that no executor has cut, so that it fits whatever its characters are in JSON. */
+const SHORT_LENGTH_MAX = Math.floor(SESSION_LIMITS.logTextBytesMax / 6);
 
 /** What an executor may still say. */
 export interface LogAllowance {
@@ -106,8 +111,28 @@ const keyOf = (taskId: string, attempt: number): string => `${taskId}#${attempt}
 
 function numbered(first: number, lines: ReturnType<typeof logLines.parse>): NumberedLine[] {
   return lines.map(({ fields = null, ...line }, index) => {
-    const n = first + index;
-    const text = lineText({ n, fields, ...line });
-    return { n, text, bytes: Buffer.byteLength(text) };
+    const whole: LogLine = { n: first + index, fields, ...line };
+    const text = textWithin(whole) ?? lineText(shortened(whole));
+    return { n: whole.n, text, bytes: Buffer.byteLength(text) };
   });
+}
+
+/** Null: it is longer than executors leave lines, or nested so deep that it cannot be written. */
+function textWithin(line: LogLine): string | null {
+  try {
+    const text = lineText(line);
+    return Buffer.byteLength(text) <= LINE_BYTES_MAX ? text : null;
+  } catch {
+    return null;
+  }
+}
+
+function shortened({ text, fields, ...line }: LogLine): LogLine {
+  const cutCount = text.length - SHORT_LENGTH_MAX;
+  const short = text.slice(0, SHORT_LENGTH_MAX).replace(/[\ud800-\udbff]$/, '');
+  return {
+    ...line,
+    text: cutCount > 0 ? `${short} [${cutCount} more characters were cut]` : text,
+    fields: fields === null ? null : { left_out: 'the line was too long' },
+  };
 }

@@ -122,6 +122,21 @@ describe('log frames', () => {
     expect(taken).to.deep.equal([]);
   });
 
+  it('have their lines cut where an executor has not done it', () => {
+    log({ lines: [{ ...line, text: '\u0001'.repeat(10_000), fields: { a: 1 } }] });
+    log({ n: 2, lines: [{ ...line, fields: { a: 'x'.repeat(60_000) } }] });
+    const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
+    const about = JSON.stringify({ type: 'log', task_id: 'a', attempt: 2, mac: macOf(7, 2), n: 3 });
+    const said = JSON.stringify(line).slice(0, -1);
+    const text = `${about.slice(0, -1)},"lines":[${said},"fields":{"a":${deep}}}]}`;
+    sessions.receive(connection, text);
+    expect(closed).to.deep.equal([]);
+    expect(taken).to.have.length(3);
+    for (const one of taken) expect(one.length).to.be.below(13_000);
+    expect(taken[0]).to.include('[8635 more characters were cut]').and.to.include('left_out');
+    expect(taken[2]).to.include('"said",{"left_out":"the line was too long"}');
+  });
+
   it('are dropped beyond the rate of an executor, and while there is no room', () => {
     const lines = [{ ...line, text: 'x'.repeat(60_000) }];
     for (let count = 0; count < 40; count++) log({ lines });

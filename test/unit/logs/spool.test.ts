@@ -1,4 +1,5 @@
 /** Lines of logs on their way: of what a handler says, when it goes out, and what is dropped. */
+import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
 import { runHandler } from '../../../executor-sdk/testing.ts';
@@ -192,6 +193,7 @@ describe('ctx.log', () => {
         ctx.log.warn('round', circle);
         ctx.log.error('much', { text: 'x'.repeat(5_000) });
         ctx.log.info(undefined as unknown as string, 'no object' as never);
+        ctx.log.info(Object.create(null), 'no object' as never);
       },
       { params: null },
     );
@@ -204,6 +206,7 @@ describe('ctx.log', () => {
     expect(log[1]?.text).to.match(/ \[\d+ more characters were cut\]$/);
     expect(JSON.stringify(log[1]?.text).length).to.be.below(8_300);
     expect(log.slice(2).map(({ fields }) => Object.keys(fields ?? {}))).to.deep.equal([
+      ['left_out'],
       ['left_out'],
       ['left_out'],
       ['left_out'],
@@ -220,11 +223,21 @@ describe('ctx.log', () => {
         stderr.write(Buffer.from([0xa4]));
         stderr.end('ti');
         await settled();
+        const killed = new PassThrough();
+        ctx.log.capture({ stdout: null, stderr: killed }, { stderr: 'warn' });
+        killed.write('in the mid');
+        await settled();
+        killed.destroy();
+        await once(killed, 'close');
       },
       { params: null },
     );
     expect(log).to.deep.equal(
-      ['one', 'two', 'späti'].map((text) => ({ level: 'warn', text, stream: 'stderr' })),
+      ['one', 'two', 'späti', 'in the mid'].map((text) => ({
+        level: 'warn',
+        text,
+        stream: 'stderr',
+      })),
     );
   });
 });
