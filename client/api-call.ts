@@ -30,6 +30,8 @@ export interface Call {
   /** A value, or JSON text. */
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
+  /** For one try, where it takes longer than others. */
+  readonly tryTimeoutMs?: number;
 }
 
 export interface CallOptions {
@@ -128,6 +130,12 @@ export class ApiCaller {
     return answer;
   }
 
+  /** The same, and never again: what it does is not to be done twice. @throws {SodaError} */
+  callOnce(call: Call): Promise<unknown> {
+    const backoff = { ...BACKOFF, retries: 0 };
+    return this.#retry((signal) => this.tryOnce({ ...call, signal }), call.signal, backoff);
+  }
+
   /** Calls `once` again as long as it fails with a transient `SodaError` and retries are left. */
   repeat<T>(
     once: (signal: AbortSignal | undefined) => Promise<T>,
@@ -181,7 +189,8 @@ export class ApiCaller {
     return new SodaError(words, { status, code, problem, cause: last });
   }
 
-  async tryOnce({ method, path, field, query, headers, body, signal }: Call): Promise<unknown> {
+  async tryOnce(call: Call): Promise<unknown> {
+    const { method, path, field, query, headers, body, signal, tryTimeoutMs } = call;
     // Whatever sends it takes these out: another thing would be meant then.
     if (/\/\.{1,2}(\/|$)/.test(path)) throw new TypeError(`no name may be . or ..: ${path}`);
     let answer: AxiosResponse<string>;
@@ -192,6 +201,7 @@ export class ApiCaller {
         url: path,
         ...(query && { params: query }),
         ...(signal && { signal }),
+        ...(tryTimeoutMs !== undefined && { timeout: tryTimeoutMs }),
         headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
         ...(body !== undefined && {
           data: typeof body === 'string' ? body : JSON.stringify(body),

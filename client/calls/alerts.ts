@@ -14,6 +14,9 @@ import {
 import { type ApiCaller, type CallOptions, signalOf } from '../api-call.ts';
 import { allOf } from '../pages.ts';
 
+/** The master waits half a minute and more for some receivers: for mail, until several steps have failed. */
+const TEST_TIMEOUT_MS = 60_000;
+
 export interface AlertCalls {
   /** Raises an alert; in the same words, but for numbers, it is counted. Resolves once it is stored. */
   alert(
@@ -31,7 +34,7 @@ export interface AlertCalls {
       until: string | number | null,
       options?: CallOptions,
     ): Promise<AlertView>;
-    /** Tells a receiver that this is a test; resolves also where it was not taken, and says why. */
+    /** Tells a receiver that this is a test; once; resolves also where it was not taken, and says why. */
     test(receiver: string, options?: CallOptions): Promise<AlertTestView>;
     /** Those that hold, default ones too, by name. */
     rules(options?: CallOptions): AsyncIterableIterator<AlertRuleView>;
@@ -77,7 +80,9 @@ export function alertCalls(api: ApiCaller): AlertCalls {
       },
       async test(receiver, options = {}) {
         const path = `${API_BASE}/alerts/test`;
-        return (await send('POST', path, 'delivered', { receiver }, options)) as AlertTestView;
+        const call = { method: 'POST', path, field: 'delivered', body: { receiver } } as const;
+        const how = { signal: signalOf(options), tryTimeoutMs: TEST_TIMEOUT_MS };
+        return (await api.callOnce({ ...call, ...how })) as AlertTestView;
       },
       rules: (options) => allOf(api, `${API_BASE}/alert-rules`, 'rules', options),
       async putRule(name, rule, options = {}) {

@@ -1,6 +1,6 @@
 /**
- * Carries what is written to receivers: at least once, one at a time to each, again and again for a day where it
- * fails. What was sent and could not be written is not sent again before the process ends.
+ * Carries what is written to receivers: at least once, one at a time to each, what is of the same alert in its order,
+ * again and again for a day where it fails, and soon once the receiver takes something. What was sent and could not be written is not sent again before the process ends.
  */
 import type { AlertReceiver } from '../../domain/alerts/rule.ts';
 import type { AlertDelivery, AlertSender, AlertStore, Clock, Log } from '../ports.ts';
@@ -8,6 +8,8 @@ import type { AlertDelivery, AlertSender, AlertStore, Clock, Log } from '../port
 /** From the first try to the last one some 26 hours. */
 const WAITS_MS = [5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 10_800_000, 21_600_000];
 const TRIES_MAX = 12;
+/** From a try to the next one at least, where something else was taken: a receiver may take so many and refuse the rest. */
+const SOON_MS = 30_000;
 /** Of those that are over. */
 const KEPT_COUNT_MAX = 500;
 
@@ -62,7 +64,11 @@ export class Outbox {
   /** They are written; nothing is held any more. */
   add(deliveries: readonly AlertDelivery[]): void {
     this.#held.clear();
-    for (const one of deliveries) this.#keep(one);
+    for (const one of deliveries) {
+      // With what was added it comes after what was tried meanwhile.
+      this.#pending.delete(one.id);
+      this.#keep(one);
+    }
     this.pump();
   }
 
@@ -84,8 +90,11 @@ export class Outbox {
     const { clock } = this.#options;
     const now = clock.now();
     let nextAt = Number.POSITIVE_INFINITY;
+    /** Alerts of which a receiver has something to hear yet: that one is over does not overtake that it was raised. */
+    const unheard = new Map<string, Set<string>>();
     for (const one of this.#pending.values()) {
-      if (this.#busy.has(one.receiver) || this.#held.has(one.id)) continue;
+      if (this.#busy.has(one.receiver)) continue;
+      if (isBehind(one, unheard) || this.#held.has(one.id)) continue;
       if (one.nextTryAt > now) nextAt = Math.min(nextAt, one.nextTryAt);
       else {
         this.#busy.set(one.receiver, one.id);
@@ -116,6 +125,15 @@ export class Outbox {
     }
   }
 
+  /** It takes what it is told: whatever else waits for it need not wait for long. */
+  #bringForward(receiver: string, now: number): void {
+    for (const one of this.#pending.values()) {
+      const soonAt = Math.max(now, one.nextTryAt - waitAfter(one.tries) + SOON_MS);
+      if (one.receiver !== receiver || one.nextTryAt <= soonAt) continue;
+      this.#pending.set(one.id, { ...one, nextTryAt: soonAt });
+    }
+  }
+
   async #send(delivery: AlertDelivery): Promise<void> {
     const { sender, receiverOf, clock, log } = this.#options;
     const { id, receiver: name } = delivery;
@@ -129,10 +147,16 @@ export class Outbox {
     const tries = delivery.tries + 1;
     const now = clock.now();
     const isOver = error === null || isFinal || tries >= TRIES_MAX;
-    const waitMs = WAITS_MS[Math.min(tries, WAITS_MS.length) - 1] ?? 0;
     const state = error === null ? 'delivered' : isOver ? 'failed' : 'pending';
     const endedAt = isOver ? now : null;
-    const tried = { ...delivery, state, tries, nextTryAt: now + waitMs, error, endedAt } as const;
+    const tried = {
+      ...delivery,
+      state,
+      tries,
+      nextTryAt: now + waitAfter(tries),
+      error,
+      endedAt,
+    } as const;
     if (error !== null) {
       const fields = {
         event: 'alert',
@@ -145,6 +169,7 @@ export class Outbox {
       log.warn('an alert was not delivered', fields);
     }
     this.#keep(tried);
+    if (state === 'delivered') this.#bringForward(name, now);
     this.#unwritten.set(id, tried);
     await this.writeRest().catch((failure: unknown) => {
       log.debug('how an alert was delivered is not written yet', { error: String(failure) });
@@ -155,13 +180,27 @@ export class Outbox {
 
   #keep(delivery: AlertDelivery): void {
     const { id, state } = delivery;
-    this.#pending.delete(id);
     if (state === 'pending') {
+      // What was tried keeps its place.
       this.#pending.set(id, delivery);
       return;
     }
+    this.#pending.delete(id);
     this.#ended.set(id, delivery);
     const [oldest] = this.#ended.size > KEPT_COUNT_MAX ? this.#ended.keys() : [];
     if (oldest !== undefined) this.#ended.delete(oldest);
   }
+}
+
+function waitAfter(tries: number): number {
+  return WAITS_MS[Math.min(tries, WAITS_MS.length) - 1] ?? 0;
+}
+
+/** Adds what it tells of to what its receiver has not heard. */
+function isBehind({ receiver, told }: AlertDelivery, unheard: Map<string, Set<string>>): boolean {
+  const alerts = unheard.get(receiver) ?? new Set<string>();
+  unheard.set(receiver, alerts);
+  const isIt = told.some(({ alert }) => alerts.has(alert.id));
+  for (const { alert } of told) alerts.add(alert.id);
+  return isIt;
 }

@@ -10,6 +10,9 @@ import type { Duties, Duty, Found } from './duties.ts';
 import type { Part } from './lifecycle.ts';
 
 const PERIOD_MS = 3_600_000;
+/** What has failed is tried again after this, then after twice as long: soon after the store is back. */
+const RETRY_MS = 60_000;
+const RETRY_MS_MAX = 300_000;
 /** After the start, which has other things to do: a master may be started anew more often than each hour. */
 const FIRST_MS = 300_000;
 const DAY_MS = 86_400_000;
@@ -51,7 +54,7 @@ interface RetentionOptions {
   readonly reportZone: string;
 }
 
-/** Runs every hour, and a few minutes after the start. A failure is logged and tried again. */
+/** Runs every hour, a few minutes after the start, and soon again after a failure, which is logged. */
 export function retention(options: RetentionOptions): Part {
   const { store, clock, log, duties, days, archive } = options;
   let stopped = false;
@@ -65,12 +68,16 @@ export function retention(options: RetentionOptions): Part {
   }));
   const learning = duties.add('id_filters', PERIOD_MS);
   let callOff: () => void = () => undefined;
+  /** After how many it runs again, once something has failed. */
+  let retryMs = RETRY_MS;
+  let hasFailed = false;
 
   const attempt = async (what: string, duty: Duty, work: () => Promise<number>): Promise<void> => {
     if (stopped) return;
     try {
       await duty.run(async () => all(await work()));
     } catch (error) {
+      hasFailed = true;
       if (!stopped) log.error(`${what} failed`, { event: 'retention', error: String(error) });
     }
   };
@@ -94,6 +101,7 @@ export function retention(options: RetentionOptions): Part {
 
   const run = async (): Promise<void> => {
     const now = clock.now();
+    hasFailed = false;
     await attempt('making the next segment of history', making, () => store.prepareSegments(now));
     // Also where there was no room for the new one: this makes some.
     await attempt('dropping history past retention', dropping, drop);
@@ -101,7 +109,9 @@ export function retention(options: RetentionOptions): Part {
       await attempt(what, duty, () => dropOld(days, sliceCountMax, drop));
     }
     await learn(now);
-    if (!stopped) callOff = clock.wakeAt(now + PERIOD_MS, () => void run());
+    const waitMs = hasFailed ? retryMs : PERIOD_MS;
+    retryMs = hasFailed ? Math.min(2 * retryMs, RETRY_MS_MAX) : RETRY_MS;
+    if (!stopped) callOff = clock.wakeAt(now + waitMs, () => void run());
   };
   return {
     start: () => {

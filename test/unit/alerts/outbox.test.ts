@@ -2,10 +2,15 @@
 import { expect } from 'chai';
 import { Outbox } from '../../../master/application/alerts/outbox.ts';
 import type { AlertDelivery, AlertTry } from '../../../master/application/ports.ts';
+import type { Alert } from '../../../master/domain/alerts/alert.ts';
 import { ManualClock, settled } from '../../helpers/manual-clock.ts';
 
 const HOUR = 3_600_000;
 const FAILED: AlertTry = { error: 'HTTP 500: no', isFinal: false };
+const TAKEN: AlertTry = { error: null, isFinal: false };
+
+/** Nobody looks at more of it here. */
+const toldOf = (id: string) => ({ event: 'raised', alert: { id } as Alert }) as const;
 
 describe('the outbox of alerts', () => {
   let clock: ManualClock;
@@ -15,9 +20,9 @@ describe('the outbox of alerts', () => {
   let isAway: boolean;
   let outbox: Outbox;
 
-  const delivery = (id: string, receiver = 'ops'): AlertDelivery => ({
-    ...{ id, receiver, madeAt: clock.now(), told: [], moreCount: 0, state: 'pending' },
-    ...{ tries: 0, nextTryAt: clock.now(), error: null, endedAt: null },
+  const delivery = (id: string, receiver = 'ops', alerts: string[] = []): AlertDelivery => ({
+    ...{ id, receiver, madeAt: clock.now(), told: alerts.map(toldOf), moreCount: 0 },
+    ...{ state: 'pending', tries: 0, nextTryAt: clock.now(), error: null, endedAt: null },
   });
 
   beforeEach(() => {
@@ -66,6 +71,39 @@ describe('the outbox of alerts', () => {
     await clock.pass(1);
     expect(sent).to.deep.equal(['ops a', 'night c', 'ops b']);
     await clock.pass(1);
+  });
+
+  it('does not tell that an alert is over before it has told that it was raised', async () => {
+    answers = [FAILED, FAILED];
+    outbox.add([delivery('raised', 'ops', ['x'])]);
+    await clock.pass(6_000);
+    outbox.add([delivery('cleared', 'ops', ['x']), delivery('night', 'night', ['x'])]);
+    await clock.pass(1_000);
+    expect(sent.splice(0)).to.deep.equal(['ops raised', 'ops raised', 'night night']);
+    await clock.pass(30_000);
+    await clock.pass(1);
+    expect(sent).to.deep.equal(['ops raised', 'ops cleared']);
+  });
+
+  it('tells what waits once the receiver takes something else, and not for each such thing', async () => {
+    answers = [FAILED, FAILED, FAILED, FAILED, FAILED];
+    outbox.add([delivery('raised', 'ops', ['x'])]);
+    await clock.pass(HOUR / 2);
+    expect(sent.splice(0)).to.have.length(5);
+    outbox.add([delivery('other', 'ops', ['y']), delivery('cleared', 'ops', ['x'])]);
+    await clock.pass(1);
+    await clock.pass(1);
+    await clock.pass(1);
+    expect(sent.splice(0)).to.deep.equal(['ops other', 'ops raised', 'ops cleared']);
+    const refused = Array.from({ length: 3 }, () => [FAILED, TAKEN, TAKEN, TAKEN]).flat();
+    answers = refused;
+    outbox.add([delivery('refused', 'ops', ['z'])]);
+    for (let i = 0; i < 8; i++) {
+      await clock.pass(4_000);
+      outbox.add([delivery(`taken${i}`)]);
+    }
+    await clock.pass(1);
+    expect(sent.filter((one) => one === 'ops refused').length).to.be.within(2, 3);
   });
 
   it('gives up at once what nobody will take', async () => {

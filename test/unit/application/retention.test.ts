@@ -128,7 +128,7 @@ describe('retention', () => {
     await upkeep.stop();
   });
 
-  it('drops what is past it also where there is no room for the next segment, and tries again each hour', async () => {
+  it('drops what is past it also where there is no room for the next segment, and tries again every few minutes', async () => {
     const clock = new ManualClock();
     const store = new FullStore(clock);
     const said: string[] = [];
@@ -166,12 +166,20 @@ describe('retention', () => {
       ['usage_retention', null, 0],
       ['id_filters', null, 0],
     ]);
-    expect(clock.nextAlarmAt - clock.now()).to.equal(HOUR_MS);
+    const nextMs = () => clock.nextAlarmAt - clock.now();
+    const waitsMs: number[] = [];
+    for (let i = 0; i < 5; i++) {
+      waitsMs.push(nextMs());
+      await clock.pass(nextMs());
+    }
+    const minutes = [1, 2, 4, 5, 5];
+    expect(waitsMs).to.deep.equal(minutes.map((count) => count * 60_000));
 
+    said.length = 0;
     store.refused.clear();
     await store.prepareSegments(clock.now() - 40 * DAY_MS);
     store.asked.length = 0;
-    await clock.pass(HOUR_MS);
+    await clock.pass(nextMs());
     expect(store.asked).to.deep.equal(work);
     expect(said).to.deep.equal(['history past retention was dropped']);
     expect(lasts()).to.deep.equal([
@@ -185,6 +193,7 @@ describe('retention', () => {
     const ago = (days: number) => clock.now() - days * DAY_MS;
     const wanted = [`short ${ago(2)}`, `normal ${ago(30)}`, `long ${ago(90)}`];
     expect(store.dropped).to.deep.equal(wanted);
+    expect(nextMs(), 'all is well').to.equal(HOUR_MS);
     await upkeep.stop();
     expect(clock.nextAlarmAt).to.equal(Number.POSITIVE_INFINITY);
   });
