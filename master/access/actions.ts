@@ -7,7 +7,7 @@ import { belowBase, type RouteName } from './rights.ts';
 type ChangingRoute = Exclude<RouteName, `GET ${string}`>;
 
 /**
- * Null: what is submitted, or said, is no change of what there is; it says itself for whom it is, and when it came. Nor is
+ * Null: what is submitted, or said, a test of a receiver too, is no change of what there is; it says itself for whom it is, and when it came. Nor is
  * a login of the console: what is done with it is kept under the name of its token.
  */
 const actions: Readonly<Record<ChangingRoute, string | null>> = {
@@ -41,7 +41,7 @@ const actions: Readonly<Record<ChangingRoute, string | null>> = {
   'POST /resume': 'pause.end',
   'POST /alert': null,
   'POST /alert/{alert_id}/silence': 'alert.silence',
-  'POST /alerts/test': 'alert.test',
+  'POST /alerts/test': null,
   'PUT /alert-rule/{name}': 'alert_rule.set',
   'DELETE /alert-rule/{name}': 'alert_rule.delete',
   'PUT /alert-receiver/{name}': 'alert_receiver.set',

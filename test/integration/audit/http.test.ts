@@ -70,6 +70,14 @@ describe('the audit', () => {
     'DELETE /view/{name}': ['/view/late', 'late'],
     'PUT /limit/{name}': ['/limit/licence', 'licence', { max: 3, per: 'host' }],
     'DELETE /limit/{name}': ['/limit/licence', 'licence'],
+    'PUT /alert-rule/{name}': ['/alert-rule/full', 'full', { kind: 'disk', threshold: 5 }],
+    'DELETE /alert-rule/{name}': ['/alert-rule/full', 'full'],
+    'PUT /alert-receiver/{name}': [
+      '/alert-receiver/ops',
+      'ops',
+      { channel: 'webhook', url: 'http://127.0.0.1:9/' },
+    ],
+    'DELETE /alert-receiver/{name}': ['/alert-receiver/ops', 'ops'],
     'PUT /type/{type}': ['/type/encode', 'encode', { owner: 'video' }],
     'POST /type/{type}/pause': ['/type/encode/pause', 'encode', { reason: 'hot' }],
     'POST /type/{type}/resume': ['/type/encode/resume', 'encode'],
@@ -90,6 +98,9 @@ describe('the audit', () => {
     'POST /operation/{operation_id}/pause',
     'POST /operation/{operation_id}/resume',
   ];
+
+  /** Of what is raised: `alerts/http.test.ts` looks at these. */
+  const ON_ALERTS = ['POST /alert/{alert_id}/silence'];
 
   it('keeps of an operation on many tasks that it was begun, by which filter, and on how many', async () => {
     await suite.submit({ id: 'job', type: 'encode' });
@@ -118,7 +129,7 @@ describe('the audit', () => {
       return actionOf(method, path) !== null;
     });
     expect(
-      [...Object.keys(CALLS), ...ON_MANY],
+      [...Object.keys(CALLS), ...ON_MANY, ...ON_ALERTS],
       'each route that changes something',
     ).to.have.members(audited);
     const task = { id: 'job', type: 'encode', notify_url: 'http://127.0.0.1:9/?key=s3cret' };

@@ -23,6 +23,7 @@ const PARAMS: Readonly<Record<string, string>> = {
   type: 't',
   name: 'nobody',
   operation_id: `op-${'0'.repeat(24)}`,
+  alert_id: 'none',
 };
 
 /** Of the task `job-1`: namespace default, type t, group g. */

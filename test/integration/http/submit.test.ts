@@ -97,6 +97,7 @@ describe('submit over HTTP', () => {
       stallTimeoutMs: 30_000,
       startTimeoutMs: 600_000,
       startTimeoutAction: 'alert',
+      traceparent: null,
       diskBytes: null,
       uses: [],
       deadlineAt: 1_800_000_000_000,
