@@ -6,7 +6,6 @@ import type { Problem } from '@soda-scheduler/protocol';
 
 const API = 'scheduler/v2';
 const DEFAULT_NAMESPACE = 'default';
-/** Longer than the feed may wait. */
 const TIMEOUT_MS = 40_000;
 
 /** The master has answered, and says no. */
@@ -41,6 +40,8 @@ export interface Request {
   readonly bodyText?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  /** After which nobody has answered. Default: longer than the feed may wait. */
+  readonly timeoutMs?: number;
 }
 
 /** What `x-soda-csrf` has to say; the page knows it from `GET /whoami`. */
@@ -53,10 +54,13 @@ type Listener = () => void;
 const listeners = new Set<Listener>();
 /** Since when nobody answers; null: somebody has. */
 let awaySince: number | null = null;
+let answeredAt = 0;
 let loggedOut: Listener = () => undefined;
 
 export const reach = {
   awaySince: () => awaySince,
+  /** When somebody has answered last. */
+  answeredAt: () => answeredAt,
   onChange(listener: Listener): Listener {
     listeners.add(listener);
     return () => {
@@ -70,6 +74,7 @@ export const reach = {
 };
 
 function noteReach(isAway: boolean): void {
+  if (!isAway) answeredAt = Date.now();
   if (isAway === (awaySince !== null)) return;
   awaySince = isAway ? Date.now() : null;
   for (const listener of listeners) listener();
@@ -87,9 +92,9 @@ function urlOf({ path, namespace = DEFAULT_NAMESPACE, query = {} }: Request): st
 
 /** The answer as it is written: some of what it holds is not to be read as numbers of a browser. @throws {Refused} @throws {Away} */
 export async function callForText(request: Request): Promise<string> {
-  const { method = 'GET', headers = {}, signal } = request;
+  const { method = 'GET', headers = {}, signal, timeoutMs = TIMEOUT_MS } = request;
   const body = bodyOf(request);
-  const inTime = AbortSignal.timeout(TIMEOUT_MS);
+  const inTime = AbortSignal.timeout(timeoutMs);
   const answer = await fetch(urlOf(request), {
     method,
     headers: {

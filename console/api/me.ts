@@ -20,10 +20,8 @@ const operate: readonly Role[] = ['operate'];
 const admin: readonly Role[] = [];
 
 export const rights = {
-  'GET /tasks': { roles: read, scope: 'within' },
   'GET /events': { roles: watch, scope: 'within' },
   'GET /executors': { roles: watch, scope: 'within' },
-  'GET /governance': { roles: read, scope: 'whole' },
   'GET /alerts': { roles: read, scope: 'within' },
   'POST /alert/{alert_id}/silence': { roles: operate, scope: 'within' },
   'GET /audit': { roles: admin, scope: 'whole' },
@@ -58,8 +56,6 @@ export const rights = {
   'DELETE /namespace/{namespace}': { roles: admin, scope: 'namespace' },
   'POST /pause': { roles: operate, scope: 'within' },
   'POST /resume': { roles: operate, scope: 'within' },
-  'PUT /view/{name}': { roles: operate, scope: 'namespace' },
-  'DELETE /view/{name}': { roles: operate, scope: 'namespace' },
 } as const satisfies Readonly<Record<string, Right>>;
 
 export type RouteName = keyof typeof rights;
@@ -67,17 +63,35 @@ export type RouteName = keyof typeof rights;
 /** What of it is asked for, where the scope of a token may leave it out. */
 export interface About {
   readonly type?: string;
+  readonly pause?: PauseOf;
+}
+
+export interface PauseOf {
+  /** As `scope` of `POST /pause`. */
+  readonly scope: string;
+  readonly value: string;
 }
 
 /** Whether somebody may call a route. */
-export function may({ role, scope }: Whoami, route: RouteName, { type }: About = {}): boolean {
+export function may(me: Whoami, route: RouteName, { type, pause }: About = {}): boolean {
+  const { role, scope } = me;
   const right: Right = rights[route];
   if (role !== 'admin' && !right.roles.includes(role)) return false;
+  if (pause !== undefined && !mayPause(me, pause)) return false;
   if (scope === null) return true;
   if (right.scope === 'whole') return false;
   if (right.scope === 'namespace') return scope.groups === undefined && scope.types === undefined;
   if (right.scope !== 'type') return true;
   return (
     scope.groups === undefined && (type === undefined || scope.types?.includes(type) !== false)
+  );
+}
+
+/** As `checkPause` of the master. */
+function mayPause({ role, scope }: Whoami, pause: PauseOf): boolean {
+  if (pause.scope === 'all') return role === 'admin' && scope === null;
+  if (scope?.types !== undefined) return false;
+  return (
+    scope?.groups === undefined || (pause.scope === 'group' && scope.groups.includes(pause.value))
   );
 }

@@ -18,12 +18,12 @@ import { changeSettings, readSettings, type Settings } from './settings.ts';
 /** Between two tries to find out who is here. */
 const AGAIN_MS = 3_000;
 
-/** Undefined: nobody knows yet. Null: nobody. */
-type Me = Whoami | null | undefined;
+/** Who is here. `ended`: nobody any more. */
+type Me = Whoami | 'unknown' | 'nobody' | 'ended';
 
 export function App() {
   const [settings, setSettings] = useState(readSettings);
-  const [me, setMe] = useState<Me>(undefined);
+  const [me, setMe] = useState<Me>('unknown');
   const change = (changed: Partial<Settings>): void => setSettings(changeSettings(changed));
   const find = useCallback(async (): Promise<void> => {
     try {
@@ -32,25 +32,38 @@ export function App() {
       setMe(found);
     } catch (error) {
       // Whoever is refused for another reason, such as a master that is busy, is logged in still.
-      if (error instanceof Refused && error.status === 401) setMe(null);
-      else setTimeout(() => void find(), AGAIN_MS);
+      if (error instanceof Refused && error.status === 401) return;
+      setTimeout(() => void find(), AGAIN_MS);
     }
   }, []);
   useEffect(() => {
-    reach.onLoggedOut(() => setMe(null));
+    reach.onLoggedOut(() => setMe(withoutLogin));
     void find();
   }, [find]);
 
   return (
     <>
-      <Banner />
-      {me === undefined && <p class="loading">{t('loading')}</p>}
-      {me === null && <Login settings={settings} change={change} done={() => void find()} />}
-      {me !== undefined && me !== null && (
+      <Banner isWatching={typeof me === 'object'} />
+      {me === 'unknown' && <p class="loading">{t('loading')}</p>}
+      {(me === 'nobody' || me === 'ended') && (
+        <Login
+          hasEnded={me === 'ended'}
+          settings={settings}
+          change={change}
+          done={() => void find()}
+        />
+      )}
+      {typeof me === 'object' && (
         <Inside key={settings.language} me={me} settings={settings} change={change} />
       )}
     </>
   );
+}
+
+/** Whoever was here is told that he is no more. */
+function withoutLogin(before: Me): Me {
+  if (before === 'unknown') return 'nobody';
+  return typeof before === 'object' ? 'ended' : before;
 }
 
 interface InsideProps {
@@ -72,7 +85,11 @@ function Inside({ me, settings, change }: InsideProps) {
       <div class="frame">
         <Navigation settings={settings} change={change} />
         <main id="main" tabIndex={-1}>
-          {me.role === 'executor' ? <p class="refusal">{t('login.executor')}</p> : pageAt(place)}
+          {me.role === 'executor' ? (
+            <p class="refusal">{t('login.executor')}</p>
+          ) : (
+            pageAt(place, me)
+          )}
         </main>
       </div>
       <Asking />

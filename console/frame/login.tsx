@@ -6,12 +6,14 @@ import { Choices } from './choices.tsx';
 import type { Settings } from './settings.ts';
 
 interface Props {
+  /** By none of his doing. */
+  readonly hasEnded: boolean;
   readonly settings: Settings;
   readonly change: (changed: Partial<Settings>) => void;
   readonly done: () => void;
 }
 
-export function Login({ settings, change, done }: Props) {
+export function Login({ hasEnded, settings, change, done }: Props) {
   const [token, setToken] = useState('');
   const [problem, setProblem] = useState('');
   const submit = async (event: Event): Promise<void> => {
@@ -33,6 +35,11 @@ export function Login({ settings, change, done }: Props) {
   return (
     <main class="login">
       <h1>Soda Scheduler</h1>
+      {hasEnded && (
+        <p class="remark" role="alert">
+          {t('login.ended')}
+        </p>
+      )}
       <form onSubmit={(event) => void submit(event)}>
         <label class="field">
           <span>{t('login.token')}</span>

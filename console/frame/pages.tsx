@@ -1,6 +1,7 @@
 /** Which pages there are: what is not here does not exist, neither in the menu nor for the keyboard. */
+import type { Whoami } from '@soda-scheduler/protocol';
 import type { ComponentChildren } from 'preact';
-import type { RouteName } from '../api/me.ts';
+import { may, type RouteName } from '../api/me.ts';
 import { AlertsPage } from '../pages/alerts.tsx';
 import { AuditPage } from '../pages/audit.tsx';
 import { CallbacksPage } from '../pages/callbacks.tsx';
@@ -71,6 +72,7 @@ export const pages: Readonly<Record<string, Page>> = {
   },
   executor: {
     title: 'executor',
+    route: 'GET /executors',
     isInMenu: false,
     show: (name) => name && <ExecutorPage key={name} id={name} />,
   },
@@ -125,7 +127,10 @@ export const pages: Readonly<Record<string, Page>> = {
 
 const FIRST = 'overview';
 
-export function pageAt({ page, name }: Place): ComponentChildren {
+export function pageAt({ page, name }: Place, me: Whoami): ComponentChildren {
   const there = pages[page === '' ? FIRST : page];
-  return there === undefined ? <p class="refusal">{t('no-page')}</p> : there.show(name);
+  if (there === undefined) return <p class="refusal">{t('no-page')}</p>;
+  const { route, show } = there;
+  if (route === undefined || may(me, route)) return show(name);
+  return <p class="refusal">{t('no-right', { role: me.role })}</p>;
 }

@@ -106,11 +106,12 @@ function Row({ view, done }: { readonly view: NamespaceView; readonly done: () =
         {pauses > 0 && t('namespaces.pauses', { n: pauses })}
       </td>
       <td class="num">
-        {may('POST /pause') && paused?.scope !== 'all' && (
-          <button type="button" onClick={() => ask(pauseOf(view, done))}>
-            {t(paused === null ? 'type.pause.verb' : 'type.resume.verb')}
-          </button>
-        )}{' '}
+        {paused?.scope !== 'all' &&
+          may('POST /pause', { pause: { scope: 'namespace', value: name } }) && (
+            <button type="button" onClick={() => ask(pauseOf(view, done))}>
+              {t(paused === null ? 'type.pause.verb' : 'type.resume.verb')}
+            </button>
+          )}{' '}
         {may('PUT /namespace/{namespace}') && (
           <button type="button" onClick={() => ask(settingsOf(view, done))}>
             {t('action.change')}

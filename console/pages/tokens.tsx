@@ -15,7 +15,7 @@ const EVERY_MS = 15_000;
 const LIMIT = 100;
 
 export function TokensPage() {
-  const { place, link } = useFrame();
+  const { place, link, may } = useFrame();
   const { cursor } = place.query;
   const [made, setMade] = useState<{ name: string; token: string } | null>(null);
   const list = useResource<TokenList>(
@@ -35,9 +35,11 @@ export function TokensPage() {
       <Head
         title={t('tokens')}
         actions={
-          <button type="button" onClick={make}>
-            {t('tokens.new')}
-          </button>
+          may('POST /tokens') && (
+            <button type="button" onClick={make}>
+              {t('tokens.new')}
+            </button>
+          )
         }
       />
       {made !== null && (

@@ -10,6 +10,7 @@ export const en = {
   away: 'The master does not answer since {at}. What you see is from before; this page keeps trying.',
   live: 'Live',
   'live.away': 'No answer',
+  'no-right': 'This page is not for your token: its role is {role}, or its scope too small.',
   'no-page': 'There is no such page.',
   pager: 'Pages of the list',
   'pager.first': 'Newest',
@@ -18,6 +19,8 @@ export const en = {
   logout: 'Log out',
   'login.token': 'Token',
   'login.how': 'An admin makes a token for each person:',
+  'login.ended':
+    'Your login has ended: the master was started again, the token was revoked or has expired, or it was not used for half a day. Log in again, and you are where you were.',
   'login.executor':
     'This token is for executors. The console takes one of the role read, submit, operate or admin.',
   'me.open': 'no login needed',
@@ -27,7 +30,7 @@ export const en = {
   'choice.theme.auto': 'As the system',
   'choice.theme.light': 'Light',
   'choice.theme.dark': 'Dark',
-  'choice.times': 'Times',
+  'choice.times': 'Times as',
   'choice.times.since': '3 min ago',
   'choice.times.clock': '12:34:56',
   search: 'Find an id',
@@ -179,6 +182,7 @@ export const en = {
   types: 'Types',
   'overview.busy': 'executors busy',
   'overview.none': 'Nothing has been submitted yet.',
+  'types.of-all-groups': 'Counted of all groups, those included that this token does not see.',
   'types.note': 'Now',
   'types.overridden': 'Overridden:',
   wrong: 'To look at',

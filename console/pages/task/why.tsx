@@ -1,7 +1,7 @@
 /** Why a task is where it is, in a sentence, and the least that would start it, as a button for whoever may press it. */
 import type { TypeView, WhyView } from '@soda-scheduler/protocol';
 import { call, type Request } from '../../api/call.ts';
-import type { RouteName } from '../../api/me.ts';
+import type { About, RouteName } from '../../api/me.ts';
 import { ask, type Question, reasonField } from '../../frame/asking.tsx';
 import { useFrame } from '../../frame/context.ts';
 import { useResource } from '../../frame/resource.ts';
@@ -70,7 +70,7 @@ export function Why({ taskId, state, reload }: Props) {
 /** What does it, and who may; null: it is nothing that the API does. */
 interface Remedy {
   readonly route: RouteName;
-  readonly type?: string;
+  readonly about: About;
   readonly verb: string;
   /** May have to look at what is set already. */
   readonly question: () => Promise<Question>;
@@ -80,8 +80,8 @@ function ChangeButton({ why, done }: { readonly why: WhyView; readonly done: () 
   const { place, may } = useFrame();
   const remedy = remedyOf(why, place.namespace, done);
   if (remedy === null) return null;
-  const { route, type, verb, question } = remedy;
-  if (!may(route, type === undefined ? {} : { type })) return null;
+  const { route, about, verb, question } = remedy;
+  if (!may(route, about)) return null;
   return (
     <button type="button" class="main" onClick={() => void question().then(ask, () => undefined)}>
       {verb}
@@ -95,15 +95,14 @@ function remedyOf(why: WhyView, namespace: string, done: () => void): Remedy | n
   const verb = t(`why.do.${change.action}`);
   const [kind = '', name = ''] = (change.target ?? '').split(/\/(.*)/s);
   const part = encodeURIComponent(name);
-  const simple = (route: RouteName, request: Request, fields: Question['fields'] = []): Remedy => ({
+  const simple = (route: RouteName, request: Request, about: About = {}): Remedy => ({
     route,
     verb,
-    ...(kind === 'type' && { type: name }),
+    about,
     question: () =>
       Promise.resolve({
         title: change.message,
         verb,
-        fields,
         request: () => ({ namespace, ...request }),
         done,
       }),
@@ -116,13 +115,18 @@ function remedyOf(why: WhyView, namespace: string, done: () => void): Remedy | n
         return simple('POST /task/{task_id}/resume', { method: 'POST', path });
       }
       if (kind === 'type') {
-        return simple('POST /type/{type}/resume', { method: 'POST', path: `/type/${part}/resume` });
+        const path = `/type/${part}/resume`;
+        return simple('POST /type/{type}/resume', { method: 'POST', path }, { type: name });
       }
-      return simple('POST /resume', {
-        method: 'POST',
-        path: '/resume',
-        body: { scope: kind, ...(name !== '' && { value: name }) },
-      });
+      return simple(
+        'POST /resume',
+        {
+          method: 'POST',
+          path: '/resume',
+          body: { scope: kind, ...(name !== '' && { value: name }) },
+        },
+        { pause: { scope: kind, value: name } },
+      );
     case 'undrain': {
       const path = `/executor/${part}/resume`;
       return simple('POST /executor/{executor_id}/resume', { method: 'POST', path });
@@ -170,7 +174,7 @@ function raiseOf(why: WhyView, { kind, name, namespace, verb, simple, done }: Ra
   return {
     route: 'PUT /type/{type}/override',
     verb,
-    type: name,
+    about: { type: name },
     question: async () => {
       // An override is put as a whole: what it says already stays.
       const type = await call<TypeView>({ path, namespace });

@@ -25,6 +25,14 @@ describe('what the console offers to whom', () => {
     expect(may(ada({ types: ['film'] }), pause, { type: 'film' })).to.equal(true);
     expect(may(ada({ types: ['film'] }), pause, { type: 'song' })).to.equal(false);
     expect(may(ada({ groups: ['a'] }), pause, { type: 'film' })).to.equal(false);
+    const pauses = (scope: Whoami['scope'], of: string, value: string) =>
+      may(ada(scope), 'POST /pause', { pause: { scope: of, value } });
+    expect(pauses({ groups: ['a'] }, 'namespace', 'a')).to.equal(false);
+    expect(pauses({ groups: ['a'] }, 'group', 'a')).to.equal(true);
+    expect(pauses({ groups: ['a'] }, 'group', 'b')).to.equal(false);
+    expect(pauses({ groups: ['a'], types: ['film'] }, 'group', 'a')).to.equal(false);
+    expect(pauses({ namespaces: ['a'] }, 'namespace', 'a')).to.equal(true);
+    expect(pauses(null, 'all', '')).to.equal(false);
     expect(may(ada({ groups: ['a'] }, 'admin'), 'GET /audit')).to.equal(false);
     expect(may(ada(null, 'read'), 'POST /task/{task_id}/cancel')).to.equal(false);
     expect(may(ada(null, 'submit'), 'POST /task/{task_id}/cancel')).to.equal(true);
