@@ -48,17 +48,15 @@ interface ChoiceProps {
 
 function Choice({ label, value, of: options, choose }: ChoiceProps) {
   return (
-    <select
-      aria-label={label}
-      title={label}
-      value={value}
-      onChange={({ currentTarget }) => choose(currentTarget.value)}
-    >
-      {options.map(([option, name]) => (
-        <option key={option} value={option}>
-          {name}
-        </option>
-      ))}
-    </select>
+    <label>
+      <span>{label}</span>
+      <select value={value} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+        {options.map(([option, name]) => (
+          <option key={option} value={option}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }

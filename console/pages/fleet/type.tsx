@@ -14,6 +14,7 @@ import { Json } from '../../parts/json.tsx';
 import { Facts, Head, Loaded, Section } from '../../parts/page.tsx';
 import { TimeInFull } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
+import { CountsOfAll } from './types.tsx';
 
 interface Told {
   readonly type: TypeView;
@@ -75,6 +76,7 @@ function Whole({ of: view, text }: { readonly of: TypeView; readonly text: strin
           </p>
         </Section>
       )}
+      <CountsOfAll />
       <div class="figures">
         {(['waiting', 'running', 'held'] as const).map((state) => (
           <a key={state} href={link('tasks', null, { type, state })}>

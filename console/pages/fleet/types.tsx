@@ -42,6 +42,12 @@ export const byTrouble = (a: TypeView, b: TypeView): number =>
 const rankOf = ({ counts, executors, paused }: TypeView): number =>
   counts.waiting === 0 ? 0 : paused !== null || executors === 0 ? 2 : 1;
 
+/** For whoever sees some groups only: nobody counts them by type as well. */
+export function CountsOfAll() {
+  const { scope } = useFrame().me;
+  return scope?.groups === undefined ? null : <p class="note">{t('types.of-all-groups')}</p>;
+}
+
 export function TypeTable({ types }: { readonly types: TypeList['types'] }) {
   const { link } = useFrame();
   const count = (type: string, state: string, n: number) => (
@@ -54,36 +60,42 @@ export function TypeTable({ types }: { readonly types: TypeList['types'] }) {
     </td>
   );
   return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th>{t('type')}</th>
-            <th class="num">{t('state.waiting')}</th>
-            <th class="num">{t('state.running')}</th>
-            <th class="num wide">{t('state.held')}</th>
-            <th class="num">{t('executors')}</th>
-            <th class="fill">{t('types.note')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {types.map((view) => (
-            <tr key={view.type} class={rankOf(view) === 2 && view.paused === null ? 'bad-row' : ''}>
-              <td>
-                <a href={link('type', view.type)}>{view.type}</a>
-              </td>
-              {count(view.type, 'waiting', view.counts.waiting)}
-              {count(view.type, 'running', view.counts.running)}
-              {count(view.type, 'held', view.counts.held)}
-              <td class="num">{view.executors}</td>
-              <td class="fill">
-                <TypeNote of={view} />
-              </td>
+    <>
+      <CountsOfAll />
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th>{t('type')}</th>
+              <th class="num">{t('state.waiting')}</th>
+              <th class="num">{t('state.running')}</th>
+              <th class="num wide">{t('state.held')}</th>
+              <th class="num">{t('executors')}</th>
+              <th class="fill">{t('types.note')}</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+          </thead>
+          <tbody>
+            {types.map((view) => (
+              <tr
+                key={view.type}
+                class={rankOf(view) === 2 && view.paused === null ? 'bad-row' : ''}
+              >
+                <td>
+                  <a href={link('type', view.type)}>{view.type}</a>
+                </td>
+                {count(view.type, 'waiting', view.counts.waiting)}
+                {count(view.type, 'running', view.counts.running)}
+                {count(view.type, 'held', view.counts.held)}
+                <td class="num">{view.executors}</td>
+                <td class="fill">
+                  <TypeNote of={view} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
   );
 }
 
