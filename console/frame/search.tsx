@@ -22,6 +22,7 @@ const NAMESPACES_MAX = 20;
 export function Search() {
   const { place, may } = useFrame();
   const { namespace } = place;
+  const seesExecutors = may('GET /executors');
   const [text, setText] = useState('');
   const [found, setFound] = useState<readonly Found[] | null>(null);
   const field = useRef<HTMLInputElement>(null);
@@ -31,7 +32,7 @@ export function Search() {
     if (id === '') return undefined;
     const stop = new AbortController();
     const timer = setTimeout(() => {
-      void look(id, namespace, may('GET /executors'), stop.signal).then(
+      void look(id, namespace, seesExecutors, stop.signal).then(
         (all) => !stop.signal.aborted && setFound(all),
         () => undefined,
       );
@@ -40,8 +41,7 @@ export function Search() {
       clearTimeout(timer);
       stop.abort();
     };
-    // oxlint-disable-next-line -- `may` is another function each time
-  }, [text, namespace]);
+  }, [text, namespace, seesExecutors]);
   const leave = (): void => {
     setText('');
     field.current?.blur();

@@ -25,7 +25,7 @@ async function toClipboard(text: string): Promise<void> {
   field.value = text;
   (document.querySelector('dialog[open]') ?? document.body).append(field);
   field.select();
-  // oxlint-disable-next-line typescript/no-deprecated -- there is no other
+  // oxlint-disable-next-line typescript/no-deprecated -- deprecated for `navigator.clipboard`, which browsers have under TLS only: without TLS nothing else copies
   document.execCommand('copy');
   field.remove();
 }
