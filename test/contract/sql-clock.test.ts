@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import knex from 'knex';
 import { TermLost } from '../../master/application/ports.ts';
-import { startMariadb, useMariadb } from '../helpers/mariadb.ts';
+import { QUICK, startMariadb, useMariadb } from '../helpers/mariadb.ts';
 import { TcpProxy } from '../helpers/tcp-proxy.ts';
 import { NOW, notificationOf } from '../helpers/task.ts';
 import { commit, DAY_MS, failureOf, finish, finished, task } from './sample.ts';
@@ -16,7 +16,7 @@ const COUNT = 1_100;
 
 describe('a clock that was set back: MariaDB', function () {
   // Whether anybody waits for a lock the server says of all its databases at once.
-  const server = useMariadb(startMariadb);
+  const server = useMariadb(() => startMariadb(QUICK));
   const opened: DefaultStore[] = [];
 
   afterEach(async () => {

@@ -35,8 +35,8 @@ export interface Mariadb {
 
 /** Of every server. */
 const SMALL = ['--innodb-log-file-size=8M', '--performance-schema=OFF'];
-/** Of the one that is shared: nothing that outlives a power cut, and tables are made and dropped for little. */
-const QUICK = [
+/** Of the one that is shared, and others that nobody kills: nothing that outlives a power cut, and tables are made and dropped for little. */
+export const QUICK = [
   '--innodb-flush-method=nosync',
   '--debug-no-sync',
   '--innodb-file-per-table=OFF',
