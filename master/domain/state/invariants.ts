@@ -193,10 +193,10 @@ function checkPool(state: State, pool: Pool, memberCount: number, expect: Expect
     const isRight = isListed && junction.pools.has(pool);
     expect(isRight, 'S4', () => `pool ${key} in junction ${junction.key}`);
   }
-  for (const { key: kindKey, stands, ...kind } of state.kinds.values()) {
+  for (const kind of state.kinds.values()) {
     if (!mayRun(pool, kind)) continue;
-    const meet = stands.filter(({ junction }) => pool.junctions.includes(junction));
-    const what = () => `pool ${key} meets kind ${kindKey} ${meet.length} times`;
+    const meet = kind.stands.filter(({ junction }) => pool.junctions.includes(junction));
+    const what = () => `pool ${key} meets kind ${kind.key} ${meet.length} times`;
     expect(meet.length === 1, 'S4', what);
   }
 }

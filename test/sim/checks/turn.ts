@@ -83,7 +83,8 @@ export class TurnCheck {
 
   /** T6: time in which there was no master counts neither as running nor as standing still. */
   #checkSpared(state: State): void {
-    for (const { id, cancelReason, cancelRequestedAt, ...task } of state.tasks.values()) {
+    for (const task of state.tasks.values()) {
+      const { id, cancelReason, cancelRequestedAt } = task;
       if (cancelRequestedAt === null || cancelRequestedAt < this.#termSince) continue;
       // Progress that came after it was told says nothing of before.
       if (task.progressAt !== null && task.progressAt >= cancelRequestedAt) continue;
