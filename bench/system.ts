@@ -20,7 +20,6 @@ export interface BenchMaster extends Child {
 
 export function start(script: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Child {
   const child = fork(new URL(script, import.meta.url), [...args], {
-    execArgv: ['--import', 'tsx'],
     env: { ...process.env, ...env },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
