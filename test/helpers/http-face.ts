@@ -1,6 +1,6 @@
 /** Starts the HTTP server of the master on a free port of loopback, and calls it. */
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { type Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { type HttpServer, createHttpServer } from '../../master/access/http/server.ts';
 import { Connections } from '../../master/access/http/connections.ts';
@@ -51,6 +51,8 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
   /** A string or bytes are sent as they are, anything else as JSON. */
   readonly body?: unknown;
+  /** With connections that it keeps; each call has one of its own otherwise. */
+  readonly agent?: Agent;
 }
 
 export class HttpFace {
@@ -166,7 +168,8 @@ export class HttpFace {
     return this.call('GET', path, { headers });
   }
 
-  call(method: string, path: string, { headers = {}, body }: Call = {}): Promise<Answer> {
+  call(method: string, path: string, call: Call = {}): Promise<Answer> {
+    const { headers = {}, body, agent = false } = call;
     const payload =
       body === undefined || typeof body === 'string' || Buffer.isBuffer(body)
         ? body
@@ -179,7 +182,7 @@ export class HttpFace {
           port: this.port,
           method,
           path,
-          agent: false,
+          agent,
           headers: { ...jsonHeaders, ...headers },
         },
         (res) => {

@@ -1,4 +1,5 @@
 /** Who gets in: every route with every token, role and scope, and the rules of a master without tokens. */
+import { Agent } from 'node:http';
 import { expect } from 'chai';
 import { digestOf } from '../../../master/access/digest.ts';
 import { type Right, rightOf, rights } from '../../../master/access/rights.ts';
@@ -73,6 +74,8 @@ function refusalOf(
 describe('HTTP authorisation', () => {
   describe('with tokens', () => {
     let face: HttpFace;
+    // Thousands of calls.
+    const agent = new Agent({ keepAlive: true });
     before(async () => {
       face = await new HttpFace(tokens).open();
       const body = { task: { id: 'job-1', type: 't' }, user: { group: 'g' } };
@@ -85,7 +88,10 @@ describe('HTTP authorisation', () => {
         }
       }
     });
-    after(() => face.close());
+    after(() => {
+      agent.destroy();
+      return face.close();
+    });
 
     async function expectAnswers(
       authorization: string,
@@ -96,7 +102,7 @@ describe('HTTP authorisation', () => {
         const { method, path } = route;
         const right = rightOf(method, path);
         const body = method === 'PATCH' ? { priority: 1 } : undefined;
-        const call = { headers: { authorization }, body };
+        const call = { headers: { authorization }, body, agent };
         const answer = await face.call(method, urlOf(path), call);
         const isOpen = right.roles === 'anyone';
         const refusal =
