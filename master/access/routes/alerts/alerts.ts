@@ -15,6 +15,7 @@ import {
   alertTestView,
   alertView,
 } from '@soda-scheduler/protocol/schemas';
+import type { z } from 'zod';
 import type { Alerts, SeenAlert } from '../../../application/alerts/alerts.ts';
 import type { Scope } from '../../../application/ports.ts';
 import type { Alert } from '../../../domain/alerts/alert.ts';
@@ -23,10 +24,15 @@ import { checkShape, validate } from '../../body/fields.ts';
 import { invalidFields, Problem } from '../../http/problem.ts';
 import type { NamespaceRoute, Route } from '../../http/route.ts';
 import { includes } from '../../scope.ts';
-import { instantOf } from '../submission.ts';
+import { untilOf } from '../submission.ts';
 
 const SILENCE_MS_MAX = 30 * 86_400_000;
 const UNKNOWN = 'There is no such alert raised.';
+/** A page looks at so many, so many times, for those that are shown on it. */
+const READ_COUNT = 200;
+const READS_MAX = 10;
+/** Before that of any alert. */
+const NO_ID = '0';
 
 export function alertRoutes(
   alerts: Pick<Alerts, 'raised' | 'cleared' | 'silence' | 'test'>,
@@ -49,11 +55,7 @@ export function alertRoutes(
       body: { schema: alertSilenceRequest, bytesMax: HTTP_LIMITS.bodyBytesMax },
       replies: { done: alertView },
       handle: async ({ params: { alert_id: id = '' }, body, actor, author }) => {
-        const until = instantOf(validate(alertSilenceRequest, body).until ?? undefined);
-        if (until !== null && until <= Date.now()) {
-          const message = 'expected an instant that is yet to come';
-          throw invalidFields([{ field: 'until', message }]);
-        }
+        const until = untilOf(validate(alertSilenceRequest, body).until);
         if (until !== null && until > Date.now() + SILENCE_MS_MAX) {
           throw invalidFields([{ field: 'until', message: 'expected up to 30 days from now' }]);
         }
@@ -106,32 +108,42 @@ function sees(scope: Scope | null, { namespace, type, group }: Alert): boolean {
   );
 }
 
+type Place = Pick<Alert, 'raisedAt' | 'id'>;
+
 async function pageOf(
   alerts: Pick<Alerts, 'raised' | 'cleared'>,
   scope: Scope | null,
-  {
-    state,
-    namespace,
-    limit,
-    cursor,
-  }: { state: string; namespace?: string | undefined; limit: number; cursor?: string | undefined },
+  { state, namespace, limit, cursor }: z.output<typeof alertListQuery>,
 ) {
-  const [time = '', id = ''] = cursor?.split('.', 2) ?? [];
-  const before = cursor === undefined ? null : { raisedAt: Number(time), id };
-  const all =
-    state === 'cleared'
-      ? await alerts.cleared(before, limit + 1)
-      : await alerts.raised(before, limit + 1);
-  const page = all.slice(0, limit);
-  // Of those that are not seen none is shown, and the page is short.
-  const shown = page.filter(
-    ({ alert }) => sees(scope, alert) && (namespace === undefined || alert.namespace === namespace),
-  );
-  const last = all.length > limit ? page.at(-1)?.alert : undefined;
+  const read = (before: Place | null, count: number) =>
+    state === 'cleared' ? alerts.cleared(before, count) : alerts.raised(before, count);
+  const isShown = ({ alert }: SeenAlert): boolean =>
+    sees(scope, alert) && (namespace === undefined || alert.namespace === namespace);
+  const count = scope === null && namespace === undefined ? limit + 1 : READ_COUNT;
+  const shown: SeenAlert[] = [];
+  let next: Place | null = cursor === undefined ? null : placeIn(cursor);
+  for (let reads = 0; reads < READS_MAX && shown.length <= limit; reads++) {
+    const found = await read(next, count);
+    shown.push(...found.filter(isShown));
+    next = found.length < count ? null : (found.at(-1)?.alert ?? null);
+    if (next === null) break;
+  }
+  const page = shown.slice(0, limit);
+  if (shown.length > limit || next !== null) next = page.at(-1)?.alert ?? (next && unnamed(next));
   return {
-    alerts: shown.map(viewOf),
-    next_cursor: last === undefined ? null : `${last.raisedAt}.${last.id}`,
+    alerts: page.map(viewOf),
+    next_cursor: next && `${next.raisedAt}.${next.id}`,
   };
+}
+
+function placeIn(cursor: string): Place {
+  const [time = '', id = ''] = cursor.split('.', 2);
+  return { raisedAt: Number(time), id };
+}
+
+/** Behind an alert that may not be seen: with those of its instant once more, of which there are not as many as a page looks at. */
+function unnamed({ raisedAt }: Place): Place {
+  return { raisedAt: raisedAt + 1, id: NO_ID };
 }
 
 function viewOf({ alert, deliveries }: SeenAlert): AlertView {
