@@ -284,7 +284,7 @@ function doors(
   const { namespaces, tokens, audit, alerts, duties, policy, disk } = inside;
   const { host, port } = config;
   const rareLog = spareLog(log, () => performance.now(), { lineCount: 1, everyMs: 60_000 });
-  const logins = new Logins(() => evenClock.now());
+  const logins = new Logins(`${hostname()} ${config.dataDir} ${port}`, () => evenClock.now());
   const authorizer = createAuthorizer(config, tokens, logins, rareLog);
   const connections = new Connections(connectionCountMax(), rareLog);
   const gateway = new ExecutorGateway({

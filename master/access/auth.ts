@@ -14,7 +14,7 @@ import type { Log, Role, Scope, TokenRecord } from '../application/ports.ts';
 import type { Tokens } from '../application/process/tokens.ts';
 import { digestOf } from './digest.ts';
 import { Problem } from './http/problem.ts';
-import { checkPage, csrfIn, type Logins, refuseForeignPage } from './console/logins.ts';
+import { type Logins, refuseForeignPage } from './console/logins.ts';
 
 /** The tokens of the configuration: the way in, whatever becomes of the database. */
 export interface ConfiguredTokens {
@@ -43,6 +43,8 @@ export interface Authorizer {
   endOf(actor: Actor): string | null;
   /** Logs in at the console: whose the token is, and the headers that say so to the browser. @throws {Problem} */
   logIn(token: string, headers: IncomingMessage['headers'], address: string): LoggedIn;
+  /** What a page that has logged in has to send with whatever changes something; null: none has. */
+  csrfIn(headers: IncomingMessage['headers']): string | null;
   /** Logs out: the headers that make the browser forget it. */
   logOut(req: Pick<IncomingMessage, 'method' | 'headers'>): Readonly<Record<string, string>>;
 }
@@ -71,7 +73,7 @@ export function createAuthorizer(
     const loggedIn = token === undefined ? logins.use(req.headers) : null;
     const identity = loggedIn === null ? null : identityUnder(loggedIn);
     if (identity !== null) {
-      checkPage(req);
+      logins.checkPage(req);
       return identity;
     }
     if (holders.size === 0) {
@@ -125,8 +127,9 @@ export function createAuthorizer(
       const identity = identityBy(token, whyUnknown(`Bearer ${token}`), address);
       return { actor: actorOf(identity, address), headers: logins.begin(digestOf(token), headers) };
     },
+    csrfIn: (headers) => logins.csrfIn(headers),
     logOut(req) {
-      if (csrfIn(req.headers) !== null) checkPage(req);
+      if (logins.csrfIn(req.headers) !== null) logins.checkPage(req);
       return logins.end(req.headers);
     },
   };

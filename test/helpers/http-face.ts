@@ -99,6 +99,7 @@ export class HttpFace {
     timeoutsMs?: { headers: number; request: number },
     connectionCountMax = 1_000,
     console: ConsoleFiles = new Map(),
+    place = 'here',
   ) {
     const metrics = createMetrics('2.0.0-test');
     const { namespaces } = this;
@@ -109,7 +110,7 @@ export class HttpFace {
       authorizer: createAuthorizer(
         configured,
         this.tokens,
-        new Logins(() => this.clock.now()),
+        new Logins(place, () => this.clock.now()),
         this.#log(),
       ),
       console,

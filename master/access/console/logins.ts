@@ -11,8 +11,9 @@ import { Problem } from '../http/problem.ts';
 
 type Headers = IncomingMessage['headers'];
 
-const COOKIE = /(?:^|;\s*)soda_session=([\w-]{43})(?:;|$)/;
 const COOKIE_BYTES = 32;
+/** Of a digest of the place, at the end of the name of the cookie. */
+const PLACE_LENGTH = 8;
 const HOUR_MS = 3_600_000;
 /** Without a request; and in all. */
 const IDLE_MS = 12 * HOUR_MS;
@@ -27,11 +28,16 @@ interface Login {
 
 export class Logins {
   readonly #now: () => number;
+  readonly #name: string;
+  readonly #cookie: RegExp;
   /** By what their cookies say, digested; whoever was here last is the last. */
   readonly #byCookie = new Map<string, Login>();
 
-  constructor(now: () => number) {
+  /** @param place Where this master is: to a browser the cookies of all ports of a host are of one place. */
+  constructor(place: string, now: () => number) {
     this.#now = now;
+    this.#name = `soda_session_${digestOf(place).slice(0, PLACE_LENGTH)}`;
+    this.#cookie = new RegExp(`(?:^|;\\s*)${this.#name}=([\\w-]{43})(?:;|$)`);
   }
 
   /** The headers that make it the login of whoever reads the answer. Beyond a bound the one that was idle for longest ends: of its token, or of all. */
@@ -45,7 +51,7 @@ export class Logins {
       TOKEN_LOGINS_MAX,
     );
     this.#endIdlest([...this.#byCookie.keys()], LOGINS_MAX);
-    return cookieOf(cookie, LIFE_MS / 1000, origin.startsWith('https:'));
+    return this.#cookieOf(cookie, LIFE_MS / 1000, origin.startsWith('https:'));
   }
 
   #endIdlest(keys: readonly string[], count: number): void {
@@ -55,7 +61,7 @@ export class Logins {
 
   /** The digest of the token that the cookie of a request stands for, which is used now; null: it stands for none. */
   use(headers: Headers): string | null {
-    const key = keyIn(headers);
+    const key = this.#keyIn(headers);
     const login = key === null ? undefined : this.#byCookie.get(key);
     if (key === null || login === undefined) return null;
     const now = this.#now();
@@ -68,29 +74,44 @@ export class Logins {
 
   /** The headers that make the cookie be forgotten: here it is already. */
   end(headers: Headers): Readonly<Record<string, string>> {
-    const key = keyIn(headers);
+    const key = this.#keyIn(headers);
     if (key !== null) this.#byCookie.delete(key);
-    return cookieOf('', 0, false);
+    return this.#cookieOf('', 0, false);
   }
-}
 
-/** What a page has to send with whatever changes something; null: there is no cookie. No other page can know it. */
-export function csrfIn({ cookie = '' }: Headers): string | null {
-  const said = COOKIE.exec(cookie)?.[1];
-  return said === undefined ? null : digestOf(`csrf ${said}`);
-}
+  /** What a page has to send with whatever changes something; null: there is no cookie. No other page can know it. */
+  csrfIn(headers: Headers): string | null {
+    const said = this.#saidIn(headers);
+    return said === null ? null : digestOf(`csrf ${said}`);
+  }
 
-/** Of a request that only its cookie speaks for. @throws {Problem} it may be a page of somebody else that asks. */
-export function checkPage({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): void {
-  refuseForeignPage(headers);
-  if (method === 'GET' || method === 'HEAD') return;
-  const given = headers['x-soda-csrf'];
-  const expected = csrfIn(headers);
-  if (expected !== null && typeof given === 'string' && isSame(given, expected)) return;
-  throw new Problem(
-    'forbidden',
-    'A request that changes something and has a cookie in place of a token needs x-soda-csrf, as GET /whoami tells it.',
-  );
+  /** Of a request that only its cookie speaks for. @throws {Problem} it may be a page of somebody else that asks. */
+  checkPage({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): void {
+    refuseForeignPage(headers);
+    if (method === 'GET' || method === 'HEAD') return;
+    const given = headers['x-soda-csrf'];
+    const expected = this.csrfIn(headers);
+    if (expected !== null && typeof given === 'string' && isSame(given, expected)) return;
+    throw new Problem(
+      'forbidden',
+      'A request that changes something and has a cookie in place of a token needs x-soda-csrf, as GET /whoami tells it.',
+    );
+  }
+
+  #keyIn(headers: Headers): string | null {
+    const said = this.#saidIn(headers);
+    return said === null ? null : digestOf(said);
+  }
+
+  #saidIn({ cookie = '' }: Headers): string | null {
+    return this.#cookie.exec(cookie)?.[1] ?? null;
+  }
+
+  #cookieOf(value: string, seconds: number, isSecure: boolean): Record<string, string> {
+    const secure = isSecure ? '; Secure' : '';
+    const kept = `Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
+    return { 'Set-Cookie': `${this.#name}=${value}; ${kept}` };
+  }
 }
 
 /**
@@ -107,18 +128,6 @@ export function refuseForeignPage({ host, origin, 'sec-fetch-site': site }: Head
 
 function hostOf(origin: string): string | null {
   return URL.canParse(origin) ? new URL(origin).host : null;
-}
-
-function keyIn({ cookie = '' }: Headers): string | null {
-  const said = COOKIE.exec(cookie)?.[1];
-  return said === undefined ? null : digestOf(said);
-}
-
-function cookieOf(value: string, seconds: number, isSecure: boolean): Record<string, string> {
-  const secure = isSecure ? '; Secure' : '';
-  return {
-    'Set-Cookie': `soda_session=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`,
-  };
 }
 
 function isSame(given: string, expected: string): boolean {

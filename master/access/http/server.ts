@@ -264,7 +264,7 @@ function routeTable(options: HttpServerOptions, followers: Followers): readonly 
       ...operationRoutes(options.refusalOfReceiver),
     ]),
     ...namespaceRoutes(namespaces),
-    ...tokenRoutes(options.tokens),
+    ...tokenRoutes(options.tokens, options.authorizer),
     ...auditRoutes(options.audit),
     ...alertRoutes(options.alerts),
     ...alertSettingRoutes(options.alerts),

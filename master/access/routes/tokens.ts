@@ -17,8 +17,8 @@ import {
 } from '@soda-scheduler/protocol/schemas';
 import type { Scope, TokenRecord } from '../../application/ports.ts';
 import type { Tokens } from '../../application/process/tokens.ts';
+import type { Authorizer } from '../auth.ts';
 import { digestOf } from '../digest.ts';
-import { csrfIn } from '../console/logins.ts';
 import { answers } from '../http/answers.ts';
 import { checkShape, validate } from '../body/fields.ts';
 import { invalidFields, Problem } from '../http/problem.ts';
@@ -27,7 +27,10 @@ import { instantOf } from './submission.ts';
 
 const TOKEN_BYTES = 32;
 
-export function tokenRoutes(tokens: Pick<Tokens, 'add' | 'remove' | 'after'>): Route[] {
+export function tokenRoutes(
+  tokens: Pick<Tokens, 'add' | 'remove' | 'after'>,
+  authorizer: Pick<Authorizer, 'csrfIn'>,
+): Route[] {
   return [
     {
       method: 'GET',
@@ -35,7 +38,7 @@ export function tokenRoutes(tokens: Pick<Tokens, 'add' | 'remove' | 'after'>): R
       summary: 'Whose the token of this request is, and what it opens.',
       replies: { done: whoami },
       handle: ({ actor: { name, ...actor }, headers }) => {
-        const csrf = csrfIn(headers);
+        const csrf = authorizer.csrfIn(headers);
         return { body: { name, ...viewOfRight(actor), ...(csrf !== null && { csrf }) } };
       },
     },

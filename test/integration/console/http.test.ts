@@ -89,14 +89,27 @@ describe('the console over HTTP', () => {
       expect([answer.status, answer.json()]).to.deep.equal([200, { name: 'ada', role: 'operate' }]);
       const [set] = answer.headers['set-cookie'] as string[];
       expect(set).to.match(
-        /^soda_session=[\w-]{43}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Strict$/,
+        /^soda_session_[\w-]{8}=[\w-]{43}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Strict$/,
       );
       const cookie = cookieOf(answer);
       const who = await face.get(`${BASE}/whoami`, { cookie });
       expect(who.json()).to.include({ name: 'ada', role: 'operate' });
       expect((await face.get(`${BASE}/tasks`, { cookie })).status).to.equal(200);
       expect((await face.get(`${BASE}/tokens`, { cookie })).status).to.equal(403);
-      expect(JSON.stringify(face.loggedFields)).to.not.include(cookie.slice(13));
+      expect(JSON.stringify(face.loggedFields)).to.not.include(cookie.split('=')[1]);
+    });
+
+    it('is one of several in a browser, where masters on other ports of the host have theirs', async () => {
+      const other = await new HttpFace(tokens, undefined, 1_000, files, 'there').open();
+      const its = cookieOf(await other.post(`${BASE}/session`, { token: tokens.adminToken }));
+      const ours = cookieOf(await logIn());
+      expect(its.split('=')[0]).to.not.equal(ours.split('=')[0]);
+      for (const cookie of [`${its}; ${ours}`, `${ours}; ${its}`]) {
+        expect((await face.get(`${BASE}/tasks`, { cookie })).status).to.equal(200);
+        expect((await other.get(`${BASE}/tasks`, { cookie })).status).to.equal(200);
+      }
+      expect((await face.get(`${BASE}/tasks`, { cookie: its })).status).to.equal(401);
+      await other.close();
     });
 
     it('is sent by TLS only where it was made by TLS', async () => {
@@ -157,7 +170,9 @@ describe('the console over HTTP', () => {
         face.call('DELETE', `${BASE}/session`, { headers });
       expect((await out({ cookie })).status).to.equal(403);
       const answer = await out({ cookie, 'x-soda-csrf': csrf });
-      expect(answer.headers['set-cookie']?.[0]).to.match(/^soda_session=; Path=\/; Max-Age=0;/);
+      expect(answer.headers['set-cookie']?.[0]).to.match(
+        /^soda_session_[\w-]{8}=; Path=\/; Max-Age=0;/,
+      );
       expect((await face.get(`${BASE}/tasks`, { cookie })).status).to.equal(401);
       expect((await out({})).status).to.equal(200);
     });
@@ -188,7 +203,7 @@ describe('the console over HTTP', () => {
     });
 
     it('makes room for others when there are too many', () => {
-      const logins = new Logins(() => 0);
+      const logins = new Logins('here', () => 0);
       const begin = (digest: string) => {
         const [cookie] = Object.values(logins.begin(digest, {}));
         return { cookie: cookie ?? '' };
@@ -202,7 +217,7 @@ describe('the console over HTTP', () => {
     });
 
     it('logs out nobody else, however often one token logs in', () => {
-      const logins = new Logins(() => 0);
+      const logins = new Logins('here', () => 0);
       const begin = (digest: string) => {
         const [cookie] = Object.values(logins.begin(digest, {}));
         return { cookie: cookie ?? '' };
