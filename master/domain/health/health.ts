@@ -6,7 +6,7 @@ import { FINDINGS_MAX, OUTCOME_MS_MAX } from '../bounds.ts';
 import { ALL, sees, type Sight } from '../model/task-filter.ts';
 import { absenceOf, isFree } from '../model/executor.ts';
 import type { State } from '../state/state.ts';
-import { countLive } from '../views/live.ts';
+import { countLive, type LiveCounts } from '../views/live.ts';
 import { type Heads, headsOf } from '../why/heads.ts';
 import { counted, inWords } from '../why/words.ts';
 import { callbackFindings } from './callbacks.ts';
@@ -65,7 +65,8 @@ export function healthOf(state: State, outcomes: Outcomes, now: number, sight: S
   const attempts = outcomes.attempts(sight, now);
   const isWhole = sight.types === null && sight.groups === null;
   const failures = failureFindings(attempts);
-  const paused = pauseFinding(state, now);
+  const live = countLive(state, { type: null, group: null, within: sight });
+  const paused = pauseFinding(state, live.waiting, now);
   const findings = [
     ...(paused === null ? [] : [paused]),
     ...waitingFindings(found.heads, now),
@@ -75,7 +76,11 @@ export function healthOf(state: State, outcomes: Outcomes, now: number, sight: S
   ];
   return {
     at: now,
-    flow: { ...flowOf(state, found, paused, now, sight), startedAt: outcomes.startedAt(sight) },
+    flow: {
+      ...flowOf(found, live, paused, now),
+      startedAt: outcomes.startedAt(sight),
+      executors: fleetOf(state, sight),
+    },
     success: successOf(attempts, failures.length > 0, outcomes.since, now),
     findings: worstFirst(findings).slice(0, FINDINGS_MAX),
   };
@@ -91,13 +96,11 @@ function pendingCountOf({ notifying, notifications }: State): number {
 }
 
 function flowOf(
-  state: State,
   { heads, unaskedCount }: Heads,
+  live: LiveCounts,
   paused: Finding | null,
   now: number,
-  sight: Sight,
-): Omit<Flow, 'startedAt'> {
-  const live = countLive(state, { type: null, group: null, within: sight });
+): Omit<Flow, 'startedAt' | 'executors'> {
   const runningCount = live.offered + live.running;
   const sinces = heads.map(({ since }) => since).filter((since) => since !== null);
   const oldestWaitMs = sinces.length === 0 ? null : now - Math.min(...sinces);
@@ -113,7 +116,6 @@ function flowOf(
     ...numbers,
     heldCount: live.held,
     suspendedCount: live.suspended,
-    executors: fleetOf(state, sight),
   };
 }
 

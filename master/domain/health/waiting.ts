@@ -30,8 +30,11 @@ function isZero({ reason, facts }: Refusal): boolean {
   return reason === 'limited' && facts.limit?.max === 0;
 }
 
-/** One of the whole namespace, or of all of them; null: there is none. */
-export function pauseFinding(state: State, now: number): Finding | null {
+/**
+ * One of the whole namespace, or of all of them; null: there is none. Whoever sees a task that it keeps is told of it by that one too.
+ * @param count of the tasks that it keeps, those that are seen.
+ */
+export function pauseFinding(state: State, count: number, now: number): Finding | null {
   const pauses = [pauseOf(state, 'all', ''), pauseOf(state, 'namespace', '')].filter(
     (pause) => pause !== null,
   );
@@ -45,7 +48,7 @@ export function pauseFinding(state: State, now: number): Finding | null {
     severity: 'warning',
     subject: scope,
     since,
-    count: state.waitingCount,
+    count,
     message: pausedInWords(pauses, now),
     cause: `${by ?? 'Somebody'} has paused ${name}${reason === null ? '' : `: ${reason}`}`,
     advice: `Resume ${name}${rest}.`,

@@ -241,6 +241,9 @@ describe('the health of a namespace', function () {
     const seen = await health(token as string);
     expect(seen.flow).to.deep.include({ waiting: 1 });
     expect(seen.findings.map(({ subject }) => subject)).to.deep.equal(['type/pay']);
+    await inNs('POST', '/pause', { scope: 'namespace', reason: 'disk full' });
+    const paused = await health(token as string);
+    expect(paused.findings[0]).to.deep.include({ subject: 'namespace', count: 1 });
   });
 
   it('tells it at a shell, with an exit code for scripts', async () => {
