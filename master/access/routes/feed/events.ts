@@ -5,23 +5,19 @@ import type { FeedHandle } from '../../../application/feed.ts';
 import type { EventPage, EventQuery } from '../../../application/ports.ts';
 import type { FeedLevel, StoredEvent } from '../../../domain/feed/feed-event.ts';
 import { checkShape } from '../../body/fields.ts';
-import { invalidFields, Problem } from '../../http/problem.ts';
+import { iso } from '../../body/instants.ts';
+import { Problem } from '../../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../../http/route.ts';
 import type { ScopedMaster } from '../../scoped-master.ts';
 import { found, taskIdOf } from '../tasks.ts';
 import type { Followers } from './followers.ts';
-import { awaited, eventText, type Followed, streamOf } from './following.ts';
+import { eventText, FOLLOWED, type Followed, lastEventIn, replyTo } from './following.ts';
 
 type Asked = Omit<EventQuery, 'lookCount'>;
 
 /** @param level What is told. */
 export function eventRoutes(followers: Followers, level: FeedLevel): NamespaceRoute[] {
-  const common = {
-    method: 'GET',
-    headers: { 'Last-Event-ID': 'Of a stream that goes on: the `id` of the last event that came.' },
-    replies: { done: eventPage },
-    streams: ['text/event-stream'],
-  } as const;
+  const common = { ...FOLLOWED, replies: { done: eventPage } } as const;
   return [
     {
       ...common,
@@ -64,22 +60,21 @@ async function answer(
   { feed }: ScopedMaster,
   { after: from, kind = null, wait, ...rest }: Wanted,
 ): Promise<Reply> {
-  const after = lastEventOf(request) ?? (from === 'now' ? await newestOf(feed) : (from ?? null));
+  const last = lastEventIn(request, /^\d{1,15}$/, 'the number of an event');
+  const after =
+    last === null ? (from === 'now' ? await newestOf(feed) : (from ?? null)) : Number(last);
   const query = { ...rest, kind, after, within: null };
   const first = checked(query, await feed.read(query));
-  const isStream = request.headers.accept?.toLowerCase().includes('text/event-stream') === true;
-  if (!isStream && wait === 0) return replyOf(first, level);
-  const followed = followedBy(feed, request, query);
-  const end = followers.begin();
-  if (isStream) return { body: '', stream: streamOf(followed, first, end) };
-  try {
-    return replyOf(await awaited(followed, first, wait * 1000), level);
-  } finally {
-    end();
-  }
+  const followed = followedBy(feed, request, query, level);
+  return replyTo(request, followers, followed, first, { wait });
 }
 
-function followedBy(feed: FeedHandle, request: ApiRequest, query: Asked): Followed<EventPage> {
+function followedBy(
+  feed: FeedHandle,
+  request: ApiRequest,
+  query: Asked,
+  level: FeedLevel,
+): Followed<EventPage> {
   return {
     now: () => feed.now(),
     isOver: () => feed.isOver || request.isOver(),
@@ -91,6 +86,7 @@ function followedBy(feed: FeedHandle, request: ApiRequest, query: Asked): Follow
     },
     isAtEnd: ({ next, newest }) => next >= newest,
     isLast: () => false,
+    replyOf: (page) => replyOf(page, level),
     textOf: ({ events }) => events.map((event) => eventText(event.seq, jsonOf(event))).join(''),
     idOf: ({ next }) => next,
   };
@@ -113,15 +109,6 @@ function checked({ after }: Pick<Asked, 'after'>, page: EventPage): EventPage {
 async function newestOf(feed: FeedHandle): Promise<number> {
   const none = { taskSeq: null, type: null, group: null, kind: null, within: null };
   return (await feed.read({ after: null, limit: 1, ...none })).newest;
-}
-
-/** What a browser says by itself where a stream was cut off. */
-function lastEventOf({ headers }: ApiRequest): number | null {
-  const given = headers['last-event-id'];
-  if (given === undefined) return null;
-  if (typeof given === 'string' && /^\d{1,15}$/.test(given)) return Number(given);
-  const message = 'expected the number of an event';
-  throw invalidFields([{ field: 'Last-Event-ID', message }]);
 }
 
 function replyOf({ events, next, oldest }: EventPage, level: FeedLevel): Reply {
@@ -156,8 +143,4 @@ function dataOf({ data, kind }: StoredEvent): string {
     return [name, isInstant ? iso(value) : value] as const;
   });
   return JSON.stringify(Object.fromEntries(shown));
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
 }

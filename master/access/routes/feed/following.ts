@@ -3,12 +3,16 @@
  * a task. A stream reads a page, hands it to the socket, and reads on when the socket has taken it: nothing else is
  * ever held for whoever reads slowly.
  */
-import type { Stream } from '../../http/route.ts';
+import { invalidFields } from '../../http/problem.ts';
+import type { ApiRequest, Reply, Route, Stream } from '../../http/route.ts';
+import type { Followers } from './followers.ts';
+
+const EVENT_STREAM = 'text/event-stream';
 
 /** So long a stream that has brought something waits before it reads again: one read for all that comes meanwhile. */
 const PACE_MS = 100;
 /** And so long after a page that has found nothing: what is rare may be behind millions. */
-export const REST_MS = 20;
+const REST_MS = 20;
 /** How often it looks whether its reader may still see it, and is there. */
 const LOOK_MS = 1_000;
 /** After so long in silence it says that it is there. */
@@ -26,10 +30,49 @@ export interface Followed<Page> {
   isAtEnd(page: Page): boolean;
   /** Nothing will ever follow it. */
   isLast(page: Page): boolean;
+  replyOf(page: Page): Reply;
   /** What it brings, as server-sent events; empty: nothing. */
   textOf(page: Page): string;
   /** Where whoever has this page goes on. */
   idOf(page: Page): string | number;
+}
+
+/** What of a route every such answer has. */
+export const FOLLOWED = {
+  method: 'GET',
+  headers: { 'Last-Event-ID': 'Of a stream that goes on: the `id` of the last event that came.' },
+  streams: [EVENT_STREAM],
+} as const satisfies Partial<Route>;
+
+/** What a browser says by itself where a stream was cut off. @throws {Problem} it is of no event. */
+export function lastEventIn(
+  { headers }: Pick<ApiRequest, 'headers'>,
+  form: RegExp,
+  expected: string,
+): string | null {
+  const given = headers['last-event-id'];
+  if (given === undefined) return null;
+  if (typeof given === 'string' && form.test(given)) return given;
+  throw invalidFields([{ field: 'Last-Event-ID', message: `expected ${expected}` }]);
+}
+
+/** A page as it is, or once it brings anything; or all that comes, for whoever accepts events. */
+export async function replyTo<Page>(
+  { headers: { accept = '' } }: Pick<ApiRequest, 'headers'>,
+  followers: Followers,
+  followed: Followed<Page>,
+  first: Page,
+  { wait, isFollowing = false }: { readonly wait: number; readonly isFollowing?: boolean },
+): Promise<Reply> {
+  const isStream = isFollowing || accept.toLowerCase().includes(EVENT_STREAM);
+  if (!isStream && wait === 0) return followed.replyOf(first);
+  const end = followers.begin();
+  if (isStream) return { body: '', stream: streamOf(followed, first, end) };
+  try {
+    return followed.replyOf(await awaited(followed, first, wait * 1000));
+  } finally {
+    end();
+  }
 }
 
 /** A server-sent event. JSON that is told as it was written may have lines. */
@@ -39,11 +82,7 @@ export function eventText(id: string | number, json: string): string {
 }
 
 /** @param end To be called when it has ended. */
-export function streamOf<Page>(
-  followed: Followed<Page>,
-  first: Page,
-  end: () => void = () => undefined,
-): Stream {
+function streamOf<Page>(followed: Followed<Page>, first: Page, end: () => void): Stream {
   return async (write) => {
     try {
       let saidAt = followed.now();
@@ -69,8 +108,34 @@ export function streamOf<Page>(
   };
 }
 
+/**
+ * All that there is now, and nothing else. Fails where it cannot be all.
+ * @param end To be called when it has ended.
+ */
+export function wholeOf<Page>(
+  followed: Followed<Page>,
+  first: Page,
+  textOf: (page: Page) => string,
+  end: () => void,
+): Stream {
+  return async (write) => {
+    try {
+      for (let page: Page | null = first; page !== null; page = await followed.readAfter(page)) {
+        const text = textOf(page);
+        if (text !== '' && !(await write(text))) return;
+        if (followed.isAtEnd(page)) return;
+        if (text === '') await followed.news(null, REST_MS);
+        if (followed.isOver()) break;
+      }
+      throw new Error('it was cut off');
+    } finally {
+      end();
+    }
+  };
+}
+
 /** The first page that brings anything, or is the last, or where it has looked when the time is over. */
-export async function awaited<Page>(
+async function awaited<Page>(
   followed: Followed<Page>,
   first: Page,
   withinMs: number,

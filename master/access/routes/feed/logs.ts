@@ -3,22 +3,22 @@ import {
   API_BASE,
   type LogLine as LineView,
   type LogPage as PageBody,
+  visibleText,
 } from '@soda-scheduler/protocol';
-import { visibleText } from '@soda-scheduler/protocol';
 import { logPage, taskLogQuery } from '@soda-scheduler/protocol/schemas';
 import type { LogPage, LogQuery, PlacedLine } from '../../../application/logs/logs.ts';
 import type { LogPlace } from '../../../application/logs/log-store.ts';
 import { isTerminal, type Task } from '../../../domain/model/task.ts';
 import { checkShape } from '../../body/fields.ts';
-import { invalidFields } from '../../http/problem.ts';
-import type { ApiRequest, NamespaceRoute, Reply, Stream } from '../../http/route.ts';
+import type { ApiRequest, NamespaceRoute, Reply } from '../../http/route.ts';
 import type { ScopedMaster } from '../../scoped-master.ts';
 import { found, noTask, taskIdOf } from '../tasks.ts';
 import type { Followers } from './followers.ts';
-import { awaited, eventText, type Followed, REST_MS, streamOf } from './following.ts';
+import { eventText, FOLLOWED, type Followed, lastEventIn, replyTo, wholeOf } from './following.ts';
 
 /** After its end a task may have lines on their way for so long, unless more have just come. */
 const LATE_MS = 2_000;
+const PLACE = /^\d{1,9}\.\d{1,10}$/;
 
 type Asked = ReturnType<typeof taskLogQuery.parse>;
 /** A page, and whether nothing will follow it. */
@@ -27,17 +27,14 @@ type Page = LogPage & { readonly isLast: boolean };
 export function logRoutes(followers: Followers): NamespaceRoute[] {
   return [
     {
-      method: 'GET',
+      ...FOLLOWED,
       path: `${API_BASE}/task/{task_id}/logs`,
       summary:
         'What the handler of a task has logged. A page looks at so much: it may be short, or empty, and `next` moves ' +
         'on. With `follow=1`: all of it as it comes, until the task has ended. With `Accept: text/plain`: as text.',
-      headers: {
-        'Last-Event-ID': 'Of a stream that goes on: the `id` of the last event that came.',
-      },
       query: taskLogQuery,
       replies: { done: logPage },
-      streams: ['text/event-stream', 'text/plain'],
+      streams: [...FOLLOWED.streams, 'text/plain'],
       handle: (request, master) => answer(followers, request, master),
     },
   ];
@@ -51,23 +48,18 @@ async function answer(
   const asked = checkShape(taskLogQuery, request.query);
   const { task } = await found(master, taskIdOf(request), 0);
   const followed = followedBy(master, request, task, asked);
-  const first = await followed.readFrom(lastPlaceOf(request) ?? placeIn(asked.after));
+  const last = lastEventIn(request, PLACE, 'the place of a line');
+  const first = await followed.readFrom(placeIn(last ?? asked.after));
   if (first === null) throw noTask(task.id);
   const { accept = '' } = request.headers;
   // Libraries that take anything name it too.
   if (/text\/plain/i.test(accept) && !/json|\*\/\*/i.test(accept)) {
     const contentType = 'text/plain; charset=utf-8';
-    return { body: '', contentType, stream: plainStreamOf(followed, first, followers.begin()) };
+    const textOf = ({ lines }: Page) => lines.map(plainOf).join('');
+    return { body: '', contentType, stream: wholeOf(followed, first, textOf, followers.begin()) };
   }
-  const isStream = asked.follow === '1' || /text\/event-stream/i.test(accept);
-  if (!isStream && asked.wait === 0) return { body: bodyOf(first) };
-  const end = followers.begin();
-  if (isStream) return { body: '', stream: streamOf(followed, first, end) };
-  try {
-    return { body: bodyOf(await awaited(followed, first, asked.wait * 1000)) };
-  } finally {
-    end();
-  }
+  const { wait, follow } = asked;
+  return replyTo(request, followers, followed, first, { wait, isFollowing: follow === '1' });
 }
 
 interface FollowedLog extends Followed<Page> {
@@ -102,27 +94,10 @@ function followedBy(
     readAfter: ({ next }) => readFrom(next),
     isAtEnd: ({ isAtEnd }) => isAtEnd,
     isLast: ({ isLast }) => isLast,
+    replyOf: (page) => ({ body: bodyOf(page) }),
     textOf: ({ lines }) =>
       lines.map((line) => eventText(idOf(line), JSON.stringify(lineView(line)))).join(''),
     idOf: ({ next }) => idOf(next),
-  };
-}
-
-/** All that there is now, and nothing else. Fails where it cannot be all. */
-function plainStreamOf(followed: FollowedLog, first: Page, end: () => void): Stream {
-  return async (write) => {
-    try {
-      for (let page: Page | null = first; page !== null; page = await followed.readAfter(page)) {
-        const text = page.lines.map(plainOf).join('');
-        if (text !== '' && !(await write(text))) return;
-        if (page.isAtEnd) return;
-        if (text === '') await followed.news(null, REST_MS);
-        if (followed.isOver()) break;
-      }
-      throw new Error('the log was cut off');
-    } finally {
-      end();
-    }
   };
 }
 
@@ -135,14 +110,6 @@ function isOver(task: Task, attempt: number | null, now: number): boolean {
   if (attempt === null) return false;
   const isRunning = task.state === 'offered' || task.state === 'running';
   return attempt < task.attempt || (attempt === task.attempt && !isRunning);
-}
-
-/** What a browser says by itself where a stream was cut off. */
-function lastPlaceOf({ headers }: ApiRequest): LogPlace | null {
-  const given = headers['last-event-id'];
-  if (given === undefined) return null;
-  if (typeof given === 'string' && /^\d{1,9}\.\d{1,10}$/.test(given)) return placeIn(given);
-  throw invalidFields([{ field: 'Last-Event-ID', message: 'expected the place of a line' }]);
 }
 
 function placeIn(text: string | undefined): LogPlace | null {
