@@ -71,6 +71,11 @@ export function invalidFields(errors: readonly FieldError[], taskId?: string): P
   return new Problem('invalid', `The request is not valid: ${names}.`, { taskId, errors });
 }
 
+/** A cursor that is of no such page. */
+export function wrongCursor(): Problem {
+  return invalidFields([{ field: 'cursor', message: 'expected the `next_cursor` of a page' }]);
+}
+
 /** What whoever asked is told of an error of any kind. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;

@@ -25,7 +25,7 @@ import type { CommandOutcome } from '../../domain/effects.ts';
 import { elderKey, stateOf } from '../../domain/model/executor.ts';
 import type { Role } from '../../application/ports.ts';
 import { answers } from '../http/answers.ts';
-import { invalidFields, Problem } from '../http/problem.ts';
+import { invalidFields, Problem, wrongCursor } from '../http/problem.ts';
 import { checkShape, validate } from '../body/fields.ts';
 import { Pieces } from '../body/pieces.ts';
 import { type Described, isSelected, selectorOf, type Term } from '../body/selector.ts';
@@ -218,7 +218,7 @@ function cursorOf(key: string): string {
 function keyOfCursor(cursor: string): string {
   const [, key] = /^after:(.*)$/s.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   if (key !== undefined) return key;
-  throw invalidFields([{ field: 'cursor', message: 'expected the `next_cursor` of a page' }]);
+  throw wrongCursor();
 }
 
 export function governanceRoute(duties: Pick<Duties, 'views'>): Route {

@@ -10,9 +10,9 @@ import type { Position } from '../../application/ports.ts';
 import type { AuditTrail } from '../../application/process/audit-trail.ts';
 import type { AuditRecord, Fields } from '../../domain/model/audit.ts';
 import { checkShape } from '../body/fields.ts';
-import { invalidFields } from '../http/problem.ts';
+import { instantOf, iso } from '../body/instants.ts';
+import { wrongCursor } from '../http/problem.ts';
 import type { Route } from '../http/route.ts';
-import { instantOf } from './submission.ts';
 
 export function auditRoutes(audit: Pick<AuditTrail, 'list' | 'verify'>): Route[] {
   return [
@@ -98,9 +98,5 @@ function positionOf(cursor: string): Position {
   const [, time, seq] =
     /^(\d{1,16}):(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   if (time !== undefined && seq !== undefined) return { time: Number(time), seq: Number(seq) };
-  throw invalidFields([{ field: 'cursor', message: 'expected the `next_cursor` of a page' }]);
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
+  throw wrongCursor();
 }

@@ -21,11 +21,11 @@ import type {
 } from '../../application/process/namespaces-handle.ts';
 import { answers } from '../http/answers.ts';
 import { checkShape, validate } from '../body/fields.ts';
+import { instantOf } from '../body/instants.ts';
 import { invalidFields } from '../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Route } from '../http/route.ts';
 import { within } from '../scoped-master.ts';
 import { includes } from '../scope.ts';
-import { instantOf } from './submission.ts';
 import { pauseView } from './views.ts';
 
 /** Of the routes of a namespace, in the table of routes. */

@@ -22,6 +22,7 @@ import { filterFields, type TaskFilter } from '../../domain/model/task-filter.ts
 import { type Bulk, statesFor, type Work } from '../../domain/long-work/work.ts';
 import { excessErrors } from '../body/excess-uses.ts';
 import { checkShape, valueWithParams } from '../body/fields.ts';
+import { iso } from '../body/instants.ts';
 import { type FieldError, invalidFields, Problem } from '../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../http/route.ts';
 import { openPreview, operationIdOf, PREVIEW_MS, sealPreview } from '../previews.ts';
@@ -219,7 +220,7 @@ function summaryOf(work: Work): OperationSummary {
     reason: request.reason,
     by,
     created_at: iso(createdAt),
-    ended_at: endedAt === null ? null : iso(endedAt),
+    ended_at: iso(endedAt),
   };
 }
 
@@ -236,8 +237,4 @@ function filterView(filter: TaskFilter): OperationView['filter'] {
   const { from, to } = filter;
   const times = { ...(from !== null && { from: iso(from) }), ...(to !== null && { to: iso(to) }) };
   return { ...filterFields(filter), ...times };
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
 }

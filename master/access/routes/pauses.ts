@@ -11,11 +11,11 @@ import type { NamespacesHandle } from '../../application/process/namespaces-hand
 import type { Pause } from '../../domain/model/pause.ts';
 import { isPlace, placeOf } from '../../domain/views/pauses.ts';
 import { checkShape, validate } from '../body/fields.ts';
-import { invalidFields, Problem } from '../http/problem.ts';
+import { untilOf } from '../body/instants.ts';
+import { invalidFields, Problem, wrongCursor } from '../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../http/route.ts';
 import { checkPause } from '../rights.ts';
 import type { ScopedMaster } from '../scoped-master.ts';
-import { untilOf } from './submission.ts';
 import { scopedPauseView } from './views.ts';
 
 type Handle = Pick<NamespacesHandle, 'put' | 'pauseAll'>;
@@ -31,11 +31,7 @@ export function pauseRoutes(namespaces: Handle): NamespaceRoute[] {
       replies: { done: pauseList },
       handle: ({ query }, master) => {
         const { limit, cursor = '' } = checkShape(pauseListQuery, query);
-        if (cursor !== '' && !isPlace(cursor)) {
-          throw invalidFields([
-            { field: 'cursor', message: 'expected the `next_cursor` of a page' },
-          ]);
-        }
+        if (cursor !== '' && !isPlace(cursor)) throw wrongCursor();
         const found = master.pausesAfter(cursor, limit + 1);
         const page = found.slice(0, limit);
         const last = page.at(-1);

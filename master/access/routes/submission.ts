@@ -13,6 +13,7 @@ import {
   type User,
 } from '../../domain/model/task.ts';
 import { checkShape, readJson } from '../body/fields.ts';
+import { instantOf } from '../body/instants.ts';
 import { digestOf } from '../body/request-digest.ts';
 import { type TypeRules, withDefaults } from '../body/type-rules.ts';
 import { type FieldError, invalidFields, Problem } from '../http/problem.ts';
@@ -110,19 +111,6 @@ export function traceparentIn(header: string | string[] | undefined): string | n
 /** The head start in seconds. */
 export function priorityOf(priority: TaskFields['priority']): number {
   return typeof priority === 'string' ? priorityNames[priority] : (priority ?? 0);
-}
-
-/** Epoch milliseconds of a validated instant; what lies before 1970 counts as 1970. */
-export function instantOf(instant: string | number | null | undefined): number | null {
-  if (instant === undefined || instant === null) return null;
-  return typeof instant === 'number' ? instant : Math.max(0, Date.parse(instant));
-}
-
-/** When something is to end by itself; null: it is not. @throws {Problem} that is over. */
-export function untilOf(given: string | number | null | undefined): number | null {
-  const until = instantOf(given);
-  if (until === null || until > Date.now()) return until;
-  throw invalidFields([{ field: 'until', message: 'expected an instant that is yet to come' }]);
 }
 
 /** Whole milliseconds, at least one. */

@@ -6,6 +6,7 @@ import type { Task } from '../../domain/model/task.ts';
 import { copyRequest, patchRequest } from '@soda-scheduler/protocol/schemas';
 import type { z } from 'zod';
 import { checkShape, valueWithParams } from '../body/fields.ts';
+import { instantOf } from '../body/instants.ts';
 import { digestOf } from '../body/request-digest.ts';
 import { type TypeRules, withDefaults } from '../body/type-rules.ts';
 import { invalidFields } from '../http/problem.ts';
@@ -13,7 +14,6 @@ import {
   checkParamsSize,
   checkTogether,
   idOfKey,
-  instantOf,
   millisecondsOf,
   priorityOf,
   type RefusalOf,

@@ -21,9 +21,9 @@ import type { Authorizer } from '../auth.ts';
 import { digestOf } from '../digest.ts';
 import { answers } from '../http/answers.ts';
 import { checkShape, validate } from '../body/fields.ts';
+import { instantOf, iso } from '../body/instants.ts';
 import { invalidFields, Problem } from '../http/problem.ts';
 import type { ApiRequest, Route } from '../http/route.ts';
-import { instantOf } from './submission.ts';
 
 const TOKEN_BYTES = 32;
 
@@ -122,7 +122,7 @@ function viewOf(record: TokenRecord): TokenView {
     ...viewOfRight(record),
     created_at: iso(createdAt),
     created_by: createdBy,
-    last_used_at: lastUsedAt === null ? null : iso(lastUsedAt),
+    last_used_at: iso(lastUsedAt),
   };
 }
 
@@ -134,7 +134,7 @@ function viewOfRight({
   return {
     role,
     scope: scope && scopeView(scope),
-    expires_at: expiresAt === null ? null : iso(expiresAt),
+    expires_at: iso(expiresAt),
   };
 }
 
@@ -144,8 +144,4 @@ function scopeView({ namespaces, groups, types }: Scope): NonNullable<TokenView[
     ...(groups && { groups: [...groups] }),
     ...(types && { types: [...types] }),
   };
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
 }

@@ -26,10 +26,11 @@ import type { SeenType, SeenTypeInDetail } from '../../domain/views/types.ts';
 import type { Role } from '../../application/ports.ts';
 import { answers } from '../http/answers.ts';
 import { checkShape, validate, valueOf } from '../body/fields.ts';
+import { untilOf } from '../body/instants.ts';
 import { etagOf, ifMatch, ifNoneMatch, versionOf } from '../http/etag.ts';
 import { invalidFields, Problem } from '../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../http/route.ts';
-import { type RefusalOf, untilOf } from './submission.ts';
+import type { RefusalOf } from './submission.ts';
 import { type Defined, definitionText, overrideText, refuseUnbuilt } from './type-definition.ts';
 import { pauseView, waitingView } from './views.ts';
 

@@ -27,6 +27,7 @@ import {
   type Notification,
   type Task,
 } from '../../domain/model/task.ts';
+import { iso } from '../body/instants.ts';
 
 type AttemptView = TaskView['timeline'][number];
 
@@ -82,7 +83,7 @@ export function scopedPauseView({ scope, value, ...pause }: ScopedPause) {
 }
 
 export function pauseView({ at, by, reason, until }: Pause) {
-  return { at: iso(at), by, reason, until: isoOrNull(until) };
+  return { at: iso(at), by, reason, until: iso(until) };
 }
 
 /** One attempt with all that is known of it; null where it is not. */
@@ -129,10 +130,10 @@ function summaryFields(
     executor_id: task.executorId,
     submitted_at: iso(task.submittedAt),
     due_at: iso(task.dueAt),
-    started_at: isoOrNull(task.startedAt),
-    finished_at: isoOrNull(task.finishedAt),
-    deadline: isoOrNull(task.deadlineAt),
-    cancel_requested_at: isoOrNull(task.cancelRequestedAt),
+    started_at: iso(task.startedAt),
+    finished_at: iso(task.finishedAt),
+    deadline: iso(task.deadlineAt),
+    cancel_requested_at: iso(task.cancelRequestedAt),
     suspended: suspendedView(task),
     failure_reason: task.failureReason,
     notification: notificationView(task, notification),
@@ -166,7 +167,7 @@ export function executorView(seen: SeenExecutor): ExecutorView {
     current: current && {
       ...attemptOn(current),
       state: current.state,
-      since: isoOrNull(current.since),
+      since: iso(current.since),
     },
     last: executor.past.map((one) => ({
       ...attemptOn(one),
@@ -177,7 +178,7 @@ export function executorView(seen: SeenExecutor): ExecutorView {
     pid: executor.pid,
     sdk: executor.sdk,
     version: executor.version || null,
-    connected_at: isoOrNull(executor.connectedAt),
+    connected_at: iso(executor.connectedAt),
     last_seen_at: iso(executor.lastSeenAt),
     loop_lag_ms: executor.loopLagMs,
     rss_bytes: executor.rssBytes,
@@ -192,9 +193,9 @@ function attemptOn({ taskId, attempt, type }: PastAttempt | CurrentAttempt) {
 function drainView(record: ExecutorRecord | null) {
   return {
     drained_by: record?.drainedBy ?? null,
-    drained_at: isoOrNull(record?.drainedAt ?? null),
+    drained_at: iso(record?.drainedAt ?? null),
     drain_reason: record?.drainReason ?? null,
-    drain_deadline: isoOrNull(record?.drainDeadlineAt ?? null),
+    drain_deadline: iso(record?.drainDeadlineAt ?? null),
   };
 }
 
@@ -301,8 +302,8 @@ function timelineOf(task: Task, attempts: readonly ListedAttempt[]): TimelineEnt
       executor_id: task.executorId,
       outcome: ended ? task.lastOutcome : null,
       offered_at: iso(task.offeredAt),
-      started_at: isoOrNull(task.startedAt),
-      ended_at: ended ? isoOrNull(task.finishedAt) : null,
+      started_at: iso(task.startedAt),
+      ended_at: ended ? iso(task.finishedAt) : null,
     },
     error: ended && task.lastOutcome !== 'succeeded' ? task.error : null,
     detailsBytes: 0,
@@ -317,7 +318,7 @@ function timelineEntry(record: ListedAttempt): TimelineEntry {
       executor_id: record.executorId,
       outcome: record.outcome,
       offered_at: iso(record.offeredAt),
-      started_at: isoOrNull(record.startedAt),
+      started_at: iso(record.startedAt),
       ended_at: iso(record.endedAt),
     },
     error: record.error,
@@ -347,7 +348,7 @@ function notificationView(task: Task, notification: Notification | null): TaskVi
     last_status: notification?.lastStatus ?? null,
     last_error: notification?.lastError ?? null,
     next_try_at: notification?.state === 'pending' ? iso(notification.nextTryAt) : null,
-    delivered_at: isoOrNull(notification?.deliveredAt ?? null),
+    delivered_at: iso(notification?.deliveredAt ?? null),
   };
 }
 
@@ -357,12 +358,4 @@ function intervalOf({ retry: { interval } }: Task): number | number[] {
 
 function secondsOrNull(ms: number | null): number | null {
   return ms === null ? null : ms / 1000;
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
-}
-
-function isoOrNull(at: number | null): string | null {
-  return at === null ? null : iso(at);
 }

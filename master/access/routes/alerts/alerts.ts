@@ -21,10 +21,10 @@ import type { Scope } from '../../../application/ports.ts';
 import type { Alert } from '../../../domain/alerts/alert.ts';
 import { saidIn } from '../../../domain/alerts/said.ts';
 import { checkShape, validate } from '../../body/fields.ts';
+import { iso, untilOf } from '../../body/instants.ts';
 import { invalidFields, Problem } from '../../http/problem.ts';
 import type { NamespaceRoute, Route } from '../../http/route.ts';
 import { includes } from '../../scope.ts';
-import { untilOf } from '../submission.ts';
 
 const SILENCE_MS_MAX = 30 * 86_400_000;
 const UNKNOWN = 'There is no such alert raised.';
@@ -154,11 +154,11 @@ function viewOf({ alert, deliveries }: SeenAlert): AlertView {
     fields: fields === null ? null : (JSON.parse(fields) as Record<string, unknown>),
     count,
     raised_at: iso(raisedAt),
-    cleared_at: clearedAt === null ? null : iso(clearedAt),
+    cleared_at: iso(clearedAt),
     lasts: Math.max(0, Math.round(((clearedAt ?? alert.seenAt) - raisedAt) / 1000)),
-    told_at: toldAt === null ? null : iso(toldAt),
+    told_at: iso(toldAt),
     repeats: alert.repeatCount,
-    silenced_until: silencedUntil === null ? null : iso(silencedUntil),
+    silenced_until: iso(silencedUntil),
     silenced_by: silencedBy,
     deliveries: deliveries.flatMap(({ receiver, told, state, tries, madeAt, error }) =>
       told.flatMap(({ event, alert: { id: of } }) =>
@@ -168,10 +168,6 @@ function viewOf({ alert, deliveries }: SeenAlert): AlertView {
       ),
     ),
   };
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
 }
 
 /** Of a rule or a receiver, in a path. @throws {Problem} */

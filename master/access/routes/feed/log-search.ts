@@ -10,10 +10,10 @@ import type { LogFilter } from '../../../domain/logs/log-line.ts';
 import { ANY_TASK } from '../../../domain/model/task-filter.ts';
 import type { Task } from '../../../domain/model/task.ts';
 import { checkShape } from '../../body/fields.ts';
-import { invalidFields } from '../../http/problem.ts';
+import { timesOf } from '../../body/instants.ts';
+import { invalidFields, wrongCursor } from '../../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../../http/route.ts';
 import type { ScopedMaster } from '../../scoped-master.ts';
-import { instantOf } from '../submission.ts';
 import { lineView } from './logs.ts';
 
 /** Tasks, and pages of their logs, that one request looks at. */
@@ -53,10 +53,7 @@ async function search(request: ApiRequest, master: ScopedMaster): Promise<Reply>
   if (executorId === null && type === null) {
     throw invalidFields([{ field: 'executor_id', message: 'expected this, or `type`, or both' }]);
   }
-  const [from, to] = [instantOf(asked.from), instantOf(asked.to)];
-  if (from !== null && to !== null && from >= to) {
-    throw invalidFields([{ field: 'to', message: 'expected later than `from`' }]);
-  }
+  const { from, to } = timesOf(asked);
   const wanted = { executorId, type, level, text, from, to, limit };
   const { lines, next } = await find(master, wanted, startIn(cursor));
   const found = lines.map(({ taskId, ...line }) => ({ task_id: taskId, ...lineView(line) }));
@@ -113,9 +110,7 @@ function startIn(cursor: string | undefined): Start {
   if (cursor === undefined) return { beforeSeq: null, within: null };
   const form = /^logs:(\d{1,15}):(\d{1,15}):(\d{1,9}):(\d{1,10})$/;
   const parts = form.exec(Buffer.from(cursor, 'base64url').toString());
-  if (parts === null) {
-    throw invalidFields([{ field: 'cursor', message: 'expected the `next_cursor` of a page' }]);
-  }
+  if (parts === null) throw wrongCursor();
   const [beforeSeq = 0, seq = 0, attempt = 0, n = 0] = parts.slice(1).map(Number);
   return { beforeSeq, within: { seq, after: { attempt, n } } };
 }

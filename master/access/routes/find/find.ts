@@ -15,12 +15,12 @@ import { ENDED_COUNT_MAX, ORDERED_LANES_MAX } from '../../../domain/bounds.ts';
 import { ANY_TASK, type TaskFilter } from '../../../domain/model/task-filter.ts';
 import { isTerminal } from '../../../domain/model/task.ts';
 import { checkShape } from '../../body/fields.ts';
-import { invalidFields, type Problem } from '../../http/problem.ts';
+import { timesOf } from '../../body/instants.ts';
+import { invalidFields, type Problem, wrongCursor } from '../../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../../http/route.ts';
 import type { ScopedMaster } from '../../scoped-master.ts';
 import { findErrors } from './errors.ts';
 import { historyRoute } from './history.ts';
-import { timesOf } from './times.ts';
 import { taskListText } from '../views.ts';
 
 export function findRoutes(): NamespaceRoute[] {
@@ -200,5 +200,5 @@ function placeIn(cursor: string): Position {
 function numbersIn(cursor: string, form: RegExp): number[] {
   const parts = form.exec(Buffer.from(cursor, 'base64url').toString());
   if (parts !== null) return parts.slice(1).map(Number);
-  throw invalidFields([{ field: 'cursor', message: 'expected the `next_cursor` of a page' }]);
+  throw wrongCursor();
 }

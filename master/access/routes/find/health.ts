@@ -17,6 +17,7 @@ import {
 import type { NamespacesHandle } from '../../../application/process/namespaces-handle.ts';
 import type { Finding } from '../../../domain/health/finding.ts';
 import { type Health, worstFirst } from '../../../domain/health/health.ts';
+import { iso } from '../../body/instants.ts';
 import type { ApiRequest, Route } from '../../http/route.ts';
 import { inNamespaces } from '../namespaces.ts';
 
@@ -165,10 +166,4 @@ function resumeOf({ facts }: Finding, namespace: string, within: string): string
   if (scope === 'namespace') return `soda resume namespace ${namespace}`;
   if (scope === 'type') return `soda type resume ${value}${within}`;
   return `soda resume ${scope} ${quoted(value)}${within}`;
-}
-
-function iso(at: number): string;
-function iso(at: number | null): string | null;
-function iso(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
 }

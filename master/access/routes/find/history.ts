@@ -4,11 +4,11 @@ import { historyPage, historyQuery } from '@soda-scheduler/protocol/schemas';
 import { HISTORY_PAGE_BYTES_MAX } from '../../../domain/bounds.ts';
 import { ANY_TASK } from '../../../domain/model/task-filter.ts';
 import { checkShape } from '../../body/fields.ts';
-import { invalidFields } from '../../http/problem.ts';
+import { timesOf } from '../../body/instants.ts';
+import { wrongCursor } from '../../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../../http/route.ts';
 import type { ScopedMaster } from '../../scoped-master.ts';
 import { endedTaskText } from '../views.ts';
-import { timesOf } from './times.ts';
 
 /** That a date can be. */
 const LAST_INSTANT = 8.64e15;
@@ -47,5 +47,5 @@ async function read({ query }: ApiRequest, master: ScopedMaster): Promise<Reply>
 function placeIn(cursor: string): string {
   const place = Buffer.from(cursor, 'base64url').toString();
   if (/^(?:[a-z0-9_]{1,40}:)?\d{1,16}$/.test(place)) return place;
-  throw invalidFields([{ field: 'cursor', message: 'expected the `next_cursor` of a page' }]);
+  throw wrongCursor();
 }

@@ -4,6 +4,7 @@ import { whyView as whyViewSchema } from '@soda-scheduler/protocol/schemas';
 import type { Facts } from '../../../domain/why/asked.ts';
 import type { Why } from '../../../domain/why/why.ts';
 import type { StoredTask } from '../../../application/ports.ts';
+import { iso } from '../../body/instants.ts';
 import type { NamespaceRoute } from '../../http/route.ts';
 import { found, taskIdOf } from '../tasks.ts';
 import { scopedPauseView } from '../views.ts';
@@ -78,7 +79,7 @@ function detailsView(facts: Facts): Omit<WhyView['details'], 'behind'> {
     callback: callback && {
       state: callback.state,
       tries: callback.tries,
-      next_try_at: callback.nextTryAt === null ? null : iso(callback.nextTryAt),
+      next_try_at: iso(callback.nextTryAt),
       last_error: callback.lastError,
     },
   };
@@ -91,10 +92,6 @@ function valueView({ action, value }: NonNullable<Why['change']>): ChangeView['v
   if (value === null || 'length' in value) return value && [...value];
   const { count, type, labels, executorId } = value;
   return { count, type, labels: [...labels], executor_id: executorId };
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString();
 }
 
 /** Undefined: nothing is said of it. */

@@ -1,7 +1,7 @@
 /** Days of the calendar, as text: `2026-11-22`. */
 import { dayOf } from '../../../domain/usage/day.ts';
+import { instantOf } from '../../body/instants.ts';
 import { invalidFields } from '../../http/problem.ts';
-import { instantOf } from '../submission.ts';
 
 /** Of one report. */
 const REPORT_DAYS_MAX = 400;

@@ -17,7 +17,7 @@ import {
 import { addFigures, FIGURES, type Figures } from '../../../domain/usage/usage.ts';
 import { checkShape } from '../../body/fields.ts';
 import { Pieces } from '../../body/pieces.ts';
-import { invalidFields } from '../../http/problem.ts';
+import { invalidFields, wrongCursor } from '../../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../../http/route.ts';
 import type { ScopedMaster } from '../../scoped-master.ts';
 import { daysOf } from './days.ts';
@@ -214,7 +214,7 @@ function cursorOf(place: readonly string[]): string {
 function placeIn(cursor: string, by: readonly ReportField[]): readonly string[] {
   const place = textsIn(cursor);
   if (place.length === by.length) return place;
-  throw invalidFields([{ field: 'cursor', message: 'expected the `next_cursor` of a page' }]);
+  throw wrongCursor();
 }
 
 function textsIn(cursor: string): readonly string[] {
