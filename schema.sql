@@ -130,8 +130,8 @@ CREATE TABLE rate (
   ns INT NOT NULL,
   -- Whose rate it is.
   type VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-  -- Of which of its groups; empty for that of all of them.
-  user_group VARCHAR(64) NOT NULL,
+  -- Of which of its groups, as bytes of UTF-8 (blanks at the end of a text would not count); empty for that of all of them.
+  user_group VARBINARY(256) NOT NULL,
   -- When the window began.
   window_at BIGINT NOT NULL,
   -- Offers in it that nobody has rejected.
@@ -556,14 +556,14 @@ CREATE TABLE usage_day (
   ns INT NOT NULL,
   -- As 2026-11-22, in the zone that was set then.
   day VARCHAR(10) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-  -- Whose tasks; (other) beyond so many on that day.
-  user_group VARCHAR(64) NOT NULL,
+  -- Whose tasks, as in rate; (other) beyond so many on that day.
+  user_group VARBINARY(256) NOT NULL,
   -- Empty: they have none. So for the next two.
-  user_project VARCHAR(64) NOT NULL,
+  user_project VARBINARY(256) NOT NULL,
   -- See above.
-  user_env VARCHAR(64) NOT NULL,
+  user_env VARBINARY(256) NOT NULL,
   -- See above.
-  user_name VARCHAR(64) NOT NULL,
+  user_name VARBINARY(256) NOT NULL,
   -- Of which type.
   type VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   -- Tasks that were accepted.

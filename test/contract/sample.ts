@@ -188,7 +188,8 @@ export const wholeRows: {
     return { key: id, row: { id, scope, value, at: NOW + n, by, reason: `since ${n}`, until } };
   },
   rate: (which, n) => {
-    const key = [`type-${which}`, `\u{1F600} ${which}`] as const;
+    // What differs in blanks at its end is another group.
+    const key = ['type', `\u{1F600}${' '.repeat(which)}`] as const;
     return { key, row: { type: key[0], group: key[1], windowAt: NOW, count: n } };
   },
   view: (which, n) => {

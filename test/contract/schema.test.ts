@@ -5,8 +5,11 @@ import Libsql from 'libsql';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DEFAULT_POOL } from '../../master/infrastructure/sql/dialects/dialect.ts';
+import { mysqlDialect } from '../../master/infrastructure/sql/dialects/mysql.ts';
 import { openSqlStore } from '../../master/infrastructure/sql/open.ts';
 import { tables } from '../../master/infrastructure/sql/tables/all.ts';
+import { usageKey } from '../../master/infrastructure/sql/usage/usage-table.ts';
 import { useMariadb } from '../helpers/mariadb.ts';
 import { NOW } from '../helpers/task.ts';
 
@@ -19,6 +22,7 @@ const KINDS: Readonly<Record<string, string>> = {
   BIGINT: 'integer',
   DOUBLE: 'real',
   VARCHAR: 'text',
+  VARBINARY: 'bytes',
   MEDIUMTEXT: 'text',
 };
 
@@ -121,11 +125,31 @@ describe('schema.sql', function () {
 
   describe('on MariaDB', () => {
     const server = useMariadb();
+    let made: string;
+
+    before(async () => {
+      made = await server.url();
+      await migrated(made);
+    });
 
     it('is what the migrations make', async () => {
-      const [described, made] = [await server.url(), await server.url()];
-      await migrated(made);
+      const described = await server.url();
       expect(await structure(described, await schema())).to.deep.equal(await structure(made));
+    });
+
+    it('has rows found by the whole of their keys', async () => {
+      const client = knex({ client: 'mysql2', connection: made });
+      const { remove } = mysqlDialect(new URL(made), DEFAULT_POOL);
+      const keys = Object.values(tables).map(({ place, key }) => [place, key] as const);
+      for (const [table, key] of [...keys, ['usage_day', usageKey] as const]) {
+        if (typeof table !== 'string') continue;
+        const rows = [1, 2].map((n) => key.map(({ kind }) => (kind === 'integer' ? n : `${n}`)));
+        for (const { sql, runs } of remove(table, key, rows)) {
+          const [[, found]] = await client.raw(`EXPLAIN ${sql}`, [...(runs[0] ?? [])]);
+          expect(found, table).to.include({ type: 'eq_ref', key: 'PRIMARY' });
+        }
+      }
+      await client.destroy();
     });
   });
 });

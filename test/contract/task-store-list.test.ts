@@ -26,7 +26,9 @@ const row = fc.record({
   type: kind,
   label: kind,
   requires: kind,
-  project: fc.option(kind),
+  // What differs in blanks at its end is another one.
+  group: fc.constantFrom('media', 'media '),
+  project: fc.option(fc.constantFrom('a', 'b', 'a ')),
   id: fc.constantFrom('t-', 't-1', 'job.', 'Job.'),
   attempt: fc.constantFrom(1, 2, 7),
   error: fc.option(fc.constantFrom('no "such" file', 'NO \u5f71 file', 'message')),
@@ -55,6 +57,7 @@ const other = fc.oneof(
   fc.record({ failureReason: fc.constantFrom('attempts_exhausted', 'deadline') }),
   fc.record({ minAttempts: fc.constantFrom(2, 7, 8) }),
   fc.record({ from: instant, to: instant }),
+  fc.record({ within: fc.constant({ types: null, groups: ['media', 'other'] }) }),
 ) as fc.Arbitrary<Partial<TaskFilter>>;
 const size = fc.record({
   limit: fc.integer({ min: 1, max: 80 }),
@@ -65,8 +68,9 @@ function tasksOf(rows: readonly Row[]): StoredTask[] {
   let seq = 0;
   return rows.map((one) => {
     seq += one.gap;
-    const { place: where, type, label, requires, project, attempt, error: message } = one;
-    const user = { group: 'media', project, env: project && 'prod', user: 'ann' };
+    const { place: where, type, label, requires, attempt, error: message } = one;
+    const { group, project } = one;
+    const user = { group, project, env: project && 'prod', user: 'ann' };
     const error = message === null ? null : { message };
     const base = { type, labels: [label], requires: [requires], user, attempt, error };
     const before = task(seq, { ...base, id: `${one.id}-${seq}` });
@@ -87,7 +91,7 @@ function fits(wanted: TaskFilter, { task: one, notification }: StoredTask): bool
   const { user, state, error, finishedAt, submittedAt } = one;
   const isText = (text: string) => error?.message.includes(text) === true && state !== 'succeeded';
   const at = finishedAt ?? submittedAt;
-  const found: Record<Exclude<keyof TaskFilter, 'within'>, boolean> = {
+  const found: Record<keyof TaskFilter, boolean> = {
     state: state === wanted.state,
     type: one.type === wanted.type,
     group: user.group === wanted.group,
@@ -104,6 +108,7 @@ function fits(wanted: TaskFilter, { task: one, notification }: StoredTask): bool
     from: at >= (wanted.from ?? 0),
     to: at < (wanted.to ?? 0),
     minAttempts: one.attempt >= (wanted.minAttempts ?? 0),
+    within: wanted.within?.groups?.includes(user.group) ?? true,
   };
   return Object.entries(found).every(
     ([name, is]) => is || wanted[name as keyof TaskFilter] === null,

@@ -6,7 +6,7 @@ import pRetry from 'p-retry';
 import { Pool, TimeoutError } from 'tarn';
 import { CommitConflict, type Position, TermLost } from '../../application/ports.ts';
 import type { Connection, Connections, Dialect, Statement } from './dialects/dialect.ts';
-import { plain } from './dialects/dialect.ts';
+import { padded, placeholders, plain } from './dialects/dialect.ts';
 import type { Pace } from './pace.ts';
 import type { Row, Value } from './rows.ts';
 
@@ -197,6 +197,21 @@ export function isBefore(column: string, before: Position): Read {
     sql: ` AND ${column} <= ? AND (${column} < ? OR seq < ?)`,
     values: [time, time, seq],
   };
+}
+
+/** Whether the column has one of these, or this one. */
+export function isAmong(column: string, values: string | readonly string[]): Read {
+  const asked = padded([values].flat());
+  if (asked.length === 0) return { sql: '1 = 0', values: [] };
+  return { sql: `${column} IN ${placeholders(1, asked.length)}`, values: asked };
+}
+
+/** The same of `Types.name`, with its blanks. */
+export function isNamed(column: string, names: string | readonly string[]): Read {
+  const { sql, values } = isAmong(column, names);
+  if (values.length === 0) return { sql, values };
+  const bytes = values.map(() => 'HEX(?)').join(', ');
+  return { sql: `${sql} AND HEX(${column}) IN (${bytes})`, values: [...values, ...values] };
 }
 
 /** The same database twice, by two pools. */

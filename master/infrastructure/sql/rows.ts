@@ -5,8 +5,8 @@ export type Row = Readonly<Record<string, unknown>>;
 
 export interface Column<Source> {
   readonly name: string;
-  /** What the column holds, for statements that must declare it. */
-  readonly kind: 'integer' | 'real' | 'text';
+  /** What the column holds, for statements that must declare it; `bytes`: those of a text, see `Types.exactName`. */
+  readonly kind: 'integer' | 'real' | 'text' | 'bytes';
   /** `ns`: the number of the namespace that the row is of. */
   readonly of: (source: Source, ns: number) => Value;
   /** What a new row has there where nothing is said of it: the default of the schema. */

@@ -84,6 +84,24 @@ describeStores('usage', (open) => {
     expect(await read({ day: '2026-11-21' })).to.deep.equal({});
   });
 
+  it('tells apart names that differ in blanks at their end', async () => {
+    await commit([
+      countOf({ group: 'video', project: 'a' }),
+      countOf({ group: 'video ', project: 'a ', user: ' ' }),
+    ]);
+    await commit([countOf({ group: 'video', project: 'a' })]);
+    const by = ['group', 'project', 'user'] as const;
+    expect(await read({ by })).to.deep.equal({
+      'video/a/': { submitted: 2 },
+      'video /a / ': { submitted: 1 },
+    });
+    const within = { groups: ['video'], types: null };
+    expect(await read({ within })).to.deep.equal({ '': { submitted: 2 } });
+    expect(await read({ group: 'video ' })).to.deep.equal({ '': { submitted: 1 } });
+    expect(await store.dropUsage('2026-11-23')).to.equal(2);
+    expect(await read()).to.deep.equal({});
+  });
+
   it('leaves out what is not asked for, or may not be seen', async () => {
     await commit([countOf(), countOf({ group: 'news' }), countOf({ type: 'probe' })]);
     expect(await read({ type: 'probe' })).to.deep.equal({ '': { submitted: 1 } });

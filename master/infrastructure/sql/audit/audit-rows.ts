@@ -7,7 +7,7 @@ import type {
   Position,
 } from '../../../application/ports.ts';
 import type { AuditRecord } from '../../../domain/model/audit.ts';
-import { type Database, isBefore, type Read } from '../database.ts';
+import { type Database, isBefore, isNamed, type Read } from '../database.ts';
 import { plain } from '../dialects/dialect.ts';
 import type { Pace } from '../pace.ts';
 import type { Row, Value } from '../rows.ts';
@@ -258,14 +258,14 @@ function isFrom({ time, seq }: Position): Read {
 
 function filterOf({ actor, action, target }: AuditQuery): Read {
   const parts: Read[] = [];
-  if (actor !== null) parts.push({ sql: ' AND actor = ?', values: [actor] });
-  if (target !== null) parts.push({ sql: ' AND target = ?', values: [target] });
+  if (actor !== null) parts.push(isNamed('actor', actor));
+  if (target !== null) parts.push(isNamed('target', target));
   if (action !== null) {
-    const sql = ' AND (action = ? OR action LIKE ?)';
+    const sql = '(action = ? OR action LIKE ?)';
     parts.push({ sql, values: [action, `${action}.%`] });
   }
   return {
-    sql: parts.map(({ sql }) => sql).join(''),
+    sql: parts.map(({ sql }) => ` AND ${sql}`).join(''),
     values: parts.flatMap(({ values }) => [...values]),
   };
 }

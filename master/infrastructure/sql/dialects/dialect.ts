@@ -64,8 +64,10 @@ export interface Types {
   readonly real: string;
   /** Text of a plain ASCII alphabet, compared byte by byte. */
   readonly key: (length: number) => string;
-  /** Text of any alphabet, compared byte by byte. */
+  /** Text of any alphabet, compared byte by byte; but blanks at its end may count for nothing. */
   readonly name: (length: number) => string;
+  /** The same, with its blanks: for keys. It comes as text or as its bytes: `String` makes it text. */
+  readonly exactName: (length: number) => string;
   readonly text: string;
 }
 

@@ -53,6 +53,8 @@ const types: Types = {
   real: 'DOUBLE',
   key: (length) => `VARCHAR(${length}) CHARACTER SET ascii COLLATE ascii_bin`,
   name: (length) => `VARCHAR(${length})`,
+  // No collation without padding has the same name in MySQL and in MariaDB.
+  exactName: (length) => `VARBINARY(${4 * length})`,
   text: 'MEDIUMTEXT',
 };
 
@@ -63,7 +65,10 @@ const jsonTypes = {
   integer: 'BIGINT',
   real: 'DOUBLE',
   text: 'MEDIUMTEXT CHARACTER SET utf8mb4',
+  bytes: 'MEDIUMTEXT CHARACTER SET utf8mb4',
 } as const;
+/** The same of what rows are matched by, where text is of `types.key`: an index finds only what has its character set. */
+const jsonKeyTypes = { ...jsonTypes, text: 'MEDIUMTEXT CHARACTER SET ascii' } as const;
 
 type Result = ResultSetHeader | RowDataPacket[];
 
@@ -169,10 +174,14 @@ const jsonList = (rows: readonly string[]): string => `[${rows.join(',')}]`;
  * building and parsing text.
  */
 function joined(table: string, matched: Columns, columns: Columns): string {
-  const list = columns.map(({ kind }, at) => `v${at} ${jsonTypes[kind]} PATH '$[${at}]'`);
-  // Else texts of JSON are compared as people read them, without regard to case.
+  const list = columns.map(({ kind }, at) => {
+    const type = (at < matched.length ? jsonKeyTypes : jsonTypes)[kind];
+    return `v${at} ${type} PATH '$[${at}]'`;
+  });
   const match = matched.map(({ name, kind }, at) => {
-    return `t.${name} = v.v${at}${kind === 'text' ? ' COLLATE utf8mb4_bin' : ''}`;
+    if (kind === 'bytes') return `t.${name} = CAST(v.v${at} AS BINARY)`;
+    // Else texts of JSON are compared as people read them, without regard to case.
+    return `t.${name} = v.v${at}${kind === 'text' ? ' COLLATE ascii_bin' : ''}`;
   });
   return `JSON_TABLE(?, '$[*]' COLUMNS (${list.join(', ')})) AS v STRAIGHT_JOIN ${table} AS t ON ${match.join(' AND ')}`;
 }

@@ -34,6 +34,7 @@ const types: Types = {
   real: 'REAL',
   key: () => 'TEXT',
   name: () => 'TEXT',
+  exactName: () => 'TEXT',
   text: 'TEXT',
 };
 

@@ -2,8 +2,7 @@
 import type { EventPage, EventQuery } from '../../../application/ports.ts';
 import { inNamespace } from '../../../application/ports.ts';
 import type { StoredEvent } from '../../../domain/feed/feed-event.ts';
-import type { Database, Read } from '../database.ts';
-import { placeholders } from '../dialects/dialect.ts';
+import { type Database, isAmong, isNamed, type Read } from '../database.ts';
 import type { Row, Value } from '../rows.ts';
 import { BY_TASK, eventList } from './event-table.ts';
 
@@ -126,32 +125,29 @@ async function dropOldest(database: Database, ns: number, before: number): Promi
 
 function filterOf({ type, group, kind, within }: EventQuery): Read {
   const parts: Read[] = [];
-  const equal = (column: string, value: string | null): void => {
-    if (value !== null) parts.push({ sql: ` AND ${column} = ?`, values: [value] });
-  };
-  equal('type', type);
-  equal('user_group', group);
+  if (type !== null) parts.push(isAmong('type', type));
+  if (group !== null) parts.push(isNamed('user_group', group));
   if (kind !== null) {
     // All that begin so: `/` comes next to `.`, and is in none.
-    const sql = ' AND (kind = ? OR (kind > ? AND kind < ?))';
+    const sql = '(kind = ? OR (kind > ? AND kind < ?))';
     parts.push({ sql, values: [kind, `${kind}.`, `${kind}/`] });
   }
   if (within !== null) {
-    parts.push({ sql: ' AND (type IS NOT NULL OR user_group IS NOT NULL)', values: [] });
-    parts.push(oneOf('type', within.types), oneOf('user_group', within.groups));
+    const { types, groups } = within;
+    parts.push({ sql: '(type IS NOT NULL OR user_group IS NOT NULL)', values: [] });
+    if (types !== null) parts.push(orNone('type', isAmong('type', types)));
+    if (groups !== null) parts.push(orNone('user_group', isNamed('user_group', groups)));
   }
   return {
-    sql: parts.map(({ sql }) => sql).join(''),
+    sql: parts.map(({ sql }) => ` AND ${sql}`).join(''),
     values: parts.flatMap(({ values }) => [...values]),
   };
 }
 
-function oneOf(column: string, values: readonly string[] | null): Read {
-  if (values === null) return { sql: '', values: [] };
-  if (values.length === 0) return { sql: ` AND ${column} IS NULL`, values: [] };
-  const list = placeholders(1, values.length);
-  return { sql: ` AND (${column} IS NULL OR ${column} IN ${list})`, values };
-}
+const orNone = (column: string, { sql, values }: Read): Read => ({
+  sql: `(${column} IS NULL OR ${sql})`,
+  values,
+});
 
 const numberOf = (row: Row, ns: number): number => (row['seq'] as number) - inNamespace(ns, 0);
 

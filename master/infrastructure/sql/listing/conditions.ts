@@ -1,8 +1,7 @@
 /** What is asked of each row that a list looks at. */
 import { inJson, type TaskFilter } from '../../../domain/model/task-filter.ts';
 import type { TaskState } from '../../../domain/model/task.ts';
-import type { Read } from '../database.ts';
-import { padded, placeholders } from '../dialects/dialect.ts';
+import { isAmong, isNamed, type Read } from '../database.ts';
 import type { Value } from '../rows.ts';
 import type { Segment } from '../segments.ts';
 
@@ -38,10 +37,6 @@ export function conditionsOf(filter: TaskFilter, segment: Segment | null): Condi
   const { label, requires, idPrefix, error, failureReason, notification } = filter;
   const conditions: [sql: string, ...values: (Value | null)[]][] = [
     ['type = ?', type],
-    ['user_group = ?', group],
-    ['user_project = ?', project],
-    ['user_env = ?', env],
-    ['user_name = ?', user],
     ['executor_id = ?', executorId],
     ['attempt >= ?', minAttempts],
     // Labels are kept as a JSON array; their alphabet has no quote.
@@ -59,10 +54,17 @@ export function conditionsOf(filter: TaskFilter, segment: Segment | null): Condi
   ];
   const asked = conditions.filter(([, value]) => value !== null);
   const { types = null, groups = null } = filter.within ?? {};
-  const lists = [amongOf('type', types), amongOf('user_group', groups)];
-  if (idPrefix !== null) lists.push(idsWith(idPrefix));
-  const all = [
-    ...lists.filter(({ sql }) => sql !== ''),
+  const names = [
+    ['user_group', groups],
+    ['user_group', group],
+    ['user_project', project],
+    ['user_env', env],
+    ['user_name', user],
+  ] as const;
+  const all: Read[] = [
+    ...(types === null ? [] : [isAmong('type', types)]),
+    ...names.flatMap(([column, some]) => (some === null ? [] : [isNamed(column, some)])),
+    ...(idPrefix === null ? [] : [idsWith(idPrefix)]),
     ...asked.map(([sql, ...values]) => ({ sql, values })),
   ];
   return {
@@ -77,10 +79,4 @@ function endConditions({ from, to }: TaskFilter, { day }: Segment): [string, Val
     ['finished_at >= ?', from !== null && from > day * DAY_MS ? from : null],
     ['finished_at < ?', to !== null && to < (day + 1) * DAY_MS ? to : null],
   ];
-}
-
-function amongOf(column: string, list: readonly string[] | null): Read {
-  if (list === null) return { sql: '', values: [] };
-  const values = padded(list);
-  return { sql: `${column} IN ${placeholders(1, values.length)}`, values };
 }

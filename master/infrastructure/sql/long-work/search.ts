@@ -6,8 +6,7 @@
 import { inNamespace, type TaskSearch } from '../../../application/ports.ts';
 import { WORK_LOOK_COUNT_MAX } from '../../../domain/bounds.ts';
 import { isTerminal } from '../../../domain/model/task.ts';
-import type { Database, Read } from '../database.ts';
-import { padded, placeholders } from '../dialects/dialect.ts';
+import { type Database, isAmong, type Read } from '../database.ts';
 import { conditionsOf, includesDay } from '../listing/conditions.ts';
 import type { Row } from '../rows.ts';
 import { hasEndedBefore, type ListedSegment, segmentAt } from '../segments.ts';
@@ -163,8 +162,8 @@ function sourcesOf({ dialect }: Asked, { segments, ns }: Tables, search: TaskSea
 }
 
 function amongOf(states: TaskSearch['states']): Read {
-  const values = padded(states);
-  return { sql: ` AND state IN ${placeholders(1, values.length)}`, values };
+  const { sql, values } = isAmong('state', states);
+  return { sql: ` AND ${sql}`, values };
 }
 
 /** Each begins with ` AND `. */

@@ -1,7 +1,7 @@
 /** Pauses of groups, of labels, and what a namespace knows of that of all namespaces, as rows. */
 import type { PauseRow } from '../../../domain/model/pause.ts';
 import type { Types } from '../dialects/dialect.ts';
-import type { Read } from '../database.ts';
+import { isNamed, type Read } from '../database.ts';
 import { columns, type Row } from '../rows.ts';
 import type { WholeTable } from './table.ts';
 
@@ -52,9 +52,10 @@ export const pause: WholeTable<'pause'> = {
 /** Of tasks but those with a limit for their start that was not over when their group, or a label of theirs, was paused. */
 export function notPaused(rows: readonly PauseRow[]): Read {
   const each = rows.flatMap(({ scope, value, at }): Read[] => {
-    // Groups are equal to some databases that differ in blanks at their end.
-    const of = 'user_group = ? AND HEX(user_group) = HEX(?)';
-    if (scope === 'group') return [{ sql: of, values: [value, value, at] }];
+    if (scope === 'group') {
+      const { sql, values } = isNamed('user_group', value);
+      return [{ sql, values: [...values, at] }];
+    }
     const within = `"${value}"`;
     const having = '(INSTR(requires, ?) > 0 OR INSTR(labels, ?) > 0)';
     return scope === 'all' ? [] : [{ sql: having, values: [within, within, at] }];

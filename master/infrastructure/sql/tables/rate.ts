@@ -7,7 +7,7 @@ import type { WholeTable } from './table.ts';
 export const rateDefinition = (t: Types): string => `
   ns ${t.integer} NOT NULL,
   type ${t.key(64)} NOT NULL,
-  user_group ${t.name(64)} NOT NULL,
+  user_group ${t.exactName(64)} NOT NULL,
   window_at ${t.instant} NOT NULL,
   offer_count ${t.integer} NOT NULL,
   PRIMARY KEY (ns, type, user_group)`;
@@ -15,7 +15,7 @@ export const rateDefinition = (t: Types): string => `
 const rateColumns = columns<RateUse>(
   ['ns', 'integer', (_, ns) => ns],
   ['type', 'text', (row) => row.type],
-  ['user_group', 'text', (row) => row.group],
+  ['user_group', 'bytes', (row) => row.group],
   ['window_at', 'integer', (row) => row.windowAt],
   ['offer_count', 'integer', (row) => row.count],
 );
@@ -25,14 +25,14 @@ export const rate: WholeTable<'rate'> = {
   key: [
     { name: 'ns', kind: 'integer' },
     { name: 'type', kind: 'text' },
-    { name: 'user_group', kind: 'text' },
+    { name: 'user_group', kind: 'bytes' },
   ],
   columns: rateColumns,
   of(row) {
     const get = <T>(name: string): T => row[name] as T;
     return {
       type: get('type'),
-      group: get('user_group'),
+      group: String(row['user_group']),
       windowAt: get('window_at'),
       count: get('offer_count'),
     };

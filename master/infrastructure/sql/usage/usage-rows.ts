@@ -13,9 +13,9 @@ import {
   usageId,
   type UsageKey,
 } from '../../../domain/usage/usage.ts';
-import type { Database, Read } from '../database.ts';
+import { type Database, isAmong, type Read } from '../database.ts';
 import type { Connection, Statement } from '../dialects/dialect.ts';
-import { placeholders, plain } from '../dialects/dialect.ts';
+import { plain } from '../dialects/dialect.ts';
 import type { Row, Value } from '../rows.ts';
 import { deltaKey, fieldColumns, figureColumns, usageKey } from './usage-table.ts';
 
@@ -115,7 +115,7 @@ export class UsageRows {
     for (const row of rows) {
       if (pace.isOver) await pace.pause();
       sumsOfDay.push({
-        values: by.map((field) => (row[fieldColumns[field]] as string) || null),
+        values: by.map((field) => textOf(row, fieldColumns[field]) || null),
         figures: Object.fromEntries(FIGURES.map((name) => [name, Number(row[name])])) as Figures,
       });
     }
@@ -140,7 +140,7 @@ export class UsageRows {
       [ns, before],
     );
     if (old.length === 0) return 0;
-    const keys = old.map((row) => usageKey.map(({ name }) => row[name] as Value));
+    const keys = old.map((row) => [ns, ...usageKey.slice(1).map(({ name }) => textOf(row, name))]);
     await database.transaction(async (connection) => {
       const { dialect } = database;
       const remove = dialect.remove('usage_day', usageKey, keys);
@@ -179,31 +179,29 @@ function figuresOf({ figures }: UsageCount): Value[] {
 }
 
 function idOf(row: Row): string {
-  const get = (name: string): string => row[name] as string;
   return usageId({
-    day: get('day'),
-    group: get('user_group'),
-    project: get('user_project'),
-    env: get('user_env'),
-    user: get('user_name'),
-    type: get('type'),
+    day: textOf(row, 'day'),
+    group: textOf(row, 'user_group'),
+    project: textOf(row, 'user_project'),
+    env: textOf(row, 'user_env'),
+    user: textOf(row, 'user_name'),
+    type: textOf(row, 'type'),
   });
 }
 
+/** Names come as bytes from some databases. */
+const textOf = (row: Row, column: string): string => String(row[column]);
+
 function filterOf({ type, group, within }: UsageQuery): Read {
-  const filters: Read[] = [];
-  const among = (column: string, values: readonly string[] | null | undefined): void => {
-    if (values === null || values === undefined) return;
-    const sql =
-      values.length === 0 ? ' AND 1 = 0' : ` AND ${column} IN ${placeholders(1, values.length)}`;
-    filters.push({ sql, values });
-  };
-  among('type', type === null ? null : [type]);
-  among('user_group', group === null ? null : [group]);
-  among('type', within?.types);
-  among('user_group', within?.groups);
+  const asked = [
+    ['type', type],
+    ['user_group', group],
+    ['type', within?.types ?? null],
+    ['user_group', within?.groups ?? null],
+  ] as const;
+  const filters = asked.flatMap(([column, some]) => (some === null ? [] : [isAmong(column, some)]));
   return {
-    sql: filters.map(({ sql }) => sql).join(''),
+    sql: filters.map(({ sql }) => ` AND ${sql}`).join(''),
     values: filters.flatMap(({ values }) => [...values]),
   };
 }

@@ -16,10 +16,10 @@ export const deltaDefinition = (t: Types): string => `
 export const usageDefinition = (t: Types): string => `
   ns ${t.integer} NOT NULL,
   day ${t.key(10)} NOT NULL,
-  user_group ${t.name(64)} NOT NULL,
-  user_project ${t.name(64)} NOT NULL,
-  user_env ${t.name(64)} NOT NULL,
-  user_name ${t.name(64)} NOT NULL,
+  user_group ${t.exactName(64)} NOT NULL,
+  user_project ${t.exactName(64)} NOT NULL,
+  user_env ${t.exactName(64)} NOT NULL,
+  user_name ${t.exactName(64)} NOT NULL,
   type ${t.key(64)} NOT NULL,
   ${FIGURES.map((name) => `${name} ${t.instant} NOT NULL`).join(',\n  ')},
   PRIMARY KEY (ns, day, user_group, user_project, user_env, user_name, type)`;
@@ -53,7 +53,9 @@ export const fieldColumns: Readonly<Record<UsageField, string>> = {
 export const usageKey: Columns = [
   { name: 'ns', kind: 'integer' },
   { name: 'day', kind: 'text' },
-  ...Object.values(fieldColumns).map((name) => ({ name, kind: 'text' }) as const),
+  ...Object.values(fieldColumns).map(
+    (name) => ({ name, kind: name === fieldColumns.type ? 'text' : 'bytes' }) as const,
+  ),
 ];
 
 export const figureColumns: Columns = FIGURES.map((name) => ({ name, kind: 'integer' }) as const);
