@@ -36,7 +36,10 @@ export interface StoredAlerts {
   readonly deliveries: readonly AlertDelivery[];
 }
 
-/** Of all namespaces. `Store.open` comes first. */
+/**
+ * Of all namespaces. Reads come after `Store.open`, writes after the first term of `default`: they reject with `TermLost`, and
+ * write nothing, once another owner has begun one.
+ */
 export interface AlertStore {
   load(now: number): Promise<StoredAlerts>;
   /** In place of what had that name; null: there is none any more. */

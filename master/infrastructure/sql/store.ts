@@ -53,10 +53,10 @@ export class SqlStore implements Store {
     this.#namespaces = new NamespaceRows(databases.readers, this.#history);
     this.tokens = new TokenRows(databases.readers);
     this.audit = new AuditRows(databases.readers);
-    this.alerts = new AlertRows(databases.readers);
     this.#allowWeakDurability = allowWeakDurability;
     this.#log = log;
     const terms = new Terms(databases, log);
+    this.alerts = new AlertRows(databases.readers, terms);
     this.#shared = {
       databases,
       history: this.#history,

@@ -1,10 +1,12 @@
 /** What every store must do with alerts: they are of the database, and what is written together is there together. */
 import { expect } from 'chai';
-import type { AlertDelivery, Store } from '../../../master/application/ports.ts';
+import { type AlertDelivery, type Store, TermLost } from '../../../master/application/ports.ts';
 import type { Alert } from '../../../master/domain/alerts/alert.ts';
 import { type AlertReceiver, plainRule } from '../../../master/domain/alerts/rule.ts';
+import { useMariadb } from '../../helpers/mariadb.ts';
 import { NOW } from '../../helpers/task.ts';
-import { describeStores } from '../subjects.ts';
+import { failureOf } from '../sample.ts';
+import { type DefaultStore, describeStores, openDefault } from '../subjects.ts';
 
 const alertOf = (id: string, change: Partial<Alert> = {}): Alert => ({
   ...{ id, rule: 'poison', kind: 'poison', severity: 'warning', fields: null },
@@ -85,5 +87,39 @@ describeStores('alerts', (open) => {
     const { alerts, deliveries } = await store.alerts.load(NOW);
     expect(alerts.map(({ id }) => id).sort()).to.deep.equal(['a', 'quiet']);
     expect(deliveries.map(({ id }) => id)).to.deep.equal(['pending']);
+  });
+});
+
+describe('alerts of a master that was deposed: MariaDB', () => {
+  const server = useMariadb();
+  const stores: DefaultStore[] = [];
+  afterEach(async () => {
+    for (const store of stores.splice(0)) await store.close();
+  });
+
+  it('are not written any more, while those of the newer one are, in whichever term', async () => {
+    const url = await server.url();
+    const open = async (): Promise<DefaultStore> => {
+      const store = await openDefault({ url, allowWeakDurability: false });
+      stores.push(store);
+      return store;
+    };
+    const [older, newer] = [await open(), await open()];
+    await older.takeTerm('m-1', NOW);
+    await older.alerts.setReceiver('ops', ops);
+    const { term } = await newer.takeTerm('m-2', NOW);
+    const writes = [
+      () => older.alerts.setRule('Mine', plainRule('Mine', 'disk')),
+      () => older.alerts.setReceiver('ops', null),
+      () => older.alerts.write([alertOf('a')], []),
+      () => older.alerts.drop(NOW),
+    ];
+    for (const write of writes) expect(await failureOf(write())).to.be.instanceOf(TermLost);
+    await newer.takeTerm('m-2', NOW, term);
+    await newer.alerts.write([alertOf('b')], []);
+    const { rules, receivers, alerts } = await newer.alerts.load(NOW);
+    expect({ rules, receivers, alerts }).to.deep.equal({
+      ...{ rules: [], receivers: [ops], alerts: [alertOf('b')] },
+    });
   });
 });

@@ -1,4 +1,7 @@
-/** Alerts as rows. What is raised and what is to be told of it are one transaction, and with it the audit of a change. */
+/**
+ * Alerts as rows. What is raised and what is to be told of it are one transaction, and with it the audit of a change;
+ * a master that was deposed writes none.
+ */
 import type {
   AlertDelivery,
   AlertStore,
@@ -10,7 +13,8 @@ import type { AlertReceiver, AlertRule } from '../../../domain/alerts/rule.ts';
 import type { AuditRecord } from '../../../domain/model/audit.ts';
 import { appendAudit } from '../audit/append.ts';
 import type { Database } from '../database.ts';
-import { plain, type Statement } from '../dialects/dialect.ts';
+import type { Statement } from '../dialects/dialect.ts';
+import type { Terms } from '../namespace/terms.ts';
 import type { Column, Row } from '../rows.ts';
 import {
   alertColumns,
@@ -24,10 +28,12 @@ const DELIVERIES = `SELECT ${deliveryColumns.map(({ name }) => name).join(', ')}
 
 export class AlertRows implements AlertStore {
   readonly #database: Database;
+  readonly #terms: Terms;
 
   /** @param database not the engine's: nobody waits for it there. */
-  constructor(database: Database) {
+  constructor(database: Database, terms: Terms) {
     this.#database = database;
+    this.#terms = terms;
   }
 
   async load(now: number): Promise<StoredAlerts> {
@@ -113,7 +119,8 @@ export class AlertRows implements AlertStore {
   #commit(statements: readonly Statement[], audit: AuditRecord | null = null): Promise<void> {
     const { dialect } = this.#database;
     return this.#database.transaction(async (connection) => {
-      await dialect.run(connection, [plain(dialect.begin), ...statements]);
+      await this.#terms.beginAsOwner(connection);
+      await dialect.run(connection, statements);
       if (audit !== null) await appendAudit(dialect, connection, [audit]);
     });
   }

@@ -29,6 +29,7 @@ export interface Heading extends Pick<Commit, 'term' | 'now' | 'lastSeq'> {
 /** How often to look for what keeps a term from beginning. */
 const WRITER_CHECK_MS = 500;
 
+const DEPOSED = 'another master has begun a term';
 const rowMissing = (ns: number): string =>
   `the table namespace has no row with id ${ns}, which says whose term it is: restore a backup`;
 
@@ -169,8 +170,20 @@ export class Terms {
     const sql = 'SELECT owner FROM namespace WHERE id = ?';
     const rows = await this.#readers.rows(sql, [DEFAULT_NAMESPACE_ID]);
     if (present(rows[0], DEFAULT_NAMESPACE_ID)['owner'] !== this.#owner) {
-      throw new TermLost('another master has begun a term');
+      throw new TermLost(DEPOSED);
     }
+  }
+
+  /**
+   * Begins a transaction of such work, with the fence of its owner: no other one begins a term before it has ended.
+   * @throws {TermLost} another owner has begun a term.
+   */
+  async beginAsOwner(connection: Connection): Promise<void> {
+    const set = `writer = ${this.#dialect.connectionId}`;
+    const sql = `UPDATE namespace SET ${set} WHERE id = ? AND owner = ?`;
+    const fence = { sql, runs: [[DEFAULT_NAMESPACE_ID, this.#owner]], touches: 1 };
+    const [, fenced] = await this.#dialect.run(connection, [plain(this.#dialect.begin), fence]);
+    if (fenced?.touched !== 1) throw new TermLost(DEPOSED);
   }
 
   /**
