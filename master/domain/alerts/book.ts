@@ -2,7 +2,7 @@
  * Which alerts are raised: what the checks find turns into alerts that are raised, told again and cleared. Decides
  * and changes nothing: what it answers holds once it is written and `take` was told so.
  */
-import { ALERT_MESSAGES_MAX, ALERTS_RAISED_MAX } from './bounds.ts';
+import { ALERT_MESSAGES_MAX, ALERTS_RAISED_MAX, ALERTS_SILENCED_MAX } from './bounds.ts';
 import { type Alert, type Finding, isSilenced, keyOf, type Telling } from './alert.ts';
 import type { AlertRule, Severity } from './rule.ts';
 
@@ -111,6 +111,7 @@ export class AlertBook {
       }
     }
     this.#clear(checked, found, isKnown, now, out);
+    this.#boundSilences(now, out);
     this.#streaks = out.streaks;
     return { alerts: out.alerts, tellings: out.tellings, omittedCount };
   }
@@ -159,6 +160,8 @@ export class AlertBook {
     const before = this.#alerts.get(keyOf({ rule: rule.name, namespace, subject }));
     // Whoever has silenced it does not want to hear that it comes back.
     const isQuiet = before !== undefined && isSilenced(before, now);
+    // One row at a time has the silence: others would be kept, and read again, until it ends.
+    if (isQuiet) out.alerts.push(unsilenced(before));
     const alert: Alert = {
       ...{ id, rule: rule.name, kind: rule.kind, severity, fields },
       ...{ namespace, type, group, subject, message, change },
@@ -216,7 +219,20 @@ export class AlertBook {
       else tell(cleared, 'cleared', now, out);
     }
   }
+
+  /** As it is once what is noted is written. */
+  #boundSilences(now: number, out: Noting): void {
+    const after = new Map(this.#alerts);
+    for (const alert of out.alerts) after.set(keyOf(alert), alert);
+    const kept = [...after.values()].filter(
+      (alert) => alert.clearedAt !== null && isSilenced(alert, now),
+    );
+    kept.sort((a, b) => (b.silencedUntil ?? 0) - (a.silencedUntil ?? 0));
+    out.alerts.push(...kept.slice(ALERTS_SILENCED_MAX).map(unsilenced));
+  }
 }
+
+const unsilenced = (alert: Alert): Alert => ({ ...alert, silencedUntil: null, silencedBy: null });
 
 /** Unless it is silenced, when it is only written. */
 function tell(alert: Alert, event: Telling['event'], now: number, out: Noting): void {

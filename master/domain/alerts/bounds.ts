@@ -15,6 +15,9 @@ export const ALERT_DELIVERIES_EACH_MAX = ALERT_DELIVERIES_MAX / ALERT_RECEIVERS_
 export const ALERT_FINDINGS_MAX = 100;
 export const ALERTS_TOLD_TOGETHER_MAX = 20;
 
+/** Alerts that are over of which a silence is kept, for when they come back; beyond it those are forgotten that end first. */
+export const ALERTS_SILENCED_MAX = 1_000;
+
 /** Alerts of executors that wait for a store that does not answer; beyond it the oldest is given up. */
 export const UNSAID_COUNT_MAX = 100;
 

@@ -1,7 +1,11 @@
 /** When an alert is raised, told again, silenced and cleared: by what checks find, one after another. */
 import { expect } from 'chai';
 import type { Alert, Finding } from '../../../master/domain/alerts/alert.ts';
-import { ALERT_MESSAGES_MAX, ALERTS_RAISED_MAX } from '../../../master/domain/alerts/bounds.ts';
+import {
+  ALERT_MESSAGES_MAX,
+  ALERTS_RAISED_MAX,
+  ALERTS_SILENCED_MAX,
+} from '../../../master/domain/alerts/bounds.ts';
 import { AlertBook, type Message, type Verdict } from '../../../master/domain/alerts/book.ts';
 import { type AlertRule, plainRule } from '../../../master/domain/alerts/rule.ts';
 
@@ -125,6 +129,33 @@ describe('the book of alerts', () => {
     desk.check();
     desk.check(finding('a'));
     expect(desk.told.slice(2)).to.deep.equal(['cleared a warning', 'raised a warning']);
+  });
+
+  it('keeps a silence with the newest alert alone, and those of so many that are over', () => {
+    const silent = () => [...rows.values()].filter(({ silencedUntil }) => silencedUntil !== null);
+    const rows = new Map<string, Alert>();
+    const note = ({ alerts }: Verdict) => alerts.forEach((alert) => rows.set(alert.id, alert));
+    note(desk.check(finding('a')));
+    desk.silence('al-1', desk.now + HOUR);
+    for (let time = 0; time < 3; time++) {
+      note(desk.check());
+      expect(silent()).to.have.length(1);
+      note(desk.check(finding('a')));
+    }
+    expect(silent().map(({ id }) => id)).to.deep.equal(['al-4']);
+    note(desk.check());
+    const [alert] = silent();
+    if (alert === undefined) throw new Error('none is silenced');
+    const over = Array.from({ length: ALERTS_SILENCED_MAX + 2 }, (_, at) => {
+      return { ...alert, id: `o-${at}`, subject: `${at}`, silencedUntil: desk.now + HOUR - at };
+    });
+    desk = new Desk(over);
+    const forgotten = desk.check().alerts.map(({ id, silencedUntil }) => [id, silencedUntil]);
+    expect(forgotten).to.deep.equal([
+      ['o-1000', null],
+      ['o-1001', null],
+    ]);
+    expect(desk.check().alerts).to.deep.equal([]);
   });
 
   it('tells of it again from the moment its silence is ended', () => {
