@@ -7,7 +7,7 @@ import { useAwaySince } from './banner.tsx';
 import { Choices } from './choices.tsx';
 import { useFrame } from './context.ts';
 import { pages } from './pages.tsx';
-import { useResource } from './resource.ts';
+import { useAnswer } from './resource.ts';
 import { go } from './route.ts';
 import { Search } from './search.tsx';
 import type { Settings } from './settings.ts';
@@ -74,9 +74,8 @@ export function Navigation({ settings, change }: Props) {
 /** Only where there is a choice. */
 function NamespaceSwitch() {
   const { place } = useFrame();
-  const { data } = useResource<NamespaceList>(
-    'namespaces',
-    (signal) => call({ path: '/namespaces', namespace: null, query: { limit: 200 }, signal }),
+  const { data } = useAnswer<NamespaceList>(
+    { path: '/namespaces', namespace: null, query: { limit: 200 } },
     60_000,
   );
   const names = new Set([...(data?.namespaces ?? []).map(({ name }) => name), place.namespace]);

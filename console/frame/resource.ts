@@ -3,7 +3,7 @@
  * something, but never while nobody sees the page. An answer that comes late for what is no more looked at is dropped.
  */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { Away, call, type Query, Refused } from '../api/call.ts';
+import { Away, call, Refused, type Request } from '../api/call.ts';
 import { useFrame } from './context.ts';
 
 /** Between two of them, however much happens. */
@@ -12,21 +12,16 @@ const NEWS_MS_MIN = 1_000;
 export interface Resource<T> {
   /** The newest answer; null: there was none yet. */
   readonly data: T | null;
-  /** When it came. */
-  readonly at: number | null;
   /** What was said in place of the newest answer. A master that is away is told of by the banner. */
   readonly refused: Refused | null;
   readonly reload: () => void;
 }
 
-/**
- * @param key what is asked for, by its words: with another one all begins anew. Null: nothing is.
- * @param everyMs null: once, and when it is told to.
- */
+/** @param key what is asked for, by its words: with another one all begins anew. Null: nothing is. */
 export function useResource<T>(
   key: string | null,
   load: (signal: AbortSignal) => Promise<T>,
-  everyMs: number | null = 5_000,
+  everyMs = 5_000,
 ): Resource<T> {
   const { newsCount } = useFrame();
   const [state, setState] = useState<{ key: string | null } & Omit<Resource<T>, 'reload'>>(() => ({
@@ -46,7 +41,7 @@ export function useResource<T>(
     lastAt.current = Date.now();
     try {
       const data = await loading.current(mine.signal);
-      if (!mine.signal.aborted) setState({ key, data, at: Date.now(), refused: null });
+      if (!mine.signal.aborted) setState({ key, data, refused: null });
     } catch (error) {
       if (mine.signal.aborted || error instanceof Away) return;
       const refused = error instanceof Refused ? error : new Refused(0, { detail: String(error) });
@@ -62,26 +57,25 @@ export function useResource<T>(
   }, [ask]);
   useAgain(everyMs, ask, running);
   useEffect(() => {
-    if (newsCount === 0 || everyMs === null) return undefined;
+    if (newsCount === 0) return undefined;
     const wait = Math.max(0, lastAt.current + NEWS_MS_MIN - Date.now());
     const timer = setTimeout(() => void ask(), wait);
     return () => clearTimeout(timer);
   }, [newsCount, ask, everyMs]);
 
   const current = state.key === key ? state : NOTHING;
-  return { data: current.data, at: current.at, refused: current.refused, reload: () => void ask() };
+  return { data: current.data, refused: current.refused, reload: () => void ask() };
 }
 
-const NOTHING = { data: null, at: null, refused: null } as const;
+const NOTHING = { data: null, refused: null } as const;
 
 /** Every so often, while the page is seen and no answer is awaited; at once when it is seen again. */
 function useAgain(
-  everyMs: number | null,
+  everyMs: number,
   ask: () => Promise<void>,
   running: { readonly current: AbortController | null },
 ): void {
   useEffect(() => {
-    if (everyMs === null) return undefined;
     const timer = setInterval(() => {
       if (!document.hidden && running.current === null) void ask();
     }, everyMs);
@@ -96,12 +90,16 @@ function useAgain(
   }, [everyMs, ask, running]);
 }
 
-/** What one path of the namespace answers. Null: it is not asked for. */
-export function useList<T>(path: string | null, query: Query = {}, everyMs = 5_000): Resource<T> {
+/** What one path answers, of the namespace that is looked at if it names none. Null: it is not asked for. */
+export function useAnswer<T>(
+  request: Pick<Request, 'path' | 'namespace' | 'query'> | null,
+  everyMs?: number,
+): Resource<T> {
   const { namespace } = useFrame().place;
+  const asked = { namespace, path: '', ...request };
   return useResource<T>(
-    path === null ? null : `${namespace} ${path} ${JSON.stringify(query)}`,
-    (signal) => call({ path: path ?? '', namespace, query, signal }),
+    request === null ? null : JSON.stringify(asked),
+    (signal) => call({ ...asked, signal }),
     everyMs,
   );
 }

@@ -1,10 +1,12 @@
 /** Alerts: what is raised now, or was; who was told of it, and how to be told no more for a while. */
 import type { AlertView } from '@soda-scheduler/protocol';
-import { call } from '../api/call.ts';
-import { ask, type Question } from '../frame/asking.tsx';
+import { ask } from '../frame/asking.tsx';
 import { useFrame } from '../frame/context.ts';
-import { useResource } from '../frame/resource.ts';
-import { Empty, Head, Loaded, Pager } from '../parts/page.tsx';
+import { Tabs } from '../parts/filters.tsx';
+import { Link } from '../parts/link.tsx';
+import { ListPage, useListed } from '../parts/list-page.tsx';
+import { Empty } from '../parts/page.tsx';
+import type { Layout } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { t, wordOf } from '../words/words.ts';
 
@@ -16,135 +18,107 @@ interface AlertList {
 }
 
 export function AlertsPage() {
-  const { place, link } = useFrame();
-  const { cursor } = place.query;
-  const state = place.query['state'] ?? 'raised';
-  const list = useResource<AlertList>(`${state} ${cursor}`, (signal) =>
-    call({ path: '/alerts', namespace: null, query: { state, cursor }, signal }),
+  const list = useListed<AlertList>('alerts', {
+    path: '/alerts',
+    namespace: null,
+    preset: { state: 'raised' },
+  });
+  const { state } = list.filters;
+  return (
+    <ListPage
+      of={list}
+      rowsOf={({ alerts }) => alerts}
+      layout={alertLayout}
+      empty={<Empty title={t(state === 'raised' ? 'alerts.none' : 'alerts.none-cleared')} />}
+    >
+      <Tabs of={STATES} current={state} linkTo={(one) => list.linkTo({ state: one })}>
+        {(one) => wordOf('alert', one)}
+      </Tabs>
+    </ListPage>
   );
+}
+
+const alertLayout: Layout<AlertView> = {
+  keyOf: ({ id }) => id,
+  columns: [
+    {
+      title: 'alerts.severity',
+      show: ({ severity }) => (
+        <span class={`severity-${severity}`}>{wordOf('severity', severity)}</span>
+      ),
+    },
+    {
+      title: 'alerts.message',
+      class: 'fill',
+      text: 'whole',
+      show: (alert) => <Message of={alert} />,
+    },
+    { title: 'alerts.rule', class: 'wide', show: ({ rule }) => rule },
+    { title: 'namespace', class: 'wide', show: ({ namespace }) => namespace },
+    { title: 'alerts.told', class: 'wide', show: ({ told_at: at }) => <Time at={at} /> },
+    { title: 'alerts.since', class: 'num', show: ({ raised_at: at }) => <Time at={at} /> },
+    {
+      title: 'alerts.silence',
+      isTitleHidden: true,
+      class: 'num',
+      show: (alert, reload) => <Silence of={alert} done={reload} />,
+    },
+  ],
+};
+
+function Message({ of: alert }: { readonly of: AlertView }) {
+  const { message, change, type, count, deliveries } = alert;
+  const failed = deliveries.filter(({ state }) => state === 'failed');
   return (
     <>
-      <Head title={t('alerts')} />
-      <nav class="tabs" aria-label={t('state')}>
-        {STATES.map((one) => (
-          <a
-            key={one}
-            href={link('alerts', null, { state: one })}
-            aria-current={one === state ? 'true' : undefined}
-          >
-            {wordOf('alert', one)}
-          </a>
-        ))}
-      </nav>
-      <Loaded of={list}>
-        {({ alerts, next_cursor: next }) => (
-          <>
-            {alerts.length === 0 ? (
-              <Empty title={t(state === 'raised' ? 'alerts.none' : 'alerts.none-cleared')} />
-            ) : (
-              <Table alerts={alerts} done={list.reload} />
-            )}
-            <Pager
-              isFirst={cursor === undefined}
-              first={link('alerts', null, { state })}
-              next={next === null ? null : link('alerts', null, { state, cursor: next })}
-            />
-          </>
-        )}
-      </Loaded>
+      {type === null ? (
+        message
+      ) : (
+        <Link to="type" name={type}>
+          {message}
+        </Link>
+      )}
+      {count > 1 && <span class="soft"> ×{count.toLocaleString()}</span>}
+      {change !== null && <div class="soft">{change}</div>}
+      {failed.map(({ receiver, error }) => (
+        <div key={receiver} class="error">
+          {t('alerts.not-told', { receiver })} {error}
+        </div>
+      ))}
     </>
   );
 }
 
-interface TableProps {
-  readonly alerts: readonly AlertView[];
-  readonly done: () => void;
-}
-
-function Table({ alerts, done }: TableProps) {
+function Silence({ of: alert, done }: { readonly of: AlertView; readonly done: () => void }) {
+  const { may } = useFrame();
+  const { id, message, silenced_until: silenced, cleared_at: clearedAt } = alert;
+  if (silenced !== null) {
+    return (
+      <span class="warn">
+        {t('alerts.silent')} <Time at={silenced} />
+      </span>
+    );
+  }
+  if (clearedAt !== null || !may('POST /alert/{alert_id}/silence')) return null;
+  const silence = (): void =>
+    ask({
+      title: t('alerts.silence.title'),
+      text: message,
+      verb: t('alerts.silence'),
+      fields: [
+        { name: 'until', label: t('field.until'), kind: 'datetime-local', isRequired: true },
+      ],
+      request: ({ until = '' }) => ({
+        method: 'POST',
+        path: `/alert/${encodeURIComponent(id)}/silence`,
+        namespace: null,
+        body: { until: new Date(until).toISOString() },
+      }),
+      done,
+    });
   return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th>{t('alerts.severity')}</th>
-            <th class="fill">{t('alerts.message')}</th>
-            <th class="wide">{t('alerts.rule')}</th>
-            <th class="wide">{t('namespace')}</th>
-            <th class="wide">{t('alerts.told')}</th>
-            <th class="num">{t('alerts.since')}</th>
-            <th>
-              <span class="sr">{t('alerts.silence')}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {alerts.map((alert) => (
-            <Row key={alert.id} alert={alert} done={done} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <button type="button" onClick={silence}>
+      {t('alerts.silence')}
+    </button>
   );
-}
-
-function Row({ alert, done }: { readonly alert: AlertView; readonly done: () => void }) {
-  const { may, link } = useFrame();
-  const { severity, message, change, type, count, deliveries, silenced_until: silenced } = alert;
-  const failed = deliveries.filter(({ state }) => state === 'failed');
-  return (
-    <tr>
-      <td>
-        <span class={`severity-${severity}`}>{wordOf('severity', severity)}</span>
-      </td>
-      <td class="fill whole">
-        {type === null ? message : <a href={link('type', type)}>{message}</a>}
-        {count > 1 && <span class="soft"> ×{count.toLocaleString()}</span>}
-        {change !== null && <div class="soft">{change}</div>}
-        {failed.map(({ receiver, error }) => (
-          <div key={receiver} class="error">
-            {t('alerts.not-told', { receiver })} {error}
-          </div>
-        ))}
-      </td>
-      <td class="wide">{alert.rule}</td>
-      <td class="wide">{alert.namespace}</td>
-      <td class="wide">
-        <Time at={alert.told_at} />
-      </td>
-      <td class="num">
-        <Time at={alert.raised_at} />
-      </td>
-      <td class="num">
-        {silenced !== null ? (
-          <span class="warn">
-            {t('alerts.silent')} <Time at={silenced} />
-          </span>
-        ) : (
-          alert.cleared_at === null &&
-          may('POST /alert/{alert_id}/silence') && (
-            <button type="button" onClick={() => ask(silenceOf(alert, done))}>
-              {t('alerts.silence')}
-            </button>
-          )
-        )}
-      </td>
-    </tr>
-  );
-}
-
-function silenceOf({ id, message }: AlertView, done: () => void): Question {
-  return {
-    title: t('alerts.silence.title'),
-    text: message,
-    verb: t('alerts.silence'),
-    fields: [{ name: 'until', label: t('field.until'), kind: 'datetime-local', isRequired: true }],
-    request: ({ until = '' }) => ({
-      method: 'POST',
-      path: `/alert/${encodeURIComponent(id)}/silence`,
-      namespace: null,
-      body: { until: new Date(until).toISOString() },
-    }),
-    done,
-  };
 }

@@ -1,96 +1,59 @@
 /** Who has changed what, and who was refused: the newest first, of all namespaces. */
 import type { AuditList, AuditView } from '@soda-scheduler/protocol';
 import { useState } from 'preact/hooks';
-import { call } from '../api/call.ts';
-import { useFrame } from '../frame/context.ts';
-import { useResource } from '../frame/resource.ts';
-import { go } from '../frame/route.ts';
+import { FilterForm, TextFilter } from '../parts/filters.tsx';
 import { Json } from '../parts/json.tsx';
-import { Empty, Head, Loaded, Pager } from '../parts/page.tsx';
+import { ListPage, useListed } from '../parts/list-page.tsx';
+import { Empty } from '../parts/page.tsx';
+import type { Layout } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { t } from '../words/words.ts';
 
 const TERMS = ['actor', 'action', 'target'] as const;
-const EVERY_MS = 15_000;
 
 export function AuditPage() {
-  const { place, link } = useFrame();
-  const { namespace, query } = place;
-  const { cursor, ...filters } = query;
-  const list = useResource<AuditList>(
-    JSON.stringify(query),
-    (signal) => call({ path: '/audit', namespace: null, query, signal }),
-    EVERY_MS,
-  );
+  const list = useListed<AuditList>('audit', {
+    path: '/audit',
+    namespace: null,
+    everyMs: 15_000,
+  });
   return (
-    <>
-      <Head title={t('audit')} />
-      <form class="filters" aria-label={t('filters')} onSubmit={(event) => event.preventDefault()}>
+    <ListPage
+      of={list}
+      rowsOf={({ changes }) => changes}
+      layout={auditLayout}
+      empty={<Empty title={t('audit.none')} />}
+    >
+      <FilterForm>
         {TERMS.map((name) => (
-          <label key={name} class="filter">
-            <span>{t(`audit.${name}`)}</span>
-            <input
-              key={filters[name]}
-              defaultValue={filters[name] ?? ''}
-              autocomplete="off"
-              onChange={({ currentTarget: { value } }) =>
-                go({ namespace, page: 'audit', query: { ...filters, [name]: value.trim() } })
-              }
-            />
-          </label>
+          <TextFilter key={name} name={name} label={`audit.${name}`} of={list} />
         ))}
-      </form>
-      <Loaded of={list}>
-        {({ changes, next_cursor: next }) => (
-          <>
-            {changes.length === 0 ? (
-              <Empty title={t(next === null ? 'audit.none' : 'tasks.none-yet')} />
-            ) : (
-              <Table changes={changes} />
-            )}
-            <Pager
-              isFirst={cursor === undefined}
-              first={link('audit', null, filters)}
-              next={next === null ? null : link('audit', null, { ...filters, cursor: next })}
-            />
-          </>
-        )}
-      </Loaded>
-    </>
+      </FilterForm>
+    </ListPage>
   );
 }
 
-function Table({ changes }: { readonly changes: AuditList['changes'] }) {
-  return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th class="num">{t('when')}</th>
-            <th>{t('audit.actor')}</th>
-            <th>{t('audit.action')}</th>
-            <th>{t('audit.target')}</th>
-            <th class="wide">{t('namespace')}</th>
-            <th class="wide">{t('audit.address')}</th>
-            <th class="fill">{t('audit.change')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {changes.map((change) => (
-            <Row
-              key={`${change.at} ${change.actor} ${change.action} ${change.target}`}
-              change={change}
-            />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
+const auditLayout: Layout<AuditView> = {
+  keyOf: ({ at, actor, action, target }) => `${at} ${actor} ${action} ${target}`,
+  columns: [
+    { title: 'when', class: 'num', show: ({ at }) => <Time at={at} /> },
+    { title: 'audit.actor', show: ({ actor, role }) => <span title={role}>{actor ?? '–'}</span> },
+    { title: 'audit.action', show: ({ action }) => action },
+    { title: 'audit.target', text: 'id', show: ({ target }) => target },
+    { title: 'namespace', class: 'wide', show: ({ namespace }) => namespace },
+    { title: 'audit.address', class: 'wide', show: ({ address }) => address },
+    {
+      title: 'audit.change',
+      class: 'fill',
+      text: 'whole',
+      show: (change) => <Change of={change} />,
+    },
+  ],
+};
 
-function Row({ change }: { readonly change: AuditView }) {
+function Change({ of: change }: { readonly of: AuditView }) {
   const [isOpen, setOpen] = useState(false);
-  const { at, actor, role, action, target, outcome, reason, count, before, after, filter } = change;
+  const { outcome, reason, count, before, after, filter } = change;
   const fields = Object.keys(after ?? before ?? {});
   const said = [
     outcome === 'refused' ? t('audit.refused') : '',
@@ -99,31 +62,16 @@ function Row({ change }: { readonly change: AuditView }) {
     fields.join(', '),
   ].filter((part) => part !== '');
   return (
-    <tr>
-      <td class="num">
-        <Time at={at} />
-      </td>
-      <td title={role}>{actor ?? '–'}</td>
-      <td>{action}</td>
-      <td class="id">{target}</td>
-      <td class="wide">{change.namespace}</td>
-      <td class="wide">{change.address}</td>
-      <td class={`fill whole ${outcome === 'refused' ? 'error' : ''}`}>
-        {said.join(' · ')}{' '}
-        {(before !== null || after !== null || filter !== null) && (
-          <button
-            type="button"
-            class="quiet"
-            aria-expanded={isOpen}
-            onClick={() => setOpen(!isOpen)}
-          >
-            {t('attempts.details')}
-          </button>
-        )}
-        {isOpen && (
-          <Json text={JSON.stringify({ filter, before, after })} label={t('audit.change')} />
-        )}
-      </td>
-    </tr>
+    <span class={outcome === 'refused' ? 'error' : ''}>
+      {said.join(' · ')}{' '}
+      {(before !== null || after !== null || filter !== null) && (
+        <button type="button" class="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {t('attempts.details')}
+        </button>
+      )}
+      {isOpen && (
+        <Json text={JSON.stringify({ filter, before, after })} label={t('audit.change')} />
+      )}
+    </span>
   );
 }

@@ -1,129 +1,110 @@
 /** Namespaces: what waits and runs in each, what is set for it, and pauses. */
 import type { NamespaceList, NamespaceView } from '@soda-scheduler/protocol';
-import { call } from '../api/call.ts';
 import { ask, type Question, reasonAndUntil, reasonField, untilField } from '../frame/asking.tsx';
 import { useFrame } from '../frame/context.ts';
 import { hrefOf } from '../frame/place.ts';
-import { useResource } from '../frame/resource.ts';
-import { Head, Loaded, Pager } from '../parts/page.tsx';
+import { ListPage, useListed } from '../parts/list-page.tsx';
+import type { Column, Layout } from '../parts/table.tsx';
 import { t } from '../words/words.ts';
 
-const LIMIT = 100;
 const RETENTIONS = ['short', 'normal', 'long'];
 
 export function NamespacesPage() {
-  const { place, link, may } = useFrame();
-  const { cursor } = place.query;
-  const list = useResource<NamespaceList>(cursor ?? '', (signal) =>
-    call({ path: '/namespaces', namespace: null, query: { limit: LIMIT, cursor }, signal }),
+  const { may } = useFrame();
+  const list = useListed<NamespaceList>('namespaces', {
+    path: '/namespaces',
+    namespace: null,
+    limit: 100,
+  });
+  return (
+    <ListPage
+      of={list}
+      rowsOf={({ namespaces }) => namespaces}
+      layout={namespaceLayout}
+      actions={
+        may('PUT /namespace/{namespace}') && (
+          <button type="button" onClick={() => ask(settingsOf(null, list.reload))}>
+            {t('namespaces.new')}
+          </button>
+        )
+      }
+    />
   );
-  const { reload } = list;
+}
+
+const countOf = (state: 'waiting' | 'running' | 'held'): Column<NamespaceView> => ({
+  title: `state.${state}`,
+  class: state === 'held' ? 'num wide' : 'num',
+  show: ({ name, counts }) => (
+    <a href={hrefOf({ namespace: name, page: 'tasks', query: { state } })}>
+      {counts[state].toLocaleString()}
+    </a>
+  ),
+});
+
+const namespaceLayout: Layout<NamespaceView> = {
+  keyOf: ({ name }) => name,
+  columns: [
+    {
+      title: 'namespace',
+      show: ({ name }) => <a href={hrefOf({ namespace: name, page: 'overview' })}>{name}</a>,
+    },
+    countOf('waiting'),
+    countOf('running'),
+    countOf('held'),
+    {
+      title: 'namespaces.max-waiting',
+      class: 'num wide',
+      show: ({ max_waiting: max }) => max ?? '–',
+    },
+    {
+      title: 'namespaces.max-running',
+      class: 'num wide',
+      show: ({ max_running: max }) => max ?? '–',
+    },
+    { title: 'namespaces.retention', class: 'wide', show: ({ retention }) => retention },
+    {
+      title: 'types.note',
+      class: 'fill',
+      text: 'warn',
+      show: ({ paused, pauses }) => (
+        <>
+          {paused !== null && `${t('state.paused')} ${paused.reason ?? ''}`}{' '}
+          {pauses > 0 && t('namespaces.pauses', { n: pauses })}
+        </>
+      ),
+    },
+    {
+      title: 'action.change',
+      isTitleHidden: true,
+      class: 'num',
+      show: (view, reload) => <Actions of={view} done={reload} />,
+    },
+  ],
+};
+
+function Actions({ of: view, done }: { readonly of: NamespaceView; readonly done: () => void }) {
+  const { may } = useFrame();
+  const { name, paused } = view;
   return (
     <>
-      <Head
-        title={t('namespaces')}
-        actions={
-          may('PUT /namespace/{namespace}') && (
-            <button type="button" onClick={() => ask(settingsOf(null, reload))}>
-              {t('namespaces.new')}
-            </button>
-          )
-        }
-      />
-      <Loaded of={list}>
-        {({ namespaces, next_cursor: next }) => (
-          <>
-            <Table namespaces={namespaces} done={reload} />
-            <Pager
-              isFirst={cursor === undefined}
-              first={link('namespaces')}
-              next={next === null ? null : link('namespaces', null, { cursor: next })}
-            />
-          </>
-        )}
-      </Loaded>
-    </>
-  );
-}
-
-interface TableProps {
-  readonly namespaces: readonly NamespaceView[];
-  readonly done: () => void;
-}
-
-function Table({ namespaces, done }: TableProps) {
-  return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th>{t('namespace')}</th>
-            <th class="num">{t('state.waiting')}</th>
-            <th class="num">{t('state.running')}</th>
-            <th class="num wide">{t('state.held')}</th>
-            <th class="num wide">{t('namespaces.max-waiting')}</th>
-            <th class="num wide">{t('namespaces.max-running')}</th>
-            <th class="wide">{t('namespaces.retention')}</th>
-            <th class="fill">{t('types.note')}</th>
-            <th>
-              <span class="sr">{t('action.change')}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {namespaces.map((view) => (
-            <Row key={view.name} view={view} done={done} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-function Row({ view, done }: { readonly view: NamespaceView; readonly done: () => void }) {
-  const { may } = useFrame();
-  const { name, counts, paused, pauses } = view;
-  const to = (state: string) => hrefOf({ namespace: name, page: 'tasks', query: { state } });
-  return (
-    <tr>
-      <td>
-        <a href={hrefOf({ namespace: name, page: 'overview' })}>{name}</a>
-      </td>
-      <td class="num">
-        <a href={to('waiting')}>{counts.waiting.toLocaleString()}</a>
-      </td>
-      <td class="num">
-        <a href={to('running')}>{counts.running.toLocaleString()}</a>
-      </td>
-      <td class="num wide">
-        <a href={to('held')}>{counts.held.toLocaleString()}</a>
-      </td>
-      <td class="num wide">{view.max_waiting ?? '–'}</td>
-      <td class="num wide">{view.max_running ?? '–'}</td>
-      <td class="wide">{view.retention}</td>
-      <td class="fill warn">
-        {paused !== null && `${t('state.paused')} ${paused.reason ?? ''}`}{' '}
-        {pauses > 0 && t('namespaces.pauses', { n: pauses })}
-      </td>
-      <td class="num">
-        {paused?.scope !== 'all' &&
-          may('POST /pause', { pause: { scope: 'namespace', value: name } }) && (
-            <button type="button" onClick={() => ask(pauseOf(view, done))}>
-              {t(paused === null ? 'type.pause.verb' : 'type.resume.verb')}
-            </button>
-          )}{' '}
-        {may('PUT /namespace/{namespace}') && (
-          <button type="button" onClick={() => ask(settingsOf(view, done))}>
-            {t('action.change')}
+      {paused?.scope !== 'all' &&
+        may('POST /pause', { pause: { scope: 'namespace', value: name } }) && (
+          <button type="button" onClick={() => ask(pauseOf(view, done))}>
+            {t(paused === null ? 'type.pause.verb' : 'type.resume.verb')}
           </button>
         )}{' '}
-        {may('DELETE /namespace/{namespace}') && name !== 'default' && (
-          <button type="button" class="warned" onClick={() => ask(deletionOf(name, done))}>
-            {t('action.delete')}
-          </button>
-        )}
-      </td>
-    </tr>
+      {may('PUT /namespace/{namespace}') && (
+        <button type="button" onClick={() => ask(settingsOf(view, done))}>
+          {t('action.change')}
+        </button>
+      )}{' '}
+      {may('DELETE /namespace/{namespace}') && name !== 'default' && (
+        <button type="button" class="warned" onClick={() => ask(deletionOf(name, done))}>
+          {t('action.delete')}
+        </button>
+      )}
+    </>
   );
 }
 

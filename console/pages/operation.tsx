@@ -1,22 +1,20 @@
 /** One command on many tasks: how far it is, what it could not do, and how to stop it. */
 import type { OperationView } from '@soda-scheduler/protocol';
-import { call } from '../api/call.ts';
 import { ask } from '../frame/asking.tsx';
 import { useFrame } from '../frame/context.ts';
-import { useResource } from '../frame/resource.ts';
+import { useAnswer } from '../frame/resource.ts';
+import { Link } from '../parts/link.tsx';
 import { Facts, Head, Loaded, Section } from '../parts/page.tsx';
 import { Bar, State } from '../parts/state.tsx';
+import { type Layout, Table } from '../parts/table.tsx';
 import { TimeInFull } from '../parts/time.tsx';
 import { t, wordOf } from '../words/words.ts';
 
 const EVERY_MS = 1_000;
 
 export function OperationPage({ id }: { readonly id: string }) {
-  const { namespace } = useFrame().place;
-  const path = `/operation/${encodeURIComponent(id)}`;
-  const operation = useResource<OperationView>(
-    `${namespace} ${id}`,
-    (signal) => call({ path, namespace, signal }),
+  const operation = useAnswer<OperationView>(
+    { path: `/operation/${encodeURIComponent(id)}` },
     EVERY_MS,
   );
   return (
@@ -47,7 +45,11 @@ export function OperationPage({ id }: { readonly id: string }) {
               [t('operation.ended'), view.ended_at && <TimeInFull at={view.ended_at} />],
             ]}
           />
-          <Problems of={view.problems} />
+          {view.problems.length > 0 && (
+            <Section title={t('operation.problems')}>
+              <Table of={problemLayout} rows={view.problems} />
+            </Section>
+          )}
         </>
       )}
     </Loaded>
@@ -102,24 +104,13 @@ function Steering({ view, done }: { readonly view: OperationView; readonly done:
   );
 }
 
-function Problems({ of: problems }: { readonly of: OperationView['problems'] }) {
-  const { link } = useFrame();
-  if (problems.length === 0) return null;
-  return (
-    <Section title={t('operation.problems')}>
-      <div class="scroll">
-        <table>
-          <tbody>
-            {problems.map(({ task_id: id, kind, message }) => (
-              <tr key={`${id} ${message}`}>
-                <td>{t(`operation.${kind}`)}</td>
-                <td class="id">{id !== null && <a href={link('task', id)}>{id}</a>}</td>
-                <td class="fill whole">{message}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </Section>
-  );
-}
+type Problem = OperationView['problems'][number];
+
+const problemLayout: Layout<Problem> = {
+  keyOf: ({ task_id: id, message }) => `${id} ${message}`,
+  columns: [
+    { title: 'outcome', show: ({ kind }) => t(`operation.${kind}`) },
+    { title: 'task', text: 'id', show: ({ task_id: id }) => id && <Link to="task" name={id} /> },
+    { title: 'events.data', class: 'fill', text: 'whole', show: ({ message }) => message },
+  ],
+};

@@ -1,83 +1,57 @@
 /** Commands on many tasks, the newest first. */
 import type { OperationList } from '@soda-scheduler/protocol';
-import { useFrame } from '../frame/context.ts';
-import { useList } from '../frame/resource.ts';
-import { Empty, Head, Loaded, Pager } from '../parts/page.tsx';
+import { Link } from '../parts/link.tsx';
+import { ListPage, useListed } from '../parts/list-page.tsx';
+import { Empty } from '../parts/page.tsx';
 import { State } from '../parts/state.tsx';
+import type { Layout } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { t, wordOf } from '../words/words.ts';
 
 export function OperationsPage() {
-  const { place, link } = useFrame();
-  const { cursor } = place.query;
-  const list = useList<OperationList>('/operations', { cursor });
   return (
-    <>
-      <Head title={t('operations')} />
-      <Loaded of={list}>
-        {({ operations, next_cursor: next }) => (
-          <>
-            {operations.length === 0 ? (
-              <Empty title={t('operations.none')}>
-                <a href={link('tasks')}>{t('tasks')}</a>
-              </Empty>
-            ) : (
-              <Table operations={operations} />
-            )}
-            <Pager
-              isFirst={cursor === undefined}
-              first={link('operations')}
-              next={next === null ? null : link('operations', null, { cursor: next })}
-            />
-          </>
-        )}
-      </Loaded>
-    </>
+    <ListPage
+      of={useListed<OperationList>('operations', { path: '/operations' })}
+      rowsOf={({ operations }) => operations}
+      layout={operationLayout}
+      empty={
+        <Empty title={t('operations.none')}>
+          <Link to="tasks">{t('tasks')}</Link>
+        </Empty>
+      }
+    />
   );
 }
 
-function Table({ operations }: { readonly operations: OperationList['operations'] }) {
-  const { link } = useFrame();
-  return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th>{t('state')}</th>
-            <th>{t('operation')}</th>
-            <th class="num">{t('operation.total')}</th>
-            <th class="num">{t('operation.done')}</th>
-            <th class="num wide">{t('operation.asked')}</th>
-            <th class="num wide">{t('operation.skipped')}</th>
-            <th class="num">{t('operation.failed')}</th>
-            <th class="wide">{t('operation.by')}</th>
-            <th class="fill">{t('field.reason')}</th>
-            <th class="num">{t('when')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {operations.map((one) => (
-            <tr key={one.operation_id}>
-              <td>
-                <State of={one.state} />
-              </td>
-              <td>
-                <a href={link('operation', one.operation_id)}>{wordOf('action', one.action)}</a>
-              </td>
-              <td class="num">{one.total.toLocaleString()}</td>
-              <td class="num">{one.done.toLocaleString()}</td>
-              <td class="num wide">{one.asked.toLocaleString()}</td>
-              <td class="num wide">{one.skipped.toLocaleString()}</td>
-              <td class={one.failed > 0 ? 'num error' : 'num'}>{one.failed.toLocaleString()}</td>
-              <td class="wide">{one.by}</td>
-              <td class="fill">{one.reason}</td>
-              <td class="num">
-                <Time at={one.created_at} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
+const operationLayout: Layout<OperationList['operations'][number]> = {
+  keyOf: ({ operation_id: id }) => id,
+  columns: [
+    { title: 'state', show: ({ state }) => <State of={state} /> },
+    {
+      title: 'operation',
+      show: ({ operation_id: id, action }) => (
+        <Link to="operation" name={id}>
+          {wordOf('action', action)}
+        </Link>
+      ),
+    },
+    { title: 'operation.total', class: 'num', show: ({ total }) => total.toLocaleString() },
+    { title: 'operation.done', class: 'num', show: ({ done }) => done.toLocaleString() },
+    { title: 'operation.asked', class: 'num wide', show: ({ asked }) => asked.toLocaleString() },
+    {
+      title: 'operation.skipped',
+      class: 'num wide',
+      show: ({ skipped }) => skipped.toLocaleString(),
+    },
+    {
+      title: 'operation.failed',
+      class: 'num',
+      show: ({ failed }) => (
+        <span class={failed > 0 ? 'error' : ''}>{failed.toLocaleString()}</span>
+      ),
+    },
+    { title: 'operation.by', class: 'wide', show: ({ by }) => by },
+    { title: 'field.reason', class: 'fill', show: ({ reason }) => reason },
+    { title: 'when', class: 'num', show: ({ created_at: at }) => <Time at={at} /> },
+  ],
+};

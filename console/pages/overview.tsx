@@ -1,21 +1,23 @@
 /** What is wrong first, then what there is: every number is a link to the list behind it. */
 import type { ExecutorList, TaskCount, TypeList } from '@soda-scheduler/protocol';
 import { useFrame } from '../frame/context.ts';
-import { useList } from '../frame/resource.ts';
-import { Empty, Head, Loaded, Section } from '../parts/page.tsx';
+import { useAnswer } from '../frame/resource.ts';
+import { Link } from '../parts/link.tsx';
+import { Empty, Figure, Head, Loaded, Section } from '../parts/page.tsx';
+import { Table } from '../parts/table.tsx';
 import { t, wordOf } from '../words/words.ts';
-import { byTrouble, TypeTable } from './fleet/types.tsx';
+import { byTrouble, CountsOfAll, typeLayout } from './fleet/types.tsx';
 import { Wrong } from './wrong.tsx';
 
 const LIVE = ['waiting', 'held', 'suspended', 'offered', 'running'] as const;
 
 export function OverviewPage() {
   const { may } = useFrame();
-  const counts = useList<TaskCount>('/tasks/count');
-  const types = useList<TypeList>('/types', { limit: 200 });
-  const executors = useList<ExecutorList>(may('GET /executors') ? '/executors' : null, {
-    limit: 200,
-  });
+  const counts = useAnswer<TaskCount>({ path: '/tasks/count' });
+  const types = useAnswer<TypeList>({ path: '/types', query: { limit: 200 } });
+  const executors = useAnswer<ExecutorList>(
+    may('GET /executors') ? { path: '/executors', query: { limit: 200 } } : null,
+  );
   return (
     <>
       <Head title={t('overview')} />
@@ -41,17 +43,18 @@ function Counts({
       {LIVE.filter(
         (state) => (states[state] ?? 0) > 0 || state === 'waiting' || state === 'running',
       ).map((state) => (
-        <a key={state} href={link('tasks', null, { state })}>
-          <b>{(states[state] ?? 0).toLocaleString()}</b> {wordOf('state', state)}
-        </a>
+        <Figure
+          key={state}
+          n={(states[state] ?? 0).toLocaleString()}
+          href={link('tasks', null, { state })}
+        >
+          {wordOf('state', state)}
+        </Figure>
       ))}
       {executors !== null && (
-        <a href={link('executors')}>
-          <b>
-            {busy}/{here}
-          </b>{' '}
+        <Figure n={`${busy}/${here}`} href={link('executors')}>
           {t('overview.busy')}
-        </a>
+        </Figure>
       )}
     </div>
   );
@@ -60,18 +63,18 @@ function Counts({
 const TYPES_MAX = 15;
 
 function Types({ of: types }: { readonly of: TypeList['types'] }) {
-  const { link } = useFrame();
   if (types.length === 0) {
     return (
       <Empty title={t('overview.none')}>
         <p>{t('tasks.none.how')}</p>
-        <a href={link('tasks')}>{t('tasks')}</a>
+        <Link to="tasks">{t('tasks')}</Link>
       </Empty>
     );
   }
   return (
-    <Section title={t('types')} actions={<a href={link('types')}>{t('overview.all')}</a>}>
-      <TypeTable types={[...types].sort(byTrouble).slice(0, TYPES_MAX)} />
+    <Section title={t('types')} actions={<Link to="types">{t('overview.all')}</Link>}>
+      <CountsOfAll />
+      <Table of={typeLayout} rows={[...types].sort(byTrouble).slice(0, TYPES_MAX)} />
     </Section>
   );
 }

@@ -1,28 +1,26 @@
 /** Who has a token, and what it opens. A new one is shown once. */
 import type { TokenList, TokenView } from '@soda-scheduler/protocol';
 import { useState } from 'preact/hooks';
-import { call } from '../api/call.ts';
 import { ask, type Question } from '../frame/asking.tsx';
 import { useFrame } from '../frame/context.ts';
-import { useResource } from '../frame/resource.ts';
 import { Copy } from '../parts/copy.tsx';
-import { Empty, Head, Loaded, Pager } from '../parts/page.tsx';
+import { ListPage, useListed } from '../parts/list-page.tsx';
+import { Empty } from '../parts/page.tsx';
+import type { Layout } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { t } from '../words/words.ts';
 
 const ROLES = ['read', 'submit', 'operate', 'admin', 'executor'] as const;
-const EVERY_MS = 15_000;
-const LIMIT = 100;
 
 export function TokensPage() {
-  const { place, link, may } = useFrame();
-  const { cursor } = place.query;
+  const { may } = useFrame();
   const [made, setMade] = useState<{ name: string; token: string } | null>(null);
-  const list = useResource<TokenList>(
-    cursor ?? '',
-    (signal) => call({ path: '/tokens', namespace: null, query: { limit: LIMIT, cursor }, signal }),
-    EVERY_MS,
-  );
+  const list = useListed<TokenList>('tokens', {
+    path: '/tokens',
+    namespace: null,
+    limit: 100,
+    everyMs: 15_000,
+  });
   const make = (): void =>
     ask(
       newToken((answer) => {
@@ -31,17 +29,19 @@ export function TokensPage() {
       }),
     );
   return (
-    <>
-      <Head
-        title={t('tokens')}
-        actions={
-          may('POST /tokens') && (
-            <button type="button" onClick={make}>
-              {t('tokens.new')}
-            </button>
-          )
-        }
-      />
+    <ListPage
+      of={list}
+      rowsOf={({ tokens }) => tokens}
+      layout={tokenLayout}
+      actions={
+        may('POST /tokens') && (
+          <button type="button" onClick={make}>
+            {t('tokens.new')}
+          </button>
+        )
+      }
+      empty={<Empty title={t('tokens.none')} />}
+    >
       {made !== null && (
         <div class="remark">
           <p>{t('tokens.made', { name: made.name })}</p>
@@ -50,88 +50,30 @@ export function TokensPage() {
           </p>
         </div>
       )}
-      <Loaded of={list}>
-        {({ tokens, next_cursor: next }) => (
-          <>
-            {tokens.length === 0 ? (
-              <Empty title={t('tokens.none')} />
-            ) : (
-              <Table tokens={tokens} done={list.reload} />
-            )}
-            <Pager
-              isFirst={cursor === undefined}
-              first={link('tokens')}
-              next={next === null ? null : link('tokens', null, { cursor: next })}
-            />
-          </>
-        )}
-      </Loaded>
-    </>
+    </ListPage>
   );
 }
 
-interface TableProps {
-  readonly tokens: readonly TokenView[];
-  readonly done: () => void;
-}
-
-function Table({ tokens, done }: TableProps) {
-  return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th>{t('tokens.name')}</th>
-            <th>{t('tokens.role')}</th>
-            <th class="fill">{t('tokens.scope')}</th>
-            <th class="num wide">{t('tokens.made-at')}</th>
-            <th class="num">{t('tokens.used')}</th>
-            <th class="num">{t('tokens.expires')}</th>
-            <th>
-              <span class="sr">{t('action.delete')}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {tokens.map(
-            ({
-              name,
-              role,
-              scope,
-              created_at: madeAt,
-              last_used_at: usedAt,
-              expires_at: until,
-            }) => (
-              <tr key={name}>
-                <td>{name}</td>
-                <td>{role}</td>
-                <td class="fill">{inWords(scope)}</td>
-                <td class="num wide">
-                  <Time at={madeAt} />
-                </td>
-                <td class="num">
-                  <Time at={usedAt} />
-                </td>
-                <td class="num">
-                  <Time at={until} />
-                </td>
-                <td>
-                  <button
-                    type="button"
-                    class="warned"
-                    onClick={() => ask(revocationOf(name, done))}
-                  >
-                    {t('tokens.revoke')}
-                  </button>
-                </td>
-              </tr>
-            ),
-          )}
-        </tbody>
-      </table>
-    </div>
-  );
-}
+const tokenLayout: Layout<TokenView> = {
+  keyOf: ({ name }) => name,
+  columns: [
+    { title: 'tokens.name', show: ({ name }) => name },
+    { title: 'tokens.role', show: ({ role }) => role },
+    { title: 'tokens.scope', class: 'fill', show: ({ scope }) => inWords(scope) },
+    { title: 'tokens.made-at', class: 'num wide', show: ({ created_at: at }) => <Time at={at} /> },
+    { title: 'tokens.used', class: 'num', show: ({ last_used_at: at }) => <Time at={at} /> },
+    { title: 'tokens.expires', class: 'num', show: ({ expires_at: at }) => <Time at={at} /> },
+    {
+      title: 'action.delete',
+      isTitleHidden: true,
+      show: ({ name }, reload) => (
+        <button type="button" class="warned" onClick={() => ask(revocationOf(name, reload))}>
+          {t('tokens.revoke')}
+        </button>
+      ),
+    },
+  ],
+};
 
 function revocationOf(name: string, done: () => void): Question {
   const path = `/token/${encodeURIComponent(name)}`;

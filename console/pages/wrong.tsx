@@ -5,7 +5,7 @@
 import type { ErrorList, ExecutorList, HealthView, TaskList } from '@soda-scheduler/protocol';
 import { call } from '../api/call.ts';
 import { useFrame } from '../frame/context.ts';
-import { useList, useResource } from '../frame/resource.ts';
+import { useAnswer, useResource } from '../frame/resource.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Time } from '../parts/time.tsx';
 import { t, wordOf } from '../words/words.ts';
@@ -35,7 +35,7 @@ const RANKS = { critical: 0, warning: 1, info: 2 } as const;
 export function Wrong({ executors }: { readonly executors: ExecutorList | null }) {
   const { place, link } = useFrame();
   const { namespace } = place;
-  const health = useList<HealthView>('/health');
+  const health = useAnswer<HealthView>({ path: '/health' });
   const errors = useResource<ErrorList>(
     `errors ${namespace}`,
     (signal) => {
@@ -44,7 +44,10 @@ export function Wrong({ executors }: { readonly executors: ExecutorList | null }
     },
     SLOW_MS,
   );
-  const lost = useList<TaskList>('/tasks', { notification: 'gave_up', limit: 20 }, SLOW_MS);
+  const lost = useAnswer<TaskList>(
+    { path: '/tasks', query: { notification: 'gave_up', limit: 20 } },
+    SLOW_MS,
+  );
   if (health.data === null || errors.data === null) return null;
   const findings = [
     ...health.data.findings.map((finding) => findingOf(finding, link)),

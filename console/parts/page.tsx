@@ -60,24 +60,22 @@ export function Empty({
   );
 }
 
-/** Pages of a list: the first one, and those behind it. */
-export function Pager({
-  isFirst,
-  first,
-  next,
+/** A number, and what is counted; a link to it, where whoever looks may see it. */
+export function Figure({
+  n,
+  href,
+  children,
 }: {
-  readonly isFirst: boolean;
-  readonly first: string;
-  /** Null: there is nothing more. */
-  readonly next: string | null;
+  readonly n: string;
+  readonly href: string | null;
+  readonly children: ComponentChildren;
 }) {
-  if (isFirst && next === null) return null;
-  return (
-    <nav class="pager" aria-label={t('pager')}>
-      {!isFirst && <a href={first}>{t('pager.first')}</a>}
-      {next !== null && <a href={next}>{t('pager.next')}</a>}
-    </nav>
+  const shown = (
+    <>
+      <b>{n}</b> {children}
+    </>
   );
+  return href === null ? <span>{shown}</span> : <a href={href}>{shown}</a>;
 }
 
 /** Names and values in two columns. */

@@ -1,27 +1,23 @@
 /** One executor: what it does, what it says of itself, what operators have decided, and what it has had. */
 import type { ExecutorView, TaskList } from '@soda-scheduler/protocol';
-import { call } from '../../api/call.ts';
 import { ask, type Question, reasonField } from '../../frame/asking.tsx';
 import { useFrame } from '../../frame/context.ts';
-import { useResource } from '../../frame/resource.ts';
+import { useAnswer } from '../../frame/resource.ts';
 import { go } from '../../frame/route.ts';
+import { Link } from '../../parts/link.tsx';
 import { Facts, Head, Loaded, Section } from '../../parts/page.tsx';
 import { sizeOf } from '../../parts/size.ts';
 import { Outcome } from '../../parts/state.tsx';
+import { type Layout, Table } from '../../parts/table.tsx';
 import { Time, TimeInFull } from '../../parts/time.tsx';
 import { t } from '../../words/words.ts';
 import { ExecutorState, troubleOf } from './executors.tsx';
-import { TaskTable } from '../tasks/tasks.tsx';
+import { taskLayout } from '../tasks/tasks.tsx';
 
 export function ExecutorPage({ id }: { readonly id: string }) {
-  const { namespace } = useFrame().place;
   const path = `/executor/${encodeURIComponent(id)}`;
-  const executor = useResource<ExecutorView>(`${namespace} ${id}`, (signal) =>
-    call({ path, namespace, signal }),
-  );
-  const tasks = useResource<TaskList>(`tasks ${namespace} ${id}`, (signal) =>
-    call({ path: `${path}/tasks`, namespace, query: { limit: 20 }, signal }),
-  );
+  const executor = useAnswer<ExecutorView>({ path });
+  const tasks = useAnswer<TaskList>({ path: `${path}/tasks`, query: { limit: 20 } });
   return (
     <>
       <Head
@@ -33,7 +29,7 @@ export function ExecutorPage({ id }: { readonly id: string }) {
       <Loaded of={executor}>{(view) => <Whole of={view} />}</Loaded>
       {tasks.data !== null && tasks.data.tasks.length > 0 && (
         <Section title={t('tasks')}>
-          <TaskTable tasks={tasks.data.tasks} />
+          <Table of={taskLayout} rows={tasks.data.tasks} />
         </Section>
       )}
     </>
@@ -41,7 +37,6 @@ export function ExecutorPage({ id }: { readonly id: string }) {
 }
 
 function Whole({ of: view }: { readonly of: ExecutorView }) {
-  const { link } = useFrame();
   const { current, override, own, ready } = view;
   const trouble = troubleOf(view);
   return (
@@ -53,9 +48,9 @@ function Whole({ of: view }: { readonly of: ExecutorView }) {
             t('executor.current'),
             current && (
               <>
-                <a class="id" href={link('task', current.task_id)}>
-                  {current.task_id}
-                </a>{' '}
+                <span class="id">
+                  <Link to="task" name={current.task_id} />
+                </span>{' '}
                 <Time at={current.since} />
               </>
             ),
@@ -83,41 +78,32 @@ function Whole({ of: view }: { readonly of: ExecutorView }) {
           ],
         ]}
       />
-      <Last of={view.last} />
+      {view.last.length > 0 && (
+        <Section title={t('executor.last')}>
+          <Table of={lastLayout} rows={view.last} />
+        </Section>
+      )}
     </>
   );
 }
 
-/** How attempts have ended here. */
-function Last({ of: last }: { readonly of: ExecutorView['last'] }) {
-  const { link } = useFrame();
-  if (last.length === 0) return null;
-  return (
-    <Section title={t('executor.last')}>
-      <div class="scroll">
-        <table>
-          <tbody>
-            {last.map(({ task_id: id, attempt, type, state, at }) => (
-              <tr key={`${id} ${attempt}`}>
-                <td>
-                  <Outcome of={state} />
-                </td>
-                <td class="id fill">
-                  <a href={link('task', id)}>{id}</a>
-                </td>
-                <td>{type}</td>
-                <td class="num">{attempt}</td>
-                <td class="num">
-                  <Time at={at} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </Section>
-  );
-}
+type Last = ExecutorView['last'][number];
+
+const lastLayout: Layout<Last> = {
+  keyOf: ({ task_id: id, attempt }) => `${id} ${attempt}`,
+  columns: [
+    { title: 'outcome', show: ({ state }) => <Outcome of={state} /> },
+    {
+      title: 'task',
+      class: 'fill',
+      text: 'id',
+      show: ({ task_id: id }) => <Link to="task" name={id} />,
+    },
+    { title: 'type', show: ({ type }) => type },
+    { title: 'attempts', class: 'num', show: ({ attempt }) => attempt },
+    { title: 'when', class: 'num', show: ({ at }) => <Time at={at} /> },
+  ],
+};
 
 function Actions({ of: view, done }: { readonly of: ExecutorView; readonly done: () => void }) {
   const { place, may } = useFrame();

@@ -1,56 +1,32 @@
 /** Who runs tasks: those with something to look at first, then by id. */
 import type { ExecutorList, ExecutorView } from '@soda-scheduler/protocol';
-import { call } from '../../api/call.ts';
-import { useFrame } from '../../frame/context.ts';
-import { useResource } from '../../frame/resource.ts';
-import { go } from '../../frame/route.ts';
-import { Empty, Head, Loaded, Pager } from '../../parts/page.tsx';
+import { FilterForm, TextFilter } from '../../parts/filters.tsx';
+import { Link } from '../../parts/link.tsx';
+import { ListPage, useListed } from '../../parts/list-page.tsx';
+import { Empty } from '../../parts/page.tsx';
+import type { Layout } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
 
-const LIMIT = 200;
-const TERMS = ['type', 'label', 'host', 'version'] as const;
+const TERMS = ['label', 'host', 'version'] as const;
 
 export function ExecutorsPage() {
-  const { place, link } = useFrame();
-  const { namespace, query } = place;
-  const { cursor, ...filters } = query;
-  const list = useResource<ExecutorList>(`${namespace} ${JSON.stringify(query)}`, (signal) =>
-    call({ path: '/executors', namespace, query: { ...query, limit: LIMIT }, signal }),
-  );
+  const list = useListed<ExecutorList>('executors', { path: '/executors', limit: 200 });
   return (
-    <>
-      <Head title={t('executors')}>
-        {list.data !== null && <Summary of={list.data.executors} />}
-      </Head>
-      <form class="filters" aria-label={t('filters')} onSubmit={(event) => event.preventDefault()}>
+    <ListPage
+      of={list}
+      rowsOf={({ executors }) => [...executors].sort((a, b) => Number(isOdd(b)) - Number(isOdd(a)))}
+      layout={executorLayout}
+      summary={list.data !== null && <Summary of={list.data.executors} />}
+      empty={<NoExecutor />}
+    >
+      <FilterForm>
+        <TextFilter name="type" label="type" of={list} />
         {TERMS.map((name) => (
-          <label key={name} class="filter">
-            <span>{t(name === 'type' ? 'type' : `executor.${name}`)}</span>
-            <input
-              key={filters[name]}
-              defaultValue={filters[name] ?? ''}
-              autocomplete="off"
-              onChange={({ currentTarget: { value } }) =>
-                go({ namespace, page: 'executors', query: { ...filters, [name]: value.trim() } })
-              }
-            />
-          </label>
+          <TextFilter key={name} name={name} label={`executor.${name}`} of={list} />
         ))}
-      </form>
-      <Loaded of={list}>
-        {({ executors, next_cursor: next }) => (
-          <>
-            {executors.length === 0 ? <NoExecutor /> : <Table executors={executors} />}
-            <Pager
-              isFirst={cursor === undefined}
-              first={link('executors', null, filters)}
-              next={next === null ? null : link('executors', null, { ...filters, cursor: next })}
-            />
-          </>
-        )}
-      </Loaded>
-    </>
+      </FilterForm>
+    </ListPage>
   );
 }
 
@@ -83,65 +59,36 @@ createExecutor({
 export const isOdd = ({ ready, state, superseded }: ExecutorView): boolean =>
   ready?.ok === false || state === 'gone' || superseded;
 
-function Table({ executors }: { readonly executors: readonly ExecutorView[] }) {
-  const oddFirst = [...executors].sort((a, b) => Number(isOdd(b)) - Number(isOdd(a)));
-  return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th>{t('state')}</th>
-            <th>{t('executor')}</th>
-            <th class="fill">{t('executor.current')}</th>
-            <th class="wide">{t('types')}</th>
-            <th class="wide">{t('task.labels')}</th>
-            <th class="wide">{t('executor.host')}</th>
-            <th class="wide">{t('executor.version')}</th>
-            <th class="num">{t('executor.seen')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {oddFirst.map((executor) => (
-            <Row key={`${executor.executor_id} ${executor.connected_at}`} executor={executor} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
+const executorLayout: Layout<ExecutorView> = {
+  keyOf: ({ executor_id: id, connected_at: at }) => `${id} ${at}`,
+  columns: [
+    { title: 'state', show: (executor) => <ExecutorState of={executor} /> },
+    {
+      title: 'executor',
+      text: 'id',
+      show: ({ executor_id: id }) => <Link to="executor" name={id} />,
+    },
+    { title: 'executor.current', class: 'fill', show: (executor) => <Current of={executor} /> },
+    { title: 'types', class: 'wide', show: ({ types }) => types.join(' ') },
+    { title: 'task.labels', class: 'wide', show: ({ labels }) => labels.join(' ') },
+    { title: 'executor.host', class: 'wide', show: ({ host }) => host },
+    { title: 'executor.version', class: 'wide', show: ({ version }) => version },
+    { title: 'executor.seen', class: 'num', show: ({ last_seen_at: at }) => <Time at={at} /> },
+  ],
+};
 
-function Row({ executor }: { readonly executor: ExecutorView }) {
-  const { link } = useFrame();
-  const { executor_id: id, current } = executor;
+function Current({ of: executor }: { readonly of: ExecutorView }) {
+  const { current } = executor;
+  if (current === null) return <span class="warn">{troubleOf(executor)}</span>;
   return (
-    <tr>
-      <td>
-        <ExecutorState of={executor} />
-      </td>
-      <td class="id">
-        <a href={link('executor', id)}>{id}</a>
-      </td>
-      <td class="fill">
-        {current !== null && (
-          <>
-            <a class="id" href={link('task', current.task_id)}>
-              {current.task_id}
-            </a>{' '}
-            <span class="soft">
-              <Time at={current.since} />
-            </span>
-          </>
-        )}
-        {current === null && <span class="warn">{troubleOf(executor)}</span>}
-      </td>
-      <td class="wide">{executor.types.join(' ')}</td>
-      <td class="wide">{executor.labels.join(' ')}</td>
-      <td class="wide">{executor.host}</td>
-      <td class="wide">{executor.version}</td>
-      <td class="num">
-        <Time at={executor.last_seen_at} />
-      </td>
-    </tr>
+    <>
+      <span class="id">
+        <Link to="task" name={current.task_id} />
+      </span>{' '}
+      <span class="soft">
+        <Time at={current.since} />
+      </span>
+    </>
   );
 }
 

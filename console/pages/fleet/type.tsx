@@ -11,7 +11,7 @@ import {
 import { useFrame } from '../../frame/context.ts';
 import { useResource } from '../../frame/resource.ts';
 import { Json } from '../../parts/json.tsx';
-import { Facts, Head, Loaded, Section } from '../../parts/page.tsx';
+import { Facts, Figure, Head, Loaded, Section } from '../../parts/page.tsx';
 import { TimeInFull } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
 import { CountsOfAll } from './types.tsx';
@@ -53,7 +53,7 @@ export function TypePage({ name }: { readonly name: string }) {
 }
 
 function Whole({ of: view, text }: { readonly of: TypeView; readonly text: string }) {
-  const { link } = useFrame();
+  const { link, may } = useFrame();
   const { counts, paused, constraint, overrides, type } = view;
   return (
     <>
@@ -79,13 +79,20 @@ function Whole({ of: view, text }: { readonly of: TypeView; readonly text: strin
       <CountsOfAll />
       <div class="figures">
         {(['waiting', 'running', 'held'] as const).map((state) => (
-          <a key={state} href={link('tasks', null, { type, state })}>
-            <b>{counts[state].toLocaleString()}</b> {wordOf('state', state)}
-          </a>
+          <Figure
+            key={state}
+            n={counts[state].toLocaleString()}
+            href={link('tasks', null, { type, state })}
+          >
+            {wordOf('state', state)}
+          </Figure>
         ))}
-        <a href={link('executors', null, { type })}>
-          <b>{view.executors}</b> {t('executors')}
-        </a>
+        <Figure
+          n={view.executors.toLocaleString()}
+          href={may('GET /executors') ? link('executors', null, { type }) : null}
+        >
+          {t('executors')}
+        </Figure>
       </div>
       {overrides.map(({ limits, route, reason, by, at, until }) => (
         <Section key={at} title={t('type.overridden')}>

@@ -1,38 +1,26 @@
 /** What is set for each type, and what of it waits: those with something to look at first. */
 import type { TypeList, TypeView } from '@soda-scheduler/protocol';
 import { useFrame } from '../../frame/context.ts';
-import { useList } from '../../frame/resource.ts';
-import { Empty, Head, Loaded, Pager } from '../../parts/page.tsx';
+import { Link } from '../../parts/link.tsx';
+import { ListPage, useListed } from '../../parts/list-page.tsx';
+import { Empty } from '../../parts/page.tsx';
+import type { Column, Layout } from '../../parts/table.tsx';
 import { t } from '../../words/words.ts';
 
-const LIMIT = 200;
-
 export function TypesPage() {
-  const { place, link } = useFrame();
-  const { cursor } = place.query;
-  const list = useList<TypeList>('/types', { limit: LIMIT, cursor });
   return (
-    <>
-      <Head title={t('types')} />
-      <Loaded of={list}>
-        {({ types, next_cursor: next }) => (
-          <>
-            {types.length === 0 ? (
-              <Empty title={t('types.none')}>
-                <pre>soda type set encode limits.max_running=4</pre>
-              </Empty>
-            ) : (
-              <TypeTable types={[...types].sort(byTrouble)} />
-            )}
-            <Pager
-              isFirst={cursor === undefined}
-              first={link('types')}
-              next={next === null ? null : link('types', null, { cursor: next })}
-            />
-          </>
-        )}
-      </Loaded>
-    </>
+    <ListPage
+      of={useListed<TypeList>('types', { path: '/types', limit: 200 })}
+      rowsOf={({ types }) => [...types].sort(byTrouble)}
+      layout={typeLayout}
+      empty={
+        <Empty title={t('types.none')}>
+          <pre>soda type set encode limits.max_running=4</pre>
+        </Empty>
+      }
+    >
+      <CountsOfAll />
+    </ListPage>
   );
 }
 
@@ -48,56 +36,33 @@ export function CountsOfAll() {
   return scope?.groups === undefined ? null : <p class="note">{t('types.of-all-groups')}</p>;
 }
 
-export function TypeTable({ types }: { readonly types: TypeList['types'] }) {
-  const { link } = useFrame();
-  const count = (type: string, state: string, n: number) => (
-    <td class={state === 'held' ? 'num wide' : 'num'}>
-      {n === 0 ? (
-        <span class="none">0</span>
-      ) : (
-        <a href={link('tasks', null, { type, state })}>{n.toLocaleString()}</a>
-      )}
-    </td>
-  );
+const countOf = (state: keyof TypeView['counts']): Column<TypeView> => ({
+  title: `state.${state}`,
+  class: state === 'held' ? 'num wide' : 'num',
+  show: ({ type, counts }) => <Count type={type} state={state} n={counts[state]} />,
+});
+
+function Count({ type, state, n }: { type: string; state: string; n: number }) {
+  if (n === 0) return <span class="none">0</span>;
   return (
-    <>
-      <CountsOfAll />
-      <div class="scroll">
-        <table>
-          <thead>
-            <tr>
-              <th>{t('type')}</th>
-              <th class="num">{t('state.waiting')}</th>
-              <th class="num">{t('state.running')}</th>
-              <th class="num wide">{t('state.held')}</th>
-              <th class="num">{t('executors')}</th>
-              <th class="fill">{t('types.note')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {types.map((view) => (
-              <tr
-                key={view.type}
-                class={rankOf(view) === 2 && view.paused === null ? 'bad-row' : ''}
-              >
-                <td>
-                  <a href={link('type', view.type)}>{view.type}</a>
-                </td>
-                {count(view.type, 'waiting', view.counts.waiting)}
-                {count(view.type, 'running', view.counts.running)}
-                {count(view.type, 'held', view.counts.held)}
-                <td class="num">{view.executors}</td>
-                <td class="fill">
-                  <TypeNote of={view} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </>
+    <Link to="tasks" query={{ type, state }}>
+      {n.toLocaleString()}
+    </Link>
   );
 }
+
+export const typeLayout: Layout<TypeView> = {
+  keyOf: ({ type }) => type,
+  classOf: (view) => (rankOf(view) === 2 && view.paused === null ? 'bad-row' : ''),
+  columns: [
+    { title: 'type', show: ({ type }) => <Link to="type" name={type} /> },
+    countOf('waiting'),
+    countOf('running'),
+    countOf('held'),
+    { title: 'executors', class: 'num', show: ({ executors }) => executors },
+    { title: 'types.note', class: 'fill', show: (view) => <TypeNote of={view} /> },
+  ],
+};
 
 function TypeNote({
   of: { paused, overrides, executors, counts, description },

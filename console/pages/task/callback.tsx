@@ -1,9 +1,8 @@
 /** The callback of a task: where it goes, what became of it, and, where the feed tells of tries, each of them. */
 import type { EventPage, TaskView } from '@soda-scheduler/protocol';
-import { call } from '../../api/call.ts';
-import { useFrame } from '../../frame/context.ts';
-import { useResource } from '../../frame/resource.ts';
+import { useAnswer } from '../../frame/resource.ts';
 import { Facts, Section } from '../../parts/page.tsx';
+import { type Layout, Table } from '../../parts/table.tsx';
 import { Time, TimeInFull } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
 
@@ -45,40 +44,32 @@ export function Callback({ task, notification }: Props) {
 
 /** They are told by the feed only, and only where it tells everything. */
 function Tries({ taskId }: { readonly taskId: string }) {
-  const { namespace } = useFrame().place;
-  const { data } = useResource<EventPage>(`tries ${namespace} ${taskId}`, (signal) =>
-    call({
-      path: `/task/${encodeURIComponent(taskId)}/events`,
-      namespace,
-      query: { kind: 'task.callback_tried', limit: 100 },
-      signal,
-    }),
-  );
+  const { data } = useAnswer<EventPage>({
+    path: `/task/${encodeURIComponent(taskId)}/events`,
+    query: { kind: 'task.callback_tried', limit: 100 },
+  });
   if (data === null || data.events.length === 0) return null;
-  return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th class="num">{t('when')}</th>
-            <th>{t('outcome')}</th>
-            <th class="num">{t('callback.answer')}</th>
-            <th class="fill">{t('task.error')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {data.events.map(({ seq, at, data: { outcome, status, error } }) => (
-            <tr key={seq}>
-              <td class="num">
-                <Time at={at} />
-              </td>
-              <td>{wordOf('try', typeof outcome === 'string' ? outcome : '')}</td>
-              <td class="num">{status === null ? '' : JSON.stringify(status)}</td>
-              <td class="fill whole">{typeof error === 'string' ? error : ''}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+  return <Table of={tryLayout} rows={data.events} />;
 }
+
+const tryLayout: Layout<EventPage['events'][number]> = {
+  keyOf: ({ seq }) => String(seq),
+  columns: [
+    { title: 'when', class: 'num', show: ({ at }) => <Time at={at} /> },
+    {
+      title: 'outcome',
+      show: ({ data: { outcome } }) => wordOf('try', typeof outcome === 'string' ? outcome : ''),
+    },
+    {
+      title: 'callback.answer',
+      class: 'num',
+      show: ({ data: { status } }) => (status === null ? '' : JSON.stringify(status)),
+    },
+    {
+      title: 'task.error',
+      class: 'fill',
+      text: 'whole',
+      show: ({ data: { error } }) => (typeof error === 'string' ? error : ''),
+    },
+  ],
+};

@@ -1,57 +1,40 @@
 /** What the feed has told of a task. */
 import type { EventPage } from '@soda-scheduler/protocol';
-import { call } from '../../api/call.ts';
-import { useFrame } from '../../frame/context.ts';
-import { useResource } from '../../frame/resource.ts';
+import { useAnswer } from '../../frame/resource.ts';
 import { Section } from '../../parts/page.tsx';
+import { type Layout, Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
 
 const LIMIT = 200;
 
 export function TaskEvents({ taskId }: { readonly taskId: string }) {
-  const { namespace } = useFrame().place;
-  const { data } = useResource<EventPage>(`events ${namespace} ${taskId}`, (signal) =>
-    call({
-      path: `/task/${encodeURIComponent(taskId)}/events`,
-      namespace,
-      query: { limit: LIMIT },
-      signal,
-    }),
-  );
+  const { data } = useAnswer<EventPage>({
+    path: `/task/${encodeURIComponent(taskId)}/events`,
+    query: { limit: LIMIT },
+  });
   if (data === null || data.events.length === 0) return null;
-  const newestFirst = [...data.events].reverse();
   return (
     <Section title={t('events')}>
-      <div class="scroll">
-        <table>
-          <thead>
-            <tr>
-              <th class="num">{t('when')}</th>
-              <th>{t('events.what')}</th>
-              <th class="num">#</th>
-              <th>{t('events.who')}</th>
-              <th class="fill">{t('events.data')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {newestFirst.map((event) => (
-              <tr key={event.seq}>
-                <td class="num">
-                  <Time at={event.at} />
-                </td>
-                <td>{wordOf('event', event.kind)}</td>
-                <td class="num">{event.attempt}</td>
-                <td class="id">{event.actor ?? event.executor_id}</td>
-                <td class="fill whole">{inLine(event.data)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table of={eventLayout} rows={[...data.events].reverse()} />
     </Section>
   );
 }
+
+const eventLayout: Layout<EventPage['events'][number]> = {
+  keyOf: ({ seq }) => String(seq),
+  columns: [
+    { title: 'when', class: 'num', show: ({ at }) => <Time at={at} /> },
+    { title: 'events.what', show: ({ kind }) => wordOf('event', kind) },
+    { title: 'attempt', class: 'num', show: ({ attempt }) => attempt },
+    {
+      title: 'events.who',
+      text: 'id',
+      show: ({ actor, executor_id: executor }) => actor ?? executor,
+    },
+    { title: 'events.data', class: 'fill', text: 'whole', show: ({ data }) => inLine(data) },
+  ],
+};
 
 /** `state failed, reason non_retryable`. */
 function inLine(data: Readonly<Record<string, unknown>>): string {

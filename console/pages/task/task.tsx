@@ -3,9 +3,9 @@ import { jsonAt, type TaskView } from '@soda-scheduler/protocol';
 import { callForText, curlOf } from '../../api/call.ts';
 import { useFrame } from '../../frame/context.ts';
 import { useResource } from '../../frame/resource.ts';
-import { ExecutorLink } from '../../parts/executor-link.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { ErrorDetails, Json } from '../../parts/json.tsx';
+import { ExecutorLink } from '../../parts/link.tsx';
 import { Facts, Head, Loaded, Section } from '../../parts/page.tsx';
 import { sizeOf } from '../../parts/size.ts';
 import { Bar, isEnded, State } from '../../parts/state.tsx';
@@ -73,7 +73,7 @@ function Whole({ task, text, reload }: Told & { readonly reload: () => void }) {
         </Section>
       )}
       {task.failure_reason !== null && <p class="note">{wordOf('failure', task.failure_reason)}</p>}
-      {!isEnded(task) && <Why taskId={task.task_id} state={task.state} reload={reload} />}
+      {!isEnded(task) && <Why key={task.state} taskId={task.task_id} reload={reload} />}
       <div class="columns">
         <Section title={t('task.params')}>
           <Json text={params} label={t('task.params')} />

@@ -4,23 +4,19 @@ import { call, type Request } from '../../api/call.ts';
 import type { About, RouteName } from '../../api/me.ts';
 import { ask, type Question, reasonField } from '../../frame/asking.tsx';
 import { useFrame } from '../../frame/context.ts';
-import { useResource } from '../../frame/resource.ts';
+import { useAnswer } from '../../frame/resource.ts';
 import { Section } from '../../parts/page.tsx';
 import { TimeInFull } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
 
 interface Props {
   readonly taskId: string;
-  readonly state: string;
   readonly reload: () => void;
 }
 
-export function Why({ taskId, state, reload }: Props) {
-  const { namespace } = useFrame().place;
-  const { data: why, reload: askAgain } = useResource<WhyView>(
-    `why ${namespace} ${taskId} ${state}`,
-    (signal) => call({ path: `/task/${encodeURIComponent(taskId)}/why`, namespace, signal }),
-  );
+export function Why({ taskId, reload }: Props) {
+  const path = `/task/${encodeURIComponent(taskId)}/why`;
+  const { data: why, reload: askAgain } = useAnswer<WhyView>({ path });
   if (why === null || ['running', 'offered', 'ended'].includes(why.reason)) return null;
   const { ahead, estimate, change, details } = why;
   return (

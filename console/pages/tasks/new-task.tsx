@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { call, curlOf, type Request } from '../../api/call.ts';
 import { inWords } from '../../frame/asking.tsx';
 import { useFrame } from '../../frame/context.ts';
-import { useList, useResource } from '../../frame/resource.ts';
+import { useAnswer } from '../../frame/resource.ts';
 import { go } from '../../frame/route.ts';
 import { Copy } from '../../parts/copy.tsx';
 import { Head } from '../../parts/page.tsx';
@@ -20,10 +20,9 @@ export function NewTaskPage() {
   const [type, setType] = useState(place.query['type'] ?? '');
   const { values, set } = useValues();
   const [problem, setProblem] = useState('');
-  const types = useList<TypeList>('/types', { limit: 200 }, SCHEMA_MS);
-  const chosen = useResource<TypeView>(
-    type === '' ? null : `${namespace} ${type}`,
-    (signal) => call({ path: `/type/${encodeURIComponent(type)}`, namespace, signal }),
+  const types = useAnswer<TypeList>({ path: '/types', query: { limit: 200 } }, SCHEMA_MS);
+  const chosen = useAnswer<TypeView>(
+    type === '' ? null : { path: `/type/${encodeURIComponent(type)}` },
     SCHEMA_MS,
   );
   const fields = fieldsOf(chosen.data?.params_schema);

@@ -6,18 +6,19 @@ import {
   taskStates,
 } from '@soda-scheduler/protocol';
 import { useState } from 'preact/hooks';
-import { call } from '../../api/call.ts';
-import { typeOf } from '../../frame/asking.tsx';
-import { useFrame } from '../../frame/context.ts';
-import { useResource } from '../../frame/resource.ts';
+import { useAnswer } from '../../frame/resource.ts';
+import {
+  ChoiceFilter,
+  FilterForm,
+  InstantFilter,
+  type Search,
+  Tabs,
+  TextFilter,
+} from '../../parts/filters.tsx';
 import { t, type TextName, wordOf } from '../../words/words.ts';
 
-type Filters = Readonly<Record<string, string>>;
-
 interface Props {
-  readonly filters: Filters;
-  /** Undefined takes a filter out. */
-  readonly change: (changed: Readonly<Record<string, string | undefined>>) => void;
+  readonly of: Search;
 }
 
 const USUAL = ['id_prefix', 'type', 'group', 'error'] as const;
@@ -30,7 +31,7 @@ const RARE = [
   'user',
   'min_attempts',
 ] as const;
-const CHOICES = { failure_reason: failureReasons, notification: notificationStates } as const;
+const CHOICES = ['failure_reason', 'notification'] as const;
 const INSTANTS = ['from', 'to'] as const;
 const LABELS = {
   id_prefix: 'filter.id_prefix',
@@ -49,26 +50,20 @@ const LABELS = {
   from: 'filter.from',
   to: 'filter.to',
 } as const satisfies Readonly<Record<string, TextName>>;
-type FilterName = keyof typeof LABELS;
 
-export function TaskFilters({ filters, change }: Props) {
-  const rare = [...RARE, ...Object.keys(CHOICES), ...INSTANTS];
+export function TaskFilters({ of }: Props) {
+  const { filters, change } = of;
+  const rare = [...RARE, ...CHOICES, ...INSTANTS];
   const [isOpen, setOpen] = useState(() => rare.some((name) => filters[name] !== undefined));
   return (
     <>
-      <StateTabs filters={filters} change={change} />
-      <form
-        class="filters"
-        aria-label={t('filters')}
-        onSubmit={(event) => {
-          event.preventDefault();
-        }}
-      >
+      <StateTabs of={of} />
+      <FilterForm>
         {USUAL.map((name) => (
-          <TextFilter key={name} name={name} filters={filters} change={change} />
+          <TextFilter key={name} name={name} label={LABELS[name]} of={of} />
         ))}
         {isOpen ? (
-          <RareFilters filters={filters} change={change} />
+          <RareFilters of={of} />
         ) : (
           <button type="button" class="quiet" onClick={() => setOpen(true)}>
             {t('filter.more')}
@@ -97,106 +92,63 @@ export function TaskFilters({ filters, change }: Props) {
             {t('filter.none')}
           </button>
         )}
-      </form>
+      </FilterForm>
     </>
   );
 }
 
-function RareFilters({ filters, change }: Props) {
+function RareFilters({ of }: Props) {
   return (
     <>
       {RARE.map((name) => (
-        <TextFilter key={name} name={name} filters={filters} change={change} />
+        <TextFilter
+          key={name}
+          name={name}
+          label={LABELS[name]}
+          of={of}
+          kind={name === 'min_attempts' ? 'number' : 'text'}
+        />
       ))}
-      {Object.entries(CHOICES).map(([name, choices]) => (
-        <label key={name} class="filter">
-          <span>{t(LABELS[name as FilterName])}</span>
-          <select
-            value={filters[name] ?? ''}
-            onChange={({ currentTarget }) => change({ [name]: currentTarget.value })}
-          >
-            <option value="" />
-            {choices.map((choice) => (
-              <option key={choice} value={choice}>
-                {wordOf(name === 'notification' ? 'callback' : 'failure', choice)}
-              </option>
-            ))}
-          </select>
-        </label>
-      ))}
+      <ChoiceFilter
+        name="failure_reason"
+        label={LABELS.failure_reason}
+        of={of}
+        choices={failureReasons}
+        inWords={(reason) => wordOf('failure', reason)}
+      />
+      <ChoiceFilter
+        name="notification"
+        label={LABELS.notification}
+        of={of}
+        choices={notificationStates}
+        inWords={(state) => wordOf('callback', state)}
+      />
       {INSTANTS.map((name) => (
-        <label key={name} class="filter">
-          <span>{t(LABELS[name])}</span>
-          <input
-            type="datetime-local"
-            value={localOf(filters[name])}
-            onChange={({ currentTarget: { value } }) =>
-              change({ [name]: value === '' ? undefined : new Date(value).toISOString() })
-            }
-          />
-        </label>
+        <InstantFilter key={name} name={name} label={LABELS[name]} of={of} />
       ))}
     </>
   );
 }
 
-/** Applied by Enter, or when one goes on to the next. */
-function TextFilter({ name, filters, change }: Props & { readonly name: FilterName }) {
-  const applied = filters[name] ?? '';
+function StateTabs({ of: { filters, linkTo } }: Props) {
+  const { type, group, state: current } = filters;
+  const counts = useAnswer<TaskCount>({ path: '/tasks/count', query: { type, group } });
   return (
-    <label class="filter">
-      <span>{t(LABELS[name])}</span>
-      <input
-        key={applied}
-        {...typeOf(name === 'min_attempts' ? 'number' : 'text')}
-        defaultValue={applied}
-        spellcheck={false}
-        autocomplete="off"
-        onChange={({ currentTarget: { value } }) =>
-          value !== applied && change({ [name]: value.trim() })
-        }
-        onKeyDown={({ key, currentTarget }) => key === 'Enter' && currentTarget.blur()}
-      />
-    </label>
+    <Tabs
+      of={[undefined, ...taskStates]}
+      current={current}
+      linkTo={(state) => linkTo({ state, sort: undefined })}
+    >
+      {(state) => {
+        if (state === undefined) return t('filter.all-states');
+        const count = counts.data?.states[state] ?? 0;
+        return (
+          <>
+            {wordOf('state', state)}
+            {count > 0 && <b class="num">{count.toLocaleString()}</b>}
+          </>
+        );
+      }}
+    </Tabs>
   );
-}
-
-function StateTabs({ filters, change }: Props) {
-  const { place, link } = useFrame();
-  const { namespace } = place;
-  const { type, group } = filters;
-  const counts = useResource<TaskCount>(`count ${namespace} ${type} ${group}`, (signal) =>
-    call({ path: '/tasks/count', namespace, query: { type, group }, signal }),
-  );
-  const { state: current, sort: _, ...others } = filters;
-  const tab = (state: string | undefined) => {
-    const count = state === undefined ? undefined : counts.data?.states[state];
-    return (
-      <a
-        key={state}
-        href={link('tasks', null, { ...others, state })}
-        aria-current={current === state ? 'true' : undefined}
-        onClick={(event) => {
-          event.preventDefault();
-          change({ state, sort: undefined });
-        }}
-      >
-        {state === undefined ? t('filter.all-states') : wordOf('state', state)}
-        {count !== undefined && count > 0 && <b class="num">{count.toLocaleString()}</b>}
-      </a>
-    );
-  };
-  return (
-    <nav class="tabs" aria-label={t('state')}>
-      {tab(undefined)}
-      {taskStates.map((state) => tab(state))}
-    </nav>
-  );
-}
-
-/** As an input of the browser has it; empty where there is none. */
-function localOf(instant: string | undefined): string {
-  const at = new Date(instant ?? Number.NaN);
-  if (Number.isNaN(at.getTime())) return '';
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

@@ -1,14 +1,12 @@
 /** All tasks that fit: the filters are in the URL, and what has just been typed is applied when it is done. */
 import type { TaskList, TaskSummary } from '@soda-scheduler/protocol';
-import { useState } from 'preact/hooks';
-import { call } from '../../api/call.ts';
 import { useFrame } from '../../frame/context.ts';
-import { useResource } from '../../frame/resource.ts';
-import { go } from '../../frame/route.ts';
 import { BulkBar } from '../../parts/bulk.tsx';
-import { ExecutorLink } from '../../parts/executor-link.tsx';
-import { Empty, Head, Loaded, Pager } from '../../parts/page.tsx';
+import { ExecutorLink, Link } from '../../parts/link.tsx';
+import { ListPage, useListed } from '../../parts/list-page.tsx';
+import { Empty } from '../../parts/page.tsx';
 import { Bar, isEnded, State } from '../../parts/state.tsx';
+import type { Layout } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
 import { TaskFilters } from './task-filters.tsx';
@@ -16,69 +14,45 @@ import { TaskFilters } from './task-filters.tsx';
 const LIMIT = 50;
 
 export function TasksPage() {
-  const { place, link, may } = useFrame();
-  const { query, namespace } = place;
-  const { cursor, ...filters } = query;
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const page = useResource<TaskList>(`${namespace} ${JSON.stringify(query)}`, (signal) =>
-    call({ path: '/tasks', namespace, query: { ...query, limit: LIMIT }, signal }),
-  );
-  const change = (changed: Readonly<Record<string, string | undefined>>): void => {
-    setChosen(new Set());
-    go({ namespace, page: 'tasks', query: { ...filters, ...changed } });
-  };
+  const { link, may } = useFrame();
+  const list = useListed<TaskList>('tasks', { path: '/tasks', limit: LIMIT });
+  const { filters, choice } = list;
+  const maySteerMany = may('POST /tasks/bulk');
   return (
-    <>
-      <Head
-        title={t('tasks')}
-        actions={
-          may('POST /task/submit') && (
-            <a class="button" href={link('new-task')}>
-              {t('new-task')}
-            </a>
-          )
-        }
-      />
-      <TaskFilters filters={filters} change={change} />
-      {may('POST /tasks/bulk') && (
-        <BulkBar filters={filters} chosen={[...chosen]} forget={() => setChosen(new Set())} />
+    <ListPage
+      of={list}
+      rowsOf={({ tasks }) => tasks}
+      layout={taskLayout}
+      hasChoice={maySteerMany}
+      actions={
+        may('POST /task/submit') && (
+          <a class="button" href={link('new-task')}>
+            {t('new-task')}
+          </a>
+        )
+      }
+      empty={<Nothing hasFilters={Object.keys(filters).length > 0} />}
+      noteOf={({ tasks, next_cursor: next }) =>
+        tasks.length < LIMIT && next !== null ? t('tasks.more-to-look') : ''
+      }
+    >
+      <TaskFilters of={list} />
+      {maySteerMany && (
+        <BulkBar
+          filters={filters}
+          chosen={[...choice.chosen]}
+          forget={() => choice.choose(new Set())}
+        />
       )}
-      <Loaded of={page}>
-        {({ tasks, next_cursor: next }) => (
-          <>
-            <TaskTable tasks={tasks} chosen={chosen} choose={setChosen} />
-            {tasks.length === 0 && (
-              <Nothing next={next} hasFilters={Object.keys(filters).length > 0} />
-            )}
-            {tasks.length > 0 && tasks.length < LIMIT && next !== null && (
-              <p class="note">{t('tasks.more-to-look')}</p>
-            )}
-            <Pager
-              isFirst={cursor === undefined}
-              first={link('tasks', null, filters)}
-              next={next === null ? null : link('tasks', null, { ...filters, cursor: next })}
-            />
-          </>
-        )}
-      </Loaded>
-    </>
+    </ListPage>
   );
 }
 
-/** A page may be empty and yet not be the last. */
-function Nothing({
-  next,
-  hasFilters,
-}: {
-  readonly next: string | null;
-  readonly hasFilters: boolean;
-}) {
-  const { link } = useFrame();
-  if (next !== null) return <Empty title={t('tasks.none-yet')} />;
+function Nothing({ hasFilters }: { readonly hasFilters: boolean }) {
   if (hasFilters) {
     return (
       <Empty title={t('tasks.none-fit')}>
-        <a href={link('tasks')}>{t('tasks.all')}</a>
+        <Link to="tasks">{t('tasks.all')}</Link>
       </Empty>
     );
   }
@@ -93,106 +67,33 @@ function Nothing({
   );
 }
 
-interface TableProps {
-  readonly tasks: readonly TaskSummary[];
-  readonly chosen?: ReadonlySet<string>;
-  /** Left out: none can be chosen. */
-  readonly choose?: (chosen: ReadonlySet<string>) => void;
-}
-
-export function TaskTable({ tasks, chosen = new Set(), choose }: TableProps) {
-  const { may } = useFrame();
-  if (tasks.length === 0) return null;
-  const toggle = (ids: readonly string[], isOn: boolean): void => {
-    const others = [...chosen].filter((id) => !ids.includes(id));
-    choose?.(new Set(isOn ? [...others, ...ids] : others));
-  };
-  const ids = tasks.map(({ task_id: id }) => id);
-  const hasChoice = choose !== undefined && may('POST /tasks/bulk');
-  return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            {hasChoice && (
-              <th class="tick">
-                <input
-                  type="checkbox"
-                  aria-label={t('tasks.choose-all')}
-                  checked={ids.every((id) => chosen.has(id))}
-                  onChange={({ currentTarget }) => toggle(ids, currentTarget.checked)}
-                />
-              </th>
-            )}
-            <th>{t('state')}</th>
-            <th>{t('task')}</th>
-            <th class="wide">{t('type')}</th>
-            <th class="wide">{t('group')}</th>
-            <th class="wide fill">{t('tasks.what')}</th>
-            <th class="wide">{t('executor')}</th>
-            <th class="num wide">{t('attempts')}</th>
-            <th class="num">{t('when')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {tasks.map((task) => (
-            <TaskRow
-              key={task.task_id}
-              task={task}
-              {...(hasChoice && {
-                isChosen: chosen.has(task.task_id),
-                choose: (isOn: boolean) => toggle([task.task_id], isOn),
-              })}
-            />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-interface RowProps {
-  readonly task: TaskSummary;
-  readonly isChosen?: boolean;
-  readonly choose?: (isOn: boolean) => void;
-}
-
-function TaskRow({ task, isChosen = false, choose }: RowProps) {
-  const { link } = useFrame();
-  const { task_id: id, type, user, executor_id: executor } = task;
-  return (
-    <tr>
-      {choose !== undefined && (
-        <td class="tick">
-          <input
-            type="checkbox"
-            aria-label={id}
-            checked={isChosen}
-            onChange={({ currentTarget }) => choose(currentTarget.checked)}
-          />
-        </td>
-      )}
-      <td>
-        <State of={task.state} />
-      </td>
-      <td class="id">
-        <a href={link('task', id)}>{id}</a>
-      </td>
-      <td class="wide">{type}</td>
-      <td class="wide">{user.group}</td>
-      <td class="wide fill">
-        <What task={task} />
-      </td>
-      <td class="wide">
-        <ExecutorLink id={executor} />
-      </td>
-      <td class={`num wide ${task.attempts_used === 0 ? 'zero' : ''}`}>{task.attempts_used}</td>
-      <td class="num">
+export const taskLayout: Layout<TaskSummary> = {
+  keyOf: ({ task_id: id }) => id,
+  columns: [
+    { title: 'state', show: ({ state }) => <State of={state} /> },
+    { title: 'task', text: 'id', show: ({ task_id: id }) => <Link to="task" name={id} /> },
+    { title: 'type', class: 'wide', show: ({ type }) => type },
+    { title: 'group', class: 'wide', show: ({ user }) => user.group },
+    { title: 'tasks.what', class: 'wide fill', show: (task) => <What task={task} /> },
+    {
+      title: 'executor',
+      class: 'wide',
+      show: ({ executor_id: id }) => <ExecutorLink id={id} />,
+    },
+    {
+      title: 'attempts',
+      class: 'num wide',
+      show: ({ attempts_used: n }) => <span class={n === 0 ? 'zero' : ''}>{n}</span>,
+    },
+    {
+      title: 'when',
+      class: 'num',
+      show: (task) => (
         <Time at={isEnded(task) ? task.finished_at : (task.started_at ?? task.submitted_at)} />
-      </td>
-    </tr>
-  );
-}
+      ),
+    },
+  ],
+};
 
 /** What there is to say of it, in a line. */
 function What({ task }: { readonly task: TaskSummary }) {

@@ -292,9 +292,16 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'page-54' }).waitFor();
     await page.waitForURL(/type=paged/);
-    await page.getByRole('link', { name: 'Older' }).click();
+    await page.getByLabel('page-54').check();
+    await page.getByRole('link', { name: 'Next page' }).click();
     await page.getByRole('link', { name: 'page-0', exact: true }).waitFor();
+    await says('1 chosen');
     await page.goBack();
+    await page.getByRole('link', { name: 'page-54' }).waitFor();
+    // What is chosen was among these.
+    await page.goBack();
+    await page.getByText('1 chosen').waitFor({ state: 'detached' });
+    await page.goForward();
     await page.getByRole('link', { name: 'page-54' }).waitFor();
   });
 

@@ -1,0 +1,123 @@
+/** What a list is looked through by: it stands in the URL, and what has been typed counts once that is done. */
+import type { ComponentChildren } from 'preact';
+import { typeOf } from '../frame/asking.tsx';
+import { t, type TextName } from '../words/words.ts';
+
+export type Filters = Readonly<Record<string, string>>;
+/** Empty or undefined takes a filter out. */
+export type Changed = Readonly<Record<string, string | undefined>>;
+
+export interface Search {
+  readonly filters: Filters;
+  /** To the first page with other filters. */
+  readonly linkTo: (changed: Changed) => string;
+  /** Goes there. */
+  readonly change: (changed: Changed) => void;
+}
+
+export function FilterForm({ children }: { readonly children: ComponentChildren }) {
+  return (
+    <form class="filters" aria-label={t('filters')} onSubmit={(event) => event.preventDefault()}>
+      {children}
+    </form>
+  );
+}
+
+interface FilterProps {
+  readonly name: string;
+  readonly label: TextName;
+  readonly of: Search;
+}
+
+/** Applied by Enter, or when one goes on to the next. */
+export function TextFilter({
+  name,
+  label,
+  of: { filters, change },
+  kind = 'text',
+}: FilterProps & { readonly kind?: 'text' | 'number' }) {
+  const applied = filters[name] ?? '';
+  return (
+    <label class="filter">
+      <span>{t(label)}</span>
+      <input
+        key={applied}
+        {...typeOf(kind)}
+        defaultValue={applied}
+        spellcheck={false}
+        autocomplete="off"
+        onChange={({ currentTarget: { value } }) =>
+          value !== applied && change({ [name]: value.trim() })
+        }
+        onKeyDown={({ key, currentTarget }) => key === 'Enter' && currentTarget.blur()}
+      />
+    </label>
+  );
+}
+
+interface ChoiceProps extends FilterProps {
+  readonly choices: readonly string[];
+  readonly inWords: (choice: string) => string;
+}
+
+export function ChoiceFilter({ name, label, of, choices, inWords }: ChoiceProps) {
+  return (
+    <label class="filter">
+      <span>{t(label)}</span>
+      <select
+        value={of.filters[name] ?? ''}
+        onChange={({ currentTarget }) => of.change({ [name]: currentTarget.value })}
+      >
+        <option value="" />
+        {choices.map((choice) => (
+          <option key={choice} value={choice}>
+            {inWords(choice)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+export function InstantFilter({ name, label, of }: FilterProps) {
+  return (
+    <label class="filter">
+      <span>{t(label)}</span>
+      <input
+        type="datetime-local"
+        value={localOf(of.filters[name])}
+        onChange={({ currentTarget: { value } }) =>
+          of.change({ [name]: value === '' ? undefined : new Date(value).toISOString() })
+        }
+      />
+    </label>
+  );
+}
+
+/** As an input of the browser has it; empty where there is none. */
+function localOf(instant: string | undefined): string {
+  const at = new Date(instant ?? Number.NaN);
+  if (Number.isNaN(at.getTime())) return '';
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+interface TabsProps<State> {
+  readonly of: readonly State[];
+  readonly current: string | undefined;
+  readonly linkTo: (state: State) => string;
+  readonly children: (state: State) => ComponentChildren;
+}
+
+/** States of which one is looked at. */
+export function Tabs<State extends string | undefined>(props: TabsProps<State>) {
+  const { of: states, current, linkTo, children } = props;
+  return (
+    <nav class="tabs" aria-label={t('state')}>
+      {states.map((state) => (
+        <a key={state} href={linkTo(state)} aria-current={state === current ? 'true' : undefined}>
+          {children(state)}
+        </a>
+      ))}
+    </nav>
+  );
+}
