@@ -14,7 +14,7 @@ import { Json } from '../../parts/json.tsx';
 import { Facts, Figure, Head, Loaded, Section } from '../../parts/page.tsx';
 import { TimeInFull } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
-import { CountsOfAll } from './types.tsx';
+import { CountsOfAll, useSeesAllCounted } from './types.tsx';
 
 interface Told {
   readonly type: TypeView;
@@ -54,6 +54,7 @@ export function TypePage({ name }: { readonly name: string }) {
 
 function Whole({ of: view, text }: { readonly of: TypeView; readonly text: string }) {
   const { link, may } = useFrame();
+  const isLink = useSeesAllCounted();
   const { counts, paused, constraint, overrides, type } = view;
   return (
     <>
@@ -82,7 +83,7 @@ function Whole({ of: view, text }: { readonly of: TypeView; readonly text: strin
           <Figure
             key={state}
             n={counts[state].toLocaleString()}
-            href={link('tasks', null, { type, state })}
+            href={isLink ? link('tasks', null, { type, state }) : null}
           >
             {wordOf('state', state)}
           </Figure>

@@ -30,10 +30,12 @@ export const byTrouble = (a: TypeView, b: TypeView): number =>
 const rankOf = ({ counts, executors, paused }: TypeView): number =>
   counts.waiting === 0 ? 0 : paused !== null || executors === 0 ? 2 : 1;
 
-/** For whoever sees some groups only: nobody counts them by type as well. */
+/** Nobody counts some groups by type as well: to whoever sees those only, a list would show less than is counted. */
+export const useSeesAllCounted = (): boolean => useFrame().me.scope?.groups === undefined;
+
+/** Says so. */
 export function CountsOfAll() {
-  const { scope } = useFrame().me;
-  return scope?.groups === undefined ? null : <p class="note">{t('types.of-all-groups')}</p>;
+  return useSeesAllCounted() ? null : <p class="note">{t('types.of-all-groups')}</p>;
 }
 
 const countOf = (state: keyof TypeView['counts']): Column<TypeView> => ({
@@ -43,7 +45,9 @@ const countOf = (state: keyof TypeView['counts']): Column<TypeView> => ({
 });
 
 function Count({ type, state, n }: { type: string; state: string; n: number }) {
+  const isLink = useSeesAllCounted();
   if (n === 0) return <span class="none">0</span>;
+  if (!isLink) return <>{n.toLocaleString()}</>;
   return (
     <Link to="tasks" query={{ type, state }}>
       {n.toLocaleString()}

@@ -377,8 +377,11 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     expect(await page.getByRole('link', { name: /^page-/ }).count()).to.equal(0);
     await go('#/task/page-1');
     await says(/no such task/i);
-    await go('#/types');
+    await go('#/overview');
     await says('Counted of all groups');
+    const counted = page.getByRole('row', { name: /^paged/ });
+    await counted.getByText('56').waitFor();
+    expect(await counted.getByRole('link').allInnerTexts()).to.deep.equal(['paged']);
   });
 
   it('ends with its token', async () => {
