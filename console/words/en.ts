@@ -30,7 +30,7 @@ export const en = {
   namespace: 'Namespace',
   'choice.language': 'Language',
   'choice.theme': 'Colours',
-  'choice.theme.auto': 'As the system',
+  'choice.theme.auto': 'System',
   'choice.theme.light': 'Light',
   'choice.theme.dark': 'Dark',
   'choice.times': 'Times as',

@@ -100,7 +100,7 @@ const lastLayout: Layout<Last> = {
       show: ({ task_id: id }) => <Link to="task" name={id} />,
     },
     { title: 'type', show: ({ type }) => type },
-    { title: 'attempts', class: 'num', show: ({ attempt }) => attempt },
+    { title: 'attempt', class: 'num', show: ({ attempt }) => attempt },
     { title: 'when', class: 'num', show: ({ at }) => <Time at={at} /> },
   ],
 };

@@ -320,14 +320,15 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
   });
 
   it('fits a phone', async () => {
-    await page.setViewportSize({ width: 390, height: 844 });
-    for (const hash of ['#/tasks', '#/task/evil-1', '#/overview', '#/executors', '#/audit']) {
-      await go(hash);
+    await page.setViewportSize({ width: 375, height: 812 });
+    const hashes = ['tasks', 'overview', 'executors', 'audit', 'alerts', 'namespaces', 'tokens'];
+    for (const hash of [...hashes, 'task/evil-1']) {
+      await go(`#/${hash}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.locator('.loading').first().waitFor({ state: 'detached' });
       const width = await page.evaluate('document.documentElement.scrollWidth');
-      expect(width, hash).to.equal(390);
+      expect(width, hash).to.equal(375);
     }
-    await go('#/task/evil-1');
     const params = page.locator('.code').filter({ hasText: '12345678901234567890' });
     const copy = await params.getByRole('button', { name: 'Copy as stored' }).boundingBox();
     const text = await params.getByRole('region').boundingBox();
