@@ -87,14 +87,19 @@ export class Database {
    * Commits what the work began: `dialect.begin` is for the work to send, with its first
    * statements. Repeats the work when a rival transaction had it rolled back, a few times.
    */
-  transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const once = async (connection: Connection): Promise<T> => {
       const value = await work(connection);
       await this.dialect.run(connection, [plain('COMMIT')]);
       return value;
     };
+    try {
+      return await this.#connected(once);
+    } catch (error) {
+      if (!this.dialect.isPassing(error)) throw error;
+    }
     return pRetry(() => this.#connected(once), {
-      retries: REPEATS_MAX,
+      retries: REPEATS_MAX - 1,
       minTimeout: REPEAT_DELAY_MS,
       randomize: true,
       shouldRetry: ({ error }) => this.dialect.isPassing(error),

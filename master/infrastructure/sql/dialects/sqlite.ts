@@ -24,6 +24,8 @@ import { codeOf, SqliteFile, sqliteCodeOf } from './sqlite-file.ts';
 
 /** Whoever has the connection lets others have it long before. */
 const WAIT_MS = 60_000;
+/** Of so many runs of statements, and rows that these read, before one it is asked whether the turn has had its share. */
+const LOOK_EACH = 4;
 /** SQLITE_ERROR, TOOBIG, CONSTRAINT and MISMATCH: of a statement, and of nothing else. */
 const REFUSALS: readonly number[] = [1, 18, 19, 20];
 
@@ -65,27 +67,36 @@ function prepare(database: Libsql.Database, sql: string): Prepared {
   return made;
 }
 
-/** Whoever holds the connection is alone with it: rows may be read, and written, with pauses. */
+/**
+ * Whoever holds the connection is alone with it: rows may be read, and written, with pauses. A look at the clock takes
+ * as long as a short run, and a promise for each statement would hold up a lone commit.
+ */
 async function execute(
   database: Libsql.Database,
-  { sql, runs }: Statement,
+  statements: readonly Statement[],
   pace: Pace,
-): Promise<Outcome> {
-  const { statement, names } = prepare(database, sql);
-  const rows: Row[] = [];
-  let touched = 0;
-  for (const values of runs) {
-    if (pace.isOver) await pace.pause();
-    if (names === null) {
-      touched += statement.run(values).changes;
-      continue;
+): Promise<Outcome[]> {
+  let count = 0;
+  const isOver = (): boolean => count++ % LOOK_EACH === 0 && pace.isOver;
+  const outcomes: Outcome[] = [];
+  for (const { sql, runs } of statements) {
+    const { statement, names } = prepare(database, sql);
+    const rows: Row[] = [];
+    let touched = 0;
+    for (const values of runs) {
+      if (isOver()) await pace.pause();
+      if (names === null) {
+        touched += statement.run(values).changes;
+        continue;
+      }
+      for (const row of statement.iterate(values)) {
+        rows.push(rowOf(names, row as readonly unknown[]));
+        if (isOver()) await pace.pause();
+      }
     }
-    for (const row of statement.iterate(values)) {
-      rows.push(rowOf(names, row as readonly unknown[]));
-      if (pace.isOver) await pace.pause();
-    }
+    outcomes.push({ rows, touched });
   }
-  return { rows, touched };
+  return outcomes;
 }
 
 /** The driver takes half as long again to make it by names. */
@@ -167,13 +178,7 @@ export function sqliteDialect(path: string, pace: Pace): Dialect {
     // Whoever has the file open is alone with it.
     endSilentWriter: null,
 
-    async run(connection: Connection, statements) {
-      const outcomes: Outcome[] = [];
-      for (const statement of statements) {
-        outcomes.push(await execute(connection as Libsql.Database, statement, pace));
-      }
-      return outcomes;
-    },
+    run: (connection, statements) => execute(connection as Libsql.Database, statements, pace),
     // What this connection did is known: it is here. One that cannot even roll back is replaced.
     discard(connection) {
       const database = connection as Libsql.Database;
