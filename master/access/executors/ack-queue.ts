@@ -1,18 +1,15 @@
-/** Sessions whose peer may have to be told of a newer ack at the end of this turn of the event loop. */
-import type { Clock } from '../../application/ports.ts';
+/**
+ * Sessions whose peer may have to be told of a newer ack, once all that the engine has for them now is handed over: a
+ * handler waits for that of its acceptance.
+ */
 import { type ExecutorSession, write } from './session.ts';
 
 export class AckQueue {
-  readonly #clock: Pick<Clock, 'soon'>;
   readonly #due = new Set<ExecutorSession>();
-
-  constructor(clock: Pick<Clock, 'soon'>) {
-    this.#clock = clock;
-  }
 
   add(session: ExecutorSession): void {
     if (!session.frames.ackDue) return;
-    if (this.#due.size === 0) this.#clock.soon(() => this.#flush());
+    if (this.#due.size === 0) void Promise.resolve().then(() => this.#flush());
     this.#due.add(session);
   }
 

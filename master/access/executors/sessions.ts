@@ -68,7 +68,7 @@ export class ExecutorSessions implements ExecutorLink {
   readonly #frozen = new Set<string>();
   readonly #macs: AttemptMacs;
   readonly #logs: LogIntake | null;
-  readonly #acks: AckQueue;
+  readonly #acks = new AckQueue();
   readonly #sent: Tally;
   #callOffSweep: (() => void) | null = null;
 
@@ -78,7 +78,6 @@ export class ExecutorSessions implements ExecutorLink {
     const { logs, clock, sent = { bytes: 0 } } = options;
     const attemptOf = (taskId: string) => this.#master.attemptOf(taskId);
     this.#logs = logs ? new LogIntake({ logs, clock, macs: this.#macs, attemptOf }) : null;
-    this.#acks = new AckQueue(clock);
     this.#sent = sent;
   }
 
