@@ -140,10 +140,12 @@ export class Leading<L extends Leader> implements Part {
 
   /** @throws {UnknownNamespace} @throws {Unavailable} */
   async use<T>(name: string, work: (leader: L) => T | Promise<T>): Promise<T> {
-    const led = await this.#ledFor(name);
+    const known = this.#led.get(name);
+    // As a rule nothing is to be waited for.
+    const led = known?.ending === null ? known : await this.#ledFor(name);
     led.userCount += 1;
     try {
-      await this.#readiness(name, led);
+      if (!this.#isBegun(led)) await this.#within(`the namespace ${name} is starting`, led.begun);
       return await work(led.leader);
     } finally {
       led.userCount -= 1;
@@ -180,10 +182,9 @@ export class Leading<L extends Leader> implements Part {
     return led;
   }
 
-  /** Until it takes work. @throws {Unavailable} */
-  async #readiness(name: string, { leader, begun }: Led<L>): Promise<void> {
-    if (leader === this.#first || leader.engine.status !== 'starting') return;
-    await this.#within(`the namespace ${name} is starting`, begun);
+  /** Whether it answers by itself, if only that it takes no work yet. */
+  #isBegun({ leader }: Led<L>): boolean {
+    return leader === this.#first || leader.engine.status !== 'starting';
   }
 
   /** @throws {Unavailable} with these words: it takes longer than anybody waits. */
