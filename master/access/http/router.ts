@@ -1,5 +1,6 @@
 /** Finds the route of a request by its path, and says what there is where there is none. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import helmet from 'helmet';
 import Router from 'router';
 import { Problem } from './problem.ts';
@@ -8,8 +9,11 @@ import { type GuardedRoute, type Route, sendError, serve, type Serving } from '.
 
 export function routerOf(routes: readonly GuardedRoute[], serving: Serving): Router.Router {
   const router = new Router({ caseSensitive: true, strict: true });
-  // Whoever ends TLS in front decides about it; the master speaks plain HTTP.
-  router.use(helmet({ strictTransportSecurity: false }));
+  const headers = safeHeaders();
+  router.use((_req: IncomingMessage, res: ServerResponse, next: Router.NextFunction) => {
+    for (const [name, value] of headers) res.setHeader(name, value);
+    next();
+  });
 
   const refuse = (req: IncomingMessage, res: ServerResponse, problem: unknown, path: string) =>
     serving.metrics.answered(path, sendError(serving, req, res, problem), 0);
@@ -45,6 +49,20 @@ export function routerOf(routes: readonly GuardedRoute[], serving: Serving): Rou
     },
   );
   return router;
+}
+
+/** What helmet sets is the same for all answers: asked for each, it takes longer than to find the route. */
+function safeHeaders(): readonly (readonly [name: string, value: string])[] {
+  const headers: [string, string][] = [];
+  const req = new IncomingMessage(new Socket());
+  const res = new ServerResponse(req);
+  res.setHeader = (name, value) => {
+    headers.push([name, String(value)]);
+    return res;
+  };
+  // Whoever ends TLS in front decides about it; the master speaks plain HTTP.
+  helmet({ strictTransportSecurity: false })(req, res, () => undefined);
+  return headers;
 }
 
 /** The query is read where it is known who asks. */
