@@ -25,7 +25,8 @@ export function executorPathOf(namespace: string): string {
 /** Behind the host and what a proxy puts before it: the base, perhaps with a namespace and a route. */
 const COPIED = new RegExp(
   `^([a-z]+://[^/?#]+(?:/[^?#]*?)?)${API_BASE}(?:/ns/([^/?#]+))?` +
-    '(?:/(?:tasks?|executors?|namespaces?|types?|limits?|pauses?|resume|tokens?|audit|history|whoami)(?:/[^?#]*)?)?/?(?=[?#]|$)',
+    '(?:/(?:tasks?|executors?|namespaces?|types?|limits?|pauses?|resume|tokens?|audit|history|whoami|' +
+    'events|logs|views?|operations?|alerts?|alert-(?:rules?|receivers?)|reports|health|governance|session)(?:/[^?#]*)?)?/?(?=[?#]|$)',
   'i',
 );
 

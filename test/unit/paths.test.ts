@@ -2,12 +2,14 @@
 import { expect } from 'chai';
 import { createClient } from '@soda-scheduler/client';
 import {
+  API_BASE,
   apiBaseOf,
   executorPathOf,
   NAMESPACE_PATTERN,
   namespaceOf,
   withoutApiBase,
 } from '@soda-scheduler/protocol';
+import { rights } from '../../master/access/rights.ts';
 
 describe('paths', () => {
   it('have no name in them that would be taken out on the way', async () => {
@@ -51,6 +53,16 @@ describe('paths', () => {
       expect(namespaceOf(copied, undefined)).to.equal(namespace ?? 'default');
     });
   }
+
+  it('finds it in the address of any route', () => {
+    const elsewhere = new Set(['/', '/livez', '/readyz', '/metrics', '/openapi.json']);
+    const paths = Object.keys(rights).map((name) => name.slice(name.indexOf('/')));
+    const routes = paths.filter((path) => !elsewhere.has(path) && !path.startsWith('/assets/'));
+    const kept = routes.filter(
+      (path) => withoutApiBase(`http://h:1${API_BASE}${path}`) !== 'http://h:1',
+    );
+    expect(kept).to.deep.equal([]);
+  });
 
   it('takes the namespace that is asked for, and no other than the url names', () => {
     expect(namespaceOf('http://h:1', 'video')).to.equal('video');
