@@ -268,6 +268,12 @@ function checkAccept(accept: string | undefined, route: Route): void {
     throw new Problem('notAcceptable', `This is served as ${offered.join(' or ')} only.`);
 }
 
+/** Whether somebody asks for that, and would not take JSON: libraries that take anything name it too. */
+export function asksFor({ headers }: Pick<ApiRequest, 'headers'>, contentType: string): boolean {
+  const accept = headers.accept?.toLowerCase() ?? '';
+  return accept.includes(contentType) && !/json|\*\/\*/.test(accept);
+}
+
 /** Whether the client says that it has this very reply. */
 function isSame(given: string | undefined, { headers }: Reply): boolean {
   const tag = headers?.['ETag'];

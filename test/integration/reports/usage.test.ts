@@ -109,6 +109,7 @@ describe('a report of usage', function () {
     const accept = { accept: 'text/csv' };
     const csv = await get('/reports/usage?by=group,user&format=csv', accept);
     expect(csv.type).to.equal('text/csv; charset=utf-8');
+    expect(await get('/reports/usage?by=group,user', accept)).to.deep.equal(csv);
     const [head, first] = csv.text.split('\r\n');
     expect(head).to.equal(`group,user,${FIGURES.join(',')}`);
     expect(first).to.equal(`'=1+1,"a ""b"", c",1${',0'.repeat(FIGURES.length - 1)}`);

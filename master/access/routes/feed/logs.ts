@@ -10,12 +10,13 @@ import type { LogPage, LogQuery, PlacedLine } from '../../../application/logs/lo
 import type { LogPlace } from '../../../application/logs/log-store.ts';
 import { isTerminal, type Task } from '../../../domain/model/task.ts';
 import { checkShape } from '../../body/fields.ts';
-import type { ApiRequest, NamespaceRoute, Reply } from '../../http/route.ts';
+import { type ApiRequest, asksFor, type NamespaceRoute, type Reply } from '../../http/route.ts';
 import type { ScopedMaster } from '../../scoped-master.ts';
 import { found, noTask, taskIdOf } from '../tasks.ts';
 import type { Followers } from './followers.ts';
 import { eventText, FOLLOWED, type Followed, lastEventIn, replyTo, wholeOf } from './following.ts';
 
+const PLAIN = 'text/plain';
 /** After its end a task may have lines on their way for so long, unless more have just come. */
 const LATE_MS = 2_000;
 const PLACE = /^\d{1,9}\.\d{1,10}$/;
@@ -34,7 +35,7 @@ export function logRoutes(followers: Followers): NamespaceRoute[] {
         'on. With `follow=1`: all of it as it comes, until the task has ended. With `Accept: text/plain`: as text.',
       query: taskLogQuery,
       replies: { done: logPage },
-      streams: [...FOLLOWED.streams, 'text/plain'],
+      streams: [...FOLLOWED.streams, PLAIN],
       handle: (request, master) => answer(followers, request, master),
     },
   ];
@@ -51,10 +52,8 @@ async function answer(
   const last = lastEventIn(request, PLACE, 'the place of a line');
   const first = await followed.readFrom(placeIn(last ?? asked.after));
   if (first === null) throw noTask(task.id);
-  const { accept = '' } = request.headers;
-  // Libraries that take anything name it too.
-  if (/text\/plain/i.test(accept) && !/json|\*\/\*/i.test(accept)) {
-    const contentType = 'text/plain; charset=utf-8';
+  if (asksFor(request, PLAIN)) {
+    const contentType = `${PLAIN}; charset=utf-8`;
     const textOf = ({ lines }: Page) => lines.map(plainOf).join('');
     return { body: '', contentType, stream: wholeOf(followed, first, textOf, followers.begin()) };
   }

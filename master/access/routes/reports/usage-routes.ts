@@ -18,7 +18,7 @@ import { addFigures, FIGURES, type Figures } from '../../../domain/usage/usage.t
 import { checkShape } from '../../body/fields.ts';
 import { Pieces } from '../../body/pieces.ts';
 import { invalidFields, wrongCursor } from '../../http/problem.ts';
-import type { ApiRequest, NamespaceRoute, Reply } from '../../http/route.ts';
+import { type ApiRequest, asksFor, type NamespaceRoute, type Reply } from '../../http/route.ts';
 import type { ScopedMaster } from '../../scoped-master.ts';
 import { daysOf } from './days.ts';
 
@@ -56,8 +56,8 @@ export function usageRoutes(): NamespaceRoute[] {
   ];
 }
 
-async function usage({ query }: ApiRequest, { reports }: ScopedMaster): Promise<Reply> {
-  const asked = checkShape(usageQuery, query);
+async function usage(request: ApiRequest, { reports }: ScopedMaster): Promise<Reply> {
+  const asked = checkShape(usageQuery, request.query);
   const { by, format, limit, cursor, type = null, group = null } = asked;
   const days = daysOf(asked, reports);
   const fields = by.filter((field) => field !== 'day');
@@ -67,7 +67,7 @@ async function usage({ query }: ApiRequest, { reports }: ScopedMaster): Promise<
     .usage({ days, isByDay, by: fields, type, group, within: null })
     .catch(refuseTooLong);
   const placed = await pieces.run(inOrder(found, by, fields));
-  if (format === 'csv') {
+  if (format === 'csv' || asksFor(request, CSV)) {
     const text = await pieces.run(csvOf(by, fields, placed));
     return { body: text, contentType: `${CSV}; charset=utf-8` };
   }
