@@ -13,6 +13,7 @@ import type { Duties } from '../../application/process/duties.ts';
 import type { NamespacesHandle } from '../../application/process/namespaces-handle.ts';
 import type { Tokens } from '../../application/process/tokens.ts';
 import type { Fill } from '../../domain/bounds.ts';
+import type { FeedLevel } from '../../domain/feed/feed-event.ts';
 import { executorRoutes, governanceRoute, probeRoutes } from '../routes/admin.ts';
 import type { Authorizer } from '../auth.ts';
 import { actionOf } from '../actions.ts';
@@ -89,7 +90,7 @@ export interface HttpServerOptions {
   readonly version: string;
   /** Why a `notify_url` will not be called, as far as it can be told before; null: it may be. */
   readonly refusalOfReceiver: (url: string) => string | null;
-  readonly feedLevel: 'all' | 'ends' | 'none';
+  readonly feedLevel: FeedLevel;
   /** For tests of slow clients. */
   readonly timeoutsMs?: { readonly headers: number; readonly request: number };
 }
