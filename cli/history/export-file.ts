@@ -1,10 +1,14 @@
 /**
- * The file of an export: `FILE.part` until it is whole, and beside it `FILE.resume`, which says how far it is. Whatever is cut off, it goes on
- * from there: what was written beyond it is written again.
+ * The file of an export: `FILE.part` until it is whole, and beside it `FILE.resume`, which says how far it is on disk. Whatever is cut off,
+ * the power too, it goes on from there: what was written beyond it is written again.
  */
 import { type FileHandle, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import type { HistoryQuery } from '@soda-scheduler/client';
 import { ExitCode, Failure } from '../exit-code.ts';
+
+/** So often it is noted how far it is: to wait for the disk after each page would take longer than the export. */
+const NOTE_MS = 1_000;
 
 export interface Progress {
   /** As it was understood at the beginning: times that count from then. */
@@ -27,6 +31,7 @@ export class ExportFile {
   readonly #asked: string;
   readonly #part: FileHandle;
   #progress: Progress;
+  #notedAt = performance.now();
 
   private constructor(name: string, asked: string, part: FileHandle, progress: Progress) {
     this.#name = name;
@@ -37,10 +42,10 @@ export class ExportFile {
 
   /**
    * Goes on with what was interrupted, or begins.
-   * @throws {Failure} it is there already, or another export has begun to write it.
+   * @throws {Failure} it is there already, another export has begun to write it, or nobody knows how far it is.
    */
   static async open(name: string, asked: string, begin: () => Progress): Promise<ExportFile> {
-    if (await isThere(name)) {
+    if ((await sizeOf(name)) !== null) {
       throw new Failure(`${name} is there already: move it, or name another`, ExitCode.usage);
     }
     const left = await leftOf(name);
@@ -67,8 +72,7 @@ export class ExportFile {
       at += bytesWritten;
     }
     this.#progress = { ...progress, bytes: bytes + data.length };
-    // Of the last page there is nothing to go on with: cut off here, it is read once more.
-    if (progress.cursor !== null) await this.#note();
+    if (performance.now() - this.#notedAt >= NOTE_MS) await this.#note();
   }
 
   /** It is whole. */
@@ -77,35 +81,58 @@ export class ExportFile {
     await this.#part.close();
     await rename(`${this.#name}.part`, this.#name);
     await rm(`${this.#name}.resume`, { force: true });
+    const directory = await open(path.dirname(this.#name));
+    try {
+      await directory.sync();
+    } finally {
+      await directory.close();
+    }
   }
 
+  /** It is not whole, and is gone on with later. */
   async close(): Promise<void> {
+    await this.#note().catch(() => undefined);
     await this.#part.close().catch(() => undefined);
   }
 
+  /** How far it is, once all up to there is on disk: beyond that a power cut leaves anything. */
   async #note(): Promise<void> {
+    const { cursor, bytes } = this.#progress;
+    // Of the last page there is nothing to go on with: cut off here, it is read once more.
+    if (cursor === null && bytes > 0) return;
+    await this.#part.datasync();
     const resume: Resume = { ...this.#progress, asked: this.#asked };
     const name = `${this.#name}.resume`;
-    await writeFile(`${name}.new`, JSON.stringify(resume));
+    await writeFile(`${name}.new`, JSON.stringify(resume), { flush: true });
     await rename(`${name}.new`, name);
+    this.#notedAt = performance.now();
   }
 }
 
-/** Null: there is nothing to go on with. */
+/** Null: there is nothing to go on with. @throws {Failure} what there is cannot be gone on with. */
 async function leftOf(name: string): Promise<Resume | null> {
+  const size = await sizeOf(`${name}.part`);
+  if (size === null) return null;
+  const resume = await resumeOf(name);
+  if (resume !== null && resume.bytes <= size) return resume;
+  if (size === 0) return null;
+  const message = `how far ${name}.part is cannot be read in ${name}.resume: move or delete both, or name another file`;
+  throw new Failure(message, ExitCode.usage);
+}
+
+/** Null: there is none that can be read. */
+async function resumeOf(name: string): Promise<Resume | null> {
   try {
-    const resume = JSON.parse(await readFile(`${name}.resume`, 'utf8')) as Resume;
-    const { size } = await stat(`${name}.part`);
-    // A power cut may have taken the end of it.
-    return size < resume.bytes ? null : resume;
+    return JSON.parse(await readFile(`${name}.resume`, 'utf8')) as Resume | null;
   } catch {
     return null;
   }
 }
 
-async function isThere(name: string): Promise<boolean> {
+/** Null: it is not there. */
+async function sizeOf(name: string): Promise<number | null> {
   return stat(name).then(
-    () => true,
-    () => false,
+    ({ size }) => size,
+    () => null,
   );
 }

@@ -1,6 +1,6 @@
 /** `soda history`: exports that go on, and searches without a master; and the pages that exports are read by. */
 import { expect } from 'chai';
-import { readdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { ExportFile } from '../../../cli/history/export-file.ts';
@@ -78,6 +78,36 @@ describe('soda history', () => {
     const lines = (await readFile(name, 'utf8')).trim().split('\n');
     const ids = lines.map((line) => (JSON.parse(line) as { task_id: string }).task_id);
     expect(ids).to.deep.equal(['b-1', 'b-2', 'b-3']);
+  });
+
+  it('export notes how far it is once that is on disk, and empties nothing that it cannot go on with', async () => {
+    const name = join(folder(), 'cut.ndjson');
+    const begin = () => ({ query: {}, cursor: null, bytes: 0, count: 0 });
+    const file = await ExportFile.open(name, '{}', begin);
+    const noted = async () => JSON.parse(await readFile(`${name}.resume`, 'utf8')).bytes as number;
+    const probe = await open(`${name}.part`);
+    const handles = Object.getPrototypeOf(probe) as typeof probe;
+    const { datasync } = handles;
+    const synced: number[] = [];
+    handles.datasync = async function (this: typeof probe) {
+      synced.push((await this.stat()).size, await noted());
+      return datasync.call(this);
+    };
+    try {
+      await file.write('{"n":1}\n', { query: {}, cursor: 'c', count: 1 });
+      await file.close();
+    } finally {
+      handles.datasync = datasync;
+      await probe.close();
+    }
+    expect([synced, await noted()]).to.deep.equal([[8, 0], 8]);
+
+    for (const left of ['', '\0'.repeat(40), 'null', '{"bytes":9,"asked":"{}"}']) {
+      await writeFile(`${name}.resume`, left);
+      const refused = await ExportFile.open(name, '{}', begin).catch((error: Error) => error);
+      expect(refused).to.be.an.instanceOf(Error).with.property('message').that.includes('delete');
+      expect(await readFile(`${name}.part`, 'utf8')).to.equal('{"n":1}\n');
+    }
   });
 
   it('search goes through files by day, tells of one that is broken, and finds by each filter', async () => {
