@@ -1,18 +1,19 @@
 /** Lists that are read page by page while they are iterated. */
 import { type ApiCaller, type CallOptions, signalOf } from './api-call.ts';
 
-/** All that a list has, of those that `filters` leave. `field`: in which of a page they are. */
+/** All that a list has, of those that `filters` leave, from their `cursor` on. `field`: in which of a page they are. */
 export function allOf<T>(
   api: ApiCaller,
   path: string,
   field: string,
   options: CallOptions = {},
-  filters: Readonly<Record<string, string | undefined>> = {},
+  filters: object = {},
 ): AsyncIterableIterator<T> {
   type Page = { readonly next_cursor: string | null } & Readonly<Record<string, readonly T[]>>;
   return eachOf(
     async (cursor) => {
-      const question = { path, field, query: { ...filters, cursor }, signal: signalOf(options) };
+      const query = { ...filters, ...(cursor !== undefined && { cursor }) };
+      const question = { path, field, query, signal: signalOf(options) };
       return (await api.call({ method: 'GET', ...question })) as Page;
     },
     (page) => page[field] ?? [],

@@ -73,7 +73,7 @@ export function alertCalls(api: ApiCaller): AlertCalls {
       return (await send('POST', `${api.base}/alert`, 'alerts', body, options)) as AlertSaid;
     },
     alerts: {
-      list: (query, options) => allOf(api, `${API_BASE}/alerts`, 'alerts', options, { ...query }),
+      list: (query, options) => allOf(api, `${API_BASE}/alerts`, 'alerts', options, query),
       async silence(alertId, until, options = {}) {
         const path = `${API_BASE}/alert/${encodeURIComponent(alertId)}/silence`;
         return (await send('POST', path, 'id', { until }, options)) as AlertView;

@@ -1,13 +1,12 @@
 /** The calls about what has been changed, by whom: in all of a master, whatever namespace the client is of. */
 import {
   API_BASE,
-  type AuditList,
   type AuditQuery,
   type AuditVerified,
   type AuditView,
 } from '@soda-scheduler/protocol';
 import { type ApiCaller, type CallOptions, signalOf } from '../api-call.ts';
-import { eachOf } from '../pages.ts';
+import { allOf } from '../pages.ts';
 
 export interface AuditCalls {
   readonly audit: {
@@ -22,15 +21,7 @@ export function auditCalls(api: ApiCaller): AuditCalls {
   const path = `${API_BASE}/audit`;
   return {
     audit: {
-      list: (query = {}, options = {}) =>
-        eachOf(
-          async (cursor) => {
-            const asked = { ...query, ...(cursor !== undefined && { cursor }) };
-            const question = { path, field: 'changes', query: asked, signal: signalOf(options) };
-            return (await api.call({ method: 'GET', ...question })) as AuditList;
-          },
-          ({ changes }) => changes,
-        ),
+      list: (query, options) => allOf(api, path, 'changes', options, query),
       async verify(options = {}) {
         const verify = { path: `${path}/verify`, field: 'count', signal: signalOf(options) };
         let count = 0;
