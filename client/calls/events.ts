@@ -2,9 +2,7 @@
 import type { EventPage, EventQuery, EventView } from '@soda-scheduler/protocol';
 import { type AbsenceOptions, type ApiCaller, type CallOptions, signalOf } from '../api-call.ts';
 import { exactJson, rememberEach } from '../exact-json.ts';
-
-/** Less than a try of a call may take. */
-const WAIT_SECONDS = 10;
+import { pagesAfter } from '../pages.ts';
 
 export interface EventOptions extends CallOptions, AbsenceOptions {
   /** False: it ends with the newest that there is now. Default: it waits for more, whatever becomes of the master. */
@@ -34,25 +32,24 @@ export function eventCalls(api: ApiCaller): EventCalls {
 
 async function* eventsOf(
   api: ApiCaller,
-  { task, after: from, ...filters }: Omit<EventQuery, 'wait'>,
+  { task, after, ...filters }: Omit<EventQuery, 'wait'>,
   options: EventOptions,
 ): AsyncIterableIterator<EventView> {
   const signal = signalOf(options, 'follow', 'onAway', 'onBack', 'onLevel');
-  const { follow = true, onLevel } = options;
+  const { follow = true, onLevel, onAway, onBack } = options;
   let isFirst = true;
   const of = task === undefined ? '' : `/task/${encodeURIComponent(task)}`;
-  for (let after = from; ; ) {
-    const query = { ...filters, after, ...(follow && { wait: WAIT_SECONDS }) };
-    const path = `${api.base}${of}/events`;
-    const call = { method: 'GET', path, field: 'events', query, signal } as const;
-    const answer = follow ? api.callPatiently(call, options) : api.call(call);
-    const page = (await answer) as EventPage;
-    const { events, next, level } = page;
-    if (isFirst) onLevel?.(level);
+  const asked = { path: `${api.base}${of}/events`, field: 'events', filters, after };
+  for await (const page of pagesAfter<EventPage>(api, {
+    ...asked,
+    follow,
+    signal,
+    onAway,
+    onBack,
+  })) {
+    if (isFirst) onLevel?.(page.level);
     isFirst = false;
-    rememberEach(events, exactJson(page, 'events'));
-    yield* events;
-    if (!follow && next === after) return;
-    after = next;
+    rememberEach(page.events, exactJson(page, 'events'));
+    yield* page.events;
   }
 }

@@ -3,15 +3,11 @@ import type {
   FoundLogLine,
   LogLine,
   LogPage,
-  LogSearchPage,
   LogSearchQuery,
   TaskLogQuery,
 } from '@soda-scheduler/protocol';
-import { eachOf } from '../pages.ts';
 import { type AbsenceOptions, type ApiCaller, type CallOptions, signalOf } from '../api-call.ts';
-
-/** Less than a try of a call may take. */
-const WAIT_SECONDS = 10;
+import { allOf, pagesAfter } from '../pages.ts';
 
 export type LogQuery = Omit<TaskLogQuery, 'wait' | 'follow'>;
 
@@ -41,37 +37,23 @@ export interface LogCalls {
 export function logCalls(api: ApiCaller): LogCalls {
   return {
     logs: (taskId, query = {}, options = {}) => linesOf(api, taskId, query, options),
-    searchLogs: (query, options = {}) =>
-      eachOf(
-        async (cursor) => {
-          const asked = { ...query, ...(cursor !== undefined && { cursor }) };
-          const path = `${api.base}/logs`;
-          const call = { method: 'GET', path, field: 'lines', query: asked } as const;
-          return (await api.call({ ...call, signal: signalOf(options) })) as LogSearchPage;
-        },
-        ({ lines }) => lines,
-        query.cursor,
-      ),
+    searchLogs: (query, options) => allOf(api, `${api.base}/logs`, 'lines', options, query),
   };
 }
 
 async function* linesOf(
   api: ApiCaller,
   taskId: string,
-  { after: from, ...filters }: LogQuery,
+  { after, ...filters }: LogQuery,
   options: LogOptions,
 ): AsyncIterableIterator<LogLine> {
   const signal = signalOf(options, 'follow', 'onDropped', 'onAway', 'onBack');
-  const { follow = false, onDropped } = options;
+  const { follow = false, onDropped, onAway, onBack } = options;
   const path = `${api.base}/task/${encodeURIComponent(taskId)}/logs`;
-  for (let after = from; ; ) {
-    const query = { ...filters, after, ...(follow && { wait: WAIT_SECONDS }) };
-    const call = { method: 'GET', path, field: 'lines', query, signal } as const;
-    const answer = follow ? api.callPatiently(call, options) : api.call(call);
-    const { lines, next, dropped, ended } = (await answer) as LogPage;
+  const asked = { path, field: 'lines', filters, after, follow, signal, onAway, onBack };
+  for await (const { lines, dropped, ended } of pagesAfter<LogPage>(api, asked)) {
     if (dropped > 0) onDropped?.(dropped);
     yield* lines;
-    if (ended || (!follow && next === after)) return;
-    after = next;
+    if (ended) return;
   }
 }
