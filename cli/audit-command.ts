@@ -3,8 +3,9 @@ import type { AuditQuery, AuditView, SodaClient } from '@soda-scheduler/client';
 import { HTTP_LIMITS } from '@soda-scheduler/protocol';
 import type { Command } from 'commander';
 import { type ConnectionOptions, connect, masterwideCommand } from './connection.ts';
-import { instantOf } from './instant.ts';
-import { number, TIME } from './task/task-search.ts';
+import { instantOf, TIME } from './instant.ts';
+import { number } from './options.ts';
+import { upTo } from './task/task-search.ts';
 
 interface AuditOptions extends ConnectionOptions {
   readonly from?: string;
@@ -36,9 +37,8 @@ Examples:
     )
     .action(async (options: AuditOptions) => {
       const { client, output } = connect(options);
-      const { limit = Number.POSITIVE_INFINITY } = options;
       const head = ['at', 'actor', 'action', 'target', 'namespace', 'outcome', 'reason', 'what'];
-      const found = firstOf(client.audit.list(queryOf(options, limit)), limit);
+      const found = upTo(options.limit, client.audit.list(queryOf(options)));
       await output.rows(found, head, (one) => [
         one.at,
         one.actor,
@@ -62,27 +62,9 @@ function whatInWords({ count, filter, after }: AuditView): string | null {
   return `${action} of ${count ?? 0}: ${terms.length === 0 ? 'all' : terms.join(' ')}`;
 }
 
-function queryOf(options: AuditOptions, limit: number): AuditQuery {
-  const { actor, action, target } = options;
-  const from = instantOf(options.from);
-  const to = instantOf(options.to);
-  return {
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to }),
-    ...(actor !== undefined && { actor }),
-    ...(action !== undefined && { action }),
-    ...(target !== undefined && { target }),
-    limit: Math.min(limit, HTTP_LIMITS.listCountMax),
-  };
-}
-
-async function* firstOf(found: AsyncIterable<AuditView>, limit: number): AsyncGenerator<AuditView> {
-  let left = limit;
-  if (left <= 0) return;
-  for await (const one of found) {
-    yield one;
-    if (--left <= 0) return;
-  }
+function queryOf({ actor, action, target, from, to, limit }: AuditOptions): AuditQuery {
+  const size = Math.min(limit ?? HTTP_LIMITS.listCountMax, HTTP_LIMITS.listCountMax);
+  return { actor, action, target, from: instantOf(from), to: instantOf(to), limit: size };
 }
 
 /** What `soda doctor --verify-audit` finds. */

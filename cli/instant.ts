@@ -1,5 +1,6 @@
 /** Points in time, as people give them on a command line. */
 
+export const TIME = 'such as -2h, or 2026-12-01T08:00:00Z';
 export const INSTANT = 'such as +90min, 2026-12-01T08:00:00Z, or epoch milliseconds';
 
 const RELATIVE = /^([+-]\d{1,6})(s|min|h|d)$/;

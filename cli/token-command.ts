@@ -3,6 +3,7 @@ import type { TokenRequest, TokenView } from '@soda-scheduler/client';
 import { Argument, Command, Option } from 'commander';
 import { type ConnectionOptions, connect, masterwideCommand } from './connection.ts';
 import { INSTANT, instantOf } from './instant.ts';
+import { more } from './options.ts';
 
 const ROLES = ['read', 'submit', 'operate', 'admin', 'executor'] as const;
 
@@ -15,7 +16,6 @@ export function tokenCommand(): Command {
 }
 
 const name = () => new Argument('<name>', 'whose it is: 1 to 64 characters of A-Z a-z 0-9 _ . -');
-const more = (value: string, before: string[] = []) => [...before, value];
 
 interface CreateOptions extends ConnectionOptions {
   readonly role: TokenRequest['role'];

@@ -3,6 +3,8 @@ import type { AlertReceiverRequest } from '@soda-scheduler/client';
 import { alertChannels } from '@soda-scheduler/protocol';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { type ConnectionOptions, connect, masterwideCommand } from '../connection.ts';
+import { ExitCode, Failure } from '../exit-code.ts';
+import { more, textOf } from '../options.ts';
 
 export function receiversCommand(): Command {
   return new Command('receivers')
@@ -13,7 +15,6 @@ export function receiversCommand(): Command {
 }
 
 const name = () => new Argument('<name>', 'the receiver');
-const more = (value: string, before: string[] = []) => [...before, value];
 
 function listCommand(): Command {
   return masterwideCommand('list', 'List the receivers by name, without their secrets.')
@@ -47,8 +48,11 @@ function setCommand(): Command {
         .makeOptionMandatory(),
     )
     .option('--to <address>', 'of mail: an address; may be repeated', more)
-    .option('--hook <url>', 'of all others: where messages are posted to')
-    .option('--secret <secret>', 'of webhook, feishu and dingtalk: what messages are signed with')
+    .option('--hook <url|@file|->', 'of all others: where messages are posted to')
+    .option(
+      '--secret <secret|@file|->',
+      'of webhook, feishu and dingtalk: what messages are signed with',
+    )
     .option(
       '--template <json>',
       'of json: the body, with {{title}}, {{text}}, {{severity}} and {{count}} in its texts',
@@ -57,8 +61,9 @@ function setCommand(): Command {
     .addHelpText(
       'after',
       `
-All default rules tell every receiver there is. Examples:
-  $ soda alert receivers set ops --channel slack --hook https://hooks.slack.com/services/T0/B0/x
+All default rules tell every receiver there is. The URL of a hook is a secret too: from a file, or for - from stdin, it
+stands in no list of processes. Examples:
+  $ soda alert receivers set ops --channel slack --hook @slack-hook
   $ soda alert receivers set night --channel mail --to ann@example.com --to bob@example.com
   $ soda alert receivers set popo --channel json --hook https://popo.example.com/robot \\
       --template '{"message":"{{text}}"}'
@@ -70,8 +75,8 @@ All default rules tell every receiver there is. Examples:
       const set = await client.alerts.putReceiver(of, {
         channel,
         ...(to !== undefined && { to }),
-        ...(hook !== undefined && { url: hook }),
-        ...(secret !== undefined && { secret }),
+        ...(hook !== undefined && { url: await lineOf(hook, '--hook') }),
+        ...(secret !== undefined && { secret: await lineOf(secret, '--secret') }),
         ...(template !== undefined && { template }),
       });
       output.sayView(set, `set: ${of}`);
@@ -86,6 +91,13 @@ function deleteCommand(): Command {
       await client.alerts.deleteReceiver(of);
       output.say({ name: of, code: 200 }, `deleted: ${of}`);
     });
+}
+
+/** @throws {Failure} it is none. */
+async function lineOf(source: string, option: string): Promise<string> {
+  const line = (await textOf(source, option)).trim();
+  if (line !== '') return line;
+  throw new Failure(`${option}: there is nothing in ${source}`, ExitCode.usage);
 }
 
 function json(text: string): unknown {

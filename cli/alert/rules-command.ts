@@ -1,9 +1,10 @@
 /** `soda alert rules`: what is looked for, from when on it is raised, and who is told. */
 import type { AlertRuleRequest, AlertRuleView, SodaClient } from '@soda-scheduler/client';
 import { alertKinds, alertSeverities } from '@soda-scheduler/protocol';
-import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, Option } from 'commander';
 import { type ConnectionOptions, connect, masterwideCommand } from '../connection.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
+import { more, number } from '../options.ts';
 
 export function rulesCommand(): Command {
   return new Command('rules')
@@ -14,7 +15,6 @@ export function rulesCommand(): Command {
 }
 
 const name = () => new Argument('<name>', 'the rule');
-const more = (value: string, before: string[] = []) => [...before, value];
 
 function listCommand(): Command {
   return masterwideCommand('list', 'List the rules that hold, default ones too, by name.')
@@ -149,11 +149,6 @@ function scopeInWords({ scope }: AlertRuleView): string | null {
   if (scope === null) return null;
   const lists = Object.entries(scope) as [string, readonly string[]][];
   return lists.map(([what, list]) => `${what}: ${list.join(' ')}`).join('; ');
-}
-
-function number(text: string): number {
-  if (/^\d{1,10}(\.\d{1,3})?$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Expected a number.');
 }
 
 function repeat(text: string): number | 'never' {

@@ -2,12 +2,11 @@
 import type { Bulk, BulkPreview, SodaClient } from '@soda-scheduler/client';
 import { bulkActions } from '@soda-scheduler/protocol';
 import { Argument, type Command } from 'commander';
-import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
-import { text } from 'node:stream/consumers';
 import { type ConnectionOptions, connect, interruptible, remoteCommand } from '../connection.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
 import type { Output } from '../output.ts';
+import { textOf } from '../options.ts';
 import { type FilterOptions, queryOf, searchOptions } from '../task/task-search.ts';
 import { countsInWords, follow } from './follow.ts';
 
@@ -64,22 +63,12 @@ Examples:
 async function idsOf(sources: readonly string[]): Promise<string[]> {
   const ids: string[] = [];
   for (const source of sources) {
-    const isRead = source === '-' || source.startsWith('@');
-    const lines = isRead ? (await textOf(source)).split('\n').map((line) => line.trim()) : [source];
+    const lines = (await textOf(source)).split('\n').map((line) => line.trim());
     const some = lines.filter((line) => line !== '');
     if (some.length === 0) throw new Failure(`${source}: it has no ids`, ExitCode.usage);
     for (const id of some) ids.push(id);
   }
   return ids;
-}
-
-async function textOf(source: string): Promise<string> {
-  try {
-    return source === '-' ? await text(process.stdin) : await readFile(source.slice(1), 'utf8');
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new Failure(`${source}: ${why}`, ExitCode.usage);
-  }
 }
 
 function bulkOf(action: Action, ids: readonly string[], options: BulkOptions): Bulk {

@@ -2,7 +2,8 @@
 import type { OperationView, SodaClient } from '@soda-scheduler/client';
 import { Argument, Command, Option } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
-import { number, upTo } from '../task/task-search.ts';
+import { number } from '../options.ts';
+import { upTo } from '../task/task-search.ts';
 import { countsInWords } from './follow.ts';
 
 export function operationCommand(): Command {

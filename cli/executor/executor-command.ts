@@ -4,8 +4,9 @@ import { taskStates } from '@soda-scheduler/protocol';
 import { Argument, Command, Option } from 'commander';
 import { type ConnectionOptions, connect, interruptible, remoteCommand } from '../connection.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
+import { number } from '../options.ts';
 import type { Cell } from '../output.ts';
-import { number, upTo } from '../task/task-search.ts';
+import { upTo } from '../task/task-search.ts';
 import { drainCommand } from './drain-command.ts';
 import {
   SELECTOR_HELP,

@@ -10,9 +10,9 @@ import { endedStates, HTTP_LIMITS, visibleJson } from '@soda-scheduler/protocol'
 import { type Command, Option } from 'commander';
 import { progressBar } from '../bulk/follow.ts';
 import { type ConnectionOptions, connect, interruptible, remoteCommand } from '../connection.ts';
-import { instantOf } from '../instant.ts';
+import { instantOf, TIME } from '../instant.ts';
+import { once as onlyOnce } from '../options.ts';
 import type { Output } from '../output.ts';
-import { once as onlyOnce, TIME } from '../task/task-search.ts';
 import { ExportFile, type Progress } from './export-file.ts';
 
 interface ExportOptions extends ConnectionOptions {
@@ -63,13 +63,13 @@ async function run(
   const { from, to, type, group, state } = options;
   const begin = (): Progress => {
     const times = { from: instantOf(from)?.toString(), to: (instantOf(to) ?? now()).toString() };
-    return { query: defined({ ...times, type, group, state }), cursor: null, bytes: 0, count: 0 };
+    return { query: { ...times, type, group, state }, cursor: null, bytes: 0, count: 0 };
   };
   if (out === undefined) {
     await readAll(client, begin(), signal, toStdout, tellNothing);
     return;
   }
-  const asked = JSON.stringify(defined({ url, namespace, from, to, type, group, state }));
+  const asked = JSON.stringify({ url, namespace, from, to, type, group, state });
   const file = await ExportFile.open(out, asked, begin);
   const bar = process.stderr.isTTY && !output.json ? progressBar() : null;
   let first = file.progress.query.from;
@@ -149,7 +149,3 @@ function inWords({ count }: Progress, { finished_at }: TaskView): string {
 }
 
 const now = (): string => new Date().toISOString();
-
-function defined<T extends object>(fields: T): T {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
-}

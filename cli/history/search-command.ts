@@ -5,9 +5,9 @@ import { endedStates } from '@soda-scheduler/protocol';
 import { Command, Option } from 'commander';
 import { interruptible } from '../connection.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
-import { instantOf } from '../instant.ts';
+import { instantOf, TIME } from '../instant.ts';
+import { number, once } from '../options.ts';
 import { Output } from '../output.ts';
-import { number, once, TIME } from '../task/task-search.ts';
 import { type Archived, linesOf, matcherOf, type Wanted } from './archive-lines.ts';
 
 const DAY_MS = 86_400_000;
@@ -17,13 +17,7 @@ const TABLE_COUNT = 1_000;
 const ARCHIVE_FILE = /\.ndjson(?:\.gz)?$/;
 const DAY_IN_NAME = /\.(\d{4}-\d\d-\d\d)(?:\.\d+)?\.ndjson(?:\.gz)?$/;
 
-interface SearchOptions {
-  readonly id?: string;
-  readonly type?: string;
-  readonly group?: string;
-  readonly state?: string;
-  readonly namespace?: string;
-  readonly text?: string;
+interface SearchOptions extends Omit<Wanted, 'from' | 'to'> {
   readonly from?: string;
   readonly to?: string;
   readonly limit?: number;
@@ -116,7 +110,7 @@ class Search {
         this.#output.progress(`${place} of ${this.#files.length} files, ${count} found`);
       }
       for await (const found of this.#foundIn(file)) {
-        if (count === most) {
+        if (count >= most) {
           this.isCut = true;
           break;
         }
@@ -164,7 +158,7 @@ async function filesIn(paths: readonly string[]): Promise<string[]> {
   return files.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
 }
 
-/** By the day in its name, and the namespace. */
+/** By the day in its name. */
 function mayHave(file: string, { from, to }: Wanted): boolean {
   const [, day] = DAY_IN_NAME.exec(file) ?? [];
   if (day === undefined) return true;

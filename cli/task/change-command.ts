@@ -3,8 +3,8 @@ import type { PatchRequest } from '@soda-scheduler/client';
 import { Argument, type Command } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
+import { number } from '../options.ts';
 import { type FieldOptions, fieldOptions, fieldsOf, readJson } from './submission.ts';
-import { number } from './task-search.ts';
 
 /** As the API has them. */
 const UNSETTABLE = [

@@ -62,13 +62,7 @@ function numberOrNow(text: string): number | 'now' {
 async function show(options: EventOptions): Promise<void> {
   const { client, output } = connect(options);
   const { follow = false, task, type, group, kind, after } = options;
-  const query = {
-    ...(task !== undefined && { task }),
-    ...(type !== undefined && { type }),
-    ...(group !== undefined && { group }),
-    ...(kind !== undefined && { kind }),
-    ...(after !== undefined && { after }),
-  };
+  const query = { task, type, group, kind, after };
   await interruptible(async (signal) => {
     const absence = tellAbsence();
     const onLevel = (level: Level) => {

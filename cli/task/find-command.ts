@@ -3,19 +3,11 @@ import { type ErrorList, exactJson, type SodaClient } from '@soda-scheduler/clie
 import { taskStates } from '@soda-scheduler/protocol';
 import { type Command, Option } from 'commander';
 import { type ConnectionOptions, connect, interruptible, remoteCommand } from '../connection.ts';
-import { instantOf } from '../instant.ts';
+import { instantOf, TIME } from '../instant.ts';
+import { number, once } from '../options.ts';
 import { savedQuery } from '../view-command.ts';
-import {
-  number,
-  once,
-  queryOf,
-  search,
-  type SearchOptions,
-  searchOptions,
-  sortOption,
-  TIME,
-} from './task-search.ts';
 import { rounded } from './progress-words.ts';
+import { queryOf, search, type SearchOptions, searchOptions, sortOption } from './task-search.ts';
 
 /** Failed tasks that are looked at where nobody says how many. */
 const LOOK_COUNT = 10_000;

@@ -12,8 +12,9 @@ import {
 } from '../connection.ts';
 import { Failure } from '../exit-code.ts';
 import { INSTANT, instantOf } from '../instant.ts';
+import { number } from '../options.ts';
 import type { Output } from '../output.ts';
-import { number, upTo } from './task-search.ts';
+import { upTo } from './task-search.ts';
 
 type Query = NonNullable<Parameters<SodaClient['logs']>[1]>;
 
@@ -53,16 +54,11 @@ Examples:
       const { client, output } = connect(options);
       const { follow = false, firstError = false, attempt, text } = options;
       const level = firstError ? 'error' : options.level;
-      const query = {
-        ...(attempt !== undefined && { attempt }),
-        ...(level !== undefined && { level }),
-        ...(text !== undefined && { text }),
-      };
       const onDropped = (count: number) => output.hint(`${count} lines were dropped here`);
       let isFound = false;
       await interruptible(async (signal) => {
         const how = { follow, signal, onDropped, ...tellAbsence() };
-        for await (const line of client.logs(task, query, how)) {
+        for await (const line of client.logs(task, { attempt, level, text }, how)) {
           isFound = true;
           show(output, line, lineOf(line));
           if (firstError) break;
@@ -101,13 +97,8 @@ Examples:
     .action(async (options: SearchOptions) => {
       const { client, output } = connect(options);
       const { executor, type, level, text, limit } = options;
-      const given = {
-        ...{ executor_id: executor, type, level, text },
-        ...{ from: instantOf(options.from), to: instantOf(options.to) },
-      };
-      const query = Object.fromEntries(
-        Object.entries(given).filter(([, value]) => value !== undefined),
-      );
+      const [from, to] = [instantOf(options.from), instantOf(options.to)];
+      const query = { executor_id: executor, type, level, text, from, to };
       await interruptible(async (signal) => {
         for await (const line of upTo(limit, client.searchLogs(query, { signal }))) {
           show(output, line, `${line.task_id}#${line.attempt} ${lineOf(line)}`);

@@ -4,8 +4,9 @@ import { Argument, type Command } from 'commander';
 import { type ConnectionOptions, connect, interruptible, remoteCommand } from '../connection.ts';
 import { eachTask, Report, steerNamed } from './each-task.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
+import { number } from '../options.ts';
 import type { Output } from '../output.ts';
-import { number, queryOf, search, type SearchOptions, searchOptions } from './task-search.ts';
+import { queryOf, search, type SearchOptions, searchOptions } from './task-search.ts';
 
 /** Of what would be done, shown before it is. */
 const SAMPLE_COUNT = 10;

@@ -1,12 +1,10 @@
 /** The options of `soda task submit` and its like, and the request they stand for. The master checks values. */
-import { readFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
 import { type RawJson, rawJson, type TaskInfo, type UserInfo } from '@soda-scheduler/client';
 import { priorityNames } from '@soda-scheduler/protocol';
 import { type Command, Option } from 'commander';
 import { ExitCode, Failure } from '../exit-code.ts';
 import { INSTANT, instantOf } from '../instant.ts';
-import { number } from './task-search.ts';
+import { number, textOf } from '../options.ts';
 
 /** What may be said of any task. */
 export interface FieldOptions {
@@ -161,10 +159,9 @@ function priorityOf(text: string | undefined): TaskInfo['priority'] {
 
 /** JSON as it stands, or from a file after `@`, or from stdin for `-`; to be sent as it is written. */
 export async function readJson(source: string): Promise<RawJson> {
+  const given = await textOf(source, '--params');
   try {
-    if (source === '-') return rawJson(await text(process.stdin));
-    if (source.startsWith('@')) return rawJson(await readFile(source.slice(1), 'utf8'));
-    return rawJson(source);
+    return rawJson(given);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Failure(`--params: ${reason}`, ExitCode.usage);

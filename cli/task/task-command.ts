@@ -1,6 +1,7 @@
 /** `soda task`: submit, look at, follow and steer tasks. */
 import { Argument, Command, Option } from 'commander';
 import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
+import { number } from '../options.ts';
 import { taskEventsCommand } from './events-command.ts';
 import { changeCommand, copyCommand } from './change-command.ts';
 import { countCommand, errorsCommand, listCommand } from './find-command.ts';
@@ -16,7 +17,6 @@ import {
 } from './steer-command.ts';
 import { logsCommand } from './logs-command.ts';
 import { fieldOptions, readJson, submissionOf, type SubmitOptions } from './submission.ts';
-import { number } from './task-search.ts';
 import { showAttempt, showTask } from './task-view.ts';
 import { watch } from './watch.ts';
 import { whyCommand } from './why-command.ts';

@@ -6,13 +6,13 @@ import {
   notificationStates,
   taskStates,
 } from '@soda-scheduler/protocol';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { Failure } from '../exit-code.ts';
-import { instantOf } from '../instant.ts';
+import { instantOf, TIME } from '../instant.ts';
+import { number, once } from '../options.ts';
 
 /** Each looks at tens of thousands of tasks. */
 const EMPTY_PAGE_COUNT_MAX = 1000;
-export const TIME = 'such as -2h, or 2026-12-01T08:00:00Z';
 
 export type Query = NonNullable<Parameters<SodaClient['list']>[0]>;
 
@@ -90,15 +90,6 @@ export function queryOf(options: SearchOptions): Query {
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
 }
 
-/** A second value would take the place of the first without a word. */
-export function once(option: Option): Option {
-  const { parseArg: parse } = option;
-  return option.argParser((value: string, previous?: string) => {
-    if (previous !== undefined) throw new InvalidArgumentError('It takes one value only.');
-    return parse?.<string | undefined>(value, previous) ?? value;
-  });
-}
-
 /** @throws {Failure} so many pages in a row have brought nothing that it gives up. */
 export async function* search(
   client: SodaClient,
@@ -135,11 +126,4 @@ export async function* upTo<T>(
     left -= 1;
     if (left <= 0) return;
   }
-}
-
-export function number(text: string): number {
-  const value = Number(text);
-  if (text.trim() === '' || Number.isNaN(value))
-    throw new InvalidArgumentError('Expected a number.');
-  return value;
 }

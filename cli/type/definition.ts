@@ -1,9 +1,8 @@
 /** Definitions of types as people write them: in files, as `key=value`, and as what has changed. */
-import { readFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
 import type { TypeDefinition, TypeView } from '@soda-scheduler/client';
 import { typeDefinitionKeys } from '@soda-scheduler/protocol';
 import { ExitCode, Failure } from '../exit-code.ts';
+import { textOf } from '../options.ts';
 
 type Fields = Record<string, unknown>;
 export type NamedDefinition = TypeDefinition & { readonly type: string };
@@ -25,12 +24,7 @@ export function definitionOf(view: TypeView): TypeDefinition {
 /** What is in a file, or comes from stdin for `-`: YAML or JSON, one document or several, or a list. */
 export async function readDefinitions(source: string): Promise<NamedDefinition[]> {
   const fail = (why: string) => new Failure(`${source}: ${why}`, ExitCode.usage);
-  let written: string;
-  try {
-    written = source === '-' ? await text(process.stdin) : await readFile(source, 'utf8');
-  } catch (error) {
-    throw fail(error instanceof Error ? error.message : String(error));
-  }
+  const written = await textOf(source === '-' ? source : `@${source}`, source);
   const { parseAllDocuments } = await import('yaml');
   const documents = parseAllDocuments(written);
   const found: unknown[] = [];
