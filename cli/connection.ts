@@ -106,7 +106,8 @@ export function tellWait({ message, cause }: Error, waitMs: number, say = sayAsi
   say(`${withoutStop(message)}. Asking again${when}.`);
 }
 
-function sayAside(line: string): void {
+/** To the person, also where stdout is for programs. */
+export function sayAside(line: string): void {
   process.stderr.write(`soda: ${plain(line)}\n`);
 }
 

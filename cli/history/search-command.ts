@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { endedStates } from '@soda-scheduler/protocol';
 import { Command, Option } from 'commander';
-import { interruptible } from '../connection.ts';
+import { interruptible, sayAside } from '../connection.ts';
 import { ExitCode, Failure } from '../exit-code.ts';
 import { instantOf, TIME } from '../instant.ts';
 import { number, once } from '../options.ts';
@@ -136,7 +136,7 @@ class Search {
       this.#signal.throwIfAborted();
       this.brokenCount += 1;
       const reason = error instanceof Error ? error.message : String(error);
-      process.stderr.write(`soda: ${file}, after ${lineCount} tasks: ${reason}\n`);
+      sayAside(`${file}, after ${lineCount} tasks: ${reason}`);
     }
   }
 }

@@ -8,6 +8,7 @@ import {
   connect,
   interruptible,
   remoteCommand,
+  sayAside,
   tellAbsence,
 } from '../connection.ts';
 import { Failure } from '../exit-code.ts';
@@ -54,7 +55,8 @@ Examples:
       const { client, output } = connect(options);
       const { follow = false, firstError = false, attempt, text } = options;
       const level = firstError ? 'error' : options.level;
-      const onDropped = (count: number) => output.hint(`${count} lines were dropped here`);
+      const onDropped = (count: number) =>
+        sayAside(`${count} ${count === 1 ? 'line was' : 'lines were'} dropped here`);
       let isFound = false;
       await interruptible(async (signal) => {
         const how = { follow, signal, onDropped, ...tellAbsence() };

@@ -137,4 +137,15 @@ describe('soda task', function () {
     const json = await run(['task', 'get', 'a', '--attempt', '3', '--json']);
     expect(JSON.parse(json.out)).to.deep.equal(attempt);
   });
+
+  it('counts lines of a log that are lost beside the others, also for programs', async () => {
+    const line = { attempt: 1, n: 4, at: '', level: 'info', stream: 'log', text: 'the last' };
+    const page = { lines: [line], dropped: 3, next: '1.4', ended: true };
+    api.intercept = () => [200, page];
+    const json = `${JSON.stringify(line)}\n`;
+    const [out, err] = [json, 'soda: 3 lines were dropped here\n'];
+    expect(await run(['task', 'logs', 'a', '--json'])).to.deep.equal({ code: 0, out, err });
+    api.intercept = () => [200, { ...page, dropped: 1 }];
+    expect((await run(['task', 'logs', 'a'])).err).to.equal('soda: 1 line was dropped here\n');
+  });
 });
