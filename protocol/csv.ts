@@ -3,9 +3,9 @@
 /** A spreadsheet would compute what begins so. */
 const FORMULA = /^[=+\-@\t\r]/;
 
-/** Without the end of the line; null: an empty cell. */
+/** With its end; null: an empty cell. */
 export function csvLine(cells: readonly (string | number | null)[]): string {
-  return cells.map(cellOf).join(',');
+  return `${cells.map(cellOf).join(',')}\r\n`;
 }
 
 function cellOf(cell: string | number | null): string {

@@ -46,17 +46,13 @@ Examples:
     )
     .action(async (options: UsageOptions) => {
       const { client } = connect(options);
-      const { by } = options;
-      const report = await client.reports.usage({
-        ...spanOf(options),
-        ...(by !== undefined && { by }),
-      });
+      const report = await client.reports.usage({ ...spanOf(options), by: options.by });
       const fields = report.by as (keyof (typeof report.usage)[number])[];
       await print(options, report.usage, [
         ...fields.map((name) =>
           column(name, (row: (typeof report.usage)[number]) => row[name] ?? null),
         ),
-        ...figureColumns(),
+        ...figureColumns(report.total),
       ]);
     });
 }
@@ -74,12 +70,12 @@ Examples:
     )
     .action(async (options: ReportOptions) => {
       const { client } = connect(options);
-      const { days } = await client.reports.daily(spanOf(options));
+      const { days, total } = await client.reports.daily(spanOf(options));
       type Day = (typeof days)[number];
       await print(options, days, [
         column('day', (one: Day) => one.day),
         column('success_share', (one: Day) => one.success_share),
-        ...figureColumns<Day>(),
+        ...figureColumns<Day>(total),
       ]);
     });
 }
@@ -99,13 +95,7 @@ function withSpan(command: Command): Command {
 }
 
 function spanOf({ from, to, type, group }: ReportOptions) {
-  const [first, last] = [instantOf(from), instantOf(to)];
-  return {
-    ...(first !== undefined && { from: first }),
-    ...(last !== undefined && { to: last }),
-    ...(type !== undefined && { type }),
-    ...(group !== undefined && { group }),
-  };
+  return { from: instantOf(from), to: instantOf(to), type, group };
 }
 
 interface Column<Row> {
@@ -115,24 +105,10 @@ interface Column<Row> {
 
 const column = <Row>(name: string, of: (row: Row) => Cell): Column<Row> => ({ name, of });
 
-/** In the order of a report. */
-const FIGURES: readonly (keyof UsageFigures)[] = [
-  'submitted',
-  'succeeded',
-  'failed',
-  'canceled',
-  'expired',
-  'attempts',
-  'timed_out',
-  'lost',
-  'wait_ms',
-  'run_ms',
-  'callbacks_delivered',
-  'callbacks_gave_up',
-];
-
-function figureColumns<Row extends UsageFigures>(): Column<Row>[] {
-  return FIGURES.map((name) => column(name, (row) => row[name]));
+/** All that the master counts, in its order. */
+function figureColumns<Row extends UsageFigures>(total: UsageFigures): Column<Row>[] {
+  const names = Object.keys(total) as (keyof UsageFigures)[];
+  return names.map((name) => column(name, (row) => row[name]));
 }
 
 /** Lines of JSON, of CSV with its heading, or a table. */
@@ -145,5 +121,5 @@ async function print<Row>(
   const cellsOf = (row: Row): Cell[] => columns.map(({ of }) => of(row));
   if (format !== 'csv')
     return new Output(json === true || format === 'json').rows(rows, head, cellsOf);
-  for (const cells of [head, ...rows.map(cellsOf)]) process.stdout.write(`${csvLine(cells)}\n`);
+  for (const cells of [head, ...rows.map(cellsOf)]) process.stdout.write(csvLine(cells));
 }

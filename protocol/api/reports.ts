@@ -95,7 +95,7 @@ export const dailyReport = z.object({
 
 export type UsageQuery = Omit<z.input<typeof usageQuery>, 'by'> & {
   /** What is told apart: several with commas, or a list. */
-  readonly by?: string | readonly ReportField[];
+  readonly by?: string | readonly ReportField[] | undefined;
 };
 export type ReportField = (typeof reportFields)[number];
 export type UsageFigures = z.infer<typeof usageFigures>;

@@ -142,10 +142,10 @@ function* csvOf(
   placed: readonly Placed[],
 ): Generator<void, string> {
   const names = [...by, ...FIGURES];
-  let text = `${csvLine(names)}\r\n`;
+  let text = csvLine(names);
   for (const { sum } of placed) {
     const row = rowOf(sum, fields);
-    text += `${csvLine(names.map((name) => row[name] ?? null))}\r\n`;
+    text += csvLine(names.map((name) => row[name] ?? null));
     yield;
   }
   return text;
