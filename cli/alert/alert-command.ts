@@ -50,7 +50,7 @@ function listCommand(): Command {
         'message',
         'to mend it',
       ];
-      const query = { state, ...(inNamespace !== undefined && { namespace: inNamespace }) };
+      const query = { state, namespace: inNamespace };
       await output.rows(client.alerts.list(query), head, (one) => [
         one.id,
         one.severity,
@@ -130,7 +130,12 @@ Examples:
       const { client, output } = connect(options);
       const said = await client.alert(severity, message, fields);
       const ids = said.alerts.join(' ');
+      const isOmitted = ids === '' && said.omitted > 0;
+      if (isOmitted && !output.json) {
+        throw new Failure('not raised: too many messages are raised already (soda alert list)');
+      }
       output.sayView(said, ids === '' ? 'said, and no rule is for it' : `raised: ${ids}`);
+      if (isOmitted) throw new Failure('');
     });
 }
 

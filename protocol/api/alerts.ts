@@ -44,7 +44,10 @@ export const alertSaid = z.object({
   code: z.literal(200),
   alerts: z
     .array(z.string())
-    .describe('The ids under which it is raised; none: no rule is for it.'),
+    .describe('The ids under which it is raised; none: no rule is for it, or there are too many.'),
+  omitted: z
+    .int()
+    .describe('By how many rules it is not raised: too many messages of the namespace are.'),
 });
 
 const list = (one: z.ZodString) => z.array(one).min(1).max(HTTP_LIMITS.scopeCountMax).optional();

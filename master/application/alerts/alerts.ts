@@ -21,7 +21,7 @@ import {
   UNSAID_COUNT_MAX,
 } from '../../domain/alerts/bounds.ts';
 import { type Author, changeMadeBy } from '../../domain/model/audit.ts';
-import { testAlert } from '../../domain/alerts/said.ts';
+import { type Said, testAlert } from '../../domain/alerts/said.ts';
 import type {
   AlertDelivery,
   AlertSender,
@@ -197,24 +197,25 @@ export class Alerts implements Part {
     });
   }
 
-  /** Raises what somebody says, or counts it; the ids it is raised under, none where no rule is for it. @throws {Unavailable} */
-  say(message: Message): Promise<readonly string[]> {
+  /** Raises what somebody says, or counts it, by each rule that is for it. @throws {Unavailable} */
+  say(message: Message): Promise<Said> {
     return this.#inTurn(() => this.#say(message));
   }
 
-  async #say(message: Message): Promise<readonly string[]> {
+  async #say(message: Message): Promise<Said> {
     const now = this.#options.clock.now();
     const rules = this.#rulesInForce().filter(
       (rule) => rule.kind === 'message' && speaksOf(rule, message),
     );
-    const ids: string[] = [];
+    const said = { ids: [] as string[], omittedCount: 0 };
     for (const rule of rules) {
       const verdict = this.#book.say(rule, message, now, this.#options.newId);
       await this.#carryOut(verdict, now);
       const raised = this.#book.raisedAs(keyOf({ ...message, rule: rule.name }));
-      if (raised !== undefined) ids.push(raised.id);
+      if (raised !== undefined) said.ids.push(raised.id);
+      said.omittedCount += verdict.omittedCount;
     }
-    return ids;
+    return said;
   }
 
   /** The same, for whoever does not wait; what cannot be written now is with the next check. */

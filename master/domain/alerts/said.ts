@@ -7,6 +7,12 @@ import { plainRule } from './rule.ts';
 
 type Words = Pick<Message, 'severity' | 'message' | 'fields'>;
 
+/** What became of it: under which ids it is raised, and by how many rules it is not, because too many are. */
+export interface Said {
+  readonly ids: readonly string[];
+  readonly omittedCount: number;
+}
+
 /** Of somebody who speaks of a namespace. */
 export function saidIn(namespace: string, { severity, message, fields }: Words): Message {
   const about = { namespace, type: null, group: null, subject: alike(message) };

@@ -1,11 +1,14 @@
 /** `soda alert`, against a whole master: from a receiver to what it hears. */
 import { expect } from 'chai';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { HookReceiver } from '../../helpers/alerts/receivers.ts';
 import { commandSuite } from '../../helpers/soda/command-suite.ts';
+import { commandSuite as besideFakeMaster } from '../../helpers/soda/command.ts';
 
 describe('soda alert', function () {
   this.timeout(60_000);
-  const { run } = commandSuite();
+  const { folder, run } = commandSuite();
   const soda = (line: string) => run(['alert', ...line.split(' ')]);
 
   it('tells a receiver what is sent, lists and silences it, and changes rules', async () => {
@@ -39,5 +42,45 @@ describe('soda alert', function () {
     expect((await soda('rules delete disk')).out).to.equal('deleted: disk\n');
     expect((await soda('receivers delete ops')).code).to.equal(0);
     expect((await soda('receivers delete ops')).code).to.equal(3);
+  });
+
+  it('takes the secrets of a receiver from a file, or from stdin', async () => {
+    await writeFile(join(folder(), 'url'), 'https://127.0.0.1/of-a-file\n');
+    const set = (input: string, ...options: string[]) => {
+      const args = ['alert', 'receivers', 'set', 'ops', '--channel', 'webhook', ...options];
+      return run([...args, '--json'], {}, input);
+    };
+    const secret = Buffer.from('a secret of more than enough bytes').toString('base64');
+    const { code, out, err } = await set(`whsec_${secret}\n`, '--hook', '@url', '--secret', '-');
+    expect([code, err]).to.deep.equal([0, '']);
+    expect(JSON.parse(out)).to.include({ url: 'https://127.0.0.1/***', has_secret: true });
+    const none = await set(' \n', '--hook', '-');
+    expect(none).to.deep.include({ code: 2, err: 'soda: --hook: there is nothing in -\n' });
+    expect((await set('', '--hook', '@no-url')).err).to.match(/^soda: --hook: ENOENT/);
+  });
+});
+
+describe('soda alert, of what it is answered', () => {
+  const { api, run } = besideFakeMaster();
+
+  it('says that an alert is not raised where too many are', async () => {
+    const [code, said] = [200, { code: 200, alerts: [], omitted: 1 }];
+    api.intercept = () => [code, said];
+    const sent = await run(['alert', 'send', 'disk']);
+    expect([sent.code, sent.out]).to.deep.equal([1, '']);
+    expect(sent.err).to.match(/^soda: not raised: too many/);
+    const json = await run(['alert', 'send', 'disk', '--json']);
+    expect(json).to.deep.equal({ code: 1, out: `${JSON.stringify(said)}\n`, err: '' });
+    api.intercept = () => [code, { ...said, alerts: ['al-1'] }];
+    expect((await run(['alert', 'send', 'disk'])).out).to.equal('raised: al-1\n');
+  });
+
+  it('tests a receiver once, whatever becomes of the answer', async () => {
+    api.intercept = () => 'drop';
+    expect((await run(['alert', 'test', 'ops'])).code).to.equal(5);
+    api.intercept = () => new Promise<never>(() => undefined);
+    const hanging = await run(['alert', 'test', 'ops', '--request-timeout', '0.05']);
+    expect(hanging.err).to.match(/no answer .* within 0.05 s/);
+    expect(api.paths()).to.deep.equal(['POST /alerts/test', 'POST /alerts/test']);
   });
 });

@@ -149,12 +149,20 @@ describe('the alerts of a master', () => {
 
   it('raises what is said at once, by the rules for it', async () => {
     const message = messageOf('s');
-    const [id] = await alerts.say(message);
-    expect(await alerts.say(message)).to.deep.equal([id]);
+    const said = await alerts.say(message);
+    expect(await alerts.say(message)).to.deep.equal(said);
+    expect([said.ids.length, said.omittedCount]).to.deep.equal([1, 0]);
     await settled();
     expect(events()).to.deep.equal(['raised message']);
     await alerts.setRule({ ...(await ruleOf('message')), namespaces: ['news'] }, null);
-    expect(await alerts.say(message)).to.deep.equal([]);
+    expect(await alerts.say(message)).to.deep.equal({ ids: [], omittedCount: 0 });
+  });
+
+  it('says so of what it does not raise because too many are', async () => {
+    const wordOf = (count: number) => 'n'.repeat(count + 1);
+    for (let count = 0; count < 200; count++) await alerts.say(messageOf(wordOf(count)));
+    expect(await alerts.say(messageOf(wordOf(200)))).to.deep.equal({ ids: [], omittedCount: 1 });
+    expect(await alerts.say(messageOf('n'))).to.deep.include({ omittedCount: 0 });
   });
 
   it('writes what is raised and what is to be told of it as one', async () => {

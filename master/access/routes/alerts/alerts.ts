@@ -93,7 +93,7 @@ export function sayAlertRoute(alerts: Pick<Alerts, 'say'>): NamespaceRoute {
       const { severity, message, fields } = validate(alertRequest, body);
       const text = fields === undefined ? null : JSON.stringify(fields);
       const said = await alerts.say(saidIn(namespace, { severity, message, fields: text }));
-      return { body: { code: 200, alerts: said } };
+      return { body: { code: 200, alerts: said.ids, omitted: said.omittedCount } };
     },
   };
 }
