@@ -240,16 +240,12 @@ export class Executor {
       this.#event({ type: 'task_started', message, ...key, ...traceOf(task) });
     }
 
-    const send = (type: 'progress' | 'checkpoint', body: string): void =>
+    const send = (type: 'progress' | 'checkpoint' | 'event' | 'alert', body: string): void =>
       this.#tell({ type, ...key, body });
     const report = new ProgressReport(key, { limits, reportsParts, send });
-    const told = new EventReport(key, this.#paces.event, (body) => {
-      this.#tell({ type: 'event', ...key, body });
-    });
+    const told = new EventReport(key, this.#paces.event, send);
     const log = new AttemptLog((lines) => this.#tell({ type: 'log', ...key, lines }));
-    const raised = new AlertReport(key, this.#paces.alert, (body) => {
-      this.#tell({ type: 'alert', ...key, body });
-    });
+    const raised = new AlertReport(key, this.#paces.alert, send);
     const groups = new ChildGroups(signal, (pid, isAlive) => {
       this.#tell({ type: 'group', pid, isAlive });
     });

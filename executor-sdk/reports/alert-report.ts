@@ -16,10 +16,10 @@ const HALF_CHARACTER = /\p{Cs}$/u;
 export class AlertReport implements Pick<TaskContext, 'alert'> {
   readonly #attempt: AttemptKey;
   readonly #pace: Pace;
-  readonly #send: (body: string) => void;
+  readonly #send: (type: 'alert', body: string) => void;
   #isClosed = false;
 
-  constructor(attempt: AttemptKey, pace: Pace, send: (body: string) => void) {
+  constructor(attempt: AttemptKey, pace: Pace, send: (type: 'alert', body: string) => void) {
     this.#attempt = attempt;
     this.#pace = pace;
     this.#send = send;
@@ -27,17 +27,13 @@ export class AlertReport implements Pick<TaskContext, 'alert'> {
 
   alert(severity: AlertSeverity, message: string, fields?: object): void {
     if (this.#isClosed) return;
-    const said = checkedAlert(nameOf(this.#attempt), severity, message, fields);
+    const { text, kept } = checkedAlert(nameOf(this.#attempt), severity, message, fields);
     if (this.#pace.waitMs(performance.now()) > 0) return;
     this.#pace.count(performance.now());
     const { taskId, attempt } = this.#attempt;
-    const { text, fields: kept } = said;
-    const frame: ExecutorMessage = {
-      ...{ type: 'alert', task_id: taskId, attempt },
-      severity,
-      message: text,
-    };
-    this.#send(jsonObject(frame, { fields: kept }));
+    const about = { task_id: taskId, attempt, severity, message: text };
+    const frame: ExecutorMessage = { type: 'alert', ...about };
+    this.#send('alert', jsonObject(frame, { fields: kept }));
   }
 
   /** Whatever comes later is ignored. */
@@ -56,7 +52,7 @@ export function checkedAlert(
   severity: unknown,
   message: unknown,
   fields: unknown,
-): { readonly text: string; readonly fields: string | undefined } {
+): { readonly text: string; readonly kept: string | undefined } {
   if (!alertSeverities.some((one) => one === severity)) {
     throw new TypeError(
       `An alert of ${whose} has a severity that there is not: expected ${alertSeverities.join(', ')}.`,
@@ -68,6 +64,6 @@ export function checkedAlert(
   const text = message.slice(0, SESSION_LIMITS.alertMessageLengthMax).replace(HALF_CHARACTER, '');
   const what = `fields of an alert of ${whose}`;
   const kept = checkedJson(what, fields, SESSION_LIMITS.alertFieldsBytesMax);
-  if (fields === undefined || kept?.startsWith('{') === true) return { text, fields: kept };
+  if (fields === undefined || kept?.startsWith('{') === true) return { text, kept };
   throw new TypeError(`The ${what} are no JSON object.`);
 }

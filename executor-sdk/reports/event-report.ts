@@ -20,13 +20,13 @@ const WAITING_MAX = 100;
 export class EventReport implements Pick<TaskContext, 'event'> {
   readonly #attempt: AttemptKey;
   readonly #pace: Pace;
-  readonly #send: (body: string) => void;
+  readonly #send: (type: 'event', body: string) => void;
   readonly #waiting: string[] = [];
   #count = 0;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(attempt: AttemptKey, pace: Pace, send: (body: string) => void) {
+  constructor(attempt: AttemptKey, pace: Pace, send: (type: 'event', body: string) => void) {
     this.#attempt = attempt;
     this.#pace = pace;
     this.#send = send;
@@ -67,7 +67,7 @@ export class EventReport implements Pick<TaskContext, 'event'> {
 
   #go(body: string): void {
     this.#pace.count(performance.now());
-    this.#send(body);
+    this.#send('event', body);
   }
 }
 

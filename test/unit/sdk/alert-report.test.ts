@@ -9,7 +9,7 @@ describe('alerts that handlers raise', () => {
 
   function report(pace = alertPace()) {
     const bodies: string[] = [];
-    return Object.assign(new AlertReport(key, pace, (body) => bodies.push(body)), { bodies });
+    return Object.assign(new AlertReport(key, pace, (_, body) => bodies.push(body)), { bodies });
   }
 
   it('are sent as they are given, cut where they are too long', () => {

@@ -10,7 +10,7 @@ describe('events that handlers tell of', () => {
 
   function report(pace = eventPace()) {
     const bodies: string[] = [];
-    const made = new EventReport(key, pace, (body) => bodies.push(body));
+    const made = new EventReport(key, pace, (_, body) => bodies.push(body));
     return Object.assign(made, { bodies, numbers: () => bodies.map((one) => JSON.parse(one).n) });
   }
 
