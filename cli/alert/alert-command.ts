@@ -98,11 +98,9 @@ function testCommand(): Command {
     .action(async (name: string, options: ConnectionOptions) => {
       const { client, output } = connect(options);
       const tried = await client.alerts.test(name);
-      if (output.json) output.sayView(tried, '');
-      if (!tried.delivered) {
-        throw new Failure(output.json ? '' : `${name} has not taken it: ${tried.error}`);
-      }
-      if (!output.json) output.say(tried, `taken: ${name}`);
+      if (output.json || tried.delivered) output.sayView(tried, `taken: ${name}`);
+      if (tried.delivered) return;
+      throw new Failure(output.json ? '' : `${name} has not taken it: ${tried.error}`);
     });
 }
 
@@ -131,11 +129,11 @@ Examples:
       const said = await client.alert(severity, message, fields);
       const ids = said.alerts.join(' ');
       const isOmitted = ids === '' && said.omitted > 0;
-      if (isOmitted && !output.json) {
-        throw new Failure('not raised: too many messages are raised already (soda alert list)');
-      }
-      output.sayView(said, ids === '' ? 'said, and no rule is for it' : `raised: ${ids}`);
-      if (isOmitted) throw new Failure('');
+      const outcome = ids === '' ? 'said, and no rule is for it' : `raised: ${ids}`;
+      if (output.json || !isOmitted) output.sayView(said, outcome);
+      if (!isOmitted) return;
+      const why = 'not raised: too many messages are raised already (soda alert list)';
+      throw new Failure(output.json ? '' : why);
     });
 }
 
