@@ -176,6 +176,7 @@ describe('SQL schema: SQLite', function () {
       ['ALTER TABLE task DROP COLUMN hidden_ms', 'no column hidden_ms in task'],
       [`ALTER TABLE ${TODAY} DROP COLUMN notify_since`, `no column notify_since in ${TODAY}`],
       ['DROP TABLE installation', 'no table installation'],
+      ['DROP TABLE usage_day', 'no table usage_day'],
     ] as const) {
       withFile((database) => database.exec(loss));
       const message = await refusal();

@@ -8,7 +8,11 @@ import type { AuditRecord } from '../../domain/model/audit.ts';
 import type { Pause } from '../../domain/model/pause.ts';
 import { appendAudit } from './audit/append.ts';
 import type { Database } from './database.ts';
-import { plain, type Statement } from './dialects/dialect.ts';
+import { plain, type Statement, type Types } from './dialects/dialect.ts';
+
+export const installationDefinition = (t: Types): string => `
+  name ${t.key(64)} NOT NULL PRIMARY KEY,
+  value ${t.text} NOT NULL`;
 
 const NEWEST = 'mac_secret';
 const BEFORE = 'mac_secret_before';

@@ -9,7 +9,9 @@ import { createAudit } from './audit/append.ts';
 import type { Database } from './database.ts';
 import type { Dialect, Index, Types } from './dialects/dialect.ts';
 import { createFeed } from './feed/event-table.ts';
+import { installationDefinition } from './installation.ts';
 import { LOG_TABLE, logDefinition } from './logs/log-table.ts';
+import { definitions } from './tables/all.ts';
 import { executorDefinition } from './tables/executor.ts';
 import { laneDefinition } from './tables/lane.ts';
 import { leftoverDefinition } from './tables/leftover.ts';
@@ -102,10 +104,6 @@ export const addedAttemptColumns = (t: Types): Columns => [
   ['incarnation', `${t.name(64)} NULL`],
   ['session', `${t.key(64)} NULL`],
 ];
-
-export const installationColumns = (t: Types): string => `
-  name ${t.key(64)} NOT NULL PRIMARY KEY,
-  value ${t.text} NOT NULL`;
 
 /**
  * Makes a segment of history, or of one that is there what it lacks: 2.0.0 may have left it half made,
@@ -305,7 +303,7 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
       ...dialect.createTable('task_type', typeDefinition(t), []),
       ...dialect.createTable('pause', pauseDefinition(t), []),
       ...dialect.createTable('saved_view', viewDefinition(t), []),
-      ...dialect.createTable('installation', installationColumns(t), []),
+      ...dialect.createTable('installation', installationDefinition(t), []),
       ...dialect.createTable('token', tokenDefinition(t), []),
       ...createAudit(dialect),
       ...createFeed(dialect),
@@ -323,8 +321,9 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
 export const SCHEMA_VERSION = steps.length;
 
 /** What a step may have made; so far it has told of it in `schema_version`. */
-const OURS =
-  /^(master|namespace|lane|executor|leftover|rate|shared_limit|holding|task|task_attempt|task_type|pause|saved_view|token|work|audit|feed_event|task_log|alert|alert_delivery|alert_setting|usage_delta|usage_day|installation|task_history_((short|long)_)?\d{8})$/;
+const OURS = new RegExp(
+  `^(${['master', 'namespace', 'task', 'task_attempt', ...Object.keys(definitions)].join('|')}|task_history_((short|long)_)?\\d{8})$`,
+);
 
 /**
  * Brings the schema to this version. Masters that start together take turns.

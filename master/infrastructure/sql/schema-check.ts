@@ -1,15 +1,7 @@
 /** Whether the schema is what this version takes it for. Changes nothing. */
 import { StoreUnusable } from '../../application/ports.ts';
-import {
-  alertDefinition,
-  alertSettingDefinition,
-  deliveryDefinition,
-} from './alerts/alert-tables.ts';
-import { auditDefinition } from './audit/append.ts';
 import type { Database } from './database.ts';
 import type { Types } from './dialects/dialect.ts';
-import { eventDefinition } from './feed/event-table.ts';
-import { LOG_TABLE, logDefinition } from './logs/log-table.ts';
 import {
   addedAttemptColumns,
   addedEndColumns,
@@ -18,24 +10,14 @@ import {
   type Columns,
   endColumns,
   type Existing,
-  installationColumns,
   liveTaskColumns,
   namespaceColumns,
   readNames,
   SCHEMA_VERSION,
 } from './migrations.ts';
-import { addedLiveColumns } from './tables/task.ts';
-import { executorDefinition } from './tables/executor.ts';
-import { laneDefinition } from './tables/lane.ts';
-import { leftoverDefinition } from './tables/leftover.ts';
-import { holdingDefinition, limitDefinition } from './tables/limit.ts';
-import { pauseDefinition } from './tables/pause.ts';
-import { rateDefinition } from './tables/rate.ts';
-import { tokenDefinition } from './tables/token.ts';
-import { typeDefinition } from './tables/type.ts';
-import { viewDefinition } from './tables/saved-view.ts';
-import { workDefinition } from './long-work/work-table.ts';
 import { SEGMENT_PREFIX, segmentNamed } from './segments.ts';
+import { definitions } from './tables/all.ts';
+import { addedLiveColumns } from './tables/task.ts';
 
 /**
  * Whether everything is there that statements name: a version between two releases, or somebody's
@@ -51,30 +33,7 @@ export async function checkColumns(database: Database): Promise<void> {
     .sort((a, b) => a.day - b.day)
     .map(({ table }) => table);
   const segments = [...new Set([listed.at(0), listed.at(-1)])].filter((name) => name !== undefined);
-  const tables = [
-    'namespace',
-    'task',
-    'task_attempt',
-    'lane',
-    'executor',
-    'leftover',
-    'rate',
-    'shared_limit',
-    'holding',
-    'task_type',
-    'pause',
-    'saved_view',
-    'installation',
-    'token',
-    'audit',
-    'work',
-    'feed_event',
-    'alert',
-    'alert_delivery',
-    'alert_setting',
-    LOG_TABLE,
-    ...segments,
-  ];
+  const tables = ['namespace', 'task', 'task_attempt', ...Object.keys(definitions), ...segments];
   const existing = await readNames(database, tables);
   // Another master may have dropped one meanwhile.
   const kept = segments.filter((table) => existing.has(table));
@@ -121,24 +80,7 @@ function tablesOf(t: Types, segments: readonly string[], existing: Existing) {
   return [
     whole('namespace', namespaceColumns(t)),
     ...named,
-    whole('lane', laneDefinition(t)),
-    whole('executor', executorDefinition(t)),
-    whole('leftover', leftoverDefinition(t)),
-    whole('rate', rateDefinition(t)),
-    whole('shared_limit', limitDefinition(t)),
-    whole('holding', holdingDefinition(t)),
-    whole('task_type', typeDefinition(t)),
-    whole('pause', pauseDefinition(t)),
-    whole('saved_view', viewDefinition(t)),
-    whole('installation', installationColumns(t)),
-    whole('token', tokenDefinition(t)),
-    whole('audit', auditDefinition(t)),
-    whole('work', workDefinition(t)),
-    whole('feed_event', eventDefinition(t)),
-    whole('alert', alertDefinition(t)),
-    whole('alert_delivery', deliveryDefinition(t)),
-    whole('alert_setting', alertSettingDefinition(t)),
-    whole(LOG_TABLE, logDefinition(t)),
+    ...Object.entries(definitions).map(([table, of]) => whole(table, of(t))),
   ];
 }
 
