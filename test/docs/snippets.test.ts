@@ -101,6 +101,7 @@ const tsconfig = {
     target: 'es2023',
     module: 'nodenext',
     types: ['node'],
+    checkers: 1,
     allowImportingTsExtensions: true,
   },
 };
