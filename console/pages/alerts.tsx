@@ -1,7 +1,6 @@
 /** Alerts: what is raised now, or was; who was told of it, and how to be told no more for a while. */
 import type { AlertView } from '@soda-scheduler/protocol';
-import { ask } from '../frame/asking.tsx';
-import { useFrame } from '../frame/context.ts';
+import { AskButton } from '../parts/ask-button.tsx';
 import { Tabs } from '../parts/filters.tsx';
 import { Link } from '../parts/link.tsx';
 import { ListPage, useListed } from '../parts/list-page.tsx';
@@ -90,7 +89,6 @@ function Message({ of: alert }: { readonly of: AlertView }) {
 }
 
 function Silence({ of: alert, done }: { readonly of: AlertView; readonly done: () => void }) {
-  const { may } = useFrame();
   const { id, message, silenced_until: silenced, cleared_at: clearedAt } = alert;
   if (silenced !== null) {
     return (
@@ -99,26 +97,25 @@ function Silence({ of: alert, done }: { readonly of: AlertView; readonly done: (
       </span>
     );
   }
-  if (clearedAt !== null || !may('POST /alert/{alert_id}/silence')) return null;
-  const silence = (): void =>
-    ask({
-      title: t('alerts.silence.title'),
-      text: message,
-      verb: t('alerts.silence'),
-      fields: [
-        { name: 'until', label: t('field.until'), kind: 'datetime-local', isRequired: true },
-      ],
-      request: ({ until = '' }) => ({
-        method: 'POST',
-        path: `/alert/${encodeURIComponent(id)}/silence`,
-        namespace: null,
-        body: { until: new Date(until).toISOString() },
-      }),
-      done,
-    });
+  if (clearedAt !== null) return null;
   return (
-    <button type="button" onClick={silence}>
-      {t('alerts.silence')}
-    </button>
+    <AskButton
+      route="POST /alert/{alert_id}/silence"
+      question={{
+        title: t('alerts.silence.title'),
+        text: message,
+        verb: t('alerts.silence'),
+        fields: [
+          { name: 'until', label: t('field.until'), kind: 'datetime-local', isRequired: true },
+        ],
+        request: ({ until = '' }) => ({
+          method: 'POST',
+          path: `/alert/${encodeURIComponent(id)}/silence`,
+          namespace: null,
+          body: { until: new Date(until).toISOString() },
+        }),
+        done,
+      }}
+    />
   );
 }

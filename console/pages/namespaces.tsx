@@ -1,8 +1,8 @@
 /** Namespaces: what waits and runs in each, what is set for it, and pauses. */
 import type { NamespaceList, NamespaceView } from '@soda-scheduler/protocol';
-import { ask, type Question, reasonAndUntil, reasonField, untilField } from '../frame/asking.tsx';
-import { useFrame } from '../frame/context.ts';
+import { type Question, reasonAndUntil, reasonField, untilField } from '../frame/asking.tsx';
 import { hrefOf } from '../frame/place.ts';
+import { AskButton } from '../parts/ask-button.tsx';
 import { ListPage, useListed } from '../parts/list-page.tsx';
 import type { Column, Layout } from '../parts/table.tsx';
 import { t } from '../words/words.ts';
@@ -10,7 +10,6 @@ import { t } from '../words/words.ts';
 const RETENTIONS = ['short', 'normal', 'long'];
 
 export function NamespacesPage() {
-  const { may } = useFrame();
   const list = useListed<NamespaceList>('namespaces', {
     path: '/namespaces',
     namespace: null,
@@ -22,11 +21,7 @@ export function NamespacesPage() {
       rowsOf={({ namespaces }) => namespaces}
       layout={namespaceLayout}
       actions={
-        may('PUT /namespace/{namespace}') && (
-          <button type="button" onClick={() => ask(settingsOf(null, list.reload))}>
-            {t('namespaces.new')}
-          </button>
-        )
+        <AskButton route="PUT /namespace/{namespace}" question={settingsOf(null, list.reload)} />
       }
     />
   );
@@ -84,25 +79,16 @@ const namespaceLayout: Layout<NamespaceView> = {
 };
 
 function Actions({ of: view, done }: { readonly of: NamespaceView; readonly done: () => void }) {
-  const { may } = useFrame();
   const { name, paused } = view;
+  const pause = { scope: 'namespace', value: name };
   return (
     <>
-      {paused?.scope !== 'all' &&
-        may('POST /pause', { pause: { scope: 'namespace', value: name } }) && (
-          <button type="button" onClick={() => ask(pauseOf(view, done))}>
-            {t(paused === null ? 'type.pause.verb' : 'type.resume.verb')}
-          </button>
-        )}{' '}
-      {may('PUT /namespace/{namespace}') && (
-        <button type="button" onClick={() => ask(settingsOf(view, done))}>
-          {t('action.change')}
-        </button>
+      {paused?.scope !== 'all' && (
+        <AskButton route="POST /pause" about={{ pause }} question={pauseOf(view, done)} />
       )}{' '}
-      {may('DELETE /namespace/{namespace}') && name !== 'default' && (
-        <button type="button" class="warned" onClick={() => ask(deletionOf(name, done))}>
-          {t('action.delete')}
-        </button>
+      <AskButton route="PUT /namespace/{namespace}" question={settingsOf(view, done)} />{' '}
+      {name !== 'default' && (
+        <AskButton route="DELETE /namespace/{namespace}" question={deletionOf(name, done)} />
       )}
     </>
   );

@@ -1,8 +1,8 @@
 /** One command on many tasks: how far it is, what it could not do, and how to stop it. */
 import type { OperationView } from '@soda-scheduler/protocol';
-import { ask } from '../frame/asking.tsx';
 import { useFrame } from '../frame/context.ts';
 import { useAnswer } from '../frame/resource.ts';
+import { AskButton } from '../parts/ask-button.tsx';
 import { Link } from '../parts/link.tsx';
 import { Facts, Head, Loaded, Section } from '../parts/page.tsx';
 import { Bar, State } from '../parts/state.tsx';
@@ -70,36 +70,29 @@ function FilterText({ of: filter }: { readonly of: OperationView['filter'] }) {
 }
 
 function Steering({ view, done }: { readonly view: OperationView; readonly done: () => void }) {
-  const { place, may } = useFrame();
-  const { namespace } = place;
+  const { namespace } = useFrame().place;
   const verbs =
     view.state === 'running' ? (['pause', 'cancel'] as const) : (['resume', 'cancel'] as const);
   if (view.ended_at !== null) return null;
   return (
     <>
-      {verbs
-        .filter((verb) => may(`POST /operation/{operation_id}/${verb}`))
-        .map((verb) => (
-          <button
-            key={verb}
-            type="button"
-            onClick={() =>
-              ask({
-                title: t(`operation.${verb}`),
-                verb: t(`operation.${verb}.verb`),
-                isGrave: verb === 'cancel',
-                request: () => ({
-                  method: 'POST',
-                  path: `/operation/${encodeURIComponent(view.operation_id)}/${verb}`,
-                  namespace,
-                }),
-                done,
-              })
-            }
-          >
-            {t(`operation.${verb}.verb`)}
-          </button>
-        ))}
+      {verbs.map((verb) => (
+        <AskButton
+          key={verb}
+          route={`POST /operation/{operation_id}/${verb}`}
+          question={{
+            title: t(`operation.${verb}`),
+            verb: t(`operation.${verb}.verb`),
+            isGrave: verb === 'cancel',
+            request: () => ({
+              method: 'POST',
+              path: `/operation/${encodeURIComponent(view.operation_id)}/${verb}`,
+              namespace,
+            }),
+            done,
+          }}
+        />
+      ))}
     </>
   );
 }

@@ -1,8 +1,8 @@
 /** Who has a token, and what it opens. A new one is shown once. */
 import type { TokenList, TokenView } from '@soda-scheduler/protocol';
 import { useState } from 'preact/hooks';
-import { ask, type Question } from '../frame/asking.tsx';
-import { useFrame } from '../frame/context.ts';
+import type { Question } from '../frame/asking.tsx';
+import { AskButton } from '../parts/ask-button.tsx';
 import { Copy } from '../parts/copy.tsx';
 import { ListPage, useListed } from '../parts/list-page.tsx';
 import { Empty } from '../parts/page.tsx';
@@ -13,7 +13,6 @@ import { t } from '../words/words.ts';
 const ROLES = ['read', 'submit', 'operate', 'admin', 'executor'] as const;
 
 export function TokensPage() {
-  const { may } = useFrame();
   const [made, setMade] = useState<{ name: string; token: string } | null>(null);
   const list = useListed<TokenList>('tokens', {
     path: '/tokens',
@@ -21,25 +20,16 @@ export function TokensPage() {
     limit: 100,
     everyMs: 15_000,
   });
-  const make = (): void =>
-    ask(
-      newToken((answer) => {
-        setMade(answer);
-        list.reload();
-      }),
-    );
+  const question = newToken((answer) => {
+    setMade(answer);
+    list.reload();
+  });
   return (
     <ListPage
       of={list}
       rowsOf={({ tokens }) => tokens}
       layout={tokenLayout}
-      actions={
-        may('POST /tokens') && (
-          <button type="button" onClick={make}>
-            {t('tokens.new')}
-          </button>
-        )
-      }
+      actions={<AskButton route="POST /tokens" question={question} />}
       empty={<Empty title={t('tokens.none')} />}
     >
       {made !== null && (
@@ -67,9 +57,7 @@ const tokenLayout: Layout<TokenView> = {
       title: 'action.delete',
       isTitleHidden: true,
       show: ({ name }, reload) => (
-        <button type="button" class="warned" onClick={() => ask(revocationOf(name, reload))}>
-          {t('tokens.revoke')}
-        </button>
+        <AskButton route="DELETE /token/{name}" question={revocationOf(name, reload)} />
       ),
     },
   ],

@@ -1,9 +1,11 @@
 /** One executor: what it does, what it says of itself, what operators have decided, and what it has had. */
 import type { ExecutorView, TaskList } from '@soda-scheduler/protocol';
-import { ask, type Question, reasonField } from '../../frame/asking.tsx';
+import type { RouteName } from '../../api/me.ts';
+import { type Question, reasonField } from '../../frame/asking.tsx';
 import { useFrame } from '../../frame/context.ts';
 import { useAnswer } from '../../frame/resource.ts';
 import { go } from '../../frame/route.ts';
+import { AskButton } from '../../parts/ask-button.tsx';
 import { Link } from '../../parts/link.tsx';
 import { Facts, Head, Loaded, Section } from '../../parts/page.tsx';
 import { sizeOf } from '../../parts/size.ts';
@@ -106,45 +108,30 @@ const lastLayout: Layout<Last> = {
 };
 
 function Actions({ of: view, done }: { readonly of: ExecutorView; readonly done: () => void }) {
-  const { place, may } = useFrame();
-  const { namespace } = place;
-  const path = `/executor/${encodeURIComponent(view.executor_id)}`;
+  const { namespace } = useFrame().place;
+  const { executor_id: id } = view;
+  const path = `/executor/${encodeURIComponent(id)}`;
   const button = (
     verb: 'drain' | 'resume' | 'label' | 'remove',
+    route: RouteName,
     rest: Omit<Question, 'title' | 'verb'>,
-  ) => (
-    <button
-      type="button"
-      class={verb === 'remove' ? 'warned' : ''}
-      onClick={() =>
-        ask({
-          title: t(verb === 'label' ? 'executor.labels' : `executor.${verb}`, {
-            id: view.executor_id,
-          }),
-          verb: t(`executor.${verb}.verb`),
-          done,
-          ...rest,
-        })
-      }
-    >
-      {t(`executor.${verb}.verb`)}
-    </button>
-  );
+  ) => {
+    const title = t(verb === 'label' ? 'executor.labels' : `executor.${verb}`, { id });
+    const words = { title, verb: t(`executor.${verb}.verb`) };
+    return <AskButton route={route} question={{ ...words, done, ...rest }} />;
+  };
   const isDrained = view.drained_at !== null;
   return (
     <>
       {!isDrained &&
-        may('POST /executor/{executor_id}/drain') &&
-        button('drain', drainOf(view, path, namespace))}
+        button('drain', 'POST /executor/{executor_id}/drain', drainOf(view, path, namespace))}
       {isDrained &&
-        may('POST /executor/{executor_id}/resume') &&
-        button('resume', {
+        button('resume', 'POST /executor/{executor_id}/resume', {
           request: () => ({ method: 'POST', path: `${path}/resume`, namespace }),
         })}
-      {may('PATCH /executor/{executor_id}') && button('label', labelsOf(view, path, namespace))}
+      {button('label', 'PATCH /executor/{executor_id}', labelsOf(view, path, namespace))}
       {view.state === 'gone' &&
-        may('DELETE /executor/{executor_id}') &&
-        button('remove', {
+        button('remove', 'DELETE /executor/{executor_id}', {
           isGrave: true,
           request: () => ({ method: 'DELETE', path, namespace }),
           done: () => go({ namespace, page: 'executors' }),

@@ -1,15 +1,11 @@
 /** One type: what keeps the first of its tasks, what is defined and overridden, and how to hold it back. */
 import { jsonAt, type TypeView, typeDefinitionKeys } from '@soda-scheduler/protocol';
 import { callForText } from '../../api/call.ts';
-import {
-  ask,
-  type Question,
-  reasonAndUntil,
-  reasonField,
-  untilField,
-} from '../../frame/asking.tsx';
+import type { RouteName } from '../../api/me.ts';
+import { type Question, reasonAndUntil, reasonField, untilField } from '../../frame/asking.tsx';
 import { useFrame } from '../../frame/context.ts';
 import { useResource } from '../../frame/resource.ts';
+import { AskButton } from '../../parts/ask-button.tsx';
 import { Json } from '../../parts/json.tsx';
 import { Facts, Figure, Head, Loaded, Section } from '../../parts/page.tsx';
 import { TimeInFull } from '../../parts/time.tsx';
@@ -129,29 +125,21 @@ function Definition({ text }: { readonly text: string }) {
 }
 
 function Actions({ of: view, done }: { readonly of: TypeView; readonly done: () => void }) {
-  const { place, may } = useFrame();
-  const { namespace } = place;
+  const { namespace } = useFrame().place;
   const { type, paused, overrides } = view;
-  const about = { type };
   const path = `/type/${encodeURIComponent(type)}`;
   const button = (
     verb: 'pause' | 'resume' | 'override' | 'end',
+    route: RouteName,
     rest: Omit<Question, 'title' | 'verb'>,
-  ) => (
-    <button
-      type="button"
-      onClick={() =>
-        ask({ title: t(`type.${verb}`, { type }), verb: t(`type.${verb}.verb`), done, ...rest })
-      }
-    >
-      {t(`type.${verb}.verb`)}
-    </button>
-  );
+  ) => {
+    const words = { title: t(`type.${verb}`, { type }), verb: t(`type.${verb}.verb`) };
+    return <AskButton route={route} about={{ type }} question={{ ...words, done, ...rest }} />;
+  };
   return (
     <>
       {paused === null &&
-        may('POST /type/{type}/pause', about) &&
-        button('pause', {
+        button('pause', 'POST /type/{type}/pause', {
           text: t('type.pause.text'),
           fields: [reasonField(), untilField()],
           request: (values) => ({
@@ -162,15 +150,12 @@ function Actions({ of: view, done }: { readonly of: TypeView; readonly done: () 
           }),
         })}
       {paused !== null &&
-        may('POST /type/{type}/resume', about) &&
-        button('resume', {
+        button('resume', 'POST /type/{type}/resume', {
           request: () => ({ method: 'POST', path: `${path}/resume`, namespace }),
         })}
-      {may('PUT /type/{type}/override', about) &&
-        button('override', overrideOf(view, path, namespace))}
+      {button('override', 'PUT /type/{type}/override', overrideOf(view, path, namespace))}
       {overrides.length > 0 &&
-        may('DELETE /type/{type}/override', about) &&
-        button('end', {
+        button('end', 'DELETE /type/{type}/override', {
           request: () => ({ method: 'DELETE', path: `${path}/override`, namespace }),
         })}
     </>

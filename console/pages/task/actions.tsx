@@ -1,9 +1,10 @@
 /** What can be done to a task in its state, by whoever may. */
 import type { TaskView } from '@soda-scheduler/protocol';
 import type { RouteName } from '../../api/me.ts';
-import { ask, type Question, reasonField } from '../../frame/asking.tsx';
+import { type Question, reasonField } from '../../frame/asking.tsx';
 import { useFrame } from '../../frame/context.ts';
 import { go } from '../../frame/route.ts';
+import { AskButton } from '../../parts/ask-button.tsx';
 import { isEnded } from '../../parts/state.tsx';
 import { t } from '../../words/words.ts';
 
@@ -37,22 +38,16 @@ export function TaskActions({
   readonly task: TaskView;
   readonly reload: () => void;
 }) {
-  const { place, may } = useFrame();
-  const { namespace } = place;
+  const { namespace } = useFrame().place;
   return (
     <>
-      {verbsFor(task)
-        .filter((verb) => may(routeOf(verb)))
-        .map((verb) => (
-          <button
-            key={verb}
-            type="button"
-            class={verb === 'delete' || verb === 'cancel' ? 'warned' : ''}
-            onClick={() => ask(questionOf(verb, task, namespace, reload))}
-          >
-            {t(`action.${verb}`)}
-          </button>
-        ))}
+      {verbsFor(task).map((verb) => (
+        <AskButton
+          key={verb}
+          route={routeOf(verb)}
+          question={questionOf(verb, task, namespace, reload)}
+        />
+      ))}
     </>
   );
 }
