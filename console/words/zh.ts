@@ -14,7 +14,7 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   'no-right': '你的令牌不能看这个页面：它的角色是 {role}，或者范围太小。',
   'no-page': '没有这个页面。',
   pager: '列表翻页',
-  'pager.first': '首页',
+  'pager.first': '第一页',
   'pager.next': '下一页 →',
   'list.choose-all': '选择本页全部',
   'list.none-yet': '尚未找到。每页只查找有限的条目：请继续看下一页。',
