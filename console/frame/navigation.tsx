@@ -1,5 +1,6 @@
 /** Where one can go from everywhere: pages that this token may see, any id, other namespaces. */
 import type { NamespaceList } from '@soda-scheduler/protocol';
+import { useEffect, useRef } from 'preact/hooks';
 import { call } from '../api/call.ts';
 import { tell } from './asking.tsx';
 import { t } from '../words/words.ts';
@@ -20,6 +21,11 @@ interface Props {
 export function Navigation({ settings, change }: Props) {
   const { me, place, link, may } = useFrame();
   const awaySince = useAwaySince();
+  const menu = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // On a phone the menu is one line, and longer than the screen.
+    menu.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
+  }, [place.page]);
   const logOut = async (): Promise<void> => {
     await call({ method: 'DELETE', path: '/session', namespace: null }).catch((error: unknown) =>
       tell(String(error)),
@@ -33,7 +39,7 @@ export function Navigation({ settings, change }: Props) {
       </a>
       <Search />
       <NamespaceSwitch />
-      <nav aria-label={t('pages')}>
+      <nav ref={menu} aria-label={t('pages')}>
         {Object.entries(pages).map(([page, { title, route, isInMenu, keptFor }]) =>
           isInMenu && (route === undefined || may(route)) ? (
             <a

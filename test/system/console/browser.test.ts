@@ -328,6 +328,8 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
       await page.locator('.loading').first().waitFor({ state: 'detached' });
       const width = await page.evaluate('document.documentElement.scrollWidth');
       expect(width, hash).to.equal(375);
+      const here = await page.locator('nav [aria-current="page"]').boundingBox();
+      expect((here?.x ?? 375) + (here?.width ?? 0), hash).to.be.at.most(375);
     }
     const params = page.locator('.code').filter({ hasText: '12345678901234567890' });
     const copy = await params.getByRole('button', { name: 'Copy as stored' }).boundingBox();
