@@ -3,25 +3,17 @@
  * master for all of it; each test begins where the one before has left them.
  */
 import { expect } from 'chai';
-import axe from 'axe-core';
-import { existsSync } from 'node:fs';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
+import { BROWSER, RealBrowser } from '../../helpers/system/browser.ts';
 import { System } from '../../helpers/system/system.ts';
 
-const BROWSER = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
-  existsSync,
-);
 const ADMIN = 'admin-token-0123456789';
 const HOSTILE = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>';
 
 describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console', function () {
   let system: System;
-  let browser: Browser;
-  let context: BrowserContext;
+  let browser: RealBrowser;
   let page: Page;
-  /** What the browser had to complain about. */
-  const complaints: string[] = [];
-  const requested = new Set<string>();
 
   before(async function () {
     if (BROWSER === undefined) return this.skip();
@@ -34,28 +26,14 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
         SODA_EVENTS: 'all',
       },
     });
-    browser = await chromium.launch({ executablePath: BROWSER, args: ['--no-sandbox'] });
-    context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 800 } });
-    page = await open();
+    browser = await RealBrowser.start(BROWSER);
+    page = browser.page;
   });
   after(async () => {
     await browser?.close();
     await system?.stop();
   });
 
-  async function open(): Promise<Page> {
-    const opened = await context.newPage();
-    opened.setDefaultTimeout(30_000);
-    opened.on('console', (said) => {
-      // What a browser says of an answer that was no is no complaint of the page.
-      if (said.type() === 'error' && !/status of 4\d\d/.test(said.text())) {
-        complaints.push(said.text());
-      }
-    });
-    opened.on('pageerror', ({ message }) => complaints.push(message));
-    opened.on('request', (request) => requested.add(new URL(request.url()).origin));
-    return opened;
-  }
   const go = (hash: string) => page.goto(`${system.url}/${hash}`);
   const says = (text: string | RegExp) => page.getByText(text).first().waitFor();
   const api = async (method: string, path: string, body?: unknown, token = ADMIN) => {
@@ -75,26 +53,17 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByRole('navigation', { name: 'Pages', exact: true }).waitFor();
   }
-  async function expectAccessible(what: string): Promise<void> {
-    // The policy of the page lets in no script of a page: this comes by the browser's own tools. It stays until a reload.
-    if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe.source);
-    const { violations } = await page.evaluate(() =>
-      (globalThis as unknown as { axe: typeof axe }).axe.run({ resultTypes: ['violations'] }),
-    );
-    const told = violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
-    expect(told, what).to.deep.equal([]);
-  }
 
   it('asks for a token, says that it does not know one, and keeps none', async () => {
     await go('');
-    await expectAccessible('the login');
+    await browser.expectAccessible('the login');
     await page.getByLabel('Token').fill('guess');
     await page.getByRole('button', { name: 'Log in' }).click();
     await says('This master does not know the token.');
     await logIn(ADMIN);
     const kept = await page.evaluate('JSON.stringify(localStorage) + document.cookie');
     expect(kept).to.not.match(/admin-token|soda_session/);
-    const [cookie] = await context.cookies();
+    const [cookie] = await browser.context.cookies();
     expect(cookie).to.include({ httpOnly: true, sameSite: 'Strict' });
     expect(cookie?.name).to.match(/^soda_session_/);
   });
@@ -166,10 +135,10 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     for (let n = 0; n < 3; n++) await submit({ id: `night-${n}`, type: 'nobody' });
     await go('#/tasks?type=nobody&state=waiting');
     await page.getByRole('link', { name: 'night-2' }).waitFor();
-    await expectAccessible('the tasks');
+    await browser.expectAccessible('the tasks');
     await page.locator('.bulk').getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('heading', { name: 'Cancel 3 tasks?' }).waitFor();
-    await expectAccessible('a question');
+    await browser.expectAccessible('a question');
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
     await page.locator('.head').getByText('Done').waitFor();
     expect((await api('GET', '/task/night-0'))['state']).to.equal('canceled');
@@ -274,7 +243,7 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
       await go(`#/${hash}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.locator('.loading').first().waitFor({ state: 'detached' });
-      await expectAccessible(hash);
+      await browser.expectAccessible(hash);
       expect(await page.evaluate('window.hit'), hash).to.equal(undefined);
       expect(await page.locator('main img, main script').count(), hash).to.equal(0);
     }
@@ -309,7 +278,7 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     await page.getByLabel('Language').selectOption('zh');
     await page.getByRole('heading', { name: '任务' }).waitFor();
     await page.getByLabel('颜色').selectOption('dark');
-    await expectAccessible('dark and Chinese');
+    await browser.expectAccessible('dark and Chinese');
     await page.reload();
     await page.getByRole('heading', { name: '任务' }).waitFor();
     await page.keyboard.press('?');
@@ -394,8 +363,8 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
   });
 
   it('has asked nobody else, and the browser has nothing to complain about', async () => {
-    expect([...requested]).to.deep.equal([system.url]);
-    const known = complaints.filter((text) => !/ERR_CONNECTION_REFUSED|ERR_/.test(text));
+    expect([...browser.requested]).to.deep.equal([system.url]);
+    const known = browser.complaints.filter((text) => !/ERR_CONNECTION_REFUSED|ERR_/.test(text));
     expect(known).to.deep.equal([]);
   });
 });
