@@ -305,7 +305,7 @@ describeStores('task store', (open) => {
       const pages = await store.loadHeld([7, 8, 9].map((gate) => ({ gate, limit: 4 })));
       const seqs = pages.map((page) => page.map(({ seq }) => seq).join());
       expect(seqs).to.deep.equal(['3,5,9,11', '2,6,8,4', '']);
-      const counts = { count: 14, heldCount: 13, suspendedCount: 1 };
+      const counts = { count: 14, heldCount: 13, suspendedCount: 1, dueAt: NOW };
       expect(await store.countLanes()).to.deep.equal([{ lane, ...counts }]);
       const gates = [7, 8, 2 ** 53 - 1].map((gate) => ({ gate, count: gate < 9 ? 6 : 1 }));
       expect(await store.countGates()).to.have.deep.members(gates);
@@ -378,20 +378,19 @@ describeStores('task store', (open) => {
 
     it('are counted by lane; active tasks are loaded whole', async () => {
       await insert(
-        task(1),
-        task(2, { dueAt: NOW + DAY_MS }),
+        task(1, { dueAt: NOW + DAY_MS }),
+        task(2, { dueAt: NOW - 1, queueTime: NOW + 1 }),
         task(3, { requires: ['gpu'], labels: ['b', 'a'] }),
         task(4, { state: 'offered', attempt: 1, executorId: 'x-1', params: '{"a":1}' }),
         task(5, { state: 'running', attempt: 1, executorId: 'x-2' }),
       );
+      const none = { heldCount: 0, suspendedCount: 0 };
       expect(await store.countLanes()).to.have.deep.members([
-        { lane, count: 2, heldCount: 0, suspendedCount: 0 },
-        { lane: laneNumber('video.push|gpu|a,b'), count: 1, heldCount: 0, suspendedCount: 0 },
+        { lane, count: 2, heldCount: 0, suspendedCount: 0, dueAt: NOW - 1 },
+        { lane: laneNumber('video.push|gpu|a,b'), count: 1, ...none, dueAt: NOW },
       ]);
-      const active = await store.loadActive();
-      expect(
-        active.sort((a, b) => a.seq - b.seq).map(({ id, params }) => [id, params]),
-      ).to.deep.equal([
+      const active = (await store.loadActive()).map(({ id, params }) => [id, params]);
+      expect(active).to.have.deep.members([
         ['t-4', '{"a":1}'],
         ['t-5', '{}'],
       ]);

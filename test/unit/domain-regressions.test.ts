@@ -18,7 +18,7 @@ describe('regressions', () => {
   it('an executor that may not have the last task in memory waits for those in the store', () => {
     const { lane } = row('a', 1);
     const { scheduler } = Scheduler.restored(
-      { lanes: [{ lane, count: 3, heldCount: 0, suspendedCount: 0 }] },
+      { lanes: [{ lane, count: 3, heldCount: 0, suspendedCount: 0, dueAt: null }] },
       { pageCount: 2 },
     );
     scheduler.connect('x');

@@ -60,6 +60,8 @@ export interface Lane extends Standing {
   heldCount: number;
   /** Beside those: they wait for nothing, and the lane is kept for them. */
   suspendedCount: number;
+  /** When the first of them is due, until a page was read; null: that is not known. */
+  storedDueAt: number | null;
   /** A page has been asked for. */
   loading: boolean;
   /** Its group is paused, or a label of its kind. */
@@ -109,6 +111,11 @@ export function headOfLane({ ready, quota, isPaused }: Lane): Task | undefined {
   return quota === null || groupHasRoom(quota) ? ready.first() : undefined;
 }
 
+/** When the first of those that wait and are not held is due, or will be; null: none is, as far as that is known. */
+export function dueAtOf({ ready, storedDueAt }: Lane): number | null {
+  return ready.first()?.dueAt ?? storedDueAt;
+}
+
 export function headOfKind({ open }: Kind): Task | undefined {
   const lane = open.first();
   return lane && headOfLane(lane);
@@ -149,6 +156,7 @@ export function createLane(id: number, group: string, kind: Kind): Lane {
     waitingCount: 0,
     heldCount: 0,
     suspendedCount: 0,
+    storedDueAt: null,
     loading: false,
     isPaused: false,
     quota: null,

@@ -52,7 +52,13 @@ export function dequeue(state: State, task: Task): void {
   const lane = laneOf(state, task);
   if (task.state === 'suspended') return countSuspended(state, lane, -1);
   countWaiting(state, lane, -1);
+  noteGone(lane, task);
   displace(state, task, lane);
+}
+
+/** Who is the first due then only the store knows. */
+function noteGone(lane: Lane, { dueAt }: Task): void {
+  if (lane.storedDueAt === dueAt) lane.storedDueAt = null;
 }
 
 /** A waiting task read from the store, or one whose order or due time has changed. */
@@ -62,6 +68,7 @@ export function place(state: State, task: Task, now: number, out: Output): void 
   if (due && lane.quota !== null && !admit(state, task, now, out)) return;
   const window = due ? lane.ready : state.delayed;
   if (!window.offer(task)) {
+    if (lane.storedDueAt !== null) lane.storedDueAt = Math.min(lane.storedDueAt, task.dueAt);
     leaveToStore(state, task);
     return;
   }
@@ -116,6 +123,7 @@ function stepBack(state: State, gate: Gate, last: Candidate, now: number, out: O
 }
 
 function hold(state: State, gate: Gate, task: Task, now: number, out: Output): void {
+  noteGone(laneOf(state, task), task);
   holdBy(state, gate, task);
   out.changes.push(taskUpdated(task));
   tellTask(state, out, 'task.held', task, now);

@@ -33,6 +33,8 @@ export interface StoredLane {
   readonly heldCount: number;
   /** Beside those. */
   readonly suspendedCount: number;
+  /** When the first is due of those that wait and are not held; null: there is none. */
+  readonly dueAt: number | null;
 }
 
 /** So many are held by it. */
@@ -147,6 +149,7 @@ function recallWaiting(state: State, stored: StoredLane): void {
   lane.heldCount = stored.heldCount;
   lane.kind.heldCount += stored.heldCount;
   lane.ready.until = START;
+  lane.storedDueAt = stored.dueAt;
   markHungry(lane);
 }
 

@@ -40,6 +40,7 @@ function lanesLoaded(
     if (lane === undefined) continue;
     lane.loading = false;
     lane.ready.extend(tasks, complete);
+    lane.storedDueAt = null;
     takeIn(state, tasks, now, out);
     // Also when the page brought nothing: executors may have waited for it.
     state.roused.add(lane);

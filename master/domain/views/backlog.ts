@@ -13,6 +13,7 @@ import { ALL } from '../model/task-filter.ts';
 import type { RefusalReason } from '../why/asked.ts';
 import { headsOf } from '../why/heads.ts';
 import { fullestOf } from './limits.ts';
+import { dueAtOf } from '../queue/lane.ts';
 import { kindCountOf } from '../queue/lanes.ts';
 import { isPaused, pauseCount, registeredCount, type State } from '../state/state.ts';
 import { holderOf } from '../steps/occupation.ts';
@@ -98,7 +99,7 @@ export function backlogOf(state: State, now: number, found = headsOf(state, now,
   const isAll = isPaused(state);
   for (const lane of state.lanes.values()) {
     const ofType = of(lane.kind.type);
-    ofType.dueAt = Math.min(ofType.dueAt, lane.ready.first()?.dueAt ?? now);
+    ofType.dueAt = Math.min(ofType.dueAt, dueAtOf(lane) ?? now);
     const isOfType = lane.quota !== null && lane.quota.quota.taskType.paused !== null;
     for (const counts of [ofType, ofGroup(lane.group)]) {
       counts.waitingCount += lane.waitingCount - lane.heldCount;

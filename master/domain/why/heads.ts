@@ -7,7 +7,7 @@ import { groupHasRoom } from '../limits/quota.ts';
 import { absenceOf, type Executor } from '../model/executor.ts';
 import { sees, type Sight } from '../model/task-filter.ts';
 import type { Task } from '../model/task.ts';
-import type { Kind, Lane } from '../queue/lane.ts';
+import { dueAtOf, type Kind, type Lane } from '../queue/lane.ts';
 import type { State } from '../state/state.ts';
 import { newRun } from '../steps/submit.ts';
 import { askedOf, type Refusal } from './asked.ts';
@@ -20,7 +20,7 @@ export interface Head {
   readonly refusal: Refusal | null;
   /** The first of them; null: it is only in the store. */
   readonly task: Task | null;
-  /** Since when that one is due; null: it is only in the store. */
+  /** Since when the first is due; null: that is not known yet. */
   readonly since: number | null;
   /** Tasks of the lanes for which the same was found, and of these also some that are not due; held ones left out. */
   readonly count: number;
@@ -38,16 +38,18 @@ interface Alike {
   readonly type: string;
   lane: Lane;
   first: Task | null;
+  /** Null: not known. */
+  dueAt: number | null;
   count: number;
 }
 
 /** Where nothing is due there is no head. */
 export function headsOf(state: State, now: number, sight: Sight): Heads {
-  const { asked, unaskedCount } = chosenOf(alikeIn(state, sight));
+  const { asked, unaskedCount } = chosenOf(alikeIn(state, now, sight));
   const fleets = fleetsOf(state);
   const connectedCount = connectedOf(state.executors.values());
   const heads = new Map<string, Head>();
-  for (const { type, lane, first: task, count } of asked) {
+  for (const { type, lane, first: task, dueAt: since, count } of asked) {
     const isNaming = sight.groups === null;
     const all = askedOf(state, task ?? standIn(lane, now), now, isNaming);
     const { fleet, ownCount } = fleets.get(type) ?? NO_FLEET;
@@ -56,7 +58,7 @@ export function headsOf(state: State, now: number, sight: Sight): Heads {
     const key = `${type} ${refusal?.key ?? ''}`;
     const known = heads.get(key);
     // They come in the order of their age.
-    const head = known ?? { type, refusal, task, since: task?.dueAt ?? null, count: 0 };
+    const head = known ?? { type, refusal, task, since, count: 0 };
     heads.set(key, { ...head, count: head.count + count });
   }
   return { heads: [...heads.values()], unaskedCount };
@@ -89,26 +91,28 @@ function connectedOf(executors: Iterable<Executor>): number {
   return count;
 }
 
-function alikeIn({ lanes }: State, sight: Sight): Alike[] {
+function alikeIn({ lanes }: State, now: number, sight: Sight): Alike[] {
   const found = new Map<Kind, (Alike | undefined)[]>();
   for (const lane of lanes.values()) {
     const { ready, kind, isPaused, quota } = lane;
     const count = lane.waitingCount - lane.heldCount;
     if (count === 0 || !sees(sight, kind.type, lane.group)) continue;
     const first = ready.first() ?? null;
-    // None is due, as far as memory holds all of them.
-    if (first === null && ready.complete) continue;
+    const dueAt = dueAtOf(lane);
+    // None is due: memory holds all that are, or the first is due later.
+    if (first === null && (ready.complete || (dueAt ?? 0) > now)) continue;
     const isFull = quota !== null && !groupHasRoom(quota);
     const ofKind = found.get(kind) ?? [];
     const place = (isPaused ? 1 : 0) + (isFull ? 2 : 0);
     const known = ofKind[place];
     if (known === undefined) {
-      ofKind[place] = { type: kind.type, lane, first, count };
+      ofKind[place] = { type: kind.type, lane, first, dueAt, count };
       found.set(kind, ofKind);
     } else {
       known.count += count;
-      if (first === null || (known.first !== null && known.first.dueAt <= first.dueAt)) continue;
+      if (dueAt === null || (known.dueAt !== null && known.dueAt <= dueAt)) continue;
       known.first = first;
+      known.dueAt = dueAt;
       known.lane = lane;
     }
   }
@@ -132,8 +136,8 @@ function chosenOf(all: readonly Alike[]): {
   return { asked, unaskedCount };
 }
 
-/** What was not read, because nobody is free for it, may have waited longest. */
-const sinceOf = ({ first }: Alike): number => first?.dueAt ?? 0;
+/** What is not known may have waited longest. */
+const sinceOf = ({ dueAt }: Alike): number => dueAt ?? 0;
 
 const NOBODY = { project: null, env: null, user: null };
 

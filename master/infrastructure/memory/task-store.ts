@@ -153,13 +153,14 @@ export class MemoryTaskStore extends MemoryLogs implements TaskStore {
     const lanes = new Map<number, StoredLane>();
     for (const task of this.#where(isAtRest)) {
       const { lane, state } = task;
-      const none = { lane, count: 0, heldCount: 0, suspendedCount: 0 };
-      const { count, heldCount, suspendedCount } = lanes.get(lane) ?? none;
+      const none = { lane, count: 0, heldCount: 0, suspendedCount: 0, dueAt: null };
+      const { count, heldCount, suspendedCount, dueAt } = lanes.get(lane) ?? none;
       lanes.set(lane, {
         lane,
         count: count + (waits(task) ? 1 : 0),
         heldCount: heldCount + (state === 'held' ? 1 : 0),
         suspendedCount: suspendedCount + (state === 'suspended' ? 1 : 0),
+        dueAt: state === 'waiting' ? Math.min(dueAt ?? task.dueAt, task.dueAt) : dueAt,
       });
     }
     return [...lanes.values()];

@@ -137,7 +137,7 @@ export class Queries implements Reads {
       where,
       ...all,
     });
-    return [...counts].map(([gate, count]) => ({ gate, count }));
+    return [...counts].map(([gate, { count }]) => ({ gate, count }));
   }
 
   loadLanes(lanes: readonly LaneEnd[], now: number, limit: number): Promise<Task[][]> {

@@ -137,7 +137,7 @@ describe('suspending a task', () => {
   });
 
   it('keeps a lane for what is suspended when a master begins', () => {
-    const lanes = [{ lane: 2, count: 0, heldCount: 0, suspendedCount: 3 }];
+    const lanes = [{ lane: 2, count: 0, heldCount: 0, suspendedCount: 3, dueAt: null }];
     const { scheduler: restored } = Scheduler.restored({ lanes });
     expect(restored.state).to.include({ suspendedCount: 3, waitingCount: 0, overdueHidden: true });
     expect(restored.state.emptyLanes.size).to.equal(0);

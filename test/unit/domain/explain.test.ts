@@ -170,7 +170,7 @@ describe('explain', () => {
   });
 
   it('about_to_start: an executor is free and its row is being read', () => {
-    const lane = { lane: 2, count: 1, heldCount: 0, suspendedCount: 0 };
+    const lane = { lane: 2, count: 1, heldCount: 0, suspendedCount: 0, dueAt: null };
     scheduler = Scheduler.restored({ lanes: [lane] }).scheduler;
     scheduler.connect('x');
     expect(why()).to.include({ reason: 'about_to_start' });

@@ -209,7 +209,7 @@ describe('a window that runs low', () => {
     const policy = { pageCount: 2 };
     const before = begin(policy);
     before.rows.settle(before.scheduler.submit(...numbered(20)));
-    const lane = { lane: 2, count: 20, heldCount: 0, suspendedCount: 0 };
+    const lane = { lane: 2, count: 20, heldCount: 0, suspendedCount: 0, dueAt: null };
     const { scheduler, output } = Scheduler.restored({ lanes: [lane] }, policy);
     const rows = before.rows.behind(scheduler);
     rows.settle(output);

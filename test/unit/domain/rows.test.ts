@@ -83,7 +83,7 @@ describe('lazy writes', () => {
 
 describe('restore', () => {
   const copyOf = (scheduler: Scheduler, id = 'a'): Task => ({ ...scheduler.task(id) });
-  const lane = { lane: 2, count: 2, heldCount: 0, suspendedCount: 0 };
+  const lane = { lane: 2, count: 2, heldCount: 0, suspendedCount: 0, dueAt: null };
 
   /** The row of a task that runs on x since the beginning. */
   function runningRow(fields: Parameters<Scheduler['run']>[1] = {}): Task {

@@ -196,7 +196,7 @@ describe('timeouts', () => {
     it('keeps tasks from being offered that a page brings too late', () => {
       const overdue = inserted(new Scheduler().submit({ deadlineAt }, { id: 'b' }));
       const { lane } = overdue[0] as Task;
-      const stored = { lane, count: 2, heldCount: 0, suspendedCount: 0 };
+      const stored = { lane, count: 2, heldCount: 0, suspendedCount: 0, dueAt: null };
       const { scheduler } = Scheduler.restored({ lanes: [stored] });
       scheduler.now = scheduler.state.lastTickAt = deadlineAt + HOUR;
       scheduler.connect('x');

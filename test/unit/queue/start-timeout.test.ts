@@ -124,7 +124,7 @@ describe('a task with a start timeout', () => {
   it('fails also while it is in the store only', () => {
     const stored = sampleTask({ startTimeoutMs: MINUTE, startBy: BEGIN, dueAt: BEGIN - MINUTE });
     const { lane } = stored;
-    const lanes = [{ lane, count: 1, heldCount: 0, suspendedCount: 0 }];
+    const lanes = [{ lane, count: 1, heldCount: 0, suspendedCount: 0, dueAt: null }];
     ({ scheduler } = Scheduler.restored({ lanes }));
     const { loads } = scheduler.pass(SECOND);
     expect(loads.map((load) => load.type)).to.include('overdue');
@@ -189,7 +189,7 @@ describe('a task with a start timeout', () => {
 
   it('is not charged for the time without a master: the rows move with the first commit', () => {
     const aliveAt = BEGIN - HOUR;
-    const lanes = [{ lane: 2, count: 1, heldCount: 0, suspendedCount: 0 }];
+    const lanes = [{ lane: 2, count: 1, heldCount: 0, suspendedCount: 0, dueAt: null }];
     const { scheduler: after, output } = Scheduler.restored({ aliveAt, lanes });
     expect(output.changes).to.deep.equal([
       { op: 'credit', absence: { from: aliveAt, until: after.now } },

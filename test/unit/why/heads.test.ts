@@ -1,9 +1,12 @@
 /** What waits, by what keeps the first of it: by lanes, whatever there is of them. */
 import { expect } from 'chai';
 import { ALL } from '../../../master/domain/model/task-filter.ts';
+import { dequeue } from '../../../master/domain/queue/waiting.ts';
+import { backlogOf } from '../../../master/domain/views/backlog.ts';
 import { headsOf } from '../../../master/domain/why/heads.ts';
 import { whyOf } from '../../../master/domain/why/why.ts';
-import { MINUTE, Scheduler } from '../../helpers/domain.ts';
+import { BEGIN, MINUTE, Scheduler } from '../../helpers/domain.ts';
+import { sampleTask } from '../../helpers/task.ts';
 
 describe('what keeps the first tasks that wait', () => {
   const brief = (scheduler: Scheduler, sight = ALL) =>
@@ -41,6 +44,25 @@ describe('what keeps the first tasks that wait', () => {
     const { facts } = whyOf(state, { task: head!.task!, notification: null }, now, true);
     expect(head?.refusal?.facts.executors).to.deep.include({ connected: 2, of_type: 1 });
     expect(head?.refusal?.facts).to.deep.equal(facts);
+  });
+
+  it('is known of what was not read yet, until the first of it may be gone', () => {
+    const stored = { lane: 2, count: 3, heldCount: 0, suspendedCount: 0 };
+    const dueAt = BEGIN - MINUTE;
+    const { scheduler } = Scheduler.restored({ lanes: [{ ...stored, dueAt }] });
+    const sinces = () => headsOf(scheduler.state, scheduler.now, ALL).heads.map((one) => one.since);
+    const typeOf = () => backlogOf(scheduler.state, scheduler.now).types[0];
+    expect(sinces()).to.deep.equal([dueAt]);
+    expect(typeOf()?.oldestWaitingMs).to.equal(MINUTE);
+    scheduler.submit({ id: 'later' });
+    expect(sinces()).to.deep.equal([dueAt]);
+    dequeue(scheduler.state, sampleTask({ state: 'waiting', lane: 2, dueAt }));
+    expect(sinces()).to.deep.equal([null]);
+
+    const later = { ...stored, dueAt: BEGIN + MINUTE };
+    const { scheduler: idle } = Scheduler.restored({ lanes: [later] });
+    expect(headsOf(idle.state, idle.now, ALL).heads).to.deep.equal([]);
+    expect(headsOf(idle.state, later.dueAt, ALL).heads[0]).to.include({ since: later.dueAt });
   });
 
   it('is asked of some of each type only, and it is told how many others wait', () => {

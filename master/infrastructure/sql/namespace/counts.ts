@@ -17,6 +17,14 @@ export interface Counted {
   readonly most: number;
 }
 
+interface CountedRows {
+  readonly count: number;
+  /** When the first of them is due; null: there is none, or the index does not say it. */
+  readonly dueAt: number | null;
+}
+
+const NONE: CountedRows = { count: 0, dueAt: null };
+
 /** Of each lane of a namespace, whose first and last number these are. */
 export async function countLanes(
   databases: Databases,
@@ -33,27 +41,37 @@ export async function countLanes(
   const [waiting, held, suspended] = [await of('waiting'), await of('held'), await of('suspended')];
   const lanes = new Set([...waiting.keys(), ...held.keys(), ...suspended.keys()]);
   return [...lanes].map((lane) => {
-    const heldCount = held.get(lane) ?? 0;
-    const suspendedCount = suspended.get(lane) ?? 0;
-    return { lane, count: (waiting.get(lane) ?? 0) + heldCount, heldCount, suspendedCount };
+    const { count: ownCount, dueAt } = waiting.get(lane) ?? NONE;
+    const { count: heldCount } = held.get(lane) ?? NONE;
+    const { count: suspendedCount } = suspended.get(lane) ?? NONE;
+    return { lane, count: ownCount + heldCount, heldCount, suspendedCount, dueAt };
   });
 }
 
-/** How many rows there are with each value of the column. */
-export async function count(databases: Databases, counted: Counted): Promise<Map<number, number>> {
-  const counts = new Map<number, number>();
+/** Of the rows with each value of the column. */
+export async function count(
+  databases: Databases,
+  counted: Counted,
+): Promise<Map<number, CountedRows>> {
+  const counts = new Map<number, CountedRows>();
   const { isInProcess } = databases.engine.dialect;
   const rows = isInProcess ? inPieces(databases, counted) : atOnce(databases, counted);
   for await (const row of rows) {
     const value = row['value'] as number;
-    counts.set(value, (counts.get(value) ?? 0) + (row['task_count'] as number));
+    const known = counts.get(value) ?? NONE;
+    const dueAt = row['first_due_at'] as number | null;
+    counts.set(value, {
+      count: known.count + (row['task_count'] as number),
+      dueAt: dueAt && Math.min(known.dueAt ?? dueAt, dueAt),
+    });
   }
   return counts;
 }
 
 /** The index alone gives them. */
 function countWhere(dialect: Dialect, { index, column, where }: Counted, within: string): string {
-  return `SELECT ${column} AS value, COUNT(*) AS task_count
+  const dueAt = index === 'task_queue' ? 'MIN(due_at)' : 'NULL';
+  return `SELECT ${column} AS value, COUNT(*) AS task_count, ${dueAt} AS first_due_at
     FROM ${dialect.readBy('task', index)}
     WHERE ${where.sql} AND ${within} GROUP BY ${column}`;
 }
