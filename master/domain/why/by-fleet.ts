@@ -32,7 +32,7 @@ export interface Fleet {
 /** Where nobody might have it if he were free; returns those who might. */
 export function* byFleet(asked: Asked): Generator<Refusal, Fleet> {
   const { task, kind } = asked;
-  const here = asked.fleet.filter((one) => absenceOf(one) !== 'away');
+  const here = connectedIn(asked);
   const ofType = here.filter(({ types }) => types.includes(task.type));
   const fitting = ofType.filter((one) => mayRun(one, task));
   const serving = fitting.filter((one) => absenceOf(one) !== 'draining');
@@ -89,6 +89,10 @@ export function* byTurn(asked: Asked, fleet: Fleet): Generator<Refusal, readonly
     );
   }
   return mayHave;
+}
+
+function connectedIn({ fleet }: Asked): readonly Executor[] {
+  return fleet.filter((one) => absenceOf(one) !== 'away');
 }
 
 /** Where others come first for those who may have it now. */
@@ -262,7 +266,9 @@ function started(asked: Asked, verb = 'Start'): Remedy {
   const count = Math.max(1, ahead.count + 1 - (free.length - 1));
   const { type, requires: labels } = asked.task;
   const executorId = pinnedTo(labels);
-  const named = executorId === null ? 'another executor' : `executor ${executorId}`;
+  const isFirst = connectedIn(asked).every(({ types }) => !types.includes(type));
+  const one = isFirst ? 'an executor' : 'another executor';
+  const named = executorId === null ? one : `executor ${executorId}`;
   const what = count === 1 ? named : `${ahead.isAtLeast ? 'at least ' : ''}${count} executors`;
   const others = labels.filter((label) => label !== pinOf(executorId ?? ''));
   const why = count === 1 ? '' : ` (${comeFirst(ahead.count)})`;

@@ -166,7 +166,7 @@ export const scenarios: readonly Scenario[] = [
       await bench.submit(asked());
     },
     message: 'No executor of type echo is connected.',
-    change: 'Start another executor of type echo.',
+    change: 'Start an executor of type echo.',
   },
   {
     reason: 'labels_unmatched',

@@ -91,7 +91,7 @@ describe('soda task why', function () {
         action: 'start_executor',
         target: 'type/encode',
         value: { count: 1, type: 'encode', labels: [], executor_id: null },
-        message: 'Start another executor of type encode.',
+        message: 'Start an executor of type encode.',
       },
     });
   });

@@ -94,7 +94,7 @@ describe('the alerts of a master', () => {
     expect(nobody?.alert).to.deep.include({
       namespace: 'default',
       subject: 'type echo',
-      change: 'Start another executor of type echo.',
+      change: 'Start an executor of type echo.',
     });
     expect(nobody?.alert.message).to.match(
       /^Nobody takes tasks of type echo: 1 task waiting, the first for .*No executor of type echo is connected\.$/,

@@ -69,7 +69,7 @@ describe('what rules of alerts find', () => {
     expect(
       found('no_executor').map(({ subject, change }) => `${subject}: ${change}`),
     ).to.deep.equal([
-      'type other: Start another executor of type other.',
+      'type other: Start an executor of type other.',
       'type echo: Give executor x the label gpu.',
     ]);
   });
