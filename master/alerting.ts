@@ -47,7 +47,7 @@ export function alerting(
   {
     config: { smtpUrl, mailFrom, aliveUrl },
     ...shared
-  }: Pick<AlertsOptions, 'store' | 'clock' | 'log'> & {
+  }: Pick<AlertsOptions, 'store' | 'clock' | 'log' | 'rareLog'> & {
     readonly config: Config;
     /** Never set. */
     readonly evenClock: Clock;
@@ -59,14 +59,14 @@ export function alerting(
     readonly resolver: NameResolver;
   },
 ): { readonly alerts: Alerts; readonly parts: readonly Part[] } {
-  const { store, clock, evenClock, log } = shared;
+  const { store, clock, evenClock, log, rareLog } = shared;
   const { namespaces, secrets, policy, resolver, duties, disk } = given;
   const resolve = (host: string) => resolver.resolve(host);
   const mailer =
     smtpUrl === null || mailFrom === null ? null : new Mailer(smtpUrl, mailFrom, evenClock);
   const sender = new HttpAlertSender({ secrets, policy, resolve, clock: evenClock, mailer });
   const alerts = new Alerts({
-    ...{ store, clock, log, duties, disk, sender },
+    ...{ store, clock, log, rareLog, duties, disk, sender },
     ask: (question) => namespaces.ask(question),
     look: () =>
       namespaces.leaders.map(({ watched, engine }) => ({ ...watched, state: engine.state })),

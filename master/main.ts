@@ -32,7 +32,7 @@ import { alerting, watch } from './alerting.ts';
 import type { Config } from './config.ts';
 import { policyOf } from './policy.ts';
 import type { Message } from './domain/alerts/book.ts';
-import { CONNECTION_COUNT_MAX, type Tally } from './domain/bounds.ts';
+import type { Tally } from './domain/bounds.ts';
 import type { Pause } from './domain/model/pause.ts';
 import { ArchiveFiles } from './infrastructure/archive/archive-files.ts';
 import { AddressPolicy } from './infrastructure/callbacks/address-policy.ts';
@@ -44,7 +44,7 @@ import { createMetrics, type Metrics } from './infrastructure/telemetry/metrics.
 import { NameResolver } from './infrastructure/callbacks/name-resolver.ts';
 import { keepNotifySecret } from './infrastructure/notify-secret.ts';
 import { openSqlStore } from './infrastructure/sql/open.ts';
-import { createClock, openFilesMax } from './infrastructure/system.ts';
+import { connectionCountMax, createClock } from './infrastructure/system.ts';
 import { spareLog } from './infrastructure/telemetry/spare-log.ts';
 import {
   createLog,
@@ -211,6 +211,7 @@ async function assemble(config: Config, log: ProcessLog) {
   // Never set: for what measures lengths of time, whatever becomes of terms.
   const evenClock = createClock();
   const spare = spareLog(log, () => performance.now());
+  const rareLog = spareLog(log, () => performance.now(), { lineCount: 1, everyMs: 60_000 });
   const metrics = createMetrics(VERSION);
   const notifySecrets =
     config.notifySecrets.length > 0 ? config.notifySecrets : [keepNotifySecret(config.dataDir)];
@@ -234,6 +235,7 @@ async function assemble(config: Config, log: ProcessLog) {
     metrics,
     log,
     spare,
+    rareLog,
     // A container that takes the place of another has its name, and is process 1 as well.
     owner: `${hostname()}:${process.pid}:${randomUUID()}`,
     turnstiles: turnstiles(),
@@ -270,7 +272,7 @@ async function assemble(config: Config, log: ProcessLog) {
 
 /** Where clients and executors come in. */
 function doors(
-  { config, evenClock, metrics, log, spare }: Shared,
+  { config, evenClock, metrics, log, spare, rareLog }: Shared,
   inside: {
     readonly namespaces: Namespaces<ReturnType<typeof lead>>;
     readonly tokens: Tokens;
@@ -283,7 +285,6 @@ function doors(
 ): { readonly gateway: ExecutorGateway; readonly http: HttpServer } {
   const { namespaces, tokens, audit, alerts, duties, policy, disk } = inside;
   const { host, port } = config;
-  const rareLog = spareLog(log, () => performance.now(), { lineCount: 1, everyMs: 60_000 });
   const logins = new Logins(`${hostname()} ${config.dataDir} ${port}`, () => evenClock.now());
   const authorizer = createAuthorizer(config, tokens, logins, rareLog);
   const connections = new Connections(connectionCountMax(), rareLog);
@@ -319,11 +320,6 @@ function doors(
   return { gateway, http };
 }
 
-/** The rest of the files is for the database, callbacks and the log. */
-function connectionCountMax(): number {
-  return Math.min(CONNECTION_COUNT_MAX, Math.floor(0.75 * openFilesMax()));
-}
-
 /** What all namespaces have in common. */
 interface Shared {
   readonly config: Config;
@@ -334,6 +330,7 @@ interface Shared {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly spare: Log;
+  readonly rareLog: Log;
   readonly owner: string;
   readonly turnstiles: Turnstiles;
   readonly tallies: Readonly<Record<'frames' | 'sent' | 'logged', Tally>>;

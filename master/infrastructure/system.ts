@@ -1,5 +1,6 @@
 /** What the system says: the time, by which every decision of the master is made, and what a process may have. */
 import type { Clock } from '../application/ports.ts';
+import { CONNECTION_COUNT_MAX } from '../domain/bounds.ts';
 
 /** The longest that `setTimeout` can wait; a longer wait is made of several. */
 const TIMER_MS_MAX = 2_147_483_647;
@@ -38,8 +39,13 @@ export function createClock(wall: () => number = Date.now): Clock {
   };
 }
 
-/** Files and sockets that this process may have open; infinite where the system does not say. */
-export function openFilesMax(): number {
+/** The rest of the files that the process may have open is for the database, callbacks and the log. */
+export function connectionCountMax(): number {
+  return Math.min(CONNECTION_COUNT_MAX, Math.floor(0.75 * openFilesMax()));
+}
+
+/** Infinite where the system does not say. */
+function openFilesMax(): number {
   const { userLimits } = process.report.getReport() as {
     readonly userLimits?: { readonly open_files: { readonly soft: number | 'unlimited' } };
   };

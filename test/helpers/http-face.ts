@@ -80,6 +80,7 @@ export class HttpFace {
     store: this.store,
     clock: this.clock,
     log: this.#log(),
+    rareLog: this.#log(),
     duties: new Duties(this.clock),
     sender: {
       send: async () => ({ error: null, isFinal: false }),

@@ -54,6 +54,8 @@ export interface AlertsOptions {
   readonly store: Pick<Store, 'alerts'>;
   readonly clock: Clock;
   readonly log: Log;
+  /** For what others can cause as often as they like. */
+  readonly rareLog: Log;
   readonly duties: Duties;
   readonly sender: AlertSender;
   /** Waits for the answer of the store as long as it is worth. @throws {Unavailable} */
@@ -221,11 +223,22 @@ export class Alerts implements Part {
   /** The same, for whoever does not wait; what cannot be written now is with the next check. */
   hear(message: Message): void {
     this.say(message).catch((error: unknown) => {
-      const { log } = this.#options;
+      const { rareLog } = this.#options;
       if (this.#unsaid.length >= UNSAID_COUNT_MAX) this.#unsaid.shift();
       this.#unsaid.push(message);
-      log.warn('an alert is not raised yet', { event: 'alert', error: String(error) });
+      rareLog.warn('an alert is not raised yet', { event: 'alert', error: String(error) });
     });
+  }
+
+  async #sayUnsaid(): Promise<void> {
+    for (let message = this.#unsaid.shift(); message; message = this.#unsaid.shift()) {
+      try {
+        await this.#say(message);
+      } catch (error) {
+        this.#unsaid.unshift(message);
+        throw error;
+      }
+    }
   }
 
   /** Tells that receiver something that is no alert; null: there is no such receiver. @throws {Unavailable} */
@@ -285,7 +298,7 @@ export class Alerts implements Part {
   async #check(): Promise<Found> {
     const { clock, look, disk } = this.#options;
     const now = clock.now();
-    for (const message of this.#unsaid.splice(0)) await this.#say(message);
+    await this.#sayUnsaid();
     const rules = this.#rulesInForce();
     const found = new Map<string, Finding[]>(rules.map(({ name }) => [name, []]));
     const unknown = new Set<string | null>();
@@ -329,9 +342,9 @@ export class Alerts implements Part {
   }
 
   async #carryOut({ alerts, tellings, omittedCount }: Verdict, now: number): Promise<void> {
-    const { log } = this.#options;
+    const { log, rareLog } = this.#options;
     if (omittedCount > 0) {
-      log.warn('too many alerts: some are not raised', { event: 'alert', count: omittedCount });
+      rareLog.warn('too many alerts: some are not raised', { event: 'alert', count: omittedCount });
     }
     if (alerts.length === 0) return;
     const deliveries = this.#deliveriesOf(tellings, now);

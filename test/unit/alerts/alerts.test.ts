@@ -47,7 +47,7 @@ describe('the alerts of a master', () => {
     const outcomes = new Outcomes(clock.now());
     recent = new Recent(() => clock.now());
     const options: AlertsOptions = {
-      ...{ store, clock, log, duties: new Duties(clock) },
+      ...{ store, clock, log, rareLog: log, duties: new Duties(clock) },
       sender: {
         send: ({ name }, message) => {
           sent.push(message);
@@ -163,6 +163,19 @@ describe('the alerts of a master', () => {
     for (let count = 0; count < 200; count++) await alerts.say(messageOf(wordOf(count)));
     expect(await alerts.say(messageOf(wordOf(200)))).to.deep.equal({ ids: [], omittedCount: 1 });
     expect(await alerts.say(messageOf('n'))).to.deep.include({ omittedCount: 0 });
+  });
+
+  it('raises whatever was said while nothing could be written', async () => {
+    const { write } = store.alerts;
+    let left = 4;
+    store.alerts.write = async (...of) => {
+      if (left-- > 0) throw new Error('away');
+      await write(...of);
+    };
+    for (const word of 'ab') alerts.hear(messageOf(word));
+    await clock.pass(3 * MINUTE);
+    const subjects = (await alerts.raised()).map(({ alert }) => alert.subject);
+    expect(subjects.sort()).to.deep.equal(['a', 'b']);
   });
 
   it('writes what is raised and what is to be told of it as one', async () => {
