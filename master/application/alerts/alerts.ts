@@ -14,10 +14,8 @@ import {
   speaksOf,
 } from '../../domain/alerts/rule.ts';
 import {
-  ALERT_DELIVERIES_EACH_MAX,
   ALERT_RECEIVERS_MAX,
   ALERT_RULES_MAX,
-  ALERTS_TOLD_TOGETHER_MAX,
   UNSAID_COUNT_MAX,
 } from '../../domain/alerts/bounds.ts';
 import { type Author, changeMadeBy } from '../../domain/model/audit.ts';
@@ -364,7 +362,7 @@ export class Alerts implements Part {
     if (!this.#isStopped) this.#outbox.add(deliveries);
   }
 
-  /** One for each receiver, of all that it is to be told now. */
+  /** For each receiver, of all that it is to be told now. */
   #deliveriesOf(tellings: readonly Telling[], now: number): AlertDelivery[] {
     const rules = new Map(rulesInForce(this.#rules.byName).map((rule) => [rule.name, rule]));
     const byReceiver = new Map<string, ToldAlert[]>();
@@ -379,30 +377,9 @@ export class Alerts implements Part {
         byReceiver.set(name, told);
       }
     }
-    return [...byReceiver].flatMap(
-      ([receiver, told]) => this.#deliveryOf(receiver, told, now) ?? [],
+    return [...byReceiver].flatMap(([receiver, told]) =>
+      this.#outbox.joined(receiver, told, now, this.#options.newId),
     );
-  }
-
-  /** With what waits for the same receiver, and nobody has tried to send. Null: too much waits for it. */
-  #deliveryOf(receiver: string, told: readonly ToldAlert[], now: number): AlertDelivery | null {
-    const waiting = this.#outbox.hold(receiver);
-    const waitingCount = this.#outbox.pendingCountOf(receiver);
-    if (waiting === undefined && waitingCount >= ALERT_DELIVERIES_EACH_MAX) {
-      const what = { event: 'alert', receiver, count: told.length };
-      this.#options.log.warn('too many messages wait for a receiver: it is not told', what);
-      return null;
-    }
-    // What is found comes first: nobody can hide it behind what he says.
-    const all = [...(waiting?.told ?? []), ...told].sort(
-      (a, b) => Number(a.alert.kind === 'message') - Number(b.alert.kind === 'message'),
-    );
-    return {
-      ...{ id: waiting?.id ?? this.#options.newId(), receiver, madeAt: waiting?.madeAt ?? now },
-      told: all.slice(0, ALERTS_TOLD_TOGETHER_MAX),
-      moreCount: (waiting?.moreCount ?? 0) + Math.max(0, all.length - ALERTS_TOLD_TOGETHER_MAX),
-      ...{ state: 'pending', tries: 0, nextTryAt: now, error: null, endedAt: null },
-    };
   }
 
   async #dropOld(now: number): Promise<void> {

@@ -1,9 +1,12 @@
 /**
- * Carries what is written to receivers: at least once, one at a time to each, what is of the same alert in its order,
- * again and again for a day where it fails, and soon once the receiver takes something. What was sent and could not be written is not sent again before the process ends.
+ * Carries what is written to receivers: at least once, one at a time to each, what is of the same thing in its order, again
+ * and again for a day where it fails, and soon once the receiver takes something. What was sent and could not be written is
+ * not sent again before the process ends.
  */
+import { keyOf } from '../../domain/alerts/alert.ts';
+import { ALERT_DELIVERIES_EACH_MAX, ALERTS_TOLD_TOGETHER_MAX } from '../../domain/alerts/bounds.ts';
 import type { AlertReceiver } from '../../domain/alerts/rule.ts';
-import type { AlertDelivery, AlertSender, AlertStore, Clock, Log } from '../ports.ts';
+import type { AlertDelivery, AlertSender, AlertStore, Clock, Log, ToldAlert } from '../ports.ts';
 
 /** From the first try to the last one some 26 hours. */
 const WAITS_MS = [5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 10_800_000, 21_600_000];
@@ -44,21 +47,51 @@ export class Outbox {
     return this.#pending.size;
   }
 
-  pendingCountOf(receiver: string): number {
-    let count = 0;
-    for (const one of this.#pending.values()) if (one.receiver === receiver) count++;
-    return count;
+  /**
+   * What is to be written for a receiver to be told of these: one message with what nobody has tried to tell it yet, or,
+   * where too many wait for it, with the newest of them. None of it is sent before `add`.
+   */
+  joined(
+    receiver: string,
+    told: readonly ToldAlert[],
+    now: number,
+    newId: () => string,
+  ): readonly AlertDelivery[] {
+    const known = this.#withRoom(receiver);
+    if (known !== undefined) this.#held.add(known.id);
+    // What is found comes first: nobody can hide it behind what he says.
+    const all = [...(known?.told ?? []), ...told].sort(
+      (a, b) => Number(a.alert.kind === 'message') - Number(b.alert.kind === 'message'),
+    );
+    // Whoever knows messages by their ids takes what was tried, and has become more, for the same.
+    const isSame = known?.tries === 0;
+    const one: AlertDelivery = {
+      ...{ id: isSame ? known.id : newId(), receiver, madeAt: known?.madeAt ?? now },
+      told: all.slice(0, ALERTS_TOLD_TOGETHER_MAX),
+      moreCount: (known?.moreCount ?? 0) + Math.max(0, all.length - ALERTS_TOLD_TOGETHER_MAX),
+      ...{ state: 'pending', tries: 0, nextTryAt: now, error: null, endedAt: null },
+    };
+    if (known === undefined || isSame) return [one];
+    const error = `told again with what came later (${known.error})`;
+    return [{ ...known, state: 'failed', error, endedAt: now }, one];
   }
 
-  /** What that receiver is to be told and nobody has tried yet, which is not sent before `add`. Undefined: there is none. */
-  hold(receiver: string): AlertDelivery | undefined {
+  /** With which more can be told; undefined: with none. */
+  #withRoom(receiver: string): AlertDelivery | undefined {
     const sent = this.#busy.get(receiver);
+    const unheard: Unheard = new Map();
+    let count = 0;
+    let newest: AlertDelivery | undefined;
     for (const one of this.#pending.values()) {
-      if (one.receiver !== receiver || one.tries > 0 || one.id === sent) continue;
-      this.#held.add(one.id);
-      return one;
+      if (one.receiver !== receiver) continue;
+      count += 1;
+      const isLate = isBehind(one, unheard);
+      if (one.id === sent) continue;
+      // What has to wait for another one is no place for what has not.
+      if (one.tries === 0 && !isLate) return one;
+      newest = one;
     }
-    return undefined;
+    return count < ALERT_DELIVERIES_EACH_MAX ? undefined : newest;
   }
 
   /** They are written; nothing is held any more. */
@@ -67,6 +100,7 @@ export class Outbox {
     for (const one of deliveries) {
       // With what was added it comes after what was tried meanwhile.
       this.#pending.delete(one.id);
+      this.#unwritten.delete(one.id);
       this.#keep(one);
     }
     this.pump();
@@ -90,8 +124,7 @@ export class Outbox {
     const { clock } = this.#options;
     const now = clock.now();
     let nextAt = Number.POSITIVE_INFINITY;
-    /** Alerts of which a receiver has something to hear yet: that one is over does not overtake that it was raised. */
-    const unheard = new Map<string, Set<string>>();
+    const unheard: Unheard = new Map();
     for (const one of this.#pending.values()) {
       if (this.#busy.has(one.receiver)) continue;
       if (isBehind(one, unheard) || this.#held.has(one.id)) continue;
@@ -196,11 +229,18 @@ function waitAfter(tries: number): number {
   return WAITS_MS[Math.min(tries, WAITS_MS.length) - 1] ?? 0;
 }
 
+/**
+ * Of what each receiver has something to hear yet: that something is over does not overtake that it was raised, nor what
+ * is raised anew that it was over before.
+ */
+type Unheard = Map<string, Set<string>>;
+
 /** Adds what it tells of to what its receiver has not heard. */
-function isBehind({ receiver, told }: AlertDelivery, unheard: Map<string, Set<string>>): boolean {
-  const alerts = unheard.get(receiver) ?? new Set<string>();
-  unheard.set(receiver, alerts);
-  const isIt = told.some(({ alert }) => alerts.has(alert.id));
-  for (const { alert } of told) alerts.add(alert.id);
+function isBehind({ receiver, told }: AlertDelivery, unheard: Unheard): boolean {
+  const known = unheard.get(receiver) ?? new Set<string>();
+  unheard.set(receiver, known);
+  const keys = told.map(({ alert }) => keyOf(alert));
+  const isIt = keys.some((key) => known.has(key));
+  for (const key of keys) known.add(key);
   return isIt;
 }

@@ -2,17 +2,19 @@
 
 /**
  * Alerts that are raised, of what rules find and, in each namespace, of what is said; rules and receivers that are
- * set, messages to receivers that are not delivered yet, and what one rule finds in a namespace; beyond it no more is
- * raised, set, told or looked for, and the log says so. A message names so many alerts, and counts the others.
+ * set, and what one rule finds in a namespace; beyond it no more is raised, set or looked for, and the log says so.
  */
 export const ALERTS_RAISED_MAX = 1_000;
 export const ALERT_MESSAGES_MAX = 200;
 export const ALERT_RULES_MAX = 200;
 export const ALERT_RECEIVERS_MAX = 50;
-const ALERT_DELIVERIES_MAX = 1_000;
-/** A receiver that takes none does not leave others without room. */
-export const ALERT_DELIVERIES_EACH_MAX = ALERT_DELIVERIES_MAX / ALERT_RECEIVERS_MAX;
 export const ALERT_FINDINGS_MAX = 100;
+
+/**
+ * Messages that wait for one receiver: beyond it the newest of them takes up what comes. A message names so many alerts,
+ * and counts the others.
+ */
+export const ALERT_DELIVERIES_EACH_MAX = 20;
 export const ALERTS_TOLD_TOGETHER_MAX = 20;
 
 /** Alerts that are over of which a silence is kept, for when they come back; beyond it those are forgotten that end first. */

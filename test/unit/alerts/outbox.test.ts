@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { Outbox } from '../../../master/application/alerts/outbox.ts';
 import type { AlertDelivery, AlertTry } from '../../../master/application/ports.ts';
+import { ALERT_DELIVERIES_EACH_MAX } from '../../../master/domain/alerts/bounds.ts';
 import type { Alert } from '../../../master/domain/alerts/alert.ts';
 import { ManualClock, settled } from '../../helpers/manual-clock.ts';
 
@@ -9,8 +10,10 @@ const HOUR = 3_600_000;
 const FAILED: AlertTry = { error: 'HTTP 500: no', isFinal: false };
 const TAKEN: AlertTry = { error: null, isFinal: false };
 
-/** Nobody looks at more of it here. */
-const toldOf = (id: string) => ({ event: 'raised', alert: { id } as Alert }) as const;
+let alertCount = 0;
+/** Nobody looks at more of it here: what is raised anew has another id. */
+const toldOf = (subject: string) =>
+  ({ event: 'raised', alert: { id: `al-${++alertCount}`, subject } as Alert }) as const;
 
 describe('the outbox of alerts', () => {
   let clock: ManualClock;
@@ -73,7 +76,7 @@ describe('the outbox of alerts', () => {
     await clock.pass(1);
   });
 
-  it('does not tell that an alert is over before it has told that it was raised', async () => {
+  it('does not tell that something is over before it has told that it was raised, or the other way round', async () => {
     answers = [FAILED, FAILED];
     outbox.add([delivery('raised', 'ops', ['x'])]);
     await clock.pass(6_000);
@@ -83,6 +86,34 @@ describe('the outbox of alerts', () => {
     await clock.pass(30_000);
     await clock.pass(1);
     expect(sent).to.deep.equal(['ops raised', 'ops cleared']);
+  });
+
+  it('does not put what comes into what has to wait', async () => {
+    answers = [FAILED];
+    outbox.add([delivery('raised', 'ops', ['x'])]);
+    await clock.pass(1_000);
+    outbox.add([delivery('cleared', 'ops', ['x'])]);
+    outbox.add(outbox.joined('ops', [toldOf('urgent')], clock.now(), () => 'urgent'));
+    await clock.pass(1);
+    expect(sent).to.deep.equal(['ops raised', 'ops urgent']);
+  });
+
+  it('loses nothing of what comes when too much waits, and gives it a new id', async () => {
+    answers = Array.from({ length: 1_000 }, () => FAILED);
+    const subjects = Array.from({ length: 2 * ALERT_DELIVERIES_EACH_MAX + 2 }, (_, at) => `${at}`);
+    const last = new Map<string, AlertDelivery>();
+    for (const subject of subjects) {
+      const written = outbox.joined('ops', [toldOf(subject)], clock.now(), () => `d-${subject}`);
+      for (const one of written) last.set(one.id, one);
+      outbox.add(written);
+      await settled();
+    }
+    expect(outbox.pendingCount).to.equal(ALERT_DELIVERIES_EACH_MAX);
+    const pending = [...last.values()].filter(({ state }) => state === 'pending');
+    const told = pending.flatMap((one) => one.told.map(({ alert }) => alert.subject));
+    expect(told).to.deep.equal(subjects.slice(0, told.length));
+    expect(told.length + (pending.at(-1)?.moreCount ?? 0)).to.equal(subjects.length);
+    expect(sent.at(-1)).to.equal(`ops d-${subjects.at(-1)}`);
   });
 
   it('tells what waits once the receiver takes something else, and not for each such thing', async () => {
