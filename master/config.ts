@@ -186,7 +186,7 @@ const configSchema = z.object({
     .enum(['all', 'ends', 'none'], { error: 'expected all, ends or none' })
     .describe(
       'What the event feed tells: `all`; `ends`, without the offers, starts, progress, checkpoints and tries of ' +
-        'callbacks of each task; or `none`.',
+        'callbacks of each task; or `none`, not even what handlers tell of.',
     )
     .register(fieldMeta, { env: 'SODA_EVENTS', value: 'level', default: 'ends' }),
   eventDays: wholeNumber(1, 3650)

@@ -360,6 +360,7 @@ function lead(shared: Shared, { id, name }: NamespaceRecord) {
     createId: randomUUID,
     sent,
     logs,
+    keepsEvents: config.events !== 'none',
   });
   const notifier = shared.notifier.of({
     namespace: name,

@@ -8,8 +8,8 @@ import type { ExecutorCommand } from '../../domain/effects.ts';
 import type { Proof } from './attempt-macs.ts';
 import { fullAllowance, type LogAllowance, type LogTaker } from './log-intake.ts';
 
-/** What a master of this version understands beyond 2.0.0. `log` only where logs are taken. */
-const FEATURES = ['mac', 'fenced', 'timeouts', 'event', 'alert', 'parts'];
+/** What a master of this version understands beyond 2.0.0. `event` and `log` only where they are kept. */
+const FEATURES = ['mac', 'fenced', 'timeouts', 'alert', 'parts'];
 /** A process may not wish for a lease that one lost packet would end. */
 const LEASE_MS_MIN = 6_000;
 
@@ -31,6 +31,8 @@ export interface SessionsOptions {
   readonly sent?: Tally;
   /** Where lines of logs go; absent: nowhere, and no executor sends any. */
   readonly logs?: LogTaker;
+  /** False: nothing is kept of what executors tell of as events, and none sends any. Default: true. */
+  readonly keepsEvents?: boolean;
 }
 
 /** What carries the frames of one connection. What it was given after `close` is void. */
@@ -70,7 +72,8 @@ export interface ExecutorSession {
   readonly leaseMs: number;
   /** Holds the bodies of frames, as text. */
   readonly frames: Session<string>;
-  readonly takesLogs: boolean;
+  /** What it was told that the master understands. */
+  readonly features: readonly string[];
   /** What it may still say in logs. */
   readonly logAllowance: LogAllowance;
   /** Frames that tell it to end an attempt, and that it has not acknowledged. */
@@ -122,6 +125,11 @@ function leaseFor(hello: HelloFrame, leaseMs: number): number {
   return Math.min(leaseMs, Math.max(hello.lease_ms ?? leaseMs, LEASE_MS_MIN));
 }
 
+function featuresOf({ logs, keepsEvents = true }: SessionsOptions): readonly string[] {
+  const event = keepsEvents ? ['event'] : [];
+  return [...FEATURES, ...event, ...(logs?.isTaken === true ? ['log'] : [])];
+}
+
 export function newSession(
   hello: HelloFrame,
   connection: Connection,
@@ -140,7 +148,7 @@ export function newSession(
     heartbeatMs: Math.floor((options.heartbeatMs * leaseMs) / options.leaseMs),
     leaseMs,
     frames: new Session(),
-    takesLogs: options.logs?.isTaken === true,
+    features: featuresOf(options),
     logAllowance: fullAllowance(options.clock.now()),
     cancels: [],
     connection,
@@ -171,7 +179,7 @@ export function welcomeFrame(
       unacked_frames: SESSION_LIMITS.unackedFramesMax,
       unacked_bytes: SESSION_LIMITS.unackedBytesMax,
     },
-    features: session.takesLogs ? [...FEATURES, 'log'] : [...FEATURES],
+    features: [...session.features],
   };
 }
 

@@ -57,24 +57,31 @@ describe('executor sessions', () => {
     posted = [];
     clock = new ManualClock();
     master = { term: 1, isFull: false, post: (event, bytes) => posted.push({ event, bytes }) };
+    sessions = begin();
+  });
+
+  function begin(more: { readonly keepsEvents?: boolean } = {}): ExecutorSessions {
     let lastId = 0;
-    sessions = new ExecutorSessions({
+    const begun = new ExecutorSessions({
       namespace: 'default',
       clock,
       heartbeatMs: 5_000,
       leaseMs: 30_000,
       createId: () => `s${++lastId}`,
       sentBytesMax: 10_000,
+      ...more,
     });
     // Read at every frame: a test changes it.
-    sessions.attach(
+    begun.attach(
       Object.assign(master, {
         attemptOf: () => null,
         executorOf: () => null,
         silentMs: () => Infinity,
       }),
     );
-  });
+    return begun;
+  }
+
   const sentBytes = () => sessions.fills()[0]?.used;
   const types = () => posted.map(({ event }) => event.type);
   const accept = (seq: number) => ({ type: 'accept', seq, ack: 0, task_id: 'a', attempt: 1 });
@@ -105,6 +112,13 @@ describe('executor sessions', () => {
     again.say(accept(2));
     expect(again.code).to.equal(null);
     expect(types().filter((type) => type === 'attemptAccepted')).to.have.length(2);
+  });
+
+  it('ask for events where these are kept', () => {
+    const asked = (keepsEvents: boolean) =>
+      new Executor(begin({ keepsEvents }), 'x').frames[0]?.['features'];
+    expect(asked(true)).to.deep.equal(['mac', 'fenced', 'timeouts', 'alert', 'parts', 'event']);
+    expect(asked(false)).to.deep.equal(['mac', 'fenced', 'timeouts', 'alert', 'parts']);
   });
 
   it('hold what was sent to all of them up to a bound; beyond it one has to begin anew', () => {
