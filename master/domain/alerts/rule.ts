@@ -1,34 +1,10 @@
 /** What is alerted of, by which rules, and who is told: data, and what holds where nobody has said anything. */
 
-export const alertKinds = [
-  'no_executor',
-  'oldest_wait',
-  'failure_share',
-  'running_long',
-  'started_late',
-  'backlog',
-  'callback_gave_up',
-  'callback_backlog',
-  'executor_flapping',
-  'executor_not_ready',
-  'poison',
-  'disk',
-  'message',
-] as const;
-export type AlertKind = (typeof alertKinds)[number];
+export type AlertKind = keyof typeof defaults;
 
 export type Severity = 'info' | 'warning' | 'critical';
 
-export const alertChannels = [
-  'mail',
-  'webhook',
-  'slack',
-  'feishu',
-  'dingtalk',
-  'wecom',
-  'json',
-] as const;
-export type AlertChannel = (typeof alertChannels)[number];
+export type AlertChannel = 'mail' | 'webhook' | 'slack' | 'feishu' | 'dingtalk' | 'wecom' | 'json';
 
 export interface AlertRule {
   /** Unique. */
@@ -81,7 +57,7 @@ const warning = (threshold: number | null, windowMs: number | null = null): Defa
 });
 
 /** Of each kind, where a rule does not say otherwise. */
-const defaults: Readonly<Record<AlertKind, Default>> = {
+const defaults = {
   no_executor: { ...warning(60), severity: 'critical' },
   // Whoever has set a limit or a pause knows of it.
   oldest_wait: { ...warning(3600), reasons: ['all_busy'] },
@@ -96,7 +72,7 @@ const defaults: Readonly<Record<AlertKind, Default>> = {
   poison: warning(5, HOUR_MS),
   disk: { ...warning(10), severity: 'critical' },
   message: { ...warning(null, HOUR_MS), severity: null },
-};
+} as const satisfies Readonly<Record<string, Default>>;
 
 /** As it is where nothing is said of it. */
 export function plainRule(name: string, kind: AlertKind): AlertRule {
@@ -114,7 +90,9 @@ export function plainRule(name: string, kind: AlertKind): AlertRule {
 }
 
 /** Each kind has one, by its name, until somebody sets another of that name. */
-const DEFAULT_RULES: readonly AlertRule[] = alertKinds.map((kind) => plainRule(kind, kind));
+const DEFAULT_RULES: readonly AlertRule[] = (Object.keys(defaults) as AlertKind[]).map((kind) =>
+  plainRule(kind, kind),
+);
 
 /** Those that hold: what was set, and the default ones that nobody has set otherwise. By name. */
 export function rulesInForce(set: ReadonlyMap<string, AlertRule>): readonly AlertRule[] {
