@@ -213,8 +213,8 @@ export interface MasterHandle {
   goneExecutors(): readonly ExecutorRecord[];
   /** What waits and runs, from counters: cheap whatever the backlog. */
   backlog(): Backlog;
-  /** How the work flows that is seen; `sight`: absent: all. Null: nothing is known yet. */
-  health(sight?: Sight): Health | null;
+  /** How the work flows that is seen; `sight`: absent: all. Null: nothing is known yet. @throws {Unavailable} too many ask. */
+  health(sight?: Sight): Promise<Health | null>;
   /** How full is what would refuse, close or put off if it were full. */
   fills(): readonly Fill[];
 

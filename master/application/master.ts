@@ -64,7 +64,7 @@ import { Operations } from './operations.ts';
 import { Reports } from './reports/reports.ts';
 import { Submissions } from './submissions.ts';
 import type { Clock, ShownTask, StoredTask, TaskPage, TaskStore, WaitingPage } from './ports.ts';
-import { TooMany, type Turnstiles, turnstiles } from './turnstile.ts';
+import { inPieces, TooMany, type Turnstiles, turnstiles } from './turnstile.ts';
 
 /** Rows that a page may look at for what it brings: some 20 ms of work, in pieces. */
 const LOOK_COUNT = 20_000;
@@ -362,10 +362,12 @@ export class Master implements MasterHandle {
     return state === null ? NO_BACKLOG : backlogOf(state, this.#options.clock.now());
   }
 
-  health(sight = ALL): Health | null {
-    const { clock, outcomes = new Outcomes(clock.now()) } = this.#options;
-    const { state } = this.#engine;
-    return state && healthOf(state, outcomes, clock.now(), sight);
+  health(sight = ALL): Promise<Health | null> {
+    const { clock, outcomes = new Outcomes(clock.now()), turnstiles: lines } = this.#options;
+    return lines.health.during(async () => {
+      const { state } = this.#engine;
+      return state && inPieces(healthOf(state, outcomes, clock.now(), sight), clock);
+    });
   }
 
   fills(): readonly Fill[] {

@@ -1,6 +1,6 @@
 /**
- * Lets so many through at a time, in the order they came. For what costs much and is asked for
- * by people: however many ask, the rest of the master has its share.
+ * Lets so many through at a time, in the order they came, and does what takes long in pieces. For what costs much
+ * and is asked for by people: however many ask, and whatever for, the rest of the master has its share.
  */
 import {
   EVENT_PAGE_COUNT_MAX,
@@ -8,7 +8,9 @@ import {
   LIST_COUNT_MAX,
   LISTS_WAITING_MAX,
 } from '../domain/bounds.ts';
+import type { Pieces } from '../domain/pieces.ts';
 import { Unavailable } from './master-handle.ts';
+import type { Clock } from './ports.ts';
 
 /** As many wait already as there may be. */
 export class TooMany extends Unavailable {}
@@ -63,10 +65,12 @@ export class Turnstile {
 export interface Turnstiles {
   readonly lists: Turnstile;
   readonly eventPages: Turnstile;
+  readonly health: Turnstile;
 }
 
 export function turnstiles(): Turnstiles {
   const what = 'pages of events';
+  const health = { countMax: 1, waitingMax: LISTS_WAITING_MAX, what: 'looks at how work flows' };
   return {
     lists: new Turnstile({
       countMax: LIST_COUNT_MAX,
@@ -78,5 +82,28 @@ export function turnstiles(): Turnstiles {
       waitingMax: EVENT_PAGES_WAITING_MAX,
       what,
     }),
+    health: new Turnstile(health),
   };
+}
+
+/** Others wait for so long, and until the piece is done that goes beyond. */
+const TURN_MS = 5;
+
+/** What the work comes to. */
+export async function inPieces<T>(work: Pieces<T>, clock: Pick<Clock, 'now' | 'soon'>): Promise<T> {
+  let turnAt = clock.now();
+  let step = work.next();
+  while (step.done !== true) {
+    if (clock.now() - turnAt >= TURN_MS) {
+      await letOthers(clock);
+      turnAt = clock.now();
+    }
+    step = work.next();
+  }
+  return step.value;
+}
+
+/** They have their turn. */
+export function letOthers(clock: Pick<Clock, 'soon'>): Promise<void> {
+  return new Promise((resolve) => clock.soon(resolve));
 }

@@ -286,7 +286,7 @@ export class StandInHandle implements MasterHandle {
   }
 
   flow: Health | null = null;
-  health() {
+  async health() {
     return this.flow;
   }
 

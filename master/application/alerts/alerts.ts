@@ -33,15 +33,13 @@ import type {
 } from '../ports.ts';
 import type { Duties, Duty, Found } from '../process/duties.ts';
 import type { Part } from '../process/lifecycle.ts';
-import { Turnstile } from '../turnstile.ts';
+import { inPieces, letOthers, Turnstile } from '../turnstile.ts';
 import { Named, receiverFields, ruleFields } from './named.ts';
 import { Outbox } from './outbox.ts';
 
 const CHECK_MS = 15_000;
 /** Executors have to come back first. */
 const FIRST_MS = 60_000;
-/** Others wait for so long while rules are looked at, and until the one is done that goes beyond. */
-const TURN_MS = 5;
 const DAY_MS = 86_400_000;
 /** What is cleared, and what was told of it, is kept for so long. */
 const KEPT_MS = 30 * DAY_MS;
@@ -305,16 +303,10 @@ export class Alerts implements Part {
       knownSince.set(looked.namespace, looked.recent.since);
       if (state === null) unknown.add(looked.namespace);
       else {
-        let turnAt = clock.now();
-        for (const [name, findings] of findingsIn({ ...looked, state, now }, rules)) {
-          found.get(name)?.push(...findings);
-          // A rule looks at all that waits or runs in one of them, and there may be many.
-          if (clock.now() - turnAt < TURN_MS) continue;
-          await this.#letOthers();
-          turnAt = clock.now();
-        }
+        const all = await inPieces(findingsIn({ ...looked, state, now }, rules), clock);
+        for (const [name, findings] of all) found.get(name)?.push(...findings);
       }
-      await this.#letOthers();
+      await letOthers(clock);
     }
     const of = await disk();
     if (of === null) unknown.add(null);
@@ -332,11 +324,6 @@ export class Alerts implements Part {
     await this.#outbox.writeRest();
     await this.#dropOld(now);
     return { foundCount: this.#book.raised.length, doneCount: verdict.tellings.length };
-  }
-
-  /** They have their turn. */
-  #letOthers(): Promise<void> {
-    return new Promise((resolve) => this.#options.clock.soon(resolve));
   }
 
   async #carryOut({ alerts, tellings, omittedCount }: Verdict, now: number): Promise<void> {

@@ -4,6 +4,7 @@ import { addFigures } from '../../domain/usage/usage.ts';
 import type { State } from '../../domain/state/state.ts';
 import { starting } from '../master-handle.ts';
 import type { Clock, TaskStore } from '../ports.ts';
+import { letOthers } from '../turnstile.ts';
 import {
   type DaySum,
   REPORT_ROWS_MAX,
@@ -62,7 +63,7 @@ export class Reports implements ReportsHandle {
         else addFigures(sum.figures, figures);
         if (sums.size > REPORT_ROWS_MAX) return null;
         // A day may have thousands: others have their turn.
-        if (++count % TURN_COUNT === 0) await new Promise<void>((resolve) => clock.soon(resolve));
+        if (++count % TURN_COUNT === 0) await letOthers(clock);
       }
     }
     return sums;

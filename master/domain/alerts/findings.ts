@@ -3,9 +3,10 @@
  * what is so, by which limit, and what would mend it. Nothing here asks the store, or changes anything.
  */
 import { ALERT_FINDINGS_MAX } from './bounds.ts';
-import type { Outcomes } from '../health/outcomes.ts';
+import type { Outcome, Outcomes } from '../health/outcomes.ts';
 import { ALL } from '../model/task-filter.ts';
 import type { Task } from '../model/task.ts';
+import type { Pieces } from '../pieces.ts';
 import type { State } from '../state/state.ts';
 import { currentTask } from '../steps/occupation.ts';
 import { type Backlog, backlogOf } from '../views/backlog.ts';
@@ -24,10 +25,10 @@ export interface Looked {
   readonly now: number;
 }
 
-/** Beside what of it more than one rule asks for, found out once, when the first of them does. */
+/** Beside what of it more than one rule asks for, found out once. */
 interface Sight extends Looked {
-  readonly heads: () => readonly Head[];
-  readonly attempts: () => ReturnType<Outcomes['attempts']>;
+  readonly heads: readonly Head[];
+  readonly attempts: ReadonlyMap<string, readonly Outcome[]>;
   readonly waiting: () => Backlog;
   /** So many may yet be asked what would start them. */
   readonly budget: { remedyCount: number };
@@ -50,7 +51,7 @@ const NOBODY = new Set(['no_executor', 'labels_unmatched', 'reserved', 'draining
 
 const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = {
   *no_executor(sight, rule) {
-    for (const head of sight.heads()) {
+    for (const head of sight.heads) {
       if (head.refusal === null || !NOBODY.has(head.refusal.reason)) continue;
       // Of what is in the store only nobody knows since when it waits.
       if (head.since !== null && sight.now - head.since < secondsOf(rule)) continue;
@@ -58,7 +59,7 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
     }
   },
   *oldest_wait(sight, rule) {
-    for (const head of sight.heads()) {
+    for (const head of sight.heads) {
       const { type, refusal, since } = head;
       if (refusal === null || rule.reasons?.includes(refusal.reason) === false) continue;
       if (since === null || sight.now - since < secondsOf(rule)) continue;
@@ -67,7 +68,7 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
     }
   },
   *failure_share({ attempts }, { threshold }) {
-    for (const [type, newest] of attempts()) {
+    for (const [type, newest] of attempts) {
       const failed = newest.filter(({ error }) => error !== null);
       const percent = (100 * failed.length) / newest.length;
       if (newest.length < ENDS_COUNT_MIN || percent < (threshold ?? 0)) continue;
@@ -158,13 +159,14 @@ const finders: Readonly<Record<Exclude<AlertKind, 'disk' | 'message'>, Find>> = 
 
 const NOTHING = { namespace: null, type: null, group: null } as const;
 
-/** Rule by rule, between which others may have their turn: so many at most by each, those first that are found first. */
+/** By the names of rules: so many at most by each, those first that are found first. */
 export function* findingsIn(
   looked: Looked,
   rules: readonly AlertRule[],
-): Generator<readonly [rule: string, findings: readonly Finding[]]> {
-  const sight = sightOf(looked);
+): Pieces<ReadonlyMap<string, readonly Finding[]>> {
+  const sight = yield* sightOf(looked);
   const { namespace } = looked;
+  const all = new Map<string, readonly Finding[]>();
   for (const rule of rules) {
     const { kind } = rule;
     if (kind === 'disk' || kind === 'message' || !speaksIn(rule, namespace)) continue;
@@ -174,25 +176,24 @@ export function* findingsIn(
       if (speaksOf(rule, finding) && !found.has(one.subject)) found.set(one.subject, finding);
       if (found.size >= ALERT_FINDINGS_MAX) break;
     }
-    yield [rule.name, [...found.values()]];
+    all.set(rule.name, [...found.values()]);
+    yield;
   }
+  return all;
 }
 
-function sightOf(looked: Looked): Sight {
+function* sightOf(looked: Looked): Pieces<Sight> {
   const { state, outcomes, now } = looked;
-  const found = once(() => headsOf(state, now, ALL));
+  const found = yield* headsOf(state, now, ALL);
+  const attempts = yield* outcomes.attempts(ALL, now);
+  let backlog: Backlog | null = null;
   return {
     ...looked,
-    heads: () => found().heads,
-    attempts: once(() => outcomes.attempts(ALL, now)),
-    waiting: once(() => backlogOf(state, now, found())),
+    heads: found.heads,
+    attempts,
+    waiting: () => (backlog ??= backlogOf(state, now, found)),
     budget: { remedyCount: REMEDY_COUNT_MAX },
   };
-}
-
-function once<T extends object>(find: () => T): () => T {
-  let found: T | null = null;
-  return () => (found ??= find());
 }
 
 /** Of the disk that the data of the master are on. */

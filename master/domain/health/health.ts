@@ -5,6 +5,7 @@
 import { FINDINGS_MAX, OUTCOME_MS_MAX } from '../bounds.ts';
 import { ALL, sees, type Sight } from '../model/task-filter.ts';
 import { absenceOf, isFree } from '../model/executor.ts';
+import type { Pieces } from '../pieces.ts';
 import type { State } from '../state/state.ts';
 import { countLive, type LiveCounts } from '../views/live.ts';
 import { type Heads, headsOf } from '../why/heads.ts';
@@ -60,20 +61,31 @@ export interface Success {
 }
 
 /** @param sight What of it may be told: numbers of executors and callbacks are those of all. */
-export function healthOf(state: State, outcomes: Outcomes, now: number, sight: Sight): Health {
-  const found = headsOf(state, now, sight);
-  const attempts = outcomes.attempts(sight, now);
+export function* healthOf(
+  state: State,
+  outcomes: Outcomes,
+  now: number,
+  sight: Sight,
+): Pieces<Health> {
+  const found = yield* headsOf(state, now, sight);
+  const attempts = yield* outcomes.attempts(sight, now);
+  const tries = yield* outcomes.callbacks(sight, now);
+  yield;
   const isWhole = sight.types === null && sight.groups === null;
   const failures = failureFindings(attempts);
+  yield;
   const live = countLive(state, { type: null, group: null, within: sight });
   const paused = pauseFinding(state, live.waiting, now);
   const findings = [
     ...(paused === null ? [] : [paused]),
     ...waitingFindings(found.heads, now),
     ...failures,
-    ...callbackFindings(outcomes.callbacks(sight, now), isWhole ? pendingCountOf(state) : null),
+    ...callbackFindings(tries, isWhole ? pendingCountOf(state) : null),
     ...queueFinding(state),
   ];
+  yield;
+  const success = successOf(attempts, failures.length > 0, outcomes.since, now);
+  yield;
   return {
     at: now,
     flow: {
@@ -81,7 +93,7 @@ export function healthOf(state: State, outcomes: Outcomes, now: number, sight: S
       startedAt: outcomes.startedAt(sight),
       executors: fleetOf(state, sight),
     },
-    success: successOf(attempts, failures.length > 0, outcomes.since, now),
+    success,
     findings: worstFirst(findings).slice(0, FINDINGS_MAX),
   };
 }

@@ -6,6 +6,7 @@ import { OUTCOME_COUNT_MAX, OUTCOME_MS_MAX, OUTCOME_PAIRS_MAX } from '../bounds.
 import type { Observation } from '../effects.ts';
 import { sees, type Sight } from '../model/task-filter.ts';
 import type { AttemptOutcome } from '../model/task.ts';
+import { PIECE_COUNT, type Pieces } from '../pieces.ts';
 import { alike } from '../views/alike.ts';
 
 /** How one has ended. */
@@ -24,6 +25,9 @@ interface Newest {
   readonly attempts: Outcome[];
   readonly callbacks: Outcome[];
 }
+
+/** Each has up to `OUTCOME_COUNT_MAX`. */
+const PAIRS_OF_PIECE = PIECE_COUNT / OUTCOME_COUNT_MAX;
 
 /** Those that say nothing of whether work succeeds: nobody has begun it, or somebody has ended it. */
 const NEUTRAL: ReadonlySet<AttemptOutcome> = new Set([
@@ -67,22 +71,32 @@ export class Outcomes {
   }
 
   /** Of attempts that have ended lately, by type, the oldest first. */
-  attempts(sight: Sight, now: number): ReadonlyMap<string, readonly Outcome[]> {
+  *attempts(sight: Sight, now: number): Pieces<ReadonlyMap<string, readonly Outcome[]>> {
     const found = new Map<string, Outcome[]>();
+    let lookCount = 0;
     for (const { type, attempts } of this.#seen(sight)) {
+      if (++lookCount % PAIRS_OF_PIECE === 0) yield;
       const lately = young(attempts, now);
       if (lately.length === 0) continue;
       const ofType = found.get(type);
       if (ofType === undefined) found.set(type, [...lately]);
       else ofType.push(...lately);
     }
-    for (const outcomes of found.values()) outcomes.sort((a, b) => a.at - b.at);
+    for (const outcomes of found.values()) {
+      outcomes.sort((a, b) => a.at - b.at);
+      yield;
+    }
     return found;
   }
 
   /** Of tries of callbacks, the oldest first. */
-  callbacks(sight: Sight, now: number): readonly Outcome[] {
-    const found = [...this.#seen(sight)].flatMap(({ callbacks }) => young(callbacks, now));
+  *callbacks(sight: Sight, now: number): Pieces<readonly Outcome[]> {
+    const found: Outcome[] = [];
+    let lookCount = 0;
+    for (const { callbacks } of this.#seen(sight)) {
+      if (++lookCount % PAIRS_OF_PIECE === 0) yield;
+      found.push(...young(callbacks, now));
+    }
     return found.sort((a, b) => a.at - b.at);
   }
 

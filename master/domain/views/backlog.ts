@@ -10,6 +10,7 @@ import {
   WORK_OPEN_COUNT_MAX,
 } from '../bounds.ts';
 import { ALL } from '../model/task-filter.ts';
+import { atOnce } from '../pieces.ts';
 import type { RefusalReason } from '../why/asked.ts';
 import { headsOf } from '../why/heads.ts';
 import { fullestOf } from './limits.ts';
@@ -81,7 +82,11 @@ const NOTHING: Counts = {
  * One entry for each type, and each group, that waits or runs, or lately did.
  * @param found What waits, where somebody has asked for it already.
  */
-export function backlogOf(state: State, now: number, found = headsOf(state, now, ALL)): Backlog {
+export function backlogOf(
+  state: State,
+  now: number,
+  found = atOnce(headsOf(state, now, ALL)),
+): Backlog {
   const types = new Map<string, Counts & { dueAt: number }>();
   const of = (type: string) => {
     const known = types.get(type);

@@ -7,6 +7,7 @@ import { groupHasRoom } from '../limits/quota.ts';
 import { absenceOf, type Executor } from '../model/executor.ts';
 import { sees, type Sight } from '../model/task-filter.ts';
 import type { Task } from '../model/task.ts';
+import { PIECE_COUNT, type Pieces } from '../pieces.ts';
 import { dueAtOf, type Kind, type Lane } from '../queue/lane.ts';
 import type { State } from '../state/state.ts';
 import { newRun } from '../steps/submit.ts';
@@ -44,8 +45,8 @@ interface Alike {
 }
 
 /** Where nothing is due there is no head. */
-export function headsOf(state: State, now: number, sight: Sight): Heads {
-  const { asked, unaskedCount } = chosenOf(alikeIn(state, now, sight));
+export function* headsOf(state: State, now: number, sight: Sight): Pieces<Heads> {
+  const { asked, unaskedCount } = yield* chosenOf(yield* alikeIn(state, now, sight));
   const fleets = fleetsOf(state);
   const connectedCount = connectedOf(state.executors.values());
   const heads = new Map<string, Head>();
@@ -60,6 +61,7 @@ export function headsOf(state: State, now: number, sight: Sight): Heads {
     // They come in the order of their age.
     const head = known ?? { type, refusal, task, since, count: 0 };
     heads.set(key, { ...head, count: head.count + count });
+    yield;
   }
   return { heads: [...heads.values()], unaskedCount };
 }
@@ -91,9 +93,11 @@ function connectedOf(executors: Iterable<Executor>): number {
   return count;
 }
 
-function alikeIn({ lanes }: State, now: number, sight: Sight): Alike[] {
+function* alikeIn({ lanes }: State, now: number, sight: Sight): Pieces<Alike[]> {
   const found = new Map<Kind, (Alike | undefined)[]>();
+  let lookCount = 0;
   for (const lane of lanes.values()) {
+    if (++lookCount % PIECE_COUNT === 0) yield;
     const { ready, kind, isPaused, quota } = lane;
     const count = lane.waitingCount - lane.heldCount;
     if (count === 0 || !sees(sight, kind.type, lane.group)) continue;
@@ -120,20 +124,30 @@ function alikeIn({ lanes }: State, now: number, sight: Sight): Alike[] {
 }
 
 /** Some of each type, and of these the oldest: what is kept for long is what people want to know of. */
-function chosenOf(all: readonly Alike[]): {
+function* chosenOf(all: readonly Alike[]): Pieces<{
   readonly asked: readonly Alike[];
   readonly unaskedCount: number;
-} {
-  const counts = new Map<string, number>();
+}> {
   const asked: Alike[] = [];
   let unaskedCount = 0;
-  for (const alike of all.toSorted((a, b) => sinceOf(a) - sinceOf(b))) {
-    const count = (counts.get(alike.type) ?? 0) + 1;
-    counts.set(alike.type, count);
-    if (count <= HEADS_OF_TYPE_MAX && asked.length < HEADS_MAX) asked.push(alike);
-    else unaskedCount += alike.count;
+  for (const [at, alike] of all.entries()) {
+    if (at % PIECE_COUNT === 0) yield;
+    unaskedCount += leftOut(asked, alike)?.count ?? 0;
   }
   return { asked, unaskedCount };
+}
+
+/** Puts it in its place among those, the oldest first; returns what has no place there any more. */
+function leftOut(asked: Alike[], alike: Alike): Alike | undefined {
+  const before = asked.findLastIndex((one) => sinceOf(one) <= sinceOf(alike));
+  if (before === HEADS_MAX - 1) return alike;
+  asked.splice(before + 1, 0, alike);
+  const ofType = asked.filter(({ type }) => type === alike.type);
+  const isOfType = ofType.length > HEADS_OF_TYPE_MAX;
+  if (!isOfType && asked.length <= HEADS_MAX) return undefined;
+  const last = (isOfType ? ofType : asked).at(-1) as Alike;
+  asked.splice(asked.indexOf(last), 1);
+  return last;
 }
 
 /** What is not known may have waited longest. */

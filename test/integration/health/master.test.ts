@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { healthOf } from '../../../master/domain/health/health.ts';
 import { Outcomes } from '../../../master/domain/health/outcomes.ts';
 import { ALL } from '../../../master/domain/model/task-filter.ts';
+import { atOnce } from '../../../master/domain/pieces.ts';
 import { Scheduler } from '../../helpers/domain.ts';
 import { HttpFace, noTokens } from '../../helpers/http-face.ts';
 
@@ -13,11 +14,11 @@ describe('the health of a master', () => {
   const tokens = { ...noTokens, submitToken: 'submit-token-0123', adminToken: 'admin-token-0123' };
   let face: HttpFace;
   const { state, now } = new Scheduler();
-  const flow = healthOf(state, new Outcomes(now), now, ALL);
+  const flow = atOnce(healthOf(state, new Outcomes(now), now, ALL));
   /** The same with a task that nobody runs. */
   const scheduler = new Scheduler();
   scheduler.submit({ id: 'a' });
-  const stuck = healthOf(scheduler.state, new Outcomes(now), now, ALL);
+  const stuck = atOnce(healthOf(scheduler.state, new Outcomes(now), now, ALL));
   const health = async (token = tokens.adminToken) => {
     const headers = { authorization: `Bearer ${token}` };
     const answer = await face.get(`${API_BASE}/health`, headers);

@@ -215,8 +215,9 @@ describe('the alerts of a master', () => {
         },
       }),
       outcomes: Object.assign(outcomes, {
-        attempts: () => {
+        *attempts() {
           attemptsCount++;
+          yield;
           return new Map();
         },
       }),

@@ -7,6 +7,7 @@ import { type AlertKind, type AlertRule, plainRule } from '../../../master/domai
 import type { Output } from '../../../master/domain/effects.ts';
 import type { Notification } from '../../../master/domain/model/task.ts';
 import { Outcomes } from '../../../master/domain/health/outcomes.ts';
+import { atOnce } from '../../../master/domain/pieces.ts';
 import { HOUR, MINUTE, Scheduler, SECOND } from '../../helpers/domain.ts';
 
 describe('what rules of alerts find', () => {
@@ -31,7 +32,7 @@ describe('what rules of alerts find', () => {
     const { state, now } = scheduler;
     const rule = { ...plainRule(kind, kind), ...change };
     const looked = { namespace: 'live', state, outcomes, recent, now };
-    return new Map(findingsIn(looked, [rule])).get(kind) ?? [];
+    return atOnce(findingsIn(looked, [rule])).get(kind) ?? [];
   };
   const subjects = (...asked: Parameters<typeof found>) =>
     found(...asked).map((one) => one.subject);

@@ -1,6 +1,7 @@
 /** What waits, by what keeps the first of it: by lanes, whatever there is of them. */
 import { expect } from 'chai';
 import { ALL } from '../../../master/domain/model/task-filter.ts';
+import { atOnce, PIECE_COUNT } from '../../../master/domain/pieces.ts';
 import { dequeue } from '../../../master/domain/queue/waiting.ts';
 import { backlogOf } from '../../../master/domain/views/backlog.ts';
 import { headsOf } from '../../../master/domain/why/heads.ts';
@@ -10,7 +11,7 @@ import { sampleTask } from '../../helpers/task.ts';
 
 describe('what keeps the first tasks that wait', () => {
   const brief = (scheduler: Scheduler, sight = ALL) =>
-    headsOf(scheduler.state, scheduler.now, sight).heads.map(
+    atOnce(headsOf(scheduler.state, scheduler.now, sight)).heads.map(
       ({ type, refusal, count }) => `${type} ${refusal?.reason ?? 'nothing'} ${count}`,
     );
 
@@ -40,7 +41,7 @@ describe('what keeps the first tasks that wait', () => {
     scheduler.disconnect('away');
     scheduler.submit({ id: 'a', requires: ['gpu'] });
     const { state, now } = scheduler;
-    const [head] = headsOf(state, now, ALL).heads;
+    const [head] = atOnce(headsOf(state, now, ALL)).heads;
     const { facts } = whyOf(state, { task: head!.task!, notification: null }, now, true);
     expect(head?.refusal?.facts.executors).to.deep.include({ connected: 2, of_type: 1 });
     expect(head?.refusal?.facts).to.deep.equal(facts);
@@ -50,7 +51,8 @@ describe('what keeps the first tasks that wait', () => {
     const stored = { lane: 2, count: 3, heldCount: 0, suspendedCount: 0 };
     const dueAt = BEGIN - MINUTE;
     const { scheduler } = Scheduler.restored({ lanes: [{ ...stored, dueAt }] });
-    const sinces = () => headsOf(scheduler.state, scheduler.now, ALL).heads.map((one) => one.since);
+    const sinces = () =>
+      atOnce(headsOf(scheduler.state, scheduler.now, ALL)).heads.map((one) => one.since);
     const typeOf = () => backlogOf(scheduler.state, scheduler.now).types[0];
     expect(sinces()).to.deep.equal([dueAt]);
     expect(typeOf()?.oldestWaitingMs).to.equal(MINUTE);
@@ -61,8 +63,31 @@ describe('what keeps the first tasks that wait', () => {
 
     const later = { ...stored, dueAt: BEGIN + MINUTE };
     const { scheduler: idle } = Scheduler.restored({ lanes: [later] });
-    expect(headsOf(idle.state, idle.now, ALL).heads).to.deep.equal([]);
-    expect(headsOf(idle.state, later.dueAt, ALL).heads[0]).to.include({ since: later.dueAt });
+    expect(atOnce(headsOf(idle.state, idle.now, ALL)).heads).to.deep.equal([]);
+    expect(atOnce(headsOf(idle.state, later.dueAt, ALL)).heads[0]).to.include({
+      since: later.dueAt,
+    });
+  });
+
+  it('is found in pieces, however many lanes there are', () => {
+    const scheduler = new Scheduler();
+    scheduler.submit({ id: 'a' });
+    const [lane] = scheduler.state.lanes.values();
+    if (lane === undefined) throw new Error('there is no lane');
+    const lanes = new Map(Array.from({ length: 3 * PIECE_COUNT }, (_, id) => [id, lane]));
+    let [lookCount, lastCount, longest] = [0, 0, 0];
+    lanes.values = function* values() {
+      for (let left = lanes.size; left > 0; left--) {
+        lookCount++;
+        yield lane;
+      }
+    } as typeof lanes.values;
+    for (const _ of headsOf({ ...scheduler.state, lanes }, scheduler.now, ALL)) {
+      longest = Math.max(longest, lookCount - lastCount);
+      lastCount = lookCount;
+    }
+    expect(lookCount).to.equal(3 * PIECE_COUNT);
+    expect(longest).to.be.at.most(PIECE_COUNT);
   });
 
   it('is asked of some of each type only, and it is told how many others wait', () => {
@@ -70,7 +95,7 @@ describe('what keeps the first tasks that wait', () => {
     for (let at = 0; at < 20; at++) {
       scheduler.submit({ id: `a${at}`, requires: [`label-${at}`] });
     }
-    const { heads, unaskedCount } = headsOf(scheduler.state, scheduler.now, ALL);
+    const { heads, unaskedCount } = atOnce(headsOf(scheduler.state, scheduler.now, ALL));
     expect(heads.map(({ count }) => count)).to.deep.equal([8]);
     expect(unaskedCount).to.equal(12);
   });

@@ -9,6 +9,7 @@ import { healthView } from '@soda-scheduler/protocol/schemas';
 import { Unavailable } from '../../../application/master-handle.ts';
 import type { Disk } from '../../../application/ports.ts';
 import type { Duties } from '../../../application/process/duties.ts';
+import { TooMany } from '../../../application/turnstile.ts';
 import {
   findingOfDisk,
   findingOfStatus,
@@ -38,7 +39,7 @@ export function healthRoutes(sources: HealthSources): Route[] {
         'are, what is in the way, its likeliest cause, and the command to type next.',
       replies: { done: healthView },
       handle: async (request, master) => ({
-        body: await viewOf(sources, request, master.health()),
+        body: await viewOf(sources, request, await master.health()),
       }),
     },
   ]);
@@ -48,7 +49,7 @@ export function healthRoutes(sources: HealthSources): Route[] {
       try {
         return await route.handle(request);
       } catch (error) {
-        if (!(error instanceof Unavailable)) throw error;
+        if (!(error instanceof Unavailable) || error instanceof TooMany) throw error;
         return { body: await viewOf(sources, request, null) };
       }
     },
