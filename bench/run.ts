@@ -3,7 +3,8 @@
  * by side in one run. Client, master, executors and database share its cores.
  * `--quick` runs each scenario once with a tenth of the tasks; `--lists` only says how long submits wait
  * while people list, `--bulk` how long while one command ends many tasks, and how long that takes, and `--logs` how long
- * while one executor logs without a pause.
+ * while one executor logs without a pause. `--usage` runs a million random tasks on each store, with kills of the master, and
+ * compares what was counted of them with a recount in SQL.
  * `--pages` fills a store with a million live and ten million ended tasks, which takes some minutes and 10 GB where
  * temporary files are (`TMPDIR`), and says how long a page takes of whatever people may ask. With `--store <url>`
  * (`sqlite:<file>`, `mysql://...`) it does so on that store alone, and leaves it filled for the next time.
@@ -20,6 +21,7 @@ import { measureLogs } from './logs.ts';
 import { type Answers, type Felt, measurePages, type PagesMeasured } from './pages/measure.ts';
 import { percentile, percentiles } from './probe.ts';
 import { start, startMaster, startSink } from './system.ts';
+import { measureUsage } from './usage.ts';
 
 const quick = process.argv.includes('--quick');
 const scale = quick ? 0.1 : 1;
@@ -62,6 +64,7 @@ const LATENCY_SECONDS = quick ? 2 : 10;
 const BULK_COUNT = 100_000 * scale;
 const LISTS = { endedCount: 300_000 * scale, seconds: quick ? 4 : 20 };
 const LOGS = { linesPerSecond: 10_000, seconds: quick ? 4 : 20 };
+const USAGE_COUNT = 1_000_000 * scale;
 const PAGES = { liveCount: 1_000_000 * scale, endedCount: 10_000_000 * scale };
 /** Of a server that is to hold them. */
 const PAGES_SERVER = ['--innodb-buffer-pool-size=2G', '--innodb-log-file-size=1G'];
@@ -248,6 +251,25 @@ async function compareLogs(): Promise<Table.Table> {
   return table;
 }
 
+async function compareUsage(): Promise<Table.Table> {
+  const table = new Table({ head: ['', ...names], style: { head: [], border: [] } });
+  const cells: string[] = [];
+  for (const store of stores) {
+    const { ranMs, killCount, figureCount, ...took } = await measureUsage(
+      await store.url(),
+      USAGE_COUNT,
+    );
+    cells.push(
+      `equal in ${figureCount} figures, ${killCount} kills\n` +
+        `ran ${(ranMs / 1000).toFixed(0)} s, read in ${took.readMs.toFixed(0)} ms, ` +
+        `counted again in ${(took.recountMs / 1000).toFixed(1)} s`,
+    );
+    process.stderr.write('.');
+  }
+  table.push([`usage of ${USAGE_COUNT} random tasks`, ...cells]);
+  return table;
+}
+
 async function comparePages(): Promise<Table.Table> {
   const table = new Table({ head: ['', ...names], style: { head: [], border: [] } });
   const measured: PagesMeasured[] = [];
@@ -276,15 +298,15 @@ async function comparePages(): Promise<Table.Table> {
   return table;
 }
 
-const compare = isOfPages
-  ? comparePages
-  : process.argv.includes('--lists')
-    ? compareLists
-    : process.argv.includes('--bulk')
-      ? compareBulk
-      : process.argv.includes('--logs')
-        ? compareLogs
-        : compareSpeed;
+const scenarios: Record<string, () => Promise<Table.Table>> = {
+  '--lists': compareLists,
+  '--bulk': compareBulk,
+  '--logs': compareLogs,
+  '--usage': compareUsage,
+  '--pages': comparePages,
+};
+const [asked] = Object.keys(scenarios).filter((flag) => process.argv.includes(flag));
+const compare = scenarios[asked ?? ''] ?? compareSpeed;
 const table = await compare();
 process.stderr.write('\n');
 console.log(table.toString());

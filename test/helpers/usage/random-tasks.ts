@@ -13,8 +13,9 @@ import { ManualClock } from '../manual-clock.ts';
 import { hello, newTask, testPolicy } from '../task.ts';
 import { Random } from '../../sim/random.ts';
 
-const EXECUTOR_COUNT = 40;
 const BATCH_COUNT = 100;
+/** No more are submitted while so many wait. */
+const WAITING_MAX = 2_000;
 const HOUR_MS = 3_600_000;
 const LEASE_MS = testPolicy.leaseMs;
 
@@ -41,6 +42,8 @@ export class RandomTasks {
   readonly #store: TaskStore;
   readonly #random: Random;
   readonly #ids: string[] = [];
+  /** What people have asked to be suspended, whether it was or not. */
+  readonly #putAside = new Set<string>();
   readonly #workers: Worker[] = [];
   #callbacks: Notification[] = [];
   #lastFrame = 0;
@@ -49,10 +52,18 @@ export class RandomTasks {
   #master!: Master;
   killCount = 0;
 
-  constructor(store: TaskStore, seed: number) {
+  readonly #roundsOfMaster: number;
+
+  /** @param size `roundsOfMaster`: after so many, each of at most 100 submits, another one leads. */
+  constructor(
+    store: TaskStore,
+    seed: number,
+    size: { readonly executorCount: number; readonly roundsOfMaster: number },
+  ) {
     this.#store = store;
     this.#random = new Random(seed);
-    for (let n = 0; n < EXECUTOR_COUNT; n++) {
+    this.#roundsOfMaster = size.roundsOfMaster;
+    for (let n = 0; n < size.executorCount; n++) {
       this.#workers.push({ id: `x-${n}`, incarnation: 1, session: 0, held: null });
     }
   }
@@ -62,14 +73,20 @@ export class RandomTasks {
     await this.#lead();
     for (let round = 1; this.#ids.length < taskCount || this.#isBusy; round++) {
       const isCalm = this.#ids.length >= taskCount;
-      if (!isCalm) await this.#submit(Math.min(BATCH_COUNT, taskCount - this.#ids.length));
+      if (!isCalm && this.#hasRoom)
+        await this.#submit(Math.min(BATCH_COUNT, taskCount - this.#ids.length));
       if (!isCalm) this.#steer();
       this.#work();
       this.#callBack(isCalm);
       await this.#pass(isCalm);
-      if (!isCalm && round % 4 === 0) await this.#lead();
+      if (!isCalm && round % this.#roundsOfMaster === 0) await this.#lead();
     }
     await this.#engine.stop();
+  }
+
+  get #hasRoom(): boolean {
+    const { state } = this.#engine;
+    return (state?.waitingCount ?? 0) + (state?.suspendedCount ?? 0) < WAITING_MAX;
   }
 
   get #isBusy(): boolean {
@@ -198,6 +215,7 @@ export class RandomTasks {
         delete: 2,
         redeliver: 2,
       });
+      if (what === 'suspend') this.#putAside.add(id);
       void this.#ask(master, id, what).catch(() => undefined);
     }
   }
@@ -310,7 +328,7 @@ export class RandomTasks {
     const { state } = this.#engine;
     if (state === null || state.suspendedCount === 0 || state.tasks.size + state.waitingCount > 0)
       return;
-    for (const id of this.#ids) yield id;
+    yield* this.#putAside;
   }
 
   async #settled(): Promise<void> {

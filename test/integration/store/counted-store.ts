@@ -64,7 +64,7 @@ export function describeCountedStores(
   }
 }
 
-function openCountedStore(url: string): CountedStore {
+export function openCountedStore(url: string): CountedStore {
   const counts = new Counts();
   const pace = new Pace();
   const isFile = url.startsWith('sqlite:');

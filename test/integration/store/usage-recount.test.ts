@@ -10,7 +10,7 @@ describeCountedStores('usage of random tasks', (open) => {
   it('equals a recount in SQL, across kills of the master, retries and deletes', async function () {
     this.timeout(60_000);
     const { store, readers } = await open();
-    const tasks = new RandomTasks(store, 1);
+    const tasks = new RandomTasks(store, 1, { executorCount: 40, roundsOfMaster: 4 });
     await store.open(tasks.clock.now());
     await tasks.run(TASK_COUNT);
     await store.foldUsage();
