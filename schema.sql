@@ -594,6 +594,79 @@ CREATE TABLE usage_day (
   PRIMARY KEY (ns, day, user_group, user_project, user_env, user_name, type)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
+-- How busy types were: a row for each minute in which there was something of a type, which is added to that of its hour, and to one of
+-- all times. Numbers are what a master has counted in memory: of minutes in which there was none nothing is known.
+CREATE TABLE load_sample (
+  -- As in `task`.
+  ns INT NOT NULL,
+  -- Minutes that it is about: 1 or 60; 0: of all times.
+  span INT NOT NULL,
+  -- (all): of all together, each minute; (other): of all that are not told apart.
+  type VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- When the minute or the hour began, by UTC; 0: of all times.
+  begin_at BIGINT NOT NULL,
+  -- Tasks that were accepted.
+  accepted BIGINT NOT NULL,
+  -- That have started.
+  started BIGINT NOT NULL,
+  -- That have ended so; and so for the next three.
+  succeeded BIGINT NOT NULL,
+  -- See above.
+  failed BIGINT NOT NULL,
+  -- See above.
+  canceled BIGINT NOT NULL,
+  -- See above.
+  expired BIGINT NOT NULL,
+  -- Attempts that failed, took too long or were lost.
+  attempts_failed BIGINT NOT NULL,
+  -- Of those that have started, how many within 0.1 s after they were due.
+  delay_tenth BIGINT NOT NULL,
+  -- Up to 1 s.
+  delay_second BIGINT NOT NULL,
+  -- Up to 5 s.
+  delay_five_seconds BIGINT NOT NULL,
+  -- Up to 30 s.
+  delay_half_minute BIGINT NOT NULL,
+  -- Up to 2 min.
+  delay_two_minutes BIGINT NOT NULL,
+  -- Up to 10 min.
+  delay_ten_minutes BIGINT NOT NULL,
+  -- Up to 1 h.
+  delay_hour BIGINT NOT NULL,
+  -- Later.
+  delay_longer BIGINT NOT NULL,
+  -- How often it was looked how things stand: of all types together alone.
+  samples BIGINT NOT NULL,
+  -- Tasks that waited then, added up over all these times; and so for the next seven.
+  waiting BIGINT NOT NULL,
+  -- That waited for another with the same value.
+  held BIGINT NOT NULL,
+  -- Of those that waited, whom a pause kept.
+  paused BIGINT NOT NULL,
+  -- Whom a limit kept.
+  limited BIGINT NOT NULL,
+  -- For whom there was nobody.
+  no_executor BIGINT NOT NULL,
+  -- For whom nobody was free.
+  all_busy BIGINT NOT NULL,
+  -- That ran.
+  running BIGINT NOT NULL,
+  -- Executors that had nothing to do: of all types together alone.
+  idle BIGINT NOT NULL,
+  -- The longest that a task that was due then had waited.
+  oldest_wait_ms BIGINT NOT NULL,
+  -- The longest delay of a start.
+  delay_max_ms BIGINT NOT NULL,
+  -- When the last has started.
+  last_started_at BIGINT NOT NULL,
+  -- When the last has ended.
+  last_ended_at BIGINT NOT NULL,
+  -- A type from then to then.
+  PRIMARY KEY (ns, span, type, begin_at),
+  -- What is old.
+  KEY load_sample_begin (ns, span, begin_at)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
 -- Tasks that ended on that day (UTC), one table a day, made ahead; retention drops whole tables. Those of
 -- namespaces whose retention is short or long are in tables of their own, task_history_short_YYYYMMDD and
 -- task_history_long_YYYYMMDD, with the same columns and indexes, where there are any. One that is past its retention, and

@@ -12,7 +12,6 @@ import { ExecutorGateway } from './access/executors/gateway.ts';
 import { ExecutorSessions } from './access/executors/sessions.ts';
 import { Connections } from './access/http/connections.ts';
 import { createHttpServer, type HttpServer } from './access/http/server.ts';
-import { endedTaskText } from './access/routes/views.ts';
 import { Engine } from './application/engine/engine.ts';
 import { all } from './application/engine/observers.ts';
 import { TaskLogs } from './application/logs/task-logs.ts';
@@ -23,18 +22,15 @@ import { Duties } from './application/process/duties.ts';
 import { Tokens } from './application/process/tokens.ts';
 import type { Alerts } from './application/alerts/alerts.ts';
 import { AuditTrail } from './application/process/audit-trail.ts';
-import { retention } from './application/process/retention.ts';
-import { usageFold } from './application/process/usage.ts';
 import { type Part, Lifecycle } from './application/process/lifecycle.ts';
-import { wallClockWatch } from './application/process/wall-clock.ts';
 import { type Turnstiles, turnstiles } from './application/turnstile.ts';
 import { alerting, watch } from './alerting.ts';
 import type { Config } from './config.ts';
 import { policyOf } from './policy.ts';
+import { upkeep } from './upkeep.ts';
 import type { Message } from './domain/alerts/book.ts';
 import type { Tally } from './domain/bounds.ts';
 import type { Pause } from './domain/model/pause.ts';
-import { ArchiveFiles } from './infrastructure/archive/archive-files.ts';
 import { AddressPolicy } from './infrastructure/callbacks/address-policy.ts';
 import { HttpNotifier } from './infrastructure/callbacks/http-notifier.ts';
 import { readConsole } from './infrastructure/console-files.ts';
@@ -165,28 +161,6 @@ function outside({ store, resolver, notifier }: Parts): Part[] {
     { start, stop: () => store.close() },
     { start, stop: () => resolver.stop() },
     { start, stop: () => notifier.stop() },
-  ];
-}
-
-/** What is to be done at times. */
-function upkeep({ store, clock, namespaces, duties }: Parts, config: Config, log: Log): Part[] {
-  const days = {
-    short: config.retentionShortDays,
-    normal: config.retentionDays,
-    long: config.retentionLongDays,
-  };
-  const { archiveDir } = config;
-  const archive =
-    archiveDir === null ? null : new ArchiveFiles({ directory: archiveDir, textOf: endedTaskText });
-  const follow = (): void => {
-    clock.followWall();
-    namespaces.followWall();
-  };
-  return [
-    // By a clock that is never set: what a wrong one drops does not come back.
-    retention({ ...config, store, clock: createClock(), log, duties, days, archive }),
-    usageFold({ store, clock: createClock(), log, duties }),
-    wallClockWatch({ store, clock, log, duties, follow }),
   ];
 }
 
@@ -341,7 +315,8 @@ interface Shared {
 }
 
 /** What leads one namespace; nothing of it has begun yet. */
-function lead(shared: Shared, { id, name }: NamespaceRecord) {
+function lead(shared: Shared, record: NamespaceRecord) {
+  const { id, name } = record;
   const { config, metrics, owner, turnstiles: lines, evenClock } = shared;
   const { frames, sent, logged: held } = shared.tallies;
   const { leaseMs, logBytes: bytesMax } = config;
@@ -350,7 +325,7 @@ function lead(shared: Shared, { id, name }: NamespaceRecord) {
   const clock = createClock(() => shared.clock.now());
   const store = shared.store.tasks(id);
   const logs = new TaskLogs({ store, clock: evenClock, log, bytesMax, held });
-  const { watched, observer } = watch(name, clock, shared.hear);
+  const { watched, observer } = watch(record, clock, shared.hear);
   const sessions = new ExecutorSessions({
     namespace: name,
     clock: evenClock,
@@ -385,8 +360,8 @@ function lead(shared: Shared, { id, name }: NamespaceRecord) {
     pauseOfAll: shared.pauseOfAll,
     frames,
   });
-  const { outcomes } = watched;
-  const of = { store, clock, namespace: name, turnstiles: lines, outcomes, logs };
+  const { outcomes, load } = watched;
+  const of = { store, clock, namespace: name, turnstiles: lines, outcomes, load, logs };
   const master = new Master({ engine, ...of });
   sessions.attach(master);
   return { engine, sessions, logs, master, watched };

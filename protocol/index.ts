@@ -13,6 +13,7 @@ export * from './csv.ts';
 export * from './event-kinds.ts';
 export type * from './api/find.ts';
 export type * from './api/health.ts';
+export type * from './api/load.ts';
 export type * from './api/reports.ts';
 export type * from './api/tasks.ts';
 export * from './json/scan.ts';

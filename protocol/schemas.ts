@@ -5,6 +5,7 @@ export * from './api/audit.ts';
 export * from './api/events.ts';
 export * from './api/find.ts';
 export * from './api/health.ts';
+export * from './api/load.ts';
 export * from './api/reports.ts';
 export * from './api/bulk.ts';
 export * from './api/logs.ts';

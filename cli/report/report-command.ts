@@ -1,17 +1,16 @@
-/** `soda report`: what tasks have used, by whom and by day. */
+/** `soda report`: what tasks have used, by whom and by day; how busy it was in `load-command.ts`. */
 import type { UsageFigures } from '@soda-scheduler/client';
-import { csvLine } from '@soda-scheduler/protocol';
-import { Command, Option } from 'commander';
-import { type ConnectionOptions, connect, remoteCommand } from '../connection.ts';
+import { Command } from 'commander';
+import { connect, remoteCommand } from '../connection.ts';
 import { instantOf } from '../instant.ts';
-import { type Cell, Output } from '../output.ts';
+import { type Column, column, type FormatOptions, print, withFormat } from './columns.ts';
+import { loadCommand, recentCommand } from './load-command.ts';
 
-interface ReportOptions extends ConnectionOptions {
+interface ReportOptions extends FormatOptions {
   readonly from?: string;
   readonly to?: string;
   readonly type?: string;
   readonly group?: string;
-  readonly format?: 'table' | 'json' | 'csv';
 }
 
 interface UsageOptions extends ReportOptions {
@@ -24,7 +23,9 @@ export function reportCommand(): Command {
   return new Command('report')
     .description('Tell what tasks have used, and how it went.')
     .addCommand(usageCommand(), { isDefault: true })
-    .addCommand(dailyCommand());
+    .addCommand(dailyCommand())
+    .addCommand(loadCommand())
+    .addCommand(recentCommand());
 }
 
 function usageCommand(): Command {
@@ -81,45 +82,21 @@ Examples:
 }
 
 function withSpan(command: Command): Command {
-  return command
-    .option('--from <day>', `the first day, ${DAY} (default: today)`)
-    .option('--to <day>', 'the last day (default: today)')
-    .option('--type <type>', 'of tasks of this type')
-    .option('--group <group>', 'of tasks of this group')
-    .addOption(
-      new Option(
-        '--format <format>',
-        'how to print it (default: table, or json with --json)',
-      ).choices(['table', 'json', 'csv']),
-    );
+  return withFormat(
+    command
+      .option('--from <day>', `the first day, ${DAY} (default: today)`)
+      .option('--to <day>', 'the last day (default: today)')
+      .option('--type <type>', 'of tasks of this type')
+      .option('--group <group>', 'of tasks of this group'),
+  );
 }
 
 function spanOf({ from, to, type, group }: ReportOptions) {
   return { from: instantOf(from), to: instantOf(to), type, group };
 }
 
-interface Column<Row> {
-  readonly name: string;
-  readonly of: (row: Row) => Cell;
-}
-
-const column = <Row>(name: string, of: (row: Row) => Cell): Column<Row> => ({ name, of });
-
 /** All that the master counts, in its order. */
 function figureColumns<Row extends UsageFigures>(total: UsageFigures): Column<Row>[] {
   const names = Object.keys(total) as (keyof UsageFigures)[];
   return names.map((name) => column(name, (row) => row[name]));
-}
-
-/** Lines of JSON, of CSV with its heading, or a table. */
-async function print<Row>(
-  { format, json }: ReportOptions,
-  rows: readonly Row[],
-  columns: readonly Column<Row>[],
-): Promise<void> {
-  const head = columns.map(({ name }) => name);
-  const cellsOf = (row: Row): Cell[] => columns.map(({ of }) => of(row));
-  if (format !== 'csv')
-    return new Output(json === true || format === 'json').rows(rows, head, cellsOf);
-  for (const cells of [head, ...rows.map(cellsOf)]) process.stdout.write(csvLine(cells));
 }

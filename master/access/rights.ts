@@ -17,10 +17,11 @@ import { includes, isPartial } from './scope.ts';
  * - `namespace`: it changes what all types and groups of a namespace share: that one has to be in the scope, and
  *   neither types nor groups may be limited.
  * - `type`: it changes what all groups of a type share: it has to be in the scope, and groups may not be limited.
+ * - `types`: it shows what all groups have in common of the types in the scope: groups may not be limited.
  * - `submit`: namespace, type and group of what is submitted have to be in the scope.
  * - `within`: it shows and touches only what is in the scope; the rest is as if it were not there.
  */
-export type ScopeRule = 'none' | 'whole' | 'namespace' | 'type' | 'submit' | 'within';
+export type ScopeRule = 'none' | 'whole' | 'namespace' | 'type' | 'types' | 'submit' | 'within';
 
 export interface Right {
   /** Beside `admin`, which may do everything; `anyone`: also without a token. */
@@ -76,6 +77,8 @@ const table = {
   'GET /history': read('within'),
   'GET /reports/usage': read('within'),
   'GET /reports/daily': read('within'),
+  'GET /reports/load': read('types'),
+  'GET /reports/recent': read('types'),
   'GET /views': read('within'),
   'PUT /view/{name}': operate('namespace'),
   'DELETE /view/{name}': operate('namespace'),
@@ -211,6 +214,7 @@ export function checkScope(
     throw new Problem('unknown', detail);
   }
   if (rule === 'namespace' && isPartial(scope)) throw shared(actor, scope, 'namespace');
+  if (rule === 'types' && scope.groups !== null) throw shared(actor, scope, 'type');
   if (rule !== 'type') return;
   const { type = '' } = params;
   if (!includes(scope, 'types', type)) throw outside(actor, 'types', type);

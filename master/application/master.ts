@@ -63,6 +63,7 @@ import {
 import { Operations } from './operations.ts';
 import { Reports } from './reports/reports.ts';
 import { Submissions } from './submissions.ts';
+import type { LoadCounter } from '../domain/load/counter.ts';
 import type { Clock, ShownTask, StoredTask, TaskPage, TaskStore, WaitingPage } from './ports.ts';
 import { inPieces, TooMany, type Turnstiles, turnstiles } from './turnstile.ts';
 
@@ -89,6 +90,7 @@ export interface MasterOptions {
   readonly submissions?: Submissions;
   /** Of this namespace, as they are observed; absent: none are. */
   readonly outcomes?: Outcomes;
+  readonly load?: LoadCounter;
 }
 
 export class Master implements MasterHandle {

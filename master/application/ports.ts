@@ -7,6 +7,7 @@ import type { AlertStore } from './alerts/alert-store.ts';
 import type { AuditStore } from './audit-store.ts';
 import type { EventPage, EventQuery } from './event-query.ts';
 import type { LogStore } from './logs/log-store.ts';
+import type { LoadReads, LoadUpkeep } from './reports/load-query.ts';
 import type { UsageReads, UsageUpkeep } from './reports/usage-query.ts';
 import type { Audit, RowWrite, WholeRows } from '../domain/changes.ts';
 import type { Absence, Pause } from '../domain/model/pause.ts';
@@ -133,7 +134,7 @@ export interface NamespaceRecord extends Settings {
 }
 
 /** The database, which all namespaces share. */
-export interface Store extends UsageUpkeep {
+export interface Store extends LoadUpkeep, UsageUpkeep {
   readonly tokens: TokenStore;
   readonly audit: AuditStore;
   readonly alerts: AlertStore;
@@ -200,7 +201,7 @@ export interface Store extends UsageUpkeep {
 }
 
 /** The tasks of one namespace, and nothing of any other. */
-export interface TaskStore extends LogStore, UsageReads {
+export interface TaskStore extends LogStore, LoadReads, UsageReads {
   /**
    * Opens the store where nobody has, then begins a new term.
    * If `now` is before the newest commit, the wall clock was set back: what was due stays due,

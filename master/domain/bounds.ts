@@ -136,6 +136,10 @@ export const OUTCOME_COUNT_MAX = 20;
 export const OUTCOME_PAIRS_MAX = 2_000;
 export const OUTCOME_MS_MAX = 15 * 60_000;
 
+/** Types of which it is counted in a minute how busy they are, and of these the busiest that are told apart later on. */
+export const LOAD_COUNTED_MAX = 2_000;
+export const LOAD_TYPES_MAX = 100;
+
 /** What one answer to how the work flows has found, the worst first. */
 export const FINDINGS_MAX = 20;
 

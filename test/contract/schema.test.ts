@@ -75,6 +75,7 @@ describe('schema.sql', function () {
       'task_log',
       'usage_delta',
       'usage_day',
+      'load_sample',
       SEGMENT,
       'alert',
       'alert_delivery',

@@ -204,6 +204,14 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
     return this.#read(() => this.#rows.readUsage(...of));
   }
 
+  readLoad(...of: Parameters<TaskStore['readLoad']>): ReturnType<TaskStore['readLoad']> {
+    return this.#read(() => this.#rows.readLoad(...of));
+  }
+
+  readRecent(...of: Parameters<TaskStore['readRecent']>): ReturnType<TaskStore['readRecent']> {
+    return this.#read(() => this.#rows.readRecent(...of));
+  }
+
   readEvents(...of: Parameters<TaskStore['readEvents']>): ReturnType<TaskStore['readEvents']> {
     return this.#read(() => this.#rows.readEvents(...of));
   }

@@ -58,6 +58,7 @@ const SCOPES: Readonly<Record<Right['scope'], string>> = {
   whole: ' A token without a scope.',
   namespace: ' A scope has to include the namespace, and limit neither types nor groups.',
   type: ' A scope has to include the namespace and the type, and not to limit groups.',
+  types: ' A token with a scope sees only types in it; it must not limit groups.',
   submit: ' A scope has to include namespace, type and group.',
   within: ' A token with a scope sees and touches only what is in it.',
 };

@@ -50,6 +50,7 @@ import { healthRoutes } from '../routes/find/health.ts';
 import { whyRoute } from '../routes/find/why.ts';
 import { limitRoutes } from '../routes/limits.ts';
 import { pauseRoutes } from '../routes/pauses.ts';
+import { loadRoutes } from '../routes/reports/load-routes.ts';
 import { usageRoutes } from '../routes/reports/usage-routes.ts';
 import { savedViewRoutes } from '../routes/find/saved-views.ts';
 import { operationRoutes } from '../routes/operations.ts';
@@ -254,6 +255,7 @@ function routeTable(options: HttpServerOptions, followers: Followers): readonly 
       ...taskRoutes(options.refusalOfReceiver),
       whyRoute,
       ...findRoutes(),
+      ...loadRoutes(),
       ...usageRoutes(),
       ...savedViewRoutes(),
       ...feedRoutes(followers, options.feedLevel),

@@ -5,6 +5,7 @@
 import { type Retention, RETENTIONS } from '../../domain/model/task.ts';
 import { dayOf } from '../../domain/usage/day.ts';
 import type { Archive, Clock, Log, Store } from '../ports.ts';
+import { LOAD_HOUR_DAYS, LOAD_MINUTE_DAYS } from '../reports/load-query.ts';
 import { Archiving } from './archiving.ts';
 import type { Duties, Duty, Found } from './duties.ts';
 import type { Part } from './lifecycle.ts';
@@ -23,6 +24,9 @@ const EVENT_SLICES = 20_000;
 /** The same of usage, which goes day by day. */
 const USAGE_SLICES = 1_000;
 
+/** The same of minutes and hours of load: at most a hundred types have a row of each. */
+const LOAD_SLICES = 1_000;
+
 /** Returns how many have gone that are older than that. */
 type Drop = (before: number, now: number) => Promise<number>;
 
@@ -35,6 +39,7 @@ interface RetentionOptions {
     | 'dropSegments'
     | 'dropEvents'
     | 'dropUsage'
+    | 'dropLoad'
     | 'learnIds'
     | 'readClock'
     | 'audit'
@@ -151,6 +156,20 @@ function othersOf({ store, auditDays, eventDays, usageDays, reportZone }: Retent
     ),
     other('usage_retention', 'dropping old days of usage', usageDays, USAGE_SLICES, (before) =>
       store.dropUsage(dayOf(reportZone, before)),
+    ),
+    other(
+      'load_minutes_retention',
+      'dropping old minutes of load',
+      LOAD_MINUTE_DAYS,
+      LOAD_SLICES,
+      (before) => store.dropLoad(1, before),
+    ),
+    other(
+      'load_hours_retention',
+      'dropping old hours of load',
+      LOAD_HOUR_DAYS,
+      LOAD_SLICES,
+      (before) => store.dropLoad(60, before),
     ),
   ];
 }

@@ -1,5 +1,7 @@
 /** What reports say of a namespace, from what was counted while it happened: nothing here counts tasks. */
 import { dayOf } from '../../domain/usage/day.ts';
+import type { LoadCounter } from '../../domain/load/counter.ts';
+import { addLoad, ALL_TYPES, type Load, type LoadSample } from '../../domain/load/figures.ts';
 import { addFigures } from '../../domain/usage/usage.ts';
 import type { State } from '../../domain/state/state.ts';
 import { starting } from '../master-handle.ts';
@@ -7,18 +9,33 @@ import type { Clock, TaskStore } from '../ports.ts';
 import { letOthers } from '../turnstile.ts';
 import {
   type DaySum,
+  type LoadAsked,
+  type LoadSeries,
+  type Recent,
   REPORT_ROWS_MAX,
   type ReportsHandle,
   ReportTooLong,
   type UsageAsked,
 } from './reports-handle.ts';
+import { LOAD_MINUTE_DAYS, type RecentQuery } from './load-query.ts';
 
 /** Sums of a day that are added up at once. */
 const TURN_COUNT = 500;
 
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+/** Spans that are told minute by minute, and hour by hour: some 1,500 points at most. */
+const MINUTES_MS_MAX = 25 * HOUR_MS;
+const HOURS_MS_MAX = 62 * DAY_MS;
+/** No type comes before it, and none is all of them, or the others. */
+const BEFORE_TYPES = ')';
+
 interface Counted {
   readonly engine: { readonly state: State | null };
-  readonly store: Pick<TaskStore, 'foldUsage' | 'readUsage'>;
+  readonly store: Pick<TaskStore, 'foldUsage' | 'readUsage' | 'readLoad' | 'readRecent'>;
+  /** Of this namespace; absent: nobody counts. */
+  readonly load?: Pick<LoadCounter, 'counted'>;
   readonly clock: Clock;
 }
 
@@ -40,6 +57,49 @@ export class Reports implements ReportsHandle {
 
   get today(): string {
     return dayOf(this.zone, this.#of.clock.now());
+  }
+
+  get now(): number {
+    return this.#of.clock.now();
+  }
+
+  load({ types, from, to }: LoadAsked): Promise<LoadSeries> {
+    const { store } = this.#of;
+    const isShort = to - from <= MINUTES_MS_MAX && this.now - from <= LOAD_MINUTE_DAYS * DAY_MS;
+    const hourly = to - from <= HOURS_MS_MAX ? HOUR_MS : DAY_MS;
+    const stepMs = isShort ? MINUTE_MS : hourly;
+    const span = isShort ? 1 : 60;
+    // Whole points: one that has begun before belongs to it.
+    const range = { span, stepMs, from: from - (from % stepMs), to } as const;
+    return this.#inTurn(async () => {
+      // There is one of all types for each minute in which there was a master.
+      const all = await store.readLoad({ ...range, types: [ALL_TYPES] });
+      const some = types && (await store.readLoad({ ...range, types }));
+      const loads = new Map((some ?? all).map(({ at, load }) => [at, load]));
+      const points = all.map(({ at, load: { samples = 1 } }) => {
+        return { at, sampleCount: samples, load: loads.get(at) ?? {} };
+      });
+      return { stepMs, points };
+    });
+  }
+
+  async recent(asked: Omit<RecentQuery, 'since'>): Promise<Recent> {
+    const { store, load } = this.#of;
+    const thisMinute = this.now - (this.now % MINUTE_MS);
+    const since = thisMinute - HOUR_MS;
+    const after = asked.after < BEFORE_TYPES ? BEFORE_TYPES : asked.after;
+    const query = { ...asked, after, since };
+    const written = await this.#inTurn(() => store.readRecent(query));
+    const loads = new Map<string, Load>(written.map(({ type, load }) => [type, { ...load }]));
+    for (const [type, counted] of load?.counted ?? []) {
+      if (type <= after || asked.among?.includes(type) === false) continue;
+      const known = loads.get(type) ?? {};
+      loads.set(type, known);
+      addLoad(known, counted);
+    }
+    const types = [...loads].map(([type, load]): LoadSample => ({ type, load }));
+    types.sort((a, b) => (a.type < b.type ? -1 : 1));
+    return { since, types: types.slice(0, asked.limit) };
   }
 
   async usage(asked: UsageAsked): Promise<readonly DaySum[]> {

@@ -173,6 +173,16 @@ export class MemoryStore implements Store {
     return this.#namespaces.reduce((count, { tasks }) => count + tasks.usage.drop(before), 0);
   }
 
+  async addLoad(...[at, of]: Parameters<Store['addLoad']>): Promise<void> {
+    for (const { namespaceId, samples } of of) {
+      this.#namespaces[namespaceId]?.tasks.load.add(at, samples);
+    }
+  }
+
+  async dropLoad(...of: Parameters<Store['dropLoad']>): Promise<number> {
+    return this.#namespaces.reduce((count, { tasks }) => count + tasks.load.drop(...of), 0);
+  }
+
   async learnIds(): Promise<number> {
     return 0;
   }

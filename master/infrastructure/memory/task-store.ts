@@ -38,6 +38,7 @@ import { matches } from '../../domain/model/task-filter.ts';
 import { isAtRest, waits } from '../../domain/model/task.ts';
 import { MemoryAudit } from './audit.ts';
 import { MemoryFeed } from './feed.ts';
+import { MemoryLoad } from './load.ts';
 import { MemoryLogs } from './logs.ts';
 import { isOver } from '../../domain/long-work/work.ts';
 import { followClock } from './clock.ts';
@@ -65,6 +66,7 @@ export class MemoryTaskStore extends MemoryLogs implements TaskStore {
   readonly #audit: MemoryAudit;
   readonly feed = new MemoryFeed();
   readonly usage = new MemoryUsage();
+  readonly load = new MemoryLoad();
 
   /** @param days for which history has a segment, of all namespaces. */
   constructor(namespaceId = DEFAULT_NAMESPACE_ID, days = noDays(), audit = new MemoryAudit()) {
@@ -138,6 +140,14 @@ export class MemoryTaskStore extends MemoryLogs implements TaskStore {
 
   async readUsage(query: UsageQuery): Promise<readonly UsageSum[]> {
     return this.usage.read(query);
+  }
+
+  async readLoad(...of: Parameters<TaskStore['readLoad']>): ReturnType<TaskStore['readLoad']> {
+    return this.load.read(...of);
+  }
+
+  async readRecent(...of: Parameters<TaskStore['readRecent']>) {
+    return this.load.recent(...of);
   }
 
   async loadWhole(): Promise<WholeRows> {

@@ -22,6 +22,7 @@ import { addedLiveColumns } from './tables/task.ts';
 import { tokenDefinition } from './tables/token.ts';
 import { typeDefinition } from './tables/type.ts';
 import { viewDefinition } from './tables/saved-view.ts';
+import { LOAD_TABLE, loadDefinition, loadIndexes } from './load/load-table.ts';
 import { deltaDefinition, usageDefinition } from './usage/usage-table.ts';
 import { workDefinition } from './long-work/work-table.ts';
 import { namesByTable, placeholders } from './dialects/dialect.ts';
@@ -312,6 +313,7 @@ const steps: readonly ((dialect: Dialect, existing: Existing, now: number) => st
       ...dialect.createTable(LOG_TABLE, logDefinition(t), []),
       ...dialect.createTable('usage_delta', deltaDefinition(t), []),
       ...dialect.createTable('usage_day', usageDefinition(t), []),
+      ...dialect.createTable(LOAD_TABLE, loadDefinition(t), loadIndexes),
       // Last: as long as it is there, whoever begins again deposes its masters.
       'DROP TABLE IF EXISTS master',
     ];

@@ -14,6 +14,7 @@ import { AuditRows } from './audit/audit-rows.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { dropEvents } from './feed/event-rows.ts';
 import { History } from './history.ts';
+import { LoadRows } from './load/load-rows.ts';
 import { LogRows } from './logs/log-rows.ts';
 import { keepPause, keepSecrets, readPause } from './installation.ts';
 import { migrate } from './migrations.ts';
@@ -64,6 +65,7 @@ export class SqlStore implements Store {
       usage: new UsageRows(databases.readers),
       committer: new Committer(databases.engine, this.#history, terms),
       log,
+      load: new LoadRows(databases.readers),
       logs: new LogRows(databases.readers),
       prepare: (now) => this.#prepare(now),
       doubt: () => this.#doubt(),
@@ -136,6 +138,14 @@ export class SqlStore implements Store {
 
   dropUsage(before: string): Promise<number> {
     return this.#shared.usage.drop(before);
+  }
+
+  addLoad(...of: Parameters<Store['addLoad']>): Promise<void> {
+    return this.#shared.load.add(...of);
+  }
+
+  dropLoad(...of: Parameters<Store['dropLoad']>): Promise<number> {
+    return this.#shared.load.drop(...of);
   }
 
   learnIds(now: number): Promise<number> {

@@ -22,7 +22,9 @@ import type {
 } from '../../application/ports.ts';
 import { deletedBy } from '../../domain/changes.ts';
 import type { LogHead } from '../../domain/logs/attempt-log.ts';
+import type { LoadPoint, LoadQuery, RecentQuery } from '../../application/reports/load-query.ts';
 import type { UsageQuery, UsageSum } from '../../application/reports/usage-query.ts';
+import type { LoadSample } from '../../domain/load/figures.ts';
 import { pauseMoved } from '../../domain/model/pause.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { followClock, type Following } from './namespace/clock.ts';
@@ -37,6 +39,7 @@ import { type Asked, countRows, searchRows } from './long-work/search.ts';
 import type { Committer } from './namespace/committer.ts';
 import { countHeldBefore } from './namespace/counts.ts';
 import type { Terms } from './namespace/terms.ts';
+import type { LoadRows } from './load/load-rows.ts';
 import type { UsageRows } from './usage/usage-rows.ts';
 
 /** What the stores of all namespaces have in common. */
@@ -46,6 +49,7 @@ export interface Shared {
   readonly terms: Terms;
   readonly committer: Committer;
   readonly usage: UsageRows;
+  readonly load: LoadRows;
   readonly log: Log;
   readonly logs: LogRows;
   /** What comes before everything else, once; answers the secrets of this installation. */
@@ -192,6 +196,14 @@ export class SqlTaskStore extends Queries implements TaskStore {
 
   readUsage(query: UsageQuery): Promise<readonly UsageSum[]> {
     return this.#shared.usage.read(this.#ns, query);
+  }
+
+  readLoad(query: LoadQuery): Promise<readonly LoadPoint[]> {
+    return this.#shared.load.read(this.#ns, query);
+  }
+
+  readRecent(query: RecentQuery): Promise<readonly LoadSample[]> {
+    return this.#shared.load.readRecent(this.#ns, query);
   }
 
   /** Where there is nothing to be credited it adds no turn: the engines of many namespaces share transactions. */

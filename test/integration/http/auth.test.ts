@@ -65,6 +65,7 @@ function refusalOf(
   if (isAbout && namespaces?.includes('default') === false) {
     return right.scope === 'submit' ? 403 : 404;
   }
+  if (right.scope === 'types') return groups !== null ? 403 : null;
   if (right.scope === 'namespace') return groups !== null || types !== null ? 403 : null;
   if (right.scope === 'type') return groups !== null || types?.includes('t') === false ? 403 : null;
   const isOutside = groups?.includes('g') === false || types?.includes('t') === false;

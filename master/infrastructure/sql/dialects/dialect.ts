@@ -118,8 +118,17 @@ export interface Dialect {
   insert(table: string, columns: Columns, rows: readonly Value[][]): Statement[];
   /** As `insert`; rows that have their primary keys go. */
   replace(table: string, columns: Columns, rows: readonly Value[][]): Statement[];
-  /** Rows that are there already have those columns raised by as much; `rows` hold the key first, then what is added. */
-  add(table: string, key: Columns, added: Columns, rows: readonly Value[][]): Statement[];
+  /**
+   * Rows that are there already have those columns raised by as much, or of `peaks` to as much; `rows` hold the key
+   * first, then what is added, then the peaks.
+   */
+  add(
+    table: string,
+    key: Columns,
+    added: Columns,
+    rows: readonly Value[][],
+    peaks?: Columns,
+  ): Statement[];
   /** `rows` hold the matched columns first, then those to be set. */
   update(table: string, matched: Columns, set: Columns, rows: readonly Value[][]): Statement[];
   remove(table: string, matched: Columns, rows: readonly Value[][]): Statement[];

@@ -156,10 +156,20 @@ function fitting(rows: readonly string[]): string[][] {
 const literal = (row: readonly Value[]): string =>
   `(${row.map((value) => driver().escape(value)).join(', ')})`;
 
-function add(table: string, key: Columns, added: Columns, rows: readonly Value[][]): Statement[] {
-  const sums = added.map(({ name }) => `${name} = ${name} + VALUES(${name})`).join(', ');
+function add(
+  table: string,
+  key: Columns,
+  added: Columns,
+  rows: readonly Value[][],
+  peaks: Columns = [],
+): Statement[] {
+  const sets = [
+    ...added.map(({ name }) => `${name} = ${name} + VALUES(${name})`),
+    ...peaks.map(({ name }) => `${name} = GREATEST(${name}, VALUES(${name}))`),
+  ].join(', ');
+  const columns = [...key, ...added, ...peaks];
   return fitting(rows.map(literal)).map((group) => ({
-    sql: `INSERT ${into(table, [...key, ...added], group)} ON DUPLICATE KEY UPDATE ${sums}`,
+    sql: `INSERT ${into(table, columns, group)} ON DUPLICATE KEY UPDATE ${sets}`,
     runs: [[]],
     touches: null,
   }));

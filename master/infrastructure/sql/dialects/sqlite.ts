@@ -116,11 +116,20 @@ function into(table: string, columns: Columns): string {
   return `INTO ${table} (${names}) VALUES ${placeholders(1, columns.length)}`;
 }
 
-function add(table: string, key: Columns, added: Columns, rows: readonly Value[][]): Statement[] {
+function add(
+  table: string,
+  key: Columns,
+  added: Columns,
+  rows: readonly Value[][],
+  peaks: Columns = [],
+): Statement[] {
   const names = key.map(({ name }) => name).join(', ');
-  const sums = added.map(({ name }) => `${name} = ${name} + excluded.${name}`).join(', ');
-  const insert = `INSERT ${into(table, [...key, ...added])}`;
-  const sql = `${insert} ON CONFLICT (${names}) DO UPDATE SET ${sums}`;
+  const sets = [
+    ...added.map(({ name }) => `${name} = ${name} + excluded.${name}`),
+    ...peaks.map(({ name }) => `${name} = MAX(${name}, excluded.${name})`),
+  ];
+  const insert = `INSERT ${into(table, [...key, ...added, ...peaks])}`;
+  const sql = `${insert} ON CONFLICT (${names}) DO UPDATE SET ${sets.join(', ')}`;
   return [{ sql, runs: rows, touches: null }];
 }
 

@@ -9,6 +9,7 @@ import { auditDefinition } from '../audit/append.ts';
 import type { Types } from '../dialects/dialect.ts';
 import { eventDefinition } from '../feed/event-table.ts';
 import { installationDefinition } from '../installation.ts';
+import { LOAD_TABLE, loadDefinition } from '../load/load-table.ts';
 import { LOG_TABLE, logDefinition } from '../logs/log-table.ts';
 import { work, workDefinition } from '../long-work/work-table.ts';
 import { deltaDefinition, usage, usageDefinition } from '../usage/usage-table.ts';
@@ -69,4 +70,5 @@ export const definitions: Readonly<Record<string, (t: Types) => string>> = {
   [LOG_TABLE]: logDefinition,
   usage_delta: deltaDefinition,
   usage_day: usageDefinition,
+  [LOAD_TABLE]: loadDefinition,
 };

@@ -1,0 +1,70 @@
+/**
+ * Writes each minute how busy types were in it, of all namespaces that are led. What cannot be written is lost, so that
+ * no later minute looks busier than it was: a minute without a row is one of which nobody knows.
+ */
+import type { LoadCounter } from '../../domain/load/counter.ts';
+import type { State } from '../../domain/state/state.ts';
+import type { Clock, Log, Store } from '../ports.ts';
+import type { LoadSamples } from '../reports/load-query.ts';
+import type { Duties, Found } from './duties.ts';
+import type { Part } from './lifecycle.ts';
+
+const MINUTE_MS = 60_000;
+
+/** Whoever leads a namespace. */
+export interface Loaded {
+  readonly watched: { readonly namespaceId: number; readonly load: LoadCounter };
+  readonly engine: { readonly state: State | null };
+}
+
+export function loadMinutes(options: {
+  readonly leaders: () => readonly Loaded[];
+  /** Waits for the answer of the store as long as it is worth. */
+  readonly ask: <T>(question: (store: Pick<Store, 'addLoad'>) => Promise<T>) => Promise<T>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly duties: Duties;
+}): Part {
+  const { leaders, ask, clock, log, duties } = options;
+  const duty = duties.add('load_minutes', MINUTE_MS);
+  let stopped = false;
+  let callOff: () => void = () => undefined;
+
+  const write = async (at: number): Promise<Found> => {
+    const of: LoadSamples[] = [];
+    for (const { watched, engine } of leaders()) {
+      if (engine.state === null) continue;
+      const samples = watched.load.take(engine.state, clock.now());
+      of.push({ namespaceId: watched.namespaceId, samples });
+      await new Promise<void>((resolve) => clock.soon(resolve));
+    }
+    const count = of.reduce((sum, { samples }) => sum + samples.length, 0);
+    if (count > 0) await ask((store) => store.addLoad(at, of));
+    return { foundCount: count, doneCount: count };
+  };
+  const run = (at: number): Promise<void> =>
+    duty
+      .run(() => write(at))
+      .catch((error: unknown) => {
+        log.debug('a minute of load was not written', { event: 'store', error: String(error) });
+      });
+  const plan = (): void => {
+    if (stopped) return;
+    const at = minuteOf(clock.now());
+    callOff = clock.wakeAt(at + MINUTE_MS, () => {
+      // The clock may have been set: of that minute, not of when this was planned.
+      void run(minuteOf(clock.now() - 1)).then(plan);
+    });
+  };
+  return {
+    start: plan,
+    // What there was of the last minute: whoever leads next adds the rest of it.
+    stop: () => {
+      stopped = true;
+      callOff();
+      return run(minuteOf(clock.now()));
+    },
+  };
+}
+
+const minuteOf = (at: number): number => Math.floor(at / MINUTE_MS) * MINUTE_MS;

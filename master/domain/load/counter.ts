@@ -1,0 +1,117 @@
+/**
+ * Counts how busy each type is, as it happens: from one minute to the next, in memory only. Nobody ever asks the store
+ * for it, and a master that ends without warning loses what it has counted since the last minute.
+ */
+import { LOAD_COUNTED_MAX, LOAD_TYPES_MAX } from '../bounds.ts';
+import type { Observation } from '../effects.ts';
+import { stateOf } from '../model/executor.ts';
+import type { AttemptOutcome } from '../model/task.ts';
+import type { State } from '../state/state.ts';
+import { backlogOf } from '../views/backlog.ts';
+import type { RefusalReason } from '../why/asked.ts';
+import {
+  addLoad,
+  ALL_TYPES,
+  DELAY_BOUNDS,
+  DELAYS,
+  type Load,
+  type LoadFigure,
+  type LoadSample,
+  OTHER_TYPES,
+} from './figures.ts';
+
+/** What keeps those that wait, in few words. */
+const KEPT: { readonly [R in RefusalReason]?: LoadFigure } = {
+  paused: 'paused',
+  limited: 'limited',
+  no_executor: 'no_executor',
+  labels_unmatched: 'no_executor',
+  reserved: 'no_executor',
+  not_ready: 'no_executor',
+  all_busy: 'all_busy',
+};
+
+const FAILURES: ReadonlySet<AttemptOutcome> = new Set(['failed', 'timed_out', 'lost']);
+
+export class LoadCounter {
+  #types = new Map<string, Load>();
+
+  note(seen: Observation): void {
+    if (seen.event === 'task_accepted') this.#add(seen.task.type, { accepted: 1 });
+    else if (seen.event === 'task_started') {
+      const { task, waitedMs } = seen;
+      const delay = DELAY_BOUNDS.findIndex((bound) => waitedMs <= bound);
+      this.#add(task.type, {
+        started: 1,
+        [DELAYS.at(delay) ?? 'delay_longer']: 1,
+        delay_max_ms: waitedMs,
+        last_started_at: task.startedAt ?? 0,
+      });
+    } else if (seen.event === 'attempt_ended') {
+      const { task, attempt } = seen;
+      if (FAILURES.has(attempt.outcome)) this.#add(task.type, { attempts_failed: 1 });
+    } else if (seen.event === 'task_finished') {
+      const { type, state, finishedAt } = seen.task;
+      this.#add(type, { [state]: 1, last_ended_at: finishedAt ?? 0 });
+    }
+  }
+
+  /** Since the last minute was taken. */
+  get counted(): ReadonlyMap<string, Load> {
+    return this.#types;
+  }
+
+  /** What has happened since this was asked last, and how it stands: of all together, and of the busiest. */
+  take(state: State, now: number): readonly LoadSample[] {
+    this.#look(state, now);
+    const types = [...this.#types].sort(([a, one], [b, other]) => {
+      return busyness(other) - busyness(one) || (a < b ? -1 : 1);
+    });
+    this.#types = new Map();
+    const all: Load = { samples: 1, idle: idleCount(state) };
+    const rest: Load = {};
+    const kept: LoadSample[] = [];
+    for (const [type, load] of types) {
+      addLoad(all, load);
+      if (type !== OTHER_TYPES && kept.length < LOAD_TYPES_MAX) kept.push({ type, load });
+      else addLoad(rest, load);
+    }
+    if (types.length > kept.length) kept.push({ type: OTHER_TYPES, load: rest });
+    return [{ type: ALL_TYPES, load: all }, ...kept];
+  }
+
+  #look(state: State, now: number): void {
+    const { types, kept } = backlogOf(state, now);
+    for (const { type, waitingCount, heldCount, runningCount, oldestWaitingMs } of types) {
+      if (waitingCount + heldCount + runningCount === 0) continue;
+      this.#add(type, {
+        waiting: waitingCount,
+        held: heldCount,
+        running: runningCount,
+        oldest_wait_ms: waitingCount > 0 ? oldestWaitingMs : 0,
+      });
+    }
+    for (const { type, reason, count } of kept) {
+      const figure = reason === null ? undefined : KEPT[reason];
+      if (figure !== undefined) this.#add(type, { [figure]: count });
+    }
+  }
+
+  #add(type: string, load: Load): void {
+    const isKept = this.#types.has(type) || this.#types.size < LOAD_COUNTED_MAX;
+    const name = isKept ? type : OTHER_TYPES;
+    const known = this.#types.get(name);
+    if (known === undefined) this.#types.set(name, { ...load });
+    else addLoad(known, load);
+  }
+}
+
+function busyness({ accepted = 0, started = 0, waiting = 0, held = 0, running = 0 }: Load): number {
+  return accepted + started + waiting + held + running;
+}
+
+function idleCount({ executors }: State): number {
+  let count = 0;
+  for (const executor of executors.values()) if (stateOf(executor) === 'idle') count++;
+  return count;
+}
