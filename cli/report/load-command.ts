@@ -38,7 +38,7 @@ const FIGURES: readonly (keyof LoadPoint)[] = [
 ];
 
 /** What is drawn above the table. */
-const DRAWN: readonly (keyof LoadPoint)[] = ['accepted', 'waiting', 'running', 'failed'];
+const DRAWN = ['accepted', 'waiting', 'running', 'failed'] as const;
 const BARS = '▁▂▃▄▅▆▇█';
 const BAR_COUNT_MAX = 60;
 
@@ -108,27 +108,28 @@ Examples:
 function draw(points: readonly LoadPoint[], stepMs: number): void {
   if (points.length < 2) return;
   for (const name of DRAWN) {
-    process.stdout.write(`${name.padEnd(10)}${sparkline(points, stepMs, name)}\n`);
+    const drawn = points.map(({ at, [name]: value }) => ({ at, value }));
+    process.stdout.write(`${name.padEnd(10)}${sparkline(drawn, stepMs)}\n`);
   }
 }
 
-/** From the first point to the last; a blank: nothing is known. */
+/** From the first point to the last, and the highest; a blank: nothing is known. */
 export function sparkline(
-  points: readonly Pick<LoadPoint, 'at' | keyof LoadPoint>[],
+  points: readonly { readonly at: string; readonly value: number }[],
   stepMs: number,
-  name: keyof LoadPoint,
 ): string {
   const first = Date.parse(points[0]?.at ?? '');
   const count = (Date.parse(points.at(-1)?.at ?? '') - first) / stepMs + 1;
   const perBar = Math.ceil(count / BAR_COUNT_MAX);
   const bars: (number | undefined)[] = Array.from({ length: Math.ceil(count / perBar) });
-  for (const point of points) {
-    const bar = Math.floor((Date.parse(point.at) - first) / stepMs / perBar);
-    bars[bar] = Math.max(bars[bar] ?? 0, Number(point[name]));
+  for (const { at, value } of points) {
+    const bar = Math.floor((Date.parse(at) - first) / stepMs / perBar);
+    bars[bar] = Math.max(bars[bar] ?? 0, value);
   }
-  const most = Math.max(1, ...bars.map((bar) => bar ?? 0));
+  const most = Math.max(...bars.map((bar) => bar ?? 0));
   const text = bars.map((bar) => {
-    return bar === undefined ? ' ' : BARS[Math.round((bar / most) * (BARS.length - 1))];
+    if (bar === undefined) return ' ';
+    return BARS[Math.round((bar / Math.max(1, most)) * (BARS.length - 1))];
   });
   return `${text.join('')}  ${most}`;
 }

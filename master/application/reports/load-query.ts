@@ -55,6 +55,6 @@ export interface LoadUpkeep {
 export interface LoadReads {
   /** Those of which there are rows, in order. */
   readLoad(query: LoadQuery): Promise<readonly LoadPoint[]>;
-  /** What there was since, with when the last has started and ended: ever. */
+  /** What was accepted, started, succeeded and failed since, with when the last has started and ended: ever. */
   readRecent(query: RecentQuery): Promise<readonly LoadSample[]>;
 }

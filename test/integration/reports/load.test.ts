@@ -164,8 +164,8 @@ describe('a report of load', () => {
 
   it('is drawn with a gap where nothing is known', () => {
     const at = (minute: number) => new Date(minute * MINUTE_MS).toISOString();
-    const points = [0, 1, 3].map((minute) => ({ at: at(minute), accepted: minute }));
-    expect(sparkline(points, MINUTE_MS, 'accepted')).to.equal('▁▃ █  3');
+    const points = [0, 1, 3].map((minute) => ({ at: at(minute), value: minute }));
+    expect(sparkline(points, MINUTE_MS)).to.equal('▁▃ █  3');
   });
 });
 

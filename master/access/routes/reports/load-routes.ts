@@ -8,10 +8,10 @@ import {
 import { loadQuery, loadReport, recentQuery, recentReport } from '@soda-scheduler/protocol/schemas';
 import { delayOfMost, type Load } from '../../../domain/load/figures.ts';
 import { checkShape } from '../../body/fields.ts';
+import { instantOf } from '../../body/instants.ts';
 import { invalidFields } from '../../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../../http/route.ts';
 import type { ScopedMaster } from '../../scoped-master.ts';
-import { instantOf } from '../submission.ts';
 
 const DAY_MS = 86_400_000;
 /** Of one report. */
