@@ -50,10 +50,9 @@ export function loadMinutes(options: {
       });
   const plan = (): void => {
     if (stopped) return;
-    const at = minuteOf(clock.now());
-    callOff = clock.wakeAt(at + MINUTE_MS, () => {
-      // The clock may have been set: of that minute, not of when this was planned.
-      void run(minuteOf(clock.now() - 1)).then(plan);
+    callOff = clock.wakeAt(minuteOf(clock.now()) + MINUTE_MS, () => {
+      // The minute before this one: the timer may have come late, or the clock was set.
+      void run(minuteOf(clock.now()) - MINUTE_MS).then(plan);
     });
   };
   return {

@@ -164,6 +164,8 @@ describe('retention', () => {
       ['audit_retention', null, 0],
       ['event_retention', null, 0],
       ['usage_retention', null, 0],
+      ['load_minutes_retention', null, 0],
+      ['load_hours_retention', null, 0],
       ['id_filters', null, 0],
     ]);
     const nextMs = () => clock.nextAlarmAt - clock.now();
@@ -188,6 +190,8 @@ describe('retention', () => {
       ['audit_retention', null, 0],
       ['event_retention', null, 0],
       ['usage_retention', null, 0],
+      ['load_minutes_retention', null, 0],
+      ['load_hours_retention', null, 0],
       ['id_filters', null, 0],
     ]);
     const ago = (days: number) => clock.now() - days * DAY_MS;

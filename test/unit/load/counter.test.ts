@@ -1,3 +1,4 @@
+/** What is counted of how busy types are, and what is told of it. */
 import { expect } from 'chai';
 import { LOAD_TYPES_MAX } from '../../../master/domain/bounds.ts';
 import type { Observation } from '../../../master/domain/effects.ts';
