@@ -207,7 +207,7 @@ describe('soda report load and recent', function () {
     expect(types[0]).to.include({ accepted: 1, started: 1, succeeded: 1, failed: 0 });
     const { points } = await client.reports.load();
     expect(points.reduce((sum, { accepted }) => sum + accepted, 0)).to.equal(2);
-    const [head, row] = (await soda('report load --type probe --format csv')).split('\n');
+    const [head, row] = (await soda('report load --type probe --format csv')).split('\r\n');
     expect(head).to.match(/^at,accepted,started,.*,start_delay_max_ms$/);
     expect(row, row).to.match(/^20\S+Z,1,0,0,0,0,0,0,1,0,0,0,1,0,0,,\d+,,$/);
     const json = JSON.parse(

@@ -8,7 +8,7 @@ import {
 import { loadQuery, loadReport, recentQuery, recentReport } from '@soda-scheduler/protocol/schemas';
 import { delayOfMost, type Load } from '../../../domain/load/figures.ts';
 import { checkShape } from '../../body/fields.ts';
-import { instantOf } from '../../body/instants.ts';
+import { instantOf, iso } from '../../body/instants.ts';
 import { invalidFields } from '../../http/problem.ts';
 import type { ApiRequest, NamespaceRoute, Reply } from '../../http/route.ts';
 import type { ScopedMaster } from '../../scoped-master.ts';
@@ -101,6 +101,5 @@ function pointOf(at: number, sampleCount: number, load: Load): LoadPoint {
   };
 }
 
-const iso = (at: number): string => new Date(at).toISOString();
 /** 0: never. */
 const isoOrNull = (at = 0): string | null => (at === 0 ? null : iso(at));
