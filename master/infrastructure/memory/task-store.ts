@@ -21,7 +21,6 @@ import type {
   WaitingQuery,
 } from '../../application/ports.ts';
 import type { EventPage, EventQuery } from '../../application/ports.ts';
-import type { UsageQuery, UsageSum } from '../../application/reports/usage-query.ts';
 import {
   CommitConflict,
   DEFAULT_NAMESPACE_ID,
@@ -138,11 +137,11 @@ export class MemoryTaskStore extends MemoryLogs implements TaskStore {
     deltas.clear();
   }
 
-  async readUsage(query: UsageQuery): Promise<readonly UsageSum[]> {
-    return this.usage.read(query);
+  async readUsage(...of: Parameters<TaskStore['readUsage']>) {
+    return this.usage.read(...of);
   }
 
-  async readLoad(...of: Parameters<TaskStore['readLoad']>): ReturnType<TaskStore['readLoad']> {
+  async readLoad(...of: Parameters<TaskStore['readLoad']>) {
     return this.load.read(...of);
   }
 
