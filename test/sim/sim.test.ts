@@ -11,31 +11,27 @@ const FIRST_SEED = 1;
 const SEED_COUNT = 120;
 const TRACE_LINES = 60;
 
-async function run(settings: Settings): Promise<void> {
+async function run(settings: Settings): Promise<readonly string[]> {
   const { violation, trace } = await simulate(settings);
-  if (violation === null) return;
+  if (violation === null) return trace;
   const tail = trace.slice(-TRACE_LINES).join('\n');
-  expect.fail(`${violation}\n${trace[0]}\n...\n${tail}`);
+  return expect.fail(`${violation}\n${trace[0]}\n...\n${tail}`);
 }
 
 describe('simulation', function () {
   it('loses nothing, and nobody, when nothing goes wrong', async () => {
-    for (let seed = FIRST_SEED; seed < FIRST_SEED + 20; seed++) {
+    for (let seed = FIRST_SEED; seed < FIRST_SEED + 10; seed++) {
       await run(settingsFor(seed, NO_FAULTS));
-    }
-  });
-
-  it('repeats a run byte for byte', async () => {
-    for (let seed = FIRST_SEED; seed < FIRST_SEED + 5; seed++) {
-      const first = await simulate(settingsFor(seed));
-      const second = await simulate(settingsFor(seed));
-      expect(second.trace.join('\n')).to.equal(first.trace.join('\n'));
     }
   });
 
   it(`keeps its promises in ${SEED_COUNT} storms`, async () => {
     for (let seed = FIRST_SEED; seed < FIRST_SEED + SEED_COUNT; seed++) {
-      await run(settingsFor(seed));
+      const trace = await run(settingsFor(seed));
+      if (seed % 24 === 0) {
+        const again = await run(settingsFor(seed));
+        expect(again.join('\n'), 'the same run once more').to.equal(trace.join('\n'));
+      }
     }
   });
 });
