@@ -381,7 +381,7 @@ CREATE TABLE task (
   -- Of one that is suspended, or told to end for that: when, by whom and why; JSON.
   suspended MEDIUMTEXT NULL,
   -- The number of the newest event that its newest attempt has told of itself.
-  event_count INT NOT NULL DEFAULT 0,
+  event_count BIGINT NOT NULL DEFAULT 0,
   -- No id is live twice in a namespace.
   UNIQUE KEY task_ns_id (ns, id),
   -- Pages of a lane in order, counts of lanes, and the few active tasks, from the index alone.

@@ -136,7 +136,7 @@ function wanted(
         gate: time === 1 ? 2 ** 53 - 1 - (seq % 2) : null,
         suspension: time === 0 ? { at: NOW - seq, by: seq % 2 ? label : null, reason: text } : null,
         attempt: current.attempt + 1,
-        eventCount: time,
+        eventCount: time * 2 ** 40,
         progressDetail: time === 2 ? JSON.stringify({ parts: [{ name: text, percent: 1 }] }) : null,
         progressState: JSON.stringify(text),
         orderTime: NOW - time,

@@ -74,7 +74,7 @@ export const addedLiveColumns = (t: Types) =>
     ['gate', `${t.instant} NULL`],
     ['queue_time', `${t.instant} NULL`],
     ['suspended', `${t.text} NULL`],
-    ['event_count', `${t.integer} NOT NULL DEFAULT 0`],
+    ['event_count', `${t.instant} NOT NULL DEFAULT 0`],
   ] as const;
 
 /** Only those that have not ended stand somewhere, can be held, set aside, or tell: history has no such columns. */
