@@ -66,6 +66,8 @@ export const SESSION_LIMITS = {
   /** Bytes of `log` frames of an executor in a second, and at once after a pause. */
   logBytesPerSecond: 256 * 1024,
   logBurstBytes: 1024 * 1024,
+  /** Number of the first line of a `log` frame: that of its last has ten digits then, as a place in a log does. */
+  logFirstLineMax: 9_000_000_000,
 } as const;
 
 /** A label or a required label: what a kind is made of, so its alphabet leaves `|` and `,` free. */

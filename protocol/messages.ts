@@ -220,7 +220,7 @@ const logFrame = z.object({
   attempt,
   mac,
   /** Number of its first line in the attempt, from 1: those that were dropped count too. */
-  n: z.int().min(1),
+  n: z.int().min(1).max(SESSION_LIMITS.logFirstLineMax),
   /** `logLines`, which are read only where there is room for them; null: not even that was. */
   lines: z.union([z.array(json), z.null()]),
   /** So many were dropped between the frame before and this one. */

@@ -1,7 +1,7 @@
 /** What the frames of executors become in the words of the domain. */
 import { expect } from 'chai';
 import { SESSION_LIMITS } from '@soda-scheduler/protocol';
-import { decodeFrame, executorFrame } from '@soda-scheduler/protocol/schemas';
+import { decodeFrame, executorFrame, taskLogQuery } from '@soda-scheduler/protocol/schemas';
 import { frameEvent } from '../../../master/access/executors/frames.ts';
 
 /** Of a sequenced frame. */
@@ -23,6 +23,18 @@ describe('frames of executors', () => {
     expect(waitOf(1.5)).to.include({ retryAfterMs: 1_500 });
     expect(waitOf(1.23456)).to.include({ retryAfterMs: 1_235 });
     expect(waitOf(0.0001)).to.include({ retryAfterMs: 0 });
+  });
+
+  it('number lines so that whoever reads on can say where he is', () => {
+    const decoded = (n: number) =>
+      decodeFrame(
+        executorFrame,
+        `{"type":"log","task_id":"t","attempt":1,"mac":"m","n":${n},"lines":[]}`,
+      );
+    expect(decoded(SESSION_LIMITS.logFirstLineMax)).to.have.property('frame');
+    expect(decoded(SESSION_LIMITS.logFirstLineMax + 1)).to.have.property('problem');
+    const last = SESSION_LIMITS.logFirstLineMax + SESSION_LIMITS.logFrameBytesMax;
+    expect(taskLogQuery.shape.after.safeParse(`999999999.${last}`)).to.include({ success: true });
   });
 
   it('hand on what they hold as it is written', () => {
