@@ -1,5 +1,6 @@
 /** What every store must do with alerts: they are of the database, and what is written together is there together. */
 import { expect } from 'chai';
+import mysql, { type RowDataPacket } from 'mysql2/promise';
 import { type AlertDelivery, type Store, TermLost } from '../../../master/application/ports.ts';
 import type { Alert } from '../../../master/domain/alerts/alert.ts';
 import { type AlertReceiver, plainRule } from '../../../master/domain/alerts/rule.ts';
@@ -81,6 +82,8 @@ describeStores('alerts', (open) => {
     const quiet = alertOf('quiet', { clearedAt: NOW + 1, silencedUntil: NOW + 9 });
     const told = deliveryOf('told', { state: 'failed', endedAt: NOW + 1 });
     await store.alerts.write([alertOf('a'), over, later, quiet], [told, deliveryOf('pending')]);
+    const many = Array.from({ length: 1_100 }, (_, at) => alertOf(`old ${at}`, { clearedAt: NOW }));
+    await store.alerts.write(many, []);
     await store.alerts.drop(NOW + 2);
     const kept = await store.alerts.listCleared(null, 10);
     expect(kept.map(({ id }) => id)).to.deep.equal(['quiet', 'later']);
@@ -121,5 +124,22 @@ describe('alerts of a master that was deposed: MariaDB', () => {
     expect({ rules, receivers, alerts }).to.deep.equal({
       ...{ rules: [], receivers: [ops], alerts: [alertOf('b')] },
     });
+  });
+
+  it('are waited for by nobody while their table is slow', async () => {
+    const url = await server.url();
+    const store = await openDefault({ url, allowWeakDurability: false });
+    stores.push(store);
+    const { term } = await store.takeTerm('m-1', NOW);
+    const other = await mysql.createConnection(url);
+    await other.query('LOCK TABLES alert WRITE');
+    const written = store.alerts.write([alertOf('a')], []);
+    const waiting = `SELECT 1 FROM information_schema.processlist WHERE state LIKE 'Waiting for table%'`;
+    for (let rows: unknown[] = []; rows.length === 0; )
+      [rows] = await other.query<RowDataPacket[]>(waiting);
+    await store.takeTerm('m-1', NOW, term);
+    await other.query('UNLOCK TABLES');
+    await written;
+    await other.end();
   });
 });

@@ -12,8 +12,8 @@ import type { Alert } from '../../../domain/alerts/alert.ts';
 import type { AlertReceiver, AlertRule } from '../../../domain/alerts/rule.ts';
 import type { AuditRecord } from '../../../domain/model/audit.ts';
 import { appendAudit } from '../audit/append.ts';
-import type { Database } from '../database.ts';
-import type { Statement } from '../dialects/dialect.ts';
+import type { Database, Read } from '../database.ts';
+import { plain, type Statement } from '../dialects/dialect.ts';
 import type { Terms } from '../namespace/terms.ts';
 import type { Column, Row } from '../rows.ts';
 import {
@@ -22,6 +22,9 @@ import {
   deliveryColumns,
   settingColumns,
 } from './alert-tables.ts';
+
+/** Rows that go at once. */
+const DROP_COUNT = 500;
 
 const ALERTS = `SELECT ${alertColumns.map(({ name }) => name).join(', ')} FROM alert`;
 const DELIVERIES = `SELECT ${deliveryColumns.map(({ name }) => name).join(', ')} FROM alert_delivery`;
@@ -89,13 +92,30 @@ export class AlertRows implements AlertStore {
     return rows.map(alertOf);
   }
 
-  drop(before: number): Promise<void> {
+  async drop(before: number): Promise<void> {
     const past = 'cleared_at < ? AND (silenced_until IS NULL OR silenced_until < ?)';
+    await this.#dropAll({ sql: `alert WHERE ${past}`, values: [before, before] });
     const over = `state IN ('delivered', 'failed') AND ended_at < ?`;
-    return this.#commit([
-      { sql: `DELETE FROM alert WHERE ${past}`, runs: [[before, before]], touches: null },
-      { sql: `DELETE FROM alert_delivery WHERE ${over}`, runs: [[before]], touches: null },
-    ]);
+    await this.#dropAll({ sql: `alert_delivery WHERE ${over}`, values: [before] });
+  }
+
+  async #dropAll(of: Read): Promise<void> {
+    let count = DROP_COUNT;
+    while (count === DROP_COUNT) count = await this.#database.aside(() => this.#dropSome(of));
+  }
+
+  #dropSome({ sql, values }: Read): Promise<number> {
+    const { dialect } = this.#database;
+    const [table = ''] = sql.split(' ', 1);
+    return this.#database.transaction(async (connection) => {
+      const select = `SELECT id FROM ${sql} LIMIT ${DROP_COUNT}`;
+      const read = { sql: select, runs: [values], touches: null };
+      const [, found] = await dialect.run(connection, [plain(dialect.begin), read]);
+      const ids = (found?.rows ?? []).map(({ id }) => [id as string]);
+      await dialect.run(connection, dialect.remove(table, [{ name: 'id', kind: 'text' }], ids));
+      await this.#terms.fenceAsOwner(connection);
+      return ids.length;
+    });
   }
 
   #set(
@@ -119,8 +139,9 @@ export class AlertRows implements AlertStore {
   #commit(statements: readonly Statement[], audit: AuditRecord | null = null): Promise<void> {
     const { dialect } = this.#database;
     return this.#database.transaction(async (connection) => {
-      await this.#terms.beginAsOwner(connection);
-      await dialect.run(connection, statements);
+      await dialect.run(connection, [plain(dialect.begin), ...statements]);
+      await this.#terms.fenceAsOwner(connection);
+      // In the order of the commits of an engine, which would wait for it in a circle else.
       if (audit !== null) await appendAudit(dialect, connection, [audit]);
     });
   }

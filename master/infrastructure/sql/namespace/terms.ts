@@ -175,14 +175,15 @@ export class Terms {
   }
 
   /**
-   * Begins a transaction of such work, with the fence of its owner: no other one begins a term before it has ended.
+   * The fence of a transaction of such work: no other owner begins a term before it has ended. What may take long
+   * comes before it: until the end every commit of the namespace waits.
    * @throws {TermLost} another owner has begun a term.
    */
-  async beginAsOwner(connection: Connection): Promise<void> {
+  async fenceAsOwner(connection: Connection): Promise<void> {
     const set = `writer = ${this.#dialect.connectionId}`;
     const sql = `UPDATE namespace SET ${set} WHERE id = ? AND owner = ?`;
     const fence = { sql, runs: [[DEFAULT_NAMESPACE_ID, this.#owner]], touches: 1 };
-    const [, fenced] = await this.#dialect.run(connection, [plain(this.#dialect.begin), fence]);
+    const [fenced] = await this.#dialect.run(connection, [fence]);
     if (fenced?.touched !== 1) throw new TermLost(DEPOSED);
   }
 
