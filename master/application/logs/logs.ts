@@ -32,10 +32,13 @@ export interface LogPage {
 export interface LogsHandle {
   /** @throws {Unavailable} also where too many ask. */
   read(query: LogQuery): Promise<LogPage>;
-  /** Resolves when more is written than up to that line, after so long at the latest, or when this master stops. */
-  news(taskSeq: number, after: LogPlace, withinMs: number): Promise<void>;
-  /** Whether anything of the task has come just now, or is not written yet. */
-  mayGrow(taskSeq: number): boolean;
+  /**
+   * Resolves when more of the attempt is written than up to that line, after so long at the latest, or when this master
+   * stops. @param attempt Null: of any.
+   */
+  news(taskSeq: number, attempt: number | null, after: LogPlace, withinMs: number): Promise<void>;
+  /** Whether anything of the attempt has come just now, or is not written yet. @param attempt Null: of any. */
+  mayGrow(taskSeq: number, attempt: number | null): boolean;
   /** By the clock of `news`. */
   now(): number;
   /** No more will be written by this master. */
@@ -66,12 +69,12 @@ export class Logs implements LogsHandle {
     return this.#of.clock.now();
   }
 
-  mayGrow(taskSeq: number): boolean {
-    return this.#of.logs.mayGrow(taskSeq);
+  mayGrow(taskSeq: number, attempt: number | null): boolean {
+    return this.#of.logs.mayGrow(taskSeq, attempt);
   }
 
-  news(taskSeq: number, after: LogPlace, withinMs: number): Promise<void> {
-    return this.#of.logs.news(taskSeq, after, withinMs);
+  news(taskSeq: number, attempt: number | null, after: LogPlace, withinMs: number): Promise<void> {
+    return this.#of.logs.news(taskSeq, attempt, after, withinMs);
   }
 
   async read(query: LogQuery): Promise<LogPage> {

@@ -104,11 +104,11 @@ export class TaskLogs {
     this.#schedule(PACE_MS);
   }
 
-  /** Whether anything of the task has come just now, or has yet to be written. */
-  mayGrow(taskSeq: number): boolean {
+  /** Whether anything of the attempt has come just now, or has yet to be written. @param attempt Null: of any. */
+  mayGrow(taskSeq: number, attempt: number | null): boolean {
     const now = this.#options.clock.now();
     for (const open of this.#open.values()) {
-      if (open.taskSeq !== taskSeq) continue;
+      if (!isOf(open, taskSeq, attempt)) continue;
       if (now - open.takenAt < QUIET_MS || this.#isBusy(open)) return true;
     }
     return false;
@@ -118,11 +118,11 @@ export class TaskLogs {
     return this.#dirty.has(open) || this.#unwritten.some((one) => one.open === open);
   }
 
-  /** Until there is more than up to that line, or so long. */
-  news(taskSeq: number, after: LogPlace, withinMs: number): Promise<void> {
+  /** Until there is more of the attempt than up to that line, or so long. @param attempt Null: of any. */
+  news(taskSeq: number, attempt: number | null, after: LogPlace, withinMs: number): Promise<void> {
     const { clock } = this.#options;
     const isNew = [...this.#open.values()].some(
-      (open) => open.taskSeq === taskSeq && isBeyond(open, after),
+      (open) => isOf(open, taskSeq, attempt) && isBeyond(open, after),
     );
     if (isNew || this.#isOver) return Promise.resolve();
     return new Promise((resolve) => {
@@ -259,6 +259,9 @@ export class TaskLogs {
 
 const keyOf = ({ taskId, attempt }: Pick<LoggedAttempt, 'taskId' | 'attempt'>): string =>
   `${taskId}#${attempt}`;
+
+const isOf = (open: Open, taskSeq: number, attempt: number | null): boolean =>
+  open.taskSeq === taskSeq && (attempt === null || open.attempt === attempt);
 
 const isBeyond = ({ attempt, writtenN }: Open, after: LogPlace): boolean =>
   attempt > after.attempt ? writtenN > 0 : attempt === after.attempt && writtenN > after.n;

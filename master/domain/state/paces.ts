@@ -22,6 +22,10 @@ interface Point {
 const POINT_COUNT_MIN = 3;
 const PERCENT_MIN = 1;
 const RAN_MS_MIN = 2_000;
+/** Less between two points is no step, but the noise of a division. */
+const STEP_PERCENT_MIN = 0.01;
+/** An end that is further away than that is none that anybody plans with. */
+const LEFT_MS_MAX = 365 * 86_400_000;
 
 export class Paces {
   readonly #known = new WeakMap<Task, { readonly attempt: number; points: readonly Point[] }>();
@@ -35,7 +39,7 @@ export class Paces {
     // Back to less: what it does now is another thing.
     if (isNew || known === undefined) {
       this.#known.set(task, { attempt: task.attempt, points: [point] });
-    } else if (percent !== last?.percent) {
+    } else if (percent - (last?.percent ?? 0) >= STEP_PERCENT_MIN) {
       known.points = thinned([...known.points, point]);
     }
   }
@@ -59,7 +63,8 @@ export class Paces {
       const leftMs = pace * (100 - last.percent) - (silentMs - lateMs);
       return now + Math.max(0, Math.round(leftMs));
     };
-    return { endAt: endAt(0.5), lowAt: endAt(0.25), highAt: endAt(0.75) };
+    const highAt = endAt(0.75);
+    return highAt - now > LEFT_MS_MAX ? null : { endAt: endAt(0.5), lowAt: endAt(0.25), highAt };
   }
 }
 

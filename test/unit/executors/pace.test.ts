@@ -1,8 +1,11 @@
 /** When a running attempt ends, by what it has reported. */
 import { expect } from 'chai';
 import { PACE_POINT_COUNT_MAX } from '../../../master/domain/bounds.ts';
+import { Paces } from '../../../master/domain/state/paces.ts';
 import { outlookOf } from '../../../master/domain/views/outlook.ts';
 import { MINUTE, Scheduler, SECOND } from '../../helpers/domain.ts';
+
+const MONTH = 30 * 24 * 60 * MINUTE;
 
 describe('the end of an attempt', () => {
   function running() {
@@ -33,6 +36,19 @@ describe('the end of an attempt', () => {
     expect(scheduler.left(), 'less than a percent').to.equal(null);
     scheduler.report(SECOND, 100);
     expect(scheduler.left(), 'nothing is left').to.equal(null);
+  });
+
+  it('is not known of what gets on by the noise of a division, or in no time that anybody waits', () => {
+    const scheduler = running();
+    for (let percent = 0; percent <= 50; percent += 10) scheduler.report(SECOND, percent);
+    for (let count = 1; count < 60; count++) scheduler.report(MINUTE, 50 + count * 1e-13);
+    const [, , high = 0] = scheduler.left() ?? [];
+    expect(high, 'it is late, and no more').to.be.below(100 * 60 * 60);
+    const [paces, task] = [new Paces(), scheduler.task('a')];
+    [0, 1, 1.1].forEach((percent, months) =>
+      paces.note(task, percent, scheduler.now + months * MONTH),
+    );
+    expect(paces.endOf(task, scheduler.now + 2 * MONTH), 'in years').to.equal(null);
   });
 
   it('follows from how fast it goes on, wherever it began', () => {

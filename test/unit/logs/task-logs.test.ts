@@ -46,7 +46,7 @@ describe('the writing of logs', () => {
     for (let n = 1; n <= 9; n++) logs.take(of(1), lines(n, 1));
     logs.take(of(2), lines(1, 9_000, 99));
     logs.take(of(3), lines(1, 1));
-    expect(logs.mayGrow(1)).to.equal(true);
+    expect(logs.mayGrow(1, null)).to.equal(true);
     await clock.pass(250);
     expect(await read(1)).to.have.length(9);
     expect(store.writes).to.have.length(1);
@@ -59,7 +59,7 @@ describe('the writing of logs', () => {
     expect(await read(3), 'who says little does not wait for who says much').to.deep.equal([1]);
     await clock.pass(1_000);
     expect(await read(2)).to.have.length(9_000);
-    expect(logs.mayGrow(2)).to.equal(false);
+    expect(logs.mayGrow(2, null)).to.equal(false);
     await logs.stop();
     expect(logs.fills()[0]?.used).to.equal(0);
   });
@@ -90,18 +90,35 @@ describe('the writing of logs', () => {
     expect(await read(1), 'also at its end').to.deep.equal([1, 2]);
     const after = { attempt: 1, n: 2 };
     const told: string[] = [];
-    const heard = second.news(1, after, 60_000).then(() => told.push('more'));
+    const heard = second.news(1, null, after, 60_000).then(() => told.push('more'));
     second.take(of(1), lines(2, 2));
     await clock.pass(250);
     await heard;
     expect(told).to.deep.equal(['more']);
     expect(await read(1)).to.deep.equal([1, 2, 3]);
-    await second.news(1, after, 60_000);
-    const late = second.news(1, { attempt: 1, n: 3 }, 1_000);
+    await second.news(1, null, after, 60_000);
+    const late = second.news(1, null, { attempt: 1, n: 3 }, 1_000);
     await clock.pass(1_000);
     await late;
     await second.stop();
-    await second.news(1, { attempt: 9, n: 9 }, 60_000);
+    await second.news(1, null, { attempt: 9, n: 9 }, 60_000);
+  });
+
+  it('tells whoever waits for one attempt nothing of what a later one says', async () => {
+    const logs = create();
+    logs.take(of(1), lines(1, 1));
+    await clock.pass(5_000);
+    logs.take({ ...of(1), attempt: 2 }, lines(1, 1));
+    await clock.pass(250);
+    const told: string[] = [];
+    const after = { attempt: 1, n: 1 };
+    void logs.news(1, 1, after, 60_000).then(() => told.push('of the first'));
+    void logs.news(1, null, after, 60_000).then(() => told.push('of any'));
+    expect([logs.mayGrow(1, 1), logs.mayGrow(1, null)]).to.deep.equal([false, true]);
+    await clock.pass(1);
+    expect(told).to.deep.equal(['of any']);
+    await clock.pass(60_000);
+    await logs.stop();
   });
 
   it('holds what may still grow as long as there is room, in whatever namespace, and then reads it again', async () => {

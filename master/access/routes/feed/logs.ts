@@ -81,7 +81,7 @@ function followedBy(
     const shown = await master.find(id, 0);
     if (shown?.task.seq !== taskSeq) return null;
     const isEnded = isOver(shown.task, attempt, logs.now());
-    const mayGrow = !isEnded || logs.mayGrow(taskSeq);
+    const mayGrow = !isEnded || logs.mayGrow(taskSeq, attempt);
     const page = await logs.read({ ...query, after });
     return { ...page, isLast: page.isAtEnd && !mayGrow };
   };
@@ -89,7 +89,7 @@ function followedBy(
     readFrom,
     now: () => logs.now(),
     isOver: () => logs.isOver || request.isOver(),
-    news: (page, withinMs) => logs.news(taskSeq, page?.next ?? NOWHERE, withinMs),
+    news: (page, withinMs) => logs.news(taskSeq, attempt, page?.next ?? NOWHERE, withinMs),
     readAfter: ({ next }) => readFrom(next),
     isAtEnd: ({ isAtEnd }) => isAtEnd,
     isLast: ({ isLast }) => isLast,
