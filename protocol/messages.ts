@@ -204,6 +204,8 @@ const executorHeartbeat = z.object({
   running: z.array(runningAttempt).max(16),
   loop_lag_ms: z.number().min(0).optional(),
   rss_bytes: z.number().min(0).optional(),
+  /** Of all processors of its host, how much was busy since the heartbeat before. */
+  cpu_percent: z.number().min(0).max(100).optional(),
   /** Without it the executor is as it said last. */
   ready: ready.optional(),
 });

@@ -22,6 +22,8 @@ const admin: readonly Role[] = [];
 export const rights = {
   'GET /events': { roles: watch, scope: 'within' },
   'GET /executors': { roles: watch, scope: 'within' },
+  'PUT /view/{name}': { roles: operate, scope: 'namespace' },
+  'DELETE /view/{name}': { roles: operate, scope: 'namespace' },
   'GET /alerts': { roles: read, scope: 'within' },
   'POST /alert/{alert_id}/silence': { roles: operate, scope: 'within' },
   'GET /audit': { roles: admin, scope: 'whole' },

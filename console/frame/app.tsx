@@ -75,7 +75,18 @@ interface InsideProps {
 function Inside({ me, settings, change }: InsideProps) {
   const place = usePlace();
   const newsCount = useNews(place.namespace, may(me, 'GET /events'));
-  const frame = { me, place, newsCount, hasClockTimes: settings.times === 'clock' };
+  const { namespace } = place;
+  const frame = {
+    me,
+    place,
+    newsCount,
+    hasClockTimes: settings.times === 'clock',
+    firstView: settings.views[namespace] ?? null,
+    setFirstView: (name: string | null) => {
+      const { [namespace]: _, ...others } = settings.views;
+      change({ views: name === null ? others : { ...others, [namespace]: name } });
+    },
+  };
   useEffect(() => window.scrollTo(0, 0), [place.page, place.name]);
   return (
     <FrameContext.Provider value={frame}>

@@ -27,8 +27,9 @@ export interface Question {
   /** It takes something away. */
   readonly isGrave?: boolean;
   readonly fields?: readonly Field[];
-  /** @throws {Error} what is wrong with the fields, for people. */
-  readonly request: (values: Readonly<Record<string, string>>) => Request;
+  /** Several: one after the other, up to the first that is refused. @throws {Error} what is wrong with the fields. */
+  readonly request: (values: Readonly<Record<string, string>>) => Request | readonly Request[];
+  /** With the last answer. */
   readonly done?: (answer: unknown) => void;
   /** What is said once it is done. Default: that it is. */
   readonly said?: string;
@@ -123,7 +124,8 @@ function QuestionDialog({ question, close }: DialogProps) {
     setBusy(true);
     setProblem('');
     try {
-      const answer = await call<unknown>(question.request(values));
+      let answer: unknown;
+      for (const request of [question.request(values)].flat()) answer = await call(request);
       close();
       tell(question.said ?? t('asking.done'));
       question.done?.(answer);
@@ -216,7 +218,8 @@ function initialOf({ fields = [] }: Question): Record<string, string> {
 /** Null: what was typed so far is no request. */
 function curlFor(question: Question, values: Record<string, string>, needsToken: boolean) {
   try {
-    return curlOf(question.request(values), needsToken);
+    const requests = [question.request(values)].flat();
+    return requests.map((request) => curlOf(request, needsToken)).join('\n');
   } catch {
     return null;
   }

@@ -12,6 +12,9 @@ export interface Frame {
   readonly newsCount: number;
   /** Of times: since then, or as on the clock. */
   readonly hasClockTimes: boolean;
+  /** The saved view with which the tasks of this namespace are opened; null: all of them are shown. */
+  readonly firstView: string | null;
+  readonly setFirstView: (name: string | null) => void;
 }
 
 export const FrameContext = createContext<Frame | null>(null);
@@ -24,13 +27,20 @@ export function useFrame(): Frame & {
     name?: string | null,
     query?: NonNullable<PlaceLike['query']>,
   ) => string;
+  /** As the menu and the keyboard open it. */
+  readonly opening: (page: string) => string;
 } {
   const frame = useContext(FrameContext);
   if (frame === null) throw new Error('outside of the frame');
-  const { namespace } = frame.place;
+  const { firstView, place } = frame;
+  const { namespace } = place;
   return {
     ...frame,
     may: (route, about) => may(frame.me, route, about),
     link: (page, name = null, query = {}) => hrefOf({ namespace, page, name, query }),
+    opening: (page) => {
+      const view = page === 'tasks' && firstView !== null ? { view: firstView } : {};
+      return hrefOf({ namespace, page, query: view });
+    },
   };
 }

@@ -8,7 +8,7 @@ import { pages } from './pages.tsx';
 const CHORD_MS = 1_500;
 
 export function Keys() {
-  const { link, may } = useFrame();
+  const { opening, may } = useFrame();
   const [isOpen, setOpen] = useState(false);
   const dialog = useRef<HTMLDialogElement>(null);
   const chordAt = useRef(0);
@@ -22,7 +22,7 @@ export function Keys() {
       const isSecond = Date.now() - chordAt.current < CHORD_MS;
       chordAt.current = event.key === 'g' ? Date.now() : 0;
       const page = isSecond ? reachable.find(([, { key }]) => key === event.key) : undefined;
-      if (page !== undefined) window.location.hash = link(page[0]);
+      if (page !== undefined) window.location.hash = opening(page[0]);
       else if (event.key === '/') document.getElementById('search')?.focus();
       else if (event.key === '?') setOpen(true);
       else return;

@@ -19,7 +19,7 @@ interface Props {
 }
 
 export function Navigation({ settings, change }: Props) {
-  const { me, place, link, may } = useFrame();
+  const { me, place, link, opening, may } = useFrame();
   const awaySince = useAwaySince();
   const menu = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -44,7 +44,7 @@ export function Navigation({ settings, change }: Props) {
           isInMenu && (route === undefined || may(route)) ? (
             <a
               key={page}
-              href={link(page)}
+              href={opening(page)}
               aria-current={
                 place.page === page || keptFor?.includes(place.page) ? 'page' : undefined
               }

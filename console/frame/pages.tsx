@@ -5,6 +5,7 @@ import { may, type RouteName } from '../api/me.ts';
 import { AlertsPage } from '../pages/alerts.tsx';
 import { AuditPage } from '../pages/audit.tsx';
 import { CallbacksPage } from '../pages/callbacks.tsx';
+import { CopyTaskPage } from '../pages/tasks/copy-task.tsx';
 import { ExecutorPage } from '../pages/fleet/executor.tsx';
 import { ExecutorsPage } from '../pages/fleet/executors.tsx';
 import { FailedPage } from '../pages/failed.tsx';
@@ -45,7 +46,7 @@ export const pages: Readonly<Record<string, Page>> = {
   tasks: {
     title: 'tasks',
     isInMenu: true,
-    keptFor: ['task', 'new-task'],
+    keptFor: ['task', 'new-task', 'copy-task'],
     key: 't',
     show: () => <TasksPage />,
   },
@@ -122,6 +123,12 @@ export const pages: Readonly<Record<string, Page>> = {
     isInMenu: false,
     key: 's',
     show: () => <NewTaskPage />,
+  },
+  'copy-task': {
+    title: 'action.copy',
+    route: 'POST /task/{task_id}/copy',
+    isInMenu: false,
+    show: (name) => name && <CopyTaskPage key={name} id={name} />,
   },
 };
 

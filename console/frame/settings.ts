@@ -1,17 +1,24 @@
-/** What somebody has chosen for this browser: language, colours, and how times are shown. */
+/** What somebody has chosen for this browser: language, colours, how times are shown, which view comes first. */
 import { type Language, languageOfBrowser, speak } from '../words/words.ts';
 
 export interface Settings {
   readonly language: Language;
   readonly theme: 'auto' | 'light' | 'dark';
   readonly times: 'since' | 'clock';
+  /** The saved view that the menu opens, by namespace. */
+  readonly views: Readonly<Record<string, string>>;
 }
 
 const KEY = 'soda';
 
 /** A browser may keep nothing, or something of another version. */
 export function readSettings(): Settings {
-  const preset: Settings = { language: languageOfBrowser(), theme: 'auto', times: 'since' };
+  const preset: Settings = {
+    language: languageOfBrowser(),
+    theme: 'auto',
+    times: 'since',
+    views: {},
+  };
   try {
     return { ...preset, ...(JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Settings>) };
   } catch {

@@ -3,7 +3,7 @@ import type { ErrorList } from '@soda-scheduler/protocol';
 import { failureReasons } from '@soda-scheduler/protocol';
 import { useFrame } from '../frame/context.ts';
 import { askForMany } from '../parts/bulk.tsx';
-import { FilterForm, type Filters, TextFilter } from '../parts/filters.tsx';
+import { FilterForm, type Filters, InstantFilter, TextFilter } from '../parts/filters.tsx';
 import { Link } from '../parts/link.tsx';
 import { ListPage, useListed } from '../parts/list-page.tsx';
 import { Empty } from '../parts/page.tsx';
@@ -32,6 +32,8 @@ export function FailedPage() {
         {TERMS.map((name) => (
           <TextFilter key={name} name={name} label={name} of={list} />
         ))}
+        <InstantFilter name="from" label="filter.from" of={list} />
+        <InstantFilter name="to" label="filter.to" of={list} />
       </FilterForm>
     </ListPage>
   );

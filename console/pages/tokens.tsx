@@ -3,7 +3,7 @@ import type { TokenList, TokenView } from '@soda-scheduler/protocol';
 import { useState } from 'preact/hooks';
 import type { Question } from '../frame/asking.tsx';
 import { AskButton } from '../parts/ask-button.tsx';
-import { Copy } from '../parts/copy.tsx';
+import { Command, Copy } from '../parts/copy.tsx';
 import { ListPage, useListed } from '../parts/list-page.tsx';
 import { Empty } from '../parts/page.tsx';
 import type { Layout } from '../parts/table.tsx';
@@ -30,7 +30,11 @@ export function TokensPage() {
       rowsOf={({ tokens }) => tokens}
       layout={tokenLayout}
       actions={<AskButton route="POST /tokens" question={question} />}
-      empty={<Empty title={t('tokens.none')} />}
+      empty={
+        <Empty title={t('tokens.none')}>
+          <Command text="soda token create ada --role operate" />
+        </Empty>
+      }
     >
       {made !== null && (
         <div class="remark">

@@ -20,6 +20,8 @@ type Link = ReturnType<typeof useFrame>['link'];
 interface Finding {
   readonly key: string;
   readonly severity: 'critical' | 'warning' | 'info';
+  /** Of which kind it is, where the master says it. */
+  readonly headline?: string;
   readonly text: string;
   /** What would help. */
   readonly advice?: string;
@@ -28,6 +30,8 @@ interface Finding {
   readonly since?: string | null;
   readonly href: string;
 }
+
+const hourAgo = (): string => new Date(Date.now() - HOUR_MS).toISOString();
 
 const RANKS = { critical: 0, warning: 1, info: 2 } as const;
 
@@ -39,8 +43,8 @@ export function Wrong({ executors }: { readonly executors: ExecutorList | null }
   const errors = useResource<ErrorList>(
     `errors ${namespace}`,
     (signal) => {
-      const from = new Date(Date.now() - HOUR_MS).toISOString();
-      return call({ path: '/tasks/errors', namespace, query: { from }, signal });
+      const query = { from: hourAgo() };
+      return call({ path: '/tasks/errors', namespace, query, signal });
     },
     SLOW_MS,
   );
@@ -51,7 +55,7 @@ export function Wrong({ executors }: { readonly executors: ExecutorList | null }
   if (health.data === null || errors.data === null) return null;
   const findings = [
     ...health.data.findings.map((finding) => findingOf(finding, link)),
-    ...failedOf(errors.data, link),
+    ...failedOf(errors.data, hourAgo(), link),
     ...(lost.data === null ? [] : gaveUpOf(lost.data, link)),
     ...(executors === null ? [] : oddOf(executors, link)),
   ].sort((a, b) => RANKS[a.severity] - RANKS[b.severity]);
@@ -81,10 +85,13 @@ export function Wrong({ executors }: { readonly executors: ExecutorList | null }
 }
 
 function Line({ finding }: { readonly finding: Finding }) {
-  const { severity, text, advice, command, since, href } = finding;
+  const { severity, headline, text, advice, command, since, href } = finding;
   return (
     <li class={`finding-${severity}`}>
-      <a href={href}>{text}</a>
+      <a href={href}>
+        {headline !== undefined && <strong>{headline} </strong>}
+        {text}
+      </a>
       {(since ?? null) !== null && (
         <span class="soft">
           {' '}
@@ -106,6 +113,7 @@ function findingOf(finding: HealthView['findings'][number], link: Link): Finding
   return {
     key: `${kind} ${subject} ${message}`,
     severity,
+    headline: wordOf('finding', kind),
     text: [message, cause].filter((part) => part !== null).join(' '),
     advice,
     command,
@@ -121,12 +129,12 @@ function findingOf(finding: HealthView['findings'][number], link: Link): Finding
   };
 }
 
-function failedOf({ errors }: ErrorList, link: Link): Finding[] {
+function failedOf({ errors }: ErrorList, from: string, link: Link): Finding[] {
   const [worst] = errors;
   if (worst === undefined) return [];
   const n = errors.reduce((sum, { count }) => sum + count, 0);
   const text = t('wrong.failed', { n, error: wordOf('failure', worst.error) });
-  return [{ key: 'failed', severity: 'warning', text, href: link('failed') }];
+  return [{ key: 'failed', severity: 'warning', text, href: link('failed', null, { from }) }];
 }
 
 function gaveUpOf({ tasks, next_cursor: next }: TaskList, link: Link): Finding[] {

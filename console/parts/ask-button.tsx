@@ -8,14 +8,17 @@ interface Props {
   readonly route: RouteName;
   readonly about?: About;
   readonly question: Question;
+  /** As a link, beside others. */
+  readonly isQuiet?: boolean;
 }
 
-export function AskButton({ route, about, question }: Props) {
+export function AskButton({ route, about, question, isQuiet = false }: Props) {
   const { may } = useFrame();
   if (!may(route, about)) return null;
   const { verb, isGrave = false } = question;
+  const look = isQuiet ? 'quiet' : isGrave ? 'warned' : '';
   return (
-    <button type="button" class={isGrave ? 'warned' : ''} onClick={() => ask(question)}>
+    <button type="button" class={look} onClick={() => ask(question)}>
       {verb}
     </button>
   );

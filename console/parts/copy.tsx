@@ -18,6 +18,18 @@ export function Copy({ text, label }: { readonly text: string; readonly label: s
   );
 }
 
+/** What somebody can type or paste next. */
+export function Command({ text }: { readonly text: string }) {
+  return (
+    <div class="code command">
+      <Copy text={text} label={t('copy')} />
+      <pre tabIndex={0} role="region" aria-label={t('command')}>
+        {text}
+      </pre>
+    </div>
+  );
+}
+
 /** Where a page came without TLS, browsers have the old way only. */
 async function toClipboard(text: string): Promise<void> {
   if (window.isSecureContext) return navigator.clipboard.writeText(text);

@@ -83,7 +83,7 @@ function sinceOf(at: number, now: number): string {
 }
 
 /** In the zone of the browser; of another day with the date. */
-function clockOf(at: string, now: number): string {
+export function clockOf(at: string, now: number): string {
   const date = new Date(at);
   const isToday = date.toDateString() === new Date(now).toDateString();
   const time = date.toLocaleTimeString(language(), { hour12: false });

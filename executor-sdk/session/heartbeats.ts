@@ -11,7 +11,10 @@ type Heartbeat = Extract<ExecutorFrame, { type: 'heartbeat' }>;
 export interface HeartbeatsOptions {
   readonly clock: Clock;
   /** What one says, looked at when it is sent. */
-  readonly status: () => Pick<Heartbeat, 'ack' | 'state' | 'running' | 'ready' | 'rss_bytes'>;
+  readonly status: () => Pick<
+    Heartbeat,
+    'ack' | 'state' | 'running' | 'ready' | 'rss_bytes' | 'cpu_percent'
+  >;
   readonly send: (text: string) => void;
   /** Before each: it may find that there is no connection any more. */
   readonly onDue: () => void;

@@ -43,6 +43,8 @@ export interface SessionClientOptions {
   readonly predecessors: Predecessors;
   /** What this process holds of memory. */
   readonly rssBytes: () => number;
+  /** Of its host since it was asked last, 0 to 100; undefined: not known. */
+  readonly cpuPercent?: () => number | undefined;
 }
 
 export class SessionClient {
@@ -280,12 +282,14 @@ export class SessionClient {
 
   #status() {
     const busy = this.#guard.held === null ? ('idle' as const) : ('busy' as const);
+    const cpuPercent = this.#options.cpuPercent?.();
     return {
       ack: this.#outbox.session.announceAck(),
       state: this.#attempts.isDraining ? ('draining' as const) : busy,
       running: this.#attempts.running(),
       ...(this.#ready && { ready: this.#ready }),
       rss_bytes: this.#options.rssBytes(),
+      ...(cpuPercent !== undefined && { cpu_percent: cpuPercent }),
     };
   }
 

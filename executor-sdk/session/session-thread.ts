@@ -6,6 +6,7 @@ import { Connection } from './connection.ts';
 import { eventOf, logFormat, print } from '../events.ts';
 import { IncarnationRecord } from './incarnation-record.ts';
 import type { Fenced } from './handshake.ts';
+import { hostLoad } from '../host-load.ts';
 import { SessionClient } from './session-client.ts';
 import type { SessionSettings, ToSession } from '../thread-messages.ts';
 
@@ -34,6 +35,7 @@ const client = new SessionClient({
   random: Math.random,
   dial: (options) => new Connection(options),
   rssBytes: () => process.memoryUsage.rss(),
+  cpuPercent: hostLoad(),
   groups: guard,
   endProcess: (why, fenced) => {
     sayLast(why, fenced);

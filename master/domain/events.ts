@@ -292,6 +292,7 @@ type Happening =
       readonly running: readonly ReportedAttempt[];
       readonly loopLagMs: number | null;
       readonly rssBytes: number | null;
+      readonly cpuPercent?: number | null;
       /** Absent: it is as it said last. */
       readonly ready?: Readiness;
     }

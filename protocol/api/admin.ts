@@ -111,6 +111,10 @@ export const executorView = z.object({
   last_seen_at: z.string().nullable(),
   loop_lag_ms: z.number().nullable(),
   rss_bytes: z.number().nullable(),
+  cpu_percent: z
+    .number()
+    .nullable()
+    .describe('How busy all processors of its host are; null: it does not say.'),
   ready: z
     .object({
       ok: z.boolean(),

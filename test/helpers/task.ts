@@ -192,6 +192,7 @@ export const sampleExecutor: Executor = {
   missedCount: 0,
   loopLagMs: 1.5,
   rssBytes: 1000,
+  cpuPercent: 42,
   idHash: 1,
   offeredAt: NOW,
   failures: 0,

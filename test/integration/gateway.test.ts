@@ -99,14 +99,14 @@ describe('executor gateway', () => {
       lease_ms: 15_000,
     });
     master.status = 'recovering';
-    const running = [{ ...about, state: 'running' }];
-    executor.send({ type: 'heartbeat', n: 7, ack: 0, state: 'draining', running, loop_lag_ms: 3 });
+    const load = { loop_lag_ms: 3, cpu_percent: 42, running: [{ ...about, state: 'running' }] };
+    executor.send({ type: 'heartbeat', n: 7, ack: 0, state: 'draining', ...load });
     expect((await executor.next('heartbeat')).n).to.equal(7);
     expect(await master.nth('heartbeatReceived')).to.deep.include({
       draining: true,
       running: [{ taskId: 't1', attempt: 1, state: 'running' }],
       loopLagMs: 3,
-      rssBytes: null,
+      cpuPercent: 42,
     });
   });
 

@@ -1,7 +1,7 @@
 /** One executor: what it does, what it says of itself, what operators have decided, and what it has had. */
 import type { ExecutorView, TaskList } from '@soda-scheduler/protocol';
 import type { RouteName } from '../../api/me.ts';
-import { type Question, reasonField } from '../../frame/asking.tsx';
+import type { Question } from '../../frame/asking.tsx';
 import { useFrame } from '../../frame/context.ts';
 import { useAnswer } from '../../frame/resource.ts';
 import { go } from '../../frame/route.ts';
@@ -13,6 +13,7 @@ import { Outcome } from '../../parts/state.tsx';
 import { type Layout, Table } from '../../parts/table.tsx';
 import { Time, TimeInFull } from '../../parts/time.tsx';
 import { t } from '../../words/words.ts';
+import { drainFields, drainRequest } from './drain.tsx';
 import { ExecutorState, troubleOf } from './executors.tsx';
 import { taskLayout } from '../tasks/tasks.tsx';
 
@@ -70,6 +71,7 @@ function Whole({ of: view }: { readonly of: ExecutorView }) {
           [t('executor.since'), view.connected_at && <TimeInFull at={view.connected_at} />],
           [t('executor.seen'), view.last_seen_at && <TimeInFull at={view.last_seen_at} />],
           [t('executor.lag'), view.loop_lag_ms !== null && `${view.loop_lag_ms} ms`],
+          [t('executor.cpu'), view.cpu_percent !== null && `${view.cpu_percent} %`],
           [t('executor.memory'), view.rss_bytes && sizeOf(view.rss_bytes)],
           [t('executor.disk'), ready?.disk_bytes && sizeOf(ready.disk_bytes)],
           [t('executor.drained'), view.drained_at && <TimeInFull at={view.drained_at} />],
@@ -143,24 +145,8 @@ function Actions({ of: view, done }: { readonly of: ExecutorView; readonly done:
 function drainOf({ lasting }: ExecutorView, path: string, namespace: string) {
   return {
     text: t(lasting ? 'executor.drain.text' : 'executor.drain.not-lasting'),
-    fields: [
-      reasonField(),
-      {
-        name: 'minutes',
-        label: t('executor.drain.minutes'),
-        kind: 'number',
-        hint: t('executor.drain.hint'),
-      },
-    ],
-    request: ({ reason = '', minutes = '' }) => ({
-      method: 'POST',
-      path: `${path}/drain`,
-      namespace,
-      body: {
-        ...(reason !== '' && { reason }),
-        ...(minutes !== '' && { timeout: Number(minutes) * 60 }),
-      },
-    }),
+    fields: drainFields(),
+    request: (values) => drainRequest(path, namespace, values),
   } satisfies Omit<Question, 'title' | 'verb'>;
 }
 

@@ -1,31 +1,48 @@
 /** Who runs tasks: those with something to look at first, then by id. */
 import type { ExecutorList, ExecutorView } from '@soda-scheduler/protocol';
+import { useFrame } from '../../frame/context.ts';
+import { Command } from '../../parts/copy.tsx';
 import { FilterForm, TextFilter } from '../../parts/filters.tsx';
 import { Link } from '../../parts/link.tsx';
 import { ListPage, useListed } from '../../parts/list-page.tsx';
 import { Empty } from '../../parts/page.tsx';
+import { sizeOf } from '../../parts/size.ts';
 import type { Layout } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
+import { FleetBar } from './drain.tsx';
+import { Versions } from './versions.tsx';
 
 const TERMS = ['label', 'host', 'version'] as const;
 
 export function ExecutorsPage() {
+  const { may } = useFrame();
   const list = useListed<ExecutorList>('executors', { path: '/executors', limit: 200 });
+  const { choice } = list;
+  const maySteer = may('POST /executor/{executor_id}/drain');
   return (
     <ListPage
       of={list}
       rowsOf={({ executors }) => [...executors].sort((a, b) => Number(isOdd(b)) - Number(isOdd(a)))}
       layout={executorLayout}
       summary={list.data !== null && <Summary of={list.data.executors} />}
+      hasChoice={maySteer}
       empty={<NoExecutor />}
     >
+      {list.data !== null && <Versions of={list.data.executors} />}
       <FilterForm>
         <TextFilter name="type" label="type" of={list} />
         {TERMS.map((name) => (
           <TextFilter key={name} name={name} label={`executor.${name}`} of={list} />
         ))}
       </FilterForm>
+      {maySteer && (
+        <FleetBar
+          chosen={[...choice.chosen].map(idIn)}
+          forget={() => choice.choose(new Set())}
+          done={list.reload}
+        />
+      )}
     </ListPage>
   );
 }
@@ -45,12 +62,13 @@ function NoExecutor() {
   return (
     <Empty title={t('executors.none')}>
       <p>{t('executors.none.how')}</p>
-      <pre>{`import { createExecutor } from '@soda-scheduler/executor-sdk';
+      <Command
+        text={`import { createExecutor } from '@soda-scheduler/executor-sdk';
 
-createExecutor({
-  url: '${new URL('.', document.baseURI).href.replace(/[/#]*$/, '')}',
-  handlers: { hello: async (task) => ({ said: \`Hello \${task.params.name}\` }) },
-}).start();`}</pre>
+await createExecutor({ url: '${new URL('.', document.baseURI).href.replace(/[/#]*$/, '')}' })
+  .handle('hello', async (task) => ({ greeting: \`Hello, \${task.params.name}!\` }))
+  .start();`}
+      />
     </Empty>
   );
 }
@@ -60,6 +78,7 @@ export const isOdd = ({ ready, state, superseded }: ExecutorView): boolean =>
   ready?.ok === false || state === 'gone' || superseded;
 
 const executorLayout: Layout<ExecutorView> = {
+  // Two processes may have one id for a while.
   keyOf: ({ executor_id: id, connected_at: at }) => `${id} ${at}`,
   columns: [
     { title: 'state', show: (executor) => <ExecutorState of={executor} /> },
@@ -69,13 +88,47 @@ const executorLayout: Layout<ExecutorView> = {
       show: ({ executor_id: id }) => <Link to="executor" name={id} />,
     },
     { title: 'executor.current', class: 'fill', show: (executor) => <Current of={executor} /> },
-    { title: 'types', class: 'wide', show: ({ types }) => types.join(' ') },
-    { title: 'task.labels', class: 'wide', show: ({ labels }) => labels.join(' ') },
+    {
+      title: 'types',
+      class: 'wide',
+      show: ({ types, labels }) => (
+        <>
+          {types.join(' ')} <span class="soft">{labels.join(' ')}</span>
+        </>
+      ),
+    },
     { title: 'executor.host', class: 'wide', show: ({ host }) => host },
     { title: 'executor.version', class: 'wide', show: ({ version }) => version },
+    {
+      title: 'executor.cpu',
+      class: 'num wide',
+      show: ({ cpu_percent: percent }) => percent !== null && `${percent} %`,
+    },
+    {
+      title: 'executor.memory',
+      class: 'num wide',
+      show: ({ rss_bytes: bytes }) => bytes !== null && sizeOf(bytes),
+    },
+    {
+      title: 'executor.disk',
+      class: 'num wide',
+      show: ({ ready }) => typeof ready?.disk_bytes === 'number' && sizeOf(ready.disk_bytes),
+    },
+    { title: 'executor.lag', class: 'num wide', show: ({ loop_lag_ms: ms }) => <Lag ms={ms} /> },
     { title: 'executor.seen', class: 'num', show: ({ last_seen_at: at }) => <Time at={at} /> },
   ],
 };
+
+/** Handlers that hold their thread for so long are not told to end in time. */
+const LAG_MS_WARN = 1_000;
+
+function Lag({ ms }: { readonly ms: number | null }) {
+  if (ms === null) return null;
+  return <span class={ms < LAG_MS_WARN ? 'soft' : 'warn'}>{Math.round(ms)} ms</span>;
+}
+
+/** Of a row, by its key. */
+const idIn = (key: string): string => key.replace(/ .*/, '');
 
 function Current({ of: executor }: { readonly of: ExecutorView }) {
   const { current } = executor;
@@ -87,7 +140,8 @@ function Current({ of: executor }: { readonly of: ExecutorView }) {
       </span>{' '}
       <span class="soft">
         <Time at={current.since} />
-      </span>
+      </span>{' '}
+      <span class="warn">{troubleOf(executor)}</span>
     </>
   );
 }

@@ -1,6 +1,7 @@
 /** What is set for each type, and what of it waits: those with something to look at first. */
 import type { TypeList, TypeView } from '@soda-scheduler/protocol';
 import { useFrame } from '../../frame/context.ts';
+import { Command } from '../../parts/copy.tsx';
 import { Link } from '../../parts/link.tsx';
 import { ListPage, useListed } from '../../parts/list-page.tsx';
 import { Empty } from '../../parts/page.tsx';
@@ -15,7 +16,7 @@ export function TypesPage() {
       layout={typeLayout}
       empty={
         <Empty title={t('types.none')}>
-          <pre>soda type set encode limits.max_running=4</pre>
+          <Command text="soda type set encode limits.max_running=4" />
         </Empty>
       }
     >

@@ -16,18 +16,17 @@ type Verb =
   | 'last'
   | 'retry'
   | 'redeliver'
-  | 'copy'
   | 'change'
   | 'delete';
 
-const WAITING: readonly Verb[] = ['first', 'last', 'change', 'suspend', 'copy', 'cancel'];
-const RUNNING: readonly Verb[] = ['suspend', 'copy', 'cancel'];
-const ENDED: readonly Verb[] = ['retry', 'redeliver', 'copy', 'delete'];
+const WAITING: readonly Verb[] = ['first', 'last', 'change', 'suspend', 'cancel'];
+const RUNNING: readonly Verb[] = ['suspend', 'cancel'];
+const ENDED: readonly Verb[] = ['retry', 'redeliver', 'delete'];
 
 function verbsFor(task: TaskView): readonly Verb[] {
   if (isEnded(task))
     return ENDED.filter((verb) => verb !== 'redeliver' || task.notification !== null);
-  if (task.state === 'suspended') return ['resume', 'change', 'copy', 'cancel'];
+  if (task.state === 'suspended') return ['resume', 'change', 'cancel'];
   return task.state === 'waiting' || task.state === 'held' ? WAITING : RUNNING;
 }
 
@@ -38,9 +37,15 @@ export function TaskActions({
   readonly task: TaskView;
   readonly reload: () => void;
 }) {
-  const { namespace } = useFrame().place;
+  const { place, link, may } = useFrame();
+  const { namespace } = place;
   return (
     <>
+      {may('POST /task/{task_id}/copy') && (
+        <a class="button" href={link('copy-task', task.task_id)}>
+          {t('action.copy')}
+        </a>
+      )}
       {verbsFor(task).map((verb) => (
         <AskButton
           key={verb}
@@ -69,19 +74,6 @@ function questionOf(verb: Verb, task: TaskView, namespace: string, reload: () =>
   switch (verb) {
     case 'change':
       return changeOf(task, { ...about }, { path, namespace });
-    case 'copy':
-      return {
-        ...about,
-        fields: [{ name: 'id', label: t('task.copy.id'), hint: t('task.copy.hint') }],
-        request: ({ id: newId = '' }) => ({
-          method: 'POST',
-          path: `${path}/copy`,
-          namespace,
-          body: newId === '' ? {} : { id: newId },
-        }),
-        done: (answer) =>
-          go({ namespace, page: 'task', name: (answer as { task_id: string }).task_id }),
-      };
     case 'delete':
       return {
         ...about,

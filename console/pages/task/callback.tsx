@@ -1,17 +1,17 @@
 /** The callback of a task: where it goes, what became of it, and, where the feed tells of tries, each of them. */
-import type { EventPage, TaskView } from '@soda-scheduler/protocol';
-import { useAnswer } from '../../frame/resource.ts';
+import type { TaskView } from '@soda-scheduler/protocol';
 import { Facts, Section } from '../../parts/page.tsx';
 import { type Layout, Table } from '../../parts/table.tsx';
 import { Time, TimeInFull } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
+import type { TaskEvent } from './events.tsx';
 
 interface Props {
-  readonly task: TaskView;
   readonly notification: NonNullable<TaskView['notification']>;
+  readonly events: readonly TaskEvent[] | null;
 }
 
-export function Callback({ task, notification }: Props) {
+export function Callback({ notification, events }: Props) {
   const { state, last_status: status, last_error: error, tries } = notification;
   return (
     <Section title={t('callback')}>
@@ -37,22 +37,20 @@ export function Callback({ task, notification }: Props) {
           ],
         ]}
       />
-      {tries > 0 && <Tries taskId={task.task_id} />}
+      {tries > 0 && events !== null && <Tries of={events.filter(isTry)} />}
     </Section>
   );
 }
 
+const isTry = ({ kind }: TaskEvent): boolean => kind === 'task.callback_tried';
+
 /** They are told by the feed only, and only where it tells everything. */
-function Tries({ taskId }: { readonly taskId: string }) {
-  const { data } = useAnswer<EventPage>({
-    path: `/task/${encodeURIComponent(taskId)}/events`,
-    query: { kind: 'task.callback_tried', limit: 100 },
-  });
-  if (data === null || data.events.length === 0) return null;
-  return <Table of={tryLayout} rows={data.events} />;
+function Tries({ of: tries }: { readonly of: readonly TaskEvent[] }) {
+  if (tries.length === 0) return <p class="soft">{t('callback.untold')}</p>;
+  return <Table of={tryLayout} rows={tries} />;
 }
 
-const tryLayout: Layout<EventPage['events'][number]> = {
+const tryLayout: Layout<TaskEvent> = {
   keyOf: ({ seq }) => String(seq),
   columns: [
     { title: 'when', class: 'num', show: ({ at }) => <Time at={at} /> },

@@ -1,27 +1,57 @@
 /** What the feed has told of a task. */
 import type { EventPage } from '@soda-scheduler/protocol';
-import { useAnswer } from '../../frame/resource.ts';
+import { useRef, useState } from 'preact/hooks';
+import { call } from '../../api/call.ts';
+import { useFrame } from '../../frame/context.ts';
+import { useResource } from '../../frame/resource.ts';
 import { Section } from '../../parts/page.tsx';
 import { type Layout, Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
 
-const LIMIT = 200;
+export type TaskEvent = EventPage['events'][number];
 
-export function TaskEvents({ taskId }: { readonly taskId: string }) {
-  const { data } = useAnswer<EventPage>({
-    path: `/task/${encodeURIComponent(taskId)}/events`,
-    query: { limit: LIMIT },
+const PAGE_LIMIT = 500;
+/** Of a task with more of them the newest are kept. */
+const EVENTS_MAX = 2_000;
+const SHOWN = 50;
+
+const NOTHING: Pick<EventPage, 'events' | 'next'> = { events: [], next: 0 };
+
+/** The oldest first; null: nobody knows yet. After the first look each asks for what is new only. */
+export function useEvents(taskId: string): readonly TaskEvent[] | null {
+  const { namespace } = useFrame().place;
+  const told = useRef(NOTHING);
+  const path = `/task/${encodeURIComponent(taskId)}/events`;
+  const { data } = useResource<readonly TaskEvent[]>(`${namespace} ${path}`, async (signal) => {
+    for (;;) {
+      const query = { after: told.current.next, limit: PAGE_LIMIT };
+      const { events, next } = await call<EventPage>({ path, namespace, query, signal });
+      told.current = { events: [...told.current.events, ...events].slice(-EVENTS_MAX), next };
+      if (events.length < PAGE_LIMIT) return told.current.events;
+    }
   });
-  if (data === null || data.events.length === 0) return null;
+  return data;
+}
+
+/** @param events the oldest first. */
+export function TaskEvents({ events }: { readonly events: readonly TaskEvent[] }) {
+  const [isWhole, setWhole] = useState(false);
+  if (events.length === 0) return null;
+  const shown = isWhole ? events : events.slice(-SHOWN);
   return (
     <Section title={t('events')}>
-      <Table of={eventLayout} rows={[...data.events].reverse()} />
+      <Table of={eventLayout} rows={[...shown].reverse()} />
+      {shown.length < events.length && (
+        <button type="button" class="quiet" onClick={() => setWhole(true)}>
+          {t('events.all', { n: events.length })}
+        </button>
+      )}
     </Section>
   );
 }
 
-const eventLayout: Layout<EventPage['events'][number]> = {
+const eventLayout: Layout<TaskEvent> = {
   keyOf: ({ seq }) => String(seq),
   columns: [
     { title: 'when', class: 'num', show: ({ at }) => <Time at={at} /> },
@@ -32,12 +62,12 @@ const eventLayout: Layout<EventPage['events'][number]> = {
       text: 'id',
       show: ({ actor, executor_id: executor }) => actor ?? executor,
     },
-    { title: 'events.data', class: 'fill', text: 'whole', show: ({ data }) => inLine(data) },
+    { title: 'events.data', class: 'fill', text: 'whole', show: ({ data }) => dataInLine(data) },
   ],
 };
 
 /** `state failed, reason non_retryable`. */
-function inLine(data: Readonly<Record<string, unknown>>): string {
+export function dataInLine(data: Readonly<Record<string, unknown>>): string {
   return Object.entries(data)
     .filter(([, value]) => value !== null)
     .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)

@@ -9,11 +9,11 @@ import { ExecutorLink } from '../../parts/link.tsx';
 import { Facts, Head, Loaded, Section } from '../../parts/page.tsx';
 import { sizeOf } from '../../parts/size.ts';
 import { Bar, isEnded, State } from '../../parts/state.tsx';
-import { lengthOf, Time, TimeInFull, Took } from '../../parts/time.tsx';
+import { clockOf, lengthOf, Time, TimeInFull, Took } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
 import { TaskActions } from './actions.tsx';
 import { Callback } from './callback.tsx';
-import { TaskEvents } from './events.tsx';
+import { TaskEvents, useEvents } from './events.tsx';
 import { Logs } from './logs.tsx';
 import { Timeline } from './timeline.tsx';
 import { Why } from './why.tsx';
@@ -60,6 +60,7 @@ function Whole({ task, text, reload }: Told & { readonly reload: () => void }) {
   const result = jsonAt(text, ['result']) ?? 'null';
   const progress = jsonAt(text, ['progress', 'state']) ?? 'null';
   const details = jsonAt(text, ['error', 'details']);
+  const events = useEvents(task.task_id);
   return (
     <>
       <Now task={task} progress={progress} />
@@ -84,13 +85,13 @@ function Whole({ task, text, reload }: Told & { readonly reload: () => void }) {
           </Section>
         )}
       </div>
-      <Timeline task={task} />
-      <Logs key={task.attempt} taskId={task.task_id} />
-      {task.notification !== null && <Callback task={task} notification={task.notification} />}
+      <Timeline task={task} events={events ?? []} />
+      <Logs key={String(isEnded(task))} taskId={task.task_id} attempt={task.attempt} />
+      {task.notification !== null && <Callback notification={task.notification} events={events} />}
       <Section title={t('task.facts')}>
         <TaskFacts task={task} />
       </Section>
-      <TaskEvents taskId={task.task_id} />
+      <TaskEvents events={events ?? []} />
     </>
   );
 }
@@ -132,6 +133,8 @@ function Now({ task, progress }: { readonly task: TaskView; readonly progress: s
   );
 }
 
+const onClock = (at: string): string => clockOf(at, Date.now());
+
 /** How far, how fast, until when; and of what the work is made. */
 function Progress({ of: progress }: { readonly of: NonNullable<TaskView['progress']> }) {
   const { percent, parts = [], speed, estimate } = progress;
@@ -141,9 +144,14 @@ function Progress({ of: progress }: { readonly of: NonNullable<TaskView['progres
         <Bar percent={percent} />
         {speed !== undefined && <span>{t('task.speed', { speed: speed.toFixed(1) })}</span>}
         {estimate !== undefined && (
-          <span>
+          <span
+            title={t('task.estimate', { low: onClock(estimate.low), high: onClock(estimate.high) })}
+          >
             {t('task.ends')} <TimeInFull at={estimate.end_at} />
           </span>
+        )}
+        {estimate === undefined && progress.eta_seconds !== undefined && (
+          <span>{t('task.own-word', { length: lengthOf(progress.eta_seconds * 1000) })}</span>
         )}
         <span>
           {t('task.reported')} <Time at={progress.at} />
@@ -191,6 +199,8 @@ function TaskFacts({ task }: { readonly task: TaskView }) {
         [t('task.execution_timeout'), seconds(task.execution_timeout)],
         [t('task.stall_timeout'), seconds(task.stall_timeout)],
         [t('task.start_timeout'), seconds(task.start_timeout)],
+        [t('task.checkpoint.size'), task.checkpoint_bytes > 0 && sizeOf(task.checkpoint_bytes)],
+        [t('task.trace'), task.trace_id && <span class="id">{task.trace_id}</span>],
         [t('task.version'), task.version],
       ]}
     />

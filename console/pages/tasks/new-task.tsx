@@ -84,8 +84,10 @@ export function NewTaskPage() {
 }
 
 /** What was typed, by the names of fields; those of params have a slash before it. */
-function useValues() {
-  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
+export type Values = Readonly<Record<string, string>>;
+
+export function useValues() {
+  const [values, setValues] = useState<Values>({});
   const set = (name: string) => (value: string) =>
     setValues((before) => ({ ...before, [name]: value }));
   return { values, set };
@@ -93,11 +95,11 @@ function useValues() {
 
 interface ParamsProps {
   readonly fields: readonly SchemaField[] | null;
-  readonly values: Readonly<Record<string, string>>;
+  readonly values: Values;
   readonly set: (name: string) => (value: string) => void;
 }
 
-function Params({ fields, values, set }: ParamsProps) {
+export function Params({ fields, values, set }: ParamsProps) {
   if (fields !== null) {
     return (
       <>
@@ -135,7 +137,7 @@ interface LineProps {
   readonly list?: string;
 }
 
-function Line({ name, label, value, set, isRequired = false, list }: LineProps) {
+export function Line({ name, label, value, set, isRequired = false, list }: LineProps) {
   return (
     <label class="field">
       <span>{label}</span>
@@ -151,11 +153,16 @@ function Line({ name, label, value, set, isRequired = false, list }: LineProps) 
   );
 }
 
+/** Seconds, or a name for some. */
+export function priorityOf(text: string): number | string {
+  return /^-?\d+$/.test(text) ? Number(text) : text;
+}
+
 /** Params are sent as they were typed: a number of twenty digits keeps all of them. */
 function requestOf(
   type: string,
   namespace: string,
-  values: Readonly<Record<string, string>>,
+  values: Values,
   fields: readonly SchemaField[] | null,
 ): Request {
   const { id = '', priority = '', group = '', params = '{}' } = values;
@@ -163,7 +170,7 @@ function requestOf(
   const named = {
     type,
     ...(id !== '' && { id }),
-    ...(priority !== '' && { priority: /^-?\d+$/.test(priority) ? Number(priority) : priority }),
+    ...(priority !== '' && { priority: priorityOf(priority) }),
   };
   const task = `${JSON.stringify(named).slice(0, -1)},"params":${text.trim() === '' ? 'null' : text}}`;
   return {

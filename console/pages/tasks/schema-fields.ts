@@ -1,4 +1,5 @@
 /** Which fields a form for params has, as their schema says, and the JSON of what is typed there. */
+import { jsonAt } from '@soda-scheduler/protocol';
 
 export interface SchemaField {
   readonly name: string;
@@ -47,6 +48,30 @@ export function fieldsOf(schema: unknown): readonly SchemaField[] | null {
             : JSON.stringify(preset),
     };
   });
+}
+
+/**
+ * The same with what stands in `params`, which are JSON, in place of defaults. Null: a form would not keep them as they are.
+ */
+export function filledFields(schema: unknown, params: string): readonly SchemaField[] | null {
+  const fields = fieldsOf(schema);
+  const given = JSON.parse(params) as unknown;
+  if (fields === null || typeof given !== 'object' || given === null || Array.isArray(given)) {
+    return null;
+  }
+  const names = new Set(fields.map(({ name }) => name));
+  if (Object.keys(given).some((name) => !names.has(name))) return null;
+  const filled = fields.map((field): SchemaField | null => {
+    const { name, kind, choices } = field;
+    const text = jsonAt(params, [name]);
+    if (text === undefined) return { ...field, preset: '' };
+    if (kind === 'choice') return choices.includes(text) ? { ...field, preset: text } : null;
+    if (kind !== 'text') return { ...field, preset: text };
+    const value = JSON.parse(text) as unknown;
+    // An empty field is left out.
+    return typeof value === 'string' && value !== '' ? { ...field, preset: value } : null;
+  });
+  return filled.every((field) => field !== null) ? filled : null;
 }
 
 function kindOf({ type, enum: choices }: Schema): SchemaField['kind'] {

@@ -2,6 +2,7 @@
 import type { TaskList, TaskSummary } from '@soda-scheduler/protocol';
 import { useFrame } from '../../frame/context.ts';
 import { BulkBar } from '../../parts/bulk.tsx';
+import { Command } from '../../parts/copy.tsx';
 import { ExecutorLink, Link } from '../../parts/link.tsx';
 import { ListPage, useListed } from '../../parts/list-page.tsx';
 import { Empty } from '../../parts/page.tsx';
@@ -10,10 +11,16 @@ import type { Layout } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
 import { TaskFilters } from './task-filters.tsx';
+import { OpenedView, Views } from './views.tsx';
 
 const LIMIT = 50;
 
 export function TasksPage() {
+  const { view } = useFrame().place.query;
+  return view === undefined ? <Tasks /> : <OpenedView name={view} />;
+}
+
+function Tasks() {
   const { link, may } = useFrame();
   const list = useListed<TaskList>('tasks', { path: '/tasks', limit: LIMIT });
   const { filters, choice } = list;
@@ -36,6 +43,7 @@ export function TasksPage() {
         tasks.length < LIMIT && next !== null ? t('tasks.more-to-look') : ''
       }
     >
+      <Views filters={filters} />
       <TaskFilters of={list} />
       {maySteerMany && (
         <BulkBar
@@ -62,7 +70,7 @@ function Nothing({ hasFilters }: { readonly hasFilters: boolean }) {
   return (
     <Empty title={t('tasks.none')}>
       <p>{t('tasks.none.how')}</p>
-      <pre>{submit}</pre>
+      <Command text={submit} />
     </Empty>
   );
 }

@@ -112,6 +112,7 @@ export function heartbeatEvent(frame: HeartbeatFrame, sender: Sender, proof: Pro
     running: frame.running.map((running) => reportedAttempt(running, proof)),
     loopLagMs: frame.loop_lag_ms ?? null,
     rssBytes: frame.rss_bytes ?? null,
+    cpuPercent: frame.cpu_percent ?? null,
     ...readinessIn(frame),
   };
 }

@@ -182,6 +182,7 @@ export function executorView(seen: SeenExecutor): ExecutorView {
     last_seen_at: iso(executor.lastSeenAt),
     loop_lag_ms: executor.loopLagMs,
     rss_bytes: executor.rssBytes,
+    cpu_percent: executor.cpuPercent,
     ready: executor.connected ? readyView(executor.readiness) : null,
   };
 }
@@ -230,6 +231,7 @@ export function goneExecutorView(record: ExecutorRecord): ExecutorView {
     last_seen_at: null,
     loop_lag_ms: null,
     rss_bytes: null,
+    cpu_percent: null,
     ready: null,
   };
 }

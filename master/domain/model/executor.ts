@@ -166,6 +166,8 @@ export interface Executor {
   missedCount: number;
   loopLagMs: number | null;
   rssBytes: number | null;
+  /** Of its host, all processors together. */
+  cpuPercent: number | null;
   /** `hashOf` its id. */
   readonly idHash: number;
   /** When it was given a task last; 0: never yet. */

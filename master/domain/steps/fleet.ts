@@ -134,6 +134,7 @@ export function newExecutor(
     missedCount: 0,
     loopLagMs: null,
     rssBytes: null,
+    cpuPercent: null,
     idHash: hashOf(id),
     offeredAt: 0,
     failures: 0,

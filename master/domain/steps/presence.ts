@@ -290,6 +290,7 @@ export function heartbeatReceived(
   executor.connected = true;
   executor.loopLagMs = event.loopLagMs;
   executor.rssBytes = event.rssBytes;
+  executor.cpuPercent = event.cpuPercent ?? null;
   if (!event.draining) stay(state, executor, now);
   else if (!executor.leaving) {
     executor.leaving = true;

@@ -70,6 +70,7 @@ describe('executors as they are shown', () => {
         last_seen_at: '2026-11-20T12:00:01.000Z',
         loop_lag_ms: 1.5,
         rss_bytes: 1000,
+        cpu_percent: 42,
       },
     ]);
   });

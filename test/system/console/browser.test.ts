@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { BROWSER, RealBrowser } from '../../helpers/system/browser.ts';
 import { System } from '../../helpers/system/system.ts';
+import { describeTasks } from './tasks.ts';
 
 const ADMIN = 'admin-token-0123456789';
 const HOSTILE = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>';
@@ -227,8 +228,10 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     await says('token.revoke');
   });
 
+  describeTasks(() => ({ system, page, go, says, api }));
+
   it('has pages that a reader of screens can read, and that no text of others gets into', async () => {
-    const hashes = ['overview', 'failed', 'executor/gpu-1', 'type/film', 'new-task?type=film'];
+    const hashes = ['overview', 'failed', 'executor/gpu-1', 'type/film', 'copy-task/film-1'];
     const rest = [
       'types',
       'executors',

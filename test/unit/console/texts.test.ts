@@ -2,8 +2,21 @@
 import { expect } from 'chai';
 import { hrefOf, placeOf } from '../../../console/frame/place.ts';
 import { indented } from '../../../console/parts/indented.ts';
-import { fieldsOf, paramsText } from '../../../console/pages/tasks/schema-fields.ts';
-import { eventKinds } from '@soda-scheduler/protocol';
+import { fieldsOf, filledFields, paramsText } from '../../../console/pages/tasks/schema-fields.ts';
+import {
+  alertSeverities,
+  bulkActions,
+  eventKinds,
+  failureReasons,
+  notificationStates,
+} from '@soda-scheduler/protocol';
+import {
+  attemptOutcome,
+  executorView,
+  healthView,
+  taskState,
+  whyReason,
+} from '@soda-scheduler/protocol/schemas';
 import { en } from '../../../console/words/en.ts';
 import { zh } from '../../../console/words/zh.ts';
 
@@ -66,6 +79,54 @@ describe('texts of the console', () => {
     expect(paramsText(fields ?? [], {})).to.equal('{"frame":1}');
     for (const schema of [undefined, true, { type: 'array' }, { type: 'object' }]) {
       expect(fieldsOf(schema)).to.equal(null);
+    }
+  });
+
+  it('fill a form with the params of a task, or leave it where that would change them', () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        source: { type: 'string' },
+        frame: { type: 'integer', default: 1 },
+        profile: { enum: ['web', 4] },
+        parts: { type: 'array' },
+      },
+    };
+    for (const params of [
+      '{"source":"a\\"b","frame":12345678901234567890,"profile":4,"parts":[1.0, 2]}',
+      '{"frame":1.50}',
+      '{}',
+    ]) {
+      expect(paramsText(filledFields(schema, params) ?? [], {}), params).to.equal(params);
+    }
+    for (const params of [
+      'null',
+      '[]',
+      '"a"',
+      '{"other":1}',
+      '{"source":""}',
+      '{"source":7}',
+      '{"profile":"film"}',
+    ]) {
+      expect(filledFields(schema, params), params).to.equal(null);
+    }
+  });
+
+  it('have a sentence for each word of the API that is one of a few', () => {
+    const kinds = {
+      state: taskState.options,
+      outcome: attemptOutcome.options,
+      failure: failureReasons,
+      callback: notificationStates,
+      why: whyReason.options.filter((one) => !['offered', 'running', 'ended'].includes(one)),
+      finding: healthView.shape.findings.element.shape.kind.options,
+      health: healthView.shape.status.options,
+      'executor-state': executorView.shape.state.options,
+      severity: alertSeverities,
+      action: bulkActions,
+    };
+    for (const [kind, words] of Object.entries(kinds)) {
+      for (const word of words) expect(en, kind).to.have.property(`${kind}.${word}`);
     }
   });
 
