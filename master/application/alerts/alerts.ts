@@ -95,12 +95,12 @@ export class Alerts implements Part {
     this.#rules = new Named({
       countMax: ALERT_RULES_MAX,
       fieldsOf: ruleFields,
-      write: (...change) => this.#store.setRule(...change),
+      write: (...change) => this.#write(this.#store.setRule(...change)),
     });
     this.#receivers = new Named({
       countMax: ALERT_RECEIVERS_MAX,
       fieldsOf: receiverFields,
-      write: (...change) => this.#store.setReceiver(...change),
+      write: (...change) => this.#write(this.#store.setReceiver(...change)),
     });
     this.#outbox = new Outbox({
       ...{ store: store.alerts, sender, clock, log },
@@ -189,7 +189,7 @@ export class Alerts implements Part {
       const fieldsOf = ({ silencedUntil }: Alert) => ({ silenced_until: silencedUntil });
       const change = { target: id, before: fieldsOf(before), after: fieldsOf(alert) };
       const audit = changeMadeBy(author, this.#options.clock.now(), change);
-      await this.#store.write([alert], [], audit);
+      await this.#write(this.#store.write([alert], [], audit));
       this.#book.take([alert]);
       return this.#seen([alert])[0] ?? null;
     });
@@ -265,6 +265,13 @@ export class Alerts implements Part {
     );
   }
 
+  /** Nobody knows what was written of what fails: that is read before anything else is decided. */
+  async #write(written: Promise<void>): Promise<void> {
+    this.#isLoaded = false;
+    await written;
+    this.#isLoaded = true;
+  }
+
   async #load(): Promise<void> {
     if (this.#isLoaded) return;
     const now = this.#options.clock.now();
@@ -275,7 +282,7 @@ export class Alerts implements Part {
     this.#receivers.take(receivers);
     this.#book = book;
     this.#isLoaded = true;
-    if (!this.#isStopped) this.#outbox.add(deliveries);
+    this.#outbox.renew(deliveries);
   }
 
   #wake(afterMs: number): void {
@@ -333,12 +340,7 @@ export class Alerts implements Part {
     }
     if (alerts.length === 0) return;
     const deliveries = this.#deliveriesOf(tellings, now);
-    try {
-      await this.#store.write(alerts, deliveries);
-    } catch (error) {
-      this.#outbox.add([]);
-      throw error;
-    }
+    await this.#write(this.#store.write(alerts, deliveries));
     this.#book.take(alerts);
     for (const { event, alert } of tellings) {
       const { rule, severity, namespace, subject, message, id } = alert;
@@ -346,7 +348,7 @@ export class Alerts implements Part {
       if (event === 'cleared') log.info('an alert is over', fields);
       else log.warn('an alert was raised', { ...fields, repeated: event === 'repeated' });
     }
-    if (!this.#isStopped) this.#outbox.add(deliveries);
+    this.#outbox.add(deliveries);
   }
 
   /** For each receiver, of all that it is to be told now. */

@@ -27,8 +27,9 @@ export class Named<T extends { readonly name: string }> {
     return this.#all;
   }
 
-  /** They are in the store. */
+  /** They are in the store, and no others. */
   take(all: readonly T[]): void {
+    this.#all.clear();
     for (const one of all) this.#all.set(one.name, one);
   }
 

@@ -36,6 +36,7 @@ export class Outbox {
   readonly #busy = new Map<string, string>();
   /** Those that are being written anew, with more in them. */
   readonly #held = new Set<string>();
+  #writing: Promise<void> = Promise.resolve();
   #callOff: () => void = () => undefined;
   #isStopped = false;
 
@@ -82,15 +83,18 @@ export class Outbox {
     const unheard: Unheard = new Map();
     let count = 0;
     let newest: AlertDelivery | undefined;
+    let hasToWait = false;
     for (const one of this.#pending.values()) {
       if (one.receiver !== receiver) continue;
       count += 1;
       const isLate = isBehind(one, unheard);
       if (one.id === sent) continue;
-      // What has to wait for another one is no place for what has not.
-      if (one.tries === 0 && !isLate) return one;
       newest = one;
+      hasToWait = isLate;
     }
+    // The newest only, so that nothing comes before what was to be told before it. And what has to wait for another one is
+    // no place for what has not.
+    if (newest?.tries === 0 && !hasToWait) return newest;
     return count < ALERT_DELIVERIES_EACH_MAX ? undefined : newest;
   }
 
@@ -104,6 +108,20 @@ export class Outbox {
       this.#keep(one);
     }
     this.pump();
+  }
+
+  /** This is what is pending in the store; where something newer is known of it here, that holds. Nothing is held any more. */
+  renew(stored: readonly AlertDelivery[]): void {
+    const ids = new Set(stored.map(({ id }) => id));
+    for (const { id, receiver } of this.#pending.values()) {
+      // It went into another one, and nobody heard that this was written.
+      if (!ids.has(id) && this.#busy.get(receiver) !== id) this.#pending.delete(id);
+    }
+    const isNews = ({ id, receiver }: AlertDelivery): boolean =>
+      !this.#ended.has(id) &&
+      this.#busy.get(receiver) !== id &&
+      (this.#pending.get(id)?.tries ?? 0) === 0;
+    this.add(stored.filter(isNews));
   }
 
   /** In which each of those alerts was told, as far as is known here, by its id; the oldest first. */
@@ -143,8 +161,13 @@ export class Outbox {
     this.#callOff();
   }
 
-  /** What was not written yet. */
-  async writeRest(): Promise<void> {
+  /** What was not written yet. One write after the other: none is overtaken by one that knows more. */
+  writeRest(): Promise<void> {
+    this.#writing = this.#writing.catch(() => undefined).then(() => this.#writeUnwritten());
+    return this.#writing;
+  }
+
+  async #writeUnwritten(): Promise<void> {
     const rest = [...this.#unwritten.values()];
     if (rest.length === 0) return;
     this.#unwritten.clear();

@@ -178,6 +178,21 @@ describe('the alerts of a master', () => {
     expect(subjects.sort()).to.deep.equal(['a', 'b']);
   });
 
+  it('raises one thing once, also where it was written and nobody heard so', async () => {
+    const { write } = store.alerts;
+    store.alerts.write = async (...of) => {
+      store.alerts.write = write;
+      await write(...of);
+      throw new Error('the connection is lost');
+    };
+    free = 5;
+    await clock.pass(3 * MINUTE);
+    expect(events()).to.deep.equal(['raised disk']);
+    expect((await store.alerts.load(clock.now())).alerts.map(({ id }) => id)).to.deep.equal([
+      sent[0]?.told[0]?.alert.id,
+    ]);
+  });
+
   it('writes what is raised and what is to be told of it as one', async () => {
     const writes: string[] = [];
     const { write } = store.alerts;

@@ -21,6 +21,8 @@ describe('the outbox of alerts', () => {
   let sent: string[];
   let written: string[];
   let isAway: boolean;
+  /** The store answers after that. */
+  let hold: Promise<void>;
   let outbox: Outbox;
 
   const delivery = (id: string, receiver = 'ops', alerts: string[] = []): AlertDelivery => ({
@@ -31,12 +33,14 @@ describe('the outbox of alerts', () => {
   beforeEach(() => {
     clock = new ManualClock();
     [answers, sent, written, isAway] = [[], [], [], false];
+    hold = Promise.resolve();
     outbox = new Outbox({
       clock,
       log: { debug() {}, info() {}, warn() {}, error() {} },
       store: {
         async write(_alerts, deliveries) {
           if (isAway) throw new Error('away');
+          await hold;
           written.push(...deliveries.map(({ id, state, tries }) => `${id} ${state} ${tries}`));
         },
       },
@@ -98,6 +102,16 @@ describe('the outbox of alerts', () => {
     expect(sent).to.deep.equal(['ops raised', 'ops urgent']);
   });
 
+  it('puts what comes behind all that waits', async () => {
+    const two = [delivery('raised-y', 'ops', ['y']), delivery('raised-x', 'ops', ['x'])];
+    outbox.add([delivery('busy'), ...two]);
+    const [joined] = outbox.joined('ops', [toldOf('x')], clock.now(), () => 'new');
+    expect(joined?.id).to.equal('raised-x');
+    outbox.add(joined ? [joined] : []);
+    for (let i = 0; i < 3; i++) await clock.pass(1);
+    expect(sent).to.deep.equal(['ops busy', 'ops raised-y', 'ops raised-x']);
+  });
+
   it('loses nothing of what comes when too much waits, and gives it a new id', async () => {
     answers = Array.from({ length: 1_000 }, () => FAILED);
     const subjects = Array.from({ length: 2 * ALERT_DELIVERIES_EACH_MAX + 2 }, (_, at) => `${at}`);
@@ -143,6 +157,23 @@ describe('the outbox of alerts', () => {
     await clock.pass(1);
     expect(sent).to.deep.equal(['ops a']);
     expect(written.sort()).to.deep.equal(['a failed 1', 'b failed 1']);
+  });
+
+  it('does not write how an earlier try went after a later one', async () => {
+    [isAway, answers] = [true, [FAILED]];
+    outbox.add([delivery('a')]);
+    await clock.pass(1);
+    isAway = false;
+    let answer = (): void => undefined;
+    hold = new Promise((resolve) => (answer = resolve));
+    const first = outbox.writeRest();
+    hold = Promise.resolve();
+    await clock.pass(6_000);
+    answer();
+    await first;
+    await settled();
+    expect(sent).to.have.length(2);
+    expect(written.at(-1)).to.equal('a delivered 2');
   });
 
   it('does not send again what it could not write, and writes it later', async () => {
