@@ -1,18 +1,12 @@
 /** Puts together what alerts are made of: who looks, who sends, and who says that the master is well. */
 import { randomBytes } from 'node:crypto';
 import { Alerts, type AlertsOptions } from './application/alerts/alerts.ts';
-import type { Clock, NamespaceRecord, Observer } from './application/ports.ts';
-import type { Loaded } from './application/process/load.ts';
+import type { Watching } from './application/alerts/watch.ts';
+import type { Clock } from './application/ports.ts';
 import type { Part } from './application/process/lifecycle.ts';
 import type { Leader } from './application/process/leading.ts';
 import type { Namespaces } from './application/process/namespaces.ts';
 import type { Config } from './config.ts';
-import type { Message } from './domain/alerts/book.ts';
-import type { Looked } from './domain/alerts/findings.ts';
-import { Recent } from './domain/alerts/recent.ts';
-import { saidOfTask } from './domain/alerts/said.ts';
-import { Outcomes } from './domain/health/outcomes.ts';
-import { LoadCounter } from './domain/load/counter.ts';
 import { HttpAlertSender } from './infrastructure/alerts/alert-sender.ts';
 import { sayAlive } from './infrastructure/alerts/alive.ts';
 import { Mailer } from './infrastructure/alerts/mailer.ts';
@@ -21,30 +15,9 @@ import type { NameResolver } from './infrastructure/callbacks/name-resolver.ts';
 
 const ID_BYTES = 12;
 
-/** What is known of a namespace beside its state, and who sees to that. */
-export function watch(
-  { id: namespaceId, name: namespace }: Pick<NamespaceRecord, 'id' | 'name'>,
-  clock: Clock,
-  hear: (message: Message) => void,
-): { readonly watched: Watched['watched'] & Loaded['watched']; readonly observer: Observer } {
-  const outcomes = new Outcomes(clock.now());
-  const recent = new Recent(() => clock.now());
-  const load = new LoadCounter();
-  const observe: Observer['observe'] = (seen) => {
-    outcomes.note(seen, clock.now());
-    recent.observe(seen);
-    load.note(seen);
-    if (seen.event === 'alert_said') hear(saidOfTask(namespace, seen));
-  };
-  return {
-    watched: { namespace, namespaceId, outcomes, recent, load },
-    observer: { observe, turned: () => undefined },
-  };
-}
-
 /** What leads a namespace, with what alerts know of it beside its state. */
 interface Watched extends Leader {
-  readonly watched: Pick<Looked, 'namespace' | 'outcomes' | 'recent'>;
+  readonly watched: Watching;
 }
 
 export function alerting(

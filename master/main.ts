@@ -24,11 +24,11 @@ import type { Alerts } from './application/alerts/alerts.ts';
 import { AuditTrail } from './application/process/audit-trail.ts';
 import { type Part, Lifecycle } from './application/process/lifecycle.ts';
 import { type Turnstiles, turnstiles } from './application/turnstile.ts';
-import { alerting, watch } from './alerting.ts';
+import { alerting } from './alerting.ts';
+import { watch } from './application/alerts/watch.ts';
 import type { Config } from './config.ts';
 import { policyOf } from './policy.ts';
 import { upkeep } from './upkeep.ts';
-import type { Message } from './domain/alerts/book.ts';
 import type { Tally } from './domain/bounds.ts';
 import type { Pause } from './domain/model/pause.ts';
 import { AddressPolicy } from './infrastructure/callbacks/address-policy.ts';
@@ -311,7 +311,7 @@ interface Shared {
   readonly engineDuties: Observer;
   readonly ledCount: () => number;
   readonly pauseOfAll: () => Pause | null;
-  readonly hear: (message: Message) => void;
+  readonly hear: Alerts['hear'];
 }
 
 /** What leads one namespace; nothing of it has begun yet. */

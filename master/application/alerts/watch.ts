@@ -1,0 +1,31 @@
+/** What alerts, health and reports know of a namespace beside its state, and who sees to that. */
+import type { Message } from '../../domain/alerts/book.ts';
+import type { Looked } from '../../domain/alerts/findings.ts';
+import { Recent } from '../../domain/alerts/recent.ts';
+import { saidOfTask } from '../../domain/alerts/said.ts';
+import { Outcomes } from '../../domain/health/outcomes.ts';
+import { LoadCounter } from '../../domain/load/counter.ts';
+import type { Clock, NamespaceRecord, Observer } from '../ports.ts';
+import type { Loaded } from '../process/load.ts';
+
+export type Watching = Pick<Looked, 'namespace' | 'outcomes' | 'recent'>;
+
+export function watch(
+  { id: namespaceId, name: namespace }: Pick<NamespaceRecord, 'id' | 'name'>,
+  clock: Clock,
+  hear: (message: Message) => void,
+): { readonly watched: Watching & Loaded['watched']; readonly observer: Observer } {
+  const outcomes = new Outcomes(clock.now());
+  const recent = new Recent(() => clock.now());
+  const load = new LoadCounter();
+  const observe: Observer['observe'] = (seen) => {
+    outcomes.note(seen, clock.now());
+    recent.observe(seen);
+    load.note(seen);
+    if (seen.event === 'alert_said') hear(saidOfTask(namespace, seen));
+  };
+  return {
+    watched: { namespace, namespaceId, outcomes, recent, load },
+    observer: { observe, turned: () => undefined },
+  };
+}
