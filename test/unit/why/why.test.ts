@@ -42,6 +42,17 @@ describe('why a task waits', () => {
 });
 
 describe('why a task is where it is', () => {
+  it('paused, as all namespaces are: it starts once that is over', async () => {
+    await bench.connect('x');
+    const pause = { by: null, reason: null, until: null };
+    await bench.command({ type: 'pauseSet', scope: 'all', value: '', pause });
+    await bench.submit({ id: 'asked' });
+    const { reason, change } = await bench.wholeWhy('asked');
+    expect({ reason, target: change?.target }).to.deep.equal({ reason: 'paused', target: 'all' });
+    await makeChange();
+    expect(bench.offers()).to.include('asked');
+  });
+
   it('about_to_start, offered, running, ending: nothing is to be changed', async () => {
     await bench.connect('x');
     await bench.submit({ id: 'asked', assignTimeoutMs: 5_000 });
