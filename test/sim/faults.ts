@@ -45,6 +45,10 @@ export interface Settings {
   readonly flipsReadiness: boolean;
   /** Whether handlers tell of events. */
   readonly tellsEvents: boolean;
+  /** Whether handlers log. */
+  readonly writesLogs: boolean;
+  /** Whether masters look for what is wrong, say so, and tell receivers of it. */
+  readonly raisesAlerts: boolean;
   /** Whether executors have disks that fill and become free, and tasks need some of that. */
   readonly hasDisks: boolean;
   /** Whether some tasks name the executor that is to have them. */
@@ -128,6 +132,9 @@ export function settingsFor(seed: number, faults?: FaultClasses): Settings {
     relabels: seed % 3 === 1,
     flipsReadiness: seed % 4 === 2,
     tellsEvents: [9, 16, 17, 18].includes(seed % 22),
+    writesLogs: seed % 4 === 2,
+    // A clock that is set makes everything look as if it had waited for hours.
+    raisesAlerts: seed % 4 === 1 && seed % 7 !== 3,
     hasDisks: seed % 5 === 3,
     pinsTasks: seed % 5 === 1,
     routesTypes: seed % 2 === 1,

@@ -5,6 +5,7 @@
 import { CloseCode } from '@soda-scheduler/protocol';
 import { commandBody } from '../../master/access/executors/frames.ts';
 import { type Connection, ExecutorSessions } from '../../master/access/executors/sessions.ts';
+import type { TaskLogs } from '../../master/application/logs/task-logs.ts';
 import type { MasterHandle } from '../../master/application/master-handle.ts';
 import type { ExecutorLink } from '../../master/application/ports.ts';
 import type { ExecutorCommand } from '../../master/domain/effects.ts';
@@ -40,7 +41,7 @@ export class SimLink implements ExecutorLink {
   /** Results whose ack is not due before they are durable. */
   readonly #results = new Map<string, { taskId: string; attempt: number }>();
 
-  constructor(process: Process, ledger: Ledger, leaseMs: number) {
+  constructor(process: Process, ledger: Ledger, leaseMs: number, logs: TaskLogs) {
     this.#process = process;
     this.#ledger = ledger;
     this.#sessions = new ExecutorSessions({
@@ -50,6 +51,7 @@ export class SimLink implements ExecutorLink {
       heartbeatMs: HEARTBEAT_MS,
       leaseMs,
       createId: () => `${process.name}-s${++this.#lastSession}`,
+      logs,
     });
     this.contacts = new Contacts({ process, ledger, leaseMs, keptMs: 2 * HEARTBEAT_MS });
   }

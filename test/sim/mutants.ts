@@ -16,6 +16,7 @@ import { shareMutants } from './mutants/shares.ts';
 import { pauseMutants } from './mutants/pauses.ts';
 import { settingsMutants } from './mutants/settings.ts';
 import { limitMutants } from './mutants/limits.ts';
+import { observingMutants } from './mutants/observing/observing.ts';
 import { operationMutants } from './mutants/operations.ts';
 import { suspendedMutants } from './mutants/suspended.ts';
 import { typeMutants } from './mutants/types.ts';
@@ -341,6 +342,7 @@ function mutantList(): Mutant[] {
     ...suspendedMutants(),
     ...operationMutants(),
     ...auditMutants(),
+    ...observingMutants(),
   ];
 }
 

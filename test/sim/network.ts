@@ -8,6 +8,8 @@ import type { Process, World } from './world.ts';
 const CLOSE_TIMEOUT_MS = 2_000;
 /** What the platform reports when a socket just ends. */
 const ABNORMAL_CLOSE = 1006;
+/** How a frame of a log begins. */
+const LOG = '{"type":"log"';
 
 interface SocketEvents {
   readonly onText: (text: string) => void;
@@ -40,7 +42,7 @@ export class Socket {
   }
 
   send(text: string): void {
-    if (this.#isOpen) this.#peer?.arrive(() => this.#peer?.take(text));
+    if (this.#isOpen) this.#peer?.arrive(() => this.#peer?.take(text), text.startsWith(LOG));
   }
 
   /** Tells the other end; what arrives from now on is void. */
@@ -59,11 +61,13 @@ export class Socket {
   }
 
   /** Delivers to this end: after the latency, and after all that was sent before. */
-  arrive(call: () => void): void {
+  arrive(call: () => void, isLog = false): void {
     const { world } = this.process;
     if (this.#network.isSwallowing(this)) return;
-    const at = Math.max(world.now + this.#network.latencyMs(), this.#quietUntil);
-    this.#quietUntil = at;
+    // Those of logs are in no other's way: the rest of a run is drawn as without them.
+    const latencyMs = isLog ? 0 : this.#network.latencyMs();
+    const at = Math.max(world.now + latencyMs, this.#quietUntil);
+    if (!isLog) this.#quietUntil = at;
     world.after(at - world.now, () => {
       if (!this.#network.isSwallowing(this)) this.process.deliver(call);
     });

@@ -10,6 +10,8 @@ const FIRST_SEED = 1;
 /** `npm run sim` takes any number. */
 const SEED_COUNT = 120;
 const TRACE_LINES = 60;
+/** A short run. */
+const LOGGED_SEED = 15;
 
 async function run(settings: Settings): Promise<readonly string[]> {
   const { violation, trace } = await simulate(settings);
@@ -23,6 +25,13 @@ describe('simulation', function () {
     for (let seed = FIRST_SEED; seed < FIRST_SEED + 10; seed++) {
       await run(settingsFor(seed, NO_FAULTS));
     }
+  });
+
+  it('runs as if nobody logged, whatever is logged', async () => {
+    const settings = settingsFor(LOGGED_SEED);
+    const [, ...plain] = (await simulate({ ...settings, writesLogs: false })).trace;
+    const [, ...logged] = (await simulate({ ...settings, writesLogs: true })).trace;
+    expect(logged.join('\n')).to.equal(plain.join('\n'));
   });
 
   it(`keeps its promises in ${SEED_COUNT} storms`, async () => {

@@ -5,11 +5,14 @@
  */
 import { Random } from './random.ts';
 import { MemoryTaskStore } from '../../master/infrastructure/memory/task-store.ts';
+import { type AlertWorld, alertWorld } from './actors/alerts.ts';
 import { Clients } from './actors/client.ts';
 import { type FaultClasses, Faults, type Settings } from './faults.ts';
 import { Fleet } from './actors/fleet.ts';
 import { Ledger } from './ledger.ts';
 import { MasterProcess, type Sabotage } from './actors/master-process.ts';
+import { LogChecks } from './checks/observing/logs.ts';
+import { AlertOperator } from './operators/alert-operator.ts';
 import { BulkOperator } from './operators/bulk-operator.ts';
 import type { Operator } from './operators/operator.ts';
 import { SettingsOperator } from './operators/settings-operator.ts';
@@ -52,6 +55,8 @@ class Run {
   readonly #ledger: Ledger;
   readonly #network: Network;
   readonly #rows = new MemoryTaskStore();
+  readonly #alerts: AlertWorld;
+  readonly #logs: LogChecks | null;
   readonly #fleet: Fleet;
   readonly #clients: Clients;
   readonly #pauseOperator: PauseOperator;
@@ -74,6 +79,8 @@ class Run {
     this.#faults = faults;
     this.#ledger = ledger;
     this.#network = network;
+    this.#alerts = alertWorld(world);
+    this.#logs = settings.writesLogs ? new LogChecks(world, ledger, faults) : null;
     const dial = (from: Process) => this.#dial(from);
     const { longRunChance, flipsReadiness, hasDisks, usesRacks: hasRacks } = settings;
     this.#fleet = new Fleet(world, {
@@ -83,6 +90,7 @@ class Run {
       longRunChance,
       flipsReadiness,
       tells: settings.tellsEvents ? new Random(settings.seed ^ 0x7e115) : null,
+      logs: this.#logs && { random: new Random(settings.seed ^ 0x106), checks: this.#logs },
       hasDisks,
       hasRacks,
       dial,
@@ -102,6 +110,7 @@ class Run {
       [settings.pausesParts, this.#pauseOperator],
       [settings.runsOperations, new BulkOperator(options)],
       [settings.movesTasks, new OrderOperator(options)],
+      [settings.raisesAlerts, new AlertOperator(options, this.#alerts.checks)],
     ];
     this.#operators = operators.filter(([isThere]) => isThere).map(([, operator]) => operator);
   }
@@ -148,6 +157,8 @@ class Run {
       ledger: this.#ledger,
       faults: this.#faults,
       network: this.#network,
+      alerts: this.#settings.raisesAlerts ? this.#alerts : null,
+      logs: this.#logs,
       pauseOfAll: () => this.#pauseOperator.ofAll,
       onEnd: (ended) => this.#masterEnded(ended),
       ...(this.#sabotage && { sabotage: this.#sabotage }),
@@ -274,6 +285,8 @@ class Run {
       if (!this.#ledger.wasAccepted(id)) this.#violate('I1', `${id} was accepted and is lost`);
     }
     this.#ledger.callbacks.checkEnd();
+    this.#logs?.checkEnd();
+    this.#checkAlerts();
     if (this.#ledger.children.count > 0) this.#violate('I14', 'an attempt runs on after its task');
     const state = this.#master?.engine.state ?? null;
     if (state === null) return this.#violate('I2', 'there is no master at the end');
@@ -294,6 +307,13 @@ class Run {
     if (Object.values(leaked).some((count) => count > 0)) {
       this.#violate('M4', `left behind: ${JSON.stringify(leaked)}`);
     }
+  }
+
+  #checkAlerts(): void {
+    const { process, alerts } = this.#master ?? {};
+    const since = alerts?.startedAt ?? null;
+    if (process === undefined || since === null) return;
+    this.#alerts.checks.checkEnd(process.now(), since);
   }
 
   #violate(invariant: string, what: string): void {

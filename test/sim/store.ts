@@ -16,8 +16,10 @@ import type {
 } from '../../master/application/ports.ts';
 import { copyOfWrite } from '../../master/domain/changes.ts';
 import type { Notification, Task } from '../../master/domain/model/task.ts';
+import type { LogChecks } from './checks/observing/logs.ts';
 import type { Faults } from './faults.ts';
 import type { Ledger } from './ledger.ts';
+import { Random } from './random.ts';
 import type { Process } from './world.ts';
 
 /** A fault of the simulation, to tell it from a fault of the code under test. */
@@ -38,6 +40,9 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
   readonly #latencyMsMax: number;
   readonly #sliceCount: number;
   readonly #asked: (commit: Commit) => void;
+  readonly #logs: LogChecks | null;
+  /** For what is asked beside the engine: the rest of a run is drawn as without that. */
+  readonly #beside: Random;
 
   constructor(options: {
     process: Process;
@@ -49,6 +54,9 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
     sliceCount: number;
     /** Told of every commit, whatever becomes of it. */
     asked: (commit: Commit) => void;
+    /** Null: nobody logs. */
+    logs: LogChecks | null;
+    seed: number;
   }) {
     this.#process = options.process;
     this.#rows = options.rows;
@@ -57,6 +65,8 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
     this.#latencyMsMax = options.latencyMsMax;
     this.#sliceCount = options.sliceCount;
     this.#asked = options.asked;
+    this.#logs = options.logs;
+    this.#beside = new Random(options.seed ^ 0xbe51de);
   }
 
   commit(commit: Commit): Promise<void> {
@@ -216,14 +226,17 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
     return this.#read(() => this.#rows.readEvents(...of));
   }
 
-  writeLogs(...of: Parameters<TaskStore['writeLogs']>): Promise<void> {
-    return this.#read(() => this.#rows.writeLogs(...of));
+  writeLogs(...[writes]: Parameters<TaskStore['writeLogs']>): Promise<void> {
+    return this.beside(async () => {
+      await this.#rows.writeLogs(writes);
+      this.#logs?.written(writes);
+    });
   }
 
   readLogHeads(
     ...of: Parameters<TaskStore['readLogHeads']>
   ): ReturnType<TaskStore['readLogHeads']> {
-    return this.#read(() => this.#rows.readLogHeads(...of));
+    return this.beside(() => this.#rows.readLogHeads(...of));
   }
 
   readLogChunks(
@@ -232,20 +245,36 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
     return this.#read(() => this.#rows.readLogChunks(...of));
   }
 
+  /** What does not go through the engine: it fails before it takes place, or its answer is lost. */
+  beside<T>(work: () => Promise<T>): Promise<T> {
+    const random = this.#beside;
+    const fate: CommitFate = this.#faults.has('store')
+      ? random.weighted({ done: 20, refused: 1, answer_lost: 1 })
+      : 'done';
+    if (fate === 'refused') {
+      return this.#call(() => Promise.reject(new StoreFault('refused')), random);
+    }
+    return this.#call(async () => {
+      const answer = await work();
+      if (fate === 'answer_lost') throw new StoreFault('connection lost after it was done');
+      return answer;
+    }, random);
+  }
+
   #read<T>(read: () => Promise<T>): Promise<T> {
     const fails = this.#faults.has('store') && this.#process.world.random.chance(0.02);
     return this.#call(() => (fails ? Promise.reject(new StoreFault('a read failed')) : read()));
   }
 
   /** There, the work, and back. */
-  #call<T>(work: () => Promise<T>): Promise<T> {
+  #call<T>(work: () => Promise<T>, random = this.#process.world.random): Promise<T> {
     const { world } = this.#process;
     return new Promise((resolve, reject) => {
       const frozenMs = Math.max(0, this.#faults.storeFrozenUntil - world.now);
-      world.after(this.#latencyMs() + frozenMs, () => {
+      world.after(this.#latencyMs(random) + frozenMs, () => {
         const isDown = world.now < this.#faults.storeDownUntil;
         const done = isDown ? Promise.reject(new StoreFault('the store is down')) : work();
-        const back = (answer: () => void) => this.#process.after(this.#latencyMs(), answer);
+        const back = (answer: () => void) => this.#process.after(this.#latencyMs(random), answer);
         done.then(
           (value) => back(() => resolve(value)),
           (error: Error) => back(() => reject(error)),
@@ -254,8 +283,7 @@ export class SimStore implements TaskStore, Pick<Store, 'readClock'> {
     });
   }
 
-  #latencyMs(): number {
-    const { random } = this.#process.world;
+  #latencyMs(random: Random): number {
     const isSlow = this.#faults.has('store') && random.chance(0.01);
     return isSlow ? random.between(500, 8_000) : random.between(0, this.#latencyMsMax);
   }

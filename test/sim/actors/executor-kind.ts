@@ -1,5 +1,6 @@
 /** What an executor of the simulation is, and what it is given of its world. */
 import type { SessionClientOptions } from '../../../executor-sdk/session/session-client.ts';
+import type { LogChecks } from '../checks/observing/logs.ts';
 import type { Random } from '../random.ts';
 import type { Faults } from '../faults.ts';
 import type { Ledger } from '../ledger.ts';
@@ -23,6 +24,12 @@ export interface ExecutorKind {
   readonly isOld?: boolean;
 }
 
+/** Of a run: when something is logged, and who knows of it. */
+export interface Logging {
+  readonly random: Random;
+  readonly checks: LogChecks;
+}
+
 export type SessionSabotage = (ports: SessionClientOptions) => SessionClientOptions;
 
 export interface ExecutorOptions {
@@ -37,6 +44,8 @@ export interface ExecutorOptions {
   readonly flipsReadiness: boolean;
   /** When its handlers tell of events; null: they tell of none. */
   readonly tells: Random | null;
+  /** What its handlers log; null: nothing. */
+  readonly logs: Logging | null;
   /** Its disk fills and becomes free. */
   readonly hasDisks: boolean;
   /** It carries labels of racks (`racksOf`). */

@@ -29,7 +29,7 @@ export class SimExecutor {
   readonly #client: SessionClient;
   readonly #uplink: Uplink;
   readonly #toHandlers: (message: FromSession) => void;
-  readonly #toSession: (message: Message) => void;
+  readonly #toSession: (message: Message, isPrompt?: boolean) => void;
   readonly #offered = new Set<string>();
   #handler: Handler | null = null;
   #isLeaving = false;
@@ -140,6 +140,11 @@ export class SimExecutor {
     this.#toSession(message);
   }
 
+  /** It goes as fast as what was said before: the rest of a run is drawn as without it. */
+  log(message: Extract<ToSession, { type: 'log' }>): void {
+    this.#toSession(message, true);
+  }
+
   /** It has said its last. */
   ended(handler: Handler): void {
     if (this.#handler !== handler) return;
@@ -196,9 +201,9 @@ export class SimExecutor {
     this.#offered.add(name);
     const plan = drawPlan(random, faults, longRunChance, this.kind);
     const bytesMax = limits.result_bytes;
-    const { tells: ofAll } = this.#options;
-    const tells = this.kind.isRogue || this.kind.isOld ? null : ofAll;
-    const offered = { ...key, plan, reportsTimeouts, bytesMax, tells };
+    const isPlain = this.kind.isRogue || this.kind.isOld;
+    const { tells, logs } = isPlain ? { tells: null, logs: null } : this.#options;
+    const offered = { ...key, plan, reportsTimeouts, bytesMax, tells, logs };
     this.#handler = new Handler(this, ledger, offered);
     this.#handler.begin();
   }
@@ -215,11 +220,14 @@ export class SimExecutor {
 }
 
 /** Messages to another thread of the process: in order, and now and then late. */
-function ordered<T>(process: Process, take: (message: T) => void): (message: T) => void {
+function ordered<T>(
+  process: Process,
+  take: (message: T) => void,
+): (message: T, isPrompt?: boolean) => void {
   const { random } = process.world;
   let quietUntil = 0;
-  return (message) => {
-    const delayMs = random.chance(0.1) ? random.between(1, THREAD_DELAY_MS_MAX) : 0;
+  return (message, isPrompt = false) => {
+    const delayMs = !isPrompt && random.chance(0.1) ? random.between(1, THREAD_DELAY_MS_MAX) : 0;
     quietUntil = Math.max(process.now() + delayMs, quietUntil);
     process.after(quietUntil - process.now(), () => take(message));
   };

@@ -12,13 +12,14 @@ import type { Ledger } from '../ledger.ts';
 import type { Random } from '../random.ts';
 import type { Process } from '../world.ts';
 import type { Child } from './children.ts';
-import type { ExecutorKind } from './executor-kind.ts';
+import type { ExecutorKind, Logging } from './executor-kind.ts';
 
 /** The executor, as its handlers see it. */
 interface Host {
   readonly process: Process;
   readonly kind: Pick<ExecutorKind, 'isRogue'>;
   report(message: Extract<ToSession, { body: string }>): void;
+  log(message: Extract<ToSession, { type: 'log' }>): void;
   ended(handler: Handler): void;
 }
 
@@ -29,6 +30,7 @@ interface Offered extends AttemptKey {
   readonly bytesMax: number;
   /** When it tells of events; null: of none. */
   readonly tells: Random | null;
+  readonly logs: Logging | null;
 }
 
 interface Plan {
@@ -172,6 +174,7 @@ export class Handler implements AttemptKey {
     this.#child = this.#ledger.children.started(process, this, this.#executor.kind);
     this.#reportProgress();
     this.#tellLater();
+    this.#logLater();
     const { end, runMs } = this.#plan;
     if (end !== 'hang') process.after(runMs, () => this.#end(end));
   }
@@ -203,8 +206,28 @@ export class Handler implements AttemptKey {
     });
   }
 
+  #logLater(): void {
+    const { logs } = this.#offered;
+    if (logs === null) return;
+    this.#executor.process.after(logs.random.between(0, 4_000), () => {
+      if (this.#isOver) return;
+      this.#log(logs, logs.random.between(1, 4));
+      this.#logLater();
+    });
+  }
+
+  #log({ checks }: Logging, count: number): void {
+    const at = this.#executor.process.now();
+    const lines = Array.from({ length: count }, () => {
+      return JSON.stringify({ at, level: 'info', stream: 'log', text: checks.says(this) });
+    });
+    this.#executor.log({ type: 'log', taskId: this.taskId, attempt: this.attempt, lines });
+  }
+
   #end(how: Plan['end'] | 'aborted'): void {
     if (this.#isOver) return;
+    // Its last words, and then its result.
+    if (this.#offered.logs !== null) this.#log(this.#offered.logs, 1);
     if (this.#child !== null) this.#ledger.children.ended(this.#child, this.#aborted ?? how);
     this.#child = null;
     const { taskId, attempt } = this;

@@ -7,10 +7,12 @@ import type { Pause } from '../../../master/domain/model/pause.ts';
 import type { Commit, Log, Notifier, TaskStore } from '../../../master/application/ports.ts';
 import { Duties } from '../../../master/application/process/duties.ts';
 import { wallClockWatch } from '../../../master/application/process/wall-clock.ts';
+import { type AlertPorts, type AlertWorld, SimAlerts } from './alerts.ts';
 import { SimNotifier } from './callbacks.ts';
 import { TurnCheck } from '../checks/turn.ts';
 import type { SessionSabotage } from './executor-kind.ts';
 import type { Faults, Settings } from '../faults.ts';
+import { LOG_BYTES_MAX, type LogChecks } from '../checks/observing/logs.ts';
 import type { Ledger } from '../ledger.ts';
 import { SimLink } from '../link.ts';
 import type { Network } from '../network.ts';
@@ -26,9 +28,13 @@ export interface MasterOptions {
   readonly ledger: Ledger;
   readonly faults: Faults;
   readonly network: Network;
-  /** The process is gone. */
+  /** Null: nobody looks for what is wrong. */
+  readonly alerts: AlertWorld | null;
+  /** Null: nobody logs. */
+  readonly logs: LogChecks | null;
   /** Of all namespaces, as it holds now. */
   readonly pauseOfAll: () => Pause | null;
+  /** The process is gone. */
   readonly onEnd: (master: MasterProcess) => void;
   /** Wraps a port, to inject a bug that the checks must find. */
   readonly sabotage?: Sabotage;
@@ -41,6 +47,8 @@ export interface Sabotage {
   readonly link?: (link: SimLink) => void;
   readonly notifier?: (notifier: Notifier) => void;
   readonly executor?: SessionSabotage;
+  readonly alerts?: (ports: AlertPorts) => AlertPorts;
+  readonly master?: (master: Master) => void;
 }
 
 export class MasterProcess {
@@ -48,6 +56,8 @@ export class MasterProcess {
   readonly engine: Engine;
   readonly handle: Master;
   readonly link: SimLink;
+  /** Null: it looks for nothing. */
+  readonly alerts: SimAlerts | null;
   readonly #options: MasterOptions;
   readonly #check: TurnCheck;
   readonly #store: SimStore;
@@ -59,15 +69,18 @@ export class MasterProcess {
     this.process.wallAheadMs = settings.wallAheadMs;
     this.#check = new TurnCheck(this.process, ledger);
     const { process } = this;
-    this.link = new SimLink(process, ledger, settings.policy.leaseMs);
     const latencyMsMax = settings.storeLatencyMsMax;
     const asked = (commit: Commit) => this.link.contacts.check(commit);
-    const { rows } = options;
+    const { rows, logs: logChecks, seed } = options;
     const sliceCount = settings.runsOperations ? settings.policy.pageCount : Infinity;
-    const plain = new SimStore({ process, rows, ledger, faults, latencyMsMax, sliceCount, asked });
+    const around = { process, rows, ledger, faults, latencyMsMax, sliceCount, asked };
+    const plain = new SimStore({ ...around, logs: logChecks, seed });
     const store = sabotage?.store?.(plain, ledger) ?? plain;
     this.#store = plain;
     const log = this.#log();
+    const bytesMax = logChecks === null ? 0 : LOG_BYTES_MAX;
+    const logs = new TaskLogs({ store, clock: process.evenClock, log, bytesMax });
+    this.link = new SimLink(process, ledger, settings.policy.leaseMs, logs);
     sabotage?.link?.(this.link);
     const { notificationCountMax } = settings.policy;
     const notifier = new SimNotifier(process, ledger, faults, notificationCountMax);
@@ -77,7 +90,10 @@ export class MasterProcess {
       clock: process,
       link: this.link,
       notifier,
-      observer: { observe: () => undefined, turned: () => this.#turned() },
+      observer: {
+        observe: (seen) => this.alerts?.observer.observe(seen),
+        turned: () => this.#turned(),
+      },
       log,
       policy: settings.policy,
       owner: name,
@@ -86,9 +102,10 @@ export class MasterProcess {
     });
     sabotage?.engine?.(this.engine);
     const { engine } = this;
-    const logs = new TaskLogs({ store, clock: process, log, bytesMax: 0 });
     this.handle = new Master({ engine, store, clock: process, namespace: 'default', logs });
+    sabotage?.master?.(this.handle);
     this.link.attach(this.handle);
+    this.alerts = this.#alertsOf(options.alerts, log);
     notifier.attach((event) => this.handle.post(event));
   }
 
@@ -97,6 +114,7 @@ export class MasterProcess {
     try {
       const { ended } = await this.engine.start();
       this.#watchWallClock();
+      this.alerts?.start();
       this.process.world.log(`${this.process.name} is ready, term ${this.engine.term}`);
       await ended;
     } catch (error) {
@@ -128,6 +146,16 @@ export class MasterProcess {
     this.process.kill();
     this.#options.network.endAll(this.process);
     this.#options.onEnd(this);
+  }
+
+  #alertsOf(all: AlertWorld | null, log: Log): SimAlerts | null {
+    const { ledger, faults, seed, settings, sabotage } = this.#options;
+    if (all === null) return null;
+    return new SimAlerts({
+      ...{ process: this.process, all, ledger, faults, seed, log, store: this.#store },
+      ...{ master: () => this.handle, state: () => this.engine.state },
+      ...{ leaseMs: settings.policy.leaseMs, sabotage: sabotage?.alerts },
+    });
   }
 
   #watchWallClock(): void {
