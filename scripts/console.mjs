@@ -1,6 +1,7 @@
 /**
- * Builds the console into `master/dist/console/`, from where the master serves it: a page, one script, one style. Their
- * names have a digest of what is in them, so that browsers may keep them. What is there already is left alone.
+ * Builds the console into `master/dist/console/`, from where the master serves it: a page, a script, a style, and scripts
+ * that are loaded once a page needs them. Their names have a digest of what is in them, so that browsers may keep them.
+ * What is there already is left alone.
  *
  * Refuses to make a first load above what the console may have: it is opened at night, over whatever line there is.
  */
@@ -14,12 +15,12 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, extname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 
-/** Of all files together, as they are sent. */
+/** Of all files together that a page needs to begin, as they are sent. */
 const GZIPPED_BYTES_MAX = 60 * 1024;
 const SOURCES = 'console';
 const FOLDER = 'master/dist/console';
@@ -30,32 +31,45 @@ export async function buildConsole() {
   if (isFresh()) return true;
   // Loaded here: most builds need none.
   const { build } = await import('esbuild');
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     entryPoints: { app: join(SOURCES, 'main.tsx'), style: join(SOURCES, 'style/style.css') },
     outdir: FOLDER,
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
     bundle: true,
+    // What a page imports once it needs it stays apart.
+    splitting: true,
     minify: true,
     write: false,
+    metafile: true,
     format: 'esm',
     target: ['es2023', 'chrome123', 'firefox124', 'safari17.5'],
     jsx: 'automatic',
     jsxImportSource: 'preact',
-    // The licence of what is in it goes with it.
-    banner: { js: '/*! Preact, MIT, Copyright (c) 2015-present Jason Miller */' },
+    // The licences of what is in it go with it.
+    banner: {
+      js: '/*! Preact, MIT, Copyright (c) 2015-present Jason Miller; uPlot, MIT, Copyright (c) Leon Sorokin */',
+    },
     logLevel: 'warning',
   });
   const files = new Map(
     outputFiles.map(({ path, contents }) => [basename(path), Buffer.from(contents)]),
   );
-  files.set('icon.svg', readFileSync(join(SOURCES, 'icon.svg')));
-  const named = new Map([...files].map(([name, bytes]) => [hashed(name, bytes), bytes]));
-  const nameOf = (extension) => [...named.keys()].find((name) => extname(name) === extension);
+  const icon = readFileSync(join(SOURCES, 'icon.svg'));
+  const iconName = `icon-${createHash('sha256').update(icon).digest('hex').slice(0, 8)}.svg`;
+  files.set(iconName, icon);
+  const [script, style] = ['main.tsx', 'style/style.css'].map((entry) =>
+    madeOf(join(SOURCES, entry), metafile),
+  );
   const page = readFileSync(join(SOURCES, 'index.html'), 'utf8')
-    .replace('SCRIPT', nameOf('.js'))
-    .replace('STYLE', nameOf('.css'))
-    .replace('ICON', nameOf('.svg'));
-  const all = [...named, ['index.html', Buffer.from(page)]];
-  const size = all.reduce((sum, [, bytes]) => sum + gzipSync(bytes).length, 0);
+    .replace('SCRIPT', basename(script))
+    .replace('STYLE', basename(style))
+    .replace('ICON', iconName);
+  files.set(basename(INDEX), Buffer.from(page));
+  const first = [...neededBy(script, metafile), style, INDEX, iconName].map((path) =>
+    files.get(basename(path)),
+  );
+  const size = first.reduce((sum, bytes) => sum + gzipSync(bytes).length, 0);
   if (size > GZIPPED_BYTES_MAX) {
     console.error(`The console has ${size} bytes gzipped; it may have ${GZIPPED_BYTES_MAX}.`);
     return false;
@@ -63,14 +77,22 @@ export async function buildConsole() {
   rmSync(FOLDER, { recursive: true, force: true });
   mkdirSync(FOLDER, { recursive: true });
   // The page last: without it the build begins anew.
-  for (const [name, bytes] of all) writeFileSync(join(FOLDER, name), bytes);
+  for (const [name, bytes] of files) writeFileSync(join(FOLDER, name), bytes);
   return true;
 }
 
-function hashed(name, bytes) {
-  const digest = createHash('sha256').update(bytes).digest('base64url').replaceAll(/[-_]/g, '');
-  const extension = extname(name);
-  return `${basename(name, extension)}-${digest.slice(0, 10)}${extension}`;
+/** What was written of a source that nothing imports. */
+function madeOf(source, { outputs }) {
+  const [path = ''] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === source);
+  return path;
+}
+
+/** A script and all that it begins with: not what it may import later. */
+function neededBy(script, { outputs }) {
+  const needed = outputs[script].imports
+    .filter(({ kind }) => kind === 'import-statement')
+    .flatMap(({ path }) => neededBy(path, { outputs }));
+  return [...new Set([script, ...needed])];
 }
 
 /** Whether nothing was written since that it is made of. */

@@ -90,6 +90,11 @@ function urlOf({ path, namespace = DEFAULT_NAMESPACE, query = {} }: Request): st
   return `${API}${twin}${path}${search}`;
 }
 
+/** Of an answer that the browser itself is to fetch. */
+export function hrefOfApi(request: Pick<Request, 'path' | 'namespace' | 'query'>): string {
+  return urlOf(request);
+}
+
 /** The answer as it is written: some of what it holds is not to be read as numbers of a browser. @throws {Refused} @throws {Away} */
 export async function callForText(request: Request): Promise<string> {
   const { method = 'GET', headers = {}, signal, timeoutMs = TIMEOUT_MS } = request;

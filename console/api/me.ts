@@ -5,7 +5,7 @@
 import type { Whoami } from '@soda-scheduler/protocol';
 
 type Role = Whoami['role'];
-type ScopeRule = 'none' | 'whole' | 'namespace' | 'type' | 'submit' | 'within';
+type ScopeRule = 'none' | 'whole' | 'namespace' | 'type' | 'types' | 'submit' | 'within';
 
 interface Right {
   /** Beside `admin`. */
@@ -25,6 +25,8 @@ export const rights = {
   'PUT /view/{name}': { roles: operate, scope: 'namespace' },
   'DELETE /view/{name}': { roles: operate, scope: 'namespace' },
   'GET /alerts': { roles: read, scope: 'within' },
+  'GET /reports/load': { roles: read, scope: 'types' },
+  'GET /reports/recent': { roles: read, scope: 'types' },
   'POST /alert/{alert_id}/silence': { roles: operate, scope: 'within' },
   'GET /audit': { roles: admin, scope: 'whole' },
   'GET /tokens': { roles: admin, scope: 'whole' },
@@ -83,6 +85,7 @@ export function may(me: Whoami, route: RouteName, { type, pause }: About = {}): 
   if (scope === null) return true;
   if (right.scope === 'whole') return false;
   if (right.scope === 'namespace') return scope.groups === undefined && scope.types === undefined;
+  if (right.scope === 'types') return scope.groups === undefined;
   if (right.scope !== 'type') return true;
   return (
     scope.groups === undefined && (type === undefined || scope.types?.includes(type) !== false)

@@ -14,6 +14,7 @@ import { NewTaskPage } from '../pages/tasks/new-task.tsx';
 import { OperationPage } from '../pages/operation.tsx';
 import { OperationsPage } from '../pages/operations.tsx';
 import { OverviewPage } from '../pages/overview.tsx';
+import { ReportsPage } from '../pages/reports/reports.tsx';
 import { TaskPage } from '../pages/task/task.tsx';
 import { TasksPage } from '../pages/tasks/tasks.tsx';
 import { TokensPage } from '../pages/tokens.tsx';
@@ -90,6 +91,7 @@ export const pages: Readonly<Record<string, Page>> = {
     show: (name) => name && <TypePage key={name} name={name} />,
   },
   callbacks: { title: 'callbacks', isInMenu: true, key: 'c', show: () => <CallbacksPage /> },
+  reports: { title: 'reports', isInMenu: true, key: 'r', show: () => <ReportsPage /> },
   operations: {
     title: 'operations',
     isInMenu: true,

@@ -8,6 +8,8 @@ import { useFrame } from './context.ts';
 
 /** Between two of them, however much happens. */
 const NEWS_MS_MIN = 1_000;
+/** What is asked for as rarely changes by the clock: news are none of it. */
+const SELDOM_MS = 30_000;
 
 export interface Resource<T> {
   /** The newest answer; null: there was none yet. */
@@ -57,7 +59,7 @@ export function useResource<T>(
   }, [ask]);
   useAgain(everyMs, ask, running);
   useEffect(() => {
-    if (newsCount === 0) return undefined;
+    if (newsCount === 0 || everyMs >= SELDOM_MS) return undefined;
     const wait = Math.max(0, lastAt.current + NEWS_MS_MIN - Date.now());
     const timer = setTimeout(() => void ask(), wait);
     return () => clearTimeout(timer);

@@ -7,6 +7,7 @@ import { Empty, Figure, Head, Loaded, Section } from '../parts/page.tsx';
 import { Table } from '../parts/table.tsx';
 import { t, wordOf } from '../words/words.ts';
 import { byTrouble, CountsOfAll, typeLayout } from './fleet/types.tsx';
+import { LoadCharts } from './reports/load.tsx';
 import { Wrong } from './wrong.tsx';
 
 const LIVE = ['waiting', 'held', 'suspended', 'offered', 'running'] as const;
@@ -23,6 +24,7 @@ export function OverviewPage() {
       <Head title={t('overview')} />
       <Wrong executors={executors.data} />
       <Loaded of={counts}>{(all) => <Counts of={all} executors={executors.data} />}</Loaded>
+      <LoadCharts />
       <Loaded of={types}>{(list) => <Types of={list.types} />}</Loaded>
     </>
   );

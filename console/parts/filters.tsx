@@ -103,16 +103,18 @@ function localOf(instant: string | undefined): string {
 
 interface TabsProps<State> {
   readonly of: readonly State[];
+  /** What they are, for whoever cannot see them. Default: states. */
+  readonly label?: string;
   readonly current: string | undefined;
   readonly linkTo: (state: State) => string;
   readonly children: (state: State) => ComponentChildren;
 }
 
-/** States of which one is looked at. */
+/** States, or the like, of which one is looked at. */
 export function Tabs<State extends string | undefined>(props: TabsProps<State>) {
-  const { of: states, current, linkTo, children } = props;
+  const { of: states, label = t('state'), current, linkTo, children } = props;
   return (
-    <nav class="tabs" aria-label={t('state')}>
+    <nav class="tabs" aria-label={label}>
       {states.map((state) => (
         <a key={state} href={linkTo(state)} aria-current={state === current ? 'true' : undefined}>
           {children(state)}

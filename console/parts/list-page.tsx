@@ -4,6 +4,7 @@
  */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import type { Query } from '../api/call.ts';
 import { useFrame } from '../frame/context.ts';
 import { type Resource, useAnswer } from '../frame/resource.ts';
 import { t, type TextName } from '../words/words.ts';
@@ -17,6 +18,8 @@ interface Asked {
   readonly namespace?: null;
   /** Filters that hold where the URL has none of their name. */
   readonly preset?: Filters;
+  /** What is asked for by filters. Default: they are the query. */
+  readonly queryOf?: (filters: Filters) => Query;
   /** Rows of a page. Default: as many as the API says. */
   readonly limit?: number;
   readonly everyMs?: number;
@@ -36,13 +39,17 @@ export interface Listed<A> extends Resource<A>, Search {
 
 export function useListed<A extends Answer>(
   page: TextName,
-  { path, namespace, preset, limit, everyMs }: Asked,
+  { path, namespace, preset, queryOf = (filters) => filters, limit, everyMs }: Asked,
 ): Listed<A> {
   const { place, link } = useFrame();
   const { cursor, ...named } = place.query;
   const filters: Filters = { ...preset, ...named };
   const answer = useAnswer<A>(
-    { path, query: { limit, ...filters, cursor }, ...(namespace === null && { namespace }) },
+    {
+      path,
+      query: { limit, ...queryOf(filters), cursor },
+      ...(namespace === null && { namespace }),
+    },
     everyMs,
   );
   const linkTo = (changed: Changed): string => link(page, null, { ...filters, ...changed });

@@ -94,3 +94,18 @@ export function clockOf(at: string, now: number): string {
 function fullOf(at: string): string {
   return `${new Date(at).toLocaleString(language(), { hour12: false, timeZoneName: 'short' })} · ${at}`;
 }
+
+/** Of a day of a calendar, `2026-11-22`: `22 Nov 2026`. */
+export function dayText(day: string): string {
+  return calendarText(day, { year: 'numeric', month: 'short', day: 'numeric' });
+}
+
+/** Of a month, `2026-11`: `November 2026`. */
+export function monthText(month: string): string {
+  return calendarText(`${month}-01`, { year: 'numeric', month: 'long' });
+}
+
+/** A day is the same in all zones. */
+function calendarText(day: string, form: Intl.DateTimeFormatOptions): string {
+  return new Date(day).toLocaleDateString(language(), { ...form, timeZone: 'UTC' });
+}

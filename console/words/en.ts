@@ -1,9 +1,11 @@
 /** English. `one|many` where a number decides. */
 import { enCodes } from './en-codes.ts';
+import { enReports } from './en-reports.ts';
 import { enTasks } from './en-tasks.ts';
 
 export const en = {
   ...enCodes,
+  ...enReports,
   ...enTasks,
   loading: 'Loading …',
   skip: 'To the content',

@@ -1,10 +1,12 @@
 /** Chinese. The compiler asks for all that there is in English. */
 import type { en } from './en.ts';
 import { zhCodes } from './zh-codes.ts';
+import { zhReports } from './zh-reports.ts';
 import { zhTasks } from './zh-tasks.ts';
 
 export const zh: Readonly<Record<keyof typeof en, string>> = {
   ...zhCodes,
+  ...zhReports,
   ...zhTasks,
   loading: '加载中…',
   skip: '跳到内容',

@@ -82,13 +82,13 @@ describe('the packages', function () {
     });
   }
 
-  it('master ships the console, of which every file is named by its page', () => {
+  it('master ships the console: a page, what it begins with, and what draws charts', () => {
     const paths = packed.get('@soda-scheduler/master')?.files.map((file) => file.path) ?? [];
     const inConsole = paths
       .filter((path) => path.startsWith('dist/console/'))
       .map((path) => basename(path));
     const kinds = inConsole.map((name) => name.replace(/-\w+\./, '.'));
-    expect(kinds).to.have.members(['index.html', 'app.js', 'style.css', 'icon.svg']);
+    expect(kinds).to.have.members(['index.html', 'app.js', 'plot.js', 'style.css', 'icon.svg']);
   });
 
   // npm packs a copy only if it lies in the folder of the package; it leaves links out.

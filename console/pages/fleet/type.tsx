@@ -10,6 +10,8 @@ import { Json } from '../../parts/json.tsx';
 import { Facts, Figure, Head, Loaded, Section } from '../../parts/page.tsx';
 import { TimeInFull } from '../../parts/time.tsx';
 import { t, wordOf } from '../../words/words.ts';
+import { LoadCharts } from '../reports/load.tsx';
+import { Recent } from '../reports/recent.tsx';
 import { CountsOfAll, useSeesAllCounted } from './types.tsx';
 
 interface Told {
@@ -91,6 +93,8 @@ function Whole({ of: view, text }: { readonly of: TypeView; readonly text: strin
           {t('executors')}
         </Figure>
       </div>
+      <Recent type={type} />
+      <LoadCharts type={type} />
       {overrides.map(({ limits, route, reason, by, at, until }) => (
         <Section key={at} title={t('type.overridden')}>
           <Facts

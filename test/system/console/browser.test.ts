@@ -3,6 +3,7 @@
  * master for all of it; each test begins where the one before has left them.
  */
 import { expect } from 'chai';
+import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { BROWSER, RealBrowser } from '../../helpers/system/browser.ts';
 import { System } from '../../helpers/system/system.ts';
@@ -54,10 +55,24 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByRole('navigation', { name: 'Pages', exact: true }).waitFor();
   }
+  /** What the page was made of: names, and bytes as they were sent. */
+  const files = async (): Promise<{ name: string; bytes: number }[]> => {
+    const told = await page.evaluate(
+      'performance.getEntries().map(({ name, encodedBodySize: bytes = 0 }) => ({ name, bytes }))',
+    );
+    return (told as { name: string; bytes: number }[]).filter(({ name }) =>
+      /\/(assets\/[\w.-]+)?(#.*)?$/.test(name),
+    );
+  };
 
   it('asks for a token, says that it does not know one, and keeps none', async () => {
     await go('');
     await browser.expectAccessible('the login');
+    const loaded = await files();
+    const names = loaded.map(({ name }) => name).join(' ');
+    expect(names).to.include('/app-').and.include('/style-').and.not.include('/plot-');
+    const size = loaded.reduce((sum, { bytes }) => sum + bytes, 0);
+    expect(size).to.be.within(20_000, 60 * 1024);
     await page.getByLabel('Token').fill('guess');
     await page.getByRole('button', { name: 'Log in' }).click();
     await says('This master does not know the token.');
@@ -236,6 +251,7 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
       'types',
       'executors',
       'callbacks',
+      'reports?by=day',
       'alerts',
       'operations',
       'namespaces',
@@ -294,7 +310,7 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
   it('fits a phone', async () => {
     await page.setViewportSize({ width: 375, height: 812 });
     const hashes = ['tasks', 'overview', 'executors', 'audit', 'alerts', 'namespaces', 'tokens'];
-    for (const hash of [...hashes, 'task/evil-1']) {
+    for (const hash of [...hashes, 'reports', 'task/evil-1']) {
       await go(`#/${hash}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.locator('.loading').first().waitFor({ state: 'detached' });
@@ -321,7 +337,8 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
 
   it('says that the master is away, and goes on by itself when it is back', async () => {
     await page.getByRole('link', { name: 'page-54' }).waitFor();
-    const gone = system.master.end('SIGKILL');
+    // Which writes the minute that is not over.
+    const gone = system.master.end('SIGTERM');
     await says(/The master does not answer since/);
     // What was there is still to be read.
     await page.getByRole('link', { name: 'page-54' }).waitFor();
@@ -332,6 +349,67 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     await logIn(ADMIN);
     await page.getByRole('link', { name: 'page-54' }).waitFor();
     expect(await page.getByText('does not answer since').count()).to.equal(0);
+  });
+
+  it('draws how busy it was, as the API says it, and tells the numbers to whoever cannot see them', async () => {
+    await go('#/overview?over=day');
+    const chart = page.getByRole('figure').filter({ hasText: 'Ended' });
+    await chart.locator('canvas').waitFor();
+    const { points } = (await api('GET', '/reports/load')) as {
+      points: { succeeded: number; failed: number; canceled: number }[];
+    };
+    const sumOf = (name: 'succeeded' | 'failed' | 'canceled') =>
+      points.reduce((sum, { [name]: n }) => sum + n, 0);
+    const [failed, canceled] = [sumOf('failed'), sumOf('canceled')];
+    expect(Math.min(failed, canceled)).to.be.at.least(1);
+    await chart.getByText(`Failed ${failed}`).waitFor();
+    await chart.getByText(`Cancelled ${canceled}`).waitFor();
+    const plot = chart.getByRole('slider');
+    await plot.focus();
+    await page.keyboard.press('End');
+    await page.waitForFunction(
+      `document.activeElement.getAttribute('aria-valuetext')?.includes('Failed ${failed}')`,
+    );
+    await plot.hover({ position: { x: 80, y: 60 } });
+    await chart.getByText('Failed –').waitFor();
+    await browser.expectAccessible('charts');
+    await chart.getByRole('button', { name: 'Table' }).click();
+    await chart
+      .getByRole('cell', { name: String(canceled), exact: true })
+      .first()
+      .waitFor();
+    await go('#/type/work');
+    await says('Start delay');
+    await browser.expectAccessible('charts of a type');
+  });
+
+  it('reports who has used how much, as the API says it, and as a file', async () => {
+    await go('#/overview');
+    await page.keyboard.press('g');
+    await page.keyboard.press('r');
+    await page.getByRole('heading', { name: 'Reports' }).waitFor();
+    const { total } = (await api('GET', '/reports/usage')) as { total: Record<string, number> };
+    await page
+      .locator('.figures')
+      .getByText(String(total['submitted']), { exact: true })
+      .first()
+      .waitFor();
+    await page.getByRole('link', { name: '30 days' }).click();
+    await page.getByRole('checkbox', { name: 'Project' }).check();
+    await page.getByRole('checkbox', { name: 'Group' }).uncheck();
+    await page.getByRole('cell', { name: HOSTILE }).first().waitFor();
+    expect(new URL(page.url()).hash)
+      .to.match(/over=30d/)
+      .and.match(/by=project%2Ctype/);
+    await page.getByRole('figure').first().locator('canvas').waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download CSV' }).click(),
+    ]);
+    const text = await readFile(await download.path(), 'utf8');
+    expect(text).to.match(/^project,type,submitted,succeeded,/);
+    await page.getByLabel('Month').selectOption({ index: 2 });
+    await says('Nothing was used in these days.');
   });
 
   it('shows to each role what it may do, and of a group what is its own', async () => {
@@ -354,6 +432,7 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     await says(/no such task/i);
     await go('#/overview');
     await says('Counted of all groups');
+    expect(await page.getByRole('figure').count()).to.equal(0);
     const counted = page.getByRole('row', { name: /^paged/ });
     await counted.getByText('56').waitFor();
     expect(await counted.getByRole('link').allInnerTexts()).to.deep.equal(['paged']);
