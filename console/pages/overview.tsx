@@ -24,7 +24,8 @@ export function OverviewPage() {
       <Head title={t('overview')} />
       <Wrong executors={executors.data} />
       <Loaded of={counts}>{(all) => <Counts of={all} executors={executors.data} />}</Loaded>
-      <LoadCharts />
+      {/* Where nothing was ever submitted it was not busy either. */}
+      {types.data !== null && types.data.types.length > 0 && <LoadCharts />}
       <Loaded of={types}>{(list) => <Types of={list.types} />}</Loaded>
     </>
   );
