@@ -3,11 +3,11 @@
  * master for all of it; each test begins where the one before has left them.
  */
 import { expect } from 'chai';
-import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { BROWSER, RealBrowser } from '../../helpers/system/browser.ts';
 import { System } from '../../helpers/system/system.ts';
 import { describeTasks } from './tasks.ts';
+import { describeReports, filesOf } from './reports.ts';
 
 const ADMIN = 'admin-token-0123456789';
 const HOSTILE = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>';
@@ -55,20 +55,10 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByRole('navigation', { name: 'Pages', exact: true }).waitFor();
   }
-  /** What the page was made of: names, and bytes as they were sent. */
-  const files = async (): Promise<{ name: string; bytes: number }[]> => {
-    const told = await page.evaluate(
-      'performance.getEntries().map(({ name, encodedBodySize: bytes = 0 }) => ({ name, bytes }))',
-    );
-    return (told as { name: string; bytes: number }[]).filter(({ name }) =>
-      /\/(assets\/[\w.-]+)?(#.*)?$/.test(name),
-    );
-  };
-
   it('asks for a token, says that it does not know one, and keeps none', async () => {
     await go('');
     await browser.expectAccessible('the login');
-    const loaded = await files();
+    const loaded = await filesOf(page);
     const names = loaded.map(({ name }) => name).join(' ');
     expect(names).to.include('/app-').and.include('/style-').and.not.include('/plot-');
     const size = loaded.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -351,66 +341,7 @@ describe(BROWSER === undefined ? 'the console (no browser here)' : 'the console'
     expect(await page.getByText('does not answer since').count()).to.equal(0);
   });
 
-  it('draws how busy it was, as the API says it, and tells the numbers to whoever cannot see them', async () => {
-    await go('#/overview?over=day');
-    const chart = page.getByRole('figure').filter({ hasText: 'Ended' });
-    await chart.locator('canvas').waitFor();
-    const { points } = (await api('GET', '/reports/load')) as {
-      points: { succeeded: number; failed: number; canceled: number }[];
-    };
-    const sumOf = (name: 'succeeded' | 'failed' | 'canceled') =>
-      points.reduce((sum, { [name]: n }) => sum + n, 0);
-    const [failed, canceled] = [sumOf('failed'), sumOf('canceled')];
-    expect(Math.min(failed, canceled)).to.be.at.least(1);
-    await chart.getByText(`Failed ${failed}`).waitFor();
-    await chart.getByText(`Cancelled ${canceled}`).waitFor();
-    const plot = chart.getByRole('slider');
-    await plot.focus();
-    await page.keyboard.press('End');
-    await page.waitForFunction(
-      `document.activeElement.getAttribute('aria-valuetext')?.includes('Failed ${failed}')`,
-    );
-    await plot.hover({ position: { x: 80, y: 60 } });
-    await chart.getByText('Failed –').waitFor();
-    await browser.expectAccessible('charts');
-    await chart.getByRole('button', { name: 'Table' }).click();
-    await chart
-      .getByRole('cell', { name: String(canceled), exact: true })
-      .first()
-      .waitFor();
-    await go('#/type/work');
-    await says('Start delay');
-    await browser.expectAccessible('charts of a type');
-  });
-
-  it('reports who has used how much, as the API says it, and as a file', async () => {
-    await go('#/overview');
-    await page.keyboard.press('g');
-    await page.keyboard.press('r');
-    await page.getByRole('heading', { name: 'Reports' }).waitFor();
-    const { total } = (await api('GET', '/reports/usage')) as { total: Record<string, number> };
-    await page
-      .locator('.figures')
-      .getByText(String(total['submitted']), { exact: true })
-      .first()
-      .waitFor();
-    await page.getByRole('link', { name: '30 days' }).click();
-    await page.getByRole('checkbox', { name: 'Project' }).check();
-    await page.getByRole('checkbox', { name: 'Group' }).uncheck();
-    await page.getByRole('cell', { name: HOSTILE }).first().waitFor();
-    expect(new URL(page.url()).hash)
-      .to.match(/over=30d/)
-      .and.match(/by=project%2Ctype/);
-    await page.getByRole('figure').first().locator('canvas').waitFor();
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('link', { name: 'Download CSV' }).click(),
-    ]);
-    const text = await readFile(await download.path(), 'utf8');
-    expect(text).to.match(/^project,type,submitted,succeeded,/);
-    await page.getByLabel('Month').selectOption({ index: 2 });
-    await says('Nothing was used in these days.');
-  });
+  describeReports(() => ({ browser, page, go, says, api }));
 
   it('shows to each role what it may do, and of a group what is its own', async () => {
     await page.getByRole('button', { name: 'Log out' }).click();

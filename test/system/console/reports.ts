@@ -1,0 +1,96 @@
+/** Part of `browser.test.ts`, in its browser and on its master: what is drawn and reported, and what a page is made of. */
+import { expect } from 'chai';
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import type { RealBrowser } from '../../helpers/system/browser.ts';
+
+/** What it finds there. */
+interface Console {
+  readonly browser: RealBrowser;
+  readonly page: Page;
+  readonly go: (hash: string) => Promise<unknown>;
+  readonly says: (text: string | RegExp) => Promise<void>;
+  readonly api: (method: string, path: string) => Promise<Record<string, unknown>>;
+}
+
+interface LoadedFile {
+  readonly name: string;
+  /** As it was sent. */
+  readonly bytes: number;
+}
+
+export async function filesOf(page: Page): Promise<readonly LoadedFile[]> {
+  const told = await page.evaluate(
+    'performance.getEntries().map(({ name, encodedBodySize: bytes = 0 }) => ({ name, bytes }))',
+  );
+  return (told as LoadedFile[]).filter(({ name }) => /\/(assets\/[\w.-]+)?(#.*)?$/.test(name));
+}
+
+/** @param console once the tests run. */
+export function describeReports(console: () => Console): void {
+  it('draws how busy it was, as the API says it, and tells the numbers to whoever cannot see them', async () => {
+    const { browser, page, go, says, api } = console();
+    await go('#/overview?over=day');
+    const chart = page.getByRole('figure').filter({ hasText: 'Ended' });
+    await chart.locator('canvas').waitFor();
+    const { points } = (await api('GET', '/reports/load')) as {
+      points: { succeeded: number; failed: number; canceled: number }[];
+    };
+    const sumOf = (name: 'succeeded' | 'failed' | 'canceled') =>
+      points.reduce((sum, { [name]: n }) => sum + n, 0);
+    const [failed, canceled] = [sumOf('failed'), sumOf('canceled')];
+    expect(Math.min(failed, canceled)).to.be.at.least(1);
+    await chart.getByText(`Failed ${failed}`).waitFor();
+    await chart.getByText(`Cancelled ${canceled}`).waitFor();
+    const plot = chart.getByRole('slider');
+    await plot.focus();
+    await page.keyboard.press('End');
+    await page.waitForFunction(
+      `document.activeElement.getAttribute('aria-valuetext')?.includes('Failed ${failed}')`,
+    );
+    await plot.hover({ position: { x: 80, y: 60 } });
+    await chart.getByText('Failed –').waitFor();
+    await browser.expectAccessible('charts');
+    await chart.getByRole('button', { name: 'Table' }).click();
+    await chart
+      .getByRole('cell', { name: String(canceled), exact: true })
+      .first()
+      .waitFor();
+    await go('#/type/work');
+    await says('Start delay');
+    await browser.expectAccessible('charts of a type');
+  });
+
+  it('reports who has used how much, as the API says it, and as a file', async () => {
+    const { page, go, says, api } = console();
+    await go('#/overview');
+    await page.keyboard.press('g');
+    await page.keyboard.press('r');
+    await page.getByRole('heading', { name: 'Reports' }).waitFor();
+    const { total } = (await api('GET', '/reports/usage')) as { total: Record<string, number> };
+    await page
+      .locator('.figures')
+      .getByText(String(total['submitted']), { exact: true })
+      .first()
+      .waitFor();
+    await page.getByRole('link', { name: '30 days' }).click();
+    await page.getByRole('checkbox', { name: 'Project' }).check();
+    await page.getByRole('checkbox', { name: 'Group' }).uncheck();
+    await page
+      .getByRole('cell', { name: /<img src=x/ })
+      .first()
+      .waitFor();
+    expect(new URL(page.url()).hash)
+      .to.match(/over=30d/)
+      .and.match(/by=project%2Ctype/);
+    await page.getByRole('figure').first().locator('canvas').waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download CSV' }).click(),
+    ]);
+    const text = await readFile(await download.path(), 'utf8');
+    expect(text).to.match(/^project,type,submitted,succeeded,/);
+    await page.getByLabel('Month').selectOption({ index: 2 });
+    await says('Nothing was used in these days.');
+  });
+}
