@@ -91,6 +91,8 @@ export type Observation =
       /** JSON text of an object; null: nothing. */
       readonly fields: string | null;
     }
+  /** The same, and too often. */
+  | { readonly event: 'alert_left_out'; readonly task: Task }
   | {
       readonly event: 'stale_attempt';
       readonly taskId: string;

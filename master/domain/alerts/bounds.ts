@@ -20,8 +20,12 @@ export const ALERTS_TOLD_TOGETHER_MAX = 20;
 /** Alerts that are over of which a silence is kept, for when they come back; beyond it those are forgotten that end first. */
 export const ALERTS_SILENCED_MAX = 1_000;
 
-/** Alerts of executors that wait for a store that does not answer; beyond it the oldest is given up. */
-export const UNSAID_COUNT_MAX = 100;
+/** Alerts that an executor raises at once, and in a second from then on; what is beyond it is left out, and the log says so. */
+export const ALERTS_AT_ONCE_MAX = 20;
+export const ALERTS_PER_SECOND_MAX = 1;
+
+/** Alerts of executors that wait to be written; beyond it the oldest is given up. */
+export const UNSAID_COUNT_MAX = 300;
 
 /** What is counted for alerts: minutes, and types, tasks, executors and receivers of each namespace; the oldest go. */
 export const RECENT_MINUTES_MAX = 61;

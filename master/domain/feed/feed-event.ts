@@ -2,9 +2,10 @@
  * What the event feed of a namespace tells: which kinds there are, and what each says beside what it is about. Data
  * only; `protocol/api/events.ts` says the same to clients, and a test compares the two.
  */
-import type { Executor } from '../model/executor.ts';
+import { TOLD_AT_ONCE_MAX, TOLD_PER_SECOND_MAX } from '../bounds.ts';
 import type { Sight } from '../model/task-filter.ts';
 import type { CancelReason, Task } from '../model/task.ts';
+import { Allowances } from '../state/allowances.ts';
 
 /** How much is told: `ends` leaves out what every task goes through between its submit and its end. */
 export type FeedLevel = 'all' | 'ends' | 'none';
@@ -134,8 +135,8 @@ export interface FeedState {
   readonly untold: Map<number, FeedEvent[]>;
   /** Of tasks that run: the last tenth of their progress that was told. */
   readonly toldTenths: WeakMap<Task, { readonly attempt: number; readonly tenth: number }>;
-  /** Of executors that tell of events: how many more they may, at that instant. */
-  readonly allowances: WeakMap<Executor, { readonly left: number; readonly at: number }>;
+  /** Of events that executors tell of themselves. */
+  readonly allowances: Allowances;
 }
 
 export function newFeed(lastSeq: number): FeedState {
@@ -143,7 +144,7 @@ export function newFeed(lastSeq: number): FeedState {
     lastSeq,
     untold: new Map(),
     toldTenths: new WeakMap(),
-    allowances: new WeakMap(),
+    allowances: new Allowances(TOLD_AT_ONCE_MAX, TOLD_PER_SECOND_MAX),
   };
 }
 

@@ -2,7 +2,6 @@
  * Puts what happens into the feed: as steps decide it, before the rows of a turn are folded, and with numbers when it
  * is committed. What can wait for its row, as that a task has started, waits here too.
  */
-import { TOLD_AT_ONCE_MAX, TOLD_PER_SECOND_MAX } from '../bounds.ts';
 import { taskUpdated } from '../changes.ts';
 import type { Output } from '../effects.ts';
 import type { Executor } from '../model/executor.ts';
@@ -109,7 +108,7 @@ export function tellByExecutor(
   at: number,
 ): void {
   if (state.policy.feedLevel === 'none' || (n !== null && n <= task.eventCount)) return;
-  if (!isAllowed(state.feed, executor, at)) return;
+  if (!state.feed.allowances.take(executor, at)) return;
   if (n !== null) {
     const count = n - task.eventCount - 1;
     if (count > 0) tellAttempt(state, out, 'task.events_dropped', task, at, { count });
@@ -120,16 +119,6 @@ export function tellByExecutor(
   const { attempt, executorId } = task;
   const event = eventOf(`user.${name}`, task, attempt, executorId, at, undefined);
   push(state, out, { ...event, data: data ?? null });
-}
-
-/** So many at once, and so many a second. */
-function isAllowed({ allowances }: FeedState, executor: Executor, at: number): boolean {
-  const before = allowances.get(executor) ?? { left: TOLD_AT_ONCE_MAX, at };
-  const gained = ((at - before.at) * TOLD_PER_SECOND_MAX) / 1000;
-  const left = Math.min(TOLD_AT_ONCE_MAX, before.left + gained);
-  const isLeft = left >= 1;
-  allowances.set(executor, { left: isLeft ? left - 1 : left, at });
-  return isLeft;
 }
 
 /** Of the callback of a task that may be in no memory. */

@@ -3,6 +3,7 @@
  * at any moment (`restore.ts`). Only `step` and what it calls change it.
  */
 import type { Doubt, Executor, ExecutorRecord, Leftover } from '../model/executor.ts';
+import { ALERTS_AT_ONCE_MAX, ALERTS_PER_SECOND_MAX } from '../alerts/bounds.ts';
 import { RELEASE_COUNT_MAX } from '../bounds.ts';
 import { Deadlines } from '../queue/deadlines.ts';
 import type { Gate } from '../limits/gate.ts';
@@ -12,6 +13,7 @@ import { InFlight } from '../queue/in-flight.ts';
 import { Junctions } from '../queue/junctions.ts';
 import type { Kind, Lane, Pool } from '../queue/lane.ts';
 import { OpenTasks } from '../queue/open-tasks.ts';
+import { Allowances } from './allowances.ts';
 import { Paces } from './paces.ts';
 import { RunTimes } from './run-times.ts';
 import type { Shares } from '../queue/shares.ts';
@@ -58,6 +60,8 @@ export interface State {
   readonly term: number;
   lastSeq: number;
   readonly feed: FeedState;
+  /** Of alerts that executors raise. */
+  readonly alertAllowances: Allowances;
   /** `lastNumber`: of the newest row of this term (`UsageDelta`). */
   readonly usage: { lastNumber: number };
   /** False once the master drains: nothing is accepted or offered any more. */
@@ -200,6 +204,7 @@ export const createState = (options: Start): State => ({
   term: options.term,
   lastSeq: options.lastSeq,
   feed: newFeed(options.lastEventSeq ?? 0),
+  alertAllowances: new Allowances(ALERTS_AT_ONCE_MAX, ALERTS_PER_SECOND_MAX),
   usage: { lastNumber: 0 },
   accepting: true,
   tasks: new Map(),

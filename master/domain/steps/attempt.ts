@@ -242,7 +242,12 @@ function alertSaid(
   out: Output,
 ): void {
   const task = receive(state, event, now, out);
-  if (task === null) return refuseStale(state, event, out);
+  const executor = bySession(state, event);
+  if (task === null || executor === undefined) return refuseStale(state, event, out);
+  if (!state.alertAllowances.take(executor, now)) {
+    out.effects.push({ type: 'observe', event: 'alert_left_out', task });
+    return;
+  }
   const { severity, message, fields = null } = event;
   out.effects.push({ type: 'observe', event: 'alert_said', task, severity, message, fields });
 }

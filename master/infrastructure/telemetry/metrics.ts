@@ -158,6 +158,7 @@ function count(meters: Meters, labels: Labels, namespace: string, seen: Observat
       meters.callbacksEnded.inc({ namespace, state: seen.notification.state });
       break;
     case 'alert_said':
+    case 'alert_left_out':
     case 'executor_joined':
     case 'executor_left':
     case 'executor_readiness':

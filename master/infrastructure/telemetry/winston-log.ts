@@ -85,6 +85,7 @@ function cut(text: string): string {
 /** What an executor can cause as often as it likes. */
 const ANYBODYS: ReadonlySet<Observation['event']> = new Set([
   'stale_attempt',
+  'alert_left_out',
   'executor_joined',
   'executor_left',
   'executor_readiness',
@@ -154,6 +155,9 @@ function logObservation(log: Log, observation: Observation): void {
     case 'alert_said':
       log.debug('an attempt says that something is wrong', taskFields(observation.task));
       break;
+    case 'alert_left_out':
+      log.warn('alerts come too fast: one is left out', taskFields(observation.task));
+      break;
     case 'executor_joined':
       log.info('executor joined', joinFields(observation));
       break;
@@ -169,11 +173,7 @@ function logObservation(log: Log, observation: Observation): void {
     case 'executor_readiness':
       return logReadiness(log, observation);
     case 'stale_attempt':
-      log.warn('stale attempt refused', {
-        task_id: observation.taskId,
-        attempt: observation.attempt,
-        executor_id: observation.executorId,
-      });
+      log.warn('stale attempt refused', staleFields(observation));
       break;
     case 'notification_tried': {
       const { notification, outcome } = observation;
@@ -213,6 +213,12 @@ function logObservation(log: Log, observation: Observation): void {
       break;
   }
 }
+
+const staleFields = ({
+  taskId: task_id,
+  attempt,
+  executorId: executor_id,
+}: Extract<Observation, { event: 'stale_attempt' }>): Fields => ({ task_id, attempt, executor_id });
 
 const startFields = ({
   task,
