@@ -80,8 +80,9 @@ export class Alerts implements Part {
   readonly #receivers: Named<AlertReceiver>;
   readonly #outbox: Outbox;
   #book = new AlertBook();
-  /** What was said and could not be written. */
+  /** What was said and is not written yet. */
   #unsaid: Message[] = [];
+  #saying: Promise<void> | null = null;
   #isLoaded = false;
   #isStopped = false;
   #droppedAt = 0;
@@ -114,11 +115,17 @@ export class Alerts implements Part {
     void this.#inTurn(async () => undefined).catch(() => undefined);
   }
 
-  /** What is under way is left: whatever comes of it, it is told after the next start. */
-  stop(): void {
+  /** What was said is written, if that can be; it, and what is under way, is told after the next start. */
+  async stop(): Promise<void> {
     this.#isStopped = true;
     this.#callOff();
     this.#outbox.stop();
+    await this.#saying;
+    if (this.#unsaid.length === 0) return;
+    await this.#inTurn(() => this.#sayUnsaid()).catch((error: unknown) => {
+      const lost = { event: 'alert', count: this.#unsaid.length, error: String(error) };
+      this.#options.log.warn('alerts of executors are lost', lost);
+    });
   }
 
   /** Those that hold, by name. @throws {Unavailable} */
@@ -216,14 +223,21 @@ export class Alerts implements Part {
     return said;
   }
 
-  /** The same, for whoever does not wait; what cannot be written now is with the next check. */
+  /** The same, for whoever does not wait; what cannot be written now is with the next check, or at the end. */
   hear(message: Message): void {
-    this.say(message).catch((error: unknown) => {
-      const { rareLog } = this.#options;
-      if (this.#unsaid.length >= UNSAID_COUNT_MAX) this.#unsaid.shift();
-      this.#unsaid.push(message);
-      rareLog.warn('an alert is not raised yet', { event: 'alert', error: String(error) });
-    });
+    const { rareLog } = this.#options;
+    if (this.#unsaid.length >= UNSAID_COUNT_MAX) {
+      this.#unsaid.shift();
+      rareLog.warn('an alert is given up: too many wait', { event: 'alert' });
+    }
+    this.#unsaid.push(message);
+    this.#saying ??= this.#inTurn(() => this.#sayUnsaid())
+      .catch((error: unknown) => {
+        rareLog.warn('an alert is not raised yet', { event: 'alert', error: String(error) });
+      })
+      .finally(() => {
+        this.#saying = null;
+      });
   }
 
   async #sayUnsaid(): Promise<void> {

@@ -122,13 +122,13 @@ describe('the alerts of a master', () => {
     free = 5;
     await clock.pass(2 * MINUTE);
     expect(events()).to.deep.equal(['raised disk']);
-    alerts.stop();
+    await alerts.stop();
     answer = async () => ({ error: null, isFinal: false });
     begin();
     await settled();
     expect(events()).to.deep.equal(['raised disk', 'raised disk']);
     expect(sent[1]?.id).to.equal(sent[0]?.id);
-    alerts.stop();
+    await alerts.stop();
     begin();
     await clock.pass(5 * MINUTE);
     expect(sent).to.have.length(2);
@@ -193,6 +193,21 @@ describe('the alerts of a master', () => {
     ]);
   });
 
+  it('writes at its end what was said and could not be written before', async () => {
+    const { write } = store.alerts;
+    let left = 1;
+    store.alerts.write = async (...of) => {
+      if (left-- > 0) throw new Error('away');
+      await write(...of);
+    };
+    for (const word of 'ab') alerts.hear(messageOf(word));
+    await settled();
+    await alerts.stop();
+    const stored = await store.alerts.load(clock.now());
+    expect(stored.alerts.map(({ subject }) => subject)).to.have.members(['a', 'b']);
+    expect(stored.deliveries.flatMap(({ told }) => told)).to.have.length(2);
+  });
+
   it('writes what is raised and what is to be told of it as one', async () => {
     const writes: string[] = [];
     const { write } = store.alerts;
@@ -249,7 +264,7 @@ describe('the alerts of a master', () => {
     Object.assign(recent.failing.of('a'), failing);
     await alerts.say(messageOf('s'));
     await clock.pass(50 * MINUTE);
-    alerts.stop();
+    await alerts.stop();
     begin();
     await clock.pass(50 * MINUTE);
     expect(events()).to.deep.equal(['raised message', 'raised poison']);
@@ -259,7 +274,7 @@ describe('the alerts of a master', () => {
 
   it('tells others whatever waits for a receiver that is dead', async () => {
     await alerts.setReceiver({ ...ops, name: 'night' }, null);
-    alerts.stop();
+    await alerts.stop();
     const waiting = Array.from({ length: 1_000 }, (_, at) => ({
       ...{ id: `d-${at}`, receiver: 'night', madeAt: 0, told: [], moreCount: 0, tries: 1 },
       ...{ state: 'pending' as const, nextTryAt: Number.MAX_SAFE_INTEGER },
