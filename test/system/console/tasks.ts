@@ -77,7 +77,7 @@ export function describeTasks(console: () => Console): void {
     await page.getByRole('button', { name: 'Download' }).click();
     const file = await download;
     expect(file.suggestedFilename()).to.equal('twice-1.1.log');
-    expect(await readFile(await file.path(), 'utf8')).to.match(/error.*the first/);
+    expect(await readFile(await file.path(), 'utf8')).to.match(/ERROR.*the first/);
   });
 
   it('runs a copy of a task, with something else in it and all digits of the rest', async () => {
