@@ -132,9 +132,9 @@ export function settingsFor(seed: number, faults?: FaultClasses): Settings {
     relabels: seed % 3 === 1,
     flipsReadiness: seed % 4 === 2,
     tellsEvents: [9, 16, 17, 18].includes(seed % 22),
-    writesLogs: seed % 4 === 2,
+    writesLogs: seed % 8 === 2,
     // A clock that is set makes everything look as if it had waited for hours.
-    raisesAlerts: seed % 4 === 1 && seed % 7 !== 3,
+    raisesAlerts: seed % 8 === 1 && seed % 7 !== 3,
     hasDisks: seed % 5 === 3,
     pinsTasks: seed % 5 === 1,
     routesTypes: seed % 2 === 1,
