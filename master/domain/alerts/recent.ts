@@ -33,11 +33,22 @@ class Minutes {
 
   #moveTo(now: number): void {
     const minute = Math.floor(now / MINUTE_MS);
+    if (minute < this.#newest) this.#setBack(minute);
     if (minute - this.#newest >= RECENT_MINUTES_MAX) this.#counts.fill(0);
     else {
       for (let at = this.#newest + 1; at <= minute; at++) this.#counts[at % RECENT_MINUTES_MAX] = 0;
     }
-    this.#newest = Math.max(this.#newest, minute);
+    this.#newest = minute;
+  }
+
+  /** The clock was ahead: what was counted stays as long ago as it was. */
+  #setBack(minute: number): void {
+    const before = this.#counts.slice();
+    for (let back = 0; back < RECENT_MINUTES_MAX; back++) {
+      const count = before[(this.#newest - back) % RECENT_MINUTES_MAX] ?? 0;
+      this.#counts[(minute - back) % RECENT_MINUTES_MAX] = count;
+    }
+    this.#newest = minute;
   }
 }
 

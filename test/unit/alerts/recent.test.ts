@@ -1,0 +1,24 @@
+/** What went wrong lately: counted in minutes, whatever the clock does. */
+import { expect } from 'chai';
+import { Recent } from '../../../master/domain/alerts/recent.ts';
+
+const MINUTE = 60_000;
+const DAY = 1_440 * MINUTE;
+
+describe('what is counted lately', () => {
+  it('goes with time also after the clock was ahead, and not at once', () => {
+    let now = 1_800_000_000_000;
+    const recent = new Recent(() => now);
+    const join = () => recent.observe({ event: 'executor_joined', executorId: 'x', types: [] });
+    const count = () => recent.joins.get('x')?.count.count(now, 10 * MINUTE);
+    now += DAY;
+    join();
+    now -= DAY;
+    join();
+    expect(count()).to.equal(2);
+    now += 20 * MINUTE;
+    expect(count()).to.equal(0);
+    join();
+    expect(count()).to.equal(1);
+  });
+});
