@@ -2,7 +2,12 @@
  * Which alerts are raised: what the checks find turns into alerts that are raised, told again and cleared. Decides
  * and changes nothing: what it answers holds once it is written and `take` was told so.
  */
-import { ALERT_MESSAGES_MAX, ALERTS_RAISED_MAX, ALERTS_SILENCED_MAX } from './bounds.ts';
+import {
+  ALERT_MESSAGES_MAX,
+  ALERTS_EACH_MIN,
+  ALERTS_RAISED_MAX,
+  ALERTS_SILENCED_MAX,
+} from './bounds.ts';
 import { type Alert, type Finding, isSilenced, keyOf, type Telling } from './alert.ts';
 import type { AlertRule, Severity } from './rule.ts';
 
@@ -92,7 +97,8 @@ export class AlertBook {
     const out: Noting = { alerts: [], tellings: [], streaks: new Map() };
     const found = new Set<string>();
     let omittedCount = 0;
-    let room = ALERTS_RAISED_MAX - this.#count(({ kind }) => kind !== 'message');
+    const held = this.#heldCounts();
+    let heldCount = [...held.values()].reduce((sum, count) => sum + count, 0);
     for (const { rule, findings } of checked) {
       for (const finding of findings) {
         const key = keyOf({ ...finding, rule: rule.name });
@@ -106,8 +112,14 @@ export class AlertBook {
         const streak = (this.#streaks.get(key) ?? 0) + 1;
         out.streaks.set(key, streak);
         if (streak < rule.checkCount) continue;
-        if (room-- > 0) this.#raise(rule, finding, rule.severity ?? 'warning', now, newId(), out);
-        else omittedCount += 1;
+        const ownCount = held.get(finding.namespace) ?? 0;
+        if (heldCount >= ALERTS_RAISED_MAX && ownCount >= ALERTS_EACH_MIN) {
+          omittedCount += 1;
+          continue;
+        }
+        held.set(finding.namespace, ownCount + 1);
+        heldCount += 1;
+        this.#raise(rule, finding, rule.severity ?? 'warning', now, newId(), out);
       }
     }
     this.#clear(checked, found, isKnown, now, out);
@@ -138,13 +150,21 @@ export class AlertBook {
     return alert === undefined ? null : { ...alert, silencedUntil: until, silencedBy: by };
   }
 
-  #saidCount(of: string | null): number {
-    return this.#count(({ kind, namespace }) => kind === 'message' && namespace === of);
+  /** Of what is raised, but messages, by namespace. */
+  #heldCounts(): Map<string | null, number> {
+    const counts = new Map<string | null, number>();
+    for (const { kind, namespace, clearedAt } of this.#alerts.values()) {
+      if (kind === 'message' || clearedAt !== null) continue;
+      counts.set(namespace, (counts.get(namespace) ?? 0) + 1);
+    }
+    return counts;
   }
 
-  #count(is: (alert: Alert) => boolean): number {
+  #saidCount(of: string | null): number {
     let count = 0;
-    for (const alert of this.#alerts.values()) if (alert.clearedAt === null && is(alert)) count++;
+    for (const { kind, namespace, clearedAt } of this.#alerts.values()) {
+      if (kind === 'message' && namespace === of && clearedAt === null) count++;
+    }
     return count;
   }
 

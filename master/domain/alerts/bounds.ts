@@ -5,6 +5,8 @@
  * set, and what one rule finds in a namespace; beyond it no more is raised, set or looked for, and the log says so.
  */
 export const ALERTS_RAISED_MAX = 1_000;
+/** A namespace, and what is of none, may have so many raised however many others have. */
+export const ALERTS_EACH_MIN = 20;
 export const ALERT_MESSAGES_MAX = 200;
 export const ALERT_RULES_MAX = 200;
 export const ALERT_RECEIVERS_MAX = 50;

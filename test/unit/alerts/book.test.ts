@@ -223,6 +223,17 @@ describe('the book of alerts', () => {
     expect(desk.check(...all).omittedCount).to.equal(0);
   });
 
+  it('keeps room for each namespace, and what is of none, whatever is found in one', () => {
+    const all = Array.from({ length: ALERTS_RAISED_MAX }, (_, at) => finding(`${at}`));
+    desk.check(...all);
+    const others = [finding('disk', { namespace: null }), finding('a', { namespace: 'other' })];
+    expect(desk.check(...all, finding('b'), ...others).omittedCount).to.equal(1);
+    expect(desk.told.slice(ALERTS_RAISED_MAX)).to.deep.equal([
+      'raised disk warning',
+      'raised a warning',
+    ]);
+  });
+
   it('keeps the newest of what is stored twice, and ends the others', () => {
     desk.check(finding('a'));
     const [alert] = desk.book.raised;
