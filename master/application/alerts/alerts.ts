@@ -3,9 +3,8 @@
  * That something is raised and what is to be told of it are one commit, so that whoever is killed in between tells
  * it after his next start. Decides nothing itself: `domain/alerts/` does.
  */
-import { type Alert, type Finding, keyOf, type Telling } from '../../domain/alerts/alert.ts';
+import { type Alert, keyOf, type Telling } from '../../domain/alerts/alert.ts';
 import { AlertBook, type IsKnown, type Message, type Verdict } from '../../domain/alerts/book.ts';
-import { findDisk, findingsIn, type Looked } from '../../domain/alerts/findings.ts';
 import {
   type AlertReceiver,
   type AlertRule,
@@ -25,15 +24,14 @@ import type {
   AlertSender,
   AlertStore,
   AlertTry,
-  Clock,
-  Disk,
   Log,
   Store,
   ToldAlert,
 } from '../ports.ts';
 import type { Duties, Duty, Found } from '../process/duties.ts';
 import type { Part } from '../process/lifecycle.ts';
-import { inPieces, letOthers, Turnstile } from '../turnstile.ts';
+import { Turnstile } from '../turnstile.ts';
+import { lookBy, type LookedAt, type Watched } from './look.ts';
 import { Named, receiverFields, ruleFields } from './named.ts';
 import { Outbox } from './outbox.ts';
 
@@ -46,9 +44,8 @@ const KEPT_MS = 30 * DAY_MS;
 /** One after another: each decides by what the one before has written. */
 const TURNS = { countMax: 1, waitingMax: 200, what: 'changes of alerts' };
 
-export interface AlertsOptions {
+export interface AlertsOptions extends Watched {
   readonly store: Pick<Store, 'alerts'>;
-  readonly clock: Clock;
   readonly log: Log;
   /** For what others can cause as often as they like. */
   readonly rareLog: Log;
@@ -56,11 +53,6 @@ export interface AlertsOptions {
   readonly sender: AlertSender;
   /** Waits for the answer of the store as long as it is worth. @throws {Unavailable} */
   readonly ask: <T>(question: () => Promise<T>) => Promise<T>;
-  /** The namespaces that are led; `state` is null where nothing is known of it now. */
-  readonly look: () => readonly (Omit<Looked, 'state' | 'now'> & {
-    readonly state: Looked['state'] | null;
-  })[];
-  readonly disk: Disk;
   /** Unique. */
   readonly newId: () => string;
 }
@@ -304,7 +296,7 @@ export class Alerts implements Part {
     if (this.#isStopped) return;
     this.#callOff = clock.wakeAt(clock.now() + afterMs, () => {
       const checked = this.#duty
-        .run(() => this.#inTurn(() => this.#check()))
+        .run(() => this.#check())
         .catch((error: unknown) => {
           log.debug('alerts were not looked for', { event: 'alert', error: String(error) });
         });
@@ -313,32 +305,24 @@ export class Alerts implements Part {
   }
 
   async #check(): Promise<Found> {
-    const { clock, look, disk } = this.#options;
-    const now = clock.now();
-    await this.#sayUnsaid();
+    const now = this.#options.clock.now();
+    const rules = await this.#inTurn(async () => {
+      await this.#sayUnsaid();
+      return this.#rulesInForce();
+    });
+    // Between two turns: nobody who asks for alerts waits until all namespaces are looked at.
+    const looked = await lookBy(rules, this.#options, now);
+    return this.#inTurn(() => this.#conclude(looked, now));
+  }
+
+  async #conclude({ found, unknown, knownSince }: LookedAt, now: number): Promise<Found> {
     const rules = this.#rulesInForce();
-    const found = new Map<string, Finding[]>(rules.map(({ name }) => [name, []]));
-    const unknown = new Set<string | null>();
-    const knownSince = new Map<string | null, number>();
-    for (const { state, ...looked } of look()) {
-      knownSince.set(looked.namespace, looked.recent.since);
-      if (state === null) unknown.add(looked.namespace);
-      else {
-        const all = await inPieces(findingsIn({ ...looked, state, now }, rules), clock);
-        for (const [name, findings] of all) found.get(name)?.push(...findings);
-      }
-      await letOthers(clock);
-    }
-    const of = await disk();
-    if (of === null) unknown.add(null);
-    for (const rule of rules.filter(({ kind }) => of !== null && kind === 'disk')) {
-      const finding = of && findDisk(rule, of);
-      if (finding !== null) found.get(rule.name)?.push(finding);
-    }
     const checked = rules.map((rule) => ({ rule, findings: found.get(rule.name) ?? [] }));
     const isKnown: IsKnown = (namespace, rule) => {
-      const knownMs = now - (knownSince.get(namespace) ?? 0);
-      return !unknown.has(namespace) && (rule === null || knownMs > forgetfulMs(rule));
+      if (unknown.has(namespace)) return false;
+      if (rule === null) return true;
+      // One that was set meanwhile was not looked by.
+      return found.has(rule.name) && now - (knownSince.get(namespace) ?? 0) > forgetfulMs(rule);
     };
     const verdict = this.#book.check(checked, isKnown, now, this.#options.newId);
     await this.#carryOut(verdict, now);

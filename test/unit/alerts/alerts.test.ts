@@ -34,6 +34,8 @@ describe('the alerts of a master', () => {
   let store: MemoryStore;
   let scheduler: Scheduler;
   let free: number | null;
+  /** Whoever asks for the disk waits for it; null: he does not. */
+  let diskAsked: Promise<null> | null;
   let recent: Recent;
   let answer: (receiver: string) => Promise<AlertTry>;
   let sent: Pick<AlertDelivery, 'id' | 'told' | 'moreCount'>[];
@@ -59,7 +61,7 @@ describe('the alerts of a master', () => {
       look: () => [
         { namespace: 'default', state: scheduler.state, ...{ outcomes, recent }, ...seen },
       ],
-      disk: async () => (free === null ? null : { freeBytes: free, totalBytes: 100 }),
+      disk: async () => diskAsked ?? (free === null ? null : { freeBytes: free, totalBytes: 100 }),
       newId: () => `al-${++count}`,
     };
     alerts = new Alerts(options);
@@ -75,6 +77,7 @@ describe('the alerts of a master', () => {
     store = new MemoryStore();
     scheduler = new Scheduler();
     free = 100;
+    diskAsked = null;
     sent = [];
     count = 0;
     seen = {};
@@ -257,6 +260,22 @@ describe('the alerts of a master', () => {
     await clock.pass(MINUTE);
     expect({ lookCount, attemptsCount }).to.deep.equal({ lookCount: 21, attemptsCount: 1 });
     expect(longest, 'within some milliseconds').to.be.at.most(4);
+  });
+
+  it('answers while it looks at many namespaces, and keeps what a rule raises that was set meanwhile', async () => {
+    let goOn: (disk: null) => void = () => undefined;
+    diskAsked = new Promise((resolve) => {
+      goOn = resolve;
+    });
+    await clock.pass(2 * MINUTE);
+    expect(await alerts.raised()).to.deep.equal([]);
+    await alerts.setRule({ ...(await ruleOf('message')), name: 'mine' }, null);
+    await alerts.say(messageOf('s'));
+    diskAsked = null;
+    goOn(null);
+    await settled();
+    const raisedBy = (await alerts.raised()).map(({ alert }) => alert.rule);
+    expect(raisedBy.sort()).to.deep.equal(['message', 'mine']);
   });
 
   it('does not take for over what it has forgotten by a restart', async () => {

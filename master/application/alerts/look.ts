@@ -1,0 +1,51 @@
+/** One look by all rules at all namespaces, and at the disk: what is found, and what nobody knows. Decides nothing. */
+import type { Finding } from '../../domain/alerts/alert.ts';
+import { findDisk, findingsIn, type Looked } from '../../domain/alerts/findings.ts';
+import type { AlertRule } from '../../domain/alerts/rule.ts';
+import type { Clock, Disk } from '../ports.ts';
+import { inPieces, letOthers } from '../turnstile.ts';
+
+/** Namespaces by name; null: what is of none. */
+export interface LookedAt {
+  /** By the names of the rules that were looked by. */
+  readonly found: ReadonlyMap<string, readonly Finding[]>;
+  readonly unknown: ReadonlySet<string | null>;
+  /** Before that nothing was counted. */
+  readonly knownSince: ReadonlyMap<string | null, number>;
+}
+
+export interface Watched {
+  readonly clock: Clock;
+  /** The namespaces that are led; `state` is null where nothing is known of it now. */
+  readonly look: () => readonly (Omit<Looked, 'state' | 'now'> & {
+    readonly state: Looked['state'] | null;
+  })[];
+  readonly disk: Disk;
+}
+
+/** Others have their turn again and again. */
+export async function lookBy(
+  rules: readonly AlertRule[],
+  { clock, look, disk }: Watched,
+  now: number,
+): Promise<LookedAt> {
+  const found = new Map<string, Finding[]>(rules.map(({ name }) => [name, []]));
+  const unknown = new Set<string | null>();
+  const knownSince = new Map<string | null, number>();
+  for (const { state, ...looked } of look()) {
+    knownSince.set(looked.namespace, looked.recent.since);
+    if (state === null) unknown.add(looked.namespace);
+    else {
+      const all = await inPieces(findingsIn({ ...looked, state, now }, rules), clock);
+      for (const [name, findings] of all) found.get(name)?.push(...findings);
+    }
+    await letOthers(clock);
+  }
+  const of = await disk();
+  if (of === null) unknown.add(null);
+  for (const rule of rules.filter(({ kind }) => of !== null && kind === 'disk')) {
+    const finding = of && findDisk(rule, of);
+    if (finding !== null) found.get(rule.name)?.push(finding);
+  }
+  return { found, unknown, knownSince };
+}
