@@ -4,7 +4,11 @@
  * not sent again before the process ends.
  */
 import { keyOf } from '../../domain/alerts/alert.ts';
-import { ALERT_DELIVERIES_EACH_MAX, ALERTS_TOLD_TOGETHER_MAX } from '../../domain/alerts/bounds.ts';
+import {
+  ALERT_DELIVERIES_EACH_MAX,
+  ALERT_DELIVERIES_TO_PROGRAM_MAX,
+  ALERTS_TOLD_TOGETHER_MAX,
+} from '../../domain/alerts/bounds.ts';
 import type { AlertReceiver } from '../../domain/alerts/rule.ts';
 import type { AlertDelivery, AlertSender, AlertStore, Clock, Log, ToldAlert } from '../ports.ts';
 
@@ -49,8 +53,10 @@ export class Outbox {
   }
 
   /**
-   * What is to be written for a receiver to be told of these: one message with what nobody has tried to tell it yet, or,
-   * where too many wait for it, with the newest of them. None of it is sent before `add`.
+   * What is to be written for a receiver to be told of these, in the order in which it is to be told: one message with what
+   * nobody has tried to tell it yet, or, where too many wait for it, with the newest of them. A program is told the rest in
+   * further messages, as it knows alerts by their ids; people are told how many more there are. None of it is sent before
+   * `add`.
    */
   joined(
     receiver: string,
@@ -58,7 +64,7 @@ export class Outbox {
     now: number,
     newId: () => string,
   ): readonly AlertDelivery[] {
-    const known = this.#withRoom(receiver);
+    const { known, freeCount, madeBefore } = this.#roomFor(receiver);
     if (known !== undefined) this.#held.add(known.id);
     // What is found comes first: nobody can hide it behind what he says.
     const all = [...(known?.told ?? []), ...told].sort(
@@ -66,36 +72,56 @@ export class Outbox {
     );
     // Whoever knows messages by their ids takes what was tried, and has become more, for the same.
     const isSame = known?.tries === 0;
-    const one: AlertDelivery = {
-      ...{ id: isSame ? known.id : newId(), receiver, madeAt: known?.madeAt ?? now },
-      told: all.slice(0, ALERTS_TOLD_TOGETHER_MAX),
-      moreCount: (known?.moreCount ?? 0) + Math.max(0, all.length - ALERTS_TOLD_TOGETHER_MAX),
-      ...{ state: 'pending', tries: 0, nextTryAt: now, error: null, endedAt: null },
-    };
-    if (known === undefined || isSame) return [one];
+    const count = Math.min(freeCount, Math.ceil(all.length / ALERTS_TOLD_TOGETHER_MAX));
+    const omittedCount = Math.max(0, all.length - count * ALERTS_TOLD_TOGETHER_MAX);
+    const moreCount = (known?.moreCount ?? 0) + omittedCount;
+    // They are read by that instant: no two have the same.
+    const madeAt = Math.max(now, madeBefore + 1);
+    const written = Array.from({ length: count }, (_, at): AlertDelivery => {
+      const isFirst = at === 0 && known !== undefined;
+      const from = at * ALERTS_TOLD_TOGETHER_MAX;
+      return {
+        ...{ id: isFirst && isSame ? known.id : newId(), receiver },
+        madeAt: isFirst ? known.madeAt : madeAt + at,
+        told: all.slice(from, from + ALERTS_TOLD_TOGETHER_MAX),
+        moreCount: at === count - 1 ? moreCount : 0,
+        ...{ state: 'pending', tries: 0, nextTryAt: now, error: null, endedAt: null },
+      };
+    });
+    if (known === undefined || isSame) return written;
     const error = `told again with what came later (${known.error})`;
-    return [{ ...known, state: 'failed', error, endedAt: now }, one];
+    return [{ ...known, state: 'failed', error, endedAt: now }, ...written];
   }
 
-  /** With which more can be told; undefined: with none. */
-  #withRoom(receiver: string): AlertDelivery | undefined {
+  /** `known`: with which more can be told, undefined: with none; `freeCount`: so many may wait, that one with them. */
+  #roomFor(receiver: string) {
     const sent = this.#busy.get(receiver);
     const unheard: Unheard = new Map();
     let count = 0;
+    let madeBefore = 0;
     let newest: AlertDelivery | undefined;
     let hasToWait = false;
     for (const one of this.#pending.values()) {
       if (one.receiver !== receiver) continue;
       count += 1;
+      madeBefore = Math.max(madeBefore, one.madeAt);
       const isLate = isBehind(one, unheard);
       if (one.id === sent) continue;
       newest = one;
       hasToWait = isLate;
     }
+    const channel = this.#options.receiverOf(receiver)?.channel;
+    const isProgram = channel === 'webhook' || channel === 'json';
+    // What is full takes nothing up, where another one may follow it.
+    const mayFollow = isProgram && count < ALERT_DELIVERIES_TO_PROGRAM_MAX;
+    const isFull = mayFollow && newest?.told.length === ALERTS_TOLD_TOGETHER_MAX;
     // The newest only, so that nothing comes before what was to be told before it. And what has to wait for another one is
     // no place for what has not.
-    if (newest?.tries === 0 && !hasToWait) return newest;
-    return count < ALERT_DELIVERIES_EACH_MAX ? undefined : newest;
+    const isOpen = newest?.tries === 0 && !hasToWait;
+    const takesUp = !isFull && (isOpen || count >= ALERT_DELIVERIES_EACH_MAX);
+    const known = takesUp ? newest : undefined;
+    const leftCount = ALERT_DELIVERIES_TO_PROGRAM_MAX - count + (known === undefined ? 0 : 1);
+    return { known, freeCount: isProgram ? Math.max(1, leftCount) : 1, madeBefore };
   }
 
   /** They are written; nothing is held any more. */

@@ -13,10 +13,12 @@ export const ALERT_RECEIVERS_MAX = 50;
 export const ALERT_FINDINGS_MAX = 100;
 
 /**
- * Messages that wait for one receiver: beyond it the newest of them takes up what comes. A message names so many alerts,
- * and counts the others.
+ * Messages that wait for one receiver: beyond it the newest of them takes up what comes. A message names so many alerts:
+ * people are told how many others there are, and programs are told the others in further messages, up to so many that
+ * wait, which is all that can be raised at a time.
  */
 export const ALERT_DELIVERIES_EACH_MAX = 20;
+export const ALERT_DELIVERIES_TO_PROGRAM_MAX = 60;
 export const ALERTS_TOLD_TOGETHER_MAX = 20;
 
 /** Alerts that are over of which a silence is kept, for when they come back; beyond it those are forgotten that end first. */

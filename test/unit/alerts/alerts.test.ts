@@ -327,21 +327,27 @@ describe('the alerts of a master', () => {
     expect(events()).to.deep.equal(['raised mine']);
   });
 
-  it('puts what comes while a receiver is being told into one more message', async () => {
+  it('puts what comes while a receiver is being told together, and tells a program of each', async () => {
     const takes: ((tried: AlertTry) => void)[] = [];
     answer = () => new Promise((take) => takes.push(take));
     await Promise.all('abcd'.split('').map((word) => alerts.say(messageOf(word))));
     for (const word of 'efghijklmnopqrstuvwxyz') await alerts.say(messageOf(word));
     free = 5;
     await clock.pass(2 * MINUTE);
-    takes[0]?.({ error: null, isFinal: false });
-    await settled();
+    for (let at = 0; at < 3; at++) {
+      takes[at]?.({ error: null, isFinal: false });
+      await settled();
+    }
     expect(sent.map(({ told, moreCount }) => [told.length, moreCount])).to.deep.equal([
       [1, 0],
-      [20, 6],
+      [20, 0],
+      [6, 0],
     ]);
+    expect(new Set(sent.flatMap(({ told }) => told.map(({ alert }) => alert.id))).size).to.equal(
+      27,
+    );
     // What is found is not lost among what is said.
-    expect(sent[1]?.told[0]?.alert.rule).to.equal('disk');
+    expect(sent[2]?.told[0]?.alert.rule).to.equal('disk');
   });
 
   it('does not take a disk that cannot be asked for one that is well', async () => {

@@ -2,7 +2,11 @@
 import { expect } from 'chai';
 import { Outbox } from '../../../master/application/alerts/outbox.ts';
 import type { AlertDelivery, AlertTry } from '../../../master/application/ports.ts';
-import { ALERT_DELIVERIES_EACH_MAX } from '../../../master/domain/alerts/bounds.ts';
+import {
+  ALERT_DELIVERIES_EACH_MAX,
+  ALERT_DELIVERIES_TO_PROGRAM_MAX,
+} from '../../../master/domain/alerts/bounds.ts';
+import type { AlertChannel } from '../../../master/domain/alerts/rule.ts';
 import type { Alert } from '../../../master/domain/alerts/alert.ts';
 import { ManualClock, settled } from '../../helpers/manual-clock.ts';
 
@@ -23,6 +27,7 @@ describe('the outbox of alerts', () => {
   let isAway: boolean;
   /** The store answers after that. */
   let hold: Promise<void>;
+  let channel: AlertChannel;
   let outbox: Outbox;
 
   const delivery = (id: string, receiver = 'ops', alerts: string[] = []): AlertDelivery => ({
@@ -32,6 +37,7 @@ describe('the outbox of alerts', () => {
 
   beforeEach(() => {
     clock = new ManualClock();
+    channel = 'slack';
     [answers, sent, written, isAway] = [[], [], [], false];
     hold = Promise.resolve();
     outbox = new Outbox({
@@ -54,7 +60,7 @@ describe('the outbox of alerts', () => {
       receiverOf: (name) =>
         name === 'gone'
           ? undefined
-          : { name, channel: 'slack', to: [], url: 'https://a', secret: null, template: null },
+          : { name, channel, to: [], url: 'https://a', secret: null, template: null },
     });
   });
   afterEach(() => outbox.stop());
@@ -128,6 +134,56 @@ describe('the outbox of alerts', () => {
     expect(told).to.deep.equal(subjects.slice(0, told.length));
     expect(told.length + (pending.at(-1)?.moreCount ?? 0)).to.equal(subjects.length);
     expect(sent.at(-1)).to.equal(`ops d-${subjects.at(-1)}`);
+  });
+
+  it('tells people how many more there are, and a program each of them, in order', () => {
+    const all = Array.from({ length: 45 }, (_, at) => toldOf(`${at}`));
+    const ids = Array.from({ length: 3 }, (_, at) => `new-${at}`);
+    const joined = () => outbox.joined('ops', all, clock.now(), () => ids.shift() ?? 'too many');
+    expect(joined().map(({ told, moreCount }) => [told.length, moreCount])).to.deep.equal([
+      [20, 25],
+    ]);
+    for (const one of ['webhook', 'json'] as const) {
+      channel = one;
+      ids.splice(0, 3, 'a', 'b', 'c');
+      const written = joined();
+      expect(written.map(({ id, moreCount }) => [id, moreCount])).to.deep.equal([
+        ['a', 0],
+        ['b', 0],
+        ['c', 0],
+      ]);
+      expect(written.flatMap(({ told }) => told)).to.deep.equal(all);
+      // What was killed reads them in this order again.
+      expect(new Set(written.map(({ madeAt }) => madeAt)).size).to.equal(3);
+    }
+  });
+
+  it('leaves nothing out for a program that has not listened for long, up to all that can be raised', async () => {
+    [channel, answers] = ['webhook', Array.from({ length: 200 }, () => FAILED)];
+    const last = new Map<string, AlertDelivery>();
+    let count = 0;
+    const say = (length: number): void => {
+      const told = Array.from({ length }, () => toldOf(`${count++}`));
+      const written = outbox.joined('ops', told, clock.now(), () => `d-${last.size}-${count++}`);
+      for (const one of written) last.set(one.id, one);
+      outbox.add(written);
+    };
+    const waiting = () => [...last.values()].filter(({ state }) => state === 'pending');
+    const toldCount = () => waiting().reduce((sum, { told }) => sum + told.length, 0);
+    for (let at = 0; at < ALERT_DELIVERIES_EACH_MAX; at++) {
+      say(1);
+      await settled();
+    }
+    say(800);
+    say(5);
+    expect(toldCount()).to.equal(ALERT_DELIVERIES_EACH_MAX + 805);
+    expect(waiting().every(({ moreCount }) => moreCount === 0)).to.equal(true);
+    say(2_000);
+    expect(outbox.pendingCount).to.equal(ALERT_DELIVERIES_TO_PROGRAM_MAX);
+    const moreCount = waiting().at(-1)?.moreCount ?? 0;
+    expect(toldCount() + moreCount).to.equal(ALERT_DELIVERIES_EACH_MAX + 2_805);
+    outbox.stop();
+    await settled();
   });
 
   it('tells what waits once the receiver takes something else, and not for each such thing', async () => {
