@@ -21,6 +21,10 @@ export const ALERT_DELIVERIES_EACH_MAX = 20;
 export const ALERT_DELIVERIES_TO_PROGRAM_MAX = 60;
 export const ALERTS_TOLD_TOGETHER_MAX = 20;
 
+/** What a template of a receiver names, and how long it may become with that; beyond it nothing is sent, and the try says so. */
+export const ALERT_PLACEHOLDERS_MAX = 200;
+export const ALERT_BODY_BYTES_MAX = 256 * 1024;
+
 /** Alerts that are over of which a silence is kept, for when they come back; beyond it those are forgotten that end first. */
 export const ALERTS_SILENCED_MAX = 1_000;
 

@@ -44,6 +44,8 @@ export interface AlertReceiver {
   readonly template: string | null;
 }
 
+export const ALERT_PLACEHOLDER = /\{\{(title|text|severity|count)\}\}/g;
+
 const HOUR_MS = 3_600_000;
 const REPEAT_MS = 4 * HOUR_MS;
 

@@ -3,7 +3,12 @@
  * a refusal, which some give with status 200. Sends nothing.
  */
 import { createHmac } from 'node:crypto';
-import type { AlertChannel, AlertReceiver } from '../../domain/alerts/rule.ts';
+import { ALERT_BODY_BYTES_MAX } from '../../domain/alerts/bounds.ts';
+import {
+  ALERT_PLACEHOLDER,
+  type AlertChannel,
+  type AlertReceiver,
+} from '../../domain/alerts/rule.ts';
 import { bodyOf, severityOf, textOf, titleOf, type Told } from './message.ts';
 
 export interface Post {
@@ -16,6 +21,7 @@ type Compose = (message: Told, receiver: AlertReceiver, url: URL, now: number) =
 /** Theirs: 2,048 bytes, of which a character may take four. */
 const WECOM_LENGTH_MAX = 500;
 const TEXT_LENGTH_MAX = 4_000;
+const TOO_LONG = `the filled template is longer than ${ALERT_BODY_BYTES_MAX} bytes: name {{text}} less often`;
 
 export const channels: Readonly<Record<Exclude<AlertChannel, 'mail'>, Compose>> = {
   webhook: (message, _receiver, url) => ({ url, body: bodyOf(message) }),
@@ -61,22 +67,32 @@ function plainJson(message: Told) {
   return { title: titleOf(message), text: textOf(message), severity: severityOf(message) };
 }
 
-/** In the texts of it, names in double braces are filled in. */
+/** In the texts of it, names in double braces are filled in. @throws it becomes longer than a body may be. */
 function filled(template: unknown, message: Told): unknown {
   const { title, text, severity } = plainJson(message);
   const values: Readonly<Record<string, string>> = {
     ...{ title, text, severity },
     count: String(message.told.length + message.moreCount),
   };
+  const bytes = new Map(
+    Object.entries(values).map(([name, value]) => [name, Buffer.byteLength(value)]),
+  );
+  let sum = 0;
   const fill = (part: unknown): unknown => {
     if (typeof part === 'string') {
-      return part.replace(/\{\{(title|text|severity|count)\}\}/g, (_, name) => values[name] ?? '');
+      return part.replace(ALERT_PLACEHOLDER, (_, name: string) => {
+        sum += bytes.get(name) ?? 0;
+        if (sum > ALERT_BODY_BYTES_MAX) throw new Error(TOO_LONG);
+        return values[name] ?? '';
+      });
     }
     if (Array.isArray(part)) return part.map(fill);
     if (part === null || typeof part !== 'object') return part;
     return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, fill(value)]));
   };
-  return fill(template);
+  const body = fill(template);
+  if (Buffer.byteLength(JSON.stringify(body)) > ALERT_BODY_BYTES_MAX) throw new Error(TOO_LONG);
+  return body;
 }
 
 function forSlack(text: string): string {

@@ -122,6 +122,10 @@ describe('alerts over HTTP', () => {
     expect(await to({ channel: 'slack', url: 'https://a.example', template: {} })).to.match(
       /template: not for the channel slack/,
     );
+    const template = { a: '{{text}}'.repeat(200), b: '{{count}}' };
+    expect(await to({ channel: 'json', url: 'https://a.example', template })).to.equal(
+      '400 template: expected up to 200 names in double braces, got 201',
+    );
     expect((await call('PUT', '/alert-rule/a%20b', { kind: 'disk' })).status).to.equal(400);
   });
 

@@ -41,4 +41,20 @@ describe('the channels of alerts', () => {
     // Who is called is said beside the text.
     expect(bodyOf('dingtalk').at).to.deep.equal({ isAtAll: false, atMobiles: [], atUserIds: [] });
   });
+
+  it('fill a template up to 256 KiB, and no further', () => {
+    const [told] = message.told;
+    const alert = told && { ...told.alert, message: 'é'.repeat(1_000) };
+    const long = { ...message, told: told && alert ? [{ ...told, alert }] : [] };
+    const fill = (count: number) => {
+      const template = JSON.stringify({ a: '{{text}}'.repeat(count) });
+      const url = new URL(receiver.url);
+      return channels.json(long, { ...receiver, channel: 'json', template }, url, 0).body;
+    };
+    expect(JSON.stringify(fill(100))).to.have.length.within(100_000, 200_000);
+    expect(() => fill(200)).to.throw(/filled template is longer than 262144 bytes/);
+    const plain = JSON.stringify('x'.repeat(262_144));
+    const asked = { ...receiver, channel: 'json', template: plain } as const;
+    expect(() => channels.json(message, asked, new URL(receiver.url), 0)).to.throw(/is longer/);
+  });
 });

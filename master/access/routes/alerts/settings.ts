@@ -19,12 +19,13 @@ import {
 } from '@soda-scheduler/protocol/schemas';
 import type { Alerts } from '../../../application/alerts/alerts.ts';
 import {
+  ALERT_PLACEHOLDER,
   type AlertReceiver,
   type AlertRule,
   plainRule,
   shownUrl,
 } from '../../../domain/alerts/rule.ts';
-import { RECENT_MINUTES_MAX } from '../../../domain/alerts/bounds.ts';
+import { ALERT_PLACEHOLDERS_MAX, RECENT_MINUTES_MAX } from '../../../domain/alerts/bounds.ts';
 import { answers } from '../../http/answers.ts';
 import { type FieldError, invalidFields, Problem } from '../../http/problem.ts';
 import { checkShape, validate } from '../../body/fields.ts';
@@ -205,13 +206,19 @@ function receiverOf(name: string, asked: AlertReceiverRequest): AlertReceiver {
   expect('template', template !== undefined, channel === 'json', false);
   if (url !== undefined && !URL.canParse(url))
     errors.push({ field: 'url', message: 'expected a URL' });
+  const written = template === undefined ? null : JSON.stringify(template);
+  const placeholderCount = written?.match(ALERT_PLACEHOLDER)?.length ?? 0;
+  if (placeholderCount > ALERT_PLACEHOLDERS_MAX) {
+    const message = `expected up to ${ALERT_PLACEHOLDERS_MAX} names in double braces, got ${placeholderCount}`;
+    errors.push({ field: 'template', message });
+  }
   if (errors.length > 0) throw invalidFields(errors);
   return {
     ...{ name, channel },
     to: to ?? [],
     url: url ?? null,
     secret: secret ?? null,
-    template: template === undefined ? null : JSON.stringify(template),
+    template: written,
   };
 }
 
